@@ -1,0 +1,32 @@
+"""The embedded image of one kernel file: the assembler file that includes it, and the header that describes it."""
+
+import re
+
+from emit_stub import image_symbol
+from scan import GeneratorError
+from text import banner, c_string
+
+_PROOF = re.compile(r'^\.(?:visible )?\.?global .*?\bcf__e_(\w+) = (\w+);$', re.MULTILINE)
+_ENTRY = re.compile(r'^(?:\.\w+ )*\.entry (\w+)', re.MULTILINE)
+
+
+def emit_assembler(file, prefix):
+    symbol = image_symbol(prefix, file)
+    return (banner(file.path) +
+            '    .section .rodata\n    .balign 16\n'
+            f'    .globl {symbol}\n    .hidden {symbol}\n{symbol}:\n    .incbin "{file.stem}.fatbin"\n'
+            f'    .globl {symbol}_end\n    .hidden {symbol}_end\n{symbol}_end:\n    .byte 0\n'
+            '    .section .note.GNU-stack,"",%progbits\n')
+
+
+def emit_header(ptx, stem, toolkit, sm, compute):
+    """What nvcc says of a kernel file: each instance's entry name, read from the pointers in its PTX."""
+    entries = set(_ENTRY.findall(ptx))
+    names = dict(_PROOF.findall(ptx))
+    lost = sorted(n for n, entry in names.items() if entry not in entries)
+    if lost or not names:
+        raise GeneratorError(f'{stem}: the PTX shows no entry for ' + (', '.join(lost) or 'any kernel'))
+    text = [banner(f'{stem}.ptx'), f'#define CF__TOOLKIT {toolkit}\n',
+            f'#define CF__SM {"".join(f"{t}, " for t in sm)}\n', f'#define CF__PTX {"".join(f"{t}, " for t in compute)}\n']
+    text += [f'#define CF__ENTRY_{name} {c_string(entry)}\n' for name, entry in sorted(names.items())]
+    return re.sub(r' +\n', '\n', ''.join(text))

@@ -1,0 +1,38 @@
+"""The build edges of the kernel files. The rules they use are written by hand in build.ninja.in."""
+
+import os
+
+from text import banner
+
+
+def emit(paths, outputs, gpu):
+    """`outputs` lists what one run of cfgen over all files writes; `gpu` adds the edges of device code."""
+    stems = [os.path.splitext(os.path.basename(path))[0] for path in paths]
+    text = [banner('the list of kernel files', ('#', ''))]
+    objects = []
+    for stem, path in zip(stems, paths):
+        base = f'gen/{stem}'
+        objects += [f'{base}.stub.o', f'{base}.host.o']
+        text.append(f'\nbuild {base}.ii: scan {_escape(path)}\n'
+                    f'build {base}.host.o: cxx_host {base}.host.cpp\n')
+        if gpu:
+            objects.append(f'{base}.image.o')
+            text.append(f'build {base}.ptx: nvcc_ptx {base}.dev.cu\n'
+                        f'build {base}.image.h: image_header {base}.ptx | $cfgen_sources\n'
+                        f'build {base}.fatbin: nvcc_fatbin {base}.dev.cu\n'
+                        f'build {base}.image.o: as_image {base}.image.S | {base}.fatbin\n'
+                        f'build {base}.stub.o: cc {base}.stub.c | {base}.image.h\n')
+        else:
+            text.append(f'build {base}.stub.o: cc {base}.stub.c\n')
+    scanned = ''.join(f' gen/{stem}.ii' for stem in stems)
+    written = ''.join(f' $\n    gen/{name}' for name in outputs)
+    registry = next(name for name in outputs if name.endswith('_registry.c'))
+    objects.append(f'gen/{registry[:-2]}.o')
+    text.append(f'\nbuild{written}: cfgen{scanned} | $cfgen_sources\n'
+                f'build gen/{registry[:-2]}.o: cc gen/{registry}\n'
+                f'\nkernel_objects = {" ".join(objects)}\nbuild kernel_objects: phony {" ".join(objects)}\n')
+    return ''.join(text)
+
+
+def _escape(path):
+    return path.replace('$', '$$').replace(' ', '$ ').replace(':', '$:')

@@ -1,0 +1,78 @@
+/* host.cuh - what a kernel file sees when the C++ compiler builds it for the CPU.
+ *
+ * One thread of the CPU runs the CUDA threads of a block one after the other; blocks run in parallel. Kernels that
+ * synchronise their threads, and shared memory, are not supported yet. */
+#ifndef CUFERRY_HOST_CUH
+#define CUFERRY_HOST_CUH
+
+#if !defined CF__SCAN /* the generator reads the words below as they are */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cuferry/registry.h>
+
+#define CF__INLINE __attribute__((always_inline))
+#define __global__ inline CF__INLINE
+#define __device__
+#define __host__
+#define __forceinline__ inline CF__INLINE
+#define __launch_bounds__(...)
+#define __restrict__ __restrict
+
+struct uint3 {
+    unsigned int x, y, z;
+};
+
+struct dim3 {
+    unsigned int x, y, z;
+    dim3(unsigned int x_ = 1, unsigned int y_ = 1, unsigned int z_ = 1) : x(x_), y(y_), z(z_) {}
+};
+
+/* One small block per thread of the CPU. */
+static __thread struct {
+    uint3 thread, block, block_size, grid_size;
+} cf__index;
+
+#define threadIdx cf__index.thread
+#define blockIdx cf__index.block
+#define blockDim cf__index.block_size
+#define gridDim cf__index.grid_size
+
+/* Runs every thread of blocks `begin` to `end` - 1. */
+template <typename Thread>
+static inline CF__INLINE void cf__run(const cf_host_launch *launch, uint64_t begin, uint64_t end, Thread thread)
+{
+    const cf_dim3 grid = launch->grid, block = launch->block;
+    gridDim = {grid.x, grid.y, grid.z};
+    blockDim = {block.x, block.y, block.z};
+    for (uint64_t b = begin; b < end; b++) {
+        blockIdx = {(unsigned int)(b % grid.x), (unsigned int)(b / grid.x % grid.y),
+                    (unsigned int)(b / grid.x / grid.y)};
+        for (unsigned int z = 0; z < block.z; z++)
+            for (unsigned int y = 0; y < block.y; y++)
+                for (unsigned int x = 0; x < block.x; x++) {
+                    threadIdx = {x, y, z};
+                    thread();
+                }
+    }
+}
+
+/* Atomics return the old value, as on the device. */
+template <typename T> static inline T cf__atomic_min(T *address, T value)
+{
+    T old = __atomic_load_n(address, __ATOMIC_RELAXED);
+    while (value < old && !__atomic_compare_exchange_n(address, &old, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
+    return old;
+}
+
+static inline int atomicMin(int *address, int value) { return cf__atomic_min(address, value); }
+static inline unsigned int atomicMin(unsigned int *address, unsigned int value)
+{
+    return cf__atomic_min(address, value);
+}
+static inline long long atomicMin(long long *address, long long value) { return cf__atomic_min(address, value); }
+
+#endif
+#endif

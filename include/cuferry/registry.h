@@ -1,0 +1,246 @@
+/* registry.h - what Cuferry knows of each kernel: header-only, constant data, look-up by name and iteration.
+ *
+ * The generator writes one `cf_kernel` per entry point and one `cf_module` per library, `<prefix>_registry`; the bundled
+ * kernels' is `cf_registry`. All of it is constant and static; nothing here is ever freed or written by a caller, and
+ * every function may be called from any thread. */
+#ifndef CUFERRY_REGISTRY_H
+#define CUFERRY_REGISTRY_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Raised when the meaning of a field changes; fields that are only added raise `size` alone. */
+#define CF_REGISTRY_VERSION 1
+
+/* The most dimensions of a grid, and of an array. */
+#define CF_GRID_DIMS 3
+#define CF_ARRAY_DIMS 8
+
+/* ---- Types ----------------------------------------------------------------------------------------------------- */
+
+/* Scalar types: enumerator, short name, C type. The short name is also what cf-run reads: f32, i64. */
+#define CF_TYPE_LIST(X)                                                                                                \
+    X(CF_I8, "i8", int8_t)                                                                                             \
+    X(CF_I16, "i16", int16_t)                                                                                          \
+    X(CF_I32, "i32", int32_t)                                                                                          \
+    X(CF_I64, "i64", int64_t)                                                                                          \
+    X(CF_U8, "u8", uint8_t)                                                                                            \
+    X(CF_U16, "u16", uint16_t)                                                                                         \
+    X(CF_U32, "u32", uint32_t)                                                                                         \
+    X(CF_U64, "u64", uint64_t)                                                                                         \
+    X(CF_F32, "f32", float)                                                                                            \
+    X(CF_F64, "f64", double)
+
+typedef enum cf_type {
+#define CF_TYPE_ENUM(name, text, ctype) name,
+    CF_TYPE_LIST(CF_TYPE_ENUM)
+#undef CF_TYPE_ENUM
+        CF_TYPE_COUNT
+} cf_type;
+
+/* The short name and the size in bytes of a type; NULL and 0 for a number that is none. */
+static inline const char *cf_type_name(cf_type type)
+{
+    switch (type) {
+#define CF_TYPE_NAME(name, text, ctype)                                                                                \
+    case name:                                                                                                         \
+        return text;
+        CF_TYPE_LIST(CF_TYPE_NAME)
+#undef CF_TYPE_NAME
+    default:
+        return NULL;
+    }
+}
+
+static inline size_t cf_type_size(cf_type type)
+{
+    switch (type) {
+#define CF_TYPE_SIZE(name, text, ctype)                                                                                \
+    case name:                                                                                                         \
+        return sizeof(ctype);
+        CF_TYPE_LIST(CF_TYPE_SIZE)
+#undef CF_TYPE_SIZE
+    default:
+        return 0;
+    }
+}
+
+/* ---- Expressions ----------------------------------------------------------------------------------------------- */
+
+/* One step of an expression in postfix form over a stack of int64_t. Arithmetic is exact: a step that overflows or
+ * divides by 0 fails the whole expression. Comparisons and logic give 0 or 1. */
+enum cf_op_code {
+    CF_OP_END,   /* the value is on the stack */
+    CF_OP_CONST, /* push `operand` */
+    CF_OP_PARAM, /* push integer parameter number `operand` */
+    CF_OP_NEG,
+    CF_OP_NOT,
+    CF_OP_ADD, /* pops the right operand, then the left */
+    CF_OP_SUB,
+    CF_OP_MUL,
+    CF_OP_DIV, /* truncates towards 0, as in C */
+    CF_OP_MOD,
+    CF_OP_MIN,
+    CF_OP_MAX,
+    CF_OP_LT,
+    CF_OP_LE,
+    CF_OP_GT,
+    CF_OP_GE,
+    CF_OP_EQ,
+    CF_OP_NE,
+    CF_OP_AND, /* if the top is 0 skip the next `operand` steps, else pop it */
+    CF_OP_OR   /* if the top is not 0 make it 1 and skip the next `operand` steps, else pop it */
+};
+
+typedef struct cf_op {
+    int32_t code;
+    int64_t operand;
+} cf_op;
+
+/* The deepest stack an expression may need; the generator refuses more. */
+#define CF_EXPR_DEPTH 16
+
+typedef struct cf_expr {
+    const char *text; /* as written in the annotation; NULL where there is no expression */
+    const cf_op *ops; /* closed by CF_OP_END */
+} cf_expr;
+
+/* ---- Kernels --------------------------------------------------------------------------------------------------- */
+
+typedef enum cf_direction {
+    CF_VALUE,  /* passed by value */
+    CF_IN,     /* array, read only */
+    CF_OUT,    /* array, every element written */
+    CF_INOUT,  /* array, read and written */
+    CF_POINTER /* pointer of undeclared extent: device-visible memory only */
+} cf_direction;
+
+typedef struct cf_param {
+    const char *name;
+    const char *ctype;       /* as C declares it: "const float *" */
+    cf_type type;            /* of the value, or of an array's elements */
+    cf_direction direction;
+    uint32_t ndims;          /* arrays: number of extents */
+    const cf_expr *extents;  /* outermost first, in elements */
+} cf_param;
+
+/* A condition on scalars, or on every element of an integer array. */
+typedef struct cf_check {
+    const char *text;              /* as written: "0 <= index[:] < M" */
+    cf_expr condition;             /* on scalars: must not be 0; absent for an array */
+    int32_t array;                 /* parameter number of the array; -1 for a condition on scalars */
+    cf_expr lower, upper;          /* bounds of the elements; either may be absent */
+    uint8_t lower_open, upper_open; /* the bound itself is outside */
+    const struct cf_kernel *scan;  /* kernel that finds the first element outside; see kernels/outside.cu */
+} cf_check;
+
+/* How many threads are launched. `grid` counts threads, or blocks where `counts_blocks` is set; absent entries are 1. */
+typedef struct cf_launch_rule {
+    uint8_t counts_blocks;
+    cf_expr grid[CF_GRID_DIMS];
+    cf_expr block[CF_GRID_DIMS];
+} cf_launch_rule;
+
+/* Loaded state, written by the runtime alone; lives beside the descriptor, zero at the start. */
+typedef struct cf_state {
+    void *loaded;
+    struct cf_state *next;
+} cf_state;
+
+/* Machine code for one or more targets, in the form that the driver loads (a fatbin). */
+typedef struct cf_image {
+    const unsigned char *begin, *end;
+    uint32_t toolkit;       /* of the nvcc that made it: 13000 is CUDA 13.0 */
+    const uint16_t *sm;     /* machine code: compute capabilities times ten, closed by 0 */
+    const uint16_t *ptx;    /* PTX, likewise */
+    cf_state *state;
+} cf_image;
+
+typedef struct cf_dim3 {
+    uint32_t x, y, z;
+} cf_dim3;
+
+/* One launch on the CPU. `args` is as in cf_launch(). */
+typedef struct cf_host_launch {
+    cf_dim3 grid, block;
+    void *const *args;
+} cf_host_launch;
+
+/* The CPU body of a kernel: runs blocks number `begin` to `end` - 1, counted x first, then y, then z.
+ * Blocks are independent; several threads run parts of one launch at once. */
+typedef void cf_host_body(const cf_host_launch *launch, uint64_t begin, uint64_t end);
+
+typedef struct cf_kernel {
+    uint32_t size, version;   /* sizeof(cf_kernel), CF_REGISTRY_VERSION */
+    const char *name;         /* key: "gather_f32_i32" */
+    const char *family;       /* template it is an instance of: "gather"; its own name where it is none */
+    const char *function;     /* C function: "cf_gather_f32_i32" */
+    const char *file;         /* source location of the kernel's name */
+    uint32_t line;
+    uint32_t nparams;
+    const cf_param *params;
+    cf_launch_rule launch;
+    uint32_t nchecks;
+    const cf_check *checks;
+    cf_expr bytes;            /* bytes that one launch moves, for reports; absent: those of its arrays */
+    const cf_image *image;    /* NULL where no GPU code was built */
+    const char *entry;        /* the kernel's symbol in the image */
+    cf_host_body *host;       /* NULL where there is no CPU body */
+    cf_state *state;
+} cf_kernel;
+
+/* The kernels of one library, sorted by name (strcmp). */
+typedef struct cf_module {
+    uint32_t size, version;
+    const char *prefix; /* of the C functions: "cf" */
+    size_t count;
+    const cf_kernel *const *kernels;
+} cf_module;
+
+/* The bundled kernels. A program that names it links all of them. */
+extern const cf_module cf_registry;
+
+/* ---- Look-up and iteration ------------------------------------------------------------------------------------- */
+
+/* The i-th kernel by name; NULL past the last:
+ *     for (size_t i = 0; (kernel = cf_kernel_at(&cf_registry, i)) != NULL; i++) */
+static inline const cf_kernel *cf_kernel_at(const cf_module *module, size_t i)
+{
+    return i < module->count ? module->kernels[i] : NULL;
+}
+
+/* The kernel called `name`, in O(log n) comparisons; NULL where there is none. */
+static inline const cf_kernel *cf_kernel_find(const cf_module *module, const char *name)
+{
+    size_t low = 0, high = module->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = strcmp(name, module->kernels[middle]->name);
+        if (order == 0)
+            return module->kernels[middle];
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return NULL;
+}
+
+/* The number of the parameter called `name`; -1 where there is none. */
+static inline int cf_param_find(const cf_kernel *kernel, const char *name)
+{
+    for (uint32_t i = 0; i < kernel->nparams; i++)
+        if (strcmp(kernel->params[i].name, name) == 0)
+            return (int)i;
+    return -1;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,244 @@
+/* call.c - the plain call: checks everything, stages host arrays, runs the kernel and waits for it. */
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "internal.h"
+
+/* An argument as the kernel gets it. */
+struct argument {
+    void *pointer;  /* arrays: address on the device */
+    void *staged;   /* device copy of a host array, ours to free; NULL where the array is used in place */
+    void *host;     /* the array that was staged */
+    size_t bytes;
+};
+
+struct call {
+    const cf_kernel *kernel;
+    const struct cf__place *place;
+    void *const *given;         /* the caller's arguments */
+    struct argument *arguments; /* one a parameter */
+    void **args;                /* what the kernel is launched with */
+};
+
+/* ---- Pointers ---- */
+
+int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], const struct cf__place *place, int device,
+                      int *staged, void **usable)
+{
+    const cf_param *param = &kernel->params[i];
+    void *pointer = *(void *const *)args[i];
+    struct cf__array array = {0, 0};
+    *staged = 0;
+    *usable = pointer;
+    if (param->direction != CF_POINTER) {
+        int status = cf__array(kernel, i, args, &array);
+        if (status != CF_OK)
+            return status;
+        if (array.count == 0)
+            return CF_OK;
+    } else if (!pointer) {
+        return CF_OK;
+    }
+    size_t size = cf_type_size(param->type);
+    if ((uintptr_t)pointer % size)
+        return cf__fail(CF_EINVAL, "%s: %s = %p is not aligned to its elements' %zu bytes", kernel->function, param->name,
+                        pointer, size);
+
+    struct cf__memory memory;
+    cf__locate(pointer, &memory);
+    size_t left = memory.size ? memory.size - (size_t)((const char *)pointer - memory.begin) : SIZE_MAX;
+    if (memory.is_device && memory.device != device)
+        return cf__fail(CF_EINVAL, "%s: %s is memory of device %d and the call runs on %s%d", kernel->function,
+                        param->name, memory.device, device == CF_HOST ? "CF_HOST, device " : "device ", device);
+    int in_place = place->driver->is_host || (memory.driver && !memory.driver->is_host && memory.usable);
+    if (in_place && left < array.bytes && (memory.is_device || place->driver->is_host))
+        return cf__fail(CF_EINVAL, "%s: %s has %" PRId64 " elements, %zu bytes, and its allocation ends after %zu bytes",
+                        kernel->function, param->name, array.count, array.bytes, left);
+    if (in_place && left < array.bytes)
+        in_place = 0; /* host memory of which only a part is registered with the driver */
+    if (!in_place && param->direction == CF_POINTER)
+        return cf__fail(CF_EINVAL, "%s: %s is host memory; it has no declared extent and takes device memory only",
+                        kernel->function, param->name);
+    *staged = !in_place;
+    if (in_place && !place->driver->is_host)
+        *usable = memory.usable;
+    return CF_OK;
+}
+
+static int driver_failure(const struct call *call, CUresult result, const char *function, uint32_t i)
+{
+    return cf__fail_driver(call->place->driver, result, function, "%s: staging %s", call->kernel->function,
+                           call->kernel->params[i].name);
+}
+
+static int stage_in(struct call *call, uint32_t i)
+{
+    const struct cf__driver *driver = call->place->driver;
+    struct argument *argument = &call->arguments[i];
+    CUdeviceptr pointer;
+    CUresult result = driver->cuMemAlloc(&pointer, argument->bytes);
+    if (result != CUDA_SUCCESS)
+        return driver_failure(call, result, "cuMemAlloc", i);
+    argument->host = argument->pointer;
+    argument->pointer = argument->staged = (void *)(uintptr_t)pointer;
+    if (call->kernel->params[i].direction == CF_OUT)
+        return CF_OK;
+    result = driver->cuMemcpy(pointer, (uintptr_t)argument->host, argument->bytes);
+    return result == CUDA_SUCCESS ? CF_OK : driver_failure(call, result, "cuMemcpy", i);
+}
+
+static int stage_out(struct call *call, uint32_t i)
+{
+    const struct argument *argument = &call->arguments[i];
+    if (!argument->staged || call->kernel->params[i].direction == CF_IN)
+        return CF_OK;
+    CUresult result =
+        call->place->driver->cuMemcpy((uintptr_t)argument->host, (uintptr_t)argument->staged, argument->bytes);
+    return result == CUDA_SUCCESS ? CF_OK : driver_failure(call, result, "cuMemcpy", i);
+}
+
+/* All pointers are checked before the first array is staged. */
+static int prepare(struct call *call)
+{
+    const cf_kernel *kernel = call->kernel;
+    int device, status = cf__place_device(call->place, &device);
+    for (uint32_t i = 0; status == CF_OK && i < kernel->nparams; i++) {
+        struct argument *argument = &call->arguments[i];
+        if (kernel->params[i].direction == CF_VALUE) {
+            call->args[i] = call->given[i];
+            continue;
+        }
+        int staged;
+        status = cf__check_pointer(kernel, i, call->given, call->place, device, &staged, &argument->pointer);
+        struct cf__array array;
+        if (status == CF_OK && staged && (status = cf__array(kernel, i, call->given, &array)) == CF_OK)
+            argument->bytes = array.bytes;
+        call->args[i] = &argument->pointer;
+    }
+    for (uint32_t i = 0; status == CF_OK && i < kernel->nparams; i++)
+        if (call->arguments[i].bytes)
+            status = stage_in(call, i);
+    return status;
+}
+
+/* ---- Elements ---- */
+
+/* A bound of an element check as an inclusive one; the type's own limit where it is absent. */
+static int bound(const struct call *call, const cf_check *check, int is_upper, int64_t *value)
+{
+    const cf_expr *expr = is_upper ? &check->upper : &check->lower;
+    int64_t step = is_upper ? -1 : 1;
+    *value = is_upper ? INT64_MAX : INT64_MIN;
+    if (!expr->ops)
+        return CF_OK;
+    if (cf__evaluate(call->kernel, expr, call->given, value) != CF_OK ||
+        ((is_upper ? check->upper_open : check->lower_open) && __builtin_add_overflow(*value, step, value)))
+        return cf__fail(CF_EOVERFLOW, "%s: the bound %s in check(%s) overflows", call->kernel->function, expr->text,
+                        check->text);
+    return CF_OK;
+}
+
+static int report_element(const struct call *call, const cf_check *check, int64_t index)
+{
+    const cf_kernel *kernel = call->kernel;
+    const cf_param *param = &kernel->params[check->array];
+    size_t size = cf_type_size(param->type);
+    union {
+        int32_t narrow;
+        int64_t wide;
+    } element = {.wide = 0};
+    const char *array = call->arguments[check->array].pointer;
+    CUresult result = call->place->driver->cuMemcpy((uintptr_t)&element, (uintptr_t)(array + (size_t)index * size), size);
+    if (result != CUDA_SUCCESS)
+        return cf__fail_driver(call->place->driver, result, "cuMemcpy", "%s: reading %s[%" PRId64 "]", kernel->function,
+                               param->name, index);
+    int64_t value = param->type == CF_I32 ? element.narrow : element.wide, lower, upper;
+    if (cf__evaluate(kernel, &check->lower, call->given, &lower) == CF_OK && /* as the annotation writes them */
+        cf__evaluate(kernel, &check->upper, call->given, &upper) == CF_OK)
+        return cf__fail(CF_ERANGE, "%s: %s[%" PRId64 "] = %" PRId64 " is outside %c%" PRId64 ", %" PRId64 "%c",
+                        kernel->function, param->name, index, value, check->lower_open ? '(' : '[', lower, upper,
+                        check->upper_open ? ')' : ']');
+    return CF_ERANGE;
+}
+
+static int check_elements(const struct call *call, const cf_check *check)
+{
+    const cf_kernel *kernel = call->kernel;
+    const struct cf__driver *driver = call->place->driver;
+    struct cf__array array;
+    int64_t lower, upper;
+    int status = cf__array(kernel, (uint32_t)check->array, call->given, &array);
+    if (status == CF_OK)
+        status = bound(call, check, 0, &lower);
+    if (status == CF_OK)
+        status = bound(call, check, 1, &upper);
+    if (status != CF_OK || array.count == 0)
+        return status;
+
+    int64_t first = array.count;
+    CUdeviceptr found = 0;
+    const char *function = "cuMemAlloc";
+    CUresult result = driver->cuMemAlloc(&found, sizeof first);
+    if (result == CUDA_SUCCESS) {
+        function = "cuMemcpy";
+        result = driver->cuMemcpy(found, (uintptr_t)&first, sizeof first);
+    }
+    if (result == CUDA_SUCCESS) {
+        void *found_pointer = (void *)(uintptr_t)found;
+        void *const args[] = {&call->arguments[check->array].pointer, &lower, &upper, &found_pointer, &array.count};
+        status = cf__launch(check->scan, call->place, NULL, args);
+        if (status == CF_OK)
+            result = driver->cuMemcpy((uintptr_t)&first, found, sizeof first);
+    }
+    if (result != CUDA_SUCCESS)
+        status = cf__fail_driver(driver, result, function, "%s: checking %s", kernel->function, check->text);
+    if (found)
+        (void)driver->cuMemFree(found);
+    if (status == CF_OK && first < array.count)
+        status = report_element(call, check, first);
+    return status;
+}
+
+/* ---- The call ---- */
+
+static int run(struct call *call)
+{
+    const cf_kernel *kernel = call->kernel;
+    int status = prepare(call);
+    for (uint32_t i = 0; status == CF_OK && i < kernel->nchecks; i++)
+        if (kernel->checks[i].array >= 0)
+            status = check_elements(call, &kernel->checks[i]);
+    if (status == CF_OK)
+        status = cf__launch(kernel, call->place, NULL, call->args);
+    if (status == CF_OK) {
+        CUresult result = call->place->driver->cuStreamSynchronize(NULL);
+        if (result != CUDA_SUCCESS)
+            status = cf__fail_driver(call->place->driver, result, "cuStreamSynchronize", "%s", kernel->function);
+    }
+    for (uint32_t i = 0; status == CF_OK && i < kernel->nparams; i++)
+        status = stage_out(call, i);
+    for (uint32_t i = 0; i < kernel->nparams; i++)
+        if (call->arguments[i].staged)
+            (void)call->place->driver->cuMemFree((uintptr_t)call->arguments[i].staged);
+    return status;
+}
+
+int cf_call(const cf_kernel *kernel, void *const args[])
+{
+    int status = cf__check_arguments(kernel, args);
+    if (status != CF_OK)
+        return status;
+    struct cf__place place;
+    status = cf__enter(&place, NULL);
+    if (status != CF_OK)
+        return status;
+    size_t count = kernel->nparams;
+    struct call call = {.kernel = kernel, .place = &place, .given = args};
+    call.arguments = calloc(count + 1, sizeof *call.arguments + sizeof *call.args);
+    call.args = (void **)(call.arguments ? call.arguments + count : NULL);
+    status = call.arguments ? run(&call) : cf__fail(CF_ENOMEM, "%s: no memory for the call", kernel->function);
+    free(call.arguments);
+    cf__leave(&place);
+    return status;
+}

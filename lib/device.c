@@ -1,0 +1,392 @@
+/* device.c - which driver, device and context a call runs on, and the end of it all. */
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config.h"
+#include "internal.h"
+
+#define MAX_DEVICES 64
+
+/* A driver in use, with the primary contexts that were retained. */
+struct backend {
+    const struct cf__driver *driver; /* NULL until it is in use; read without the lock */
+    int count;
+    CUcontext primary[MAX_DEVICES]; /* likewise */
+};
+
+enum choice { UNDECIDED, USE_CUDA, USE_HOST };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what is written below */
+static struct cf__driver cuda_table;
+static struct backend cuda, host;
+static int chosen;          /* enum choice; read without the lock */
+static char no_cuda[256];   /* why there is no CUDA; read and written under the lock */
+
+static _Thread_local int thread_device;
+static _Thread_local int thread_has_device; /* cf_device_use() was called */
+
+/* ---- Drivers ---- */
+
+static const struct cf__driver *in_use(const struct backend *backend)
+{
+    return __atomic_load_n(&backend->driver, __ATOMIC_ACQUIRE);
+}
+
+const struct cf__driver *cf__cuda_in_use(void)
+{
+    return in_use(&cuda);
+}
+
+const struct cf__driver *cf__host_in_use(void)
+{
+    return in_use(&host);
+}
+
+static void use(struct backend *backend, const struct cf__driver *driver)
+{
+    if (driver->cuDeviceGetCount(&backend->count) != CUDA_SUCCESS)
+        backend->count = 0;
+    if (backend->count > MAX_DEVICES)
+        backend->count = MAX_DEVICES;
+    __atomic_store_n(&backend->driver, driver, __ATOMIC_RELEASE);
+}
+
+/* With the lock. */
+static int use_host(void)
+{
+    if (in_use(&host))
+        return CF_OK;
+    int status = cf__pool_configure();
+    if (status == CF_OK)
+        use(&host, &cf__driver_host);
+    return status;
+}
+
+/* With the lock: CF_OK, 1 where there is no GPU, else a status; `no_cuda` says why. */
+static int use_cuda(void)
+{
+    if (in_use(&cuda))
+        return CF_OK;
+    int status = cf__driver_cuda(&cuda_table, no_cuda, sizeof no_cuda);
+    if (status == CF_OK)
+        use(&cuda, &cuda_table);
+    return status;
+}
+
+/* With the lock: what CF_DRIVER asks for; USE_HOST too where the library was built without GPU code. */
+static int wanted(enum choice *choice)
+{
+    const char *name = getenv("CF_DRIVER");
+    if (!name || !*name)
+        *choice = CF_CONFIG_CUDA ? UNDECIDED : USE_HOST;
+    else if (strcmp(name, "cuda") == 0)
+        *choice = USE_CUDA;
+    else if (strcmp(name, "host") == 0)
+        *choice = USE_HOST;
+    else
+        return cf__fail(CF_EINVAL, "CF_DRIVER=%s: it is cuda or host", name);
+    return CF_OK;
+}
+
+static int choose(enum choice *choice)
+{
+    int status = wanted(choice);
+    if (status != CF_OK)
+        return status;
+    if (*choice != USE_HOST) {
+        status = use_cuda();
+        if (status < 0)
+            return cf__fail(status, "the GPU cannot be used: %s; CF_DRIVER=host runs on the CPU", no_cuda);
+        if (status > 0 && *choice == USE_CUDA)
+            return cf__fail(CF_ENODEV, "CF_DRIVER=cuda: %s", no_cuda);
+        *choice = status == CF_OK ? USE_CUDA : USE_HOST;
+    }
+    return *choice == USE_HOST ? use_host() : CF_OK;
+}
+
+/* The process's default, decided at its first use. A failure is not kept: the next call tries again. */
+static int default_backend(struct backend **backend)
+{
+    int now = __atomic_load_n(&chosen, __ATOMIC_ACQUIRE);
+    if (now == UNDECIDED) {
+        enum choice choice = UNDECIDED;
+        pthread_mutex_lock(&lock);
+        int status = choose(&choice);
+        if (status == CF_OK)
+            __atomic_store_n(&chosen, (int)choice, __ATOMIC_RELEASE);
+        pthread_mutex_unlock(&lock);
+        if (status != CF_OK)
+            return status;
+        now = (int)choice;
+    }
+    *backend = now == USE_CUDA ? &cuda : &host;
+    return CF_OK;
+}
+
+static int ensure_host(void)
+{
+    if (in_use(&host))
+        return CF_OK;
+    pthread_mutex_lock(&lock);
+    int status = use_host();
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+/* CUDA, for calls that cannot run without it; `why` begins the message. */
+static int ensure_cuda(const char *why)
+{
+    if (in_use(&cuda))
+        return CF_OK;
+    enum choice choice = UNDECIDED;
+    pthread_mutex_lock(&lock);
+    int status = wanted(&choice);
+    if (status == CF_OK && choice == USE_HOST)
+        status = cf__fail(CF_ENODEV, "%s: %s", why,
+                          CF_CONFIG_CUDA ? "CF_DRIVER=host keeps this process on the CPU"
+                                         : "this library was configured for the CPU alone");
+    else if (status == CF_OK && (status = use_cuda()) != CF_OK)
+        status = cf__fail(status > 0 ? CF_ENODEV : status, "%s: %s", why, no_cuda);
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+int cf__handle_driver(const void *handle, const struct cf__driver **driver)
+{
+    int status = CF_OK;
+    if (cf__host_owns(handle))
+        *driver = in_use(&host);
+    else if ((status = ensure_cuda("a stream or event that is not of CF_HOST")) == CF_OK)
+        *driver = in_use(&cuda);
+    return status;
+}
+
+/* ---- Contexts ---- */
+
+static int primary_context(struct backend *backend, int ordinal, CUcontext *context)
+{
+    *context = __atomic_load_n(&backend->primary[ordinal], __ATOMIC_ACQUIRE);
+    if (*context)
+        return CF_OK;
+    const struct cf__driver *driver = backend->driver;
+    CUdevice device;
+    const char *call = "cuDeviceGet";
+    pthread_mutex_lock(&lock);
+    CUresult result = CUDA_SUCCESS;
+    if (!backend->primary[ordinal]) {
+        result = driver->cuDeviceGet(&device, ordinal);
+        if (result == CUDA_SUCCESS) {
+            call = "cuDevicePrimaryCtxRetain";
+            result = driver->cuDevicePrimaryCtxRetain(context, device);
+        }
+        if (result == CUDA_SUCCESS)
+            __atomic_store_n(&backend->primary[ordinal], *context, __ATOMIC_RELEASE);
+    }
+    *context = backend->primary[ordinal];
+    pthread_mutex_unlock(&lock);
+    return result == CUDA_SUCCESS ? CF_OK : cf__fail_driver(driver, result, call, "device %d", ordinal);
+}
+
+/* The backend and ordinal of a device number. */
+static int device_backend(int device, struct backend **backend, int *ordinal)
+{
+    if (device == CF_HOST) {
+        *backend = &host;
+        *ordinal = 0;
+        return ensure_host();
+    }
+    char why[32];
+    snprintf(why, sizeof why, "device %d", device);
+    int status = ensure_cuda(why);
+    if (status != CF_OK)
+        return status;
+    if (device < 0 || device >= cuda.count)
+        return cf__fail(CF_ENODEV, "device %d: there are %d GPUs, from 0, and CF_HOST", device, cuda.count);
+    *backend = &cuda;
+    *ordinal = device;
+    return CF_OK;
+}
+
+static int make_current(struct cf__place *place)
+{
+    CUcontext current = NULL;
+    CUresult result = place->driver->cuCtxGetCurrent(&current);
+    if (result != CUDA_SUCCESS)
+        return cf__fail_driver(place->driver, result, "cuCtxGetCurrent", "entering a context");
+    place->pushed = 0;
+    if (current == place->context)
+        return CF_OK;
+    result = place->driver->cuCtxPushCurrent(place->context);
+    if (result != CUDA_SUCCESS)
+        return cf__fail_driver(place->driver, result, "cuCtxPushCurrent", "entering a context");
+    place->pushed = 1;
+    return CF_OK;
+}
+
+static int enter_device(struct cf__place *place, struct backend *backend, int ordinal)
+{
+    place->driver = in_use(backend);
+    int status = primary_context(backend, ordinal, &place->context);
+    return status == CF_OK ? make_current(place) : status;
+}
+
+static int enter_thread_device(struct cf__place *place)
+{
+    struct backend *backend;
+    int ordinal = 0, status;
+    if (thread_has_device) {
+        status = device_backend(thread_device, &backend, &ordinal);
+        return status == CF_OK ? enter_device(place, backend, ordinal) : status;
+    }
+    status = default_backend(&backend);
+    if (status != CF_OK)
+        return status;
+    place->driver = in_use(backend);
+    place->pushed = 0;
+    if (backend == &cuda && place->driver->cuCtxGetCurrent(&place->context) == CUDA_SUCCESS && place->context)
+        return CF_OK;
+    return enter_device(place, backend, 0);
+}
+
+int cf__enter(struct cf__place *place, cf_stream stream)
+{
+    /* The default streams have no context of their own. */
+    if (!stream || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD)
+        return enter_thread_device(place);
+    int status = cf__handle_driver(stream, &place->driver);
+    if (status != CF_OK)
+        return status;
+    CUresult result = place->driver->cuStreamGetCtx(stream, &place->context);
+    if (result != CUDA_SUCCESS)
+        return cf__fail_driver(place->driver, result, "cuStreamGetCtx", "stream %p", (void *)stream);
+    return make_current(place);
+}
+
+int cf__enter_context(struct cf__place *place, const struct cf__driver *driver, CUcontext context)
+{
+    place->driver = driver;
+    place->context = context;
+    place->pushed = 0;
+    if (context)
+        return make_current(place);
+    if (driver->cuCtxGetCurrent(&place->context) == CUDA_SUCCESS && place->context)
+        return CF_OK;
+    return enter_device(place, driver->is_host ? &host : &cuda, 0);
+}
+
+void cf__leave(struct cf__place *place)
+{
+    CUcontext context;
+    if (place->pushed)
+        (void)place->driver->cuCtxPopCurrent(&context); /* fails only in a context that is lost already */
+    place->pushed = 0;
+}
+
+int cf__place_device(const struct cf__place *place, int *device)
+{
+    if (place->driver->is_host) {
+        *device = CF_HOST;
+        return CF_OK;
+    }
+    CUresult result = place->driver->cuCtxGetDevice(device);
+    return result == CUDA_SUCCESS ? CF_OK : cf__fail_driver(place->driver, result, "cuCtxGetDevice", "current device");
+}
+
+/* ---- The public functions ---- */
+
+int cf_device_count(int *count)
+{
+    if (!count)
+        return cf__fail(CF_EINVAL, "cf_device_count: count is NULL");
+    struct backend *backend;
+    int status = default_backend(&backend);
+    if (status == CF_OK)
+        *count = backend == &cuda ? cuda.count : 0;
+    return status;
+}
+
+int cf_device_use(int device)
+{
+    struct backend *backend;
+    int ordinal, status = device_backend(device, &backend, &ordinal);
+    if (status == CF_OK) {
+        thread_device = device;
+        thread_has_device = 1;
+    }
+    return status;
+}
+
+int cf_device_current(int *device)
+{
+    if (!device)
+        return cf__fail(CF_EINVAL, "cf_device_current: device is NULL");
+    struct cf__place place;
+    int status = cf__enter(&place, NULL);
+    if (status != CF_OK)
+        return status;
+    status = cf__place_device(&place, device);
+    cf__leave(&place);
+    return status;
+}
+
+int cf_device_name(int device, char *name, size_t size)
+{
+    if (!name || size == 0)
+        return cf__fail(CF_EINVAL, "cf_device_name: %s", name ? "size is 0" : "name is NULL");
+    struct backend *backend;
+    int ordinal, status = device_backend(device, &backend, &ordinal);
+    if (status != CF_OK)
+        return status;
+    const struct cf__driver *driver = in_use(backend);
+    CUdevice handle;
+    CUresult result = driver->cuDeviceGet(&handle, ordinal);
+    if (result == CUDA_SUCCESS)
+        result = driver->cuDeviceGetName(name, size > INT32_MAX ? INT32_MAX : (int)size, handle);
+    return result == CUDA_SUCCESS ? CF_OK : cf__fail_driver(driver, result, "cuDeviceGetName", "device %d", device);
+}
+
+int cf_device_sync(void)
+{
+    struct cf__place place;
+    int status = cf__enter(&place, NULL);
+    if (status != CF_OK)
+        return status;
+    CUresult result = place.driver->cuCtxSynchronize();
+    if (result != CUDA_SUCCESS)
+        status = cf__fail_driver(place.driver, result, "cuCtxSynchronize", "cf_device_sync");
+    cf__leave(&place);
+    return status;
+}
+
+int cf_require(int requirement)
+{
+    if (requirement != CF_CUDA)
+        return cf__fail(CF_EINVAL, "cf_require: %d is no requirement; CF_CUDA is", requirement);
+    return ensure_cuda("cf_require(CF_CUDA)");
+}
+
+static void release(struct backend *backend)
+{
+    const struct cf__driver *driver = in_use(backend);
+    for (int i = 0; driver && i < backend->count; i++) {
+        CUdevice device;
+        if (backend->primary[i] && driver->cuDeviceGet(&device, i) == CUDA_SUCCESS)
+            (void)driver->cuDevicePrimaryCtxRelease(device);
+    }
+    memset(backend, 0, sizeof *backend);
+}
+
+int cf_shutdown(void)
+{
+    pthread_mutex_lock(&lock);
+    cf__images_unload(in_use(&cuda));
+    release(&cuda);
+    release(&host);
+    cf__host_reset();
+    __atomic_store_n(&chosen, UNDECIDED, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&lock);
+    return CF_OK;
+}

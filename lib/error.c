@@ -1,0 +1,115 @@
+/* error.c - status codes, and each thread's detail of its latest failure. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "internal.h"
+
+static _Thread_local char detail[512];
+static _Thread_local CUresult driver_result;
+
+const char *cf_status_name(int status)
+{
+    switch (status) {
+#define NAME(name, value, text)                                                                                        \
+    case name:                                                                                                         \
+        return #name;
+        CF_STATUS_LIST(NAME)
+#undef NAME
+    default:
+        return "CF_?";
+    }
+}
+
+const char *cf_status_text(int status)
+{
+    switch (status) {
+#define TEXT(name, value, text)                                                                                        \
+    case name:                                                                                                         \
+        return text;
+        CF_STATUS_LIST(TEXT)
+#undef TEXT
+    default:
+        return "unknown status";
+    }
+}
+
+const char *cf_last_error(void)
+{
+    return detail;
+}
+
+int cf_last_driver_result(void)
+{
+    return (int)driver_result;
+}
+
+int cf__fail(int status, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    vsnprintf(detail, sizeof detail, format, values);
+    va_end(values);
+    driver_result = CUDA_SUCCESS;
+    return status;
+}
+
+static int status_of(CUresult result)
+{
+    if (result >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED && result <= CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD)
+        return CF_ECAPTURE;
+    /* What leaves a context unusable: illegal accesses and instructions, traps, device asserts, time-outs. */
+    if ((result >= CUDA_ERROR_HARDWARE_STACK_ERROR && result <= CUDA_ERROR_LAUNCH_FAILED) ||
+        result == CUDA_ERROR_ILLEGAL_ADDRESS || result == CUDA_ERROR_LAUNCH_TIMEOUT || result == CUDA_ERROR_ASSERT)
+        return CF_EFAULT;
+    switch (result) {
+    case CUDA_SUCCESS:
+        return CF_OK;
+    case CUDA_ERROR_INVALID_VALUE:
+    case CUDA_ERROR_INVALID_CONTEXT:
+    case CUDA_ERROR_INVALID_HANDLE:
+        return CF_EINVAL;
+    case CUDA_ERROR_OUT_OF_MEMORY:
+        return CF_ENOMEM;
+    case CUDA_ERROR_NO_DEVICE:
+    case CUDA_ERROR_INVALID_DEVICE:
+        return CF_ENODEV;
+    case CUDA_ERROR_STUB_LIBRARY:
+    case CUDA_ERROR_SYSTEM_DRIVER_MISMATCH:
+    case CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE:
+        return CF_EDRIVER;
+    case CUDA_ERROR_INVALID_IMAGE:
+    case CUDA_ERROR_INVALID_PTX:
+    case CUDA_ERROR_INVALID_SOURCE:
+    case CUDA_ERROR_NOT_FOUND:
+        return CF_EIMAGE;
+    case CUDA_ERROR_NO_BINARY_FOR_GPU:
+    case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
+    case CUDA_ERROR_JIT_COMPILER_NOT_FOUND:
+        return CF_ENOCODE;
+    case CUDA_ERROR_NOT_SUPPORTED:
+        return CF_ENOTSUP;
+    case CUDA_ERROR_NOT_READY:
+        return CF_ENOTREADY;
+    default:
+        return CF_ECALL;
+    }
+}
+
+int cf__fail_driver(const struct cf__driver *driver, CUresult result, const char *call, const char *format, ...)
+{
+    const char *name = NULL, *text = NULL;
+    if (driver->cuGetErrorName(result, &name) != CUDA_SUCCESS || !name)
+        name = "unknown result";
+    if (driver->cuGetErrorString(result, &text) != CUDA_SUCCESS || !text)
+        text = "no text";
+
+    char what[sizeof detail / 2];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(what, sizeof what, format, values);
+    va_end(values);
+    snprintf(detail, sizeof detail, "%s: %s returned %d (%s, %s)", what, call, (int)result, name, text);
+    driver_result = result;
+    return status_of(result);
+}

@@ -1,0 +1,97 @@
+/* event.c - events: the driver's own. */
+#include "internal.h"
+
+/* Enters a context of an event's driver: the driver takes its events in any of its contexts. */
+static int enter_event(struct cf__place *place, const char *function, const char *name, cf_event event)
+{
+    if (!event)
+        return cf__fail(CF_EINVAL, "%s: %s is NULL", function, name);
+    const struct cf__driver *driver;
+    int status = cf__handle_driver(event, &driver);
+    return status == CF_OK ? cf__enter_context(place, driver, NULL) : status;
+}
+
+static int leave_event(struct cf__place *place, CUresult result, const char *call, const char *function)
+{
+    int status = result == CUDA_SUCCESS ? CF_OK : cf__fail_driver(place->driver, result, call, "%s", function);
+    cf__leave(place);
+    return status;
+}
+
+int cf_event_create(cf_event *event)
+{
+    if (!event)
+        return cf__fail(CF_EINVAL, "cf_event_create: event is NULL");
+    struct cf__place place;
+    int status = cf__enter(&place, NULL);
+    if (status != CF_OK)
+        return status;
+    CUevent made;
+    CUresult result = place.driver->cuEventCreate(&made, CU_EVENT_DEFAULT);
+    if (result == CUDA_SUCCESS)
+        *event = made;
+    return leave_event(&place, result, "cuEventCreate", "cf_event_create");
+}
+
+int cf_event_destroy(cf_event event)
+{
+    if (!event)
+        return CF_OK;
+    struct cf__place place;
+    int status = enter_event(&place, "cf_event_destroy", "event", event);
+    return status == CF_OK ? leave_event(&place, place.driver->cuEventDestroy(event), "cuEventDestroy", "cf_event_destroy")
+                           : status;
+}
+
+int cf_event_record(cf_event event, cf_stream stream)
+{
+    if (!event)
+        return cf__fail(CF_EINVAL, "cf_event_record: event is NULL");
+    struct cf__place place;
+    int status = cf__enter(&place, stream);
+    if (status != CF_OK)
+        return status;
+    if (cf__host_owns(event) != place.driver->is_host) {
+        cf__leave(&place);
+        return cf__fail(CF_EINVAL, "cf_event_record: event and stream are of different devices");
+    }
+    return leave_event(&place, place.driver->cuEventRecord(event, stream), "cuEventRecord", "cf_event_record");
+}
+
+int cf_event_sync(cf_event event)
+{
+    struct cf__place place;
+    int status = enter_event(&place, "cf_event_sync", "event", event);
+    return status == CF_OK ? leave_event(&place, place.driver->cuEventSynchronize(event), "cuEventSynchronize",
+                                         "cf_event_sync")
+                           : status;
+}
+
+int cf_event_query(cf_event event)
+{
+    struct cf__place place;
+    int status = enter_event(&place, "cf_event_query", "event", event);
+    if (status != CF_OK)
+        return status;
+    CUresult result = place.driver->cuEventQuery(event);
+    if (result != CUDA_ERROR_NOT_READY)
+        return leave_event(&place, result, "cuEventQuery", "cf_event_query");
+    cf__leave(&place);
+    return CF_ENOTREADY;
+}
+
+int cf_event_elapsed(float *milliseconds, cf_event start, cf_event stop)
+{
+    if (!milliseconds || !stop)
+        return cf__fail(CF_EINVAL, "cf_event_elapsed: %s is NULL", milliseconds ? "stop" : "milliseconds");
+    struct cf__place place;
+    int status = enter_event(&place, "cf_event_elapsed", "start", start);
+    if (status != CF_OK)
+        return status;
+    if (cf__host_owns(stop) != place.driver->is_host) {
+        cf__leave(&place);
+        return cf__fail(CF_EINVAL, "cf_event_elapsed: start and stop are of different devices");
+    }
+    return leave_event(&place, place.driver->cuEventElapsedTime(milliseconds, start, stop), "cuEventElapsedTime",
+                       "cf_event_elapsed");
+}

@@ -1,0 +1,112 @@
+/* internal.h - what the library's files share. */
+#ifndef CF__INTERNAL_H
+#define CF__INTERNAL_H
+
+#include <cuferry.h>
+#include <cuferry/registry.h>
+
+#include "driver.h"
+
+/* ---- error.c ---- */
+
+/* Keep the calling thread's detail and return `status`. */
+__attribute__((format(printf, 2, 3))) int cf__fail(int status, const char *format, ...);
+
+/* The same for a driver call: adds the call, the driver's name for the result and its text; maps it to a status. */
+__attribute__((format(printf, 4, 5))) int cf__fail_driver(const struct cf__driver *driver, CUresult result,
+                                                          const char *call, const char *format, ...);
+
+/* ---- device.c ---- */
+
+/* Where a call runs: its context is current on the thread between enter and leave. */
+struct cf__place {
+    const struct cf__driver *driver;
+    CUcontext context;
+    int pushed; /* leave has to pop it */
+};
+
+/* Enter the device of `stream`, or where it is NULL that of the calling thread. */
+int cf__enter(struct cf__place *place, cf_stream stream);
+
+/* Enter a context of a driver; any of its contexts where `context` is NULL. */
+int cf__enter_context(struct cf__place *place, const struct cf__driver *driver, CUcontext context);
+void cf__leave(struct cf__place *place);
+
+/* The number of the place's device: CF_HOST or a GPU's. */
+int cf__place_device(const struct cf__place *place, int *device);
+
+/* The drivers that are in use already, NULL where one is not. */
+const struct cf__driver *cf__cuda_in_use(void);
+const struct cf__driver *cf__host_in_use(void);
+
+/* The driver that a stream or event belongs to. */
+int cf__handle_driver(const void *handle, const struct cf__driver **driver);
+
+/* ---- memory.c ---- */
+
+/* What is known of a pointer. */
+struct cf__memory {
+    const struct cf__driver *driver; /* that allocated or registered it; NULL: ordinary host memory */
+    CUcontext context;
+    int is_device;      /* not readable by the CPU, unless the driver is the host */
+    int device;         /* number of its device: CF_HOST or a GPU's */
+    void *usable;       /* its address on that device */
+    const char *begin;  /* of its allocation; size 0 where not known */
+    size_t size;
+};
+
+void cf__locate(const void *pointer, struct cf__memory *memory);
+
+/* ---- expr.c ---- */
+
+/* Evaluates an expression over a kernel's arguments; CF_EOVERFLOW without detail where it overflows. */
+int cf__evaluate(const cf_kernel *kernel, const cf_expr *expr, void *const args[], int64_t *value);
+
+/* The value of integer argument number `i`; CF_EOVERFLOW without detail where it is past INT64_MAX. */
+int cf__integer(const cf_kernel *kernel, uint32_t i, const void *arg, int64_t *value);
+
+/* Writes "N = 3, M = 4", the values of the parameters that an expression reads. */
+void cf__describe(const cf_kernel *kernel, const cf_expr *expr, void *const args[], char *text, size_t size);
+
+/* ---- image.c ---- */
+
+/* The kernel as the place's driver launches it; loaded at its first use in a context. */
+int cf__function(const cf_kernel *kernel, const struct cf__place *place, CUfunction *function);
+
+/* Unloads every image of a driver that is still in use. */
+void cf__images_unload(const struct cf__driver *cuda);
+
+/* ---- launch.c ---- */
+
+/* Number of elements and bytes of an array argument, and their bounds checked. */
+struct cf__array {
+    int64_t count;
+    size_t bytes;
+};
+int cf__array(const cf_kernel *kernel, uint32_t i, void *const args[], struct cf__array *array);
+
+/* Checks the descriptor, the scalars, and NULL against the extents. */
+int cf__check_arguments(const cf_kernel *kernel, void *const args[]);
+
+/* Enqueues a kernel whose arguments were checked. */
+int cf__launch(const cf_kernel *kernel, const struct cf__place *place, cf_stream stream, void *const args[]);
+
+/* ---- call.c ---- */
+
+/* Checks an array argument against the memory it lies in, for a kernel that runs at `place` on device number `device`.
+ * `staged` is set where the argument is host memory that the device cannot reach. `usable` is its address there else. */
+int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], const struct cf__place *place, int device,
+                      int *staged, void **usable);
+
+/* ---- pool.c ---- */
+
+/* Reads how many threads are wanted; before the first run. */
+int cf__pool_configure(void);
+
+/* Runs all blocks of a launch on the worker threads and the calling one; returns when they are done. */
+void cf__pool_run(cf_host_body *body, const cf_host_launch *launch);
+
+/* Ends the worker threads; a later run starts them anew. */
+void cf__pool_stop(void);
+
+#endif

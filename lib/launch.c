@@ -1,0 +1,189 @@
+/* launch.c - checks a kernel's arguments, works out its grid and enqueues it. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+static int extent(const cf_kernel *kernel, const cf_param *param, uint32_t dimension, void *const args[],
+                  int64_t *value)
+{
+    const cf_expr *expr = &param->extents[dimension];
+    int status = cf__evaluate(kernel, expr, args, value);
+    if (status == CF_OK && *value >= 0)
+        return CF_OK;
+    char values[160];
+    cf__describe(kernel, expr, args, values, sizeof values);
+    if (status != CF_OK)
+        return cf__fail(status, "%s: the extent %s[%s] overflows with %s", kernel->function, param->name, expr->text,
+                        values);
+    return cf__fail(CF_EINVAL, "%s: the extent %s[%s] is negative with %s", kernel->function, param->name, expr->text,
+                    values);
+}
+
+int cf__array(const cf_kernel *kernel, uint32_t i, void *const args[], struct cf__array *array)
+{
+    const cf_param *param = &kernel->params[i];
+    int64_t count = 1, bytes = 0;
+    int overflow = 0, empty = 0;
+    for (uint32_t d = 0; d < param->ndims; d++) {
+        int64_t value;
+        int status = extent(kernel, param, d, args, &value);
+        if (status != CF_OK)
+            return status;
+        empty |= value == 0;
+        overflow |= __builtin_mul_overflow(count, value, &count);
+    }
+    if (empty)
+        count = overflow = 0;
+    overflow |= __builtin_mul_overflow(count, (int64_t)cf_type_size(param->type), &bytes);
+    if (overflow) {
+        char values[160];
+        cf__describe(kernel, &param->extents[0], args, values, sizeof values);
+        return cf__fail(CF_EOVERFLOW, "%s: %s[%s] has more than 2^63 - 1 bytes with %s", kernel->function, param->name,
+                        param->extents[0].text, values);
+    }
+    *array = (struct cf__array){count, (size_t)bytes};
+    return CF_OK;
+}
+
+static int check_condition(const cf_kernel *kernel, const cf_check *check, void *const args[])
+{
+    int64_t holds = 0;
+    int status = cf__evaluate(kernel, &check->condition, args, &holds);
+    if (status == CF_OK && holds)
+        return CF_OK;
+    char values[160];
+    cf__describe(kernel, &check->condition, args, values, sizeof values);
+    if (status != CF_OK)
+        return cf__fail(status, "%s: the check %s overflows with %s", kernel->function, check->text, values);
+    return cf__fail(CF_EINVAL, "%s: the check %s fails with %s", kernel->function, check->text, values);
+}
+
+int cf__check_arguments(const cf_kernel *kernel, void *const args[])
+{
+    if (!kernel)
+        return cf__fail(CF_EINVAL, "kernel is NULL");
+    if (kernel->version != CF_REGISTRY_VERSION || kernel->size < sizeof *kernel)
+        return cf__fail(CF_EINVAL, "the kernel's descriptor has version %" PRIu32 ", this library takes %d; build it again",
+                        kernel->version, CF_REGISTRY_VERSION);
+    if (kernel->nparams && !args)
+        return cf__fail(CF_EINVAL, "%s: args is NULL", kernel->function);
+    for (uint32_t i = 0; i < kernel->nparams; i++) {
+        const cf_param *param = &kernel->params[i];
+        if (param->direction == CF_VALUE || param->direction == CF_POINTER)
+            continue;
+        struct cf__array array;
+        int status = cf__array(kernel, i, args, &array);
+        if (status != CF_OK)
+            return status;
+        if (array.count && !*(void *const *)args[i])
+            return cf__fail(CF_EINVAL, "%s: %s is NULL and its extent is %" PRId64, kernel->function, param->name,
+                            array.count);
+    }
+    for (uint32_t i = 0; i < kernel->nchecks; i++)
+        if (kernel->checks[i].array < 0) {
+            int status = check_condition(kernel, &kernel->checks[i], args);
+            if (status != CF_OK)
+                return status;
+        }
+    return CF_OK;
+}
+
+/* One dimension of the launch rule; 1 where it is absent. */
+static int dimension(const cf_kernel *kernel, const cf_expr *expr, const char *what, void *const args[], int64_t *value)
+{
+    *value = 1;
+    if (!expr->ops)
+        return CF_OK;
+    int status = cf__evaluate(kernel, expr, args, value);
+    if (status == CF_OK && *value >= 0)
+        return CF_OK;
+    char values[160];
+    cf__describe(kernel, expr, args, values, sizeof values);
+    return cf__fail(status == CF_OK ? CF_EINVAL : status, "%s: %s(%s) %s with %s", kernel->function, what, expr->text,
+                    status == CF_OK ? "is negative" : "overflows", values);
+}
+
+/* The limits of every device that the driver API knows. */
+static const int64_t max_grid[CF_GRID_DIMS] = {INT32_MAX, UINT16_MAX, UINT16_MAX};
+#define MAX_BLOCK 1024
+
+/* Works out grid and block; `empty` where there is nothing to launch. */
+static int launch_size(const cf_kernel *kernel, void *const args[], uint32_t grid[], uint32_t block[], int *empty)
+{
+    const cf_launch_rule *rule = &kernel->launch;
+    int64_t threads = 1;
+    *empty = 0;
+    for (int d = 0; d < CF_GRID_DIMS; d++) {
+        int64_t count, size;
+        int status = dimension(kernel, &rule->block[d], "block", args, &size);
+        if (status == CF_OK)
+            status = dimension(kernel, &rule->grid[d], rule->counts_blocks ? "blocks" : "grid", args, &count);
+        if (status != CF_OK)
+            return status;
+        if (size < 1 || size > MAX_BLOCK || (threads *= size) > MAX_BLOCK)
+            return cf__fail(CF_EINVAL, "%s: its block has not 1 to %d threads", kernel->function, MAX_BLOCK);
+        int64_t blocks = rule->counts_blocks ? count : count / size + (count % size != 0);
+        if (blocks > max_grid[d])
+            return cf__fail(CF_EOVERFLOW, "%s: %s(%s) asks for %" PRId64 " blocks and a grid has at most %" PRId64,
+                            kernel->function, rule->counts_blocks ? "blocks" : "grid", rule->grid[d].text, blocks,
+                            max_grid[d]);
+        *empty |= blocks == 0;
+        grid[d] = (uint32_t)blocks;
+        block[d] = (uint32_t)size;
+    }
+    return CF_OK;
+}
+
+int cf__launch(const cf_kernel *kernel, const struct cf__place *place, cf_stream stream, void *const args[])
+{
+    uint32_t grid[CF_GRID_DIMS], block[CF_GRID_DIMS];
+    int empty;
+    int status = launch_size(kernel, args, grid, block, &empty);
+    if (status != CF_OK || empty)
+        return status;
+    CUfunction function;
+    status = cf__function(kernel, place, &function);
+    if (status != CF_OK)
+        return status;
+    CUresult result = place->driver->cuLaunchKernel(function, grid[0], grid[1], grid[2], block[0], block[1], block[2], 0,
+                                                    stream, (void **)(uintptr_t)args, NULL);
+    return result == CUDA_SUCCESS ? CF_OK
+                                  : cf__fail_driver(place->driver, result, "cuLaunchKernel", "%s", kernel->function);
+}
+
+/* What CF_CHECK=1 asks of cf_launch(). */
+static int check_pointers(const cf_kernel *kernel, void *const args[], const struct cf__place *place)
+{
+    int device, status = cf__place_device(place, &device);
+    for (uint32_t i = 0; status == CF_OK && i < kernel->nparams; i++) {
+        int staged;
+        void *usable;
+        if (kernel->params[i].direction == CF_VALUE)
+            continue;
+        status = cf__check_pointer(kernel, i, args, place, device, &staged, &usable);
+        if (status == CF_OK && staged)
+            status = cf__fail(CF_EINVAL, "%s: %s is host memory, which the device cannot reach; %s() takes it",
+                              kernel->function, kernel->params[i].name, kernel->function);
+    }
+    return status;
+}
+
+int cf_launch(const cf_kernel *kernel, cf_stream stream, void *const args[])
+{
+    int status = cf__check_arguments(kernel, args);
+    if (status != CF_OK)
+        return status;
+    struct cf__place place;
+    status = cf__enter(&place, stream);
+    if (status != CF_OK)
+        return status;
+    const char *check = getenv("CF_CHECK");
+    if (check && strcmp(check, "1") == 0)
+        status = check_pointers(kernel, args, &place);
+    if (status == CF_OK)
+        status = cf__launch(kernel, &place, stream, args);
+    cf__leave(&place);
+    return status;
+}

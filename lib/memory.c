@@ -1,0 +1,176 @@
+/* memory.c - device memory: allocation, copies, fills, and what is known of a pointer. */
+#include <stdint.h>
+
+#include "internal.h"
+
+/* Asks one driver about a pointer; whether it knows it. */
+static int ask(const struct cf__driver *driver, const void *pointer, struct cf__memory *memory)
+{
+    enum { COUNT = 6 };
+    unsigned int type = 0;
+    CUdeviceptr address = 0, begin = 0;
+    CUcontext context = NULL;
+    int ordinal = 0;
+    size_t size = 0;
+    CUpointer_attribute attributes[COUNT] = {
+        CU_POINTER_ATTRIBUTE_MEMORY_TYPE,    CU_POINTER_ATTRIBUTE_DEVICE_POINTER,   CU_POINTER_ATTRIBUTE_CONTEXT,
+        CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, CU_POINTER_ATTRIBUTE_RANGE_SIZE};
+    void *data[COUNT] = {&type, &address, &context, &ordinal, &begin, &size};
+    if (driver->cuPointerGetAttributes(COUNT, attributes, data, (uintptr_t)pointer) != CUDA_SUCCESS || type == 0)
+        return 0;
+    *memory = (struct cf__memory){
+        .driver = driver,
+        .context = context,
+        .is_device = type == CU_MEMORYTYPE_DEVICE,
+        .device = driver->is_host ? CF_HOST : ordinal,
+        .usable = (void *)(uintptr_t)address,
+        .begin = (const char *)(uintptr_t)begin,
+        .size = size,
+    };
+    return 1;
+}
+
+void cf__locate(const void *pointer, struct cf__memory *memory)
+{
+    const struct cf__driver *host = cf__host_in_use(), *cuda = cf__cuda_in_use();
+    *memory = (struct cf__memory){.device = CF_HOST};
+    if (!(host && ask(host, pointer, memory)) && cuda)
+        ask(cuda, pointer, memory);
+}
+
+/* Enters where a copy between two pointers, or a fill of one, runs: on a GPU whose memory takes part, else on the
+ * stream's or the thread's device. */
+static int enter_for(struct cf__place *place, cf_stream stream, const void *target, const void *source)
+{
+    struct cf__memory memory;
+    if (stream)
+        return cf__enter(place, stream);
+    cf__locate(target, &memory);
+    if (!memory.is_device && source)
+        cf__locate(source, &memory);
+    if (memory.is_device)
+        return cf__enter_context(place, memory.driver, memory.context);
+    return cf__enter(place, NULL);
+}
+
+int cf_mem_alloc(void **pointer, size_t bytes)
+{
+    if (!pointer)
+        return cf__fail(CF_EINVAL, "cf_mem_alloc: pointer is NULL");
+    if (bytes == 0) {
+        *pointer = NULL;
+        return CF_OK;
+    }
+    struct cf__place place;
+    int status = cf__enter(&place, NULL);
+    if (status != CF_OK)
+        return status;
+    CUdeviceptr memory;
+    CUresult result = place.driver->cuMemAlloc(&memory, bytes);
+    if (result == CUDA_SUCCESS)
+        *pointer = (void *)(uintptr_t)memory;
+    else
+        status = cf__fail_driver(place.driver, result, "cuMemAlloc", "cf_mem_alloc: %zu bytes", bytes);
+    cf__leave(&place);
+    return status;
+}
+
+int cf_mem_free(void *pointer)
+{
+    if (!pointer)
+        return CF_OK;
+    struct cf__memory memory;
+    cf__locate(pointer, &memory);
+    if (!memory.driver || memory.begin != pointer)
+        return cf__fail(CF_EINVAL, "cf_mem_free: %p is not from cf_mem_alloc()", pointer);
+    struct cf__place place;
+    int status = cf__enter_context(&place, memory.driver, memory.context);
+    if (status != CF_OK)
+        return status;
+    CUresult result = place.driver->cuMemFree((uintptr_t)pointer);
+    if (result != CUDA_SUCCESS)
+        status = cf__fail_driver(place.driver, result, "cuMemFree", "cf_mem_free: %p", pointer);
+    cf__leave(&place);
+    return status;
+}
+
+/* NULL, and past the end of an allocation that is known. */
+static int check_range(const char *function, const char *name, const void *pointer, size_t bytes)
+{
+    if (!pointer)
+        return cf__fail(CF_EINVAL, "%s: %s is NULL", function, name);
+    struct cf__memory memory;
+    cf__locate(pointer, &memory);
+    if ((memory.is_device || (memory.driver && memory.driver->is_host)) && memory.size) {
+        size_t left = memory.size - (size_t)((const char *)pointer - memory.begin);
+        if (bytes > left)
+            return cf__fail(CF_EINVAL, "%s: %s has %zu bytes left in its allocation, not %zu", function, name, left,
+                            bytes);
+    }
+    return CF_OK;
+}
+
+/* `synchronous` copies are complete on return. */
+static int copy(const char *function, cf_stream stream, void *target, const void *source, size_t bytes, int synchronous)
+{
+    if (bytes == 0)
+        return CF_OK;
+    int status = check_range(function, "target", target, bytes);
+    if (status == CF_OK)
+        status = check_range(function, "source", source, bytes);
+    struct cf__place place;
+    if (status == CF_OK)
+        status = enter_for(&place, stream, target, source);
+    if (status != CF_OK)
+        return status;
+    CUresult result = synchronous
+                          ? place.driver->cuMemcpy((uintptr_t)target, (uintptr_t)source, bytes)
+                          : place.driver->cuMemcpyAsync((uintptr_t)target, (uintptr_t)source, bytes, stream);
+    /* Copies within a device return early: wait, so that "complete" is true of them too. */
+    if (result == CUDA_SUCCESS && synchronous)
+        result = place.driver->cuStreamSynchronize(NULL);
+    if (result != CUDA_SUCCESS)
+        status = cf__fail_driver(place.driver, result, synchronous ? "cuMemcpy" : "cuMemcpyAsync", "%s: %zu bytes",
+                                 function, bytes);
+    cf__leave(&place);
+    return status;
+}
+
+int cf_mem_copy(void *target, const void *source, size_t bytes)
+{
+    return copy("cf_mem_copy", NULL, target, source, bytes, 1);
+}
+
+int cf_mem_copy_async(cf_stream stream, void *target, const void *source, size_t bytes)
+{
+    return copy("cf_mem_copy_async", stream, target, source, bytes, 0);
+}
+
+static int fill(const char *function, cf_stream stream, void *target, unsigned char value, size_t bytes, int synchronous)
+{
+    if (bytes == 0)
+        return CF_OK;
+    int status = check_range(function, "target", target, bytes);
+    struct cf__place place;
+    if (status == CF_OK)
+        status = enter_for(&place, stream, target, NULL);
+    if (status != CF_OK)
+        return status;
+    CUresult result = place.driver->cuMemsetD8Async((uintptr_t)target, value, bytes, stream);
+    if (result == CUDA_SUCCESS && synchronous)
+        result = place.driver->cuStreamSynchronize(stream);
+    if (result != CUDA_SUCCESS)
+        status = cf__fail_driver(place.driver, result, "cuMemsetD8Async", "%s: %zu bytes", function, bytes);
+    cf__leave(&place);
+    return status;
+}
+
+int cf_mem_fill(void *target, unsigned char value, size_t bytes)
+{
+    return fill("cf_mem_fill", NULL, target, value, bytes, 1);
+}
+
+int cf_mem_fill_async(cf_stream stream, void *target, unsigned char value, size_t bytes)
+{
+    return fill("cf_mem_fill_async", stream, target, value, bytes, 0);
+}

@@ -1,0 +1,51 @@
+/* on_driver.h - runs a group of tests on the driver that the environment names, and skips it, with the reason, where
+ * that driver cannot be used. tools/check runs every test program once a driver. */
+#ifndef ON_DRIVER_H
+#define ON_DRIVER_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <cuferry.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Whether CF_DRIVER=cuda was asked for. */
+static inline int on_cuda(void)
+{
+    const char *driver = getenv("CF_DRIVER");
+    return driver && strcmp(driver, "cuda") == 0;
+}
+
+/* The main function's value. Group set-up and tear-down may be NULL. */
+static inline int run_on_driver(const char *group, const struct CMUnitTest *tests, size_t count, CMFixtureFunction setup,
+                                CMFixtureFunction teardown)
+{
+    if (on_cuda() && cf_require(CF_CUDA) != CF_OK) {
+        printf("1..%zu\n", count);
+        for (size_t i = 0; i < count; i++)
+            printf("ok %zu - %s # SKIP %s\n", i + 1, tests[i].name, cf_last_error());
+        return 0;
+    }
+    return _cmocka_run_group_tests(group, tests, count, setup, teardown);
+}
+
+#define RUN_ON_DRIVER(tests, setup, teardown)                                                                          \
+    run_on_driver(#tests, tests, sizeof(tests) / sizeof(tests)[0], setup, teardown)
+
+/* Asserts a call's status and, with the text it must hold, its detail. */
+#define assert_ok(call) assert_int_equal(call, CF_OK)
+#define assert_fails(call, status, detail)                                                                             \
+    do {                                                                                                               \
+        assert_int_equal(call, status);                                                                                \
+        if (!strstr(cf_last_error(), detail))                                                                          \
+            fail_msg("cf_last_error() is \"%s\" and lacks \"%s\"", cf_last_error(), detail);                           \
+    } while (0)
+
+#endif
