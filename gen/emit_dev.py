@@ -1,6 +1,6 @@
 """The device source of one kernel file: instantiates every instance and proves its type to nvcc."""
 
-from text import banner
+from text import banner, fold
 
 
 def proof_symbol(instance):
@@ -12,6 +12,6 @@ def emit(file):
     text = [banner(file.path), f'#include "{file.path}"\n\n',
             '/* Each pointer fails to compile where the kernel does not take exactly these types. */\n']
     for instance in file.instances:
-        text.append(f'extern "C" __device__ void (*const {proof_symbol(instance)})({instance.ctypes}) =\n'
-                    f'    {instance.kernel};\n')
+        text.append(fold(f'extern "C" __device__ void (*const {proof_symbol(instance)})({instance.ctypes})', 8) +
+                    f' =\n    {instance.kernel};\n')
     return ''.join(text)

@@ -2,7 +2,7 @@
 
 import re
 
-from text import banner, comment
+from text import banner, comment, fold
 
 
 def emit(files, prefix, header, sources):
@@ -52,6 +52,11 @@ def has_generic(kernel):
     return dispatch(kernel) is not None
 
 
+def stream(instance):
+    """The name of the stream parameter of an `_async` function, beside the kernel's own parameters."""
+    return 'stream' if all(p.name != 'stream' for p in instance.params) else 'cf__stream'
+
+
 def parameters(instance, leading=''):
     """A parameter list as C declares it."""
     return ', '.join(([leading] if leading else []) + [p.declaration for p in instance.params]) or 'void'
@@ -61,16 +66,23 @@ def _names(instance, leading=''):
     return ', '.join(([leading] if leading else []) + [p.name for p in instance.params])
 
 
+def _declared(before, function, instance, leading='', after=''):
+    """A function's declaration, its parameters folded below one another."""
+    head = f'{before}{function}('
+    return fold(f'{head}{parameters(instance, leading)}){after}\n', len(head))
+
+
 def _prototypes(function, instance):
-    return (f'CF_CHECKED int {function}({parameters(instance)});\n'
-            f'CF_CHECKED int {function}_async({parameters(instance, "cf_stream stream")});\n')
+    return (_declared('CF_CHECKED int ', function, instance, after=';') +
+            _declared('CF_CHECKED int ', f'{function}_async', instance, f'cf_stream {stream(instance)}', ';'))
 
 
 def _functions(kernel, prefix):
     text = comment(kernel.doc)
     if has_generic(kernel):
         first = kernel.instances[0]
-        text += f'/* {prefix}_{kernel.name}() takes any of the types below; as a plain function it is {prefix}_{first.name}(). */\n'
+        text += (f'/* {prefix}_{kernel.name}() takes the types of every instance in C11 and C++; its address is that of '
+                 f'{prefix}_{first.name}(). */\n')
         text += _prototypes(f'{prefix}_{kernel.name}', first)
     for instance in kernel.instances:
         text += _prototypes(f'{prefix}_{instance.name}', instance)
@@ -80,10 +92,11 @@ def _functions(kernel, prefix):
 def _generic(kernel, prefix, tree):
     first = kernel.instances[0]
     text = ''
-    for suffix, leading in (('', ''), ('_async', 'stream')):
+    for suffix, leading in (('', ''), ('_async', stream(first))):
         names = _names(first, leading)
-        text += (f'#define {prefix}_{kernel.name}{suffix}({names}) \\\n'
-                 f'{_selection(tree, first, prefix, suffix, 4)} \\\n    ({", ".join(f"({n})" for n in names.split(", "))})\n')
+        text += fold(f'#define {prefix}_{kernel.name}{suffix}({names})', 4, ' \\') + ' \\\n'
+        text += _selection(tree, first, prefix, suffix, 4).replace('\n', ' \\\n') + ' \\\n'
+        text += fold(f'    ({", ".join(f"({n})" for n in names.split(", "))})', 5, ' \\') + '\n'
     return text
 
 
@@ -96,15 +109,15 @@ def _selection(tree, first, prefix, suffix, indent):
     for base, subtree in branches:
         inner = _selection(subtree, first, prefix, suffix, indent + 4)
         lines.append(f'{pad}    {base}: {inner.lstrip()}')
-    return f'{pad}_Generic(*({first.params[number].name}), \\\n' + ', \\\n'.join(lines) + ')'
+    return f'{pad}_Generic(*({first.params[number].name}),\n' + ',\n'.join(lines) + ')'
 
 
 def _overloads(kernel, prefix):
     """The first instance's overload is the C function of the same name."""
     text = ''
     for instance in kernel.instances[1:]:
-        for suffix, leading in (('', ''), ('_async', 'stream')):
-            declared = parameters(instance, 'cf_stream stream' if leading else '')
-            text += (f'CF_CHECKED inline int {prefix}_{kernel.name}{suffix}({declared})\n'
-                     f'{{\n    return {prefix}_{instance.name}{suffix}({_names(instance, leading)});\n}}\n')
+        for suffix, leading in (('', ''), ('_async', stream(instance))):
+            text += _declared('CF_CHECKED inline int ', f'{prefix}_{kernel.name}{suffix}', instance,
+                              f'cf_stream {leading}' if leading else '')
+            text += fold(f'{{\n    return {prefix}_{instance.name}{suffix}({_names(instance, leading)});\n}}\n', 8)
     return text

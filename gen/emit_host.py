@@ -1,7 +1,7 @@
 """The CPU bodies of one kernel file."""
 
 from emit_stub import host_body
-from text import banner
+from text import banner, fold
 
 
 def emit(file, prefix):
@@ -13,13 +13,14 @@ def emit(file, prefix):
 
 def _body(instance, prefix):
     names = [p.name for p in instance.params]
-    text = (f'/* Fails to compile where the kernel does not take exactly these types. */\n'
-            f'typedef decltype(static_cast<void (*)({instance.ctypes})>({instance.kernel})) cf__proof_{instance.name};\n\n')
+    text = ('/* Fails to compile where the kernel does not take exactly these types. */\n' +
+            fold(f'typedef decltype(static_cast<void (*)({instance.ctypes})>({instance.kernel}))', 8) +
+            f'\n    cf__proof_{instance.name};\n\n')
     text += (f'extern "C" void {host_body(prefix, instance)}(const cf_host_launch *cf__launch, uint64_t cf__begin, '
              'uint64_t cf__end)\n{\n')
     for number, param in enumerate(instance.params):
-        text += (f'    {param.ctype}{"" if param.pointer else " "}{"const " if param.pointer else ""}{param.name} = '
-                 f'*static_cast<{param.ctype} {"const *" if param.pointer else "const *"}>(cf__launch->args[{number}]);\n')
-    text += ('    cf__run(cf__launch, cf__begin, cf__end, [=]() CF__INLINE {\n'
-             f'        {instance.kernel}({", ".join(names)});\n    }});\n}}\n')
+        ctype = f'{param.ctype}const' if param.pointer else f'const {param.ctype}'
+        text += f'    {ctype} {param.name} = *static_cast<{ctype} *>(cf__launch->args[{number}]);\n'
+    text += ('    cf__run(cf__launch, cf__begin, cf__end, [=]() CF__INLINE {\n' +
+             fold(f'        {instance.kernel}({", ".join(names)});\n', 12) + '    });\n}\n')
     return text

@@ -1,6 +1,7 @@
 """The embedded image of one kernel file: the assembler file that includes it, and the header that describes it."""
 
 import re
+import zlib
 
 from emit_stub import image_symbol
 from scan import GeneratorError
@@ -19,14 +20,16 @@ def emit_assembler(file, prefix):
             '    .section .note.GNU-stack,"",%progbits\n')
 
 
-def emit_header(ptx, stem, toolkit, sm, compute):
-    """What nvcc says of a kernel file: each instance's entry name, read from the pointers in its PTX."""
+def emit_header(ptx, fatbin, stem, toolkit, sm, compute):
+    """What nvcc made of a kernel file: each instance's entry name, read from the pointers in its PTX, and the image's
+    checksum and targets."""
     entries = set(_ENTRY.findall(ptx))
     names = dict(_PROOF.findall(ptx))
     lost = sorted(n for n, entry in names.items() if entry not in entries)
     if lost or not names:
         raise GeneratorError(f'{stem}: the PTX shows no entry for ' + (', '.join(lost) or 'any kernel'))
-    text = [banner(f'{stem}.ptx'), f'#define CF__TOOLKIT {toolkit}\n',
+    text = [banner(f'{stem}.ptx and {stem}.fatbin'), f'#define CF__CRC32 0x{zlib.crc32(fatbin):08x}\n',
+            f'#define CF__TOOLKIT {toolkit}\n',
             f'#define CF__SM {"".join(f"{t}, " for t in sm)}\n', f'#define CF__PTX {"".join(f"{t}, " for t in compute)}\n']
     text += [f'#define CF__ENTRY_{name} {c_string(entry)}\n' for name, entry in sorted(names.items())]
     return re.sub(r' +\n', '\n', ''.join(text))

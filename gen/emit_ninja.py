@@ -18,7 +18,7 @@ def emit(paths, outputs, gpu):
         if gpu:
             objects.append(f'{base}.image.o')
             text.append(f'build {base}.ptx: nvcc_ptx {base}.dev.cu\n'
-                        f'build {base}.image.h: image_header {base}.ptx | $cfgen_sources\n'
+                        f'build {base}.image.h: image_header {base}.ptx {base}.fatbin | $cfgen_sources\n'
                         f'build {base}.fatbin: nvcc_fatbin {base}.dev.cu\n'
                         f'build {base}.image.o: as_image {base}.image.S | {base}.fatbin\n'
                         f'build {base}.stub.o: cc {base}.stub.c | {base}.image.h\n')

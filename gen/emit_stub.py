@@ -1,7 +1,7 @@
 """The launch stubs of one kernel file: a constant descriptor and two functions per entry point."""
 
-from emit_header import has_generic, parameters
-from text import banner, c_string
+from emit_header import has_generic, parameters, stream
+from text import banner, c_string, fold
 
 
 def descriptor(prefix, instance):
@@ -41,7 +41,7 @@ def _image(file, prefix):
             f'extern const unsigned char {symbol}[], {symbol}_end[];\n'
             'static cf_state image_state;\n'
             'static const cf_image image = {\n'
-            f'    .begin = {symbol},\n    .end = {symbol}_end,\n    .toolkit = CF__TOOLKIT,\n'
+            f'    .begin = {symbol},\n    .end = {symbol}_end,\n    .crc32 = CF__CRC32,\n    .toolkit = CF__TOOLKIT,\n'
             '    .sm = (const uint16_t[]){CF__SM 0},\n    .ptx = (const uint16_t[]){CF__PTX 0},\n'
             '    .state = &image_state,\n};\n'
             '#define IMAGE(name) .image = &image, .entry = CF__ENTRY_##name\n'
@@ -53,13 +53,22 @@ def _expr(expr):
     return f'{{{c_string(expr.text)}, (const cf_op[]){{{ops}}}}}'
 
 
+def _exprs(exprs, indent):
+    """An initialiser of expressions: one on its line, several below one another."""
+    if len(exprs) == 1:
+        return f'{{{_expr(exprs[0])}}}'
+    pad = ' ' * (indent + 4)
+    return '{\n' + ''.join(fold(f'{pad}{_expr(e)},\n', indent + 8) for e in exprs) + ' ' * indent + '}'
+
+
 def _param(param):
     fields = [f'.name = {c_string(param.name)}', f'.ctype = {c_string(param.ctype)}', f'.type = {param.scalar.enum}',
               f'.direction = {param.direction}']
-    if param.extents:
-        fields += [f'.ndims = {len(param.extents)}',
-                   f'.extents = (const cf_expr[]){{{", ".join(_expr(e) for e in param.extents)}}}']
-    return f'        {{{", ".join(fields)}}},\n'
+    if not param.extents:
+        return fold(f'        {{{", ".join(fields)}}},\n', 9)
+    fields.append(f'.ndims = {len(param.extents)}')
+    return (fold(f'        {{{", ".join(fields)},\n', 9) +
+            f'         .extents = (const cf_expr[]){_exprs(param.extents, 9)}}},\n')
 
 
 def _check(check, instance):
@@ -74,7 +83,7 @@ def _check(check, instance):
             if bound and is_open:
                 fields.append(f'.{name}_open = 1')
         fields.append(f'.scan = &cf__outside_{instance.params[check.array].scalar.short}')
-    return f'        {{{", ".join(fields)}}},\n'
+    return fold(f'        {{{", ".join(fields)}}},\n', 9)
 
 
 def _entry_point(kernel, instance, prefix):
@@ -87,32 +96,34 @@ def _entry_point(kernel, instance, prefix):
     text += f'    .nparams = {len(instance.params)},\n'
     if instance.params:
         text += '    .params = (const cf_param[]){\n' + ''.join(map(_param, instance.params)) + '    },\n'
-    text += '    .launch = {\n' + (f'        .counts_blocks = 1,\n' if instance.counts_blocks else '')
-    text += f'        .grid = {{{", ".join(map(_expr, instance.grid))}}},\n'
-    text += f'        .block = {{{", ".join(map(_expr, instance.block))}}},\n    }},\n'
+    text += '    .launch = {\n' + ('        .counts_blocks = 1,\n' if instance.counts_blocks else '')
+    text += f'        .grid = {_exprs(instance.grid, 8)},\n        .block = {_exprs(instance.block, 8)},\n    }},\n'
     if instance.checks:
         text += f'    .nchecks = {len(instance.checks)},\n    .checks = (const cf_check[]){{\n'
         text += ''.join(_check(c, instance) for c in instance.checks) + '    },\n'
     if instance.bytes:
-        text += f'    .bytes = {_expr(instance.bytes)},\n'
+        text += fold(f'    .bytes = {_expr(instance.bytes)},\n', 8)
     text += f'    IMAGE({instance.name}),\n    .host = {host_body(prefix, instance)},\n    .state = &{instance.name}_state,\n}};\n'
     return text + '\n' + _functions(instance, function, symbol)
 
 
 def _functions(instance, function, symbol):
     args = ', '.join(f'(void *)&{p.name}' for p in instance.params) or 'NULL'
-    body = f'    void *const args[] = {{{args}}};\n'
-    return (f'int ({function})({parameters(instance)})\n{{\n{body}    return cf_call(&{symbol}, args);\n}}\n\n'
-            f'int ({function}_async)({parameters(instance, "cf_stream stream")})\n'
-            f'{{\n{body}    return cf_launch(&{symbol}, stream, args);\n}}\n')
+    body = fold(f'    void *const cf__args[] = {{{args}}};\n', 8)
+    head = fold(f'int {function}({parameters(instance)})\n', len(f'int {function}('))
+    head_async = fold(f'int {function}_async({parameters(instance, f"cf_stream {stream(instance)}")})\n',
+                      len(f'int {function}_async('))
+    return (f'{head}{{\n{body}    return cf_call(&{symbol}, cf__args);\n}}\n\n'
+            f'{head_async}{{\n{body}    return cf_launch(&{symbol}, {stream(instance)}, cf__args);\n}}\n')
 
 
 def _family(kernel, prefix):
-    """The plain function of the kernel's own name: its first instance."""
+    """The function of the kernel's own name: its first instance. Parentheses keep the type-generic macro away."""
     first = kernel.instances[0]
     names = [p.name for p in first.params]
     text = []
-    for suffix, declared, passed in (('', '', []), ('_async', 'cf_stream stream', ['stream'])):
-        text.append(f'int ({prefix}_{kernel.name}{suffix})({parameters(first, declared)})\n'
-                    f'{{\n    return {prefix}_{first.name}{suffix}({", ".join(passed + names)});\n}}\n')
+    for suffix, declared, passed in (('', '', []), ('_async', f'cf_stream {stream(first)}', [stream(first)])):
+        head = f'int ({prefix}_{kernel.name}{suffix})('
+        text.append(fold(f'{head}{parameters(first, declared)})\n', len(head)) + '{\n' +
+                    fold(f'    return {prefix}_{first.name}{suffix}({", ".join(passed + names)});\n', 8) + '}\n')
     return '\n'.join(text)

@@ -359,7 +359,7 @@ class _Parser:
                         '#pragma cf instances(' + self._example(declaration) + ')')
         if sets and not declaration.template:
             self._error(clauses.instances_token, f'{declaration.token.text} is no template; it has no instances')
-        if clauses.grid is None:
+        if clauses.grid is None and self._diagnostics.count == before:
             self._error(clauses.token, 'a kernel needs grid(n), its number of threads, or blocks(n), its number of blocks')
         if self._diagnostics.count != before:
             return None

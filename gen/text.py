@@ -1,6 +1,9 @@
 """How generated text looks: the banner, C expressions, and files that are written only when they change."""
 
 import os
+import re
+
+WIDTH = 120
 
 
 def banner(source, mark=('/*', ' */')):
@@ -29,6 +32,19 @@ def comment(lines):
         return ''
     body = '\n'.join(' * ' + line if line else ' *' for line in lines)
     return '/* ' + body[3:] + ' */\n'
+
+
+def fold(line, indent, end=''):
+    """A line of C, folded after commas so that no line is wider than WIDTH less `end`, what follows on each line.
+    Folded lines begin with `indent` spaces. Commas in string literals are left alone."""
+    pieces = re.findall(r'(?:"(?:\\.|[^"\\])*"|[^",])+,? ?|,', line)
+    lines, current = [], ''
+    for piece in pieces:
+        if current.strip() and len((current + piece).rstrip()) > WIDTH - len(end):
+            lines.append(current.rstrip())
+            current = ' ' * indent
+        current += piece
+    return (end + '\n').join(lines + [current])
 
 
 def write_if_changed(path, text):

@@ -3,6 +3,7 @@
  * An image becomes one CUlibrary for the process. A kernel's state is a list of the functions it has in contexts,
  * searched without the lock; nodes are only ever added until cf_shutdown(). Contexts are told apart by their id, since
  * addresses are reused. */
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,26 +33,31 @@ static int find(const cf_kernel *kernel, unsigned long long context, CUfunction 
 
 /* ---- What can be said of an image before the driver sees it ---- */
 
-static uint64_t little_endian(const unsigned char *bytes, int count)
+/* CRC-32 as in ISO 3309 and zlib, four bits at a time. The driver trusts images and may crash on a damaged one, so it
+ * gets to see none. */
+static uint32_t crc32(const unsigned char *begin, const unsigned char *end)
 {
-    uint64_t value = 0;
-    for (int i = 0; i < count; i++)
-        value |= (uint64_t)bytes[i] << (8 * i);
-    return value;
+    static const uint32_t table[16] = {
+        0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4, 0x4db26158, 0x5005713c,
+        0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c, 0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c,
+    };
+    uint32_t crc = UINT32_MAX;
+    for (const unsigned char *byte = begin; byte < end; byte++) {
+        crc ^= *byte;
+        crc = crc >> 4 ^ table[crc & 15];
+        crc = crc >> 4 ^ table[crc & 15];
+    }
+    return ~crc;
 }
 
-/* A fatbin begins with its magic number, a version, and the sizes of its header and of what follows. */
-static int check_header(const cf_kernel *kernel)
+static int check_intact(const cf_kernel *kernel)
 {
     const cf_image *image = kernel->image;
-    size_t size = (size_t)(image->end - image->begin);
-    if (size < 16 || little_endian(image->begin, 4) != 0xBA55ED50)
-        return cf__fail(CF_EIMAGE, "%s: its image is no fatbin; build it again", kernel->function);
-    uint64_t header = little_endian(image->begin + 6, 2), body = little_endian(image->begin + 8, 8);
-    if (header > size || body > size - header)
-        return cf__fail(CF_EIMAGE, "%s: its image is cut short: %zu bytes of %llu", kernel->function, size,
-                        (unsigned long long)(header + body));
-    return CF_OK;
+    uint32_t crc = crc32(image->begin, image->end);
+    if (image->begin < image->end && crc == image->crc32)
+        return CF_OK;
+    return cf__fail(CF_EIMAGE, "%s: its image of %td bytes is damaged: its checksum is %08" PRIx32 " and not %08" PRIx32,
+                    kernel->function, image->end - image->begin, crc, image->crc32);
 }
 
 static void list_targets(const cf_image *image, char *text, size_t size)
@@ -120,7 +126,7 @@ static int load_library(const cf_kernel *kernel, const struct cf__driver *driver
     *library = state->loaded;
     if (*library)
         return CF_OK;
-    int status = check_header(kernel);
+    int status = check_intact(kernel);
     if (status != CF_OK)
         return status;
     CUresult result = driver->cuLibraryLoadData(library, kernel->image->begin, NULL, NULL, 0, NULL, NULL, 0);
@@ -135,22 +141,18 @@ static int check_parameters(const cf_kernel *kernel, const struct cf__driver *dr
 {
     if (!driver->cuKernelGetParamInfo)
         return CF_OK;
-    for (uint32_t i = 0;; i++) {
-        size_t offset, size = 0;
+    for (uint32_t i = 0; i < kernel->nparams; i++) {
+        const cf_param *param = &kernel->params[i];
+        size_t offset, size = 0, expected = param->direction == CF_VALUE ? cf_type_size(param->type) : sizeof(void *);
         CUresult result = driver->cuKernelGetParamInfo(handle, i, &offset, &size);
         if (result != CUDA_SUCCESS)
-            return i == kernel->nparams ? CF_OK
-                                        : cf__fail(CF_EIMAGE, "%s: its image takes %u parameters and its descriptor %u",
-                                                   kernel->function, i, kernel->nparams);
-        if (i >= kernel->nparams)
-            return cf__fail(CF_EIMAGE, "%s: its image takes more parameters than its descriptor, %u", kernel->function,
-                            kernel->nparams);
-        const cf_param *param = &kernel->params[i];
-        size_t expected = param->direction == CF_VALUE ? cf_type_size(param->type) : sizeof(void *);
+            return cf__fail_driver(driver, result, "cuKernelGetParamInfo", "%s: asking its image for %s",
+                                   kernel->function, param->name);
         if (size != expected)
             return cf__fail(CF_EIMAGE, "%s: %s has %zu bytes in its image and %zu in its descriptor", kernel->function,
                             param->name, size, expected);
     }
+    return CF_OK;
 }
 
 static int load_function(const cf_kernel *kernel, const struct cf__driver *driver, CUfunction *function)

@@ -155,6 +155,7 @@ typedef struct cf_state {
 /* Machine code for one or more targets, in the form that the driver loads (a fatbin). */
 typedef struct cf_image {
     const unsigned char *begin, *end;
+    uint32_t crc32;         /* of its bytes, as zlib counts it */
     uint32_t toolkit;       /* of the nvcc that made it: 13000 is CUDA 13.0 */
     const uint16_t *sm;     /* machine code: compute capabilities times ten, closed by 0 */
     const uint16_t *ptx;    /* PTX, likewise */

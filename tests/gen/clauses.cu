@@ -1,0 +1,60 @@
+/* clauses - annotations that are wrong, one error each. */
+#include <stdint.h>
+
+#pragma cf kernel
+__global__ void no_grid(int n);
+
+#pragma cf kernel grid(n) gird(n)
+__global__ void unknown_clause(int n);
+
+#pragma cf kernel grid(n) blocks(n)
+__global__ void two_grids(int n);
+
+#pragma cf kernel grid(n, n, n, n)
+__global__ void four_dimensions(int n);
+
+#pragma cf kernel grid(n) block(32, 64)
+__global__ void large_block(int n);
+
+#pragma cf kernel grid(n) in(x)
+__global__ void no_extent(const float *x, int n);
+
+#pragma cf kernel grid(n) in(x[n]) out(x[n])
+__global__ void named_twice(const float *x, int n);
+
+#pragma cf kernel grid(n) in(y[n])
+__global__ void no_such_array(const float *x, int n);
+
+#pragma cf kernel grid(n) in(lenght[n])
+__global__ void close_name(const float *length, int n);
+
+#pragma cf kernel grid(n) in(n[n])
+__global__ void scalar_as_array(int n);
+
+#pragma cf kernel grid(n) in(x[n])
+__global__ void in_not_const(float *x, int n);
+
+#pragma cf kernel grid(n) \
+    out(x[n])
+__global__ void out_const(const float *x, int n);
+
+#pragma cf kernel grid(n
+__global__ void open_parenthesis(int n);
+
+#pragma cf kernel bytes(n, n) grid(n)
+__global__ void two_bytes(int n);
+
+#pragma cf launch grid(n)
+__global__ void unknown_directive(int n);
+
+#pragma cf instances(a: float)
+__global__ void instances_alone(int n);
+
+#pragma cf kernel grid(n)
+#pragma cf kernel grid(n)
+__global__ void two_kernels(int n);
+
+#pragma cf kernel grid(n)
+void not_global(int n);
+
+#pragma cf kernel grid(n)

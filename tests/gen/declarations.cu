@@ -1,0 +1,76 @@
+/* declarations - kernels that no entry point can stand for, one error each. */
+#include <stdint.h>
+
+typedef float real;
+struct pair {
+    int a, b;
+};
+
+#pragma cf kernel grid(n)
+__global__ void unknown_type(const real *x, int n);
+
+#pragma cf kernel grid(n)
+__global__ void by_reference(const float &x, int n);
+
+#pragma cf kernel grid(n)
+__global__ void two_stars(float **x, int n);
+
+#pragma cf kernel grid(n)
+__global__ void a_struct(struct pair p, int n);
+
+#pragma cf kernel grid(n)
+__global__ void a_char(char c, int n);
+
+#pragma cf kernel grid(n)
+__global__ void a_void(void *x, int n);
+
+#pragma cf kernel grid(n)
+__global__ void unnamed(float *, int n);
+
+#pragma cf kernel grid(n)
+__global__ void defaulted(int n = 3);
+
+#pragma cf kernel grid(n)
+template <typename T> __global__ void no_instances(T *x, int n);
+
+#pragma cf kernel grid(n)
+#pragma cf instances(f32: float)
+__global__ void no_template(float *x, int n);
+
+#pragma cf kernel grid(n)
+#pragma cf instances(f32: float; f32: double)
+template <typename T> __global__ void tag_twice(T *x, int n);
+
+#pragma cf kernel grid(n)
+#pragma cf instances(f32: float, 3)
+template <typename T> __global__ void too_many_arguments(T *x, int n);
+
+#pragma cf kernel grid(n)
+#pragma cf instances(a: real)
+template <typename T> __global__ void unknown_argument(T *x, int n);
+
+#pragma cf kernel grid(n)
+#pragma cf instances(a: float)
+template <int N> __global__ void type_for_constant(int n);
+
+#pragma cf kernel grid(n)
+template <typename... T> __global__ void pack(int n, T... rest);
+
+namespace {
+#pragma cf kernel grid(n)
+__global__ void anonymous(int n);
+}
+
+struct holder {
+#pragma cf kernel grid(n)
+    static __global__ void member(int n);
+};
+
+#pragma cf kernel grid(n)
+__global__ void twice(int n);
+
+#pragma cf kernel grid(n)
+__global__ void twice(int n);
+
+#pragma cf kernel grid(n)
+__global__ void twice_async(int n);

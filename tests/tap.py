@@ -1,0 +1,33 @@
+"""tap.py - what the tests in Python share: results in the Test Anything Protocol, and running commands."""
+
+import subprocess
+
+
+class Tap:
+    """Prints results as they come; `close` gives the exit code."""
+
+    def __init__(self):
+        self.count = self.failed = 0
+
+    def check(self, name, problem):
+        """A test that passes where `problem` is empty."""
+        self.count += 1
+        self.failed += bool(problem)
+        print(f'{"not ok" if problem else "ok"} {self.count} - {name}', flush=True)
+        for line in str(problem or '').splitlines():
+            print(f'# {line}')
+
+    def skip(self, name, reason):
+        self.count += 1
+        print(f'ok {self.count} - {name} # SKIP {reason}', flush=True)
+
+    def close(self):
+        print(f'1..{self.count}')
+        return 1 if self.failed else 0
+
+
+def run(command, cwd=None, env=None, timeout=600):
+    """(exit code, stdout, stderr) of a command without standard input."""
+    done = subprocess.run(command, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, check=False, timeout=timeout)
+    return done.returncode, done.stdout.decode(errors='replace'), done.stderr.decode(errors='replace')

@@ -1,0 +1,132 @@
+"""test_gen.py - the generator against goldens: good input gives the expected header and stub, bad input the expected
+message. `--update` writes the goldens anew.
+
+usage: test_gen.py [--update] [--cc CC] [--cxx CXX]
+"""
+
+import argparse
+import os
+import re
+import shlex
+import sys
+import tempfile
+
+from tap import Tap, run
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+ROOT = os.path.dirname(HERE)
+CASES = os.path.join(HERE, 'gen')
+
+
+def read(path):
+    try:
+        with open(path, encoding='utf-8') as file:
+            return file.read()
+    except OSError:
+        return None
+
+
+def first_difference(expected, got):
+    if expected is None:
+        return 'there is no golden; run with --update'
+    for number, (a, b) in enumerate(zip(expected.splitlines(), got.splitlines()), 1):
+        if a != b:
+            return f'line {number}\nexpected: {a}\ngot:      {b}'
+    if len(expected.splitlines()) != len(got.splitlines()):
+        return f'{len(expected.splitlines())} lines expected, {len(got.splitlines())} given'
+    return '' if expected == got else 'line ends differ'
+
+
+class GeneratorTest:
+    def __init__(self, options, tap):
+        self.options, self.tap = options, tap
+
+    def cfgen(self, outdir, *arguments):
+        return run([sys.executable, os.path.join(ROOT, 'gen', 'cfgen'), '--cxx', self.options.cxx, '--outdir', outdir,
+                    *arguments], cwd=CASES)
+
+    def golden(self, name, path, text):
+        if self.options.update:
+            with open(path, 'w', encoding='utf-8') as file:
+                file.write(text)
+        self.tap.check(name, first_difference(read(path), text))
+
+    def case(self, stem):
+        with tempfile.TemporaryDirectory() as folder:
+            code, out, err = self.cfgen(folder, '--prefix', 't', f'{stem}.cu')
+            base = os.path.join(CASES, stem)
+            written = [f for _, _, files in os.walk(folder) for f in files]
+            if code:
+                self.golden(f'cfgen_{stem}_gives_expected_errors', base + '.err', err)
+                self.tap.check(f'cfgen_{stem}_fails_without_output',
+                               f'exit {code}, wrote {written}, printed {out}' if code != 1 or written or out else '')
+                return
+            problem = err or ('it was to fail' if os.path.exists(base + '.err') else '')
+            self.tap.check(f'cfgen_{stem}_succeeds_silently', problem)
+            self.golden(f'cfgen_{stem}_gives_expected_header', base + '.h', read(os.path.join(folder, 't.h')))
+            self.golden(f'cfgen_{stem}_gives_expected_stub', base + '.c', read(os.path.join(folder, f'{stem}.stub.c')))
+            self.compiles(stem, folder)
+
+    def compiles(self, stem, folder):
+        """Everything that is generated compiles without a warning, the header as C99, C11 and C++ too."""
+        include = [f'-I{ROOT}/include', f'-I{folder}']
+        strict = ['-Wall', '-Wextra', '-Wpedantic', '-Werror', '-fsyntax-only']
+        cc, cxx = shlex.split(self.options.cc), shlex.split(self.options.cxx)
+        header = os.path.join(folder, 't.h')
+        commands = {
+            'stub': cc + ['-std=c11', *strict, *include, os.path.join(folder, f'{stem}.stub.c')],
+            'registry': cc + ['-std=c11', *strict, *include, os.path.join(folder, 't_registry.c')],
+            'header_as_c99': cc + ['-std=c99', *strict, *include, '-x', 'c', '-include', header, '/dev/null'],
+            'header_as_c11': cc + ['-std=c11', *strict, *include, '-x', 'c', '-include', header, '/dev/null'],
+            'header_as_cxx': cxx + ['-std=c++11', *strict, *include, '-x', 'c++', '-include', header, '/dev/null'],
+            'host_body': cxx + ['-std=c++17', '-Wall', '-Wextra', '-Werror', '-Wno-unknown-pragmas',
+                                '-Wno-unused-parameter', '-fsyntax-only', *include, f'-I{ROOT}/include/cuferry',
+                                f'-I{CASES}', os.path.join(folder, f'{stem}.host.cpp')],
+        }
+        for what, command in commands.items():
+            code, _, err = run(command, cwd=CASES)
+            self.tap.check(f'cfgen_{stem}_{what}_compiles', err if code else '')
+
+    def command_line(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, arguments, expected in (
+                    ('no_file', [], 'the following arguments are required'),
+                    ('missing_file', ['nowhere.cu'], 'nowhere.cu'),
+                    ('bad_prefix', ['--prefix', '7up', 'types.cu'], "'7up' cannot begin a C name"),
+                    ('unknown_option', ['--frobnicate', 'types.cu'], '--frobnicate'),
+                    ('missing_compiler', ['--cxx', '/nowhere/c++', 'types.cu'], 'cannot run /nowhere/c++'),
+                    ('same_name_twice', ['types.cu', '../gen/types.cu'], 'has the same name'),
+                    ('unwritable_folder', ['--outdir', '/dev/null/x', 'types.cu'], '/dev/null/x')):
+                code, out, err = self.cfgen(folder, *arguments)
+                fine = code != 0 and expected in err and not out and 'Traceback' not in err
+                self.tap.check(f'cfgen_{name}_is_refused', '' if fine else f'exit {code}\n{out}{err}')
+
+    def unchanged_output_is_left_alone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.cfgen(folder, 'types.cu')
+            paths = [os.path.join(d, f) for d, _, files in os.walk(folder) for f in files]
+            for path in paths:
+                os.utime(path, (1, 1))
+            self.cfgen(folder, 'types.cu')
+            touched = [p for p in paths if os.stat(p).st_mtime != 1]
+            self.tap.check('cfgen_run_again_touches_nothing', ', '.join(touched) if touched or not paths else '')
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--update', action='store_true')
+    parser.add_argument('--cc', default=os.environ.get('CC', 'cc'))
+    parser.add_argument('--cxx', default=os.environ.get('CXX', 'c++'))
+    options = parser.parse_args()
+    tap = Tap()
+    test = GeneratorTest(options, tap)
+    stems = sorted(re.sub(r'\.cu$', '', f) for f in os.listdir(CASES) if f.endswith('.cu'))
+    for stem in stems:
+        test.case(stem)
+    test.command_line()
+    test.unchanged_output_is_left_alone()
+    return tap.close()
+
+
+if __name__ == '__main__':
+    sys.exit(main())
