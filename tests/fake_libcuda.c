@@ -1,0 +1,559 @@
+/* fake_libcuda.c - a libcuda.so.1 that plays an NVIDIA driver with GPUs, so that all that Cuferry does with one is tested
+ * where there is none. Its answers to misuse are those that a driver for CUDA 13.0 gave on an H200.
+ *
+ * It is strict where a GPU is. Device addresses cannot be dereferenced; new device memory is poisoned; handles, contexts
+ * and ranges are checked; work waits in its stream until somebody waits for it; a kernel that is given memory out of its
+ * reach loses its device for the rest of the process. Kernels run on the CPU: the library is linked in, and its registry
+ * tells which kernel an entry point of an image is.
+ *
+ * The environment variable FAKE_CUDA, read at the first call, is a list such as version=12000,devices=1 of
+ *     version=N   CUDA version of the driver (13000)        init=N    result of cuInit
+ *     devices=N   number of GPUs (2)                        load=N    result of cuLibraryLoadData
+ *     cc=N        their compute capability (90); cc1=80     lacks=F   function that is not found; may be repeated
+ *                 is that of device 1 alone                 oom=N     bytes that all allocations together may have */
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fake_libcuda.h"
+
+#define CONTEXTS 32
+#define STACK 16
+
+#define EXPORT __attribute__((visibility("default")))
+EXPORT CUresult cuDriverGetVersion(int *version);
+EXPORT CUresult cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t flags, int *status);
+EXPORT int fake_cuda_alive(char *text, size_t size);
+
+struct fake_settings fake = {.version = 13000, .devices = 2, .memory = SIZE_MAX};
+struct fake_object *fake_objects;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char lacks[256];    /* ",cuA,cuB," */
+static int init_given;     /* init= was */
+static CUresult init_result;
+static int initialized;
+
+static struct CUctx_st contexts[CONTEXTS];
+static unsigned long long last_id;
+static CUresult failed[FAKE_DEVICES];
+static int lost; /* objects that went with their context and not by their owner */
+
+/* Contexts are kept with their id: a slot may hold another one later. */
+static _Thread_local struct {
+    CUcontext context;
+    unsigned long long id;
+} stack[STACK];
+static _Thread_local int depth;
+static _Thread_local CUstreamCaptureMode capture_mode; /* 0: global */
+
+/* ---- Settings ---- */
+
+static void set(const char *name, const char *value)
+{
+    char *end;
+    unsigned long long number = strtoull(value, &end, 10);
+    int is_number = *value && !*end;
+    if (strcmp(name, "lacks") == 0) {
+        size_t used = strlen(lacks);
+        snprintf(lacks + used, sizeof lacks - used, used ? "%s," : ",%s,", value);
+    } else if (is_number && strcmp(name, "version") == 0) {
+        fake.version = (int)number;
+    } else if (is_number && strcmp(name, "devices") == 0 && number <= FAKE_DEVICES) {
+        fake.devices = (int)number;
+    } else if (is_number && strcmp(name, "cc") == 0) {
+        for (int i = 0; i < FAKE_DEVICES; i++)
+            fake.capability[i] = (int)number;
+    } else if (is_number && strncmp(name, "cc", 2) == 0 && name[2] >= '0' && name[2] < '0' + FAKE_DEVICES && !name[3]) {
+        fake.capability[name[2] - '0'] = (int)number;
+    } else if (is_number && strcmp(name, "init") == 0) {
+        init_given = 1;
+        init_result = (CUresult)number;
+    } else if (is_number && strcmp(name, "load") == 0) {
+        fake.load = (CUresult)number;
+    } else if (is_number && strcmp(name, "oom") == 0) {
+        fake.memory = (size_t)number;
+    } else {
+        fprintf(stderr, "FAKE_CUDA: %s=%s is no setting\n", name, value);
+        abort();
+    }
+}
+
+static void read_settings(void)
+{
+    char text[512], *rest = text, *item;
+    const char *given = getenv("FAKE_CUDA");
+    snprintf(text, sizeof text, "%s", given ? given : "");
+    set("cc", "90");
+    while ((item = strsep(&rest, ",")) != NULL)
+        if (*item) {
+            char *value = strchr(item, '=');
+            if (value)
+                *value++ = 0;
+            set(item, value ? value : "");
+        }
+}
+
+/* ---- What is exported ---- */
+
+EXPORT CUresult cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t flags, int *status)
+{
+    enum { FOUND, NOT_FOUND, VERSION_NOT_SUFFICIENT };
+    static const struct {
+        const char *name;
+        int version;
+        void (*function)(void);
+    } functions[] = {
+#define ENTRY(name, version, parameters) {#name, version, (void (*)(void))fake_##name},
+        FAKE_FUNCS(ENTRY)
+#undef ENTRY
+    };
+    int current, found = NOT_FOUND;
+    char item[64];
+    (void)flags;
+    cuDriverGetVersion(&current);
+    *function = NULL;
+    if (version > current)
+        return CUDA_ERROR_INVALID_VALUE;
+    snprintf(item, sizeof item, ",%s,", name);
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+        if (strcmp(functions[i].name, name) == 0 && !strstr(lacks, item)) {
+            found = functions[i].version > version ? VERSION_NOT_SUFFICIENT : FOUND;
+            if (found == FOUND)
+                *(void (**)(void))function = functions[i].function;
+        }
+    if (status)
+        *status = found;
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuDriverGetVersion(int *version)
+{
+    return fake_cuDriverGetVersion(version);
+}
+
+struct report {
+    char *text;
+    size_t size, used;
+    int count;
+};
+
+__attribute__((format(printf, 3, 4))) static void report(struct report *to, int count, const char *format, ...)
+{
+    to->count += count;
+    if (to->used >= to->size)
+        return;
+    va_list values;
+    va_start(values, format);
+    to->used += (size_t)vsnprintf(to->text + to->used, to->size - to->used, format, values);
+    va_end(values);
+}
+
+/* The number of objects that were not given back, and one line of text for each; for dlsym(). */
+EXPORT int fake_cuda_alive(char *text, size_t size)
+{
+    struct report to = {.text = text, .size = size};
+    if (size)
+        *text = 0;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < CONTEXTS; i++)
+        if (contexts[i].references)
+            report(&to, (int)contexts[i].references, "%s context of device %d, retained %u times\n",
+                   contexts[i].is_primary ? "primary" : "created", contexts[i].device, contexts[i].references);
+    for (const struct fake_object *object = fake_objects; object; object = object->next)
+        switch (object->kind) {
+        case FAKE_ALLOCATION:
+            report(&to, 1, "%zu bytes on device %d\n", ((const struct fake_allocation *)object)->size,
+                   object->context->device);
+            break;
+        case FAKE_STREAM:
+        case FAKE_EVENT:
+            report(&to, 1, "%s on device %d\n", object->kind == FAKE_STREAM ? "stream" : "event", object->context->device);
+            break;
+        case FAKE_LIBRARY:
+            report(&to, 1, "library\n");
+            break;
+        default: /* kernels and functions go with their library */
+            break;
+        }
+    if (lost)
+        report(&to, lost, "%d allocations, streams and events were lost with their context\n", lost);
+    pthread_mutex_unlock(&lock);
+    return to.count;
+}
+
+/* ---- Calls and objects ---- */
+
+CUresult fake_begin(void)
+{
+    pthread_mutex_lock(&lock);
+    return initialized ? CUDA_SUCCESS : FAKE_NOT_INITIALIZED;
+}
+
+CUresult fake_end(CUresult result)
+{
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+void *fake_add(enum fake_kind kind, size_t size, CUcontext context)
+{
+    struct fake_object *object = calloc(1, size);
+    if (!object)
+        abort();
+    *object = (struct fake_object){fake_objects, kind, context};
+    return fake_objects = object;
+}
+
+void fake_remove(void *object)
+{
+    struct fake_object **link = &fake_objects, *removed = object;
+    while (*link != removed)
+        link = &(*link)->next;
+    *link = removed->next;
+    if (removed->kind == FAKE_ALLOCATION && ((struct fake_allocation *)object)->type != FAKE_REGISTERED)
+        free(((struct fake_allocation *)object)->memory);
+    if (removed->kind == FAKE_STREAM)
+        for (struct fake_object *other = fake_objects; other; other = other->next)
+            if (other->kind == FAKE_EVENT && ((CUevent)(void *)other)->stream == object)
+                ((CUevent)(void *)other)->stream = NULL;
+    free(object);
+}
+
+int fake_is_live(const void *object, enum fake_kind kind)
+{
+    const struct fake_object *other = fake_objects;
+    while (other && other != object)
+        other = other->next;
+    return other && other->kind == kind;
+}
+
+/* ---- The driver and its devices ---- */
+
+CUresult fake_cuInit(unsigned int flags)
+{
+    (void)flags;
+    pthread_mutex_lock(&lock);
+    CUresult result = init_given ? init_result : fake.devices ? CUDA_SUCCESS : CUDA_ERROR_NO_DEVICE;
+    initialized |= result == CUDA_SUCCESS;
+    return fake_end(result);
+}
+
+CUresult fake_cuDriverGetVersion(int *version)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, read_settings);
+    *version = fake.version;
+    return CUDA_SUCCESS;
+}
+
+static const struct {
+    CUresult result;
+    const char *name, *text;
+} errors[] = {
+    {0, "CUDA_SUCCESS", "no error"},
+    {1, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
+    {2, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
+    {3, "CUDA_ERROR_NOT_INITIALIZED", "initialization error"},
+    {34, "CUDA_ERROR_STUB_LIBRARY", "CUDA driver is a stub library"},
+    {100, "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"},
+    {101, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},
+    {200, "CUDA_ERROR_INVALID_IMAGE", "device kernel image is invalid"},
+    {201, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"},
+    {209, "CUDA_ERROR_NO_BINARY_FOR_GPU", "no kernel image is available for execution on the device"},
+    {222, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION", "the provided PTX was compiled with an unsupported toolchain."},
+    {400, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
+    {500, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
+    {600, "CUDA_ERROR_NOT_READY", "device not ready"},
+    {700, "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"},
+    {709, "CUDA_ERROR_CONTEXT_IS_DESTROYED", "context is destroyed"},
+    {801, "CUDA_ERROR_NOT_SUPPORTED", "operation not supported"},
+    {803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", "system has unsupported display driver / cuda driver combination"},
+    {999, "CUDA_ERROR_UNKNOWN", "unknown error"},
+};
+
+static CUresult describe(CUresult result, const char **name, const char **text)
+{
+    *name = *text = NULL;
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
+        if (errors[i].result == result) {
+            *name = errors[i].name;
+            *text = errors[i].text;
+        }
+    return *name ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult fake_cuGetErrorName(CUresult result, const char **name)
+{
+    const char *text;
+    return describe(result, name, &text);
+}
+
+CUresult fake_cuGetErrorString(CUresult result, const char **text)
+{
+    const char *name;
+    return describe(result, &name, text);
+}
+
+static CUresult check_device(int device)
+{
+    CUresult result = fake_end(fake_begin());
+    return result != CUDA_SUCCESS ? result : device >= 0 && device < fake.devices ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+}
+
+CUresult fake_cuDeviceGetCount(int *count)
+{
+    *count = fake.devices;
+    return fake_end(fake_begin());
+}
+
+CUresult fake_cuDeviceGet(CUdevice *device, int ordinal)
+{
+    *device = ordinal;
+    return check_device(ordinal);
+}
+
+CUresult fake_cuDeviceGetName(char *name, int size, CUdevice device)
+{
+    if (size <= 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    snprintf(name, (size_t)size, "Fake GPU %d", device);
+    return check_device(device);
+}
+
+CUresult fake_cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device)
+{
+    CUresult result = check_device(device);
+    if (result != CUDA_SUCCESS)
+        return result;
+    switch (attribute) {
+    case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X:
+        *value = INT32_MAX;
+        return CUDA_SUCCESS;
+    case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y:
+    case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z:
+        *value = UINT16_MAX;
+        return CUDA_SUCCESS;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
+        *value = fake.capability[device] / 10;
+        return CUDA_SUCCESS;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
+        *value = fake.capability[device] % 10;
+        return CUDA_SUCCESS;
+    default:
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+}
+
+CUresult fake_failed(CUcontext context)
+{
+    return failed[context->device];
+}
+
+void fake_fail(CUcontext context, CUresult result)
+{
+    failed[context->device] = result;
+}
+
+/* ---- Contexts ---- */
+
+static int context_is_live(CUcontext context)
+{
+    for (int i = 0; i < CONTEXTS; i++)
+        if (context == &contexts[i])
+            return context->references > 0;
+    return 0;
+}
+
+static CUcontext find_primary(int device)
+{
+    for (int i = 0; i < CONTEXTS; i++)
+        if (contexts[i].references && contexts[i].is_primary && contexts[i].device == device)
+            return &contexts[i];
+    return NULL;
+}
+
+static CUresult create_context(int device, int is_primary, CUcontext *context)
+{
+    if (failed[device] != CUDA_SUCCESS)
+        return failed[device];
+    for (int i = 0; i < CONTEXTS; i++)
+        if (!contexts[i].references) {
+            CUcontext slot = *context = &contexts[i];
+            *slot = (struct CUctx_st){.device = device, .is_primary = is_primary, .references = 1, .id = ++last_id};
+            slot->legacy = (struct CUstream_st){.object = {NULL, FAKE_STREAM, slot}, .last = &slot->legacy.first};
+            return CUDA_SUCCESS;
+        }
+    return CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+static void destroy_context(CUcontext context)
+{
+    fake_drain_device(context->device);
+    for (struct fake_object *object = fake_objects, *next; object; object = next) {
+        next = object->next;
+        if (object->context == context) {
+            lost += object->kind != FAKE_FUNCTION && failed[context->device] == CUDA_SUCCESS;
+            fake_remove(object);
+        }
+    }
+    context->references = 0;
+}
+
+CUresult fake_cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
+{
+    CUresult result = check_device(device);
+    if (result != CUDA_SUCCESS)
+        return result;
+    fake_begin();
+    CUcontext primary = find_primary(device);
+    if (primary && failed[device] == CUDA_SUCCESS)
+        primary->references++;
+    else
+        result = create_context(device, 1, &primary);
+    if (result == CUDA_SUCCESS)
+        *context = primary;
+    return fake_end(result);
+}
+
+CUresult fake_cuDevicePrimaryCtxRelease(CUdevice device)
+{
+    CUresult result = check_device(device);
+    if (result != CUDA_SUCCESS)
+        return result;
+    fake_begin();
+    CUcontext primary = find_primary(device);
+    if (!primary)
+        result = CUDA_ERROR_INVALID_CONTEXT;
+    else if (primary->references > 1)
+        primary->references--;
+    else
+        destroy_context(primary);
+    return fake_end(result);
+}
+
+static void push(CUcontext context)
+{
+    if (depth == STACK)
+        abort();
+    stack[depth].context = context;
+    stack[depth++].id = context->id;
+}
+
+CUresult fake_cuCtxCreate(CUcontext *context, unsigned int flags, CUdevice device)
+{
+    (void)flags;
+    CUresult result = check_device(device);
+    if (result != CUDA_SUCCESS)
+        return result;
+    fake_begin();
+    result = create_context(device, 0, context);
+    if (result == CUDA_SUCCESS)
+        push(*context);
+    return fake_end(result);
+}
+
+CUresult fake_cuCtxDestroy(CUcontext context)
+{
+    CUresult result = fake_begin();
+    if (result == CUDA_SUCCESS && (!context_is_live(context) || context->is_primary))
+        result = CUDA_ERROR_INVALID_CONTEXT;
+    if (result == CUDA_SUCCESS) {
+        destroy_context(context);
+        if (depth && stack[depth - 1].context == context)
+            depth--;
+    }
+    return fake_end(result);
+}
+
+CUresult fake_current(CUcontext *context)
+{
+    if (!depth)
+        return CUDA_ERROR_INVALID_CONTEXT;
+    *context = stack[depth - 1].context;
+    if (!context_is_live(*context) || (*context)->id != stack[depth - 1].id)
+        return FAKE_CONTEXT_IS_DESTROYED;
+    return fake_failed(*context);
+}
+
+CUresult fake_cuCtxGetCurrent(CUcontext *context)
+{
+    *context = depth ? stack[depth - 1].context : NULL;
+    return fake_end(fake_begin());
+}
+
+CUresult fake_cuCtxPushCurrent(CUcontext context)
+{
+    CUresult result = fake_begin();
+    if (result == CUDA_SUCCESS && !context)
+        result = CUDA_ERROR_INVALID_VALUE;
+    else if (result == CUDA_SUCCESS && !context_is_live(context))
+        result = CUDA_ERROR_INVALID_CONTEXT;
+    if (result == CUDA_SUCCESS)
+        push(context);
+    return fake_end(result);
+}
+
+CUresult fake_cuCtxPopCurrent(CUcontext *context)
+{
+    CUresult result = fake_begin();
+    if (result == CUDA_SUCCESS && !depth)
+        result = CUDA_ERROR_INVALID_CONTEXT;
+    if (result == CUDA_SUCCESS) {
+        depth--;
+        if (context)
+            *context = stack[depth].context;
+    }
+    return fake_end(result);
+}
+
+/* The device of a context and its id can be asked for when it has failed, too. */
+CUresult fake_cuCtxGetDevice(CUdevice *device)
+{
+    CUcontext context = NULL;
+    CUresult result = fake_begin();
+    if (result == CUDA_SUCCESS)
+        result = fake_current(&context);
+    if (context && (result == CUDA_SUCCESS || result == fake_failed(context))) {
+        *device = context->device;
+        result = CUDA_SUCCESS;
+    }
+    return fake_end(result);
+}
+
+CUresult fake_cuCtxGetId(CUcontext context, unsigned long long *id)
+{
+    CUresult result = fake_begin();
+    if (result == CUDA_SUCCESS && !context)
+        (void)fake_current(&context);
+    if (result == CUDA_SUCCESS && !context_is_live(context))
+        result = CUDA_ERROR_INVALID_CONTEXT;
+    if (result == CUDA_SUCCESS)
+        *id = context->id;
+    return fake_end(result);
+}
+
+CUresult fake_cuCtxSynchronize(void)
+{
+    CUcontext context;
+    CUresult result = fake_begin();
+    if (result == CUDA_SUCCESS)
+        result = fake_current(&context);
+    if (result == CUDA_SUCCESS) {
+        fake_drain_device(context->device);
+        result = fake_failed(context);
+    }
+    return fake_end(result);
+}
+
+CUresult fake_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
+{
+    CUstreamCaptureMode before = capture_mode;
+    if (*mode > CU_STREAM_CAPTURE_MODE_RELAXED)
+        return CUDA_ERROR_INVALID_VALUE;
+    capture_mode = *mode;
+    *mode = before;
+    return fake_end(fake_begin());
+}

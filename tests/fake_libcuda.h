@@ -1,0 +1,161 @@
+/* fake_libcuda.h - what the files of the fake NVIDIA driver share; fake_libcuda.c says what it is. */
+#ifndef FAKE_LIBCUDA_H
+#define FAKE_LIBCUDA_H
+
+#include <stdint.h>
+
+#include <cuferry/registry.h>
+
+#include "driver.h"
+
+/* An undefined function of the list below then fails the link, not a test. */
+#pragma GCC visibility push(hidden)
+
+/* ---- Functions: the library's list, and what tests need that play an application beside it ---- */
+
+#define FAKE_EXTRA_FUNCS(X)                                                                                            \
+    X(cuCtxCreate, 3020, (CUcontext * context, unsigned int flags, CUdevice device))                                   \
+    X(cuCtxDestroy, 4000, (CUcontext context))                                                                         \
+    X(cuMemAllocHost, 3020, (void **pointer, size_t bytes))                                                            \
+    X(cuMemFreeHost, 2000, (void *pointer))                                                                            \
+    X(cuMemHostRegister, 6050, (void *pointer, size_t bytes, unsigned int flags))                                      \
+    X(cuMemHostUnregister, 4000, (void *pointer))                                                                      \
+    X(cuMemAllocManaged, 6000, (CUdeviceptr * pointer, size_t bytes, unsigned int flags))
+
+#define FAKE_FUNCS(X) CF__DRIVER_FUNCS(X) FAKE_EXTRA_FUNCS(X)
+
+#define FAKE_DECLARE(name, version, parameters) CUresult fake_##name parameters;
+FAKE_FUNCS(FAKE_DECLARE)
+#undef FAKE_DECLARE
+
+/* Results that the library does not tell apart. */
+enum {
+    FAKE_NOT_INITIALIZED = 3,
+    FAKE_CONTEXT_IS_DESTROYED = 709,
+    FAKE_ALREADY_REGISTERED = 712,
+    FAKE_NOT_REGISTERED = 713
+};
+
+/* ---- Settings ---- */
+
+#define FAKE_DEVICES 8
+
+struct fake_settings {
+    int version, devices;
+    int capability[FAKE_DEVICES];
+    CUresult load; /* what cuLibraryLoadData returns */
+    size_t memory; /* all that there is for allocations */
+};
+extern struct fake_settings fake;
+
+/* ---- Objects: everything that a caller has to give back ---- */
+
+enum fake_kind { FAKE_ALLOCATION, FAKE_STREAM, FAKE_EVENT, FAKE_LIBRARY, FAKE_KERNEL, FAKE_FUNCTION };
+
+struct fake_object {
+    struct fake_object *next;
+    enum fake_kind kind;
+    CUcontext context; /* that it goes with; NULL for libraries and their kernels */
+};
+extern struct fake_object *fake_objects;
+
+/* A handle is the address of one of these; each begins with its object. */
+struct CUstream_st {
+    struct fake_object object;
+    unsigned int flags;
+    uint64_t submitted, done; /* pieces of work */
+    struct fake_work *first, **last;
+};
+
+struct CUevent_st {
+    struct fake_object object;
+    int recorded;
+    CUstream stream;   /* where the mark was set, and after how many pieces of work */
+    uint64_t position;
+    double time;       /* milliseconds */
+};
+
+struct CUlib_st {
+    struct fake_object object;
+    const cf_image *image; /* the fake's own copy; NULL for one that it does not know */
+};
+
+struct CUkern_st {
+    struct fake_object object;
+    CUlibrary library;
+    const cf_kernel *kernel;
+};
+
+struct CUfunc_st {
+    struct fake_object object;
+    CUkernel kernel;
+};
+
+struct fake_allocation {
+    struct fake_object object;
+    enum { FAKE_DEVICE_MEMORY, FAKE_MANAGED, FAKE_PINNED, FAKE_REGISTERED } type;
+    char *memory;
+    size_t size;
+};
+
+struct CUctx_st {
+    int device;
+    int is_primary;
+    unsigned int references; /* 0: the slot is free, and will be used again at the same address */
+    unsigned long long id;
+    struct CUstream_st legacy;
+};
+
+/* A zeroed object; the process ends where there is no memory. */
+void *fake_add(enum fake_kind kind, size_t size, CUcontext context);
+
+/* Unlinks and frees an object and what hangs on it. */
+void fake_remove(void *object);
+
+int fake_is_live(const void *object, enum fake_kind kind);
+
+/* ---- Calls: all of them run under one lock ---- */
+
+/* Takes the lock; FAKE_NOT_INITIALIZED before cuInit. */
+CUresult fake_begin(void);
+
+/* Gives the lock back and returns its argument. */
+CUresult fake_end(CUresult result);
+
+/* The calling thread's context, or why there is none to work in. */
+CUresult fake_current(CUcontext *context);
+
+/* ---- Devices: what faults once stays so until the process ends, as the real driver has it ---- */
+
+CUresult fake_failed(CUcontext context);
+void fake_fail(CUcontext context, CUresult result);
+
+/* ---- Streams: work waits in its stream until somebody waits for it ---- */
+
+struct fake_work {
+    struct fake_work *next;
+    void (*run)(CUcontext context, struct fake_work *work);
+};
+
+/* The stream behind a handle, the default ones included, in a context that works. */
+CUresult fake_stream(CUstream handle, CUstream *stream);
+
+/* Appends a zeroed piece of work of `size` bytes, for the caller to fill in. */
+void *fake_submit(CUstream stream, void (*run)(CUcontext context, struct fake_work *work), size_t size);
+
+void fake_drain(CUstream stream, uint64_t position);
+
+/* The context's default stream and those that are ordered with it; every stream of a device. */
+void fake_drain_default(CUcontext context);
+void fake_drain_device(int device);
+
+/* ---- Memory ---- */
+
+/* Where the CPU finds `bytes` bytes at a pointer of any kind; NULL where they are not all there. */
+void *fake_reach(CUdeviceptr pointer, size_t bytes);
+
+/* The same for a kernel in a context: pageable memory and that of other devices is out of its reach. */
+void *fake_reach_from(CUcontext context, CUdeviceptr pointer, size_t bytes);
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,265 @@
+/* test_error.c - status names and texts, and each thread's detail of its latest failure. */
+#include "on_driver.h"
+
+#include <limits.h>
+#include <pthread.h>
+
+#include "internal.h"
+
+/* Lets AddressSanitizer's allocator refuse too much memory as malloc() does. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+    return "allocator_may_return_null=1";
+}
+
+#define TOO_MUCH ((size_t)PTRDIFF_MAX)
+
+/* ---- Names and texts ---- */
+
+static void status_name_every_status_is_its_identifier(void **state)
+{
+    (void)state;
+#define CHECK(name, value, text)                                                                                       \
+    assert_int_equal(name, value);                                                                                     \
+    assert_string_equal(cf_status_name(value), #name);
+    CF_STATUS_LIST(CHECK)
+#undef CHECK
+    assert_int_equal(CF_OK, 0);
+}
+
+static void status_text_every_status_is_its_text(void **state)
+{
+    (void)state;
+#define CHECK(name, value, text) assert_string_equal(cf_status_text(value), text);
+    CF_STATUS_LIST(CHECK)
+#undef CHECK
+}
+
+static void status_list_every_failure_is_negative_and_told_apart(void **state)
+{
+    (void)state;
+    static const struct {
+        int value;
+        const char *text;
+    } all[] = {
+#define ROW(name, value, text) {value, text},
+        CF_STATUS_LIST(ROW)
+#undef ROW
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        assert_true(all[i].value < 0 || i == 0);
+        assert_true(all[i].text[0] != 0);
+        for (size_t j = 0; j < i; j++) {
+            assert_int_not_equal(all[i].value, all[j].value);
+            assert_string_not_equal(all[i].text, all[j].text);
+        }
+    }
+}
+
+static void status_name_unknown_number_is_question_mark(void **state)
+{
+    (void)state;
+    static const int unknown[] = {1, 2, 999, -14, -1000, INT_MAX, INT_MIN};
+    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
+        assert_string_equal(cf_status_name(unknown[i]), "CF_?");
+        assert_string_equal(cf_status_text(unknown[i]), "unknown status");
+    }
+}
+
+/* ---- Detail ---- */
+
+/* What another thread saw of its own detail. */
+struct seen {
+    char before[64], after[64];
+    int result_before, result_after, status;
+};
+
+static void *fail_on_thread(void *argument)
+{
+    struct seen *seen = argument;
+    snprintf(seen->before, sizeof seen->before, "%s", cf_last_error());
+    seen->result_before = cf_last_driver_result();
+    seen->status = cf__fail(CF_ERANGE, "the other thread's %d", 7);
+    snprintf(seen->after, sizeof seen->after, "%s", cf_last_error());
+    seen->result_after = cf_last_driver_result();
+    return NULL;
+}
+
+static void last_error_two_threads_are_separate(void **state)
+{
+    (void)state;
+    struct seen seen = {.result_before = -1};
+    pthread_t thread;
+    assert_int_equal(cf__fail_driver(&cf__driver_host, CUDA_ERROR_INVALID_HANDLE, "cuCall", "this thread's"), CF_EINVAL);
+    assert_int_equal(pthread_create(&thread, NULL, fail_on_thread, &seen), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_string_equal(seen.before, "");
+    assert_int_equal(seen.result_before, 0);
+    assert_int_equal(seen.status, CF_ERANGE);
+    assert_string_equal(seen.after, "the other thread's 7");
+    assert_int_equal(seen.result_after, 0);
+    assert_non_null(strstr(cf_last_error(), "this thread's: cuCall returned 400"));
+    assert_int_equal(cf_last_driver_result(), CUDA_ERROR_INVALID_HANDLE);
+}
+
+static void last_error_after_success_is_kept(void **state)
+{
+    (void)state;
+    char kept[600];
+    void *memory = NULL;
+    assert_fails(cf_mem_alloc(&memory, TOO_MUCH), CF_ENOMEM, "cf_mem_alloc");
+    snprintf(kept, sizeof kept, "%s", cf_last_error());
+    assert_ok(cf_mem_alloc(&memory, 64));
+    assert_ok(cf_mem_fill(memory, 0, 64));
+    assert_ok(cf_mem_free(memory));
+    assert_ok(cf_device_sync());
+    assert_string_equal(cf_last_error(), kept);
+    assert_int_equal(cf_last_driver_result(), CUDA_ERROR_OUT_OF_MEMORY);
+}
+
+static void last_error_next_failure_replaces_it(void **state)
+{
+    (void)state;
+    assert_fails(cf_mem_copy(NULL, &state, 1), CF_EINVAL, "cf_mem_copy: target is NULL");
+    assert_fails(cf_event_sync(NULL), CF_EINVAL, "cf_event_sync: event is NULL");
+    assert_null(strstr(cf_last_error(), "cf_mem_copy"));
+}
+
+static void last_driver_result_driver_failure_is_its_code(void **state)
+{
+    (void)state;
+    void *memory = NULL;
+    assert_fails(cf_mem_alloc(&memory, TOO_MUCH), CF_ENOMEM,
+                 "bytes: cuMemAlloc returned 2 (CUDA_ERROR_OUT_OF_MEMORY, out of memory)");
+    assert_int_equal(cf_last_driver_result(), CUDA_ERROR_OUT_OF_MEMORY);
+}
+
+static void last_driver_result_other_failure_is_0(void **state)
+{
+    (void)state;
+    void *memory = NULL;
+    assert_int_equal(cf_mem_alloc(&memory, TOO_MUCH), CF_ENOMEM);
+    assert_int_not_equal(cf_last_driver_result(), 0);
+    assert_int_equal(cf_mem_alloc(NULL, 1), CF_EINVAL);
+    assert_int_equal(cf_last_driver_result(), 0);
+}
+
+/* ---- Keeping it ---- */
+
+static void fail_values_are_formatted(void **state)
+{
+    (void)state;
+    assert_int_equal(cf__fail(CF_ENOTSUP, "%s: index[%d] = %s", "cf_gather", 17, "x"), CF_ENOTSUP);
+    assert_string_equal(cf_last_error(), "cf_gather: index[17] = x");
+}
+
+static void fail_long_message_is_cut(void **state)
+{
+    (void)state;
+    char text[4096];
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = 0;
+    assert_int_equal(cf__fail(CF_EINVAL, "begin %s end", text), CF_EINVAL);
+    size_t length = strlen(cf_last_error());
+    assert_in_range(length, 200, sizeof text - 1);
+    assert_memory_equal(cf_last_error(), "begin xxx", 9);
+    assert_int_equal(strspn(cf_last_error() + 6, "x"), length - 6);
+    assert_fails(cf__fail(CF_EINVAL, "short"), CF_EINVAL, "short");
+    assert_int_equal(strlen(cf_last_error()), 5);
+}
+
+/* A text of any length leaves room for what the driver said. */
+static void fail_driver_long_message_keeps_result(void **state)
+{
+    (void)state;
+    char text[4096];
+    for (size_t length = 0; length < sizeof text; length = 2 * length + 1) {
+        memset(text, 'x', length);
+        text[length] = 0;
+        assert_fails(cf__fail_driver(&cf__driver_host, CUDA_ERROR_INVALID_DEVICE, "cuDeviceGet", "%s", text), CF_ENODEV,
+                     ": cuDeviceGet returned 101 (CUDA_ERROR_INVALID_DEVICE, invalid device ordinal)");
+        size_t kept = strspn(cf_last_error(), "x");
+        assert_true(kept == length || (kept > 100 && kept < length));
+        assert_int_equal(cf_last_driver_result(), 101);
+    }
+}
+
+static void fail_driver_unknown_result_is_call_failure(void **state)
+{
+    (void)state;
+    assert_int_equal(cf__fail_driver(&cf__driver_host, 12345, "cuCall", "device %d", 3), CF_ECALL);
+    assert_string_equal(cf_last_error(), "device 3: cuCall returned 12345 (unknown result, no text)");
+    assert_int_equal(cf_last_driver_result(), 12345);
+}
+
+static void fail_driver_every_result_has_its_status(void **state)
+{
+    (void)state;
+    static const struct {
+        CUresult first, last;
+        int status;
+    } rows[] = {
+        {CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_VALUE, CF_EINVAL},
+        {CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_OUT_OF_MEMORY, CF_ENOMEM},
+        {3, 5, CF_ECALL}, /* not initialised, shutting down, profiler */
+        {CUDA_ERROR_STUB_LIBRARY, CUDA_ERROR_STUB_LIBRARY, CF_EDRIVER},
+        {CUDA_ERROR_NO_DEVICE, CUDA_ERROR_INVALID_DEVICE, CF_ENODEV},
+        {CUDA_ERROR_INVALID_IMAGE, CUDA_ERROR_INVALID_IMAGE, CF_EIMAGE},
+        {CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_CONTEXT, CF_EINVAL},
+        {CUDA_ERROR_NO_BINARY_FOR_GPU, CUDA_ERROR_NO_BINARY_FOR_GPU, CF_ENOCODE},
+        {CUDA_ERROR_INVALID_PTX, CUDA_ERROR_INVALID_PTX, CF_EIMAGE},
+        {CUDA_ERROR_JIT_COMPILER_NOT_FOUND, CUDA_ERROR_UNSUPPORTED_PTX_VERSION, CF_ENOCODE},
+        {CUDA_ERROR_INVALID_SOURCE, CUDA_ERROR_INVALID_SOURCE, CF_EIMAGE},
+        {CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_HANDLE, CF_EINVAL},
+        {CUDA_ERROR_NOT_FOUND, CUDA_ERROR_NOT_FOUND, CF_EIMAGE},
+        {CUDA_ERROR_NOT_READY, CUDA_ERROR_NOT_READY, CF_ENOTREADY},
+        {CUDA_ERROR_ILLEGAL_ADDRESS, CUDA_ERROR_ILLEGAL_ADDRESS, CF_EFAULT},
+        {CUDA_ERROR_LAUNCH_TIMEOUT, CUDA_ERROR_LAUNCH_TIMEOUT, CF_EFAULT},
+        {CUDA_ERROR_ASSERT, CUDA_ERROR_ASSERT, CF_EFAULT},
+        {CUDA_ERROR_HARDWARE_STACK_ERROR, CUDA_ERROR_LAUNCH_FAILED, CF_EFAULT},
+        {CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_NOT_SUPPORTED, CF_ENOTSUP},
+        {CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE, CF_EDRIVER},
+        {CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD, CF_ECAPTURE},
+        {CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD + 1, CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD + 1, CF_ECALL},
+        {CUDA_ERROR_UNKNOWN, CUDA_ERROR_UNKNOWN, CF_ECALL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (CUresult result = rows[i].first; result <= rows[i].last; result++) {
+            char said[64];
+            int status = cf__fail_driver(&cf__driver_host, result, "cuCall", "row %zu", i);
+            if (status != rows[i].status)
+                fail_msg("result %d gives %s, not %s", (int)result, cf_status_name(status),
+                         cf_status_name(rows[i].status));
+            snprintf(said, sizeof said, "row %zu: cuCall returned %d (", i, (int)result);
+            assert_memory_equal(cf_last_error(), said, strlen(said));
+            assert_int_equal(cf_last_driver_result(), (int)result);
+        }
+}
+
+static int shut_down(void **state)
+{
+    (void)state;
+    return cf_shutdown();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(status_name_every_status_is_its_identifier),
+        cmocka_unit_test(status_text_every_status_is_its_text),
+        cmocka_unit_test(status_list_every_failure_is_negative_and_told_apart),
+        cmocka_unit_test(status_name_unknown_number_is_question_mark),
+        cmocka_unit_test(last_error_two_threads_are_separate),
+        cmocka_unit_test(last_error_after_success_is_kept),
+        cmocka_unit_test(last_error_next_failure_replaces_it),
+        cmocka_unit_test(last_driver_result_driver_failure_is_its_code),
+        cmocka_unit_test(last_driver_result_other_failure_is_0),
+        cmocka_unit_test(fail_values_are_formatted),
+        cmocka_unit_test(fail_long_message_is_cut),
+        cmocka_unit_test(fail_driver_long_message_keeps_result),
+        cmocka_unit_test(fail_driver_unknown_result_is_call_failure),
+        cmocka_unit_test(fail_driver_every_result_has_its_status),
+    };
+    return RUN_ON_DRIVER(tests, NULL, shut_down);
+}

@@ -1,0 +1,382 @@
+/* test_event.c - events: life, marks in streams, waiting, asking, and the time between them. */
+#include "on_driver.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <time.h>
+
+static cf_event create(void)
+{
+    cf_event event = NULL;
+    assert_ok(cf_event_create(&event));
+    assert_non_null(event);
+    return event;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    return cf_shutdown();
+}
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec * 1e3 + (double)time.tv_nsec / 1e6;
+}
+
+static void pause_for(long milliseconds)
+{
+    nanosleep(&(struct timespec){milliseconds / 1000, milliseconds % 1000 * 1000000}, NULL);
+}
+
+/* ---- Arguments ---- */
+
+static void event_functions_null_event_is_invalid(void **state)
+{
+    (void)state;
+    float elapsed = -1;
+    cf_event event = create();
+    assert_ok(cf_event_record(event, NULL));
+    assert_fails(cf_event_create(NULL), CF_EINVAL, "cf_event_create: event is NULL");
+    assert_fails(cf_event_record(NULL, NULL), CF_EINVAL, "cf_event_record: event is NULL");
+    assert_fails(cf_event_sync(NULL), CF_EINVAL, "cf_event_sync: event is NULL");
+    assert_fails(cf_event_query(NULL), CF_EINVAL, "cf_event_query: event is NULL");
+    assert_fails(cf_event_elapsed(NULL, event, event), CF_EINVAL, "cf_event_elapsed: milliseconds is NULL");
+    assert_fails(cf_event_elapsed(&elapsed, NULL, event), CF_EINVAL, "cf_event_elapsed: start is NULL");
+    assert_fails(cf_event_elapsed(&elapsed, event, NULL), CF_EINVAL, "cf_event_elapsed: stop is NULL");
+    assert_true(elapsed == -1);
+    assert_ok(cf_event_destroy(event));
+}
+
+static void event_destroy_null_succeeds(void **state)
+{
+    (void)state;
+    assert_ok(cf_event_destroy(NULL));
+}
+
+static void event_functions_destroyed_event_is_invalid(void **state)
+{
+    (void)state;
+    if (on_cuda())
+        skip(); /* undefined by the driver API */
+    float elapsed = -1;
+    cf_event event = create(), other = create();
+    assert_ok(cf_event_record(event, NULL));
+    assert_ok(cf_event_record(other, NULL));
+    assert_ok(cf_event_destroy(event));
+    assert_fails(cf_event_record(event, NULL), CF_EINVAL, "cuEventRecord returned 400");
+    assert_fails(cf_event_sync(event), CF_EINVAL, "cuEventSynchronize returned 400");
+    assert_fails(cf_event_query(event), CF_EINVAL, "cuEventQuery returned 400");
+    assert_fails(cf_event_elapsed(&elapsed, event, other), CF_EINVAL, "cuEventElapsedTime returned 400");
+    assert_fails(cf_event_elapsed(&elapsed, other, event), CF_EINVAL, "cuEventElapsedTime returned 400");
+    assert_fails(cf_event_destroy(event), CF_EINVAL, "cuEventDestroy returned 400");
+    assert_true(elapsed == -1);
+    assert_ok(cf_event_destroy(other));
+}
+
+static void event_functions_stream_as_event_is_invalid(void **state)
+{
+    (void)state;
+    if (on_cuda())
+        skip(); /* undefined by the driver API */
+    cf_stream stream;
+    assert_ok(cf_stream_create(&stream));
+    cf_event wrong = (cf_event)(void *)stream;
+    assert_fails(cf_event_record(wrong, NULL), CF_EINVAL, "CUDA_ERROR_INVALID_HANDLE");
+    assert_fails(cf_event_sync(wrong), CF_EINVAL, "CUDA_ERROR_INVALID_HANDLE");
+    assert_fails(cf_event_destroy(wrong), CF_EINVAL, "CUDA_ERROR_INVALID_HANDLE");
+    assert_ok(cf_stream_destroy(stream));
+}
+
+static void event_record_destroyed_stream_leaves_it_unrecorded(void **state)
+{
+    (void)state;
+    if (on_cuda())
+        skip(); /* undefined by the driver API */
+    float elapsed = -1;
+    cf_stream stream;
+    cf_event event = create(), other = create();
+    assert_ok(cf_stream_create(&stream));
+    assert_ok(cf_stream_destroy(stream));
+    assert_ok(cf_event_record(other, NULL));
+    assert_fails(cf_event_record(event, stream), CF_EINVAL, "CUDA_ERROR_INVALID_HANDLE");
+    assert_fails(cf_event_elapsed(&elapsed, other, event), CF_EINVAL, "cuEventElapsedTime");
+    assert_ok(cf_event_destroy(event));
+    assert_ok(cf_event_destroy(other));
+}
+
+/* ---- Marks ---- */
+
+static void event_sync_unrecorded_event_counts_as_done(void **state)
+{
+    (void)state;
+    cf_event event = create();
+    assert_ok(cf_event_sync(event));
+    assert_ok(cf_event_query(event));
+    assert_ok(cf_event_destroy(event));
+}
+
+static void event_record_any_stream_is_reached(void **state)
+{
+    (void)state;
+    cf_stream own;
+    assert_ok(cf_stream_create(&own));
+    cf_stream streams[] = {NULL, (cf_stream)1, (cf_stream)2, own};
+    for (size_t i = 0; i < sizeof streams / sizeof *streams; i++) {
+        cf_event event = create();
+        assert_ok(cf_event_record(event, streams[i]));
+        assert_ok(cf_event_sync(event));
+        assert_ok(cf_event_query(event));
+        assert_ok(cf_event_destroy(event));
+    }
+    assert_ok(cf_stream_destroy(own));
+}
+
+static void event_query_busy_stream_becomes_done_without_detail(void **state)
+{
+    (void)state;
+    size_t bytes = 64 << 20;
+    void *memory = NULL;
+    cf_stream stream;
+    cf_event event = create();
+    assert_ok(cf_mem_alloc(&memory, bytes));
+    assert_ok(cf_stream_create(&stream));
+    assert_fails(cf_event_sync(NULL), CF_EINVAL, "cf_event_sync: event is NULL");
+    for (int i = 0; i < 20; i++)
+        assert_ok(cf_mem_fill_async(stream, memory, (unsigned char)i, bytes >> (on_cuda() ? 0 : 4)));
+    assert_ok(cf_event_record(event, stream));
+    int status;
+    while ((status = cf_event_query(event)) == CF_ENOTREADY)
+        assert_string_equal(cf_last_error(), "cf_event_sync: event is NULL");
+    assert_ok(status);
+    assert_string_equal(cf_last_error(), "cf_event_sync: event is NULL");
+    assert_ok(cf_stream_query(stream));
+    assert_ok(cf_event_destroy(event));
+    assert_ok(cf_stream_destroy(stream));
+    assert_ok(cf_mem_free(memory));
+}
+
+/* What stands before the mark is done once it is reached. */
+static void event_sync_recorded_event_waits_for_the_work(void **state)
+{
+    (void)state;
+    size_t bytes = 16 << 20;
+    unsigned char *read = malloc(bytes);
+    void *memory = NULL;
+    cf_stream stream;
+    cf_event event = create();
+    assert_non_null(read);
+    assert_ok(cf_mem_alloc(&memory, bytes));
+    assert_ok(cf_stream_create(&stream));
+    for (int round = 1; round < 6; round++) {
+        unsigned char value = (unsigned char)(37 * round);
+        memset(read, 0, bytes);
+        assert_ok(cf_mem_fill_async(stream, memory, value, bytes));
+        assert_ok(cf_mem_copy_async(stream, read, memory, bytes));
+        assert_ok(cf_event_record(event, stream));
+        assert_ok(cf_event_sync(event));
+        for (size_t i = 0; i < bytes; i++)
+            if (read[i] != value)
+                fail_msg("round %d: byte %zu is %d", round, i, read[i]);
+    }
+    assert_ok(cf_event_destroy(event));
+    assert_ok(cf_stream_destroy(stream));
+    assert_ok(cf_mem_free(memory));
+    free(read);
+}
+
+static void event_destroy_recorded_event_succeeds(void **state)
+{
+    (void)state;
+    cf_event event = create();
+    assert_ok(cf_event_record(event, NULL));
+    assert_ok(cf_event_destroy(event));
+    assert_ok(cf_device_sync());
+}
+
+/* ---- Time ---- */
+
+static void event_elapsed_unrecorded_event_is_invalid(void **state)
+{
+    (void)state;
+    float elapsed = -1;
+    cf_event recorded = create(), fresh = create();
+    assert_ok(cf_event_record(recorded, NULL));
+    assert_ok(cf_event_sync(recorded));
+    assert_fails(cf_event_elapsed(&elapsed, recorded, fresh), CF_EINVAL, "cf_event_elapsed: cuEventElapsedTime returned");
+    assert_fails(cf_event_elapsed(&elapsed, fresh, recorded), CF_EINVAL, "cf_event_elapsed: cuEventElapsedTime returned");
+    assert_fails(cf_event_elapsed(&elapsed, fresh, fresh), CF_EINVAL, "cf_event_elapsed: cuEventElapsedTime returned");
+    assert_true(elapsed == -1);
+    assert_ok(cf_event_destroy(recorded));
+    assert_ok(cf_event_destroy(fresh));
+}
+
+static void event_elapsed_same_event_is_0(void **state)
+{
+    (void)state;
+    float elapsed = -1;
+    cf_event event = create();
+    assert_ok(cf_event_record(event, NULL));
+    assert_ok(cf_event_sync(event));
+    assert_ok(cf_event_elapsed(&elapsed, event, event));
+    assert_true(elapsed == 0);
+    assert_ok(cf_event_destroy(event));
+}
+
+static void event_elapsed_pause_is_measured(void **state)
+{
+    (void)state;
+    cf_stream own;
+    assert_ok(cf_stream_create(&own));
+    cf_stream streams[] = {NULL, (cf_stream)2, own};
+    for (size_t i = 0; i < sizeof streams / sizeof *streams; i++) {
+        float elapsed = -1;
+        cf_event start = create(), stop = create();
+        double before = now();
+        assert_ok(cf_event_record(start, streams[i]));
+        assert_ok(cf_event_sync(start));
+        double started = now();
+        pause_for(30);
+        double paused = now();
+        assert_ok(cf_event_record(stop, streams[i]));
+        assert_ok(cf_event_sync(stop));
+        double after = now();
+        assert_ok(cf_event_elapsed(&elapsed, start, stop));
+        /* Clocks may differ by a little. */
+        if (!(elapsed >= 0.99 * (paused - started) - 0.1 && elapsed <= 1.01 * (after - before) + 0.1))
+            fail_msg("%g ms lie between the events, %g to %g on the clock", (double)elapsed, paused - started,
+                     after - before);
+        assert_ok(cf_event_destroy(start));
+        assert_ok(cf_event_destroy(stop));
+    }
+    assert_ok(cf_stream_destroy(own));
+}
+
+static void event_elapsed_marks_in_order_add_up(void **state)
+{
+    (void)state;
+    enum { COUNT = 6 };
+    cf_event events[COUNT];
+    float sum = 0, whole = -1;
+    for (int i = 0; i < COUNT; i++) {
+        events[i] = create();
+        assert_ok(cf_event_record(events[i], NULL));
+        pause_for(2);
+    }
+    assert_ok(cf_event_sync(events[COUNT - 1]));
+    for (int i = 1; i < COUNT; i++) {
+        float part = -1;
+        assert_ok(cf_event_elapsed(&part, events[i - 1], events[i]));
+        assert_true(part > 1 && part < 2000);
+        sum += part;
+    }
+    assert_ok(cf_event_elapsed(&whole, events[0], events[COUNT - 1]));
+    assert_true(fabsf(whole - sum) < 0.05F);
+    for (int i = 0; i < COUNT; i++)
+        assert_ok(cf_event_destroy(events[i]));
+}
+
+static void event_record_again_moves_the_mark(void **state)
+{
+    (void)state;
+    float first = -1, second = -1;
+    cf_event start = create(), stop = create();
+    assert_ok(cf_event_record(start, NULL));
+    assert_ok(cf_event_record(stop, NULL));
+    assert_ok(cf_event_sync(stop));
+    assert_ok(cf_event_elapsed(&first, start, stop));
+    pause_for(20);
+    assert_ok(cf_event_record(stop, NULL));
+    assert_ok(cf_event_sync(stop));
+    assert_ok(cf_event_elapsed(&second, start, stop));
+    assert_true(first >= 0 && second > first + 19);
+    assert_ok(cf_event_destroy(start));
+    assert_ok(cf_event_destroy(stop));
+}
+
+/* On the CPU and on a GPU in one process; gives what was wrong, or NULL. */
+static void *cross_drivers(void *unused)
+{
+    cf_event of_gpu, of_cpu;
+    float elapsed = -1;
+    (void)unused;
+    if (cf_event_create(&of_gpu) != CF_OK || cf_event_record(of_gpu, NULL) != CF_OK ||
+        cf_device_use(CF_HOST) != CF_OK || cf_event_create(&of_cpu) != CF_OK || cf_event_record(of_cpu, NULL) != CF_OK)
+        return (void *)"an event of each cannot be made";
+    if (cf_event_elapsed(&elapsed, of_gpu, of_cpu) != CF_EINVAL || !strstr(cf_last_error(), "different devices") ||
+        cf_event_elapsed(&elapsed, of_cpu, of_gpu) != CF_EINVAL || !strstr(cf_last_error(), "different devices"))
+        return (void *)"cf_event_elapsed() takes events of two devices";
+    if (cf_event_record(of_gpu, NULL) != CF_EINVAL || !strstr(cf_last_error(), "different devices"))
+        return (void *)"cf_event_record() takes an event and a stream of two devices";
+    if (cf_event_sync(of_gpu) != CF_OK || cf_event_query(of_gpu) != CF_OK || cf_event_sync(of_cpu) != CF_OK)
+        return (void *)"an event of another device than the thread's cannot be waited for";
+    if (cf_event_destroy(of_gpu) != CF_OK || cf_event_destroy(of_cpu) != CF_OK)
+        return (void *)"an event of another device than the thread's cannot be destroyed";
+    return NULL;
+}
+
+static void event_functions_two_drivers_are_told_apart(void **state)
+{
+    (void)state;
+    if (!on_cuda())
+        skip(); /* there is one driver */
+    pthread_t thread; /* the device of a thread cannot be taken back */
+    void *wrong;
+    assert_int_equal(pthread_create(&thread, NULL, cross_drivers, NULL), 0);
+    assert_int_equal(pthread_join(thread, &wrong), 0);
+    if (wrong)
+        fail_msg("%s", (char *)wrong);
+}
+
+/* ---- Many ---- */
+
+static void event_create_many_are_distinct_and_reusable(void **state)
+{
+    (void)state;
+    enum { COUNT = 1000 };
+    static cf_event all[COUNT];
+    static unsigned short seed[3] = {7, 8, 9};
+    for (int i = 0; i < COUNT; i++)
+        all[i] = create();
+    for (int i = 0; i < COUNT; i++)
+        for (int j = 0; j < i; j++)
+            if (all[i] == all[j])
+                fail_msg("events %d and %d are one", i, j);
+    for (int round = 0; round < 3000; round++) {
+        int i = (int)(nrand48(seed) % COUNT);
+        float elapsed;
+        assert_ok(cf_event_record(all[i], NULL));
+        assert_ok(cf_event_destroy(all[i]));
+        all[i] = create();
+        if (round % 16 == 0) /* a fresh one is unrecorded, whatever had its place before */
+            assert_int_equal(cf_event_elapsed(&elapsed, all[i], all[i]), CF_EINVAL);
+    }
+    for (int i = 0; i < COUNT; i++)
+        assert_ok(cf_event_destroy(all[(i + 777) % COUNT]));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(event_functions_null_event_is_invalid),
+        cmocka_unit_test(event_destroy_null_succeeds),
+        cmocka_unit_test(event_functions_destroyed_event_is_invalid),
+        cmocka_unit_test(event_functions_stream_as_event_is_invalid),
+        cmocka_unit_test(event_record_destroyed_stream_leaves_it_unrecorded),
+        cmocka_unit_test(event_sync_unrecorded_event_counts_as_done),
+        cmocka_unit_test(event_record_any_stream_is_reached),
+        cmocka_unit_test(event_query_busy_stream_becomes_done_without_detail),
+        cmocka_unit_test(event_sync_recorded_event_waits_for_the_work),
+        cmocka_unit_test(event_destroy_recorded_event_succeeds),
+        cmocka_unit_test(event_elapsed_unrecorded_event_is_invalid),
+        cmocka_unit_test(event_elapsed_same_event_is_0),
+        cmocka_unit_test(event_elapsed_pause_is_measured),
+        cmocka_unit_test(event_elapsed_marks_in_order_add_up),
+        cmocka_unit_test(event_record_again_moves_the_mark),
+        cmocka_unit_test(event_functions_two_drivers_are_told_apart),
+        cmocka_unit_test(event_create_many_are_distinct_and_reusable),
+    };
+    return RUN_ON_DRIVER(tests, NULL, tear_down);
+}

@@ -1,0 +1,482 @@
+/* test_expr.c - the expressions of annotations: every step, every type of parameter, everything that overflows. */
+#include "on_driver.h"
+
+#include "internal.h"
+
+#define OPS(...) ((const cf_op[]){__VA_ARGS__, {CF_OP_END, 0}})
+#define CONST(value) {CF_OP_CONST, value}
+#define PARAM(number) {CF_OP_PARAM, number}
+#define OP(code) {CF_OP_##code, 0}
+#define SKIP(code, steps) {CF_OP_##code, steps}
+
+/* One parameter of every type, then an array. */
+static const struct cf_expr extents[] = {
+    {"i32 * i64", (const cf_op[]){PARAM(CF_I32), PARAM(CF_I64), OP(MUL), OP(END)}},
+    {"u64", (const cf_op[]){PARAM(CF_U64), OP(END)}},
+    {"100 / i8", (const cf_op[]){CONST(100), PARAM(CF_I8), OP(DIV), OP(END)}},
+};
+static const cf_param params[] = {
+#define ROW(name, text, type) {text, #type, name, CF_VALUE, 0, NULL},
+    CF_TYPE_LIST(ROW)
+#undef ROW
+    {"array", "float *", CF_F32, CF_OUT, 3, extents},
+};
+enum { ARRAY = CF_TYPE_COUNT, PARAMS };
+static const cf_kernel kernel = {
+    .size = sizeof(cf_kernel),
+    .version = CF_REGISTRY_VERSION,
+    .name = "every",
+    .function = "cf_every",
+    .nparams = PARAMS,
+    .params = params,
+};
+
+static struct {
+    int8_t i8;
+    int16_t i16;
+    int32_t i32;
+    int64_t i64;
+    uint8_t u8;
+    uint16_t u16;
+    uint32_t u32;
+    uint64_t u64;
+    float f32;
+    double f64;
+} values;
+static void *const args[PARAMS] = {
+    [CF_I8] = &values.i8,   [CF_I16] = &values.i16, [CF_I32] = &values.i32, [CF_I64] = &values.i64,
+    [CF_U8] = &values.u8,   [CF_U16] = &values.u16, [CF_U32] = &values.u32, [CF_U64] = &values.u64,
+    [CF_F32] = &values.f32, [CF_F64] = &values.f64,
+};
+
+static int clear_values(void **state)
+{
+    (void)state;
+    memset(&values, 0, sizeof values);
+    return 0;
+}
+
+static void expect(const cf_op *ops, int64_t value)
+{
+    const cf_expr expr = {"expression", ops};
+    int64_t result = 0x5a5a5a5a5a5a5a5a;
+    assert_ok(cf__evaluate(&kernel, &expr, args, &result));
+    assert_int_equal(result, value);
+}
+
+static void expect_overflow(const cf_op *ops)
+{
+    const cf_expr expr = {"expression", ops};
+    int64_t result = 0x5a5a5a5a5a5a5a5a;
+    assert_int_equal(cf__evaluate(&kernel, &expr, args, &result), CF_EOVERFLOW);
+    assert_int_equal(result, 0x5a5a5a5a5a5a5a5a);
+}
+
+static void expect_binary(int32_t code, int64_t left, int64_t right, int64_t value)
+{
+    expect(OPS(CONST(left), CONST(right), {code, 0}), value);
+}
+
+static void expect_binary_overflow(int32_t code, int64_t left, int64_t right)
+{
+    expect_overflow(OPS(CONST(left), CONST(right), {code, 0}));
+}
+
+/* ---- Steps ---- */
+
+static void evaluate_constant_is_itself(void **state)
+{
+    (void)state;
+    static const int64_t all[] = {0, 1, -1, 42, INT64_MAX, INT64_MIN};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        expect(OPS(CONST(all[i])), all[i]);
+}
+
+static void evaluate_arithmetic_is_exact(void **state)
+{
+    (void)state;
+    expect_binary(CF_OP_ADD, 40, 2, 42);
+    expect_binary(CF_OP_ADD, INT64_MAX, INT64_MIN, -1);
+    expect_binary(CF_OP_ADD, INT64_MAX - 1, 1, INT64_MAX);
+    expect_binary(CF_OP_SUB, 40, 2, 38);
+    expect_binary(CF_OP_SUB, 2, 40, -38);
+    expect_binary(CF_OP_SUB, INT64_MIN + 1, 1, INT64_MIN);
+    expect_binary(CF_OP_SUB, -1, INT64_MIN, INT64_MAX);
+    expect_binary(CF_OP_MUL, -6, 7, -42);
+    expect_binary(CF_OP_MUL, (int64_t)1 << 62, -2, INT64_MIN);
+    expect_binary(CF_OP_MUL, 3037000499, 3037000499, 9223372030926249001);
+    expect(OPS(CONST(5), OP(NEG)), -5);
+    expect(OPS(CONST(INT64_MAX), OP(NEG)), -INT64_MAX);
+    expect(OPS(CONST(0), OP(NEG)), 0);
+}
+
+static void evaluate_division_truncates_towards_0(void **state)
+{
+    (void)state;
+    expect_binary(CF_OP_DIV, 7, 2, 3);
+    expect_binary(CF_OP_DIV, -7, 2, -3);
+    expect_binary(CF_OP_DIV, 7, -2, -3);
+    expect_binary(CF_OP_DIV, -7, -2, 3);
+    expect_binary(CF_OP_DIV, INT64_MIN, 1, INT64_MIN);
+    expect_binary(CF_OP_DIV, INT64_MIN + 1, -1, INT64_MAX);
+    expect_binary(CF_OP_MOD, 7, 2, 1);
+    expect_binary(CF_OP_MOD, -7, 2, -1);
+    expect_binary(CF_OP_MOD, 7, -2, 1);
+    expect_binary(CF_OP_MOD, -7, -2, -1);
+    expect_binary(CF_OP_MOD, INT64_MIN, 2, 0);
+}
+
+static void evaluate_min_max_take_the_signed_one(void **state)
+{
+    (void)state;
+    expect_binary(CF_OP_MIN, 3, 5, 3);
+    expect_binary(CF_OP_MIN, 5, 3, 3);
+    expect_binary(CF_OP_MIN, -1, 1, -1);
+    expect_binary(CF_OP_MIN, INT64_MIN, INT64_MAX, INT64_MIN);
+    expect_binary(CF_OP_MAX, 3, 5, 5);
+    expect_binary(CF_OP_MAX, 5, 3, 5);
+    expect_binary(CF_OP_MAX, -1, 1, 1);
+    expect_binary(CF_OP_MAX, INT64_MIN, INT64_MAX, INT64_MAX);
+}
+
+static void evaluate_comparison_is_0_or_1(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t left, right;
+        int lt, eq;
+    } rows[] = {
+        {1, 2, 1, 0},  {2, 1, 0, 0},         {2, 2, 0, 1},         {-1, 1, 1, 0},
+        {1, -1, 0, 0}, {INT64_MIN, INT64_MAX, 1, 0}, {INT64_MAX, INT64_MIN, 0, 0}, {INT64_MIN, INT64_MIN, 0, 1},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        int lt = rows[i].lt, eq = rows[i].eq;
+        expect_binary(CF_OP_LT, rows[i].left, rows[i].right, lt);
+        expect_binary(CF_OP_LE, rows[i].left, rows[i].right, lt || eq);
+        expect_binary(CF_OP_GT, rows[i].left, rows[i].right, !(lt || eq));
+        expect_binary(CF_OP_GE, rows[i].left, rows[i].right, !lt);
+        expect_binary(CF_OP_EQ, rows[i].left, rows[i].right, eq);
+        expect_binary(CF_OP_NE, rows[i].left, rows[i].right, !eq);
+    }
+}
+
+static void evaluate_not_is_0_or_1(void **state)
+{
+    (void)state;
+    expect(OPS(CONST(0), OP(NOT)), 1);
+    expect(OPS(CONST(1), OP(NOT)), 0);
+    expect(OPS(CONST(-7), OP(NOT)), 0);
+    expect(OPS(CONST(INT64_MIN), OP(NOT), OP(NOT)), 1);
+}
+
+static void evaluate_logic_is_that_of_c(void **state)
+{
+    (void)state;
+    for (int left = 0; left < 2; left++)
+        for (int right = 0; right < 2; right++) {
+            expect(OPS(CONST(left), SKIP(AND, 1), CONST(right)), left && right);
+            expect(OPS(CONST(left), SKIP(OR, 1), CONST(right)), left || right);
+        }
+    /* What decides alone becomes 0 or 1. */
+    expect(OPS(CONST(-9), SKIP(OR, 1), CONST(0)), 1);
+    expect(OPS(CONST(7), SKIP(AND, 1), CONST(1)), 1);
+}
+
+static void evaluate_logic_decided_skips_the_right_side(void **state)
+{
+    (void)state;
+    expect(OPS(CONST(0), SKIP(AND, 3), CONST(1), CONST(0), OP(DIV)), 0);
+    expect(OPS(CONST(1), SKIP(OR, 3), CONST(1), CONST(0), OP(DIV)), 1);
+    expect_overflow(OPS(CONST(1), SKIP(AND, 3), CONST(1), CONST(0), OP(DIV)));
+    expect_overflow(OPS(CONST(0), SKIP(OR, 3), CONST(1), CONST(0), OP(DIV)));
+    /* (0 && 1 / 0) || 6 == 6 ; the skip ends at the right step. */
+    expect(OPS(CONST(0), SKIP(AND, 3), CONST(1), CONST(0), OP(DIV), SKIP(OR, 3), CONST(6), CONST(6), OP(EQ)), 1);
+    /* i64 != 0 && 100 / i64 > 7 */
+    const cf_op *guarded =
+        OPS(PARAM(CF_I64), CONST(0), OP(NE), SKIP(AND, 5), CONST(100), PARAM(CF_I64), OP(DIV), CONST(7), OP(GT));
+    values.i64 = 0;
+    expect(guarded, 0);
+    values.i64 = 10;
+    expect(guarded, 1);
+    values.i64 = 100;
+    expect(guarded, 0);
+}
+
+static void evaluate_postfix_groups_as_written(void **state)
+{
+    (void)state;
+    expect(OPS(CONST(2), CONST(3), CONST(4), OP(MUL), OP(ADD)), 14);            /* 2 + 3 * 4 */
+    expect(OPS(CONST(2), CONST(3), OP(ADD), CONST(4), OP(MUL)), 20);            /* (2 + 3) * 4 */
+    expect(OPS(CONST(20), CONST(5), OP(SUB), CONST(3), OP(SUB)), 12);           /* (20 - 5) - 3 */
+    expect(OPS(CONST(20), CONST(5), CONST(3), OP(SUB), OP(SUB)), 18);           /* 20 - (5 - 3) */
+    expect(OPS(CONST(100), CONST(7), OP(MOD), CONST(2), OP(DIV), OP(NEG)), -1); /* -(100 % 7 / 2) */
+    expect(OPS(CONST(1), CONST(2), OP(LT), CONST(2), CONST(1), OP(LT), OP(EQ)), 0);
+}
+
+static void evaluate_deepest_stack_fits(void **state)
+{
+    (void)state;
+    cf_op ops[2 * CF_EXPR_DEPTH];
+    size_t count = 0;
+    for (int i = 1; i <= CF_EXPR_DEPTH; i++)
+        ops[count++] = (cf_op){CF_OP_CONST, i};
+    for (int i = 1; i < CF_EXPR_DEPTH; i++)
+        ops[count++] = (cf_op){CF_OP_ADD, 0};
+    ops[count] = (cf_op){CF_OP_END, 0};
+    expect(ops, CF_EXPR_DEPTH * (CF_EXPR_DEPTH + 1) / 2);
+}
+
+/* ---- Overflow ---- */
+
+static void evaluate_inexact_result_overflows(void **state)
+{
+    (void)state;
+    expect_binary_overflow(CF_OP_ADD, INT64_MAX, 1);
+    expect_binary_overflow(CF_OP_ADD, INT64_MIN, -1);
+    expect_binary_overflow(CF_OP_SUB, INT64_MIN, 1);
+    expect_binary_overflow(CF_OP_SUB, 0, INT64_MIN);
+    expect_binary_overflow(CF_OP_MUL, INT64_MAX, 2);
+    expect_binary_overflow(CF_OP_MUL, (int64_t)1 << 32, (int64_t)1 << 31);
+    expect_binary_overflow(CF_OP_MUL, INT64_MIN, -1);
+    expect_overflow(OPS(CONST(INT64_MIN), OP(NEG)));
+    expect_overflow(OPS(CONST(INT64_MAX), CONST(1), OP(ADD), CONST(1), OP(SUB))); /* in between as well */
+    expect_overflow(OPS(CONST(INT64_MAX), CONST(2), OP(MUL), CONST(0), OP(MUL)));
+}
+
+static void evaluate_division_by_0_overflows(void **state)
+{
+    (void)state;
+    static const int64_t all[] = {0, 1, -1, INT64_MAX, INT64_MIN};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        expect_binary_overflow(CF_OP_DIV, all[i], 0);
+        expect_binary_overflow(CF_OP_MOD, all[i], 0);
+    }
+}
+
+static void evaluate_least_by_minus_1_overflows(void **state)
+{
+    (void)state;
+    expect_binary_overflow(CF_OP_DIV, INT64_MIN, -1);
+    expect_binary_overflow(CF_OP_MOD, INT64_MIN, -1);
+}
+
+/* ---- Parameters ---- */
+
+static void evaluate_parameter_keeps_its_value(void **state)
+{
+    (void)state;
+    values.i8 = INT8_MIN;
+    values.i16 = INT16_MIN;
+    values.i32 = INT32_MIN;
+    values.i64 = INT64_MIN;
+    values.u8 = UINT8_MAX;
+    values.u16 = UINT16_MAX;
+    values.u32 = UINT32_MAX;
+    values.u64 = INT64_MAX;
+    expect(OPS(PARAM(CF_I8)), INT8_MIN);
+    expect(OPS(PARAM(CF_I16)), INT16_MIN);
+    expect(OPS(PARAM(CF_I32)), INT32_MIN);
+    expect(OPS(PARAM(CF_I64)), INT64_MIN);
+    expect(OPS(PARAM(CF_U8)), UINT8_MAX);
+    expect(OPS(PARAM(CF_U16)), UINT16_MAX);
+    expect(OPS(PARAM(CF_U32)), UINT32_MAX);
+    expect(OPS(PARAM(CF_U64)), INT64_MAX);
+    values.i8 = INT8_MAX;
+    values.i16 = INT16_MAX;
+    values.i32 = INT32_MAX;
+    values.i64 = INT64_MAX;
+    values.u64 = 0;
+    expect(OPS(PARAM(CF_I8)), INT8_MAX);
+    expect(OPS(PARAM(CF_I16)), INT16_MAX);
+    expect(OPS(PARAM(CF_I32)), INT32_MAX);
+    expect(OPS(PARAM(CF_I64)), INT64_MAX);
+    expect(OPS(PARAM(CF_U64)), 0);
+}
+
+static void evaluate_u64_past_int64_overflows(void **state)
+{
+    (void)state;
+    values.u64 = (uint64_t)INT64_MAX + 1;
+    expect_overflow(OPS(PARAM(CF_U64)));
+    values.u64 = UINT64_MAX;
+    expect_overflow(OPS(CONST(1), PARAM(CF_U64), OP(GT)));
+    expect(OPS(CONST(0), SKIP(AND, 1), PARAM(CF_U64)), 0); /* not read */
+}
+
+static void evaluate_narrow_parameters_are_widened_first(void **state)
+{
+    (void)state;
+    values.i32 = INT32_MAX;
+    values.u32 = UINT32_MAX;
+    expect(OPS(PARAM(CF_I32), PARAM(CF_I32), OP(MUL)), (int64_t)INT32_MAX * INT32_MAX);
+    expect(OPS(PARAM(CF_U32), CONST(1), OP(ADD)), (int64_t)1 << 32);
+}
+
+static void integer_every_type_is_read(void **state)
+{
+    (void)state;
+    values.i8 = -8, values.i16 = -16, values.i32 = -32, values.i64 = -64;
+    values.u8 = 8, values.u16 = 16, values.u32 = 32, values.u64 = 64;
+    static const int64_t expected[] = {-8, -16, -32, -64, 8, 16, 32, 64};
+    for (uint32_t i = CF_I8; i <= CF_U64; i++) {
+        int64_t value = 0;
+        assert_ok(cf__integer(&kernel, i, args[i], &value));
+        assert_int_equal(value, expected[i]);
+    }
+    int64_t value = 7;
+    values.u64 = UINT64_MAX;
+    assert_int_equal(cf__integer(&kernel, CF_U64, args[CF_U64], &value), CF_EOVERFLOW);
+    assert_int_equal(cf__integer(&kernel, CF_F32, args[CF_F32], &value), CF_EINVAL);
+    assert_int_equal(cf__integer(&kernel, CF_F64, args[CF_F64], &value), CF_EINVAL);
+    assert_int_equal(value, 7);
+}
+
+/* ---- Descriptions ---- */
+
+static void expect_description(const cf_op *ops, const char *text)
+{
+    const cf_expr expr = {"expression", ops};
+    char got[160];
+    memset(got, 'x', sizeof got);
+    cf__describe(&kernel, &expr, args, got, sizeof got);
+    assert_string_equal(got, text);
+}
+
+static void describe_parameters_are_named_once_in_order(void **state)
+{
+    (void)state;
+    values.i8 = -3;
+    values.i64 = INT64_MIN;
+    values.u32 = UINT32_MAX;
+    expect_description(OPS(CONST(7)), "");
+    expect_description(OPS(PARAM(CF_I8)), "i8 = -3");
+    expect_description(OPS(PARAM(CF_U32), PARAM(CF_I8), OP(MUL), PARAM(CF_U32), OP(ADD), PARAM(CF_I64), OP(SUB)),
+                       "u32 = 4294967295, i8 = -3, i64 = -9223372036854775808");
+}
+
+static void describe_u64_past_int64_says_so(void **state)
+{
+    (void)state;
+    values.u64 = UINT64_MAX;
+    values.i8 = 1;
+    expect_description(OPS(PARAM(CF_U64), PARAM(CF_I8), OP(ADD)), "u64 is past 2^63 - 1, i8 = 1");
+}
+
+static void describe_short_buffer_is_cut(void **state)
+{
+    (void)state;
+    const cf_expr expr = {"expression", OPS(PARAM(CF_I8), PARAM(CF_I16), OP(ADD), PARAM(CF_I32), OP(ADD))};
+    static const char whole[] = "i8 = 12, i16 = -345, i32 = 6789";
+    values.i8 = 12;
+    values.i16 = -345;
+    values.i32 = 6789;
+    for (size_t size = 1; size < sizeof whole + 4; size++) {
+        char got[sizeof whole + 8];
+        memset(got, 'x', sizeof got);
+        cf__describe(&kernel, &expr, args, got, size);
+        size_t length = size < sizeof whole ? size - 1 : sizeof whole - 1;
+        assert_int_equal(strlen(got), length);
+        assert_memory_equal(got, whole, length);
+        for (size_t i = size; i < sizeof got; i++)
+            assert_int_equal(got[i], 'x');
+    }
+}
+
+/* ---- cf_kernel_extent() ---- */
+
+static void kernel_extent_every_dimension_is_evaluated(void **state)
+{
+    (void)state;
+    int64_t extent = -1;
+    values.i32 = 6;
+    values.i64 = 7;
+    values.u64 = 1234567890123;
+    values.i8 = 9;
+    assert_ok(cf_kernel_extent(&kernel, ARRAY, 0, args, &extent));
+    assert_int_equal(extent, 42);
+    assert_ok(cf_kernel_extent(&kernel, ARRAY, 1, args, &extent));
+    assert_int_equal(extent, 1234567890123);
+    assert_ok(cf_kernel_extent(&kernel, ARRAY, 2, args, &extent));
+    assert_int_equal(extent, 11);
+}
+
+static void kernel_extent_other_arguments_are_not_read(void **state)
+{
+    (void)state;
+    void *few[PARAMS] = {NULL};
+    int64_t extent = -1;
+    values.u64 = 5;
+    few[CF_U64] = &values.u64;
+    assert_ok(cf_kernel_extent(&kernel, ARRAY, 1, few, &extent));
+    assert_int_equal(extent, 5);
+}
+
+static void kernel_extent_overflow_is_reported(void **state)
+{
+    (void)state;
+    int64_t extent = -1;
+    values.i32 = 2;
+    values.i64 = INT64_MAX;
+    assert_fails(cf_kernel_extent(&kernel, ARRAY, 0, args, &extent), CF_EOVERFLOW, "array[i32 * i64]");
+    values.u64 = UINT64_MAX;
+    assert_fails(cf_kernel_extent(&kernel, ARRAY, 1, args, &extent), CF_EOVERFLOW, "array[u64]");
+    values.i8 = 0;
+    assert_fails(cf_kernel_extent(&kernel, ARRAY, 2, args, &extent), CF_EOVERFLOW, "array[100 / i8]");
+    assert_int_equal(extent, -1);
+}
+
+static void kernel_extent_bad_number_is_invalid(void **state)
+{
+    (void)state;
+    int64_t extent = -1;
+    assert_fails(cf_kernel_extent(&kernel, PARAMS, 0, args, &extent), CF_EINVAL, "cf_every has no parameter 11");
+    assert_fails(cf_kernel_extent(&kernel, UINT32_MAX, 0, args, &extent), CF_EINVAL, "no parameter 4294967295");
+    assert_fails(cf_kernel_extent(&kernel, ARRAY, 3, args, &extent), CF_EINVAL, "with dimension 3");
+    assert_fails(cf_kernel_extent(&kernel, ARRAY, UINT32_MAX, args, &extent), CF_EINVAL, "with dimension 4294967295");
+    assert_fails(cf_kernel_extent(&kernel, CF_I32, 0, args, &extent), CF_EINVAL, "no parameter 2 with dimension 0");
+    assert_int_equal(extent, -1);
+}
+
+static void kernel_extent_null_is_invalid(void **state)
+{
+    (void)state;
+    int64_t extent = -1;
+    assert_fails(cf_kernel_extent(NULL, 0, 0, args, &extent), CF_EINVAL, "kernel is NULL");
+    assert_fails(cf_kernel_extent(&kernel, ARRAY, 0, NULL, &extent), CF_EINVAL, "args is NULL");
+    assert_fails(cf_kernel_extent(&kernel, ARRAY, 0, args, NULL), CF_EINVAL, "extent is NULL");
+    assert_int_equal(extent, -1);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup(name, clear_values)
+    const struct CMUnitTest tests[] = {
+        TEST(evaluate_constant_is_itself),
+        TEST(evaluate_arithmetic_is_exact),
+        TEST(evaluate_division_truncates_towards_0),
+        TEST(evaluate_min_max_take_the_signed_one),
+        TEST(evaluate_comparison_is_0_or_1),
+        TEST(evaluate_not_is_0_or_1),
+        TEST(evaluate_logic_is_that_of_c),
+        TEST(evaluate_logic_decided_skips_the_right_side),
+        TEST(evaluate_postfix_groups_as_written),
+        TEST(evaluate_deepest_stack_fits),
+        TEST(evaluate_inexact_result_overflows),
+        TEST(evaluate_division_by_0_overflows),
+        TEST(evaluate_least_by_minus_1_overflows),
+        TEST(evaluate_parameter_keeps_its_value),
+        TEST(evaluate_u64_past_int64_overflows),
+        TEST(evaluate_narrow_parameters_are_widened_first),
+        TEST(integer_every_type_is_read),
+        TEST(describe_parameters_are_named_once_in_order),
+        TEST(describe_u64_past_int64_says_so),
+        TEST(describe_short_buffer_is_cut),
+        TEST(kernel_extent_every_dimension_is_evaluated),
+        TEST(kernel_extent_other_arguments_are_not_read),
+        TEST(kernel_extent_overflow_is_reported),
+        TEST(kernel_extent_bad_number_is_invalid),
+        TEST(kernel_extent_null_is_invalid),
+    };
+#undef TEST
+    return RUN_ON_DRIVER(tests, NULL, NULL);
+}

@@ -1,0 +1,158 @@
+"""test_install.py - what `ninja install` leaves, and programs that are built against it as a user builds them.
+
+usage: test_install.py BUILDDIR
+"""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from tap import Tap, run
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+ROOT = os.path.dirname(HERE)
+
+
+def built_with(builddir, variable):
+    """A variable of the build, such as its compiler."""
+    with open(os.path.join(builddir, 'build.ninja'), encoding='utf-8') as file:
+        return re.search(rf'^{variable} = (.*)$', file.read(), re.MULTILINE).group(1)
+
+
+class InstallTest:
+    def __init__(self, tap, builddir, folder):
+        self.tap, self.folder = tap, folder
+        self.builddir = os.path.join(folder, 'build')
+        self.prefix = os.path.join(folder, 'prefix')
+        # The same objects, configured for another prefix.
+        shutil.copytree(builddir, self.builddir, symlinks=True)
+        self.cc, self.cxx = built_with(builddir, 'cc'), built_with(builddir, 'cxx')
+        self.sanitized = '-fsanitize' in built_with(builddir, 'cflags')
+        self.env = dict(os.environ, PKG_CONFIG_PATH=os.path.join(self.prefix, 'lib', 'pkgconfig'), CF_DRIVER='host')
+
+    def install(self):
+        for name, destdir in (('ninja_install_fills_the_prefix', ''), ('ninja_install_obeys_destdir', self.folder + '/stage')):
+            code, out, err = run(['sh', os.path.join(ROOT, 'tools', 'install'), ROOT, self.builddir, self.prefix],
+                                 env=dict(os.environ, DESTDIR=destdir))
+            wanted = ['bin/cf-run', 'include/cuferry.h', 'include/cuferry/kernels.h', 'include/cuferry/registry.h',
+                      'lib/libcuferry.a', 'lib/pkgconfig/cuferry.pc']
+            lost = [w for w in wanted if not os.path.exists(destdir + os.path.join(self.prefix, w))]
+            self.tap.check(name, f'{out}{err}lost: {lost}' if code or lost else '')
+        pc = os.path.join(self.prefix, 'lib', 'pkgconfig', 'cuferry.pc')
+        with open(pc, encoding='utf-8') as file:
+            text = re.sub(r'^prefix=.*', f'prefix={self.prefix}', file.read(), flags=re.MULTILINE)
+        with open(pc, 'w', encoding='utf-8') as file:
+            file.write(text)
+
+    def flags(self, *options):
+        return shlex.split(subprocess.run(['pkg-config', *options, 'cuferry'], env=self.env, stdout=subprocess.PIPE,
+                                          check=True).stdout.decode())
+
+    def program(self, name, text, flags=()):
+        """Builds a C program with the one line that the README gives."""
+        source, program = os.path.join(self.folder, f'{name}.c'), os.path.join(self.folder, name)
+        with open(source, 'w', encoding='utf-8') as file:
+            file.write(text)
+        command = [*shlex.split(self.cc), source, *flags, *self.flags('--cflags', '--libs', '--static'), '-o', program]
+        code, out, err = run(command, env=self.env)
+        return program, f'{shlex.join(command)}\n{out}{err}' if code else ''
+
+    def make_project(self):
+        project = os.path.join(self.folder, 'make')
+        shutil.copytree(os.path.join(HERE, 'consumers', 'make'), project)
+        code, out, err = run(['make', f'CC={self.cc}', f'CXX={self.cxx}'], cwd=project, env=self.env)
+        self.tap.check('consumer_make_project_builds', f'{out}{err}' if code else '')
+        for name, expected in (('generic', '40 0 30\ncf_gather_f32_i32: index[1] = 7 is outside [0, 3)\n'),
+                               ('plain', '4 3 1\n'), ('overloads', '7 5 1 cf_gather_i64_i32\n')):
+            code, out, err = run([os.path.join(project, name)], env=self.env)
+            self.tap.check(f'consumer_{name}_runs', '' if code == 0 and out == expected else f'exit {code}: {out}{err}')
+        return os.path.join(project, 'plain')
+
+    def readme_program(self):
+        with open(os.path.join(ROOT, 'README.md'), encoding='utf-8') as file:
+            text = file.read()
+        code = re.search(r'```c\n(.*?)```', text, re.DOTALL).group(1)
+        program, problem = self.program('app', code)
+        if not problem:
+            exit_code, out, err = run([program], env=self.env)
+            problem = '' if exit_code == 0 and out else f'exit {exit_code}: {out}{err}'
+        self.tap.check('readme_program_builds_with_its_one_line_and_runs', problem)
+        line = 'cc app.c $(pkg-config --cflags --libs --static cuferry)'
+        self.tap.check('readme_gives_that_line', '' if line in text else f'not found: {line}')
+
+    def needs_libc_alone(self, program):
+        _, out, err = run(['ldd', program])
+        libraries = {re.split(r'[ .]', line.strip())[0] for line in out.splitlines()}
+        other = libraries - {'linux-vdso', 'libc', 'libm', 'libdl', 'libpthread', '/lib64/ld-linux-x86-64',
+                             '/lib/ld-linux-aarch64', 'libasan', 'libubsan'}
+        self.tap.check('consumer_links_libc_alone', f'{other}\n{out}{err}' if other or 'libc' not in libraries else '')
+
+    def symbols(self, program):
+        archive = os.path.join(self.prefix, 'lib', 'libcuferry.a')
+        _, out, _ = run(['nm', '-g', '--defined-only', archive])
+        names = {line.split()[2] for line in out.splitlines() if len(line.split()) == 3}
+        foreign = sorted(n for n in names if not n.startswith('cf_') and not n.startswith(('_Z', '__asan', '__odr_asan',
+                                                                                           'DW.')))
+        self.tap.check('archive_defines_its_prefix_alone', ', '.join(foreign) if foreign or not names else '')
+        _, out, _ = run(['nm', '-u', archive])
+        needed = {line.split()[-1] for line in out.splitlines() if ' U ' in line}
+        runtime = sorted(n for n in needed if re.match(r'_Z|__cxa|__gxx|cuda|cu[A-Z]|__cuda', n))
+        self.tap.check('archive_needs_no_cxx_runtime_and_no_cudart', ', '.join(runtime))
+        _, out, _ = run(['nm', program])
+        linked = {line.split()[-1] for line in out.splitlines()}
+        extra = sorted(n for n in linked if n == 'cf_registry')
+        self.tap.check('consumer_of_one_kernel_links_no_registry',
+                       '' if 'cf__gather_f32_i32' in linked and not extra else f'{extra}')
+        self.tap.check('consumer_objects_hide_their_symbols', self.exported_by_shared_object())
+
+    def exported_by_shared_object(self):
+        """A shared object that embeds the archive exports nothing of it."""
+        source, library = os.path.join(self.folder, 'embed.c'), os.path.join(self.folder, 'embed.so')
+        with open(source, 'w', encoding='utf-8') as file:
+            file.write('#include <cuferry.h>\n#include <cuferry/kernels.h>\nint embed(void);\nint embed(void)\n{\n'
+                       '    return cf_gather((float *)0, (int32_t *)0, (float *)0, 0, 0);\n}\n')
+        command = [*shlex.split(self.cc), '-shared', '-fPIC', source, *self.flags('--cflags', '--libs', '--static'), '-o',
+                   library]
+        code, out, err = run(command, env=self.env)
+        if code:
+            return f'{out}{err}'
+        _, out, _ = run(['nm', '-D', '--defined-only', library])
+        names = {line.split()[-1] for line in out.splitlines()}
+        return '' if names == {'embed'} else f'exported: {sorted(names)}'
+
+    def headers(self):
+        _, out, _ = run([*shlex.split(self.cc), '-M', '-x', 'c', os.path.join(HERE, 'consumers', 'make', 'plain.c'),
+                         *self.flags('--cflags')], env=self.env)
+        foreign = [h for h in out.split() if re.search(r'/cuda|/driver_types|/nv', h)]
+        self.tap.check('headers_include_nothing_of_the_toolkit', ', '.join(foreign) if foreign or not out else '')
+        bare, problem = self.program('bare', '#include <cuferry/registry.h>\nint main(void)\n{\n'
+                                     '    return cf_kernel_find(&cf_registry, "gather_f32_i32") ? 0 : 1;\n}\n')
+        if not problem:
+            code, out, err = run([bare], env=self.env)
+            problem = f'exit {code}: {out}{err}' if code else ''
+        self.tap.check('registry_header_stands_alone', problem)
+
+
+def main():
+    tap = Tap()
+    with tempfile.TemporaryDirectory() as folder:
+        test = InstallTest(tap, sys.argv[1], folder)
+        test.install()
+        if test.sanitized:
+            # The archive then needs the sanitizers' libraries, which a user's line does not name.
+            tap.skip('consumer_programs', 'the library is built with sanitizers')
+        else:
+            program = test.make_project()
+            test.readme_program()
+            test.needs_libc_alone(program)
+            test.symbols(program)
+            test.headers()
+    return tap.close()
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,536 @@
+/* test_memory.c - allocation, copies and fills of device memory, in the plain and the stream-ordered form. */
+#include "on_driver.h"
+
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifndef __has_feature
+#define __has_feature(feature) 0
+#endif
+
+/* Lets AddressSanitizer's allocator refuse too much memory as malloc() does. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+    return "allocator_may_return_null=1";
+}
+
+static unsigned short seed[3] = {1, 2, 3};
+
+static void random_bytes(void *target, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        ((unsigned char *)target)[i] = (unsigned char)(nrand48(seed) >> 8);
+}
+
+static void *allocate(size_t bytes)
+{
+    void *memory = NULL;
+    assert_ok(cf_mem_alloc(&memory, bytes));
+    assert_non_null(memory);
+    return memory;
+}
+
+/* Device memory with a copy of `bytes` bytes. */
+static void *upload(const void *data, size_t bytes)
+{
+    void *memory = allocate(bytes);
+    assert_ok(cf_mem_copy(memory, data, bytes));
+    return memory;
+}
+
+static void expect_bytes(const void *memory, const void *expected, size_t bytes)
+{
+    unsigned char *read = malloc(bytes);
+    assert_non_null(read);
+    for (size_t i = 0; i < bytes; i++)
+        read[i] = (unsigned char)~((const unsigned char *)expected)[i];
+    assert_ok(cf_mem_copy(read, memory, bytes));
+    assert_memory_equal(read, expected, bytes);
+    free(read);
+}
+
+/* Every stream that a copy can be put on: the default ones by all their names, and an own one. */
+enum { STREAMS = 4 };
+static cf_stream streams[STREAMS] = {NULL, (cf_stream)1, (cf_stream)2};
+
+static int set_up(void **state)
+{
+    (void)state;
+    return cf_stream_create(&streams[STREAMS - 1]);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    int status = cf_stream_destroy(streams[STREAMS - 1]);
+    return status == CF_OK ? cf_shutdown() : status;
+}
+
+/* ---- Allocation ---- */
+
+static void mem_alloc_any_size_is_aligned_and_usable(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {1, 2, 3, 255, 256, 257, 4095, 4096, 65537, 1 << 20, (8 << 20) + 1};
+    unsigned char *data = malloc((8 << 20) + 1);
+    assert_non_null(data);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        random_bytes(data, sizes[i]);
+        void *memory = upload(data, sizes[i]);
+        assert_int_equal((uintptr_t)memory % 256, 0);
+        expect_bytes(memory, data, sizes[i]);
+        assert_ok(cf_mem_free(memory));
+    }
+    free(data);
+}
+
+static void mem_alloc_0_bytes_is_null(void **state)
+{
+    (void)state;
+    void *memory = &memory;
+    assert_ok(cf_mem_alloc(&memory, 0));
+    assert_null(memory);
+    assert_ok(cf_mem_free(memory));
+}
+
+static void mem_alloc_null_is_invalid(void **state)
+{
+    (void)state;
+    assert_fails(cf_mem_alloc(NULL, 16), CF_EINVAL, "cf_mem_alloc: pointer is NULL");
+    assert_fails(cf_mem_alloc(NULL, 0), CF_EINVAL, "cf_mem_alloc: pointer is NULL");
+}
+
+static void mem_alloc_too_much_is_enomem_and_next_works(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {SIZE_MAX / 2, (size_t)PTRDIFF_MAX, (size_t)PTRDIFF_MAX + 1, SIZE_MAX - 255, SIZE_MAX};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        void *memory = &memory;
+        char said[64];
+        snprintf(said, sizeof said, "cf_mem_alloc: %zu bytes", sizes[i]);
+        assert_fails(cf_mem_alloc(&memory, sizes[i]), CF_ENOMEM, said);
+        assert_ptr_equal(memory, &memory);
+        assert_ok(cf_mem_free(upload("abc", 4)));
+    }
+}
+
+static void mem_free_null_succeeds(void **state)
+{
+    (void)state;
+    assert_ok(cf_mem_free(NULL));
+}
+
+static void mem_free_foreign_pointer_is_invalid(void **state)
+{
+    (void)state;
+    static char in_data[256];
+    char on_stack[256];
+    char *on_heap = malloc(256);
+    assert_non_null(on_heap);
+    void *memory = upload("live", 5); /* so that the driver has something to compare with */
+    assert_fails(cf_mem_free(in_data), CF_EINVAL, "is not from cf_mem_alloc()");
+    assert_fails(cf_mem_free(on_stack), CF_EINVAL, "is not from cf_mem_alloc()");
+    assert_fails(cf_mem_free(on_heap), CF_EINVAL, "is not from cf_mem_alloc()");
+    assert_fails(cf_mem_free((void *)(uintptr_t)1), CF_EINVAL, "is not from cf_mem_alloc()");
+    assert_fails(cf_mem_free((void *)UINTPTR_MAX), CF_EINVAL, "is not from cf_mem_alloc()");
+    expect_bytes(memory, "live", 5);
+    assert_ok(cf_mem_free(memory));
+    free(on_heap);
+}
+
+static void mem_free_middle_of_allocation_is_invalid(void **state)
+{
+    (void)state;
+    unsigned char data[1024];
+    random_bytes(data, sizeof data);
+    char *memory = upload(data, sizeof data);
+    static const size_t offsets[] = {1, 256, 512, 1023};
+    for (size_t i = 0; i < sizeof offsets / sizeof *offsets; i++)
+        assert_fails(cf_mem_free(memory + offsets[i]), CF_EINVAL, "is not from cf_mem_alloc()");
+    expect_bytes(memory, data, sizeof data);
+    assert_ok(cf_mem_free(memory));
+}
+
+static void mem_free_twice_is_invalid(void **state)
+{
+    (void)state;
+    void *memory = allocate(4 << 20);
+    assert_ok(cf_mem_free(memory));
+    assert_fails(cf_mem_free(memory), CF_EINVAL, "is not from cf_mem_alloc()");
+}
+
+static void mem_free_many_in_random_order_keeps_the_others(void **state)
+{
+    (void)state;
+    enum { COUNT = 2000 };
+    static struct {
+        void *memory;
+        uint64_t value;
+        size_t size;
+    } all[COUNT];
+    for (size_t i = 0; i < COUNT; i++) {
+        all[i].size = sizeof all[i].value + (size_t)nrand48(seed) % 2000;
+        random_bytes(&all[i].value, sizeof all[i].value);
+        all[i].memory = allocate(all[i].size);
+        /* At its end, where a neighbour would reach over. */
+        assert_ok(cf_mem_copy((char *)all[i].memory + all[i].size - 8, &all[i].value, 8));
+    }
+    for (size_t left = COUNT; left > 0; left--) {
+        size_t i = (size_t)nrand48(seed) % left;
+        uint64_t value = ~all[i].value;
+        assert_ok(cf_mem_copy(&value, (char *)all[i].memory + all[i].size - 8, 8));
+        assert_int_equal(value, all[i].value);
+        assert_ok(cf_mem_free(all[i].memory));
+        if (left % 97 == 0)
+            assert_int_equal(cf_mem_free(all[i].memory), CF_EINVAL);
+        all[i] = all[left - 1];
+    }
+}
+
+/* Each thread allocates, fills, reads back and frees on its own; gives the number of what went wrong. */
+static void *churn(void *unused)
+{
+    intptr_t wrong = 0;
+    unsigned char read[512];
+    (void)unused;
+    for (int round = 0; round < 100; round++) {
+        void *memory[8] = {NULL};
+        for (int i = 0; i < 8; i++) {
+            wrong += cf_mem_alloc(&memory[i], sizeof read) != CF_OK;
+            wrong += cf_mem_fill(memory[i], (unsigned char)(round + i), sizeof read) != CF_OK;
+        }
+        for (int i = 0; i < 8; i++) {
+            wrong += cf_mem_copy(read, memory[i], sizeof read) != CF_OK;
+            for (size_t j = 0; j < sizeof read; j++)
+                wrong += read[j] != (unsigned char)(round + i);
+            wrong += cf_mem_free(memory[i]) != CF_OK;
+        }
+    }
+    return (void *)wrong;
+}
+
+static void mem_alloc_8_threads_at_once_are_apart(void **state)
+{
+    (void)state;
+    pthread_t threads[8];
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, churn, NULL), 0);
+    for (int i = 0; i < 8; i++) {
+        void *wrong;
+        assert_int_equal(pthread_join(threads[i], &wrong), 0);
+        assert_null(wrong);
+    }
+}
+
+/* Allocates and frees until it is told to stop. */
+static int stop_allocating;
+
+static void *keep_allocating(void *unused)
+{
+    intptr_t wrong = 0;
+    (void)unused;
+    while (!__atomic_load_n(&stop_allocating, __ATOMIC_RELAXED)) {
+        void *memory = NULL;
+        wrong += cf_mem_alloc(&memory, 64) != CF_OK || cf_mem_free(memory) != CF_OK;
+    }
+    return (void *)wrong;
+}
+
+/* A child may use the CPU, whatever other threads were doing at the fork. */
+static void mem_alloc_in_child_of_busy_parent_works(void **state)
+{
+    (void)state;
+#if defined __SANITIZE_ADDRESS__ || __has_feature(address_sanitizer)
+    skip(); /* its allocator may itself be locked in the child */
+#endif
+    if (on_cuda())
+        skip(); /* a child cannot use a GPU that its parent used */
+    enum { CHILDREN = 200 };
+    pthread_t thread;
+    void *wrong;
+    int failed = 0;
+    __atomic_store_n(&stop_allocating, 0, __ATOMIC_RELAXED);
+    assert_int_equal(pthread_create(&thread, NULL, keep_allocating, NULL), 0);
+    for (int i = 0; i < CHILDREN && !failed; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            void *memory = NULL;
+            alarm(2); /* ends a child that is stuck */
+            _exit(cf_mem_alloc(&memory, 64) != CF_OK || cf_mem_fill(memory, 1, 64) != CF_OK ||
+                  cf_mem_free(memory) != CF_OK);
+        }
+        int status = -1;
+        failed = child < 0 || waitpid(child, &status, 0) != child || status != 0;
+    }
+    __atomic_store_n(&stop_allocating, 1, __ATOMIC_RELAXED);
+    assert_int_equal(pthread_join(thread, &wrong), 0);
+    assert_null(wrong);
+    assert_false(failed);
+}
+
+/* ---- Copies ---- */
+
+/* From and to either kind of memory, in any direction, at odd offsets; what lies around stays. */
+static void check_copies(int asynchronous)
+{
+    enum { SIZE = 5000 };
+    static unsigned char data[SIZE], before[SIZE], expected[SIZE];
+    static const size_t lengths[] = {1, 3, 4, 255, 256, 257, 4000};
+    for (int direction = 0; direction < 4; direction++) {
+        int from_device = direction & 1, to_device = direction >> 1;
+        for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+            size_t from = (size_t)nrand48(seed) % 900, to = (size_t)nrand48(seed) % 900;
+            random_bytes(data, SIZE);
+            random_bytes(before, SIZE);
+            memcpy(expected, before, SIZE);
+            memcpy(expected + to, data + from, lengths[i]);
+            char *source = from_device ? upload(data, SIZE) : (char *)data;
+            char *target = to_device ? upload(before, SIZE) : (char *)before;
+            if (asynchronous) {
+                cf_stream stream = streams[i % STREAMS];
+                assert_ok(cf_mem_copy_async(stream, target + to, source + from, lengths[i]));
+                assert_ok(cf_stream_sync(stream));
+            } else {
+                assert_ok(cf_mem_copy(target + to, source + from, lengths[i]));
+            }
+            if (to_device)
+                expect_bytes(target, expected, SIZE);
+            else
+                assert_memory_equal(target, expected, SIZE);
+            if (from_device)
+                expect_bytes(source, data, SIZE);
+            assert_ok(cf_mem_free(from_device ? source : NULL));
+            assert_ok(cf_mem_free(to_device ? target : NULL));
+        }
+    }
+}
+
+static void mem_copy_every_direction_moves_the_bytes(void **state)
+{
+    (void)state;
+    check_copies(0);
+}
+
+static void mem_copy_async_every_direction_moves_the_bytes(void **state)
+{
+    (void)state;
+    check_copies(1);
+}
+
+static void mem_copy_within_an_allocation_moves_the_bytes(void **state)
+{
+    (void)state;
+    unsigned char data[2000];
+    random_bytes(data, sizeof data);
+    char *memory = upload(data, sizeof data);
+    assert_ok(cf_mem_copy(memory + 1000, memory, 1000));
+    memcpy(data + 1000, data, 1000);
+    expect_bytes(memory, data, sizeof data);
+    assert_ok(cf_mem_free(memory));
+}
+
+static void mem_copy_large_is_complete_on_return(void **state)
+{
+    (void)state;
+    size_t bytes = (16 << 20) + 13;
+    unsigned char *data = malloc(bytes), *read = calloc(bytes, 1);
+    assert_true(data && read);
+    random_bytes(data, bytes);
+    void *first = upload(data, bytes), *second = allocate(bytes);
+    assert_ok(cf_mem_copy(second, first, bytes));
+    assert_ok(cf_mem_free(first));
+    assert_ok(cf_mem_copy(read, second, bytes));
+    assert_memory_equal(read, data, bytes);
+    assert_ok(cf_mem_free(second));
+    free(data);
+    free(read);
+}
+
+/* Each step of the chain needs the one before. */
+static void mem_copy_async_one_stream_keeps_its_order(void **state)
+{
+    (void)state;
+    size_t bytes = 1 << 20;
+    unsigned char *data = malloc(bytes), *read = calloc(bytes, 1);
+    assert_true(data && read);
+    random_bytes(data, bytes);
+    for (int s = 0; s < STREAMS; s++) {
+        void *first = allocate(bytes), *second = allocate(bytes);
+        memset(read, 0, bytes);
+        assert_ok(cf_mem_copy_async(streams[s], first, data, bytes));
+        assert_ok(cf_mem_copy_async(streams[s], second, first, bytes));
+        assert_ok(cf_mem_fill_async(streams[s], first, 0, bytes));
+        assert_ok(cf_mem_copy_async(streams[s], read, second, bytes));
+        assert_ok(cf_stream_sync(streams[s]));
+        assert_memory_equal(read, data, bytes);
+        assert_ok(cf_mem_free(first));
+        assert_ok(cf_mem_free(second));
+    }
+    free(data);
+    free(read);
+}
+
+static void mem_copy_0_bytes_takes_anything(void **state)
+{
+    (void)state;
+    char byte = 'x';
+    void *memory = upload("y", 1);
+    assert_ok(cf_mem_copy(NULL, NULL, 0));
+    assert_ok(cf_mem_copy(&byte, memory, 0));
+    assert_ok(cf_mem_copy((char *)memory + 1, &byte, 0));
+    assert_ok(cf_mem_copy_async(streams[3], NULL, NULL, 0));
+    assert_ok(cf_mem_copy_async(NULL, memory, &byte, 0));
+    assert_int_equal(byte, 'x');
+    expect_bytes(memory, "y", 1);
+    assert_ok(cf_mem_free(memory));
+}
+
+static void mem_copy_null_is_invalid(void **state)
+{
+    (void)state;
+    char byte = 'x';
+    void *memory = upload("y", 1);
+    assert_fails(cf_mem_copy(NULL, memory, 1), CF_EINVAL, "cf_mem_copy: target is NULL");
+    assert_fails(cf_mem_copy(memory, NULL, 1), CF_EINVAL, "cf_mem_copy: source is NULL");
+    assert_fails(cf_mem_copy_async(NULL, NULL, &byte, 1), CF_EINVAL, "cf_mem_copy_async: target is NULL");
+    assert_fails(cf_mem_copy_async(streams[3], memory, NULL, 1), CF_EINVAL, "cf_mem_copy_async: source is NULL");
+    expect_bytes(memory, "y", 1);
+    assert_ok(cf_mem_free(memory));
+}
+
+static void mem_copy_past_the_end_is_invalid(void **state)
+{
+    (void)state;
+    static unsigned char data[2000], other[2000];
+    random_bytes(data, sizeof data);
+    memset(other, 0x5a, sizeof other);
+    char *memory = upload(data, 1000);
+    assert_fails(cf_mem_copy(memory, other, 1001), CF_EINVAL,
+                 "cf_mem_copy: target has 1000 bytes left in its allocation, not 1001");
+    assert_fails(cf_mem_copy(memory + 999, other, 2), CF_EINVAL, "target has 1 bytes left in its allocation, not 2");
+    assert_fails(cf_mem_copy(other, memory, 1001), CF_EINVAL,
+                 "cf_mem_copy: source has 1000 bytes left in its allocation, not 1001");
+    assert_fails(cf_mem_copy(other, memory + 600, SIZE_MAX), CF_EINVAL, "source has 400 bytes left");
+    assert_fails(cf_mem_copy_async(streams[3], memory + 1, other, 1000), CF_EINVAL,
+                 "cf_mem_copy_async: target has 999 bytes left");
+    assert_fails(cf_mem_copy_async(NULL, other, memory + 1, 1000), CF_EINVAL,
+                 "cf_mem_copy_async: source has 999 bytes left");
+    expect_bytes(memory, data, 1000);
+    for (size_t i = 0; i < sizeof other; i++)
+        assert_int_equal(other[i], 0x5a);
+    assert_ok(cf_mem_copy(memory + 999, other, 1));
+    assert_ok(cf_mem_free(memory));
+}
+
+static void mem_copy_async_destroyed_stream_is_invalid(void **state)
+{
+    (void)state;
+    if (on_cuda())
+        skip(); /* undefined by the driver API */
+    cf_stream stream;
+    void *memory = upload("y", 1);
+    assert_ok(cf_stream_create(&stream));
+    assert_ok(cf_stream_destroy(stream));
+    assert_fails(cf_mem_copy_async(stream, memory, "x", 1), CF_EINVAL, "CUDA_ERROR_INVALID_HANDLE");
+    assert_fails(cf_mem_fill_async(stream, memory, 'x', 1), CF_EINVAL, "CUDA_ERROR_INVALID_HANDLE");
+    expect_bytes(memory, "y", 1);
+    assert_ok(cf_mem_free(memory));
+}
+
+/* ---- Fills ---- */
+
+static void check_fills(int asynchronous)
+{
+    enum { SIZE = 3000 };
+    static unsigned char expected[SIZE];
+    static const size_t lengths[] = {1, 2, 3, 255, 256, 257, 2000};
+    for (size_t i = 0; i < 4 * sizeof lengths / sizeof *lengths; i++) {
+        size_t length = lengths[i % (sizeof lengths / sizeof *lengths)], from = (size_t)nrand48(seed) % 900;
+        unsigned char value = i == 0 ? 0 : i == 1 ? 0xff : (unsigned char)nrand48(seed);
+        random_bytes(expected, SIZE);
+        char *memory = upload(expected, SIZE);
+        memset(expected + from, value, length);
+        if (asynchronous) {
+            cf_stream stream = streams[i % STREAMS];
+            assert_ok(cf_mem_fill_async(stream, memory + from, value, length));
+            assert_ok(cf_stream_sync(stream));
+        } else {
+            assert_ok(cf_mem_fill(memory + from, value, length));
+        }
+        expect_bytes(memory, expected, SIZE);
+        assert_ok(cf_mem_free(memory));
+    }
+}
+
+static void mem_fill_any_part_sets_every_byte(void **state)
+{
+    (void)state;
+    check_fills(0);
+}
+
+static void mem_fill_async_any_part_sets_every_byte(void **state)
+{
+    (void)state;
+    check_fills(1);
+}
+
+static void mem_fill_0_bytes_takes_anything(void **state)
+{
+    (void)state;
+    void *memory = upload("y", 1);
+    assert_ok(cf_mem_fill(NULL, 1, 0));
+    assert_ok(cf_mem_fill(memory, 1, 0));
+    assert_ok(cf_mem_fill_async(NULL, NULL, 1, 0));
+    assert_ok(cf_mem_fill_async(streams[3], memory, 1, 0));
+    expect_bytes(memory, "y", 1);
+    assert_ok(cf_mem_free(memory));
+}
+
+static void mem_fill_bad_target_is_invalid(void **state)
+{
+    (void)state;
+    unsigned char data[100];
+    random_bytes(data, sizeof data);
+    char *memory = upload(data, sizeof data);
+    assert_fails(cf_mem_fill(NULL, 1, 1), CF_EINVAL, "cf_mem_fill: target is NULL");
+    assert_fails(cf_mem_fill_async(streams[3], NULL, 1, 1), CF_EINVAL, "cf_mem_fill_async: target is NULL");
+    assert_fails(cf_mem_fill(memory, 1, 101), CF_EINVAL,
+                 "cf_mem_fill: target has 100 bytes left in its allocation, not 101");
+    assert_fails(cf_mem_fill_async(NULL, memory + 60, 1, 41), CF_EINVAL,
+                 "cf_mem_fill_async: target has 40 bytes left in its allocation, not 41");
+    expect_bytes(memory, data, sizeof data);
+    assert_ok(cf_mem_free(memory));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(mem_alloc_any_size_is_aligned_and_usable),
+        cmocka_unit_test(mem_alloc_0_bytes_is_null),
+        cmocka_unit_test(mem_alloc_null_is_invalid),
+        cmocka_unit_test(mem_alloc_too_much_is_enomem_and_next_works),
+        cmocka_unit_test(mem_free_null_succeeds),
+        cmocka_unit_test(mem_free_foreign_pointer_is_invalid),
+        cmocka_unit_test(mem_free_middle_of_allocation_is_invalid),
+        cmocka_unit_test(mem_free_twice_is_invalid),
+        cmocka_unit_test(mem_free_many_in_random_order_keeps_the_others),
+        cmocka_unit_test(mem_alloc_8_threads_at_once_are_apart),
+        cmocka_unit_test(mem_alloc_in_child_of_busy_parent_works),
+        cmocka_unit_test(mem_copy_every_direction_moves_the_bytes),
+        cmocka_unit_test(mem_copy_async_every_direction_moves_the_bytes),
+        cmocka_unit_test(mem_copy_within_an_allocation_moves_the_bytes),
+        cmocka_unit_test(mem_copy_large_is_complete_on_return),
+        cmocka_unit_test(mem_copy_async_one_stream_keeps_its_order),
+        cmocka_unit_test(mem_copy_0_bytes_takes_anything),
+        cmocka_unit_test(mem_copy_null_is_invalid),
+        cmocka_unit_test(mem_copy_past_the_end_is_invalid),
+        cmocka_unit_test(mem_copy_async_destroyed_stream_is_invalid),
+        cmocka_unit_test(mem_fill_any_part_sets_every_byte),
+        cmocka_unit_test(mem_fill_async_any_part_sets_every_byte),
+        cmocka_unit_test(mem_fill_0_bytes_takes_anything),
+        cmocka_unit_test(mem_fill_bad_target_is_invalid),
+    };
+    return RUN_ON_DRIVER(tests, set_up, tear_down);
+}

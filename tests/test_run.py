@@ -1,0 +1,564 @@
+"""test_run.py - cf-run as a user runs it: arrays from files and made, inference, reports, and every way to go wrong.
+
+usage: test_run.py PATH_TO_CF_RUN
+
+Runs on the CPU, or with CF_DRIVER=cuda in the environment on that driver.
+"""
+
+import os
+import random
+import re
+import stat
+import struct
+import subprocess
+import sys
+import tempfile
+
+from tap import Tap
+
+TIMEOUT = 60  # seconds, for one run: what takes longer hangs
+LETTERS = {'i8': 'b', 'i16': 'h', 'i32': 'i', 'i64': 'q', 'u8': 'B', 'u16': 'H', 'u32': 'I', 'u64': 'Q', 'f32': 'f',
+           'f64': 'd'}
+MASK = 2**64 - 1
+
+
+# ---- Files of NumPy's
+
+def descr(short):
+    """'<f4' for 'f32'."""
+    size = int(short[1:]) // 8
+    return f'{"<" if size > 1 else "|"}{short[0]}{size}'
+
+
+def pack(short, values):
+    return struct.pack(f'<{len(values)}{LETTERS[short]}', *values)
+
+
+def npy_bytes(header, data=b'', version=(1, 0), length=None):
+    """A file with any header, of any version; `length` replaces the header's."""
+    header = header.encode('latin-1')
+    prefix = 10 if version[0] == 1 else 12
+    header += b' ' * (-(prefix + len(header) + 1) % 64) + b'\n'
+    length = len(header) if length is None else length
+    return b'\x93NUMPY' + bytes(version) + struct.pack('<H' if version[0] == 1 else '<I', length) + header + data
+
+
+def npy(short, values, shape=None, version=(1, 0)):
+    shape = (len(values),) if shape is None else shape
+    return npy_bytes(f"{{'descr': '{descr(short)}', 'fortran_order': False, 'shape': {shape!r}, }}",
+                     pack(short, values), version)
+
+
+def read_npy(path):
+    """(type, shape, values) of a file that cf-run wrote, read more strictly than NumPy does."""
+    with open(path, 'rb') as file:
+        content = file.read()
+    assert content[:8] == b'\x93NUMPY\x01\x00', content[:8]
+    end = 10 + struct.unpack('<H', content[8:10])[0]
+    header = content[10:end].decode('ascii')
+    assert end % 64 == 0 and header.endswith('\n'), header
+    match = re.fullmatch(r"\{'descr': '([<|][iuf][1248])', 'fortran_order': False, 'shape': \(([0-9, ]*)\), \} *\n", header)
+    assert match, header
+    short = next(s for s in LETTERS if descr(s) == match.group(1))
+    shape = tuple(int(n) for n in match.group(2).split(',') if n.strip())
+    count = (len(content) - end) // (int(short[1:]) // 8)
+    return short, shape, list(struct.unpack(f'<{count}{LETTERS[short]}', content[end:]))
+
+
+# ---- What random.h promises, in Python
+
+def splitmix64(seed, i):
+    z = (seed + (i + 1) * 0x9e3779b97f4a7c15) & MASK
+    z = ((z ^ (z >> 30)) * 0xbf58476d1ce4e5b9) & MASK
+    z = ((z ^ (z >> 27)) * 0x94d049bb133111eb) & MASK
+    return z ^ (z >> 31)
+
+
+def made_floats(short, count, seed):
+    bits = 24 if short == 'f32' else 53
+    return [(splitmix64(seed, i) >> (64 - bits)) / 2**bits for i in range(count)]
+
+
+def made_integers(count, low, high, seed):
+    return [low + (splitmix64(seed, i) * (high - low) >> 64) for i in range(count)]
+
+
+# ---- The tests
+
+class RunTest:
+    def __init__(self, tap, program, folder):
+        self.tap = tap
+        self.program = os.path.abspath(program)
+        self.folder = folder
+        self.driver = os.environ.get('CF_DRIVER') or 'host'
+        self.no_device = self.probe()
+
+    def execute(self, *arguments, driver=True, stdout=subprocess.PIPE):
+        command = [self.program, *(['--driver', self.driver] if driver else []), *arguments]
+        done = subprocess.run(command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE,
+                              check=False, timeout=TIMEOUT)
+        return done.returncode, (done.stdout or b'').decode(errors='replace'), done.stderr.decode(errors='replace')
+
+    def probe(self):
+        """Why nothing can run: there is no GPU. Anything else that is wrong with it is for the tests to find."""
+        _, _, err = self.execute('gather', 'source=fill:f32:1:0', 'index=fill:i32:1:0')
+        match = re.match(r'cf-run: CF_DRIVER=cuda: (.*)', err)
+        return match.group(1) if match else None
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, name, content):
+        with open(self.path(name), 'wb') as file:
+            file.write(content)
+        return name
+
+    def test(self, name, body, needs_device=True):
+        """A test whose body returns what is wrong, or nothing."""
+        if needs_device and self.no_device:
+            self.tap.skip(name, self.no_device)
+            return
+        try:
+            problem = body()
+        except Exception as error:  # whatever it is, the other tests are to run
+            problem = f'{type(error).__name__}: {error}'
+        self.tap.check(name, problem)
+
+    def good(self, *arguments, **options):
+        """stdout of a run that must succeed, and be silent on stderr."""
+        code, out, err = self.execute(*arguments, **options)
+        assert code == 0 and not err, f'{" ".join(arguments)}: exit {code}: {err}'
+        return out
+
+    def bad(self, name, arguments, culprits, needs_device=False, **options):
+        """A run that must fail with one line that names the culprits, and leave no file behind."""
+        def body():
+            before = sorted(os.listdir(self.folder))
+            code, _, err = self.execute(*arguments, **options)
+            after = sorted(os.listdir(self.folder))
+            problems = [] if code == 1 else [f'exit {code}']
+            if not re.fullmatch(r'cf-run: [^\n]+\n', err):
+                problems.append('not one line')
+            problems += [f'{culprit!r} is not named' for culprit in culprits if culprit not in err]
+            problems += [] if before == after else [f'files left: {set(after) ^ set(before)}']
+            return f'{"; ".join(problems)}: {err}' if problems else ''
+        self.test(name, body, needs_device)
+
+    # ---- Kernels, and the arrays that they read and write
+
+    def gather(self):
+        generator = random.Random(1)
+        source_count, count = 1000, 3000
+        for source_type in ('f32', 'f64', 'i32', 'i64'):
+            for index_type in ('i32', 'i64'):
+                if source_type[0] == 'f':
+                    values = struct.unpack(f'<{source_count}{LETTERS[source_type]}', pack(
+                        source_type, [generator.uniform(-1e6, 1e6) for _ in range(source_count)]))
+                else:
+                    half = 2**(int(source_type[1:]) - 1)
+                    values = [generator.randrange(-half, half) for _ in range(source_count)]
+                index = [generator.randrange(source_count) for _ in range(count)]
+                self.write('source.npy', npy(source_type, values))
+                self.write('index.npy', npy(index_type, index))
+                expected = (source_type, (count,), [values[i] for i in index])
+                for kernel in ('gather', f'gather_{source_type}_{index_type}'):
+                    def body(kernel=kernel, expected=expected):
+                        out = self.good(kernel, 'source=source.npy', 'index=index.npy', 'res=res.npy')
+                        assert f'gather_{source_type}_{index_type}\n' in out, out
+                        return '' if read_npy(self.path('res.npy')) == expected else 'the result differs from the loop'
+                    self.test(f'{kernel}_of_{source_type}_by_{index_type}_equals_a_loop', body)
+
+    def outside(self):
+        self.write('x.npy', npy('i32', [5, 6, 7, 99, 8, -1]))
+        self.write('first.npy', npy('i64', [6]))
+        self.write('scalar.npy', npy('i64', [6], shape=()))
+        limits = ('x=x.npy', 'lower=0', 'upper=0x14')
+
+        def from_file():
+            self.good('outside', *limits, 'first=first.npy,after.npy', '--repeat', '3', '--verify')
+            before, after = read_npy(self.path('first.npy')), read_npy(self.path('after.npy'))
+            return '' if (before[2], after) == ([6], ('i64', (1,), [3])) else f'{before}, {after}'
+
+        def made():
+            self.good('outside_i32', *limits, 'first=fill:i64:1:6,after.npy')
+            return '' if read_npy(self.path('after.npy'))[2] == [3] else 'wrong'
+
+        def in_place():
+            self.write('both.npy', npy('i64', [6]))
+            self.good('outside_i32', *limits, 'first=both.npy,both.npy')
+            return '' if read_npy(self.path('both.npy'))[2] == [3] else 'wrong'
+
+        def unsaved():
+            before = sorted(os.listdir(self.folder))
+            self.good('outside_i32', *limits, 'first=first.npy')
+            self.good('outside_i32', *limits, 'first=first.npy,-')
+            after = sorted(os.listdir(self.folder))
+            return '' if before == after and read_npy(self.path('first.npy'))[2] == [6] else f'{before}, {after}'
+
+        def scalar():
+            self.good('outside', *limits, 'first=scalar.npy,after.npy')
+            result = read_npy(self.path('after.npy'))
+            return '' if result == ('i64', (), [3]) else result
+
+        self.test('inout_from_file_is_written_elsewhere', from_file)
+        self.test('inout_made_is_written', made)
+        self.test('inout_in_place_replaces_the_file', in_place)
+        self.test('inout_without_output_is_not_saved', unsaved)
+        self.test('inout_of_no_dimensions_is_one_element', scalar)
+
+    def formats(self):
+        values = {'f32': [1.5, -0.0, float('inf')], 'f64': [0.1, -1e300, 5e-324], 'i32': [-2**31, 0, 2**31 - 1],
+                  'i64': [-2**63, 0, 2**63 - 1]}
+        for version in ((1, 0), (2, 0), (3, 0)):
+            for short in LETTERS:
+                content = npy(short, values.get(short, [1, 2, 3]), version=version)
+
+                def body(short=short, content=content):
+                    self.write('source.npy', content)
+                    if short not in values:  # no kernel takes it: the line says how it was read
+                        _, _, err = self.execute('gather', 'source=source.npy', 'index=fill:i32:1:0')
+                        return '' if f'takes source {short},' in err else err
+                    self.write('index.npy', npy('i32', [0, 1, 2]))
+                    self.good('gather', 'source=source.npy', 'index=index.npy', 'res=res.npy')
+                    result = read_npy(self.path('res.npy'))
+                    return '' if result == (short, (3,), values[short]) else result
+                self.test(f'npy_version_{version[0]}_of_{short}_is_read', body, short in values)
+
+        data = pack('f32', [3, 4])
+        for name, header in (
+                ('fortran_order_of_one_dimension', "{'descr': '<f4', 'fortran_order': True, 'shape': (2,), }"),
+                ('other_quotes_and_order', '{"shape":(2,),"fortran_order":False,"descr":"<f4"}'),
+                ('python_2_integers', "{'descr': '<f4', 'fortran_order': False, 'shape': (2L,), }"),
+                ('two_dimensions', "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 1)}")):
+            def body(header=header):
+                self.write('source.npy', npy_bytes(header, data))
+                self.write('index.npy', npy('i32', [1, 0]))
+                self.good('gather', 'source=source.npy', 'index=index.npy', 'res=res.npy')
+                result = read_npy(self.path('res.npy'))
+                return '' if result == ('f32', (2,), [4, 3]) else result
+            self.test(f'npy_with_{name}_is_read', body)
+
+    def outputs(self):
+        arguments = ('gather', 'source=fill:f32:1:7', 'index=fill:i32:2:0')
+
+        def names():
+            self.write('a=b,c.npy', npy('f32', [7]))
+            self.good('gather', 'source=a=b,c.npy', 'index=fill:i32:2:0', 'res=d=e,f.npy')
+            return '' if read_npy(self.path('d=e,f.npy'))[2] == [7, 7] else 'wrong'
+
+        def unsaved():
+            before = sorted(os.listdir(self.folder))
+            self.good(*arguments)
+            self.good(*arguments, 'res=-')
+            return '' if sorted(os.listdir(self.folder)) == before else 'a file was left'
+
+        def replaced():
+            self.write('target.npy', b'old')
+            os.chmod(self.path('target.npy'), 0o640)
+            os.symlink('target.npy', self.path('link.npy'))
+            self.good(*arguments, 'res=link.npy')
+            mode = stat.S_IMODE(os.stat(self.path('target.npy')).st_mode)
+            return '' if os.path.islink(self.path('link.npy')) and mode == 0o640 and read_npy(
+                self.path('target.npy'))[2] == [7, 7] else f'mode {mode:o}'
+
+        def device():
+            self.good(*arguments, 'res=/dev/null')
+            return '' if stat.S_ISCHR(os.stat('/dev/null').st_mode) else '/dev/null was replaced'
+
+        def empty():
+            self.good('gather', 'source=fill:f32:0:0', 'index=fill:i32:0:0', 'res=res.npy', '--verify')
+            result = read_npy(self.path('res.npy'))
+            return '' if result == ('f32', (0,), []) else result
+
+        self.test('names_with_equals_and_commas_are_names', names)
+        self.test('output_omitted_or_dash_is_not_saved', unsaved)
+        self.test('output_that_exists_keeps_its_mode_and_links', replaced)
+        self.test('output_to_a_device_leaves_it_one', device)
+        self.test('output_of_no_elements_is_written', empty)
+
+    def made(self):
+        count = 200
+        self.write('identity.npy', npy('i32', range(count)))
+
+        def through(spec):
+            self.good('gather', f'source={spec}', 'index=identity.npy', 'res=res.npy')
+            return read_npy(self.path('res.npy'))[2]
+
+        for short in ('f32', 'f64'):
+            def floats(short=short):
+                return '' if through(f'random:{short}:{count}:seed=7') == made_floats(short, count, 7) else 'wrong'
+            self.test(f'random_{short}_is_splitmix64', floats)
+        for short, low, high in (('i32', -3, 1000), ('i32', -2**31, 2**31), ('i64', 0, 10), ('i64', -2**63, 2**63)):
+            def integers(short=short, low=low, high=high):
+                result = through(f'randint:{short}:{count}:{low}:{high}:seed=0xffffffffffffffff')
+                return '' if result == made_integers(count, low, high, MASK) else 'wrong'
+            self.test(f'randint_{short}_from_{low}_to_{high}_is_splitmix64', integers)
+
+        def position():
+            self.good('gather', 'source=random:f32:100', 'index=randint:i32:50:0:100', 'res=res.npy')
+            source, index = made_floats('f32', 100, 0), made_integers(50, 0, 100, 1)
+            return '' if read_npy(self.path('res.npy'))[2] == [source[i] for i in index] else 'wrong'
+
+        self.test('seed_omitted_is_the_position', position)
+        self.test('fill_gives_equal_elements',
+                  lambda: '' if through(f'fill:f64:{count}:-2.5e-3') == [-2.5e-3] * count else 'wrong')
+        self.test('count_as_a_shape_is_its_product', lambda: '' if through('fill:i64:20x5x2:-7') == [-7] * count else 'wrong')
+
+    # ---- Scalars and the report
+
+    def report(self):
+        arguments = ('gather', 'source=random:f32:100', 'index=randint:i32:30:0:100')
+
+        def fields(out):
+            return dict(re.findall(r'^(\S+) +(\S.*)$', out, re.MULTILINE))
+
+        def inferred():
+            found = fields(self.good(*arguments))
+            return '' if (found['N'], found['M']) == ('30', '100') else found
+
+        def given():
+            found = fields(self.good(*arguments, 'N=30', 'M=0x64'))
+            return '' if (found['N'], found['M']) == ('30', '100') else found
+
+        def partly():
+            found = fields(self.good('outside', 'x=randint:i64:10x7:0:9', 'first=fill:i64:1:70', 'lower=-1', 'upper=+9'))
+            return '' if (found['n'], found['lower'], found['upper']) == ('70', '-1', '9') else found
+
+        def keys():
+            out = self.good(*arguments, '--repeat', '5')
+            found = fields(out)
+            assert found['kernel'] == 'gather_f32_i32' and found['driver'] == self.driver, found
+            assert re.fullmatch(r'-?\d+ \(.+\)', found['device']), found
+            assert re.fullmatch(r'\d+\.\d+ ms median of 5, \d+\.\d+ ms min', found['time']), found
+            assert found['bytes'] == '360', found  # as the kernel's annotation says: 30 * (2 * 4 + 4)
+            assert re.match(r'\d+\.\d+ ms', found['call']), found
+            columns = {len(match.group()) for match in re.finditer(r'^\S+ +', out, re.MULTILINE)}
+            return '' if len(columns) == 1 else f'not aligned: {out}'
+
+        def sums():
+            found = fields(self.good('outside', 'x=fill:i64:10:0', 'first=fill:i64:1:10', 'lower=0', 'upper=0'))
+            return '' if found['bytes'] == '96' else found  # no annotation: x once, first twice
+
+        def verified():
+            out = self.good(*arguments, '--verify', '--repeat=2')
+            honest = 'the run itself was on the CPU too' in out
+            return '' if 'verify: res: 30 of 30 elements match' in out and honest == (self.driver == 'host') else out
+
+        def on_the_cpu():
+            out = self.good(*arguments, '--verify', '--device', '-1')
+            return '' if fields(out)['driver'] == 'host' and 'on the CPU too' in out else out
+
+        self.test('scalars_omitted_are_inferred', inferred)
+        self.test('scalars_given_and_equal_are_taken', given)
+        self.test('scalars_partly_given_are_completed', partly)
+        self.test('report_has_its_keys_aligned', keys)
+        self.test('bytes_without_annotation_are_those_of_the_arrays', sums)
+        self.test('verify_of_a_right_result_says_so', verified)
+        self.test('device_minus_one_is_the_cpu', on_the_cpu)
+
+    def about(self):
+        def listed():
+            lines = self.good('--list', driver=False).splitlines()
+            assert lines == sorted(lines) and len(lines) >= 10, lines
+            wanted = ('int cf_gather_f32_i64(const float *source, const int64_t *index, float *res, int64_t N, '
+                      'int64_t M);')
+            return '' if re.search(rf'^gather_f32_i64 +{re.escape(wanted)}$', '\n'.join(lines), re.M) else lines
+
+        def described():
+            out = self.good('--describe', 'gather_i64_i32', driver=False)
+            wanted = ('gather_i64_i32\n', 'in        source[M], i64\n', 'in        index[N], i32\n', 'out       res[N], i64\n',
+                      'value     N, i64\n', 'check     0 <= index[:] < M\n', 'launch    grid(N) block(256)\n',
+                      'kernels/gather.cu:')
+            missing = [text for text in wanted if text not in out]
+            return f'{missing} missing in {out}' if missing else ''
+
+        def family():
+            out = self.good('--describe=gather', driver=False)
+            return '' if out.count('\n  function ') == 8 else out
+
+        def helped():
+            out = self.good('--help', driver=False)
+            return '' if out.startswith('usage: cf-run') and '--verify' in out else out
+
+        self.test('list_prints_names_and_prototypes', listed, False)
+        self.test('describe_of_a_kernel_prints_all', described, False)
+        self.test('describe_of_a_family_prints_each', family, False)
+        self.test('help_prints_usage', helped, False)
+        self.test('version_prints_three_numbers', lambda: '' if re.fullmatch(
+            r'cf-run \d+\.\d+\.\d+\n', self.good('--version', driver=False)) else 'wrong', False)
+
+    # ---- What goes wrong
+
+    def bad_files(self):
+        data = pack('f32', [1, 2, 3])
+        head = "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }"
+        whole = npy_bytes(head, data)
+
+        def header(old, new):
+            assert old in head
+            return npy_bytes(head.replace(old, new), data)
+
+        for name, content, culprit in (
+                ('of_no_bytes', b'', 'no .npy file'),
+                ('of_nine_bytes', whole[:9], 'no .npy file'),
+                ('with_wrong_magic', b'\x93NUMPX' + whole[6:], 'no .npy file'),
+                ('that_is_text', b'1 2 3\n' * 100, 'no .npy file'),
+                ('of_version_4', npy_bytes(head, data, version=(4, 0)), '4.0'),
+                ('of_version_1_1', npy_bytes(head, data, version=(1, 1)), '1.1'),
+                ('cut_in_its_length', b'\x93NUMPY\x02\x00\x00\x00', 'truncated'),
+                ('with_header_past_the_end', npy_bytes(head, data, length=60000), 'truncated'),
+                ('with_header_of_4_gib', npy_bytes(head, data, version=(2, 0), length=2**32 - 1), 'truncated'),
+                ('with_header_of_2_mib', npy_bytes(head + ' ' * 2**21, data, version=(2, 0)), 'header'),
+                ('with_garbage_header', npy_bytes('\x00\xff' * 30, data), 'dictionary'),
+                ('with_unclosed_header', header(', }', ''), 'dictionary'),
+                ('with_code_behind_its_header', header('}', '} + x'), 'dictionary'),
+                ('without_descr', header("'descr': '<f4', ", ''), 'descr'),
+                ('without_order', header("'fortran_order': False, ", ''), 'fortran_order'),
+                ('without_shape', header("'shape': (3,), ", ''), 'shape'),
+                ('with_shape_twice', header('(3,), ', "(3,), 'shape': (3,), "), "'shape' twice"),
+                ('with_unknown_key', header('(3,), ', "(3,), 'colour': 1, "), "'colour'"),
+                ('with_order_that_is_none', header('False', 'false'), 'fortran_order'),
+                ('with_shape_that_is_a_number', header('(3,)', '(3)'), 'shape'),
+                ('with_negative_shape', header('(3,)', '(-3,)'), 'shape'),
+                ('with_unclosed_shape', header('(3,), }', '(3, '), 'shape'),
+                ('with_shape_past_64_bits', header('(3,)', '(99999999999999999999,)'), 'too large'),
+                ('with_product_past_64_bits', header('(3,)', '(4294967296, 4294967296, 3)'), 'too large'),
+                ('with_bytes_past_63_bits', header('(3,)', f'({2**62},)'), 'too large'),
+                ('with_40_dimensions', header('(3,)', f'({"1, " * 40})'), 'dimensions'),
+                ('of_big_endian_elements', header('<f4', '>f4'), "'>f4'"),
+                ('of_objects', header('<f4', '|O'), "'|O'"),
+                ('of_halves', header('<f4', '<f2'), "'<f2'"),
+                ('of_complex_elements', header('<f4', '<c8'), "'<c8'"),
+                ('of_booleans', header('<f4', '|b1'), "'|b1'"),
+                ('of_native_order', header('<f4', '=f4'), "'=f4'"),
+                ('of_structures', header("'<f4'", "[('a', '<f4')]"), 'structures'),
+                ('with_descr_that_is_none', header("'<f4'", '4'), 'descr'),
+                ('in_fortran_order', npy_bytes("{'descr': '<f4', 'fortran_order': True, 'shape': (3, 1), }", data),
+                 'Fortran'),
+                ('one_byte_short', whole[:-1], 'truncated'),
+                ('one_byte_long', whole + b'x', '1 bytes behind')):
+            self.write('bad.npy', content)
+            self.bad(f'file_{name}_is_refused', ['gather', 'source=bad.npy', 'index=fill:i32:1:0', 'res=out.npy'],
+                     ['bad.npy: ', culprit])
+
+        os.mkdir(self.path('folder.npy'))
+        os.mkfifo(self.path('pipe.npy'))
+        self.write('secret.npy', whole)
+        os.chmod(self.path('secret.npy'), 0)
+        for name, path, culprit in (
+                ('that_is_not_there', 'nowhere.npy', 'No such file'), ('that_is_a_directory', 'folder.npy', 'a directory'),
+                ('that_is_a_pipe', 'pipe.npy', 'a pipe'), ('that_is_dev_zero', '/dev/zero', 'a device'),
+                ('that_may_not_be_read', 'secret.npy', 'Permission denied'), ('that_is_a_tty', '/dev/tty', '/dev/tty: ')):
+            if name == 'that_may_not_be_read' and os.geteuid() == 0:
+                self.tap.skip(f'file_{name}_is_refused', 'root may read everything')
+                continue
+            self.bad(f'file_{name}_is_refused', ['gather', f'source={path}', 'index=fill:i32:1:0', 'res=out.npy'],
+                     [path, culprit])
+        self.bad('file_whose_name_has_a_newline_gives_one_line', ['gather', 'source=a\nb', 'index=fill:i32:1:0'], ['a?b'])
+
+    def bad_arguments(self):
+        source, index = 'source=fill:f32:3:0', 'index=fill:i32:4:0'
+        for name, arguments, culprits in (
+                ('kernel_omitted', [], ['--help']),
+                ('kernel_misspelt', ['gahter', source, index], ["'gahter'", "did you mean 'gather'"]),
+                ('kernel_misspelt_instance', ['gather_f32_i23'], ["did you mean 'gather_f32_i"]),
+                ('kernel_unknown', ['frobnicate_everything'], ["'frobnicate_everything'", '--list']),
+                ('kernel_empty', [''], ["''"]),
+                ('describe_of_unknown_kernel', ['--describe', 'gahter'], ["did you mean 'gather'"]),
+                ('describe_with_arguments', ['--describe', 'gather', 'x'], ["'x'"]),
+                ('list_with_arguments', ['--list', 'x'], ["'x'"]),
+                ('option_unknown', ['--frobnicate', 'gather'], ["'--frobnicate'"]),
+                ('option_abbreviated', ['--verif', 'gather'], ["'--verif'"]),
+                ('option_short', ['-v'], ["'-v'"]),
+                ('option_without_value', ['gather', source, index, '--repeat'], ['--repeat', 'value']),
+                ('option_with_value_it_does_not_take', ['gather', '--verify=yes'], ['--verify']),
+                ('repeat_of_zero', ['gather', '--repeat', '0'], ['--repeat 0']),
+                ('repeat_of_a_word', ['gather', '--repeat', 'often'], ['--repeat often']),
+                ('driver_unknown', ['gather', '--driver', 'metal'], ['--driver metal']),
+                ('device_of_a_word', ['gather', '--device', 'first'], ['--device first']),
+                ('argument_unknown', ['gather', 'sauce=x.npy'], ["'sauce'", 'source', 'index', 'res', 'N', 'M']),
+                ('argument_without_equals', ['gather', 'source'], ["'source'", 'name=value']),
+                ('argument_without_name', ['gather', '=x'], ["''"]),
+                ('argument_twice', ['gather', source, index, source], ['source', 'twice']),
+                ('array_missing', ['gather', source], ['index', 'missing']),
+                ('array_of_nothing', ['gather', 'source=', index], ['source=']),
+                ('output_of_nothing', ['gather', source, index, 'res='], ['res=']),
+                ('inout_output_of_nothing', ['outside', 'x=fill:i32:1:0', 'first=fill:i64:1:1,'], ['first=']),
+                ('type_wrong', ['gather_f32_i32', 'source=fill:f64:3:0', index],
+                 ['gather_f32_i32', 'source f64', 'source f32']),
+                ('type_that_no_instance_takes', ['gather', 'source=fill:f32:3:0', 'index=fill:u8:3:0'],
+                 ['index u8', 'gather_f64_i64 (source f64, index i64, res f64)']),
+                ('length_other_than_given', ['gather', source, index, 'N=5'], ['index', '4 elements', 'N = 5 as given']),
+                ('length_negative', ['gather', source, index, 'M=-1'], ['source', 'M = -1']),
+                ('length_of_inout', ['outside', 'x=fill:i32:1:0', 'first=fill:i64:2:1', 'lower=0', 'upper=1'],
+                 ['first', '2 elements', 'first[1] means 1']),
+                ('scalar_missing', ['outside', 'x=fill:i32:1:0', 'first=fill:i64:1:1'], ['lower (i64), upper (i64)']),
+                ('scalar_of_a_word', ['gather', source, index, 'N=four'], ['N', "'four'"]),
+                ('scalar_of_nothing', ['gather', source, index, 'N='], ['N', "''"]),
+                ('scalar_with_fraction', ['gather', source, index, 'N=4.0'], ['N', "'4.0'"]),
+                ('scalar_hexadecimal_of_nothing', ['gather', source, index, 'N=0x'], ['N', "'0x'"]),
+                ('scalar_past_its_type', ['gather', source, index, f'N={2**63}'], ['N', str(2**63), 'i64']),
+                ('scalar_past_everything', ['gather', source, index, f'N={2**200}'], ['N', str(2**200)])):
+            self.bad(f'{name}_is_refused', arguments, culprits)
+
+        for name, spec, culprit in (
+                ('too_few_fields', 'random:f32', 'random:TYPE:COUNT'),
+                ('too_many_fields', 'fill:f32:1:2:3', 'fill:TYPE:COUNT:VALUE'),
+                ('far_too_many_fields', 'randint:i32:1:2:3:4:5:6:7:8', 'randint:TYPE:COUNT:LOW:HIGH'),
+                ('unknown_type', 'random:f16:3', "'f16'"),
+                ('random_integers', 'random:i32:3', 'floating-point'),
+                ('randint_floats', 'randint:f32:3:0:1', 'integer'),
+                ('count_of_a_word', 'random:f32:many', "'many'"),
+                ('count_of_nothing', 'random:f32:', "''"),
+                ('count_negative', 'random:f32:-1', "'-1'"),
+                ('count_unfinished', 'random:f32:3x', "'3x'"),
+                ('count_past_64_bits', 'random:f32:99999999999999999999', '99999999999999999999'),
+                ('product_past_64_bits', 'random:f32:4294967296x4294967296', '4294967296x4294967296'),
+                ('seed_of_a_word', 'random:f32:3:seed=x', "'x'"),
+                ('seed_without_name', 'random:f32:3:5', "'5'"),
+                ('seed_negative', 'random:f32:3:seed=-1', '-1'),
+                ('range_empty', 'randint:i32:3:5:5', '[5, 5)'),
+                ('range_past_the_type', 'randint:i32:3:0:2147483649', 'i32'),
+                ('bound_of_a_word', 'randint:i32:3:low:5', "'low'"),
+                ('value_of_a_word', 'fill:f32:3:seven', "'seven'"),
+                ('value_past_the_type', 'fill:f32:3:1e39', '1e39'),
+                ('value_past_the_integer_type', 'fill:i8:3:128', '128')):
+            self.bad(f'made_with_{name}_is_refused', ['gather', f'source={spec}', index], [f'source={spec}', culprit])
+
+    def bad_runs(self):
+        source = 'source=fill:f32:3:0'
+        self.write('index.npy', npy('i32', [0, 1, 3, 7]))
+        self.bad('index_outside_is_named', ['gather', source, 'index=index.npy', 'res=out.npy'], ['index[2] = 3', '[0, 3)'],
+                 True)
+        self.bad('index_negative_is_named', ['gather', source, 'index=fill:i64:5:-1', 'res=out.npy'],
+                 ['index[0] = -1', '[0, 3)'], True)
+        good = ['gather', source, 'index=fill:i32:4:0']
+        self.bad('output_folder_missing_is_refused', [*good, 'res=nowhere/out.npy'], ['nowhere/out.npy'], True)
+        self.bad('output_that_is_a_directory_is_refused', [*good, 'res=/tmp'], ['/tmp', 'directory'], True)
+        self.bad('output_to_a_full_device_is_refused', [*good, 'res=/dev/full'], ['/dev/full', 'No space'], True)
+        with open(self.program, 'rb') as program:
+            sanitized = b'__asan_init' in program.read()
+        if sanitized:
+            self.tap.skip('memory_past_the_machine_is_refused', 'the sanitizer ends a program that asks for too much')
+        else:
+            self.bad('memory_past_the_machine_is_refused', ['gather', f'source=fill:f32:{2**60}:0', 'index=fill:i32:4:0'],
+                     ['memory', str(2**62)], True)
+        self.bad('device_that_is_not_there_is_refused', [*good, '--device', '1000'], ['device 1000'], True)
+        with open('/dev/full', 'wb') as full:
+            self.bad('stdout_that_is_full_is_an_error', ['--list'], ['stdout', 'No space'], stdout=full)
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    tap = Tap()
+    with tempfile.TemporaryDirectory() as folder:
+        test = RunTest(tap, sys.argv[1], folder)
+        for group in (test.gather, test.outside, test.formats, test.outputs, test.made, test.report, test.about,
+                      test.bad_files, test.bad_arguments, test.bad_runs):
+            group()
+    return tap.close()
+
+
+if __name__ == '__main__':
+    sys.exit(main())

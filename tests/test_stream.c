@@ -1,0 +1,349 @@
+/* test_stream.c - streams: life, waiting, asking, and order between them. */
+#include "on_driver.h"
+
+#include <pthread.h>
+
+#include "driver.h"
+
+static unsigned short seed[3] = {4, 5, 6};
+
+static cf_stream create(void)
+{
+    cf_stream stream = NULL;
+    assert_ok(cf_stream_create(&stream));
+    assert_non_null(stream);
+    return stream;
+}
+
+static void *allocate(size_t bytes)
+{
+    void *memory = NULL;
+    assert_ok(cf_mem_alloc(&memory, bytes));
+    return memory;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    return cf_shutdown();
+}
+
+static void stream_create_null_is_invalid(void **state)
+{
+    (void)state;
+    assert_fails(cf_stream_create(NULL), CF_EINVAL, "cf_stream_create: stream is NULL");
+}
+
+static void stream_create_gives_a_stream_of_its_own(void **state)
+{
+    (void)state;
+    cf_stream first = create(), second = create();
+    assert_ptr_not_equal(first, second);
+    assert_true((uintptr_t)first > 2 && (uintptr_t)second > 2);
+    assert_int_equal(cf__host_owns(first), !on_cuda());
+    assert_ok(cf_stream_sync(first));
+    assert_ok(cf_stream_query(second));
+    assert_ok(cf_stream_destroy(first));
+    assert_ok(cf_stream_sync(second));
+    assert_ok(cf_stream_destroy(second));
+}
+
+static void stream_destroy_null_succeeds(void **state)
+{
+    (void)state;
+    assert_ok(cf_stream_destroy(NULL));
+}
+
+static void stream_destroy_default_stream_is_invalid(void **state)
+{
+    (void)state;
+    assert_fails(cf_stream_destroy((cf_stream)1), CF_EINVAL, "cf_stream_destroy: a default stream");
+    assert_fails(cf_stream_destroy((cf_stream)2), CF_EINVAL, "cf_stream_destroy: a default stream");
+    assert_ok(cf_stream_sync((cf_stream)1));
+    assert_ok(cf_stream_sync((cf_stream)2));
+}
+
+static void stream_destroy_lets_its_work_finish(void **state)
+{
+    (void)state;
+    size_t bytes = 32 << 20;
+    unsigned char *read = malloc(bytes);
+    assert_non_null(read);
+    void *memory = allocate(bytes);
+    assert_ok(cf_mem_fill(memory, 0, bytes));
+    cf_stream stream = create();
+    assert_ok(cf_mem_fill_async(stream, memory, 0x5a, bytes));
+    assert_ok(cf_stream_destroy(stream));
+    assert_ok(cf_device_sync());
+    assert_ok(cf_mem_copy(read, memory, bytes));
+    for (size_t i = 0; i < bytes; i++)
+        if (read[i] != 0x5a)
+            fail_msg("byte %zu is %d", i, read[i]);
+    assert_ok(cf_mem_free(memory));
+    free(read);
+}
+
+static void stream_functions_default_streams_are_taken(void **state)
+{
+    (void)state;
+    cf_event event;
+    assert_ok(cf_event_create(&event));
+    for (uintptr_t handle = 0; handle <= 2; handle++) {
+        cf_stream stream = (cf_stream)handle;
+        assert_ok(cf_stream_sync(stream));
+        assert_ok(cf_stream_query(stream));
+        assert_ok(cf_event_record(event, stream));
+        assert_ok(cf_stream_wait(stream, event));
+        assert_ok(cf_stream_sync(stream));
+    }
+    assert_ok(cf_event_destroy(event));
+}
+
+static void stream_functions_destroyed_stream_is_invalid(void **state)
+{
+    (void)state;
+    if (on_cuda())
+        skip(); /* undefined by the driver API */
+    cf_event event;
+    assert_ok(cf_event_create(&event));
+    cf_stream stream = create();
+    assert_ok(cf_stream_destroy(stream));
+    assert_fails(cf_stream_sync(stream), CF_EINVAL, "CUDA_ERROR_INVALID_HANDLE");
+    assert_fails(cf_stream_query(stream), CF_EINVAL, "CUDA_ERROR_INVALID_HANDLE");
+    assert_fails(cf_stream_wait(stream, event), CF_EINVAL, "CUDA_ERROR_INVALID_HANDLE");
+    assert_fails(cf_event_record(event, stream), CF_EINVAL, "CUDA_ERROR_INVALID_HANDLE");
+    assert_fails(cf_stream_destroy(stream), CF_EINVAL, "CUDA_ERROR_INVALID_HANDLE");
+    assert_ok(cf_event_destroy(event));
+}
+
+static void stream_functions_event_as_stream_is_invalid(void **state)
+{
+    (void)state;
+    if (on_cuda())
+        skip(); /* undefined by the driver API */
+    cf_event event;
+    assert_ok(cf_event_create(&event));
+    cf_stream stream = create(), wrong = (cf_stream)(void *)event, inside = (cf_stream)(void *)((char *)stream + 1);
+    assert_fails(cf_stream_sync(wrong), CF_EINVAL, "CUDA_ERROR_INVALID_HANDLE");
+    assert_fails(cf_stream_destroy(wrong), CF_EINVAL, "CUDA_ERROR_INVALID_HANDLE");
+    assert_fails(cf_stream_sync(inside), CF_EINVAL, "CUDA_ERROR_INVALID_HANDLE");
+    assert_fails(cf_stream_wait(stream, (cf_event)(void *)stream), CF_EINVAL, "CUDA_ERROR_INVALID_HANDLE");
+    assert_ok(cf_stream_destroy(stream));
+    assert_ok(cf_event_destroy(event));
+}
+
+static void stream_query_busy_stream_becomes_ready_without_detail(void **state)
+{
+    (void)state;
+    size_t bytes = 64 << 20;
+    void *memory = allocate(bytes);
+    cf_stream stream = create();
+    assert_fails(cf_stream_create(NULL), CF_EINVAL, "stream is NULL");
+    for (int i = 0; i < 20; i++)
+        assert_ok(cf_mem_fill_async(stream, memory, (unsigned char)i, bytes >> (on_cuda() ? 0 : 4)));
+    int status;
+    while ((status = cf_stream_query(stream)) == CF_ENOTREADY)
+        assert_string_equal(cf_last_error(), "cf_stream_create: stream is NULL");
+    assert_ok(status);
+    assert_string_equal(cf_last_error(), "cf_stream_create: stream is NULL");
+    assert_ok(cf_stream_destroy(stream));
+    assert_ok(cf_mem_free(memory));
+}
+
+static void stream_wait_null_event_is_invalid(void **state)
+{
+    (void)state;
+    cf_stream stream = create();
+    assert_fails(cf_stream_wait(stream, NULL), CF_EINVAL, "cf_stream_wait: event is NULL");
+    assert_fails(cf_stream_wait(NULL, NULL), CF_EINVAL, "cf_stream_wait: event is NULL");
+    assert_ok(cf_stream_destroy(stream));
+}
+
+static void stream_wait_destroyed_event_is_invalid(void **state)
+{
+    (void)state;
+    if (on_cuda())
+        skip(); /* undefined by the driver API */
+    cf_stream stream = create();
+    cf_event event;
+    assert_ok(cf_event_create(&event));
+    assert_ok(cf_event_destroy(event));
+    assert_fails(cf_stream_wait(stream, event), CF_EINVAL, "CUDA_ERROR_INVALID_HANDLE");
+    assert_ok(cf_stream_destroy(stream));
+}
+
+static void stream_wait_unrecorded_event_holds_nothing_back(void **state)
+{
+    (void)state;
+    cf_stream stream = create();
+    cf_event event;
+    assert_ok(cf_event_create(&event));
+    assert_ok(cf_stream_wait(stream, event));
+    assert_ok(cf_stream_sync(stream));
+    assert_ok(cf_event_destroy(event));
+    assert_ok(cf_stream_destroy(stream));
+}
+
+/* What the second stream reads was written by the first, every time. */
+static void stream_wait_other_stream_orders_the_work(void **state)
+{
+    (void)state;
+    size_t bytes = 2 << 20;
+    unsigned char *read = malloc(bytes);
+    assert_non_null(read);
+    void *memory = allocate(bytes), *copy = allocate(bytes);
+    cf_stream first = create(), second = create();
+    cf_event written, consumed;
+    assert_ok(cf_event_create(&written));
+    assert_ok(cf_event_create(&consumed));
+    for (int round = 1; round <= 20; round++) {
+        unsigned char value = (unsigned char)nrand48(seed);
+        memset(read, ~value, bytes);
+        for (int i = 0; i < 4; i++)
+            assert_ok(cf_mem_fill_async(first, memory, (unsigned char)(value + 3 - i), bytes));
+        assert_ok(cf_event_record(written, first));
+        assert_ok(cf_stream_wait(second, written));
+        assert_ok(cf_mem_copy_async(second, copy, memory, bytes));
+        assert_ok(cf_event_record(consumed, second));
+        assert_ok(cf_stream_wait(first, consumed));
+        assert_ok(cf_mem_copy_async(second, read, copy, bytes));
+        assert_ok(cf_stream_sync(second));
+        for (size_t i = 0; i < bytes; i++)
+            if (read[i] != value)
+                fail_msg("round %d: byte %zu is %d, not %d", round, i, read[i], value);
+    }
+    assert_ok(cf_stream_sync(first));
+    assert_ok(cf_event_destroy(written));
+    assert_ok(cf_event_destroy(consumed));
+    assert_ok(cf_stream_destroy(first));
+    assert_ok(cf_stream_destroy(second));
+    assert_ok(cf_mem_free(memory));
+    assert_ok(cf_mem_free(copy));
+    free(read);
+}
+
+/* On the CPU and on a GPU in one process: gives the first status that is wrong, with its line, or NULL. */
+static void *cross_drivers(void *unused)
+{
+    static char said[64];
+    cf_stream on_gpu, on_cpu;
+    cf_event of_gpu, of_cpu;
+    (void)unused;
+#define EXPECT(call, status)                                                                                           \
+    do {                                                                                                               \
+        int got = call;                                                                                                \
+        if (got != status) {                                                                                           \
+            snprintf(said, sizeof said, "line %d: %s", __LINE__, cf_status_name(got));                                 \
+            return said;                                                                                               \
+        }                                                                                                              \
+    } while (0)
+    EXPECT(cf_stream_create(&on_gpu), CF_OK);
+    EXPECT(cf_event_create(&of_gpu), CF_OK);
+    EXPECT(cf_device_use(CF_HOST), CF_OK);
+    EXPECT(cf_stream_create(&on_cpu), CF_OK);
+    EXPECT(cf_event_create(&of_cpu), CF_OK);
+    EXPECT(!cf__host_owns(on_gpu) && cf__host_owns(on_cpu) && !cf__host_owns(of_gpu) && cf__host_owns(of_cpu), 1);
+    EXPECT(cf_event_record(of_gpu, on_gpu), CF_OK);
+    EXPECT(cf_event_record(of_cpu, on_cpu), CF_OK);
+    EXPECT(cf_stream_wait(on_gpu, of_cpu), CF_OK);
+    EXPECT(cf_stream_wait(on_cpu, of_gpu), CF_OK);
+    EXPECT(cf_event_record(of_gpu, on_cpu), CF_EINVAL);
+    EXPECT(cf_event_record(of_cpu, on_gpu), CF_EINVAL);
+    EXPECT(cf_stream_sync(on_gpu), CF_OK);
+    EXPECT(cf_stream_sync(on_cpu), CF_OK);
+    EXPECT(cf_event_destroy(of_gpu), CF_OK);
+    EXPECT(cf_event_destroy(of_cpu), CF_OK);
+    EXPECT(cf_stream_destroy(on_gpu), CF_OK);
+    EXPECT(cf_stream_destroy(on_cpu), CF_OK);
+#undef EXPECT
+    return NULL;
+}
+
+static void stream_wait_across_drivers_works(void **state)
+{
+    (void)state;
+    if (!on_cuda())
+        skip(); /* there is one driver */
+    pthread_t thread; /* the device of a thread cannot be taken back */
+    void *wrong;
+    assert_int_equal(pthread_create(&thread, NULL, cross_drivers, NULL), 0);
+    assert_int_equal(pthread_join(thread, &wrong), 0);
+    if (wrong)
+        fail_msg("%s", (char *)wrong);
+}
+
+static void stream_create_many_are_distinct_and_reusable(void **state)
+{
+    (void)state;
+    enum { COUNT = 500 };
+    static cf_stream all[COUNT];
+    for (int i = 0; i < COUNT; i++)
+        all[i] = create();
+    for (int round = 0; round < 500; round++) {
+        int i = (int)(nrand48(seed) % COUNT);
+        assert_ok(cf_stream_destroy(all[i]));
+        all[i] = create();
+    }
+    for (int i = 0; i < COUNT; i++) {
+        for (int j = 0; j < i; j++)
+            if (all[i] == all[j])
+                fail_msg("streams %d and %d are one", i, j);
+        assert_ok(cf_stream_sync(all[i]));
+    }
+    for (int i = 0; i < COUNT; i++)
+        assert_ok(cf_stream_destroy(all[(i + 123) % COUNT]));
+}
+
+/* Gives the number of what went wrong. */
+static void *use_streams(void *unused)
+{
+    intptr_t wrong = 0;
+    (void)unused;
+    for (int round = 0; round < 50; round++) {
+        cf_stream stream;
+        void *memory;
+        uint64_t written = (uint64_t)(uintptr_t)&wrong + (uint64_t)round, read = 0;
+        wrong += cf_stream_create(&stream) != CF_OK || cf_mem_alloc(&memory, 8) != CF_OK;
+        wrong += cf_mem_copy_async(stream, memory, &written, 8) != CF_OK;
+        wrong += cf_mem_copy_async(stream, &read, memory, 8) != CF_OK;
+        wrong += cf_stream_sync(stream) != CF_OK || read != written || cf_stream_query(stream) != CF_OK;
+        wrong += cf_stream_destroy(stream) != CF_OK || cf_mem_free(memory) != CF_OK;
+    }
+    return (void *)wrong;
+}
+
+static void stream_functions_8_threads_at_once_are_apart(void **state)
+{
+    (void)state;
+    pthread_t threads[8];
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, use_streams, NULL), 0);
+    for (int i = 0; i < 8; i++) {
+        void *wrong;
+        assert_int_equal(pthread_join(threads[i], &wrong), 0);
+        assert_null(wrong);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stream_create_null_is_invalid),
+        cmocka_unit_test(stream_create_gives_a_stream_of_its_own),
+        cmocka_unit_test(stream_destroy_null_succeeds),
+        cmocka_unit_test(stream_destroy_default_stream_is_invalid),
+        cmocka_unit_test(stream_destroy_lets_its_work_finish),
+        cmocka_unit_test(stream_functions_default_streams_are_taken),
+        cmocka_unit_test(stream_functions_destroyed_stream_is_invalid),
+        cmocka_unit_test(stream_functions_event_as_stream_is_invalid),
+        cmocka_unit_test(stream_query_busy_stream_becomes_ready_without_detail),
+        cmocka_unit_test(stream_wait_null_event_is_invalid),
+        cmocka_unit_test(stream_wait_destroyed_event_is_invalid),
+        cmocka_unit_test(stream_wait_unrecorded_event_holds_nothing_back),
+        cmocka_unit_test(stream_wait_other_stream_orders_the_work),
+        cmocka_unit_test(stream_wait_across_drivers_works),
+        cmocka_unit_test(stream_create_many_are_distinct_and_reusable),
+        cmocka_unit_test(stream_functions_8_threads_at_once_are_apart),
+    };
+    return RUN_ON_DRIVER(tests, NULL, tear_down);
+}

@@ -1,0 +1,21 @@
+/* instance.h - finds the kernel that a name on the command line means. */
+#ifndef INSTANCE_H
+#define INSTANCE_H
+
+#include <stddef.h>
+
+#include <cuferry/registry.h>
+
+#include "argument.h"
+#include "message.h"
+
+/* Whether `name` is a kernel's name, or else its family's. */
+int instance_is_named(const cf_kernel *kernel, const char *name);
+
+/* Any kernel that `name` means, as all of a family have the same parameter names; NULL where there is none. */
+const cf_kernel *instance_any(const char *name, struct message *message);
+
+/* The one kernel that `name` means and whose arrays have the types of the given ones; NULL where there is not one. */
+const cf_kernel *instance_pick(const char *name, const struct argument *arguments, struct message *message);
+
+#endif

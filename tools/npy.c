@@ -1,0 +1,387 @@
+/* npy.c - arrays in NumPy's .npy files: described, read, written.
+ *
+ * The format is that of NumPy's enhancement proposal 1: "\x93NUMPY", a version, the length of the header, and a header
+ * that is a Python dictionary of 'descr', 'fortran_order' and 'shape'; then the elements. */
+#include "npy.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "element.h"
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "npy.c reads and writes little-endian elements as they lie in memory"
+#endif
+
+#define MAGIC "\x93NUMPY"
+#define MAGIC_SIZE 6
+#define ALIGNMENT 64            /* of the elements in a file, as NumPy writes it */
+#define HEADER_LIMIT (1 << 20)  /* bytes; that of a plain array has about 100 */
+#define CHUNK ((size_t)1 << 30) /* bytes to one read() or write(), which take no more than 2 GiB */
+
+int npy_measure(struct npy_array *array)
+{
+    int64_t count = 1, bytes = 0;
+    int overflow = 0, empty = 0;
+    for (uint32_t d = 0; d < array->ndims; d++) {
+        empty |= array->shape[d] == 0;
+        overflow |= __builtin_mul_overflow(count, array->shape[d], &count);
+    }
+    if (empty) /* whatever the other dimensions are */
+        count = overflow = 0;
+    overflow |= __builtin_mul_overflow(count, (int64_t)cf_type_size(array->type), &bytes);
+    if (overflow || bytes > PTRDIFF_MAX)
+        return -1;
+    array->count = (size_t)count;
+    array->bytes = (size_t)bytes;
+    return 0;
+}
+
+/* ---- The header's dictionary ---- */
+
+struct cursor {
+    const char *at, *end;
+};
+
+static void skip_space(struct cursor *cursor)
+{
+    while (cursor->at < cursor->end && (*cursor->at == ' ' || *cursor->at == '\n' || *cursor->at == '\t'))
+        cursor->at++;
+}
+
+/* Takes `text` where it is next. */
+static int accept(struct cursor *cursor, const char *text)
+{
+    size_t length = strlen(text);
+    skip_space(cursor);
+    if ((size_t)(cursor->end - cursor->at) < length || memcmp(cursor->at, text, length) != 0)
+        return 0;
+    cursor->at += length;
+    return 1;
+}
+
+/* Takes a string in either quote, without escapes. */
+static int accept_string(struct cursor *cursor, char *text, size_t size)
+{
+    skip_space(cursor);
+    if (cursor->at == cursor->end || (*cursor->at != '\'' && *cursor->at != '"'))
+        return 0;
+    const char *begin = cursor->at + 1;
+    const char *close = memchr(begin, *cursor->at, (size_t)(cursor->end - begin));
+    if (!close || (size_t)(close - begin) >= size)
+        return 0;
+    memcpy(text, begin, (size_t)(close - begin));
+    text[close - begin] = 0;
+    cursor->at = close + 1;
+    return 1;
+}
+
+/* Takes a dimension; `fits` is cleared where it is past INT64_MAX. Python 2 wrote some with an L behind. */
+static int accept_dimension(struct cursor *cursor, int64_t *value, int *fits)
+{
+    skip_space(cursor);
+    const char *begin = cursor->at;
+    *value = 0;
+    for (; cursor->at < cursor->end && *cursor->at >= '0' && *cursor->at <= '9'; cursor->at++)
+        if (__builtin_mul_overflow(*value, 10, value) || __builtin_add_overflow(*value, *cursor->at - '0', value))
+            *fits = 0;
+    if (cursor->at == begin)
+        return 0;
+    if (cursor->at < cursor->end && *cursor->at == 'L')
+        cursor->at++;
+    return 1;
+}
+
+static int bad_header(const char *path, const char *what, struct message *message)
+{
+    return message_set(message, "%s: its header has no valid %s", path, what);
+}
+
+static int parse_shape(struct cursor *cursor, const char *path, struct npy_array *array, struct message *message)
+{
+    int comma = 1, fits = 1;
+    array->ndims = 0;
+    if (!accept(cursor, "("))
+        return bad_header(path, "shape", message);
+    while (!accept(cursor, ")")) {
+        int64_t value;
+        if (!comma || !accept_dimension(cursor, &value, &fits))
+            return bad_header(path, "shape", message);
+        if (array->ndims == NPY_DIMS)
+            return message_set(message, "%s: it has more than %d dimensions", path, NPY_DIMS);
+        array->shape[array->ndims++] = value;
+        comma = accept(cursor, ",");
+    }
+    if (array->ndims == 1 && !comma) /* "(3)" is a number */
+        return bad_header(path, "shape", message);
+    return fits ? 0 : message_set(message, "%s: its shape is too large", path);
+}
+
+static int parse_type(struct cursor *cursor, const char *path, struct npy_array *array, struct message *message)
+{
+    char text[32];
+    if (accept(cursor, "["))
+        return message_set(message, "%s: its elements are structures, not numbers", path);
+    if (!accept_string(cursor, text, sizeof text))
+        return bad_header(path, "descr", message);
+    for (int type = 0; type < CF_TYPE_COUNT; type++) {
+        size_t size = cf_type_size((cf_type)type);
+        if (text[0] && text[1] == element_kind((cf_type)type) && text[2] == (char)('0' + size) && !text[3]) {
+            if (size > 1 && text[0] == '>')
+                return message_set(message, "%s: its elements, '%s', are big-endian; little-endian ones are read", path,
+                                   text);
+            if (text[0] == '<' || (size == 1 && (text[0] == '|' || text[0] == '>'))) {
+                array->type = (cf_type)type;
+                return 0;
+            }
+        }
+    }
+    return message_set(message, "%s: its elements are '%s'; integers and floats of C are read, such as '<i4', '<f8'",
+                       path, text);
+}
+
+static int parse_order(struct cursor *cursor, const char *path, int *fortran, struct message *message)
+{
+    *fortran = accept(cursor, "True");
+    return *fortran || accept(cursor, "False") ? 0 : bad_header(path, "fortran_order", message);
+}
+
+static int parse_header(struct cursor cursor, const char *path, struct npy_array *array, struct message *message)
+{
+    enum { TYPE = 1, ORDER = 2, SHAPE = 4, ALL = 7 };
+    int seen = 0, fortran = 0, comma = 1;
+    if (!accept(&cursor, "{"))
+        return bad_header(path, "dictionary", message);
+    while (!accept(&cursor, "}")) {
+        char key[32];
+        if (!comma || !accept_string(&cursor, key, sizeof key) || !accept(&cursor, ":"))
+            return bad_header(path, "dictionary", message);
+        int field = strcmp(key, "descr") == 0 ? TYPE : strcmp(key, "fortran_order") == 0 ? ORDER : 0;
+        if (strcmp(key, "shape") == 0)
+            field = SHAPE;
+        if (field == 0 || seen & field)
+            return message_set(message, "%s: its header has the key '%s'%s", path, key, field ? " twice" : ", unknown");
+        int status = field == TYPE    ? parse_type(&cursor, path, array, message)
+                     : field == ORDER ? parse_order(&cursor, path, &fortran, message)
+                                      : parse_shape(&cursor, path, array, message);
+        if (status != 0)
+            return status;
+        seen |= field;
+        comma = accept(&cursor, ",");
+    }
+    skip_space(&cursor);
+    if (cursor.at < cursor.end)
+        return bad_header(path, "dictionary", message);
+    if (seen != ALL)
+        return bad_header(path, seen & TYPE ? seen & ORDER ? "shape" : "fortran_order" : "descr", message);
+    if (fortran && array->ndims > 1)
+        return message_set(message, "%s: it is in Fortran order; C order is read", path);
+    return npy_measure(array) == 0 ? 0 : message_set(message, "%s: its shape is too large", path);
+}
+
+/* ---- Reading ---- */
+
+/* Reads exactly `size` bytes at `offset`. */
+static int read_at(const struct npy_file *file, void *target, size_t size, size_t offset, struct message *message)
+{
+    for (size_t done = 0; done < size;) {
+        size_t part = size - done < CHUNK ? size - done : CHUNK;
+        ssize_t got = pread(file->fd, (char *)target + done, part, (off_t)(offset + done));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return message_set(message, "%s: %s", file->path, strerror(errno));
+        if (got == 0)
+            return message_set(message, "%s: it is truncated", file->path);
+        done += (size_t)got;
+    }
+    return 0;
+}
+
+/* Reads what stands before the elements, in a file of `size` bytes. */
+static int read_header(struct npy_file *file, size_t size, struct message *message)
+{
+    unsigned char prefix[MAGIC_SIZE + 6]; /* magic, version, length of the header in 2 or 4 bytes */
+    size_t length_end = MAGIC_SIZE + 4;
+    if (size < length_end)
+        return message_set(message, "%s: it is no .npy file", file->path);
+    if (read_at(file, prefix, length_end, 0, message) != 0)
+        return -1;
+    if (memcmp(prefix, MAGIC, MAGIC_SIZE) != 0)
+        return message_set(message, "%s: it is no .npy file", file->path);
+    int major = prefix[MAGIC_SIZE], minor = prefix[MAGIC_SIZE + 1];
+    if (major < 1 || major > 3 || minor != 0)
+        return message_set(message, "%s: its format version is %d.%d; 1.0, 2.0 and 3.0 are read", file->path, major,
+                           minor);
+    size_t length = prefix[8] | (size_t)prefix[9] << 8;
+    if (major > 1) {
+        length_end += 2;
+        if (size < length_end)
+            return message_set(message, "%s: it is truncated", file->path);
+        if (read_at(file, prefix + 10, 2, 10, message) != 0)
+            return -1;
+        length |= (size_t)prefix[10] << 16 | (size_t)prefix[11] << 24;
+    }
+    if (length > size - length_end)
+        return message_set(message, "%s: it is truncated: its header has %zu bytes and the file %zu", file->path,
+                           length, size);
+    if (length > HEADER_LIMIT)
+        return message_set(message, "%s: its header has %zu bytes; up to %d are read", file->path, length,
+                           HEADER_LIMIT);
+    char *header = malloc(length + 1);
+    if (!header)
+        return message_set(message, "%s: no memory for its header", file->path);
+    int status = read_at(file, header, length, length_end, message);
+    if (status == 0)
+        status = parse_header((struct cursor){header, header + length}, file->path, &file->array, message);
+    free(header);
+    file->begin = length_end + length;
+    return status;
+}
+
+/* Everything but opening. */
+static int inspect(struct npy_file *file, struct message *message)
+{
+    struct stat info;
+    if (fstat(file->fd, &info) != 0)
+        return message_set(message, "%s: %s", file->path, strerror(errno));
+    if (!S_ISREG(info.st_mode))
+        return message_set(message, "%s: it is %s, not a file", file->path,
+                           S_ISDIR(info.st_mode) ? "a directory" : "a device, a pipe or a socket");
+    size_t size = (size_t)info.st_size;
+    if (read_header(file, size, message) != 0)
+        return -1;
+    size_t present = size - file->begin;
+    if (present < file->array.bytes)
+        return message_set(message, "%s: it is truncated: its elements take %zu bytes and %zu are there", file->path,
+                           file->array.bytes, present);
+    if (present > file->array.bytes)
+        return message_set(message, "%s: it has %zu bytes behind its elements", file->path,
+                           present - file->array.bytes);
+    return 0;
+}
+
+int npy_open(struct npy_file *file, const char *path, struct message *message)
+{
+    *file = (struct npy_file){.path = path};
+    /* Without O_NONBLOCK a pipe that nobody writes to would keep us here. */
+    file->fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (file->fd < 0)
+        return message_set(message, "%s: %s", path, strerror(errno));
+    int status = inspect(file, message);
+    if (status != 0)
+        npy_close(file);
+    return status;
+}
+
+int npy_read(const struct npy_file *file, void *elements, struct message *message)
+{
+    return read_at(file, elements, file->array.bytes, file->begin, message);
+}
+
+void npy_close(struct npy_file *file)
+{
+    if (file->fd >= 0)
+        (void)close(file->fd);
+    file->fd = -1;
+}
+
+/* ---- Writing ---- */
+
+static int write_all(int fd, const void *data, size_t size)
+{
+    for (size_t done = 0; done < size;) {
+        size_t part = size - done < CHUNK ? size - done : CHUNK;
+        ssize_t put = write(fd, (const char *)data + done, part);
+        if (put < 0 && errno != EINTR)
+            return -1;
+        done += put > 0 ? (size_t)put : 0;
+    }
+    return 0;
+}
+
+/* Writes everything and closes `fd` in any case; -1 with errno. */
+static int write_file(int fd, const struct npy_array *array, const void *elements)
+{
+    char header[NPY_DIMS * 24 + 2 * ALIGNMENT + 128];
+    size_t size = cf_type_size(array->type), used = MAGIC_SIZE + 4;
+    used += (size_t)sprintf(header + used, "{'descr': '%c%c%zu', 'fortran_order': False, 'shape': (",
+                            size > 1 ? '<' : '|', element_kind(array->type), size);
+    for (uint32_t d = 0; d < array->ndims; d++)
+        used += (size_t)sprintf(header + used, "%s%" PRId64 "%s", d ? ", " : "", array->shape[d],
+                                array->ndims == 1 ? "," : "");
+    used += (size_t)sprintf(header + used, "), }");
+    while ((used + 1) % ALIGNMENT)
+        header[used++] = ' ';
+    header[used++] = '\n';
+    memcpy(header, MAGIC "\x01", MAGIC_SIZE + 2); /* version 1, and 0 from the string's end */
+    header[MAGIC_SIZE + 2] = (char)((used - MAGIC_SIZE - 4) & 0xff);
+    header[MAGIC_SIZE + 3] = (char)((used - MAGIC_SIZE - 4) >> 8);
+
+    int status = write_all(fd, header, used);
+    if (status == 0)
+        status = write_all(fd, elements, array->bytes);
+    int error = errno;
+    if (close(fd) != 0 && status == 0)
+        return -1;
+    errno = error;
+    return status;
+}
+
+/* Writes a temporary file in the target's folder and renames it; -1 with errno. */
+static int replace(const char *target, mode_t mode, const struct npy_array *array, const void *elements)
+{
+    const char *slash = strrchr(target, '/');
+    int folder = slash ? (int)(slash + 1 - target) : 0;
+    size_t size = (size_t)folder + 64;
+    char *temporary = malloc(size);
+    if (!temporary)
+        return -1;
+    int fd = -1;
+    for (int try = 0; fd < 0 && try < 100; try++) {
+        snprintf(temporary, size, "%.*s.cf-%ld-%d.tmp", folder, target, (long)getpid(), try);
+        fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd < 0 && errno != EEXIST)
+            break;
+    }
+    int status = fd < 0 ? -1 : 0;
+    if (status == 0) {
+        if (mode)
+            (void)fchmod(fd, mode); /* where the file system knows no modes the file is good without */
+        status = write_file(fd, array, elements);
+        if (status == 0)
+            status = rename(temporary, target);
+        int error = errno;
+        if (status != 0)
+            (void)unlink(temporary);
+        errno = error;
+    }
+    int error = errno;
+    free(temporary);
+    errno = error;
+    return status;
+}
+
+int npy_write(const char *path, const struct npy_array *array, const void *elements, struct message *message)
+{
+    struct stat info;
+    int exists = stat(path, &info) == 0, status = -1;
+    if (exists && !S_ISREG(info.st_mode)) {
+        int fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+        status = fd < 0 ? -1 : write_file(fd, array, elements);
+    } else {
+        char *target = exists ? realpath(path, NULL) : NULL; /* a symbolic link stays one */
+        if (target ? access(target, W_OK) == 0 : !exists)
+            status = replace(target ? target : path, exists ? info.st_mode & 07777 : 0, array, elements);
+        int error = errno;
+        free(target);
+        errno = error;
+    }
+    return status == 0 ? 0 : message_set(message, "%s: %s", path, strerror(errno));
+}

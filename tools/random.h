@@ -1,0 +1,47 @@
+/* random.h - seeded random numbers of which each can be had by its index, the same on every machine.
+ *
+ * Number `i` of seed `s` is output i of SplitMix64 begun at state s: the generator of Steele, Lea and Flood, "Fast
+ * splittable pseudorandom number generators" (OOPSLA 2014), with the constants of Vigna's public-domain splitmix64.c.
+ * Its state moves by a constant, so output i needs no output before it and an array can be filled in any order and by
+ * any number of threads. Not for secrets. */
+#ifndef RANDOM_H
+#define RANDOM_H
+
+#include <stdint.h>
+
+/* 64 random bits. */
+static inline uint64_t random_bits(uint64_t seed, uint64_t i)
+{
+    uint64_t z = seed + (i + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+/* Uniform in [0, 1): multiples of 2^-24 and 2^-53, all of which the type holds exactly. */
+static inline float random_f32(uint64_t seed, uint64_t i)
+{
+    return (float)(random_bits(seed, i) >> 40) * 0x1p-24f;
+}
+
+static inline double random_f64(uint64_t seed, uint64_t i)
+{
+    return (double)(random_bits(seed, i) >> 11) * 0x1p-53;
+}
+
+/* Uniform in [0, span), where a span of 0 stands for 2^64. The high half of a 128-bit product takes each value with a
+ * probability that is off by less than 2^-64; rejecting the excess would make number i depend on more than i. */
+static inline uint64_t random_below(uint64_t seed, uint64_t i, uint64_t span)
+{
+    __extension__ typedef unsigned __int128 wide;
+    uint64_t bits = random_bits(seed, i);
+    return span ? (uint64_t)(((wide)bits * span) >> 64) : bits;
+}
+
+/* Uniform in [low, high), which must not be empty. */
+static inline int64_t random_integer(uint64_t seed, uint64_t i, int64_t low, int64_t high)
+{
+    return (int64_t)((uint64_t)low + random_below(seed, i, (uint64_t)high - (uint64_t)low));
+}
+
+#endif

@@ -1,0 +1,90 @@
+# tap.sh - what tools/check and tools/gpu-check share: running tests that write TAP, and counting their results.
+# Sourced, with $results set to a folder; the counts go to $results/counts.
+
+start_results() {
+    rm -rf "$results"
+    mkdir -p "$results"
+    : >"$results/counts"
+    # The machine's own settings are not the tests'.
+    unset CF_DRIVER CF_CHECK CF_THREADS FAKE_CUDA || :
+}
+
+count() { # PASSED FAILED SKIPPED
+    echo "$@" >>"$results/counts"
+}
+
+# Runs a test, prints one line for it and the details of what failed. A program that dies, or that counts nothing, has
+# failed, whatever it passed before.
+tap() { # NAME COMMAND...
+    name=$1
+    shift
+    log=$results/$(echo "$name" | tr -c 'A-Za-z0-9_\n' _).log
+    code=0
+    CMOCKA_MESSAGE_OUTPUT=TAP "$@" >"$log" 2>&1 </dev/null || code=$?
+    awk -v name="$name" -v code=$code -v log_file="$log" -v counts="$results/counts" '
+        /^ok [0-9]+/ && /# SKIP/ { skipped++; why = $0; sub(/.*# SKIP */, "", why); next }
+        /^ok [0-9]+/ { passed++; next }
+        /^not ok [0-9]+/ { failed++ }
+        END {
+            if ((code != 0 && !failed) || passed + failed + skipped == 0) failed++
+            printf "%-44s %4d passed", name, passed
+            if (failed) printf ", %d FAILED (exit %d, %s)", failed, code, log_file
+            if (skipped) printf ", %d skipped: %s", skipped, why
+            printf "\n"
+            print passed + 0, failed + 0, skipped + 0 >> counts
+            exit failed > 0
+        }' "$log" || sed -n '/^ok /!s/^/    /p' "$log" | tail -n 40
+}
+
+# Runs a command that passes where it exits with 0 and its last line is the given one.
+ends_with() { # NAME LINE COMMAND...
+    name=$1 line=$2
+    shift 2
+    log=$results/$(echo "$name" | tr -c 'A-Za-z0-9_\n' _).log
+    code=0
+    "$@" >"$log" 2>&1 </dev/null || code=$?
+    sed 's/^/    /' "$log"
+    if [ $code = 0 ] && [ "$(tail -n 1 "$log")" = "$line" ]; then
+        count 1 0 0
+    else
+        echo "$name FAILED: exit $code, and not \"$line\" in its last line"
+        count 0 1 0
+    fi
+}
+
+# Configures and builds; a build that fails is a failed test, and the others still run.
+build() { # FOLDER CONFIGURE-OPTION...
+    folder=$1
+    shift
+    log=$results/build_$(basename "$folder").log
+    if ./configure --builddir="$folder" "$@" >"$log" 2>&1 && ninja -C "$folder" all tests >>"$log" 2>&1; then
+        echo "built $folder: $*"
+        count 1 0 0
+    else
+        tail -n 40 "$log"
+        echo "building $folder FAILED: $*"
+        count 0 1 0
+    fi
+}
+
+# Every test in C, and of the command line, with an environment.
+on_driver() { # LABEL FOLDER ENVIRONMENT...
+    label=$1 folder=$2
+    shift 2
+    for source in tests/test_*.c; do
+        program=$(basename "$source" .c)
+        tap "$program, $label" env "$@" "$folder/tests/$program"
+    done
+    tap "test_run, $label" env "$@" "${PYTHON:-python3}" tests/test_run.py "$folder/cf-run"
+}
+
+# The closing line; false where anything failed, or nothing ran.
+print_results() {
+    awk '{ passed += $1; failed += $2; skipped += $3 }
+         END {
+             printf "%d passed, %d failed", passed, failed
+             if (skipped) printf ", %d skipped", skipped
+             printf "\n"
+             exit failed > 0 || passed == 0
+         }' "$results/counts"
+}
