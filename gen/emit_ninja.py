@@ -7,6 +7,9 @@ from text import banner
 
 def emit(paths, outputs, gpu):
     """`outputs` lists what one run of cfgen over all files writes; `gpu` adds the edges of device code."""
+    # Named one by one: restat does not see through a phony edge.
+    generator = ''.join(f' $\n    $srcdir/gen/{name}' for name in sorted(os.listdir(os.path.dirname(__file__)))
+                        if name == 'cfgen' or name.endswith('.py'))
     stems = [os.path.splitext(os.path.basename(path))[0] for path in paths]
     text = [banner('the list of kernel files', ('#', ''))]
     objects = []
@@ -18,7 +21,7 @@ def emit(paths, outputs, gpu):
         if gpu:
             objects.append(f'{base}.image.o')
             text.append(f'build {base}.ptx: nvcc_ptx {base}.dev.cu\n'
-                        f'build {base}.image.h: image_header {base}.ptx {base}.fatbin | $cfgen_sources\n'
+                        f'build {base}.image.h: image_header {base}.ptx {base}.fatbin |{generator}\n'
                         f'build {base}.fatbin: nvcc_fatbin {base}.dev.cu\n'
                         f'build {base}.image.o: as_image {base}.image.S | {base}.fatbin\n'
                         f'build {base}.stub.o: cc {base}.stub.c | {base}.image.h\n')
@@ -28,7 +31,7 @@ def emit(paths, outputs, gpu):
     written = ''.join(f' $\n    gen/{name}' for name in outputs)
     registry = next(name for name in outputs if name.endswith('_registry.c'))
     objects.append(f'gen/{registry[:-2]}.o')
-    text.append(f'\nbuild{written}: cfgen{scanned} | $cfgen_sources\n'
+    text.append(f'\nbuild{written}: cfgen{scanned} |{generator}\n'
                 f'build gen/{registry[:-2]}.o: cc gen/{registry}\n'
                 f'\nkernel_objects = {" ".join(objects)}\nbuild kernel_objects: phony {" ".join(objects)}\n')
     return ''.join(text)

@@ -85,7 +85,7 @@ int cf_version(void);
 /* Where a call runs: on the device of its stream; without a stream, on the device of the thread's cf_device_use();
  * else on that of the CUDA context current on the thread; else on the default device. That is GPU 0, in its primary
  * context, or CF_HOST where there is no driver or no GPU. The environment variable CF_DRIVER=cuda or CF_DRIVER=host
- * decides for the process. A GPU that is there and cannot be used is an error, never a silent move to the CPU. */
+ * decides for the process, at its first use of the library. A GPU that is there and cannot be used is an error, never a silent move to the CPU. */
 
 /* Writes the number of GPUs that this process may use: 0 where calls run on the CPU by default. */
 CF_CHECKED int cf_device_count(int *count);
@@ -188,7 +188,8 @@ struct cf_kernel;
  * returns. When a check fails the outputs are untouched and the lowest offending index is named.
  *
  * cf_launch() is the `_async` entry points' tier, raw and ordered: device memory only, nothing but scalars is checked,
- * the work is enqueued on `stream`. The environment variable CF_CHECK=1 makes it check its pointers too. */
+ * the work is enqueued on `stream`. The environment variable CF_CHECK=1, read when the library is first used, makes it
+ * check its pointers too. */
 CF_CHECKED int cf_call(const struct cf_kernel *kernel, void *const args[]);
 CF_CHECKED int cf_launch(const struct cf_kernel *kernel, cf_stream stream, void *const args[]);
 

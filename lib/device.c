@@ -24,9 +24,44 @@ static struct cf__driver cuda_table;
 static struct backend cuda, host;
 static int chosen;          /* enum choice; read without the lock */
 static char no_cuda[256];   /* why there is no CUDA; read and written under the lock */
+static int checks_launches; /* CF_CHECK=1; written before the first driver is in use */
 
 static _Thread_local int thread_device;
 static _Thread_local int thread_has_device; /* cf_device_use() was called */
+
+/* ---- Fork ---- */
+
+/* A child has the forking thread alone: no lock may be held by another one at that moment, and the workers of the pool
+ * are gone. Locks are taken in the order in which they nest. */
+static void before_fork(void)
+{
+    pthread_mutex_lock(&lock);
+    cf__image_lock();
+    cf__host_lock();
+    cf__pool_lock();
+}
+
+static void after_fork(void)
+{
+    cf__pool_unlock();
+    cf__host_unlock();
+    cf__image_unlock();
+    pthread_mutex_unlock(&lock);
+}
+
+static void after_fork_in_child(void)
+{
+    cf__pool_forget();
+    after_fork();
+}
+
+/* With the lock. */
+static void watch_fork(void)
+{
+    static int watching;
+    if (!watching)
+        watching = pthread_atfork(before_fork, after_fork, after_fork_in_child) == 0;
+}
 
 /* ---- Drivers ---- */
 
@@ -45,8 +80,17 @@ const struct cf__driver *cf__host_in_use(void)
     return in_use(&host);
 }
 
+int cf__checks_launches(void)
+{
+    return checks_launches;
+}
+
+/* With the lock. The environment is read here, once: getenv() costs more than the rest of a launch. */
 static void use(struct backend *backend, const struct cf__driver *driver)
 {
+    const char *check = getenv("CF_CHECK");
+    checks_launches = check && strcmp(check, "1") == 0;
+    watch_fork();
     if (driver->cuDeviceGetCount(&backend->count) != CUDA_SUCCESS)
         backend->count = 0;
     if (backend->count > MAX_DEVICES)

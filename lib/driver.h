@@ -161,4 +161,8 @@ int cf__host_owns(const void *handle);
 /* Frees all memory, streams, events and threads of the CPU driver. */
 void cf__host_reset(void);
 
+/* The lock of its memory and handles, for fork. */
+void cf__host_lock(void);
+void cf__host_unlock(void);
+
 #endif

@@ -509,6 +509,16 @@ static CUresult launch(CUfunction function, unsigned int grid_x, unsigned int gr
     return CUDA_SUCCESS;
 }
 
+void cf__host_lock(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+void cf__host_unlock(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
 void cf__host_reset(void)
 {
     cf__pool_stop();

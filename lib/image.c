@@ -222,6 +222,16 @@ int cf__function(const cf_kernel *kernel, const struct cf__place *place, CUfunct
     return status;
 }
 
+void cf__image_lock(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+void cf__image_unlock(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
 void cf__images_unload(const struct cf__driver *cuda)
 {
     pthread_mutex_lock(&lock);

@@ -42,6 +42,9 @@ const struct cf__driver *cf__host_in_use(void);
 /* The driver that a stream or event belongs to. */
 int cf__handle_driver(const void *handle, const struct cf__driver **driver);
 
+/* Whether CF_CHECK=1 asks that cf_launch() checks its pointers; known once a driver is in use. */
+int cf__checks_launches(void);
+
 /* ---- memory.c ---- */
 
 /* What is known of a pointer. */
@@ -76,6 +79,10 @@ int cf__function(const cf_kernel *kernel, const struct cf__place *place, CUfunct
 /* Unloads every image of a driver that is still in use. */
 void cf__images_unload(const struct cf__driver *cuda);
 
+/* The lock of loading, for fork. */
+void cf__image_lock(void);
+void cf__image_unlock(void);
+
 /* ---- launch.c ---- */
 
 /* Number of elements and bytes of an array argument, and their bounds checked. */
@@ -108,5 +115,10 @@ void cf__pool_run(cf_host_body *body, const cf_host_launch *launch);
 
 /* Ends the worker threads; a later run starts them anew. */
 void cf__pool_stop(void);
+
+/* For fork: the pool's lock, and with it held in a child, that the workers do not exist there. */
+void cf__pool_lock(void);
+void cf__pool_unlock(void);
+void cf__pool_forget(void);
 
 #endif

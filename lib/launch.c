@@ -1,7 +1,5 @@
 /* launch.c - checks a kernel's arguments, works out its grid and enqueues it. */
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "internal.h"
 
@@ -179,8 +177,7 @@ int cf_launch(const cf_kernel *kernel, cf_stream stream, void *const args[])
     status = cf__enter(&place, stream);
     if (status != CF_OK)
         return status;
-    const char *check = getenv("CF_CHECK");
-    if (check && strcmp(check, "1") == 0)
+    if (cf__checks_launches())
         status = check_pointers(kernel, args, &place);
     if (status == CF_OK)
         status = cf__launch(kernel, &place, stream, args);

@@ -102,33 +102,28 @@ int cf__pool_configure(void)
     return CF_OK;
 }
 
-static void before_fork(void)
+void cf__pool_lock(void)
 {
     pthread_mutex_lock(&lock);
 }
 
-static void after_fork_parent(void)
+void cf__pool_unlock(void)
 {
     pthread_mutex_unlock(&lock);
 }
 
-/* The child has none of the workers, nor the launches that other threads were in. */
-static void after_fork_child(void)
+void cf__pool_forget(void)
 {
     jobs = NULL;
     thread_count = 0;
     started = 0;
     pthread_cond_init(&work, NULL);
     pthread_cond_init(&done, NULL);
-    pthread_mutex_unlock(&lock);
 }
 
 /* With the lock. Signals are for the application's threads: the workers block them all. */
 static void start(void)
 {
-    static int watches_fork;
-    if (!watches_fork)
-        watches_fork = pthread_atfork(before_fork, after_fork_parent, after_fork_child) == 0;
     started = 1;
     sigset_t all, before;
     sigfillset(&all);

@@ -299,8 +299,7 @@ CUresult fake_cuGetErrorString(CUresult result, const char **text)
 
 static CUresult check_device(int device)
 {
-    CUresult result = fake_end(fake_begin());
-    return result != CUDA_SUCCESS ? result : device >= 0 && device < fake.devices ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+    return device >= 0 && device < fake.devices ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
 CUresult fake_cuDeviceGetCount(int *count)
@@ -311,16 +310,19 @@ CUresult fake_cuDeviceGetCount(int *count)
 
 CUresult fake_cuDeviceGet(CUdevice *device, int ordinal)
 {
+    TRY(fake_begin());
     *device = ordinal;
-    return check_device(ordinal);
+    return fake_end(check_device(ordinal));
 }
 
 CUresult fake_cuDeviceGetName(char *name, int size, CUdevice device)
 {
+    TRY(fake_begin());
+    TRY(check_device(device));
     if (size <= 0)
-        return CUDA_ERROR_INVALID_VALUE;
+        return fake_end(CUDA_ERROR_INVALID_VALUE);
     snprintf(name, (size_t)size, "Fake GPU %d", device);
-    return check_device(device);
+    return fake_end(CUDA_SUCCESS);
 }
 
 CUresult fake_cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device)
@@ -389,9 +391,16 @@ static CUresult create_context(int device, int is_primary, CUcontext *context)
     return CUDA_ERROR_OUT_OF_MEMORY;
 }
 
+void fake_drain_all(void)
+{
+    for (int i = 0; i < CONTEXTS; i++)
+        if (contexts[i].references)
+            fake_drain_context(&contexts[i]);
+}
+
 static void destroy_context(CUcontext context)
 {
-    fake_drain_device(context->device);
+    fake_drain_all();
     for (struct fake_object *object = fake_objects, *next; object; object = next) {
         next = object->next;
         if (object->context == context) {
@@ -404,34 +413,30 @@ static void destroy_context(CUcontext context)
 
 CUresult fake_cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
 {
-    CUresult result = check_device(device);
-    if (result != CUDA_SUCCESS)
-        return result;
-    fake_begin();
+    TRY(fake_begin());
+    TRY(check_device(device));
+    TRY(failed[device]);
     CUcontext primary = find_primary(device);
-    if (primary && failed[device] == CUDA_SUCCESS)
+    if (primary)
         primary->references++;
     else
-        result = create_context(device, 1, &primary);
-    if (result == CUDA_SUCCESS)
-        *context = primary;
-    return fake_end(result);
+        TRY(create_context(device, 1, &primary));
+    *context = primary;
+    return fake_end(CUDA_SUCCESS);
 }
 
 CUresult fake_cuDevicePrimaryCtxRelease(CUdevice device)
 {
-    CUresult result = check_device(device);
-    if (result != CUDA_SUCCESS)
-        return result;
-    fake_begin();
+    TRY(fake_begin());
+    TRY(check_device(device));
     CUcontext primary = find_primary(device);
     if (!primary)
-        result = CUDA_ERROR_INVALID_CONTEXT;
-    else if (primary->references > 1)
+        return fake_end(CUDA_ERROR_INVALID_CONTEXT);
+    if (primary->references > 1)
         primary->references--;
     else
         destroy_context(primary);
-    return fake_end(result);
+    return fake_end(CUDA_SUCCESS);
 }
 
 static void push(CUcontext context)
@@ -448,24 +453,21 @@ CUresult fake_cuCtxCreate(CUcontext *context, unsigned int flags, CUdevice devic
     CUresult result = check_device(device);
     if (result != CUDA_SUCCESS)
         return result;
-    fake_begin();
-    result = create_context(device, 0, context);
-    if (result == CUDA_SUCCESS)
-        push(*context);
-    return fake_end(result);
+    TRY(fake_begin());
+    TRY(create_context(device, 0, context));
+    push(*context);
+    return fake_end(CUDA_SUCCESS);
 }
 
 CUresult fake_cuCtxDestroy(CUcontext context)
 {
-    CUresult result = fake_begin();
-    if (result == CUDA_SUCCESS && (!context_is_live(context) || context->is_primary))
-        result = CUDA_ERROR_INVALID_CONTEXT;
-    if (result == CUDA_SUCCESS) {
-        destroy_context(context);
-        if (depth && stack[depth - 1].context == context)
-            depth--;
-    }
-    return fake_end(result);
+    TRY(fake_begin());
+    if (!context_is_live(context) || context->is_primary)
+        return fake_end(CUDA_ERROR_INVALID_CONTEXT);
+    destroy_context(context);
+    if (depth && stack[depth - 1].context == context)
+        depth--;
+    return fake_end(CUDA_SUCCESS);
 }
 
 CUresult fake_current(CUcontext *context)
@@ -486,9 +488,9 @@ CUresult fake_cuCtxGetCurrent(CUcontext *context)
 
 CUresult fake_cuCtxPushCurrent(CUcontext context)
 {
-    CUresult result = fake_begin();
-    if (result == CUDA_SUCCESS && !context)
-        result = CUDA_ERROR_INVALID_VALUE;
+    TRY(fake_begin());
+    if (!context)
+        return fake_end(CUDA_ERROR_INVALID_VALUE);
     else if (result == CUDA_SUCCESS && !context_is_live(context))
         result = CUDA_ERROR_INVALID_CONTEXT;
     if (result == CUDA_SUCCESS)
@@ -498,24 +500,21 @@ CUresult fake_cuCtxPushCurrent(CUcontext context)
 
 CUresult fake_cuCtxPopCurrent(CUcontext *context)
 {
-    CUresult result = fake_begin();
-    if (result == CUDA_SUCCESS && !depth)
-        result = CUDA_ERROR_INVALID_CONTEXT;
-    if (result == CUDA_SUCCESS) {
-        depth--;
-        if (context)
-            *context = stack[depth].context;
-    }
-    return fake_end(result);
+    TRY(fake_begin());
+    if (!depth)
+        return fake_end(CUDA_ERROR_INVALID_CONTEXT);
+    depth--;
+    if (context)
+        *context = stack[depth].context;
+    return fake_end(CUDA_SUCCESS);
 }
 
 /* The device of a context and its id can be asked for when it has failed, too. */
 CUresult fake_cuCtxGetDevice(CUdevice *device)
 {
     CUcontext context = NULL;
-    CUresult result = fake_begin();
-    if (result == CUDA_SUCCESS)
-        result = fake_current(&context);
+    TRY(fake_begin());
+    TRY(fake_current(&context));
     if (context && (result == CUDA_SUCCESS || result == fake_failed(context))) {
         *device = context->device;
         result = CUDA_SUCCESS;
@@ -525,11 +524,11 @@ CUresult fake_cuCtxGetDevice(CUdevice *device)
 
 CUresult fake_cuCtxGetId(CUcontext context, unsigned long long *id)
 {
-    CUresult result = fake_begin();
+    TRY(fake_begin());
     if (result == CUDA_SUCCESS && !context)
         (void)fake_current(&context);
-    if (result == CUDA_SUCCESS && !context_is_live(context))
-        result = CUDA_ERROR_INVALID_CONTEXT;
+    if (!context_is_live(context))
+        return fake_end(CUDA_ERROR_INVALID_CONTEXT);
     if (result == CUDA_SUCCESS)
         *id = context->id;
     return fake_end(result);
@@ -538,14 +537,10 @@ CUresult fake_cuCtxGetId(CUcontext context, unsigned long long *id)
 CUresult fake_cuCtxSynchronize(void)
 {
     CUcontext context;
-    CUresult result = fake_begin();
-    if (result == CUDA_SUCCESS)
-        result = fake_current(&context);
-    if (result == CUDA_SUCCESS) {
-        fake_drain_device(context->device);
-        result = fake_failed(context);
-    }
-    return fake_end(result);
+    TRY(fake_begin());
+    TRY(fake_current(&context));
+    fake_drain_context(context);
+    return fake_end(fake_failed(context));
 }
 
 CUresult fake_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)

@@ -122,6 +122,14 @@ CUresult fake_begin(void);
 /* Gives the lock back and returns its argument. */
 CUresult fake_end(CUresult result);
 
+/* Ends a call that has begun where one of its steps fails. */
+#define TRY(step)                                                                                                      \
+    do {                                                                                                               \
+        CUresult result_ = (step);                                                                                     \
+        if (result_ != CUDA_SUCCESS)                                                                                   \
+            return fake_end(result_);                                                                                  \
+    } while (0)
+
 /* The calling thread's context, or why there is none to work in. */
 CUresult fake_current(CUcontext *context);
 
@@ -145,9 +153,12 @@ void *fake_submit(CUstream stream, void (*run)(CUcontext context, struct fake_wo
 
 void fake_drain(CUstream stream, uint64_t position);
 
-/* The context's default stream and those that are ordered with it; every stream of a device. */
+/* The context's default stream and those that are ordered with it; all its streams. */
 void fake_drain_default(CUcontext context);
-void fake_drain_device(int device);
+void fake_drain_context(CUcontext context);
+
+/* Every stream: before something goes that waiting work may refer to. */
+void fake_drain_all(void);
 
 /* ---- Memory ---- */
 

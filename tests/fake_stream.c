@@ -27,27 +27,24 @@ void fake_drain(CUstream stream, uint64_t position)
         run_one(stream);
 }
 
-static void drain_all(CUcontext context, int default_only)
+static void drain_streams(CUcontext context, unsigned int skipped_flag)
 {
     fake_drain(&context->legacy, context->legacy.submitted);
     for (struct fake_object *object = fake_objects; object; object = object->next) {
         CUstream stream = (CUstream)(void *)object;
-        if (object->kind == FAKE_STREAM && object->context == context &&
-            !(default_only && stream->flags & CU_STREAM_NON_BLOCKING))
+        if (object->kind == FAKE_STREAM && object->context == context && !(stream->flags & skipped_flag))
             fake_drain(stream, stream->submitted);
     }
 }
 
 void fake_drain_default(CUcontext context)
 {
-    drain_all(context, 1);
+    drain_streams(context, CU_STREAM_NON_BLOCKING);
 }
 
-void fake_drain_device(int device)
+void fake_drain_context(CUcontext context)
 {
-    CUcontext context;
-    for (int i = 0; (context = fake_context(device, i)) != NULL; i++)
-        drain_all(context, 0);
+    drain_streams(context, 0);
 }
 
 /* Streams that are not "non-blocking" and the default stream follow each other in the order of the calls. */
@@ -66,4 +63,202 @@ void *fake_submit(CUstream stream, void (*run)(CUcontext context, struct fake_wo
     stream->last = &work->next;
     stream->submitted++;
     return work;
+}
+
+/* Whether work is still waiting; where it is, a piece of it runs, so that those who poll get there. */
+static int poll(CUstream stream, uint64_t position)
+{
+    if (stream->done >= position)
+        return 0;
+    run_one(stream);
+    return 1;
+}
+
+/* ---- Streams ---- */
+
+CUresult fake_stream(CUstream handle, CUstream *stream)
+{
+    /* The per-thread default stream is the legacy one here, which orders it more than it has to be. */
+    if (!handle || handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD) {
+        CUcontext context;
+        CUresult result = fake_current(&context);
+        if (result == CUDA_SUCCESS)
+            *stream = &context->legacy;
+        return result;
+    }
+    if (!fake_is_live(handle, FAKE_STREAM))
+        return CUDA_ERROR_INVALID_HANDLE;
+    *stream = handle;
+    return fake_failed(handle->object.context);
+}
+
+CUresult fake_cuStreamCreate(CUstream *stream, unsigned int flags)
+{
+    CUcontext context;
+    TRY(fake_begin());
+    if (flags & ~(unsigned int)CU_STREAM_NON_BLOCKING)
+        return fake_end(CUDA_ERROR_INVALID_VALUE);
+    TRY(fake_current(&context));
+    *stream = fake_add(FAKE_STREAM, sizeof **stream, context);
+    (*stream)->flags = flags;
+    (*stream)->last = &(*stream)->first;
+    return fake_end(CUDA_SUCCESS);
+}
+
+CUresult fake_cuStreamDestroy(CUstream stream)
+{
+    TRY(fake_begin());
+    if (!fake_is_live(stream, FAKE_STREAM))
+        return fake_end(CUDA_ERROR_INVALID_HANDLE);
+    TRY(fake_failed(stream->object.context));
+    fake_drain_all();
+    fake_remove(stream);
+    return fake_end(CUDA_SUCCESS);
+}
+
+CUresult fake_cuStreamSynchronize(CUstream handle)
+{
+    CUstream stream;
+    TRY(fake_begin());
+    TRY(fake_stream(handle, &stream));
+    fake_drain(stream, stream->submitted);
+    return fake_end(fake_failed(stream->object.context));
+}
+
+CUresult fake_cuStreamQuery(CUstream handle)
+{
+    CUstream stream;
+    TRY(fake_begin());
+    TRY(fake_stream(handle, &stream));
+    return fake_end(poll(stream, stream->submitted) ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS);
+}
+
+CUresult fake_cuStreamGetCtx(CUstream handle, CUcontext *context)
+{
+    CUstream stream;
+    TRY(fake_begin());
+    TRY(fake_stream(handle, &stream));
+    *context = stream->object.context;
+    return fake_end(CUDA_SUCCESS);
+}
+
+/* ---- Events ---- */
+
+static CUresult check_event(CUevent event)
+{
+    return fake_is_live(event, FAKE_EVENT) ? fake_failed(event->object.context) : CUDA_ERROR_INVALID_HANDLE;
+}
+
+/* Its stream is forgotten when that is destroyed, which lets its work finish. */
+static int is_done(CUevent event)
+{
+    return !event->stream || event->stream->done >= event->position;
+}
+
+CUresult fake_cuEventCreate(CUevent *event, unsigned int flags)
+{
+    CUcontext context;
+    TRY(fake_begin());
+    TRY(fake_current(&context));
+    if (flags != CU_EVENT_DEFAULT)
+        return fake_end(CUDA_ERROR_NOT_SUPPORTED); /* the library uses no others */
+    *event = fake_add(FAKE_EVENT, sizeof **event, context);
+    return fake_end(CUDA_SUCCESS);
+}
+
+CUresult fake_cuEventDestroy(CUevent event)
+{
+    TRY(fake_begin());
+    TRY(check_event(event));
+    if (event->stream)
+        fake_drain(event->stream, event->position); /* its mark there refers to it */
+    fake_remove(event);
+    return fake_end(CUDA_SUCCESS);
+}
+
+struct mark {
+    struct fake_work work;
+    CUevent event;
+};
+
+static void run_mark(CUcontext context, struct fake_work *work)
+{
+    struct timespec now;
+    (void)context;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    ((struct mark *)work)->event->time = (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+CUresult fake_cuEventRecord(CUevent event, CUstream handle)
+{
+    CUstream stream;
+    TRY(fake_begin());
+    TRY(check_event(event));
+    TRY(fake_stream(handle, &stream));
+    if (stream->object.context != event->object.context)
+        return fake_end(CUDA_ERROR_INVALID_HANDLE);
+    if (event->stream)
+        fake_drain(event->stream, event->position); /* so that its marks are set in order */
+    ((struct mark *)fake_submit(stream, run_mark, sizeof(struct mark)))->event = event;
+    event->recorded = 1;
+    event->stream = stream;
+    event->position = stream->submitted;
+    return fake_end(CUDA_SUCCESS);
+}
+
+struct barrier {
+    struct fake_work work;
+    CUstream stream; /* wait until this one has got to `position` */
+    uint64_t position;
+};
+
+static void run_barrier(CUcontext context, struct fake_work *work)
+{
+    const struct barrier *barrier = (const struct barrier *)work;
+    (void)context;
+    fake_drain(barrier->stream, barrier->position);
+}
+
+CUresult fake_cuStreamWaitEvent(CUstream handle, CUevent event, unsigned int flags)
+{
+    CUstream stream;
+    (void)flags;
+    TRY(fake_begin());
+    TRY(check_event(event));
+    TRY(fake_stream(handle, &stream));
+    if (!is_done(event)) {
+        struct barrier *barrier = fake_submit(stream, run_barrier, sizeof *barrier);
+        barrier->stream = event->stream;
+        barrier->position = event->position;
+    }
+    return fake_end(CUDA_SUCCESS);
+}
+
+CUresult fake_cuEventSynchronize(CUevent event)
+{
+    TRY(fake_begin());
+    TRY(check_event(event));
+    if (event->stream)
+        fake_drain(event->stream, event->position);
+    return fake_end(fake_failed(event->object.context));
+}
+
+CUresult fake_cuEventQuery(CUevent event)
+{
+    TRY(fake_begin());
+    TRY(check_event(event));
+    return fake_end(event->stream && poll(event->stream, event->position) ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS);
+}
+
+CUresult fake_cuEventElapsedTime(float *milliseconds, CUevent start, CUevent stop)
+{
+    TRY(fake_begin());
+    TRY(check_event(start));
+    TRY(check_event(stop));
+    if (!start->recorded || !stop->recorded || start->object.context != stop->object.context)
+        return fake_end(CUDA_ERROR_INVALID_HANDLE);
+    if (!(is_done(start) && is_done(stop)))
+        return fake_end(CUDA_ERROR_NOT_READY);
+    *milliseconds = (float)(stop->time - start->time);
+    return fake_end(CUDA_SUCCESS);
 }

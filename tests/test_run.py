@@ -2,67 +2,26 @@
 
 usage: test_run.py PATH_TO_CF_RUN
 
-Runs on the CPU, or with CF_DRIVER=cuda in the environment on that driver.
+Runs on the CPU, or with CF_DRIVER=cuda in the environment on that driver. Whatever the program does wrong, it writes
+nowhere but to a temporary folder: as root it could replace even /dev/null.
 """
 
 import os
 import random
 import re
+import resource
+import signal
 import stat
 import struct
 import subprocess
 import sys
 import tempfile
 
+from npy import LETTERS, npy, npy_bytes, pack, read_npy
 from tap import Tap
 
 TIMEOUT = 60  # seconds, for one run: what takes longer hangs
-LETTERS = {'i8': 'b', 'i16': 'h', 'i32': 'i', 'i64': 'q', 'u8': 'B', 'u16': 'H', 'u32': 'I', 'u64': 'Q', 'f32': 'f',
-           'f64': 'd'}
 MASK = 2**64 - 1
-
-
-# ---- Files of NumPy's
-
-def descr(short):
-    """'<f4' for 'f32'."""
-    size = int(short[1:]) // 8
-    return f'{"<" if size > 1 else "|"}{short[0]}{size}'
-
-
-def pack(short, values):
-    return struct.pack(f'<{len(values)}{LETTERS[short]}', *values)
-
-
-def npy_bytes(header, data=b'', version=(1, 0), length=None):
-    """A file with any header, of any version; `length` replaces the header's."""
-    header = header.encode('latin-1')
-    prefix = 10 if version[0] == 1 else 12
-    header += b' ' * (-(prefix + len(header) + 1) % 64) + b'\n'
-    length = len(header) if length is None else length
-    return b'\x93NUMPY' + bytes(version) + struct.pack('<H' if version[0] == 1 else '<I', length) + header + data
-
-
-def npy(short, values, shape=None, version=(1, 0)):
-    shape = (len(values),) if shape is None else shape
-    return npy_bytes(f"{{'descr': '{descr(short)}', 'fortran_order': False, 'shape': {shape!r}, }}",
-                     pack(short, values), version)
-
-
-def read_npy(path):
-    """(type, shape, values) of a file that cf-run wrote, read more strictly than NumPy does."""
-    with open(path, 'rb') as file:
-        content = file.read()
-    assert content[:8] == b'\x93NUMPY\x01\x00', content[:8]
-    end = 10 + struct.unpack('<H', content[8:10])[0]
-    header = content[10:end].decode('ascii')
-    assert end % 64 == 0 and header.endswith('\n'), header
-    match = re.fullmatch(r"\{'descr': '([<|][iuf][1248])', 'fortran_order': False, 'shape': \(([0-9, ]*)\), \} *\n", header)
-    assert match, header
-    short = next(s for s in LETTERS if descr(s) == match.group(1))
-    shape = tuple(int(n) for n in match.group(2).split(',') if n.strip())
-    count = (len(content) - end) // (int(short[1:]) // 8)
-    return short, shape, list(struct.unpack(f'<{count}{LETTERS[short]}', content[end:]))
 
 
 # ---- What random.h promises, in Python
@@ -85,6 +44,12 @@ def made_integers(count, low, high, seed):
 
 # ---- The tests
 
+def limit_file_size():
+    """In the child: a file that grows past this is an error to write to."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+
+
 class RunTest:
     def __init__(self, tap, program, folder):
         self.tap = tap
@@ -93,10 +58,10 @@ class RunTest:
         self.driver = os.environ.get('CF_DRIVER') or 'host'
         self.no_device = self.probe()
 
-    def execute(self, *arguments, driver=True, stdout=subprocess.PIPE):
+    def execute(self, *arguments, driver=True, stdout=subprocess.PIPE, preexec_fn=None):
         command = [self.program, *(['--driver', self.driver] if driver else []), *arguments]
         done = subprocess.run(command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE,
-                              check=False, timeout=TIMEOUT)
+                              check=False, timeout=TIMEOUT, preexec_fn=preexec_fn)
         return done.returncode, (done.stdout or b'').decode(errors='replace'), done.stderr.decode(errors='replace')
 
     def probe(self):
@@ -261,9 +226,14 @@ class RunTest:
             return '' if os.path.islink(self.path('link.npy')) and mode == 0o640 and read_npy(
                 self.path('target.npy'))[2] == [7, 7] else f'mode {mode:o}'
 
-        def device():
-            self.good(*arguments, 'res=/dev/null')
-            return '' if stat.S_ISCHR(os.stat('/dev/null').st_mode) else '/dev/null was replaced'
+        def pipe():
+            os.mkfifo(self.path('target.pipe'))
+            reader = os.open(self.path('target.pipe'), os.O_RDONLY | os.O_NONBLOCK)
+            self.good(*arguments, 'res=target.pipe')
+            content = os.read(reader, 4096)
+            os.close(reader)
+            is_one = stat.S_ISFIFO(os.stat(self.path('target.pipe')).st_mode)
+            return '' if is_one and content.endswith(pack('f32', [7, 7])) else f'{is_one}, {content}'
 
         def empty():
             self.good('gather', 'source=fill:f32:0:0', 'index=fill:i32:0:0', 'res=res.npy', '--verify')
@@ -273,7 +243,7 @@ class RunTest:
         self.test('names_with_equals_and_commas_are_names', names)
         self.test('output_omitted_or_dash_is_not_saved', unsaved)
         self.test('output_that_exists_keeps_its_mode_and_links', replaced)
-        self.test('output_to_a_device_leaves_it_one', device)
+        self.test('output_to_a_pipe_leaves_it_one', pipe)
         self.test('output_of_no_elements_is_written', empty)
 
     def made(self):
@@ -302,7 +272,8 @@ class RunTest:
         self.test('seed_omitted_is_the_position', position)
         self.test('fill_gives_equal_elements',
                   lambda: '' if through(f'fill:f64:{count}:-2.5e-3') == [-2.5e-3] * count else 'wrong')
-        self.test('count_as_a_shape_is_its_product', lambda: '' if through('fill:i64:20x5x2:-7') == [-7] * count else 'wrong')
+        self.test('count_as_a_shape_is_its_product',
+                  lambda: '' if through('fill:i64:20x5x2:-7') == [-7] * count else 'wrong')
 
     # ---- Scalars and the report
 
@@ -321,7 +292,8 @@ class RunTest:
             return '' if (found['N'], found['M']) == ('30', '100') else found
 
         def partly():
-            found = fields(self.good('outside', 'x=randint:i64:10x7:0:9', 'first=fill:i64:1:70', 'lower=-1', 'upper=+9'))
+            found = fields(self.good('outside', 'x=randint:i64:10x7:0:9', 'first=fill:i64:1:70', 'lower=-1',
+                                     'upper=+9'))
             return '' if (found['n'], found['lower'], found['upper']) == ('70', '-1', '9') else found
 
         def keys():
@@ -331,7 +303,7 @@ class RunTest:
             assert re.fullmatch(r'-?\d+ \(.+\)', found['device']), found
             assert re.fullmatch(r'\d+\.\d+ ms median of 5, \d+\.\d+ ms min', found['time']), found
             assert found['bytes'] == '360', found  # as the kernel's annotation says: 30 * (2 * 4 + 4)
-            assert re.match(r'\d+\.\d+ ms', found['call']), found
+            assert re.match(r'\d+\.\d+ ms', found['call']) and found['bandwidth'].endswith(' GB/s'), found
             columns = {len(match.group()) for match in re.finditer(r'^\S+ +', out, re.MULTILINE)}
             return '' if len(columns) == 1 else f'not aligned: {out}'
 
@@ -366,8 +338,8 @@ class RunTest:
 
         def described():
             out = self.good('--describe', 'gather_i64_i32', driver=False)
-            wanted = ('gather_i64_i32\n', 'in        source[M], i64\n', 'in        index[N], i32\n', 'out       res[N], i64\n',
-                      'value     N, i64\n', 'check     0 <= index[:] < M\n', 'launch    grid(N) block(256)\n',
+            wanted = ('gather_i64_i32\n', 'in        source[M], i64\n', 'in        index[N], i32\n',
+                      'out       res[N], i64\n', 'value     N, i64\n', 'check     0 <= index[:] < M\n', 'launch    grid(N) block(256)\n',
                       'kernels/gather.cu:')
             missing = [text for text in wanted if text not in out]
             return f'{missing} missing in {out}' if missing else ''
@@ -446,15 +418,18 @@ class RunTest:
         self.write('secret.npy', whole)
         os.chmod(self.path('secret.npy'), 0)
         for name, path, culprit in (
-                ('that_is_not_there', 'nowhere.npy', 'No such file'), ('that_is_a_directory', 'folder.npy', 'a directory'),
+                ('that_is_not_there', 'nowhere.npy', 'No such file'),
+                ('that_is_a_directory', 'folder.npy', 'a directory'),
                 ('that_is_a_pipe', 'pipe.npy', 'a pipe'), ('that_is_dev_zero', '/dev/zero', 'a device'),
-                ('that_may_not_be_read', 'secret.npy', 'Permission denied'), ('that_is_a_tty', '/dev/tty', '/dev/tty: ')):
+                ('that_may_not_be_read', 'secret.npy', 'Permission denied'),
+                ('that_is_a_tty', '/dev/tty', '/dev/tty: ')):
             if name == 'that_may_not_be_read' and os.geteuid() == 0:
                 self.tap.skip(f'file_{name}_is_refused', 'root may read everything')
                 continue
             self.bad(f'file_{name}_is_refused', ['gather', f'source={path}', 'index=fill:i32:1:0', 'res=out.npy'],
                      [path, culprit])
-        self.bad('file_whose_name_has_a_newline_gives_one_line', ['gather', 'source=a\nb', 'index=fill:i32:1:0'], ['a?b'])
+        self.bad('file_whose_name_has_a_newline_gives_one_line', ['gather', 'source=a\nb', 'index=fill:i32:1:0'],
+                 ['a?b'])
 
     def bad_arguments(self):
         source, index = 'source=fill:f32:3:0', 'index=fill:i32:4:0'
@@ -488,7 +463,8 @@ class RunTest:
                  ['gather_f32_i32', 'source f64', 'source f32']),
                 ('type_that_no_instance_takes', ['gather', 'source=fill:f32:3:0', 'index=fill:u8:3:0'],
                  ['index u8', 'gather_f64_i64 (source f64, index i64, res f64)']),
-                ('length_other_than_given', ['gather', source, index, 'N=5'], ['index', '4 elements', 'N = 5 as given']),
+                ('length_other_than_given', ['gather', source, index, 'N=5'],
+                 ['index', '4 elements', 'N = 5 as given']),
                 ('length_negative', ['gather', source, index, 'M=-1'], ['source', 'M = -1']),
                 ('length_of_inout', ['outside', 'x=fill:i32:1:0', 'first=fill:i64:2:1', 'lower=0', 'upper=1'],
                  ['first', '2 elements', 'first[1] means 1']),
@@ -528,21 +504,22 @@ class RunTest:
     def bad_runs(self):
         source = 'source=fill:f32:3:0'
         self.write('index.npy', npy('i32', [0, 1, 3, 7]))
-        self.bad('index_outside_is_named', ['gather', source, 'index=index.npy', 'res=out.npy'], ['index[2] = 3', '[0, 3)'],
-                 True)
+        self.bad('index_outside_is_named', ['gather', source, 'index=index.npy', 'res=out.npy'],
+                 ['index[2] = 3', '[0, 3)'], True)
         self.bad('index_negative_is_named', ['gather', source, 'index=fill:i64:5:-1', 'res=out.npy'],
                  ['index[0] = -1', '[0, 3)'], True)
         good = ['gather', source, 'index=fill:i32:4:0']
         self.bad('output_folder_missing_is_refused', [*good, 'res=nowhere/out.npy'], ['nowhere/out.npy'], True)
-        self.bad('output_that_is_a_directory_is_refused', [*good, 'res=/tmp'], ['/tmp', 'directory'], True)
-        self.bad('output_to_a_full_device_is_refused', [*good, 'res=/dev/full'], ['/dev/full', 'No space'], True)
+        self.bad('output_that_is_a_directory_is_refused', [*good, 'res=folder.npy'], ['folder.npy', 'directory'], True)
+        self.bad('output_past_the_limit_is_refused', ['gather', source, 'index=fill:i32:100000:0', 'res=out.npy'],
+                 ['out.npy', 'too large'], True, preexec_fn=limit_file_size)
         with open(self.program, 'rb') as program:
             sanitized = b'__asan_init' in program.read()
         if sanitized:
             self.tap.skip('memory_past_the_machine_is_refused', 'the sanitizer ends a program that asks for too much')
         else:
-            self.bad('memory_past_the_machine_is_refused', ['gather', f'source=fill:f32:{2**60}:0', 'index=fill:i32:4:0'],
-                     ['memory', str(2**62)], True)
+            self.bad('memory_past_the_machine_is_refused',
+                     ['gather', f'source=fill:f32:{2**60}:0', 'index=fill:i32:4:0'], ['memory', str(2**62)], True)
         self.bad('device_that_is_not_there_is_refused', [*good, '--device', '1000'], ['device 1000'], True)
         with open('/dev/full', 'wb') as full:
             self.bad('stdout_that_is_full_is_an_error', ['--list'], ['stdout', 'No space'], stdout=full)

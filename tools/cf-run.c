@@ -1,6 +1,7 @@
 /* cf-run.c - runs any registered kernel from the command line, over arrays from .npy files or made on the spot. */
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -370,6 +371,7 @@ int main(int argc, char **argv)
 {
     struct options options;
     struct message message = {""};
+    signal(SIGXFSZ, SIG_IGN); /* a file past the limit is an error like a full disk, not the end of the process */
     int status = read_options(&options, argc, argv, &message);
     if (status == 0)
         status = dispatch(&options, &message);

@@ -1,0 +1,266 @@
+/* fake_memory.c - memory of the fake driver: allocations, copies, fills, and what is known of a pointer. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fake_libcuda.h"
+
+/* Device memory is ordinary memory whose addresses are handed out with this added: past the user's part of the address
+ * space on x86-64 and aarch64, so that using one on the CPU ends the process. */
+#define DEVICE_OFFSET ((uintptr_t)1 << 48)
+#define POISON 0xA5
+#define ALIGNMENT 256
+
+/* ---- Allocations ---- */
+
+static CUdeviceptr address_of(const struct fake_allocation *allocation)
+{
+    return (uintptr_t)allocation->memory + (allocation->type == FAKE_DEVICE_MEMORY ? DEVICE_OFFSET : 0);
+}
+
+/* The allocation that a pointer lies in. */
+static struct fake_allocation *find(CUdeviceptr pointer)
+{
+    for (struct fake_object *object = fake_objects; object; object = object->next) {
+        struct fake_allocation *allocation = (struct fake_allocation *)(void *)object;
+        if (object->kind == FAKE_ALLOCATION && pointer - address_of(allocation) < allocation->size)
+            return allocation;
+    }
+    return NULL;
+}
+
+static size_t total(void)
+{
+    size_t bytes = 0;
+    for (const struct fake_object *object = fake_objects; object; object = object->next)
+        if (object->kind == FAKE_ALLOCATION)
+            bytes += ((const struct fake_allocation *)(const void *)object)->size;
+    return bytes;
+}
+
+static CUresult allocate(CUdeviceptr *pointer, size_t bytes, int type)
+{
+    CUcontext context;
+    void *memory = NULL;
+    TRY(fake_begin());
+    TRY(fake_current(&context));
+    if (bytes == 0)
+        return fake_end(CUDA_ERROR_INVALID_VALUE);
+    if (bytes > PTRDIFF_MAX || bytes > fake.memory || total() > fake.memory - bytes ||
+        posix_memalign(&memory, ALIGNMENT, bytes) != 0)
+        return fake_end(CUDA_ERROR_OUT_OF_MEMORY);
+    struct fake_allocation *allocation = fake_add(FAKE_ALLOCATION, sizeof *allocation, context);
+    allocation->type = type;
+    allocation->memory = memset(memory, POISON, bytes);
+    allocation->size = bytes;
+    *pointer = address_of(allocation);
+    return fake_end(CUDA_SUCCESS);
+}
+
+CUresult fake_cuMemAlloc(CUdeviceptr *pointer, size_t bytes)
+{
+    return allocate(pointer, bytes, FAKE_DEVICE_MEMORY);
+}
+
+CUresult fake_cuMemAllocManaged(CUdeviceptr *pointer, size_t bytes, unsigned int flags)
+{
+    (void)flags;
+    return allocate(pointer, bytes, FAKE_MANAGED);
+}
+
+CUresult fake_cuMemAllocHost(void **pointer, size_t bytes)
+{
+    CUdeviceptr address = 0;
+    CUresult result = allocate(&address, bytes, FAKE_PINNED);
+    if (result == CUDA_SUCCESS)
+        *pointer = (void *)(uintptr_t)address;
+    return result;
+}
+
+/* What cuMemAlloc and its kin gave goes back when its device is done, to the function of its type. */
+static CUresult give_back(CUdeviceptr pointer, unsigned int types, CUresult unknown)
+{
+    TRY(fake_begin());
+    struct fake_allocation *allocation = find(pointer);
+    if (!allocation || address_of(allocation) != pointer || !(types >> allocation->type & 1))
+        return fake_end(unknown);
+    TRY(fake_failed(allocation->object.context));
+    fake_drain_all();
+    fake_remove(allocation);
+    return fake_end(CUDA_SUCCESS);
+}
+
+CUresult fake_cuMemFree(CUdeviceptr pointer)
+{
+    return pointer ? give_back(pointer, 1U << FAKE_DEVICE_MEMORY | 1U << FAKE_MANAGED, CUDA_ERROR_INVALID_VALUE)
+                   : CUDA_SUCCESS;
+}
+
+CUresult fake_cuMemFreeHost(void *pointer)
+{
+    return give_back((uintptr_t)pointer, 1U << FAKE_PINNED, CUDA_ERROR_INVALID_VALUE);
+}
+
+CUresult fake_cuMemHostRegister(void *pointer, size_t bytes, unsigned int flags)
+{
+    CUcontext context;
+    (void)flags;
+    TRY(fake_begin());
+    TRY(fake_current(&context));
+    if (!pointer || bytes == 0)
+        return fake_end(CUDA_ERROR_INVALID_VALUE);
+    if (find((uintptr_t)pointer) || find((uintptr_t)pointer + bytes - 1))
+        return fake_end(FAKE_ALREADY_REGISTERED);
+    struct fake_allocation *allocation = fake_add(FAKE_ALLOCATION, sizeof *allocation, context);
+    allocation->type = FAKE_REGISTERED;
+    allocation->memory = pointer;
+    allocation->size = bytes;
+    return fake_end(CUDA_SUCCESS);
+}
+
+CUresult fake_cuMemHostUnregister(void *pointer)
+{
+    return give_back((uintptr_t)pointer, 1U << FAKE_REGISTERED, FAKE_NOT_REGISTERED);
+}
+
+/* ---- Pointers ---- */
+
+void *fake_reach(CUdeviceptr pointer, size_t bytes)
+{
+    const struct fake_allocation *allocation = find(pointer);
+    if (!allocation)
+        return pointer < DEVICE_OFFSET ? (void *)(uintptr_t)pointer : NULL;
+    size_t offset = (size_t)(pointer - address_of(allocation));
+    return bytes <= allocation->size - offset ? allocation->memory + offset : NULL;
+}
+
+void *fake_reach_from(CUcontext context, CUdeviceptr pointer, size_t bytes)
+{
+    const struct fake_allocation *allocation = find(pointer);
+    if (!allocation ||
+        (allocation->type == FAKE_DEVICE_MEMORY && allocation->object.context->device != context->device))
+        return NULL;
+    return fake_reach(pointer, bytes);
+}
+
+/* As the driver does, answers "nothing" for a pointer that it does not know, and then leaves its range alone. */
+CUresult fake_cuPointerGetAttributes(unsigned int count, CUpointer_attribute *attributes, void **data,
+                                     CUdeviceptr pointer)
+{
+    TRY(fake_begin());
+    const struct fake_allocation *known = find(pointer);
+    for (unsigned int i = 0; i < count; i++)
+        switch (attributes[i]) {
+        case CU_POINTER_ATTRIBUTE_CONTEXT:
+            *(CUcontext *)data[i] = known ? known->object.context : NULL;
+            break;
+        case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+            *(unsigned int *)data[i] = !known                      ? 0
+                                       : known->type > FAKE_MANAGED ? CU_MEMORYTYPE_HOST
+                                                                   : CU_MEMORYTYPE_DEVICE;
+            break;
+        case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+            *(CUdeviceptr *)data[i] = known ? pointer : 0;
+            break;
+        case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+            *(unsigned char *)data[i] = known && known->type == FAKE_MANAGED;
+            break;
+        case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+            *(int *)data[i] = known ? known->object.context->device : -2;
+            break;
+        case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+            if (known)
+                *(CUdeviceptr *)data[i] = address_of(known);
+            break;
+        case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+            if (known)
+                *(size_t *)data[i] = known->size;
+            break;
+        default:
+            return fake_end(CUDA_ERROR_INVALID_VALUE);
+        }
+    return fake_end(CUDA_SUCCESS);
+}
+
+/* ---- Copies and fills ---- */
+
+struct copy {
+    struct fake_work work;
+    void *target;
+    const void *source;
+    size_t bytes;
+};
+
+static void run_copy(CUcontext context, struct fake_work *work)
+{
+    const struct copy *copy = (const struct copy *)work;
+    (void)context;
+    memcpy(copy->target, copy->source, copy->bytes);
+}
+
+/* Ranges are looked up at once: freeing one waits for the work that refers to it. */
+static CUresult submit_copy(CUstream stream, CUdeviceptr target, CUdeviceptr source, size_t bytes)
+{
+    if (bytes == 0)
+        return CUDA_SUCCESS;
+    void *to = fake_reach(target, bytes);
+    const void *from = fake_reach(source, bytes);
+    if (!to || !from)
+        return CUDA_ERROR_INVALID_VALUE;
+    struct copy *copy = fake_submit(stream, run_copy, sizeof *copy);
+    copy->target = to;
+    copy->source = from;
+    copy->bytes = bytes;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_cuMemcpyAsync(CUdeviceptr target, CUdeviceptr source, size_t bytes, CUstream handle)
+{
+    CUstream stream;
+    TRY(fake_begin());
+    TRY(fake_stream(handle, &stream));
+    TRY(submit_copy(stream, target, source, bytes));
+    return fake_end(CUDA_SUCCESS);
+}
+
+/* Copies that the CPU takes no part in are left to the device, as the driver does. */
+CUresult fake_cuMemcpy(CUdeviceptr target, CUdeviceptr source, size_t bytes)
+{
+    CUcontext context;
+    TRY(fake_begin());
+    TRY(fake_current(&context));
+    TRY(submit_copy(&context->legacy, target, source, bytes));
+    if (target < DEVICE_OFFSET || source < DEVICE_OFFSET)
+        fake_drain(&context->legacy, context->legacy.submitted);
+    return fake_end(fake_failed(context));
+}
+
+struct fill {
+    struct fake_work work;
+    void *target;
+    unsigned char value;
+    size_t bytes;
+};
+
+static void run_fill(CUcontext context, struct fake_work *work)
+{
+    const struct fill *fill = (const struct fill *)work;
+    (void)context;
+    memset(fill->target, fill->value, fill->bytes);
+}
+
+CUresult fake_cuMemsetD8Async(CUdeviceptr target, unsigned char value, size_t bytes, CUstream handle)
+{
+    CUstream stream;
+    void *memory = NULL;
+    TRY(fake_begin());
+    TRY(fake_stream(handle, &stream));
+    if (bytes && (!find(target) || !(memory = fake_reach(target, bytes))))
+        return fake_end(CUDA_ERROR_INVALID_VALUE);
+    if (bytes) {
+        struct fill *fill = fake_submit(stream, run_fill, sizeof *fill);
+        fill->target = memory;
+        fill->value = value;
+        fill->bytes = bytes;
+    }
+    return fake_end(CUDA_SUCCESS);
+}

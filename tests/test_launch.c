@@ -1,0 +1,719 @@
+/* test_launch.c - the raw tier: cf_launch() and the `_async` entry points on streams, with their checks of scalars. */
+#include "on_driver.h"
+
+#include <pthread.h>
+
+#include <cuferry/kernels.h>
+#include <cuferry/registry.h>
+
+#define POISON 0xa5
+#define GUARD 64 /* bytes behind every result */
+
+/* Every instance of gather, by its typed entry point and by the generic one. */
+#define INSTANCES(X)                                                                                                   \
+    X(f32_i32, float, int32_t)                                                                                         \
+    X(f32_i64, float, int64_t)                                                                                         \
+    X(f64_i32, double, int32_t)                                                                                        \
+    X(f64_i64, double, int64_t)                                                                                        \
+    X(i32_i32, int32_t, int32_t)                                                                                       \
+    X(i32_i64, int32_t, int64_t)                                                                                       \
+    X(i64_i32, int64_t, int32_t)                                                                                       \
+    X(i64_i64, int64_t, int64_t)
+
+typedef int gather_async(cf_stream stream, const void *source, const void *index, void *res, int64_t N, int64_t M);
+
+#define DEFINE(name, T, I)                                                                                             \
+    static int typed_##name(cf_stream stream, const void *source, const void *index, void *res, int64_t N, int64_t M)  \
+    {                                                                                                                  \
+        return cf_gather_##name##_async(stream, source, index, res, N, M);                                             \
+    }                                                                                                                  \
+    static int generic_##name(cf_stream stream, const void *source, const void *index, void *res, int64_t N,           \
+                              int64_t M)                                                                               \
+    {                                                                                                                  \
+        return cf_gather_async(stream, (const T *)source, (const I *)index, (T *)res, N, M);                           \
+    }                                                                                                                  \
+    static int registered_##name(cf_stream stream, const void *source, const void *index, void *res, int64_t N,        \
+                                 int64_t M)                                                                            \
+    {                                                                                                                  \
+        void *const args[] = {(void *)&source, (void *)&index, (void *)&res, &N, &M};                                  \
+        return cf_launch(cf_kernel_find(&cf_registry, "gather_" #name), stream, args);                                 \
+    }
+INSTANCES(DEFINE)
+#undef DEFINE
+
+static const struct instance {
+    const char *name;
+    gather_async *ways[3];
+    size_t element, index;
+} instances[] = {
+#define ROW(name, T, I) {#name, {typed_##name, generic_##name, registered_##name}, sizeof(T), sizeof(I)},
+    INSTANCES(ROW)
+#undef ROW
+};
+enum { INSTANCE_COUNT = sizeof instances / sizeof *instances };
+
+static void random_bytes(unsigned short seed[], void *target, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        ((unsigned char *)target)[i] = (unsigned char)(nrand48(seed) >> 8);
+}
+
+/* One gather with random data: host copies, what is expected, and device memory. */
+struct data {
+    unsigned char *source, *index, *expected, *read;
+    void *device_source, *device_index, *device_res;
+    size_t source_bytes, index_bytes, res_bytes;
+    int64_t N, M;
+};
+
+static void *upload(const void *data, size_t bytes)
+{
+    void *memory = NULL;
+    return cf_mem_alloc(&memory, bytes) == CF_OK && cf_mem_copy(memory, data, bytes) == CF_OK ? memory : NULL;
+}
+
+/* Whether it worked: these run on threads too, where nothing can be asserted. */
+static int make(struct data *data, const struct instance *instance, int64_t N, int64_t M, unsigned short seed[])
+{
+    *data = (struct data){.source_bytes = (size_t)M * instance->element,
+                          .index_bytes = (size_t)N * instance->index,
+                          .res_bytes = (size_t)N * instance->element,
+                          .N = N,
+                          .M = M};
+    data->source = malloc(data->source_bytes + 1);
+    data->index = malloc(data->index_bytes + 1);
+    data->expected = malloc(data->res_bytes + GUARD);
+    data->read = malloc(data->res_bytes + GUARD);
+    random_bytes(seed, data->source, data->source_bytes);
+    memset(data->expected, POISON, data->res_bytes + GUARD);
+    data->device_res = upload(data->expected, data->res_bytes + GUARD);
+    for (int64_t i = 0; i < N; i++) {
+        int64_t at = nrand48(seed) % M;
+        if (instance->index == sizeof(int32_t))
+            ((int32_t *)(void *)data->index)[i] = (int32_t)at;
+        else
+            ((int64_t *)(void *)data->index)[i] = at;
+        memcpy(data->expected + (size_t)i * instance->element, data->source + (size_t)at * instance->element,
+               instance->element);
+    }
+    data->device_source = upload(data->source, data->source_bytes + 1);
+    data->device_index = upload(data->index, data->index_bytes + 1);
+    return data->device_source && data->device_index && data->device_res;
+}
+
+/* Whether every element, and what lies behind the last, is as it should be. */
+static int is_right(const struct data *data)
+{
+    memset(data->read, (unsigned char)~POISON, data->res_bytes + GUARD);
+    return cf_mem_copy(data->read, data->device_res, data->res_bytes + GUARD) == CF_OK &&
+           memcmp(data->read, data->expected, data->res_bytes + GUARD) == 0;
+}
+
+static int release(struct data *data)
+{
+    free(data->source);
+    free(data->index);
+    free(data->expected);
+    free(data->read);
+    int first = cf_mem_free(data->device_source), second = cf_mem_free(data->device_index),
+        third = cf_mem_free(data->device_res);
+    return first == CF_OK && second == CF_OK && third == CF_OK;
+}
+
+static int launch(const cf_kernel *kernel, cf_stream stream, struct data *data)
+{
+    void *const args[] = {&data->device_source, &data->device_index, &data->device_res, &data->N, &data->M};
+    return cf_launch(kernel, stream, args);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    return cf_shutdown();
+}
+
+/* ---- Results ---- */
+
+static void check_instances(int way)
+{
+    static const int64_t sizes[] = {0, 1, 31, 32, 33, 255, 256, 257, 100003};
+    unsigned short seed[3] = {1, 2, (unsigned short)way};
+    cf_stream own;
+    assert_ok(cf_stream_create(&own));
+    cf_stream streams[] = {NULL, own, (cf_stream)1, (cf_stream)2};
+    for (size_t i = 0; i < INSTANCE_COUNT; i++)
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+            struct data data;
+            cf_stream stream = streams[(i + s) % 4];
+            assert_true(make(&data, &instances[i], sizes[s], 1 + nrand48(seed) % 5000, seed));
+            assert_ok(instances[i].ways[way](stream, data.device_source, data.device_index, data.device_res, data.N,
+                                             data.M));
+            assert_ok(cf_stream_sync(stream));
+            if (!is_right(&data))
+                fail_msg("gather_%s of %d elements is wrong", instances[i].name, (int)sizes[s]);
+            assert_true(release(&data));
+        }
+    assert_ok(cf_stream_destroy(own));
+}
+
+static void gather_async_typed_function_every_size_is_right(void **state)
+{
+    (void)state;
+    check_instances(0);
+}
+
+static void gather_async_generic_every_size_is_right(void **state)
+{
+    (void)state;
+    check_instances(1);
+}
+
+static void launch_registered_kernel_every_size_is_right(void **state)
+{
+    (void)state;
+    check_instances(2);
+}
+
+static void gather_async_plain_function_is_first_instance(void **state)
+{
+    (void)state;
+    unsigned short seed[3] = {5, 5, 5};
+    struct data data;
+    assert_true(make(&data, &instances[0], 1000, 300, seed));
+    assert_ok((cf_gather_async)(NULL, data.device_source, data.device_index, data.device_res, data.N, data.M));
+    assert_ok(cf_stream_sync(NULL));
+    assert_true(is_right(&data));
+    assert_true(release(&data));
+}
+
+/* Each launch reads what the one before wrote. */
+static void gather_async_chain_on_one_stream_keeps_its_order(void **state)
+{
+    (void)state;
+    enum { N = 50000, STEPS = 40 };
+    unsigned short seed[3] = {6, 6, 6};
+    static int32_t next[N], value[N], expected[N];
+    for (int i = 0; i < N; i++) {
+        next[i] = (i + 1) % N;
+        value[i] = (int32_t)nrand48(seed);
+    }
+    for (int i = 0; i < N; i++)
+        expected[i] = value[(i + STEPS) % N];
+    int32_t *index = upload(next, sizeof next), *even = upload(value, sizeof value), *odd = upload(next, sizeof next);
+    cf_stream stream;
+    assert_true(index && even && odd);
+    assert_ok(cf_stream_create(&stream));
+    for (int i = 0; i < STEPS; i++)
+        assert_ok(cf_gather_async(stream, i % 2 ? odd : even, index, i % 2 ? even : odd, N, N));
+    assert_ok(cf_mem_copy_async(stream, value, even, sizeof value));
+    assert_ok(cf_stream_sync(stream));
+    assert_memory_equal(value, expected, sizeof value);
+    assert_ok(cf_stream_destroy(stream));
+    assert_ok(cf_mem_free(index));
+    assert_ok(cf_mem_free(even));
+    assert_ok(cf_mem_free(odd));
+}
+
+static void outside_async_lowers_first_in_place(void **state)
+{
+    (void)state;
+    enum { N = 70000 };
+    static int64_t values[N];
+    int64_t first = N;
+    int64_t *device = upload(values, sizeof values), *found = upload(&first, sizeof first);
+    assert_true(device && found);
+    assert_ok(cf_outside_async(NULL, device, 0, 0, found, N));
+    assert_ok(cf_mem_copy(&first, found, sizeof first));
+    assert_int_equal(first, N);
+    values[69999] = 1, values[1234] = -1, values[40000] = INT64_MIN;
+    assert_ok(cf_mem_copy(device, values, sizeof values));
+    assert_ok(cf_outside_async(NULL, device, 0, 0, found, N));
+    assert_ok(cf_mem_copy(&first, found, sizeof first));
+    assert_int_equal(first, 1234);
+    assert_ok(cf_mem_free(device));
+    assert_ok(cf_mem_free(found));
+}
+
+/* Gives the number of launches that went wrong. */
+static void *launch_on_thread(void *number)
+{
+    unsigned short seed[3] = {11, 12, (unsigned short)(uintptr_t)number};
+    intptr_t wrong = 0;
+    cf_stream stream;
+    if (cf_stream_create(&stream) != CF_OK)
+        return (void *)(intptr_t)-1;
+    for (int round = 0; round < 24; round++) {
+        const struct instance *instance = &instances[nrand48(seed) % INSTANCE_COUNT];
+        struct data data;
+        wrong += !make(&data, instance, 1 + nrand48(seed) % 40000, 1 + nrand48(seed) % 1000, seed);
+        wrong += instance->ways[round % 3](stream, data.device_source, data.device_index, data.device_res, data.N,
+                                           data.M) != CF_OK;
+        wrong += cf_stream_sync(stream) != CF_OK;
+        wrong += !is_right(&data);
+        wrong += !release(&data);
+    }
+    wrong += cf_stream_destroy(stream) != CF_OK;
+    return (void *)wrong;
+}
+
+/* After a shutdown the images are loaded anew, by whoever comes first. */
+static void gather_async_8_threads_on_own_streams_are_right(void **state)
+{
+    (void)state;
+    assert_ok(cf_shutdown());
+    pthread_t threads[8];
+    for (uintptr_t i = 0; i < 8; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, launch_on_thread, (void *)i), 0);
+    for (int i = 0; i < 8; i++) {
+        void *wrong;
+        assert_int_equal(pthread_join(threads[i], &wrong), 0);
+        assert_null(wrong);
+    }
+}
+
+/* ---- Scalars ---- */
+
+/* Expects a failure of every instance that enqueues nothing. */
+static void expect_refusal(int64_t N, int64_t M, int status, const char *detail)
+{
+    for (size_t i = 0; i < INSTANCE_COUNT; i++) {
+        unsigned short seed[3] = {1, 1, 1};
+        struct data data;
+        char said[256];
+        assert_true(make(&data, &instances[i], 10, 10, seed));
+        memset(data.expected, POISON, data.res_bytes);
+        snprintf(said, sizeof said, "cf_gather_%s: %s", instances[i].name, detail);
+        for (int way = 0; way < 3; way++)
+            assert_fails(instances[i].ways[way](NULL, data.device_source, data.device_index, data.device_res, N, M),
+                         status, said);
+        assert_ok(cf_device_sync());
+        assert_true(is_right(&data));
+        assert_true(release(&data));
+    }
+}
+
+static void gather_async_negative_extent_is_invalid(void **state)
+{
+    (void)state;
+    expect_refusal(-1, 10, CF_EINVAL, "the extent index[N] is negative with N = -1");
+    expect_refusal(INT64_MIN, 10, CF_EINVAL, "the extent index[N] is negative with N = -9223372036854775808");
+    expect_refusal(10, -2, CF_EINVAL, "the extent source[M] is negative with M = -2");
+}
+
+static void gather_async_too_many_bytes_overflows(void **state)
+{
+    (void)state;
+    expect_refusal(1, INT64_MAX, CF_EOVERFLOW, "source[M] has more than 2^63 - 1 bytes with M = 9223372036854775807");
+    expect_refusal(1, INT64_MAX / 4 + 1, CF_EOVERFLOW, "source[M] has more than 2^63 - 1 bytes");
+    expect_refusal(INT64_MAX, 1, CF_EOVERFLOW, "index[N] has more than 2^63 - 1 bytes with N = 9223372036854775807");
+    expect_refusal(INT64_MAX / 4 + 1, 1, CF_EOVERFLOW, "index[N] has more than 2^63 - 1 bytes");
+}
+
+static void gather_async_grid_past_the_limit_overflows(void **state)
+{
+    (void)state;
+    expect_refusal((int64_t)256 * INT32_MAX + 1, 1, CF_EOVERFLOW,
+                   "grid(N) asks for 2147483648 blocks and a grid has at most 2147483647");
+    expect_refusal(INT64_MAX / 8, 1, CF_EOVERFLOW, "grid(N) asks for 4503599627370496 blocks");
+}
+
+static void gather_async_null_with_extent_is_invalid(void **state)
+{
+    (void)state;
+    char *memory = upload("0123456789abcdef", 16);
+    assert_non_null(memory);
+    for (size_t i = 0; i < INSTANCE_COUNT; i++)
+        for (int way = 0; way < 3; way++) {
+            gather_async *gather = instances[i].ways[way];
+            assert_fails(gather(NULL, NULL, memory, memory, 1, 2), CF_EINVAL, ": source is NULL and its extent is 2");
+            assert_fails(gather(NULL, memory, NULL, memory, 1, 1), CF_EINVAL, ": index is NULL and its extent is 1");
+            assert_fails(gather(NULL, memory, memory, NULL, 1, 1), CF_EINVAL, ": res is NULL and its extent is 1");
+            assert_fails(gather(NULL, NULL, NULL, NULL, 0, 1), CF_EINVAL, ": source is NULL and its extent is 1");
+        }
+    assert_ok(cf_mem_free(memory));
+}
+
+static void gather_async_nothing_to_do_succeeds(void **state)
+{
+    (void)state;
+    char *memory = upload("0123456789abcdef", 16);
+    assert_non_null(memory);
+    for (size_t i = 0; i < INSTANCE_COUNT; i++)
+        for (int way = 0; way < 3; way++) {
+            assert_ok(instances[i].ways[way](NULL, NULL, NULL, NULL, 0, 0));
+            assert_ok(instances[i].ways[way](NULL, memory, NULL, NULL, 0, 2));
+            assert_ok(instances[i].ways[way]((cf_stream)2, memory, memory, memory, 0, 2));
+        }
+    assert_ok(cf_mem_free(memory));
+}
+
+static void gather_async_destroyed_stream_is_invalid(void **state)
+{
+    (void)state;
+    if (on_cuda())
+        skip(); /* undefined by the driver API */
+    unsigned short seed[3] = {2, 2, 2};
+    struct data data;
+    cf_stream stream;
+    assert_ok(cf_stream_create(&stream));
+    assert_ok(cf_stream_destroy(stream));
+    assert_true(make(&data, &instances[0], 10, 10, seed));
+    memset(data.expected, POISON, data.res_bytes);
+    assert_fails(cf_gather_f32_i32_async(stream, data.device_source, data.device_index, data.device_res, 10, 10),
+                 CF_EINVAL, "CUDA_ERROR_INVALID_HANDLE");
+    assert_true(is_right(&data));
+    assert_true(release(&data));
+}
+
+/* ---- Descriptors made from the first instance's ---- */
+
+enum { SOURCE, INDEX, RES, N_, M_ }; /* its parameters */
+#define OPS(...) ((const cf_op[]){__VA_ARGS__, {CF_OP_END, 0}})
+#define CONST(value) {CF_OP_CONST, value}
+#define PARAM(number) {CF_OP_PARAM, number}
+#define OP(code) {CF_OP_##code, 0}
+
+static cf_kernel first_instance(void)
+{
+    const cf_kernel *kernel = cf_kernel_find(&cf_registry, "gather_f32_i32");
+    assert_non_null(kernel);
+    return *kernel;
+}
+
+/* Launches a changed descriptor over `N` elements and checks the result. */
+static void expect_right(const cf_kernel *kernel, int64_t N)
+{
+    unsigned short seed[3] = {3, 4, (unsigned short)N};
+    struct data data;
+    assert_true(make(&data, &instances[0], N, 77, seed));
+    assert_ok(launch(kernel, NULL, &data));
+    assert_ok(cf_stream_sync(NULL));
+    assert_true(is_right(&data));
+    assert_true(release(&data));
+}
+
+/* Launches a changed descriptor over 10 elements of 20 and expects that it is refused. */
+static void expect_kernel_refusal(const cf_kernel *kernel, int status, const char *detail)
+{
+    unsigned short seed[3] = {3, 4, 5};
+    struct data data;
+    assert_true(make(&data, &instances[0], 10, 20, seed));
+    memset(data.expected, POISON, data.res_bytes);
+    assert_fails(launch(kernel, NULL, &data), status, detail);
+    assert_ok(cf_device_sync());
+    assert_true(is_right(&data));
+    assert_true(release(&data));
+}
+
+static void launch_null_is_invalid(void **state)
+{
+    (void)state;
+    cf_kernel kernel = first_instance();
+    void *const args[] = {NULL};
+    assert_fails(cf_launch(NULL, NULL, args), CF_EINVAL, "kernel is NULL");
+    assert_fails(cf_launch(&kernel, NULL, NULL), CF_EINVAL, "cf_gather_f32_i32: args is NULL");
+    assert_fails(cf_call(NULL, args), CF_EINVAL, "kernel is NULL");
+    assert_fails(cf_call(&kernel, NULL), CF_EINVAL, "cf_gather_f32_i32: args is NULL");
+}
+
+static void launch_other_descriptor_version_is_invalid(void **state)
+{
+    (void)state;
+    cf_kernel kernel = first_instance();
+    kernel.version = CF_REGISTRY_VERSION + 1;
+    expect_kernel_refusal(&kernel, CF_EINVAL, "descriptor has version 2, this library takes 1");
+    kernel.version = 0;
+    expect_kernel_refusal(&kernel, CF_EINVAL, "descriptor has version 0");
+    kernel = first_instance();
+    kernel.size = sizeof kernel - 1;
+    expect_kernel_refusal(&kernel, CF_EINVAL, "descriptor");
+    kernel.size = sizeof kernel + 64; /* a newer one with fields added */
+    expect_right(&kernel, 100);
+}
+
+static void launch_any_block_in_the_limits_is_right(void **state)
+{
+    (void)state;
+    static const int64_t blocks[] = {1, 2, 31, 32, 33, 100, 512, 1023, 1024};
+    static const int64_t sizes[] = {1, 1023, 1024, 1025, 30000};
+    for (size_t b = 0; b < sizeof blocks / sizeof *blocks; b++)
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+            cf_kernel kernel = first_instance();
+            kernel.launch.block[0] = (cf_expr){"b", OPS(CONST(blocks[b]))};
+            expect_right(&kernel, sizes[s]);
+        }
+    cf_kernel kernel = first_instance(); /* rows of a block, and of blocks, that all do the same */
+    kernel.launch.block[0] = (cf_expr){"32", OPS(CONST(32))};
+    kernel.launch.block[1] = (cf_expr){"4", OPS(CONST(4))};
+    kernel.launch.block[2] = (cf_expr){"8", OPS(CONST(8))};
+    kernel.launch.grid[1] = (cf_expr){"5", OPS(CONST(5))};
+    kernel.launch.grid[2] = (cf_expr){"9", OPS(CONST(9))};
+    expect_right(&kernel, 5000);
+    kernel = first_instance();
+    kernel.launch.block[0] = (cf_expr){"min(N, 1024)", OPS(PARAM(N_), CONST(1024), OP(MIN))};
+    expect_right(&kernel, 5);
+    expect_right(&kernel, 5000);
+    kernel.launch.block[0] = (cf_expr){NULL, NULL}; /* absent: 1 */
+    expect_right(&kernel, 500);
+}
+
+static void launch_rule_that_counts_blocks_is_right(void **state)
+{
+    (void)state;
+    cf_kernel kernel = first_instance();
+    kernel.launch.counts_blocks = 1;
+    kernel.launch.grid[0] = (cf_expr){"(N + 255) / 256", OPS(PARAM(N_), CONST(255), OP(ADD), CONST(256), OP(DIV))};
+    expect_right(&kernel, 1);
+    expect_right(&kernel, 256);
+    expect_right(&kernel, 257);
+    expect_right(&kernel, 99999);
+    kernel.launch.grid[0] = (cf_expr){"2^31", OPS(CONST((int64_t)INT32_MAX + 1))};
+    expect_kernel_refusal(&kernel, CF_EOVERFLOW, "blocks(2^31) asks for 2147483648 blocks");
+    kernel.launch.grid[0] = (cf_expr){"-N", OPS(PARAM(N_), OP(NEG))};
+    expect_kernel_refusal(&kernel, CF_EINVAL, "blocks(-N) is negative with N = 10");
+}
+
+static void launch_bad_block_is_invalid(void **state)
+{
+    (void)state;
+    static const int64_t bad[][3] = {{0, 1, 1},   {1025, 1, 1}, {32, 33, 1}, {1024, 1, 2},           {1, 0, 1},
+                                     {16, 16, 5}, {1, 1, 0},    {1, 1, 1025}, {INT64_MAX, INT64_MAX, 3}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        cf_kernel kernel = first_instance();
+        kernel.launch.block[0] = (cf_expr){"x", OPS(CONST(bad[i][0]))};
+        kernel.launch.block[1] = (cf_expr){"y", OPS(CONST(bad[i][1]))};
+        kernel.launch.block[2] = (cf_expr){"z", OPS(CONST(bad[i][2]))};
+        expect_kernel_refusal(&kernel, CF_EINVAL, "cf_gather_f32_i32: its block has not 1 to 1024 threads");
+    }
+    cf_kernel kernel = first_instance();
+    kernel.launch.block[0] = (cf_expr){"N - M", OPS(PARAM(N_), PARAM(M_), OP(SUB))};
+    expect_kernel_refusal(&kernel, CF_EINVAL, "block(N - M) is negative with N = 10, M = 20");
+    kernel.launch.block[0] = (cf_expr){"N / 0", OPS(PARAM(N_), CONST(0), OP(DIV))};
+    expect_kernel_refusal(&kernel, CF_EOVERFLOW, "block(N / 0) overflows with N = 10");
+}
+
+static void launch_bad_grid_is_refused(void **state)
+{
+    (void)state;
+    cf_kernel kernel = first_instance();
+    kernel.launch.grid[0] = (cf_expr){"-M", OPS(PARAM(M_), OP(NEG))};
+    expect_kernel_refusal(&kernel, CF_EINVAL, "grid(-M) is negative with M = 20");
+    kernel.launch.grid[0] = (cf_expr){"N % 0", OPS(PARAM(N_), CONST(0), OP(MOD))};
+    expect_kernel_refusal(&kernel, CF_EOVERFLOW, "grid(N % 0) overflows with N = 10");
+    for (int d = 1; d < CF_GRID_DIMS; d++) {
+        kernel = first_instance();
+        kernel.launch.grid[d] = (cf_expr){"65536", OPS(CONST(65536))};
+        expect_kernel_refusal(&kernel, CF_EOVERFLOW, "grid(65536) asks for 65536 blocks and a grid has at most 65535");
+    }
+}
+
+static void launch_empty_grid_launches_nothing(void **state)
+{
+    (void)state;
+    for (int d = 0; d < CF_GRID_DIMS; d++) {
+        unsigned short seed[3] = {3, 4, 5};
+        struct data data;
+        cf_kernel kernel = first_instance();
+        kernel.launch.grid[d] = (cf_expr){"0", OPS(CONST(0))};
+        assert_true(make(&data, &instances[0], 10, 20, seed));
+        memset(data.expected, POISON, data.res_bytes);
+        assert_ok(launch(&kernel, NULL, &data));
+        assert_ok(cf_device_sync());
+        assert_true(is_right(&data));
+        assert_true(release(&data));
+    }
+}
+
+static void launch_condition_on_scalars_is_checked(void **state)
+{
+    (void)state;
+    cf_kernel kernel = first_instance();
+    cf_check check = {.text = "N <= 5 && M > 0",
+                      .condition = {"N <= 5 && M > 0", OPS(PARAM(N_), CONST(5), OP(LE), {CF_OP_AND, 3}, PARAM(M_),
+                                                           CONST(0), OP(GT))},
+                      .array = -1};
+    kernel.checks = &check;
+    kernel.nchecks = 1;
+    expect_right(&kernel, 5);
+    expect_kernel_refusal(&kernel, CF_EINVAL, "cf_gather_f32_i32: the check N <= 5 && M > 0 fails with N = 10, M = 20");
+    check.text = "N / (M - 20)";
+    check.condition = (cf_expr){"N / (M - 20)", OPS(PARAM(N_), PARAM(M_), CONST(20), OP(SUB), OP(DIV))};
+    expect_kernel_refusal(&kernel, CF_EOVERFLOW, "the check N / (M - 20) overflows with N = 10, M = 20");
+}
+
+/* A copy of the first instance whose source has other extents. */
+static void expect_extents(const cf_expr *extents, uint32_t ndims, int status, const char *detail)
+{
+    cf_kernel kernel = first_instance();
+    cf_param params[5];
+    memcpy(params, kernel.params, sizeof params);
+    params[SOURCE].extents = extents;
+    params[SOURCE].ndims = ndims;
+    kernel.params = params;
+    if (status == CF_OK)
+        expect_right(&kernel, 10);
+    else
+        expect_kernel_refusal(&kernel, status, detail);
+}
+
+static void launch_extents_of_several_dimensions_are_multiplied(void **state)
+{
+    (void)state;
+    const cf_expr large = {"2^32", OPS(CONST((int64_t)1 << 32))}, none = {"0", OPS(CONST(0))},
+                  m = {"M", OPS(PARAM(M_))}, one = {"1", OPS(CONST(1))}, bad = {"N - M", OPS(PARAM(N_), PARAM(M_), OP(SUB))},
+                  over = {"M / (N - 10)", OPS(PARAM(M_), PARAM(N_), CONST(10), OP(SUB), OP(DIV))};
+    expect_extents((const cf_expr[]){one, m, one}, 3, CF_OK, NULL);
+    expect_extents((const cf_expr[]){large, large, none}, 3, CF_OK, NULL); /* no elements */
+    expect_extents((const cf_expr[]){none, large, large}, 3, CF_OK, NULL);
+    expect_extents((const cf_expr[]){large, large, one}, 3, CF_EOVERFLOW, "has more than 2^63 - 1 bytes");
+    expect_extents((const cf_expr[]){m, bad}, 2, CF_EINVAL, "the extent source[N - M] is negative with N = 10, M = 20");
+    expect_extents((const cf_expr[]){none, bad}, 2, CF_EINVAL, "the extent source[N - M] is negative");
+    expect_extents((const cf_expr[]){m, over}, 2, CF_EOVERFLOW, "the extent source[M / (N - 10)] overflows with M = 20");
+}
+
+static void launch_kernel_without_code_is_refused(void **state)
+{
+    (void)state;
+    static cf_state fresh; /* or the function that the first instance has loaded would be found */
+    cf_kernel kernel = first_instance();
+    kernel.state = &fresh;
+    if (on_cuda()) {
+        kernel.image = NULL;
+        expect_kernel_refusal(&kernel, CF_ENOCODE, "cf_gather_f32_i32: it was built for the CPU alone");
+    } else {
+        kernel.host = NULL;
+        expect_kernel_refusal(&kernel, CF_ENOTSUP, "cf_gather_f32_i32: it cannot run on the CPU");
+    }
+}
+
+/* ---- CF_CHECK=1 ---- */
+
+static int check_on(void **state)
+{
+    (void)state;
+    return setenv("CF_CHECK", "1", 1);
+}
+
+static int check_off(void **state)
+{
+    (void)state;
+    return unsetenv("CF_CHECK");
+}
+
+static void launch_checked_good_pointers_are_right(void **state)
+{
+    (void)state;
+    for (int way = 0; way < 3; way++)
+        check_instances(way);
+}
+
+static void launch_checked_short_allocation_is_invalid(void **state)
+{
+    (void)state;
+    unsigned short seed[3] = {8, 8, 8};
+    struct data data;
+    assert_true(make(&data, &instances[0], 100, 50, seed));
+    void *source = upload(data.source, 199), *index = upload(data.index, 396), *res = upload(data.expected, 400);
+    memset(data.read, POISON, 400);
+    assert_true(source && index && res);
+    assert_ok(cf_mem_copy(res, data.read, 400));
+    assert_fails(cf_gather_f32_i32_async(NULL, source, data.device_index, res, 100, 50), CF_EINVAL,
+                 "cf_gather_f32_i32: source has 50 elements, 200 bytes, and its allocation ends after 199 bytes");
+    assert_fails(cf_gather_f32_i32_async(NULL, data.device_source, index, res, 100, 50), CF_EINVAL,
+                 "cf_gather_f32_i32: index has 100 elements, 400 bytes, and its allocation ends after 396 bytes");
+    assert_fails(cf_gather_f32_i32_async(NULL, data.device_source, data.device_index, (float *)res + 1, 100, 50),
+                 CF_EINVAL,
+                 "cf_gather_f32_i32: res has 100 elements, 400 bytes, and its allocation ends after 396 bytes");
+    assert_ok(cf_device_sync());
+    assert_ok(cf_mem_copy(data.read, res, 400));
+    for (size_t i = 0; i < 400; i++)
+        assert_int_equal(data.read[i], POISON);
+    /* Without it pointers are not looked at; all indices are good, so that this is safe. */
+    assert_ok(unsetenv("CF_CHECK"));
+    assert_ok(cf_gather_f32_i32_async(NULL, data.device_source, data.device_index, data.device_res, 100, 51));
+    assert_ok(setenv("CF_CHECK", "0", 1));
+    assert_ok(cf_gather_f32_i32_async(NULL, data.device_source, data.device_index, data.device_res, 100, 500));
+    assert_ok(setenv("CF_CHECK", "1", 1));
+    assert_fails(cf_gather_f32_i32_async(NULL, data.device_source, data.device_index, data.device_res, 100, 51),
+                 CF_EINVAL, "source has 51 elements, 204 bytes, and its allocation ends after 201 bytes");
+    assert_ok(cf_stream_sync(NULL));
+    assert_true(is_right(&data));
+    assert_ok(cf_mem_free(source));
+    assert_ok(cf_mem_free(index));
+    assert_ok(cf_mem_free(res));
+    assert_true(release(&data));
+}
+
+static void launch_checked_misaligned_pointer_is_invalid(void **state)
+{
+    (void)state;
+    unsigned short seed[3] = {8, 8, 9};
+    struct data data;
+    assert_true(make(&data, &instances[3], 100, 50, seed)); /* f64_i64 */
+    void *source = (char *)data.device_source + 4, *index = (char *)data.device_index + 1;
+    assert_fails(cf_gather_f64_i64_async(NULL, source, data.device_index, data.device_res, 10, 10), CF_EINVAL,
+                 "is not aligned to its elements' 8 bytes");
+    assert_fails(cf_gather_f64_i64_async(NULL, data.device_source, index, data.device_res, 10, 10), CF_EINVAL,
+                 "cf_gather_f64_i64: index = ");
+    assert_true(release(&data));
+}
+
+static void launch_checked_host_memory_is_refused_on_a_gpu(void **state)
+{
+    (void)state;
+    unsigned short seed[3] = {8, 9, 8};
+    struct data data;
+    assert_true(make(&data, &instances[0], 100, 50, seed));
+    if (on_cuda()) {
+        const float *source = (void *)data.source;
+        const int32_t *index = (void *)data.index;
+        float *res = (void *)data.read;
+        assert_fails(cf_gather_f32_i32_async(NULL, source, data.device_index, data.device_res, 100, 50), CF_EINVAL,
+                     "cf_gather_f32_i32: source is host memory, which the device cannot reach; cf_gather_f32_i32() takes");
+        assert_fails(cf_gather_f32_i32_async(NULL, data.device_source, index, data.device_res, 100, 50), CF_EINVAL,
+                     "cf_gather_f32_i32: index is host memory");
+        assert_fails(cf_gather_f32_i32_async(NULL, data.device_source, data.device_index, res, 100, 50), CF_EINVAL,
+                     "cf_gather_f32_i32: res is host memory");
+    } else { /* the CPU's memory is the CPU device's memory */
+        memset(data.read, POISON, data.res_bytes + GUARD);
+        assert_ok(cf_gather_f32_i32_async(NULL, (void *)data.source, (void *)data.index, (void *)data.read, 100, 50));
+        assert_memory_equal(data.read, data.expected, data.res_bytes + GUARD);
+    }
+    assert_true(release(&data));
+}
+
+int main(void)
+{
+#define CHECKED(name) cmocka_unit_test_setup_teardown(name, check_on, check_off)
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gather_async_typed_function_every_size_is_right),
+        cmocka_unit_test(gather_async_generic_every_size_is_right),
+        cmocka_unit_test(launch_registered_kernel_every_size_is_right),
+        cmocka_unit_test(gather_async_plain_function_is_first_instance),
+        cmocka_unit_test(gather_async_chain_on_one_stream_keeps_its_order),
+        cmocka_unit_test(outside_async_lowers_first_in_place),
+        cmocka_unit_test(gather_async_8_threads_on_own_streams_are_right),
+        cmocka_unit_test(gather_async_negative_extent_is_invalid),
+        cmocka_unit_test(gather_async_too_many_bytes_overflows),
+        cmocka_unit_test(gather_async_grid_past_the_limit_overflows),
+        cmocka_unit_test(gather_async_null_with_extent_is_invalid),
+        cmocka_unit_test(gather_async_nothing_to_do_succeeds),
+        cmocka_unit_test(gather_async_destroyed_stream_is_invalid),
+        cmocka_unit_test(launch_null_is_invalid),
+        cmocka_unit_test(launch_other_descriptor_version_is_invalid),
+        cmocka_unit_test(launch_any_block_in_the_limits_is_right),
+        cmocka_unit_test(launch_rule_that_counts_blocks_is_right),
+        cmocka_unit_test(launch_bad_block_is_invalid),
+        cmocka_unit_test(launch_bad_grid_is_refused),
+        cmocka_unit_test(launch_empty_grid_launches_nothing),
+        cmocka_unit_test(launch_condition_on_scalars_is_checked),
+        cmocka_unit_test(launch_extents_of_several_dimensions_are_multiplied),
+        cmocka_unit_test(launch_kernel_without_code_is_refused),
+        CHECKED(launch_checked_good_pointers_are_right),
+        CHECKED(launch_checked_short_allocation_is_invalid),
+        CHECKED(launch_checked_misaligned_pointer_is_invalid),
+        CHECKED(launch_checked_host_memory_is_refused_on_a_gpu),
+    };
+#undef CHECKED
+    return RUN_ON_DRIVER(tests, check_off, tear_down);
+}

@@ -1,0 +1,412 @@
+/* test_pool.c - the worker threads: every block runs exactly once, whoever launches, and they come and go as asked. */
+#include "on_driver.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+static unsigned short seed[3] = {1, 2, 3};
+
+/* Starts anew with a number of threads. */
+static void use_threads(const char *count)
+{
+    cf__pool_stop();
+    assert_int_equal(count ? setenv("CF_THREADS", count, 1) : unsetenv("CF_THREADS"), 0);
+    assert_ok(cf__pool_configure());
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    unsetenv("CF_THREADS");
+    cf__pool_stop();
+    return cf__pool_configure();
+}
+
+/* ---- Counting ---- */
+
+/* How often each block of a launch ran, and calls of the body that make no sense. */
+struct counts {
+    uint64_t blocks;
+    unsigned int *runs;
+    unsigned int calls, wrong;
+};
+
+static void count_blocks(const cf_host_launch *launch, uint64_t begin, uint64_t end)
+{
+    struct counts *counts = launch->args[0];
+    __atomic_fetch_add(&counts->calls, 1, __ATOMIC_RELAXED);
+    if (begin >= end || end > counts->blocks)
+        __atomic_fetch_add(&counts->wrong, 1, __ATOMIC_RELAXED);
+    else
+        for (uint64_t b = begin; b < end; b++)
+            __atomic_fetch_add(&counts->runs[b], 1, __ATOMIC_RELAXED);
+}
+
+/* Whether every block of a launch ran exactly once. */
+static int runs_once(cf_dim3 grid, cf_dim3 block, cf_host_body *body)
+{
+    struct counts counts = {.blocks = (uint64_t)grid.x * grid.y * grid.z};
+    counts.runs = calloc(counts.blocks, sizeof *counts.runs);
+    void *const args[] = {&counts};
+    const cf_host_launch launch = {grid, block, args};
+    if (!counts.runs)
+        return 0;
+    cf__pool_run(body, &launch);
+    int right = counts.wrong == 0 && counts.calls >= 1 && counts.calls <= counts.blocks;
+    for (uint64_t b = 0; b < counts.blocks; b++)
+        right &= counts.runs[b] == 1;
+    free(counts.runs);
+    return right;
+}
+
+static const char *const thread_counts[] = {"1", "2", "3", "8", "33", NULL};
+
+static void pool_run_shapes_at_the_limits_run_each_block_once(void **state)
+{
+    (void)state;
+    static const struct {
+        cf_dim3 grid, block;
+    } shapes[] = {
+        {{1, 1, 1}, {1, 1, 1}},         {{2, 1, 1}, {1, 1, 1}},     {{1, 1, 1}, {1024, 1, 1}},   {{15, 1, 1}, {1024, 1, 1}},
+        {{16, 1, 1}, {1024, 1, 1}},     {{17, 1, 1}, {1024, 1, 1}}, {{63, 1, 1}, {256, 1, 1}},   {{64, 1, 1}, {256, 1, 1}},
+        {{65, 1, 1}, {256, 1, 1}},      {{16383, 1, 1}, {1, 1, 1}}, {{16384, 1, 1}, {1, 1, 1}},  {{16385, 1, 1}, {1, 1, 1}},
+        {{100003, 1, 1}, {1, 1, 1}},    {{1, 65535, 1}, {2, 2, 2}}, {{1, 1, 65535}, {7, 1, 1}},  {{31, 37, 41}, {32, 8, 1}},
+        {{1000003, 1, 1}, {256, 1, 1}}, {{4, 4, 4}, {8, 8, 8}},     {{17, 1, 1}, {1000, 1, 1}},  {{3, 5, 7}, {10, 10, 10}},
+    };
+    for (size_t t = 0; t < sizeof thread_counts / sizeof *thread_counts; t++) {
+        use_threads(thread_counts[t]);
+        for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+            if (!runs_once(shapes[s].grid, shapes[s].block, count_blocks))
+                fail_msg("shape %zu with CF_THREADS=%s", s, thread_counts[t] ? thread_counts[t] : "");
+    }
+}
+
+static void pool_run_random_shapes_run_each_block_once(void **state)
+{
+    (void)state;
+    for (size_t t = 0; t < sizeof thread_counts / sizeof *thread_counts; t++) {
+        use_threads(thread_counts[t]);
+        for (int round = 0; round < 60; round++) {
+            cf_dim3 grid = {1 + (uint32_t)(nrand48(seed) % 100), 1 + (uint32_t)(nrand48(seed) % 30),
+                            1 + (uint32_t)(nrand48(seed) % 10)};
+            cf_dim3 block = {1 + (uint32_t)(nrand48(seed) % 16), 1 + (uint32_t)(nrand48(seed) % 8),
+                             1 + (uint32_t)(nrand48(seed) % 8)};
+            if (!runs_once(grid, block, count_blocks))
+                fail_msg("grid %u %u %u, block %u %u %u", grid.x, grid.y, grid.z, block.x, block.y, block.z);
+        }
+    }
+}
+
+/* ---- Who runs them ---- */
+
+/* Waits until `wanted` threads have come, for 5 s at most; notes each. */
+struct meeting {
+    pthread_mutex_t lock;
+    pthread_cond_t came;
+    int wanted, count;
+    pthread_t threads[64];
+    sigset_t masks[64];
+};
+
+static void meet(const cf_host_launch *launch, uint64_t begin, uint64_t end)
+{
+    struct meeting *meeting = launch->args[0];
+    (void)begin, (void)end;
+    pthread_mutex_lock(&meeting->lock);
+    int known = 0;
+    for (int i = 0; i < meeting->count; i++)
+        known |= pthread_equal(meeting->threads[i], pthread_self()) != 0;
+    if (!known && meeting->count < 64) {
+        pthread_sigmask(SIG_BLOCK, NULL, &meeting->masks[meeting->count]);
+        meeting->threads[meeting->count++] = pthread_self();
+        pthread_cond_broadcast(&meeting->came);
+    }
+    struct timespec end_time;
+    clock_gettime(CLOCK_REALTIME, &end_time);
+    end_time.tv_sec += 5;
+    while (meeting->count < meeting->wanted && pthread_cond_timedwait(&meeting->came, &meeting->lock, &end_time) == 0)
+        ;
+    pthread_mutex_unlock(&meeting->lock);
+}
+
+static struct meeting hold_meeting(int wanted, uint32_t blocks)
+{
+    struct meeting meeting = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, .wanted = wanted};
+    void *const args[] = {&meeting};
+    const cf_host_launch launch = {{blocks, 1, 1}, {256, 1, 1}, args};
+    cf__pool_run(meet, &launch);
+    return meeting;
+}
+
+static void pool_run_large_launch_takes_every_thread(void **state)
+{
+    (void)state;
+    static const char *const counts[] = {"2", "4", "7"};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        use_threads(counts[i]);
+        struct meeting meeting = hold_meeting(atoi(counts[i]), 100000);
+        assert_int_equal(meeting.count, atoi(counts[i]));
+        int launcher = 0;
+        for (int t = 0; t < meeting.count; t++)
+            launcher |= pthread_equal(meeting.threads[t], pthread_self()) != 0;
+        assert_true(launcher);
+    }
+}
+
+static void pool_run_one_thread_is_the_launching_one(void **state)
+{
+    (void)state;
+    use_threads("1");
+    struct meeting meeting = hold_meeting(1, 100000);
+    assert_int_equal(meeting.count, 1);
+    assert_true(pthread_equal(meeting.threads[0], pthread_self()));
+}
+
+static void pool_run_small_launch_stays_on_its_thread(void **state)
+{
+    (void)state;
+    use_threads("8");
+    for (int i = 0; i < 100; i++) {
+        struct meeting meeting = hold_meeting(1, 16);
+        assert_int_equal(meeting.count, 1);
+        assert_true(pthread_equal(meeting.threads[0], pthread_self()));
+    }
+}
+
+/* ---- Signals ---- */
+
+static volatile sig_atomic_t handled_here, handled_elsewhere;
+static pthread_t main_thread;
+
+static void handle(int number)
+{
+    (void)number;
+    if (pthread_equal(pthread_self(), main_thread))
+        handled_here++;
+    else
+        handled_elsewhere++;
+}
+
+static void pool_run_workers_block_every_signal(void **state)
+{
+    (void)state;
+    sigset_t before, after;
+    use_threads("4");
+    assert_int_equal(pthread_sigmask(SIG_BLOCK, NULL, &before), 0);
+    struct meeting meeting = hold_meeting(4, 100000);
+    assert_int_equal(pthread_sigmask(SIG_BLOCK, NULL, &after), 0);
+    assert_int_equal(meeting.count, 4);
+    for (int number = 1; number < 65; number++) {
+        if (number == SIGKILL || number == SIGSTOP || number == 32 || number == 33)
+            continue; /* cannot be blocked; the last two are the C library's */
+        assert_int_equal(sigismember(&after, number), sigismember(&before, number));
+        for (int t = 0; t < meeting.count; t++)
+            if (!pthread_equal(meeting.threads[t], pthread_self()))
+                assert_int_equal(sigismember(&meeting.masks[t], number), 1);
+    }
+
+    struct sigaction action = {.sa_handler = handle}, old;
+    main_thread = pthread_self();
+    sigemptyset(&action.sa_mask);
+    assert_int_equal(sigaction(SIGUSR1, &action, &old), 0);
+    for (int i = 0; i < 20; i++) {
+        assert_int_equal(kill(getpid(), SIGUSR1), 0);
+        assert_true(runs_once((cf_dim3){1000, 1, 1}, (cf_dim3){256, 1, 1}, count_blocks));
+    }
+    assert_int_equal(sigaction(SIGUSR1, &old, NULL), 0);
+    assert_int_equal(handled_here, 20);
+    assert_int_equal(handled_elsewhere, 0);
+}
+
+/* ---- Launches in launches, and many at once ---- */
+
+static int nested_wrong;
+
+static void launch_within(const cf_host_launch *launch, uint64_t begin, uint64_t end)
+{
+    for (uint64_t b = begin; b < end; b += 64)
+        if (!runs_once((cf_dim3){70, 1, 1}, (cf_dim3){256, 1, 1}, count_blocks))
+            __atomic_fetch_add(&nested_wrong, 1, __ATOMIC_RELAXED);
+    count_blocks(launch, begin, end);
+}
+
+static void pool_run_in_a_body_runs_each_block_once(void **state)
+{
+    (void)state;
+    for (size_t t = 0; t < sizeof thread_counts / sizeof *thread_counts; t++) {
+        use_threads(thread_counts[t]);
+        assert_true(runs_once((cf_dim3){3000, 1, 1}, (cf_dim3){64, 1, 1}, launch_within));
+        assert_int_equal(nested_wrong, 0);
+    }
+}
+
+/* Gives the number of launches that went wrong. */
+static void *launch_on_thread(void *number)
+{
+    unsigned short own[3] = {4, 5, (unsigned short)(uintptr_t)number};
+    intptr_t wrong = 0;
+    for (int round = 0; round < 60; round++) {
+        cf_dim3 grid = {1 + (uint32_t)(nrand48(own) % 3000), 1, 1}, block = {1 + (uint32_t)(nrand48(own) % 256), 1, 1};
+        wrong += !runs_once(grid, block, round % 16 ? count_blocks : launch_within);
+    }
+    return (void *)wrong;
+}
+
+static void launch_on_8_threads(void)
+{
+    pthread_t threads[8];
+    for (uintptr_t i = 0; i < 8; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, launch_on_thread, (void *)i), 0);
+    for (int i = 0; i < 8; i++) {
+        void *wrong;
+        assert_int_equal(pthread_join(threads[i], &wrong), 0);
+        assert_null(wrong);
+    }
+    assert_int_equal(nested_wrong, 0);
+}
+
+static void pool_run_8_threads_at_once_run_each_block_once(void **state)
+{
+    (void)state;
+    static const char *const counts[] = {"1", "2", "5"};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        use_threads(counts[i]);
+        launch_on_8_threads();
+    }
+}
+
+/* ---- Stop, fork ---- */
+
+static void pool_stop_then_run_starts_anew(void **state)
+{
+    (void)state;
+    use_threads("3");
+    for (int i = 0; i < 30; i++) {
+        struct meeting meeting = hold_meeting(3, 100000);
+        assert_int_equal(meeting.count, 3);
+        cf__pool_stop();
+        if (i % 2)
+            cf__pool_stop(); /* nothing runs: nothing to do */
+    }
+    assert_true(runs_once((cf_dim3){1000, 1, 1}, (cf_dim3){256, 1, 1}, count_blocks));
+}
+
+/* Whether a forked child, which has the launching thread alone, can launch. */
+static int works_in_child(void)
+{
+    int status = 0;
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(5); /* ends a child that is stuck */
+        int right = 1;
+        for (int i = 0; i < 3; i++)
+            right &= runs_once((cf_dim3){1000, 1, 1}, (cf_dim3){256, 1, 1}, count_blocks);
+        right &= hold_meeting(4, 100000).count == 4; /* with threads of its own */
+        cf__pool_stop();
+        _exit(!right);
+    }
+    return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
+static void pool_run_in_a_child_runs_each_block_once(void **state)
+{
+    (void)state;
+    use_threads("4");
+    assert_true(works_in_child()); /* no thread has been started yet */
+    assert_true(runs_once((cf_dim3){1000, 1, 1}, (cf_dim3){256, 1, 1}, count_blocks));
+    for (int i = 0; i < 10; i++)
+        assert_true(works_in_child());
+    assert_true(runs_once((cf_dim3){1000, 1, 1}, (cf_dim3){256, 1, 1}, count_blocks));
+    cf__pool_stop();
+    assert_true(works_in_child());
+}
+
+static int stop_launching;
+
+static void *keep_launching(void *unused)
+{
+    intptr_t wrong = 0;
+    (void)unused;
+    static unsigned int runs[200];
+    while (!__atomic_load_n(&stop_launching, __ATOMIC_RELAXED)) { /* allocates nothing: the heap is not ours to test */
+        struct counts counts = {.blocks = 200, .runs = runs};
+        void *const args[] = {&counts};
+        const cf_host_launch launch = {{200, 1, 1}, {256, 1, 1}, args};
+        memset(runs, 0, sizeof runs);
+        cf__pool_run(count_blocks, &launch);
+        for (int b = 0; b < 200; b++)
+            wrong += runs[b] != 1;
+    }
+    return (void *)wrong;
+}
+
+static void pool_run_in_a_child_of_a_launching_parent_runs_each_block_once(void **state)
+{
+    (void)state;
+    use_threads("4");
+    pthread_t thread;
+    void *wrong;
+    int right = 1;
+    __atomic_store_n(&stop_launching, 0, __ATOMIC_RELAXED);
+    assert_int_equal(pthread_create(&thread, NULL, keep_launching, NULL), 0);
+    for (int i = 0; i < 50 && right; i++)
+        right = works_in_child();
+    __atomic_store_n(&stop_launching, 1, __ATOMIC_RELAXED);
+    assert_int_equal(pthread_join(thread, &wrong), 0);
+    assert_null(wrong);
+    assert_true(right);
+}
+
+/* ---- CF_THREADS ---- */
+
+static void pool_configure_bad_number_is_refused_and_the_old_one_kept(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"0", "-1", "x", "1x", "2 ", "1025", "1.5", "0x4", "99999999999999999999"};
+    use_threads("3");
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char said[64];
+        snprintf(said, sizeof said, "CF_THREADS=%s: it is a number from 1 to 1024", bad[i]);
+        assert_int_equal(setenv("CF_THREADS", bad[i], 1), 0);
+        assert_fails(cf__pool_configure(), CF_EINVAL, said);
+    }
+    assert_int_equal(hold_meeting(3, 100000).count, 3);
+}
+
+static void pool_configure_empty_or_unset_takes_the_processors(void **state)
+{
+    (void)state;
+    cpu_set_t set;
+    assert_int_equal(sched_getaffinity(0, sizeof set, &set), 0);
+    int processors = CPU_COUNT(&set) < 64 ? CPU_COUNT(&set) : 64;
+    use_threads("");
+    assert_int_equal(hold_meeting(processors, 1000000).count, processors);
+    use_threads(NULL);
+    assert_int_equal(hold_meeting(processors, 1000000).count, processors);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pool_run_shapes_at_the_limits_run_each_block_once),
+        cmocka_unit_test(pool_run_random_shapes_run_each_block_once),
+        cmocka_unit_test(pool_run_large_launch_takes_every_thread),
+        cmocka_unit_test(pool_run_one_thread_is_the_launching_one),
+        cmocka_unit_test(pool_run_small_launch_stays_on_its_thread),
+        cmocka_unit_test(pool_run_workers_block_every_signal),
+        cmocka_unit_test(pool_run_in_a_body_runs_each_block_once),
+        cmocka_unit_test(pool_run_8_threads_at_once_run_each_block_once),
+        cmocka_unit_test(pool_stop_then_run_starts_anew),
+        cmocka_unit_test(pool_run_in_a_child_runs_each_block_once),
+        cmocka_unit_test(pool_run_in_a_child_of_a_launching_parent_runs_each_block_once),
+        cmocka_unit_test(pool_configure_bad_number_is_refused_and_the_old_one_kept),
+        cmocka_unit_test(pool_configure_empty_or_unset_takes_the_processors),
+    };
+    return RUN_ON_DRIVER(tests, NULL, tear_down);
+}
