@@ -85,7 +85,8 @@ int cf_version(void);
 /* Where a call runs: on the device of its stream; without a stream, on the device of the thread's cf_device_use();
  * else on that of the CUDA context current on the thread; else on the default device. That is GPU 0, in its primary
  * context, or CF_HOST where there is no driver or no GPU. The environment variable CF_DRIVER=cuda or CF_DRIVER=host
- * decides for the process, at its first use of the library. A GPU that is there and cannot be used is an error, never a silent move to the CPU. */
+ * decides for the process, at its first use of the library. A GPU that is there and cannot be used is an error, never
+ * a silent move to the CPU. */
 
 /* Writes the number of GPUs that this process may use: 0 where calls run on the CPU by default. */
 CF_CHECKED int cf_device_count(int *count);
@@ -176,8 +177,9 @@ CF_CHECKED int cf_event_elapsed(float *milliseconds, cf_event start, cf_event st
 
 /* ---- Kernels --------------------------------------------------------------------------------------------------- */
 
-/* `struct cf_kernel` is a kernel's descriptor, see <cuferry/registry.h>. */
+/* A kernel's descriptor, and a step of an expression in it: see <cuferry/registry.h>. */
 struct cf_kernel;
+struct cf_op;
 
 /* Both take one pointer per parameter in `args`, to a value of the parameter's type, as the typed entry points do.
  * Both check the scalars: extents that are negative or past 2^63 - 1 bytes, declared conditions, NULL where the extent
@@ -193,10 +195,11 @@ struct cf_kernel;
 CF_CHECKED int cf_call(const struct cf_kernel *kernel, void *const args[]);
 CF_CHECKED int cf_launch(const struct cf_kernel *kernel, cf_stream stream, void *const args[]);
 
-/* Evaluates extent number `dimension` of parameter number `parameter` (both from 0) over `args`, of which only the
- * integers that stand in the extent are read. CF_EOVERFLOW where the arithmetic overflows or divides by 0. */
-CF_CHECKED int cf_kernel_extent(const struct cf_kernel *kernel, uint32_t parameter, uint32_t dimension, void *const args[],
-                                int64_t *extent);
+/* Evaluates an expression of the kernel's annotation, such as an extent, over `args`, of which only the integers that
+ * stand in it are read: its first `count` steps, or with SIZE_MAX all of them. CF_EOVERFLOW where the arithmetic
+ * overflows or divides by 0. */
+CF_CHECKED int cf_kernel_evaluate(const struct cf_kernel *kernel, const struct cf_op *ops, size_t count,
+                                  void *const args[], int64_t *value);
 
 #ifdef __cplusplus
 }

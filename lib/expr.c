@@ -83,16 +83,14 @@ static int apply(int32_t code, int64_t left, int64_t right, int64_t *result)
     }
 }
 
-int cf__evaluate(const cf_kernel *kernel, const cf_expr *expr, void *const args[], int64_t *value)
+/* The first `count` steps, or those up to the end. */
+static int evaluate(const cf_kernel *kernel, const cf_op *ops, size_t count, void *const args[], int64_t *value)
 {
-    int64_t stack[CF_EXPR_DEPTH];
+    int64_t stack[CF_EXPR_DEPTH] = {0};
     int depth = 0; /* the generator sees to it that it stays within 0 and CF_EXPR_DEPTH */
-    for (const cf_op *op = expr->ops;; op++) {
+    for (const cf_op *op = ops; (size_t)(op - ops) < count && op->code != CF_OP_END; op++) {
         int status;
         switch (op->code) {
-        case CF_OP_END:
-            *value = stack[0];
-            return CF_OK;
         case CF_OP_CONST:
             stack[depth++] = op->operand;
             break;
@@ -123,6 +121,13 @@ int cf__evaluate(const cf_kernel *kernel, const cf_expr *expr, void *const args[
                 return CF_EOVERFLOW;
         }
     }
+    *value = stack[0];
+    return CF_OK;
+}
+
+int cf__evaluate(const cf_kernel *kernel, const cf_expr *expr, void *const args[], int64_t *value)
+{
+    return evaluate(kernel, expr->ops, SIZE_MAX, args, value);
 }
 
 void cf__describe(const cf_kernel *kernel, const cf_expr *expr, void *const args[], char *text, size_t size)
@@ -147,17 +152,11 @@ void cf__describe(const cf_kernel *kernel, const cf_expr *expr, void *const args
     }
 }
 
-int cf_kernel_extent(const cf_kernel *kernel, uint32_t parameter, uint32_t dimension, void *const args[],
-                     int64_t *extent)
+int cf_kernel_evaluate(const cf_kernel *kernel, const cf_op *ops, size_t count, void *const args[], int64_t *value)
 {
-    if (!kernel || !args || !extent)
-        return cf__fail(CF_EINVAL, "cf_kernel_extent: %s is NULL", !kernel ? "kernel" : !args ? "args" : "extent");
-    if (parameter >= kernel->nparams || dimension >= kernel->params[parameter].ndims)
-        return cf__fail(CF_EINVAL, "cf_kernel_extent: %s has no parameter %" PRIu32 " with dimension %" PRIu32,
-                        kernel->function, parameter, dimension);
-    const cf_expr *expr = &kernel->params[parameter].extents[dimension];
-    int status = cf__evaluate(kernel, expr, args, extent);
-    return status == CF_OK ? CF_OK
-                           : cf__fail(status, "%s: %s[%s] overflows", kernel->function, kernel->params[parameter].name,
-                                      expr->text);
+    if (!kernel || !ops || !args || !value)
+        return cf__fail(CF_EINVAL, "cf_kernel_evaluate: %s is NULL",
+                        !kernel ? "kernel" : !ops ? "ops" : !args ? "args" : "value");
+    int status = evaluate(kernel, ops, count, args, value);
+    return status == CF_OK ? CF_OK : cf__fail(status, "%s: an expression overflows", kernel->function);
 }

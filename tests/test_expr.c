@@ -382,69 +382,74 @@ static void describe_short_buffer_is_cut(void **state)
     }
 }
 
-/* ---- cf_kernel_extent() ---- */
+/* ---- cf_kernel_evaluate() ---- */
 
-static void kernel_extent_every_dimension_is_evaluated(void **state)
+static const cf_op *extent(uint32_t dimension)
+{
+    return kernel.params[ARRAY].extents[dimension].ops;
+}
+
+static void kernel_evaluate_every_extent_is_evaluated(void **state)
 {
     (void)state;
-    int64_t extent = -1;
+    int64_t value = -1;
     values.i32 = 6;
     values.i64 = 7;
     values.u64 = 1234567890123;
     values.i8 = 9;
-    assert_ok(cf_kernel_extent(&kernel, ARRAY, 0, args, &extent));
-    assert_int_equal(extent, 42);
-    assert_ok(cf_kernel_extent(&kernel, ARRAY, 1, args, &extent));
-    assert_int_equal(extent, 1234567890123);
-    assert_ok(cf_kernel_extent(&kernel, ARRAY, 2, args, &extent));
-    assert_int_equal(extent, 11);
+    assert_ok(cf_kernel_evaluate(&kernel, extent(0), SIZE_MAX, args, &value));
+    assert_int_equal(value, 42);
+    assert_ok(cf_kernel_evaluate(&kernel, extent(1), SIZE_MAX, args, &value));
+    assert_int_equal(value, 1234567890123);
+    assert_ok(cf_kernel_evaluate(&kernel, extent(2), SIZE_MAX, args, &value));
+    assert_int_equal(value, 11);
 }
 
-static void kernel_extent_other_arguments_are_not_read(void **state)
+static void kernel_evaluate_some_steps_stops_behind_them(void **state)
+{
+    (void)state;
+    const cf_op ops[] = {{CF_OP_CONST, 5}, {CF_OP_CONST, 3}, {CF_OP_SUB, 0}, {CF_OP_CONST, 0}, {CF_OP_DIV, 0}, {CF_OP_END, 0}};
+    int64_t value = -1;
+    assert_ok(cf_kernel_evaluate(&kernel, ops, 1, args, &value));
+    assert_int_equal(value, 5);
+    assert_ok(cf_kernel_evaluate(&kernel, ops, 3, args, &value));
+    assert_int_equal(value, 2);
+    assert_fails(cf_kernel_evaluate(&kernel, ops, 5, args, &value), CF_EOVERFLOW, kernel.function);
+}
+
+static void kernel_evaluate_other_arguments_are_not_read(void **state)
 {
     (void)state;
     void *few[PARAMS] = {NULL};
-    int64_t extent = -1;
+    int64_t value = -1;
     values.u64 = 5;
     few[CF_U64] = &values.u64;
-    assert_ok(cf_kernel_extent(&kernel, ARRAY, 1, few, &extent));
-    assert_int_equal(extent, 5);
+    assert_ok(cf_kernel_evaluate(&kernel, extent(1), SIZE_MAX, few, &value));
+    assert_int_equal(value, 5);
 }
 
-static void kernel_extent_overflow_is_reported(void **state)
+static void kernel_evaluate_overflow_is_reported(void **state)
 {
     (void)state;
-    int64_t extent = -1;
+    int64_t value = -1;
     values.i32 = 2;
     values.i64 = INT64_MAX;
-    assert_fails(cf_kernel_extent(&kernel, ARRAY, 0, args, &extent), CF_EOVERFLOW, "array[i32 * i64]");
     values.u64 = UINT64_MAX;
-    assert_fails(cf_kernel_extent(&kernel, ARRAY, 1, args, &extent), CF_EOVERFLOW, "array[u64]");
     values.i8 = 0;
-    assert_fails(cf_kernel_extent(&kernel, ARRAY, 2, args, &extent), CF_EOVERFLOW, "array[100 / i8]");
-    assert_int_equal(extent, -1);
+    for (uint32_t d = 0; d < 3; d++)
+        assert_fails(cf_kernel_evaluate(&kernel, extent(d), SIZE_MAX, args, &value), CF_EOVERFLOW, kernel.function);
+    assert_int_equal(value, -1);
 }
 
-static void kernel_extent_bad_number_is_invalid(void **state)
+static void kernel_evaluate_null_is_invalid(void **state)
 {
     (void)state;
-    int64_t extent = -1;
-    assert_fails(cf_kernel_extent(&kernel, PARAMS, 0, args, &extent), CF_EINVAL, "cf_every has no parameter 11");
-    assert_fails(cf_kernel_extent(&kernel, UINT32_MAX, 0, args, &extent), CF_EINVAL, "no parameter 4294967295");
-    assert_fails(cf_kernel_extent(&kernel, ARRAY, 3, args, &extent), CF_EINVAL, "with dimension 3");
-    assert_fails(cf_kernel_extent(&kernel, ARRAY, UINT32_MAX, args, &extent), CF_EINVAL, "with dimension 4294967295");
-    assert_fails(cf_kernel_extent(&kernel, CF_I32, 0, args, &extent), CF_EINVAL, "no parameter 2 with dimension 0");
-    assert_int_equal(extent, -1);
-}
-
-static void kernel_extent_null_is_invalid(void **state)
-{
-    (void)state;
-    int64_t extent = -1;
-    assert_fails(cf_kernel_extent(NULL, 0, 0, args, &extent), CF_EINVAL, "kernel is NULL");
-    assert_fails(cf_kernel_extent(&kernel, ARRAY, 0, NULL, &extent), CF_EINVAL, "args is NULL");
-    assert_fails(cf_kernel_extent(&kernel, ARRAY, 0, args, NULL), CF_EINVAL, "extent is NULL");
-    assert_int_equal(extent, -1);
+    int64_t value = -1;
+    assert_fails(cf_kernel_evaluate(NULL, extent(0), 1, args, &value), CF_EINVAL, "kernel is NULL");
+    assert_fails(cf_kernel_evaluate(&kernel, NULL, 1, args, &value), CF_EINVAL, "ops is NULL");
+    assert_fails(cf_kernel_evaluate(&kernel, extent(0), 1, NULL, &value), CF_EINVAL, "args is NULL");
+    assert_fails(cf_kernel_evaluate(&kernel, extent(0), 1, args, NULL), CF_EINVAL, "value is NULL");
+    assert_int_equal(value, -1);
 }
 
 int main(void)
@@ -471,11 +476,11 @@ int main(void)
         TEST(describe_parameters_are_named_once_in_order),
         TEST(describe_u64_past_int64_says_so),
         TEST(describe_short_buffer_is_cut),
-        TEST(kernel_extent_every_dimension_is_evaluated),
-        TEST(kernel_extent_other_arguments_are_not_read),
-        TEST(kernel_extent_overflow_is_reported),
+        TEST(kernel_evaluate_every_extent_is_evaluated),
+        TEST(kernel_evaluate_other_arguments_are_not_read),
+        TEST(kernel_evaluate_overflow_is_reported),
         TEST(kernel_extent_bad_number_is_invalid),
-        TEST(kernel_extent_null_is_invalid),
+        TEST(kernel_evaluate_null_is_invalid),
     };
 #undef TEST
     return RUN_ON_DRIVER(tests, NULL, NULL);

@@ -339,8 +339,8 @@ class RunTest:
         def described():
             out = self.good('--describe', 'gather_i64_i32', driver=False)
             wanted = ('gather_i64_i32\n', 'in        source[M], i64\n', 'in        index[N], i32\n',
-                      'out       res[N], i64\n', 'value     N, i64\n', 'check     0 <= index[:] < M\n', 'launch    grid(N) block(256)\n',
-                      'kernels/gather.cu:')
+                      'out       res[N], i64\n', 'value     N, i64\n', 'check     0 <= index[:] < M\n',
+                      'launch    grid(N) block(256)\n', 'kernels/gather.cu:')
             missing = [text for text in wanted if text not in out]
             return f'{missing} missing in {out}' if missing else ''
 
@@ -397,7 +397,7 @@ class RunTest:
                 ('with_product_past_64_bits', header('(3,)', '(4294967296, 4294967296, 3)'), 'too large'),
                 ('with_bytes_past_63_bits', header('(3,)', f'({2**62},)'), 'too large'),
                 ('with_40_dimensions', header('(3,)', f'({"1, " * 40})'), 'dimensions'),
-                ('of_big_endian_elements', header('<f4', '>f4'), "'>f4'"),
+                ('of_big_endian_elements', header('<f4', '>f4'), "'>f4', are big-endian"),
                 ('of_objects', header('<f4', '|O'), "'|O'"),
                 ('of_halves', header('<f4', '<f2'), "'<f2'"),
                 ('of_complex_elements', header('<f4', '<c8'), "'<c8'"),

@@ -8,6 +8,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include <cuferry.h>
+
 struct inference {
     const cf_kernel *kernel;
     struct argument *arguments;
@@ -27,76 +29,6 @@ enum solution { SOLVED, NOT_YET, IMPOSSIBLE };
 
 /* ---- Expressions ---- */
 
-/* One binary step, as in lib/expr.c; -1 where the exact result does not exist or does not fit. */
-static int apply(int32_t code, int64_t left, int64_t right, int64_t *result)
-{
-    switch (code) {
-    case CF_OP_ADD:
-        return __builtin_add_overflow(left, right, result) ? -1 : 0;
-    case CF_OP_SUB:
-        return __builtin_sub_overflow(left, right, result) ? -1 : 0;
-    case CF_OP_MUL:
-        return __builtin_mul_overflow(left, right, result) ? -1 : 0;
-    case CF_OP_DIV:
-    case CF_OP_MOD:
-        if (right == 0 || (left == INT64_MIN && right == -1))
-            return -1;
-        *result = code == CF_OP_DIV ? left / right : left % right;
-        return 0;
-    default:
-        *result = code == CF_OP_MIN   ? (left < right ? left : right)
-                  : code == CF_OP_MAX ? (left > right ? left : right)
-                  : code == CF_OP_LT  ? left < right
-                  : code == CF_OP_LE  ? left <= right
-                  : code == CF_OP_GT  ? left > right
-                  : code == CF_OP_GE  ? left >= right
-                  : code == CF_OP_EQ  ? left == right
-                                      : left != right;
-        return 0;
-    }
-}
-
-/* Evaluates the steps from `op` up to `end`. */
-static int evaluate(const cf_kernel *kernel, const struct argument *arguments, const cf_op *op, const cf_op *end,
-                    int64_t *value)
-{
-    int64_t stack[CF_EXPR_DEPTH];
-    int depth = 0; /* the generator sees to it that it stays within 0 and CF_EXPR_DEPTH */
-    for (; op < end; op++)
-        switch (op->code) {
-        case CF_OP_CONST:
-            stack[depth++] = op->operand;
-            break;
-        case CF_OP_PARAM:
-            if (arguments[op->operand].origin == ABSENT ||
-                element_integer(kernel->params[op->operand].type, &arguments[op->operand].value, &stack[depth++]) != 0)
-                return -1;
-            break;
-        case CF_OP_NEG:
-            if (__builtin_sub_overflow(0, stack[depth - 1], &stack[depth - 1]))
-                return -1;
-            break;
-        case CF_OP_NOT:
-            stack[depth - 1] = !stack[depth - 1];
-            break;
-        case CF_OP_AND:
-        case CF_OP_OR:
-            if ((stack[depth - 1] != 0) == (op->code == CF_OP_OR)) {
-                stack[depth - 1] = op->code == CF_OP_OR;
-                op += op->operand;
-            } else {
-                depth--;
-            }
-            break;
-        default:
-            depth--;
-            if (apply(op->code, stack[depth - 1], stack[depth], &stack[depth - 1]) != 0)
-                return -1;
-        }
-    *value = stack[0];
-    return 0;
-}
-
 static const cf_op *end_of(const cf_expr *expr)
 {
     const cf_op *op = expr->ops;
@@ -105,17 +37,33 @@ static const cf_op *end_of(const cf_expr *expr)
     return op;
 }
 
-int infer_evaluate(const cf_kernel *kernel, const struct argument *arguments, const cf_expr *expr, int64_t *value)
-{
-    return evaluate(kernel, arguments, expr->ops, end_of(expr), value);
-}
-
 static int has_unknown(const struct argument *arguments, const cf_op *op, const cf_op *end)
 {
     for (; op < end; op++)
         if (op->code == CF_OP_PARAM && arguments[op->operand].origin == ABSENT)
             return 1;
     return 0;
+}
+
+/* Evaluates the steps from `begin` up to `end`, in which nothing is unknown. */
+static int evaluate(const cf_kernel *kernel, const struct argument *arguments, const cf_op *begin, const cf_op *end,
+                    int64_t *value)
+{
+    if (has_unknown(arguments, begin, end))
+        return -1;
+    void **args = calloc(kernel->nparams + (size_t)1, sizeof *args);
+    if (!args)
+        return -1;
+    for (uint32_t i = 0; i < kernel->nparams; i++)
+        args[i] = (void *)(uintptr_t)&arguments[i].value;
+    int status = cf_kernel_evaluate(kernel, begin, (size_t)(end - begin), args, value);
+    free(args);
+    return status == CF_OK ? 0 : -1;
+}
+
+int infer_evaluate(const cf_kernel *kernel, const struct argument *arguments, const cf_expr *expr, int64_t *value)
+{
+    return evaluate(kernel, arguments, expr->ops, end_of(expr), value);
 }
 
 /* The first step of the operand that ends with `last`: there is no && or || in it. */
@@ -311,7 +259,7 @@ static enum solution solve_equation(const struct inference *inference, const str
             unknown = expr;
         } else if (equation->dimension == PRODUCT &&
                    (infer_evaluate(inference->kernel, inference->arguments, expr, &extent) != 0 ||
-                    apply(CF_OP_MUL, known, extent, &known) != 0)) {
+                    __builtin_mul_overflow(known, extent, &known))) {
             return NOT_YET;
         }
     }
@@ -384,7 +332,7 @@ static int check_equation(const struct inference *inference, const struct equati
     for (uint32_t d = 0; d < param->ndims; d++)
         if (equation->dimension == PRODUCT || equation->dimension == (int)d)
             fits &= infer_evaluate(inference->kernel, inference->arguments, &param->extents[d], &extent) == 0 &&
-                    apply(CF_OP_MUL, total, extent, &total) == 0;
+                    !__builtin_mul_overflow(total, extent, &total);
     if (fits && total == equation->value)
         return 0;
     begin_line(inference, equation, message);
