@@ -1,6 +1,7 @@
 /* call.c - the plain call: checks everything, stages host arrays, runs the kernel and waits for it. */
 #include <inttypes.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "internal.h"
@@ -48,15 +49,20 @@ int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], c
     struct cf__memory memory;
     cf__locate(pointer, &memory);
     size_t left = memory.size ? memory.size - (size_t)((const char *)pointer - memory.begin) : SIZE_MAX;
-    if (memory.is_device && memory.device != device)
-        return cf__fail(CF_EINVAL, "%s: %s is memory of device %d and the call runs on %s%d", kernel->function,
-                        param->name, memory.device, device == CF_HOST ? "CF_HOST, device " : "device ", device);
-    int in_place = place->driver->is_host || (memory.driver && !memory.driver->is_host && memory.usable);
-    if (in_place && left < array.bytes && (memory.is_device || place->driver->is_host))
+    if (memory.is_device && memory.device != device) {
+        char here[24] = "CF_HOST";
+        if (device != CF_HOST)
+            snprintf(here, sizeof here, "device %d", device);
+        return cf__fail(CF_EINVAL, "%s: %s is memory of device %d and the call runs on %s", kernel->function, param->name,
+                        memory.device, here);
+    }
+    int is_ours = memory.is_device || (memory.driver && memory.driver->is_host);
+    if (is_ours && left < array.bytes)
         return cf__fail(CF_EINVAL, "%s: %s has %" PRId64 " elements, %zu bytes, and its allocation ends after %zu bytes",
                         kernel->function, param->name, array.count, array.bytes, left);
-    if (in_place && left < array.bytes)
-        in_place = 0; /* host memory of which only a part is registered with the driver */
+    /* Host memory is used in place where all of it, not only a part, is registered with the GPU's driver. */
+    int in_place = place->driver->is_host ||
+                   (memory.driver && !memory.driver->is_host && memory.usable && left >= array.bytes);
     if (!in_place && param->direction == CF_POINTER)
         return cf__fail(CF_EINVAL, "%s: %s is host memory; it has no declared extent and takes device memory only",
                         kernel->function, param->name);
@@ -139,6 +145,21 @@ static int bound(const struct call *call, const cf_check *check, int is_upper, i
     return CF_OK;
 }
 
+/* Writes "[0, 100)", as the annotation has it; "[0, inf)" where a bound is absent. */
+static void describe_range(const struct call *call, const cf_check *check, char *text, size_t size)
+{
+    int64_t value;
+    int used = 0;
+    if (check->lower.ops && cf__evaluate(call->kernel, &check->lower, call->given, &value) == CF_OK)
+        used = snprintf(text, size, "%c%" PRId64 ", ", check->lower_open ? '(' : '[', value);
+    else
+        used = snprintf(text, size, "(-inf, ");
+    if (check->upper.ops && cf__evaluate(call->kernel, &check->upper, call->given, &value) == CF_OK)
+        snprintf(text + used, size - (size_t)used, "%" PRId64 "%c", value, check->upper_open ? ')' : ']');
+    else
+        snprintf(text + used, size - (size_t)used, "inf)");
+}
+
 static int report_element(const struct call *call, const cf_check *check, int64_t index)
 {
     const cf_kernel *kernel = call->kernel;
@@ -153,13 +174,10 @@ static int report_element(const struct call *call, const cf_check *check, int64_
     if (result != CUDA_SUCCESS)
         return cf__fail_driver(call->place->driver, result, "cuMemcpy", "%s: reading %s[%" PRId64 "]", kernel->function,
                                param->name, index);
-    int64_t value = param->type == CF_I32 ? element.narrow : element.wide, lower, upper;
-    if (cf__evaluate(kernel, &check->lower, call->given, &lower) == CF_OK && /* as the annotation writes them */
-        cf__evaluate(kernel, &check->upper, call->given, &upper) == CF_OK)
-        return cf__fail(CF_ERANGE, "%s: %s[%" PRId64 "] = %" PRId64 " is outside %c%" PRId64 ", %" PRId64 "%c",
-                        kernel->function, param->name, index, value, check->lower_open ? '(' : '[', lower, upper,
-                        check->upper_open ? ')' : ']');
-    return CF_ERANGE;
+    char range[64];
+    describe_range(call, check, range, sizeof range);
+    return cf__fail(CF_ERANGE, "%s: %s[%" PRId64 "] = %" PRId64 " is outside %s", kernel->function, param->name, index,
+                    param->type == CF_I32 ? element.narrow : element.wide, range);
 }
 
 static int check_elements(const struct call *call, const cf_check *check)

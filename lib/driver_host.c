@@ -441,13 +441,13 @@ static CUresult event_destroy(CUevent event)
 
 static CUresult event_record(CUevent event, CUstream stream)
 {
-    if (!is_live(event, EVENT))
+    if (!is_live(event, EVENT) || stream_check(stream) != CUDA_SUCCESS)
         return CUDA_ERROR_INVALID_HANDLE;
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     int64_t time = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
     __atomic_store_n(&((struct handle *)(void *)event)->time, time ? time : 1, __ATOMIC_RELAXED);
-    return stream_check(stream);
+    return CUDA_SUCCESS;
 }
 
 static CUresult event_check(CUevent event)

@@ -6,22 +6,24 @@
 /* Asks one driver about a pointer; whether it knows it. */
 static int ask(const struct cf__driver *driver, const void *pointer, struct cf__memory *memory)
 {
-    enum { COUNT = 6 };
+    enum { COUNT = 7 };
     unsigned int type = 0;
+    int managed = 0;
     CUdeviceptr address = 0, begin = 0;
     CUcontext context = NULL;
     int ordinal = 0;
     size_t size = 0;
     CUpointer_attribute attributes[COUNT] = {
         CU_POINTER_ATTRIBUTE_MEMORY_TYPE,    CU_POINTER_ATTRIBUTE_DEVICE_POINTER,   CU_POINTER_ATTRIBUTE_CONTEXT,
-        CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, CU_POINTER_ATTRIBUTE_RANGE_SIZE};
-    void *data[COUNT] = {&type, &address, &context, &ordinal, &begin, &size};
+        CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, CU_POINTER_ATTRIBUTE_RANGE_SIZE,
+        CU_POINTER_ATTRIBUTE_IS_MANAGED};
+    void *data[COUNT] = {&type, &address, &context, &ordinal, &begin, &size, &managed};
     if (driver->cuPointerGetAttributes(COUNT, attributes, data, (uintptr_t)pointer) != CUDA_SUCCESS || type == 0)
         return 0;
     *memory = (struct cf__memory){
         .driver = driver,
         .context = context,
-        .is_device = type == CU_MEMORYTYPE_DEVICE,
+        .is_device = type == CU_MEMORYTYPE_DEVICE && !managed,
         .device = driver->is_host ? CF_HOST : ordinal,
         .usable = (void *)(uintptr_t)address,
         .begin = (const char *)(uintptr_t)begin,

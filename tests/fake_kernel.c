@@ -53,20 +53,18 @@ CUresult fake_cuLibraryUnload(CUlibrary library)
     TRY(fake_begin());
     if (!fake_is_live(library, FAKE_LIBRARY))
         return fake_end(CUDA_ERROR_INVALID_HANDLE);
-    struct fake_object *next;
-    for (struct fake_object *object = fake_objects; result == CUDA_SUCCESS && object; object = next) {
+    for (struct fake_object *object = fake_objects, *next; object; object = next) {
         next = object->next;
         if (object->kind == FAKE_FUNCTION && ((CUfunction)(void *)object)->kernel->library == library)
             fake_remove(object);
     }
-    for (struct fake_object *object = fake_objects; result == CUDA_SUCCESS && object; object = next) {
+    for (struct fake_object *object = fake_objects, *next; object; object = next) {
         next = object->next;
         if (object->kind == FAKE_KERNEL && ((CUkernel)(void *)object)->library == library)
             fake_remove(object);
     }
-    if (result == CUDA_SUCCESS)
-        fake_remove(library);
-    return fake_end(result);
+    fake_remove(library);
+    return fake_end(CUDA_SUCCESS);
 }
 
 static const cf_kernel *find_entry(const cf_image *image, const char *entry)
@@ -80,14 +78,12 @@ static const cf_kernel *find_entry(const cf_image *image, const char *entry)
 
 CUresult fake_cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name)
 {
-    const cf_kernel *found = NULL;
     TRY(fake_begin());
     if (!fake_is_live(library, FAKE_LIBRARY))
         return fake_end(CUDA_ERROR_INVALID_HANDLE);
-    if (!(found = find_entry(library->image, name)))
+    const cf_kernel *found = find_entry(library->image, name);
+    if (!found)
         return fake_end(CUDA_ERROR_NOT_FOUND);
-    if (result != CUDA_SUCCESS)
-        return fake_end(CUDA_SUCCESS);
     for (struct fake_object *object = fake_objects; object; object = object->next) {
         *kernel = (CUkernel)(void *)object;
         if (object->kind == FAKE_KERNEL && (*kernel)->library == library && (*kernel)->kernel == found)
@@ -113,14 +109,12 @@ static CUresult check_code(const cf_image *image, int capability)
 
 CUresult fake_cuKernelGetFunction(CUfunction *function, CUkernel kernel)
 {
-    CUcontext context = NULL;
+    CUcontext context;
     TRY(fake_begin());
     if (!fake_is_live(kernel, FAKE_KERNEL))
         return fake_end(CUDA_ERROR_INVALID_HANDLE);
     TRY(fake_current(&context));
     TRY(check_code(kernel->kernel->image, fake.capability[context->device]));
-    if (result != CUDA_SUCCESS)
-        return fake_end(CUDA_SUCCESS);
     for (struct fake_object *object = fake_objects; object; object = object->next) {
         *function = (CUfunction)(void *)object;
         if (object->kind == FAKE_FUNCTION && object->context == context && (*function)->kernel == kernel)
@@ -146,12 +140,12 @@ CUresult fake_cuKernelGetParamInfo(CUkernel kernel, size_t index, size_t *offset
     if (index >= kernel->kernel->nparams)
         return fake_end(CUDA_ERROR_INVALID_VALUE);
     size_t end = 0;
-    for (size_t i = 0; result == CUDA_SUCCESS && i <= index; i++) {
+    for (size_t i = 0; i <= index; i++) {
         *size = param_size(&kernel->kernel->params[i]);
         *offset = (end + *size - 1) / *size * *size; /* parameters lie as the members of a struct */
         end = *offset + *size;
     }
-    return fake_end(result);
+    return fake_end(CUDA_SUCCESS);
 }
 
 /* ---- Launches ---- */
@@ -163,7 +157,8 @@ struct launch {
     uint64_t values[MAX_PARAMS]; /* of the arguments, as the call found them */
 };
 
-/* The argument as the CPU sees it: an array has to be all there, where it has elements. */
+/* The argument as the CPU sees it; 0 where a kernel that reads its first element would fault. Further elements are the
+ * kernel's matter: no GPU checks where its arrays end either. */
 static int translate(CUcontext context, const cf_kernel *kernel, uint32_t i, void *const args[], uint64_t *value)
 {
     struct cf__array array = {1, 1};
@@ -171,7 +166,7 @@ static int translate(CUcontext context, const cf_kernel *kernel, uint32_t i, voi
     if (param->direction == CF_VALUE || (param->direction == CF_POINTER && !*value) ||
         (param->direction != CF_POINTER && cf__array(kernel, i, args, &array) == CF_OK && !array.count))
         return 1;
-    *value = (uintptr_t)fake_reach_from(context, *value, array.bytes);
+    *value = (uintptr_t)fake_reach_from(context, *value);
     return *value != 0;
 }
 
@@ -210,13 +205,10 @@ CUresult fake_cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned 
     const cf_dim3 grid = {grid_x, grid_y, grid_z}, block = {block_x, block_y, block_z};
     TRY(fake_begin());
     TRY(fake_stream(handle, &stream));
-    if (result == CUDA_SUCCESS &&
-        (!fake_is_live(function, FAKE_FUNCTION) || function->object.context != stream->object.context))
-        result = CUDA_ERROR_INVALID_HANDLE;
+    if (!fake_is_live(function, FAKE_FUNCTION) || function->object.context != stream->object.context)
+        return fake_end(CUDA_ERROR_INVALID_HANDLE);
     if (shared || extra || !args || !is_launchable(grid, block))
         return fake_end(CUDA_ERROR_INVALID_VALUE);
-    if (result != CUDA_SUCCESS)
-        return fake_end(result);
     const cf_kernel *kernel = function->kernel->kernel;
     if (!kernel->host || kernel->nparams > MAX_PARAMS)
         return fake_end(CUDA_ERROR_NOT_SUPPORTED);

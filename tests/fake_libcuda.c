@@ -263,14 +263,23 @@ static const struct {
     {200, "CUDA_ERROR_INVALID_IMAGE", "device kernel image is invalid"},
     {201, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"},
     {209, "CUDA_ERROR_NO_BINARY_FOR_GPU", "no kernel image is available for execution on the device"},
+    {218, "CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed"},
+    {221, "CUDA_ERROR_JIT_COMPILER_NOT_FOUND", "PTX JIT compiler library not found"},
     {222, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION", "the provided PTX was compiled with an unsupported toolchain."},
+    {300, "CUDA_ERROR_INVALID_SOURCE", "device kernel image is invalid"},
     {400, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
     {500, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
     {600, "CUDA_ERROR_NOT_READY", "device not ready"},
     {700, "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"},
+    {702, "CUDA_ERROR_LAUNCH_TIMEOUT", "the launch timed out and was terminated"},
     {709, "CUDA_ERROR_CONTEXT_IS_DESTROYED", "context is destroyed"},
+    {710, "CUDA_ERROR_ASSERT", "device-side assert triggered"},
+    {714, "CUDA_ERROR_HARDWARE_STACK_ERROR", "hardware stack error"},
+    {719, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
     {801, "CUDA_ERROR_NOT_SUPPORTED", "operation not supported"},
     {803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", "system has unsupported display driver / cuda driver combination"},
+    {804, "CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE", "forward compatibility was attempted on non supported HW"},
+    {900, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "operation not permitted when stream is capturing"},
     {999, "CUDA_ERROR_UNKNOWN", "unknown error"},
 };
 
@@ -327,26 +336,26 @@ CUresult fake_cuDeviceGetName(char *name, int size, CUdevice device)
 
 CUresult fake_cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device)
 {
-    CUresult result = check_device(device);
-    if (result != CUDA_SUCCESS)
-        return result;
+    TRY(fake_begin());
+    TRY(check_device(device));
     switch (attribute) {
     case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X:
         *value = INT32_MAX;
-        return CUDA_SUCCESS;
+        break;
     case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y:
     case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z:
         *value = UINT16_MAX;
-        return CUDA_SUCCESS;
+        break;
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
         *value = fake.capability[device] / 10;
-        return CUDA_SUCCESS;
+        break;
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
         *value = fake.capability[device] % 10;
-        return CUDA_SUCCESS;
+        break;
     default:
-        return CUDA_ERROR_INVALID_VALUE;
+        return fake_end(CUDA_ERROR_INVALID_VALUE);
     }
+    return fake_end(CUDA_SUCCESS);
 }
 
 CUresult fake_failed(CUcontext context)
@@ -450,10 +459,8 @@ static void push(CUcontext context)
 CUresult fake_cuCtxCreate(CUcontext *context, unsigned int flags, CUdevice device)
 {
     (void)flags;
-    CUresult result = check_device(device);
-    if (result != CUDA_SUCCESS)
-        return result;
     TRY(fake_begin());
+    TRY(check_device(device));
     TRY(create_context(device, 0, context));
     push(*context);
     return fake_end(CUDA_SUCCESS);
@@ -470,14 +477,18 @@ CUresult fake_cuCtxDestroy(CUcontext context)
     return fake_end(CUDA_SUCCESS);
 }
 
-CUresult fake_current(CUcontext *context)
+static CUresult current(CUcontext *context)
 {
     if (!depth)
         return CUDA_ERROR_INVALID_CONTEXT;
     *context = stack[depth - 1].context;
-    if (!context_is_live(*context) || (*context)->id != stack[depth - 1].id)
-        return FAKE_CONTEXT_IS_DESTROYED;
-    return fake_failed(*context);
+    return context_is_live(*context) && (*context)->id == stack[depth - 1].id ? CUDA_SUCCESS : FAKE_CONTEXT_IS_DESTROYED;
+}
+
+CUresult fake_current(CUcontext *context)
+{
+    CUresult result = current(context);
+    return result == CUDA_SUCCESS ? fake_failed(*context) : result;
 }
 
 CUresult fake_cuCtxGetCurrent(CUcontext *context)
@@ -491,11 +502,10 @@ CUresult fake_cuCtxPushCurrent(CUcontext context)
     TRY(fake_begin());
     if (!context)
         return fake_end(CUDA_ERROR_INVALID_VALUE);
-    else if (result == CUDA_SUCCESS && !context_is_live(context))
-        result = CUDA_ERROR_INVALID_CONTEXT;
-    if (result == CUDA_SUCCESS)
-        push(context);
-    return fake_end(result);
+    if (!context_is_live(context))
+        return fake_end(CUDA_ERROR_INVALID_CONTEXT);
+    push(context);
+    return fake_end(CUDA_SUCCESS);
 }
 
 CUresult fake_cuCtxPopCurrent(CUcontext *context)
@@ -512,26 +522,22 @@ CUresult fake_cuCtxPopCurrent(CUcontext *context)
 /* The device of a context and its id can be asked for when it has failed, too. */
 CUresult fake_cuCtxGetDevice(CUdevice *device)
 {
-    CUcontext context = NULL;
+    CUcontext context;
     TRY(fake_begin());
-    TRY(fake_current(&context));
-    if (context && (result == CUDA_SUCCESS || result == fake_failed(context))) {
-        *device = context->device;
-        result = CUDA_SUCCESS;
-    }
-    return fake_end(result);
+    TRY(current(&context));
+    *device = context->device;
+    return fake_end(CUDA_SUCCESS);
 }
 
 CUresult fake_cuCtxGetId(CUcontext context, unsigned long long *id)
 {
     TRY(fake_begin());
-    if (result == CUDA_SUCCESS && !context)
-        (void)fake_current(&context);
+    if (!context)
+        TRY(current(&context));
     if (!context_is_live(context))
         return fake_end(CUDA_ERROR_INVALID_CONTEXT);
-    if (result == CUDA_SUCCESS)
-        *id = context->id;
-    return fake_end(result);
+    *id = context->id;
+    return fake_end(CUDA_SUCCESS);
 }
 
 CUresult fake_cuCtxSynchronize(void)

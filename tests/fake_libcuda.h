@@ -166,7 +166,7 @@ void fake_drain_all(void);
 void *fake_reach(CUdeviceptr pointer, size_t bytes);
 
 /* The same for a kernel in a context: pageable memory and that of other devices is out of its reach. */
-void *fake_reach_from(CUcontext context, CUdeviceptr pointer, size_t bytes);
+void *fake_reach_from(CUcontext context, CUdeviceptr pointer);
 
 #pragma GCC visibility pop
 #endif

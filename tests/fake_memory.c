@@ -133,13 +133,13 @@ void *fake_reach(CUdeviceptr pointer, size_t bytes)
     return bytes <= allocation->size - offset ? allocation->memory + offset : NULL;
 }
 
-void *fake_reach_from(CUcontext context, CUdeviceptr pointer, size_t bytes)
+void *fake_reach_from(CUcontext context, CUdeviceptr pointer)
 {
     const struct fake_allocation *allocation = find(pointer);
     if (!allocation ||
         (allocation->type == FAKE_DEVICE_MEMORY && allocation->object.context->device != context->device))
         return NULL;
-    return fake_reach(pointer, bytes);
+    return fake_reach(pointer, 1);
 }
 
 /* As the driver does, answers "nothing" for a pointer that it does not know, and then leaves its range alone. */

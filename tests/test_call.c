@@ -505,8 +505,10 @@ static void gather_short_allocation_is_invalid(void **state)
 static void gather_host_array_larger_than_the_gpu_is_enomem(void **state)
 {
     (void)state;
-    if (!on_cuda())
-        skip(); /* host memory is used in place */
+    if (!on_cuda()) {
+        puts("# skip: host memory is used in place");
+        skip();
+    }
     unsigned short seed[3] = {8, 8, 9};
     struct data data;
     assert_true(make(&data, &instances[0], 100, 50, 0, seed));
@@ -638,7 +640,7 @@ static void call_element_below_the_only_bound_is_named(void **state)
     (void)state;
     cf_check check = {.text = "0 <= index[:]", .lower = {"0", OPS(CONST(0))}};
     expect_bounds(&check, 150, NULL);
-    expect_bounds(&check, -3, "cf_gather_f32_i32: index[3] = -3 is outside");
+    expect_bounds(&check, -3, "cf_gather_f32_i32: index[3] = -3 is outside [0, inf)");
 }
 
 static void call_element_above_the_only_bound_is_named(void **state)
@@ -646,7 +648,7 @@ static void call_element_above_the_only_bound_is_named(void **state)
     (void)state;
     cf_check check = {.text = "index[:] < 100", .upper = {"100", OPS(CONST(100))}, .upper_open = 1};
     expect_bounds(&check, 99, NULL);
-    expect_bounds(&check, 100, "cf_gather_f32_i32: index[3] = 100 is outside");
+    expect_bounds(&check, 100, "cf_gather_f32_i32: index[3] = 100 is outside (-inf, 100)");
 }
 
 /* ---- Two devices in one process ---- */
@@ -654,8 +656,10 @@ static void call_element_above_the_only_bound_is_named(void **state)
 /* A thread's device cannot be taken back, so that each of these has a thread: NULL, or what was wrong. */
 static void on_thread(void *(*body)(void *))
 {
-    if (!on_cuda())
-        skip(); /* there is one device */
+    if (!on_cuda()) {
+        puts("# skip: there is one device");
+        skip();
+    }
     pthread_t thread;
     void *wrong;
     assert_int_equal(pthread_create(&thread, NULL, body, NULL), 0);

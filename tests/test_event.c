@@ -59,8 +59,10 @@ static void event_destroy_null_succeeds(void **state)
 static void event_functions_destroyed_event_is_invalid(void **state)
 {
     (void)state;
-    if (on_cuda())
-        skip(); /* undefined by the driver API */
+    if (on_cuda()) {
+        puts("# skip: undefined by the driver API");
+        skip();
+    }
     float elapsed = -1;
     cf_event event = create(), other = create();
     assert_ok(cf_event_record(event, NULL));
@@ -79,8 +81,10 @@ static void event_functions_destroyed_event_is_invalid(void **state)
 static void event_functions_stream_as_event_is_invalid(void **state)
 {
     (void)state;
-    if (on_cuda())
-        skip(); /* undefined by the driver API */
+    if (on_cuda()) {
+        puts("# skip: undefined by the driver API");
+        skip();
+    }
     cf_stream stream;
     assert_ok(cf_stream_create(&stream));
     cf_event wrong = (cf_event)(void *)stream;
@@ -93,8 +97,10 @@ static void event_functions_stream_as_event_is_invalid(void **state)
 static void event_record_destroyed_stream_leaves_it_unrecorded(void **state)
 {
     (void)state;
-    if (on_cuda())
-        skip(); /* undefined by the driver API */
+    if (on_cuda()) {
+        puts("# skip: undefined by the driver API");
+        skip();
+    }
     float elapsed = -1;
     cf_stream stream;
     cf_event event = create(), other = create();
@@ -320,8 +326,10 @@ static void *cross_drivers(void *unused)
 static void event_functions_two_drivers_are_told_apart(void **state)
 {
     (void)state;
-    if (!on_cuda())
-        skip(); /* there is one driver */
+    if (!on_cuda()) {
+        puts("# skip: there is one driver");
+        skip();
+    }
     pthread_t thread; /* the device of a thread cannot be taken back */
     void *wrong;
     assert_int_equal(pthread_create(&thread, NULL, cross_drivers, NULL), 0);

@@ -479,7 +479,7 @@ int main(void)
         TEST(kernel_evaluate_every_extent_is_evaluated),
         TEST(kernel_evaluate_other_arguments_are_not_read),
         TEST(kernel_evaluate_overflow_is_reported),
-        TEST(kernel_extent_bad_number_is_invalid),
+        TEST(kernel_evaluate_some_steps_stops_behind_them),
         TEST(kernel_evaluate_null_is_invalid),
     };
 #undef TEST

@@ -243,10 +243,13 @@ static void mem_alloc_in_child_of_busy_parent_works(void **state)
 {
     (void)state;
 #if defined __SANITIZE_ADDRESS__ || __has_feature(address_sanitizer)
-    skip(); /* its allocator may itself be locked in the child */
+    puts("# skip: AddressSanitizer's allocator may itself be locked in the child");
+    skip();
 #endif
-    if (on_cuda())
-        skip(); /* a child cannot use a GPU that its parent used */
+    if (on_cuda()) {
+        puts("# skip: a child cannot use a GPU that its parent used");
+        skip();
+    }
     enum { CHILDREN = 200 };
     pthread_t thread;
     void *wrong;
@@ -427,8 +430,10 @@ static void mem_copy_past_the_end_is_invalid(void **state)
 static void mem_copy_async_destroyed_stream_is_invalid(void **state)
 {
     (void)state;
-    if (on_cuda())
-        skip(); /* undefined by the driver API */
+    if (on_cuda()) {
+        puts("# skip: undefined by the driver API");
+        skip();
+    }
     cf_stream stream;
     void *memory = upload("y", 1);
     assert_ok(cf_stream_create(&stream));

@@ -12,6 +12,13 @@
 
 static unsigned short seed[3] = {1, 2, 3};
 
+/* A driver in use watches over forks, for the pool as well. */
+static int set_up(void **state)
+{
+    (void)state;
+    return cf_device_use(CF_HOST);
+}
+
 /* Starts anew with a number of threads. */
 static void use_threads(const char *count)
 {
@@ -23,9 +30,7 @@ static void use_threads(const char *count)
 static int tear_down(void **state)
 {
     (void)state;
-    unsetenv("CF_THREADS");
-    cf__pool_stop();
-    return cf__pool_configure();
+    return cf_shutdown();
 }
 
 /* ---- Counting ---- */
@@ -408,5 +413,5 @@ int main(void)
         cmocka_unit_test(pool_configure_bad_number_is_refused_and_the_old_one_kept),
         cmocka_unit_test(pool_configure_empty_or_unset_takes_the_processors),
     };
-    return RUN_ON_DRIVER(tests, NULL, tear_down);
+    return RUN_ON_DRIVER(tests, set_up, tear_down);
 }

@@ -102,8 +102,10 @@ static void stream_functions_default_streams_are_taken(void **state)
 static void stream_functions_destroyed_stream_is_invalid(void **state)
 {
     (void)state;
-    if (on_cuda())
-        skip(); /* undefined by the driver API */
+    if (on_cuda()) {
+        puts("# skip: undefined by the driver API");
+        skip();
+    }
     cf_event event;
     assert_ok(cf_event_create(&event));
     cf_stream stream = create();
@@ -119,8 +121,10 @@ static void stream_functions_destroyed_stream_is_invalid(void **state)
 static void stream_functions_event_as_stream_is_invalid(void **state)
 {
     (void)state;
-    if (on_cuda())
-        skip(); /* undefined by the driver API */
+    if (on_cuda()) {
+        puts("# skip: undefined by the driver API");
+        skip();
+    }
     cf_event event;
     assert_ok(cf_event_create(&event));
     cf_stream stream = create(), wrong = (cf_stream)(void *)event, inside = (cf_stream)(void *)((char *)stream + 1);
@@ -162,8 +166,10 @@ static void stream_wait_null_event_is_invalid(void **state)
 static void stream_wait_destroyed_event_is_invalid(void **state)
 {
     (void)state;
-    if (on_cuda())
-        skip(); /* undefined by the driver API */
+    if (on_cuda()) {
+        puts("# skip: undefined by the driver API");
+        skip();
+    }
     cf_stream stream = create();
     cf_event event;
     assert_ok(cf_event_create(&event));
@@ -262,8 +268,10 @@ static void *cross_drivers(void *unused)
 static void stream_wait_across_drivers_works(void **state)
 {
     (void)state;
-    if (!on_cuda())
-        skip(); /* there is one driver */
+    if (!on_cuda()) {
+        puts("# skip: there is one driver");
+        skip();
+    }
     pthread_t thread; /* the device of a thread cannot be taken back */
     void *wrong;
     assert_int_equal(pthread_create(&thread, NULL, cross_drivers, NULL), 0);

@@ -60,7 +60,7 @@ build() { # FOLDER CONFIGURE-OPTION...
     folder=$1
     shift
     log=$results/build_$(basename "$folder").log
-    if ./configure --builddir="$folder" "$@" >"$log" 2>&1 && ninja -C "$folder" all tests >>"$log" 2>&1; then
+    if ./configure --builddir="$folder" "$@" >"$log" 2>&1 && ninja -C "$folder" -k 0 all tests >>"$log" 2>&1; then
         echo "built $folder: $*"
         count 1 0 0
     else

@@ -1,0 +1,173 @@
+/* on_fake.h - runs tests on the driver that plays a GPU, each in a process of its own with its own environment: which
+ * driver there is, and what the library reads from the environment, is decided once a process. */
+#ifndef ON_FAKE_H
+#define ON_FAKE_H
+
+#include "on_driver.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "driver.h"
+
+struct fake_test {
+    const char *name;
+    CMUnitTestFunction run;
+    const char *environment[4]; /* "NAME=value", or "NAME" to take it away */
+};
+
+/* A row of a table of tests, beside cmocka_unit_test(). */
+#define fake_test(function, ...)                                                                                       \
+    {                                                                                                                  \
+        #function, run_on_fake, NULL, NULL, &(struct fake_test){#function, function, {__VA_ARGS__}}                    \
+    }
+
+/* What a process ends with that says why it cannot run its test. */
+#define SKIPPED 77
+
+static inline void skip_process(const char *reason)
+{
+    printf("# skip: %s\n", reason);
+    fflush(stdout);
+    _exit(SKIPPED);
+}
+
+/* Where this program lies, and the folder of the driver beside it. */
+static inline void find_paths(char self[PATH_MAX], char fake[PATH_MAX])
+{
+    ssize_t length = readlink("/proc/self/exe", self, PATH_MAX - 1);
+    self[length < 0 ? 0 : length] = 0;
+    char *slash = strrchr(self, '/');
+    int folder = slash ? (int)(slash - self) : 0;
+    if (snprintf(fake, PATH_MAX, "%.*s/fake", folder, self) >= PATH_MAX)
+        fake[0] = 0;
+}
+
+/* Between fork and exec. */
+static inline void set_environment(const char *fake, const char *const environment[])
+{
+    static const char *const decided_here[] = {"FAKE_CUDA",  "CF_DRIVER",           "CF_THREADS",
+                                               "CF_CHECK",   "CMOCKA_MESSAGE_OUTPUT", "CMOCKA_XML_FILE",
+                                               "CMOCKA_TEST_FILTER"};
+    for (size_t i = 0; i < sizeof decided_here / sizeof *decided_here; i++)
+        unsetenv(decided_here[i]);
+    setenv("LD_LIBRARY_PATH", fake, 1);
+    for (; *environment; environment++) {
+        char name[64];
+        size_t length = strcspn(*environment, "=");
+        snprintf(name, sizeof name, "%.*s", (int)length, *environment);
+        if ((*environment)[length])
+            setenv(name, *environment + length + 1, 1);
+        else
+            unsetenv(name);
+    }
+}
+
+static inline void run_on_fake(void **state)
+{
+    const struct fake_test *test = *state;
+    static char self[PATH_MAX], fake[PATH_MAX], library[PATH_MAX + 16], output[1 << 16];
+    find_paths(self, fake);
+    snprintf(library, sizeof library, "%s/libcuda.so.1", fake);
+    if (access(library, R_OK) != 0) {
+        puts("# skip: the driver that plays a GPU was not built, which takes an nvcc");
+        skip();
+    }
+    int ends[2], status = -1;
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        dup2(ends[1], STDOUT_FILENO);
+        dup2(ends[1], STDERR_FILENO);
+        close(ends[0]);
+        close(ends[1]);
+        set_environment(fake, test->environment);
+        execl(self, self, test->name, (char *)NULL);
+        _exit(127);
+    }
+    close(ends[1]);
+    size_t used = 0;
+    for (ssize_t got; (got = read(ends[0], output + used, sizeof output - 1 - used)) > 0;)
+        used += (size_t)got;
+    output[used] = 0;
+    close(ends[0]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == SKIPPED) {
+        fputs(output, stdout);
+        skip();
+    }
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        fail_msg("the test's own process ended with status %#x and said:\n%s", (unsigned int)status, output);
+}
+
+/* The main function's value, for a table with rows of fake_test(): those have this set-up and tear-down. */
+static inline int run_with_fake(int argc, char *argv[], const struct CMUnitTest *tests, size_t count,
+                                CMFixtureFunction setup, CMFixtureFunction teardown)
+{
+    for (size_t i = 0; argc > 1 && i < count; i++)
+        if (tests[i].test_func == run_on_fake && strcmp(tests[i].name, argv[1]) == 0) {
+            const struct fake_test *test = tests[i].initial_state;
+            const struct CMUnitTest one = {test->name, test->run, setup, teardown, NULL};
+            return _cmocka_run_group_tests(test->name, &one, 1, NULL, NULL);
+        }
+    return run_on_driver("tests", tests, count, NULL, NULL);
+}
+#define RUN_WITH_FAKE(argc, argv, tests, setup, teardown)                                                              \
+    run_with_fake(argc, argv, tests, sizeof(tests) / sizeof(tests)[0], setup, teardown)
+
+/* ---- What the driver can be asked beside the library ---- */
+
+/* The number of objects alive in the driver that plays a GPU, with a text that lists them; -1 on any other. */
+static inline int count_alive(char *text, size_t size)
+{
+    int (*alive)(char *, size_t) = NULL;
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    *text = 0;
+    if (!library)
+        return -1;
+    *(void **)&alive = dlsym(library, "fake_cuda_alive");
+    int count = alive ? alive(text, size) : -1;
+    dlclose(library);
+    return count;
+}
+
+#define assert_nothing_alive()                                                                                         \
+    do {                                                                                                               \
+        char text_[1024];                                                                                              \
+        if (count_alive(text_, sizeof text_) > 0)                                                                      \
+            fail_msg("these are still alive:\n%s", text_);                                                             \
+    } while (0)
+
+/* The driver, for tests that play another library in the process. */
+static inline const struct cf__driver *other_library(void)
+{
+    static struct cf__driver driver;
+    char reason[256];
+    if (!driver.cuInit && cf__driver_cuda(&driver, reason, sizeof reason) != CF_OK)
+        fail_msg("there is no driver: %s", reason);
+    return &driver;
+}
+
+/* A function that is not in the library's list. */
+static inline void (*driver_function(const char *name, int version))(void)
+{
+    CUresult (*lookup)(const char *, void **, int, unsigned long long, int *) = NULL;
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    void (*function)(void) = NULL;
+    if (library)
+        *(void **)&lookup = dlsym(library, "cuGetProcAddress_v2");
+    if (!lookup || lookup(name, (void **)&function, version, 0, NULL) != CUDA_SUCCESS || !function)
+        fail_msg("the driver has no %s", name);
+    dlclose(library);
+    return function;
+}
+
+typedef CUresult create_context(CUcontext *context, unsigned int flags, CUdevice device);
+typedef CUresult destroy_context(CUcontext context);
+#define context_create ((create_context *)driver_function("cuCtxCreate", 3020))
+#define context_destroy ((destroy_context *)driver_function("cuCtxDestroy", 4000))
+
+#endif

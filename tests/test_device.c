@@ -1,0 +1,802 @@
+/* test_device.c - which driver, device and context a call runs on: CF_DRIVER, cf_device_use(), the thread's context and
+ * its streams; and that cf_shutdown() gives everything back. */
+#include "on_fake.h"
+
+#include <pthread.h>
+
+#include <cuferry/kernels.h>
+
+#define THREADS 16
+
+/* ---- Calls ---- */
+
+/* A small gather from host arrays, wherever it runs. */
+static int gather(void)
+{
+    const float source[] = {1, 2, 3};
+    const int32_t index[] = {2, 0, 1, 2};
+    float res[4] = {0};
+    int status = cf_gather_f32_i32(source, index, res, 4, 3);
+    if (status == CF_OK && !(res[0] == 3 && res[1] == 1 && res[2] == 2 && res[3] == 3))
+        fail_msg("gather gave %g %g %g %g", (double)res[0], (double)res[1], (double)res[2], (double)res[3]);
+    return status;
+}
+
+static int device_now(void)
+{
+    int device = INT_MIN;
+    assert_ok(cf_device_current(&device));
+    return device;
+}
+
+static int gpu_count(void)
+{
+    int count = -1;
+    assert_ok(cf_device_count(&count));
+    return count;
+}
+
+/* The calls that need the default device, each with its status and detail. */
+static void expect_of_default(int status, const char *detail)
+{
+    int number;
+    void *memory;
+    cf_stream stream;
+    cf_event event;
+    assert_fails(cf_device_count(&number), status, detail);
+    assert_fails(cf_device_current(&number), status, detail);
+    assert_fails(cf_device_sync(), status, detail);
+    assert_fails(cf_mem_alloc(&memory, 16), status, detail);
+    assert_fails(cf_stream_create(&stream), status, detail);
+    assert_fails(cf_stream_sync(NULL), status, detail);
+    assert_fails(cf_event_create(&event), status, detail);
+    assert_fails(gather(), status, detail);
+    assert_int_equal(cf_last_driver_result(), 0);
+}
+
+static void expect_exactly(int result, int status, const char *detail)
+{
+    assert_int_equal(result, status);
+    assert_string_equal(cf_last_error(), detail);
+}
+
+/* ---- Device numbers, on any driver ---- */
+
+static void device_count_null_is_invalid(void **state)
+{
+    (void)state;
+    assert_fails(cf_device_count(NULL), CF_EINVAL, "cf_device_count: count is NULL");
+}
+
+static void device_count_of_the_driver_is_right(void **state)
+{
+    (void)state;
+    assert_int_equal(gpu_count() > 0, on_cuda());
+}
+
+static void device_current_null_is_invalid(void **state)
+{
+    (void)state;
+    assert_fails(cf_device_current(NULL), CF_EINVAL, "cf_device_current: device is NULL");
+}
+
+static void device_current_at_the_start_is_the_default(void **state)
+{
+    (void)state;
+    assert_int_equal(device_now(), gpu_count() ? 0 : CF_HOST);
+}
+
+static void device_name_of_every_device_is_there(void **state)
+{
+    (void)state;
+    for (int device = CF_HOST; device < gpu_count(); device++) {
+        char name[256] = "";
+        assert_ok(cf_device_name(device, name, sizeof name));
+        assert_true(strlen(name) > 1 && !strchr(name, '\n'));
+    }
+}
+
+static void device_name_is_cut_to_its_size(void **state)
+{
+    (void)state;
+    for (int device = CF_HOST; device < gpu_count(); device++) {
+        char name[256], cut[4] = "\1\1\1";
+        assert_ok(cf_device_name(device, name, sizeof name));
+        assert_ok(cf_device_name(device, cut, 3));
+        assert_memory_equal(cut, ((char[]){name[0], name[1], 0, 0}), sizeof cut);
+        assert_ok(cf_device_name(device, cut, 1));
+        assert_string_equal(cut, "");
+    }
+}
+
+static void device_name_without_room_is_invalid(void **state)
+{
+    (void)state;
+    char name[8];
+    expect_exactly(cf_device_name(CF_HOST, NULL, 8), CF_EINVAL, "cf_device_name: name is NULL");
+    expect_exactly(cf_device_name(CF_HOST, name, 0), CF_EINVAL, "cf_device_name: size is 0");
+}
+
+/* The number is named, and what there is. */
+static void expect_no_device(int result, int device)
+{
+    char detail[96];
+    if (gpu_count())
+        snprintf(detail, sizeof detail, "device %d: there are %d GPUs, from 0, and CF_HOST", device, gpu_count());
+    else
+        snprintf(detail, sizeof detail, "device %d: ", device);
+    assert_fails(result, CF_ENODEV, detail);
+}
+
+static void device_bad_number_is_no_device(void **state)
+{
+    (void)state;
+    int before = device_now();
+    const int bad[] = {-2, gpu_count(), INT_MAX, INT_MIN};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char name[8] = "kept";
+        expect_no_device(cf_device_use(bad[i]), bad[i]);
+        assert_int_equal(device_now(), before);
+        expect_no_device(cf_device_name(bad[i], name, sizeof name), bad[i]);
+        assert_string_equal(name, "kept");
+    }
+}
+
+static void device_use_of_every_device_takes_effect(void **state)
+{
+    (void)state;
+    int before = device_now();
+    for (int device = CF_HOST; device < gpu_count(); device++) {
+        void *memory;
+        assert_ok(cf_device_use(device));
+        assert_int_equal(device_now(), device);
+        assert_ok(gather());
+        assert_ok(cf_device_sync());
+        assert_ok(cf_mem_alloc(&memory, 64));
+        assert_ok(cf_mem_free(memory));
+    }
+    assert_ok(cf_device_use(before));
+}
+
+static void *device_of_a_new_thread(void *device)
+{
+    if (cf_device_current(device) != CF_OK)
+        *(int *)device = INT_MIN;
+    return NULL;
+}
+
+static void device_use_is_of_its_thread_alone(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    int before = device_now(), there;
+    assert_ok(cf_device_use(CF_HOST));
+    assert_int_equal(pthread_create(&thread, NULL, device_of_a_new_thread, &there), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(there, before);
+    assert_int_equal(device_now(), CF_HOST);
+    assert_ok(cf_device_use(before));
+}
+
+static void require_what_is_no_requirement_is_invalid(void **state)
+{
+    (void)state;
+    expect_exactly(cf_require(0), CF_EINVAL, "cf_require: 0 is no requirement; CF_CUDA is");
+    expect_exactly(cf_require(-1), CF_EINVAL, "cf_require: -1 is no requirement; CF_CUDA is");
+}
+
+static void require_cuda_tells_the_driver(void **state)
+{
+    (void)state;
+    if (gpu_count())
+        assert_ok(cf_require(CF_CUDA));
+    else
+        assert_fails(cf_require(CF_CUDA), CF_ENODEV, "cf_require(CF_CUDA): ");
+}
+
+static void shutdown_again_and_again_starts_anew(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        assert_ok(gather());
+        assert_ok(cf_shutdown());
+        assert_nothing_alive();
+        assert_ok(cf_shutdown());
+    }
+    assert_ok(gather());
+}
+
+/* ---- CF_DRIVER ---- */
+
+static void driver_unset_with_gpus_is_cuda(void **state)
+{
+    (void)state;
+    char name[64];
+    assert_int_equal(gpu_count(), 2);
+    assert_int_equal(device_now(), 0);
+    assert_ok(cf_device_name(0, name, sizeof name));
+    assert_string_equal(name, "Fake GPU 0");
+    assert_ok(cf_device_name(1, name, sizeof name));
+    assert_string_equal(name, "Fake GPU 1");
+    assert_ok(cf_require(CF_CUDA));
+    assert_ok(gather());
+}
+
+static void driver_empty_with_gpus_is_cuda(void **state)
+{
+    driver_unset_with_gpus_is_cuda(state);
+}
+
+static void driver_cuda_with_gpus_is_cuda(void **state)
+{
+    driver_unset_with_gpus_is_cuda(state);
+}
+
+static void driver_host_with_gpus_is_the_cpu_alone(void **state)
+{
+    (void)state;
+    assert_int_equal(gpu_count(), 0);
+    assert_int_equal(device_now(), CF_HOST);
+    assert_ok(gather());
+    expect_exactly(cf_require(CF_CUDA), CF_ENODEV,
+                   "cf_require(CF_CUDA): CF_DRIVER=host keeps this process on the CPU");
+    expect_exactly(cf_device_use(0), CF_ENODEV, "device 0: CF_DRIVER=host keeps this process on the CPU");
+    assert_null(dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD));
+}
+
+static void driver_that_is_none_is_invalid(void **state)
+{
+    (void)state;
+    const char *detail = "CF_DRIVER=gpu: it is cuda or host";
+    expect_of_default(CF_EINVAL, detail);
+    expect_exactly(cf_require(CF_CUDA), CF_EINVAL, detail);
+    expect_exactly(cf_device_use(0), CF_EINVAL, detail);
+    assert_ok(cf_device_use(CF_HOST));
+    assert_ok(gather());
+}
+
+/* Without a GPU the CPU is the default; what needs a GPU says what there is. */
+static void expect_cpu(const char *reason)
+{
+    char detail[256];
+    assert_int_equal(gpu_count(), 0);
+    assert_int_equal(device_now(), CF_HOST);
+    assert_ok(gather());
+    snprintf(detail, sizeof detail, "cf_require(CF_CUDA): %s", reason);
+    assert_fails(cf_require(CF_CUDA), CF_ENODEV, detail);
+    snprintf(detail, sizeof detail, "device 0: %s", reason);
+    assert_fails(cf_device_use(0), CF_ENODEV, detail);
+}
+
+static void driver_unset_without_gpu_is_the_cpu(void **state)
+{
+    (void)state;
+    expect_cpu("the driver finds no GPU");
+}
+
+static void driver_unset_with_a_stub_is_the_cpu(void **state)
+{
+    (void)state;
+    expect_cpu("the driver finds no GPU");
+}
+
+static void driver_unset_without_driver_is_the_cpu(void **state)
+{
+    (void)state;
+    if (dlopen("libcuda.so.1", RTLD_NOW))
+        skip_process("this machine has a driver");
+    expect_cpu("no NVIDIA driver (");
+}
+
+static void driver_cuda_without_gpu_is_no_device(void **state)
+{
+    (void)state;
+    expect_of_default(CF_ENODEV, "CF_DRIVER=cuda: the driver finds no GPU");
+    expect_exactly(cf_require(CF_CUDA), CF_ENODEV, "cf_require(CF_CUDA): the driver finds no GPU");
+    assert_ok(cf_device_use(CF_HOST));
+    assert_ok(gather());
+}
+
+static void driver_cuda_without_driver_is_no_device(void **state)
+{
+    (void)state;
+    if (dlopen("libcuda.so.1", RTLD_NOW))
+        skip_process("this machine has a driver");
+    expect_of_default(CF_ENODEV, "CF_DRIVER=cuda: no NVIDIA driver (");
+}
+
+/* ---- A GPU that is there and cannot be used ---- */
+
+static void expect_unusable(const char *reason)
+{
+    char detail[256];
+    snprintf(detail, sizeof detail, "the GPU cannot be used: %s; CF_DRIVER=host runs on the CPU", reason);
+    expect_of_default(CF_EDRIVER, detail);
+    expect_of_default(CF_EDRIVER, detail); /* the first failure decides nothing */
+    snprintf(detail, sizeof detail, "cf_require(CF_CUDA): %s", reason);
+    expect_exactly(cf_require(CF_CUDA), CF_EDRIVER, detail);
+    snprintf(detail, sizeof detail, "device 0: %s", reason);
+    expect_exactly(cf_device_use(0), CF_EDRIVER, detail);
+    assert_ok(cf_device_use(CF_HOST)); /* asked for, it is fine */
+    assert_ok(gather());
+}
+
+static void gpu_with_old_driver_is_an_error(void **state)
+{
+    (void)state;
+    expect_unusable(
+        "the NVIDIA driver is for CUDA 11.8 and Cuferry needs one for CUDA 12.0 or newer; update the driver");
+}
+
+static void gpu_that_fails_to_start_is_an_error(void **state)
+{
+    (void)state;
+    expect_unusable("cuInit returned 999 (CUDA_ERROR_UNKNOWN, unknown error)");
+}
+
+static void gpu_with_incomplete_driver_is_an_error(void **state)
+{
+    (void)state;
+    expect_unusable("libcuda.so.1 lacks cuMemFree; reinstall the NVIDIA driver");
+}
+
+static void gpu_that_recovers_is_used(void **state)
+{
+    (void)state;
+    int count;
+    assert_int_equal(cf_device_count(&count), CF_EDRIVER);
+    assert_int_equal(unsetenv("FAKE_CUDA"), 0);
+    assert_int_equal(gpu_count(), 2);
+    assert_ok(gather());
+}
+
+/* ---- Contexts ---- */
+
+struct counts {
+    int good, bad; /* calls that returned what they should, and not */
+};
+
+static void count(struct counts *counts, int status, int expected)
+{
+    if (status == expected)
+        counts->good++;
+    else
+        counts->bad++;
+}
+
+/* Every function that enters a device, in success and in failure. */
+static void call_everything(struct counts *counts)
+{
+    char host[64] = "", name[64];
+    void *memory = NULL;
+    cf_stream stream = NULL;
+    cf_event start = NULL, stop = NULL;
+    float milliseconds;
+    int device;
+    const int32_t outside = 9;
+    count(counts, cf_device_count(&device), CF_OK);
+    count(counts, cf_device_current(&device), CF_OK);
+    count(counts, cf_device_name(0, name, sizeof name), CF_OK);
+    count(counts, cf_device_name(7, name, sizeof name), CF_ENODEV);
+    count(counts, cf_device_use(7), CF_ENODEV);
+    count(counts, cf_device_sync(), CF_OK);
+    count(counts, cf_require(CF_CUDA), CF_OK);
+    count(counts, cf_mem_alloc(&memory, (size_t)1 << 62), CF_ENOMEM);
+    count(counts, cf_mem_alloc(&memory, sizeof host), CF_OK);
+    count(counts, cf_mem_copy(memory, host, sizeof host), CF_OK);
+    count(counts, cf_mem_copy(host, memory, sizeof host + 1), CF_EINVAL);
+    count(counts, cf_mem_fill(memory, 1, sizeof host), CF_OK);
+    count(counts, cf_stream_create(&stream), CF_OK);
+    count(counts, cf_event_create(&start), CF_OK);
+    count(counts, cf_event_create(&stop), CF_OK);
+    count(counts, cf_event_elapsed(&milliseconds, start, stop), CF_EINVAL);
+    count(counts, cf_event_record(start, stream), CF_OK);
+    count(counts, cf_mem_fill_async(stream, memory, 2, sizeof host), CF_OK);
+    count(counts, cf_mem_copy_async(stream, host, memory, sizeof host), CF_OK);
+    count(counts, cf_stream_wait(stream, start), CF_OK);
+    count(counts, cf_event_record(stop, stream), CF_OK);
+    count(counts, cf_stream_sync(stream), CF_OK);
+    count(counts, cf_stream_query(stream), CF_OK);
+    count(counts, cf_event_sync(stop), CF_OK);
+    count(counts, cf_event_query(stop), CF_OK);
+    count(counts, cf_event_elapsed(&milliseconds, start, stop), CF_OK);
+    count(counts, cf_event_destroy(start), CF_OK);
+    count(counts, cf_event_destroy(stop), CF_OK);
+    count(counts, cf_stream_destroy(stream), CF_OK);
+    count(counts, cf_mem_free(host), CF_EINVAL);
+    count(counts, cf_mem_free(memory), CF_OK);
+    count(counts, gather(), CF_OK);
+    count(counts, cf_gather_f32_i32((const float *)(void *)host, &outside, (float *)(void *)host + 4, 1, 4), CF_ERANGE);
+    count(counts, cf_gather_f32_i32_async(NULL, NULL, NULL, NULL, -1, 0), CF_EINVAL);
+    count(counts, cf_gather_f32_i32_async(NULL, NULL, NULL, NULL, 0, 0), CF_OK);
+}
+
+static void assert_context_stays(const struct cf__driver *driver, CUcontext context)
+{
+    CUcontext now;
+    struct counts counts = {0, 0};
+    call_everything(&counts);
+    assert_int_equal(counts.bad, 0);
+    assert_int_equal(driver->cuCtxGetCurrent(&now), CUDA_SUCCESS);
+    assert_ptr_equal(now, context);
+}
+
+static void pop(const struct cf__driver *driver, CUcontext expected)
+{
+    CUcontext context;
+    assert_int_equal(driver->cuCtxPopCurrent(&context), CUDA_SUCCESS);
+    assert_ptr_equal(context, expected);
+}
+
+/* Contexts of the application's own, over whatever the thread's device is. */
+static void context_of_the_thread_stays_current(void **state)
+{
+    (void)state;
+    const struct cf__driver *driver = other_library();
+    CUcontext primary, own, none;
+    assert_context_stays(driver, NULL);
+    assert_int_equal(driver->cuDevicePrimaryCtxRetain(&primary, 1), CUDA_SUCCESS);
+    assert_int_equal(driver->cuCtxPushCurrent(primary), CUDA_SUCCESS);
+    assert_context_stays(driver, primary);
+    assert_int_equal(context_create(&own, 0, 0), CUDA_SUCCESS); /* pushes it */
+    assert_context_stays(driver, own);
+    const int devices[] = {0, 1, CF_HOST};
+    for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
+        assert_ok(cf_device_use(devices[i]));
+        assert_context_stays(driver, own);
+    }
+    pop(driver, own);
+    assert_int_equal(context_destroy(own), CUDA_SUCCESS);
+    pop(driver, primary);
+    assert_int_equal(driver->cuDevicePrimaryCtxRelease(1), CUDA_SUCCESS);
+    assert_int_equal(driver->cuCtxPopCurrent(&none), CUDA_ERROR_INVALID_CONTEXT);
+}
+
+/* The context that a call without a stream allocates in. */
+static CUcontext context_of_memory(const struct cf__driver *driver)
+{
+    void *memory;
+    CUcontext context;
+    CUpointer_attribute attribute = CU_POINTER_ATTRIBUTE_CONTEXT;
+    void *data = &context;
+    assert_ok(cf_mem_alloc(&memory, 4));
+    assert_int_equal(driver->cuPointerGetAttributes(1, &attribute, &data, (uintptr_t)memory), CUDA_SUCCESS);
+    assert_ok(cf_mem_free(memory));
+    return context;
+}
+
+static void context_of_the_thread_is_where_calls_run(void **state)
+{
+    (void)state;
+    const struct cf__driver *driver = other_library();
+    char text[1024];
+    CUcontext own, primary;
+    assert_int_equal(gpu_count(), 2);
+    assert_int_equal(context_create(&own, 0, 1), CUDA_SUCCESS);
+    assert_int_equal(device_now(), 1);
+    assert_ptr_equal(context_of_memory(driver), own);
+    assert_ok(gather());
+    assert_true(count_alive(text, sizeof text) > 0);
+    assert_null(strstr(text, "primary")); /* none was needed */
+
+    assert_ok(cf_device_use(1)); /* goes before it */
+    assert_int_equal(driver->cuDevicePrimaryCtxRetain(&primary, 1), CUDA_SUCCESS);
+    assert_ptr_equal(context_of_memory(driver), primary);
+    assert_int_equal(driver->cuDevicePrimaryCtxRelease(1), CUDA_SUCCESS);
+    assert_int_equal(context_destroy(own), CUDA_SUCCESS);
+}
+
+static void context_of_no_thread_is_the_primary_of_device_0(void **state)
+{
+    (void)state;
+    const struct cf__driver *driver = other_library();
+    CUcontext primary;
+    assert_int_equal(driver->cuDevicePrimaryCtxRetain(&primary, 0), CUDA_SUCCESS);
+    assert_ptr_equal(context_of_memory(driver), primary);
+    assert_int_equal(driver->cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS);
+}
+
+/* ---- Two GPUs ---- */
+
+static void *upload(const void *data, size_t bytes)
+{
+    void *memory;
+    assert_ok(cf_mem_alloc(&memory, bytes));
+    assert_ok(cf_mem_copy(memory, data, bytes));
+    return memory;
+}
+
+/* With everything on device 1, the thread's device may be any. */
+static void stream_of_a_device_goes_before_the_threads(void **state)
+{
+    (void)state;
+    const float source[] = {5, 6, 7};
+    const int32_t index[] = {2, 1, 0};
+    cf_stream stream;
+    assert_ok(cf_device_use(1));
+    assert_ok(cf_stream_create(&stream));
+    float *source_there = upload(source, sizeof source), *res_there = upload(source, sizeof source);
+    int32_t *index_there = upload(index, sizeof index);
+    const int devices[] = {0, CF_HOST, 1};
+    for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
+        float res[3] = {0};
+        cf_event event;
+        assert_ok(cf_device_use(devices[i]));
+        assert_ok(cf_mem_fill_async(stream, res_there, 0, sizeof res));
+        assert_ok(cf_gather_f32_i32_async(stream, source_there, index_there, res_there, 3, 3));
+        assert_ok(cf_mem_copy_async(stream, res, res_there, sizeof res));
+        assert_ok(cf_stream_sync(stream));
+        assert_memory_equal(res, ((float[]){7, 6, 5}), sizeof res);
+        assert_ok(cf_device_use(1));
+        assert_ok(cf_event_create(&event));
+        assert_ok(cf_device_use(devices[i]));
+        assert_ok(cf_event_record(event, stream));
+        assert_ok(cf_event_sync(event));
+        assert_ok(cf_event_destroy(event));
+        assert_int_equal(device_now(), devices[i]);
+    }
+    assert_ok(cf_device_use(0));
+    assert_ok(cf_mem_free(source_there)); /* of another device than the thread's */
+    assert_ok(cf_mem_free(index_there));
+    assert_ok(cf_mem_free(res_there));
+    assert_ok(cf_stream_destroy(stream));
+}
+
+static void devices_two_hold_memory_of_their_own(void **state)
+{
+    (void)state;
+    const float source[] = {5, 6, 7};
+    const int32_t index[] = {2, 1, 0};
+    float res[3];
+    float *there[2];
+    for (int device = 0; device < 2; device++) {
+        assert_ok(cf_device_use(device));
+        there[device] = upload(source, sizeof source);
+    }
+    assert_ok(cf_gather_f32_i32(there[1], index, res, 3, 3));
+    assert_memory_equal(res, ((float[]){7, 6, 5}), sizeof res);
+    expect_exactly(cf_gather_f32_i32(there[0], index, res, 3, 3), CF_EINVAL,
+                   "cf_gather_f32_i32: source is memory of device 0 and the call runs on device 1");
+    assert_ok(cf_mem_fill(there[0], 0, sizeof res));
+    assert_ok(cf_mem_copy(there[1], there[0], sizeof res));
+    assert_ok(cf_mem_copy(res, there[1], sizeof res));
+    assert_memory_equal(res, ((float[]){0, 0, 0}), sizeof res);
+    for (int device = 0; device < 2; device++)
+        assert_ok(cf_mem_free(there[device]));
+}
+
+/* ---- The end ---- */
+
+static void shutdown_before_any_call_succeeds(void **state)
+{
+    (void)state;
+    assert_ok(cf_shutdown());
+    assert_null(dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD));
+}
+
+static void shutdown_gives_everything_back(void **state)
+{
+    (void)state;
+    char text[1024];
+    for (int round = 0; round < 3; round++) {
+        void *memory;
+        cf_stream stream;
+        for (int device = 1; device >= CF_HOST; device--) {
+            assert_ok(cf_device_use(device));
+            assert_ok(gather());
+        }
+        assert_ok(cf_mem_alloc(&memory, 100)); /* of CF_HOST, which gives its own back */
+        assert_ok(cf_stream_create(&stream));
+        /* Both primary contexts, and the images of gather and of the kernel that checks its index. */
+        assert_int_equal(count_alive(text, sizeof text), 4);
+        assert_ok(cf_shutdown());
+        assert_nothing_alive();
+    }
+}
+
+static void shutdown_leaves_contexts_of_others_alone(void **state)
+{
+    (void)state;
+    const struct cf__driver *driver = other_library();
+    CUcontext primary, own, now;
+    char text[1024];
+    assert_int_equal(driver->cuDevicePrimaryCtxRetain(&primary, 0), CUDA_SUCCESS);
+    assert_int_equal(context_create(&own, 0, 0), CUDA_SUCCESS);
+    assert_ok(gather());
+    assert_ok(cf_device_use(0));
+    assert_ok(gather());
+    assert_ok(cf_shutdown());
+    assert_int_equal(driver->cuCtxGetCurrent(&now), CUDA_SUCCESS);
+    assert_ptr_equal(now, own);
+    assert_int_equal(count_alive(text, sizeof text), 2);
+    assert_ok(gather());
+    assert_ok(cf_shutdown());
+    assert_int_equal(context_destroy(own), CUDA_SUCCESS);
+    assert_int_equal(driver->cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS);
+    assert_nothing_alive();
+}
+
+/* A GPU that a kernel faulted on is lost until the process ends; the rest goes on. */
+static void shutdown_after_a_fault_gives_everything_back(void **state)
+{
+    (void)state;
+    float host[3] = {0};
+    const int32_t index[] = {2, 1, 0};
+    const char *detail = "cf_device_sync: cuCtxSynchronize returned 700 (CUDA_ERROR_ILLEGAL_ADDRESS, "
+                         "an illegal memory access was encountered)";
+    assert_ok(gather());
+    assert_ok(cf_gather_f32_i32_async(NULL, host, index, host, 3, 3)); /* memory that a GPU does not reach */
+    expect_exactly(cf_device_sync(), CF_EFAULT, detail);
+    assert_int_equal(cf_last_driver_result(), CUDA_ERROR_ILLEGAL_ADDRESS);
+    expect_exactly(cf_device_sync(), CF_EFAULT, detail);
+    assert_int_equal(gather(), CF_EFAULT);
+    assert_int_equal(device_now(), 0);
+    assert_ok(cf_device_use(1));
+    assert_ok(gather());
+    assert_ok(cf_device_use(CF_HOST));
+    assert_ok(gather());
+    assert_ok(cf_shutdown());
+    assert_nothing_alive();
+    assert_ok(cf_device_use(0));
+    assert_int_equal(gather(), CF_EFAULT);
+    assert_ok(cf_device_use(1));
+    assert_ok(gather());
+}
+
+/* ---- CF_THREADS ---- */
+
+static void threads_bad_number_is_invalid(void **state)
+{
+    (void)state;
+    const char *const bad[] = {"0", "-1", "1025", "x", "4x", "2.5", "99999999999999999999"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char detail[96];
+        assert_int_equal(setenv("CF_THREADS", bad[i], 1), 0);
+        snprintf(detail, sizeof detail, "CF_THREADS=%s: it is a number from 1 to 1024", bad[i]);
+        expect_of_default(CF_EINVAL, detail);
+    }
+    const char *const good[] = {"1", "3", "1024", ""};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        assert_int_equal(setenv("CF_THREADS", good[i], 1), 0);
+        assert_ok(gather());
+        assert_ok(cf_shutdown());
+    }
+}
+
+static void threads_bad_number_does_not_matter_to_a_gpu(void **state)
+{
+    (void)state;
+    assert_ok(gather());
+}
+
+/* ---- Threads that all make the first call ---- */
+
+struct racer {
+    pthread_barrier_t *start;
+    int number, status;
+    char detail[256];
+};
+
+static void *race(void *argument)
+{
+    struct racer *racer = argument;
+    int device;
+    void *memory;
+    pthread_barrier_wait(racer->start);
+    switch (racer->number % 4) {
+    case 0:
+        racer->status = gather();
+        break;
+    case 1:
+        racer->status = cf_device_current(&device);
+        break;
+    case 2:
+        racer->status = cf_mem_alloc(&memory, 100);
+        if (racer->status == CF_OK)
+            racer->status = cf_mem_free(memory);
+        break;
+    default:
+        racer->status = cf_device_use(racer->number / 4 % 3 - 1); /* the host and both GPUs */
+        if (racer->status == CF_OK)
+            racer->status = gather();
+        break;
+    }
+    snprintf(racer->detail, sizeof racer->detail, "%s", cf_last_error());
+    return NULL;
+}
+
+static void run_race(struct racer racers[THREADS])
+{
+    pthread_barrier_t start;
+    pthread_t threads[THREADS];
+    assert_int_equal(pthread_barrier_init(&start, NULL, THREADS), 0);
+    for (int i = 0; i < THREADS; i++) {
+        racers[i] = (struct racer){.start = &start, .number = i};
+        assert_int_equal(pthread_create(&threads[i], NULL, race, &racers[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    pthread_barrier_destroy(&start);
+}
+
+static void threads_racing_start_everything_once(void **state)
+{
+    (void)state;
+    struct racer racers[THREADS];
+    for (int round = 0; round < 20; round++) {
+        char text[1024];
+        run_race(racers);
+        for (int i = 0; i < THREADS; i++)
+            if (racers[i].status != CF_OK)
+                fail_msg("thread %d: %s", i, racers[i].detail);
+        if (count_alive(text, sizeof text) != 4) /* two primary contexts, two images */
+            fail_msg("these are alive:\n%s", text);
+        assert_ok(cf_shutdown());
+        assert_nothing_alive();
+    }
+}
+
+static void threads_racing_on_a_bad_driver_all_fail(void **state)
+{
+    (void)state;
+    struct racer racers[THREADS];
+    run_race(racers);
+    for (int i = 0; i < THREADS; i++)
+        if (i % 4 == 3 && i / 4 % 3 == 0)
+            assert_int_equal(racers[i].status, CF_OK); /* asked for CF_HOST */
+        else if (racers[i].status != CF_EDRIVER || !strstr(racers[i].detail, "cuInit returned 999"))
+            fail_msg("thread %d: %d, %s", i, racers[i].status, racers[i].detail);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    return cf_shutdown();
+}
+
+int main(int argc, char *argv[])
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(device_count_null_is_invalid),
+        cmocka_unit_test(device_count_of_the_driver_is_right),
+        cmocka_unit_test(device_current_null_is_invalid),
+        cmocka_unit_test(device_current_at_the_start_is_the_default),
+        cmocka_unit_test(device_name_of_every_device_is_there),
+        cmocka_unit_test(device_name_is_cut_to_its_size),
+        cmocka_unit_test(device_name_without_room_is_invalid),
+        cmocka_unit_test(device_bad_number_is_no_device),
+        cmocka_unit_test(device_use_of_every_device_takes_effect),
+        cmocka_unit_test(device_use_is_of_its_thread_alone),
+        cmocka_unit_test(require_what_is_no_requirement_is_invalid),
+        cmocka_unit_test(require_cuda_tells_the_driver),
+        cmocka_unit_test(shutdown_again_and_again_starts_anew),
+        fake_test(driver_unset_with_gpus_is_cuda, "CF_DRIVER"),
+        fake_test(driver_empty_with_gpus_is_cuda, "CF_DRIVER="),
+        fake_test(driver_cuda_with_gpus_is_cuda, "CF_DRIVER=cuda"),
+        fake_test(driver_host_with_gpus_is_the_cpu_alone, "CF_DRIVER=host"),
+        fake_test(driver_that_is_none_is_invalid, "CF_DRIVER=gpu"),
+        fake_test(driver_unset_without_gpu_is_the_cpu, "FAKE_CUDA=devices=0"),
+        fake_test(driver_unset_with_a_stub_is_the_cpu, "FAKE_CUDA=init=34"),
+        fake_test(driver_unset_without_driver_is_the_cpu, "LD_LIBRARY_PATH"),
+        fake_test(driver_cuda_without_gpu_is_no_device, "CF_DRIVER=cuda", "FAKE_CUDA=devices=0"),
+        fake_test(driver_cuda_without_driver_is_no_device, "CF_DRIVER=cuda", "LD_LIBRARY_PATH"),
+        fake_test(gpu_with_old_driver_is_an_error, "FAKE_CUDA=version=11080"),
+        fake_test(gpu_that_fails_to_start_is_an_error, "FAKE_CUDA=init=999"),
+        fake_test(gpu_with_incomplete_driver_is_an_error, "CF_DRIVER=cuda", "FAKE_CUDA=lacks=cuMemFree"),
+        fake_test(gpu_that_recovers_is_used, "FAKE_CUDA=init=999"),
+        fake_test(context_of_the_thread_stays_current, "CF_DRIVER"),
+        fake_test(context_of_the_thread_is_where_calls_run, "CF_DRIVER"),
+        fake_test(context_of_no_thread_is_the_primary_of_device_0, "CF_DRIVER"),
+        fake_test(stream_of_a_device_goes_before_the_threads, "CF_DRIVER"),
+        fake_test(devices_two_hold_memory_of_their_own, "CF_DRIVER"),
+        fake_test(shutdown_before_any_call_succeeds, "CF_DRIVER"),
+        fake_test(shutdown_gives_everything_back, "CF_DRIVER"),
+        fake_test(shutdown_leaves_contexts_of_others_alone, "CF_DRIVER"),
+        fake_test(shutdown_after_a_fault_gives_everything_back, "CF_DRIVER"),
+        fake_test(threads_bad_number_is_invalid, "CF_DRIVER=host"),
+        fake_test(threads_bad_number_does_not_matter_to_a_gpu, "CF_THREADS=none"),
+        fake_test(threads_racing_start_everything_once, "CF_DRIVER"),
+        fake_test(threads_racing_on_a_bad_driver_all_fail, "FAKE_CUDA=init=999"),
+    };
+    return RUN_WITH_FAKE(argc, argv, tests, NULL, tear_down);
+}

@@ -1,0 +1,110 @@
+/* test_driver.c - lib/driver.h declares what the toolkit's headers declare: signatures, constants and types. The
+ * compiler compares them, so that this program does not build where one differs. */
+#include "config.h"
+
+#if CF_CONFIG_CUDA_TYPEDEFS
+#include <cudaTypedefs.h> /* first: driver.h gives way to the types of its <cuda.h> */
+#endif
+
+#include "on_driver.h"
+
+#include "driver.h"
+
+#if CF_CONFIG_CUDA_TYPEDEFS
+
+/* Every function is a field of the type that the toolkit gives that version of it. */
+#define COMPARE(name, version, parameters)                                                                             \
+    _Static_assert(                                                                                                    \
+        __builtin_types_compatible_p(__typeof__(((struct cf__driver *)NULL)->name), PFN_##name##_v##version),          \
+        "the signature of " #name " is not that of version " #version);
+CF__DRIVER_FUNCS(COMPARE)
+#undef COMPARE
+
+#define COMPARE(name, value) _Static_assert((long long)(name) == (value), #name " is not " #value);
+CF__DRIVER_CONSTANTS(COMPARE)
+#undef COMPARE
+
+/* Ours, under another name. */
+#define DECLARE(name, type) typedef type our_##name;
+CF__DRIVER_TYPES(DECLARE)
+#undef DECLARE
+
+/* An enumeration counts as the integer type that holds it; whatever is none of these is a pointer. */
+#define KIND(type)                                                                                                     \
+    _Generic((type)0, int: 'i', unsigned int: 'I', long: 'l', unsigned long: 'L', long long: 'q',                      \
+             unsigned long long: 'Q', default: '*')
+#define COMPARE(name, type)                                                                                            \
+    _Static_assert(sizeof(name) == sizeof(our_##name), #name " has another size");                                     \
+    _Static_assert(KIND(name) == KIND(our_##name), #name " is of another kind than " #type);                           \
+    _Static_assert(KIND(name) != '*' || __builtin_types_compatible_p(name, our_##name), #name " is no " #type);
+CF__DRIVER_TYPES(COMPARE)
+#undef COMPARE
+
+static void driver_declarations_all_were_compared(void **state)
+{
+    (void)state;
+#define COUNT_FUNCTION(name, version, parameters) +1
+#define COUNT_ROW(name, other) +1
+    int functions = 0 CF__DRIVER_FUNCS(COUNT_FUNCTION), constants = 0 CF__DRIVER_CONSTANTS(COUNT_ROW),
+        types = 0 CF__DRIVER_TYPES(COUNT_ROW);
+#undef COUNT_FUNCTION
+#undef COUNT_ROW
+    /* The table has nothing but these functions, and is_host in front. */
+    assert_int_equal(sizeof(struct cf__driver), (size_t)(functions + 1) * sizeof(void (*)(void)));
+    assert_in_range(functions, 40, 1000);
+    assert_in_range(constants, 40, 1000);
+    assert_in_range(types, 14, 1000);
+    printf("# %d functions, %d constants and %d types are those of CUDA %d.%d\n", functions, constants, types,
+           CUDA_VERSION / 1000, CUDA_VERSION % 1000 / 10);
+}
+
+static void driver_default_streams_are_the_toolkits(void **state)
+{
+    (void)state;
+    assert_ptr_equal(CU_STREAM_LEGACY, (void *)1);
+    assert_ptr_equal(CU_STREAM_PER_THREAD, (void *)2);
+    assert_int_equal(CU_EVENT_DEFAULT, 0);
+}
+
+static void driver_handles_are_the_toolkits(void **state)
+{
+    (void)state;
+    /* cuferry.h's too, without a cast. */
+    assert_true(__builtin_types_compatible_p(cf_stream, CUstream));
+    assert_true(__builtin_types_compatible_p(cf_event, CUevent));
+}
+
+#else
+
+static void driver_declarations_all_were_compared(void **state)
+{
+    (void)state;
+    puts("# skip: the toolkit's cudaTypedefs.h is not there");
+    skip();
+}
+
+#endif
+
+static void driver_versions_are_in_order(void **state)
+{
+    (void)state;
+#define CHECK(name, version, parameters)                                                                               \
+    assert_in_range(version, 2000, 12999);                                                                             \
+    assert_int_equal((version) % 10, 0);
+    CF__DRIVER_FUNCS(CHECK)
+#undef CHECK
+    assert_int_equal(CF__DRIVER_VERSION, 12000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(driver_declarations_all_were_compared),
+#if CF_CONFIG_CUDA_TYPEDEFS
+        cmocka_unit_test(driver_default_streams_are_the_toolkits),
+        cmocka_unit_test(driver_handles_are_the_toolkits),
+#endif
+        cmocka_unit_test(driver_versions_are_in_order),
+    };
+    return RUN_ON_DRIVER(tests, NULL, NULL);
+}

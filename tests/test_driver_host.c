@@ -1,0 +1,573 @@
+/* test_driver_host.c - the driver table that the CPU fills, called as the library calls it. */
+#include "on_driver.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+static const struct cf__driver *const host = &cf__driver_host;
+
+static int set_up(void **state)
+{
+    (void)state;
+    return host->cuInit(0) == CUDA_SUCCESS ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    cf__host_reset();
+    return 0;
+}
+
+/* ---- The table ---- */
+
+static void table_every_function_is_there(void **state)
+{
+    (void)state;
+    assert_int_equal(host->is_host, 1);
+#define CHECK(name, version, parameters)                                                                               \
+    if ((version) <= CF__DRIVER_VERSION)                                                                               \
+        assert_true(host->name != NULL);
+    CF__DRIVER_FUNCS(CHECK)
+#undef CHECK
+}
+
+static void version_is_the_one_asked_for(void **state)
+{
+    (void)state;
+    int version = 0;
+    assert_int_equal(host->cuDriverGetVersion(&version), CUDA_SUCCESS);
+    assert_int_equal(version, CF__DRIVER_VERSION);
+}
+
+static void error_name_its_own_results_have_name_and_text(void **state)
+{
+    (void)state;
+    static const struct {
+        CUresult result;
+        const char *name;
+    } rows[] = {
+        {CUDA_SUCCESS, "CUDA_SUCCESS"},
+        {CUDA_ERROR_INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE"},
+        {CUDA_ERROR_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY"},
+        {CUDA_ERROR_INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE"},
+        {CUDA_ERROR_INVALID_CONTEXT, "CUDA_ERROR_INVALID_CONTEXT"},
+        {CUDA_ERROR_INVALID_HANDLE, "CUDA_ERROR_INVALID_HANDLE"},
+        {CUDA_ERROR_NOT_SUPPORTED, "CUDA_ERROR_NOT_SUPPORTED"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *name = NULL, *text = NULL;
+        assert_int_equal(host->cuGetErrorName(rows[i].result, &name), CUDA_SUCCESS);
+        assert_int_equal(host->cuGetErrorString(rows[i].result, &text), CUDA_SUCCESS);
+        assert_string_equal(name, rows[i].name);
+        assert_true(text && text[0]);
+    }
+    const char *name = NULL, *text = NULL;
+    assert_int_equal(host->cuGetErrorName(12345, &name), CUDA_ERROR_INVALID_VALUE);
+    assert_int_equal(host->cuGetErrorString(12345, &text), CUDA_ERROR_INVALID_VALUE);
+}
+
+/* ---- Device and contexts ---- */
+
+static void device_there_is_one(void **state)
+{
+    (void)state;
+    int count = -1;
+    CUdevice device = -1;
+    assert_int_equal(host->cuDeviceGetCount(&count), CUDA_SUCCESS);
+    assert_int_equal(count, 1);
+    assert_int_equal(host->cuDeviceGet(&device, 0), CUDA_SUCCESS);
+    assert_int_equal(device, 0);
+    assert_int_equal(host->cuDeviceGet(&device, 1), CUDA_ERROR_INVALID_DEVICE);
+    assert_int_equal(host->cuDeviceGet(&device, -1), CUDA_ERROR_INVALID_DEVICE);
+}
+
+static void device_name_any_size_is_cut_to_it(void **state)
+{
+    (void)state;
+    char whole[256];
+    memset(whole, 'x', sizeof whole);
+    assert_int_equal(host->cuDeviceGetName(whole, sizeof whole, 0), CUDA_SUCCESS);
+    size_t length = strnlen(whole, sizeof whole);
+    assert_in_range(length, 1, sizeof whole - 1);
+    assert_null(strchr(whole, '\n'));
+    for (size_t size = 1; size < sizeof whole; size++) {
+        char name[sizeof whole + 1];
+        memset(name, '\n', sizeof name);
+        assert_int_equal(host->cuDeviceGetName(name, (int)size, 0), CUDA_SUCCESS);
+        assert_int_equal(strnlen(name, size), length < size ? length : size - 1);
+        assert_memory_equal(name, whole, strlen(name));
+        for (size_t i = size; i < sizeof name; i++)
+            assert_int_equal(name[i], '\n');
+    }
+}
+
+static void device_attribute_limits_are_those_of_gpus(void **state)
+{
+    (void)state;
+    int value = -1;
+    assert_int_equal(host->cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, 0), CUDA_SUCCESS);
+    assert_int_equal(value, INT32_MAX);
+    assert_int_equal(host->cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, 0), CUDA_SUCCESS);
+    assert_int_equal(value, 65535);
+    assert_int_equal(host->cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z, 0), CUDA_SUCCESS);
+    assert_int_equal(value, 65535);
+    assert_int_equal(host->cuDeviceGetAttribute(&value, 12345, 0), CUDA_ERROR_INVALID_VALUE);
+}
+
+static CUcontext primary(void)
+{
+    CUcontext context = NULL;
+    assert_int_equal(host->cuDevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
+    assert_non_null(context);
+    return context;
+}
+
+static void context_push_and_pop_nest(void **state)
+{
+    (void)state;
+    CUcontext context = primary(), current = context;
+    assert_int_equal(host->cuCtxGetCurrent(&current), CUDA_SUCCESS);
+    assert_null(current);
+    int depth = 0;
+    while (depth < 1000 && host->cuCtxPushCurrent(context) == CUDA_SUCCESS) {
+        depth++;
+        assert_int_equal(host->cuCtxGetCurrent(&current), CUDA_SUCCESS);
+        assert_ptr_equal(current, context);
+    }
+    assert_in_range(depth, 4, 999); /* full, and nothing is overwritten */
+    assert_int_equal(host->cuCtxPushCurrent(context), CUDA_ERROR_INVALID_CONTEXT);
+    for (; depth > 0; depth--) {
+        assert_int_equal(host->cuCtxGetCurrent(&current), CUDA_SUCCESS);
+        assert_ptr_equal(current, context);
+        current = NULL;
+        assert_int_equal(host->cuCtxPopCurrent(&current), CUDA_SUCCESS);
+        assert_ptr_equal(current, context);
+    }
+    assert_int_equal(host->cuCtxPopCurrent(&current), CUDA_ERROR_INVALID_CONTEXT);
+    assert_int_equal(host->cuCtxGetCurrent(&current), CUDA_SUCCESS);
+    assert_null(current);
+    assert_int_equal(host->cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS);
+}
+
+static void context_push_foreign_one_is_invalid(void **state)
+{
+    (void)state;
+    int other;
+    CUcontext current = (CUcontext)(void *)&other;
+    assert_int_equal(host->cuCtxPushCurrent(NULL), CUDA_ERROR_INVALID_CONTEXT);
+    assert_int_equal(host->cuCtxPushCurrent(current), CUDA_ERROR_INVALID_CONTEXT);
+    assert_int_equal(host->cuCtxGetCurrent(&current), CUDA_SUCCESS);
+    assert_null(current);
+}
+
+static void *current_on_thread(void *other)
+{
+    CUcontext current = other;
+    return host->cuCtxGetCurrent(&current) == CUDA_SUCCESS ? (void *)current : other;
+}
+
+static void context_current_is_the_threads_own(void **state)
+{
+    (void)state;
+    CUcontext context = primary();
+    pthread_t thread;
+    void *current = NULL;
+    assert_int_equal(host->cuCtxPushCurrent(context), CUDA_SUCCESS);
+    assert_int_equal(pthread_create(&thread, NULL, current_on_thread, &current), 0);
+    assert_int_equal(pthread_join(thread, &current), 0);
+    assert_null(current);
+    assert_int_equal(host->cuCtxPopCurrent(&context), CUDA_SUCCESS);
+}
+
+static void context_id_is_no_gpu_contexts(void **state)
+{
+    (void)state;
+    unsigned long long id = 0;
+    CUdevice device = -1;
+    assert_int_equal(host->cuCtxGetId(primary(), &id), CUDA_SUCCESS);
+    assert_true(id > UINT32_MAX); /* theirs count from 1 */
+    assert_int_equal(host->cuCtxGetDevice(&device), CUDA_SUCCESS);
+    assert_int_equal(device, 0);
+    assert_int_equal(host->cuCtxSynchronize(), CUDA_SUCCESS);
+}
+
+/* ---- Memory ---- */
+
+static void mem_alloc_0_or_too_many_bytes_is_refused(void **state)
+{
+    (void)state;
+    CUdeviceptr memory = 7;
+    assert_int_equal(host->cuMemAlloc(&memory, 0), CUDA_ERROR_INVALID_VALUE);
+    assert_int_equal(host->cuMemAlloc(&memory, (size_t)PTRDIFF_MAX + 1), CUDA_ERROR_OUT_OF_MEMORY);
+    assert_int_equal(host->cuMemAlloc(&memory, SIZE_MAX), CUDA_ERROR_OUT_OF_MEMORY);
+    assert_int_equal(memory, 7);
+    assert_int_equal(host->cuMemFree(0), CUDA_ERROR_INVALID_VALUE);
+}
+
+/* What is known of a pointer. */
+struct known {
+    CUcontext context;
+    CUdeviceptr address, begin;
+    size_t size;
+    unsigned int type;
+    int managed, ordinal;
+};
+
+static struct known ask(CUdeviceptr pointer)
+{
+    struct known known;
+    CUpointer_attribute attributes[] = {
+        CU_POINTER_ATTRIBUTE_CONTEXT,          CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
+        CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, CU_POINTER_ATTRIBUTE_RANGE_SIZE,  CU_POINTER_ATTRIBUTE_IS_MANAGED,
+        CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
+    void *data[] = {&known.context, &known.type,    &known.address, &known.begin,
+                    &known.size,    &known.managed, &known.ordinal};
+    memset(&known, 0x5a, sizeof known);
+    assert_int_equal(host->cuPointerGetAttributes(7, attributes, data, pointer), CUDA_SUCCESS);
+    return known;
+}
+
+static void expect_unknown(CUdeviceptr pointer)
+{
+    struct known known = ask(pointer);
+    assert_null(known.context);
+    assert_int_equal(known.type, 0);
+    assert_int_equal(known.address, 0);
+    assert_int_equal(known.begin, 0);
+    assert_int_equal(known.size, 0);
+}
+
+static void pointer_attributes_in_an_allocation_name_it(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {1, 255, 256, 257, 100000};
+    enum { COUNT = sizeof sizes / sizeof *sizes };
+    CUdeviceptr all[COUNT];
+    for (size_t i = 0; i < COUNT; i++)
+        assert_int_equal(host->cuMemAlloc(&all[i], sizes[i]), CUDA_SUCCESS);
+    for (size_t i = 0; i < COUNT; i++) {
+        const size_t offsets[] = {0, sizes[i] / 2, sizes[i] - 1};
+        assert_int_equal(all[i] % 256, 0);
+        for (size_t o = 0; o < 3; o++) {
+            struct known known = ask(all[i] + offsets[o]);
+            assert_ptr_equal(known.context, primary());
+            assert_int_equal(known.type, CU_MEMORYTYPE_HOST);
+            assert_int_equal(known.address, all[i] + offsets[o]);
+            assert_int_equal(known.begin, all[i]);
+            assert_int_equal(known.size, sizes[i]);
+            assert_int_equal(known.managed, 0);
+            assert_int_equal(known.ordinal, 0);
+        }
+        if (sizes[i] % 256) /* between it and whatever comes next */
+            expect_unknown(all[i] + sizes[i]);
+    }
+    for (size_t i = 0; i < COUNT; i++) {
+        assert_int_equal(host->cuMemFree(all[i] + (sizes[i] > 1)), sizes[i] > 1 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS);
+        if (sizes[i] > 1)
+            assert_int_equal(host->cuMemFree(all[i]), CUDA_SUCCESS);
+        expect_unknown(all[i]);
+        assert_int_equal(host->cuMemFree(all[i]), CUDA_ERROR_INVALID_VALUE);
+    }
+}
+
+static void pointer_attributes_of_other_memory_are_zeros(void **state)
+{
+    (void)state;
+    static char in_data[64];
+    char on_stack[64];
+    CUdeviceptr memory;
+    assert_int_equal(host->cuMemAlloc(&memory, 64), CUDA_SUCCESS);
+    expect_unknown((uintptr_t)in_data);
+    expect_unknown((uintptr_t)on_stack);
+    expect_unknown(0);
+    expect_unknown(UINTPTR_MAX);
+    expect_unknown(memory - 1);
+    assert_int_equal(host->cuMemFree(memory), CUDA_SUCCESS);
+}
+
+static void pointer_attributes_unknown_one_is_refused(void **state)
+{
+    (void)state;
+    uint64_t value = 0;
+    CUpointer_attribute attribute = 12345;
+    void *data = &value;
+    assert_int_equal(host->cuPointerGetAttributes(1, &attribute, &data, 0), CUDA_ERROR_INVALID_VALUE);
+}
+
+static void mem_copy_and_fill_touch_their_range_alone(void **state)
+{
+    (void)state;
+    CUdeviceptr memory;
+    char read[8] = "xxxxxxx";
+    assert_int_equal(host->cuMemAlloc(&memory, 8), CUDA_SUCCESS);
+    assert_int_equal(host->cuMemcpy(memory, (uintptr_t)"abcdefg", 8), CUDA_SUCCESS);
+    assert_int_equal(host->cuMemsetD8Async(memory + 2, '-', 3, NULL), CUDA_SUCCESS);
+    assert_int_equal(host->cuMemcpyAsync((uintptr_t)read, memory + 1, 5, NULL), CUDA_SUCCESS);
+    assert_string_equal(read, "b---fxx");
+    assert_int_equal(host->cuMemFree(memory), CUDA_SUCCESS);
+}
+
+/* ---- Handles ---- */
+
+static void host_owns_nothing_else(void **state)
+{
+    (void)state;
+    static char in_data;
+    char on_stack;
+    char *on_heap = malloc(1);
+    for (int with_handles = 0; with_handles < 2; with_handles++) {
+        assert_false(cf__host_owns(NULL));
+        assert_false(cf__host_owns(CU_STREAM_LEGACY));
+        assert_false(cf__host_owns(CU_STREAM_PER_THREAD));
+        assert_false(cf__host_owns((void *)UINTPTR_MAX));
+        assert_false(cf__host_owns(&in_data));
+        assert_false(cf__host_owns(&on_stack));
+        assert_false(cf__host_owns(on_heap));
+        CUstream stream;
+        CUdeviceptr memory;
+        assert_int_equal(host->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+        assert_int_equal(host->cuMemAlloc(&memory, 64), CUDA_SUCCESS);
+        assert_false(cf__host_owns((void *)(uintptr_t)memory));
+        assert_true(cf__host_owns(stream));
+        assert_int_equal(host->cuStreamDestroy(stream), CUDA_SUCCESS);
+        assert_true(cf__host_owns(stream)); /* the range is its, whatever lives there */
+        assert_int_equal(host->cuMemFree(memory), CUDA_SUCCESS);
+    }
+    cf__host_reset();
+    assert_false(cf__host_owns(on_heap));
+    free(on_heap);
+}
+
+static void stream_functions_live_one_is_taken(void **state)
+{
+    (void)state;
+    CUstream stream;
+    CUcontext context = NULL;
+    assert_int_equal(host->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    CUstream streams[] = {stream, NULL, CU_STREAM_LEGACY, CU_STREAM_PER_THREAD};
+    for (size_t i = 0; i < sizeof streams / sizeof *streams; i++) {
+        assert_int_equal(host->cuStreamQuery(streams[i]), CUDA_SUCCESS);
+        assert_int_equal(host->cuStreamSynchronize(streams[i]), CUDA_SUCCESS);
+        assert_int_equal(host->cuStreamGetCtx(streams[i], &context), CUDA_SUCCESS);
+        assert_ptr_equal(context, primary());
+    }
+    assert_int_equal(host->cuStreamDestroy(stream), CUDA_SUCCESS);
+}
+
+/* Everything that takes a stream, or an event, refuses a handle that is none. */
+static void expect_no_stream(CUstream stream)
+{
+    CUevent event;
+    CUcontext context;
+    assert_int_equal(host->cuEventCreate(&event, CU_EVENT_DEFAULT), CUDA_SUCCESS);
+    assert_int_equal(host->cuStreamQuery(stream), CUDA_ERROR_INVALID_HANDLE);
+    assert_int_equal(host->cuStreamSynchronize(stream), CUDA_ERROR_INVALID_HANDLE);
+    assert_int_equal(host->cuStreamDestroy(stream), CUDA_ERROR_INVALID_HANDLE);
+    assert_int_equal(host->cuStreamGetCtx(stream, &context), CUDA_ERROR_INVALID_HANDLE);
+    assert_int_equal(host->cuStreamWaitEvent(stream, event, 0), CUDA_ERROR_INVALID_HANDLE);
+    assert_int_equal(host->cuEventRecord(event, stream), CUDA_ERROR_INVALID_HANDLE);
+    assert_int_equal(host->cuLaunchKernel(NULL, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL), CUDA_ERROR_INVALID_HANDLE);
+    assert_int_equal(host->cuEventDestroy(event), CUDA_SUCCESS);
+}
+
+static void expect_no_event(CUevent event)
+{
+    CUevent good;
+    float milliseconds = -1;
+    assert_int_equal(host->cuEventCreate(&good, CU_EVENT_DEFAULT), CUDA_SUCCESS);
+    assert_int_equal(host->cuEventRecord(good, NULL), CUDA_SUCCESS);
+    assert_int_equal(host->cuEventRecord(event, NULL), CUDA_ERROR_INVALID_HANDLE);
+    assert_int_equal(host->cuEventQuery(event), CUDA_ERROR_INVALID_HANDLE);
+    assert_int_equal(host->cuEventSynchronize(event), CUDA_ERROR_INVALID_HANDLE);
+    assert_int_equal(host->cuEventDestroy(event), CUDA_ERROR_INVALID_HANDLE);
+    assert_int_equal(host->cuStreamWaitEvent(NULL, event, 0), CUDA_ERROR_INVALID_HANDLE);
+    assert_int_equal(host->cuEventElapsedTime(&milliseconds, good, event), CUDA_ERROR_INVALID_HANDLE);
+    assert_int_equal(host->cuEventElapsedTime(&milliseconds, event, good), CUDA_ERROR_INVALID_HANDLE);
+    assert_true(milliseconds == -1);
+    assert_int_equal(host->cuEventDestroy(good), CUDA_SUCCESS);
+}
+
+static void handle_functions_invalid_handle_is_refused(void **state)
+{
+    (void)state;
+    CUstream stream, gone;
+    CUevent event, past;
+    char other[64];
+    assert_int_equal(host->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    assert_int_equal(host->cuEventCreate(&event, CU_EVENT_DEFAULT), CUDA_SUCCESS);
+    /* of the other kind, inside a slot, in a slot never used, far outside */
+    expect_no_stream((CUstream)(void *)event);
+    expect_no_stream((CUstream)(void *)((char *)stream + 1));
+    expect_no_stream((CUstream)(void *)((char *)stream + 8));
+    expect_no_stream((CUstream)(void *)((char *)stream + (1 << 20) / 24 * 24));
+    expect_no_stream((CUstream)(void *)other);
+    expect_no_event((CUevent)(void *)stream);
+    expect_no_event((CUevent)(void *)((char *)event + 1));
+    expect_no_event((CUevent)(void *)((char *)event + 8));
+    expect_no_event((CUevent)(void *)other);
+    expect_no_event(NULL);
+    expect_no_event((CUevent)(void *)CU_STREAM_LEGACY);
+    /* destroyed */
+    assert_int_equal(host->cuStreamCreate(&gone, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    assert_int_equal(host->cuStreamDestroy(gone), CUDA_SUCCESS);
+    assert_int_equal(host->cuStreamQuery(gone), CUDA_ERROR_INVALID_HANDLE);
+    assert_int_equal(host->cuStreamDestroy(gone), CUDA_ERROR_INVALID_HANDLE);
+    assert_int_equal(host->cuEventCreate(&past, CU_EVENT_DEFAULT), CUDA_SUCCESS);
+    assert_int_equal(host->cuEventDestroy(past), CUDA_SUCCESS);
+    assert_int_equal(host->cuEventQuery(past), CUDA_ERROR_INVALID_HANDLE);
+    assert_int_equal(host->cuEventDestroy(past), CUDA_ERROR_INVALID_HANDLE);
+    /* and nothing of that hurt the good ones */
+    assert_int_equal(host->cuStreamQuery(stream), CUDA_SUCCESS);
+    assert_int_equal(host->cuEventQuery(event), CUDA_SUCCESS);
+    assert_int_equal(host->cuStreamDestroy(stream), CUDA_SUCCESS);
+    assert_int_equal(host->cuEventDestroy(event), CUDA_SUCCESS);
+}
+
+/* A call that fails has changed nothing. */
+static void event_record_invalid_stream_leaves_it_unrecorded(void **state)
+{
+    (void)state;
+    CUstream gone;
+    CUevent event;
+    float milliseconds = -1;
+    assert_int_equal(host->cuStreamCreate(&gone, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    assert_int_equal(host->cuEventCreate(&event, CU_EVENT_DEFAULT), CUDA_SUCCESS);
+    assert_int_equal(host->cuStreamDestroy(gone), CUDA_SUCCESS);
+    assert_int_equal(host->cuEventRecord(event, gone), CUDA_ERROR_INVALID_HANDLE);
+    assert_int_equal(host->cuEventElapsedTime(&milliseconds, event, event), CUDA_ERROR_INVALID_HANDLE);
+    assert_true(milliseconds == -1);
+    assert_int_equal(host->cuEventDestroy(event), CUDA_SUCCESS);
+}
+
+static void event_elapsed_recorded_events_is_the_time_between(void **state)
+{
+    (void)state;
+    CUevent start, stop;
+    float milliseconds = -1;
+    assert_int_equal(host->cuEventCreate(&start, CU_EVENT_DEFAULT), CUDA_SUCCESS);
+    assert_int_equal(host->cuEventCreate(&stop, CU_EVENT_DEFAULT), CUDA_SUCCESS);
+    assert_int_equal(host->cuEventElapsedTime(&milliseconds, start, stop), CUDA_ERROR_INVALID_HANDLE);
+    assert_int_equal(host->cuEventRecord(start, NULL), CUDA_SUCCESS);
+    assert_int_equal(host->cuEventElapsedTime(&milliseconds, start, stop), CUDA_ERROR_INVALID_HANDLE);
+    usleep(5000);
+    assert_int_equal(host->cuEventRecord(stop, NULL), CUDA_SUCCESS);
+    assert_int_equal(host->cuEventElapsedTime(&milliseconds, start, stop), CUDA_SUCCESS);
+    assert_true(milliseconds >= 5 && milliseconds < 5000);
+    assert_int_equal(host->cuEventElapsedTime(&milliseconds, stop, start), CUDA_SUCCESS);
+    assert_true(milliseconds <= -5);
+    assert_int_equal(host->cuEventDestroy(start), CUDA_SUCCESS);
+    assert_int_equal(host->cuEventDestroy(stop), CUDA_SUCCESS);
+}
+
+/* The range is finite. */
+static void handle_create_until_full_is_out_of_memory(void **state)
+{
+    (void)state;
+    enum { MOST = 1 << 20 };
+    CUevent *all = malloc(MOST * sizeof *all);
+    size_t count = 0;
+    CUstream stream;
+    assert_non_null(all);
+    while (count < MOST && host->cuEventCreate(&all[count], CU_EVENT_DEFAULT) == CUDA_SUCCESS)
+        count++;
+    assert_in_range(count, 100000, MOST - 1);
+    assert_int_equal(host->cuEventCreate(&all[count], CU_EVENT_DEFAULT), CUDA_ERROR_OUT_OF_MEMORY);
+    assert_int_equal(host->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_ERROR_OUT_OF_MEMORY);
+    assert_true(cf__host_owns(all[0]) && cf__host_owns(all[count - 1]));
+    assert_int_equal(host->cuEventDestroy(all[count / 2]), CUDA_SUCCESS);
+    assert_int_equal(host->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    assert_ptr_equal(stream, all[count / 2]);
+    assert_int_equal(host->cuStreamDestroy(stream), CUDA_SUCCESS);
+    for (size_t i = 0; i < count; i++)
+        if (i != count / 2)
+            assert_int_equal(host->cuEventDestroy(all[i]), CUDA_SUCCESS);
+    free(all);
+}
+
+static void reset_gives_everything_back(void **state)
+{
+    (void)state;
+    CUstream stream;
+    CUevent event;
+    CUdeviceptr memory;
+    for (int round = 0; round < 3; round++) {
+        assert_int_equal(host->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+        assert_int_equal(host->cuEventCreate(&event, CU_EVENT_DEFAULT), CUDA_SUCCESS);
+        assert_int_equal(host->cuMemAlloc(&memory, 100), CUDA_SUCCESS);
+        cf__host_reset();
+        assert_false(cf__host_owns(stream));
+        assert_int_equal(host->cuStreamQuery(stream), CUDA_ERROR_INVALID_HANDLE);
+        assert_int_equal(host->cuEventQuery(event), CUDA_ERROR_INVALID_HANDLE);
+        assert_int_equal(host->cuMemFree(memory), CUDA_ERROR_INVALID_VALUE);
+    }
+}
+
+/* ---- Kernels ---- */
+
+static void add_blocks(const cf_host_launch *launch, uint64_t begin, uint64_t end)
+{
+    uint64_t *sum = launch->args[0];
+    uint64_t shape = launch->grid.x * 1000000 + launch->grid.y * 10000 + launch->grid.z * 100 + launch->block.x * 16 +
+                     launch->block.y * 4 + launch->block.z;
+    for (uint64_t b = begin; b < end; b++)
+        __atomic_fetch_add(sum, shape + b, __ATOMIC_RELAXED);
+}
+
+static void launch_runs_the_body_before_it_returns(void **state)
+{
+    (void)state;
+    const cf_kernel kernel = {.size = sizeof kernel, .version = CF_REGISTRY_VERSION, .name = "sum", .host = add_blocks};
+    uint64_t sum = 0, shape = 5 * 1000000 + 6 * 10000 + 7 * 100 + 3 * 16 + 2 * 4 + 1;
+    void *args[] = {&sum};
+    CUfunction function = (CUfunction)(void *)(uintptr_t)&kernel;
+    assert_int_equal(host->cuLaunchKernel(function, 5, 6, 7, 3, 2, 1, 0, NULL, args, NULL), CUDA_SUCCESS);
+    assert_int_equal(sum, 210 * shape + 210 * 209 / 2);
+}
+
+static void library_functions_are_not_supported(void **state)
+{
+    (void)state;
+    CUlibrary library = NULL;
+    CUkernel kernel = NULL;
+    CUfunction function = NULL;
+    assert_int_equal(host->cuLibraryLoadData(&library, "", NULL, NULL, 0, NULL, NULL, 0), CUDA_ERROR_NOT_SUPPORTED);
+    assert_int_equal(host->cuLibraryGetKernel(&kernel, library, "x"), CUDA_ERROR_NOT_SUPPORTED);
+    assert_int_equal(host->cuKernelGetFunction(&function, kernel), CUDA_ERROR_NOT_SUPPORTED);
+    assert_int_equal(host->cuLibraryUnload(library), CUDA_ERROR_NOT_SUPPORTED);
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    assert_int_equal(host->cuThreadExchangeStreamCaptureMode(&mode), CUDA_SUCCESS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(table_every_function_is_there),
+        cmocka_unit_test(version_is_the_one_asked_for),
+        cmocka_unit_test(error_name_its_own_results_have_name_and_text),
+        cmocka_unit_test(device_there_is_one),
+        cmocka_unit_test(device_name_any_size_is_cut_to_it),
+        cmocka_unit_test(device_attribute_limits_are_those_of_gpus),
+        cmocka_unit_test(context_push_and_pop_nest),
+        cmocka_unit_test(context_push_foreign_one_is_invalid),
+        cmocka_unit_test(context_current_is_the_threads_own),
+        cmocka_unit_test(context_id_is_no_gpu_contexts),
+        cmocka_unit_test(mem_alloc_0_or_too_many_bytes_is_refused),
+        cmocka_unit_test(pointer_attributes_in_an_allocation_name_it),
+        cmocka_unit_test(pointer_attributes_of_other_memory_are_zeros),
+        cmocka_unit_test(pointer_attributes_unknown_one_is_refused),
+        cmocka_unit_test(mem_copy_and_fill_touch_their_range_alone),
+        cmocka_unit_test(host_owns_nothing_else),
+        cmocka_unit_test(stream_functions_live_one_is_taken),
+        cmocka_unit_test(handle_functions_invalid_handle_is_refused),
+        cmocka_unit_test(event_record_invalid_stream_leaves_it_unrecorded),
+        cmocka_unit_test(event_elapsed_recorded_events_is_the_time_between),
+        cmocka_unit_test(handle_create_until_full_is_out_of_memory),
+        cmocka_unit_test(reset_gives_everything_back),
+        cmocka_unit_test(launch_runs_the_body_before_it_returns),
+        cmocka_unit_test(library_functions_are_not_supported),
+    };
+    return RUN_ON_DRIVER(tests, set_up, tear_down);
+}

@@ -1,0 +1,567 @@
+/* test_image.c - images load once and kernels are found in them; whatever is wrong with one is a status and a line that
+ * names it, and does no harm to the next call. The descriptors are copies of gather's, with something spoilt. */
+#include "on_fake.h"
+
+#include <pthread.h>
+
+#include <cuferry/kernels.h>
+#include <cuferry/registry.h>
+
+#define THREADS 16
+
+static const uint16_t no_target[] = {0};
+
+/* gather_f32_i32 without its check, which would need a second image; what is loaded is of these copies alone. */
+static cf_kernel kernel;
+static cf_image image;
+static cf_state kernel_state, image_state;
+
+static int set_up(void **state)
+{
+    (void)state;
+    kernel = *cf_kernel_find(&cf_registry, "gather_f32_i32");
+    kernel.nchecks = 0;
+    kernel.state = &kernel_state;
+    if (kernel.image) {
+        image = *kernel.image;
+        image.state = &image_state;
+        kernel.image = &image;
+    }
+    return 0;
+}
+
+/* The states above are the library's until it is shut down. */
+static int tear_down(void **state)
+{
+    (void)state;
+    assert_ok(cf_shutdown());
+    assert_nothing_alive();
+    assert_null(kernel_state.loaded);
+    assert_null(image_state.loaded);
+    return 0;
+}
+
+/* The status of a call from host arrays, which is right where it succeeds. */
+static int run(const cf_kernel *of)
+{
+    const float source[] = {1, 2, 3}, *source_pointer = source;
+    const int32_t index[] = {2, 0, 1, 2}, *index_pointer = index;
+    float res[4] = {0}, *res_pointer = res;
+    int64_t N = 4, M = 3;
+    void *const args[] = {(void *)&source_pointer, (void *)&index_pointer, &res_pointer, &N, &M};
+    int status = cf_call(of, args);
+    if (status == CF_OK && !(res[0] == 3 && res[1] == 1 && res[2] == 2 && res[3] == 3))
+        return INT_MIN;
+    return status;
+}
+
+/* What is spoilt gives this, again and again; then the bundled kernel runs, and the copy when it is put right. */
+static void expect_refused(int status, int driver_result, const char *detail)
+{
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(run(&kernel), status);
+        assert_string_equal(cf_last_error(), detail);
+        assert_int_equal(cf_last_driver_result(), driver_result);
+        assert_null(kernel_state.loaded);
+    }
+    assert_ok(run(cf_kernel_find(&cf_registry, "gather_f32_i32")));
+    assert_ok(set_up(NULL));
+    assert_ok(run(&kernel));
+}
+
+static void needs_gpu(void)
+{
+    int count = 0;
+    if (cf_device_count(&count) != CF_OK || count == 0) {
+        puts("# skip: images are for GPUs");
+        skip();
+    }
+}
+
+static int capability(void)
+{
+    int major = 0, minor = 0;
+    assert_int_equal(other_library()->cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 0), 0);
+    assert_int_equal(other_library()->cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 0), 0);
+    return 10 * major + minor;
+}
+
+static int driver_version(void)
+{
+    int version = 0;
+    assert_int_equal(other_library()->cuDriverGetVersion(&version), CUDA_SUCCESS);
+    return version;
+}
+
+/* ---- Loading ---- */
+
+static void image_intact_loads_and_runs(void **state)
+{
+    (void)state;
+    assert_ok(run(&kernel));
+    assert_non_null(kernel_state.loaded);
+    assert_int_equal(image_state.loaded != NULL, on_cuda());
+    assert_ok(run(&kernel));
+}
+
+static void image_leaves_the_capture_mode_of_the_thread(void **state)
+{
+    (void)state;
+    needs_gpu();
+    CUstreamCaptureMode mode = 1; /* of the thread, and not what the library sets */
+    const struct cf__driver *driver = other_library();
+    assert_int_equal(driver->cuThreadExchangeStreamCaptureMode(&mode), CUDA_SUCCESS);
+    assert_ok(run(&kernel));
+    kernel.entry = "nonsense";
+    kernel.state = &(cf_state){NULL, NULL};
+    assert_int_equal(run(&kernel), CF_EIMAGE);
+    assert_int_equal(driver->cuThreadExchangeStreamCaptureMode(&mode), CUDA_SUCCESS);
+    assert_int_equal(mode, 1);
+}
+
+struct racer {
+    pthread_barrier_t *start;
+    int status;
+};
+
+static void *race(void *argument)
+{
+    struct racer *racer = argument;
+    pthread_barrier_wait(racer->start);
+    racer->status = run(&kernel);
+    return NULL;
+}
+
+static void image_loaded_by_16_threads_loads_once(void **state)
+{
+    for (int round = 0; round < 20; round++) {
+        pthread_barrier_t start;
+        pthread_t threads[THREADS];
+        struct racer racers[THREADS];
+        char text[1024];
+        assert_int_equal(pthread_barrier_init(&start, NULL, THREADS), 0);
+        for (int i = 0; i < THREADS; i++) {
+            racers[i] = (struct racer){&start, -1};
+            assert_int_equal(pthread_create(&threads[i], NULL, race, &racers[i]), 0);
+        }
+        for (int i = 0; i < THREADS; i++) {
+            assert_int_equal(pthread_join(threads[i], NULL), 0);
+            assert_int_equal(racers[i].status, CF_OK);
+        }
+        pthread_barrier_destroy(&start);
+        int alive = count_alive(text, sizeof text);
+        if (alive >= 0 && on_cuda() && alive != 2) /* a context and a library */
+            fail_msg("these are alive:\n%s", text);
+        if (round < 19) {
+            assert_ok(tear_down(state));
+            if (alive < 0 && on_cuda())
+                break; /* starting a real GPU anew takes its time */
+        }
+    }
+}
+
+/* A function is found by the context's id: the second context may well lie where the first one was. */
+static void image_in_contexts_that_come_and_go_runs(void **state)
+{
+    (void)state;
+    needs_gpu();
+    for (int i = 0; i < 3; i++) {
+        CUcontext context;
+        assert_int_equal(context_create(&context, 0, 0), CUDA_SUCCESS);
+        assert_ok(run(&kernel));
+        assert_int_equal(context_destroy(context), CUDA_SUCCESS);
+    }
+    assert_ok(run(&kernel));
+}
+
+static void image_on_two_gpus_loads_once(void **state)
+{
+    (void)state;
+    char text[1024];
+    for (int device = 0; device < 2; device++) {
+        assert_ok(cf_device_use(device));
+        assert_ok(run(&kernel));
+    }
+    assert_int_equal(count_alive(text, sizeof text), 3); /* a library and two contexts */
+}
+
+/* ---- Damaged images ---- */
+
+/* CRC-32 by its definition, one bit at a time. */
+static uint32_t crc32(const unsigned char *bytes, size_t size)
+{
+    uint32_t crc = UINT32_MAX;
+    for (size_t i = 0; i < 8 * size; i++) {
+        uint32_t bit = (crc ^ (uint32_t)bytes[i / 8] >> i % 8) & 1;
+        crc = crc >> 1 ^ (bit ? 0xedb88320 : 0);
+    }
+    return ~crc;
+}
+
+static void expect_damaged(void)
+{
+    char detail[160];
+    size_t size = (size_t)(image.end - image.begin);
+    snprintf(detail, sizeof detail,
+             "cf_gather_f32_i32: its image of %zu bytes is damaged: its checksum is %08x and not %08x", size,
+             (unsigned int)crc32(image.begin, size), (unsigned int)image.crc32);
+    expect_refused(CF_EIMAGE, 0, detail);
+}
+
+static void image_empty_is_damaged(void **state)
+{
+    (void)state;
+    needs_gpu();
+    image.end = image.begin;
+    expect_damaged();
+    image.end = image.begin;
+    image.crc32 = 0; /* which is that of no bytes */
+    image.state = &(cf_state){NULL, NULL};
+    kernel.state = &(cf_state){NULL, NULL};
+    assert_int_equal(run(&kernel), CF_EIMAGE);
+}
+
+static void image_cut_short_is_damaged(void **state)
+{
+    (void)state;
+    needs_gpu();
+    image.end--;
+    expect_damaged();
+}
+
+static void image_too_long_is_damaged(void **state)
+{
+    (void)state;
+    needs_gpu();
+    image.end++; /* onto the byte that closes it */
+    expect_damaged();
+}
+
+/* One bit: of the magic number, of a size in the header, in the middle, at the end. */
+static void image_with_a_flipped_bit_is_damaged(void **state)
+{
+    (void)state;
+    needs_gpu();
+    const cf_image good = image;
+    size_t size = (size_t)(good.end - good.begin);
+    unsigned char *copy = malloc(size);
+    assert_non_null(copy);
+    const size_t places[] = {0, 8, size / 2, size - 1};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        memcpy(copy, good.begin, size);
+        copy[places[i]] ^= 0x10;
+        image.begin = copy;
+        image.end = copy + size;
+        expect_damaged();
+        assert_ok(tear_down(NULL));
+    }
+    free(copy);
+}
+
+/* ---- Devices and drivers that an image is not for ---- */
+
+static void expect_no_code(const char *targets)
+{
+    char detail[200];
+    int sm = capability();
+    snprintf(detail, sizeof detail,
+             "cf_gather_f32_i32: its image has code for %s and device 0 is sm_%d; build with --targets=%d", targets, sm, sm);
+    expect_refused(CF_ENOCODE, 0, detail);
+}
+
+static void image_for_other_devices_has_no_code(void **state)
+{
+    (void)state;
+    needs_gpu();
+    image.sm = (const uint16_t[]){10, 20, 0};
+    image.ptx = no_target;
+    expect_no_code("sm_10 sm_20");
+}
+
+/* A minor version is a promise to later ones alone. */
+static void image_for_a_later_minor_version_has_no_code(void **state)
+{
+    (void)state;
+    needs_gpu();
+    char targets[16];
+    uint16_t sm = (uint16_t)(capability() + 1);
+    if (sm / 10 != capability() / 10) {
+        puts("# skip: the device has the last minor version that there can be");
+        skip();
+    }
+    snprintf(targets, sizeof targets, "sm_%d", sm);
+    image.sm = (const uint16_t[]){sm, 0};
+    image.ptx = no_target;
+    expect_no_code(targets);
+}
+
+static void image_with_ptx_of_a_later_target_has_no_code(void **state)
+{
+    (void)state;
+    needs_gpu();
+    char targets[32];
+    uint16_t later = (uint16_t)(capability() + 1);
+    snprintf(targets, sizeof targets, "sm_10 compute_%d", later);
+    image.sm = (const uint16_t[]){10, 0};
+    image.ptx = (const uint16_t[]){later, 0};
+    expect_no_code(targets);
+}
+
+static void image_for_an_earlier_minor_version_runs(void **state)
+{
+    (void)state;
+    assert_int_equal(capability(), 95);
+    image.ptx = no_target;
+    image.sm = (const uint16_t[]){80, 90, 0};
+    assert_ok(run(&kernel));
+}
+
+static void image_with_ptx_of_an_earlier_target_runs(void **state)
+{
+    (void)state;
+    assert_int_equal(capability(), 121);
+    image.sm = (const uint16_t[]){80, 90, 0};
+    image.ptx = (const uint16_t[]){90, 0};
+    assert_ok(run(&kernel));
+    assert_ok(tear_down(NULL));
+    image.ptx = no_target;
+    expect_no_code("sm_80 sm_90");
+}
+
+/* Each device is looked at: the image has code for the first and none for the second. */
+static void image_for_one_device_of_two_runs_there(void **state)
+{
+    (void)state;
+    image.sm = (const uint16_t[]){80, 90, 0};
+    image.ptx = (const uint16_t[]){90, 0};
+    assert_ok(run(&kernel));
+    assert_ok(cf_device_use(1));
+    assert_int_equal(run(&kernel), CF_ENOCODE);
+    assert_string_equal(cf_last_error(), "cf_gather_f32_i32: its image has code for sm_80 sm_90 compute_90 and device 1 "
+                                         "is sm_75; build with --targets=75");
+    assert_ok(cf_device_use(0));
+    assert_ok(run(&kernel));
+}
+
+static void image_of_a_later_toolkit_names_both_versions(void **state)
+{
+    (void)state;
+    needs_gpu();
+    char detail[200];
+    int version = driver_version();
+    image.toolkit = 99010;
+    snprintf(detail, sizeof detail,
+             "cf_gather_f32_i32: its image is of CUDA 99.1 and the driver is for CUDA %d.%d; update the driver, or build "
+             "with an older toolkit",
+             version / 1000, version % 1000 / 10);
+    expect_refused(CF_EDRIVER, 0, detail);
+}
+
+static void image_of_a_later_minor_toolkit_runs(void **state)
+{
+    (void)state;
+    needs_gpu();
+    image.toolkit = (uint32_t)driver_version() / 1000 * 1000 + 990;
+    assert_ok(run(&kernel));
+}
+
+/* ---- Kernels that are not in their image ---- */
+
+static void kernel_unknown_to_its_image_names_the_entry(void **state)
+{
+    (void)state;
+    needs_gpu();
+    kernel.entry = "nonsense";
+    expect_refused(CF_EIMAGE, CUDA_ERROR_NOT_FOUND,
+                   "cf_gather_f32_i32: finding nonsense: cuLibraryGetKernel returned 500 (CUDA_ERROR_NOT_FOUND, named "
+                   "symbol not found)");
+}
+
+static void kernel_of_another_image_names_the_entry(void **state)
+{
+    (void)state;
+    needs_gpu();
+    char detail[200];
+    kernel.entry = cf_kernel_find(&cf_registry, "outside_i32")->entry;
+    snprintf(detail, sizeof detail,
+             "cf_gather_f32_i32: finding %s: cuLibraryGetKernel returned 500 (CUDA_ERROR_NOT_FOUND, named symbol not found)",
+             kernel.entry);
+    expect_refused(CF_EIMAGE, CUDA_ERROR_NOT_FOUND, detail);
+}
+
+static void kernel_without_image_says_so(void **state)
+{
+    (void)state;
+    needs_gpu();
+    kernel.image = NULL;
+    expect_refused(CF_ENOCODE, 0, "cf_gather_f32_i32: it was built for the CPU alone; build it where nvcc is");
+}
+
+static void kernel_without_cpu_body_says_so(void **state)
+{
+    (void)state;
+    int device;
+    assert_ok(cf_device_current(&device));
+    assert_ok(cf_device_use(CF_HOST));
+    kernel.host = NULL;
+    expect_refused(CF_ENOTSUP, 0, "cf_gather_f32_i32: it cannot run on the CPU");
+    assert_ok(cf_device_use(device));
+}
+
+static void kernel_without_cpu_body_runs_on_a_gpu(void **state)
+{
+    (void)state;
+    needs_gpu();
+    kernel.host = NULL;
+    assert_ok(run(&kernel));
+}
+
+/* ---- Parameters ---- */
+
+static void needs_param_info(void)
+{
+    needs_gpu();
+    if (!other_library()->cuKernelGetParamInfo) {
+        puts("# skip: the driver does not tell the sizes of parameters; those for CUDA 12.4 and newer do");
+        skip();
+    }
+}
+
+static void kernel_with_parameter_of_another_size_names_it(void **state)
+{
+    (void)state;
+    needs_param_info();
+    cf_param params[5];
+    memcpy(params, kernel.params, sizeof params);
+    params[3].type = CF_I32;
+    kernel.params = params;
+    expect_refused(CF_EIMAGE, 0, "cf_gather_f32_i32: N has 8 bytes in its image and 4 in its descriptor");
+}
+
+static void kernel_with_value_for_a_pointer_names_it(void **state)
+{
+    (void)state;
+    needs_param_info();
+    cf_param params[5];
+    memcpy(params, kernel.params, sizeof params);
+    params[0].direction = CF_VALUE;
+    kernel.params = params;
+    expect_refused(CF_EIMAGE, 0, "cf_gather_f32_i32: source has 8 bytes in its image and 4 in its descriptor");
+}
+
+static void kernel_with_more_parameters_than_its_image_names_the_first(void **state)
+{
+    (void)state;
+    needs_param_info();
+    cf_param params[6];
+    memcpy(params, kernel.params, 5 * sizeof *params);
+    params[5] = (cf_param){.name = "extra", .ctype = "int64_t", .type = CF_I64, .direction = CF_VALUE};
+    kernel.params = params;
+    kernel.nparams = 6;
+    assert_true(run(&kernel) < 0);
+    assert_string_equal(cf_last_error(),
+                        "cf_gather_f32_i32: asking its image for extra: cuKernelGetParamInfo returned 1 "
+                        "(CUDA_ERROR_INVALID_VALUE, invalid argument)");
+    assert_null(kernel_state.loaded);
+    assert_ok(set_up(NULL));
+    assert_ok(run(&kernel));
+}
+
+/* Drivers before CUDA 12.4 tell no sizes: then nothing is compared, and a good kernel runs. */
+static void kernel_on_a_driver_that_tells_no_sizes_runs(void **state)
+{
+    (void)state;
+    image.toolkit = 12000;
+    assert_true(other_library()->cuKernelGetParamInfo == NULL);
+    assert_ok(run(&kernel));
+}
+
+/* ---- What the driver itself refuses ---- */
+
+static void expect_load_fails(int status, int result, const char *text)
+{
+    char detail[200];
+    for (int i = 0; i < 2; i++) {
+        snprintf(detail, sizeof detail, "cf_gather_f32_i32: loading its image: cuLibraryLoadData returned %d (%s)", result,
+                 text);
+        assert_int_equal(run(&kernel), status);
+        assert_string_equal(cf_last_error(), detail);
+        assert_int_equal(cf_last_driver_result(), result);
+        assert_null(kernel_state.loaded);
+        assert_null(image_state.loaded);
+    }
+    assert_ok(cf_device_use(CF_HOST));
+    assert_ok(run(&kernel));
+}
+
+static void image_that_the_driver_finds_no_code_in_has_none(void **state)
+{
+    (void)state;
+    expect_load_fails(CF_ENOCODE, CUDA_ERROR_NO_BINARY_FOR_GPU,
+                      "CUDA_ERROR_NO_BINARY_FOR_GPU, no kernel image is available for execution on the device");
+}
+
+static void image_with_ptx_of_a_later_toolkit_has_no_code(void **state)
+{
+    (void)state;
+    expect_load_fails(CF_ENOCODE, CUDA_ERROR_UNSUPPORTED_PTX_VERSION,
+                      "CUDA_ERROR_UNSUPPORTED_PTX_VERSION, the provided PTX was compiled with an unsupported toolchain.");
+}
+
+static void image_that_the_driver_cannot_read_is_no_image(void **state)
+{
+    (void)state;
+    expect_load_fails(CF_EIMAGE, CUDA_ERROR_INVALID_IMAGE, "CUDA_ERROR_INVALID_IMAGE, device kernel image is invalid");
+}
+
+static void image_that_the_driver_has_no_memory_for_is_enomem(void **state)
+{
+    (void)state;
+    expect_load_fails(CF_ENOMEM, CUDA_ERROR_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY, out of memory");
+}
+
+static void image_that_fails_for_no_known_reason_is_a_failed_call(void **state)
+{
+    (void)state;
+    expect_load_fails(CF_ECALL, CUDA_ERROR_UNKNOWN, "CUDA_ERROR_UNKNOWN, unknown error");
+}
+
+int main(int argc, char *argv[])
+{
+#define IMAGE_TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        IMAGE_TEST(image_intact_loads_and_runs),
+        IMAGE_TEST(image_leaves_the_capture_mode_of_the_thread),
+        IMAGE_TEST(image_loaded_by_16_threads_loads_once),
+        IMAGE_TEST(image_in_contexts_that_come_and_go_runs),
+        IMAGE_TEST(image_empty_is_damaged),
+        IMAGE_TEST(image_cut_short_is_damaged),
+        IMAGE_TEST(image_too_long_is_damaged),
+        IMAGE_TEST(image_with_a_flipped_bit_is_damaged),
+        IMAGE_TEST(image_for_other_devices_has_no_code),
+        IMAGE_TEST(image_for_a_later_minor_version_has_no_code),
+        IMAGE_TEST(image_with_ptx_of_a_later_target_has_no_code),
+        IMAGE_TEST(image_of_a_later_toolkit_names_both_versions),
+        IMAGE_TEST(image_of_a_later_minor_toolkit_runs),
+        IMAGE_TEST(kernel_unknown_to_its_image_names_the_entry),
+        IMAGE_TEST(kernel_of_another_image_names_the_entry),
+        IMAGE_TEST(kernel_without_image_says_so),
+        IMAGE_TEST(kernel_without_cpu_body_says_so),
+        IMAGE_TEST(kernel_without_cpu_body_runs_on_a_gpu),
+        IMAGE_TEST(kernel_with_parameter_of_another_size_names_it),
+        IMAGE_TEST(kernel_with_value_for_a_pointer_names_it),
+        IMAGE_TEST(kernel_with_more_parameters_than_its_image_names_the_first),
+        fake_test(image_on_two_gpus_loads_once, "CF_DRIVER"),
+        fake_test(image_for_an_earlier_minor_version_runs, "FAKE_CUDA=cc=95"),
+        fake_test(image_with_ptx_of_an_earlier_target_runs, "FAKE_CUDA=cc=121"),
+        fake_test(image_for_one_device_of_two_runs_there, "FAKE_CUDA=cc1=75"),
+        fake_test(kernel_on_a_driver_that_tells_no_sizes_runs, "FAKE_CUDA=version=12030"),
+        fake_test(image_that_the_driver_finds_no_code_in_has_none, "FAKE_CUDA=load=209"),
+        fake_test(image_with_ptx_of_a_later_toolkit_has_no_code, "FAKE_CUDA=load=222"),
+        fake_test(image_that_the_driver_cannot_read_is_no_image, "FAKE_CUDA=load=200"),
+        fake_test(image_that_the_driver_has_no_memory_for_is_enomem, "FAKE_CUDA=load=2"),
+        fake_test(image_that_fails_for_no_known_reason_is_a_failed_call, "FAKE_CUDA=load=999"),
+    };
+#undef IMAGE_TEST
+    return RUN_WITH_FAKE(argc, argv, tests, set_up, tear_down);
+}
