@@ -1,16 +1,16 @@
-/* fake_libcuda.c - a libcuda.so.1 that plays an NVIDIA driver with GPUs, so that all that Cuferry does with one is tested
- * where there is none. Its answers to misuse are those that a driver for CUDA 13.0 gave on an H200.
+/* fake_libcuda.c - a libcuda.so.1 that plays an NVIDIA driver with GPUs, so that all that Cuferry does with one is
+ * tested where there is none. Its answers to misuse are those that a driver for CUDA 13.0 gave on an H200.
  *
- * It is strict where a GPU is. Device addresses cannot be dereferenced; new device memory is poisoned; handles, contexts
- * and ranges are checked; work waits in its stream until somebody waits for it; a kernel that is given memory out of its
- * reach loses its device for the rest of the process. Kernels run on the CPU: the library is linked in, and its registry
- * tells which kernel an entry point of an image is.
+ * It is strict where a GPU is. Device addresses cannot be dereferenced; new device memory is poisoned; handles,
+ * contexts and ranges are checked; work waits in its stream until somebody waits for it; a kernel that is given memory
+ * out of its reach loses its device for the rest of the process. Kernels run on the CPU: the library is linked in, and
+ * its registry tells which kernel an entry point of an image is.
  *
  * The environment variable FAKE_CUDA, read at the first call, is a list such as version=12000,devices=1 of
- *     version=N   CUDA version of the driver (13000)        init=N    result of cuInit
- *     devices=N   number of GPUs (2)                        load=N    result of cuLibraryLoadData
- *     cc=N        their compute capability (90); cc1=80     lacks=F   function that is not found; may be repeated
- *                 is that of device 1 alone                 oom=N     bytes that all allocations together may have */
+ *     version=N  CUDA version of the driver (13000)           init=N   result of cuInit
+ *     devices=N  number of GPUs (2)                           load=N   result of cuLibraryLoadData
+ *     cc=N       their compute capability (90); cc1=80 is     lacks=F  function that is not found; may be repeated
+ *                that of device 1 alone                       oom=N    bytes of all allocations together (16 GiB) */
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -27,12 +27,12 @@ EXPORT CUresult cuDriverGetVersion(int *version);
 EXPORT CUresult cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t flags, int *status);
 EXPORT int fake_cuda_alive(char *text, size_t size);
 
-struct fake_settings fake = {.version = 13000, .devices = 2, .memory = SIZE_MAX};
+struct fake_settings fake = {.version = 13000, .devices = 2, .memory = (size_t)16 << 30};
 struct fake_object *fake_objects;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static char lacks[256];    /* ",cuA,cuB," */
-static int init_given;     /* init= was */
+static char lacks[256]; /* ",cuA,cuB," */
+static int init_given;  /* init= was */
 static CUresult init_result;
 static int initialized;
 
@@ -170,7 +170,8 @@ EXPORT int fake_cuda_alive(char *text, size_t size)
             break;
         case FAKE_STREAM:
         case FAKE_EVENT:
-            report(&to, 1, "%s on device %d\n", object->kind == FAKE_STREAM ? "stream" : "event", object->context->device);
+            report(&to, 1, "%s on device %d\n", object->kind == FAKE_STREAM ? "stream" : "event",
+                   object->context->device);
             break;
         case FAKE_LIBRARY:
             report(&to, 1, "library\n");
@@ -482,7 +483,8 @@ static CUresult current(CUcontext *context)
     if (!depth)
         return CUDA_ERROR_INVALID_CONTEXT;
     *context = stack[depth - 1].context;
-    return context_is_live(*context) && (*context)->id == stack[depth - 1].id ? CUDA_SUCCESS : FAKE_CONTEXT_IS_DESTROYED;
+    return context_is_live(*context) && (*context)->id == stack[depth - 1].id ? CUDA_SUCCESS
+                                                                              : FAKE_CONTEXT_IS_DESTROYED;
 }
 
 CUresult fake_current(CUcontext *context)

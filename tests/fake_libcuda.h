@@ -70,9 +70,9 @@ struct CUstream_st {
 struct CUevent_st {
     struct fake_object object;
     int recorded;
-    CUstream stream;   /* where the mark was set, and after how many pieces of work */
+    CUstream stream; /* where the mark was set, and after how many pieces of work */
     uint64_t position;
-    double time;       /* milliseconds */
+    double time; /* milliseconds */
 };
 
 struct CUlib_st {

@@ -154,9 +154,9 @@ CUresult fake_cuPointerGetAttributes(unsigned int count, CUpointer_attribute *at
             *(CUcontext *)data[i] = known ? known->object.context : NULL;
             break;
         case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
-            *(unsigned int *)data[i] = !known                      ? 0
+            *(unsigned int *)data[i] = !known                       ? 0
                                        : known->type > FAKE_MANAGED ? CU_MEMORYTYPE_HOST
-                                                                   : CU_MEMORYTYPE_DEVICE;
+                                                                    : CU_MEMORYTYPE_DEVICE;
             break;
         case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
             *(CUdeviceptr *)data[i] = known ? pointer : 0;

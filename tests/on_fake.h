@@ -48,16 +48,29 @@ static inline void find_paths(char self[PATH_MAX], char fake[PATH_MAX])
 /* Between fork and exec. */
 static inline void set_environment(const char *fake, const char *const environment[])
 {
-    static const char *const decided_here[] = {"FAKE_CUDA",  "CF_DRIVER",           "CF_THREADS",
-                                               "CF_CHECK",   "CMOCKA_MESSAGE_OUTPUT", "CMOCKA_XML_FILE",
-                                               "CMOCKA_TEST_FILTER"};
+    static const char *const decided_here[] = {
+        "FAKE_CUDA", "CF_DRIVER", "CF_THREADS", "CF_CHECK", "CMOCKA_MESSAGE_OUTPUT", "CMOCKA_XML_FILE"};
     for (size_t i = 0; i < sizeof decided_here / sizeof *decided_here; i++)
         unsetenv(decided_here[i]);
-    setenv("LD_LIBRARY_PATH", fake, 1);
+    /* What else the path holds stays, such as a copy of CMocka; LD_LIBRARY_PATH in the list leaves out the fake alone. */
+    static char with[3 * PATH_MAX], without[PATH_MAX];
+    const char *others = getenv("LD_LIBRARY_PATH");
+    if (!others)
+        others = "";
+    size_t own = strlen(fake);
+    if (strncmp(others, fake, own) == 0 && (others[own] == ':' || !others[own]))
+        others += own + (others[own] == ':');
+    snprintf(without, sizeof without, "%s", others);
+    snprintf(with, sizeof with, "%s%s%s", fake, *without ? ":" : "", without);
+    setenv("LD_LIBRARY_PATH", with, 1);
     for (; *environment; environment++) {
         char name[64];
         size_t length = strcspn(*environment, "=");
         snprintf(name, sizeof name, "%.*s", (int)length, *environment);
+        if (strcmp(*environment, "LD_LIBRARY_PATH") == 0) {
+            setenv(name, without, 1);
+            continue;
+        }
         if ((*environment)[length])
             setenv(name, *environment + length + 1, 1);
         else

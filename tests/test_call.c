@@ -101,7 +101,8 @@ static int refresh(struct data *data)
 }
 
 /* Whether it worked: these run on threads too, where nothing can be asserted. */
-static int make(struct data *data, const struct instance *instance, int64_t N, int64_t M, int mix, unsigned short seed[])
+static int make(struct data *data, const struct instance *instance, int64_t N, int64_t M, int mix,
+                unsigned short seed[])
 {
     *data = (struct data){.instance = instance,
                           .source_bytes = (size_t)M * instance->element,

@@ -238,8 +238,7 @@ static void driver_host_with_gpus_is_the_cpu_alone(void **state)
     assert_int_equal(gpu_count(), 0);
     assert_int_equal(device_now(), CF_HOST);
     assert_ok(gather());
-    expect_exactly(cf_require(CF_CUDA), CF_ENODEV,
-                   "cf_require(CF_CUDA): CF_DRIVER=host keeps this process on the CPU");
+    expect_exactly(cf_require(CF_CUDA), CF_ENODEV, "cf_require(CF_CUDA): CF_DRIVER=host keeps this process on the CPU");
     expect_exactly(cf_device_use(0), CF_ENODEV, "device 0: CF_DRIVER=host keeps this process on the CPU");
     assert_null(dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD));
 }
@@ -381,7 +380,7 @@ static void call_everything(struct counts *counts)
     count(counts, cf_device_use(7), CF_ENODEV);
     count(counts, cf_device_sync(), CF_OK);
     count(counts, cf_require(CF_CUDA), CF_OK);
-    count(counts, cf_mem_alloc(&memory, (size_t)1 << 62), CF_ENOMEM);
+    count(counts, cf_mem_alloc(&memory, SIZE_MAX), CF_ENOMEM);
     count(counts, cf_mem_alloc(&memory, sizeof host), CF_OK);
     count(counts, cf_mem_copy(memory, host, sizeof host), CF_OK);
     count(counts, cf_mem_copy(host, memory, sizeof host + 1), CF_EINVAL);

@@ -1,5 +1,5 @@
-/* test_driver_cuda.c - the driver table is filled from libcuda.so.1, or it is said why not; all on the driver that plays
- * a GPU, since no machine has every driver that there is. */
+/* test_driver_cuda.c - the driver table is filled from libcuda.so.1, or it is said why not; all on the driver that
+ * plays a GPU, since no machine has every driver that there is. */
 #include "on_fake.h"
 
 #define ABSENT 1
@@ -56,8 +56,9 @@ static void driver_unknown_failure_names_it(void **state)
 static void driver_mismatch_names_it(void **state)
 {
     (void)state;
-    expect(CF_EDRIVER, "cuInit returned 803 (CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, system has unsupported display driver / "
-                       "cuda driver combination)");
+    expect(CF_EDRIVER,
+           "cuInit returned 803 (CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, system has unsupported display driver / "
+           "cuda driver combination)");
 }
 
 static void driver_result_without_name_gives_its_number(void **state)

@@ -7,7 +7,7 @@
 #include "internal.h"
 
 /* Lets AddressSanitizer's allocator refuse too much memory as malloc() does. */
-const char *__asan_default_options(void);
+__attribute__((visibility("default"))) const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
     return "allocator_may_return_null=1";
@@ -91,7 +91,8 @@ static void last_error_two_threads_are_separate(void **state)
     (void)state;
     struct seen seen = {.result_before = -1};
     pthread_t thread;
-    assert_int_equal(cf__fail_driver(&cf__driver_host, CUDA_ERROR_INVALID_HANDLE, "cuCall", "this thread's"), CF_EINVAL);
+    assert_int_equal(cf__fail_driver(&cf__driver_host, CUDA_ERROR_INVALID_HANDLE, "cuCall", "this thread's"),
+                     CF_EINVAL);
     assert_int_equal(pthread_create(&thread, NULL, fail_on_thread, &seen), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_string_equal(seen.before, "");

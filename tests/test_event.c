@@ -211,8 +211,10 @@ static void event_elapsed_unrecorded_event_is_invalid(void **state)
     cf_event recorded = create(), fresh = create();
     assert_ok(cf_event_record(recorded, NULL));
     assert_ok(cf_event_sync(recorded));
-    assert_fails(cf_event_elapsed(&elapsed, recorded, fresh), CF_EINVAL, "cf_event_elapsed: cuEventElapsedTime returned");
-    assert_fails(cf_event_elapsed(&elapsed, fresh, recorded), CF_EINVAL, "cf_event_elapsed: cuEventElapsedTime returned");
+    assert_fails(cf_event_elapsed(&elapsed, recorded, fresh), CF_EINVAL,
+                 "cf_event_elapsed: cuEventElapsedTime returned");
+    assert_fails(cf_event_elapsed(&elapsed, fresh, recorded), CF_EINVAL,
+                 "cf_event_elapsed: cuEventElapsedTime returned");
     assert_fails(cf_event_elapsed(&elapsed, fresh, fresh), CF_EINVAL, "cf_event_elapsed: cuEventElapsedTime returned");
     assert_true(elapsed == -1);
     assert_ok(cf_event_destroy(recorded));

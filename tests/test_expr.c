@@ -408,7 +408,7 @@ static void kernel_evaluate_every_extent_is_evaluated(void **state)
 static void kernel_evaluate_some_steps_stops_behind_them(void **state)
 {
     (void)state;
-    const cf_op ops[] = {{CF_OP_CONST, 5}, {CF_OP_CONST, 3}, {CF_OP_SUB, 0}, {CF_OP_CONST, 0}, {CF_OP_DIV, 0}, {CF_OP_END, 0}};
+    const cf_op *ops = OPS(CONST(5), CONST(3), OP(SUB), CONST(0), OP(DIV));
     int64_t value = -1;
     assert_ok(cf_kernel_evaluate(&kernel, ops, 1, args, &value));
     assert_int_equal(value, 5);

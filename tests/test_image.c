@@ -47,8 +47,8 @@ static int run(const cf_kernel *of)
     const float source[] = {1, 2, 3}, *source_pointer = source;
     const int32_t index[] = {2, 0, 1, 2}, *index_pointer = index;
     float res[4] = {0}, *res_pointer = res;
-    int64_t N = 4, M = 3;
-    void *const args[] = {(void *)&source_pointer, (void *)&index_pointer, &res_pointer, &N, &M};
+    int64_t N = 4, M = 3, extra = 0; /* for a descriptor with one parameter too many */
+    void *const args[] = {(void *)&source_pointer, (void *)&index_pointer, &res_pointer, &N, &M, &extra};
     int status = cf_call(of, args);
     if (status == CF_OK && !(res[0] == 3 && res[1] == 1 && res[2] == 2 && res[3] == 3))
         return INT_MIN;
@@ -265,7 +265,8 @@ static void expect_no_code(const char *targets)
     char detail[200];
     int sm = capability();
     snprintf(detail, sizeof detail,
-             "cf_gather_f32_i32: its image has code for %s and device 0 is sm_%d; build with --targets=%d", targets, sm, sm);
+             "cf_gather_f32_i32: its image has code for %s and device 0 is sm_%d; build with --targets=%d", targets, sm,
+             sm);
     expect_refused(CF_ENOCODE, 0, detail);
 }
 
@@ -337,8 +338,9 @@ static void image_for_one_device_of_two_runs_there(void **state)
     assert_ok(run(&kernel));
     assert_ok(cf_device_use(1));
     assert_int_equal(run(&kernel), CF_ENOCODE);
-    assert_string_equal(cf_last_error(), "cf_gather_f32_i32: its image has code for sm_80 sm_90 compute_90 and device 1 "
-                                         "is sm_75; build with --targets=75");
+    assert_string_equal(cf_last_error(),
+                        "cf_gather_f32_i32: its image has code for sm_80 sm_90 compute_90 and device 1 "
+                        "is sm_75; build with --targets=75");
     assert_ok(cf_device_use(0));
     assert_ok(run(&kernel));
 }
@@ -350,10 +352,11 @@ static void image_of_a_later_toolkit_names_both_versions(void **state)
     char detail[200];
     int version = driver_version();
     image.toolkit = 99010;
-    snprintf(detail, sizeof detail,
-             "cf_gather_f32_i32: its image is of CUDA 99.1 and the driver is for CUDA %d.%d; update the driver, or build "
-             "with an older toolkit",
-             version / 1000, version % 1000 / 10);
+    snprintf(
+        detail, sizeof detail,
+        "cf_gather_f32_i32: its image is of CUDA 99.1 and the driver is for CUDA %d.%d; update the driver, or build "
+        "with an older toolkit",
+        version / 1000, version % 1000 / 10);
     expect_refused(CF_EDRIVER, 0, detail);
 }
 
@@ -383,9 +386,10 @@ static void kernel_of_another_image_names_the_entry(void **state)
     needs_gpu();
     char detail[200];
     kernel.entry = cf_kernel_find(&cf_registry, "outside_i32")->entry;
-    snprintf(detail, sizeof detail,
-             "cf_gather_f32_i32: finding %s: cuLibraryGetKernel returned 500 (CUDA_ERROR_NOT_FOUND, named symbol not found)",
-             kernel.entry);
+    snprintf(
+        detail, sizeof detail,
+        "cf_gather_f32_i32: finding %s: cuLibraryGetKernel returned 500 (CUDA_ERROR_NOT_FOUND, named symbol not found)",
+        kernel.entry);
     expect_refused(CF_EIMAGE, CUDA_ERROR_NOT_FOUND, detail);
 }
 
@@ -482,8 +486,8 @@ static void expect_load_fails(int status, int result, const char *text)
 {
     char detail[200];
     for (int i = 0; i < 2; i++) {
-        snprintf(detail, sizeof detail, "cf_gather_f32_i32: loading its image: cuLibraryLoadData returned %d (%s)", result,
-                 text);
+        snprintf(detail, sizeof detail, "cf_gather_f32_i32: loading its image: cuLibraryLoadData returned %d (%s)",
+                 result, text);
         assert_int_equal(run(&kernel), status);
         assert_string_equal(cf_last_error(), detail);
         assert_int_equal(cf_last_driver_result(), result);
@@ -504,8 +508,9 @@ static void image_that_the_driver_finds_no_code_in_has_none(void **state)
 static void image_with_ptx_of_a_later_toolkit_has_no_code(void **state)
 {
     (void)state;
-    expect_load_fails(CF_ENOCODE, CUDA_ERROR_UNSUPPORTED_PTX_VERSION,
-                      "CUDA_ERROR_UNSUPPORTED_PTX_VERSION, the provided PTX was compiled with an unsupported toolchain.");
+    expect_load_fails(
+        CF_ENOCODE, CUDA_ERROR_UNSUPPORTED_PTX_VERSION,
+        "CUDA_ERROR_UNSUPPORTED_PTX_VERSION, the provided PTX was compiled with an unsupported toolchain.");
 }
 
 static void image_that_the_driver_cannot_read_is_no_image(void **state)

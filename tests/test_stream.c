@@ -308,8 +308,8 @@ static void *use_streams(void *unused)
     intptr_t wrong = 0;
     (void)unused;
     for (int round = 0; round < 50; round++) {
-        cf_stream stream;
-        void *memory;
+        cf_stream stream = NULL;
+        void *memory = NULL;
         uint64_t written = (uint64_t)(uintptr_t)&wrong + (uint64_t)round, read = 0;
         wrong += cf_stream_create(&stream) != CF_OK || cf_mem_alloc(&memory, 8) != CF_OK;
         wrong += cf_mem_copy_async(stream, memory, &written, 8) != CF_OK;
