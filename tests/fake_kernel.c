@@ -42,6 +42,7 @@ CUresult fake_cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_opti
     if (size == 0)
         return fake_end(CUDA_ERROR_INVALID_IMAGE);
     TRY(fake.load);
+    fake_dawdle();
     *library = fake_add(FAKE_LIBRARY, sizeof **library, NULL);
     (*library)->image = find_image(code, size);
     return fake_end(CUDA_SUCCESS);

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "fake_libcuda.h"
 
@@ -197,6 +198,11 @@ CUresult fake_end(CUresult result)
 {
     pthread_mutex_unlock(&lock);
     return result;
+}
+
+void fake_dawdle(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
 void *fake_add(enum fake_kind kind, size_t size, CUcontext context)
@@ -391,6 +397,7 @@ static CUresult create_context(int device, int is_primary, CUcontext *context)
 {
     if (failed[device] != CUDA_SUCCESS)
         return failed[device];
+    fake_dawdle();
     for (int i = 0; i < CONTEXTS; i++)
         if (!contexts[i].references) {
             CUcontext slot = *context = &contexts[i];

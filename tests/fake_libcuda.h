@@ -130,6 +130,9 @@ CUresult fake_end(CUresult result);
             return fake_end(result_);                                                                                  \
     } while (0)
 
+/* Takes a millisecond, where the real driver takes many: the library's threads get the time to meet there. */
+void fake_dawdle(void);
+
 /* The calling thread's context, or why there is none to work in. */
 CUresult fake_current(CUcontext *context);
 

@@ -98,6 +98,7 @@ static inline void run_on_fake(void **state)
         close(ends[0]);
         close(ends[1]);
         set_environment(fake, test->environment);
+        alarm(120); /* ends a process that hangs */
         execl(self, self, test->name, (char *)NULL);
         _exit(127);
     }

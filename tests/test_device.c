@@ -158,9 +158,10 @@ static void device_use_of_every_device_takes_effect(void **state)
     assert_ok(cf_device_use(before));
 }
 
+/* Notes its device, and then takes another one than its maker. */
 static void *device_of_a_new_thread(void *device)
 {
-    if (cf_device_current(device) != CF_OK)
+    if (cf_device_current(device) != CF_OK || cf_device_use(*(int *)device) != CF_OK)
         *(int *)device = INT_MIN;
     return NULL;
 }
@@ -579,17 +580,18 @@ static void shutdown_gives_everything_back(void **state)
     char text[1024];
     for (int round = 0; round < 3; round++) {
         void *memory;
-        cf_stream stream;
         for (int device = 1; device >= CF_HOST; device--) {
             assert_ok(cf_device_use(device));
             assert_ok(gather());
         }
         assert_ok(cf_mem_alloc(&memory, 100)); /* of CF_HOST, which gives its own back */
-        assert_ok(cf_stream_create(&stream));
         /* Both primary contexts, and the images of gather and of the kernel that checks its index. */
         assert_int_equal(count_alive(text, sizeof text), 4);
         assert_ok(cf_shutdown());
         assert_nothing_alive();
+        assert_ok(gather()); /* CF_HOST is still the thread's device, and has forgotten what it had */
+        assert_fails(cf_mem_free(memory), CF_EINVAL, "is not from cf_mem_alloc()");
+        assert_ok(cf_shutdown());
     }
 }
 

@@ -62,6 +62,7 @@ build() { # FOLDER CONFIGURE-OPTION...
     log=$results/build_$(basename "$folder").log
     if ./configure --builddir="$folder" "$@" >"$log" 2>&1 && ninja -C "$folder" -k 0 all tests >>"$log" 2>&1; then
         echo "built $folder: $*"
+        sed -n -e 's/^CUDA toolkit /    &/p' -e 's/^GPU targets /    &/p' "$folder/config.log"
         count 1 0 0
     else
         tail -n 40 "$log"
