@@ -2,6 +2,7 @@
 
 import re
 
+from model import CANONICAL_TYPES
 from text import banner, comment, fold
 
 
@@ -15,8 +16,8 @@ def emit(files, prefix, header, sources):
         if tree:
             generic.append(_generic(kernel, prefix, tree))
             overloads.append(_overloads(kernel, prefix))
-    text = [banner(sources), f'#ifndef {guard}\n#define {guard}\n\n#include <cuferry.h>\n\n'
-            '#ifdef __cplusplus\nextern "C" {\n#endif\n\n']
+    text = [banner(sources), f'#ifndef {guard}\n#define {guard}\n\n#include <cuferry.h>\n\n',
+            _guarded(kernels, 'push_macro', '#undef'), '#ifdef __cplusplus\nextern "C" {\n#endif\n\n']
     text.append('\n'.join(functions))
     text.append('\n#ifdef __cplusplus\n}\n#endif\n')
     if generic:
@@ -25,8 +26,18 @@ def emit(files, prefix, header, sources):
         text.append('\n#elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L\n\n')
         text.append('\n'.join(generic))
         text.append('\n#endif\n')
+    text.append(_guarded(kernels, 'pop_macro'))
     text.append(f'\n#endif /* {guard} */\n')
     return ''.join(text)
+
+
+def _guarded(kernels, pragma, directive=None):
+    """Keeps a program's own macros, such as N, away from parameters of that name."""
+    names = sorted({p.name for k in kernels for i in k.instances for p in i.params if p.name == p.name.upper()})
+    lines = [f'#pragma {pragma}("{name}")\n' + (f'{directive} {name}\n' if directive else '') for name in names]
+    if not lines:
+        return ''
+    return ''.join(lines) + '\n' if directive else '\n' + ''.join(lines)
 
 
 def dispatch(kernel):
@@ -41,9 +52,9 @@ def _dispatch(instances):
     for number, parameter in enumerate(instances[0].params):
         groups = {}
         for instance in instances:
-            groups.setdefault(instance.params[number].base, []).append(instance)
+            groups.setdefault(CANONICAL_TYPES[instance.params[number].base], []).append(instance)
         if parameter.pointer and len(groups) > 1:
-            branches = [(base, _dispatch(group)) for base, group in groups.items()]
+            branches = [(group[0].params[number].base, _dispatch(group)) for group in groups.values()]
             return (number, branches) if all(tree for _, tree in branches) else None
     return None
 
@@ -95,21 +106,24 @@ def _generic(kernel, prefix, tree):
     for suffix, leading in (('', ''), ('_async', stream(first))):
         names = _names(first, leading)
         text += fold(f'#define {prefix}_{kernel.name}{suffix}({names})', 4, ' \\') + ' \\\n'
-        text += _selection(tree, first, prefix, suffix, 4).replace('\n', ' \\\n') + ' \\\n'
+        text += _selection(tree, kernel, prefix, suffix, 4).replace('\n', ' \\\n') + ' \\\n'
         text += fold(f'    ({", ".join(f"({n})" for n in names.split(", "))})', 5, ' \\') + '\n'
     return text
 
 
-def _selection(tree, first, prefix, suffix, indent):
+def _selection(tree, kernel, prefix, suffix, indent):
+    """Selections that are not chosen have to be valid for the call's types too: one that lacks a type which another
+    instance has there gets a default, and that function's prototype refuses a wrong call."""
     pad = ' ' * indent
     if not isinstance(tree, tuple):
         return f'{pad}{prefix}_{tree.name}{suffix}'
     number, branches = tree
     lines = []
+    is_sparse = len(branches) < len({CANONICAL_TYPES[i.params[number].base] for i in kernel.instances})
     for base, subtree in branches:
-        inner = _selection(subtree, first, prefix, suffix, indent + 4)
-        lines.append(f'{pad}    {base}: {inner.lstrip()}')
-    return f'{pad}_Generic(*({first.params[number].name}),\n' + ',\n'.join(lines) + ')'
+        inner = _selection(subtree, kernel, prefix, suffix, indent + 4)
+        lines.append(f'{pad}    {"default" if is_sparse and base == branches[-1][0] else base}: {inner.lstrip()}')
+    return f'{pad}_Generic(*({kernel.instances[0].params[number].name}),\n' + ',\n'.join(lines) + ')'
 
 
 def _overloads(kernel, prefix):

@@ -12,15 +12,16 @@ def emit(file, prefix):
 
 
 def _body(instance, prefix):
-    names = [p.name for p in instance.params]
+    # The parameters' own names could hide the kernel's, or a type's.
+    names = [f'cf__{number}' for number in range(len(instance.params))]
     text = ('/* Fails to compile where the kernel does not take exactly these types. */\n' +
-            fold(f'typedef decltype(static_cast<void (*)({instance.ctypes})>({instance.kernel}))', 8) +
-            f'\n    cf__proof_{instance.name};\n\n')
+            fold(f'typedef decltype(static_cast<void (*)({instance.ctypes})>(', 8) +
+            f'\n    {instance.kernel})) cf__proof_{instance.name};\n\n')
     text += (f'extern "C" void {host_body(prefix, instance)}(const cf_host_launch *cf__launch, uint64_t cf__begin, '
              'uint64_t cf__end)\n{\n')
     for number, param in enumerate(instance.params):
         ctype = f'{param.ctype}const' if param.pointer else f'const {param.ctype}'
-        text += f'    {ctype} {param.name} = *static_cast<{ctype} *>(cf__launch->args[{number}]);\n'
+        text += f'    {ctype} {names[number]} = *static_cast<{ctype} *>(cf__launch->args[{number}]);\n'
     text += ('    cf__run(cf__launch, cf__begin, cf__end, [=]() CF__INLINE {\n' +
              fold(f'        {instance.kernel}({", ".join(names)});\n', 12) + '    });\n}\n')
     return text

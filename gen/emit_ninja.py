@@ -31,7 +31,9 @@ def emit(paths, outputs, gpu):
     written = ''.join(f' $\n    gen/{name}' for name in outputs)
     registry = next(name for name in outputs if name.endswith('_registry.c'))
     objects.append(f'gen/{registry[:-2]}.o')
-    text.append(f'\nbuild{written}: cfgen{scanned} |{generator}\n'
+    # The sources are inputs beside their preprocessed text, which lacks the comments that become documentation.
+    sources = ''.join(f' {_escape(path)}' for path in paths)
+    text.append(f'\nbuild{written}: cfgen{scanned} |{sources}{generator}\n'
                 f'build gen/{registry[:-2]}.o: cc gen/{registry}\n'
                 f'\nkernel_objects = {" ".join(objects)}\nbuild kernel_objects: phony {" ".join(objects)}\n')
     return ''.join(text)

@@ -5,27 +5,27 @@ from text import banner, c_string, fold
 
 
 def descriptor(prefix, instance):
-    """The C name of an entry point's descriptor."""
-    return f'{prefix}__{instance.name}'
+    """The C name of an entry point's descriptor. The letter keeps these names apart from the library's own."""
+    return f'{prefix}__k_{instance.name}'
 
 
 def host_body(prefix, instance):
     """The C name of an entry point's CPU body."""
-    return f'{prefix}__{instance.name}_host'
+    return f'{prefix}__h_{instance.name}'
 
 
 def image_symbol(prefix, file):
     """The C name of the embedded image of a kernel file."""
-    return f'{prefix}__{file.stem}_fatbin'
+    return f'{prefix}__i_{file.stem}'
 
 
 def emit(file, prefix, header):
     text = [banner(file.path), f'#include <{header}>\n#include <cuferry/registry.h>\n\n']
     text.append(_image(file, prefix))
-    scans = sorted({f'cf__outside_{i.params[c.array].scalar.short}'
+    scans = sorted({f'cf__k_outside_{i.params[c.array].scalar.short}'
                     for i in file.instances for c in i.checks if c.array is not None})
     if scans:
-        text.append('extern const cf_kernel ' + ', '.join(scans) + ';\n')
+        text.append('\nextern const cf_kernel ' + ', '.join(scans) + ';\n')
     for kernel in file.kernels:
         for instance in kernel.instances:
             text.append('\n' + _entry_point(kernel, instance, prefix))
@@ -39,13 +39,13 @@ def _image(file, prefix):
     return ('#ifdef CF__GPU /* the build has an nvcc */\n'
             f'#include "{file.stem}.image.h"\n'
             f'extern const unsigned char {symbol}[], {symbol}_end[];\n'
-            'static cf_state image_state;\n'
-            'static const cf_image image = {\n'
+            'static cf_state cf__image_state;\n'
+            'static const cf_image cf__image = {\n'
             f'    .begin = {symbol},\n    .end = {symbol}_end,\n    .crc32 = CF__CRC32,\n    .toolkit = CF__TOOLKIT,\n'
             '    .sm = (const uint16_t[]){CF__SM 0},\n    .ptx = (const uint16_t[]){CF__PTX 0},\n'
-            '    .state = &image_state,\n};\n'
-            '#define IMAGE(name) .image = &image, .entry = CF__ENTRY_##name\n'
-            '#else\n#define IMAGE(name) .image = NULL\n#endif\n\n')
+            '    .state = &cf__image_state,\n};\n'
+            '#define CF__IMAGE(name) .image = &cf__image, .entry = CF__ENTRY_##name\n'
+            '#else\n#define CF__IMAGE(name) .image = NULL\n#endif\n')
 
 
 def _expr(expr):
@@ -82,13 +82,13 @@ def _check(check, instance):
                 fields.append(f'.{name} = {_expr(bound)}')
             if bound and is_open:
                 fields.append(f'.{name}_open = 1')
-        fields.append(f'.scan = &cf__outside_{instance.params[check.array].scalar.short}')
+        fields.append(f'.scan = &cf__k_outside_{instance.params[check.array].scalar.short}')
     return fold(f'        {{{", ".join(fields)}}},\n', 9)
 
 
 def _entry_point(kernel, instance, prefix):
     symbol, function = descriptor(prefix, instance), f'{prefix}_{instance.name}'
-    text = f'cf_host_body {host_body(prefix, instance)};\nstatic cf_state {instance.name}_state;\n'
+    text = f'cf_host_body {host_body(prefix, instance)};\nstatic cf_state cf__state_{instance.name};\n'
     text += f'extern const cf_kernel {symbol};\nconst cf_kernel {symbol} = {{\n'
     text += f'    .size = sizeof(cf_kernel),\n    .version = CF_REGISTRY_VERSION,\n    .name = {c_string(instance.name)},\n'
     text += f'    .family = {c_string(kernel.name)},\n    .function = {c_string(function)},\n'
@@ -103,7 +103,7 @@ def _entry_point(kernel, instance, prefix):
         text += ''.join(_check(c, instance) for c in instance.checks) + '    },\n'
     if instance.bytes:
         text += fold(f'    .bytes = {_expr(instance.bytes)},\n', 8)
-    text += f'    IMAGE({instance.name}),\n    .host = {host_body(prefix, instance)},\n    .state = &{instance.name}_state,\n}};\n'
+    text += f'    CF__IMAGE({instance.name}),\n    .host = {host_body(prefix, instance)},\n    .state = &cf__state_{instance.name},\n}};\n'
     return text + '\n' + _functions(instance, function, symbol)
 
 

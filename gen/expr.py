@@ -1,11 +1,13 @@
 """Expressions of annotations: C-like over integer parameters and template constants, compiled to postfix steps."""
 
 import re
+from difflib import get_close_matches
 
 from model import SCALAR_TYPES, Expr
 
 MAX_DEPTH = 16      # CF_EXPR_DEPTH
-MAX_NESTING = 64    # of parentheses and unary operators: bounds the recursion
+MAX_NESTING = 64    # of parentheses and unary operators; with the next, bounds the recursion
+MAX_OPERATORS = 200
 INT64_MAX = 2**63 - 1
 
 _RELATIONS = {'<': 'LT', '<=': 'LE', '>': 'GT', '>=': 'GE', '==': 'EQ', '!=': 'NE'}
@@ -28,6 +30,7 @@ class Cursor:
         self._tokens = tokens
         self._at = 0
         self.nesting = 0
+        self._operators = 0
 
     @property
     def token(self):
@@ -48,6 +51,13 @@ class Cursor:
     def expect(self, text, after):
         if not self.at(text):
             raise ExprError(self.token, f"expected '{text}' {after}{found(self.token)}")
+        return self.take()
+
+    def operator(self):
+        """Takes an operator between two operands."""
+        self._operators += 1
+        if self._operators > MAX_OPERATORS:
+            raise ExprError(self.token, f'more than {MAX_OPERATORS} operators in one clause; make it simpler')
         return self.take()
 
     def mark(self):
@@ -89,7 +99,7 @@ def _logic(cursor, level):
     spelling, kind = (('||', 'OR'), ('&&', 'AND'))[level]
     left = _logic(cursor, level + 1)
     while cursor.at(spelling):
-        token = cursor.take()
+        token = cursor.operator()
         left = Node(kind, token, left, _logic(cursor, level + 1))
     return left
 
@@ -97,7 +107,7 @@ def _logic(cursor, level):
 def _comparison(cursor):
     terms, relations = [_term(cursor)], []
     while cursor.at(*_RELATIONS):
-        relations.append(cursor.take())
+        relations.append(cursor.operator())
         terms.append(_term(cursor))
     return Node('CHAIN', relations[0], terms, relations) if relations else terms[0]
 
@@ -114,7 +124,7 @@ def _arithmetic(cursor, level):
         return _unary(cursor)
     left = _arithmetic(cursor, level + 1)
     while cursor.at(*_BINARY[level]):
-        token = cursor.take()
+        token = cursor.operator()
         left = Node(_BINARY[level][token.text], token, left, _arithmetic(cursor, level + 1))
     return left
 
@@ -188,7 +198,6 @@ class Names:
         raise ExprError(token, f"'{token.text}' is no parameter of the kernel" + self._suggestion(token.text))
 
     def _suggestion(self, name):
-        from difflib import get_close_matches
         near = get_close_matches(name, [p[0] for p in self.params] + list(self.constants), 1)
         return f"; did you mean '{near[0]}'?" if near else ''
 
@@ -235,7 +244,7 @@ def _compile_chain(terms, relations, names):
 
 
 def _number(token):
-    match = re.fullmatch(r'(0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)([uU]?[lL]{0,2}|[lL]{1,2}[uU]?)', token.text)
+    match = re.fullmatch(r'(0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)([uU]?[lL]{0,2}|[lL]{1,2}[uU]?)', token.text.replace("'", ''))
     if not match:
         raise ExprError(token, f"'{token.text}' is no integer; an expression takes integers")
     digits = match.group(1)
@@ -248,6 +257,26 @@ def _number(token):
     if value > INT64_MAX:
         raise ExprError(token, f'{token.text} does not fit 64 bits')
     return value
+
+
+def constant_value(expr):
+    """The value of an expression that reads no parameter and has no condition; None for others."""
+    stack = []
+    for code, operand in expr.ops[:-1]:
+        if code == 'CONST':
+            stack.append(operand)
+        elif code == 'NEG':
+            stack.append(-stack.pop())
+        elif code in ('ADD', 'SUB', 'MUL', 'MIN', 'MAX'):
+            right, left = stack.pop(), stack.pop()
+            stack.append({'ADD': left + right, 'SUB': left - right, 'MUL': left * right, 'MIN': min(left, right),
+                          'MAX': max(left, right)}[code])
+        elif code in ('DIV', 'MOD') and stack[-1] > 0 and stack[-2] >= 0:
+            right, left = stack.pop(), stack.pop()
+            stack.append(left // right if code == 'DIV' else left % right)
+        else:
+            return None
+    return stack[0]
 
 
 def _depth(ops):

@@ -46,6 +46,12 @@ def _types():
 
 SCALAR_TYPES = _types()
 
+# The name of each C type by its first spelling: spellings of one type are one type to _Generic and to overloading, but
+# `long` and `long long` are two, though both have 64 bits.
+CANONICAL_TYPES = {spelling: 'long long' if 'long long' in spelling and 'unsigned' not in spelling else
+                   'unsigned long long' if 'long long' in spelling else
+                   scalar.enum for spelling, scalar in SCALAR_TYPES.items()}
+
 
 @dataclass(frozen=True)
 class Expr:

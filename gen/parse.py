@@ -4,17 +4,21 @@ from difflib import get_close_matches
 
 import expr
 from expr import Cursor, ExprError, found
-from model import SCALAR_TYPES, Check, Expr, Instance, Kernel, KernelFile, Param
-from scan import Pragma, comment_above
+from model import CANONICAL_TYPES, SCALAR_TYPES, Check, Expr, Instance, Kernel, KernelFile, Param
+from scan import Pragma, Token, comment_above
 
 MAX_GRID_DIMS = 3
 MAX_ARRAY_DIMS = 8
 MAX_BLOCK = 1024
+MAX_BLOCK_Z = 64
 
 _DIRECTIONS = {'in': 'CF_IN', 'out': 'CF_OUT', 'inout': 'CF_INOUT'}
 _CLAUSES = ('grid', 'blocks', 'block', 'in', 'out', 'inout', 'check', 'bytes')
 _TYPE_WORDS = {'signed', 'unsigned', 'short', 'long', 'int', 'char', 'float', 'double'}
-_QUALIFIERS = {'const', 'volatile', '__restrict__', '__restrict', 'register'}
+_QUALIFIERS = {'const', '__restrict__', '__restrict', 'register'}
+# Words that a C++ kernel may call a parameter and a C prototype may not.
+_C_KEYWORDS = {'restrict', '_Bool', '_Complex', '_Generic', '_Atomic', '_Alignas', '_Alignof', '_Noreturn', '_Static_assert',
+               '_Thread_local', '_Imaginary'}
 
 
 class _Clauses:
@@ -93,8 +97,7 @@ class _Parser:
                 self._scopes.append(''.join(n for n in names if n != 'inline'))
         elif token.text == 'extern' and self._peek_kind() == 'string' and self._peek('{', 1):
             self._at += 2
-            self._scopes.append(None if not self._scopes else self._scopes[-1])
-            self._scopes[-1] = '::'         # a linkage block names no scope
+            self._scopes.append('::')       # a linkage block names no scope
         elif token.text == '{':
             self._scopes.append(None)
         elif token.text == '}' and self._scopes:
@@ -235,7 +238,7 @@ class _Parser:
             arguments = []
             while True:
                 words = []
-                while cursor.token.kind in ('identifier', 'number') or cursor.at('-', ':'):
+                while cursor.token.kind in ('identifier', 'number') or cursor.at('-'):
                     words.append(cursor.take())
                 if not words:
                     raise ExprError(cursor.token, 'expected a template argument' + found(cursor.token))
@@ -273,7 +276,6 @@ class _Parser:
                         'expected a __global__ function below #pragma cf kernel')
             return None
         self._at = at
-        from scan import Token
         cursor = Cursor(tokens + [Token('end', '', end.location)])
         declaration = _Declaration()
         try:
@@ -326,9 +328,8 @@ class _Parser:
             token = cursor.take()
             if token.kind == 'end':
                 raise ExprError(token, "expected the kernel's name and parameters")
-            if token.text in ('__launch_bounds__', '__attribute__', '__declspec', 'alignas', '__cluster_dims__') \
-                    and cursor.at('('):
-                _skip_parentheses(cursor)
+            if (token.text.startswith('__') or token.text == 'alignas') and cursor.at('('):
+                _skip_parentheses(cursor)   # __launch_bounds__, __attribute__ and the like
             elif token.kind == 'identifier' and cursor.at('('):
                 declaration.token = token
                 return
@@ -364,16 +365,26 @@ class _Parser:
         if self._diagnostics.count != before:
             return None
         name = declaration.token.text
-        instances = []
+        instances, seen = [], {}
         if declaration.template:
             for tag, arguments in sets:
+                same = seen.setdefault(self._canonical(declaration, arguments), tag)
+                if same is not tag:
+                    self._error(tag, f"instance '{tag.text}' has the same template arguments as '{same.text}'")
                 instances.append(self._instance(f'{name}_{tag.text}', clauses, declaration, arguments, tag))
         else:
             instances.append(self._instance(name, clauses, declaration, (), declaration.token))
         if self._diagnostics.count != before:
             return None
-        doc = comment_above(self._scanner.source(self._scanner.path), first.location.line)
+        doc = comment_above(self._scanner.source(first.path), first.location.line)
         return Kernel(name, doc, declaration.token.location, tuple(instances))
+
+    @staticmethod
+    def _canonical(declaration, arguments):
+        """Template arguments as the compiler tells them apart."""
+        texts = [' '.join(w.text for w in words) for words in arguments]
+        return tuple(CANONICAL_TYPES.get(t, t) if is_type else _constant(t.replace(' ', ''))
+                     for t, (_, is_type) in zip(texts, declaration.template))
 
     @staticmethod
     def _example(declaration):
@@ -409,10 +420,9 @@ class _Parser:
                     return None
                 types[parameter] = SCALAR_TYPES[text]
             else:
-                try:
-                    constants[parameter] = _constant(text)
-                except ValueError:
-                    self._error(words[0], f"{parameter} takes an integer constant, found '{text}'")
+                constants[parameter] = _constant(text)
+                if constants[parameter] is None:
+                    self._error(words[0], f"{parameter} takes an integer constant of 64 bits, found '{text}'")
                     return None
         try:
             return self._substitute(name, clauses, declaration, types, constants, spelled)
@@ -443,12 +453,18 @@ class _Parser:
 
     @staticmethod
     def _check_block(clauses, block):
+        """What of a block's size is constant has to fit; the runtime checks the rest."""
         threads = 1
-        for e in block:
-            if len(e.ops) == 2 and e.ops[0][0] == 'CONST':
-                threads *= e.ops[0][1]
-        if not 1 <= threads <= MAX_BLOCK:
-            raise ExprError(clauses.block[0][0].token, f'a block has 1 to {MAX_BLOCK} threads, not {threads}')
+        for number, e in enumerate(block):
+            size = expr.constant_value(e)
+            if size is None:
+                continue
+            threads *= max(size, 0)
+            limit = MAX_BLOCK_Z if number == 2 else MAX_BLOCK
+            if not 1 <= size <= limit or threads > MAX_BLOCK:
+                raise ExprError(clauses.block[number][0].token,
+                                f'a block has 1 to {MAX_BLOCK} threads, and at most {MAX_BLOCK_Z} along z; this is '
+                                f'{size if size < 1 or number == 2 else threads}')
 
     @staticmethod
     def _check(item, names, params):
@@ -470,9 +486,14 @@ class _Parser:
 
 
 def _constant(text):
+    """The value of an integer template argument; None where it is none, or does not fit."""
     if text in ('true', 'false'):
         return int(text == 'true')
-    return int(text, 0)
+    try:
+        value = int(text.replace("'", ''), 0)
+    except ValueError:
+        return None
+    return value if -2**63 <= value < 2**63 else None
 
 
 def _skip_parentheses(cursor):
@@ -502,6 +523,8 @@ def _param(cursor):
                 const = True
         elif token.text == '__grid_constant__':
             continue
+        elif token.text == 'volatile':
+            raise _unsupported(token, 'volatile', 'a pointer without it')
         elif token.text == '*':
             if pointer:
                 raise _unsupported(token, 'a pointer to a pointer', 'a flat array')
@@ -526,6 +549,8 @@ def _param(cursor):
     if not typed or len(typed) < 2 or typed[-1].text in _TYPE_WORDS:
         raise ExprError(first, 'a parameter needs a type and a name' + ('' if typed else found(cursor.token)))
     name = typed.pop()
+    if name.text in _C_KEYWORDS:
+        raise ExprError(name, f"'{name.text}' is a word of C, whose programs call the kernel; rename the parameter")
     return _RawParam(name, typed, const, pointer)
 
 

@@ -1,5 +1,6 @@
 """Preprocessed text to tokens with the source's file, line and column; errors with a caret."""
 
+import os
 import re
 import subprocess
 import sys
@@ -52,6 +53,7 @@ class Token:
 class Pragma:
     """The text of one `#pragma cf`, after those two words, as tokens closed by an `end` token."""
     location: Location
+    path: str       # of the file it stands in, as the preprocessor was given it
     tokens: Tuple[Token, ...]
 
 
@@ -59,7 +61,7 @@ _TOKEN = re.compile(r'''
     (?P<space>[ \t\f\v]+|\\\r?\n|/\*.*?\*/|//[^\n]*)
   | (?P<newline>\r?\n)
   | (?P<identifier>[A-Za-z_]\w*)
-  | (?P<number>\.?\d(?:[eEpP][+-]|[\w.])*)
+  | (?P<number>\.?\d(?:[eEpP][+-]|'\w|[\w.])*)
   | (?P<string>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')
   | (?P<punctuation>\.\.\.|::|->|<=|>=|==|!=|&&|\|\||.)
 ''', re.VERBOSE | re.DOTALL)
@@ -70,7 +72,11 @@ _PRAGMA = re.compile(r'[ \t]*#[ \t]*pragma[ \t]+cf\b')
 
 def preprocess(cxx, flags, path):
     """Runs the C++ preprocessor over a kernel file."""
-    command = [*cxx, '-E', '-x', 'c++', '-DCF__SCAN', '-D__CUDACC__', *flags, path]
+    include = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(__file__))), 'include')
+    command = [*cxx, '-E', '-x', 'c++', '-std=c++17', '-DCF__SCAN', '-D__CUDACC__', *flags,
+               f'-I{include}/cuferry', f'-I{include}', path]
+    if not cxx:
+        raise GeneratorError('--cxx names no compiler')
     try:
         run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
     except OSError as error:
@@ -189,7 +195,7 @@ class Scanner:
         begin = _PRAGMA.match(text).end()
         file = self._display(path)
         location = Location(file, number, text.index('#') + 1)
-        return Pragma(location, tuple(_tokens(text[begin:], file, number, begin + 1)))
+        return Pragma(location, path, tuple(_tokens(text[begin:], file, number, begin + 1)))
 
 
 def _unescape(name):

@@ -4,8 +4,8 @@
  *
  * Rules that hold for every function here, unless its own comment says otherwise:
  *
- * - It returns CF_OK (0) or a negative status. On failure cf_last_error() has one line of detail for the calling thread,
- *   and everything is as it was before the call. Nothing is printed, and the process is never ended.
+ * - It returns CF_OK (0) or a negative status. On failure cf_last_error() has one line of detail for the calling
+ * thread, and everything is as it was before the call. Nothing is printed, and the process is never ended.
  * - It may be called from any thread at any time; nothing has to be initialised first. The exception is cf_shutdown().
  * - After it the calling thread's current CUDA context is what it was before.
  * - Sizes are in bytes, times in milliseconds.
@@ -39,20 +39,20 @@ typedef struct CUevent_st *cf_event;
 /* ---- Status ---------------------------------------------------------------------------------------------------- */
 
 /* The one list of status codes: name, value, text. */
-#define CF_STATUS_LIST(X)                                                                                              \
-    X(CF_OK, 0, "success")                                                                                             \
-    X(CF_EINVAL, -1, "invalid argument")                                                                               \
-    X(CF_EOVERFLOW, -2, "a size or a count does not fit its type")                                                     \
-    X(CF_ERANGE, -3, "an element lies outside its declared range")                                                     \
-    X(CF_ENOMEM, -4, "out of memory")                                                                                  \
-    X(CF_ENODEV, -5, "no such device")                                                                                 \
-    X(CF_EDRIVER, -6, "the driver cannot be used")                                                                     \
-    X(CF_EIMAGE, -7, "the kernel image cannot be read")                                                                \
-    X(CF_ENOCODE, -8, "the kernel image has no code for the device")                                                   \
-    X(CF_ENOTSUP, -9, "not supported here")                                                                            \
-    X(CF_ENOTREADY, -10, "the work has not finished yet")                                                              \
-    X(CF_ECAPTURE, -11, "not permitted while a stream is being captured")                                              \
-    X(CF_EFAULT, -12, "a kernel failed; its context is lost")                                                          \
+#define CF_STATUS_LIST(X)                                                 \
+    X(CF_OK, 0, "success")                                                \
+    X(CF_EINVAL, -1, "invalid argument")                                  \
+    X(CF_EOVERFLOW, -2, "a size or a count does not fit its type")        \
+    X(CF_ERANGE, -3, "an element lies outside its declared range")        \
+    X(CF_ENOMEM, -4, "out of memory")                                     \
+    X(CF_ENODEV, -5, "no such device")                                    \
+    X(CF_EDRIVER, -6, "the driver cannot be used")                        \
+    X(CF_EIMAGE, -7, "the kernel image cannot be read")                   \
+    X(CF_ENOCODE, -8, "the kernel image has no code for the device")      \
+    X(CF_ENOTSUP, -9, "not supported here")                               \
+    X(CF_ENOTREADY, -10, "the work has not finished yet")                 \
+    X(CF_ECAPTURE, -11, "not permitted while a stream is being captured") \
+    X(CF_EFAULT, -12, "a kernel failed; its context is lost")             \
     X(CF_ECALL, -13, "a driver call failed")
 
 enum cf_status {
@@ -92,7 +92,7 @@ int cf_version(void);
 CF_CHECKED int cf_device_count(int *count);
 
 /* Makes `device` (CF_HOST or a GPU's number) the calling thread's device for calls without a stream.
- * CF_ENODEV where there is no such device. CF_HOST always succeeds. */
+ * CF_ENODEV where there is no such device. CF_HOST is always there. */
 CF_CHECKED int cf_device_use(int device);
 
 /* Writes the device on which the calling thread's next call without a stream would run. */
@@ -118,7 +118,8 @@ CF_CHECKED int cf_shutdown(void);
 /* ---- Memory ---------------------------------------------------------------------------------------------------- */
 
 /* Device memory is a plain pointer: on a GPU it can be passed to kernels and to the functions below but not read by the
- * CPU; on CF_HOST it is ordinary memory. Functions that take a pointer accept host memory too, and infer the direction. */
+ * CPU; on CF_HOST it is ordinary memory. Functions that take a pointer accept host memory too, and infer the direction.
+ */
 
 /* Allocates `bytes` on the calling thread's device, aligned to 256 bytes; the caller owns it until cf_mem_free().
  * 0 bytes give NULL. CF_ENOMEM where there is not enough. */

@@ -8,9 +8,9 @@
 
 /* An argument as the kernel gets it. */
 struct argument {
-    void *pointer;  /* arrays: address on the device */
-    void *staged;   /* device copy of a host array, ours to free; NULL where the array is used in place */
-    void *host;     /* the array that was staged */
+    void *pointer; /* arrays: address on the device */
+    void *staged;  /* device copy of a host array, ours to free; NULL where the array is used in place */
+    void *host;    /* the array that was staged */
     size_t bytes;
 };
 
@@ -24,8 +24,8 @@ struct call {
 
 /* ---- Pointers ---- */
 
-int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], const struct cf__place *place, int device,
-                      int *staged, void **usable)
+int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], const struct cf__place *place,
+                      int device, int *staged, void **usable)
 {
     const cf_param *param = &kernel->params[i];
     void *pointer = *(void *const *)args[i];
@@ -43,8 +43,8 @@ int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], c
     }
     size_t size = cf_type_size(param->type);
     if ((uintptr_t)pointer % size)
-        return cf__fail(CF_EINVAL, "%s: %s = %p is not aligned to its elements' %zu bytes", kernel->function, param->name,
-                        pointer, size);
+        return cf__fail(CF_EINVAL, "%s: %s = %p is not aligned to its elements' %zu bytes", kernel->function,
+                        param->name, pointer, size);
 
     struct cf__memory memory;
     cf__locate(pointer, &memory);
@@ -53,16 +53,17 @@ int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], c
         char here[24] = "CF_HOST";
         if (device != CF_HOST)
             snprintf(here, sizeof here, "device %d", device);
-        return cf__fail(CF_EINVAL, "%s: %s is memory of device %d and the call runs on %s", kernel->function, param->name,
-                        memory.device, here);
+        return cf__fail(CF_EINVAL, "%s: %s is memory of device %d and the call runs on %s", kernel->function,
+                        param->name, memory.device, here);
     }
     int is_ours = memory.is_device || (memory.driver && memory.driver->is_host);
     if (is_ours && left < array.bytes)
-        return cf__fail(CF_EINVAL, "%s: %s has %" PRId64 " elements, %zu bytes, and its allocation ends after %zu bytes",
+        return cf__fail(CF_EINVAL,
+                        "%s: %s has %" PRId64 " elements, %zu bytes, and its allocation ends after %zu bytes",
                         kernel->function, param->name, array.count, array.bytes, left);
     /* Host memory is used in place where all of it, not only a part, is registered with the GPU's driver. */
-    int in_place = place->driver->is_host ||
-                   (memory.driver && !memory.driver->is_host && memory.usable && left >= array.bytes);
+    int in_place =
+        place->driver->is_host || (memory.driver && !memory.driver->is_host && memory.usable && left >= array.bytes);
     if (!in_place && param->direction == CF_POINTER)
         return cf__fail(CF_EINVAL, "%s: %s is host memory; it has no declared extent and takes device memory only",
                         kernel->function, param->name);
@@ -78,6 +79,22 @@ static int driver_failure(const struct call *call, CUresult result, const char *
                            call->kernel->params[i].name);
 }
 
+/* The driver refuses a copy whose host memory is registered with it in its first part alone: that is done in two. */
+static CUresult copy_staged(const struct cf__driver *driver, const struct argument *argument, int is_in)
+{
+    struct cf__memory memory;
+    cf__locate(argument->host, &memory);
+    size_t first = memory.size ? memory.size - (size_t)((const char *)argument->host - memory.begin) : argument->bytes;
+    if (first > argument->bytes)
+        first = argument->bytes;
+    CUdeviceptr device = (uintptr_t)argument->staged, host = (uintptr_t)argument->host;
+    CUresult result = driver->cuMemcpy(is_in ? device : host, is_in ? host : device, first);
+    if (result == CUDA_SUCCESS && first < argument->bytes)
+        result =
+            driver->cuMemcpy((is_in ? device : host) + first, (is_in ? host : device) + first, argument->bytes - first);
+    return result;
+}
+
 static int stage_in(struct call *call, uint32_t i)
 {
     const struct cf__driver *driver = call->place->driver;
@@ -90,7 +107,7 @@ static int stage_in(struct call *call, uint32_t i)
     argument->pointer = argument->staged = (void *)(uintptr_t)pointer;
     if (call->kernel->params[i].direction == CF_OUT)
         return CF_OK;
-    result = driver->cuMemcpy(pointer, (uintptr_t)argument->host, argument->bytes);
+    result = copy_staged(driver, argument, 1);
     return result == CUDA_SUCCESS ? CF_OK : driver_failure(call, result, "cuMemcpy", i);
 }
 
@@ -99,8 +116,7 @@ static int stage_out(struct call *call, uint32_t i)
     const struct argument *argument = &call->arguments[i];
     if (!argument->staged || call->kernel->params[i].direction == CF_IN)
         return CF_OK;
-    CUresult result =
-        call->place->driver->cuMemcpy((uintptr_t)argument->host, (uintptr_t)argument->staged, argument->bytes);
+    CUresult result = copy_staged(call->place->driver, argument, 0);
     return result == CUDA_SUCCESS ? CF_OK : driver_failure(call, result, "cuMemcpy", i);
 }
 
@@ -170,7 +186,8 @@ static int report_element(const struct call *call, const cf_check *check, int64_
         int64_t wide;
     } element = {.wide = 0};
     const char *array = call->arguments[check->array].pointer;
-    CUresult result = call->place->driver->cuMemcpy((uintptr_t)&element, (uintptr_t)(array + (size_t)index * size), size);
+    CUresult result =
+        call->place->driver->cuMemcpy((uintptr_t)&element, (uintptr_t)(array + (size_t)index * size), size);
     if (result != CUDA_SUCCESS)
         return cf__fail_driver(call->place->driver, result, "cuMemcpy", "%s: reading %s[%" PRId64 "]", kernel->function,
                                param->name, index);
@@ -248,7 +265,7 @@ int cf_call(const cf_kernel *kernel, void *const args[])
     if (status != CF_OK)
         return status;
     struct cf__place place;
-    status = cf__enter(&place, NULL);
+    status = cf__enter(&place, kernel->function, NULL);
     if (status != CF_OK)
         return status;
     size_t count = kernel->nparams;

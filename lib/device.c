@@ -24,7 +24,7 @@ static struct cf__driver cuda_table;
 static struct backend cuda, host;
 static int chosen;          /* enum choice; read without the lock */
 static char no_cuda[256];   /* why there is no CUDA; read and written under the lock */
-static int checks_launches; /* CF_CHECK=1; written before the first driver is in use */
+static int checks_launches; /* CF_CHECK=1; atomic */
 
 static _Thread_local int thread_device;
 static _Thread_local int thread_has_device; /* cf_device_use() was called */
@@ -82,14 +82,14 @@ const struct cf__driver *cf__host_in_use(void)
 
 int cf__checks_launches(void)
 {
-    return checks_launches;
+    return __atomic_load_n(&checks_launches, __ATOMIC_RELAXED);
 }
 
-/* With the lock. The environment is read here, once: getenv() costs more than the rest of a launch. */
+/* With the lock. The environment is read here and not at each launch: getenv() costs more than the rest of a launch. */
 static void use(struct backend *backend, const struct cf__driver *driver)
 {
     const char *check = getenv("CF_CHECK");
-    checks_launches = check && strcmp(check, "1") == 0;
+    __atomic_store_n(&checks_launches, check && strcmp(check, "1") == 0, __ATOMIC_RELAXED);
     watch_fork();
     if (driver->cuDeviceGetCount(&backend->count) != CUDA_SUCCESS)
         backend->count = 0;
@@ -198,13 +198,17 @@ static int ensure_cuda(const char *why)
     return status;
 }
 
-int cf__handle_driver(const void *handle, const struct cf__driver **driver)
+int cf__handle_driver(const char *function, const void *handle, const struct cf__driver **driver)
 {
     int status = CF_OK;
     if (cf__host_owns(handle))
         *driver = in_use(&host);
-    else if ((status = ensure_cuda("a stream or event that is not of CF_HOST")) == CF_OK)
+    else {
+        char why[96];
+        snprintf(why, sizeof why, "%s: a stream or event that is not of CF_HOST", function);
+        status = ensure_cuda(why);
         *driver = in_use(&cuda);
+    }
     return status;
 }
 
@@ -234,21 +238,22 @@ static int primary_context(struct backend *backend, int ordinal, CUcontext *cont
     return result == CUDA_SUCCESS ? CF_OK : cf__fail_driver(driver, result, call, "device %d", ordinal);
 }
 
-/* The backend and ordinal of a device number. */
-static int device_backend(int device, struct backend **backend, int *ordinal)
+/* The backend and ordinal of a device number, for `function`. */
+static int device_backend(const char *function, int device, struct backend **backend, int *ordinal)
 {
     if (device == CF_HOST) {
         *backend = &host;
         *ordinal = 0;
         return ensure_host();
     }
-    char why[32];
-    snprintf(why, sizeof why, "device %d", device);
+    char why[64];
+    snprintf(why, sizeof why, "%s: device %d", function, device);
     int status = ensure_cuda(why);
     if (status != CF_OK)
         return status;
     if (device < 0 || device >= cuda.count)
-        return cf__fail(CF_ENODEV, "device %d: there are %d GPUs, from 0, and CF_HOST", device, cuda.count);
+        return cf__fail(CF_ENODEV, "%s: device %d: there are %d GPUs, from 0, and CF_HOST", function, device,
+                        cuda.count);
     *backend = &cuda;
     *ordinal = device;
     return CF_OK;
@@ -277,12 +282,12 @@ static int enter_device(struct cf__place *place, struct backend *backend, int or
     return status == CF_OK ? make_current(place) : status;
 }
 
-static int enter_thread_device(struct cf__place *place)
+static int enter_thread_device(struct cf__place *place, const char *function)
 {
     struct backend *backend;
     int ordinal = 0, status;
     if (thread_has_device) {
-        status = device_backend(thread_device, &backend, &ordinal);
+        status = device_backend(function, thread_device, &backend, &ordinal);
         return status == CF_OK ? enter_device(place, backend, ordinal) : status;
     }
     status = default_backend(&backend);
@@ -295,17 +300,17 @@ static int enter_thread_device(struct cf__place *place)
     return enter_device(place, backend, 0);
 }
 
-int cf__enter(struct cf__place *place, cf_stream stream)
+int cf__enter(struct cf__place *place, const char *function, cf_stream stream)
 {
     /* The default streams have no context of their own. */
     if (!stream || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD)
-        return enter_thread_device(place);
-    int status = cf__handle_driver(stream, &place->driver);
+        return enter_thread_device(place, function);
+    int status = cf__handle_driver(function, stream, &place->driver);
     if (status != CF_OK)
         return status;
     CUresult result = place->driver->cuStreamGetCtx(stream, &place->context);
     if (result != CUDA_SUCCESS)
-        return cf__fail_driver(place->driver, result, "cuStreamGetCtx", "stream %p", (void *)stream);
+        return cf__fail_driver(place->driver, result, "cuStreamGetCtx", "%s: stream %p", function, (void *)stream);
     return make_current(place);
 }
 
@@ -355,7 +360,7 @@ int cf_device_count(int *count)
 int cf_device_use(int device)
 {
     struct backend *backend;
-    int ordinal, status = device_backend(device, &backend, &ordinal);
+    int ordinal, status = device_backend("cf_device_use", device, &backend, &ordinal);
     if (status == CF_OK) {
         thread_device = device;
         thread_has_device = 1;
@@ -368,7 +373,7 @@ int cf_device_current(int *device)
     if (!device)
         return cf__fail(CF_EINVAL, "cf_device_current: device is NULL");
     struct cf__place place;
-    int status = cf__enter(&place, NULL);
+    int status = cf__enter(&place, "cf_device_current", NULL);
     if (status != CF_OK)
         return status;
     status = cf__place_device(&place, device);
@@ -381,7 +386,7 @@ int cf_device_name(int device, char *name, size_t size)
     if (!name || size == 0)
         return cf__fail(CF_EINVAL, "cf_device_name: %s", name ? "size is 0" : "name is NULL");
     struct backend *backend;
-    int ordinal, status = device_backend(device, &backend, &ordinal);
+    int ordinal, status = device_backend("cf_device_name", device, &backend, &ordinal);
     if (status != CF_OK)
         return status;
     const struct cf__driver *driver = in_use(backend);
@@ -395,7 +400,7 @@ int cf_device_name(int device, char *name, size_t size)
 int cf_device_sync(void)
 {
     struct cf__place place;
-    int status = cf__enter(&place, NULL);
+    int status = cf__enter(&place, "cf_device_sync", NULL);
     if (status != CF_OK)
         return status;
     CUresult result = place.driver->cuCtxSynchronize();

@@ -10,66 +10,67 @@
 /* ---- Types and constants ---- */
 
 /* Opaque pointers have the toolkit's own tags, so that its types and ours are the same where both are seen. */
-#define CF__DRIVER_TYPES(X)                                                                                            \
-    X(CUresult, unsigned int)                                                                                          \
-    X(CUdevice, int)                                                                                                   \
-    X(CUdeviceptr, unsigned long long)                                                                                 \
-    X(CUcontext, struct CUctx_st *)                                                                                    \
-    X(CUstream, struct CUstream_st *)                                                                                  \
-    X(CUevent, struct CUevent_st *)                                                                                    \
-    X(CUfunction, struct CUfunc_st *)                                                                                  \
-    X(CUlibrary, struct CUlib_st *)                                                                                    \
-    X(CUkernel, struct CUkern_st *)                                                                                    \
-    X(CUdevice_attribute, unsigned int)                                                                                \
-    X(CUpointer_attribute, unsigned int)                                                                               \
-    X(CUjit_option, unsigned int)                                                                                      \
-    X(CUlibraryOption, unsigned int)                                                                                   \
+#define CF__DRIVER_TYPES(X)              \
+    X(CUresult, unsigned int)            \
+    X(CUdevice, int)                     \
+    X(CUdeviceptr, unsigned long long)   \
+    X(CUcontext, struct CUctx_st *)      \
+    X(CUstream, struct CUstream_st *)    \
+    X(CUevent, struct CUevent_st *)      \
+    X(CUfunction, struct CUfunc_st *)    \
+    X(CUlibrary, struct CUlib_st *)      \
+    X(CUkernel, struct CUkern_st *)      \
+    X(CUdevice_attribute, unsigned int)  \
+    X(CUpointer_attribute, unsigned int) \
+    X(CUjit_option, unsigned int)        \
+    X(CUlibraryOption, unsigned int)     \
     X(CUstreamCaptureMode, unsigned int)
 
-#define CF__DRIVER_CONSTANTS(X)                                                                                        \
-    X(CUDA_SUCCESS, 0)                                                                                                 \
-    X(CUDA_ERROR_INVALID_VALUE, 1)                                                                                     \
-    X(CUDA_ERROR_OUT_OF_MEMORY, 2)                                                                                     \
-    X(CUDA_ERROR_STUB_LIBRARY, 34)                                                                                     \
-    X(CUDA_ERROR_NO_DEVICE, 100)                                                                                       \
-    X(CUDA_ERROR_INVALID_DEVICE, 101)                                                                                  \
-    X(CUDA_ERROR_INVALID_IMAGE, 200)                                                                                   \
-    X(CUDA_ERROR_INVALID_CONTEXT, 201)                                                                                 \
-    X(CUDA_ERROR_NO_BINARY_FOR_GPU, 209)                                                                               \
-    X(CUDA_ERROR_INVALID_PTX, 218)                                                                                     \
-    X(CUDA_ERROR_JIT_COMPILER_NOT_FOUND, 221)                                                                          \
-    X(CUDA_ERROR_UNSUPPORTED_PTX_VERSION, 222)                                                                         \
-    X(CUDA_ERROR_INVALID_SOURCE, 300)                                                                                  \
-    X(CUDA_ERROR_INVALID_HANDLE, 400)                                                                                  \
-    X(CUDA_ERROR_NOT_FOUND, 500)                                                                                       \
-    X(CUDA_ERROR_NOT_READY, 600)                                                                                       \
-    X(CUDA_ERROR_ILLEGAL_ADDRESS, 700)                                                                                 \
-    X(CUDA_ERROR_LAUNCH_TIMEOUT, 702)                                                                                  \
-    X(CUDA_ERROR_ASSERT, 710)                                                                                          \
-    X(CUDA_ERROR_HARDWARE_STACK_ERROR, 714)                                                                            \
-    X(CUDA_ERROR_LAUNCH_FAILED, 719)                                                                                   \
-    X(CUDA_ERROR_NOT_SUPPORTED, 801)                                                                                   \
-    X(CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, 803)                                                                          \
-    X(CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE, 804)                                                                  \
-    X(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, 900)                                                                      \
-    X(CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD, 908)                                                                     \
-    X(CUDA_ERROR_UNKNOWN, 999)                                                                                         \
-    X(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, 5)                                                                           \
-    X(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, 6)                                                                           \
-    X(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z, 7)                                                                           \
-    X(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 75)                                                                \
-    X(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 76)                                                                \
-    X(CU_POINTER_ATTRIBUTE_CONTEXT, 1)                                                                                 \
-    X(CU_POINTER_ATTRIBUTE_MEMORY_TYPE, 2)                                                                             \
-    X(CU_POINTER_ATTRIBUTE_DEVICE_POINTER, 3)                                                                          \
-    X(CU_POINTER_ATTRIBUTE_IS_MANAGED, 8)                                                                              \
-    X(CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, 9)                                                                          \
-    X(CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, 11)                                                                       \
-    X(CU_POINTER_ATTRIBUTE_RANGE_SIZE, 12)                                                                             \
-    X(CU_MEMORYTYPE_HOST, 1)                                                                                           \
-    X(CU_MEMORYTYPE_DEVICE, 2)                                                                                         \
-    X(CU_STREAM_NON_BLOCKING, 1)                                                                                       \
-    X(CU_STREAM_CAPTURE_MODE_RELAXED, 2)                                                                               \
+#define CF__DRIVER_CONSTANTS(X)                         \
+    X(CUDA_SUCCESS, 0)                                  \
+    X(CUDA_ERROR_INVALID_VALUE, 1)                      \
+    X(CUDA_ERROR_OUT_OF_MEMORY, 2)                      \
+    X(CUDA_ERROR_STUB_LIBRARY, 34)                      \
+    X(CUDA_ERROR_NO_DEVICE, 100)                        \
+    X(CUDA_ERROR_INVALID_DEVICE, 101)                   \
+    X(CUDA_ERROR_INVALID_IMAGE, 200)                    \
+    X(CUDA_ERROR_INVALID_CONTEXT, 201)                  \
+    X(CUDA_ERROR_NO_BINARY_FOR_GPU, 209)                \
+    X(CUDA_ERROR_INVALID_PTX, 218)                      \
+    X(CUDA_ERROR_JIT_COMPILER_NOT_FOUND, 221)           \
+    X(CUDA_ERROR_UNSUPPORTED_PTX_VERSION, 222)          \
+    X(CUDA_ERROR_INVALID_SOURCE, 300)                   \
+    X(CUDA_ERROR_INVALID_HANDLE, 400)                   \
+    X(CUDA_ERROR_NOT_FOUND, 500)                        \
+    X(CUDA_ERROR_NOT_READY, 600)                        \
+    X(CUDA_ERROR_ILLEGAL_ADDRESS, 700)                  \
+    X(CUDA_ERROR_LAUNCH_TIMEOUT, 702)                   \
+    X(CUDA_ERROR_CONTEXT_IS_DESTROYED, 709)             \
+    X(CUDA_ERROR_ASSERT, 710)                           \
+    X(CUDA_ERROR_HARDWARE_STACK_ERROR, 714)             \
+    X(CUDA_ERROR_LAUNCH_FAILED, 719)                    \
+    X(CUDA_ERROR_NOT_SUPPORTED, 801)                    \
+    X(CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, 803)           \
+    X(CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE, 804)   \
+    X(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, 900)       \
+    X(CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD, 908)      \
+    X(CUDA_ERROR_UNKNOWN, 999)                          \
+    X(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, 5)            \
+    X(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, 6)            \
+    X(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z, 7)            \
+    X(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 75) \
+    X(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 76) \
+    X(CU_POINTER_ATTRIBUTE_CONTEXT, 1)                  \
+    X(CU_POINTER_ATTRIBUTE_MEMORY_TYPE, 2)              \
+    X(CU_POINTER_ATTRIBUTE_DEVICE_POINTER, 3)           \
+    X(CU_POINTER_ATTRIBUTE_IS_MANAGED, 8)               \
+    X(CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, 9)           \
+    X(CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, 11)        \
+    X(CU_POINTER_ATTRIBUTE_RANGE_SIZE, 12)              \
+    X(CU_MEMORYTYPE_HOST, 1)                            \
+    X(CU_MEMORYTYPE_DEVICE, 2)                          \
+    X(CU_STREAM_NON_BLOCKING, 1)                        \
+    X(CU_STREAM_CAPTURE_MODE_RELAXED, 2)                \
     X(CU_EVENT_DEFAULT, 0)
 
 #ifndef __cuda_cuda_h__ /* the guard of <cuda.h> */
@@ -93,52 +94,52 @@ enum {
 #define CF__DRIVER_VERSION 12000
 
 /* Name, version of the signature, parameters. Functions newer than CF__DRIVER_VERSION may be NULL in a table. */
-#define CF__DRIVER_FUNCS(X)                                                                                            \
-    X(cuInit, 2000, (unsigned int flags))                                                                              \
-    X(cuDriverGetVersion, 2020, (int *version))                                                                        \
-    X(cuGetErrorName, 6000, (CUresult result, const char **name))                                                      \
-    X(cuGetErrorString, 6000, (CUresult result, const char **text))                                                    \
-    X(cuDeviceGetCount, 2000, (int *count))                                                                            \
-    X(cuDeviceGet, 2000, (CUdevice * device, int ordinal))                                                             \
-    X(cuDeviceGetName, 2000, (char *name, int size, CUdevice device))                                                  \
-    X(cuDeviceGetAttribute, 2000, (int *value, CUdevice_attribute attribute, CUdevice device))                         \
-    X(cuDevicePrimaryCtxRetain, 7000, (CUcontext * context, CUdevice device))                                          \
-    X(cuDevicePrimaryCtxRelease, 11000, (CUdevice device))                                                             \
-    X(cuCtxGetCurrent, 4000, (CUcontext * context))                                                                    \
-    X(cuCtxPushCurrent, 4000, (CUcontext context))                                                                     \
-    X(cuCtxPopCurrent, 4000, (CUcontext * context))                                                                    \
-    X(cuCtxGetDevice, 2000, (CUdevice * device))                                                                       \
-    X(cuCtxGetId, 12000, (CUcontext context, unsigned long long *id))                                                  \
-    X(cuCtxSynchronize, 2000, (void))                                                                                  \
-    X(cuMemAlloc, 3020, (CUdeviceptr * pointer, size_t bytes))                                                         \
-    X(cuMemFree, 3020, (CUdeviceptr pointer))                                                                          \
-    X(cuMemcpy, 4000, (CUdeviceptr target, CUdeviceptr source, size_t bytes))                                          \
-    X(cuMemcpyAsync, 4000, (CUdeviceptr target, CUdeviceptr source, size_t bytes, CUstream stream))                    \
-    X(cuMemsetD8Async, 3020, (CUdeviceptr target, unsigned char value, size_t bytes, CUstream stream))                 \
-    X(cuPointerGetAttributes, 7000,                                                                                    \
-      (unsigned int count, CUpointer_attribute *attributes, void **data, CUdeviceptr pointer))                         \
-    X(cuStreamCreate, 2000, (CUstream * stream, unsigned int flags))                                                   \
-    X(cuStreamDestroy, 4000, (CUstream stream))                                                                        \
-    X(cuStreamSynchronize, 2000, (CUstream stream))                                                                    \
-    X(cuStreamQuery, 2000, (CUstream stream))                                                                          \
-    X(cuStreamWaitEvent, 3020, (CUstream stream, CUevent event, unsigned int flags))                                   \
-    X(cuStreamGetCtx, 9020, (CUstream stream, CUcontext *context))                                                     \
-    X(cuThreadExchangeStreamCaptureMode, 10010, (CUstreamCaptureMode * mode))                                          \
-    X(cuEventCreate, 2000, (CUevent * event, unsigned int flags))                                                      \
-    X(cuEventDestroy, 4000, (CUevent event))                                                                           \
-    X(cuEventRecord, 2000, (CUevent event, CUstream stream))                                                           \
-    X(cuEventSynchronize, 2000, (CUevent event))                                                                       \
-    X(cuEventQuery, 2000, (CUevent event))                                                                             \
-    X(cuEventElapsedTime, 2000, (float *milliseconds, CUevent start, CUevent stop))                                    \
-    X(cuLibraryLoadData, 12000,                                                                                        \
-      (CUlibrary * library, const void *code, CUjit_option *jit_options, void **jit_values, unsigned int jit_count,    \
-       CUlibraryOption *options, void **values, unsigned int count))                                                   \
-    X(cuLibraryUnload, 12000, (CUlibrary library))                                                                     \
-    X(cuLibraryGetKernel, 12000, (CUkernel * kernel, CUlibrary library, const char *name))                             \
-    X(cuKernelGetFunction, 12000, (CUfunction * function, CUkernel kernel))                                            \
-    X(cuKernelGetParamInfo, 12040, (CUkernel kernel, size_t index, size_t *offset, size_t *size))                      \
-    X(cuLaunchKernel, 4000,                                                                                            \
-      (CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x,       \
+#define CF__DRIVER_FUNCS(X)                                                                                         \
+    X(cuInit, 2000, (unsigned int flags))                                                                           \
+    X(cuDriverGetVersion, 2020, (int *version))                                                                     \
+    X(cuGetErrorName, 6000, (CUresult result, const char **name))                                                   \
+    X(cuGetErrorString, 6000, (CUresult result, const char **text))                                                 \
+    X(cuDeviceGetCount, 2000, (int *count))                                                                         \
+    X(cuDeviceGet, 2000, (CUdevice * device, int ordinal))                                                          \
+    X(cuDeviceGetName, 2000, (char *name, int size, CUdevice device))                                               \
+    X(cuDeviceGetAttribute, 2000, (int *value, CUdevice_attribute attribute, CUdevice device))                      \
+    X(cuDevicePrimaryCtxRetain, 7000, (CUcontext * context, CUdevice device))                                       \
+    X(cuDevicePrimaryCtxRelease, 11000, (CUdevice device))                                                          \
+    X(cuCtxGetCurrent, 4000, (CUcontext * context))                                                                 \
+    X(cuCtxPushCurrent, 4000, (CUcontext context))                                                                  \
+    X(cuCtxPopCurrent, 4000, (CUcontext * context))                                                                 \
+    X(cuCtxGetDevice, 2000, (CUdevice * device))                                                                    \
+    X(cuCtxGetId, 12000, (CUcontext context, unsigned long long *id))                                               \
+    X(cuCtxSynchronize, 2000, (void))                                                                               \
+    X(cuMemAlloc, 3020, (CUdeviceptr * pointer, size_t bytes))                                                      \
+    X(cuMemFree, 3020, (CUdeviceptr pointer))                                                                       \
+    X(cuMemcpy, 4000, (CUdeviceptr target, CUdeviceptr source, size_t bytes))                                       \
+    X(cuMemcpyAsync, 4000, (CUdeviceptr target, CUdeviceptr source, size_t bytes, CUstream stream))                 \
+    X(cuMemsetD8Async, 3020, (CUdeviceptr target, unsigned char value, size_t bytes, CUstream stream))              \
+    X(cuPointerGetAttributes, 7000,                                                                                 \
+      (unsigned int count, CUpointer_attribute *attributes, void **data, CUdeviceptr pointer))                      \
+    X(cuStreamCreate, 2000, (CUstream * stream, unsigned int flags))                                                \
+    X(cuStreamDestroy, 4000, (CUstream stream))                                                                     \
+    X(cuStreamSynchronize, 2000, (CUstream stream))                                                                 \
+    X(cuStreamQuery, 2000, (CUstream stream))                                                                       \
+    X(cuStreamWaitEvent, 3020, (CUstream stream, CUevent event, unsigned int flags))                                \
+    X(cuStreamGetCtx, 9020, (CUstream stream, CUcontext * context))                                                 \
+    X(cuThreadExchangeStreamCaptureMode, 10010, (CUstreamCaptureMode * mode))                                       \
+    X(cuEventCreate, 2000, (CUevent * event, unsigned int flags))                                                   \
+    X(cuEventDestroy, 4000, (CUevent event))                                                                        \
+    X(cuEventRecord, 2000, (CUevent event, CUstream stream))                                                        \
+    X(cuEventSynchronize, 2000, (CUevent event))                                                                    \
+    X(cuEventQuery, 2000, (CUevent event))                                                                          \
+    X(cuEventElapsedTime, 2000, (float *milliseconds, CUevent start, CUevent stop))                                 \
+    X(cuLibraryLoadData, 12000,                                                                                     \
+      (CUlibrary * library, const void *code, CUjit_option *jit_options, void **jit_values, unsigned int jit_count, \
+       CUlibraryOption *options, void **values, unsigned int count))                                                \
+    X(cuLibraryUnload, 12000, (CUlibrary library))                                                                  \
+    X(cuLibraryGetKernel, 12000, (CUkernel * kernel, CUlibrary library, const char *name))                          \
+    X(cuKernelGetFunction, 12000, (CUfunction * function, CUkernel kernel))                                         \
+    X(cuKernelGetParamInfo, 12040, (CUkernel kernel, size_t index, size_t * offset, size_t * size))                 \
+    X(cuLaunchKernel, 4000,                                                                                         \
+      (CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x,    \
        unsigned int block_y, unsigned int block_z, unsigned int shared, CUstream stream, void **args, void **extra))
 
 struct cf__driver {

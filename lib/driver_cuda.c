@@ -16,16 +16,16 @@ typedef CUresult get_address(const char *name, void **function, int version, uns
 static int load(struct cf__driver *driver, get_address *lookup, char *reason, size_t size)
 {
     *driver = (struct cf__driver){0};
-#define LOAD(name, version, parameters)                                                                                \
-    {                                                                                                                  \
-        void *address = NULL;                                                                                          \
-        int asked = (version) > CF__DRIVER_VERSION ? (version) : CF__DRIVER_VERSION;                                   \
-        if (lookup(#name, &address, asked, 0, NULL) == CUDA_SUCCESS && address) {                                      \
-            *(void **)&driver->name = address;                                                                         \
-        } else if ((version) <= CF__DRIVER_VERSION) {                                                                  \
-            snprintf(reason, size, "libcuda.so.1 lacks %s; reinstall the NVIDIA driver", #name);                       \
-            return CF_EDRIVER;                                                                                         \
-        }                                                                                                              \
+#define LOAD(name, version, parameters)                                                          \
+    {                                                                                            \
+        void *address = NULL;                                                                    \
+        int asked = (version) > CF__DRIVER_VERSION ? (version) : CF__DRIVER_VERSION;             \
+        if (lookup(#name, &address, asked, 0, NULL) == CUDA_SUCCESS && address) {                \
+            *(void **)&driver->name = address;                                                   \
+        } else if ((version) <= CF__DRIVER_VERSION) {                                            \
+            snprintf(reason, size, "libcuda.so.1 lacks %s; reinstall the NVIDIA driver", #name); \
+            return CF_EDRIVER;                                                                   \
+        }                                                                                        \
     }
     CF__DRIVER_FUNCS(LOAD)
 #undef LOAD
@@ -44,7 +44,9 @@ static int usable(struct cf__driver *driver, char *reason, size_t size)
 {
     CUresult result = driver->cuInit(0);
     if (result == CUDA_ERROR_NO_DEVICE || result == CUDA_ERROR_STUB_LIBRARY) {
-        snprintf(reason, size, "the driver finds no GPU");
+        snprintf(reason, size, "%s",
+                 result == CUDA_ERROR_NO_DEVICE ? "the driver finds no GPU"
+                                                : "libcuda.so.1 is the toolkit's stub and no driver");
         return ABSENT;
     }
     if (result != CUDA_SUCCESS) {

@@ -41,8 +41,8 @@ static CUresult driver_version(int *version)
 static CUresult error_name(CUresult result, const char **name)
 {
     switch (result) {
-#define NAME(constant) \
-    case constant: \
+#define NAME(constant)     \
+    case constant:         \
         *name = #constant; \
         return CUDA_SUCCESS;
         NAME(CUDA_SUCCESS)
@@ -341,7 +341,8 @@ static CUresult handle_create(enum handle_kind kind, struct handle **handle)
     CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
     pthread_mutex_lock(&lock);
     if (!range) {
-        void *memory = mmap(NULL, HANDLE_RANGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        void *memory =
+            mmap(NULL, HANDLE_RANGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (memory != MAP_FAILED) {
             fresh_handle = memory;
             __atomic_store_n(&range, (char *)memory, __ATOMIC_RELEASE);

@@ -11,8 +11,8 @@ static _Thread_local CUresult driver_result;
 const char *cf_status_name(int status)
 {
     switch (status) {
-#define NAME(name, value, text)                                                                                        \
-    case name:                                                                                                         \
+#define NAME(name, value, text) \
+    case name:                  \
         return #name;
         CF_STATUS_LIST(NAME)
 #undef NAME
@@ -24,8 +24,8 @@ const char *cf_status_name(int status)
 const char *cf_status_text(int status)
 {
     switch (status) {
-#define TEXT(name, value, text)                                                                                        \
-    case name:                                                                                                         \
+#define TEXT(name, value, text) \
+    case name:                  \
         return text;
         CF_STATUS_LIST(TEXT)
 #undef TEXT
@@ -68,6 +68,7 @@ static int status_of(CUresult result)
     case CUDA_ERROR_INVALID_VALUE:
     case CUDA_ERROR_INVALID_CONTEXT:
     case CUDA_ERROR_INVALID_HANDLE:
+    case CUDA_ERROR_CONTEXT_IS_DESTROYED:
         return CF_EINVAL;
     case CUDA_ERROR_OUT_OF_MEMORY:
         return CF_ENOMEM;

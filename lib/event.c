@@ -1,13 +1,20 @@
 /* event.c - events: the driver's own. */
 #include "internal.h"
 
-/* Enters a context of an event's driver: the driver takes its events in any of its contexts. */
+/* Enters a context of an event's driver, which takes its events in any of its contexts: the thread's own where that is
+ * one, so that no device is started for this. */
 static int enter_event(struct cf__place *place, const char *function, const char *name, cf_event event)
 {
     if (!event)
         return cf__fail(CF_EINVAL, "%s: %s is NULL", function, name);
     const struct cf__driver *driver;
-    int status = cf__handle_driver(event, &driver);
+    int status = cf__handle_driver(function, event, &driver);
+    if (status == CF_OK && !driver->is_host) {
+        status = cf__enter(place, function, NULL);
+        if (status != CF_OK || place->driver == driver)
+            return status;
+        cf__leave(place);
+    }
     return status == CF_OK ? cf__enter_context(place, driver, NULL) : status;
 }
 
@@ -23,7 +30,7 @@ int cf_event_create(cf_event *event)
     if (!event)
         return cf__fail(CF_EINVAL, "cf_event_create: event is NULL");
     struct cf__place place;
-    int status = cf__enter(&place, NULL);
+    int status = cf__enter(&place, "cf_event_create", NULL);
     if (status != CF_OK)
         return status;
     CUevent made;
@@ -39,8 +46,9 @@ int cf_event_destroy(cf_event event)
         return CF_OK;
     struct cf__place place;
     int status = enter_event(&place, "cf_event_destroy", "event", event);
-    return status == CF_OK ? leave_event(&place, place.driver->cuEventDestroy(event), "cuEventDestroy", "cf_event_destroy")
-                           : status;
+    return status == CF_OK
+               ? leave_event(&place, place.driver->cuEventDestroy(event), "cuEventDestroy", "cf_event_destroy")
+               : status;
 }
 
 int cf_event_record(cf_event event, cf_stream stream)
@@ -48,7 +56,7 @@ int cf_event_record(cf_event event, cf_stream stream)
     if (!event)
         return cf__fail(CF_EINVAL, "cf_event_record: event is NULL");
     struct cf__place place;
-    int status = cf__enter(&place, stream);
+    int status = cf__enter(&place, "cf_event_record", stream);
     if (status != CF_OK)
         return status;
     if (cf__host_owns(event) != place.driver->is_host) {
@@ -62,9 +70,9 @@ int cf_event_sync(cf_event event)
 {
     struct cf__place place;
     int status = enter_event(&place, "cf_event_sync", "event", event);
-    return status == CF_OK ? leave_event(&place, place.driver->cuEventSynchronize(event), "cuEventSynchronize",
-                                         "cf_event_sync")
-                           : status;
+    return status == CF_OK
+               ? leave_event(&place, place.driver->cuEventSynchronize(event), "cuEventSynchronize", "cf_event_sync")
+               : status;
 }
 
 int cf_event_query(cf_event event)

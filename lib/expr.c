@@ -156,7 +156,10 @@ int cf_kernel_evaluate(const cf_kernel *kernel, const cf_op *ops, size_t count, 
 {
     if (!kernel || !ops || !args || !value)
         return cf__fail(CF_EINVAL, "cf_kernel_evaluate: %s is NULL",
-                        !kernel ? "kernel" : !ops ? "ops" : !args ? "args" : "value");
+                        !kernel ? "kernel"
+                        : !ops  ? "ops"
+                        : !args ? "args"
+                                : "value");
     int status = evaluate(kernel, ops, count, args, value);
     return status == CF_OK ? CF_OK : cf__fail(status, "%s: an expression overflows", kernel->function);
 }

@@ -56,7 +56,8 @@ static int check_intact(const cf_kernel *kernel)
     uint32_t crc = crc32(image->begin, image->end);
     if (image->begin < image->end && crc == image->crc32)
         return CF_OK;
-    return cf__fail(CF_EIMAGE, "%s: its image of %td bytes is damaged: its checksum is %08" PRIx32 " and not %08" PRIx32,
+    return cf__fail(CF_EIMAGE,
+                    "%s: its image of %td bytes is damaged: its checksum is %08" PRIx32 " and not %08" PRIx32,
                     kernel->function, image->end - image->begin, crc, image->crc32);
 }
 
@@ -106,7 +107,7 @@ static int check_device(const cf_kernel *kernel, const struct cf__driver *driver
         char targets[128];
         list_targets(image, targets, sizeof targets);
         return cf__fail(CF_ENOCODE, "%s: its image has code for %s and device %d is sm_%d%d; build with --targets=%d%d",
-                        kernel->function, targets, device, major, minor, major, minor);
+                        kernel->function, *targets ? targets : "no target", device, major, minor, major, minor);
     }
     return CF_OK;
 }
@@ -146,8 +147,8 @@ static int check_parameters(const cf_kernel *kernel, const struct cf__driver *dr
         size_t offset, size = 0, expected = param->direction == CF_VALUE ? cf_type_size(param->type) : sizeof(void *);
         CUresult result = driver->cuKernelGetParamInfo(handle, i, &offset, &size);
         if (result != CUDA_SUCCESS)
-            return cf__fail_driver(driver, result, "cuKernelGetParamInfo", "%s: asking its image for %s",
-                                   kernel->function, param->name);
+            return cf__fail(CF_EIMAGE, "%s: its image does not know %s, parameter %" PRIu32 " of its descriptor",
+                            kernel->function, param->name, i);
         if (size != expected)
             return cf__fail(CF_EIMAGE, "%s: %s has %zu bytes in its image and %zu in its descriptor", kernel->function,
                             param->name, size, expected);

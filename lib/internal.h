@@ -25,8 +25,8 @@ struct cf__place {
     int pushed; /* leave has to pop it */
 };
 
-/* Enter the device of `stream`, or where it is NULL that of the calling thread. */
-int cf__enter(struct cf__place *place, cf_stream stream);
+/* Enter the device of `stream`, or where it is NULL that of the calling thread, for `function`, which messages name. */
+int cf__enter(struct cf__place *place, const char *function, cf_stream stream);
 
 /* Enter a context of a driver; any of its contexts where `context` is NULL. */
 int cf__enter_context(struct cf__place *place, const struct cf__driver *driver, CUcontext context);
@@ -39,8 +39,8 @@ int cf__place_device(const struct cf__place *place, int *device);
 const struct cf__driver *cf__cuda_in_use(void);
 const struct cf__driver *cf__host_in_use(void);
 
-/* The driver that a stream or event belongs to. */
-int cf__handle_driver(const void *handle, const struct cf__driver **driver);
+/* The driver that a stream or event belongs to, for `function`. */
+int cf__handle_driver(const char *function, const void *handle, const struct cf__driver **driver);
 
 /* Whether CF_CHECK=1 asks that cf_launch() checks its pointers; known once a driver is in use. */
 int cf__checks_launches(void);
@@ -51,10 +51,10 @@ int cf__checks_launches(void);
 struct cf__memory {
     const struct cf__driver *driver; /* that allocated or registered it; NULL: ordinary host memory */
     CUcontext context;
-    int is_device;      /* not readable by the CPU, unless the driver is the host */
-    int device;         /* number of its device: CF_HOST or a GPU's */
-    void *usable;       /* its address on that device */
-    const char *begin;  /* of its allocation; size 0 where not known */
+    int is_device;     /* not readable by the CPU, unless the driver is the host */
+    int device;        /* number of its device: CF_HOST or a GPU's */
+    void *usable;      /* its address on that device */
+    const char *begin; /* of its allocation; size 0 where not known */
     size_t size;
 };
 
@@ -101,9 +101,10 @@ int cf__launch(const cf_kernel *kernel, const struct cf__place *place, cf_stream
 /* ---- call.c ---- */
 
 /* Checks an array argument against the memory it lies in, for a kernel that runs at `place` on device number `device`.
- * `staged` is set where the argument is host memory that the device cannot reach. `usable` is its address there else. */
-int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], const struct cf__place *place, int device,
-                      int *staged, void **usable);
+ * `staged` is set where the argument is host memory that the device cannot reach. `usable` is its address there else.
+ */
+int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], const struct cf__place *place,
+                      int device, int *staged, void **usable);
 
 /* ---- pool.c ---- */
 

@@ -1,5 +1,6 @@
 /* launch.c - checks a kernel's arguments, works out its grid and enqueues it. */
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "internal.h"
 
@@ -13,10 +14,29 @@ static int extent(const cf_kernel *kernel, const cf_param *param, uint32_t dimen
     char values[160];
     cf__describe(kernel, expr, args, values, sizeof values);
     if (status != CF_OK)
-        return cf__fail(status, "%s: the extent %s[%s] overflows with %s", kernel->function, param->name, expr->text,
-                        values);
+        return cf__fail(status, "%s: the extent %s[%s] overflows or divides by 0 with %s", kernel->function,
+                        param->name, expr->text, values);
     return cf__fail(CF_EINVAL, "%s: the extent %s[%s] is negative with %s", kernel->function, param->name, expr->text,
                     values);
+}
+
+/* Names every extent of an array and the values that make it too large. */
+static int too_large(const cf_kernel *kernel, const cf_param *param, void *const args[])
+{
+    char extents[160] = "", values[160] = "";
+    size_t extents_used = 0, values_used = 0;
+    for (uint32_t d = 0; d < param->ndims; d++) {
+        char of_extent[160];
+        cf__describe(kernel, &param->extents[d], args, of_extent, sizeof of_extent);
+        if (extents_used < sizeof extents)
+            extents_used +=
+                (size_t)snprintf(extents + extents_used, sizeof extents - extents_used, "[%s]", param->extents[d].text);
+        if (values_used < sizeof values && *of_extent)
+            values_used += (size_t)snprintf(values + values_used, sizeof values - values_used, "%s%s",
+                                            values_used ? ", " : "", of_extent);
+    }
+    return cf__fail(CF_EOVERFLOW, "%s: %s%s has more than 2^63 - 1 bytes with %s", kernel->function, param->name,
+                    extents, values);
 }
 
 int cf__array(const cf_kernel *kernel, uint32_t i, void *const args[], struct cf__array *array)
@@ -35,12 +55,8 @@ int cf__array(const cf_kernel *kernel, uint32_t i, void *const args[], struct cf
     if (empty)
         count = overflow = 0;
     overflow |= __builtin_mul_overflow(count, (int64_t)cf_type_size(param->type), &bytes);
-    if (overflow) {
-        char values[160];
-        cf__describe(kernel, &param->extents[0], args, values, sizeof values);
-        return cf__fail(CF_EOVERFLOW, "%s: %s[%s] has more than 2^63 - 1 bytes with %s", kernel->function, param->name,
-                        param->extents[0].text, values);
-    }
+    if (overflow)
+        return too_large(kernel, param, args);
     *array = (struct cf__array){count, (size_t)bytes};
     return CF_OK;
 }
@@ -54,16 +70,18 @@ static int check_condition(const cf_kernel *kernel, const cf_check *check, void 
     char values[160];
     cf__describe(kernel, &check->condition, args, values, sizeof values);
     if (status != CF_OK)
-        return cf__fail(status, "%s: the check %s overflows with %s", kernel->function, check->text, values);
+        return cf__fail(status, "%s: the check %s overflows or divides by 0 with %s", kernel->function, check->text,
+                        values);
     return cf__fail(CF_EINVAL, "%s: the check %s fails with %s", kernel->function, check->text, values);
 }
 
 int cf__check_arguments(const cf_kernel *kernel, void *const args[])
 {
     if (!kernel)
-        return cf__fail(CF_EINVAL, "kernel is NULL");
+        return cf__fail(CF_EINVAL, "cf_call, cf_launch: kernel is NULL");
     if (kernel->version != CF_REGISTRY_VERSION || kernel->size < sizeof *kernel)
-        return cf__fail(CF_EINVAL, "the kernel's descriptor has version %" PRIu32 ", this library takes %d; build it again",
+        return cf__fail(CF_EINVAL,
+                        "the kernel's descriptor has version %" PRIu32 ", this library takes %d; build it again",
                         kernel->version, CF_REGISTRY_VERSION);
     if (kernel->nparams && !args)
         return cf__fail(CF_EINVAL, "%s: args is NULL", kernel->function);
@@ -100,12 +118,24 @@ static int dimension(const cf_kernel *kernel, const cf_expr *expr, const char *w
     char values[160];
     cf__describe(kernel, expr, args, values, sizeof values);
     return cf__fail(status == CF_OK ? CF_EINVAL : status, "%s: %s(%s) %s with %s", kernel->function, what, expr->text,
-                    status == CF_OK ? "is negative" : "overflows", values);
+                    status == CF_OK ? "is negative" : "overflows or divides by 0", values);
 }
 
 /* The limits of every device that the driver API knows. */
 static const int64_t max_grid[CF_GRID_DIMS] = {INT32_MAX, UINT16_MAX, UINT16_MAX};
 #define MAX_BLOCK 1024
+static const int64_t max_block[CF_GRID_DIMS] = {MAX_BLOCK, MAX_BLOCK, 64};
+
+static int bad_block(const cf_kernel *kernel, int d, int64_t size, void *const args[])
+{
+    const cf_expr *expr = &kernel->launch.block[d];
+    char values[160];
+    cf__describe(kernel, expr, args, values, sizeof values);
+    return cf__fail(CF_EINVAL,
+                    "%s: %s in block(...) is %" PRId64 "%s%s; a block has 1 to %d threads, and at most %" PRId64
+                    " along z",
+                    kernel->function, expr->text, size, *values ? " with " : "", values, MAX_BLOCK, max_block[2]);
+}
 
 /* Works out grid and block; `empty` where there is nothing to launch. */
 static int launch_size(const cf_kernel *kernel, void *const args[], uint32_t grid[], uint32_t block[], int *empty)
@@ -120,8 +150,8 @@ static int launch_size(const cf_kernel *kernel, void *const args[], uint32_t gri
             status = dimension(kernel, &rule->grid[d], rule->counts_blocks ? "blocks" : "grid", args, &count);
         if (status != CF_OK)
             return status;
-        if (size < 1 || size > MAX_BLOCK || (threads *= size) > MAX_BLOCK)
-            return cf__fail(CF_EINVAL, "%s: its block has not 1 to %d threads", kernel->function, MAX_BLOCK);
+        if (size < 1 || size > max_block[d] || (threads *= size) > MAX_BLOCK)
+            return bad_block(kernel, d, size, args);
         int64_t blocks = rule->counts_blocks ? count : count / size + (count % size != 0);
         if (blocks > max_grid[d])
             return cf__fail(CF_EOVERFLOW, "%s: %s(%s) asks for %" PRId64 " blocks and a grid has at most %" PRId64,
@@ -145,8 +175,8 @@ int cf__launch(const cf_kernel *kernel, const struct cf__place *place, cf_stream
     status = cf__function(kernel, place, &function);
     if (status != CF_OK)
         return status;
-    CUresult result = place->driver->cuLaunchKernel(function, grid[0], grid[1], grid[2], block[0], block[1], block[2], 0,
-                                                    stream, (void **)(uintptr_t)args, NULL);
+    CUresult result = place->driver->cuLaunchKernel(function, grid[0], grid[1], grid[2], block[0], block[1], block[2],
+                                                    0, stream, (void **)(uintptr_t)args, NULL);
     return result == CUDA_SUCCESS ? CF_OK
                                   : cf__fail_driver(place->driver, result, "cuLaunchKernel", "%s", kernel->function);
 }
@@ -162,8 +192,9 @@ static int check_pointers(const cf_kernel *kernel, void *const args[], const str
             continue;
         status = cf__check_pointer(kernel, i, args, place, device, &staged, &usable);
         if (status == CF_OK && staged)
-            status = cf__fail(CF_EINVAL, "%s: %s is host memory, which the device cannot reach; %s() takes it",
-                              kernel->function, kernel->params[i].name, kernel->function);
+            status = cf__fail(CF_EINVAL,
+                              "%s: %s is host memory, which the device cannot reach; only the plain call takes it",
+                              kernel->function, kernel->params[i].name);
     }
     return status;
 }
@@ -174,7 +205,7 @@ int cf_launch(const cf_kernel *kernel, cf_stream stream, void *const args[])
     if (status != CF_OK)
         return status;
     struct cf__place place;
-    status = cf__enter(&place, stream);
+    status = cf__enter(&place, kernel->function, stream);
     if (status != CF_OK)
         return status;
     if (cf__checks_launches())

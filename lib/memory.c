@@ -13,10 +13,10 @@ static int ask(const struct cf__driver *driver, const void *pointer, struct cf__
     CUcontext context = NULL;
     int ordinal = 0;
     size_t size = 0;
-    CUpointer_attribute attributes[COUNT] = {
-        CU_POINTER_ATTRIBUTE_MEMORY_TYPE,    CU_POINTER_ATTRIBUTE_DEVICE_POINTER,   CU_POINTER_ATTRIBUTE_CONTEXT,
-        CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, CU_POINTER_ATTRIBUTE_RANGE_SIZE,
-        CU_POINTER_ATTRIBUTE_IS_MANAGED};
+    CUpointer_attribute attributes[COUNT] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE,      CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
+                                             CU_POINTER_ATTRIBUTE_CONTEXT,          CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+                                             CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, CU_POINTER_ATTRIBUTE_RANGE_SIZE,
+                                             CU_POINTER_ATTRIBUTE_IS_MANAGED};
     void *data[COUNT] = {&type, &address, &context, &ordinal, &begin, &size, &managed};
     if (driver->cuPointerGetAttributes(COUNT, attributes, data, (uintptr_t)pointer) != CUDA_SUCCESS || type == 0)
         return 0;
@@ -40,19 +40,27 @@ void cf__locate(const void *pointer, struct cf__memory *memory)
         ask(cuda, pointer, memory);
 }
 
-/* Enters where a copy between two pointers, or a fill of one, runs: on a GPU whose memory takes part, else on the
- * stream's or the thread's device. */
-static int enter_for(struct cf__place *place, cf_stream stream, const void *target, const void *source)
+/* Enters where a copy between two pointers, or a fill of one (source NULL), runs: on the stream's device; without a
+ * stream on a GPU whose memory takes part, else on the CPU where its memory does, else on the thread's device. */
+static int enter_for(struct cf__place *place, const char *function, cf_stream stream, const void *target,
+                     const void *source)
 {
-    struct cf__memory memory;
-    if (stream)
-        return cf__enter(place, stream);
-    cf__locate(target, &memory);
-    if (!memory.is_device && source)
-        cf__locate(source, &memory);
-    if (memory.is_device)
-        return cf__enter_context(place, memory.driver, memory.context);
-    return cf__enter(place, NULL);
+    struct cf__memory of_target, of_source = {.device = CF_HOST};
+    cf__locate(target, &of_target);
+    if (source)
+        cf__locate(source, &of_source);
+    const struct cf__memory *memory = of_target.is_device ? &of_target : &of_source;
+    if (!stream && memory->is_device)
+        return cf__enter_context(place, memory->driver, memory->context);
+    if (!stream && of_target.driver && of_target.driver->is_host)
+        return cf__enter_context(place, of_target.driver, of_target.context);
+    int status = cf__enter(place, function, stream);
+    if (status == CF_OK && place->driver->is_host && memory->is_device) {
+        cf__leave(place);
+        status = cf__fail(CF_EINVAL, "%s: %s is memory of device %d and the stream is of CF_HOST", function,
+                          memory == &of_target ? "target" : "source", memory->device);
+    }
+    return status;
 }
 
 int cf_mem_alloc(void **pointer, size_t bytes)
@@ -64,7 +72,7 @@ int cf_mem_alloc(void **pointer, size_t bytes)
         return CF_OK;
     }
     struct cf__place place;
-    int status = cf__enter(&place, NULL);
+    int status = cf__enter(&place, "cf_mem_alloc", NULL);
     if (status != CF_OK)
         return status;
     CUdeviceptr memory;
@@ -122,12 +130,11 @@ static int copy(const char *function, cf_stream stream, void *target, const void
         status = check_range(function, "source", source, bytes);
     struct cf__place place;
     if (status == CF_OK)
-        status = enter_for(&place, stream, target, source);
+        status = enter_for(&place, function, stream, target, source);
     if (status != CF_OK)
         return status;
-    CUresult result = synchronous
-                          ? place.driver->cuMemcpy((uintptr_t)target, (uintptr_t)source, bytes)
-                          : place.driver->cuMemcpyAsync((uintptr_t)target, (uintptr_t)source, bytes, stream);
+    CUresult result = synchronous ? place.driver->cuMemcpy((uintptr_t)target, (uintptr_t)source, bytes)
+                                  : place.driver->cuMemcpyAsync((uintptr_t)target, (uintptr_t)source, bytes, stream);
     /* Copies within a device return early: wait, so that "complete" is true of them too. */
     if (result == CUDA_SUCCESS && synchronous)
         result = place.driver->cuStreamSynchronize(NULL);
@@ -148,14 +155,15 @@ int cf_mem_copy_async(cf_stream stream, void *target, const void *source, size_t
     return copy("cf_mem_copy_async", stream, target, source, bytes, 0);
 }
 
-static int fill(const char *function, cf_stream stream, void *target, unsigned char value, size_t bytes, int synchronous)
+static int fill(const char *function, cf_stream stream, void *target, unsigned char value, size_t bytes,
+                int synchronous)
 {
     if (bytes == 0)
         return CF_OK;
     int status = check_range(function, "target", target, bytes);
     struct cf__place place;
     if (status == CF_OK)
-        status = enter_for(&place, stream, target, NULL);
+        status = enter_for(&place, function, stream, target, NULL);
     if (status != CF_OK)
         return status;
     CUresult result = place.driver->cuMemsetD8Async((uintptr_t)target, value, bytes, stream);

@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "internal.h"
 
@@ -92,9 +93,9 @@ int cf__pool_configure(void)
         count = (int)value;
     } else {
         cpu_set_t set;
-        count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-        if (count > MAX_THREADS)
-            count = MAX_THREADS;
+        /* Fails where the machine may have more processors than the set holds. */
+        count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : (int)sysconf(_SC_NPROCESSORS_ONLN);
+        count = count < 1 ? 1 : count > MAX_THREADS ? MAX_THREADS : count;
     }
     pthread_mutex_lock(&lock);
     thread_target = count;

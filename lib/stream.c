@@ -6,7 +6,7 @@ int cf_stream_create(cf_stream *stream)
     if (!stream)
         return cf__fail(CF_EINVAL, "cf_stream_create: stream is NULL");
     struct cf__place place;
-    int status = cf__enter(&place, NULL);
+    int status = cf__enter(&place, "cf_stream_create", NULL);
     if (status != CF_OK)
         return status;
     CUstream made;
@@ -26,7 +26,7 @@ int cf_stream_destroy(cf_stream stream)
     if (stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD)
         return cf__fail(CF_EINVAL, "cf_stream_destroy: a default stream cannot be destroyed");
     struct cf__place place;
-    int status = cf__enter(&place, stream);
+    int status = cf__enter(&place, "cf_stream_destroy", stream);
     if (status != CF_OK)
         return status;
     CUresult result = place.driver->cuStreamDestroy(stream);
@@ -39,7 +39,7 @@ int cf_stream_destroy(cf_stream stream)
 int cf_stream_sync(cf_stream stream)
 {
     struct cf__place place;
-    int status = cf__enter(&place, stream);
+    int status = cf__enter(&place, "cf_stream_sync", stream);
     if (status != CF_OK)
         return status;
     CUresult result = place.driver->cuStreamSynchronize(stream);
@@ -52,7 +52,7 @@ int cf_stream_sync(cf_stream stream)
 int cf_stream_query(cf_stream stream)
 {
     struct cf__place place;
-    int status = cf__enter(&place, stream);
+    int status = cf__enter(&place, "cf_stream_query", stream);
     if (status != CF_OK)
         return status;
     CUresult result = place.driver->cuStreamQuery(stream);
@@ -69,7 +69,7 @@ int cf_stream_wait(cf_stream stream, cf_event event)
     if (!event)
         return cf__fail(CF_EINVAL, "cf_stream_wait: event is NULL");
     struct cf__place place;
-    int status = cf__enter(&place, stream);
+    int status = cf__enter(&place, "cf_stream_wait", stream);
     if (status != CF_OK)
         return status;
     if (cf__host_owns(event) && !place.driver->is_host) {

@@ -1,5 +1,6 @@
 /* fake_libcuda.c - a libcuda.so.1 that plays an NVIDIA driver with GPUs, so that all that Cuferry does with one is
- * tested where there is none. Its answers to misuse are those that a driver for CUDA 13.0 gave on an H200.
+ * tested where there is none. Its answers to misuse are those that a driver for CUDA 13.0 gave on an H200; what that
+ * one let pass or died of, such as memory used after it was freed or an image that is none, is an error here.
  *
  * It is strict where a GPU is. Device addresses cannot be dereferenced; new device memory is poisoned; handles,
  * contexts and ranges are checked; work waits in its stream until somebody waits for it; a kernel that is given memory

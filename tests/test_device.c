@@ -240,7 +240,7 @@ static void driver_host_with_gpus_is_the_cpu_alone(void **state)
     assert_int_equal(device_now(), CF_HOST);
     assert_ok(gather());
     expect_exactly(cf_require(CF_CUDA), CF_ENODEV, "cf_require(CF_CUDA): CF_DRIVER=host keeps this process on the CPU");
-    expect_exactly(cf_device_use(0), CF_ENODEV, "device 0: CF_DRIVER=host keeps this process on the CPU");
+    expect_exactly(cf_device_use(0), CF_ENODEV, "cf_device_use: device 0: CF_DRIVER=host keeps this process on the CPU");
     assert_null(dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD));
 }
 
@@ -264,7 +264,7 @@ static void expect_cpu(const char *reason)
     assert_ok(gather());
     snprintf(detail, sizeof detail, "cf_require(CF_CUDA): %s", reason);
     assert_fails(cf_require(CF_CUDA), CF_ENODEV, detail);
-    snprintf(detail, sizeof detail, "device 0: %s", reason);
+    snprintf(detail, sizeof detail, "cf_device_use: device 0: %s", reason);
     assert_fails(cf_device_use(0), CF_ENODEV, detail);
 }
 
@@ -277,7 +277,7 @@ static void driver_unset_without_gpu_is_the_cpu(void **state)
 static void driver_unset_with_a_stub_is_the_cpu(void **state)
 {
     (void)state;
-    expect_cpu("the driver finds no GPU");
+    expect_cpu("libcuda.so.1 is the toolkit's stub and no driver");
 }
 
 static void driver_unset_without_driver_is_the_cpu(void **state)
@@ -315,7 +315,7 @@ static void expect_unusable(const char *reason)
     expect_of_default(CF_EDRIVER, detail); /* the first failure decides nothing */
     snprintf(detail, sizeof detail, "cf_require(CF_CUDA): %s", reason);
     expect_exactly(cf_require(CF_CUDA), CF_EDRIVER, detail);
-    snprintf(detail, sizeof detail, "device 0: %s", reason);
+    snprintf(detail, sizeof detail, "cf_device_use: device 0: %s", reason);
     expect_exactly(cf_device_use(0), CF_EDRIVER, detail);
     assert_ok(cf_device_use(CF_HOST)); /* asked for, it is fine */
     assert_ok(gather());
@@ -574,6 +574,28 @@ static void shutdown_before_any_call_succeeds(void **state)
     assert_null(dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD));
 }
 
+static void device_use_second_gpu_starts_that_one_alone(void **state)
+{
+    (void)state;
+    char text[1024];
+    cf_stream stream;
+    cf_event start, stop;
+    float elapsed;
+    assert_ok(cf_device_use(1));
+    assert_ok(cf_stream_create(&stream));
+    assert_ok(cf_event_create(&start));
+    assert_ok(cf_event_create(&stop));
+    assert_ok(cf_event_record(start, stream));
+    assert_ok(cf_event_record(stop, stream));
+    assert_ok(cf_event_sync(stop));
+    assert_ok(cf_event_query(stop));
+    assert_ok(cf_event_elapsed(&elapsed, start, stop));
+    assert_ok(cf_event_destroy(start));
+    assert_ok(cf_event_destroy(stop));
+    assert_ok(cf_stream_destroy(stream));
+    assert_int_equal(count_alive(text, sizeof text), 1); /* its primary context, and not GPU 0's */
+}
+
 static void shutdown_gives_everything_back(void **state)
 {
     (void)state;
@@ -771,6 +793,7 @@ int main(int argc, char *argv[])
         cmocka_unit_test(require_what_is_no_requirement_is_invalid),
         cmocka_unit_test(require_cuda_tells_the_driver),
         cmocka_unit_test(shutdown_again_and_again_starts_anew),
+        fake_test(device_use_second_gpu_starts_that_one_alone, "CF_DRIVER"),
         fake_test(driver_unset_with_gpus_is_cuda, "CF_DRIVER"),
         fake_test(driver_empty_with_gpus_is_cuda, "CF_DRIVER="),
         fake_test(driver_cuda_with_gpus_is_cuda, "CF_DRIVER=cuda"),

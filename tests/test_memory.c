@@ -250,12 +250,12 @@ static void mem_alloc_in_child_of_busy_parent_works(void **state)
         puts("# skip: a child cannot use a GPU that its parent used");
         skip();
     }
-    enum { CHILDREN = 200 };
-    pthread_t thread;
-    void *wrong;
+    enum { THREADS = 4, CHILDREN = 200 };
+    pthread_t threads[THREADS];
     int failed = 0, status = 0;
     __atomic_store_n(&stop_allocating, 0, __ATOMIC_RELAXED);
-    assert_int_equal(pthread_create(&thread, NULL, keep_allocating, NULL), 0);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, keep_allocating, NULL), 0);
     for (int i = 0; i < CHILDREN && !failed; i++) {
         pid_t child = fork();
         if (child == 0) {
@@ -267,8 +267,11 @@ static void mem_alloc_in_child_of_busy_parent_works(void **state)
         failed = child < 0 || waitpid(child, &status, 0) != child || status != 0;
     }
     __atomic_store_n(&stop_allocating, 1, __ATOMIC_RELAXED);
-    assert_int_equal(pthread_join(thread, &wrong), 0);
-    assert_null(wrong);
+    for (int i = 0; i < THREADS; i++) {
+        void *wrong;
+        assert_int_equal(pthread_join(threads[i], &wrong), 0);
+        assert_null(wrong);
+    }
     if (failed)
         fail_msg("a child %s", WIFSIGNALED(status) ? "is stuck" : "gets wrong results");
 }
@@ -509,9 +512,55 @@ static void mem_fill_bad_target_is_invalid(void **state)
     assert_ok(cf_mem_free(memory));
 }
 
+/* ---- Two devices in one process ---- */
+
+/* A thread's device cannot be taken back, so that this has a thread: NULL, or what was wrong. */
+static void *cross_devices(void *unused)
+{
+    void *of_host = NULL, *of_gpu = NULL;
+    cf_stream on_host = NULL;
+    unsigned char bytes[64], expected[64];
+    (void)unused;
+    memset(expected, 7, sizeof expected);
+    if (cf_mem_alloc(&of_gpu, sizeof bytes) != CF_OK || cf_device_use(CF_HOST) != CF_OK ||
+        cf_mem_alloc(&of_host, sizeof bytes) != CF_OK || cf_stream_create(&on_host) != CF_OK)
+        return (void *)"no memory on both devices";
+    if (cf_mem_copy_async(on_host, bytes, of_gpu, sizeof bytes) != CF_EINVAL ||
+        !strstr(cf_last_error(), "cf_mem_copy_async: source is memory of device 0 and the stream is of CF_HOST"))
+        return (void *)"a stream of the CPU reads memory of a GPU";
+    if (cf_mem_fill_async(on_host, of_gpu, 7, sizeof bytes) != CF_EINVAL ||
+        !strstr(cf_last_error(), "cf_mem_fill_async: target is memory of device 0 and the stream is of CF_HOST"))
+        return (void *)"a stream of the CPU fills memory of a GPU";
+    if (cf_mem_fill(of_gpu, 7, sizeof bytes) != CF_OK || cf_mem_copy(of_host, of_gpu, sizeof bytes) != CF_OK ||
+        memcmp(of_host, expected, sizeof bytes) != 0)
+        return (void *)"a thread of the CPU cannot use memory of a GPU";
+    if (cf_device_use(0) != CF_OK || cf_mem_fill(of_host, 9, sizeof bytes) != CF_OK ||
+        ((unsigned char *)of_host)[63] != 9)
+        return (void *)"a thread of a GPU cannot fill memory of the CPU";
+    if (cf_mem_free(of_host) != CF_OK || cf_mem_free(of_gpu) != CF_OK || cf_stream_destroy(on_host) != CF_OK)
+        return (void *)"the memory cannot be freed";
+    return NULL;
+}
+
+static void mem_functions_two_devices_each_memory_is_reached(void **state)
+{
+    (void)state;
+    if (!on_cuda()) {
+        puts("# skip: there is one device");
+        skip();
+    }
+    pthread_t thread;
+    void *wrong;
+    assert_int_equal(pthread_create(&thread, NULL, cross_devices, NULL), 0);
+    assert_int_equal(pthread_join(thread, &wrong), 0);
+    if (wrong)
+        fail_msg("%s", (char *)wrong);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(mem_functions_two_devices_each_memory_is_reached),
         cmocka_unit_test(mem_alloc_any_size_is_aligned_and_usable),
         cmocka_unit_test(mem_alloc_0_bytes_is_null),
         cmocka_unit_test(mem_alloc_null_is_invalid),

@@ -72,7 +72,8 @@ static int print_device(void)
     if (status == CF_OK)
         status = cf_device_name(device, name, sizeof name);
     if (status == CF_OK)
-        printf("driver                    %s\ndevice                    %s\n", device == CF_HOST ? "host" : "cuda", name);
+        printf("driver                    %s\ndevice                    %s\n", device == CF_HOST ? "host" : "cuda",
+               name);
     return status;
 }
 
@@ -105,12 +106,13 @@ struct device_arrays {
 static int time_gathers(struct device_arrays *on, float *median)
 {
     float times[REPEATS];
-    int status = cf_gather_async(on->stream, (const float *)on->source, (const int32_t *)on->index, (float *)on->res, N, M);
+    int status =
+        cf_gather_async(on->stream, (const float *)on->source, (const int32_t *)on->index, (float *)on->res, N, M);
     for (int i = 0; i < REPEATS && status == CF_OK; i++) {
         status = cf_event_record(on->start, on->stream);
         if (status == CF_OK)
-            status = cf_gather_async(on->stream, (const float *)on->source, (const int32_t *)on->index, (float *)on->res,
-                                     N, M);
+            status = cf_gather_async(on->stream, (const float *)on->source, (const int32_t *)on->index,
+                                     (float *)on->res, N, M);
         if (status == CF_OK)
             status = cf_event_record(on->stop, on->stream);
         if (status == CF_OK)

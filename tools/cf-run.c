@@ -54,7 +54,8 @@ static const char help[] =
     "  --help               print this\n"
     "  --version            print the version\n"
     "\n"
-    "On failure there is one line on stderr, nothing is saved, and the exit status is 1.\n";
+    "On failure there is one line on stderr and the exit status is 1. Results are saved last, each whole or not at "
+    "all.\n";
 
 enum mode { RUN, LIST, DESCRIBE, HELP, VERSION };
 

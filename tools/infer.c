@@ -290,8 +290,8 @@ static int solve_all(const struct inference *inference, struct message *message)
 {
     for (int guess = 0; guess < 2; guess++)
         for (uint32_t e = 0; e < inference->count; e++) {
-            uint32_t param;
-            int64_t value;
+            uint32_t param = 0;
+            int64_t value = 0;
             enum solution solution = solve_equation(inference, &inference->equations[e], guess, &param, &value);
             if (solution == IMPOSSIBLE)
                 return impossible(inference, &inference->equations[e], message);

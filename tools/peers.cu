@@ -1,5 +1,5 @@
-// peers.cu - the bundled kernels beside what a CUDA programmer would call instead, in one process: the same data, the same
-// events, ratios. Built and run by tools/gpu-check, where the toolkit and a GPU are.
+// peers.cu - the bundled kernels beside what a CUDA programmer would call instead, in one process: the same data, the
+// same events, ratios. Built and run by tools/gpu-check, where the toolkit and a GPU are.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -17,7 +17,8 @@
 
 #include "random.h"
 
-namespace {
+namespace
+{
 
 void check(cudaError_t error, const char *what)
 {
@@ -146,15 +147,19 @@ int main()
     };
     auto gather = [&](long count) {
         return std::vector<Peer>{
-            {"cf_gather_async", [&, count](cudaStream_t stream, int s) {
+            {"cf_gather_async",
+             [&, count](cudaStream_t stream, int s) {
                  check_cf(cf_gather_async(stream, d_source, d_index[s], d_res[s], count, m));
              }},
             {"plain kernel, cuLaunchKernel", [&, count](cudaStream_t stream, int s) { raw(stream, s, count); }},
-            {"plain kernel, <<<>>>", [&, count](cudaStream_t stream, int s) {
-                 plain_gather<<<(unsigned)((count + 255) / 256), 256, 0, stream>>>(d_source, d_index[s], d_res[s], count);
+            {"plain kernel, <<<>>>",
+             [&, count](cudaStream_t stream, int s) {
+                 plain_gather<<<(unsigned)((count + 255) / 256), 256, 0, stream>>>(d_source, d_index[s], d_res[s],
+                                                                                   count);
              }},
             {"thrust::gather", [&, count](cudaStream_t stream, int s) {
-                 thrust::gather(thrust::cuda::par_nosync.on(stream), d_index[s], d_index[s] + count, d_source, d_res[s]);
+                 thrust::gather(thrust::cuda::par_nosync.on(stream), d_index[s], d_index[s] + count, d_source,
+                                d_res[s]);
              }}};
     };
 
@@ -172,7 +177,8 @@ int main()
                 return 1;
             }
     }
-    print("gather, M = 2^27 floats, N = 2^20 random int32_t indices: device time", "ms", full, kernel_times(full, sets, 101));
+    print("gather, M = 2^27 floats, N = 2^20 random int32_t indices: device time", "ms", full,
+          kernel_times(full, sets, 101));
     auto tiny = gather(32);
     tiny.pop_back(); // thrust allocates nothing here, but launches through other machinery
     print("gather, N = 32: host time to enqueue", "ns", tiny, enqueue_times(tiny));

@@ -12,12 +12,19 @@
 
 #include <cuferry/registry.h>
 
+/* What the generator saw when it scanned the file. */
+#ifndef __CUDACC__
+#define __CUDACC__
+#endif
+
 #define CF__INLINE __attribute__((always_inline))
 #define __global__ inline CF__INLINE
 #define __device__
 #define __host__
 #define __forceinline__ inline CF__INLINE
 #define __launch_bounds__(...)
+#define __maxnreg__(...)
+#define __cluster_dims__(...)
 #define __restrict__ __restrict
 
 struct uint3 {
@@ -26,7 +33,9 @@ struct uint3 {
 
 struct dim3 {
     unsigned int x, y, z;
-    dim3(unsigned int x_ = 1, unsigned int y_ = 1, unsigned int z_ = 1) : x(x_), y(y_), z(z_) {}
+    dim3(unsigned int x_ = 1, unsigned int y_ = 1, unsigned int z_ = 1) : x(x_), y(y_), z(z_)
+    {
+    }
 };
 
 /* One small block per thread of the CPU. */
@@ -62,17 +71,24 @@ static inline CF__INLINE void cf__run(const cf_host_launch *launch, uint64_t beg
 template <typename T> static inline T cf__atomic_min(T *address, T value)
 {
     T old = __atomic_load_n(address, __ATOMIC_RELAXED);
-    while (value < old && !__atomic_compare_exchange_n(address, &old, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    while (value < old &&
+           !__atomic_compare_exchange_n(address, &old, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
     }
     return old;
 }
 
-static inline int atomicMin(int *address, int value) { return cf__atomic_min(address, value); }
+static inline int atomicMin(int *address, int value)
+{
+    return cf__atomic_min(address, value);
+}
 static inline unsigned int atomicMin(unsigned int *address, unsigned int value)
 {
     return cf__atomic_min(address, value);
 }
-static inline long long atomicMin(long long *address, long long value) { return cf__atomic_min(address, value); }
+static inline long long atomicMin(long long *address, long long value)
+{
+    return cf__atomic_min(address, value);
+}
 
 #endif
 #endif

@@ -1,8 +1,8 @@
 /* registry.h - what Cuferry knows of each kernel: header-only, constant data, look-up by name and iteration.
  *
- * The generator writes one `cf_kernel` per entry point and one `cf_module` per library, `<prefix>_registry`; the bundled
- * kernels' is `cf_registry`. All of it is constant and static; nothing here is ever freed or written by a caller, and
- * every function may be called from any thread. */
+ * The generator writes one `cf_kernel` per entry point and one `cf_module` per library, `<prefix>_registry`; the
+ * bundled kernels' is `cf_registry`. All of it is constant and static; nothing here is ever freed or written by a
+ * caller, and every function may be called from any thread. */
 #ifndef CUFERRY_REGISTRY_H
 #define CUFERRY_REGISTRY_H
 
@@ -14,7 +14,8 @@
 extern "C" {
 #endif
 
-/* Raised when the meaning of a field changes; fields that are only added raise `size` alone. */
+/* Raised when anything below changes, but for fields that are added at the end of cf_kernel or cf_module: those raise
+ * their `size` alone. */
 #define CF_REGISTRY_VERSION 1
 
 /* The most dimensions of a grid, and of an array. */
@@ -24,16 +25,16 @@ extern "C" {
 /* ---- Types ----------------------------------------------------------------------------------------------------- */
 
 /* Scalar types: enumerator, short name, C type. The short name is also what cf-run reads: f32, i64. */
-#define CF_TYPE_LIST(X)                                                                                                \
-    X(CF_I8, "i8", int8_t)                                                                                             \
-    X(CF_I16, "i16", int16_t)                                                                                          \
-    X(CF_I32, "i32", int32_t)                                                                                          \
-    X(CF_I64, "i64", int64_t)                                                                                          \
-    X(CF_U8, "u8", uint8_t)                                                                                            \
-    X(CF_U16, "u16", uint16_t)                                                                                         \
-    X(CF_U32, "u32", uint32_t)                                                                                         \
-    X(CF_U64, "u64", uint64_t)                                                                                         \
-    X(CF_F32, "f32", float)                                                                                            \
+#define CF_TYPE_LIST(X)        \
+    X(CF_I8, "i8", int8_t)     \
+    X(CF_I16, "i16", int16_t)  \
+    X(CF_I32, "i32", int32_t)  \
+    X(CF_I64, "i64", int64_t)  \
+    X(CF_U8, "u8", uint8_t)    \
+    X(CF_U16, "u16", uint16_t) \
+    X(CF_U32, "u32", uint32_t) \
+    X(CF_U64, "u64", uint64_t) \
+    X(CF_F32, "f32", float)    \
     X(CF_F64, "f64", double)
 
 typedef enum cf_type {
@@ -47,8 +48,8 @@ typedef enum cf_type {
 static inline const char *cf_type_name(cf_type type)
 {
     switch (type) {
-#define CF_TYPE_NAME(name, text, ctype)                                                                                \
-    case name:                                                                                                         \
+#define CF_TYPE_NAME(name, text, ctype) \
+    case name:                          \
         return text;
         CF_TYPE_LIST(CF_TYPE_NAME)
 #undef CF_TYPE_NAME
@@ -60,8 +61,8 @@ static inline const char *cf_type_name(cf_type type)
 static inline size_t cf_type_size(cf_type type)
 {
     switch (type) {
-#define CF_TYPE_SIZE(name, text, ctype)                                                                                \
-    case name:                                                                                                         \
+#define CF_TYPE_SIZE(name, text, ctype) \
+    case name:                          \
         return sizeof(ctype);
         CF_TYPE_LIST(CF_TYPE_SIZE)
 #undef CF_TYPE_SIZE
@@ -122,24 +123,25 @@ typedef enum cf_direction {
 
 typedef struct cf_param {
     const char *name;
-    const char *ctype;       /* as C declares it: "const float *" */
-    cf_type type;            /* of the value, or of an array's elements */
+    const char *ctype; /* as C declares it: "const float *" */
+    cf_type type;      /* of the value, or of an array's elements */
     cf_direction direction;
-    uint32_t ndims;          /* arrays: number of extents */
-    const cf_expr *extents;  /* outermost first, in elements */
+    uint32_t ndims;         /* arrays: number of extents */
+    const cf_expr *extents; /* outermost first, in elements */
 } cf_param;
 
 /* A condition on scalars, or on every element of an integer array. */
 typedef struct cf_check {
-    const char *text;              /* as written: "0 <= index[:] < M" */
-    cf_expr condition;             /* on scalars: must not be 0; absent for an array */
-    int32_t array;                 /* parameter number of the array; -1 for a condition on scalars */
-    cf_expr lower, upper;          /* bounds of the elements; either may be absent */
+    const char *text;               /* as written: "0 <= index[:] < M" */
+    cf_expr condition;              /* on scalars: must not be 0; absent for an array */
+    int32_t array;                  /* parameter number of the array; -1 for a condition on scalars */
+    cf_expr lower, upper;           /* bounds of the elements; either may be absent */
     uint8_t lower_open, upper_open; /* the bound itself is outside */
-    const struct cf_kernel *scan;  /* kernel that finds the first element outside; see kernels/outside.cu */
+    const struct cf_kernel *scan;   /* kernel that finds the first element outside; see kernels/outside.cu */
 } cf_check;
 
-/* How many threads are launched. `grid` counts threads, or blocks where `counts_blocks` is set; absent entries are 1. */
+/* How many threads are launched. `grid` counts threads, or blocks where `counts_blocks` is set; absent entries are 1.
+ */
 typedef struct cf_launch_rule {
     uint8_t counts_blocks;
     cf_expr grid[CF_GRID_DIMS];
@@ -155,10 +157,10 @@ typedef struct cf_state {
 /* Machine code for one or more targets, in the form that the driver loads (a fatbin). */
 typedef struct cf_image {
     const unsigned char *begin, *end;
-    uint32_t crc32;         /* of its bytes, as zlib counts it */
-    uint32_t toolkit;       /* of the nvcc that made it: 13000 is CUDA 13.0 */
-    const uint16_t *sm;     /* machine code: compute capabilities times ten, closed by 0 */
-    const uint16_t *ptx;    /* PTX, likewise */
+    uint32_t crc32;      /* of its bytes, as zlib counts it */
+    uint32_t toolkit;    /* of the nvcc that made it: 13000 is CUDA 13.0 */
+    const uint16_t *sm;  /* machine code: compute capabilities times ten, closed by 0 */
+    const uint16_t *ptx; /* PTX, likewise */
     cf_state *state;
 } cf_image;
 
@@ -177,21 +179,21 @@ typedef struct cf_host_launch {
 typedef void cf_host_body(const cf_host_launch *launch, uint64_t begin, uint64_t end);
 
 typedef struct cf_kernel {
-    uint32_t size, version;   /* sizeof(cf_kernel), CF_REGISTRY_VERSION */
-    const char *name;         /* key: "gather_f32_i32" */
-    const char *family;       /* template it is an instance of: "gather"; its own name where it is none */
-    const char *function;     /* C function: "cf_gather_f32_i32" */
-    const char *file;         /* source location of the kernel's name */
+    uint32_t size, version; /* sizeof(cf_kernel), CF_REGISTRY_VERSION */
+    const char *name;       /* key: "gather_f32_i32" */
+    const char *family;     /* template it is an instance of: "gather"; its own name where it is none */
+    const char *function;   /* C function: "cf_gather_f32_i32" */
+    const char *file;       /* source location of the kernel's name */
     uint32_t line;
     uint32_t nparams;
     const cf_param *params;
     cf_launch_rule launch;
     uint32_t nchecks;
     const cf_check *checks;
-    cf_expr bytes;            /* bytes that one launch moves, for reports; absent: those of its arrays */
-    const cf_image *image;    /* NULL where no GPU code was built */
-    const char *entry;        /* the kernel's symbol in the image */
-    cf_host_body *host;       /* NULL where there is no CPU body */
+    cf_expr bytes;         /* bytes that one launch moves, for reports; absent: those of its arrays */
+    const cf_image *image; /* NULL where no GPU code was built */
+    const char *entry;     /* the kernel's symbol in the image */
+    cf_host_body *host;    /* NULL where there is no CPU body */
     cf_state *state;
 } cf_kernel;
 

@@ -16,6 +16,15 @@ __global__ void four_dimensions(int n);
 #pragma cf kernel grid(n) block(32, 64)
 __global__ void large_block(int n);
 
+#pragma cf kernel grid(n) block(32 * 64)
+__global__ void large_product(int n);
+
+#pragma cf kernel grid(n) block(-1)
+__global__ void negative_block(int n);
+
+#pragma cf kernel grid(n) block(1, 1, 128)
+__global__ void deep_block(int n);
+
 #pragma cf kernel grid(n) in(x)
 __global__ void no_extent(const float *x, int n);
 

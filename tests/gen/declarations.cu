@@ -74,3 +74,20 @@ __global__ void twice(int n);
 
 #pragma cf kernel grid(n)
 __global__ void twice_async(int n);
+
+#pragma cf kernel grid(n)
+__global__ void registry(int n);
+
+#pragma cf kernel grid(n)
+__global__ void word_of_c(float *restrict, int n);
+
+#pragma cf kernel grid(n)
+__global__ void a_volatile(volatile float *x, int n);
+
+#pragma cf kernel grid(n)
+#pragma cf instances(a: int; b: int32_t)
+template <typename T> __global__ void same_twice(T *x, int n);
+
+#pragma cf kernel grid(n)
+#pragma cf instances(a: 18446744073709551615)
+template <unsigned long N> __global__ void large_constant(int n);

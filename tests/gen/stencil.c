@@ -4,27 +4,26 @@
 
 #ifdef CF__GPU /* the build has an nvcc */
 #include "stencil.image.h"
-extern const unsigned char t__stencil_fatbin[], t__stencil_fatbin_end[];
-static cf_state image_state;
-static const cf_image image = {
-    .begin = t__stencil_fatbin,
-    .end = t__stencil_fatbin_end,
+extern const unsigned char t__i_stencil[], t__i_stencil_end[];
+static cf_state cf__image_state;
+static const cf_image cf__image = {
+    .begin = t__i_stencil,
+    .end = t__i_stencil_end,
     .crc32 = CF__CRC32,
     .toolkit = CF__TOOLKIT,
     .sm = (const uint16_t[]){CF__SM 0},
     .ptx = (const uint16_t[]){CF__PTX 0},
-    .state = &image_state,
+    .state = &cf__image_state,
 };
-#define IMAGE(name) .image = &image, .entry = CF__ENTRY_##name
+#define CF__IMAGE(name) .image = &cf__image, .entry = CF__ENTRY_##name
 #else
-#define IMAGE(name) .image = NULL
+#define CF__IMAGE(name) .image = NULL
 #endif
 
-
-cf_host_body t__step_w64_host;
-static cf_state step_w64_state;
-extern const cf_kernel t__step_w64;
-const cf_kernel t__step_w64 = {
+cf_host_body t__h_step_w64;
+static cf_state cf__state_step_w64;
+extern const cf_kernel t__k_step_w64;
+const cf_kernel t__k_step_w64 = {
     .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "step_w64",
@@ -68,27 +67,27 @@ const cf_kernel t__step_w64 = {
          (const cf_op[]){{CF_OP_CONST, 0}, {CF_OP_PARAM, 4}, {CF_OP_LT, 0}, {CF_OP_AND, 5}, {CF_OP_PARAM, 4},
          {CF_OP_CONST, 2}, {CF_OP_CONST, 64}, {CF_OP_MUL, 0}, {CF_OP_LE, 0}, {CF_OP_END, 0}}}, .array = -1},
     },
-    IMAGE(step_w64),
-    .host = t__step_w64_host,
-    .state = &step_w64_state,
+    CF__IMAGE(step_w64),
+    .host = t__h_step_w64,
+    .state = &cf__state_step_w64,
 };
 
 int t_step_w64(const double *u, double *v, int nx, int ny, unsigned short stride, double c)
 {
     void *const cf__args[] = {(void *)&u, (void *)&v, (void *)&nx, (void *)&ny, (void *)&stride, (void *)&c};
-    return cf_call(&t__step_w64, cf__args);
+    return cf_call(&t__k_step_w64, cf__args);
 }
 
 int t_step_w64_async(cf_stream stream, const double *u, double *v, int nx, int ny, unsigned short stride, double c)
 {
     void *const cf__args[] = {(void *)&u, (void *)&v, (void *)&nx, (void *)&ny, (void *)&stride, (void *)&c};
-    return cf_launch(&t__step_w64, stream, cf__args);
+    return cf_launch(&t__k_step_w64, stream, cf__args);
 }
 
-cf_host_body t__step_w128_host;
-static cf_state step_w128_state;
-extern const cf_kernel t__step_w128;
-const cf_kernel t__step_w128 = {
+cf_host_body t__h_step_w128;
+static cf_state cf__state_step_w128;
+extern const cf_kernel t__k_step_w128;
+const cf_kernel t__k_step_w128 = {
     .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "step_w128",
@@ -132,27 +131,27 @@ const cf_kernel t__step_w128 = {
          (const cf_op[]){{CF_OP_CONST, 0}, {CF_OP_PARAM, 4}, {CF_OP_LT, 0}, {CF_OP_AND, 5}, {CF_OP_PARAM, 4},
          {CF_OP_CONST, 2}, {CF_OP_CONST, 128}, {CF_OP_MUL, 0}, {CF_OP_LE, 0}, {CF_OP_END, 0}}}, .array = -1},
     },
-    IMAGE(step_w128),
-    .host = t__step_w128_host,
-    .state = &step_w128_state,
+    CF__IMAGE(step_w128),
+    .host = t__h_step_w128,
+    .state = &cf__state_step_w128,
 };
 
 int t_step_w128(const double *u, double *v, int nx, int ny, unsigned short stride, double c)
 {
     void *const cf__args[] = {(void *)&u, (void *)&v, (void *)&nx, (void *)&ny, (void *)&stride, (void *)&c};
-    return cf_call(&t__step_w128, cf__args);
+    return cf_call(&t__k_step_w128, cf__args);
 }
 
 int t_step_w128_async(cf_stream stream, const double *u, double *v, int nx, int ny, unsigned short stride, double c)
 {
     void *const cf__args[] = {(void *)&u, (void *)&v, (void *)&nx, (void *)&ny, (void *)&stride, (void *)&c};
-    return cf_launch(&t__step_w128, stream, cf__args);
+    return cf_launch(&t__k_step_w128, stream, cf__args);
 }
 
-cf_host_body t__rowsum_host;
-static cf_state rowsum_state;
-extern const cf_kernel t__rowsum;
-const cf_kernel t__rowsum = {
+cf_host_body t__h_rowsum;
+static cf_state cf__state_rowsum;
+extern const cf_kernel t__k_rowsum;
+const cf_kernel t__k_rowsum = {
     .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "rowsum",
@@ -176,27 +175,27 @@ const cf_kernel t__rowsum = {
     },
     .bytes = {"rows * (cols + 1) * sizeof(float)", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_PARAM, 3}, {CF_OP_CONST, 1},
         {CF_OP_ADD, 0}, {CF_OP_MUL, 0}, {CF_OP_CONST, 4}, {CF_OP_MUL, 0}, {CF_OP_END, 0}}},
-    IMAGE(rowsum),
-    .host = t__rowsum_host,
-    .state = &rowsum_state,
+    CF__IMAGE(rowsum),
+    .host = t__h_rowsum,
+    .state = &cf__state_rowsum,
 };
 
 int t_rowsum(const float *a, float *sum, long rows, size_t cols)
 {
     void *const cf__args[] = {(void *)&a, (void *)&sum, (void *)&rows, (void *)&cols};
-    return cf_call(&t__rowsum, cf__args);
+    return cf_call(&t__k_rowsum, cf__args);
 }
 
 int t_rowsum_async(cf_stream stream, const float *a, float *sum, long rows, size_t cols)
 {
     void *const cf__args[] = {(void *)&a, (void *)&sum, (void *)&rows, (void *)&cols};
-    return cf_launch(&t__rowsum, stream, cf__args);
+    return cf_launch(&t__k_rowsum, stream, cf__args);
 }
 
-cf_host_body t__tick_host;
-static cf_state tick_state;
-extern const cf_kernel t__tick;
-const cf_kernel t__tick = {
+cf_host_body t__h_tick;
+static cf_state cf__state_tick;
+extern const cf_kernel t__k_tick;
+const cf_kernel t__k_tick = {
     .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "tick",
@@ -213,19 +212,19 @@ const cf_kernel t__tick = {
         .grid = {{"1", (const cf_op[]){{CF_OP_CONST, 1}, {CF_OP_END, 0}}}},
         .block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
     },
-    IMAGE(tick),
-    .host = t__tick_host,
-    .state = &tick_state,
+    CF__IMAGE(tick),
+    .host = t__h_tick,
+    .state = &cf__state_tick,
 };
 
 int t_tick(unsigned long long *counter, long stream)
 {
     void *const cf__args[] = {(void *)&counter, (void *)&stream};
-    return cf_call(&t__tick, cf__args);
+    return cf_call(&t__k_tick, cf__args);
 }
 
 int t_tick_async(cf_stream cf__stream, unsigned long long *counter, long stream)
 {
     void *const cf__args[] = {(void *)&counter, (void *)&stream};
-    return cf_launch(&t__tick, cf__stream, cf__args);
+    return cf_launch(&t__k_tick, cf__stream, cf__args);
 }

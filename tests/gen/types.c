@@ -4,28 +4,28 @@
 
 #ifdef CF__GPU /* the build has an nvcc */
 #include "types.image.h"
-extern const unsigned char t__types_fatbin[], t__types_fatbin_end[];
-static cf_state image_state;
-static const cf_image image = {
-    .begin = t__types_fatbin,
-    .end = t__types_fatbin_end,
+extern const unsigned char t__i_types[], t__i_types_end[];
+static cf_state cf__image_state;
+static const cf_image cf__image = {
+    .begin = t__i_types,
+    .end = t__i_types_end,
     .crc32 = CF__CRC32,
     .toolkit = CF__TOOLKIT,
     .sm = (const uint16_t[]){CF__SM 0},
     .ptx = (const uint16_t[]){CF__PTX 0},
-    .state = &image_state,
+    .state = &cf__image_state,
 };
-#define IMAGE(name) .image = &image, .entry = CF__ENTRY_##name
+#define CF__IMAGE(name) .image = &cf__image, .entry = CF__ENTRY_##name
 #else
-#define IMAGE(name) .image = NULL
+#define CF__IMAGE(name) .image = NULL
 #endif
 
-extern const cf_kernel cf__outside_i32, cf__outside_i64;
+extern const cf_kernel cf__k_outside_i32, cf__k_outside_i64;
 
-cf_host_body t__everything_host;
-static cf_state everything_state;
-extern const cf_kernel t__everything;
-const cf_kernel t__everything = {
+cf_host_body t__h_everything;
+static cf_state cf__state_everything;
+extern const cf_kernel t__k_everything;
+const cf_kernel t__k_everything = {
     .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "everything",
@@ -61,9 +61,9 @@ const cf_kernel t__everything = {
         .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 10}, {CF_OP_END, 0}}}},
         .block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
     },
-    IMAGE(everything),
-    .host = t__everything_host,
-    .state = &everything_state,
+    CF__IMAGE(everything),
+    .host = t__h_everything,
+    .state = &cf__state_everything,
 };
 
 int t_everything(int8_t *a, int16_t *b, int32_t *c, int64_t *d, uint8_t *e, uint16_t *f, uint32_t *g, uint64_t *h,
@@ -71,7 +71,7 @@ int t_everything(int8_t *a, int16_t *b, int32_t *c, int64_t *d, uint8_t *e, uint
 {
     void *const cf__args[] = {(void *)&a, (void *)&b, (void *)&c, (void *)&d, (void *)&e, (void *)&f, (void *)&g,
         (void *)&h, (void *)&i, (void *)&j, (void *)&n};
-    return cf_call(&t__everything, cf__args);
+    return cf_call(&t__k_everything, cf__args);
 }
 
 int t_everything_async(cf_stream stream, int8_t *a, int16_t *b, int32_t *c, int64_t *d, uint8_t *e, uint16_t *f,
@@ -79,13 +79,13 @@ int t_everything_async(cf_stream stream, int8_t *a, int16_t *b, int32_t *c, int6
 {
     void *const cf__args[] = {(void *)&a, (void *)&b, (void *)&c, (void *)&d, (void *)&e, (void *)&f, (void *)&g,
         (void *)&h, (void *)&i, (void *)&j, (void *)&n};
-    return cf_launch(&t__everything, stream, cf__args);
+    return cf_launch(&t__k_everything, stream, cf__args);
 }
 
-cf_host_body t__set_f32_host;
-static cf_state set_f32_state;
-extern const cf_kernel t__set_f32;
-const cf_kernel t__set_f32 = {
+cf_host_body t__h_set_f32;
+static cf_state cf__state_set_f32;
+extern const cf_kernel t__k_set_f32;
+const cf_kernel t__k_set_f32 = {
     .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "set_f32",
@@ -104,27 +104,27 @@ const cf_kernel t__set_f32 = {
         .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 1}, {CF_OP_END, 0}}}},
         .block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
     },
-    IMAGE(set_f32),
-    .host = t__set_f32_host,
-    .state = &set_f32_state,
+    CF__IMAGE(set_f32),
+    .host = t__h_set_f32,
+    .state = &cf__state_set_f32,
 };
 
 int t_set_f32(int *x, int n, float value)
 {
     void *const cf__args[] = {(void *)&x, (void *)&n, (void *)&value};
-    return cf_call(&t__set_f32, cf__args);
+    return cf_call(&t__k_set_f32, cf__args);
 }
 
 int t_set_f32_async(cf_stream stream, int *x, int n, float value)
 {
     void *const cf__args[] = {(void *)&x, (void *)&n, (void *)&value};
-    return cf_launch(&t__set_f32, stream, cf__args);
+    return cf_launch(&t__k_set_f32, stream, cf__args);
 }
 
-cf_host_body t__set_f64_host;
-static cf_state set_f64_state;
-extern const cf_kernel t__set_f64;
-const cf_kernel t__set_f64 = {
+cf_host_body t__h_set_f64;
+static cf_state cf__state_set_f64;
+extern const cf_kernel t__k_set_f64;
+const cf_kernel t__k_set_f64 = {
     .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "set_f64",
@@ -143,27 +143,27 @@ const cf_kernel t__set_f64 = {
         .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 1}, {CF_OP_END, 0}}}},
         .block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
     },
-    IMAGE(set_f64),
-    .host = t__set_f64_host,
-    .state = &set_f64_state,
+    CF__IMAGE(set_f64),
+    .host = t__h_set_f64,
+    .state = &cf__state_set_f64,
 };
 
 int t_set_f64(int *x, int n, double value)
 {
     void *const cf__args[] = {(void *)&x, (void *)&n, (void *)&value};
-    return cf_call(&t__set_f64, cf__args);
+    return cf_call(&t__k_set_f64, cf__args);
 }
 
 int t_set_f64_async(cf_stream stream, int *x, int n, double value)
 {
     void *const cf__args[] = {(void *)&x, (void *)&n, (void *)&value};
-    return cf_launch(&t__set_f64, stream, cf__args);
+    return cf_launch(&t__k_set_f64, stream, cf__args);
 }
 
-cf_host_body t__ranged_i32_host;
-static cf_state ranged_i32_state;
-extern const cf_kernel t__ranged_i32;
-const cf_kernel t__ranged_i32 = {
+cf_host_body t__h_ranged_i32;
+static cf_state cf__state_ranged_i32;
+extern const cf_kernel t__k_ranged_i32;
+const cf_kernel t__k_ranged_i32 = {
     .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "ranged_i32",
@@ -187,31 +187,31 @@ const cf_kernel t__ranged_i32 = {
     .checks = (const cf_check[]){
         {.text = "lower <= x[:] < upper", .array = 0, .lower = {"lower", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END,
          0}}}, .upper = {"upper", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}, .upper_open = 1,
-         .scan = &cf__outside_i32},
+         .scan = &cf__k_outside_i32},
         {.text = "10 > x[:]", .array = 0, .upper = {"10", (const cf_op[]){{CF_OP_CONST, 10}, {CF_OP_END, 0}}},
-         .upper_open = 1, .scan = &cf__outside_i32},
+         .upper_open = 1, .scan = &cf__k_outside_i32},
     },
-    IMAGE(ranged_i32),
-    .host = t__ranged_i32_host,
-    .state = &ranged_i32_state,
+    CF__IMAGE(ranged_i32),
+    .host = t__h_ranged_i32,
+    .state = &cf__state_ranged_i32,
 };
 
 int t_ranged_i32(const int *x, int64_t n, int64_t lower, int64_t upper)
 {
     void *const cf__args[] = {(void *)&x, (void *)&n, (void *)&lower, (void *)&upper};
-    return cf_call(&t__ranged_i32, cf__args);
+    return cf_call(&t__k_ranged_i32, cf__args);
 }
 
 int t_ranged_i32_async(cf_stream stream, const int *x, int64_t n, int64_t lower, int64_t upper)
 {
     void *const cf__args[] = {(void *)&x, (void *)&n, (void *)&lower, (void *)&upper};
-    return cf_launch(&t__ranged_i32, stream, cf__args);
+    return cf_launch(&t__k_ranged_i32, stream, cf__args);
 }
 
-cf_host_body t__ranged_i64_host;
-static cf_state ranged_i64_state;
-extern const cf_kernel t__ranged_i64;
-const cf_kernel t__ranged_i64 = {
+cf_host_body t__h_ranged_i64;
+static cf_state cf__state_ranged_i64;
+extern const cf_kernel t__k_ranged_i64;
+const cf_kernel t__k_ranged_i64 = {
     .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "ranged_i64",
@@ -235,25 +235,25 @@ const cf_kernel t__ranged_i64 = {
     .checks = (const cf_check[]){
         {.text = "lower <= x[:] < upper", .array = 0, .lower = {"lower", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END,
          0}}}, .upper = {"upper", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}, .upper_open = 1,
-         .scan = &cf__outside_i64},
+         .scan = &cf__k_outside_i64},
         {.text = "10 > x[:]", .array = 0, .upper = {"10", (const cf_op[]){{CF_OP_CONST, 10}, {CF_OP_END, 0}}},
-         .upper_open = 1, .scan = &cf__outside_i64},
+         .upper_open = 1, .scan = &cf__k_outside_i64},
     },
-    IMAGE(ranged_i64),
-    .host = t__ranged_i64_host,
-    .state = &ranged_i64_state,
+    CF__IMAGE(ranged_i64),
+    .host = t__h_ranged_i64,
+    .state = &cf__state_ranged_i64,
 };
 
 int t_ranged_i64(const int64_t *x, int64_t n, int64_t lower, int64_t upper)
 {
     void *const cf__args[] = {(void *)&x, (void *)&n, (void *)&lower, (void *)&upper};
-    return cf_call(&t__ranged_i64, cf__args);
+    return cf_call(&t__k_ranged_i64, cf__args);
 }
 
 int t_ranged_i64_async(cf_stream stream, const int64_t *x, int64_t n, int64_t lower, int64_t upper)
 {
     void *const cf__args[] = {(void *)&x, (void *)&n, (void *)&lower, (void *)&upper};
-    return cf_launch(&t__ranged_i64, stream, cf__args);
+    return cf_launch(&t__k_ranged_i64, stream, cf__args);
 }
 
 int (t_ranged)(const int *x, int64_t n, int64_t lower, int64_t upper)
