@@ -56,7 +56,7 @@ int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], c
         return cf__fail(CF_EINVAL, "%s: %s is memory of device %d and the call runs on %s", kernel->function,
                         param->name, memory.device, here);
     }
-    int is_ours = memory.is_device || (memory.driver && memory.driver->is_host);
+    int is_ours = memory.is_device || memory.is_managed || (memory.driver && memory.driver->is_host);
     if (is_ours && left < array.bytes)
         return cf__fail(CF_EINVAL,
                         "%s: %s has %" PRId64 " elements, %zu bytes, and its allocation ends after %zu bytes",
@@ -262,6 +262,8 @@ static int run(struct call *call)
 int cf_call(const cf_kernel *kernel, void *const args[])
 {
     int status = cf__check_arguments(kernel, args);
+    if (status == CF_OK)
+        status = cf__check_launch(kernel, args);
     if (status != CF_OK)
         return status;
     struct cf__place place;

@@ -89,7 +89,8 @@ int cf__checks_launches(void)
 static void use(struct backend *backend, const struct cf__driver *driver)
 {
     const char *check = getenv("CF_CHECK");
-    __atomic_store_n(&checks_launches, check && strcmp(check, "1") == 0, __ATOMIC_RELAXED);
+    if (!in_use(&cuda) && !in_use(&host))
+        __atomic_store_n(&checks_launches, check && strcmp(check, "1") == 0, __ATOMIC_RELAXED);
     watch_fork();
     if (driver->cuDeviceGetCount(&backend->count) != CUDA_SUCCESS)
         backend->count = 0;

@@ -52,6 +52,7 @@ struct cf__memory {
     const struct cf__driver *driver; /* that allocated or registered it; NULL: ordinary host memory */
     CUcontext context;
     int is_device;     /* not readable by the CPU, unless the driver is the host */
+    int is_managed;    /* reached by the CPU and by GPUs */
     int device;        /* number of its device: CF_HOST or a GPU's */
     void *usable;      /* its address on that device */
     const char *begin; /* of its allocation; size 0 where not known */
@@ -94,6 +95,9 @@ int cf__array(const cf_kernel *kernel, uint32_t i, void *const args[], struct cf
 
 /* Checks the descriptor, the scalars, and NULL against the extents. */
 int cf__check_arguments(const cf_kernel *kernel, void *const args[]);
+
+/* Checks that grid and block are within the limits. */
+int cf__check_launch(const cf_kernel *kernel, void *const args[]);
 
 /* Enqueues a kernel whose arguments were checked. */
 int cf__launch(const cf_kernel *kernel, const struct cf__place *place, cf_stream stream, void *const args[]);

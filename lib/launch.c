@@ -164,6 +164,13 @@ static int launch_size(const cf_kernel *kernel, void *const args[], uint32_t gri
     return CF_OK;
 }
 
+int cf__check_launch(const cf_kernel *kernel, void *const args[])
+{
+    uint32_t grid[CF_GRID_DIMS], block[CF_GRID_DIMS];
+    int empty;
+    return launch_size(kernel, args, grid, block, &empty);
+}
+
 int cf__launch(const cf_kernel *kernel, const struct cf__place *place, cf_stream stream, void *const args[])
 {
     uint32_t grid[CF_GRID_DIMS], block[CF_GRID_DIMS];

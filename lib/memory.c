@@ -24,6 +24,7 @@ static int ask(const struct cf__driver *driver, const void *pointer, struct cf__
         .driver = driver,
         .context = context,
         .is_device = type == CU_MEMORYTYPE_DEVICE && !managed,
+        .is_managed = managed != 0,
         .device = driver->is_host ? CF_HOST : ordinal,
         .usable = (void *)(uintptr_t)address,
         .begin = (const char *)(uintptr_t)begin,

@@ -73,7 +73,7 @@ int cf_stream_wait(cf_stream stream, cf_event event)
     if (status != CF_OK)
         return status;
     if (cf__host_owns(event) && !place.driver->is_host) {
-        status = CF_OK; /* work on the CPU is done already */
+        status = cf_event_query(event); /* work on the CPU is done already, where the event is one */
     } else if (!cf__host_owns(event) && place.driver->is_host) {
         status = cf_event_sync(event); /* work on the CPU runs at once, so it has to wait here */
     } else {

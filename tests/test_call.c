@@ -1,6 +1,6 @@
 /* test_call.c - the plain tier: host and device arrays in any mix, every check and its message, outputs untouched where
  * one fails. */
-#include "on_driver.h"
+#include "on_fake.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -406,6 +406,25 @@ static void gather_bad_scalar_is_refused(void **state)
         }
 }
 
+/* Also where nothing can be that large, the entry point that was called is named. */
+static void gather_grid_past_the_limit_overflows(void **state)
+{
+    (void)state;
+    if (on_cuda()) {
+        puts("# skip: arrays of that size are refused before");
+        skip();
+    }
+    for (size_t i = 0; i < INSTANCE_COUNT; i++) {
+        unsigned short seed[3] = {7, 7, 7};
+        struct data data;
+        assert_true(make(&data, &instances[i], 40, 50, 0, seed));
+        expect_refusal(&data, (int64_t)256 * INT32_MAX + 1, 50, CF_EOVERFLOW,
+                       "grid(N) asks for 2147483648 blocks and a grid has at most 2147483647");
+        assert_true(is_untouched(&data));
+        assert_true(release(&data));
+    }
+}
+
 static void gather_null_with_extent_is_invalid(void **state)
 {
     (void)state;
@@ -652,6 +671,35 @@ static void call_element_above_the_only_bound_is_named(void **state)
     expect_bounds(&check, 100, "cf_gather_f32_i32: index[3] = 100 is outside (-inf, 100)");
 }
 
+/* ---- What is left ---- */
+
+/* Staged arrays are given back, whether a call succeeds, fails a check, or runs out of memory. */
+static void gather_any_outcome_leaves_nothing_behind(void **state)
+{
+    (void)state;
+    char text[1024];
+    unsigned short seed[3] = {2, 3, 4};
+    expect_usable(); /* the images are loaded */
+    int before = count_alive(text, sizeof text);
+    if (before < 0) {
+        puts("# skip: the driver does not count what is alive");
+        skip();
+    }
+    for (size_t i = 0; i < INSTANCE_COUNT; i++)
+        for (int mix = 0; mix < MIXES; mix++) {
+            struct data data;
+            assert_true(make(&data, &instances[i], 3000, 100, mix, seed));
+            assert_ok(call(&data, 0));
+            assert_int_equal(instances[i].ways[0](data.source, data.index, data.res, 3000, 0), CF_ERANGE);
+            int status = mix & SOURCE_THERE ? CF_EINVAL : CF_ENOMEM;
+            assert_int_equal(instances[i].ways[0](data.source, data.index, data.res, 3000, INT64_MAX / 8), status);
+            assert_true(release(&data));
+        }
+    int after = count_alive(text, sizeof text);
+    if (after != before)
+        fail_msg("%d were alive before, now these %d:\n%s", before, after, text);
+}
+
 /* ---- Two devices in one process ---- */
 
 /* A thread's device cannot be taken back, so that each of these has a thread: NULL, or what was wrong. */
@@ -775,6 +823,7 @@ int main(void)
         cmocka_unit_test(gather_exact_bounds_are_inside),
         cmocka_unit_test(gather_from_no_elements_is_outside),
         cmocka_unit_test(gather_bad_scalar_is_refused),
+        cmocka_unit_test(gather_grid_past_the_limit_overflows),
         cmocka_unit_test(gather_null_with_extent_is_invalid),
         cmocka_unit_test(gather_null_without_extent_succeeds),
         cmocka_unit_test(gather_misaligned_pointer_is_invalid),
@@ -785,6 +834,7 @@ int main(void)
         cmocka_unit_test(outside_narrow_elements_meet_wide_bounds),
         cmocka_unit_test(call_open_and_closed_bounds_are_told_apart),
         cmocka_unit_test(call_bound_that_overflows_is_refused),
+        cmocka_unit_test(gather_any_outcome_leaves_nothing_behind),
         cmocka_unit_test(gather_on_the_cpu_beside_a_gpu_takes_its_own_memory),
         cmocka_unit_test(gather_on_a_gpu_with_memory_of_the_cpu_checks_its_size),
         cmocka_unit_test(gather_8_threads_at_once_are_right),

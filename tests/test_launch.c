@@ -540,7 +540,8 @@ static void launch_condition_on_scalars_is_checked(void **state)
     expect_kernel_refusal(&kernel, CF_EINVAL, "cf_gather_f32_i32: the check N <= 5 && M > 0 fails with N = 10, M = 20");
     check.text = "N / (M - 20)";
     check.condition = (cf_expr){"N / (M - 20)", OPS(PARAM(N_), PARAM(M_), CONST(20), OP(SUB), OP(DIV))};
-    expect_kernel_refusal(&kernel, CF_EOVERFLOW, "the check N / (M - 20) overflows or divides by 0 with N = 10, M = 20");
+    expect_kernel_refusal(&kernel, CF_EOVERFLOW,
+                          "the check N / (M - 20) overflows or divides by 0 with N = 10, M = 20");
 }
 
 /* A copy of the first instance whose source has other extents. */
@@ -687,7 +688,7 @@ static void launch_checked_host_memory_is_refused_on_a_gpu(void **state)
         const int32_t *index = (void *)data.index;
         float *res = (void *)data.read;
         assert_fails(cf_gather_f32_i32_async(NULL, source, data.device_index, data.device_res, 100, 50), CF_EINVAL,
-                     "cf_gather_f32_i32: source is host memory, which the device cannot reach; only the plain call takes it");
+                     "cf_gather_f32_i32: source is host memory, which the device cannot reach; only the plain call");
         assert_fails(cf_gather_f32_i32_async(NULL, data.device_source, index, data.device_res, 100, 50), CF_EINVAL,
                      "cf_gather_f32_i32: index is host memory");
         assert_fails(cf_gather_f32_i32_async(NULL, data.device_source, data.device_index, res, 100, 50), CF_EINVAL,
