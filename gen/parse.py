@@ -4,7 +4,7 @@ from difflib import get_close_matches
 
 import expr
 from expr import Cursor, ExprError, found
-from model import CANONICAL_TYPES, SCALAR_TYPES, Check, Expr, Instance, Kernel, KernelFile, Param
+from model import CANONICAL_TYPES, SCALAR_TYPES, Check, Expr, Instance, Kernel, KernelFile, Location, Param
 from scan import Pragma, Token, comment_above
 
 MAX_GRID_DIMS = 3
@@ -66,7 +66,7 @@ class _Parser:
         self._scopes = []           # per open brace: a namespace's name, '' for an anonymous one, None for others
 
     def file(self, path, stem):
-        kernels = []
+        kernels, before = [], self._diagnostics.count
         while not self._is_end():
             item = self._items[self._at]
             if isinstance(item, Pragma):
@@ -75,6 +75,9 @@ class _Parser:
                     kernels.append(kernel)
             else:
                 self._step()
+        if not kernels and self._diagnostics.count == before:
+            self._diagnostics.error(Location(path, 1, 1), 'no kernel is annotated in this file; write #pragma cf kernel '
+                                    '... above a __global__ function')
         return KernelFile(path, stem, tuple(kernels))
 
     # ---- Walking over the file

@@ -4,8 +4,9 @@
  *
  * Rules that hold for every function here, unless its own comment says otherwise:
  *
- * - It returns CF_OK (0) or a negative status. On failure cf_last_error() has one line of detail for the calling
- * thread, and everything is as it was before the call. Nothing is printed, and the process is never ended.
+ * - It returns CF_OK (0) or a negative status. On failure cf_last_error() has one line of detail for the calling thread,
+ *   and everything is as it was before the call. Nothing is printed, and the process is never ended; only a pointer to
+ *   memory that is not there faults on the CPU, as in any C function.
  * - It may be called from any thread at any time; nothing has to be initialised first. The exception is cf_shutdown().
  * - After it the calling thread's current CUDA context is what it was before.
  * - Sizes are in bytes, times in milliseconds.

@@ -55,12 +55,10 @@ static void after_fork_in_child(void)
     after_fork();
 }
 
-/* With the lock. */
-static void watch_fork(void)
+/* When the program or shared object is loaded: a fork may come at any moment after, also during the first call. */
+__attribute__((constructor)) static void watch_fork(void)
 {
-    static int watching;
-    if (!watching)
-        watching = pthread_atfork(before_fork, after_fork, after_fork_in_child) == 0;
+    (void)pthread_atfork(before_fork, after_fork, after_fork_in_child);
 }
 
 /* ---- Drivers ---- */
@@ -91,7 +89,6 @@ static void use(struct backend *backend, const struct cf__driver *driver)
     const char *check = getenv("CF_CHECK");
     if (!in_use(&cuda) && !in_use(&host))
         __atomic_store_n(&checks_launches, check && strcmp(check, "1") == 0, __ATOMIC_RELAXED);
-    watch_fork();
     if (driver->cuDeviceGetCount(&backend->count) != CUDA_SUCCESS)
         backend->count = 0;
     if (backend->count > MAX_DEVICES)
@@ -133,6 +130,9 @@ static int wanted(enum choice *choice)
         *choice = USE_HOST;
     else
         return cf__fail(CF_EINVAL, "CF_DRIVER=%s: it is cuda or host", name);
+    const char *check = getenv("CF_CHECK");
+    if (check && strcmp(check, "1") != 0 && strcmp(check, "0") != 0 && *check)
+        return cf__fail(CF_EINVAL, "CF_CHECK=%s: it is 0 or 1", check);
     return CF_OK;
 }
 
@@ -247,12 +247,15 @@ static int device_backend(const char *function, int device, struct backend **bac
         *ordinal = 0;
         return ensure_host();
     }
+    if (device < 0)
+        return cf__fail(CF_ENODEV, "%s: device %d: GPUs count from 0, and the CPU is CF_HOST, %d", function, device,
+                        CF_HOST);
     char why[64];
     snprintf(why, sizeof why, "%s: device %d", function, device);
     int status = ensure_cuda(why);
     if (status != CF_OK)
         return status;
-    if (device < 0 || device >= cuda.count)
+    if (device >= cuda.count)
         return cf__fail(CF_ENODEV, "%s: device %d: there are %d GPUs, from 0, and CF_HOST", function, device,
                         cuda.count);
     *backend = &cuda;

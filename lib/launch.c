@@ -85,6 +85,10 @@ int cf__check_arguments(const cf_kernel *kernel, void *const args[])
                         kernel->version, CF_REGISTRY_VERSION);
     if (kernel->nparams && !args)
         return cf__fail(CF_EINVAL, "%s: args is NULL", kernel->function);
+    for (uint32_t i = 0; i < kernel->nparams; i++)
+        if (!args[i])
+            return cf__fail(CF_EINVAL, "%s: the argument for %s is NULL, and not a pointer to one", kernel->function,
+                            kernel->params[i].name);
     for (uint32_t i = 0; i < kernel->nparams; i++) {
         const cf_param *param = &kernel->params[i];
         if (param->direction == CF_VALUE || param->direction == CF_POINTER)

@@ -163,7 +163,8 @@ void cf__pool_run(cf_host_body *body, const cf_host_launch *launch)
     pthread_mutex_unlock(&lock);
 }
 
-void cf__pool_stop(void)
+/* Also when the shared object that holds the workers' code is unloaded. */
+__attribute__((destructor)) void cf__pool_stop(void)
 {
     pthread_mutex_lock(&lock);
     stopping = 1;

@@ -3,8 +3,14 @@
 #include "on_fake.h"
 
 #include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cuferry/kernels.h>
+
+#ifndef __has_feature
+#define __has_feature(feature) 0
+#endif
 
 #define THREADS 16
 
@@ -121,11 +127,55 @@ static void device_name_without_room_is_invalid(void **state)
 static void expect_no_device(int result, int device)
 {
     char detail[96];
-    if (gpu_count())
+    if (device >= 0 && gpu_count())
         snprintf(detail, sizeof detail, "device %d: there are %d GPUs, from 0, and CF_HOST", device, gpu_count());
     else
         snprintf(detail, sizeof detail, "device %d: ", device);
     assert_fails(result, CF_ENODEV, detail);
+}
+
+/* Not through gather(): a failed assertion would go to the main thread. */
+static void *first_use(void *unused)
+{
+    const float source[] = {1, 2, 3};
+    const int32_t index[] = {2, 0, 1, 2};
+    float res[4] = {0};
+    (void)unused;
+    return cf_gather_f32_i32(source, index, res, 4, 3) == CF_OK && res[0] == 3 ? NULL : (void *)"gather failed";
+}
+
+/* Whatever the first calls of other threads were doing at the fork. */
+static void fork_during_first_use_child_works(void **state)
+{
+    (void)state;
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__ || __has_feature(address_sanitizer)
+    puts("# skip: a sanitizer's own locks may be held in the child");
+    skip();
+#endif
+    if (on_cuda()) {
+        puts("# skip: a child cannot use a GPU that its parent used");
+        skip();
+    }
+    for (int round = 0; round < 200; round++) {
+        pthread_t threads[3];
+        void *wrong;
+        int status = -1;
+        assert_ok(cf_shutdown());
+        for (int t = 0; t < 3; t++)
+            assert_int_equal(pthread_create(&threads[t], NULL, first_use, NULL), 0);
+        pid_t child = fork();
+        if (child == 0) {
+            alarm(5); /* ends a child that is stuck */
+            _exit(first_use(NULL) != NULL);
+        }
+        for (int t = 0; t < 3; t++) {
+            assert_int_equal(pthread_join(threads[t], &wrong), 0);
+            assert_null(wrong);
+        }
+        assert_true(child > 0);
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+    }
 }
 
 static void device_bad_number_is_no_device(void **state)
@@ -794,6 +844,7 @@ int main(int argc, char *argv[])
         cmocka_unit_test(require_cuda_tells_the_driver),
         cmocka_unit_test(shutdown_again_and_again_starts_anew),
         fake_test(device_use_second_gpu_starts_that_one_alone, "CF_DRIVER"),
+        cmocka_unit_test(fork_during_first_use_child_works),
         fake_test(driver_unset_with_gpus_is_cuda, "CF_DRIVER"),
         fake_test(driver_empty_with_gpus_is_cuda, "CF_DRIVER="),
         fake_test(driver_cuda_with_gpus_is_cuda, "CF_DRIVER=cuda"),

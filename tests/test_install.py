@@ -108,6 +108,7 @@ class InstallTest:
         self.tap.check('consumer_of_one_kernel_links_no_registry',
                        '' if 'cf__k_gather_f32_i32' in linked and not extra else f'{extra}')
         self.tap.check('consumer_objects_hide_their_symbols', self.exported_by_shared_object())
+        self.tap.check('consumer_shared_object_unloads_without_shutdown', self.unloads())
 
     def exported_by_shared_object(self):
         """A shared object that embeds the archive exports nothing of it."""
@@ -123,6 +124,34 @@ class InstallTest:
         _, out, _ = run(['nm', '-D', '--defined-only', library])
         names = {line.split()[-1] for line in out.splitlines()}
         return '' if names == {'embed'} else f'exported: {sorted(names)}'
+
+    def unloads(self):
+        """A shared object that embeds the archive is opened, used by all threads, and closed without cf_shutdown()."""
+        library, loader = os.path.join(self.folder, 'large.so'), os.path.join(self.folder, 'loader')
+        files = {'large.c': '#include <cuferry.h>\n#include <cuferry/kernels.h>\nint large(void);\nint large(void)\n{\n'
+                            '    enum { COUNT = 300000 };\n    static float source[COUNT], res[COUNT];\n'
+                            '    static int32_t index[COUNT];\n    for (int i = 0; i < COUNT; i++) {\n'
+                            '        source[i] = (float)i;\n        index[i] = COUNT - 1 - i;\n    }\n'
+                            '    return cf_gather_f32_i32(source, index, res, COUNT, COUNT) || res[0] != COUNT - 1;\n}\n',
+                 'loader.c': '#include <dlfcn.h>\n#include <stdio.h>\nint main(int count, char **words)\n{\n'
+                             '    for (int i = 0; i < 200; i++) {\n        void *library = dlopen(words[count - 1], RTLD_NOW);\n'
+                             '        int (*large)(void) = library ? (int (*)(void))dlsym(library, "large") : 0;\n'
+                             '        if (!large || large() || dlclose(library))\n            return 1;\n    }\n'
+                             '    FILE *status = fopen("/proc/self/status", "r");\n    char line[256];\n'
+                             '    while (status && fgets(line, sizeof line, status))\n'
+                             '        if (line[0] == \'T\' && line[1] == \'h\')\n            fputs(line, stdout);\n'
+                             '    return 0;\n}\n'}
+        for name, text in files.items():
+            with open(os.path.join(self.folder, name), 'w', encoding='utf-8') as file:
+                file.write(text)
+        cc = shlex.split(self.cc)
+        for command in ([*cc, '-shared', '-fPIC', 'large.c', *self.flags('--cflags', '--libs', '--static'), '-o', library],
+                        [*cc, 'loader.c', '-ldl', '-o', loader]):
+            code, out, err = run(command, cwd=self.folder, env=self.env)
+            if code:
+                return f'{out}{err}'
+        code, out, err = run([loader, library], env=dict(self.env, CF_THREADS='4'))
+        return '' if code == 0 and out.split() == ['Threads:', '1'] else f'exit {code}: {out}{err}'
 
     def headers(self):
         _, out, _ = run([*shlex.split(self.cc), '-M', '-x', 'c', os.path.join(HERE, 'consumers', 'make', 'plain.c'),

@@ -7,6 +7,7 @@
 
 #if !defined CF__SCAN /* the generator reads the words below as they are */
 
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -67,28 +68,60 @@ static inline CF__INLINE void cf__run(const cf_host_launch *launch, uint64_t beg
     }
 }
 
-/* Atomics return the old value, as on the device. */
-template <typename T> static inline T cf__atomic_min(T *address, T value)
+/* ---- Functions of device code ---- */
+
+template <typename T> static inline CF__INLINE T min(T a, T b)
 {
-    T old = __atomic_load_n(address, __ATOMIC_RELAXED);
-    while (value < old &&
-           !__atomic_compare_exchange_n(address, &old, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-    }
+    return b < a ? b : a;
+}
+
+template <typename T> static inline CF__INLINE T max(T a, T b)
+{
+    return a < b ? b : a;
+}
+
+template <typename T> static inline CF__INLINE T __ldg(const T *address)
+{
+    return *address;
+}
+
+/* Atomics return the old value, as on the device. */
+template <typename T, typename Change> static inline CF__INLINE T cf__atomic(T *address, Change change)
+{
+    T old, changed;
+    __atomic_load(address, &old, __ATOMIC_RELAXED);
+    do
+        changed = change(old);
+    while (!__atomic_compare_exchange(address, &old, &changed, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
     return old;
 }
 
-static inline int atomicMin(int *address, int value)
-{
-    return cf__atomic_min(address, value);
-}
-static inline unsigned int atomicMin(unsigned int *address, unsigned int value)
-{
-    return cf__atomic_min(address, value);
-}
-static inline long long atomicMin(long long *address, long long value)
-{
-    return cf__atomic_min(address, value);
-}
+#define CF__ATOMICS(T)                                                      \
+    static inline T atomicMin(T *address, T value)                          \
+    {                                                                       \
+        return cf__atomic(address, [=](T old) { return min(old, value); }); \
+    }                                                                       \
+    static inline T atomicMax(T *address, T value)                          \
+    {                                                                       \
+        return cf__atomic(address, [=](T old) { return max(old, value); }); \
+    }
+CF__ATOMICS(int)
+CF__ATOMICS(unsigned int)
+CF__ATOMICS(long long)
+CF__ATOMICS(unsigned long long)
+#undef CF__ATOMICS
+
+#define CF__ATOMIC_ADD(T)                                               \
+    static inline T atomicAdd(T *address, T value)                      \
+    {                                                                   \
+        return cf__atomic(address, [=](T old) { return old + value; }); \
+    }
+CF__ATOMIC_ADD(int)
+CF__ATOMIC_ADD(unsigned int)
+CF__ATOMIC_ADD(unsigned long long)
+CF__ATOMIC_ADD(float)
+CF__ATOMIC_ADD(double)
+#undef CF__ATOMIC_ADD
 
 #endif
 #endif

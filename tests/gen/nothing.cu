@@ -1,0 +1,2 @@
+#pragma cg kernel grid(n)
+__global__ void mistyped(int n);
