@@ -8,6 +8,7 @@ import argparse
 import os
 import re
 import shlex
+import shutil
 import sys
 import tempfile
 
@@ -87,6 +88,41 @@ class GeneratorTest:
             code, _, err = run(command, cwd=CASES)
             self.tap.check(f'cfgen_{stem}_{what}_compiles', err if code else '')
 
+    def proof(self):
+        """A kernel that changes after the generator has read it compiles neither for the CPU nor for a GPU."""
+        source = '#pragma cf kernel grid(n) out(x[n])\n__global__ void ones(float *x, int n)\n{\n    x[0] = (float)n;\n}\n'
+        nvcc = shutil.which('nvcc') or shutil.which('/usr/local/cuda/bin/nvcc')
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, 'k.cu')
+
+            def write(text):
+                with open(path, 'w', encoding='utf-8') as file:
+                    file.write(text)
+
+            write(source)
+            self.cfgen(folder, '--prefix', 't', '--root', folder, path)
+            host = shlex.split(self.options.cxx) + [
+                '-std=c++17', '-fsyntax-only', '-Wno-unknown-pragmas', f'-I{ROOT}/include', f'-I{ROOT}/include/cuferry',
+                f'-I{folder}', os.path.join(folder, 'k.host.cpp')]
+            device = [nvcc, '-std=c++17', '-Xcompiler', '-Wno-unknown-pragmas', '-diag-suppress', '177', '-ptx',
+                      f'-I{folder}', os.path.join(folder, 'k.dev.cu'), '-o', os.path.join(folder, 'k.ptx')]
+            for name, command in (('cpu', host), ('gpu', device)):
+                if not command[0]:
+                    self.tap.skip(f'proof_on_the_{name}', 'there is no nvcc')
+                    continue
+                write(source)
+                code, _, err = run(command)
+                self.tap.check(f'proof_on_the_{name}_same_signature_compiles', err if code else '')
+                for change, (old, new) in (('parameter_type', ('int n', 'long n')), ('element_type', ('float *', 'double *')),
+                                           ('name', ('ones', 'twos')), ('parameter_count', ('int n', 'int n, int m')),
+                                           ('const', ('float *', 'const float *'))):
+                    write(source.replace(old, new).replace('x[0] = (float)n', ''))
+                    code, _, err = run(command)
+                    # The error is the generated file's, and not one of the kernel's own.
+                    place = re.search(r'^\S*?([\w.]+)[(:]\d+.*error', err, re.MULTILINE)
+                    refused = code and place and place.group(1) in ('k.host.cpp', 'k.dev.cu')
+                    self.tap.check(f'proof_on_the_{name}_changed_{change}_is_refused', '' if refused else f'exit {code}: {err}')
+
     def command_line(self):
         with tempfile.TemporaryDirectory() as folder:
             for name, arguments, expected in (
@@ -123,6 +159,7 @@ def main():
     stems = sorted(re.sub(r'\.cu$', '', f) for f in os.listdir(CASES) if f.endswith('.cu'))
     for stem in stems:
         test.case(stem)
+    test.proof()
     test.command_line()
     test.unchanged_output_is_left_alone()
     return tap.close()
