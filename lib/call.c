@@ -11,7 +11,7 @@ struct argument {
     void *pointer; /* arrays: address on the device */
     void *staged;  /* device copy of a host array, ours to free; NULL where the array is used in place */
     void *host;    /* the array that was staged */
-    size_t bytes;
+    size_t bytes;  /* to be staged */
 };
 
 struct call {
@@ -20,35 +20,33 @@ struct call {
     void *const *given;         /* the caller's arguments */
     struct argument *arguments; /* one a parameter */
     void **args;                /* what the kernel is launched with */
+    struct cf__size size;
 };
 
 /* ---- Pointers ---- */
 
 int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], const struct cf__place *place,
-                      int device, int *staged, void **usable)
+                      int device, struct cf__pointer *pointer)
 {
     const cf_param *param = &kernel->params[i];
-    void *pointer = *(void *const *)args[i];
+    void *given = *(void *const *)args[i];
     struct cf__array array = {0, 0};
-    *staged = 0;
-    *usable = pointer;
+    *pointer = (struct cf__pointer){.usable = given};
     if (param->direction != CF_POINTER) {
         int status = cf__array(kernel, i, args, &array);
-        if (status != CF_OK)
+        if (status != CF_OK || array.count == 0)
             return status;
-        if (array.count == 0)
-            return CF_OK;
-    } else if (!pointer) {
+    } else if (!given) {
         return CF_OK;
     }
+    pointer->bytes = array.bytes;
     size_t size = cf_type_size(param->type);
-    if ((uintptr_t)pointer % size)
+    if ((uintptr_t)given % size)
         return cf__fail(CF_EINVAL, "%s: %s = %p is not aligned to its elements' %zu bytes", kernel->function,
-                        param->name, pointer, size);
+                        param->name, given, size);
 
     struct cf__memory memory;
-    cf__locate(pointer, &memory);
-    size_t left = memory.size ? memory.size - (size_t)((const char *)pointer - memory.begin) : SIZE_MAX;
+    cf__locate(given, &memory);
     if (memory.is_device && memory.device != device) {
         char here[24] = "CF_HOST";
         if (device != CF_HOST)
@@ -56,20 +54,19 @@ int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], c
         return cf__fail(CF_EINVAL, "%s: %s is memory of device %d and the call runs on %s", kernel->function,
                         param->name, memory.device, here);
     }
-    int is_ours = memory.is_device || memory.is_managed || (memory.driver && memory.driver->is_host);
-    if (is_ours && left < array.bytes)
+    if (memory.is_bounded && memory.left < array.bytes)
         return cf__fail(CF_EINVAL,
                         "%s: %s has %" PRId64 " elements, %zu bytes, and its allocation ends after %zu bytes",
-                        kernel->function, param->name, array.count, array.bytes, left);
+                        kernel->function, param->name, array.count, array.bytes, memory.left);
+    if (place->driver->is_host)
+        return CF_OK;
     /* Host memory is used in place where all of it, not only a part, is registered with the GPU's driver. */
-    int in_place =
-        place->driver->is_host || (memory.driver && !memory.driver->is_host && memory.usable && left >= array.bytes);
-    if (!in_place && param->direction == CF_POINTER)
+    pointer->is_staged = !(memory.driver && !memory.driver->is_host && memory.usable && memory.left >= array.bytes);
+    if (!pointer->is_staged)
+        pointer->usable = memory.usable;
+    else if (param->direction == CF_POINTER)
         return cf__fail(CF_EINVAL, "%s: %s is host memory; it has no declared extent and takes device memory only",
                         kernel->function, param->name);
-    *staged = !in_place;
-    if (in_place && !place->driver->is_host)
-        *usable = memory.usable;
     return CF_OK;
 }
 
@@ -77,22 +74,6 @@ static int driver_failure(const struct call *call, CUresult result, const char *
 {
     return cf__fail_driver(call->place->driver, result, function, "%s: staging %s", call->kernel->function,
                            call->kernel->params[i].name);
-}
-
-/* The driver refuses a copy whose host memory is registered with it in its first part alone: that is done in two. */
-static CUresult copy_staged(const struct cf__driver *driver, const struct argument *argument, int is_in)
-{
-    struct cf__memory memory;
-    cf__locate(argument->host, &memory);
-    size_t first = memory.size ? memory.size - (size_t)((const char *)argument->host - memory.begin) : argument->bytes;
-    if (first > argument->bytes)
-        first = argument->bytes;
-    CUdeviceptr device = (uintptr_t)argument->staged, host = (uintptr_t)argument->host;
-    CUresult result = driver->cuMemcpy(is_in ? device : host, is_in ? host : device, first);
-    if (result == CUDA_SUCCESS && first < argument->bytes)
-        result =
-            driver->cuMemcpy((is_in ? device : host) + first, (is_in ? host : device) + first, argument->bytes - first);
-    return result;
 }
 
 static int stage_in(struct call *call, uint32_t i)
@@ -107,7 +88,7 @@ static int stage_in(struct call *call, uint32_t i)
     argument->pointer = argument->staged = (void *)(uintptr_t)pointer;
     if (call->kernel->params[i].direction == CF_OUT)
         return CF_OK;
-    result = copy_staged(driver, argument, 1);
+    result = cf__copy(call->place, argument->staged, argument->host, argument->bytes, 0, NULL);
     return result == CUDA_SUCCESS ? CF_OK : driver_failure(call, result, "cuMemcpy", i);
 }
 
@@ -116,7 +97,7 @@ static int stage_out(struct call *call, uint32_t i)
     const struct argument *argument = &call->arguments[i];
     if (!argument->staged || call->kernel->params[i].direction == CF_IN)
         return CF_OK;
-    CUresult result = copy_staged(call->place->driver, argument, 0);
+    CUresult result = cf__copy(call->place, argument->host, argument->staged, argument->bytes, 0, NULL);
     return result == CUDA_SUCCESS ? CF_OK : driver_failure(call, result, "cuMemcpy", i);
 }
 
@@ -131,11 +112,9 @@ static int prepare(struct call *call)
             call->args[i] = call->given[i];
             continue;
         }
-        int staged;
-        status = cf__check_pointer(kernel, i, call->given, call->place, device, &staged, &argument->pointer);
-        struct cf__array array;
-        if (status == CF_OK && staged && (status = cf__array(kernel, i, call->given, &array)) == CF_OK)
-            argument->bytes = array.bytes;
+        struct cf__pointer pointer;
+        status = cf__check_pointer(kernel, i, call->given, call->place, device, &pointer);
+        *argument = (struct argument){.pointer = pointer.usable, .bytes = pointer.is_staged ? pointer.bytes : 0};
         call->args[i] = &argument->pointer;
     }
     for (uint32_t i = 0; status == CF_OK && i < kernel->nparams; i++)
@@ -222,7 +201,10 @@ static int check_elements(const struct call *call, const cf_check *check)
     if (result == CUDA_SUCCESS) {
         void *found_pointer = (void *)(uintptr_t)found;
         void *const args[] = {&call->arguments[check->array].pointer, &lower, &upper, &found_pointer, &array.count};
-        status = cf__launch(check->scan, call->place, NULL, args);
+        struct cf__size size;
+        status = cf__size(check->scan, args, &size);
+        if (status == CF_OK)
+            status = cf__launch(check->scan, &size, call->place, NULL, args);
         if (status == CF_OK)
             result = driver->cuMemcpy((uintptr_t)&first, found, sizeof first);
     }
@@ -245,7 +227,7 @@ static int run(struct call *call)
         if (kernel->checks[i].array >= 0)
             status = check_elements(call, &kernel->checks[i]);
     if (status == CF_OK)
-        status = cf__launch(kernel, call->place, NULL, call->args);
+        status = cf__launch(kernel, &call->size, call->place, NULL, call->args);
     if (status == CF_OK) {
         CUresult result = call->place->driver->cuStreamSynchronize(NULL);
         if (result != CUDA_SUCCESS)
@@ -261,17 +243,17 @@ static int run(struct call *call)
 
 int cf_call(const cf_kernel *kernel, void *const args[])
 {
+    struct cf__place place;
+    struct call call = {.kernel = kernel, .place = &place, .given = args};
     int status = cf__check_arguments(kernel, args);
     if (status == CF_OK)
-        status = cf__check_launch(kernel, args);
+        status = cf__size(kernel, args, &call.size);
     if (status != CF_OK)
         return status;
-    struct cf__place place;
     status = cf__enter(&place, kernel->function, NULL);
     if (status != CF_OK)
         return status;
     size_t count = kernel->nparams;
-    struct call call = {.kernel = kernel, .place = &place, .given = args};
     call.arguments = calloc(count + 1, sizeof *call.arguments + sizeof *call.args);
     call.args = (void **)(call.arguments ? call.arguments + count : NULL);
     status = call.arguments ? run(&call) : cf__fail(CF_ENOMEM, "%s: no memory for the call", kernel->function);

@@ -83,12 +83,21 @@ int cf__checks_launches(void)
     return __atomic_load_n(&checks_launches, __ATOMIC_RELAXED);
 }
 
-/* With the lock. The environment is read here and not at each launch: getenv() costs more than the rest of a launch. */
-static void use(struct backend *backend, const struct cf__driver *driver)
+/* With the lock: CF_CHECK, read when the library is first used and not at each launch. */
+static int read_check(void)
 {
     const char *check = getenv("CF_CHECK");
-    if (!in_use(&cuda) && !in_use(&host))
-        __atomic_store_n(&checks_launches, check && strcmp(check, "1") == 0, __ATOMIC_RELAXED);
+    if (in_use(&cuda) || in_use(&host))
+        return CF_OK;
+    if (check && *check && strcmp(check, "0") != 0 && strcmp(check, "1") != 0)
+        return cf__fail(CF_EINVAL, "CF_CHECK=%s: it is 0 or 1", check);
+    __atomic_store_n(&checks_launches, check && strcmp(check, "1") == 0, __ATOMIC_RELAXED);
+    return CF_OK;
+}
+
+/* With the lock. */
+static void use(struct backend *backend, const struct cf__driver *driver)
+{
     if (driver->cuDeviceGetCount(&backend->count) != CUDA_SUCCESS)
         backend->count = 0;
     if (backend->count > MAX_DEVICES)
@@ -118,7 +127,7 @@ static int use_cuda(void)
     return status;
 }
 
-/* With the lock: what CF_DRIVER asks for; USE_HOST too where the library was built without GPU code. */
+/* With the lock, before a driver is first used: the environment. What CF_DRIVER asks for; USE_HOST too where the library was built without GPU code. */
 static int wanted(enum choice *choice)
 {
     const char *name = getenv("CF_DRIVER");
@@ -130,10 +139,7 @@ static int wanted(enum choice *choice)
         *choice = USE_HOST;
     else
         return cf__fail(CF_EINVAL, "CF_DRIVER=%s: it is cuda or host", name);
-    const char *check = getenv("CF_CHECK");
-    if (check && strcmp(check, "1") != 0 && strcmp(check, "0") != 0 && *check)
-        return cf__fail(CF_EINVAL, "CF_CHECK=%s: it is 0 or 1", check);
-    return CF_OK;
+    return read_check();
 }
 
 static int choose(enum choice *choice)
@@ -176,7 +182,9 @@ static int ensure_host(void)
     if (in_use(&host))
         return CF_OK;
     pthread_mutex_lock(&lock);
-    int status = use_host();
+    int status = read_check();
+    if (status == CF_OK)
+        status = use_host();
     pthread_mutex_unlock(&lock);
     return status;
 }

@@ -52,14 +52,18 @@ struct cf__memory {
     const struct cf__driver *driver; /* that allocated or registered it; NULL: ordinary host memory */
     CUcontext context;
     int is_device;     /* not readable by the CPU, unless the driver is the host */
-    int is_managed;    /* reached by the CPU and by GPUs */
     int device;        /* number of its device: CF_HOST or a GPU's */
     void *usable;      /* its address on that device */
-    const char *begin; /* of its allocation; size 0 where not known */
-    size_t size;
+    const void *begin; /* of its allocation; NULL where not known */
+    size_t left;       /* bytes from the pointer to the end of that; SIZE_MAX where not known */
+    int is_bounded;    /* nothing lies behind that end; behind registered host memory may lie more of an array */
 };
 
 void cf__locate(const void *pointer, struct cf__memory *memory);
+
+/* Copies in the place's context, on `stream` where `is_async`. */
+CUresult cf__copy(const struct cf__place *place, void *target, const void *source, size_t bytes, int is_async,
+                  cf_stream stream);
 
 /* ---- expr.c ---- */
 
@@ -96,19 +100,29 @@ int cf__array(const cf_kernel *kernel, uint32_t i, void *const args[], struct cf
 /* Checks the descriptor, the scalars, and NULL against the extents. */
 int cf__check_arguments(const cf_kernel *kernel, void *const args[]);
 
-/* Checks that grid and block are within the limits. */
-int cf__check_launch(const cf_kernel *kernel, void *const args[]);
+/* Grid and block of a launch, checked against the limits. */
+struct cf__size {
+    uint32_t grid[CF_GRID_DIMS], block[CF_GRID_DIMS];
+    int is_empty; /* there is nothing to launch */
+};
+int cf__size(const cf_kernel *kernel, void *const args[], struct cf__size *size);
 
 /* Enqueues a kernel whose arguments were checked. */
-int cf__launch(const cf_kernel *kernel, const struct cf__place *place, cf_stream stream, void *const args[]);
+int cf__launch(const cf_kernel *kernel, const struct cf__size *size, const struct cf__place *place, cf_stream stream,
+               void *const args[]);
 
 /* ---- call.c ---- */
 
-/* Checks an array argument against the memory it lies in, for a kernel that runs at `place` on device number `device`.
- * `staged` is set where the argument is host memory that the device cannot reach. `usable` is its address there else.
- */
+/* An array argument, checked against the memory it lies in. */
+struct cf__pointer {
+    void *usable;  /* its address on the device; the argument as it is where `is_staged` is set */
+    int is_staged; /* host memory that the device cannot reach */
+    size_t bytes;  /* 0 where the extent is not declared */
+};
+
+/* For a kernel that runs at `place`, on device number `device`. */
 int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], const struct cf__place *place,
-                      int device, int *staged, void **usable);
+                      int device, struct cf__pointer *pointer);
 
 /* ---- pool.c ---- */
 

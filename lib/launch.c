@@ -141,51 +141,42 @@ static int bad_block(const cf_kernel *kernel, int d, int64_t size, void *const a
                     kernel->function, expr->text, size, *values ? " with " : "", values, MAX_BLOCK, max_block[2]);
 }
 
-/* Works out grid and block; `empty` where there is nothing to launch. */
-static int launch_size(const cf_kernel *kernel, void *const args[], uint32_t grid[], uint32_t block[], int *empty)
+int cf__size(const cf_kernel *kernel, void *const args[], struct cf__size *size)
 {
     const cf_launch_rule *rule = &kernel->launch;
     int64_t threads = 1;
-    *empty = 0;
+    size->is_empty = 0;
     for (int d = 0; d < CF_GRID_DIMS; d++) {
-        int64_t count, size;
-        int status = dimension(kernel, &rule->block[d], "block", args, &size);
+        int64_t count, block;
+        int status = dimension(kernel, &rule->block[d], "block", args, &block);
         if (status == CF_OK)
             status = dimension(kernel, &rule->grid[d], rule->counts_blocks ? "blocks" : "grid", args, &count);
         if (status != CF_OK)
             return status;
-        if (size < 1 || size > max_block[d] || (threads *= size) > MAX_BLOCK)
-            return bad_block(kernel, d, size, args);
-        int64_t blocks = rule->counts_blocks ? count : count / size + (count % size != 0);
+        if (block < 1 || block > max_block[d] || (threads *= block) > MAX_BLOCK)
+            return bad_block(kernel, d, block, args);
+        int64_t blocks = rule->counts_blocks ? count : count / block + (count % block != 0);
         if (blocks > max_grid[d])
             return cf__fail(CF_EOVERFLOW, "%s: %s(%s) asks for %" PRId64 " blocks and a grid has at most %" PRId64,
                             kernel->function, rule->counts_blocks ? "blocks" : "grid", rule->grid[d].text, blocks,
                             max_grid[d]);
-        *empty |= blocks == 0;
-        grid[d] = (uint32_t)blocks;
-        block[d] = (uint32_t)size;
+        size->is_empty |= blocks == 0;
+        size->grid[d] = (uint32_t)blocks;
+        size->block[d] = (uint32_t)block;
     }
     return CF_OK;
 }
 
-int cf__check_launch(const cf_kernel *kernel, void *const args[])
+int cf__launch(const cf_kernel *kernel, const struct cf__size *size, const struct cf__place *place, cf_stream stream,
+               void *const args[])
 {
-    uint32_t grid[CF_GRID_DIMS], block[CF_GRID_DIMS];
-    int empty;
-    return launch_size(kernel, args, grid, block, &empty);
-}
-
-int cf__launch(const cf_kernel *kernel, const struct cf__place *place, cf_stream stream, void *const args[])
-{
-    uint32_t grid[CF_GRID_DIMS], block[CF_GRID_DIMS];
-    int empty;
-    int status = launch_size(kernel, args, grid, block, &empty);
-    if (status != CF_OK || empty)
-        return status;
+    if (size->is_empty)
+        return CF_OK;
     CUfunction function;
-    status = cf__function(kernel, place, &function);
+    int status = cf__function(kernel, place, &function);
     if (status != CF_OK)
         return status;
+    const uint32_t *grid = size->grid, *block = size->block;
     CUresult result = place->driver->cuLaunchKernel(function, grid[0], grid[1], grid[2], block[0], block[1], block[2],
                                                     0, stream, (void **)(uintptr_t)args, NULL);
     return result == CUDA_SUCCESS ? CF_OK
@@ -197,12 +188,11 @@ static int check_pointers(const cf_kernel *kernel, void *const args[], const str
 {
     int device, status = cf__place_device(place, &device);
     for (uint32_t i = 0; status == CF_OK && i < kernel->nparams; i++) {
-        int staged;
-        void *usable;
+        struct cf__pointer pointer;
         if (kernel->params[i].direction == CF_VALUE)
             continue;
-        status = cf__check_pointer(kernel, i, args, place, device, &staged, &usable);
-        if (status == CF_OK && staged)
+        status = cf__check_pointer(kernel, i, args, place, device, &pointer);
+        if (status == CF_OK && pointer.is_staged)
             status = cf__fail(CF_EINVAL,
                               "%s: %s is host memory, which the device cannot reach; only the plain call takes it",
                               kernel->function, kernel->params[i].name);
@@ -212,7 +202,10 @@ static int check_pointers(const cf_kernel *kernel, void *const args[], const str
 
 int cf_launch(const cf_kernel *kernel, cf_stream stream, void *const args[])
 {
+    struct cf__size size;
     int status = cf__check_arguments(kernel, args);
+    if (status == CF_OK)
+        status = cf__size(kernel, args, &size);
     if (status != CF_OK)
         return status;
     struct cf__place place;
@@ -222,7 +215,7 @@ int cf_launch(const cf_kernel *kernel, cf_stream stream, void *const args[])
     if (cf__checks_launches())
         status = check_pointers(kernel, args, &place);
     if (status == CF_OK)
-        status = cf__launch(kernel, &place, stream, args);
+        status = cf__launch(kernel, &size, &place, stream, args);
     cf__leave(&place);
     return status;
 }

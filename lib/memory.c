@@ -24,11 +24,11 @@ static int ask(const struct cf__driver *driver, const void *pointer, struct cf__
         .driver = driver,
         .context = context,
         .is_device = type == CU_MEMORYTYPE_DEVICE && !managed,
-        .is_managed = managed != 0,
         .device = driver->is_host ? CF_HOST : ordinal,
         .usable = (void *)(uintptr_t)address,
-        .begin = (const char *)(uintptr_t)begin,
-        .size = size,
+        .begin = (const void *)(uintptr_t)begin,
+        .left = size ? size - (size_t)((uintptr_t)pointer - begin) : SIZE_MAX,
+        .is_bounded = driver->is_host || type == CU_MEMORYTYPE_DEVICE || managed,
     };
     return 1;
 }
@@ -36,32 +36,50 @@ static int ask(const struct cf__driver *driver, const void *pointer, struct cf__
 void cf__locate(const void *pointer, struct cf__memory *memory)
 {
     const struct cf__driver *host = cf__host_in_use(), *cuda = cf__cuda_in_use();
-    *memory = (struct cf__memory){.device = CF_HOST};
+    *memory = (struct cf__memory){.device = CF_HOST, .left = SIZE_MAX};
     if (!(host && ask(host, pointer, memory)) && cuda)
         ask(cuda, pointer, memory);
 }
 
-/* Enters where a copy between two pointers, or a fill of one (source NULL), runs: on the stream's device; without a
- * stream on a GPU whose memory takes part, else on the CPU where its memory does, else on the thread's device. */
-static int enter_for(struct cf__place *place, const char *function, cf_stream stream, const void *target,
-                     const void *source)
+/* Enters where a copy, or a fill (source NULL), runs: on the stream's device; without a stream on a GPU whose memory
+ * takes part, else on the CPU where its memory does, else on the thread's device. */
+static int enter_for(struct cf__place *place, const char *function, cf_stream stream, const struct cf__memory *target,
+                     const struct cf__memory *source)
 {
-    struct cf__memory of_target, of_source = {.device = CF_HOST};
-    cf__locate(target, &of_target);
-    if (source)
-        cf__locate(source, &of_source);
-    const struct cf__memory *memory = of_target.is_device ? &of_target : &of_source;
-    if (!stream && memory->is_device)
-        return cf__enter_context(place, memory->driver, memory->context);
-    if (!stream && of_target.driver && of_target.driver->is_host)
-        return cf__enter_context(place, of_target.driver, of_target.context);
+    const struct cf__memory *of_gpu = target->is_device ? target : source && source->is_device ? source : NULL;
+    if (!stream && of_gpu)
+        return cf__enter_context(place, of_gpu->driver, of_gpu->context);
+    if (!stream && target->driver && target->driver->is_host)
+        return cf__enter_context(place, target->driver, target->context);
     int status = cf__enter(place, function, stream);
-    if (status == CF_OK && place->driver->is_host && memory->is_device) {
+    if (status == CF_OK && place->driver->is_host && of_gpu) {
         cf__leave(place);
         status = cf__fail(CF_EINVAL, "%s: %s is memory of device %d and the stream is of CF_HOST", function,
-                          memory == &of_target ? "target" : "source", memory->device);
+                          of_gpu == target ? "target" : "source", of_gpu->device);
     }
     return status;
+}
+
+/* The driver refuses a copy of host memory that is registered with it in part alone: those are done piece by piece. */
+CUresult cf__copy(const struct cf__place *place, void *target, const void *source, size_t bytes, int is_async,
+                  cf_stream stream)
+{
+    CUdeviceptr to = (uintptr_t)target, from = (uintptr_t)source;
+    CUresult result = CUDA_SUCCESS;
+    while (bytes && result == CUDA_SUCCESS) {
+        struct cf__memory of_target, of_source;
+        cf__locate((const void *)(uintptr_t)to, &of_target);
+        cf__locate((const void *)(uintptr_t)from, &of_source);
+        size_t piece = of_target.left < of_source.left ? of_target.left : of_source.left;
+        if (piece > bytes)
+            piece = bytes;
+        result =
+            is_async ? place->driver->cuMemcpyAsync(to, from, piece, stream) : place->driver->cuMemcpy(to, from, piece);
+        to += piece;
+        from += piece;
+        bytes -= piece;
+    }
+    return result;
 }
 
 int cf_mem_alloc(void **pointer, size_t bytes)
@@ -105,42 +123,37 @@ int cf_mem_free(void *pointer)
     return status;
 }
 
-/* NULL, and past the end of an allocation that is known. */
-static int check_range(const char *function, const char *name, const void *pointer, size_t bytes)
+/* Locates a pointer; NULL, and past the end of an allocation that is known, are refused. */
+static int locate(const char *function, const char *name, const void *pointer, size_t bytes, struct cf__memory *memory)
 {
     if (!pointer)
         return cf__fail(CF_EINVAL, "%s: %s is NULL", function, name);
-    struct cf__memory memory;
-    cf__locate(pointer, &memory);
-    if ((memory.is_device || (memory.driver && memory.driver->is_host)) && memory.size) {
-        size_t left = memory.size - (size_t)((const char *)pointer - memory.begin);
-        if (bytes > left)
-            return cf__fail(CF_EINVAL, "%s: %s has %zu bytes left in its allocation, not %zu", function, name, left,
-                            bytes);
-    }
+    cf__locate(pointer, memory);
+    if (memory->is_bounded && bytes > memory->left)
+        return cf__fail(CF_EINVAL, "%s: %s has %zu bytes left in its allocation, not %zu", function, name, memory->left,
+                        bytes);
     return CF_OK;
 }
 
-/* `synchronous` copies are complete on return. */
-static int copy(const char *function, cf_stream stream, void *target, const void *source, size_t bytes, int synchronous)
+static int copy(const char *function, cf_stream stream, void *target, const void *source, size_t bytes, int is_async)
 {
     if (bytes == 0)
         return CF_OK;
-    int status = check_range(function, "target", target, bytes);
+    struct cf__memory of_target, of_source;
+    int status = locate(function, "target", target, bytes, &of_target);
     if (status == CF_OK)
-        status = check_range(function, "source", source, bytes);
+        status = locate(function, "source", source, bytes, &of_source);
     struct cf__place place;
     if (status == CF_OK)
-        status = enter_for(&place, function, stream, target, source);
+        status = enter_for(&place, function, stream, &of_target, &of_source);
     if (status != CF_OK)
         return status;
-    CUresult result = synchronous ? place.driver->cuMemcpy((uintptr_t)target, (uintptr_t)source, bytes)
-                                  : place.driver->cuMemcpyAsync((uintptr_t)target, (uintptr_t)source, bytes, stream);
+    CUresult result = cf__copy(&place, target, source, bytes, is_async, stream);
     /* Copies within a device return early: wait, so that "complete" is true of them too. */
-    if (result == CUDA_SUCCESS && synchronous)
+    if (result == CUDA_SUCCESS && !is_async)
         result = place.driver->cuStreamSynchronize(NULL);
     if (result != CUDA_SUCCESS)
-        status = cf__fail_driver(place.driver, result, synchronous ? "cuMemcpy" : "cuMemcpyAsync", "%s: %zu bytes",
+        status = cf__fail_driver(place.driver, result, is_async ? "cuMemcpyAsync" : "cuMemcpy", "%s: %zu bytes",
                                  function, bytes);
     cf__leave(&place);
     return status;
@@ -148,27 +161,27 @@ static int copy(const char *function, cf_stream stream, void *target, const void
 
 int cf_mem_copy(void *target, const void *source, size_t bytes)
 {
-    return copy("cf_mem_copy", NULL, target, source, bytes, 1);
+    return copy("cf_mem_copy", NULL, target, source, bytes, 0);
 }
 
 int cf_mem_copy_async(cf_stream stream, void *target, const void *source, size_t bytes)
 {
-    return copy("cf_mem_copy_async", stream, target, source, bytes, 0);
+    return copy("cf_mem_copy_async", stream, target, source, bytes, 1);
 }
 
-static int fill(const char *function, cf_stream stream, void *target, unsigned char value, size_t bytes,
-                int synchronous)
+static int fill(const char *function, cf_stream stream, void *target, unsigned char value, size_t bytes, int is_async)
 {
     if (bytes == 0)
         return CF_OK;
-    int status = check_range(function, "target", target, bytes);
+    struct cf__memory of_target;
+    int status = locate(function, "target", target, bytes, &of_target);
     struct cf__place place;
     if (status == CF_OK)
-        status = enter_for(&place, function, stream, target, NULL);
+        status = enter_for(&place, function, stream, &of_target, NULL);
     if (status != CF_OK)
         return status;
     CUresult result = place.driver->cuMemsetD8Async((uintptr_t)target, value, bytes, stream);
-    if (result == CUDA_SUCCESS && synchronous)
+    if (result == CUDA_SUCCESS && !is_async)
         result = place.driver->cuStreamSynchronize(stream);
     if (result != CUDA_SUCCESS)
         status = cf__fail_driver(place.driver, result, "cuMemsetD8Async", "%s: %zu bytes", function, bytes);
@@ -178,10 +191,10 @@ static int fill(const char *function, cf_stream stream, void *target, unsigned c
 
 int cf_mem_fill(void *target, unsigned char value, size_t bytes)
 {
-    return fill("cf_mem_fill", NULL, target, value, bytes, 1);
+    return fill("cf_mem_fill", NULL, target, value, bytes, 0);
 }
 
 int cf_mem_fill_async(cf_stream stream, void *target, unsigned char value, size_t bytes)
 {
-    return fill("cf_mem_fill_async", stream, target, value, bytes, 0);
+    return fill("cf_mem_fill_async", stream, target, value, bytes, 1);
 }
