@@ -118,20 +118,11 @@ static CUresult device_name(char *name, int size, CUdevice device)
     return CUDA_SUCCESS;
 }
 
+/* What the library asks of GPUs alone. */
 static CUresult device_attribute(int *value, CUdevice_attribute attribute, CUdevice device)
 {
-    (void)device;
-    switch (attribute) {
-    case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X:
-        *value = INT32_MAX;
-        return CUDA_SUCCESS;
-    case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y:
-    case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z:
-        *value = UINT16_MAX;
-        return CUDA_SUCCESS;
-    default:
-        return CUDA_ERROR_INVALID_VALUE;
-    }
+    (void)value, (void)attribute, (void)device;
+    return CUDA_ERROR_INVALID_VALUE;
 }
 
 static CUresult primary_retain(CUcontext *context, CUdevice device)
@@ -177,7 +168,7 @@ static CUresult context_device(CUdevice *device)
     return CUDA_SUCCESS;
 }
 
-/* GPU contexts count from 1. */
+/* Far from those of GPU contexts, which the driver counts up. */
 static CUresult context_id(CUcontext context, unsigned long long *id)
 {
     (void)context;

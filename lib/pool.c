@@ -11,7 +11,8 @@
 
 #include "internal.h"
 
-/* Launches of fewer CUDA threads than this run on the launching thread: waking a worker costs some 10 us. */
+/* Launches of fewer CUDA threads than this run on the launching thread. Measured on two cores: waking the worker cost 6
+ * to 8 us, and a gather of this many took one thread 11 us. */
 #define SMALL_LAUNCH 16384
 
 /* CUDA threads to a chunk, at least: keeps the counter's cost away from the work's. */

@@ -347,13 +347,6 @@ CUresult fake_cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUd
     TRY(fake_begin());
     TRY(check_device(device));
     switch (attribute) {
-    case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X:
-        *value = INT32_MAX;
-        break;
-    case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y:
-    case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z:
-        *value = UINT16_MAX;
-        break;
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
         *value = fake.capability[device] / 10;
         break;

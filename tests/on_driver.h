@@ -12,6 +12,8 @@
 
 #include <cuferry.h>
 
+#include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +40,36 @@ static inline int run_on_driver(const char *group, const struct CMUnitTest *test
 
 #define RUN_ON_DRIVER(tests, setup, teardown)                                                                          \
     run_on_driver(#tests, tests, sizeof(tests) / sizeof(tests)[0], setup, teardown)
+
+/* Runs a body that changes its thread's device, which cannot be taken back: on a thread of its own. It gives NULL, or
+ * what was wrong, since nothing can be asserted there. */
+static inline void run_beside_a_gpu(void *(*body)(void *))
+{
+    if (!on_cuda()) {
+        puts("# skip: there is one device");
+        skip();
+    }
+    pthread_t thread;
+    void *wrong;
+    assert_int_equal(pthread_create(&thread, NULL, body, NULL), 0);
+    assert_int_equal(pthread_join(thread, &wrong), 0);
+    if (wrong)
+        fail_msg("%s", (char *)wrong);
+}
+
+/* A function of the GPU's driver that is not in the library's list, for tests that play an application beside it. */
+static inline void (*driver_function(const char *name, int version))(void)
+{
+    unsigned int (*lookup)(const char *, void **, int, unsigned long long, int *) = NULL;
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    void (*function)(void) = NULL;
+    if (library)
+        *(void **)&lookup = dlsym(library, "cuGetProcAddress_v2");
+    if (!lookup || lookup(name, (void **)&function, version, 0, NULL) != 0 || !function)
+        fail_msg("the driver has no %s", name);
+    dlclose(library);
+    return function;
+}
 
 /* Asserts a call's status and, with the text it must hold, its detail. */
 #define assert_ok(call) assert_int_equal(call, CF_OK)

@@ -165,20 +165,6 @@ static inline const struct cf__driver *other_library(void)
     return &driver;
 }
 
-/* A function that is not in the library's list. */
-static inline void (*driver_function(const char *name, int version))(void)
-{
-    CUresult (*lookup)(const char *, void **, int, unsigned long long, int *) = NULL;
-    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-    void (*function)(void) = NULL;
-    if (library)
-        *(void **)&lookup = dlsym(library, "cuGetProcAddress_v2");
-    if (!lookup || lookup(name, (void **)&function, version, 0, NULL) != CUDA_SUCCESS || !function)
-        fail_msg("the driver has no %s", name);
-    dlclose(library);
-    return function;
-}
-
 typedef CUresult create_context(CUcontext *context, unsigned int flags, CUdevice device);
 typedef CUresult destroy_context(CUcontext context);
 #define context_create ((create_context *)driver_function("cuCtxCreate", 3020))

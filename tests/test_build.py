@@ -23,9 +23,13 @@ class BuildTest:
         shutil.copytree(ROOT, self.tree, ignore=shutil.ignore_patterns('build*', '.git', '__pycache__', '.whl', '.cmocka'))
         shutil.copy(os.path.join(ROOT, 'build.ninja.in'), self.tree)
 
-    def configure(self, *arguments):
+    def configure(self, *arguments, **environment):
         return run([os.path.join(self.tree, 'configure'), f'--builddir={self.build}', *arguments],
-                   cwd=os.path.dirname(self.tree))
+                   cwd=os.path.dirname(self.tree), env=dict(os.environ, **environment))
+
+    def generated(self, name):
+        with open(os.path.join(self.build, name), encoding='utf-8') as file:
+            return file.read()
 
     def ninja(self, *arguments):
         """What was built, as the descriptions of the edges, or the output where it failed."""
@@ -50,8 +54,7 @@ class BuildTest:
         code, out, err = self.configure('--targets=80,90')
         self.tap.check('configure_prints_what_it_probes',
                        '' if code == 0 and 'C compiler' in out and 'CUDA toolkit' in out else f'exit {code}: {out}{err}')
-        with open(os.path.join(self.build, 'config.log'), encoding='utf-8') as file:
-            log = file.read()
+        log = self.generated('config.log')
         self.tap.check('configure_keeps_config_log', '' if '-std=c11' in log and 'C compiler' in log else log)
         self.gpu = 'CPU code alone' not in out
         built = self.ninja()
@@ -90,6 +93,14 @@ class BuildTest:
                       '{\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n)\n        x[i] = 1;\n}\n',
                       (r'(SCAN|CXX|NVCC|AS|CC|CFGEN) gen/(gather|cuferry_registry)\..*|CFGEN gen|AR libcuferry\.a|LINK .*'
                        r'|CC gen/outside.stub.o|CC tools/cf-demo.o', ['CFGEN gen', 'CC gen/gather.stub.o', 'AR libcuferry.a']))
+        path = os.path.join(self.tree, 'kernels', 'gather.cu')
+        with open(path, encoding='utf-8') as file:
+            text = file.read()
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write(text.replace('/* Gathers N elements', '/* Gathers, as was said, N elements', 1))
+        self.ninja()
+        header = self.generated('gen/cuferry/kernels.h')
+        self.tap.check('ninja_changed_comment_reaches_the_header', '' if 'Gathers, as was said, N' in header else header[:800])
         self.rebuilds('ninja_changed_library_file_builds_it_alone', 'lib/version.c', '/* changed */\n',
                       (r'CC lib/version\.o|AR libcuferry\.a|LINK .*', ['CC lib/version.o', 'AR libcuferry.a']))
         with open(os.path.join(self.tree, 'kernels', 'extra.cu'), 'w', encoding='utf-8') as file:
@@ -108,10 +119,19 @@ class BuildTest:
                        '' if "kernels/extra.cu:1:24: error: 'm' is no parameter" in built else built)
         os.remove(path)
         built = self.ninja()
-        self.tap.check('ninja_removed_kernel_file_leaves_the_library',
-                       '\n'.join(built) if any('FAILED' in line for line in built) else '')
+        _, out, err = run([os.path.join(self.build, 'cf-run'), '--list'])
+        gone = 'gather_f32_i32' in out and 'extra' not in out and not any('FAILED' in line for line in built)
+        self.tap.check('ninja_removed_kernel_file_leaves_the_library', '' if gone else f'{built}\n{out}{err}')
 
     def reconfigures(self):
+        self.configure('--cuda=no', CFLAGS='-O1 -g', CXXFLAGS='-O1')
+        before = self.generated('build.ninja')
+        os.utime(os.path.join(self.tree, 'configure'))
+        self.ninja('build.ninja')
+        same = self.generated('build.ninja') == before and '\ncflags = -O1 -g' in before and '\ncxxflags = -O1' in before
+        self.tap.check('ninja_reconfigures_as_the_environment_had_it', '' if same else self.generated('build.ninja')[:1500])
+        built = self.ninja()
+        self.tap.check('ninja_builds_with_o1', '' if 'AR libcuferry.a' in built else '\n'.join(built))
         self.rebuilds('ninja_touched_configure_runs_it_and_builds_nothing', 'configure', '', (r'CONFIGURE', ['CONFIGURE']))
 
 

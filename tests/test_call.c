@@ -8,6 +8,8 @@
 #include <cuferry/kernels.h>
 #include <cuferry/registry.h>
 
+#include "internal.h"
+
 #define POISON 0xa5
 #define GUARD 64 /* bytes behind every result */
 
@@ -702,21 +704,6 @@ static void gather_any_outcome_leaves_nothing_behind(void **state)
 
 /* ---- Two devices in one process ---- */
 
-/* A thread's device cannot be taken back, so that each of these has a thread: NULL, or what was wrong. */
-static void on_thread(void *(*body)(void *))
-{
-    if (!on_cuda()) {
-        puts("# skip: there is one device");
-        skip();
-    }
-    pthread_t thread;
-    void *wrong;
-    assert_int_equal(pthread_create(&thread, NULL, body, NULL), 0);
-    assert_int_equal(pthread_join(thread, &wrong), 0);
-    if (wrong)
-        fail_msg("%s", (char *)wrong);
-}
-
 static void *call_on_host(void *unused)
 {
     unsigned short seed[3] = {4, 4, 4};
@@ -741,7 +728,7 @@ static void *call_on_host(void *unused)
 static void gather_on_the_cpu_beside_a_gpu_takes_its_own_memory(void **state)
 {
     (void)state;
-    on_thread(call_on_host);
+    run_beside_a_gpu(call_on_host);
 }
 
 static void *call_with_memory_of_host(void *unused)
@@ -765,7 +752,7 @@ static void *call_with_memory_of_host(void *unused)
 static void gather_on_a_gpu_with_memory_of_the_cpu_checks_its_size(void **state)
 {
     (void)state;
-    on_thread(call_with_memory_of_host);
+    run_beside_a_gpu(call_with_memory_of_host);
 }
 
 /* ---- Threads ---- */
@@ -809,9 +796,98 @@ static void gather_8_threads_at_once_are_right(void **state)
     }
 }
 
+/* ---- Memory that another part of the program has from the driver ---- */
+
+enum { PAGE = 4096 };
+
+/* Host memory of which the first `registered` bytes are known to the driver. */
+static unsigned char *half_registered(size_t bytes, size_t registered)
+{
+    int (*host_register)(void *, size_t, unsigned int) =
+        (int (*)(void *, size_t, unsigned int))driver_function("cuMemHostRegister", 6050);
+    unsigned char *memory = aligned_alloc(PAGE, (bytes + PAGE - 1) / PAGE * PAGE);
+    struct cf__place place;
+    assert_non_null(memory);
+    assert_ok(cf__enter(&place, "test", NULL));
+    assert_int_equal(host_register(memory, registered, 0), 0);
+    cf__leave(&place);
+    return memory;
+}
+
+static void unregister(unsigned char *memory)
+{
+    int (*host_unregister)(void *) = (int (*)(void *))driver_function("cuMemHostUnregister", 4000);
+    struct cf__place place;
+    assert_ok(cf__enter(&place, "test", NULL));
+    assert_int_equal(host_unregister(memory), 0);
+    cf__leave(&place);
+    free(memory);
+}
+
+static void gather_host_memory_registered_in_part_or_whole_is_right(void **state)
+{
+    (void)state;
+    if (!on_cuda()) {
+        puts("# skip: host memory is used in place");
+        skip();
+    }
+    enum { N = 5 * PAGE, M = 3 * PAGE };
+    static const size_t parts[] = {PAGE, 2 * PAGE, 0}; /* 0: all of it */
+    unsigned short seed[3] = {7, 7, 1};
+    for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
+        float *source = (void *)half_registered(M * sizeof(float), parts[p] ? parts[p] : M * sizeof(float));
+        int32_t *index = (void *)half_registered(N * sizeof(int32_t), parts[p] ? parts[p] : N * sizeof(int32_t));
+        float *res = (void *)half_registered(N * sizeof(float), parts[p] ? parts[p] : N * sizeof(float));
+        for (int i = 0; i < M; i++)
+            source[i] = (float)nrand48(seed);
+        for (int i = 0; i < N; i++)
+            index[i] = (int32_t)(nrand48(seed) % M);
+        memset(res, POISON, N * sizeof(float));
+        assert_ok(cf_gather(source, index, res, N, M));
+        for (int i = 0; i < N; i++)
+            assert_memory_equal(&res[i], &source[index[i]], sizeof(float));
+        unregister((void *)source);
+        unregister((void *)index);
+        unregister((void *)res);
+    }
+}
+
+static void gather_managed_memory_is_right_and_bounded(void **state)
+{
+    (void)state;
+    if (!on_cuda()) {
+        puts("# skip: managed memory is a GPU's");
+        skip();
+    }
+    enum { N = 1000, M = 100 };
+    int (*alloc_managed)(CUdeviceptr *, size_t, unsigned int) =
+        (int (*)(CUdeviceptr *, size_t, unsigned int))driver_function("cuMemAllocManaged", 6000);
+    CUdeviceptr memory = 0;
+    struct cf__place place;
+    assert_ok(cf__enter(&place, "test", NULL));
+    assert_int_equal(alloc_managed(&memory, M * sizeof(float), 1), 0); /* 1: for any stream */
+    float *source = (void *)(uintptr_t)memory, res[N];
+    float expected[M];
+    int32_t index[N];
+    for (int i = 0; i < M; i++)
+        expected[i] = (float)i * 0.5f;
+    for (int i = 0; i < N; i++)
+        index[i] = i * 7 % M;
+    assert_ok(cf_mem_copy(source, expected, sizeof expected));
+    assert_ok(cf_gather(source, index, res, N, M));
+    for (int i = 0; i < N; i++)
+        assert_true(res[i] == expected[index[i]]);
+    assert_fails(cf_gather(source, index, res, N, M + 1), CF_EINVAL,
+                 "source has 101 elements, 404 bytes, and its allocation ends after 400 bytes");
+    assert_int_equal(place.driver->cuMemFree(memory), 0);
+    cf__leave(&place);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gather_host_memory_registered_in_part_or_whole_is_right),
+        cmocka_unit_test(gather_managed_memory_is_right_and_bounded),
         cmocka_unit_test(gather_typed_function_every_mix_is_right),
         cmocka_unit_test(gather_generic_every_mix_is_right),
         cmocka_unit_test(call_registered_kernel_every_mix_is_right),

@@ -80,6 +80,8 @@ class GeneratorTest:
             'header_as_c99': cc + ['-std=c99', *strict, *include, '-x', 'c', '-include', header, '/dev/null'],
             'header_as_c11': cc + ['-std=c11', *strict, *include, '-x', 'c', '-include', header, '/dev/null'],
             'header_as_cxx': cxx + ['-std=c++11', *strict, *include, '-x', 'c++', '-include', header, '/dev/null'],
+            'header_beside_macros_of_its_names': cc + [
+                '-std=c11', *strict, *include, '-DN=10', '-DM=20', '-DT=30', '-x', 'c', '-include', header, '/dev/null'],
             'host_body': cxx + ['-std=c++17', '-Wall', '-Wextra', '-Werror', '-Wno-unknown-pragmas',
                                 '-Wno-unused-parameter', '-fsyntax-only', *include, f'-I{ROOT}/include/cuferry',
                                 f'-I{CASES}', os.path.join(folder, f'{stem}.host.cpp')],
@@ -87,6 +89,34 @@ class GeneratorTest:
         for what, command in commands.items():
             code, _, err = run(command, cwd=CASES)
             self.tap.check(f'cfgen_{stem}_{what}_compiles', err if code else '')
+
+    def calls(self):
+        """A table of types that the instances do not fill: every instance can be called by the generic name."""
+        with tempfile.TemporaryDirectory() as folder:
+            self.cfgen(folder, '--prefix', 't', 'names.cu')
+            cc, cxx = shlex.split(self.options.cc), shlex.split(self.options.cxx)
+            for good, types in ((True, ('float', 'int')), (True, ('float', 'int64_t')), (True, ('double', 'short')),
+                                (True, ('double', 'signed char')), (False, ('int', 'int')), (False, ('float', 'double'))):
+                path = os.path.join(folder, 'call.c')
+                with open(path, 'w', encoding='utf-8') as file:
+                    file.write(f'#include "t.h"\nint call({types[0]} *x, const {types[1]} *k);\n'
+                               f'int call({types[0]} *x, const {types[1]} *k)\n{{\n    return t_sparse(x, k, 3);\n}}\n')
+                for language, command in (('c', cc + ['-std=c11']), ('cxx', cxx + ['-std=c++11', '-x', 'c++'])):
+                    code, _, err = run([*command, '-Werror', '-fsyntax-only', f'-I{folder}', f'-I{ROOT}/include', path])
+                    name = f'generic_{language}_call_of_{types[0]}_and_{types[1].replace(" ", "_")}'
+                    self.tap.check(f'{name}_{"compiles" if good else "is_refused"}', err if (code == 0) != good else '')
+
+    def reserved_names(self):
+        """No kernel of the library's own prefix is called as the library is."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, 'k.cu')
+            for name, good in (('call', False), ('mem_copy', False), ('kernel_at', False), ('registry', False),
+                               ('locate', True), ('driver_host', True), ('k_gather', True)):
+                with open(path, 'w', encoding='utf-8') as file:
+                    file.write(f'#pragma cf kernel grid(n)\n__global__ void {name}(int n)\n{{\n}}\n')
+                code, _, err = self.cfgen(folder, path)
+                fine = code == 0 if good else code == 1 and f"cf_{name} is a name of the library's own" in err
+                self.tap.check(f'cfgen_kernel_called_{name}_is_{"taken" if good else "refused"}', '' if fine else err or 'taken')
 
     def proof(self):
         """A kernel that changes after the generator has read it compiles neither for the CPU nor for a GPU."""
@@ -159,6 +189,8 @@ def main():
     stems = sorted(re.sub(r'\.cu$', '', f) for f in os.listdir(CASES) if f.endswith('.cu'))
     for stem in stems:
         test.case(stem)
+    test.calls()
+    test.reserved_names()
     test.proof()
     test.command_line()
     test.unchanged_output_is_left_alone()

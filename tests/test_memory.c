@@ -1,6 +1,8 @@
 /* test_memory.c - allocation, copies and fills of device memory, in the plain and the stream-ordered form. */
 #include "on_driver.h"
 
+#include "internal.h"
+
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -514,7 +516,6 @@ static void mem_fill_bad_target_is_invalid(void **state)
 
 /* ---- Two devices in one process ---- */
 
-/* A thread's device cannot be taken back, so that this has a thread: NULL, or what was wrong. */
 static void *cross_devices(void *unused)
 {
     void *of_host = NULL, *of_gpu = NULL;
@@ -542,24 +543,50 @@ static void *cross_devices(void *unused)
     return NULL;
 }
 
-static void mem_functions_two_devices_each_memory_is_reached(void **state)
+static void mem_copy_host_memory_registered_in_part_moves_the_bytes(void **state)
 {
     (void)state;
     if (!on_cuda()) {
-        puts("# skip: there is one device");
+        puts("# skip: host memory is used in place");
         skip();
     }
-    pthread_t thread;
-    void *wrong;
-    assert_int_equal(pthread_create(&thread, NULL, cross_devices, NULL), 0);
-    assert_int_equal(pthread_join(thread, &wrong), 0);
-    if (wrong)
-        fail_msg("%s", (char *)wrong);
+    enum { PAGE = 4096, BYTES = 3 * PAGE };
+    int (*host_register)(void *, size_t, unsigned int) =
+        (int (*)(void *, size_t, unsigned int))driver_function("cuMemHostRegister", 6050);
+    int (*host_unregister)(void *) = (int (*)(void *))driver_function("cuMemHostUnregister", 4000);
+    unsigned char *memory = aligned_alloc(PAGE, BYTES), expected[BYTES];
+    void *device;
+    struct cf__place place;
+    assert_non_null(memory);
+    random_bytes(expected, sizeof expected);
+    memcpy(memory, expected, sizeof expected);
+    assert_ok(cf_mem_alloc(&device, BYTES));
+    assert_ok(cf__enter(&place, "test", NULL));
+    assert_int_equal(host_register(memory, PAGE, 0), 0);
+    assert_ok(cf_mem_copy(device, memory, BYTES));
+    memset(memory, 0, BYTES);
+    assert_ok(cf_mem_copy(memory, device, BYTES));
+    assert_memory_equal(memory, expected, BYTES);
+    memset(memory, 0, BYTES);
+    assert_ok(cf_mem_copy_async(NULL, memory, device, BYTES));
+    assert_ok(cf_stream_sync(NULL));
+    assert_memory_equal(memory, expected, BYTES);
+    assert_int_equal(host_unregister(memory), 0);
+    cf__leave(&place);
+    assert_ok(cf_mem_free(device));
+    free(memory);
+}
+
+static void mem_functions_two_devices_each_memory_is_reached(void **state)
+{
+    (void)state;
+    run_beside_a_gpu(cross_devices);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(mem_copy_host_memory_registered_in_part_moves_the_bytes),
         cmocka_unit_test(mem_functions_two_devices_each_memory_is_reached),
         cmocka_unit_test(mem_alloc_any_size_is_aligned_and_usable),
         cmocka_unit_test(mem_alloc_0_bytes_is_null),

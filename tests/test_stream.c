@@ -268,16 +268,7 @@ static void *cross_drivers(void *unused)
 static void stream_wait_across_drivers_works(void **state)
 {
     (void)state;
-    if (!on_cuda()) {
-        puts("# skip: there is one driver");
-        skip();
-    }
-    pthread_t thread; /* the device of a thread cannot be taken back */
-    void *wrong;
-    assert_int_equal(pthread_create(&thread, NULL, cross_drivers, NULL), 0);
-    assert_int_equal(pthread_join(thread, &wrong), 0);
-    if (wrong)
-        fail_msg("%s", (char *)wrong);
+    run_beside_a_gpu(cross_drivers);
 }
 
 static void stream_create_many_are_distinct_and_reusable(void **state)
