@@ -63,7 +63,8 @@ def _exprs(exprs, indent):
 
 def _param(param):
     fields = [f'.name = {c_string(param.name)}', f'.ctype = {c_string(param.ctype)}', f'.type = {param.scalar.enum}',
-              f'.direction = {param.direction}']
+              f'.direction = {param.direction}', '.lanes = 1', f'.bytes = {param.scalar.size}',
+              f'.align = {param.scalar.size}']
     if not param.extents:
         return fold(f'        {{{", ".join(fields)}}},\n', 9)
     fields.append(f'.ndims = {len(param.extents)}')

@@ -40,10 +40,9 @@ int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], c
         return CF_OK;
     }
     pointer->bytes = array.bytes;
-    size_t size = cf_type_size(param->type);
-    if ((uintptr_t)given % size)
-        return cf__fail(CF_EINVAL, "%s: %s = %p is not aligned to its elements' %zu bytes", kernel->function,
-                        param->name, given, size);
+    if (param->align > 1 && (uintptr_t)given % param->align)
+        return cf__fail(CF_EINVAL, "%s: %s = %p is not aligned to its elements' %" PRIu32 " bytes", kernel->function,
+                        param->name, given, param->align);
 
     struct cf__memory memory;
     cf__locate(given, &memory);
@@ -159,7 +158,7 @@ static int report_element(const struct call *call, const cf_check *check, int64_
 {
     const cf_kernel *kernel = call->kernel;
     const cf_param *param = &kernel->params[check->array];
-    size_t size = cf_type_size(param->type);
+    size_t size = param->bytes;
     union {
         int32_t narrow;
         int64_t wide;

@@ -144,7 +144,7 @@ static int check_parameters(const cf_kernel *kernel, const struct cf__driver *dr
         return CF_OK;
     for (uint32_t i = 0; i < kernel->nparams; i++) {
         const cf_param *param = &kernel->params[i];
-        size_t offset, size = 0, expected = param->direction == CF_VALUE ? cf_type_size(param->type) : sizeof(void *);
+        size_t offset, size = 0, expected = param->direction == CF_VALUE ? param->bytes : sizeof(void *);
         CUresult result = driver->cuKernelGetParamInfo(handle, i, &offset, &size);
         if (result != CUDA_SUCCESS)
             return cf__fail(CF_EIMAGE, "%s: its image does not know %s, parameter %" PRIu32 " of its descriptor",

@@ -54,7 +54,7 @@ int cf__array(const cf_kernel *kernel, uint32_t i, void *const args[], struct cf
     }
     if (empty)
         count = overflow = 0;
-    overflow |= __builtin_mul_overflow(count, (int64_t)cf_type_size(param->type), &bytes);
+    overflow |= __builtin_mul_overflow(count, (int64_t)param->bytes, &bytes);
     if (overflow)
         return too_large(kernel, param, args);
     *array = (struct cf__array){count, (size_t)bytes};

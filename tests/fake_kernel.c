@@ -128,7 +128,7 @@ CUresult fake_cuKernelGetFunction(CUfunction *function, CUkernel kernel)
 
 static size_t param_size(const cf_param *param)
 {
-    return param->direction == CF_VALUE ? cf_type_size(param->type) : sizeof(void *);
+    return param->direction == CF_VALUE ? param->bytes : sizeof(void *);
 }
 
 CUresult fake_cuKernelGetParamInfo(CUkernel kernel, size_t index, size_t *offset, size_t *size)

@@ -16,10 +16,10 @@ static const struct cf_expr extents[] = {
     {"100 / i8", (const cf_op[]){CONST(100), PARAM(CF_I8), OP(DIV), OP(END)}},
 };
 static const cf_param params[] = {
-#define ROW(name, text, type) {text, #type, name, CF_VALUE, 0, NULL},
+#define ROW(id, text, c) {.name = text, .ctype = #c, .type = id, .direction = CF_VALUE, .bytes = sizeof(c)},
     CF_TYPE_LIST(ROW)
 #undef ROW
-    {"array", "float *", CF_F32, CF_OUT, 3, extents},
+    {.name = "array", .ctype = "float *", .type = CF_F32, .direction = CF_OUT, .bytes = 4, .ndims = 3, .extents = extents},
 };
 enum { ARRAY = CF_TYPE_COUNT, PARAMS };
 static const cf_kernel kernel = {

@@ -437,7 +437,7 @@ static void kernel_with_parameter_of_another_size_names_it(void **state)
     needs_param_info();
     cf_param params[5];
     memcpy(params, kernel.params, sizeof params);
-    params[3].type = CF_I32;
+    params[3].bytes = 4;
     kernel.params = params;
     expect_refused(CF_EIMAGE, 0, "cf_gather_f32_i32: N has 8 bytes in its image and 4 in its descriptor");
 }

@@ -481,7 +481,7 @@ class RunTest:
                 ('too_few_fields', 'random:f32', 'random:TYPE:COUNT'),
                 ('too_many_fields', 'fill:f32:1:2:3', 'fill:TYPE:COUNT:VALUE'),
                 ('far_too_many_fields', 'randint:i32:1:2:3:4:5:6:7:8', 'randint:TYPE:COUNT:LOW:HIGH'),
-                ('unknown_type', 'random:f16:3', "'f16'"),
+                ('unknown_type', 'random:f8:3', "'f8'"),
                 ('random_integers', 'random:i32:3', 'floating-point'),
                 ('randint_floats', 'randint:f32:3:0:1', 'integer'),
                 ('count_of_a_word', 'random:f32:many', "'many'"),

@@ -228,7 +228,7 @@ static void make_integers(const struct argument *argument)
         for (uint64_t i = 0; i < count; i++)                                                     \
             ((ctype *)argument->data)[i] = (ctype)(low + random_below(argument->seed, i, span)); \
         break;
-        CF_TYPE_LIST(MAKE_INTEGERS)
+        ELEMENT_LIST(MAKE_INTEGERS)
 #undef MAKE_INTEGERS
     default:
         break;

@@ -14,7 +14,7 @@ char element_kind(cf_type type)
 #define ELEMENT_KIND(name, text, ctype) \
     case name:                          \
         return (ctype)0.5 != (ctype)0 ? 'f' : (ctype)-1 < (ctype)1 ? 'i' : 'u';
-        CF_TYPE_LIST(ELEMENT_KIND)
+        ELEMENT_LIST(ELEMENT_KIND)
 #undef ELEMENT_KIND
     default:
         return 0;
@@ -74,7 +74,7 @@ int element_store(cf_type type, element_wide integer, union element *value)
     case name:                             \
         value->of_##name = (ctype)integer; \
         return 0;
-        CF_TYPE_LIST(ELEMENT_STORE)
+        ELEMENT_LIST(ELEMENT_STORE)
 #undef ELEMENT_STORE
     default:
         return -1;
@@ -91,7 +91,7 @@ int element_integer(cf_type type, const union element *value, int64_t *integer)
     case name:                                 \
         wide = (element_wide)value->of_##name; \
         break;
-        CF_TYPE_LIST(ELEMENT_LOAD)
+        ELEMENT_LIST(ELEMENT_LOAD)
 #undef ELEMENT_LOAD
     default:
         return -1;

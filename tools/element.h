@@ -12,10 +12,23 @@
 /* Holds every value of every integer type. */
 __extension__ typedef __int128 element_wide;
 
+/* The types that have an element of their own on the command line. */
+#define ELEMENT_LIST(X)        \
+    X(CF_I8, "i8", int8_t)     \
+    X(CF_I16, "i16", int16_t)  \
+    X(CF_I32, "i32", int32_t)  \
+    X(CF_I64, "i64", int64_t)  \
+    X(CF_U8, "u8", uint8_t)    \
+    X(CF_U16, "u16", uint16_t) \
+    X(CF_U32, "u32", uint32_t) \
+    X(CF_U64, "u64", uint64_t) \
+    X(CF_F32, "f32", float)    \
+    X(CF_F64, "f64", double)
+
 /* A value of any type; its address serves as that of the type's own object. */
 union element {
 #define ELEMENT_MEMBER(name, text, ctype) ctype of_##name;
-    CF_TYPE_LIST(ELEMENT_MEMBER)
+    ELEMENT_LIST(ELEMENT_MEMBER)
 #undef ELEMENT_MEMBER
 };
 

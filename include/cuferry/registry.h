@@ -10,13 +10,15 @@
 #include <stdint.h>
 #include <string.h>
 
+#include <cuferry/types.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Raised when anything below changes, but for fields that are added at the end of cf_kernel or cf_module: those raise
- * their `size` alone. */
-#define CF_REGISTRY_VERSION 1
+/* Raised when anything below changes, but for fields that are added at the end of cf_kernel, cf_symbol or cf_module:
+ * those raise their `size` alone. */
+#define CF_REGISTRY_VERSION 2
 
 /* The most dimensions of a grid, and of an array. */
 #define CF_GRID_DIMS 3
@@ -25,24 +27,40 @@ extern "C" {
 /* ---- Types ----------------------------------------------------------------------------------------------------- */
 
 /* Scalar types: enumerator, short name, C type. The short name is also what cf-run reads: f32, i64. */
-#define CF_TYPE_LIST(X)        \
-    X(CF_I8, "i8", int8_t)     \
-    X(CF_I16, "i16", int16_t)  \
-    X(CF_I32, "i32", int32_t)  \
-    X(CF_I64, "i64", int64_t)  \
-    X(CF_U8, "u8", uint8_t)    \
-    X(CF_U16, "u16", uint16_t) \
-    X(CF_U32, "u32", uint32_t) \
-    X(CF_U64, "u64", uint64_t) \
-    X(CF_F32, "f32", float)    \
-    X(CF_F64, "f64", double)
+#define CF_TYPE_LIST(X)               \
+    X(CF_I8, "i8", int8_t)            \
+    X(CF_I16, "i16", int16_t)         \
+    X(CF_I32, "i32", int32_t)         \
+    X(CF_I64, "i64", int64_t)         \
+    X(CF_U8, "u8", uint8_t)           \
+    X(CF_U16, "u16", uint16_t)        \
+    X(CF_U32, "u32", uint32_t)        \
+    X(CF_U64, "u64", uint64_t)        \
+    X(CF_F32, "f32", float)           \
+    X(CF_F64, "f64", double)          \
+    X(CF_BOOL, "bool", bool)          \
+    X(CF_F16, "f16", cf_half)         \
+    X(CF_BF16, "bf16", cf_bfloat16)   \
+    X(CF_C64, "c64", cf_complex64)    \
+    X(CF_C128, "c128", cf_complex128) \
+    X(CF_PTR, "ptr", void *)          \
+    X(CF_OPAQUE, "opaque", unsigned char)
 
+/* CF_PTR is a pointer that is itself an element or a value's member of an array of pointers; CF_OPAQUE a struct, or what
+ * void * points to: its size is its parameter's, not the type's. */
 typedef enum cf_type {
 #define CF_TYPE_ENUM(name, text, ctype) name,
     CF_TYPE_LIST(CF_TYPE_ENUM)
 #undef CF_TYPE_ENUM
         CF_TYPE_COUNT
 } cf_type;
+
+/* The type of an integer C type of any spelling, as a constant expression: char and enumerations differ by platform. */
+#define CF_INTEGER_TYPE(ctype)                                       \
+    (sizeof(ctype) == 1   ? ((ctype)-1 < (ctype)1 ? CF_I8 : CF_U8)   \
+     : sizeof(ctype) == 2 ? ((ctype)-1 < (ctype)1 ? CF_I16 : CF_U16) \
+     : sizeof(ctype) == 4 ? ((ctype)-1 < (ctype)1 ? CF_I32 : CF_U32) \
+                          : ((ctype)-1 < (ctype)1 ? CF_I64 : CF_U64))
 
 /* The short name and the size in bytes of a type; NULL and 0 for a number that is none. */
 static inline const char *cf_type_name(cf_type type)
@@ -74,11 +92,16 @@ static inline size_t cf_type_size(cf_type type)
 /* ---- Expressions ----------------------------------------------------------------------------------------------- */
 
 /* One step of an expression in postfix form over a stack of int64_t. Arithmetic is exact: a step that overflows or
- * divides by 0 fails the whole expression. Comparisons and logic give 0 or 1. */
+ * divides by 0 fails the whole expression. Comparisons and logic give 0 or 1.
+ *
+ * Expressions that serve reports and comparisons (bytes, flops, tolerance) are evaluated over a stack of double instead:
+ * they may read floating-point parameters and constants, and nothing in them fails. */
 enum cf_op_code {
-    CF_OP_END,   /* the value is on the stack */
-    CF_OP_CONST, /* push `operand` */
-    CF_OP_PARAM, /* push integer parameter number `operand` */
+    CF_OP_END,    /* the value is on the stack */
+    CF_OP_CONST,  /* push `operand` */
+    CF_OP_PARAM,  /* push integer parameter number `operand` */
+    CF_OP_MEMBER, /* push a member of a parameter; `operand` is a CF_MEMBER() */
+    CF_OP_REAL,   /* push the double whose bits are `operand` */
     CF_OP_NEG,
     CF_OP_NOT,
     CF_OP_ADD, /* pops the right operand, then the left */
@@ -103,6 +126,12 @@ typedef struct cf_op {
     int64_t operand;
 } cf_op;
 
+/* The operand of CF_OP_MEMBER: the parameter's number, the member's cf_type and its offset in the parameter's value. */
+#define CF_MEMBER(param, type, offset) ((int64_t)(offset) << 24 | (int64_t)(type) << 16 | (param))
+#define CF_MEMBER_PARAM(operand) ((uint32_t)((operand)&0xffff))
+#define CF_MEMBER_TYPE(operand) ((cf_type)((operand) >> 16 & 0xff))
+#define CF_MEMBER_OFFSET(operand) ((size_t)((operand) >> 24))
+
 /* The deepest stack an expression may need; the generator refuses more. */
 #define CF_EXPR_DEPTH 16
 
@@ -114,20 +143,29 @@ typedef struct cf_expr {
 /* ---- Kernels --------------------------------------------------------------------------------------------------- */
 
 typedef enum cf_direction {
-    CF_VALUE,  /* passed by value */
-    CF_IN,     /* array, read only */
-    CF_OUT,    /* array, every element written */
-    CF_INOUT,  /* array, read and written */
-    CF_POINTER /* pointer of undeclared extent: device-visible memory only */
+    CF_VALUE,   /* passed by value */
+    CF_IN,      /* array, read only */
+    CF_OUT,     /* array, every element written */
+    CF_INOUT,   /* array, read and written */
+    CF_POINTER, /* pointer of undeclared extent: device-visible memory only */
+    CF_SCRATCH  /* array that the runtime supplies; no parameter of the C function */
 } cf_direction;
 
+/* Element [i][j] of an array of two dimensions stands i * P + j elements behind the pointer, where P is pitches[1], or
+ * extents[1] where that is absent; more dimensions likewise. What the kernel touches is [lowers[d], lowers[d] + extents[d])
+ * in each dimension d. */
 typedef struct cf_param {
     const char *name;
     const char *ctype; /* as C declares it: "const float *" */
-    cf_type type;      /* of the value, or of an array's elements */
+    cf_type type;      /* of the value, or of an array's elements; of the components where `lanes` is not 1 */
     cf_direction direction;
+    uint32_t lanes;         /* components of a vector: 4 for float4; else 1 */
+    uint32_t bytes, align;  /* size and alignment of the value, or of an element; 0 where void * points */
     uint32_t ndims;         /* arrays: number of extents */
     const cf_expr *extents; /* outermost first, in elements */
+    const cf_expr *lowers;  /* the first element in each dimension; NULL, or an absent one: 0 */
+    const cf_expr
+        *pitches; /* the length of each dimension in memory; NULL, or an absent one: the extent. [0] is absent */
 } cf_param;
 
 /* A condition on scalars, or on every element of an integer array. */
@@ -140,12 +178,16 @@ typedef struct cf_check {
     const struct cf_kernel *scan;   /* kernel that finds the first element outside; see kernels/outside.cu */
 } cf_check;
 
-/* How many threads are launched. `grid` counts threads, or blocks where `counts_blocks` is set; absent entries are 1.
- */
+/* How many threads are launched. `grid` counts elements, or blocks where `counts_blocks` is set; each thread takes `items`
+ * elements along x. Absent entries are 1. */
 typedef struct cf_launch_rule {
     uint8_t counts_blocks;
+    uint8_t is_cooperative; /* all blocks are resident at once */
+    uint8_t is_block_auto;  /* the driver is asked for the block's size; `block` is absent */
     cf_expr grid[CF_GRID_DIMS];
     cf_expr block[CF_GRID_DIMS];
+    cf_expr items;
+    cf_expr shared; /* bytes of dynamic shared memory; absent: 0 */
 } cf_launch_rule;
 
 /* Loaded state, written by the runtime alone; lives beside the descriptor, zero at the start. */
@@ -178,11 +220,18 @@ typedef struct cf_host_launch {
  * Blocks are independent; several threads run parts of one launch at once. */
 typedef void cf_host_body(const cf_host_launch *launch, uint64_t begin, uint64_t end);
 
+/* A template constant that tune(...) declares, and its value in one variant. */
+typedef struct cf_constant {
+    const char *name;
+    int64_t value;
+} cf_constant;
+
 typedef struct cf_kernel {
     uint32_t size, version; /* sizeof(cf_kernel), CF_REGISTRY_VERSION */
     const char *name;       /* key: "gather_f32_i32" */
     const char *family;     /* template it is an instance of: "gather"; its own name where it is none */
     const char *function;   /* C function: "cf_gather_f32_i32" */
+    const char *doc;        /* the comment above the kernel; NULL where there is none */
     const char *file;       /* source location of the kernel's name */
     uint32_t line;
     uint32_t nparams;
@@ -190,20 +239,54 @@ typedef struct cf_kernel {
     cf_launch_rule launch;
     uint32_t nchecks;
     const cf_check *checks;
-    cf_expr bytes;         /* bytes that one launch moves, for reports; absent: those of its arrays */
-    const cf_image *image; /* NULL where no GPU code was built */
-    const char *entry;     /* the kernel's symbol in the image */
-    cf_host_body *host;    /* NULL where there is no CPU body */
+    cf_expr bytes;              /* real: bytes that one launch moves, for reports; absent: those of its arrays */
+    cf_expr flops;              /* real: floating-point operations of one launch, for reports */
+    cf_expr tolerance;          /* real: how far results may be apart; absent: not at all */
+    const cf_image *image;      /* NULL where no GPU code was built */
+    const char *entry;          /* the kernel's symbol in the image */
+    cf_host_body *host;         /* NULL where there is no CPU body */
+    uint8_t is_host_whole;      /* the CPU body is called once for all blocks */
+    const uint32_t *host_bytes; /* size of each parameter as the CPU body takes it; NULL where there is none */
     cf_state *state;
+    uint32_t nconstants; /* tuned constants of this variant */
+    const cf_constant *constants;
+    uint32_t nvariants; /* the ways in which tune(...) lets this kernel run, itself the first; 0 where it has no tune */
+    const struct cf_kernel *const *variants;
 } cf_kernel;
 
-/* The kernels of one library, sorted by name (strcmp). */
+/* Data in __constant__ memory, with a setter. */
+typedef struct cf_symbol {
+    uint32_t size, version; /* sizeof(cf_symbol), CF_REGISTRY_VERSION */
+    const char *name;       /* "coeff" */
+    const char *function;   /* the setter: "heat_set_coeff" */
+    const char *doc;        /* the comment above it; NULL where there is none */
+    const char *file;
+    uint32_t line;
+    const char *ctype; /* of an element */
+    cf_type type;
+    uint32_t lanes;
+    uint32_t bytes, align; /* of an element */
+    uint32_t ndims;        /* 0: one value */
+    const int64_t *extents;
+    const cf_image *image; /* NULL where no GPU code was built */
+    const char *entry;     /* its name in the image */
+    void *const *host;     /* where the CPU's copy is; NULL where there is none */
+    uint32_t host_size;    /* bytes of that copy */
+    cf_state *state;
+} cf_symbol;
+
+/* The kernels and constants of one library, sorted by name (strcmp). */
 typedef struct cf_module {
     uint32_t size, version;
     const char *prefix; /* of the C functions: "cf" */
     size_t count;
     const cf_kernel *const *kernels;
+    size_t nsymbols;
+    const cf_symbol *const *symbols;
 } cf_module;
+
+/* What a shared object that cfcc makes exports under the name cf_module_info. */
+typedef const cf_module *cf_module_info_function(void);
 
 /* The bundled kernels. A program that names it links all of them. */
 extern const cf_module cf_registry;

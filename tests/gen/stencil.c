@@ -33,20 +33,23 @@ const cf_kernel t__k_step_w64 = {
     .line = 21,
     .nparams = 6,
     .params = (const cf_param[]){
-        {.name = "u", .ctype = "const double *", .type = CF_F64, .direction = CF_IN, .ndims = 2,
+        {.name = "u", .ctype = "const double *", .type = CF_F64, .direction = CF_IN, .lanes = 1, .bytes = 8, .align = 8,
+         .ndims = 2,
          .extents = (const cf_expr[]){
              {"ny", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}},
              {"nx", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}},
          }},
-        {.name = "v", .ctype = "double *", .type = CF_F64, .direction = CF_INOUT, .ndims = 2,
+        {.name = "v", .ctype = "double *", .type = CF_F64, .direction = CF_INOUT, .lanes = 1, .bytes = 8, .align = 8,
+         .ndims = 2,
          .extents = (const cf_expr[]){
              {"ny", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}},
              {"nx", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}},
          }},
-        {.name = "nx", .ctype = "int", .type = CF_I32, .direction = CF_VALUE},
-        {.name = "ny", .ctype = "int", .type = CF_I32, .direction = CF_VALUE},
-        {.name = "stride", .ctype = "unsigned short", .type = CF_U16, .direction = CF_VALUE},
-        {.name = "c", .ctype = "double", .type = CF_F64, .direction = CF_VALUE},
+        {.name = "nx", .ctype = "int", .type = CF_I32, .direction = CF_VALUE, .lanes = 1, .bytes = 4, .align = 4},
+        {.name = "ny", .ctype = "int", .type = CF_I32, .direction = CF_VALUE, .lanes = 1, .bytes = 4, .align = 4},
+        {.name = "stride", .ctype = "unsigned short", .type = CF_U16, .direction = CF_VALUE, .lanes = 1, .bytes = 2,
+         .align = 2},
+        {.name = "c", .ctype = "double", .type = CF_F64, .direction = CF_VALUE, .lanes = 1, .bytes = 8, .align = 8},
     },
     .launch = {
         .grid = {
@@ -97,20 +100,23 @@ const cf_kernel t__k_step_w128 = {
     .line = 21,
     .nparams = 6,
     .params = (const cf_param[]){
-        {.name = "u", .ctype = "const double *", .type = CF_F64, .direction = CF_IN, .ndims = 2,
+        {.name = "u", .ctype = "const double *", .type = CF_F64, .direction = CF_IN, .lanes = 1, .bytes = 8, .align = 8,
+         .ndims = 2,
          .extents = (const cf_expr[]){
              {"ny", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}},
              {"nx", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}},
          }},
-        {.name = "v", .ctype = "double *", .type = CF_F64, .direction = CF_INOUT, .ndims = 2,
+        {.name = "v", .ctype = "double *", .type = CF_F64, .direction = CF_INOUT, .lanes = 1, .bytes = 8, .align = 8,
+         .ndims = 2,
          .extents = (const cf_expr[]){
              {"ny", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}},
              {"nx", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}},
          }},
-        {.name = "nx", .ctype = "int", .type = CF_I32, .direction = CF_VALUE},
-        {.name = "ny", .ctype = "int", .type = CF_I32, .direction = CF_VALUE},
-        {.name = "stride", .ctype = "unsigned short", .type = CF_U16, .direction = CF_VALUE},
-        {.name = "c", .ctype = "double", .type = CF_F64, .direction = CF_VALUE},
+        {.name = "nx", .ctype = "int", .type = CF_I32, .direction = CF_VALUE, .lanes = 1, .bytes = 4, .align = 4},
+        {.name = "ny", .ctype = "int", .type = CF_I32, .direction = CF_VALUE, .lanes = 1, .bytes = 4, .align = 4},
+        {.name = "stride", .ctype = "unsigned short", .type = CF_U16, .direction = CF_VALUE, .lanes = 1, .bytes = 2,
+         .align = 2},
+        {.name = "c", .ctype = "double", .type = CF_F64, .direction = CF_VALUE, .lanes = 1, .bytes = 8, .align = 8},
     },
     .launch = {
         .grid = {
@@ -161,12 +167,14 @@ const cf_kernel t__k_rowsum = {
     .line = 31,
     .nparams = 4,
     .params = (const cf_param[]){
-        {.name = "a", .ctype = "const float *", .type = CF_F32, .direction = CF_IN, .ndims = 1,
+        {.name = "a", .ctype = "const float *", .type = CF_F32, .direction = CF_IN, .lanes = 1, .bytes = 4, .align = 4,
+         .ndims = 1,
          .extents = (const cf_expr[]){{"rows * cols", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_PARAM, 3}, {CF_OP_MUL, 0}, {CF_OP_END, 0}}}}},
-        {.name = "sum", .ctype = "float *", .type = CF_F32, .direction = CF_OUT, .ndims = 1,
+        {.name = "sum", .ctype = "float *", .type = CF_F32, .direction = CF_OUT, .lanes = 1, .bytes = 4, .align = 4,
+         .ndims = 1,
          .extents = (const cf_expr[]){{"rows", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}}},
-        {.name = "rows", .ctype = "long", .type = CF_I64, .direction = CF_VALUE},
-        {.name = "cols", .ctype = "size_t", .type = CF_U64, .direction = CF_VALUE},
+        {.name = "rows", .ctype = "long", .type = CF_I64, .direction = CF_VALUE, .lanes = 1, .bytes = 8, .align = 8},
+        {.name = "cols", .ctype = "size_t", .type = CF_U64, .direction = CF_VALUE, .lanes = 1, .bytes = 8, .align = 8},
     },
     .launch = {
         .counts_blocks = 1,
@@ -205,8 +213,9 @@ const cf_kernel t__k_tick = {
     .line = 41,
     .nparams = 2,
     .params = (const cf_param[]){
-        {.name = "counter", .ctype = "unsigned long long *", .type = CF_U64, .direction = CF_POINTER},
-        {.name = "stream", .ctype = "long", .type = CF_I64, .direction = CF_VALUE},
+        {.name = "counter", .ctype = "unsigned long long *", .type = CF_U64, .direction = CF_POINTER, .lanes = 1,
+         .bytes = 8, .align = 8},
+        {.name = "stream", .ctype = "long", .type = CF_I64, .direction = CF_VALUE, .lanes = 1, .bytes = 8, .align = 8},
     },
     .launch = {
         .grid = {{"1", (const cf_op[]){{CF_OP_CONST, 1}, {CF_OP_END, 0}}}},
