@@ -204,9 +204,10 @@ class SetupTest:
         code, out, err, _ = self.setup('--with-nvcc', argument, PLAYED_PIP='killed')
         self.check('setup_killed_leaves_no_toolkit', code == -9 and self.left() == ['cuda.log', 'cuda.part'],
                    code, out, err, self.left())
+        write(os.path.join(self.builddir, 'cuda.part', 'wheels', 'nvidia', 'cu13', 'half'), '')
         code, out, err, pip = self.setup('--with-nvcc', argument)
-        self.check('setup_begins_again_after_it', code == 0 and pip and self.left() == ['cuda'],
-                   code, out, err, pip, self.left())
+        self.check('setup_begins_again_after_it', code == 0 and pip and self.left() == ['cuda']
+                   and not os.path.exists(os.path.join(self.builddir, 'cuda', 'half')), code, out, err, pip, self.left())
 
     def configured(self):
         """The line that configure prints about the toolkit."""
