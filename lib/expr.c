@@ -166,6 +166,24 @@ static int apply(int32_t code, int64_t left, int64_t right, int64_t *result)
     case CF_OP_NE:
         *result = left != right;
         return 0;
+    case CF_OP_SHL: /* at once by the largest power of two that fits, and by the rest */
+        return right < 0 || right > 63 ||
+               __builtin_mul_overflow(left, (int64_t)1 << (right > 62 ? 62 : right), result) ||
+               (right == 63 && __builtin_mul_overflow(*result, 2, result));
+    case CF_OP_SHR:
+        if (right < 0 || right > 63)
+            return 1;
+        *result = left < 0 ? ~(~left >> right) : left >> right;
+        return 0;
+    case CF_OP_BIT_AND:
+        *result = left & right;
+        return 0;
+    case CF_OP_BIT_OR:
+        *result = left | right;
+        return 0;
+    case CF_OP_BIT_XOR:
+        *result = left ^ right;
+        return 0;
     default:
         return 1;
     }
@@ -208,6 +226,13 @@ static int evaluate(const cf_kernel *kernel, const cf_op *ops, size_t count, voi
             } else {
                 depth--;
             }
+            break;
+        case CF_OP_UNLESS:
+            if (stack[--depth] == 0)
+                op += op->operand;
+            break;
+        case CF_OP_SKIP:
+            op += op->operand;
             break;
         default:
             depth--;
@@ -294,6 +319,13 @@ static int evaluate_real(const cf_kernel *kernel, const cf_op *ops, void *const 
             } else {
                 depth--;
             }
+            break;
+        case CF_OP_UNLESS:
+            if (stack[--depth] == 0)
+                op += op->operand;
+            break;
+        case CF_OP_SKIP:
+            op += op->operand;
             break;
         default:
             depth--;

@@ -38,9 +38,9 @@ static int locate(const cf_symbol *symbol, const struct cf__place *place, size_t
     }
     if (!symbol->host || !*symbol->host)
         return cf__fail(CF_ENOTSUP, "%s: %s has no form for the CPU", symbol->function, symbol->name);
-    if (symbol->host_size != bytes)
+    if (*symbol->host_bytes != bytes)
         return cf__fail(CF_EIMAGE, "%s: %s has %" PRIu32 " bytes in its form for the CPU and %zu in its descriptor",
-                        symbol->function, symbol->name, symbol->host_size, bytes);
+                        symbol->function, symbol->name, *symbol->host_bytes, bytes);
     *target = *symbol->host;
     return CF_OK;
 }

@@ -136,7 +136,7 @@ CUresult fake_cuLibraryGetGlobal(CUdeviceptr *pointer, size_t *bytes, CUlibrary 
             if (symbol->image != library->image || strcmp(symbol->entry, name) != 0)
                 continue;
             TRY(fake_global(context, library, symbol, pointer));
-            *bytes = symbol->host_size;
+            *bytes = *symbol->host_bytes;
             return fake_end(CUDA_SUCCESS);
         }
     return fake_end(CUDA_ERROR_NOT_FOUND);

@@ -371,7 +371,7 @@ CUresult fake_global(CUcontext context, CUlibrary library, const cf_symbol *symb
             allocation = other;
     }
     if (!allocation) {
-        CUresult result = add(context, symbol->host_size, FAKE_GLOBAL, &allocation);
+        CUresult result = add(context, *symbol->host_bytes, FAKE_GLOBAL, &allocation);
         if (result != CUDA_SUCCESS)
             return result;
         memset(allocation->memory, 0, allocation->size);
