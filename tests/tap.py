@@ -1,5 +1,6 @@
 """tap.py - what the tests in Python share: results in the Test Anything Protocol, and running commands."""
 
+import os
 import subprocess
 
 
@@ -31,3 +32,14 @@ def run(command, cwd=None, env=None, timeout=600):
     done = subprocess.run(command, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, check=False, timeout=timeout)
     return done.returncode, done.stdout.decode(errors='replace'), done.stderr.decode(errors='replace')
+
+
+def path_without_nvcc(folder):
+    """A PATH of one folder, which has every program that PATH has but nvcc."""
+    os.mkdir(folder)
+    for place in os.environ['PATH'].split(os.pathsep):
+        for name in os.listdir(place) if os.path.isdir(place) else []:
+            link = os.path.join(folder, name)
+            if name != 'nvcc' and not os.path.lexists(link):
+                os.symlink(os.path.join(place, name), link)
+    return folder

@@ -3,6 +3,7 @@
 usage: test_install.py BUILDDIR
 """
 
+import json
 import os
 import re
 import shlex
@@ -11,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-from tap import Tap, run
+from tap import Tap, path_without_nvcc, run
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 ROOT = os.path.dirname(HERE)
@@ -32,21 +33,37 @@ class InstallTest:
         shutil.copytree(builddir, self.builddir, symlinks=True)
         self.cc, self.cxx = built_with(builddir, 'cc'), built_with(builddir, 'cxx')
         self.sanitized = '-fsanitize' in built_with(builddir, 'cflags')
-        self.env = dict(os.environ, PKG_CONFIG_PATH=os.path.join(self.prefix, 'lib', 'pkgconfig'), CF_DRIVER='host')
+
+    @property
+    def env(self):
+        """What a user sets to build against the installed tree, and to run on the CPU."""
+        return dict(os.environ, PKG_CONFIG_PATH=os.path.join(self.prefix, 'lib', 'pkgconfig'),
+                    CMAKE_PREFIX_PATH=self.prefix, CF_DRIVER='host')
 
     def install(self):
         for name, destdir in (('ninja_install_fills_the_prefix', ''), ('ninja_install_obeys_destdir', self.folder + '/stage')):
             code, out, err = run(['sh', os.path.join(ROOT, 'tools', 'install'), ROOT, self.builddir, self.prefix],
                                  env=dict(os.environ, DESTDIR=destdir))
-            wanted = ['bin/cf-run', 'include/cuferry.h', 'include/cuferry/kernels.h', 'include/cuferry/registry.h',
-                      'lib/libcuferry.a', 'lib/pkgconfig/cuferry.pc']
+            wanted = ['bin/cf-run', 'bin/cfcc', 'include/cuferry.h', 'include/cuferry/kernels.h',
+                      'include/cuferry/registry.h', 'lib/libcuferry.a', 'lib/pkgconfig/cuferry.pc',
+                      'lib/cmake/Cuferry/CuferryConfig.cmake', 'lib/cmake/Cuferry/CuferryConfigVersion.cmake', 'lib/cuferry/cfcc.json', 'lib/cuferry/gen/cfgen',
+                      'share/man/man1/cfcc.1']
             lost = [w for w in wanted if not os.path.exists(destdir + os.path.join(self.prefix, w))]
             self.tap.check(name, f'{out}{err}lost: {lost}' if code or lost else '')
-        pc = os.path.join(self.prefix, 'lib', 'pkgconfig', 'cuferry.pc')
-        with open(pc, encoding='utf-8') as file:
-            text = re.sub(r'^prefix=.*', f'prefix={self.prefix}', file.read(), flags=re.MULTILINE)
-        with open(pc, 'w', encoding='utf-8') as file:
-            file.write(text)
+        # What follows uses a tree that was moved, and that knows neither the source tree nor the build folder.
+        moved = os.path.join(self.folder, 'a moved prefix')
+        os.rename(self.prefix, moved)
+        named = []
+        for path, _, names in os.walk(moved):
+            for name in names:
+                with open(os.path.join(path, name), 'rb') as file:
+                    text = file.read()
+                # Debug information does.
+                if name not in ('libcuferry.a', 'cf-run'):
+                    named += [name for folder in (ROOT, self.prefix, self.builddir) if folder.encode() in text]
+        self.tap.check('installed_files_name_no_folder_of_the_build', ', '.join(named))
+        self.prefix = moved
+        shutil.rmtree(self.builddir)
 
     def flags(self, *options):
         return shlex.split(subprocess.run(['pkg-config', *options, 'cuferry'], env=self.env, stdout=subprocess.PIPE,
@@ -71,6 +88,69 @@ class InstallTest:
             code, out, err = run([os.path.join(project, name)], env=self.env)
             self.tap.check(f'consumer_{name}_runs', '' if code == 0 and out == expected else f'exit {code}: {out}{err}')
         return os.path.join(project, 'plain')
+
+    def project(self, kind):
+        """A copy of a downstream project, in a folder with a blank in its path."""
+        folder = os.path.join(self.folder, 'projects of users', kind)
+        shutil.copytree(os.path.join(HERE, 'consumers', kind), folder)
+        return folder
+
+    def cmake_project(self, name, generator, env):
+        """Builds the CMake project, and again: without a change, and after one of a header that one kernel file reads.
+        Returns what the first build said."""
+        folder = self.project('cmake')
+        built = os.path.join(folder, 'build')
+        build = ['cmake', '--build', built, '-j4']
+        code, out, err = run(['cmake', '-G', generator, '-S', folder, '-B', built], env=dict(env, CC=self.cc))
+        said = out + err
+        if code == 0:
+            code, out, err = run(build, env=env)
+            said += out + err
+        if code == 0:
+            code, out, err = run([os.path.join(built, 'diffusion')], env=env)
+            code = code or out != 'largest difference after 20 steps: 0, center: 31.879\n'
+        self.tap.check(f'consumer_cmake_{name}_builds_and_runs', f'{said}{out}{err}' if code else '')
+        _, unchanged, _ = run(build, env=env)
+        os.utime(os.path.join(folder, 'include', 'stencil.h'))
+        _, changed, _ = run(build, env=env)
+        good = 'Compiling' not in unchanged and 'kernels diffusion' in changed and 'kernels norm' not in changed
+        self.tap.check(f'consumer_cmake_{name}_builds_again_what_changed', '' if good else f'{unchanged}\n{changed}')
+        shutil.rmtree(folder)
+        return said
+
+    def kernels_of_users(self):
+        """Projects with kernels of their own: the first for GPUs too, where the library is; the others as on a machine
+        without an nvcc."""
+        has_cmake = shutil.which('cmake')
+        if has_cmake:
+            self.cmake_project('by_ninja', 'Ninja', self.env)
+        config = os.path.join(self.prefix, 'lib', 'cuferry', 'cfcc.json')
+        with open(config, encoding='utf-8') as file:
+            values = json.load(file)
+        with open(config, 'w', encoding='utf-8') as file:
+            json.dump(dict(values, nvcc='/nowhere/nvcc', cuda=''), file)
+        env = dict(self.env, PATH=path_without_nvcc(os.path.join(self.folder, 'programs')))
+        if has_cmake:
+            said = self.cmake_project('by_make_without_nvcc', 'Unix Makefiles', env)
+            told = re.search(r'^cfcc: no nvcc was found: .*/diffusion\.o runs on the CPU alone$', said, re.MULTILINE)
+            self.tap.check('consumer_without_nvcc_is_told', '' if told else said)
+        else:
+            self.tap.skip('consumer_cmake', 'cmake is not installed')
+        for kind, command, program, expected in (
+                ('make_kernels', ['make', '-j2', f'CC={self.cc}'], 'vectors',
+                 '11 22 33, 64 1\nvec_distance: index[1] = 3 is outside [0, 3)\n'),
+                ('two_libraries', ['make', '-j2', f'CC={self.cc}'], 'both',
+                 '1 100\n3 105\n21 150\nleft_scale right_scale\n'),
+                ('ninja', ['ninja'], 'horner', '1 10 49 -2\n')):
+            folder = self.project(kind)
+            code, out, err = run(command, cwd=folder, env=env)
+            if code == 0:
+                code, said, err = run([os.path.join(folder, program)], env=env)
+                code, out = code or said != expected, said
+            self.tap.check(f'consumer_{kind}_builds_and_runs', f'{out}{err}' if code else '')
+            code, out, err = run(command, cwd=folder, env=env)
+            self.tap.check(f'consumer_{kind}_builds_nothing_again',
+                           '' if code == 0 and re.search('up to date|no work to do', out) else f'{out}{err}')
 
     def readme_program(self):
         with open(os.path.join(ROOT, 'README.md'), encoding='utf-8') as file:
@@ -180,6 +260,7 @@ def main():
             test.needs_libc_alone(program)
             test.symbols(program)
             test.headers()
+            test.kernels_of_users()
     return tap.close()
 
 

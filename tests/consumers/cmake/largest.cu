@@ -1,0 +1,11 @@
+/* largest.cu - the largest of some integers. */
+#include <stdint.h>
+
+/* Raises *result to the largest of x. */
+#pragma cf kernel grid(n) in(x[n]) inout(result[1])
+__global__ void largest(const int64_t *x, int64_t *result, int64_t n)
+{
+    int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        atomicMax((long long *)result, (long long)x[i]);
+}

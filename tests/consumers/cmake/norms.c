@@ -1,0 +1,10 @@
+/* norms.c - a library that keeps its kernels to itself. */
+#include "norms.h"
+
+#include <norm_kernels.h>
+
+int64_t largest_distance(const int64_t *distances, int64_t count)
+{
+    int64_t result = -1;
+    return norm_largest(distances, &result, count) == CF_OK ? result : -1;
+}

@@ -1,0 +1,31 @@
+/* scale.cu - the right library: scale() gives 5 * x + 100. */
+#include <stdint.h>
+
+/* Calls are kept as calls: what matters is which function of that name they reach. */
+#define KEPT __attribute__((noinline))
+
+template <typename T> struct Rule {
+    __device__ KEPT static T apply(T x)
+    {
+        return 5 * x;
+    }
+};
+
+template <typename T> __device__ KEPT T scaled(T x)
+{
+    return Rule<T>::apply(x);
+}
+
+__device__ KEPT float shift(float x)
+{
+    return x + 100;
+}
+
+/* y = 5 * x + 100 for n elements. */
+#pragma cf kernel grid(n) in(x[n]) out(y[n])
+extern "C" __global__ void scale(const float *x, float *y, int64_t n)
+{
+    int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = shift(scaled(x[i]));
+}

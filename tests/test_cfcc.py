@@ -1,0 +1,401 @@
+"""test_cfcc.py - the compiler driver of a build folder: what it writes, what it refuses, and what it leaves behind.
+
+usage: test_cfcc.py BUILDDIR
+"""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from tap import Tap, path_without_nvcc, run
+
+ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+
+KERNEL = '''#include <stdint.h>
+/* y is twice x, for n elements. */
+#pragma cf kernel grid(n) in(x[n]) out(y[n])
+__global__ void twice(const float *x, float *y, int64_t n)
+{
+    int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = 2 * x[i];
+}
+'''
+
+PROGRAM = '''#include <stdio.h>
+#include "heat.h"
+int main(void)
+{
+    float x[2] = {1, 4}, y[2];
+    if (heat_twice(x, y, 2) != CF_OK)
+        return 1;
+    printf("%g %g\\n", y[0], y[1]);
+    return 0;
+}
+'''
+
+# Calls a function of a shared object's, and asks it for its registry's prefix.
+LOADER = '''import ctypes, sys
+library = ctypes.CDLL(sys.argv[1])
+x, y = (ctypes.c_float * 3)(1, 2, 3), (ctypes.c_float * 3)()
+status = getattr(library, sys.argv[2])(x, y, ctypes.c_int64(3))
+library.cf_module_info.restype = ctypes.POINTER(ctypes.c_void_p * 2)
+prefix = ctypes.string_at(library.cf_module_info().contents[1]).decode()
+print(status, *y, prefix, library.cf_version())
+'''
+
+
+def listed(folder):
+    """All files below a folder, by relative path."""
+    return sorted(os.path.relpath(os.path.join(path, name), folder)
+                  for path, _, names in os.walk(folder) for name in names)
+
+
+def defined(path, *options):
+    """The names that an object or a shared object shows to others."""
+    _, out, err = run(['nm', '--defined-only', *options, path])
+    return {line.split()[-1] for line in out.splitlines()} or err
+
+
+class CfccTest:
+    def __init__(self, tap, builddir, folder):
+        self.tap, self.builddir = tap, os.path.abspath(builddir)
+        self.cfcc = os.path.join(self.builddir, 'cfcc')
+        with open(os.path.join(self.builddir, 'cfcc.json'), encoding='utf-8') as file:
+            self.config = json.load(file)
+        # Temporary folders are made in one of our own, where none may be left.
+        self.folder, self.temporary = os.path.join(folder, 'a folder'), os.path.join(folder, 'temporary')
+        os.mkdir(self.temporary)
+        self.env = dict(os.environ, TMPDIR=self.temporary, CF_DRIVER='host')
+
+    def fresh(self, **files):
+        """An empty folder with some kernel files; heat.cu where none is given."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        os.mkdir(self.folder)
+        for name, text in (files or {'heat': KERNEL}).items():
+            self.write(f'{name}.cu', text)
+
+    def write(self, name, text):
+        path = os.path.join(self.folder, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write(text)
+
+    def read(self, name):
+        with open(os.path.join(self.folder, name), encoding='utf-8') as file:
+            return file.read()
+
+    def compile(self, *arguments, cuda='--cuda=no', cfcc=None, **environment):
+        return run([cfcc or self.cfcc, *([cuda] if cuda else []), *arguments], cwd=self.folder,
+                   env=dict(self.env, **environment))
+
+    def begin(self, *arguments):
+        return subprocess.Popen([self.cfcc, '--cuda=no', *arguments], cwd=self.folder, env=self.env,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+    def check(self, name, result, *expected):
+        """A run that says nothing, and leaves the given files beside the kernel files."""
+        left = [name for name in listed(self.folder) if not name.endswith('.cu')]
+        problem = '' if result == (0, '', '') and left == sorted(expected) else f'{result}, left {left}'
+        self.tap.check(name, problem or self.temporary_left())
+
+    def refused(self, name, result, code, *expected):
+        """A run that fails with all of some texts and nothing of a temporary path, and writes nothing."""
+        status, out, err = result
+        left = [name for name in listed(self.folder) if not name.endswith('.cu')]
+        lost = [text for text in expected if text not in err]
+        wrong = status != code or out or lost or left or self.temporary in err or self.temporary_left()
+        self.expect(name, not wrong, f'exit {status}, missing {lost}, left {left}: {out}{err}')
+
+    def expect(self, name, is_good, detail):
+        self.tap.check(name, '' if is_good else str(detail))
+
+    def temporary_left(self):
+        return ', '.join(os.listdir(self.temporary))
+
+    # ---- What is written
+
+    def outputs(self):
+        self.fresh()
+        self.check('cfcc_kernel_file_gives_object_and_header', self.compile('heat.cu'), 'heat.h', 'heat.o')
+        names = defined(os.path.join(self.folder, 'heat.o'), '-g')
+        self.expect('cfcc_object_shows_its_functions_and_registry_alone',
+                       names == {'heat_twice', 'heat_twice_async', 'heat_registry'}, names)
+        header = os.path.join(self.folder, 'heat.h')
+        os.utime(header, (1, 1))
+        os.utime(os.path.join(self.folder, 'heat.o'), (1, 1))
+        self.compile('heat.cu')
+        times = [os.path.getmtime(os.path.join(self.folder, name)) for name in ('heat.h', 'heat.o')]
+        self.expect('cfcc_unchanged_header_keeps_its_time', times[0] == 1 and times[1] > 1, times)
+        self.write('heat.cu', KERNEL.replace('int64_t n', 'int32_t n'))
+        self.compile('heat.cu')
+        self.expect('cfcc_changed_kernel_changes_the_header', 'int32_t n' in self.read('heat.h'), self.read('heat.h'))
+
+        self.fresh(first=KERNEL, second=KERNEL.replace('twice', 'again'))
+        os.mkdir(os.path.join(self.folder, 'out'))
+        result = self.compile('first.cu', '--prefix', 'x', '-o', 'out/all.o', 'second.cu', '--header',
+                              'out/calls.h', '-MF', 'out/deps')
+        self.check('cfcc_options_name_the_outputs', result, 'out/all.o', 'out/calls.h', 'out/deps')
+        names = defined(os.path.join(self.folder, 'out', 'all.o'), '-g')
+        self.expect('cfcc_files_of_one_run_are_one_library', {'x_twice', 'x_again', 'x_registry'} < names, names)
+
+        self.fresh()
+        results = [self.compile('heat.cu', '-o', name, '--prefix', 'heat') for name in ('a.o', 'b.o')]
+        with open(os.path.join(self.folder, 'a.o'), 'rb') as a, open(os.path.join(self.folder, 'b.o'), 'rb') as b:
+            first, second = a.read(), b.read()
+        self.expect('cfcc_same_input_gives_the_same_bytes', first == second, results)
+        self.expect('cfcc_object_names_no_temporary_folder',
+                       self.temporary.encode() not in first, 'the path of the temporary folder is in the object')
+
+    def depfile(self):
+        self.fresh()
+        self.write('sub dir/in ner.h', '#define FACTOR 2\n')
+        self.write('sub dir/outer.h', '#include "in ner.h"\n')
+        text = KERNEL.replace('2 *', 'FACTOR * FAR * SET *')
+        self.write('sub dir/heat.cu', '#include "outer.h"\n#include <far.h>\n' + text)
+        self.write('far/far.h', '#define FAR 1\n')
+        result = self.compile('-MD', '-I', 'far', '-DSET=(1 + 0)', 'sub dir/heat.cu')
+        self.expect('cfcc_takes_headers_and_macros_as_the_source_sees_them', result == (0, '', ''), result)
+        text = self.read('heat.d') if not result[0] else ''
+        wanted = ['heat.o:', '  sub\\ dir/heat.cu', '  sub\\ dir/outer.h', '  sub\\ dir/in\\ ner.h', '  far/far.h']
+        lost = [w for w in wanted if f'\n{w} \\' not in '\n' + text]
+        self.tap.check('cfcc_md_names_every_file', f'{lost}\n{text}' if lost or self.temporary in text else '')
+
+    def pass_on(self):
+        self.fresh()
+        self.write('cxx.sh', f'echo "$@" >>"{self.folder}/log"\nexec {self.config["cxx"]} "$@"\n')
+        code, out, err = self.compile('-O0', '-g', '--cxx', 'sh cxx.sh', 'heat.cu')
+        body = [line for line in (self.read('log') if not code else '').splitlines() if 'host.cpp' in line]
+        good = body and re.search(r'-O2.* -O0 -g ', body[0])
+        self.expect('cfcc_passes_on_o_and_g', good, f'{out}{err}{body}')
+        code, out, err = self.compile('heat.cu', CC='/nowhere/cc', CXX='/nowhere/c++')
+        self.tap.check('cfcc_environment_does_not_choose_compilers', f'{out}{err}' if code else '')
+        if shutil.which('clang') and shutil.which('clang++'):
+            self.fresh()
+            result = self.compile('--cc', 'clang', '--cxx', 'clang++', 'heat.cu')
+            self.check('cfcc_works_with_clang', result, 'heat.h', 'heat.o')
+        else:
+            self.tap.skip('cfcc_works_with_clang', 'clang is not installed')
+
+    def program(self):
+        """The object with a program in C, linked by the line that the manual gives."""
+        self.fresh()
+        self.compile('heat.cu')
+        self.write('main.c', PROGRAM)
+        command = [*shlex.split(self.config['cc']), *shlex.split(self.config['link_flags']), f'-I{ROOT}/include',
+                   'main.c', 'heat.o', os.path.join(self.builddir, 'libcuferry.a'), '-lpthread', '-ldl', '-lm', '-o', 'main']
+        code, out, err = run(command, cwd=self.folder)
+        if code == 0:
+            code, out, err = run(['./main'], cwd=self.folder, env=self.env)
+        self.expect('cfcc_object_links_and_runs', (code, out) == (0, '2 8\n'), f'{out}{err}')
+
+    # ---- What is refused
+
+    def errors(self):
+        self.fresh(heat=KERNEL, **{'my kernel': KERNEL})
+        self.write('sub/heat.cu', KERNEL)
+        for name, arguments, code, expected in (
+                ('no_file', [], 2, 'no kernel file is named'),
+                ('unknown_option', ['--frobnicate', 'heat.cu'], 2, '--frobnicate'),
+                ('other_kind_of_file', ['heat.txt'], 2, 'heat.txt is no kernel file'),
+                ('object_without_shared', ['heat.o'], 2, 'heat.o: objects go with --shared alone'),
+                ('missing_file', ['nothing.cu'], 1, 'nothing.cu: no such file'),
+                ('prefix_that_is_no_name', ['--prefix', '2d', 'heat.cu'], 2, "the prefix '2d'"),
+                ('output_that_gives_no_prefix', ['-o', 'my-heat.o', 'heat.cu'], 2, "the prefix 'my-heat'"),
+                ('prefix_of_the_library', ['--prefix', 'cf', 'heat.cu'], 2, "the prefix 'cf'"),
+                ('name_with_a_blank', ['my kernel.cu', '--prefix', 'x'], 1, 'my kernel.cu: a kernel file'),
+                ('two_files_of_one_name', ['heat.cu', 'sub/heat.cu'], 1, 'sub/heat.cu: heat.cu has the same name'),
+                ('output_in_no_folder', ['-o', 'none/heat.o', 'heat.cu'], 1, 'none/heat.o: there is no folder none'),
+                ('output_that_is_a_folder', ['-o', 'sub', 'heat.cu'], 1, 'cannot write sub: it is a folder'),
+                ('output_that_is_an_input', ['-o', 'heat.cu', 'heat.cu'], 1, 'cannot write heat.cu: it is an input'),
+                ('one_file_for_two_outputs', ['-o', 'heat.o', '--header', './heat.o', 'heat.cu'], 1, 'different files'),
+                ('compiler_that_is_not_there', ['--cxx', '/nowhere/c++', 'heat.cu'], 1, 'cannot run /nowhere/c++: '),
+                ('no_compiler_at_once', ['-j', '0', 'heat.cu'], 2, '-j 0')):
+            status, out, err = self.compile(*arguments)
+            out += '' if err.startswith('cfcc: ') and err.count('\n') == 1 else 'this is not one line of its own:'
+            self.refused(f'cfcc_{name}_is_refused_in_one_line', (status, out, err), code, expected)
+        self.refused('cfcc_toolkit_that_is_not_there_is_refused', self.compile('heat.cu', cuda='--cuda=/nowhere'), 1,
+                     'cfcc: --cuda=/nowhere: there is no bin/nvcc\n')
+        self.write('heat.h', '/* a header of the user\'s */\n')
+        code, _, err = self.compile('heat.cu')
+        kept = self.read('heat.h').startswith('/* a header') and not os.path.exists(os.path.join(self.folder, 'heat.o'))
+        self.expect('cfcc_header_of_another_maker_is_kept', kept and code == 1 and 'cfcc: heat.h is there' in err, err)
+
+    def bad_kernels(self):
+        wrong = KERNEL.replace('2 * x', '2 * q')
+        self.fresh(heat=wrong)
+        result = self.compile('heat.cu')
+        self.refused('cfcc_compiler_message_names_the_source', result, 1, 'heat.cu:8:20: error: ', '2 * q[i]')
+        absolute = os.path.join(self.folder, 'heat.cu')
+        result = self.compile(absolute)
+        self.refused('cfcc_compiler_message_names_the_source_as_given', result, 1, f'{absolute}:8:20: error: ')
+        self.fresh()
+        self.write('sub dir/heat.cu', wrong)
+        result = self.compile('sub dir/heat.cu')
+        self.refused('cfcc_message_has_a_folder_with_a_blank', result, 1, 'sub dir/heat.cu:8:20: error: ')
+        self.fresh(heat=KERNEL.replace('x[n]', 'x[m]', 1))
+        result = self.compile('heat.cu')
+        self.refused('cfcc_generator_message_names_the_source', result, 1, "heat.cu:3:32: error: 'm' is no parameter")
+        self.fresh(heat='#include "none.h"\n' + KERNEL)
+        self.refused('cfcc_missing_header_names_the_source', self.compile('heat.cu'), 1, 'heat.cu:1:', 'none.h')
+        self.write('heat.cu', KERNEL)
+        self.compile('heat.cu')
+        before = listed(self.folder), self.read('heat.h'), os.path.getmtime(os.path.join(self.folder, 'heat.o'))
+        self.write('heat.cu', wrong.replace('twice', 'other'))
+        code, _, _ = self.compile('heat.cu')
+        after = listed(self.folder), self.read('heat.h'), os.path.getmtime(os.path.join(self.folder, 'heat.o'))
+        self.expect('cfcc_failed_run_keeps_what_was_there', code == 1 and before == after, f'{before} {after}')
+
+    # ---- Several at once, and interrupted ones
+
+    def parallel(self):
+        self.fresh()
+        runs = [self.begin('-MD', '--prefix', name, 'heat.cu', '-o', output)
+                for name, output in (('one', 'one.o'), ('two', 'two.o'), ('heat', 'heat.o'), ('heat', 'heat.o'))]
+        said = [process.communicate()[0].decode() for process in runs]
+        codes = [process.returncode for process in runs]
+        left = [name for name in listed(self.folder) if not name.endswith('.cu')]
+        expected = sorted(f'{name}.{kind}' for name in ('one', 'two', 'heat') for kind in 'dho')
+        good = codes == [0] * 4 and not any(said) and left == expected
+        self.expect('cfcc_runs_four_times_in_one_folder', good, f'{codes} {said} {left}')
+
+    def interrupted(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            self.fresh()
+            marker = os.path.join(os.path.dirname(self.folder), 'marker')
+            slow = os.path.join(os.path.dirname(self.folder), 'slow.sh')
+            with open(slow, 'w', encoding='utf-8') as file:
+                file.write(f'echo $$ >"{marker}.new"; mv "{marker}.new" "{marker}"; sleep 60; exit 1\n')
+            process = self.begin('--cxx', f'sh {shlex.quote(slow)}', 'heat.cu')
+            deadline = time.monotonic() + 30
+            while not os.path.exists(marker) and time.monotonic() < deadline:
+                time.sleep(0.01)
+            began = time.monotonic()
+            process.send_signal(number)
+            said = process.communicate()[0].decode()
+            took = time.monotonic() - began
+            with open(marker, encoding='utf-8') as file:
+                compiler = int(file.read())
+            os.remove(marker)
+            left = listed(self.folder) + os.listdir(self.temporary)
+            problem = f'exit {process.returncode} after {took:.1f} s: {said}{left}'
+            good = process.returncode == -number and took < 20 and not said and left == ['heat.cu']
+            good = good and not os.path.exists(f'/proc/{compiler}')
+            self.expect(f'cfcc_interrupted_by_{number.name.lower()}_leaves_nothing', good, problem)
+
+    # ---- Shared objects
+
+    def shared(self):
+        with open(os.path.join(ROOT, 'include', 'cuferry.h'), encoding='utf-8') as file:
+            runtime = set(re.findall(r'^(?:CF_CHECKED )?[\w ]+[ *](cf_\w+)\(', file.read(), re.MULTILINE))
+        public = runtime | {'heat_twice', 'heat_twice_async', 'heat_registry', 'cf_module_info'}
+        self.fresh()
+        result = self.compile('--shared', 'heat.cu')
+        self.check('cfcc_shared_gives_shared_object_and_header', result, 'heat.h', 'heat.so')
+        names = defined(os.path.join(self.folder, 'heat.so'), '-D')
+        self.expect('cfcc_shared_object_exports_its_functions_and_the_runtime', names == public, names ^ public)
+        self.loads('cfcc_shared_object_loads_alone', './heat.so')
+        self.compile('heat.cu')
+        result = self.compile('--shared', 'heat.o', '-o', 'from_object.so')
+        names = defined(os.path.join(self.folder, 'from_object.so'), '-D')
+        good = result == (0, '', '') and names == public
+        self.expect('cfcc_shared_takes_an_object', good, f'{result} {names ^ public}')
+        self.loads('cfcc_shared_object_of_an_object_loads_alone', './from_object.so')
+
+        self.compile('--prefix', 'other', '-o', 'other.o', 'heat.cu')
+        code, _, err = self.compile('--shared', 'heat.o', 'other.o', '-o', 'both.so')
+        good = code == 1 and 'heat.o is of the prefix heat and other.o is of the prefix other' in err
+        self.expect('cfcc_shared_refuses_two_libraries', good, err)
+        self.write('plain.c', 'int plain = 1;\n')
+        run([*shlex.split(self.config['cc']), '-c', 'plain.c'], cwd=self.folder)
+        code, _, err = self.compile('--shared', 'plain.o')
+        self.expect('cfcc_shared_refuses_what_it_did_not_make', code == 1 and 'cfcc made none of plain.o' in err, err)
+        code, _, err = self.compile('--shared', 'heat.h.o')
+        self.expect('cfcc_shared_missing_object_is_refused', code == 1 and 'heat.h.o: no such file' in err, err)
+
+    def loads(self, name, path):
+        if '-fsanitize' in self.config['link_flags']:
+            self.tap.skip(name, 'the library is built with sanitizers')
+            return
+        code, out, err = run([sys.executable, '-c', LOADER, path, 'heat_twice'], cwd=self.folder, env=self.env)
+        good = code == 0 and re.fullmatch(r'0 2\.0 4\.0 6\.0 heat \d+\n', out)
+        self.tap.check(name, '' if good else f'exit {code}: {out}{err}')
+
+    # ---- Where it runs
+
+    def places(self):
+        self.fresh()
+        link = os.path.join(self.folder, 'link')
+        os.symlink(self.cfcc, link)
+        code, out, err = self.compile('heat.cu', cfcc=link)
+        self.tap.check('cfcc_works_through_a_symbolic_link', f'{out}{err}' if code else '')
+        copy = os.path.join(self.folder, 'bin', 'cfcc')
+        os.mkdir(os.path.dirname(copy))
+        shutil.copy(self.cfcc, copy)
+        code, _, err = self.compile('heat.cu', cfcc=copy)
+        good = code == 1 and err.startswith('cfcc: there is no cfcc.json')
+        self.expect('cfcc_without_configuration_says_so', good, err)
+        return copy
+
+    def without_nvcc(self):
+        """A configuration whose nvcc is gone, and a PATH without one."""
+        copy = self.places()
+        folder = os.path.dirname(copy)
+        config = dict(self.config, srcdir=ROOT, nvcc='/nowhere/nvcc', cuda='')
+        with open(os.path.join(folder, 'cfcc.json'), 'w', encoding='utf-8') as file:
+            json.dump(config, file)
+        path = path_without_nvcc(os.path.join(self.folder, 'programs'))
+        result = self.compile('heat.cu', cfcc=copy, cuda=None, PATH=path)
+        self.expect('cfcc_without_nvcc_says_so_in_one_line',
+                       result == (0, '', 'cfcc: no nvcc was found: heat.o runs on the CPU alone\n'), result)
+        with open(os.path.join(folder, 'cfcc.json'), 'w', encoding='utf-8') as file:
+            json.dump(dict(config, cuda='no'), file)
+        result = self.compile('heat.cu', cfcc=copy, cuda=None)
+        expected = 'cfcc: Cuferry was configured without CUDA: heat.o runs on the CPU alone\n'
+        self.expect('cfcc_configured_without_cuda_says_so', result == (0, '', expected), result)
+
+    def with_nvcc(self):
+        if not self.config['nvcc']:
+            self.tap.skip('cfcc_builds_for_gpus', 'there is no nvcc')
+            return
+        self.fresh()
+        result = self.compile('--targets=90', '-MD', 'heat.cu', cuda=None)
+        self.check('cfcc_builds_for_gpus', result, 'heat.d', 'heat.h', 'heat.o')
+        names = defined(os.path.join(self.folder, 'heat.o'))
+        good = 'heat__i_heat' in names and 'heat__i_heat' not in defined(os.path.join(self.folder, 'heat.o'), '-g')
+        self.expect('cfcc_object_embeds_the_image', good, names)
+        self.fresh(heat=KERNEL.replace('2 * x', '2 * q'))
+        result = self.compile('heat.cu', '--targets=90', cuda=None)
+        self.refused('cfcc_nvcc_message_names_the_source', result, 1, 'heat.cu(8): error: ')
+        self.fresh()
+        self.refused('cfcc_unknown_target_is_refused', self.compile('heat.cu', '--targets=90,12345', cuda=None), 1,
+                     'cfcc: --targets: nvcc knows no sm_12345; it knows ')
+
+
+def main():
+    tap = Tap()
+    with tempfile.TemporaryDirectory() as folder:
+        test = CfccTest(tap, sys.argv[1], folder)
+        test.outputs()
+        test.depfile()
+        test.pass_on()
+        test.program()
+        test.errors()
+        test.bad_kernels()
+        test.parallel()
+        test.interrupted()
+        test.shared()
+        test.without_nvcc()
+        test.with_nvcc()
+    return tap.close()
+
+
+if __name__ == '__main__':
+    sys.exit(main())

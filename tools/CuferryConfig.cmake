@@ -1,0 +1,82 @@
+# CuferryConfig.cmake - what find_package(Cuferry) gives: the library Cuferry::cuferry, and cuferry_add_kernels() for
+# kernels of one's own.
+
+# Depfiles of custom commands work with Makefiles since then.
+cmake_minimum_required(VERSION 3.20)
+
+if(NOT TARGET Cuferry::cuferry)
+    get_filename_component(_cuferry_prefix "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
+    add_library(Cuferry::cuferry STATIC IMPORTED)
+    set_target_properties(Cuferry::cuferry PROPERTIES
+        IMPORTED_LOCATION "${_cuferry_prefix}/lib/libcuferry.a"
+        INTERFACE_INCLUDE_DIRECTORIES "${_cuferry_prefix}/include"
+        INTERFACE_LINK_LIBRARIES "pthread;dl;m")
+    unset(_cuferry_prefix)
+endif()
+
+# cuferry_add_kernels(<target> [PREFIX p] [HEADER h.h] [TARGETS 80 90 ...] [INCLUDE_DIRECTORIES dir...]
+#                     [DEFINITIONS NAME[=TEXT]...] file.cu...)
+#
+# Compiles kernel files into the target with cfcc. The C functions begin with the prefix, by default the name of the first
+# file; their header, by default <prefix>.h, is on the include path of the target and of what links it.
+function(cuferry_add_kernels target)
+    set(files ${ARGN})
+    list(FILTER files INCLUDE REGEX "\\.cu$")
+    set(words ${ARGN})
+    list(FILTER words EXCLUDE REGEX "\\.cu$")
+    cmake_parse_arguments(arg "" "PREFIX;HEADER" "TARGETS;INCLUDE_DIRECTORIES;DEFINITIONS" ${words})
+    if(NOT TARGET ${target})
+        message(FATAL_ERROR "cuferry_add_kernels: there is no target ${target}")
+    elseif(NOT files OR arg_UNPARSED_ARGUMENTS)
+        message(FATAL_ERROR "cuferry_add_kernels(${target}): no kernel file (.cu) is named, or not understood: "
+            "${arg_UNPARSED_ARGUMENTS}")
+    endif()
+
+    list(GET files 0 first)
+    if(NOT arg_PREFIX)
+        get_filename_component(arg_PREFIX "${first}" NAME_WLE)
+    endif()
+    if(NOT arg_HEADER)
+        set(arg_HEADER "${arg_PREFIX}.h")
+    endif()
+    get_filename_component(prefix "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../.." ABSOLUTE)
+    set(folder "${CMAKE_CURRENT_BINARY_DIR}/cuferry/${target}")
+    file(MAKE_DIRECTORY "${folder}")
+    set(object "${folder}/${arg_PREFIX}.o")
+    set(header "${folder}/${arg_HEADER}")
+    set(sources)
+    foreach(file IN LISTS files)
+        get_filename_component(file "${file}" ABSOLUTE)
+        list(APPEND sources "${file}")
+    endforeach()
+    set(flags)
+    foreach(directory IN LISTS arg_INCLUDE_DIRECTORIES)
+        get_filename_component(directory "${directory}" ABSOLUTE)
+        list(APPEND flags "-I${directory}")
+    endforeach()
+    foreach(definition IN LISTS arg_DEFINITIONS)
+        list(APPEND flags "-D${definition}")
+    endforeach()
+    if(arg_TARGETS)
+        list(JOIN arg_TARGETS "," targets)
+        list(APPEND flags "--targets=${targets}")
+    endif()
+
+    # Nothing waits for the header's time, which stays where its text does.
+    add_custom_command(
+        OUTPUT "${object}"
+        BYPRODUCTS "${header}"
+        COMMAND "${prefix}/bin/cfcc" --prefix "${arg_PREFIX}" -o "${object}" --header "${header}" -MF "${object}.d"
+            ${flags} ${sources}
+        DEPENDS ${sources} "${prefix}/bin/cfcc" "${prefix}/lib/cuferry/cfcc.json"
+        DEPFILE "${object}.d"
+        COMMENT "Compiling kernels ${arg_PREFIX}"
+        VERBATIM)
+    set_source_files_properties("${object}" PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
+    target_sources(${target} PRIVATE "${object}")
+    # As properties: these go with both signatures of target_link_libraries().
+    set_property(TARGET ${target} APPEND PROPERTY INCLUDE_DIRECTORIES "${folder}")
+    set_property(TARGET ${target} APPEND PROPERTY INTERFACE_INCLUDE_DIRECTORIES "$<BUILD_INTERFACE:${folder}>")
+    set_property(TARGET ${target} APPEND PROPERTY LINK_LIBRARIES Cuferry::cuferry)
+    set_property(TARGET ${target} APPEND PROPERTY INTERFACE_LINK_LIBRARIES Cuferry::cuferry)
+endfunction()
