@@ -41,8 +41,14 @@ def corpus(path):
 
 
 def seeds():
-    folders = [CASES, os.path.join(ROOT, 'kernels')]
-    return [read(os.path.join(folder, name)) for folder in folders for name in sorted(os.listdir(folder)) if name.endswith('.cu')]
+    """Kernel files; those that are taken count several times, since what a change makes of them is taken more often."""
+    out = []
+    for folder in (CASES, os.path.join(ROOT, 'kernels')):
+        for name in sorted(os.listdir(folder)):
+            if name.endswith('.cu'):
+                path = os.path.join(folder, name)
+                out += [read(path)] * (1 if os.path.exists(path[:-3] + '.err') else 4)
+    return out
 
 
 def reduce(data, fails):
@@ -108,7 +114,12 @@ class Fuzzer:
         mutator = Mutator(chance, seeds())
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            self.feed(mutator.make(), chance.random() < 0.2, chance.random() < 0.3)
+            data = mutator.make()
+            failure = self.feed(data, whole=False, compiles=False)
+            if not failure and self._judge.accepted and chance.random() < 0.3:
+                self.feed(data, whole=True, compiles=True)
+            elif chance.random() < 0.1:
+                self.feed(data, whole=True, compiles=False)
 
     def report(self, tap):
         for promise in PROMISES:
