@@ -231,7 +231,8 @@ class Judge:
             elif not place:
                 return Failure('every message has a place', 'placeless ' + _general(line), messages)
             elif shown and not is_renumbered and place[0] in sources and int(shown.group(1)) == place[1] <= len(sources[place[0]]):
-                if shown.group(2).rstrip('\r') != sources[place[0]][place[1] - 1].rstrip('\r'):
+                # Control characters are shown as blanks.
+                if shown.group(2) != re.sub(r'[\x00-\x08\x0a-\x1f\x7f]', ' ', sources[place[0]][place[1] - 1].rstrip('\r')):
                     return Failure('every message has a place', 'shows another line', messages)
         return None if place else Failure('every message has a place', 'no message', messages)
 
