@@ -413,7 +413,6 @@ static void call_pointer_without_extent_is_no_array(void **state)
 static void call_rows_registered_in_part_are_right(void **state)
 {
     (void)state;
-    fake_counts();
     enum { PAGE = 4096, ROW = 1000, PITCH_ = 1024, COUNT = 6 };
     int (*host_register)(void *, size_t, unsigned int) =
         (int (*)(void *, size_t, unsigned int))driver_function("cuMemHostRegister", 6050);
@@ -447,7 +446,7 @@ int main(int argc, char *argv[])
     const struct CMUnitTest tests[] = {
         TEST(call_any_shape_in_any_memory_is_right),
         TEST(call_memory_between_the_rows_is_not_touched),
-        TEST(call_rows_of_a_host_array_are_one_copy),
+        fake_test(call_rows_of_a_host_array_are_one_copy, "CF_DRIVER"),
         TEST(copy_section_of_rows_too_far_apart_for_the_driver_is_right),
         TEST(call_negative_number_is_named),
         TEST(call_pitch_shorter_than_its_row_is_invalid),
@@ -458,9 +457,9 @@ int main(int argc, char *argv[])
         TEST(call_pointer_off_its_alignment_is_invalid),
         TEST(call_more_dimensions_than_there_are_is_invalid),
         TEST(call_pointer_without_extent_is_no_array),
-        TEST(call_rows_registered_in_part_are_right),
+        fake_test(call_rows_registered_in_part_are_right, "CF_DRIVER"),
     };
 #undef TEST
     make_image(&image, 1);
-    return RUN_MADE(argc, argv, &module, tests, NULL, NULL);
+    return RUN_MADE(argc, argv, &module, tests, set_up, tear_down);
 }
