@@ -8,10 +8,33 @@ def proof_symbol(instance):
     return f'cf__e_{instance.name}'
 
 
+def data_symbol(symbol):
+    """The device variable that points to __constant__ data; the PTX shows its name."""
+    return f'cf__d_{symbol.name}'
+
+
+def copyable(file):
+    """Refuses, in the compiler's voice, what cannot be passed as bytes."""
+    seen = {}
+    for instance in file.instances:
+        for param in instance.params:
+            if not param.pointer and param.type.kind == 'struct':
+                seen.setdefault(param.type.cxx, param.name)
+    return ''.join(f'static_assert(__is_trivially_copyable({cxx}), "{name} is not trivially copyable, so it cannot be passed '
+                   'from C");\n' for cxx, name in seen.items())
+
+
 def emit(file):
-    text = [banner(file.path), f'#include "{file.path}"\n\n',
+    text = [banner(file.path), f'#include "{file.path}"\n\n', copyable(file),
             '/* Each pointer fails to compile where the kernel does not take exactly these types. */\n']
     for instance in file.instances:
-        text.append(fold(f'extern "C" __device__ void (*const {proof_symbol(instance)})({instance.ctypes})', 8) +
-                    f' =\n    {instance.kernel};\n')
+        for variant in instance.all_variants:
+            ctypes = ', '.join(p.cxx for p in variant.params)
+            text.append(fold(f'extern "C" __device__ void (*const {proof_symbol(variant)})({ctypes})', 8) +
+                        f' =\n    {variant.kernel};\n')
+    if file.symbols:
+        text.append('\n/* And each of these where the data have another type. */\n')
+    for symbol in file.symbols:
+        extents = ''.join(f'[{e}]' for e in symbol.extents)
+        text.append(f'extern "C" __device__ {symbol.type.cxx} (*const {data_symbol(symbol)}){extents} = &{symbol.cxx};\n')
     return ''.join(text)

@@ -2,21 +2,25 @@
 
 import re
 
-from model import CANONICAL_TYPES
 from text import banner, comment, fold
 
 
 def emit(files, prefix, header, sources):
     guard = re.sub(r'\W', '_', header).upper()
-    kernels = [k for f in files for k in f.kernels]
+    kernels = sorted((k for f in files for k in f.kernels), key=lambda k: k.name)
+    symbols = sorted((s for f in files for s in f.symbols), key=lambda s: s.name)
     functions, generic, overloads = [], [], []
-    for kernel in sorted(kernels, key=lambda k: k.name):
-        functions.append(_functions(kernel, prefix))
+    for kernel in kernels:
         tree = dispatch(kernel)
+        functions.append(_functions(kernel, prefix, tree is not None))
         if tree:
             generic.append(_generic(kernel, prefix, tree))
             overloads.append(_overloads(kernel, prefix))
-    text = [banner(sources), f'#ifndef {guard}\n#define {guard}\n\n#include <cuferry.h>\n\n',
+    functions += [_setters(s, prefix) for s in symbols]
+    functions += [comment(fold(f'No setter: {note}', 3).split('\n')) for f in files for note in f.notes]
+    includes = list(dict.fromkeys(h for f in files for h in f.includes))
+    text = [banner(sources), f'#ifndef {guard}\n#define {guard}\n\n#include <cuferry.h>\n#include <cuferry/types.h>\n',
+            '#include <cuferry/generic.h>\n' if generic else '', ''.join(f'#include "{h}"\n' for h in includes), '\n',
             _guarded(kernels, 'push_macro', '#undef'), '#ifdef __cplusplus\nextern "C" {\n#endif\n\n']
     text.append('\n'.join(functions))
     text.append('\n#ifdef __cplusplus\n}\n#endif\n')
@@ -33,7 +37,7 @@ def emit(files, prefix, header, sources):
 
 def _guarded(kernels, pragma, directive=None):
     """Keeps a program's own macros, such as N, away from parameters of that name."""
-    names = sorted({p.name for k in kernels for i in k.instances for p in i.params if p.name == p.name.upper()})
+    names = sorted({p.name for k in kernels for i in k.instances for p in i.arguments if p.name == p.name.upper()})
     lines = [f'#pragma {pragma}("{name}")\n' + (f'{directive} {name}\n' if directive else '') for name in names]
     if not lines:
         return ''
@@ -41,40 +45,45 @@ def _guarded(kernels, pragma, directive=None):
 
 
 def dispatch(kernel):
-    """How a call's pointer types choose among a kernel's instances: nested (parameter number, [(element type, subtree)])
-    with instances at the leaves. None where they do not: then there is no type-generic form."""
+    """How a call's pointer types choose among a kernel's instances: nested (parameter numbers, [(element type, subtree)])
+    with instances at the leaves. Several parameters that vary together decide together, so that one of them may be NULL.
+    None where the types do not tell: then there is no type-generic form."""
     return _dispatch(kernel.instances) if kernel.is_template else None
+
+
+def _keys(instances, number):
+    return tuple(i.arguments[number].type.key for i in instances)
 
 
 def _dispatch(instances):
     if len(instances) == 1:
         return instances[0]
-    for number, parameter in enumerate(instances[0].params):
+    first = instances[0]
+    for number, parameter in enumerate(first.arguments):
+        keys = _keys(instances, number)
+        if not parameter.pointer or len(set(keys)) == 1:
+            continue
+        together = [n for n, p in enumerate(first.arguments) if p.pointer and _keys(instances, n) == keys]
         groups = {}
-        for instance in instances:
-            groups.setdefault(CANONICAL_TYPES[instance.params[number].base], []).append(instance)
-        if parameter.pointer and len(groups) > 1:
-            branches = [(group[0].params[number].base, _dispatch(group)) for group in groups.values()]
-            return (number, branches) if all(tree for _, tree in branches) else None
+        for instance, key in zip(instances, keys):
+            groups.setdefault(key, []).append(instance)
+        branches = [(group[0].arguments[number].type.c, _dispatch(group)) for group in groups.values()]
+        return (together, branches) if all(tree for _, tree in branches) else None
     return None
-
-
-def has_generic(kernel):
-    return dispatch(kernel) is not None
 
 
 def stream(instance):
     """The name of the stream parameter of an `_async` function, beside the kernel's own parameters."""
-    return 'stream' if all(p.name != 'stream' for p in instance.params) else 'cf__stream'
+    return 'stream' if all(p.name != 'stream' for p in instance.arguments) else 'cf__stream'
 
 
 def parameters(instance, leading=''):
     """A parameter list as C declares it."""
-    return ', '.join(([leading] if leading else []) + [p.declaration for p in instance.params]) or 'void'
+    return ', '.join(([leading] if leading else []) + [p.declaration for p in instance.arguments]) or 'void'
 
 
 def _names(instance, leading=''):
-    return ', '.join(([leading] if leading else []) + [p.name for p in instance.params])
+    return ', '.join(([leading] if leading else []) + [p.name for p in instance.arguments])
 
 
 def _declared(before, function, instance, leading='', after=''):
@@ -88,9 +97,9 @@ def _prototypes(function, instance):
             _declared('CF_CHECKED int ', f'{function}_async', instance, f'cf_stream {stream(instance)}', ';'))
 
 
-def _functions(kernel, prefix):
+def _functions(kernel, prefix, has_generic):
     text = comment(kernel.doc)
-    if has_generic(kernel):
+    if has_generic:
         first = kernel.instances[0]
         text += (f'/* {prefix}_{kernel.name}() takes the types of every instance in C11 and C++; its address is that of '
                  f'{prefix}_{first.name}(). */\n')
@@ -113,17 +122,23 @@ def _generic(kernel, prefix, tree):
 
 def _selection(tree, kernel, prefix, suffix, indent):
     """Selections that are not chosen have to be valid for the call's types too: one that lacks a type which another
-    instance has there gets a default, and that function's prototype refuses a wrong call."""
-    pad = ' ' * indent
+    instance has there gets a default."""
     if not isinstance(tree, tuple):
-        return f'{pad}{prefix}_{tree.name}{suffix}'
-    number, branches = tree
+        return f'{" " * indent}{prefix}_{tree.name}{suffix}'
+    numbers, branches = tree
+    pad = ' ' * (indent + 4)
+    names = [kernel.instances[0].arguments[n].name for n in numbers]
+    pointer = ' : '.join(f'1 ? ({n})' for n in names[:-1]) + (' : ' if len(names) > 1 else '') + f'({names[-1]})'
     lines = []
-    is_sparse = len(branches) < len({CANONICAL_TYPES[i.params[number].base] for i in kernel.instances})
     for base, subtree in branches:
-        inner = _selection(subtree, kernel, prefix, suffix, indent + 4)
-        lines.append(f'{pad}    {"default" if is_sparse and base == branches[-1][0] else base}: {inner.lstrip()}')
-    return f'{pad}_Generic(*({kernel.instances[0].params[number].name}),\n' + ',\n'.join(lines) + ')'
+        lines.append(f'{pad}{base}: {_selection(subtree, kernel, prefix, suffix, indent + 4).lstrip()}')
+    untyped = _selection(branches[0][1], kernel, prefix, suffix, indent + 8).lstrip()
+    for name in reversed(names):
+        untyped = f'CF__IF_NULL({name}, {untyped}, cf_cast_the_pointers_to_their_element_type)'
+    lines.append(f'{pad}struct cf_untyped: {untyped}')
+    if len(branches) < len({i.arguments[numbers[0]].type.key for i in kernel.instances}):
+        lines.append(f'{pad}default: cf_no_instance_takes_these_types')
+    return f'{" " * indent}_Generic(CF__ELEMENT({pointer}),\n' + ',\n'.join(lines) + ')'
 
 
 def _overloads(kernel, prefix):
@@ -135,3 +150,22 @@ def _overloads(kernel, prefix):
                               f'cf_stream {leading}' if leading else '')
             text += fold(f'{{\n    return {prefix}_{instance.name}{suffix}({_names(instance, leading)});\n}}\n', 8)
     return text
+
+
+# ---- Setters of __constant__ data
+
+
+def setter(prefix, symbol):
+    return f'{prefix}_set_{symbol.name}'
+
+
+def symbol_parameter(symbol):
+    extents = ''.join(f'[{e}]' for e in symbol.extents)
+    return f'{"const " if extents else ""}{symbol.type.c} {symbol.name}{extents}'
+
+
+def _setters(symbol, prefix):
+    function, declared = setter(prefix, symbol), symbol_parameter(symbol)
+    return (comment(symbol.doc) +
+            fold(f'CF_CHECKED int {function}({declared});\n', 8) +
+            fold(f'CF_CHECKED int {function}_async(cf_stream cf__stream, {declared});\n', 8))

@@ -1,27 +1,54 @@
-"""The CPU bodies of one kernel file."""
+"""The CPU bodies of one kernel file, and the copy of its source that they include."""
 
-from emit_stub import host_body
+from emit_dev import copyable
+from emit_stub import host_body, host_bytes, host_data
 from text import banner, fold
 
 
+def emit_source(file):
+    return file.host_source
+
+
 def emit(file, prefix):
-    text = [banner(file.path), f'#include "cuferry/host.cuh"\n#include "{file.path}"\n\n#include <cuferry/registry.h>\n']
+    text = [banner(file.path), f'#include "cuferry/host.cuh"\n#include "{file.stem}.host.cu"\n\n'
+            '#include <cuferry/registry.h>\n', copyable(file)]
+    seen = set()
     for instance in file.instances:
-        text.append('\n' + _body(instance, prefix))
+        for variant in instance.all_variants:
+            if variant.host is not None:
+                text.append('\n' + _body(variant, prefix, seen))
+    for symbol in file.symbols:
+        name = host_data(prefix, symbol)
+        text.append(f'\nextern "C" {{\nextern void *const {name};\nvoid *const {name} = (void *)&{symbol.cxx};\n'
+                    f'extern const uint32_t {name}_bytes;\nconst uint32_t {name}_bytes = sizeof {symbol.cxx};\n}}\n')
     return ''.join(text)
 
 
-def _body(instance, prefix):
+def _body(instance, prefix, seen):
     # The parameters' own names could hide the kernel's, or a type's.
     names = [f'cf__{number}' for number in range(len(instance.params))]
-    text = ('/* Fails to compile where the kernel does not take exactly these types. */\n' +
-            fold(f'typedef decltype(static_cast<void (*)({instance.ctypes})>(', 8) +
-            f'\n    {instance.kernel})) cf__proof_{instance.name};\n\n')
+    ctypes = ', '.join(p.cxx for p in instance.params)
+    function = instance.host.function or instance.kernel
+    text = ''
+    if instance.host.is_extern_c:
+        if function not in seen:
+            text += fold(f'extern "C" void {function}({ctypes});\n\n', 8)
+        seen.add(function)
+    else:
+        text += ('/* Fails to compile where the kernel does not take exactly these types. */\n' +
+                 fold(f'typedef decltype(static_cast<void (*)({ctypes})>(', 8) +
+                 f'\n    {function})) cf__proof_{instance.name};\n\n')
+    sizes = ', '.join(f'sizeof({p.cxx})' for p in instance.params) or '0'
+    table = host_bytes(prefix, instance)
+    text += fold(f'extern "C" {{\nextern const uint32_t {table}[];\nconst uint32_t {table}[] = {{{sizes}}};\n}}\n', 8)
     text += (f'extern "C" void {host_body(prefix, instance)}(const cf_host_launch *cf__launch, uint64_t cf__begin, '
              'uint64_t cf__end)\n{\n')
     for number, param in enumerate(instance.params):
-        ctype = f'{param.ctype}const' if param.pointer else f'const {param.ctype}'
+        ctype = f'{param.cxx}const' if param.pointer else f'const {param.cxx}'
         text += f'    {ctype} {names[number]} = *static_cast<{ctype} *>(cf__launch->args[{number}]);\n'
-    text += ('    cf__run(cf__launch, cf__begin, cf__end, [=]() CF__INLINE {\n' +
-             fold(f'        {instance.kernel}({", ".join(names)});\n', 12) + '    });\n}\n')
+    call = fold(f'{function}({", ".join(names)});\n', 12)
+    if instance.host.function:
+        text += f'    (void)cf__begin, (void)cf__end;\n    {call}}}\n'
+    else:
+        text += f'    cf__run(cf__launch, cf__begin, cf__end, [=]() CF__INLINE {{\n        {call}    }});\n}}\n'
     return text

@@ -4,10 +4,11 @@ import re
 import zlib
 
 from emit_stub import image_symbol
-from scan import GeneratorError
+from diagnostics import GeneratorError
 from text import banner, c_string
 
 _PROOF = re.compile(r'^\.(?:visible )?\.?global .*?\bcf__e_(\w+) = (\w+);$', re.MULTILINE)
+_DATA = re.compile(r'^\.(?:visible )?\.?global .*?\bcf__d_(\w+) = generic\((\w+)\);$', re.MULTILINE)
 _ENTRY = re.compile(r'^(?:\.\w+ )*\.entry (\w+)', re.MULTILINE)
 
 
@@ -32,4 +33,5 @@ def emit_header(ptx, fatbin, stem, toolkit, sm, compute):
             f'#define CF__TOOLKIT {toolkit}\n',
             f'#define CF__SM {"".join(f"{t}, " for t in sm)}\n', f'#define CF__PTX {"".join(f"{t}, " for t in compute)}\n']
     text += [f'#define CF__ENTRY_{name} {c_string(entry)}\n' for name, entry in sorted(names.items())]
+    text += [f'#define CF__DATA_{name} {c_string(entry)}\n' for name, entry in sorted(_DATA.findall(ptx))]
     return re.sub(r' +\n', '\n', ''.join(text))

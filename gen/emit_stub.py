@@ -1,6 +1,6 @@
 """The launch stubs of one kernel file: a constant descriptor and two functions per entry point."""
 
-from emit_header import has_generic, parameters, stream
+from emit_header import dispatch, parameters, setter, stream, symbol_parameter
 from text import banner, c_string, fold
 
 
@@ -9,9 +9,24 @@ def descriptor(prefix, instance):
     return f'{prefix}__k_{instance.name}'
 
 
+def symbol_descriptor(prefix, symbol):
+    """The C name of the descriptor of __constant__ data."""
+    return f'{prefix}__d_{symbol.name}'
+
+
 def host_body(prefix, instance):
     """The C name of an entry point's CPU body."""
     return f'{prefix}__h_{instance.name}'
+
+
+def host_bytes(prefix, instance):
+    """The C name of the sizes of a CPU body's parameters."""
+    return f'{prefix}__b_{instance.name}'
+
+
+def host_data(prefix, symbol):
+    """The C name of the pointer to the CPU's copy of __constant__ data."""
+    return f'{prefix}__v_{symbol.name}'
 
 
 def image_symbol(prefix, file):
@@ -22,15 +37,17 @@ def image_symbol(prefix, file):
 def emit(file, prefix, header):
     text = [banner(file.path), f'#include <{header}>\n#include <cuferry/registry.h>\n\n']
     text.append(_image(file, prefix))
-    scans = sorted({f'cf__k_outside_{i.params[c.array].scalar.short}'
+    scans = sorted({f'cf__k_outside_{i.params[c.array].type.short}'
                     for i in file.instances for c in i.checks if c.array is not None})
     if scans:
         text.append('\nextern const cf_kernel ' + ', '.join(scans) + ';\n')
     for kernel in file.kernels:
         for instance in kernel.instances:
             text.append('\n' + _entry_point(kernel, instance, prefix))
-        if has_generic(kernel):
+        if dispatch(kernel) is not None:
             text.append('\n' + _family(kernel, prefix))
+    for symbol in file.symbols:
+        text.append('\n' + _symbol(symbol, prefix))
     return ''.join(text)
 
 
@@ -45,31 +62,66 @@ def _image(file, prefix):
             '    .sm = (const uint16_t[]){CF__SM 0},\n    .ptx = (const uint16_t[]){CF__PTX 0},\n'
             '    .state = &cf__image_state,\n};\n'
             '#define CF__IMAGE(name) .image = &cf__image, .entry = CF__ENTRY_##name\n'
-            '#else\n#define CF__IMAGE(name) .image = NULL\n#endif\n')
+            '#define CF__DATA(name) .image = &cf__image, .entry = CF__DATA_##name\n'
+            '#else\n#define CF__IMAGE(name) .image = NULL\n#define CF__DATA(name) .image = NULL\n#endif\n')
+
+
+# ---- Expressions
+
+
+def _op(op):
+    code, operand = op
+    if code == 'MEMBER':
+        number, c, path, enum = operand
+        member = f'(({c} *)0)->{path}'
+        # The compiler knows an integer's type better; it has no common way to tell a floating-point one's.
+        kind = enum if enum in ('CF_F32', 'CF_F64', 'CF_F16', 'CF_BF16') else f'CF_INTEGER_TYPE(__typeof__({member}))'
+        return f'{{CF_OP_MEMBER, CF_MEMBER({number}, {kind}, offsetof({c}, {path}))}}'
+    if isinstance(operand, tuple):
+        return f'{{CF_OP_{code}, sizeof({operand[1]})}}'
+    if operand == -2**63:
+        return f'{{CF_OP_{code}, INT64_MIN}}'
+    return f'{{CF_OP_{code}, {operand}}}'
 
 
 def _expr(expr):
-    ops = ', '.join(f'{{CF_OP_{code}, {operand}}}' for code, operand in expr.ops)
-    return f'{{{c_string(expr.text)}, (const cf_op[]){{{ops}}}}}'
+    return f'{{{c_string(expr.text)}, (const cf_op[]){{{", ".join(map(_op, expr.ops))}}}}}'
 
 
 def _exprs(exprs, indent):
-    """An initialiser of expressions: one on its line, several below one another."""
-    if len(exprs) == 1:
-        return f'{{{_expr(exprs[0])}}}'
+    """An initialiser of expressions, None for an absent one: one on its line, several below one another."""
+    texts = [_expr(e) if e else '{NULL, NULL}' for e in exprs]
+    if len(texts) == 1:
+        return f'{{{texts[0]}}}'
     pad = ' ' * (indent + 4)
-    return '{\n' + ''.join(fold(f'{pad}{_expr(e)},\n', indent + 8) for e in exprs) + ' ' * indent + '}'
+    return '{\n' + ''.join(fold(f'{pad}{t},\n', indent + 8) for t in texts) + ' ' * indent + '}'
+
+
+# ---- Descriptors
+
+
+def _type_fields(ctype):
+    """The fields that say what a value is."""
+    size = f'sizeof({ctype.c})' if ctype.bytes is None else ctype.bytes
+    align = f'_Alignof({ctype.c})' if ctype.align is None else ctype.align
+    enum = 'CF_INTEGER_TYPE(char)' if ctype.enum == 'CF_CHAR' else ctype.enum
+    return [f'.type = {enum}', f'.lanes = {ctype.lanes}', f'.bytes = {size}', f'.align = {align}']
 
 
 def _param(param):
-    fields = [f'.name = {c_string(param.name)}', f'.ctype = {c_string(param.ctype)}', f'.type = {param.scalar.enum}',
-              f'.direction = {param.direction}', '.lanes = 1', f'.bytes = {param.scalar.size}',
-              f'.align = {param.scalar.size}']
-    if not param.extents:
+    fields = [f'.name = {c_string(param.name)}', f'.ctype = {c_string(param.ctype)}', f'.direction = {param.direction}',
+              *_type_fields(param.type)]
+    if not param.dims:
         return fold(f'        {{{", ".join(fields)}}},\n', 9)
-    fields.append(f'.ndims = {len(param.extents)}')
-    return (fold(f'        {{{", ".join(fields)},\n', 9) +
-            f'         .extents = (const cf_expr[]){_exprs(param.extents, 9)}}},\n')
+    fields.append(f'.ndims = {len(param.dims)}')
+    text = fold(f'        {{{", ".join(fields)},\n', 9)
+    lists = [('extents', [d.extent for d in param.dims])]
+    if any(d.lower for d in param.dims):
+        lists.append(('lowers', [d.lower for d in param.dims]))
+    if any(d.pitch for d in param.dims):
+        lists.append(('pitches', [d.pitch for d in param.dims]))
+    parts = [f'         .{name} = (const cf_expr[]){_exprs(values, 9)}' for name, values in lists]
+    return text + ',\n'.join(parts) + '},\n'
 
 
 def _check(check, instance):
@@ -83,33 +135,84 @@ def _check(check, instance):
                 fields.append(f'.{name} = {_expr(bound)}')
             if bound and is_open:
                 fields.append(f'.{name}_open = 1')
-        fields.append(f'.scan = &cf__k_outside_{instance.params[check.array].scalar.short}')
+        fields.append(f'.scan = &cf__k_outside_{instance.params[check.array].type.short}')
     return fold(f'        {{{", ".join(fields)}}},\n', 9)
 
 
-def _entry_point(kernel, instance, prefix):
-    symbol, function = descriptor(prefix, instance), f'{prefix}_{instance.name}'
-    text = f'cf_host_body {host_body(prefix, instance)};\nstatic cf_state cf__state_{instance.name};\n'
-    text += f'extern const cf_kernel {symbol};\nconst cf_kernel {symbol} = {{\n'
+def _launch(launch):
+    text = '    .launch = {\n'
+    for name in ('counts_blocks', 'is_cooperative', 'is_block_auto'):
+        if getattr(launch, name):
+            text += f'        .{name} = 1,\n'
+    text += f'        .grid = {_exprs(launch.grid, 8)},\n'
+    if launch.block:
+        text += f'        .block = {_exprs(launch.block, 8)},\n'
+    for name in ('items', 'shared'):
+        if getattr(launch, name):
+            text += fold(f'        .{name} = {_expr(getattr(launch, name))},\n', 12)
+    return text + '    },\n'
+
+
+def _doc(lines):
+    """The documentation, a string literal a line."""
+    texts = [line + '\n' for line in lines[:-1]] + list(lines[-1:])
+    return f'    .doc = {(chr(10) + " " * 11).join(c_string(t) for t in texts)},\n' if texts else ''
+
+
+def _descriptor(kernel, instance, variant, prefix):
+    """The descriptor of one variant; that of the first is the instance's own."""
+    is_first = variant.name == instance.name
+    text = ''
+    if variant.host:
+        text += f'cf_host_body {host_body(prefix, variant)};\nextern const uint32_t {host_bytes(prefix, variant)}[];\n'
+    text += f'static cf_state cf__state_{variant.name};\n'
+    symbol = descriptor(prefix, variant)
+    if is_first:
+        text += f'extern const cf_kernel {symbol};\n'
+        if instance.variants:
+            text += ''.join(f'static const cf_kernel {descriptor(prefix, v)};\n' for v in instance.variants[1:])
+            names = ', '.join(f'&{descriptor(prefix, v)}' for v in instance.variants)
+            text += fold(f'static const cf_kernel *const cf__variants_{instance.name}[] = {{{names}}};\n', 8)
+    text += f'{"" if is_first else "static "}const cf_kernel {symbol} = {{\n'
     text += f'    .size = sizeof(cf_kernel),\n    .version = CF_REGISTRY_VERSION,\n    .name = {c_string(instance.name)},\n'
-    text += f'    .family = {c_string(kernel.name)},\n    .function = {c_string(function)},\n'
+    text += f'    .family = {c_string(kernel.name)},\n    .function = {c_string(f"{prefix}_{instance.name}")},\n'
+    text += _doc(kernel.doc)
     text += f'    .file = {c_string(kernel.location.file)},\n    .line = {kernel.location.line},\n'
-    text += f'    .nparams = {len(instance.params)},\n'
-    if instance.params:
-        text += '    .params = (const cf_param[]){\n' + ''.join(map(_param, instance.params)) + '    },\n'
-    text += '    .launch = {\n' + ('        .counts_blocks = 1,\n' if instance.counts_blocks else '')
-    text += f'        .grid = {_exprs(instance.grid, 8)},\n        .block = {_exprs(instance.block, 8)},\n    }},\n'
-    if instance.checks:
-        text += f'    .nchecks = {len(instance.checks)},\n    .checks = (const cf_check[]){{\n'
-        text += ''.join(_check(c, instance) for c in instance.checks) + '    },\n'
-    if instance.bytes:
-        text += fold(f'    .bytes = {_expr(instance.bytes)},\n', 8)
-    text += f'    CF__IMAGE({instance.name}),\n    .host = {host_body(prefix, instance)},\n    .state = &cf__state_{instance.name},\n}};\n'
-    return text + '\n' + _functions(instance, function, symbol)
+    text += f'    .nparams = {len(variant.params)},\n'
+    if variant.params:
+        text += '    .params = (const cf_param[]){\n' + ''.join(map(_param, variant.params)) + '    },\n'
+    text += _launch(variant.launch)
+    if variant.checks:
+        text += f'    .nchecks = {len(variant.checks)},\n    .checks = (const cf_check[]){{\n'
+        text += ''.join(_check(c, variant) for c in variant.checks) + '    },\n'
+    for name in ('bytes', 'flops', 'tolerance'):
+        if getattr(variant, name):
+            text += fold(f'    .{name} = {_expr(getattr(variant, name))},\n', 8)
+    text += f'    CF__IMAGE({variant.name}),\n'
+    if variant.host:
+        text += f'    .host = {host_body(prefix, variant)},\n    .host_bytes = {host_bytes(prefix, variant)},\n'
+        if variant.host.function:
+            text += '    .is_host_whole = 1,\n'
+    text += f'    .state = &cf__state_{variant.name},\n'
+    if variant.constants:
+        constants = ', '.join(f'{{{c_string(n)}, {v}}}' for n, v in variant.constants)
+        text += f'    .nconstants = {len(variant.constants)},\n    .constants = (const cf_constant[]){{{constants}}},\n'
+    if instance.variants:
+        text += f'    .nvariants = {len(instance.variants)},\n    .variants = cf__variants_{instance.name},\n'
+    return text + '};\n'
+
+
+# ---- Functions
+
+
+def _entry_point(kernel, instance, prefix):
+    text = '\n'.join(_descriptor(kernel, instance, v, prefix) for v in instance.all_variants)
+    return text + '\n' + _functions(instance, f'{prefix}_{instance.name}', descriptor(prefix, instance))
 
 
 def _functions(instance, function, symbol):
-    args = ', '.join(f'(void *)&{p.name}' for p in instance.params) or 'NULL'
+    # The runtime supplies scratch memory.
+    args = ', '.join('NULL' if p.direction == 'CF_SCRATCH' else f'(void *)&{p.name}' for p in instance.params) or 'NULL'
     body = fold(f'    void *const cf__args[] = {{{args}}};\n', 8)
     head = fold(f'int {function}({parameters(instance)})\n', len(f'int {function}('))
     head_async = fold(f'int {function}_async({parameters(instance, f"cf_stream {stream(instance)}")})\n',
@@ -121,10 +224,31 @@ def _functions(instance, function, symbol):
 def _family(kernel, prefix):
     """The function of the kernel's own name: its first instance. Parentheses keep the type-generic macro away."""
     first = kernel.instances[0]
-    names = [p.name for p in first.params]
+    names = [p.name for p in first.arguments]
     text = []
     for suffix, declared, passed in (('', '', []), ('_async', f'cf_stream {stream(first)}', [stream(first)])):
         head = f'int ({prefix}_{kernel.name}{suffix})('
         text.append(fold(f'{head}{parameters(first, declared)})\n', len(head)) + '{\n' +
                     fold(f'    return {prefix}_{first.name}{suffix}({", ".join(passed + names)});\n', 8) + '}\n')
     return '\n'.join(text)
+
+
+def _symbol(symbol, prefix):
+    name, function, data = symbol_descriptor(prefix, symbol), setter(prefix, symbol), host_data(prefix, symbol)
+    text = (f'extern void *const {data};\nextern const uint32_t {data}_bytes;\nstatic cf_state cf__data_{symbol.name};\n'
+            f'extern const cf_symbol {name};\nconst cf_symbol {name} = {{\n'
+            f'    .size = sizeof(cf_symbol),\n    .version = CF_REGISTRY_VERSION,\n    .name = {c_string(symbol.name)},\n'
+            f'    .function = {c_string(function)},\n' + _doc(symbol.doc) +
+            f'    .file = {c_string(symbol.location.file)},\n    .line = {symbol.location.line},\n'
+            f'    .ctype = {c_string(symbol.type.c)},\n' +
+            fold('    ' + ', '.join(_type_fields(symbol.type)) + ',\n', 4))
+    if symbol.extents:
+        text += (f'    .ndims = {len(symbol.extents)},\n    .extents = (const int64_t[]){{'
+                 f'{", ".join(map(str, symbol.extents))}}},\n')
+    text += (f'    CF__DATA({symbol.name}),\n    .host = &{data},\n    .host_bytes = &{data}_bytes,\n'
+             f'    .state = &cf__data_{symbol.name},\n}};\n\n')
+    value = symbol.name if symbol.extents else f'&{symbol.name}'
+    declared = symbol_parameter(symbol)
+    return text + (f'int {function}({declared})\n{{\n    return cf_symbol_set(&{name}, {value});\n}}\n\n'
+                   f'int {function}_async(cf_stream cf__stream, {declared})\n{{\n'
+                   f'    return cf_symbol_set_async(cf__stream, &{name}, {value});\n}}\n')

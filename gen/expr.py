@@ -1,9 +1,9 @@
-"""Expressions of annotations: C-like over integer parameters and template constants, compiled to postfix steps."""
+"""Expressions of annotations: C's over integer parameters and constants, compiled to postfix steps."""
 
 import re
-from difflib import get_close_matches
+import struct
 
-from model import SCALAR_TYPES, Expr
+from model import Expr
 
 MAX_DEPTH = 16      # CF_EXPR_DEPTH
 MAX_NESTING = 64    # of parentheses and unary operators; with the next, bounds the recursion
@@ -11,7 +11,9 @@ MAX_OPERATORS = 200
 INT64_MAX = 2**63 - 1
 
 _RELATIONS = {'<': 'LT', '<=': 'LE', '>': 'GT', '>=': 'GE', '==': 'EQ', '!=': 'NE'}
-_BINARY = ({'+': 'ADD', '-': 'SUB'}, {'*': 'MUL', '/': 'DIV', '%': 'MOD'})
+# By precedence, the weakest first; all bind to the left.
+_LOGIC = ({'||': 'OR'}, {'&&': 'AND'}, {'|': 'BIT_OR'}, {'^': 'BIT_XOR'}, {'&': 'BIT_AND'})
+_BINARY = ({'<<': 'SHL', '>>': 'SHR'}, {'+': 'ADD', '-': 'SUB'}, {'*': 'MUL', '/': 'DIV', '%': 'MOD'})
 _FUNCTIONS = {'min': 'MIN', 'max': 'MAX'}
 
 
@@ -63,17 +65,33 @@ class Cursor:
     def mark(self):
         return self._at
 
+    def reset(self, mark):
+        """Goes back to a mark."""
+        self._at = mark
+
     def text_since(self, mark):
         """The source text of the tokens taken since `mark`, white space folded."""
         parts = []
-        previous = None
+        previous, width = None, 0
         for token in self._tokens[mark:self._at]:
-            if previous is not None and (token.location.line != previous.location.line or
-                                         token.location.column > previous.location.column + len(previous.text)):
+            place = (token.line, token.column)
+            if previous is not None and token.origin is not None and previous == place:
+                continue        # of the same macro's use
+            if previous is not None and (place[0] != previous[0] or place[1] > previous[1] + width):
                 parts.append(' ')
-            parts.append(token.text)
-            previous = token
+            text = token.text if token.origin is None else token.origin
+            parts.append(text)
+            previous, width = place, len(text)
         return ''.join(parts)
+
+    def adjacent(self, first, second):
+        """Whether two tokens stand here without a blank between them, as those of << and >> do."""
+        token = self.token
+        if not self.at(first) or self._at + 1 >= len(self._tokens):
+            return False
+        after = self._tokens[self._at + 1]
+        return (after.kind == 'punctuation' and after.text == second and after.line == token.line and
+                (after.column == token.column + 1 or after.column == token.column))
 
 
 def found(token):
@@ -89,24 +107,34 @@ class Node:
 
 
 def parse(cursor):
-    """expression: conditions joined by && and ||; returns a tree whose names are not yet looked up."""
-    return _logic(cursor, 0)
+    """expression: C's, with comparisons that chain; returns a tree whose names are not yet looked up."""
+    condition = _logic(cursor, 0)
+    if not cursor.at('?'):
+        return condition
+    cursor.nesting += 1
+    if cursor.nesting > MAX_NESTING:
+        raise ExprError(cursor.token, f'the expression is nested more than {MAX_NESTING} deep; make it simpler')
+    token = cursor.operator()
+    yes = parse(cursor)
+    cursor.expect(':', 'between the two values of ?:')
+    no = parse(cursor)
+    cursor.nesting -= 1
+    return Node('SELECT', token, condition, yes, no)
 
 
 def _logic(cursor, level):
-    if level == 2:
+    if level == len(_LOGIC):
         return _comparison(cursor)
-    spelling, kind = (('||', 'OR'), ('&&', 'AND'))[level]
     left = _logic(cursor, level + 1)
-    while cursor.at(spelling):
+    while cursor.at(*_LOGIC[level]):
         token = cursor.operator()
-        left = Node(kind, token, left, _logic(cursor, level + 1))
+        left = Node(_LOGIC[level][token.text], token, left, _logic(cursor, level + 1))
     return left
 
 
 def _comparison(cursor):
     terms, relations = [_term(cursor)], []
-    while cursor.at(*_RELATIONS):
+    while cursor.at(*_RELATIONS) and not cursor.adjacent('<', '<') and not cursor.adjacent('>', '>'):
         relations.append(cursor.operator())
         terms.append(_term(cursor))
     return Node('CHAIN', relations[0], terms, relations) if relations else terms[0]
@@ -123,17 +151,24 @@ def _arithmetic(cursor, level):
     if level == len(_BINARY):
         return _unary(cursor)
     left = _arithmetic(cursor, level + 1)
-    while cursor.at(*_BINARY[level]):
-        token = cursor.operator()
-        left = Node(_BINARY[level][token.text], token, left, _arithmetic(cursor, level + 1))
-    return left
+    while True:
+        if level == 0 and (cursor.adjacent('<', '<') or cursor.adjacent('>', '>')):
+            token = cursor.operator()
+            cursor.take()
+            kind = _BINARY[0][token.text * 2]
+        elif level > 0 and cursor.at(*_BINARY[level]):
+            token = cursor.operator()
+            kind = _BINARY[level][token.text]
+        else:
+            return left
+        left = Node(kind, token, left, _arithmetic(cursor, level + 1))
 
 
 def _unary(cursor):
     cursor.nesting += 1
     if cursor.nesting > MAX_NESTING:
         raise ExprError(cursor.token, f'the expression is nested more than {MAX_NESTING} deep; make it simpler')
-    for spelling, kind in (('-', 'NEG'), ('!', 'NOT')):
+    for spelling, kind in (('-', 'NEG'), ('!', 'NOT'), ('~', 'BIT_NOT')):
         if cursor.at(spelling):
             node = Node(kind, cursor.take(), _unary(cursor))
             break
@@ -147,98 +182,196 @@ def _unary(cursor):
 def _primary(cursor):
     token = cursor.take()
     if token.text == '(' and token.kind == 'punctuation':
-        inner = _logic(cursor, 0)
+        inner = parse(cursor)
         cursor.expect(')', 'to close the parenthesis')
         return inner
     if token.kind == 'number':
         return Node('NUMBER', token)
     if token.kind == 'identifier' and token.text == 'sizeof':
         cursor.expect('(', 'after sizeof')
-        words = []
-        while cursor.token.kind == 'identifier':
-            words.append(cursor.take())
+        words = type_words(cursor)
         if not words:
             raise ExprError(cursor.token, 'sizeof takes a type' + found(cursor.token))
+        stars = 0
+        while cursor.accept('*'):
+            stars += 1
         cursor.expect(')', 'to close sizeof')
-        return Node('SIZEOF', words[0], ' '.join(w.text for w in words))
+        return Node('SIZEOF', token, words, stars)
     if token.kind == 'identifier' and token.text in _FUNCTIONS and cursor.accept('('):
-        left = _logic(cursor, 0)
+        left = parse(cursor)
         cursor.expect(',', f'between the two arguments of {token.text}')
-        right = _logic(cursor, 0)
+        right = parse(cursor)
         cursor.expect(')', f'after the two arguments of {token.text}')
         return Node(_FUNCTIONS[token.text], token, left, right)
-    if token.kind == 'identifier':
-        if cursor.accept('['):
-            if cursor.accept(':'):
-                cursor.expect(']', "after '[:'")
-                return Node('ELEMENTS', token)
-            raise ExprError(token, f"one element of an array has no value here; write {token.text}[:] in a check to mean "
-                                   'every element')
-        return Node('NAME', token)
+    if token.kind == 'identifier' or token.text == '::' and token.kind == 'punctuation':
+        return _name(cursor, token)
     raise ExprError(token, 'expected a number, a parameter or a parenthesis' + found(token))
 
 
+def type_words(cursor):
+    """The words of a type: identifiers, qualified names, and the template arguments of complex<...>."""
+    words = []
+    while cursor.token.kind == 'identifier' or cursor.at('::'):
+        if words and (cursor.at('::') or words[-1].endswith('::')):
+            words[-1] += cursor.take().text
+        else:
+            words.append(cursor.take().text)
+        if words[-1].endswith('complex') and cursor.accept('<'):
+            words[-1] += '<' + ' '.join(type_words(cursor)) + '>'
+            cursor.expect('>', 'to close complex<')
+    return words
+
+
+def _name(cursor, token):
+    """A parameter, a constant, a member of a parameter, or every element of an array."""
+    if cursor.accept('['):
+        if cursor.accept(':'):
+            cursor.expect(']', "after '[:'")
+            return Node('ELEMENTS', token)
+        raise ExprError(token, f"one element of an array has no value here; write {token.text}[:] in a check to mean "
+                               'every element')
+    spelled = token.text
+    while cursor.at('::') or spelled.endswith('::'):
+        spelled += cursor.take().text
+        if not spelled.endswith('::') and not re.fullmatch(r'(?:::)?(?:\w+::)*[A-Za-z_]\w*', spelled):
+            raise ExprError(token, f"expected a name, found '{spelled}'")
+    path = ''
+    while cursor.at('.'):
+        cursor.take()
+        member = cursor.take()
+        if member.kind != 'identifier':
+            raise ExprError(member, f"expected a member of {spelled}{path}" + found(member))
+        path += '.' + member.text
+        while cursor.accept('['):
+            index = cursor.take()
+            if index.kind != 'number':
+                raise ExprError(index, f'the index of {spelled}{path} is a number' + found(index))
+            path += f'[{_number(index)}]'
+            cursor.expect(']', f'after the index of {spelled}{path}')
+    return Node('MEMBER', token, spelled, path[1:]) if path else Node('NAME', token, spelled)
+
+
 class Names:
-    """What names mean in one instance: integer parameters by number, template constants and types by value."""
+    """What names mean in one instance: parameters by number, constants and types by value."""
 
-    def __init__(self, params, constants, types):
-        """params: list of (name, scalar type, is pointer); constants: name to int; types: name to scalar type."""
+    def __init__(self, params, constants, types, declared, scope):
+        """params: list of (name, type, is pointer); constants: name to int; types: name to type; declared: the file's
+        types and constants, looked up from `scope`."""
         self.params, self.constants, self.types = params, constants, types
+        self.declared, self.scope = declared, scope
 
-    def resolve(self, token):
-        if token.text in self.constants:
-            return 'CONST', self.constants[token.text]
-        for number, (name, scalar, pointer) in enumerate(self.params):
-            if name == token.text:
+    def resolve(self, token, spelled, real):
+        if spelled in self.constants:
+            return 'CONST', self.constants[spelled]
+        for number, (name, ctype, pointer) in enumerate(self.params):
+            if name == spelled:
                 if pointer:
-                    raise ExprError(token, f'{name} is an array; an expression takes integers')
-                if not scalar.integer:
-                    raise ExprError(token, f'{name} is a floating-point number; an expression takes integers')
+                    raise ExprError(token, f'{name} is an array; an expression takes numbers')
+                if ctype.kind in ('struct', 'vector'):
+                    raise ExprError(token, f'{name} is {ctype.cxx}; an expression takes one of its members, as in '
+                                           f'{name}.{next(iter(ctype.members or ("x",)))}')
+                self._check(token, name, ctype, real)
                 return 'PARAM', number
-        raise ExprError(token, f"'{token.text}' is no parameter of the kernel" + self._suggestion(token.text))
+        value = self.declared.constant(self.scope, spelled)
+        if value is not None:
+            return 'CONST', value
+        raise ExprError(token, f"'{spelled}' is no parameter of the kernel" + self._suggestion(spelled))
+
+    @staticmethod
+    def _check(token, name, ctype, real):
+        if not (ctype.number if real else ctype.integer):
+            what = {'float': 'a floating-point number', 'half': 'a floating-point number', 'complex': 'a complex number',
+                    'pointer': 'a pointer'}.get(ctype.kind, ctype.cxx)
+            raise ExprError(token, f'{name} is {what}; an expression takes {"numbers" if real else "integers"}')
+
+    def member(self, token, spelled, path, real):
+        """A member of a parameter; its C type's name is None where the C compiler has to tell."""
+        number = next((i for i, p in enumerate(self.params) if p[0] == spelled), None)
+        if number is None:
+            raise ExprError(token, f"'{spelled}' is no parameter of the kernel" + self._suggestion(spelled))
+        _, ctype, pointer = self.params[number]
+        whole = ctype
+        if pointer:
+            raise ExprError(token, f'{spelled} is an array; an expression takes members of what is passed by value')
+        if ctype.kind not in ('struct', 'vector'):
+            raise ExprError(token, f'{spelled} is {ctype.cxx}, which has no members')
+        at = spelled
+        for step in re.findall(r'\w+|\[\d+\]', path):
+            if ctype is None or ctype.members is None:
+                ctype = None
+                break
+            if step.startswith('['):
+                continue        # of an array of what was found
+            if step not in ctype.members:
+                near = _close(step, list(ctype.members))
+                raise ExprError(token, f"{at} has no member '{step}'" + (f"; did you mean '{near}'?" if near else ''))
+            ctype = ctype.members[step]
+            at += f'.{step}'
+        if ctype is not None:
+            self._check(token, f'{spelled}.{path}', ctype, real)
+        return 'MEMBER', (number, whole.c, path, ctype.enum if ctype else None)
 
     def _suggestion(self, name):
-        near = get_close_matches(name, [p[0] for p in self.params] + list(self.constants), 1)
-        return f"; did you mean '{near[0]}'?" if near else ''
+        near = _close(name, [p[0] for p in self.params] + list(self.constants))
+        return f"; did you mean '{near}'?" if near else ''
 
-    def size(self, token, spelling):
-        scalar = self.types.get(spelling) or SCALAR_TYPES.get(spelling)
-        if scalar is None:
-            raise ExprError(token, f"sizeof takes a scalar type or a template's type, not '{spelling}'")
-        return scalar.size
+    def size(self, token, words, stars):
+        if stars:
+            return 8
+        ctype = self.types.get(words[0]) if len(words) == 1 else None
+        ctype = ctype or self.declared.find(self.scope, words)
+        if isinstance(ctype, str):
+            raise ExprError(token, ctype)
+        if ctype is None:
+            raise ExprError(token, f"sizeof takes a type that C knows or a template's type, not '{' '.join(words)}'")
+        return ctype.bytes if ctype.bytes is not None else ('sizeof', ctype.c)
 
 
-def compile_expr(node, text, names):
-    """Compiles a tree for one instance."""
-    ops = tuple(_compile(node, names)) + (('END', 0),)
+def _close(name, names):
+    from difflib import get_close_matches   # rarely needed, and slow to load
+    near = get_close_matches(name, names, 1)
+    return near[0] if near else None
+
+
+def compile_expr(node, text, names, real=False):
+    """Compiles a tree for one instance: exact over integers, or `real`."""
+    ops = tuple(_compile(node, names, real)) + (('END', 0),)
     if _depth(ops) > MAX_DEPTH:
         raise ExprError(node.token, f'the expression needs more than {MAX_DEPTH} values at once; make it simpler')
     return Expr(text, ops)
 
 
-def _compile(node, names):
+def _compile(node, names, real):
     if node.kind == 'NUMBER':
-        return [('CONST', _number(node.token))]
+        return [_real(node.token) if real else ('CONST', _number(node.token))]
     if node.kind == 'SIZEOF':
-        return [('CONST', names.size(node.token, node.parts[0]))]
+        return [('CONST', names.size(node.token, *node.parts))]
     if node.kind == 'NAME':
-        return [names.resolve(node.token)]
+        return [names.resolve(node.token, node.parts[0], real)]
+    if node.kind == 'MEMBER':
+        return [names.member(node.token, *node.parts, real)]
     if node.kind == 'ELEMENTS':
         raise ExprError(node.token, f'{node.token.text}[:] may stand only in check(), compared with bounds')
     if node.kind == 'CHAIN':
-        return _compile_chain(*node.parts, names)
-    parts = [_compile(part, names) for part in node.parts]
+        return _compile_chain(*node.parts, names, real)
+    parts = [_compile(part, names, real) for part in node.parts]
     if node.kind in ('AND', 'OR'):
         # The right side is skipped where the left one decides; the last two steps make its value 0 or 1.
         right = parts[1] + [('NOT', 0), ('NOT', 0)]
         return parts[0] + [(node.kind, len(right))] + right
+    if node.kind == 'SELECT':
+        return parts[0] + [('UNLESS', len(parts[1]) + 1)] + parts[1] + [('SKIP', len(parts[2]))] + parts[2]
+    if node.kind == 'BIT_NOT':
+        return parts[0] + [('NEG', 0), ('CONST', 1), ('SUB', 0)]
+    if real and node.kind in ('SHL', 'SHR', 'MOD', 'BIT_AND', 'BIT_OR', 'BIT_XOR'):
+        raise ExprError(node.token, f"'{node.token.text}' takes integers, and this expression is one of real numbers")
     return [op for part in parts for op in part] + [(node.kind, 0)]
 
 
-def _compile_chain(terms, relations, names):
+def _compile_chain(terms, relations, names, real):
     ops = []
     for i, relation in enumerate(relations):
-        link = _compile(terms[i], names) + _compile(terms[i + 1], names) + [(_RELATIONS[relation.text], 0)]
+        link = _compile(terms[i], names, real) + _compile(terms[i + 1], names, real) + [(_RELATIONS[relation.text], 0)]
         ops += [('AND', len(link))] + link if ops else link
     return ops
 
@@ -259,14 +392,33 @@ def _number(token):
     return value
 
 
+def _real(token):
+    """A number in a real expression."""
+    text = token.text.replace("'", '')
+    if re.fullmatch(r'(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?[fFlL]?', text) and not re.fullmatch(r'\d+[lL]?', text):
+        value = float(text.rstrip('fFlL'))
+        if value == float('inf'):
+            raise ExprError(token, f'{token.text} does not fit a double')
+        return 'REAL', struct.unpack('<q', struct.pack('<d', value))[0]
+    return 'CONST', _number(token)
+
+
 def constant_value(expr):
     """The value of an expression that reads no parameter and has no condition; None for others."""
     stack = []
     for code, operand in expr.ops[:-1]:
-        if code == 'CONST':
+        if code == 'CONST' and isinstance(operand, int):
             stack.append(operand)
         elif code == 'NEG':
             stack.append(-stack.pop())
+        elif code == 'NOT':
+            stack.append(int(not stack.pop()))
+        elif code in ('SHL', 'SHR') and 0 <= stack[-1] < 64:
+            right, left = stack.pop(), stack.pop()
+            stack.append(left << right if code == 'SHL' else left >> right)
+        elif code in ('BIT_AND', 'BIT_OR', 'BIT_XOR'):
+            right, left = stack.pop(), stack.pop()
+            stack.append({'BIT_AND': left & right, 'BIT_OR': left | right, 'BIT_XOR': left ^ right}[code])
         elif code in ('ADD', 'SUB', 'MUL', 'MIN', 'MAX'):
             right, left = stack.pop(), stack.pop()
             stack.append({'ADD': left + right, 'SUB': left - right, 'MUL': left * right, 'MIN': min(left, right),
@@ -274,17 +426,21 @@ def constant_value(expr):
         elif code in ('DIV', 'MOD') and stack[-1] > 0 and stack[-2] >= 0:
             right, left = stack.pop(), stack.pop()
             stack.append(left // right if code == 'DIV' else left % right)
+        elif code in ('LT', 'LE', 'GT', 'GE', 'EQ', 'NE'):
+            right, left = stack.pop(), stack.pop()
+            stack.append(int({'LT': left < right, 'LE': left <= right, 'GT': left > right, 'GE': left >= right,
+                              'EQ': left == right, 'NE': left != right}[code]))
         else:
             return None
-    return stack[0]
+    return stack[0] if -2**63 <= stack[0] <= INT64_MAX else None
 
 
 def _depth(ops):
     depth = deepest = 0
     for code, _ in ops:
-        if code in ('CONST', 'PARAM'):
+        if code in ('CONST', 'PARAM', 'MEMBER', 'REAL'):
             depth += 1
-        elif code not in ('NEG', 'NOT', 'END'):
+        elif code not in ('NEG', 'NOT', 'SKIP', 'END'):
             depth -= 1
         deepest = max(deepest, depth)
     return deepest

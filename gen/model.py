@@ -1,7 +1,7 @@
 """What the generator knows of a kernel file, as frozen dataclasses that carry source locations."""
 
 from dataclasses import dataclass
-from typing import Optional, Tuple
+from typing import Mapping, Optional, Tuple
 
 
 @dataclass(frozen=True, order=True)
@@ -13,71 +13,61 @@ class Location:
 
 
 @dataclass(frozen=True)
-class ScalarType:
-    """A C scalar type as the registry knows it."""
-    enum: str       # CF_F32
-    short: str      # f32
-    size: int       # bytes
-    integer: bool
+class CType:
+    """A type that C and a kernel share. Sizes are None where the C compiler is asked for them."""
+    c: str                          # as C spells it: "cf_float4", "struct body"
+    cxx: str                        # as C++ spells it at file scope: "float4", "body"
+    key: str                        # tells types apart as _Generic and overloading do
+    enum: str                       # CF_F32; of a vector's components
+    short: str                      # f32, body
+    kind: str                       # integer, float, half, complex, vector, enum, struct, pointer, void
+    bytes: Optional[int] = None
+    align: Optional[int] = None
+    lanes: int = 1
+    members: Optional[Mapping[str, 'CType']] = None     # of structs and vectors; None where they are not known
 
+    @property
+    def integer(self):
+        """Whether an exact expression can read it."""
+        return self.kind in ('integer', 'enum')
 
-def _types():
-    table = {}
-
-    def add(enum, size, integer, *spellings):
-        scalar = ScalarType('CF_' + enum, enum.lower(), size, integer)
-        for spelling in spellings:
-            table[spelling] = scalar
-
-    # Linux on x86-64 and aarch64 is LP64; `char` is left out because its sign differs between the two.
-    add('I8', 1, True, 'int8_t', 'signed char')
-    add('I16', 2, True, 'int16_t', 'short', 'short int')
-    add('I32', 4, True, 'int32_t', 'int', 'signed', 'signed int')
-    add('I64', 8, True, 'int64_t', 'long', 'long int', 'long long', 'long long int', 'ptrdiff_t')
-    add('U8', 1, True, 'uint8_t', 'unsigned char')
-    add('U16', 2, True, 'uint16_t', 'unsigned short', 'unsigned short int')
-    add('U32', 4, True, 'uint32_t', 'unsigned', 'unsigned int')
-    add('U64', 8, True, 'uint64_t', 'unsigned long', 'unsigned long int', 'unsigned long long',
-        'unsigned long long int', 'size_t')
-    add('F32', 4, False, 'float')
-    add('F64', 8, False, 'double')
-    return table
-
-
-SCALAR_TYPES = _types()
-
-# The name of each C type by its first spelling: spellings of one type are one type to _Generic and to overloading, but
-# `long` and `long long` are two, though both have 64 bits.
-CANONICAL_TYPES = {spelling: 'long long' if 'long long' in spelling and 'unsigned' not in spelling else
-                   'unsigned long long' if 'long long' in spelling else
-                   scalar.enum for spelling, scalar in SCALAR_TYPES.items()}
+    @property
+    def number(self):
+        """Whether a real expression can read it."""
+        return self.kind in ('integer', 'enum', 'float', 'half')
 
 
 @dataclass(frozen=True)
 class Expr:
-    """An expression of one instance: its text and its postfix steps (code without CF_OP_, operand)."""
+    """An expression of one instance: its text and its postfix steps (code without CF_OP_, operand). The operand of a
+    MEMBER step is (parameter number, C type of the parameter, path of the member, its CF_... type or None)."""
     text: str
-    ops: Tuple[Tuple[str, int], ...]
+    ops: Tuple[Tuple[str, object], ...]
+
+
+@dataclass(frozen=True)
+class Dim:
+    """One dimension of an array's section."""
+    extent: Expr
+    lower: Optional[Expr] = None
+    pitch: Optional[Expr] = None
 
 
 @dataclass(frozen=True)
 class Param:
     """A parameter of one instance."""
     name: str
-    base: str                       # type of the value, or of what the pointer points to: "float"
-    scalar: ScalarType
+    ctype: str                      # as C declares it: "const float *"
+    cxx: str                        # as C++ does, for the proof of its type
+    type: CType                     # of the value, or of what the pointer points to
     pointer: bool
     const: bool                     # of what the pointer points to
-    direction: str                  # CF_VALUE, CF_IN, CF_OUT, CF_INOUT, CF_POINTER
-    extents: Tuple[Expr, ...]
-
-    @property
-    def ctype(self):
-        return f'{"const " if self.const else ""}{self.base}{" *" if self.pointer else ""}'
+    direction: str                  # CF_VALUE, CF_IN, CF_OUT, CF_INOUT, CF_POINTER, CF_SCRATCH
+    dims: Tuple[Dim, ...]
 
     @property
     def declaration(self):
-        return f'{self.ctype}{"" if self.pointer else " "}{self.name}'
+        return f'{self.ctype}{"" if self.ctype.endswith("*") else " "}{self.name}'
 
 
 @dataclass(frozen=True)
@@ -93,20 +83,50 @@ class Check:
 
 
 @dataclass(frozen=True)
+class Launch:
+    """How many threads are launched."""
+    counts_blocks: bool
+    is_cooperative: bool
+    is_block_auto: bool
+    grid: Tuple[Expr, ...]
+    block: Tuple[Expr, ...]
+    items: Optional[Expr]
+    shared: Optional[Expr]
+
+
+@dataclass(frozen=True)
+class Host:
+    """The CPU's form of an instance. A function is called by its C++ name where the kernel file defines it; else it is a
+    C function."""
+    function: Optional[str] = None  # None: the kernel itself
+    is_extern_c: bool = False
+
+
+@dataclass(frozen=True)
 class Instance:
-    """One entry point: a kernel with its template arguments filled in."""
+    """One entry point: a kernel with its template arguments filled in. A kernel with tune(...) has variants, itself the
+    first of them."""
     name: str                       # gather_f32_i32
     kernel: str                     # as C++ names it: gather<float, int32_t>
     params: Tuple[Param, ...]
-    counts_blocks: bool
-    grid: Tuple[Expr, ...]
-    block: Tuple[Expr, ...]
+    launch: Launch
     checks: Tuple[Check, ...]
     bytes: Optional[Expr]
+    flops: Optional[Expr]
+    tolerance: Optional[Expr]
+    host: Optional[Host]            # None: it has no form for the CPU
+    constants: Tuple[Tuple[str, int], ...] = ()
+    variants: Tuple['Instance', ...] = ()
 
     @property
-    def ctypes(self):
-        return ', '.join(p.ctype for p in self.params)
+    def arguments(self):
+        """The parameters of the C function."""
+        return tuple(p for p in self.params if p.direction != 'CF_SCRATCH')
+
+    @property
+    def all_variants(self):
+        """What is compiled: the instance itself where nothing is tuned."""
+        return self.variants or (self,)
 
 
 @dataclass(frozen=True)
@@ -123,11 +143,26 @@ class Kernel:
 
 
 @dataclass(frozen=True)
+class Symbol:
+    """__constant__ data, which gets a setter."""
+    name: str                       # coeff
+    cxx: str                        # heat::coeff
+    doc: Tuple[str, ...]
+    location: Location
+    type: CType
+    extents: Tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class KernelFile:
     """An annotated source file."""
     path: str                       # as generated files name it
     stem: str                       # gather
     kernels: Tuple[Kernel, ...]
+    symbols: Tuple[Symbol, ...]
+    includes: Tuple[str, ...]       # headers of C types, as include(...) names them
+    notes: Tuple[str, ...]          # what has no form in C, and why
+    host_source: str                # the source less what no CPU kernel needs
 
     @property
     def instances(self):

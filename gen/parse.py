@@ -1,458 +1,383 @@
-"""Annotations and kernel declarations: from a file's pragmas and tokens to the model."""
+"""One kernel file: from its annotations and declarations to the model."""
 
-from difflib import get_close_matches
+import itertools
+import os
+from dataclasses import replace
 
+import collective
+import cpusource
 import expr
-from expr import Cursor, ExprError, found
-from model import CANONICAL_TYPES, SCALAR_TYPES, Check, Expr, Instance, Kernel, KernelFile, Location, Param
-from scan import Pragma, Token, comment_above
+from clauses import Clauses, is_include, read_pragma
+from cxxtypes import VOID, builtin, pointer
+from declare import Declared, declarations, read_kernel, read_symbols
+from expr import ExprError
+from lexer import Token
+from model import Check, CType, Dim, Expr, Host, Instance, Kernel, KernelFile, Launch, Location, Param
+from scan import Pragma, comment_above
 
-MAX_GRID_DIMS = 3
-MAX_ARRAY_DIMS = 8
 MAX_BLOCK = 1024
 MAX_BLOCK_Z = 64
-
-_DIRECTIONS = {'in': 'CF_IN', 'out': 'CF_OUT', 'inout': 'CF_INOUT'}
-_CLAUSES = ('grid', 'blocks', 'block', 'in', 'out', 'inout', 'check', 'bytes')
-_TYPE_WORDS = {'signed', 'unsigned', 'short', 'long', 'int', 'char', 'float', 'double'}
-_QUALIFIERS = {'const', '__restrict__', '__restrict', 'register'}
-# Words that a C++ kernel may call a parameter and a C prototype may not.
-_C_KEYWORDS = {'restrict', '_Bool', '_Complex', '_Generic', '_Atomic', '_Alignas', '_Alignof', '_Noreturn', '_Static_assert',
-               '_Thread_local', '_Imaginary'}
-
-
-class _Clauses:
-    """What the pragmas in front of one kernel say; names are not yet looked up."""
-
-    def __init__(self, token):
-        self.token = token          # of `kernel`, or of the first pragma
-        self.is_kernel = False
-        self.grid = None            # list of (tree, text)
-        self.counts_blocks = False
-        self.block = None
-        self.arrays = {}            # name: (token, direction, [(tree, text)])
-        self.checks = []            # (tree, text)
-        self.bytes = None
-        self.instances = []         # (tag token, [argument tokens])
-        self.instances_token = None
-
-
-class _Declaration:
-    """A kernel's declaration as written."""
-
-    def __init__(self):
-        self.token = None           # of the name
-        self.scope = ()             # enclosing namespaces
-        self.template = []          # (name, is type)
-        self.params = []            # _RawParam
-
-
-class _RawParam:
-    def __init__(self, token, words, const, pointer):
-        self.token, self.words, self.const, self.pointer = token, words, const, pointer
+MAX_VARIANTS = 64
+_CHECKED = ('i8', 'i16', 'i32', 'i64', 'u8', 'u16', 'u32', 'u64')
 
 
 def parse(scanner, path, stem, diagnostics):
     """Reads one kernel file. Errors go to `diagnostics`; what could be read is returned."""
-    return _Parser(scanner, diagnostics).file(path, stem)
+    return _File(scanner, path, diagnostics).read(stem)
 
 
-class _Parser:
-    def __init__(self, scanner, diagnostics):
-        self._scanner = scanner
-        self._diagnostics = diagnostics
-        self._items = list(scanner.items())
-        self._at = 0
-        self._scopes = []           # per open brace: a namespace's name, '' for an anonymous one, None for others
-
-    def file(self, path, stem):
-        kernels, before = [], self._diagnostics.count
-        while not self._is_end():
-            item = self._items[self._at]
-            if isinstance(item, Pragma):
-                kernel = self._annotated()
-                if kernel:
-                    kernels.append(kernel)
-            else:
-                self._step()
-        if not kernels and self._diagnostics.count == before:
-            self._diagnostics.error(Location(path, 1, 1), 'no kernel is annotated in this file; write #pragma cf kernel '
-                                    '... above a __global__ function')
-        return KernelFile(path, stem, tuple(kernels))
-
-    # ---- Walking over the file
-
-    def _is_end(self):
-        item = self._items[self._at]
-        return not isinstance(item, Pragma) and item.kind == 'end'
-
-    def _step(self):
-        """Passes one token, keeping track of the open scopes."""
-        token = self._items[self._at]
-        self._at += 1
-        if token.text == 'namespace' and token.kind == 'identifier':
-            names = []
-            while self._peek_kind() == 'identifier' or self._peek('::'):
-                names.append(self._items[self._at].text)
-                self._at += 1
-            if self._peek('{'):
-                self._at += 1
-                self._scopes.append(''.join(n for n in names if n != 'inline'))
-        elif token.text == 'extern' and self._peek_kind() == 'string' and self._peek('{', 1):
-            self._at += 2
-            self._scopes.append('::')       # a linkage block names no scope
-        elif token.text == '{':
-            self._scopes.append(None)
-        elif token.text == '}' and self._scopes:
-            self._scopes.pop()
-
-    def _peek(self, text, ahead=0):
-        item = self._items[min(self._at + ahead, len(self._items) - 1)]
-        return not isinstance(item, Pragma) and item.text == text and item.kind == 'punctuation'
-
-    def _peek_kind(self):
-        item = self._items[self._at]
-        return None if isinstance(item, Pragma) else item.kind
+class _File:
+    def __init__(self, scanner, path, diagnostics):
+        self._scanner, self._path, self._diagnostics = scanner, path, diagnostics
+        self._declared = Declared(path)
+        self._declarations = []
+        self._includes = []
+        self._kernels = []          # (Clauses, KernelDeclaration, doc)
+        self._symbols = []
+        self._notes = []
 
     def _error(self, token, message):
         self._diagnostics.error(token.location, message)
 
-    def _annotated(self):
-        """The pragmas in front of one kernel, and its declaration."""
+    def read(self, stem):
         before = self._diagnostics.count
-        first = self._items[self._at]
-        clauses = _Clauses(first)
-        while isinstance(self._items[self._at], Pragma):
-            self._pragma(self._items[self._at], clauses)
-            self._at += 1
+        self._walk()
+        kernels = []
+        for clauses, declaration, doc in self._kernels:
+            kernel = self._kernel(clauses, declaration, doc)
+            if kernel:
+                kernels.append(kernel)
+        if not self._kernels and self._diagnostics.count == before:
+            self._diagnostics.error(Location(self._path, 1, 1), 'no kernel is annotated in this file; write #pragma cf '
+                                    'kernel ... above a __global__ function')
+        host = ''
+        if self._diagnostics.count == before:
+            host = self._host_source(kernels)
+        return KernelFile(self._path, stem, tuple(kernels), tuple(self._symbols), tuple(self._includes),
+                          tuple(self._notes), host)
+
+    # ---- Walking over the file
+
+    def _walk(self):
+        """Learns what the file declares, and pairs annotations with the kernels below them."""
+        clauses = first = None
+        before = 0
+        for item in declarations(list(self._scanner.items())):
+            if isinstance(item, Pragma):
+                if is_include(item):
+                    self._file_pragma(item)
+                    continue
+                if clauses is None:
+                    clauses, first, before = Clauses(item), item, self._diagnostics.count
+                read_pragma(item, clauses, self._diagnostics)
+                continue
+            if clauses is not None:
+                self._annotated(clauses, first, item, before)
+                clauses = None
+            if not item.is_member:
+                self._declarations.append(item)
+                self._declared.add(item)
+                if item.has('__constant__') and item.function is None:
+                    self._symbol(item)
+        if clauses is not None:
+            self._annotated(clauses, first, None, before)
+
+    def _file_pragma(self, pragma):
+        clauses = Clauses(pragma)
+        read_pragma(pragma, clauses, self._diagnostics)
+        self._add_includes(clauses)
+
+    def _add_includes(self, clauses):
+        self._includes += [h for h in clauses.includes if h not in self._includes]
+
+    def _annotated(self, clauses, first, declaration, before):
         if not clauses.is_kernel:
             if self._diagnostics.count == before:
                 self._error(first, 'this annotation belongs to no kernel; write #pragma cf kernel ... above it')
-            return None
-        declaration = self._declaration(clauses)
-        if declaration is None:
-            return None
-        kernel = self._kernel(clauses, declaration, first, before)
-        return kernel if self._diagnostics.count == before else None
-
-    # ---- Pragmas
-
-    def _pragma(self, pragma, clauses):
-        cursor = Cursor(pragma.tokens)
-        directive = cursor.take()
-        try:
-            if directive.text == 'kernel':
-                if clauses.is_kernel:
-                    raise ExprError(directive, 'a second #pragma cf kernel for one kernel; put its clauses into the first')
-                clauses.is_kernel = True
-                clauses.token = directive
-                while cursor.token.kind != 'end':
-                    self._clause(cursor, clauses)
-                    cursor.accept(',')
-            elif directive.text == 'instances':
-                if clauses.instances_token:
-                    raise ExprError(directive, 'a second #pragma cf instances for one kernel; add to the first')
-                clauses.instances_token = directive
-                self._instances(cursor, clauses)
-            else:
-                raise ExprError(directive, f'expected kernel or instances after #pragma cf{found(directive)}')
-        except ExprError as error:
-            self._error(error.token, str(error))
-
-    def _clause(self, cursor, clauses):
-        name = cursor.take()
-        if name.kind != 'identifier':
-            raise ExprError(name, 'expected a clause' + found(name))
-        if name.text not in _CLAUSES:
-            near = get_close_matches(name.text, _CLAUSES, 1)
-            hint = f"did you mean '{near[0]}'?" if near else 'the clauses are ' + ', '.join(_CLAUSES)
-            raise ExprError(name, f"unknown clause '{name.text}'; {hint}")
-        cursor.expect('(', f'after {name.text}')
-        if name.text in _DIRECTIONS:
-            self._arrays(cursor, clauses, _DIRECTIONS[name.text])
-        else:
-            items = self._expressions(cursor)
-            self._set(name, items, clauses)
-        cursor.expect(')', f'to close {name.text}')
-
-    @staticmethod
-    def _expressions(cursor):
-        items = []
-        while True:
-            mark = cursor.mark()
-            tree = expr.parse(cursor)
-            items.append((tree, cursor.text_since(mark)))
-            if not cursor.accept(','):
-                return items
-
-    @staticmethod
-    def _set(name, items, clauses):
-        if name.text == 'check':
-            clauses.checks += items
             return
-        if name.text == 'bytes':
-            if clauses.bytes or len(items) != 1:
-                raise ExprError(name, 'bytes takes one expression, once')
-            clauses.bytes = items[0]
-            return
-        field = 'block' if name.text == 'block' else 'grid'
-        if getattr(clauses, field) is not None:
-            raise ExprError(name, f'a second {name.text} clause; a kernel has one ' +
-                            ('block' if field == 'block' else 'grid or blocks'))
-        if len(items) > MAX_GRID_DIMS:
-            raise ExprError(items[MAX_GRID_DIMS][0].token, f'{name.text} has at most {MAX_GRID_DIMS} dimensions')
-        setattr(clauses, field, items)
-        if field == 'grid':
-            clauses.counts_blocks = name.text == 'blocks'
-
-    @staticmethod
-    def _arrays(cursor, clauses, direction):
-        while True:
-            name = cursor.take()
-            if name.kind != 'identifier':
-                raise ExprError(name, 'expected the name of an array parameter' + found(name))
-            extents = []
-            while cursor.at('['):
-                cursor.take()
-                mark = cursor.mark()
-                tree = expr.parse(cursor)
-                extents.append((tree, cursor.text_since(mark)))
-                cursor.expect(']', f'after an extent of {name.text}')
-            if not extents:
-                raise ExprError(name, f'{name.text} needs its extent: write {name.text}[n]')
-            if len(extents) > MAX_ARRAY_DIMS:
-                raise ExprError(name, f'{name.text} has more than {MAX_ARRAY_DIMS} dimensions')
-            if name.text in clauses.arrays:
-                raise ExprError(name, f'{name.text} stands in two clauses; name it once, inout where it is read and written')
-            clauses.arrays[name.text] = (name, direction, extents)
-            if not cursor.accept(','):
-                return
-
-    @staticmethod
-    def _instances(cursor, clauses):
-        cursor.expect('(', 'after instances')
-        while True:
-            tag = cursor.take()
-            if tag.kind != 'identifier':
-                raise ExprError(tag, "expected an instance's tag, as in instances(f32: float)" + found(tag))
-            if tag.text in [t.text for t, _ in clauses.instances]:
-                raise ExprError(tag, f"a second instance '{tag.text}'")
-            cursor.expect(':', f'after the tag {tag.text}')
-            arguments = []
-            while True:
-                words = []
-                while cursor.token.kind in ('identifier', 'number') or cursor.at('-'):
-                    words.append(cursor.take())
-                if not words:
-                    raise ExprError(cursor.token, 'expected a template argument' + found(cursor.token))
-                arguments.append(words)
-                if not cursor.accept(','):
-                    break
-            clauses.instances.append((tag, arguments))
-            if not cursor.accept(';') or cursor.at(')'):
-                break
-        cursor.expect(')', 'to close instances')
-        if cursor.token.kind != 'end':
-            raise ExprError(cursor.token, 'nothing may follow instances(...)' + found(cursor.token))
-
-    # ---- The declaration
-
-    def _declaration(self, clauses):
-        """Reads `[template <...>] ... __global__ void name(...)` up to its body."""
-        tokens = []
-        at = self._at
-        depth = 0
-        while not isinstance(self._items[at], Pragma) and self._items[at].kind != 'end':
-            token = self._items[at]
-            if token.kind == 'punctuation' and token.text in '([':
-                depth += 1
-            elif token.kind == 'punctuation' and token.text in ')]':
-                depth -= 1
-            elif token.kind == 'punctuation' and token.text in '{;' and depth <= 0:
-                break
-            tokens.append(token)
-            at += 1
-        end = self._items[at]
-        if not any(t.text == '__global__' for t in tokens):
+        self._add_includes(clauses)
+        if declaration is None or not declaration.has('__global__'):
             # A reader looks at the annotation, and so does the message, unless there is a declaration to show.
-            self._error(tokens[0] if tokens else clauses.token,
+            self._error(declaration.head[0] if declaration else clauses.token,
                         'expected a __global__ function below #pragma cf kernel')
-            return None
-        self._at = at
-        cursor = Cursor(tokens + [Token('end', '', end.location)])
-        declaration = _Declaration()
+            return
         try:
-            self._scope(declaration, tokens[0])
-            if cursor.accept('template'):
-                self._template(cursor, declaration)
-            self._specifiers(cursor, declaration)
-            self._params(cursor, declaration)
+            kernel = read_kernel(declaration)
         except ExprError as error:
             self._error(error.token, str(error))
-            return None
-        return declaration
-
-    def _scope(self, declaration, token):
-        for scope in self._scopes:
-            if scope is None:
-                raise ExprError(token, 'a kernel stands at file or namespace scope')
-            if scope == '':
-                raise ExprError(token, 'a kernel in an anonymous namespace has no name that can be looked up; '
-                                       'name the namespace')
-        declaration.scope = tuple(s for s in self._scopes if s != '::')
-
-    @staticmethod
-    def _template(cursor, declaration):
-        cursor.expect('<', 'after template')
-        while True:
-            first = cursor.take()
-            if first.text == '...' or cursor.at('...'):
-                raise ExprError(first, 'a parameter pack cannot be an entry point; give the kernel a fixed number of '
-                                       'parameters')
-            is_type = first.text in ('typename', 'class')
-            words = [first]
-            while cursor.token.kind == 'identifier':
-                words.append(cursor.take())
-            name = words[-1]
-            if name.kind != 'identifier' or len(words) < 2:
-                raise ExprError(name, 'expected a named template parameter' + found(cursor.token))
-            if not is_type and ' '.join(w.text for w in words[:-1] if w.text != 'const') not in \
-                    set(SCALAR_TYPES) | {'bool'}:
-                raise ExprError(first, 'a template parameter is a type (typename T) or an integer (int N)')
-            declaration.template.append((name.text, is_type))
-            if not cursor.accept(','):
-                break
-        cursor.expect('>', 'after the template parameters')
-
-    @staticmethod
-    def _specifiers(cursor, declaration):
-        """Everything before the parameter list: attributes may stand in any order, the name comes last."""
-        while True:
-            token = cursor.take()
-            if token.kind == 'end':
-                raise ExprError(token, "expected the kernel's name and parameters")
-            if (token.text.startswith('__') or token.text == 'alignas') and cursor.at('('):
-                _skip_parentheses(cursor)   # __launch_bounds__, __attribute__ and the like
-            elif token.kind == 'identifier' and cursor.at('('):
-                declaration.token = token
-                return
-
-    @staticmethod
-    def _params(cursor, declaration):
-        cursor.expect('(', "after the kernel's name")
-        if cursor.accept(')'):
             return
-        if cursor.at('void'):
-            void = cursor.take()
-            if cursor.accept(')'):
-                return
-            raise _unsupported(void, 'void *', 'a pointer to a scalar type')
-        while True:
-            declaration.params.append(_param(cursor))
-            if not cursor.accept(','):
-                break
-        cursor.expect(')', "after the kernel's parameters")
+        if self._diagnostics.count == before:
+            doc = comment_above(self._scanner.source(first.path), first.location.line)
+            self._kernels.append((clauses, kernel, doc))
+
+    def _symbol(self, declaration):
+        """Data that C cannot name have no setter; the header says why."""
+        try:
+            for token, symbol in read_symbols(declaration, self._declared):
+                self._check_header(token, symbol.type)
+                first = declaration.head[0]
+                doc = comment_above(self._scanner.source_shown(first.file), first.line)
+                self._symbols.append(replace(symbol, doc=doc))
+        except ExprError as error:
+            self._notes.append(f'{error.token.file}:{error.token.line}: {error}')
+
+    # ---- Types
+
+    def _check_header(self, token, ctype):
+        """A type that a header declares needs include(...) for C to see it."""
+        header = self._declared.headers.get(ctype.c)
+        if header and not self._includes and not any(c.includes for c, _, _ in self._kernels):
+            name = os.path.relpath(header, os.path.dirname(self._path) or '.')
+            self._error(token, f'{ctype.cxx} is declared in {header}, which C programs have to include too; add '
+                               f'include("{name}") to the annotation')
+
+    def _type(self, token, words, scope):
+        found = self._declared.types.find(scope, words)
+        text = ' '.join(words)
+        if isinstance(found, str):
+            raise ExprError(token, found)
+        if found is None and words == ['void']:
+            return VOID
+        if found is None and 'std::' in text:
+            raise ExprError(token, f"'{text}' is a class of the C++ library, which C does not have; pass a pointer and a "
+                                   'length')
+        if found is None:
+            near = self._declared.types.near(words[-1])
+            raise ExprError(token, f"unknown type '{text}'; " + (f"did you mean '{near[0]}'?" if near else
+                            'use a scalar type such as float, double, int32_t or int64_t, or a struct of a header that '
+                            'include(...) names'))
+        self._check_header(token, found)
+        return found
+
+    def _param(self, raw, declaration, types, arrays):
+        """(Param without dimensions, its token) of one instance."""
+        base = types.get(raw.words[0]) if len(raw.words) == 1 else None
+        if base is None:
+            words = [self._fill(w, types) for w in raw.words]
+            base = self._type(raw.first, words, declaration.scope)
+        if base is VOID and not raw.pointer:
+            raise ExprError(raw.first, f'{raw.token.text} has no type')
+        spelled_c, spelled_cxx = (_spelled(raw, name) for name in (base.c, base.cxx))
+        element = base
+        if len(raw.pointers) > 1:
+            inner_c, inner_cxx = (_spelled(raw, name, len(raw.pointers) - 1) for name in (base.c, base.cxx))
+            element = pointer(inner_c, inner_cxx)
+        array = arrays.get(raw.token.text)
+        direction = array.direction if array else 'CF_POINTER' if raw.pointer else 'CF_VALUE'
+        if array and element is VOID:
+            raise ExprError(array.token, f'the elements of {raw.token.text} have no type, so it has no extent; give it the '
+                                         "elements' type")
+        return Param(raw.token.text, spelled_c, spelled_cxx, element, raw.pointer, raw.pointer and raw.const, direction, ())
+
+    @staticmethod
+    def _fill(word, types):
+        """complex<T> with T filled in."""
+        for name, ctype in types.items():
+            word = word.replace(f'<{name}>', f'<{ctype.cxx}>')
+        return word
 
     # ---- From what was written to instances
 
-    def _kernel(self, clauses, declaration, first, before):
-        self._check_names(clauses, declaration)
+    def _kernel(self, clauses, declaration, doc):
+        before = self._diagnostics.count
+        self._check_arrays(clauses, declaration)
+        self._check_launch(clauses, declaration)
         sets = clauses.instances
-        if declaration.template and not sets:
-            self._error(declaration.token, f'{declaration.token.text} is a template; list its instances: '
-                        '#pragma cf instances(' + self._example(declaration) + ')')
-        if sets and not declaration.template:
-            self._error(clauses.instances_token, f'{declaration.token.text} is no template; it has no instances')
-        if clauses.grid is None and self._diagnostics.count == before:
-            self._error(clauses.token, 'a kernel needs grid(n), its number of threads, or blocks(n), its number of blocks')
+        token = declaration.token
+        free = [p for p in declaration.template if p.name not in clauses.tune]
+        if free and not clauses.instances_token:
+            self._error(token, f'{token.text} is a template; list its instances: #pragma cf instances(tag: ' +
+                        ', '.join('float' if p.is_type else '256' for p in free) + ')')
+        if clauses.instances_token and not declaration.template:
+            self._error(clauses.instances_token, f'{token.text} is no template; it has no instances')
         if self._diagnostics.count != before:
             return None
-        name = declaration.token.text
+        name = clauses.name.text if clauses.name else token.text
         instances, seen = [], {}
-        if declaration.template:
-            for tag, arguments in sets:
-                same = seen.setdefault(self._canonical(declaration, arguments), tag)
-                if same is not tag:
-                    self._error(tag, f"instance '{tag.text}' has the same template arguments as '{same.text}'")
-                instances.append(self._instance(f'{name}_{tag.text}', clauses, declaration, arguments, tag))
-        else:
-            instances.append(self._instance(name, clauses, declaration, (), declaration.token))
+        for tag, arguments in sets or [(None, [])]:
+            at = tag or token
+            try:
+                instance, identity = self._instance(f'{name}_{tag.text}' if tag else name, clauses, declaration, arguments, at)
+            except ExprError as error:
+                self._error(error.token, str(error))
+                continue
+            same = seen.setdefault(identity, tag)
+            if same is not tag:
+                self._error(tag, f"instance '{tag.text}' has the same template arguments as '{same.text}'")
+            instances.append(instance)
         if self._diagnostics.count != before:
             return None
-        doc = comment_above(self._scanner.source(first.path), first.location.line)
-        return Kernel(name, doc, declaration.token.location, tuple(instances))
+        return Kernel(name, doc, token.location, tuple(instances))
 
-    @staticmethod
-    def _canonical(declaration, arguments):
-        """Template arguments as the compiler tells them apart."""
-        texts = [' '.join(w.text for w in words) for words in arguments]
-        return tuple(CANONICAL_TYPES.get(t, t) if is_type else _constant(t.replace(' ', ''))
-                     for t, (_, is_type) in zip(texts, declaration.template))
-
-    @staticmethod
-    def _example(declaration):
-        return 'tag: ' + ', '.join('float' if is_type else '256' for _, is_type in declaration.template)
-
-    def _check_names(self, clauses, declaration):
+    def _check_arrays(self, clauses, declaration):
         params = {p.token.text: p for p in declaration.params}
-        for name, (token, direction, _) in clauses.arrays.items():
+        for name, array in clauses.arrays.items():
             if name not in params:
+                from difflib import get_close_matches   # rarely needed, and slow to load
                 near = get_close_matches(name, params, 1)
-                self._error(token, f"'{name}' is no parameter of {declaration.token.text}" +
+                self._error(array.token, f"'{name}' is no parameter of {declaration.token.text}" +
                             (f"; did you mean '{near[0]}'?" if near else ''))
             elif not params[name].pointer:
-                self._error(token, f'{name} is passed by value; in, out and inout take arrays')
-            elif direction == 'CF_IN' and not params[name].const:
-                self._error(token, f'{name} is not const, so the kernel may write it; declare it const, or write '
+                self._error(array.token, f'{name} is passed by value; in, out, inout and scratch take arrays')
+            elif array.direction == 'CF_IN' and not params[name].const:
+                self._error(array.token, f'{name} is not const, so the kernel may write it; declare it const, or write '
                             f'inout({name}[...])')
-            elif direction != 'CF_IN' and params[name].const:
-                self._error(token, f'{name} is const, so the kernel cannot write it; write in({name}[...])')
+            elif array.direction != 'CF_IN' and params[name].const:
+                self._error(array.token, f'{name} is const, so the kernel cannot write it; write in({name}[...])')
+            elif name not in clauses.pitches:
+                for lower, _ in array.dims[1:]:
+                    if lower:
+                        self._error(lower[0].token, f'{name} has a section in an inner dimension, so the length of its rows '
+                                    f'in memory is not known; add pitch({name}: ...)')
+        for name, (token, values) in clauses.pitches.items():
+            if name not in clauses.arrays:
+                self._error(token, f'{name} has no extent; declare it with in, out or inout')
+            elif len(values) >= len(clauses.arrays[name].dims):
+                self._error(token, f'{name} has {len(clauses.arrays[name].dims)} dimensions, so at most '
+                            f'{len(clauses.arrays[name].dims) - 1} pitches')
 
-    def _instance(self, name, clauses, declaration, arguments, tag):
-        types, constants, spelled = {}, {}, {}
-        if len(arguments) != len(declaration.template):
-            self._error(tag, f'{len(arguments)} template arguments for {len(declaration.template)} template parameters')
-            return None
-        for (parameter, is_type), words in zip(declaration.template, arguments):
-            text = ''.join(w.text for w in words) if not is_type else ' '.join(w.text for w in words)
-            spelled[parameter] = text
-            if is_type:
-                if text not in SCALAR_TYPES:
-                    self._error(words[0], f"'{text}' is no type that an instance can have; use a scalar type such as "
-                                'float or int32_t')
-                    return None
-                types[parameter] = SCALAR_TYPES[text]
+    def _check_launch(self, clauses, declaration):
+        if clauses.grid is None:
+            self._error(clauses.token, 'a kernel needs grid(n), its number of threads, or blocks(n), its number of blocks')
+        if clauses.items and clauses.counts_blocks:
+            self._error(clauses.items[0].token, 'items(k) divides the elements of grid(...); blocks(...) counts blocks')
+        if clauses.block == []:
+            for is_there, what in ((clauses.shared, 'shared(...)'), (clauses.cooperative, 'cooperative'),
+                                   (clauses.grid and len(clauses.grid) > 1, 'a grid of several dimensions'),
+                                   (clauses.counts_blocks, 'blocks(...)')):
+                if is_there:
+                    self._error(clauses.block_token, f'block(auto) and {what} do not go together: the block would have to be '
+                                'known; write block(n)')
+            used = collective.first_use(declaration.declaration, self._declarations, ('__shared__',))
+            if used:
+                self._error(clauses.block_token, f'{declaration.token.text} has __shared__ memory, whose size goes with its '
+                            'block; write block(n)')
+        for name, (token, values) in clauses.tune.items():
+            known = [p for p in declaration.template if p.name == name]
+            if not known or known[0].is_type:
+                self._error(token, f"'{name}' is no template constant of {declaration.token.text}; tune(...) gives values to "
+                            'one, as in template <int BLOCK>')
+        combinations = 1
+        for _, values in clauses.tune.values():
+            combinations *= len(values)
+        if combinations > MAX_VARIANTS:
+            self._error(next(iter(clauses.tune.values()))[0], f'tune gives {combinations} combinations; at most '
+                        f'{MAX_VARIANTS} are built')
+
+    def _arguments(self, declaration, clauses, arguments, at):
+        """The template arguments of an instance: name to CType or int, tuned ones left out."""
+        filled, spelled = {}, {}
+        free = [p for p in declaration.template if p.name not in clauses.tune]
+        if len(arguments) > len(free) or any(not p.default for p in free[len(arguments):]):
+            raise ExprError(at, f'{len(arguments)} template arguments for {len(free)} template parameters')
+        for number, parameter in enumerate(free):
+            argument = arguments[number] if number < len(arguments) else None
+            if argument is None:
+                words, tree, token, text = _default(parameter)
             else:
-                constants[parameter] = _constant(text)
-                if constants[parameter] is None:
-                    self._error(words[0], f"{parameter} takes an integer constant of 64 bits, found '{text}'")
-                    return None
+                words, tree, token, text = argument.words, argument.tree, argument.token, argument.text
+            if parameter.is_type:
+                if words is None:
+                    raise ExprError(token, f"{parameter.name} is a type, found '{text}'")
+                ctype = self._type(token, words, declaration.scope)
+                if ctype is VOID:
+                    raise ExprError(token, "'void' is no type that an instance can have")
+                filled[parameter.name], spelled[parameter.name] = ctype, ctype.cxx
+            else:
+                value = self._constant(words, tree, declaration.scope, filled)
+                if value is None:
+                    raise ExprError(token, f"{parameter.name} takes an integer constant of 64 bits, found '{text}'")
+                filled[parameter.name], spelled[parameter.name] = value, str(value)
+        return filled
+
+    def _constant(self, words, tree, scope, filled):
+        if words is not None:
+            if words in (['true'], ['false']):
+                return int(words == ['true'])
+            return self._declared.types.constant(scope, ' '.join(words))
+        constants = {n: v for n, v in filled.items() if isinstance(v, int)}
+        types = {n: v for n, v in filled.items() if not isinstance(v, int)}
         try:
-            return self._substitute(name, clauses, declaration, types, constants, spelled)
-        except ExprError as error:
-            self._error(error.token, str(error))
+            return expr.constant_value(expr.compile_expr(
+                tree, '', expr.Names([], constants, types, self._declared.types, scope)))
+        except ExprError:
             return None
 
-    def _substitute(self, name, clauses, declaration, types, constants, spelled):
-        raw = [(p, _base_type(p, types, spelled)) for p in declaration.params]
-        names = expr.Names([(p.token.text, scalar, p.pointer) for p, (_, scalar) in raw], constants, types)
+    def _tuned(self, clauses, declaration, filled):
+        """Every combination of tuned constants, as lists of (name, value); one empty list where nothing is tuned."""
+        lists = []
+        for name, (_, values) in clauses.tune.items():
+            numbers = []
+            for tree, text in values:
+                value = self._constant(None, tree, declaration.scope, filled)
+                if value is None:
+                    raise ExprError(tree.token, f"{name} takes integer constants, found '{text}'")
+                if value in numbers:
+                    raise ExprError(tree.token, f'{name} has the value {value} twice')
+                numbers.append(value)
+            lists.append([(name, n) for n in numbers])
+        return [list(c) for c in itertools.product(*lists)]
 
-        def compiled(item):
-            return expr.compile_expr(item[0], item[1], names)
+    def _instance(self, name, clauses, declaration, arguments, at):
+        """An instance with its variants, and what tells it apart from others of its kernel."""
+        filled = self._arguments(declaration, clauses, arguments, at)
+        identity = tuple(v.key if isinstance(v, CType) else v for v in filled.values())
+        variants = []
+        for constants in self._tuned(clauses, declaration, filled):
+            suffix = ''.join(f'__{n}_{v}'.replace('-', 'm') for n, v in constants)
+            variants.append(self._substitute(name + suffix if variants else name, clauses, declaration,
+                                             {**filled, **dict(constants)}, tuple(constants), name))
+        first = variants[0]
+        if clauses.tune:
+            first = replace(first, variants=tuple(variants))
+        return first, identity
 
-        params = []
-        for p, (base, scalar) in raw:
-            _, direction, extents = clauses.arrays.get(p.token.text, (None, 'CF_POINTER' if p.pointer else 'CF_VALUE', ()))
-            params.append(Param(p.token.text, base, scalar, p.pointer, p.const and p.pointer, direction,
-                                tuple(compiled(e) for e in extents)))
-        scope = ''.join(s + '::' for s in declaration.scope)
-        arguments = ', '.join(spelled[n] for n, _ in declaration.template)
-        kernel = scope + declaration.token.text + (f'<{arguments}>' if arguments else '')
-        block = tuple(compiled(e) for e in clauses.block) if clauses.block else (Expr('256', (('CONST', 256), ('END', 0))),)
+    def _substitute(self, name, clauses, declaration, filled, constants, entry):
+        types = {n: v for n, v in filled.items() if isinstance(v, CType)}
+        numbers = {n: v for n, v in filled.items() if not isinstance(v, CType)}
+        params = [self._param(raw, declaration, types, clauses.arrays) for raw in declaration.params]
+        names = expr.Names([(p.name, p.type, p.pointer) for p in params], numbers, types, self._declared.types,
+                           declaration.scope)
+
+        def exact(item):
+            return expr.compile_expr(*item, names) if item else None
+
+        def real(item):
+            return expr.compile_expr(*item, names, real=True) if item else None
+
+        params = [replace(p, dims=self._dims(p.name, clauses, exact)) if p.name in clauses.arrays else p for p in params]
+        kernel = ''.join(s + '::' for s in declaration.scope) + declaration.token.text
+        if declaration.template:
+            kernel += '<' + ', '.join(self._spelled_argument(filled[p.name], p, declaration.scope)
+                                      for p in declaration.template) + '>'
+        block = () if clauses.block == [] else tuple(exact(e) for e in clauses.block) if clauses.block else (
+            Expr('256', (('CONST', 256), ('END', 0))),)
         self._check_block(clauses, block)
-        return Instance(name, kernel, tuple(params), clauses.counts_blocks, tuple(compiled(e) for e in clauses.grid),
-                        block, tuple(self._check(c, names, params) for c in clauses.checks),
-                        compiled(clauses.bytes) if clauses.bytes else None)
+        launch = Launch(clauses.counts_blocks, bool(clauses.cooperative), clauses.block == [],
+                        tuple(exact(e) for e in clauses.grid), block, exact(clauses.items), exact(clauses.shared))
+        return Instance(name, kernel, tuple(params), launch, tuple(self._check(c, names, params) for c in clauses.checks),
+                        real(clauses.bytes), real(clauses.flops), real(clauses.tolerance),
+                        self._host(clauses, declaration, kernel, entry), constants)
+
+    def _spelled_argument(self, value, parameter, scope):
+        """A template argument at file scope."""
+        if isinstance(value, CType):
+            return value.cxx
+        words = [w for w in parameter.words if w not in ('const', 'enum')]
+        if builtin(words) is not None or words == ['auto']:
+            return str(value)
+        return f'({self._declared.types.qualified(scope, words[-1])}){value}'
+
+    @staticmethod
+    def _dims(name, clauses, exact):
+        array = clauses.arrays[name]
+        pitches = list(clauses.pitches[name][1]) if name in clauses.pitches else []
+        dims = []
+        for number, (lower, extent) in enumerate(array.dims):
+            inner = len(array.dims) - 1 - number        # pitches begin with the innermost dimension
+            pitch = pitches[inner] if number and inner < len(pitches) else None
+            dims.append(Dim(exact(extent), exact(lower), exact(pitch)))
+        return tuple(dims)
 
     @staticmethod
     def _check_block(clauses, block):
@@ -465,8 +390,8 @@ class _Parser:
             threads *= max(size, 0)
             limit = MAX_BLOCK_Z if number == 2 else MAX_BLOCK
             if not 1 <= size <= limit or threads > MAX_BLOCK:
-                raise ExprError(clauses.block[number][0].token,
-                                f'a block has 1 to {MAX_BLOCK} threads, and at most {MAX_BLOCK_Z} along z; this is '
+                token = clauses.block[number][0].token if clauses.block else clauses.token
+                raise ExprError(token, f'a block has 1 to {MAX_BLOCK} threads, and at most {MAX_BLOCK_Z} along z; this is '
                                 f'{size if size < 1 or number == 2 else threads}')
 
     @staticmethod
@@ -480,99 +405,60 @@ class _Parser:
         if array is None or params[array].direction not in ('CF_IN', 'CF_INOUT'):
             raise ExprError(token, f'{token.text} is not declared by in(...) or inout(...), so its elements cannot be '
                                    'checked')
-        if params[array].scalar.short not in ('i32', 'i64'):
-            raise ExprError(token, f'{token.text} has {params[array].base} elements; those of int32_t and int64_t arrays '
-                                   'can be checked')
+        ctype = params[array].type
+        if ctype.kind != 'integer' or ctype.short not in _CHECKED:
+            raise ExprError(token, f'{token.text} has {ctype.cxx} elements; those of integer arrays can be checked')
         return Check(text, array=array,
                      lower=expr.compile_expr(lower, lower.text, names) if lower else None, lower_open=lower_open,
                      upper=expr.compile_expr(upper, upper.text, names) if upper else None, upper_open=upper_open)
 
+    # ---- The CPU
 
-def _constant(text):
-    """The value of an integer template argument; None where it is none, or does not fit."""
-    if text in ('true', 'false'):
-        return int(text == 'true')
-    try:
-        value = int(text.replace("'", ''), 0)
-    except ValueError:
-        return None
-    return value if -2**63 <= value < 2**63 else None
+    def _host(self, clauses, declaration, kernel, entry):
+        """What the CPU runs: nothing, a function, or the kernel, where the CPU can."""
+        if clauses.host and clauses.host.text == 'none':
+            return None
+        if clauses.host:
+            name = clauses.host.text
+            function = next((d for d in self._declarations if d.function is not None and d.body is not None and
+                             d.head[d.function].text == name and not d.has('__global__')), None)
+            if function is None:
+                suffix = entry[len((clauses.name or declaration.token).text):]
+                return Host(name + suffix, True)
+            scope = ''.join(s + '::' for s in function.scope if s)
+            arguments = kernel[kernel.index('<'):] if function.head[0].text == 'template' and '<' in kernel else ''
+            return Host(scope + name + arguments)
+        used = collective.first_use(declaration.declaration, self._declarations)
+        if used:
+            raise ExprError(declaration.token, f'{declaration.token.text} uses {used}, which the CPU does not run yet; add '
+                            'host(none) to its annotation, or host(function) with a function for the CPU')
+        return Host()
 
-
-def _skip_parentheses(cursor):
-    depth = 0
-    while cursor.token.kind != 'end':
-        token = cursor.take()
-        if token.text == '(':
-            depth += 1
-        elif token.text == ')':
-            depth -= 1
-            if depth == 0:
-                return
-
-
-def _unsupported(token, what, instead):
-    return ExprError(token, f"an entry point cannot take '{what}'; use {instead}")
-
-
-def _param(cursor):
-    """One parameter: qualifiers, a type, at most one *, a name."""
-    first = cursor.token
-    words, const, pointer, name = [], False, False, None
-    while not cursor.at(',', ')') and cursor.token.kind != 'end':
-        token = cursor.take()
-        if token.text in _QUALIFIERS:
-            if token.text == 'const' and not pointer:
-                const = True
-        elif token.text == '__grid_constant__':
-            continue
-        elif token.text == 'volatile':
-            raise _unsupported(token, 'volatile', 'a pointer without it')
-        elif token.text == '*':
-            if pointer:
-                raise _unsupported(token, 'a pointer to a pointer', 'a flat array')
-            pointer = True
-        elif token.text == '&':
-            raise _unsupported(token, 'a reference', 'a pointer or a value')
-        elif token.text == '...':
-            raise _unsupported(token, '...', 'a fixed number of parameters')
-        elif token.text == '[':
-            if pointer or not cursor.accept(']'):
-                raise _unsupported(token, 'an array of arrays', 'a pointer')
-            pointer = True
-        elif token.text == '=':
-            raise ExprError(token, 'a default argument cannot reach C callers; leave it out')
-        elif token.text in ('<', '(', '::'):
-            raise _unsupported(first, cursor_text(words) or token.text, 'scalar types and pointers to them')
-        elif token.kind == 'identifier':
-            words.append(token)
-        else:
-            raise ExprError(token, 'expected a parameter' + found(token))
-    typed = [w for w in words if w.text != 'struct']
-    if not typed or len(typed) < 2 or typed[-1].text in _TYPE_WORDS:
-        raise ExprError(first, 'a parameter needs a type and a name' + ('' if typed else found(cursor.token)))
-    name = typed.pop()
-    if name.text in _C_KEYWORDS:
-        raise ExprError(name, f"'{name.text}' is a word of C, whose programs call the kernel; rename the parameter")
-    return _RawParam(name, typed, const, pointer)
+    def _host_source(self, kernels):
+        kept = [d.declaration for c, d, _ in self._kernels if not c.host]
+        functions = {c.host.text for c, _, _ in self._kernels if c.host}
+        return cpusource.copy(self._scanner.source(self._scanner.path), self._path, self._declarations, kept, functions)
 
 
-def cursor_text(words):
-    return ' '.join(w.text for w in words)
+def _default(parameter):
+    """A template parameter's default as an argument: (words, tree, token, text)."""
+    token = parameter.default[0]
+    tokens = parameter.default + [Token('end', '', token.file, token.line, token.column)]
+    text = ' '.join(t.text for t in parameter.default)
+    cursor = expr.Cursor(tokens)
+    words = expr.type_words(cursor)
+    if words and cursor.token.kind == 'end':
+        return words, None, token, text
+    cursor = expr.Cursor(tokens)
+    return None, expr.parse(cursor), token, text
 
 
-def _base_type(param, types, spelled):
-    """The C spelling and the scalar type of what a parameter is or points to."""
-    words = [w.text for w in param.words]
-    text = ' '.join(words)
-    if text in types:
-        return spelled[text], types[text]
-    if set(words) <= _TYPE_WORDS and text not in SCALAR_TYPES:
-        # C lets these words stand in any order, and lets `int` be left out.
-        order = ['signed', 'unsigned', 'short', 'long', 'char', 'int', 'float', 'double']
-        text = ' '.join(sorted(words, key=order.index))
-    if text not in SCALAR_TYPES:
-        hint = ("char is signed on some machines; use int8_t or uint8_t" if text == 'char' else
-                'use a scalar type such as float, double, int32_t or int64_t')
-        raise ExprError(param.words[0], f"unknown type '{text}'; {hint}")
-    return text, SCALAR_TYPES[text]
+def _spelled(raw, base, pointers=None):
+    """The type of a parameter over a base type's name; with `pointers`, of what so many of its pointers give."""
+    text = ('const ' if raw.is_const and raw.pointer else '') + ('volatile ' if raw.is_volatile and raw.pointer else '') + base
+    stars = raw.pointers if pointers is None else raw.pointers[:pointers]
+    for number, qualifiers in enumerate(stars):
+        text += '*' if number else ' *'
+        if pointers is not None or number < len(stars) - 1:
+            text += ''.join(f'{q} ' for q in ('const', 'volatile') if q in qualifiers)
+    return text.rstrip()

@@ -1,52 +1,15 @@
-"""Preprocessed text to tokens with the source's file, line and column; errors with a caret."""
+"""Preprocessed text to tokens with the source's file, line and column, and to annotations with their macros expanded."""
 
 import os
 import re
 import subprocess
-import sys
 from dataclasses import dataclass
 from typing import Dict, List, Optional, Tuple
 
+from diagnostics import GeneratorError
+from lexer import Token, tokenize
+from macro import ExpansionError, Macros, expand
 from model import Location
-
-
-class GeneratorError(Exception):
-    """A failure that has no place in a source file."""
-
-
-class Diagnostics:
-    """Collects errors, so that all of a file are reported at once, and shows each with its line and a caret."""
-
-    def __init__(self):
-        self._errors: List[Tuple[Location, str]] = []
-        self._lines: Dict[str, List[str]] = {}
-
-    def add_source(self, name, text):
-        self._lines[name] = text.splitlines()
-
-    def error(self, location, message):
-        if (location, message) not in self._errors:
-            self._errors.append((location, message))
-
-    @property
-    def count(self):
-        return len(self._errors)
-
-    def report(self, stream=sys.stderr):
-        for location, message in sorted(self._errors):
-            stream.write(f'{location.file}:{location.line}:{location.column}: error: {message}\n')
-            lines = self._lines.get(location.file, [])
-            if location.line <= len(lines):
-                line = lines[location.line - 1]
-                pad = re.sub(r'[^\t]', ' ', line[:location.column - 1])
-                stream.write(f'{location.line:5} | {line}\n      | {pad}^\n')
-
-
-@dataclass(frozen=True)
-class Token:
-    kind: str       # identifier, number, string, punctuation, end
-    text: str
-    location: Location
 
 
 @dataclass(frozen=True)
@@ -54,18 +17,15 @@ class Pragma:
     """The text of one `#pragma cf`, after those two words, as tokens closed by an `end` token."""
     location: Location
     path: str       # of the file it stands in, as the preprocessor was given it
-    tokens: Tuple[Token, ...]
+    tokens: Tuple[Token, ...]   # with macros expanded
+    end: int        # the source line after it
 
 
-_TOKEN = re.compile(r'''
-    (?P<space>[ \t\f\v]+|\\\r?\n|/\*.*?\*/|//[^\n]*)
-  | (?P<newline>\r?\n)
-  | (?P<identifier>[A-Za-z_]\w*)
-  | (?P<number>\.?\d(?:[eEpP][+-]|'\w|[\w.])*)
-  | (?P<string>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')
-  | (?P<punctuation>\.\.\.|::|->|<=|>=|==|!=|&&|\|\||.)
-''', re.VERBOSE | re.DOTALL)
-_RAW_STRING = re.compile(r'(?:u8|[uUL])?R"([^()\\\s]{0,16})\(.*?\)\1"', re.DOTALL)
+# Words of annotations that no macro hides.
+DIRECTIVES = frozenset((
+    'kernel', 'instances', 'include', 'name', 'grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'in', 'out',
+    'inout', 'scratch', 'pitch', 'check', 'host', 'tune', 'tolerance', 'flops', 'bytes'))
+
 _MARKER = re.compile(r'#(?:line)? (\d+) "((?:[^"\\]|\\.)*)"([ \d]*)$')
 _PRAGMA = re.compile(r'[ \t]*#[ \t]*pragma[ \t]+cf\b')
 
@@ -73,8 +33,8 @@ _PRAGMA = re.compile(r'[ \t]*#[ \t]*pragma[ \t]+cf\b')
 def preprocess(cxx, flags, path):
     """Runs the C++ preprocessor over a kernel file."""
     include = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(__file__))), 'include')
-    command = [*cxx, '-E', '-x', 'c++', '-std=c++17', '-DCF__SCAN', '-D__CUDACC__', *flags,
-               f'-I{include}/cuferry', f'-I{include}', path]
+    command = [*cxx, '-E', '-dD', '-x', 'c++', '-std=c++17', '-DCF__SCAN', '-D__CUDACC__', '-D__HOST_DEFINES_H__', *flags,
+               '-isystem', f'{include}/cuferry', f'-I{include}', path]
     if not cxx:
         raise GeneratorError('--cxx names no compiler')
     try:
@@ -84,23 +44,6 @@ def preprocess(cxx, flags, path):
     if run.returncode != 0:
         raise GeneratorError(run.stderr.decode(errors='replace').rstrip())
     return run.stdout.decode(errors='replace')
-
-
-def _tokens(text, file, line, column):
-    """Tokens of a piece of text whose first character stands at the given place."""
-    at = 0
-    start = at - (column - 1)
-    while at < len(text):
-        match = _RAW_STRING.match(text, at) or _TOKEN.match(text, at)
-        kind = match.lastgroup if match.re is _TOKEN else 'string'
-        if kind not in ('space', 'newline'):
-            yield Token(kind, match.group(), Location(file, line, at - start + 1))
-        newlines = match.group().count('\n')
-        if newlines:
-            line += newlines
-            start = match.start() + match.group().rindex('\n') + 1
-        at = match.end()
-    yield Token('end', '', Location(file, line, at - start + 1))
 
 
 def _directive(lines, number):
@@ -115,6 +58,8 @@ def _directive(lines, number):
 class Scanner:
     """Splits the preprocessed text of one kernel file into pragmas and tokens, in order.
 
+    The text has the definitions of macros in their places (-dD), so that annotations can use them: the compilers leave
+    pragmas unexpanded.
     What stands in system headers is passed over. Pragmas are read from the source itself, where their positions are
     true: the preprocessor folds their white space. Other tokens are found again in their source line."""
 
@@ -124,6 +69,7 @@ class Scanner:
         self._display = display
         self._diagnostics = diagnostics
         self._sources: Dict[str, Optional[List[str]]] = {}
+        self._macros = Macros()
         self.path = None    # of the kernel file itself, as the preprocessor was given it
         self._first_marker()
 
@@ -145,57 +91,80 @@ class Scanner:
                 self._sources[path] = None
         return self._sources[path] or []
 
+    def source_shown(self, name):
+        """The lines of a source file by the name that messages show."""
+        return next((lines for path, lines in self._sources.items() if lines and self._display(path) == name), [])
+
     def items(self):
         """Pragmas and tokens, closed by an `end` token."""
         path, number, system, pending = self.path, 1, False, []
         first = 1
         for line in self._text.split('\n'):
-            marker = _MARKER.match(line)
-            if marker or _PRAGMA.match(line):
-                yield from self._flush(pending, path, first)
-                pending = []
-            if marker:
-                path, number, system = _unescape(marker.group(2)), int(marker.group(1)), '3' in marker.group(3).split()
-                first = number
-                continue
-            if not system:
-                if _PRAGMA.match(line):
+            if line.startswith('#') or (not system and _PRAGMA.match(line)):
+                marker = _MARKER.match(line)
+                if marker:
+                    yield from self._flush(pending, path, first)
+                    pending = []
+                    path, number, system = _unescape(marker.group(2)), int(marker.group(1)), '3' in marker.group(3).split()
+                    first = number
+                    continue
+                if line.startswith(('#define ', '#undef ')):
+                    self._macros.directive(line)
+                    line = ''
+                elif not system and _PRAGMA.match(line):
+                    yield from self._flush(pending, path, first)
+                    pending = []
                     yield self._pragma(line, path, number)
                     first = number + 1
+                    number += 1
+                    continue
                 else:
-                    pending.append(line)
+                    line = ''
+            if not system:
+                pending.append(line)
             number += 1
         yield from self._flush(pending, path, first)
-        yield Token('end', '', Location(self._display(path), number, 1))
+        yield Token('end', '', self._display(path), number, 1)
 
     def _flush(self, lines, path, first):
         if not any(lines):
             return
         file, source = self._display(path), self.source(path)
-        last, column = 0, 1
-        for token in _tokens('\n'.join(lines), file, first, 1):
+        count = len(source)
+        last, column, text = 0, 0, ''
+        for token in tokenize('\n'.join(lines), file, first, 1):
             if token.kind == 'end':
                 return
-            line = token.location.line
-            if line != last:
-                last, column = line, 1
-            text = source[line - 1] if line <= len(source) else ''
-            found = text.find(token.text, column - 1)
+            if token.line != last:
+                last, column = token.line, 0
+                text = source[last - 1] if last <= count else ''
+            found = text.find(token.text, column)
             if found >= 0:
-                column = found + 1
-            yield Token(token.kind, token.text, Location(file, line, column))
-            if found >= 0:
-                column += len(token.text)
+                token.column = found + 1
+                column = found + len(token.text)
+            else:
+                token.column, token.exact = column + 1, False
+            yield token
 
     def _pragma(self, line, path, number):
         source = self.source(path)
         text = _directive(source, number) if number <= len(source) else line
-        if not _PRAGMA.match(text):
-            text = line
+        is_exact = _PRAGMA.match(text) is not None
+        if not is_exact:
+            text = line     # _Pragma() in a macro: stands where the macro is used
         begin = _PRAGMA.match(text).end()
         file = self._display(path)
         location = Location(file, number, text.index('#') + 1)
-        return Pragma(location, path, tuple(_tokens(text[begin:], file, number, begin + 1)))
+        tokens = tokenize(text[begin:], file, number, begin + 1)
+        if not is_exact:
+            first = len(source[number - 1]) - len(source[number - 1].lstrip()) + 1 if number <= len(source) else 1
+            for token in tokens:
+                token.line, token.column, token.exact = number, first, False
+        try:
+            tokens = expand(tokens, self._macros, DIRECTIVES)
+        except ExpansionError as error:
+            self._diagnostics.error(error.token.location, str(error))
+        return Pragma(location, path, tuple(tokens), number + text.count('\n') + 1)
 
 
 def _unescape(name):

@@ -18,6 +18,8 @@ def c_string(text):
         char = chr(byte)
         if char in '\\"':
             out.append('\\' + char)
+        elif char == '\n':
+            out.append('\\n')
         elif 32 <= byte < 127:
             out.append(char)
         else:

@@ -179,17 +179,24 @@ CF_CHECKED int cf_event_elapsed(float *milliseconds, cf_event start, cf_event st
 
 /* ---- Kernels --------------------------------------------------------------------------------------------------- */
 
-/* A kernel's descriptor, and a step of an expression in it: see <cuferry/registry.h>. */
+/* A kernel's descriptor, a step of an expression in it, and the descriptor of data in __constant__ memory: see
+ * <cuferry/registry.h>. */
 struct cf_kernel;
 struct cf_op;
+struct cf_symbol;
 
-/* Both take one pointer per parameter in `args`, to a value of the parameter's type, as the typed entry points do.
- * Both check the scalars: extents that are negative or past 2^63 - 1 bytes, declared conditions, NULL where the extent
- * is not 0. A launch with nothing to do succeeds without one.
+/* Both take one pointer per parameter in `args`, to a value of the parameter's type, as the typed entry points do; that
+ * of a scratch parameter is not looked at and may be NULL, since the library supplies the memory: of the stream's device
+ * for the time of the launch, CF_ENOMEM where there is not enough.
+ * Both check the scalars: extents and lower bounds that are negative or past 2^63 - 1 bytes, pitches shorter than their
+ * rows, declared conditions, NULL where the extent is not 0, and the launch itself: its grid, its block, its shared
+ * memory. A launch with nothing to do succeeds without one. CF_ENOTSUP where a kernel has no form for the CPU and the
+ * call runs there.
  *
  * cf_call() is the plain entry points' tier, complete and safe: pointers may be host or device memory, arrays are
  * checked against the memory they lie in and every element against its declared range, the work is done when it
- * returns. When a check fails the outputs are untouched and the lowest offending index is named.
+ * returns. When a check fails the outputs are untouched and the lowest offending index is named. Of an array in host
+ * memory the section that the kernel declares is copied, and nothing between its rows is read or written.
  *
  * cf_launch() is the `_async` entry points' tier, raw and ordered: device memory only, nothing but scalars is checked,
  * the work is enqueued on `stream`. The environment variable CF_CHECK=1, read when the library is first used, makes it
@@ -202,6 +209,27 @@ CF_CHECKED int cf_launch(const struct cf_kernel *kernel, cf_stream stream, void 
  * overflows or divides by 0. */
 CF_CHECKED int cf_kernel_evaluate(const struct cf_kernel *kernel, const struct cf_op *ops, size_t count,
                                   void *const args[], int64_t *value);
+
+/* The same of one that serves reports and comparisons (bytes, flops, tolerance), over real numbers: floating-point
+ * parameters and constants may stand in it, of any width, and division is that of real numbers. Nothing overflows:
+ * dividing by 0 gives infinity or a NaN, as in C. CF_EINVAL where it reads a parameter that is no number. */
+CF_CHECKED int cf_kernel_evaluate_real(const struct cf_kernel *kernel, const struct cf_op *ops, void *const args[],
+                                       double *value);
+
+/* ---- Constants ------------------------------------------------------------------------------------------------- */
+
+/* Both copy `value`, all elements of the symbol, to the data that kernels read in __constant__ memory: that of the device
+ * where the call runs, in its current context; other devices keep theirs, and cf_shutdown() loses what was set. On
+ * CF_HOST it is the data of the CPU's form of the kernels. The first use on a device loads the symbol's image. `value` may
+ * be host memory, or memory of the call's device.
+ *
+ * Kernels that run at the same time see the old data, the new, or a mixture: keeping them apart is the caller's. A launch
+ * that follows in the same stream sees the new data; after cf_symbol_set(), so does one in any stream.
+ *
+ * cf_symbol_set() is done when it returns. cf_symbol_set_async() enqueues the copy on `stream`: `value` must stay valid
+ * and unchanged until the stream gets there. */
+CF_CHECKED int cf_symbol_set(const struct cf_symbol *symbol, const void *value);
+CF_CHECKED int cf_symbol_set_async(cf_stream stream, const struct cf_symbol *symbol, const void *value);
 
 #ifdef __cplusplus
 }

@@ -4,11 +4,27 @@
 /* Lowers *first to the index of the first element of x that is below lower or above upper; *first stays where no
  * element is. The caller sets *first beforehand, commonly to n. */
 #pragma cf kernel grid(n) in(x[n]) inout(first[1])
-#pragma cf instances(i32: int32_t; i64: int64_t)
-template <typename T>
-__global__ void outside(const T *x, int64_t lower, int64_t upper, int64_t *first, int64_t n)
+#pragma cf instances(i8: int8_t; i16: int16_t; i32: int32_t; i64: int64_t; \
+    u8: uint8_t; u16: uint16_t; u32: uint32_t; u64: uint64_t)
+template <typename T> __global__ void outside(const T *x, T lower, T upper, int64_t *first, int64_t n)
 {
     int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n && (x[i] < lower || x[i] > upper))
+        atomicMin((long long *)first, (long long)i);
+}
+
+/* The same in rows of `length` elements, whose first elements are `pitch` elements apart. *first counts the elements row
+ * by row, and not what lies between the rows. */
+#pragma cf kernel grid(length * rows) in(x[min(rows, 1) * ((rows - 1) * pitch + length)]) inout(first[1])
+#pragma cf instances(i8: int8_t; i16: int16_t; i32: int32_t; i64: int64_t; \
+    u8: uint8_t; u16: uint16_t; u32: uint32_t; u64: uint64_t)
+template <typename T>
+__global__ void outside_rows(const T *x, T lower, T upper, int64_t *first, int64_t length, int64_t rows, int64_t pitch)
+{
+    int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= length * rows)
+        return;
+    T element = x[i / length * pitch + i % length];
+    if (element < lower || element > upper)
         atomicMin((long long *)first, (long long)i);
 }

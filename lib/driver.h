@@ -10,65 +10,90 @@
 /* ---- Types and constants ---- */
 
 /* Opaque pointers have the toolkit's own tags, so that its types and ours are the same where both are seen. */
-#define CF__DRIVER_TYPES(X)              \
-    X(CUresult, unsigned int)            \
-    X(CUdevice, int)                     \
-    X(CUdeviceptr, unsigned long long)   \
-    X(CUcontext, struct CUctx_st *)      \
-    X(CUstream, struct CUstream_st *)    \
-    X(CUevent, struct CUevent_st *)      \
-    X(CUfunction, struct CUfunc_st *)    \
-    X(CUlibrary, struct CUlib_st *)      \
-    X(CUkernel, struct CUkern_st *)      \
-    X(CUdevice_attribute, unsigned int)  \
-    X(CUpointer_attribute, unsigned int) \
-    X(CUjit_option, unsigned int)        \
-    X(CUlibraryOption, unsigned int)     \
+#define CF__DRIVER_TYPES(X)               \
+    X(CUresult, unsigned int)             \
+    X(CUdevice, int)                      \
+    X(CUdeviceptr, unsigned long long)    \
+    X(CUcontext, struct CUctx_st *)       \
+    X(CUstream, struct CUstream_st *)     \
+    X(CUevent, struct CUevent_st *)       \
+    X(CUfunction, struct CUfunc_st *)     \
+    X(CUlibrary, struct CUlib_st *)       \
+    X(CUkernel, struct CUkern_st *)       \
+    X(CUdevice_attribute, unsigned int)   \
+    X(CUpointer_attribute, unsigned int)  \
+    X(CUfunction_attribute, unsigned int) \
+    X(CUmemorytype, unsigned int)         \
+    X(CUarray, struct CUarray_st *)       \
+    X(CUjit_option, unsigned int)         \
+    X(CUlibraryOption, unsigned int)      \
     X(CUstreamCaptureMode, unsigned int)
 
-#define CF__DRIVER_CONSTANTS(X)                         \
-    X(CUDA_SUCCESS, 0)                                  \
-    X(CUDA_ERROR_INVALID_VALUE, 1)                      \
-    X(CUDA_ERROR_OUT_OF_MEMORY, 2)                      \
-    X(CUDA_ERROR_STUB_LIBRARY, 34)                      \
-    X(CUDA_ERROR_NO_DEVICE, 100)                        \
-    X(CUDA_ERROR_INVALID_DEVICE, 101)                   \
-    X(CUDA_ERROR_INVALID_IMAGE, 200)                    \
-    X(CUDA_ERROR_INVALID_CONTEXT, 201)                  \
-    X(CUDA_ERROR_NO_BINARY_FOR_GPU, 209)                \
-    X(CUDA_ERROR_INVALID_PTX, 218)                      \
-    X(CUDA_ERROR_JIT_COMPILER_NOT_FOUND, 221)           \
-    X(CUDA_ERROR_UNSUPPORTED_PTX_VERSION, 222)          \
-    X(CUDA_ERROR_INVALID_SOURCE, 300)                   \
-    X(CUDA_ERROR_INVALID_HANDLE, 400)                   \
-    X(CUDA_ERROR_NOT_FOUND, 500)                        \
-    X(CUDA_ERROR_NOT_READY, 600)                        \
-    X(CUDA_ERROR_ILLEGAL_ADDRESS, 700)                  \
-    X(CUDA_ERROR_LAUNCH_TIMEOUT, 702)                   \
-    X(CUDA_ERROR_CONTEXT_IS_DESTROYED, 709)             \
-    X(CUDA_ERROR_ASSERT, 710)                           \
-    X(CUDA_ERROR_HARDWARE_STACK_ERROR, 714)             \
-    X(CUDA_ERROR_LAUNCH_FAILED, 719)                    \
-    X(CUDA_ERROR_NOT_SUPPORTED, 801)                    \
-    X(CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, 803)           \
-    X(CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE, 804)   \
-    X(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, 900)       \
-    X(CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD, 908)      \
-    X(CUDA_ERROR_UNKNOWN, 999)                          \
-    X(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 75) \
-    X(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 76) \
-    X(CU_POINTER_ATTRIBUTE_CONTEXT, 1)                  \
-    X(CU_POINTER_ATTRIBUTE_MEMORY_TYPE, 2)              \
-    X(CU_POINTER_ATTRIBUTE_DEVICE_POINTER, 3)           \
-    X(CU_POINTER_ATTRIBUTE_IS_MANAGED, 8)               \
-    X(CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, 9)           \
-    X(CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, 11)        \
-    X(CU_POINTER_ATTRIBUTE_RANGE_SIZE, 12)              \
-    X(CU_MEMORYTYPE_HOST, 1)                            \
-    X(CU_MEMORYTYPE_DEVICE, 2)                          \
-    X(CU_STREAM_NON_BLOCKING, 1)                        \
-    X(CU_STREAM_CAPTURE_MODE_RELAXED, 2)                \
+#define CF__DRIVER_CONSTANTS(X)                                  \
+    X(CUDA_SUCCESS, 0)                                           \
+    X(CUDA_ERROR_INVALID_VALUE, 1)                               \
+    X(CUDA_ERROR_OUT_OF_MEMORY, 2)                               \
+    X(CUDA_ERROR_STUB_LIBRARY, 34)                               \
+    X(CUDA_ERROR_NO_DEVICE, 100)                                 \
+    X(CUDA_ERROR_INVALID_DEVICE, 101)                            \
+    X(CUDA_ERROR_INVALID_IMAGE, 200)                             \
+    X(CUDA_ERROR_INVALID_CONTEXT, 201)                           \
+    X(CUDA_ERROR_NO_BINARY_FOR_GPU, 209)                         \
+    X(CUDA_ERROR_INVALID_PTX, 218)                               \
+    X(CUDA_ERROR_JIT_COMPILER_NOT_FOUND, 221)                    \
+    X(CUDA_ERROR_UNSUPPORTED_PTX_VERSION, 222)                   \
+    X(CUDA_ERROR_INVALID_SOURCE, 300)                            \
+    X(CUDA_ERROR_INVALID_HANDLE, 400)                            \
+    X(CUDA_ERROR_NOT_FOUND, 500)                                 \
+    X(CUDA_ERROR_NOT_READY, 600)                                 \
+    X(CUDA_ERROR_ILLEGAL_ADDRESS, 700)                           \
+    X(CUDA_ERROR_LAUNCH_TIMEOUT, 702)                            \
+    X(CUDA_ERROR_CONTEXT_IS_DESTROYED, 709)                      \
+    X(CUDA_ERROR_ASSERT, 710)                                    \
+    X(CUDA_ERROR_HARDWARE_STACK_ERROR, 714)                      \
+    X(CUDA_ERROR_LAUNCH_FAILED, 719)                             \
+    X(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, 720)              \
+    X(CUDA_ERROR_NOT_SUPPORTED, 801)                             \
+    X(CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, 803)                    \
+    X(CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE, 804)            \
+    X(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, 900)                \
+    X(CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD, 908)               \
+    X(CUDA_ERROR_UNKNOWN, 999)                                   \
+    X(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 75)          \
+    X(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 76)          \
+    X(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 97) \
+    X(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 8)        \
+    X(CU_POINTER_ATTRIBUTE_CONTEXT, 1)                           \
+    X(CU_POINTER_ATTRIBUTE_MEMORY_TYPE, 2)                       \
+    X(CU_POINTER_ATTRIBUTE_DEVICE_POINTER, 3)                    \
+    X(CU_POINTER_ATTRIBUTE_IS_MANAGED, 8)                        \
+    X(CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, 9)                    \
+    X(CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, 11)                 \
+    X(CU_POINTER_ATTRIBUTE_RANGE_SIZE, 12)                       \
+    X(CU_MEMORYTYPE_HOST, 1)                                     \
+    X(CU_MEMORYTYPE_DEVICE, 2)                                   \
+    X(CU_STREAM_NON_BLOCKING, 1)                                 \
+    X(CU_STREAM_CAPTURE_MODE_RELAXED, 2)                         \
     X(CU_EVENT_DEFAULT, 0)
+
+/* The fields of CUDA_MEMCPY2D, which copies rows. */
+#define CF__MEMCPY2D_FIELDS(X)     \
+    X(size_t, srcXInBytes)         \
+    X(size_t, srcY)                \
+    X(CUmemorytype, srcMemoryType) \
+    X(const void *, srcHost)       \
+    X(CUdeviceptr, srcDevice)      \
+    X(CUarray, srcArray)           \
+    X(size_t, srcPitch)            \
+    X(size_t, dstXInBytes)         \
+    X(size_t, dstY)                \
+    X(CUmemorytype, dstMemoryType) \
+    X(void *, dstHost)             \
+    X(CUdeviceptr, dstDevice)      \
+    X(CUarray, dstArray)           \
+    X(size_t, dstPitch)            \
+    X(size_t, WidthInBytes)        \
+    X(size_t, Height)
 
 #ifndef __cuda_cuda_h__ /* the guard of <cuda.h> */
 #define CF__DRIVER_TYPEDEF(name, type) typedef type name;
@@ -80,6 +105,12 @@ enum {
     CF__DRIVER_CONSTANTS(CF__DRIVER_ENUM)
 #undef CF__DRIVER_ENUM
 };
+
+#define CF__MEMCPY2D_FIELD(type, name) type name;
+typedef struct CUDA_MEMCPY2D_st {
+    CF__MEMCPY2D_FIELDS(CF__MEMCPY2D_FIELD)
+} CUDA_MEMCPY2D;
+#undef CF__MEMCPY2D_FIELD
 
 #define CU_STREAM_LEGACY ((CUstream)0x1)
 #define CU_STREAM_PER_THREAD ((CUstream)0x2)
@@ -111,6 +142,9 @@ enum {
     X(cuMemAlloc, 3020, (CUdeviceptr * pointer, size_t bytes))                                                      \
     X(cuMemFree, 3020, (CUdeviceptr pointer))                                                                       \
     X(cuMemcpy, 4000, (CUdeviceptr target, CUdeviceptr source, size_t bytes))                                       \
+    X(cuMemAllocAsync, 11020, (CUdeviceptr * pointer, size_t bytes, CUstream stream))                               \
+    X(cuMemFreeAsync, 11020, (CUdeviceptr pointer, CUstream stream))                                                \
+    X(cuMemcpy2D, 3020, (const CUDA_MEMCPY2D *copy))                                                                \
     X(cuMemcpyAsync, 4000, (CUdeviceptr target, CUdeviceptr source, size_t bytes, CUstream stream))                 \
     X(cuMemsetD8Async, 3020, (CUdeviceptr target, unsigned char value, size_t bytes, CUstream stream))              \
     X(cuPointerGetAttributes, 7000,                                                                                 \
@@ -133,8 +167,16 @@ enum {
        CUlibraryOption *options, void **values, unsigned int count))                                                \
     X(cuLibraryUnload, 12000, (CUlibrary library))                                                                  \
     X(cuLibraryGetKernel, 12000, (CUkernel * kernel, CUlibrary library, const char *name))                          \
+    X(cuLibraryGetGlobal, 12000, (CUdeviceptr * pointer, size_t * bytes, CUlibrary library, const char *name))      \
     X(cuKernelGetFunction, 12000, (CUfunction * function, CUkernel kernel))                                         \
     X(cuKernelGetParamInfo, 12040, (CUkernel kernel, size_t index, size_t * offset, size_t * size))                 \
+    X(cuFuncGetAttribute, 2020, (int *value, CUfunction_attribute attribute, CUfunction function))                  \
+    X(cuFuncSetAttribute, 9000, (CUfunction function, CUfunction_attribute attribute, int value))                   \
+    X(cuOccupancyMaxPotentialBlockSize, 6050,                                                                       \
+      (int *grid, int *block, CUfunction function, size_t (*shared_of)(int block), size_t shared, int limit))       \
+    X(cuLaunchCooperativeKernel, 9000,                                                                              \
+      (CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x,    \
+       unsigned int block_y, unsigned int block_z, unsigned int shared, CUstream stream, void **args))              \
     X(cuLaunchKernel, 4000,                                                                                         \
       (CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x,    \
        unsigned int block_y, unsigned int block_z, unsigned int shared, CUstream stream, void **args, void **extra))

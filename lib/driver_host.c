@@ -1,5 +1,6 @@
 /* driver_host.c - fills the driver table with the CPU: one device, aligned memory, launches that return when they are
  * done (the driver API allows that), events that are clock readings. */
+#include <limits.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -254,6 +255,33 @@ static CUresult mem_copy(CUdeviceptr target, CUdeviceptr source, size_t bytes)
     return CUDA_SUCCESS;
 }
 
+static CUresult mem_alloc_async(CUdeviceptr *pointer, size_t bytes, CUstream stream)
+{
+    (void)stream;
+    return mem_alloc(pointer, bytes);
+}
+
+static CUresult mem_free_async(CUdeviceptr pointer, CUstream stream)
+{
+    (void)stream;
+    return mem_free(pointer);
+}
+
+/* Whatever the types of the sides, their memory is the CPU's. */
+static CUresult mem_copy_2d(const CUDA_MEMCPY2D *copy)
+{
+    const char *source =
+        copy->srcMemoryType == CU_MEMORYTYPE_HOST ? copy->srcHost : (const char *)(uintptr_t)copy->srcDevice;
+    char *target = copy->dstMemoryType == CU_MEMORYTYPE_HOST ? copy->dstHost : (char *)(uintptr_t)copy->dstDevice;
+    if (copy->WidthInBytes > copy->srcPitch || copy->WidthInBytes > copy->dstPitch)
+        return CUDA_ERROR_INVALID_VALUE;
+    source += copy->srcY * copy->srcPitch + copy->srcXInBytes;
+    target += copy->dstY * copy->dstPitch + copy->dstXInBytes;
+    for (size_t row = 0; row < copy->Height; row++)
+        memcpy(target + row * copy->dstPitch, source + row * copy->srcPitch, copy->WidthInBytes);
+    return CUDA_SUCCESS;
+}
+
 static CUresult mem_copy_async(CUdeviceptr target, CUdeviceptr source, size_t bytes, CUstream stream)
 {
     (void)stream;
@@ -482,23 +510,64 @@ static CUresult library_kernel(CUkernel *kernel, CUlibrary library, const char *
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
+static CUresult library_global(CUdeviceptr *pointer, size_t *bytes, CUlibrary library, const char *name)
+{
+    (void)pointer, (void)bytes, (void)library, (void)name;
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
 static CUresult kernel_function(CUfunction *function, CUkernel kernel)
 {
     (void)function, (void)kernel;
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
-static CUresult launch(CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
-                       unsigned int block_x, unsigned int block_y, unsigned int block_z, unsigned int shared,
-                       CUstream stream, void **args, void **extra)
+/* Dynamic shared memory is a matter of GPU code: a launch may ask for any size. */
+static CUresult function_attribute(int *value, CUfunction_attribute attribute, CUfunction function)
 {
-    (void)shared, (void)extra;
+    (void)function;
+    *value = INT_MAX;
+    return attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult function_set_attribute(CUfunction function, CUfunction_attribute attribute, int value)
+{
+    (void)function, (void)value;
+    return attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* A block is a loop here; this one is what kernels have that declare none. */
+static CUresult best_block(int *grid, int *block, CUfunction function, size_t (*shared_of)(int block), size_t shared,
+                           int limit)
+{
+    (void)function, (void)shared_of, (void)shared, (void)limit;
+    *grid = 1;
+    *block = 256;
+    return CUDA_SUCCESS;
+}
+
+static CUresult launch_cooperative(CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
+                                   unsigned int block_x, unsigned int block_y, unsigned int block_z,
+                                   unsigned int shared, CUstream stream, void **args)
+{
+    (void)shared;
     if (stream_check(stream) != CUDA_SUCCESS)
         return CUDA_ERROR_INVALID_HANDLE;
     const cf_kernel *kernel = (const cf_kernel *)(const void *)function;
     cf_host_launch what = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, args};
-    cf__pool_run(kernel->host, &what);
+    if (kernel->is_host_whole)
+        kernel->host(&what, 0, (uint64_t)grid_x * grid_y * grid_z);
+    else
+        cf__pool_run(kernel->host, &what);
     return CUDA_SUCCESS;
+}
+
+static CUresult launch(CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
+                       unsigned int block_x, unsigned int block_y, unsigned int block_z, unsigned int shared,
+                       CUstream stream, void **args, void **extra)
+{
+    (void)extra;
+    return launch_cooperative(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared, stream, args);
 }
 
 void cf__host_lock(void)
@@ -548,6 +617,9 @@ const struct cf__driver cf__driver_host = {
     .cuMemAlloc = mem_alloc,
     .cuMemFree = mem_free,
     .cuMemcpy = mem_copy,
+    .cuMemAllocAsync = mem_alloc_async,
+    .cuMemFreeAsync = mem_free_async,
+    .cuMemcpy2D = mem_copy_2d,
     .cuMemcpyAsync = mem_copy_async,
     .cuMemsetD8Async = mem_fill_async,
     .cuPointerGetAttributes = pointer_attributes,
@@ -567,6 +639,11 @@ const struct cf__driver cf__driver_host = {
     .cuLibraryLoadData = library_load,
     .cuLibraryUnload = library_unload,
     .cuLibraryGetKernel = library_kernel,
+    .cuLibraryGetGlobal = library_global,
     .cuKernelGetFunction = kernel_function,
+    .cuFuncGetAttribute = function_attribute,
+    .cuFuncSetAttribute = function_set_attribute,
+    .cuOccupancyMaxPotentialBlockSize = best_block,
+    .cuLaunchCooperativeKernel = launch_cooperative,
     .cuLaunchKernel = launch,
 };

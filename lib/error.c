@@ -69,6 +69,7 @@ static int status_of(CUresult result)
     case CUDA_ERROR_INVALID_CONTEXT:
     case CUDA_ERROR_INVALID_HANDLE:
     case CUDA_ERROR_CONTEXT_IS_DESTROYED:
+    case CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE:
         return CF_EINVAL;
     case CUDA_ERROR_OUT_OF_MEMORY:
         return CF_ENOMEM;

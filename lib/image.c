@@ -1,6 +1,6 @@
-/* image.c - loads kernel images, lazily and once, and finds the function to launch in a context.
+/* image.c - loads images, lazily and once, and finds the kernels and the constants of a context in them.
  *
- * An image becomes one CUlibrary for the process. A kernel's state is a list of the functions it has in contexts,
+ * An image becomes one CUlibrary for the process. The state of a kernel or a symbol is a list of what it is in contexts,
  * searched without the lock; nodes are only ever added until cf_shutdown(). Contexts are told apart by their id, since
  * addresses are reused. */
 #include <inttypes.h>
@@ -11,24 +11,25 @@
 
 #include "internal.h"
 
-struct function {
-    unsigned long long context;
-    CUfunction function;
-    struct function *next;
+/* What is loaded: a kernel or a symbol, by what both have. */
+struct item {
+    const char *function; /* for messages */
+    const cf_image *image;
+    const char *entry;
+    cf_state *state;
+    const cf_kernel *kernel; /* one of these two */
+    const cf_symbol *symbol;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static cf_state *kernels, *images; /* states that are loaded, linked by `next` */
+static cf_state *items, *images; /* states that are loaded, linked by `next` */
 
-static int find(const cf_kernel *kernel, unsigned long long context, CUfunction *function)
+static struct cf__loaded *find(const cf_state *state, unsigned long long context)
 {
-    const struct function *node = __atomic_load_n(&kernel->state->loaded, __ATOMIC_ACQUIRE);
-    for (; node; node = node->next)
-        if (node->context == context) {
-            *function = node->function;
-            return 1;
-        }
-    return 0;
+    struct cf__loaded *node = __atomic_load_n(&state->loaded, __ATOMIC_ACQUIRE);
+    while (node && node->context != context)
+        node = node->next;
+    return node;
 }
 
 /* ---- What can be said of an image before the driver sees it ---- */
@@ -50,15 +51,14 @@ static uint32_t crc32(const unsigned char *begin, const unsigned char *end)
     return ~crc;
 }
 
-static int check_intact(const cf_kernel *kernel)
+static int check_intact(const char *function, const cf_image *image)
 {
-    const cf_image *image = kernel->image;
     uint32_t crc = crc32(image->begin, image->end);
     if (image->begin < image->end && crc == image->crc32)
         return CF_OK;
     return cf__fail(CF_EIMAGE,
-                    "%s: its image of %td bytes is damaged: its checksum is %08" PRIx32 " and not %08" PRIx32,
-                    kernel->function, image->end - image->begin, crc, image->crc32);
+                    "%s: its image of %td bytes is damaged: its checksum is %08" PRIx32 " and not %08" PRIx32, function,
+                    image->end - image->begin, crc, image->crc32);
 }
 
 static void list_targets(const cf_image *image, char *text, size_t size)
@@ -83,9 +83,8 @@ static int has_code(const cf_image *image, int capability)
     return 0;
 }
 
-static int check_device(const cf_kernel *kernel, const struct cf__driver *driver)
+static int check_device(const char *function, const cf_image *image, const struct cf__driver *driver)
 {
-    const cf_image *image = kernel->image;
     int version = 0, major = 0, minor = 0;
     CUdevice device;
     CUresult result = driver->cuDriverGetVersion(&version);
@@ -96,18 +95,18 @@ static int check_device(const cf_kernel *kernel, const struct cf__driver *driver
     if (result == CUDA_SUCCESS)
         result = driver->cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
     if (result != CUDA_SUCCESS)
-        return cf__fail_driver(driver, result, "cuDeviceGetAttribute", "%s: asking for the device", kernel->function);
+        return cf__fail_driver(driver, result, "cuDeviceGetAttribute", "%s: asking for the device", function);
     if ((uint32_t)version / 1000 < image->toolkit / 1000)
         return cf__fail(CF_EDRIVER,
                         "%s: its image is of CUDA %u.%u and the driver is for CUDA %d.%d; update the driver, or build "
                         "with an older toolkit",
-                        kernel->function, image->toolkit / 1000, image->toolkit % 1000 / 10, version / 1000,
+                        function, image->toolkit / 1000, image->toolkit % 1000 / 10, version / 1000,
                         version % 1000 / 10);
     if (!has_code(image, 10 * major + minor)) {
         char targets[128];
         list_targets(image, targets, sizeof targets);
         return cf__fail(CF_ENOCODE, "%s: its image has code for %s and device %d is sm_%d%d; build with --targets=%d%d",
-                        kernel->function, *targets ? targets : "no target", device, major, minor, major, minor);
+                        function, *targets ? targets : "no target", device, major, minor, major, minor);
     }
     return CF_OK;
 }
@@ -121,20 +120,26 @@ static void keep(cf_state **list, cf_state *state, void *loaded)
     __atomic_store_n(&state->loaded, loaded, __ATOMIC_RELEASE);
 }
 
-static int load_library(const cf_kernel *kernel, const struct cf__driver *driver, CUlibrary *library)
+static int load_library(const char *function, const cf_image *image, const struct cf__driver *driver,
+                        CUlibrary *library)
 {
-    cf_state *state = kernel->image->state;
+    cf_state *state = image->state;
     *library = state->loaded;
     if (*library)
         return CF_OK;
-    int status = check_intact(kernel);
+    int status = check_intact(function, image);
     if (status != CF_OK)
         return status;
-    CUresult result = driver->cuLibraryLoadData(library, kernel->image->begin, NULL, NULL, 0, NULL, NULL, 0);
+    CUresult result = driver->cuLibraryLoadData(library, image->begin, NULL, NULL, 0, NULL, NULL, 0);
     if (result != CUDA_SUCCESS)
-        return cf__fail_driver(driver, result, "cuLibraryLoadData", "%s: loading its image", kernel->function);
+        return cf__fail_driver(driver, result, "cuLibraryLoadData", "%s: loading its image", function);
     keep(&images, state, *library);
     return CF_OK;
+}
+
+static size_t param_size(const cf_param *param)
+{
+    return param->direction == CF_VALUE ? param->bytes : sizeof(void *);
 }
 
 /* Newer drivers tell the parameters' sizes: the descriptor's must agree. */
@@ -144,7 +149,7 @@ static int check_parameters(const cf_kernel *kernel, const struct cf__driver *dr
         return CF_OK;
     for (uint32_t i = 0; i < kernel->nparams; i++) {
         const cf_param *param = &kernel->params[i];
-        size_t offset, size = 0, expected = param->direction == CF_VALUE ? param->bytes : sizeof(void *);
+        size_t offset, size = 0, expected = param_size(param);
         CUresult result = driver->cuKernelGetParamInfo(handle, i, &offset, &size);
         if (result != CUDA_SUCCESS)
             return cf__fail(CF_EIMAGE, "%s: its image does not know %s, parameter %" PRIu32 " of its descriptor",
@@ -156,17 +161,62 @@ static int check_parameters(const cf_kernel *kernel, const struct cf__driver *dr
     return CF_OK;
 }
 
-static int load_function(const cf_kernel *kernel, const struct cf__driver *driver, CUfunction *function)
+/* The CPU body tells them too. */
+static int check_host_parameters(const cf_kernel *kernel)
 {
-    if (driver->is_host) {
-        if (!kernel->host)
-            return cf__fail(CF_ENOTSUP, "%s: it cannot run on the CPU", kernel->function);
-        *function = (CUfunction)(void *)(uintptr_t)kernel;
-        return CF_OK;
+    for (uint32_t i = 0; kernel->host_bytes && i < kernel->nparams; i++)
+        if (kernel->host_bytes[i] != param_size(&kernel->params[i]))
+            return cf__fail(CF_EIMAGE, "%s: %s has %" PRIu32 " bytes in its form for the CPU and %zu in its descriptor",
+                            kernel->function, kernel->params[i].name, kernel->host_bytes[i],
+                            param_size(&kernel->params[i]));
+    return CF_OK;
+}
+
+/* A function of the CPU's driver is the kernel's descriptor. */
+static int load_host_kernel(const cf_kernel *kernel, struct cf__loaded *node)
+{
+    if (!kernel->host)
+        return cf__fail(CF_ENOTSUP, "%s: it has no form for the CPU: its annotation says host(none)", kernel->function);
+    node->function = (CUfunction)(void *)(uintptr_t)kernel;
+    return check_host_parameters(kernel);
+}
+
+static int find_kernel(const struct item *item, const struct cf__driver *driver, CUlibrary library,
+                       struct cf__loaded *node)
+{
+    CUkernel handle;
+    const char *call = "cuLibraryGetKernel";
+    CUresult result = driver->cuLibraryGetKernel(&handle, library, item->entry);
+    if (result == CUDA_SUCCESS) {
+        call = "cuKernelGetFunction";
+        result = driver->cuKernelGetFunction(&node->function, handle);
     }
-    if (!kernel->image)
-        return cf__fail(CF_ENOCODE, "%s: it was built for the CPU alone; build it where nvcc is", kernel->function);
-    int status = check_device(kernel, driver);
+    return result == CUDA_SUCCESS
+               ? check_parameters(item->kernel, driver, handle)
+               : cf__fail_driver(driver, result, call, "%s: finding %s", item->function, item->entry);
+}
+
+static int find_symbol(const struct item *item, const struct cf__driver *driver, CUlibrary library,
+                       struct cf__loaded *node)
+{
+    size_t size = 0, expected = 0;
+    CUresult result = driver->cuLibraryGetGlobal(&node->address, &size, library, item->entry);
+    if (result != CUDA_SUCCESS)
+        return cf__fail_driver(driver, result, "cuLibraryGetGlobal", "%s: finding %s", item->function, item->entry);
+    int status = cf__symbol_size(item->symbol, &expected);
+    if (status == CF_OK && size != expected)
+        status = cf__fail(CF_EIMAGE, "%s: %s has %zu bytes in its image and %zu in its descriptor", item->function,
+                          item->symbol->name, size, expected);
+    return status;
+}
+
+static int load(const struct item *item, const struct cf__driver *driver, struct cf__loaded *node)
+{
+    if (driver->is_host)
+        return load_host_kernel(item->kernel, node);
+    if (!item->image)
+        return cf__fail(CF_ENOCODE, "%s: it was built for the CPU alone; build it where nvcc is", item->function);
+    int status = check_device(item->function, item->image, driver);
     if (status != CF_OK)
         return status;
 
@@ -174,54 +224,121 @@ static int load_function(const cf_kernel *kernel, const struct cf__driver *drive
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
     (void)driver->cuThreadExchangeStreamCaptureMode(&mode);
     CUlibrary library;
-    CUkernel handle;
-    status = load_library(kernel, driver, &library);
-    if (status == CF_OK) {
-        const char *call = "cuLibraryGetKernel";
-        CUresult result = driver->cuLibraryGetKernel(&handle, library, kernel->entry);
-        if (result == CUDA_SUCCESS) {
-            call = "cuKernelGetFunction";
-            result = driver->cuKernelGetFunction(function, handle);
-        }
-        status = result == CUDA_SUCCESS
-                     ? check_parameters(kernel, driver, handle)
-                     : cf__fail_driver(driver, result, call, "%s: finding %s", kernel->function, kernel->entry);
-    }
+    status = load_library(item->function, item->image, driver, &library);
+    if (status == CF_OK)
+        status = (item->kernel ? find_kernel : find_symbol)(item, driver, library, node);
     (void)driver->cuThreadExchangeStreamCaptureMode(&mode);
     return status;
 }
 
-static int add_function(const cf_kernel *kernel, const struct cf__driver *driver, unsigned long long context,
-                        CUfunction *function)
+static int add(const struct item *item, const struct cf__driver *driver, unsigned long long context,
+               struct cf__loaded **loaded)
 {
-    int status = load_function(kernel, driver, function);
-    if (status != CF_OK)
-        return status;
-    struct function *node = malloc(sizeof *node);
+    cf_state *state = item->state;
+    struct cf__loaded *node = malloc(sizeof *node);
     if (!node)
-        return cf__fail(CF_ENOMEM, "%s: no memory to load it", kernel->function);
-    cf_state *state = kernel->state;
-    *node = (struct function){context, *function, state->loaded};
+        return cf__fail(CF_ENOMEM, "%s: no memory to load it", item->function);
+    *node = (struct cf__loaded){.context = context, .shared = -1, .next = state->loaded};
+    int status = load(item, driver, node);
+    if (status != CF_OK) {
+        free(node);
+        return status;
+    }
     if (state->loaded)
         __atomic_store_n(&state->loaded, node, __ATOMIC_RELEASE);
     else
-        keep(&kernels, state, node);
+        keep(&items, state, node);
+    *loaded = node;
     return CF_OK;
 }
 
-int cf__function(const cf_kernel *kernel, const struct cf__place *place, CUfunction *function)
+static int find_or_add(const struct item *item, const struct cf__place *place, struct cf__loaded **loaded)
 {
     unsigned long long context;
     CUresult result = place->driver->cuCtxGetId(place->context, &context);
     if (result != CUDA_SUCCESS)
-        return cf__fail_driver(place->driver, result, "cuCtxGetId", "%s", kernel->function);
-    if (find(kernel, context, function))
+        return cf__fail_driver(place->driver, result, "cuCtxGetId", "%s", item->function);
+    if ((*loaded = find(item->state, context)) != NULL)
         return CF_OK;
     pthread_mutex_lock(&lock);
-    int status = find(kernel, context, function) ? CF_OK : add_function(kernel, place->driver, context, function);
+    *loaded = find(item->state, context);
+    int status = *loaded ? CF_OK : add(item, place->driver, context, loaded);
     pthread_mutex_unlock(&lock);
     return status;
 }
+
+int cf__kernel_load(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded **loaded)
+{
+    const struct item item = {kernel->function, kernel->image, kernel->entry, kernel->state, kernel, NULL};
+    return find_or_add(&item, place, loaded);
+}
+
+int cf__symbol_load(const cf_symbol *symbol, const struct cf__place *place, struct cf__loaded **loaded)
+{
+    const struct item item = {symbol->function, symbol->image, symbol->entry, symbol->state, NULL, symbol};
+    return find_or_add(&item, place, loaded);
+}
+
+/* ---- What a loaded kernel is asked once ---- */
+
+int cf__kernel_block(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded *loaded, int *block)
+{
+    int grid;
+    *block = __atomic_load_n(&loaded->block, __ATOMIC_RELAXED);
+    if (*block)
+        return CF_OK;
+    CUresult result = place->driver->cuOccupancyMaxPotentialBlockSize(&grid, block, loaded->function, NULL, 0, 0);
+    if (result != CUDA_SUCCESS)
+        return cf__fail_driver(place->driver, result, "cuOccupancyMaxPotentialBlockSize", "%s: block(auto)",
+                               kernel->function);
+    __atomic_store_n(&loaded->block, *block, __ATOMIC_RELAXED); /* the same for every thread that asks */
+    return CF_OK;
+}
+
+/* With the lock. */
+static CUresult share(const struct cf__driver *driver, struct cf__loaded *loaded, int bytes, const char **call)
+{
+    int allowed = loaded->shared;
+    CUresult result = CUDA_SUCCESS;
+    *call = "cuFuncGetAttribute";
+    if (allowed < 0)
+        result =
+            driver->cuFuncGetAttribute(&allowed, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, loaded->function);
+    if (result == CUDA_SUCCESS && allowed < bytes) {
+        *call = "cuFuncSetAttribute";
+        allowed = bytes;
+        result = driver->cuFuncSetAttribute(loaded->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes);
+    }
+    if (result == CUDA_SUCCESS)
+        __atomic_store_n(&loaded->shared, allowed, __ATOMIC_RELEASE);
+    return result;
+}
+
+int cf__kernel_share(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded *loaded, int bytes,
+                     void *const args[])
+{
+    if (bytes <= __atomic_load_n(&loaded->shared, __ATOMIC_ACQUIRE))
+        return CF_OK;
+    const char *call;
+    pthread_mutex_lock(&lock);
+    CUresult result = share(place->driver, loaded, bytes, &call);
+    pthread_mutex_unlock(&lock);
+    if (result == CUDA_SUCCESS)
+        return CF_OK;
+    const cf_expr *expr = &kernel->launch.shared;
+    if (result != CUDA_ERROR_INVALID_VALUE)
+        return cf__fail_driver(place->driver, result, call, "%s: shared(%s)", kernel->function, expr->text);
+    char values[160];
+    int most = 0;
+    CUdevice device;
+    if (place->driver->cuCtxGetDevice(&device) == CUDA_SUCCESS)
+        (void)place->driver->cuDeviceGetAttribute(&most, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, device);
+    cf__describe(kernel, &expr, 1, args, values, sizeof values);
+    return cf__fail(CF_EINVAL, "%s: shared(%s) is %d bytes%s%s, and the device has at most %d for a block",
+                    kernel->function, expr->text, bytes, *values ? " with " : "", values, most);
+}
+
+/* ---- The end ---- */
 
 void cf__image_lock(void)
 {
@@ -236,12 +353,12 @@ void cf__image_unlock(void)
 void cf__images_unload(const struct cf__driver *cuda)
 {
     pthread_mutex_lock(&lock);
-    for (cf_state *state; (state = kernels) != NULL;) {
-        for (struct function *node = state->loaded, *next; node; node = next) {
+    for (cf_state *state; (state = items) != NULL;) {
+        for (struct cf__loaded *node = state->loaded, *next; node; node = next) {
             next = node->next;
             free(node);
         }
-        kernels = state->next;
+        items = state->next;
         *state = (cf_state){NULL, NULL};
     }
     for (cf_state *state; (state = images) != NULL;) {

@@ -70,16 +70,74 @@ CUresult cf__copy(const struct cf__place *place, void *target, const void *sourc
 /* Evaluates an expression over a kernel's arguments; CF_EOVERFLOW without detail where it overflows. */
 int cf__evaluate(const cf_kernel *kernel, const cf_expr *expr, void *const args[], int64_t *value);
 
-/* The value of integer argument number `i`; CF_EOVERFLOW without detail where it is past INT64_MAX. */
-int cf__integer(const cf_kernel *kernel, uint32_t i, const void *arg, int64_t *value);
+/* The integer or bool at `address`; CF_EOVERFLOW without detail where it is past INT64_MAX, CF_EINVAL for other types. */
+int cf__integer(cf_type type, const void *address, int64_t *value);
 
-/* Writes "N = 3, M = 4", the values of the parameters that an expression reads. */
-void cf__describe(const cf_kernel *kernel, const cf_expr *expr, void *const args[], char *text, size_t size);
+/* Writes "N = 3, g.nx = 4", the values that `count` expressions read; absent expressions are passed over. */
+void cf__describe(const cf_kernel *kernel, const cf_expr *const exprs[], size_t count, void *const args[], char *text,
+                  size_t size);
+
+/* ---- section.c ---- */
+
+/* Where the elements of an array argument lie. */
+struct cf__section {
+    int64_t count; /* of its elements; 0: there are none, and the rest says nothing */
+    size_t offset; /* bytes from the array's pointer to its first element */
+    size_t span;   /* bytes from there to the end of its last element */
+    uint32_t ndims;
+    int64_t lowers[CF_ARRAY_DIMS], extents[CF_ARRAY_DIMS];
+    size_t strides[CF_ARRAY_DIMS]; /* bytes from an element to the next in each dimension */
+};
+
+/* Works a section out and checks it. */
+int cf__section(const cf_kernel *kernel, uint32_t i, void *const args[], struct cf__section *section);
+
+/* Whether a parameter is an array of declared extent. */
+static inline int cf__is_array(const cf_param *param)
+{
+    return param->ndims > 0 && param->direction != CF_VALUE && param->direction != CF_POINTER;
+}
+
+/* The same elements as `slices` times `rows` rows of `length` bytes that lie without gaps: as few rows as can be. */
+struct cf__rows {
+    size_t length, rows, pitch; /* bytes of a row, rows of a slice, bytes from row to row */
+    size_t slices;
+    uint32_t nouter; /* dimensions that tell the slices apart, outermost first */
+    size_t extents[CF_ARRAY_DIMS], strides[CF_ARRAY_DIMS];
+};
+void cf__rows(const struct cf__section *section, size_t element, struct cf__rows *rows);
+
+/* Bytes from the first element to slice number `slice`. */
+size_t cf__slice(const struct cf__rows *rows, size_t slice);
+
+/* Copies a section between host memory and device memory, where it lies alike; both point to its first element. */
+CUresult cf__copy_section(const struct cf__place *place, const struct cf__section *section, size_t element, void *host,
+                          void *device, int to_host);
 
 /* ---- image.c ---- */
 
+/* A kernel, or a symbol, as it is loaded in one context. */
+struct cf__loaded {
+    unsigned long long context; /* its id */
+    CUfunction function;        /* of a kernel */
+    CUdeviceptr address;        /* of a symbol */
+    int block;                  /* what block(auto) gives; 0 until asked; atomic */
+    int shared;                 /* bytes of dynamic shared memory that a launch may have; -1 until asked; atomic */
+    struct cf__loaded *next;
+};
+
 /* The kernel as the place's driver launches it; loaded at its first use in a context. */
-int cf__function(const cf_kernel *kernel, const struct cf__place *place, CUfunction *function);
+int cf__kernel_load(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded **loaded);
+
+/* The threads of a block(auto). */
+int cf__kernel_block(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded *loaded, int *block);
+
+/* Sees to it that a launch may have `bytes` of dynamic shared memory. */
+int cf__kernel_share(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded *loaded, int bytes,
+                     void *const args[]);
+
+/* The symbol on a GPU, in the place's context. */
+int cf__symbol_load(const cf_symbol *symbol, const struct cf__place *place, struct cf__loaded **loaded);
 
 /* Unloads every image of a driver that is still in use. */
 void cf__images_unload(const struct cf__driver *cuda);
@@ -90,39 +148,45 @@ void cf__image_unlock(void);
 
 /* ---- launch.c ---- */
 
-/* Number of elements and bytes of an array argument, and their bounds checked. */
-struct cf__array {
-    int64_t count;
-    size_t bytes;
-};
-int cf__array(const cf_kernel *kernel, uint32_t i, void *const args[], struct cf__array *array);
-
 /* Checks the descriptor, the scalars, and NULL against the extents. */
 int cf__check_arguments(const cf_kernel *kernel, void *const args[]);
 
 /* Grid and block of a launch, checked against the limits. */
 struct cf__size {
     uint32_t grid[CF_GRID_DIMS], block[CF_GRID_DIMS];
-    int is_empty; /* there is nothing to launch */
+    int shared;                /* bytes of dynamic shared memory */
+    int is_empty;              /* there is nothing to launch */
+    struct cf__loaded *loaded; /* the kernel, where its block had to be asked for; else NULL */
 };
-int cf__size(const cf_kernel *kernel, void *const args[], struct cf__size *size);
+int cf__size(const cf_kernel *kernel, const struct cf__place *place, void *const args[], struct cf__size *size);
 
-/* Enqueues a kernel whose arguments were checked. */
+/* Enqueues a kernel whose arguments were checked; supplies its scratch memory. */
 int cf__launch(const cf_kernel *kernel, const struct cf__size *size, const struct cf__place *place, cf_stream stream,
                void *const args[]);
 
 /* ---- call.c ---- */
 
-/* An array argument, checked against the memory it lies in. */
+/* A pointer argument, checked against the memory it lies in. */
 struct cf__pointer {
-    void *usable;  /* its address on the device; the argument as it is where `is_staged` is set */
-    int is_staged; /* host memory that the device cannot reach */
-    size_t bytes;  /* 0 where the extent is not declared */
+    void *usable;               /* its address on the device; the argument as it is where `is_staged` is set */
+    int is_staged;              /* host memory that the device cannot reach */
+    struct cf__section section; /* of an array */
 };
 
 /* For a kernel that runs at `place`, on device number `device`. */
 int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], const struct cf__place *place,
                       int device, struct cf__pointer *pointer);
+
+/* ---- range.c ---- */
+
+/* Checks the elements of an array, whose first one is at `first` on the device, against the range of a check. */
+int cf__check_range(const cf_kernel *kernel, const cf_check *check, void *const args[], const struct cf__place *place,
+                    const struct cf__section *section, void *first);
+
+/* ---- symbol.c ---- */
+
+/* The bytes of a symbol; CF_EOVERFLOW where they are too many. */
+int cf__symbol_size(const cf_symbol *symbol, size_t *bytes);
 
 /* ---- pool.c ---- */
 

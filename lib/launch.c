@@ -1,65 +1,12 @@
 /* launch.c - checks a kernel's arguments, works out its grid and enqueues it. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "internal.h"
 
-static int extent(const cf_kernel *kernel, const cf_param *param, uint32_t dimension, void *const args[],
-                  int64_t *value)
-{
-    const cf_expr *expr = &param->extents[dimension];
-    int status = cf__evaluate(kernel, expr, args, value);
-    if (status == CF_OK && *value >= 0)
-        return CF_OK;
-    char values[160];
-    cf__describe(kernel, expr, args, values, sizeof values);
-    if (status != CF_OK)
-        return cf__fail(status, "%s: the extent %s[%s] overflows or divides by 0 with %s", kernel->function,
-                        param->name, expr->text, values);
-    return cf__fail(CF_EINVAL, "%s: the extent %s[%s] is negative with %s", kernel->function, param->name, expr->text,
-                    values);
-}
-
-/* Names every extent of an array and the values that make it too large. */
-static int too_large(const cf_kernel *kernel, const cf_param *param, void *const args[])
-{
-    char extents[160] = "", values[160] = "";
-    size_t extents_used = 0, values_used = 0;
-    for (uint32_t d = 0; d < param->ndims; d++) {
-        char of_extent[160];
-        cf__describe(kernel, &param->extents[d], args, of_extent, sizeof of_extent);
-        if (extents_used < sizeof extents)
-            extents_used +=
-                (size_t)snprintf(extents + extents_used, sizeof extents - extents_used, "[%s]", param->extents[d].text);
-        if (values_used < sizeof values && *of_extent)
-            values_used += (size_t)snprintf(values + values_used, sizeof values - values_used, "%s%s",
-                                            values_used ? ", " : "", of_extent);
-    }
-    return cf__fail(CF_EOVERFLOW, "%s: %s%s has more than 2^63 - 1 bytes with %s", kernel->function, param->name,
-                    extents, values);
-}
-
-int cf__array(const cf_kernel *kernel, uint32_t i, void *const args[], struct cf__array *array)
-{
-    const cf_param *param = &kernel->params[i];
-    int64_t count = 1, bytes = 0;
-    int overflow = 0, empty = 0;
-    for (uint32_t d = 0; d < param->ndims; d++) {
-        int64_t value;
-        int status = extent(kernel, param, d, args, &value);
-        if (status != CF_OK)
-            return status;
-        empty |= value == 0;
-        overflow |= __builtin_mul_overflow(count, value, &count);
-    }
-    if (empty)
-        count = overflow = 0;
-    overflow |= __builtin_mul_overflow(count, (int64_t)param->bytes, &bytes);
-    if (overflow)
-        return too_large(kernel, param, args);
-    *array = (struct cf__array){count, (size_t)bytes};
-    return CF_OK;
-}
+/* ---- Arguments ---- */
 
 static int check_condition(const cf_kernel *kernel, const cf_check *check, void *const args[])
 {
@@ -68,7 +15,8 @@ static int check_condition(const cf_kernel *kernel, const cf_check *check, void 
     if (status == CF_OK && holds)
         return CF_OK;
     char values[160];
-    cf__describe(kernel, &check->condition, args, values, sizeof values);
+    const cf_expr *expr = &check->condition;
+    cf__describe(kernel, &expr, 1, args, values, sizeof values);
     if (status != CF_OK)
         return cf__fail(status, "%s: the check %s overflows or divides by 0 with %s", kernel->function, check->text,
                         values);
@@ -86,20 +34,20 @@ int cf__check_arguments(const cf_kernel *kernel, void *const args[])
     if (kernel->nparams && !args)
         return cf__fail(CF_EINVAL, "%s: args is NULL", kernel->function);
     for (uint32_t i = 0; i < kernel->nparams; i++)
-        if (!args[i])
+        if (!args[i] && kernel->params[i].direction != CF_SCRATCH)
             return cf__fail(CF_EINVAL, "%s: the argument for %s is NULL, and not a pointer to one", kernel->function,
                             kernel->params[i].name);
     for (uint32_t i = 0; i < kernel->nparams; i++) {
         const cf_param *param = &kernel->params[i];
-        if (param->direction == CF_VALUE || param->direction == CF_POINTER)
+        if (!cf__is_array(param))
             continue;
-        struct cf__array array;
-        int status = cf__array(kernel, i, args, &array);
+        struct cf__section section;
+        int status = cf__section(kernel, i, args, &section);
         if (status != CF_OK)
             return status;
-        if (array.count && !*(void *const *)args[i])
+        if (section.count && param->direction != CF_SCRATCH && !*(void *const *)args[i])
             return cf__fail(CF_EINVAL, "%s: %s is NULL and its extent is %" PRId64, kernel->function, param->name,
-                            array.count);
+                            section.count);
     }
     for (uint32_t i = 0; i < kernel->nchecks; i++)
         if (kernel->checks[i].array < 0) {
@@ -110,19 +58,22 @@ int cf__check_arguments(const cf_kernel *kernel, void *const args[])
     return CF_OK;
 }
 
-/* One dimension of the launch rule; 1 where it is absent. */
-static int dimension(const cf_kernel *kernel, const cf_expr *expr, const char *what, void *const args[], int64_t *value)
+/* ---- Grid and block ---- */
+
+/* An expression of the launch rule; `absent` where there is none. */
+static int rule_value(const cf_kernel *kernel, const cf_expr *expr, const char *what, int64_t absent,
+                      void *const args[], int64_t *value)
 {
-    *value = 1;
+    *value = absent;
     if (!expr->ops)
         return CF_OK;
     int status = cf__evaluate(kernel, expr, args, value);
     if (status == CF_OK && *value >= 0)
         return CF_OK;
     char values[160];
-    cf__describe(kernel, expr, args, values, sizeof values);
-    return cf__fail(status == CF_OK ? CF_EINVAL : status, "%s: %s(%s) %s with %s", kernel->function, what, expr->text,
-                    status == CF_OK ? "is negative" : "overflows or divides by 0", values);
+    cf__describe(kernel, &expr, 1, args, values, sizeof values);
+    return cf__fail(status == CF_OK ? CF_EINVAL : status, "%s: %s(%s) %s%s%s", kernel->function, what, expr->text,
+                    status == CF_OK ? "is negative" : "overflows or divides by 0", *values ? " with " : "", values);
 }
 
 /* The limits of every device that the driver API knows. */
@@ -134,37 +85,199 @@ static int bad_block(const cf_kernel *kernel, int d, int64_t size, void *const a
 {
     const cf_expr *expr = &kernel->launch.block[d];
     char values[160];
-    cf__describe(kernel, expr, args, values, sizeof values);
+    cf__describe(kernel, &expr, 1, args, values, sizeof values);
     return cf__fail(CF_EINVAL,
                     "%s: %s in block(...) is %" PRId64 "%s%s; a block has 1 to %d threads, and at most %" PRId64
                     " along z",
                     kernel->function, expr->text, size, *values ? " with " : "", values, MAX_BLOCK, max_block[2]);
 }
 
-int cf__size(const cf_kernel *kernel, void *const args[], struct cf__size *size)
+/* A value of the rule that is outside its limits. */
+static int bad_rule(const cf_kernel *kernel, const cf_expr *expr, const char *what, int64_t value, const char *limit,
+                    void *const args[])
+{
+    char values[160];
+    cf__describe(kernel, &expr, 1, args, values, sizeof values);
+    return cf__fail(CF_EINVAL, "%s: %s(%s) is %" PRId64 "%s%s; %s", kernel->function, what, expr->text, value,
+                    *values ? " with " : "", values, limit);
+}
+
+/* How many threads, or blocks, there are in each dimension. */
+static int counts(const cf_kernel *kernel, void *const args[], int64_t count[CF_GRID_DIMS])
+{
+    const cf_launch_rule *rule = &kernel->launch;
+    int64_t items;
+    for (int d = 0; d < CF_GRID_DIMS; d++) {
+        int status = rule_value(kernel, &rule->grid[d], rule->counts_blocks ? "blocks" : "grid", 1, args, &count[d]);
+        if (status != CF_OK)
+            return status;
+    }
+    if (rule->counts_blocks || !rule->items.ops)
+        return CF_OK;
+    int status = rule_value(kernel, &rule->items, "items", 1, args, &items);
+    if (status == CF_OK && items == 0)
+        status = bad_rule(kernel, &rule->items, "items", items, "a thread takes at least one", args);
+    if (status == CF_OK)
+        count[0] = count[0] / items + (count[0] % items != 0);
+    return status;
+}
+
+/* The block as declared, or as the driver has it for block(auto). */
+static int blocks(const cf_kernel *kernel, const struct cf__place *place, void *const args[], struct cf__size *size)
 {
     const cf_launch_rule *rule = &kernel->launch;
     int64_t threads = 1;
-    size->is_empty = 0;
     for (int d = 0; d < CF_GRID_DIMS; d++) {
-        int64_t count, block;
-        int status = dimension(kernel, &rule->block[d], "block", args, &block);
-        if (status == CF_OK)
-            status = dimension(kernel, &rule->grid[d], rule->counts_blocks ? "blocks" : "grid", args, &count);
+        int64_t block;
+        int status = rule_value(kernel, &rule->block[d], "block", 1, args, &block);
         if (status != CF_OK)
             return status;
         if (block < 1 || block > max_block[d] || (threads *= block) > MAX_BLOCK)
             return bad_block(kernel, d, block, args);
-        int64_t blocks = rule->counts_blocks ? count : count / block + (count % block != 0);
-        if (blocks > max_grid[d])
-            return cf__fail(CF_EOVERFLOW, "%s: %s(%s) asks for %" PRId64 " blocks and a grid has at most %" PRId64,
-                            kernel->function, rule->counts_blocks ? "blocks" : "grid", rule->grid[d].text, blocks,
-                            max_grid[d]);
-        size->is_empty |= blocks == 0;
-        size->grid[d] = (uint32_t)blocks;
         size->block[d] = (uint32_t)block;
     }
+    if (!rule->is_block_auto || size->is_empty)
+        return CF_OK;
+    int best = 0, status = cf__kernel_load(kernel, place, &size->loaded);
+    if (status == CF_OK)
+        status = cf__kernel_block(kernel, place, size->loaded, &best);
+    size->block[0] = (uint32_t)best;
+    return status;
+}
+
+static int shared(const cf_kernel *kernel, void *const args[], struct cf__size *size)
+{
+    const cf_expr *expr = &kernel->launch.shared;
+    int64_t bytes;
+    int status = rule_value(kernel, expr, "shared", 0, args, &bytes);
+    if (status == CF_OK && bytes > INT32_MAX)
+        return bad_rule(kernel, expr, "shared", bytes, "no device has as much shared memory", args);
+    size->shared = (int)bytes;
+    return status;
+}
+
+int cf__size(const cf_kernel *kernel, const struct cf__place *place, void *const args[], struct cf__size *size)
+{
+    const cf_launch_rule *rule = &kernel->launch;
+    int64_t count[CF_GRID_DIMS];
+    int status = counts(kernel, args, count);
+    if (status != CF_OK)
+        return status;
+    size->loaded = NULL;
+    size->is_empty = !(count[0] && count[1] && count[2]);
+    status = blocks(kernel, place, args, size);
+    if (status == CF_OK)
+        status = shared(kernel, args, size);
+    for (int d = 0; status == CF_OK && d < CF_GRID_DIMS; d++) {
+        int64_t block = size->block[d];
+        int64_t of_grid = rule->counts_blocks ? count[d] : count[d] / block + (count[d] % block != 0);
+        if (of_grid > max_grid[d])
+            status = cf__fail(CF_EOVERFLOW, "%s: %s(%s) asks for %" PRId64 " blocks and a grid has at most %" PRId64,
+                              kernel->function, rule->counts_blocks ? "blocks" : "grid", rule->grid[d].text, of_grid,
+                              max_grid[d]);
+        size->grid[d] = (uint32_t)of_grid;
+    }
+    return status;
+}
+
+/* ---- Launching ---- */
+
+static int enqueue_cooperative(const cf_kernel *kernel, const struct cf__size *size, const struct cf__place *place,
+                               CUfunction function, cf_stream stream, void *const args[])
+{
+    const uint32_t *grid = size->grid, *block = size->block;
+    CUresult result =
+        place->driver->cuLaunchCooperativeKernel(function, grid[0], grid[1], grid[2], block[0], block[1], block[2],
+                                                 (unsigned int)size->shared, stream, (void **)(uintptr_t)args);
+    if (result == CUDA_SUCCESS)
+        return CF_OK;
+    const char *call = "cuLaunchCooperativeKernel";
+    if (result != CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE)
+        return cf__fail_driver(place->driver, result, call, "%s", kernel->function);
+    return cf__fail_driver(place->driver, result, call,
+                           "%s: its grid of %" PRIu64 " blocks does not fit the device at once, as cooperative asks",
+                           kernel->function, (uint64_t)grid[0] * grid[1] * grid[2]);
+}
+
+static int enqueue(const cf_kernel *kernel, const struct cf__size *size, const struct cf__place *place,
+                   cf_stream stream, void *const args[])
+{
+    struct cf__loaded *loaded = size->loaded;
+    int status = loaded ? CF_OK : cf__kernel_load(kernel, place, &loaded);
+    if (status == CF_OK && size->shared)
+        status = cf__kernel_share(kernel, place, loaded, size->shared, args);
+    if (status != CF_OK)
+        return status;
+    if (kernel->launch.is_cooperative)
+        return enqueue_cooperative(kernel, size, place, loaded->function, stream, args);
+    const uint32_t *grid = size->grid, *block = size->block;
+    CUresult result =
+        place->driver->cuLaunchKernel(loaded->function, grid[0], grid[1], grid[2], block[0], block[1], block[2],
+                                      (unsigned int)size->shared, stream, (void **)(uintptr_t)args, NULL);
+    return result == CUDA_SUCCESS ? CF_OK
+                                  : cf__fail_driver(place->driver, result, "cuLaunchKernel", "%s", kernel->function);
+}
+
+/* Allocates what scratch parameters need, in the stream's order. `memory` has a zero for each parameter. */
+static int allocate(const cf_kernel *kernel, const struct cf__place *place, cf_stream stream, void *const args[],
+                    CUdeviceptr memory[])
+{
+    for (uint32_t i = 0; i < kernel->nparams; i++) {
+        if (kernel->params[i].direction != CF_SCRATCH)
+            continue;
+        struct cf__section section;
+        int status = cf__section(kernel, i, args, &section);
+        if (status != CF_OK)
+            return status;
+        if (section.count == 0)
+            continue;
+        size_t bytes = section.offset + section.span;
+        CUresult result = place->driver->cuMemAllocAsync(&memory[i], bytes, stream);
+        if (result != CUDA_SUCCESS) {
+            memory[i] = 0;
+            return cf__fail_driver(place->driver, result, "cuMemAllocAsync", "%s: %zu bytes for %s", kernel->function,
+                                   bytes, kernel->params[i].name);
+        }
+    }
     return CF_OK;
+}
+
+/* Gives it back when the stream is past the launch. */
+static int release(const cf_kernel *kernel, const struct cf__place *place, cf_stream stream, const CUdeviceptr memory[],
+                   int status)
+{
+    for (uint32_t i = 0; i < kernel->nparams; i++) {
+        CUresult result = memory[i] ? place->driver->cuMemFreeAsync(memory[i], stream) : CUDA_SUCCESS;
+        if (result != CUDA_SUCCESS && status == CF_OK)
+            status = cf__fail_driver(place->driver, result, "cuMemFreeAsync", "%s: %s", kernel->function,
+                                     kernel->params[i].name);
+    }
+    return status;
+}
+
+static int enqueue_with_scratch(const cf_kernel *kernel, const struct cf__size *size, const struct cf__place *place,
+                                cf_stream stream, void *const args[])
+{
+    enum { FEW = 16 }; /* what most kernels have: these need no allocation */
+    CUdeviceptr few_memory[FEW], *memory = few_memory;
+    void *few_arguments[FEW], **with_scratch = few_arguments, *block = NULL;
+    size_t count = kernel->nparams;
+    if (count > FEW) {
+        block = malloc(count * (sizeof *memory + sizeof *with_scratch));
+        if (!block)
+            return cf__fail(CF_ENOMEM, "%s: no memory for the launch", kernel->function);
+        memory = block;
+        with_scratch = (void **)(void *)(memory + count);
+    }
+    memset(memory, 0, count * sizeof *memory);
+    for (size_t i = 0; i < count; i++)
+        with_scratch[i] = kernel->params[i].direction == CF_SCRATCH ? &memory[i] : args[i];
+    int status = allocate(kernel, place, stream, args, memory);
+    if (status == CF_OK)
+        status = enqueue(kernel, size, place, stream, with_scratch);
+    status = release(kernel, place, stream, memory, status);
+    free(block);
+    return status;
 }
 
 int cf__launch(const cf_kernel *kernel, const struct cf__size *size, const struct cf__place *place, cf_stream stream,
@@ -172,15 +285,10 @@ int cf__launch(const cf_kernel *kernel, const struct cf__size *size, const struc
 {
     if (size->is_empty)
         return CF_OK;
-    CUfunction function;
-    int status = cf__function(kernel, place, &function);
-    if (status != CF_OK)
-        return status;
-    const uint32_t *grid = size->grid, *block = size->block;
-    CUresult result = place->driver->cuLaunchKernel(function, grid[0], grid[1], grid[2], block[0], block[1], block[2],
-                                                    0, stream, (void **)(uintptr_t)args, NULL);
-    return result == CUDA_SUCCESS ? CF_OK
-                                  : cf__fail_driver(place->driver, result, "cuLaunchKernel", "%s", kernel->function);
+    for (uint32_t i = 0; i < kernel->nparams; i++)
+        if (kernel->params[i].direction == CF_SCRATCH)
+            return enqueue_with_scratch(kernel, size, place, stream, args);
+    return enqueue(kernel, size, place, stream, args);
 }
 
 /* What CF_CHECK=1 asks of cf_launch(). */
@@ -189,7 +297,7 @@ static int check_pointers(const cf_kernel *kernel, void *const args[], const str
     int device, status = cf__place_device(place, &device);
     for (uint32_t i = 0; status == CF_OK && i < kernel->nparams; i++) {
         struct cf__pointer pointer;
-        if (kernel->params[i].direction == CF_VALUE)
+        if (kernel->params[i].direction == CF_VALUE || kernel->params[i].direction == CF_SCRATCH)
             continue;
         status = cf__check_pointer(kernel, i, args, place, device, &pointer);
         if (status == CF_OK && pointer.is_staged)
@@ -202,17 +310,16 @@ static int check_pointers(const cf_kernel *kernel, void *const args[], const str
 
 int cf_launch(const cf_kernel *kernel, cf_stream stream, void *const args[])
 {
-    struct cf__size size;
     int status = cf__check_arguments(kernel, args);
-    if (status == CF_OK)
-        status = cf__size(kernel, args, &size);
     if (status != CF_OK)
         return status;
     struct cf__place place;
     status = cf__enter(&place, kernel->function, stream);
     if (status != CF_OK)
         return status;
-    if (cf__checks_launches())
+    struct cf__size size;
+    status = cf__size(kernel, &place, args, &size);
+    if (status == CF_OK && cf__checks_launches())
         status = check_pointers(kernel, args, &place);
     if (status == CF_OK)
         status = cf__launch(kernel, &size, &place, stream, args);

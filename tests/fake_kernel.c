@@ -1,5 +1,5 @@
 /* fake_kernel.c - images and launches of the fake driver: finds the kernels of an image in the registry that it was
- * linked with, by the names of their entry points, and runs their CPU bodies. */
+ * linked with and in those that tests add, by the names of their entry points, and runs their CPU bodies. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,33 @@
 
 #include "fake_libcuda.h"
 
-#define MAX_PARAMS 64
+/* ---- Modules ---- */
+
+#define MODULES 8
+
+static const cf_module *modules[MODULES] = {&cf_registry};
+static int module_count = 1;
+
+__attribute__((visibility("default"))) fake_cuda_add_function fake_cuda_add;
+
+/* Before the first image is loaded. */
+void fake_cuda_add(const cf_module *module)
+{
+    if (module_count == MODULES)
+        abort();
+    modules[module_count++] = module;
+}
+
+/* The i-th kernel of all modules; NULL past the last. */
+static const cf_kernel *kernel_at(size_t i)
+{
+    for (int m = 0; m < module_count; m++) {
+        if (i < modules[m]->count)
+            return modules[m]->kernels[i];
+        i -= modules[m]->count;
+    }
+    return NULL;
+}
 
 /* ---- Images ---- */
 
@@ -26,7 +52,7 @@ static size_t fatbin_size(const unsigned char *code)
 static const cf_image *find_image(const unsigned char *code, size_t size)
 {
     const cf_kernel *kernel;
-    for (size_t i = 0; (kernel = cf_kernel_at(&cf_registry, i)) != NULL; i++)
+    for (size_t i = 0; (kernel = kernel_at(i)) != NULL; i++)
         if (kernel->image && fatbin_size(kernel->image->begin) == size && memcmp(kernel->image->begin, code, size) == 0)
             return kernel->image;
     return NULL;
@@ -61,7 +87,8 @@ CUresult fake_cuLibraryUnload(CUlibrary library)
     }
     for (struct fake_object *object = fake_objects, *next; object; object = next) {
         next = object->next;
-        if (object->kind == FAKE_KERNEL && ((CUkernel)(void *)object)->library == library)
+        if ((object->kind == FAKE_KERNEL && ((CUkernel)(void *)object)->library == library) ||
+            (object->kind == FAKE_ALLOCATION && ((struct fake_allocation *)(void *)object)->library == library))
             fake_remove(object);
     }
     fake_remove(library);
@@ -71,7 +98,7 @@ CUresult fake_cuLibraryUnload(CUlibrary library)
 static const cf_kernel *find_entry(const cf_image *image, const char *entry)
 {
     const cf_kernel *kernel;
-    for (size_t i = 0; image && (kernel = cf_kernel_at(&cf_registry, i)) != NULL; i++)
+    for (size_t i = 0; image && (kernel = kernel_at(i)) != NULL; i++)
         if (kernel->image == image && strcmp(kernel->entry, entry) == 0)
             return kernel;
     return NULL;
@@ -94,6 +121,25 @@ CUresult fake_cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char
     (*kernel)->library = library;
     (*kernel)->kernel = found;
     return fake_end(CUDA_SUCCESS);
+}
+
+CUresult fake_cuLibraryGetGlobal(CUdeviceptr *pointer, size_t *bytes, CUlibrary library, const char *name)
+{
+    CUcontext context;
+    TRY(fake_begin());
+    if (!fake_is_live(library, FAKE_LIBRARY))
+        return fake_end(CUDA_ERROR_INVALID_HANDLE);
+    TRY(fake_current(&context));
+    for (int m = 0; library->image && m < module_count; m++)
+        for (size_t i = 0; i < modules[m]->nsymbols; i++) {
+            const cf_symbol *symbol = modules[m]->symbols[i];
+            if (symbol->image != library->image || strcmp(symbol->entry, name) != 0)
+                continue;
+            TRY(fake_global(context, library, symbol, pointer));
+            *bytes = *symbol->host_bytes;
+            return fake_end(CUDA_SUCCESS);
+        }
+    return fake_end(CUDA_ERROR_NOT_FOUND);
 }
 
 /* Machine code runs on its major version from its minor version on; PTX from its target on, if the driver knows it. */
@@ -123,6 +169,50 @@ CUresult fake_cuKernelGetFunction(CUfunction *function, CUkernel kernel)
     }
     *function = fake_add(FAKE_FUNCTION, sizeof **function, context);
     (*function)->kernel = kernel;
+    (*function)->shared = 48 << 10;
+    return fake_end(CUDA_SUCCESS);
+}
+
+static CUresult check_function(CUfunction function)
+{
+    CUcontext context;
+    CUresult result = fake_current(&context);
+    if (result == CUDA_SUCCESS && (!fake_is_live(function, FAKE_FUNCTION) || function->object.context != context))
+        result = CUDA_ERROR_INVALID_HANDLE;
+    return result;
+}
+
+CUresult fake_cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function)
+{
+    TRY(fake_begin());
+    TRY(check_function(function));
+    fake_counts.get_attribute++;
+    *value = function->shared;
+    return fake_end(attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES ? CUDA_SUCCESS
+                                                                                 : CUDA_ERROR_INVALID_VALUE);
+}
+
+CUresult fake_cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value)
+{
+    TRY(fake_begin());
+    TRY(check_function(function));
+    fake_counts.set_attribute++;
+    if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES || value < 0 || value > fake.shared)
+        return fake_end(CUDA_ERROR_INVALID_VALUE);
+    function->shared = value;
+    return fake_end(CUDA_SUCCESS);
+}
+
+CUresult fake_cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction function,
+                                               size_t (*shared_of)(int block), size_t shared, int limit)
+{
+    TRY(fake_begin());
+    TRY(check_function(function));
+    fake_counts.best_block++;
+    if (shared_of || shared || limit)
+        return fake_end(CUDA_ERROR_NOT_SUPPORTED); /* the library uses none of these */
+    *grid = fake.resident;
+    *block = FAKE_BEST_BLOCK;
     return fake_end(CUDA_SUCCESS);
 }
 
@@ -154,41 +244,65 @@ CUresult fake_cuKernelGetParamInfo(CUkernel kernel, size_t index, size_t *offset
 struct launch {
     struct fake_work work;
     const cf_kernel *kernel;
+    CUlibrary library;
     cf_dim3 grid, block;
-    uint64_t values[MAX_PARAMS]; /* of the arguments, as the call found them */
+    _Alignas(16) char values[]; /* of the arguments, as the call found them: each in a multiple of 16 bytes */
 };
+
+static size_t room(const cf_param *param)
+{
+    return (param_size(param) + 15) / 16 * 16;
+}
+
+static size_t room_for_all(const cf_kernel *kernel)
+{
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < kernel->nparams; i++)
+        bytes += room(&kernel->params[i]);
+    return bytes;
+}
 
 /* The argument as the CPU sees it; 0 where a kernel that reads its first element would fault. Further elements are the
  * kernel's matter: no GPU checks where its arrays end either. */
 static int translate(CUcontext context, const cf_kernel *kernel, uint32_t i, void *const args[], uint64_t *value)
 {
-    struct cf__array array = {1, 1};
+    struct cf__section section = {.count = 1};
     const cf_param *param = &kernel->params[i];
     if (param->direction == CF_VALUE || (param->direction == CF_POINTER && !*value) ||
-        (param->direction != CF_POINTER && cf__array(kernel, i, args, &array) == CF_OK && !array.count))
+        (cf__is_array(param) && cf__section(kernel, i, args, &section) == CF_OK && !section.count))
         return 1;
-    *value = (uintptr_t)fake_reach_from(context, *value);
-    return *value != 0;
+    char *first = fake_reach_from(context, *value + section.offset);
+    *value = (uintptr_t)(first - section.offset);
+    return first != NULL;
 }
 
 static void run_launch(CUcontext context, struct fake_work *work)
 {
     struct launch *launch = (struct launch *)work;
     const cf_kernel *kernel = launch->kernel;
-    void *given[MAX_PARAMS], *translated[MAX_PARAMS];
-    uint64_t values[MAX_PARAMS];
-    for (uint32_t i = 0; i < kernel->nparams; i++) {
-        given[i] = &launch->values[i];
-        translated[i] = &values[i];
-        values[i] = launch->values[i];
+    size_t count = kernel->nparams, bytes = room_for_all(kernel);
+    void **given = calloc(2 * count + 1, sizeof *given), **translated = given + count;
+    char *copy = aligned_alloc(16, bytes + 16), *at = launch->values;
+    if (!given || !copy)
+        abort();
+    memcpy(copy, launch->values, bytes);
+    for (size_t i = 0; i < count; at += room(&kernel->params[i++])) {
+        given[i] = at;
+        translated[i] = copy + (at - launch->values);
     }
-    for (uint32_t i = 0; i < kernel->nparams; i++)
-        if (!translate(context, kernel, i, given, &values[i])) {
-            fake_fail(context, CUDA_ERROR_ILLEGAL_ADDRESS);
-            return;
-        }
-    const cf_host_launch what = {launch->grid, launch->block, translated};
-    kernel->host(&what, 0, (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z);
+    int is_reached = 1;
+    for (uint32_t i = 0; i < count; i++)
+        is_reached &= kernel->params[i].direction == CF_VALUE || translate(context, kernel, i, given, translated[i]);
+    if (is_reached) {
+        const cf_host_launch what = {launch->grid, launch->block, translated};
+        fake_exchange_globals(context, launch->library);
+        kernel->host(&what, 0, (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z);
+        fake_exchange_globals(context, launch->library);
+    } else {
+        fake_fail(context, CUDA_ERROR_ILLEGAL_ADDRESS);
+    }
+    free(copy);
+    free(given);
 }
 
 static int is_launchable(cf_dim3 grid, cf_dim3 block)
@@ -198,26 +312,51 @@ static int is_launchable(cf_dim3 grid, cf_dim3 block)
            (uint64_t)block.x * block.y * block.z <= 1024;
 }
 
-CUresult fake_cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
-                             unsigned int block_x, unsigned int block_y, unsigned int block_z, unsigned int shared,
-                             CUstream handle, void **args, void **extra)
+/* With the lock. */
+static CUresult submit(CUfunction function, cf_dim3 grid, cf_dim3 block, unsigned int shared, CUstream handle,
+                       void **args)
 {
     CUstream stream;
+    CUresult result = fake_stream(handle, &stream);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!fake_is_live(function, FAKE_FUNCTION) || function->object.context != stream->object.context)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (!args || !is_launchable(grid, block) || shared > (unsigned int)function->shared)
+        return CUDA_ERROR_INVALID_VALUE;
+    const cf_kernel *kernel = function->kernel->kernel;
+    if (!kernel->host)
+        return CUDA_ERROR_NOT_SUPPORTED;
+    struct launch *launch = fake_submit(stream, run_launch, sizeof *launch + room_for_all(kernel));
+    launch->kernel = kernel;
+    launch->library = function->kernel->library;
+    launch->grid = fake_counts.grid = grid;
+    launch->block = fake_counts.block = block;
+    fake_counts.shared = shared;
+    char *at = launch->values;
+    for (uint32_t i = 0; i < kernel->nparams; at += room(&kernel->params[i++]))
+        memcpy(at, args[i], param_size(&kernel->params[i]));
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
+                             unsigned int block_x, unsigned int block_y, unsigned int block_z, unsigned int shared,
+                             CUstream stream, void **args, void **extra)
+{
     const cf_dim3 grid = {grid_x, grid_y, grid_z}, block = {block_x, block_y, block_z};
     TRY(fake_begin());
-    TRY(fake_stream(handle, &stream));
-    if (!fake_is_live(function, FAKE_FUNCTION) || function->object.context != stream->object.context)
-        return fake_end(CUDA_ERROR_INVALID_HANDLE);
-    if (shared || extra || !args || !is_launchable(grid, block))
-        return fake_end(CUDA_ERROR_INVALID_VALUE);
-    const cf_kernel *kernel = function->kernel->kernel;
-    if (!kernel->host || kernel->nparams > MAX_PARAMS)
-        return fake_end(CUDA_ERROR_NOT_SUPPORTED);
-    struct launch *launch = fake_submit(stream, run_launch, sizeof *launch);
-    launch->kernel = kernel;
-    launch->grid = grid;
-    launch->block = block;
-    for (uint32_t i = 0; i < kernel->nparams; i++)
-        memcpy(&launch->values[i], args[i], param_size(&kernel->params[i]));
-    return fake_end(CUDA_SUCCESS);
+    fake_counts.launch++;
+    return fake_end(extra ? CUDA_ERROR_INVALID_VALUE : submit(function, grid, block, shared, stream, args));
+}
+
+CUresult fake_cuLaunchCooperativeKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y,
+                                        unsigned int grid_z, unsigned int block_x, unsigned int block_y,
+                                        unsigned int block_z, unsigned int shared, CUstream stream, void **args)
+{
+    const cf_dim3 grid = {grid_x, grid_y, grid_z}, block = {block_x, block_y, block_z};
+    TRY(fake_begin());
+    fake_counts.cooperative++;
+    if ((uint64_t)grid_x * grid_y * grid_z > (uint64_t)fake.resident)
+        return fake_end(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+    return fake_end(submit(function, grid, block, shared, stream, args));
 }

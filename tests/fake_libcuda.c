@@ -11,7 +11,8 @@
  *     version=N  CUDA version of the driver (13000)           init=N   result of cuInit
  *     devices=N  number of GPUs (2)                           load=N   result of cuLibraryLoadData
  *     cc=N       their compute capability (90); cc1=80 is     lacks=F  function that is not found; may be repeated
- *                that of device 1 alone                       oom=N    bytes of all allocations together (16 GiB) */
+ *                that of device 1 alone                       oom=N    bytes of all allocations together (16 GiB)
+ *     shared=N   bytes of shared memory of a block (232448)   resident=N   blocks that run at once (1056) */
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -27,9 +28,12 @@
 #define EXPORT __attribute__((visibility("default")))
 EXPORT CUresult cuDriverGetVersion(int *version);
 EXPORT CUresult cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t flags, int *status);
-EXPORT int fake_cuda_alive(char *text, size_t size);
+EXPORT fake_cuda_alive_function fake_cuda_alive;
+EXPORT fake_cuda_counts_function fake_cuda_counts;
 
-struct fake_settings fake = {.version = 13000, .devices = 2, .memory = (size_t)16 << 30};
+struct fake_settings fake = {
+    .version = 13000, .devices = 2, .memory = (size_t)16 << 30, .shared = 232448, .resident = 1056};
+struct fake_counts fake_counts;
 struct fake_object *fake_objects;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -77,6 +81,10 @@ static void set(const char *name, const char *value)
         fake.load = (CUresult)number;
     } else if (is_number && strcmp(name, "oom") == 0) {
         fake.memory = (size_t)number;
+    } else if (is_number && strcmp(name, "shared") == 0) {
+        fake.shared = (int)number;
+    } else if (is_number && strcmp(name, "resident") == 0) {
+        fake.resident = (int)number;
     } else {
         fprintf(stderr, "FAKE_CUDA: %s=%s is no setting\n", name, value);
         abort();
@@ -167,6 +175,8 @@ EXPORT int fake_cuda_alive(char *text, size_t size)
     for (const struct fake_object *object = fake_objects; object; object = object->next)
         switch (object->kind) {
         case FAKE_ALLOCATION:
+            if (((const struct fake_allocation *)object)->type == FAKE_GLOBAL)
+                break; /* goes with its library, too */
             report(&to, 1, "%zu bytes on device %d\n", ((const struct fake_allocation *)object)->size,
                    object->context->device);
             break;
@@ -185,6 +195,11 @@ EXPORT int fake_cuda_alive(char *text, size_t size)
         report(&to, lost, "%d allocations, streams and events were lost with their context\n", lost);
     pthread_mutex_unlock(&lock);
     return to.count;
+}
+
+EXPORT const struct fake_counts *fake_cuda_counts(void)
+{
+    return &fake_counts;
 }
 
 /* ---- Calls and objects ---- */
@@ -284,6 +299,7 @@ static const struct {
     {710, "CUDA_ERROR_ASSERT", "device-side assert triggered"},
     {714, "CUDA_ERROR_HARDWARE_STACK_ERROR", "hardware stack error"},
     {719, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
+    {720, "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE", "too many blocks in cooperative launch"},
     {801, "CUDA_ERROR_NOT_SUPPORTED", "operation not supported"},
     {803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", "system has unsupported display driver / cuda driver combination"},
     {804, "CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE", "forward compatibility was attempted on non supported HW"},
@@ -353,6 +369,9 @@ CUresult fake_cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUd
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
         *value = fake.capability[device] % 10;
         break;
+    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
+        *value = fake.shared;
+        break;
     default:
         return fake_end(CUDA_ERROR_INVALID_VALUE);
     }
@@ -415,7 +434,9 @@ static void destroy_context(CUcontext context)
     for (struct fake_object *object = fake_objects, *next; object; object = next) {
         next = object->next;
         if (object->context == context) {
-            lost += object->kind != FAKE_FUNCTION && failed[context->device] == CUDA_SUCCESS;
+            int is_owned = object->kind != FAKE_FUNCTION && !(object->kind == FAKE_ALLOCATION &&
+                                                              ((struct fake_allocation *)object)->type == FAKE_GLOBAL);
+            lost += is_owned && failed[context->device] == CUDA_SUCCESS;
             fake_remove(object);
         }
     }

@@ -7,6 +7,7 @@
 #include <cuferry/registry.h>
 
 #include "driver.h"
+#include "fake_ask.h"
 
 /* An undefined function of the list below then fails the link, not a test. */
 #pragma GCC visibility push(hidden)
@@ -45,8 +46,13 @@ struct fake_settings {
     int capability[FAKE_DEVICES];
     CUresult load; /* what cuLibraryLoadData returns */
     size_t memory; /* all that there is for allocations */
+    int shared;    /* bytes of shared memory that a block may ask for */
+    int resident;  /* blocks that a device runs at once */
 };
 extern struct fake_settings fake;
+
+/* What tests are told. */
+extern struct fake_counts fake_counts;
 
 /* ---- Objects: everything that a caller has to give back ---- */
 
@@ -89,13 +95,17 @@ struct CUkern_st {
 struct CUfunc_st {
     struct fake_object object;
     CUkernel kernel;
+    int shared; /* bytes of dynamic shared memory that a launch may have */
 };
 
 struct fake_allocation {
     struct fake_object object;
-    enum { FAKE_DEVICE_MEMORY, FAKE_MANAGED, FAKE_PINNED, FAKE_REGISTERED } type;
+    enum { FAKE_DEVICE_MEMORY, FAKE_GLOBAL, FAKE_MANAGED, FAKE_PINNED, FAKE_REGISTERED } type;
     char *memory;
     size_t size;
+    int is_freed;            /* it goes when its stream gets there */
+    CUlibrary library;       /* of FAKE_GLOBAL: it goes with that */
+    const cf_symbol *symbol; /* likewise */
 };
 
 struct CUctx_st {
@@ -168,7 +178,13 @@ void fake_drain_all(void);
 /* Where the CPU finds `bytes` bytes at a pointer of any kind; NULL where they are not all there. */
 void *fake_reach(CUdeviceptr pointer, size_t bytes);
 
-/* The same for a kernel in a context: pageable memory and that of other devices is out of its reach. */
+/* The memory of a symbol in a context, made at its first use. */
+CUresult fake_global(CUcontext context, CUlibrary library, const cf_symbol *symbol, CUdeviceptr *pointer);
+
+/* Exchanges what the CPU's forms of a library's symbols hold with what a context has, so that a kernel runs on that. */
+void fake_exchange_globals(CUcontext context, CUlibrary library);
+
+/* fake_reach() for a kernel in a context: pageable memory and that of other devices is out of its reach. */
 void *fake_reach_from(CUcontext context, CUdeviceptr pointer);
 
 #pragma GCC visibility pop

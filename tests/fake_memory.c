@@ -14,7 +14,7 @@
 
 static CUdeviceptr address_of(const struct fake_allocation *allocation)
 {
-    return (uintptr_t)allocation->memory + (allocation->type == FAKE_DEVICE_MEMORY ? DEVICE_OFFSET : 0);
+    return (uintptr_t)allocation->memory + (allocation->type <= FAKE_GLOBAL ? DEVICE_OFFSET : 0);
 }
 
 /* The allocation that a pointer lies in. */
@@ -37,21 +37,28 @@ static size_t total(void)
     return bytes;
 }
 
+static CUresult add(CUcontext context, size_t bytes, int type, struct fake_allocation **added)
+{
+    void *memory = NULL;
+    if (bytes == 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (bytes > PTRDIFF_MAX || bytes > fake.memory || total() > fake.memory - bytes ||
+        posix_memalign(&memory, ALIGNMENT, bytes) != 0)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    *added = fake_add(FAKE_ALLOCATION, sizeof **added, context);
+    (*added)->type = type;
+    (*added)->memory = memset(memory, POISON, bytes);
+    (*added)->size = bytes;
+    return CUDA_SUCCESS;
+}
+
 static CUresult allocate(CUdeviceptr *pointer, size_t bytes, int type)
 {
     CUcontext context;
-    void *memory = NULL;
+    struct fake_allocation *allocation;
     TRY(fake_begin());
     TRY(fake_current(&context));
-    if (bytes == 0)
-        return fake_end(CUDA_ERROR_INVALID_VALUE);
-    if (bytes > PTRDIFF_MAX || bytes > fake.memory || total() > fake.memory - bytes ||
-        posix_memalign(&memory, ALIGNMENT, bytes) != 0)
-        return fake_end(CUDA_ERROR_OUT_OF_MEMORY);
-    struct fake_allocation *allocation = fake_add(FAKE_ALLOCATION, sizeof *allocation, context);
-    allocation->type = type;
-    allocation->memory = memset(memory, POISON, bytes);
-    allocation->size = bytes;
+    TRY(add(context, bytes, type, &allocation));
     *pointer = address_of(allocation);
     return fake_end(CUDA_SUCCESS);
 }
@@ -81,7 +88,7 @@ static CUresult give_back(CUdeviceptr pointer, unsigned int types, CUresult unkn
 {
     TRY(fake_begin());
     struct fake_allocation *allocation = find(pointer);
-    if (!allocation || address_of(allocation) != pointer || !(types >> allocation->type & 1))
+    if (!allocation || address_of(allocation) != pointer || !(types >> allocation->type & 1) || allocation->is_freed)
         return fake_end(unknown);
     TRY(fake_failed(allocation->object.context));
     fake_drain_all();
@@ -98,6 +105,45 @@ CUresult fake_cuMemFree(CUdeviceptr pointer)
 CUresult fake_cuMemFreeHost(void *pointer)
 {
     return give_back((uintptr_t)pointer, 1U << FAKE_PINNED, CUDA_ERROR_INVALID_VALUE);
+}
+
+/* Memory in the order of a stream is there at once, and goes when the stream gets there. */
+CUresult fake_cuMemAllocAsync(CUdeviceptr *pointer, size_t bytes, CUstream handle)
+{
+    CUstream stream;
+    struct fake_allocation *allocation;
+    TRY(fake_begin());
+    TRY(fake_stream(handle, &stream));
+    TRY(add(stream->object.context, bytes, FAKE_DEVICE_MEMORY, &allocation));
+    fake_counts.alloc_async++;
+    *pointer = address_of(allocation);
+    return fake_end(CUDA_SUCCESS);
+}
+
+struct removal {
+    struct fake_work work;
+    struct fake_allocation *allocation;
+};
+
+static void run_removal(CUcontext context, struct fake_work *work)
+{
+    (void)context;
+    fake_remove(((struct removal *)work)->allocation);
+}
+
+CUresult fake_cuMemFreeAsync(CUdeviceptr pointer, CUstream handle)
+{
+    CUstream stream;
+    TRY(fake_begin());
+    TRY(fake_stream(handle, &stream));
+    struct fake_allocation *allocation = find(pointer);
+    if (!allocation || address_of(allocation) != pointer || allocation->type != FAKE_DEVICE_MEMORY ||
+        allocation->is_freed)
+        return fake_end(CUDA_ERROR_INVALID_VALUE);
+    fake_counts.free_async++;
+    allocation->is_freed = 1;
+    ((struct removal *)fake_submit(stream, run_removal, sizeof(struct removal)))->allocation = allocation;
+    return fake_end(CUDA_SUCCESS);
 }
 
 CUresult fake_cuMemHostRegister(void *pointer, size_t bytes, unsigned int flags)
@@ -136,8 +182,7 @@ void *fake_reach(CUdeviceptr pointer, size_t bytes)
 void *fake_reach_from(CUcontext context, CUdeviceptr pointer)
 {
     const struct fake_allocation *allocation = find(pointer);
-    if (!allocation ||
-        (allocation->type == FAKE_DEVICE_MEMORY && allocation->object.context->device != context->device))
+    if (!allocation || (allocation->type <= FAKE_GLOBAL && allocation->object.context->device != context->device))
         return NULL;
     return fake_reach(pointer, 1);
 }
@@ -234,6 +279,54 @@ CUresult fake_cuMemcpy(CUdeviceptr target, CUdeviceptr source, size_t bytes)
     return fake_end(fake_failed(context));
 }
 
+struct copy_2d {
+    struct fake_work work;
+    char *target;
+    const char *source;
+    CUDA_MEMCPY2D of;
+};
+
+static void run_copy_2d(CUcontext context, struct fake_work *work)
+{
+    const struct copy_2d *copy = (const struct copy_2d *)work;
+    (void)context;
+    for (size_t row = 0; row < copy->of.Height; row++)
+        memcpy(copy->target + row * copy->of.dstPitch, copy->source + row * copy->of.srcPitch, copy->of.WidthInBytes);
+}
+
+/* One side of a copy of rows: of the kind of memory that it says it is, and all there. */
+static char *reach_rows(CUmemorytype type, const void *host, CUdeviceptr device, size_t pitch, const CUDA_MEMCPY2D *of)
+{
+    CUdeviceptr pointer = type == CU_MEMORYTYPE_HOST ? (uintptr_t)host : device;
+    const struct fake_allocation *allocation = find(pointer);
+    int is_device = allocation && allocation->type <= FAKE_MANAGED;
+    if (type == CU_MEMORYTYPE_HOST ? is_device && allocation->type != FAKE_MANAGED : !is_device)
+        return NULL;
+    if (pitch < of->WidthInBytes || pitch > INT32_MAX)
+        return NULL;
+    return fake_reach(pointer, (of->Height - 1) * pitch + of->WidthInBytes);
+}
+
+CUresult fake_cuMemcpy2D(const CUDA_MEMCPY2D *of)
+{
+    CUcontext context;
+    TRY(fake_begin());
+    TRY(fake_current(&context));
+    fake_counts.copy_2d++;
+    if (of->srcXInBytes || of->srcY || of->dstXInBytes || of->dstY || !of->WidthInBytes || !of->Height)
+        return fake_end(CUDA_ERROR_NOT_SUPPORTED); /* the library uses none of these */
+    const char *source = reach_rows(of->srcMemoryType, of->srcHost, of->srcDevice, of->srcPitch, of);
+    char *target = reach_rows(of->dstMemoryType, of->dstHost, of->dstDevice, of->dstPitch, of);
+    if (!source || !target)
+        return fake_end(CUDA_ERROR_INVALID_VALUE);
+    struct copy_2d *copy = fake_submit(&context->legacy, run_copy_2d, sizeof *copy);
+    copy->target = target;
+    copy->source = source;
+    copy->of = *of;
+    fake_drain(&context->legacy, context->legacy.submitted);
+    return fake_end(fake_failed(context));
+}
+
 struct fill {
     struct fake_work work;
     void *target;
@@ -263,4 +356,44 @@ CUresult fake_cuMemsetD8Async(CUdeviceptr target, unsigned char value, size_t by
         fill->bytes = bytes;
     }
     return fake_end(CUDA_SUCCESS);
+}
+
+/* ---- Symbols ---- */
+
+/* Zero at first: what initial values the image has is not known here. */
+CUresult fake_global(CUcontext context, CUlibrary library, const cf_symbol *symbol, CUdeviceptr *pointer)
+{
+    struct fake_allocation *allocation = NULL;
+    for (struct fake_object *object = fake_objects; object && !allocation; object = object->next) {
+        struct fake_allocation *other = (struct fake_allocation *)(void *)object;
+        if (object->kind == FAKE_ALLOCATION && object->context == context && other->library == library &&
+            other->symbol == symbol)
+            allocation = other;
+    }
+    if (!allocation) {
+        CUresult result = add(context, *symbol->host_bytes, FAKE_GLOBAL, &allocation);
+        if (result != CUDA_SUCCESS)
+            return result;
+        memset(allocation->memory, 0, allocation->size);
+        allocation->library = library;
+        allocation->symbol = symbol;
+    }
+    *pointer = address_of(allocation);
+    return CUDA_SUCCESS;
+}
+
+void fake_exchange_globals(CUcontext context, CUlibrary library)
+{
+    for (struct fake_object *object = fake_objects; object; object = object->next) {
+        const struct fake_allocation *global = (const struct fake_allocation *)(const void *)object;
+        if (object->kind != FAKE_ALLOCATION || object->context != context || global->type != FAKE_GLOBAL ||
+            global->library != library)
+            continue;
+        char *host = *global->symbol->host;
+        for (size_t i = 0; i < global->size; i++) {
+            char byte = host[i];
+            host[i] = global->memory[i];
+            global->memory[i] = byte;
+        }
+    }
 }

@@ -83,7 +83,7 @@ class BuildTest:
         device = ['NVCC gen/gather.fatbin'] if self.gpu else []
         of_gather = r'(SCAN|CXX|NVCC|AS) gen/gather\..*|CFGEN gen/gather\.image\.h|CFGEN gen|AR libcuferry\.a|LINK .*'
         self.rebuilds('ninja_touched_kernel_builds_its_edges_alone', 'kernels/gather.cu', '',
-                      (of_gather, ['SCAN gen/gather.ii', 'CXX gen/gather.host.o'] + device))
+                      (of_gather, ['SCAN gen/gather.ii'] + device))
         self.rebuilds('ninja_changed_kernel_builds_its_edges_alone', 'kernels/gather.cu', '\n// changed\n',
                       (of_gather + '|CFGEN gen', ['SCAN gen/gather.ii', 'CXX gen/gather.host.o'] + device))
         self.rebuilds('ninja_touched_generator_stops_where_output_is_unchanged', 'gen/parse.py', '',

@@ -576,17 +576,39 @@ static void outside_every_mix_lowers_first(void **state)
         }
 }
 
-static void outside_narrow_elements_meet_wide_bounds(void **state)
+static void outside_bounds_at_the_limits_are_inside(void **state)
 {
     (void)state;
     static const int32_t x[] = {INT32_MIN, INT32_MAX, 0, -1};
+    static const uint64_t wide[] = {UINT64_MAX, 0, (uint64_t)1 << 63};
     int64_t first = 4;
-    assert_ok(cf_outside(x, INT64_MIN, INT64_MAX, &first, 4));
+    assert_ok(cf_outside(x, INT32_MIN, INT32_MAX, &first, 4));
     assert_int_equal(first, 4);
-    assert_ok(cf_outside(x, INT32_MIN, (int64_t)INT32_MAX - 1, &first, 4));
+    assert_ok(cf_outside(x, INT32_MIN, INT32_MAX - 1, &first, 4));
     assert_int_equal(first, 1);
-    assert_ok((cf_outside)(x, 0, 0, &first, 0)); /* nothing to read; first is not touched */
+    assert_ok(cf_outside_i32(x, 0, 0, &first, 0)); /* nothing to read; first is not touched */
     assert_int_equal(first, 1);
+    first = 3;
+    assert_ok(cf_outside(wide, 0, UINT64_MAX, &first, 3));
+    assert_int_equal(first, 3);
+    assert_ok(cf_outside(wide, 0, UINT64_MAX - 1, &first, 3));
+    assert_int_equal(first, 0);
+}
+
+/* What lies between the rows is outside and does not count. */
+static void outside_rows_counts_the_elements_alone(void **state)
+{
+    (void)state;
+    static const int8_t x[] = {1, 2, 3, 99, 4, 5, 6, 99, 7, 8, 9};
+    int64_t first = 100;
+    assert_ok(cf_outside_rows(x, 1, 9, &first, 3, 3, 4));
+    assert_int_equal(first, 100);
+    assert_ok(cf_outside_rows(x, 1, 7, &first, 3, 3, 4));
+    assert_int_equal(first, 7);
+    assert_ok(cf_outside_rows(x, 1, 3, &first, 3, 3, 4));
+    assert_int_equal(first, 3);
+    assert_ok(cf_outside_rows((const int8_t *)NULL, 1, 3, &first, 3, 0, 4));
+    assert_int_equal(first, 3);
 }
 
 /* ---- Conditions on elements, with descriptors made from the first instance's ---- */
@@ -907,7 +929,8 @@ int main(void)
         cmocka_unit_test(gather_short_allocation_is_invalid),
         cmocka_unit_test(gather_host_array_larger_than_the_gpu_is_enomem),
         cmocka_unit_test(outside_every_mix_lowers_first),
-        cmocka_unit_test(outside_narrow_elements_meet_wide_bounds),
+        cmocka_unit_test(outside_bounds_at_the_limits_are_inside),
+        cmocka_unit_test(outside_rows_counts_the_elements_alone),
         cmocka_unit_test(call_open_and_closed_bounds_are_told_apart),
         cmocka_unit_test(call_bound_that_overflows_is_refused),
         cmocka_unit_test(gather_any_outcome_leaves_nothing_behind),

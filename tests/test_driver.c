@@ -40,6 +40,20 @@ CF__DRIVER_TYPES(DECLARE)
 CF__DRIVER_TYPES(COMPARE)
 #undef COMPARE
 
+/* Ours, and the toolkit's, field by field. */
+#define DECLARE(type, name) type name;
+struct our_memcpy2d {
+    CF__MEMCPY2D_FIELDS(DECLARE)
+};
+#undef DECLARE
+#define COMPARE(type, name)                                                                                            \
+    _Static_assert(offsetof(struct our_memcpy2d, name) == offsetof(CUDA_MEMCPY2D, name), #name " lies elsewhere");     \
+    _Static_assert(__builtin_types_compatible_p(__typeof__(((CUDA_MEMCPY2D *)NULL)->name), type),                      \
+                   #name " is no " #type);
+CF__MEMCPY2D_FIELDS(COMPARE)
+#undef COMPARE
+_Static_assert(sizeof(struct our_memcpy2d) == sizeof(CUDA_MEMCPY2D), "CUDA_MEMCPY2D has another size");
+
 static void driver_declarations_all_were_compared(void **state)
 {
     (void)state;

@@ -320,14 +320,14 @@ static void integer_every_type_is_read(void **state)
     static const int64_t expected[] = {-8, -16, -32, -64, 8, 16, 32, 64};
     for (uint32_t i = CF_I8; i <= CF_U64; i++) {
         int64_t value = 0;
-        assert_ok(cf__integer(&kernel, i, args[i], &value));
+        assert_ok(cf__integer((cf_type)i, args[i], &value));
         assert_int_equal(value, expected[i]);
     }
     int64_t value = 7;
     values.u64 = UINT64_MAX;
-    assert_int_equal(cf__integer(&kernel, CF_U64, args[CF_U64], &value), CF_EOVERFLOW);
-    assert_int_equal(cf__integer(&kernel, CF_F32, args[CF_F32], &value), CF_EINVAL);
-    assert_int_equal(cf__integer(&kernel, CF_F64, args[CF_F64], &value), CF_EINVAL);
+    assert_int_equal(cf__integer(CF_U64, args[CF_U64], &value), CF_EOVERFLOW);
+    assert_int_equal(cf__integer(CF_F32, args[CF_F32], &value), CF_EINVAL);
+    assert_int_equal(cf__integer(CF_F64, args[CF_F64], &value), CF_EINVAL);
     assert_int_equal(value, 7);
 }
 
@@ -335,10 +335,10 @@ static void integer_every_type_is_read(void **state)
 
 static void expect_description(const cf_op *ops, const char *text)
 {
-    const cf_expr expr = {"expression", ops};
+    const cf_expr expr = {"expression", ops}, *exprs[] = {&expr};
     char got[160];
     memset(got, 'x', sizeof got);
-    cf__describe(&kernel, &expr, args, got, sizeof got);
+    cf__describe(&kernel, exprs, 1, args, got, sizeof got);
     assert_string_equal(got, text);
 }
 
@@ -366,6 +366,7 @@ static void describe_short_buffer_is_cut(void **state)
 {
     (void)state;
     const cf_expr expr = {"expression", OPS(PARAM(CF_I8), PARAM(CF_I16), OP(ADD), PARAM(CF_I32), OP(ADD))};
+    const cf_expr *const exprs[] = {&expr};
     static const char whole[] = "i8 = 12, i16 = -345, i32 = 6789";
     values.i8 = 12;
     values.i16 = -345;
@@ -373,7 +374,7 @@ static void describe_short_buffer_is_cut(void **state)
     for (size_t size = 1; size < sizeof whole + 4; size++) {
         char got[sizeof whole + 8];
         memset(got, 'x', sizeof got);
-        cf__describe(&kernel, &expr, args, got, size);
+        cf__describe(&kernel, exprs, 1, args, got, size);
         size_t length = size < sizeof whole ? size - 1 : sizeof whole - 1;
         assert_int_equal(strlen(got), length);
         assert_memory_equal(got, whole, length);

@@ -70,7 +70,7 @@ class GeneratorTest:
 
     def compiles(self, stem, folder):
         """Everything that is generated compiles without a warning, the header as C99, C11 and C++ too."""
-        include = [f'-I{ROOT}/include', f'-I{folder}']
+        include = [f'-I{ROOT}/include', f'-I{folder}', f'-I{CASES}']
         strict = ['-Wall', '-Wextra', '-Wpedantic', '-Werror', '-fsyntax-only']
         cc, cxx = shlex.split(self.options.cc), shlex.split(self.options.cxx)
         header = os.path.join(folder, 't.h')
@@ -83,8 +83,8 @@ class GeneratorTest:
             'header_beside_macros_of_its_names': cc + [
                 '-std=c11', *strict, *include, '-DN=10', '-DM=20', '-DT=30', '-x', 'c', '-include', header, '/dev/null'],
             'host_body': cxx + ['-std=c++17', '-Wall', '-Wextra', '-Werror', '-Wno-unknown-pragmas',
-                                '-Wno-unused-parameter', '-fsyntax-only', *include, f'-I{ROOT}/include/cuferry',
-                                f'-I{CASES}', os.path.join(folder, f'{stem}.host.cpp')],
+                                '-Wno-unused-parameter', '-fsyntax-only', *include, '-isystem',
+                                f'{ROOT}/include/cuferry', os.path.join(folder, f'{stem}.host.cpp')],
         }
         for what, command in commands.items():
             code, _, err = run(command, cwd=CASES)
@@ -126,8 +126,10 @@ class GeneratorTest:
             path = os.path.join(folder, 'k.cu')
 
             def write(text):
-                with open(path, 'w', encoding='utf-8') as file:
-                    file.write(text)
+                """The CPU compiles a copy that the generator has made."""
+                for name in (path, os.path.join(folder, 'k.host.cu')):
+                    with open(name, 'w', encoding='utf-8') as file:
+                        file.write(text)
 
             write(source)
             self.cfgen(folder, '--prefix', 't', '--root', folder, path)

@@ -468,7 +468,7 @@ class RunTest:
                 ('length_negative', ['gather', source, index, 'M=-1'], ['source', 'M = -1']),
                 ('length_of_inout', ['outside', 'x=fill:i32:1:0', 'first=fill:i64:2:1', 'lower=0', 'upper=1'],
                  ['first', '2 elements', 'first[1] means 1']),
-                ('scalar_missing', ['outside', 'x=fill:i32:1:0', 'first=fill:i64:1:1'], ['lower (i64), upper (i64)']),
+                ('scalar_missing', ['outside', 'x=fill:i32:1:0', 'first=fill:i64:1:1'], ['lower (i32), upper (i32)']),
                 ('scalar_of_a_word', ['gather', source, index, 'N=four'], ['N', "'four'"]),
                 ('scalar_of_nothing', ['gather', source, index, 'N='], ['N', "''"]),
                 ('scalar_with_fraction', ['gather', source, index, 'N=4.0'], ['N', "'4.0'"]),

@@ -117,8 +117,15 @@ enum cf_op_code {
     CF_OP_GE,
     CF_OP_EQ,
     CF_OP_NE,
-    CF_OP_AND, /* if the top is 0 skip the next `operand` steps, else pop it */
-    CF_OP_OR   /* if the top is not 0 make it 1 and skip the next `operand` steps, else pop it */
+    CF_OP_AND,    /* if the top is 0 skip the next `operand` steps, else pop it */
+    CF_OP_OR,     /* if the top is not 0 make it 1 and skip the next `operand` steps, else pop it */
+    CF_OP_UNLESS, /* pop the top, and skip the next `operand` steps if it is 0 */
+    CF_OP_SKIP,   /* skip the next `operand` steps */
+    CF_OP_SHL,    /* multiplies by a power of 2, and fails as multiplying does; by less than 0 or more than 63 fails */
+    CF_OP_SHR,    /* as C does it with negative numbers: rounds down */
+    CF_OP_BIT_AND,
+    CF_OP_BIT_OR,
+    CF_OP_BIT_XOR
 };
 
 typedef struct cf_op {
@@ -268,10 +275,10 @@ typedef struct cf_symbol {
     uint32_t bytes, align; /* of an element */
     uint32_t ndims;        /* 0: one value */
     const int64_t *extents;
-    const cf_image *image; /* NULL where no GPU code was built */
-    const char *entry;     /* its name in the image */
-    void *const *host;     /* where the CPU's copy is; NULL where there is none */
-    uint32_t host_size;    /* bytes of that copy */
+    const cf_image *image;      /* NULL where no GPU code was built */
+    const char *entry;          /* its name in the image */
+    void *const *host;          /* where the CPU's copy is; NULL where there is none */
+    const uint32_t *host_bytes; /* and its size */
     cf_state *state;
 } cf_symbol;
 

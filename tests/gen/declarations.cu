@@ -7,22 +7,13 @@ struct pair {
 };
 
 #pragma cf kernel grid(n)
-__global__ void unknown_type(const real *x, int n);
+__global__ void unknown_type(const rael *x, int n);
 
 #pragma cf kernel grid(n)
 __global__ void by_reference(const float &x, int n);
 
 #pragma cf kernel grid(n)
-__global__ void two_stars(float **x, int n);
-
-#pragma cf kernel grid(n)
 __global__ void a_struct(struct pair p, int n);
-
-#pragma cf kernel grid(n)
-__global__ void a_char(char c, int n);
-
-#pragma cf kernel grid(n)
-__global__ void a_void(void *x, int n);
 
 #pragma cf kernel grid(n)
 __global__ void unnamed(float *, int n);
@@ -46,7 +37,7 @@ template <typename T> __global__ void tag_twice(T *x, int n);
 template <typename T> __global__ void too_many_arguments(T *x, int n);
 
 #pragma cf kernel grid(n)
-#pragma cf instances(a: real)
+#pragma cf instances(a: reel)
 template <typename T> __global__ void unknown_argument(T *x, int n);
 
 #pragma cf kernel grid(n)
@@ -80,9 +71,6 @@ __global__ void registry(int n);
 
 #pragma cf kernel grid(n)
 __global__ void word_of_c(float *restrict, int n);
-
-#pragma cf kernel grid(n)
-__global__ void a_volatile(volatile float *x, int n);
 
 #pragma cf kernel grid(n)
 #pragma cf instances(a: int; b: int32_t)

@@ -16,11 +16,14 @@ static const cf_image cf__image = {
     .state = &cf__image_state,
 };
 #define CF__IMAGE(name) .image = &cf__image, .entry = CF__ENTRY_##name
+#define CF__DATA(name) .image = &cf__image, .entry = CF__DATA_##name
 #else
 #define CF__IMAGE(name) .image = NULL
+#define CF__DATA(name) .image = NULL
 #endif
 
 cf_host_body t__h_scale;
+extern const uint32_t t__b_scale[];
 static cf_state cf__state_scale;
 extern const cf_kernel t__k_scale;
 const cf_kernel t__k_scale = {
@@ -29,15 +32,16 @@ const cf_kernel t__k_scale = {
     .name = "scale",
     .family = "scale",
     .function = "t_scale",
+    .doc = "A parameter of the kernel's own name.",
     .file = "names.cu",
     .line = 11,
     .nparams = 3,
     .params = (const cf_param[]){
-        {.name = "x", .ctype = "float *", .type = CF_F32, .direction = CF_INOUT, .lanes = 1, .bytes = 4, .align = 4,
+        {.name = "x", .ctype = "float *", .direction = CF_INOUT, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
          .ndims = 1,
          .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}}},
-        {.name = "scale", .ctype = "float", .type = CF_F32, .direction = CF_VALUE, .lanes = 1, .bytes = 4, .align = 4},
-        {.name = "n", .ctype = "int", .type = CF_I32, .direction = CF_VALUE, .lanes = 1, .bytes = 4, .align = 4},
+        {.name = "scale", .ctype = "float", .direction = CF_VALUE, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4},
+        {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
     },
     .launch = {
         .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}},
@@ -45,6 +49,7 @@ const cf_kernel t__k_scale = {
     },
     CF__IMAGE(scale),
     .host = t__h_scale,
+    .host_bytes = t__b_scale,
     .state = &cf__state_scale,
 };
 
@@ -61,6 +66,7 @@ int t_scale_async(cf_stream stream, float *x, float scale, int n)
 }
 
 cf_host_body t__h_image;
+extern const uint32_t t__b_image[];
 static cf_state cf__state_image;
 extern const cf_kernel t__k_image;
 const cf_kernel t__k_image = {
@@ -73,14 +79,14 @@ const cf_kernel t__k_image = {
     .line = 20,
     .nparams = 4,
     .params = (const cf_param[]){
-        {.name = "image", .ctype = "const float *", .type = CF_F32, .direction = CF_IN, .lanes = 1, .bytes = 4,
+        {.name = "image", .ctype = "const float *", .direction = CF_IN, .type = CF_F32, .lanes = 1, .bytes = 4,
          .align = 4, .ndims = 1,
          .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}}},
-        {.name = "y", .ctype = "float *", .type = CF_F32, .direction = CF_OUT, .lanes = 1, .bytes = 4, .align = 4,
+        {.name = "y", .ctype = "float *", .direction = CF_OUT, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
          .ndims = 1,
          .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}}},
-        {.name = "n", .ctype = "long", .type = CF_I64, .direction = CF_VALUE, .lanes = 1, .bytes = 8, .align = 8},
-        {.name = "args", .ctype = "int", .type = CF_I32, .direction = CF_VALUE, .lanes = 1, .bytes = 4, .align = 4},
+        {.name = "n", .ctype = "long", .direction = CF_VALUE, .type = CF_I64, .lanes = 1, .bytes = 8, .align = 8},
+        {.name = "args", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
     },
     .launch = {
         .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}},
@@ -88,6 +94,7 @@ const cf_kernel t__k_image = {
     },
     CF__IMAGE(image),
     .host = t__h_image,
+    .host_bytes = t__b_image,
     .state = &cf__state_image,
 };
 
@@ -104,6 +111,7 @@ int t_image_async(cf_stream stream, const float *image, float *y, long n, int ar
 }
 
 cf_host_body t__h_locate;
+extern const uint32_t t__b_locate[];
 static cf_state cf__state_locate;
 extern const cf_kernel t__k_locate;
 const cf_kernel t__k_locate = {
@@ -116,10 +124,10 @@ const cf_kernel t__k_locate = {
     .line = 28,
     .nparams = 2,
     .params = (const cf_param[]){
-        {.name = "T", .ctype = "double *", .type = CF_F64, .direction = CF_INOUT, .lanes = 1, .bytes = 8, .align = 8,
+        {.name = "T", .ctype = "double *", .direction = CF_INOUT, .type = CF_F64, .lanes = 1, .bytes = 8, .align = 8,
          .ndims = 1,
          .extents = (const cf_expr[]){{"N", (const cf_op[]){{CF_OP_PARAM, 1}, {CF_OP_END, 0}}}}},
-        {.name = "N", .ctype = "int64_t", .type = CF_I64, .direction = CF_VALUE, .lanes = 1, .bytes = 8, .align = 8},
+        {.name = "N", .ctype = "int64_t", .direction = CF_VALUE, .type = CF_I64, .lanes = 1, .bytes = 8, .align = 8},
     },
     .launch = {
         .grid = {{"N", (const cf_op[]){{CF_OP_PARAM, 1}, {CF_OP_END, 0}}}},
@@ -127,6 +135,7 @@ const cf_kernel t__k_locate = {
     },
     CF__IMAGE(locate),
     .host = t__h_locate,
+    .host_bytes = t__b_locate,
     .state = &cf__state_locate,
 };
 
@@ -143,6 +152,7 @@ int t_locate_async(cf_stream stream, double *T, int64_t N)
 }
 
 cf_host_body t__h_sparse_a;
+extern const uint32_t t__b_sparse_a[];
 static cf_state cf__state_sparse_a;
 extern const cf_kernel t__k_sparse_a;
 const cf_kernel t__k_sparse_a = {
@@ -151,17 +161,18 @@ const cf_kernel t__k_sparse_a = {
     .name = "sparse_a",
     .family = "sparse",
     .function = "t_sparse_a",
+    .doc = "The instances do not fill a table of types: the selections get defaults.",
     .file = "names.cu",
     .line = 37,
     .nparams = 3,
     .params = (const cf_param[]){
-        {.name = "x", .ctype = "float *", .type = CF_F32, .direction = CF_INOUT, .lanes = 1, .bytes = 4, .align = 4,
+        {.name = "x", .ctype = "float *", .direction = CF_INOUT, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
          .ndims = 1,
          .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}}},
-        {.name = "k", .ctype = "const int *", .type = CF_I32, .direction = CF_IN, .lanes = 1, .bytes = 4, .align = 4,
+        {.name = "k", .ctype = "const int *", .direction = CF_IN, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4,
          .ndims = 1,
          .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}}},
-        {.name = "n", .ctype = "int", .type = CF_I32, .direction = CF_VALUE, .lanes = 1, .bytes = 4, .align = 4},
+        {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
     },
     .launch = {
         .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}},
@@ -169,6 +180,7 @@ const cf_kernel t__k_sparse_a = {
     },
     CF__IMAGE(sparse_a),
     .host = t__h_sparse_a,
+    .host_bytes = t__b_sparse_a,
     .state = &cf__state_sparse_a,
 };
 
@@ -185,6 +197,7 @@ int t_sparse_a_async(cf_stream stream, float *x, const int *k, int n)
 }
 
 cf_host_body t__h_sparse_b;
+extern const uint32_t t__b_sparse_b[];
 static cf_state cf__state_sparse_b;
 extern const cf_kernel t__k_sparse_b;
 const cf_kernel t__k_sparse_b = {
@@ -193,17 +206,18 @@ const cf_kernel t__k_sparse_b = {
     .name = "sparse_b",
     .family = "sparse",
     .function = "t_sparse_b",
+    .doc = "The instances do not fill a table of types: the selections get defaults.",
     .file = "names.cu",
     .line = 37,
     .nparams = 3,
     .params = (const cf_param[]){
-        {.name = "x", .ctype = "float *", .type = CF_F32, .direction = CF_INOUT, .lanes = 1, .bytes = 4, .align = 4,
+        {.name = "x", .ctype = "float *", .direction = CF_INOUT, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
          .ndims = 1,
          .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}}},
-        {.name = "k", .ctype = "const int64_t *", .type = CF_I64, .direction = CF_IN, .lanes = 1, .bytes = 8,
+        {.name = "k", .ctype = "const int64_t *", .direction = CF_IN, .type = CF_I64, .lanes = 1, .bytes = 8,
          .align = 8, .ndims = 1,
          .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}}},
-        {.name = "n", .ctype = "int", .type = CF_I32, .direction = CF_VALUE, .lanes = 1, .bytes = 4, .align = 4},
+        {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
     },
     .launch = {
         .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}},
@@ -211,6 +225,7 @@ const cf_kernel t__k_sparse_b = {
     },
     CF__IMAGE(sparse_b),
     .host = t__h_sparse_b,
+    .host_bytes = t__b_sparse_b,
     .state = &cf__state_sparse_b,
 };
 
@@ -227,6 +242,7 @@ int t_sparse_b_async(cf_stream stream, float *x, const int64_t *k, int n)
 }
 
 cf_host_body t__h_sparse_c;
+extern const uint32_t t__b_sparse_c[];
 static cf_state cf__state_sparse_c;
 extern const cf_kernel t__k_sparse_c;
 const cf_kernel t__k_sparse_c = {
@@ -235,17 +251,18 @@ const cf_kernel t__k_sparse_c = {
     .name = "sparse_c",
     .family = "sparse",
     .function = "t_sparse_c",
+    .doc = "The instances do not fill a table of types: the selections get defaults.",
     .file = "names.cu",
     .line = 37,
     .nparams = 3,
     .params = (const cf_param[]){
-        {.name = "x", .ctype = "double *", .type = CF_F64, .direction = CF_INOUT, .lanes = 1, .bytes = 8, .align = 8,
+        {.name = "x", .ctype = "double *", .direction = CF_INOUT, .type = CF_F64, .lanes = 1, .bytes = 8, .align = 8,
          .ndims = 1,
          .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}}},
-        {.name = "k", .ctype = "const short *", .type = CF_I16, .direction = CF_IN, .lanes = 1, .bytes = 2, .align = 2,
+        {.name = "k", .ctype = "const short *", .direction = CF_IN, .type = CF_I16, .lanes = 1, .bytes = 2, .align = 2,
          .ndims = 1,
          .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}}},
-        {.name = "n", .ctype = "int", .type = CF_I32, .direction = CF_VALUE, .lanes = 1, .bytes = 4, .align = 4},
+        {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
     },
     .launch = {
         .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}},
@@ -253,6 +270,7 @@ const cf_kernel t__k_sparse_c = {
     },
     CF__IMAGE(sparse_c),
     .host = t__h_sparse_c,
+    .host_bytes = t__b_sparse_c,
     .state = &cf__state_sparse_c,
 };
 
@@ -269,6 +287,7 @@ int t_sparse_c_async(cf_stream stream, double *x, const short *k, int n)
 }
 
 cf_host_body t__h_sparse_d;
+extern const uint32_t t__b_sparse_d[];
 static cf_state cf__state_sparse_d;
 extern const cf_kernel t__k_sparse_d;
 const cf_kernel t__k_sparse_d = {
@@ -277,17 +296,18 @@ const cf_kernel t__k_sparse_d = {
     .name = "sparse_d",
     .family = "sparse",
     .function = "t_sparse_d",
+    .doc = "The instances do not fill a table of types: the selections get defaults.",
     .file = "names.cu",
     .line = 37,
     .nparams = 3,
     .params = (const cf_param[]){
-        {.name = "x", .ctype = "double *", .type = CF_F64, .direction = CF_INOUT, .lanes = 1, .bytes = 8, .align = 8,
+        {.name = "x", .ctype = "double *", .direction = CF_INOUT, .type = CF_F64, .lanes = 1, .bytes = 8, .align = 8,
          .ndims = 1,
          .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}}},
-        {.name = "k", .ctype = "const signed char *", .type = CF_I8, .direction = CF_IN, .lanes = 1, .bytes = 1,
+        {.name = "k", .ctype = "const signed char *", .direction = CF_IN, .type = CF_I8, .lanes = 1, .bytes = 1,
          .align = 1, .ndims = 1,
          .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}}},
-        {.name = "n", .ctype = "int", .type = CF_I32, .direction = CF_VALUE, .lanes = 1, .bytes = 4, .align = 4},
+        {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
     },
     .launch = {
         .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}},
@@ -295,6 +315,7 @@ const cf_kernel t__k_sparse_d = {
     },
     CF__IMAGE(sparse_d),
     .host = t__h_sparse_d,
+    .host_bytes = t__b_sparse_d,
     .state = &cf__state_sparse_d,
 };
 

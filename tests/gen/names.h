@@ -3,6 +3,8 @@
 #define T_H
 
 #include <cuferry.h>
+#include <cuferry/types.h>
+#include <cuferry/generic.h>
 
 #pragma push_macro("N")
 #undef N
@@ -70,22 +72,40 @@ CF_CHECKED inline int t_sparse_async(cf_stream stream, double *x, const signed c
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
 
 #define t_sparse(x, k, n) \
-    _Generic(*(x), \
-        float: _Generic(*(k), \
+    _Generic(CF__ELEMENT((x)), \
+        float: _Generic(CF__ELEMENT((k)), \
             int: t_sparse_a, \
-            default: t_sparse_b), \
-        double: _Generic(*(k), \
+            int64_t: t_sparse_b, \
+            struct cf_untyped: CF__IF_NULL(k, t_sparse_a, cf_cast_the_pointers_to_their_element_type), \
+            default: cf_no_instance_takes_these_types), \
+        double: _Generic(CF__ELEMENT((k)), \
             short: t_sparse_c, \
-            default: t_sparse_d)) \
+            signed char: t_sparse_d, \
+            struct cf_untyped: CF__IF_NULL(k, t_sparse_c, cf_cast_the_pointers_to_their_element_type), \
+            default: cf_no_instance_takes_these_types), \
+        struct cf_untyped: CF__IF_NULL(x, _Generic(CF__ELEMENT((k)), \
+                int: t_sparse_a, \
+                int64_t: t_sparse_b, \
+                struct cf_untyped: CF__IF_NULL(k, t_sparse_a, cf_cast_the_pointers_to_their_element_type), \
+                default: cf_no_instance_takes_these_types), cf_cast_the_pointers_to_their_element_type)) \
     ((x), (k), (n))
 #define t_sparse_async(stream, x, k, n) \
-    _Generic(*(x), \
-        float: _Generic(*(k), \
+    _Generic(CF__ELEMENT((x)), \
+        float: _Generic(CF__ELEMENT((k)), \
             int: t_sparse_a_async, \
-            default: t_sparse_b_async), \
-        double: _Generic(*(k), \
+            int64_t: t_sparse_b_async, \
+            struct cf_untyped: CF__IF_NULL(k, t_sparse_a_async, cf_cast_the_pointers_to_their_element_type), \
+            default: cf_no_instance_takes_these_types), \
+        double: _Generic(CF__ELEMENT((k)), \
             short: t_sparse_c_async, \
-            default: t_sparse_d_async)) \
+            signed char: t_sparse_d_async, \
+            struct cf_untyped: CF__IF_NULL(k, t_sparse_c_async, cf_cast_the_pointers_to_their_element_type), \
+            default: cf_no_instance_takes_these_types), \
+        struct cf_untyped: CF__IF_NULL(x, _Generic(CF__ELEMENT((k)), \
+                int: t_sparse_a_async, \
+                int64_t: t_sparse_b_async, \
+                struct cf_untyped: CF__IF_NULL(k, t_sparse_a_async, cf_cast_the_pointers_to_their_element_type), \
+                default: cf_no_instance_takes_these_types), cf_cast_the_pointers_to_their_element_type)) \
     ((stream), (x), (k), (n))
 
 #endif

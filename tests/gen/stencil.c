@@ -16,11 +16,14 @@ static const cf_image cf__image = {
     .state = &cf__image_state,
 };
 #define CF__IMAGE(name) .image = &cf__image, .entry = CF__ENTRY_##name
+#define CF__DATA(name) .image = &cf__image, .entry = CF__DATA_##name
 #else
 #define CF__IMAGE(name) .image = NULL
+#define CF__DATA(name) .image = NULL
 #endif
 
 cf_host_body t__h_step_w64;
+extern const uint32_t t__b_step_w64[];
 static cf_state cf__state_step_w64;
 extern const cf_kernel t__k_step_w64;
 const cf_kernel t__k_step_w64 = {
@@ -29,27 +32,30 @@ const cf_kernel t__k_step_w64 = {
     .name = "step_w64",
     .family = "step",
     .function = "t_step_w64",
+    .doc = "One Jacobi step over the inside of an ny by nx field.\n"
+           "\n"
+           "The rim stays as it is.",
     .file = "stencil.cu",
     .line = 21,
     .nparams = 6,
     .params = (const cf_param[]){
-        {.name = "u", .ctype = "const double *", .type = CF_F64, .direction = CF_IN, .lanes = 1, .bytes = 8, .align = 8,
+        {.name = "u", .ctype = "const double *", .direction = CF_IN, .type = CF_F64, .lanes = 1, .bytes = 8, .align = 8,
          .ndims = 2,
          .extents = (const cf_expr[]){
              {"ny", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}},
              {"nx", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}},
          }},
-        {.name = "v", .ctype = "double *", .type = CF_F64, .direction = CF_INOUT, .lanes = 1, .bytes = 8, .align = 8,
+        {.name = "v", .ctype = "double *", .direction = CF_INOUT, .type = CF_F64, .lanes = 1, .bytes = 8, .align = 8,
          .ndims = 2,
          .extents = (const cf_expr[]){
              {"ny", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}},
              {"nx", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}},
          }},
-        {.name = "nx", .ctype = "int", .type = CF_I32, .direction = CF_VALUE, .lanes = 1, .bytes = 4, .align = 4},
-        {.name = "ny", .ctype = "int", .type = CF_I32, .direction = CF_VALUE, .lanes = 1, .bytes = 4, .align = 4},
-        {.name = "stride", .ctype = "unsigned short", .type = CF_U16, .direction = CF_VALUE, .lanes = 1, .bytes = 2,
+        {.name = "nx", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
+        {.name = "ny", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
+        {.name = "stride", .ctype = "unsigned short", .direction = CF_VALUE, .type = CF_U16, .lanes = 1, .bytes = 2,
          .align = 2},
-        {.name = "c", .ctype = "double", .type = CF_F64, .direction = CF_VALUE, .lanes = 1, .bytes = 8, .align = 8},
+        {.name = "c", .ctype = "double", .direction = CF_VALUE, .type = CF_F64, .lanes = 1, .bytes = 8, .align = 8},
     },
     .launch = {
         .grid = {
@@ -72,6 +78,7 @@ const cf_kernel t__k_step_w64 = {
     },
     CF__IMAGE(step_w64),
     .host = t__h_step_w64,
+    .host_bytes = t__b_step_w64,
     .state = &cf__state_step_w64,
 };
 
@@ -88,6 +95,7 @@ int t_step_w64_async(cf_stream stream, const double *u, double *v, int nx, int n
 }
 
 cf_host_body t__h_step_w128;
+extern const uint32_t t__b_step_w128[];
 static cf_state cf__state_step_w128;
 extern const cf_kernel t__k_step_w128;
 const cf_kernel t__k_step_w128 = {
@@ -96,27 +104,30 @@ const cf_kernel t__k_step_w128 = {
     .name = "step_w128",
     .family = "step",
     .function = "t_step_w128",
+    .doc = "One Jacobi step over the inside of an ny by nx field.\n"
+           "\n"
+           "The rim stays as it is.",
     .file = "stencil.cu",
     .line = 21,
     .nparams = 6,
     .params = (const cf_param[]){
-        {.name = "u", .ctype = "const double *", .type = CF_F64, .direction = CF_IN, .lanes = 1, .bytes = 8, .align = 8,
+        {.name = "u", .ctype = "const double *", .direction = CF_IN, .type = CF_F64, .lanes = 1, .bytes = 8, .align = 8,
          .ndims = 2,
          .extents = (const cf_expr[]){
              {"ny", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}},
              {"nx", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}},
          }},
-        {.name = "v", .ctype = "double *", .type = CF_F64, .direction = CF_INOUT, .lanes = 1, .bytes = 8, .align = 8,
+        {.name = "v", .ctype = "double *", .direction = CF_INOUT, .type = CF_F64, .lanes = 1, .bytes = 8, .align = 8,
          .ndims = 2,
          .extents = (const cf_expr[]){
              {"ny", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}},
              {"nx", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}},
          }},
-        {.name = "nx", .ctype = "int", .type = CF_I32, .direction = CF_VALUE, .lanes = 1, .bytes = 4, .align = 4},
-        {.name = "ny", .ctype = "int", .type = CF_I32, .direction = CF_VALUE, .lanes = 1, .bytes = 4, .align = 4},
-        {.name = "stride", .ctype = "unsigned short", .type = CF_U16, .direction = CF_VALUE, .lanes = 1, .bytes = 2,
+        {.name = "nx", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
+        {.name = "ny", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
+        {.name = "stride", .ctype = "unsigned short", .direction = CF_VALUE, .type = CF_U16, .lanes = 1, .bytes = 2,
          .align = 2},
-        {.name = "c", .ctype = "double", .type = CF_F64, .direction = CF_VALUE, .lanes = 1, .bytes = 8, .align = 8},
+        {.name = "c", .ctype = "double", .direction = CF_VALUE, .type = CF_F64, .lanes = 1, .bytes = 8, .align = 8},
     },
     .launch = {
         .grid = {
@@ -139,6 +150,7 @@ const cf_kernel t__k_step_w128 = {
     },
     CF__IMAGE(step_w128),
     .host = t__h_step_w128,
+    .host_bytes = t__b_step_w128,
     .state = &cf__state_step_w128,
 };
 
@@ -155,6 +167,7 @@ int t_step_w128_async(cf_stream stream, const double *u, double *v, int nx, int 
 }
 
 cf_host_body t__h_rowsum;
+extern const uint32_t t__b_rowsum[];
 static cf_state cf__state_rowsum;
 extern const cf_kernel t__k_rowsum;
 const cf_kernel t__k_rowsum = {
@@ -167,14 +180,14 @@ const cf_kernel t__k_rowsum = {
     .line = 31,
     .nparams = 4,
     .params = (const cf_param[]){
-        {.name = "a", .ctype = "const float *", .type = CF_F32, .direction = CF_IN, .lanes = 1, .bytes = 4, .align = 4,
+        {.name = "a", .ctype = "const float *", .direction = CF_IN, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
          .ndims = 1,
          .extents = (const cf_expr[]){{"rows * cols", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_PARAM, 3}, {CF_OP_MUL, 0}, {CF_OP_END, 0}}}}},
-        {.name = "sum", .ctype = "float *", .type = CF_F32, .direction = CF_OUT, .lanes = 1, .bytes = 4, .align = 4,
+        {.name = "sum", .ctype = "float *", .direction = CF_OUT, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
          .ndims = 1,
          .extents = (const cf_expr[]){{"rows", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}}},
-        {.name = "rows", .ctype = "long", .type = CF_I64, .direction = CF_VALUE, .lanes = 1, .bytes = 8, .align = 8},
-        {.name = "cols", .ctype = "size_t", .type = CF_U64, .direction = CF_VALUE, .lanes = 1, .bytes = 8, .align = 8},
+        {.name = "rows", .ctype = "long", .direction = CF_VALUE, .type = CF_I64, .lanes = 1, .bytes = 8, .align = 8},
+        {.name = "cols", .ctype = "size_t", .direction = CF_VALUE, .type = CF_U64, .lanes = 1, .bytes = 8, .align = 8},
     },
     .launch = {
         .counts_blocks = 1,
@@ -185,6 +198,7 @@ const cf_kernel t__k_rowsum = {
         {CF_OP_ADD, 0}, {CF_OP_MUL, 0}, {CF_OP_CONST, 4}, {CF_OP_MUL, 0}, {CF_OP_END, 0}}},
     CF__IMAGE(rowsum),
     .host = t__h_rowsum,
+    .host_bytes = t__b_rowsum,
     .state = &cf__state_rowsum,
 };
 
@@ -201,6 +215,7 @@ int t_rowsum_async(cf_stream stream, const float *a, float *sum, long rows, size
 }
 
 cf_host_body t__h_tick;
+extern const uint32_t t__b_tick[];
 static cf_state cf__state_tick;
 extern const cf_kernel t__k_tick;
 const cf_kernel t__k_tick = {
@@ -213,9 +228,9 @@ const cf_kernel t__k_tick = {
     .line = 41,
     .nparams = 2,
     .params = (const cf_param[]){
-        {.name = "counter", .ctype = "unsigned long long *", .type = CF_U64, .direction = CF_POINTER, .lanes = 1,
+        {.name = "counter", .ctype = "unsigned long long *", .direction = CF_POINTER, .type = CF_U64, .lanes = 1,
          .bytes = 8, .align = 8},
-        {.name = "stream", .ctype = "long", .type = CF_I64, .direction = CF_VALUE, .lanes = 1, .bytes = 8, .align = 8},
+        {.name = "stream", .ctype = "long", .direction = CF_VALUE, .type = CF_I64, .lanes = 1, .bytes = 8, .align = 8},
     },
     .launch = {
         .grid = {{"1", (const cf_op[]){{CF_OP_CONST, 1}, {CF_OP_END, 0}}}},
@@ -223,6 +238,7 @@ const cf_kernel t__k_tick = {
     },
     CF__IMAGE(tick),
     .host = t__h_tick,
+    .host_bytes = t__b_tick,
     .state = &cf__state_tick,
 };
 

@@ -3,6 +3,7 @@
 #define T_H
 
 #include <cuferry.h>
+#include <cuferry/types.h>
 
 #ifdef __cplusplus
 extern "C" {

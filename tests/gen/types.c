@@ -16,13 +16,16 @@ static const cf_image cf__image = {
     .state = &cf__image_state,
 };
 #define CF__IMAGE(name) .image = &cf__image, .entry = CF__ENTRY_##name
+#define CF__DATA(name) .image = &cf__image, .entry = CF__DATA_##name
 #else
 #define CF__IMAGE(name) .image = NULL
+#define CF__DATA(name) .image = NULL
 #endif
 
 extern const cf_kernel cf__k_outside_i32, cf__k_outside_i64;
 
 cf_host_body t__h_everything;
+extern const uint32_t t__b_everything[];
 static cf_state cf__state_everything;
 extern const cf_kernel t__k_everything;
 const cf_kernel t__k_everything = {
@@ -35,37 +38,37 @@ const cf_kernel t__k_everything = {
     .line = 6,
     .nparams = 11,
     .params = (const cf_param[]){
-        {.name = "a", .ctype = "int8_t *", .type = CF_I8, .direction = CF_OUT, .lanes = 1, .bytes = 1, .align = 1,
+        {.name = "a", .ctype = "int8_t *", .direction = CF_OUT, .type = CF_I8, .lanes = 1, .bytes = 1, .align = 1,
          .ndims = 1,
          .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 10}, {CF_OP_END, 0}}}}},
-        {.name = "b", .ctype = "int16_t *", .type = CF_I16, .direction = CF_OUT, .lanes = 1, .bytes = 2, .align = 2,
+        {.name = "b", .ctype = "int16_t *", .direction = CF_OUT, .type = CF_I16, .lanes = 1, .bytes = 2, .align = 2,
          .ndims = 1,
          .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 10}, {CF_OP_END, 0}}}}},
-        {.name = "c", .ctype = "int32_t *", .type = CF_I32, .direction = CF_OUT, .lanes = 1, .bytes = 4, .align = 4,
+        {.name = "c", .ctype = "int32_t *", .direction = CF_OUT, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4,
          .ndims = 1,
          .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 10}, {CF_OP_END, 0}}}}},
-        {.name = "d", .ctype = "int64_t *", .type = CF_I64, .direction = CF_OUT, .lanes = 1, .bytes = 8, .align = 8,
+        {.name = "d", .ctype = "int64_t *", .direction = CF_OUT, .type = CF_I64, .lanes = 1, .bytes = 8, .align = 8,
          .ndims = 1,
          .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 10}, {CF_OP_END, 0}}}}},
-        {.name = "e", .ctype = "uint8_t *", .type = CF_U8, .direction = CF_OUT, .lanes = 1, .bytes = 1, .align = 1,
+        {.name = "e", .ctype = "uint8_t *", .direction = CF_OUT, .type = CF_U8, .lanes = 1, .bytes = 1, .align = 1,
          .ndims = 1,
          .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 10}, {CF_OP_END, 0}}}}},
-        {.name = "f", .ctype = "uint16_t *", .type = CF_U16, .direction = CF_OUT, .lanes = 1, .bytes = 2, .align = 2,
+        {.name = "f", .ctype = "uint16_t *", .direction = CF_OUT, .type = CF_U16, .lanes = 1, .bytes = 2, .align = 2,
          .ndims = 1,
          .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 10}, {CF_OP_END, 0}}}}},
-        {.name = "g", .ctype = "uint32_t *", .type = CF_U32, .direction = CF_OUT, .lanes = 1, .bytes = 4, .align = 4,
+        {.name = "g", .ctype = "uint32_t *", .direction = CF_OUT, .type = CF_U32, .lanes = 1, .bytes = 4, .align = 4,
          .ndims = 1,
          .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 10}, {CF_OP_END, 0}}}}},
-        {.name = "h", .ctype = "uint64_t *", .type = CF_U64, .direction = CF_OUT, .lanes = 1, .bytes = 8, .align = 8,
+        {.name = "h", .ctype = "uint64_t *", .direction = CF_OUT, .type = CF_U64, .lanes = 1, .bytes = 8, .align = 8,
          .ndims = 1,
          .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 10}, {CF_OP_END, 0}}}}},
-        {.name = "i", .ctype = "const float *", .type = CF_F32, .direction = CF_IN, .lanes = 1, .bytes = 4, .align = 4,
+        {.name = "i", .ctype = "const float *", .direction = CF_IN, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
          .ndims = 1,
          .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 10}, {CF_OP_END, 0}}}}},
-        {.name = "j", .ctype = "const double *", .type = CF_F64, .direction = CF_IN, .lanes = 1, .bytes = 8, .align = 8,
+        {.name = "j", .ctype = "const double *", .direction = CF_IN, .type = CF_F64, .lanes = 1, .bytes = 8, .align = 8,
          .ndims = 1,
          .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 10}, {CF_OP_END, 0}}}}},
-        {.name = "n", .ctype = "unsigned long int", .type = CF_U64, .direction = CF_VALUE, .lanes = 1, .bytes = 8,
+        {.name = "n", .ctype = "unsigned long", .direction = CF_VALUE, .type = CF_U64, .lanes = 1, .bytes = 8,
          .align = 8},
     },
     .launch = {
@@ -74,11 +77,12 @@ const cf_kernel t__k_everything = {
     },
     CF__IMAGE(everything),
     .host = t__h_everything,
+    .host_bytes = t__b_everything,
     .state = &cf__state_everything,
 };
 
 int t_everything(int8_t *a, int16_t *b, int32_t *c, int64_t *d, uint8_t *e, uint16_t *f, uint32_t *g, uint64_t *h,
-                 const float *i, const double *j, unsigned long int n)
+                 const float *i, const double *j, unsigned long n)
 {
     void *const cf__args[] = {(void *)&a, (void *)&b, (void *)&c, (void *)&d, (void *)&e, (void *)&f, (void *)&g,
         (void *)&h, (void *)&i, (void *)&j, (void *)&n};
@@ -86,7 +90,7 @@ int t_everything(int8_t *a, int16_t *b, int32_t *c, int64_t *d, uint8_t *e, uint
 }
 
 int t_everything_async(cf_stream stream, int8_t *a, int16_t *b, int32_t *c, int64_t *d, uint8_t *e, uint16_t *f,
-                       uint32_t *g, uint64_t *h, const float *i, const double *j, unsigned long int n)
+                       uint32_t *g, uint64_t *h, const float *i, const double *j, unsigned long n)
 {
     void *const cf__args[] = {(void *)&a, (void *)&b, (void *)&c, (void *)&d, (void *)&e, (void *)&f, (void *)&g,
         (void *)&h, (void *)&i, (void *)&j, (void *)&n};
@@ -94,6 +98,7 @@ int t_everything_async(cf_stream stream, int8_t *a, int16_t *b, int32_t *c, int6
 }
 
 cf_host_body t__h_set_f32;
+extern const uint32_t t__b_set_f32[];
 static cf_state cf__state_set_f32;
 extern const cf_kernel t__k_set_f32;
 const cf_kernel t__k_set_f32 = {
@@ -106,11 +111,11 @@ const cf_kernel t__k_set_f32 = {
     .line = 13,
     .nparams = 3,
     .params = (const cf_param[]){
-        {.name = "x", .ctype = "int *", .type = CF_I32, .direction = CF_OUT, .lanes = 1, .bytes = 4, .align = 4,
+        {.name = "x", .ctype = "int *", .direction = CF_OUT, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4,
          .ndims = 1,
          .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 1}, {CF_OP_END, 0}}}}},
-        {.name = "n", .ctype = "int", .type = CF_I32, .direction = CF_VALUE, .lanes = 1, .bytes = 4, .align = 4},
-        {.name = "value", .ctype = "float", .type = CF_F32, .direction = CF_VALUE, .lanes = 1, .bytes = 4, .align = 4},
+        {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
+        {.name = "value", .ctype = "float", .direction = CF_VALUE, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4},
     },
     .launch = {
         .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 1}, {CF_OP_END, 0}}}},
@@ -118,6 +123,7 @@ const cf_kernel t__k_set_f32 = {
     },
     CF__IMAGE(set_f32),
     .host = t__h_set_f32,
+    .host_bytes = t__b_set_f32,
     .state = &cf__state_set_f32,
 };
 
@@ -134,6 +140,7 @@ int t_set_f32_async(cf_stream stream, int *x, int n, float value)
 }
 
 cf_host_body t__h_set_f64;
+extern const uint32_t t__b_set_f64[];
 static cf_state cf__state_set_f64;
 extern const cf_kernel t__k_set_f64;
 const cf_kernel t__k_set_f64 = {
@@ -146,11 +153,11 @@ const cf_kernel t__k_set_f64 = {
     .line = 13,
     .nparams = 3,
     .params = (const cf_param[]){
-        {.name = "x", .ctype = "int *", .type = CF_I32, .direction = CF_OUT, .lanes = 1, .bytes = 4, .align = 4,
+        {.name = "x", .ctype = "int *", .direction = CF_OUT, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4,
          .ndims = 1,
          .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 1}, {CF_OP_END, 0}}}}},
-        {.name = "n", .ctype = "int", .type = CF_I32, .direction = CF_VALUE, .lanes = 1, .bytes = 4, .align = 4},
-        {.name = "value", .ctype = "double", .type = CF_F64, .direction = CF_VALUE, .lanes = 1, .bytes = 8, .align = 8},
+        {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
+        {.name = "value", .ctype = "double", .direction = CF_VALUE, .type = CF_F64, .lanes = 1, .bytes = 8, .align = 8},
     },
     .launch = {
         .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 1}, {CF_OP_END, 0}}}},
@@ -158,6 +165,7 @@ const cf_kernel t__k_set_f64 = {
     },
     CF__IMAGE(set_f64),
     .host = t__h_set_f64,
+    .host_bytes = t__b_set_f64,
     .state = &cf__state_set_f64,
 };
 
@@ -174,6 +182,7 @@ int t_set_f64_async(cf_stream stream, int *x, int n, double value)
 }
 
 cf_host_body t__h_ranged_i32;
+extern const uint32_t t__b_ranged_i32[];
 static cf_state cf__state_ranged_i32;
 extern const cf_kernel t__k_ranged_i32;
 const cf_kernel t__k_ranged_i32 = {
@@ -186,13 +195,13 @@ const cf_kernel t__k_ranged_i32 = {
     .line = 19,
     .nparams = 4,
     .params = (const cf_param[]){
-        {.name = "x", .ctype = "const int *", .type = CF_I32, .direction = CF_IN, .lanes = 1, .bytes = 4, .align = 4,
+        {.name = "x", .ctype = "const int *", .direction = CF_IN, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4,
          .ndims = 1,
          .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 1}, {CF_OP_END, 0}}}}},
-        {.name = "n", .ctype = "int64_t", .type = CF_I64, .direction = CF_VALUE, .lanes = 1, .bytes = 8, .align = 8},
-        {.name = "lower", .ctype = "int64_t", .type = CF_I64, .direction = CF_VALUE, .lanes = 1, .bytes = 8,
+        {.name = "n", .ctype = "int64_t", .direction = CF_VALUE, .type = CF_I64, .lanes = 1, .bytes = 8, .align = 8},
+        {.name = "lower", .ctype = "int64_t", .direction = CF_VALUE, .type = CF_I64, .lanes = 1, .bytes = 8,
          .align = 8},
-        {.name = "upper", .ctype = "int64_t", .type = CF_I64, .direction = CF_VALUE, .lanes = 1, .bytes = 8,
+        {.name = "upper", .ctype = "int64_t", .direction = CF_VALUE, .type = CF_I64, .lanes = 1, .bytes = 8,
          .align = 8},
     },
     .launch = {
@@ -209,6 +218,7 @@ const cf_kernel t__k_ranged_i32 = {
     },
     CF__IMAGE(ranged_i32),
     .host = t__h_ranged_i32,
+    .host_bytes = t__b_ranged_i32,
     .state = &cf__state_ranged_i32,
 };
 
@@ -225,6 +235,7 @@ int t_ranged_i32_async(cf_stream stream, const int *x, int64_t n, int64_t lower,
 }
 
 cf_host_body t__h_ranged_i64;
+extern const uint32_t t__b_ranged_i64[];
 static cf_state cf__state_ranged_i64;
 extern const cf_kernel t__k_ranged_i64;
 const cf_kernel t__k_ranged_i64 = {
@@ -237,13 +248,13 @@ const cf_kernel t__k_ranged_i64 = {
     .line = 19,
     .nparams = 4,
     .params = (const cf_param[]){
-        {.name = "x", .ctype = "const int64_t *", .type = CF_I64, .direction = CF_IN, .lanes = 1, .bytes = 8,
+        {.name = "x", .ctype = "const int64_t *", .direction = CF_IN, .type = CF_I64, .lanes = 1, .bytes = 8,
          .align = 8, .ndims = 1,
          .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 1}, {CF_OP_END, 0}}}}},
-        {.name = "n", .ctype = "int64_t", .type = CF_I64, .direction = CF_VALUE, .lanes = 1, .bytes = 8, .align = 8},
-        {.name = "lower", .ctype = "int64_t", .type = CF_I64, .direction = CF_VALUE, .lanes = 1, .bytes = 8,
+        {.name = "n", .ctype = "int64_t", .direction = CF_VALUE, .type = CF_I64, .lanes = 1, .bytes = 8, .align = 8},
+        {.name = "lower", .ctype = "int64_t", .direction = CF_VALUE, .type = CF_I64, .lanes = 1, .bytes = 8,
          .align = 8},
-        {.name = "upper", .ctype = "int64_t", .type = CF_I64, .direction = CF_VALUE, .lanes = 1, .bytes = 8,
+        {.name = "upper", .ctype = "int64_t", .direction = CF_VALUE, .type = CF_I64, .lanes = 1, .bytes = 8,
          .align = 8},
     },
     .launch = {
@@ -260,6 +271,7 @@ const cf_kernel t__k_ranged_i64 = {
     },
     CF__IMAGE(ranged_i64),
     .host = t__h_ranged_i64,
+    .host_bytes = t__b_ranged_i64,
     .state = &cf__state_ranged_i64,
 };
 

@@ -3,16 +3,18 @@
 #define T_H
 
 #include <cuferry.h>
+#include <cuferry/types.h>
+#include <cuferry/generic.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 CF_CHECKED int t_everything(int8_t *a, int16_t *b, int32_t *c, int64_t *d, uint8_t *e, uint16_t *f, uint32_t *g,
-                            uint64_t *h, const float *i, const double *j, unsigned long int n);
+                            uint64_t *h, const float *i, const double *j, unsigned long n);
 CF_CHECKED int t_everything_async(cf_stream stream, int8_t *a, int16_t *b, int32_t *c, int64_t *d, uint8_t *e,
                                   uint16_t *f, uint32_t *g, uint64_t *h, const float *i, const double *j,
-                                  unsigned long int n);
+                                  unsigned long n);
 
 /* t_ranged() takes the types of every instance in C11 and C++; its address is that of t_ranged_i32(). */
 CF_CHECKED int t_ranged(const int *x, int64_t n, int64_t lower, int64_t upper);
@@ -45,14 +47,16 @@ CF_CHECKED inline int t_ranged_async(cf_stream stream, const int64_t *x, int64_t
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
 
 #define t_ranged(x, n, lower, upper) \
-    _Generic(*(x), \
+    _Generic(CF__ELEMENT((x)), \
         int: t_ranged_i32, \
-        int64_t: t_ranged_i64) \
+        int64_t: t_ranged_i64, \
+        struct cf_untyped: CF__IF_NULL(x, t_ranged_i32, cf_cast_the_pointers_to_their_element_type)) \
     ((x), (n), (lower), (upper))
 #define t_ranged_async(stream, x, n, lower, upper) \
-    _Generic(*(x), \
+    _Generic(CF__ELEMENT((x)), \
         int: t_ranged_i32_async, \
-        int64_t: t_ranged_i64_async) \
+        int64_t: t_ranged_i64_async, \
+        struct cf_untyped: CF__IF_NULL(x, t_ranged_i32_async, cf_cast_the_pointers_to_their_element_type)) \
     ((stream), (x), (n), (lower), (upper))
 
 #endif

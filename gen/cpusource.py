@@ -1,0 +1,64 @@
+"""A kernel file as the CPU compiles it: the source less what no CPU kernel needs, its lines kept in their places."""
+
+import re
+
+import collective
+
+# What is left of a function that is taken out: directives that decide what is compiled.
+_KEPT = re.compile(r'[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|else|endif|define|undef)\b')
+_COMMENT = re.compile(r'(/\*.*?\*/|//[^\n]*)|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
+
+
+def copy(lines, path, declarations, kernels, functions):
+    """`kernels` are the declarations of the kernels that the CPU runs as they are, `functions` the names of those that it
+    runs instead of others. Taken out are: functions that none of them reaches, and all that only a host program has."""
+    callable_ = [d for d in declarations if d.function is not None and not d.has('__global__')]
+    on_host = {id(d) for d in collective.reachable([d for d in callable_ if _name(d) in functions], callable_)}
+    on_device = {id(d) for d in collective.reachable(
+        list(kernels) + [d for d in declarations if d.function is None], callable_)}
+    lines = [line + '\n' for line in lines]
+    edits = []
+    for declaration in declarations:
+        first, last = declaration.head[0], declaration.last
+        if first.file != path:
+            continue
+        if declaration.function is not None and declaration.body is not None:
+            if id(declaration) not in on_host and not (_is_device(declaration) and id(declaration) in on_device):
+                edits.append((first, last, None))
+        elif declaration.has('__constant__') and declaration.function is None and not (
+                declaration.has('static') or declaration.has('extern') or declaration.has('const') or
+                declaration.has('constexpr')):
+            edits.append((first, last, 'static '))
+    for first, last, insertion in reversed(edits):
+        if insertion and first.exact:
+            line = lines[first.line - 1]
+            lines[first.line - 1] = line[:first.column - 1] + insertion + line[first.column - 1:]
+        elif not insertion and last.exact and last.line <= len(lines):
+            _blank(lines, first, last)
+    return f'#line 1 "{path}"\n' + ''.join(lines)
+
+
+def _name(declaration):
+    return declaration.head[declaration.function].text if declaration.function is not None else None
+
+
+def _is_device(declaration):
+    return any(t.text in ('__device__', '__global__', 'constexpr', 'consteval') for t in declaration.head)
+
+
+def _blank(lines, first, last):
+    """Takes the text from one token to another out, but for line ends and directives."""
+    begin, end = first.line - 1, last.line - 1
+    before, after = lines[begin][:first.column - 1], lines[end][last.column - 1 + len(last.text):]
+    region = ''.join(lines[begin:end + 1])[len(before):]
+    region = region[:len(region) - len(after)]
+    # Without comments, which may have lines that look like directives.
+    region = _COMMENT.sub(lambda match: '\n' * match.group().count('\n') if match.group(1) else match.group(), region)
+    kept, continued = [], False
+    for number, line in enumerate(region.split('\n')):
+        keep = continued or (number > 0 and _KEPT.match(line) is not None)
+        continued = keep and line.endswith('\\')
+        kept.append(line if keep else '')
+    blank = (before + '\n'.join(kept) + after).split('\n')
+    lines[begin:end + 1] = [line + '\n' for line in blank[:-1]] if blank[-1] == '' else [
+        line + '\n' for line in blank[:-1]] + [blank[-1]]

@@ -1,0 +1,39 @@
+"""Errors: collected, so that all of a file are reported at once, each with its line and a caret."""
+
+import re
+import sys
+from typing import Dict, List, Tuple
+
+from model import Location
+
+
+class GeneratorError(Exception):
+    """A failure that has no place in a source file."""
+
+
+class Diagnostics:
+    """Collects errors, so that all of a file are reported at once, and shows each with its line and a caret."""
+
+    def __init__(self):
+        self._errors: List[Tuple[Location, str]] = []
+        self._lines: Dict[str, List[str]] = {}
+
+    def add_source(self, name, text):
+        self._lines[name] = text.splitlines()
+
+    def error(self, location, message):
+        if (location, message) not in self._errors:
+            self._errors.append((location, message))
+
+    @property
+    def count(self):
+        return len(self._errors)
+
+    def report(self, stream=sys.stderr):
+        for location, message in sorted(self._errors):
+            stream.write(f'{location.file}:{location.line}:{location.column}: error: {message}\n')
+            lines = self._lines.get(location.file, [])
+            if location.line <= len(lines):
+                line = lines[location.line - 1]
+                pad = re.sub(r'[^\t]', ' ', line[:location.column - 1])
+                stream.write(f'{location.line:5} | {line}\n      | {pad}^\n')

@@ -1,0 +1,236 @@
+/* section.c - where the elements of an array argument lie, worked out from its extents, lower bounds and pitches. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "internal.h"
+
+/* ---- Messages ---- */
+
+#define VALUES 160 /* room for the text of cf__describe() */
+
+/* The three expressions of a dimension; absent ones have no steps. */
+struct dimension {
+    const cf_expr *extent, *lower, *pitch;
+};
+
+static const cf_expr absent = {NULL, NULL};
+
+static struct dimension dimension(const cf_param *param, uint32_t d)
+{
+    const cf_expr *lower = param->lowers ? &param->lowers[d] : &absent;
+    const cf_expr *pitch = d > 0 && param->pitches ? &param->pitches[d] : &absent;
+    return (struct dimension){&param->extents[d], lower, pitch};
+}
+
+/* Writes "u[1:ny][nx]", as the annotation has it, and the values that stand in it and in its pitches. */
+static void describe(const cf_kernel *kernel, const cf_param *param, void *const args[], char *section, size_t size,
+                     char values[VALUES])
+{
+    const cf_expr *exprs[3 * CF_ARRAY_DIMS];
+    size_t count = 0, used = (size_t)snprintf(section, size, "%s", param->name);
+    for (uint32_t d = 0; d < param->ndims; d++) {
+        struct dimension of = dimension(param, d);
+        const char *lower = of.lower->ops ? of.lower->text : "", *colon = of.lower->ops ? ":" : "";
+        if (used < size)
+            used += (size_t)snprintf(section + used, size - used, "[%s%s%s]", lower, colon, of.extent->text);
+        exprs[count++] = of.extent;
+        exprs[count++] = of.lower;
+        exprs[count++] = of.pitch;
+    }
+    cf__describe(kernel, exprs, count, args, values, VALUES);
+}
+
+static int too_large(const cf_kernel *kernel, const cf_param *param, void *const args[])
+{
+    char section[VALUES], values[VALUES];
+    describe(kernel, param, args, section, sizeof section, values);
+    return cf__fail(CF_EOVERFLOW, "%s: %s has more than 2^63 - 1 bytes%s%s", kernel->function, section,
+                    *values ? " with " : "", values);
+}
+
+/* Names the length that rows of a dimension have in memory: "pitch(u: ld)", or the extent where there is no pitch. */
+static int too_short(const cf_kernel *kernel, const cf_param *param, uint32_t d, void *const args[], int64_t pitch,
+                     int64_t row)
+{
+    char values[VALUES];
+    struct dimension of = dimension(param, d);
+    const cf_expr *exprs[] = {of.pitch, of.lower, of.extent};
+    cf__describe(kernel, exprs, 3, args, values, sizeof values);
+    const char *with = *values ? " with " : "";
+    if (of.pitch->ops)
+        return cf__fail(CF_EINVAL, "%s: pitch(%s: %s) is %" PRId64 ", shorter than its row of %" PRId64 "%s%s",
+                        kernel->function, param->name, of.pitch->text, pitch, row, with, values);
+    return cf__fail(CF_EINVAL, "%s: %s[%s:%s] reaches to %" PRId64 " in rows of %" PRId64 ", since it has no pitch%s%s",
+                    kernel->function, param->name, of.lower->text, of.extent->text, row, pitch, with, values);
+}
+
+/* ---- Evaluation ---- */
+
+/* One expression of a dimension, whose message begins with `what` and holds the expression between the texts. */
+static int size(const cf_kernel *kernel, const cf_expr *expr, const char *what, const char *name, const char *between,
+                const char *end, void *const args[], int64_t *value)
+{
+    int status = cf__evaluate(kernel, expr, args, value);
+    if (status == CF_OK && *value >= 0)
+        return CF_OK;
+    char values[VALUES];
+    cf__describe(kernel, &expr, 1, args, values, sizeof values);
+    return cf__fail(status == CF_OK ? CF_EINVAL : status, "%s: %s%s%s%s%s %s%s%s", kernel->function, what, name,
+                    between, expr->text, end, status == CF_OK ? "is negative" : "overflows or divides by 0",
+                    *values ? " with " : "", values);
+}
+
+/* Extent, lower bound and pitch of one dimension; `end` is the first index behind the section. */
+static int evaluate(const cf_kernel *kernel, const cf_param *param, uint32_t d, void *const args[],
+                    struct cf__section *section, int64_t *pitch, int64_t *end)
+{
+    int64_t *extent = &section->extents[d], *lower = &section->lowers[d];
+    int status = size(kernel, &param->extents[d], "the extent ", param->name, "[", "]", args, extent);
+    *lower = 0;
+    if (status == CF_OK && param->lowers && param->lowers[d].ops)
+        status = size(kernel, &param->lowers[d], "the lower bound ", param->name, "[", ":]", args, lower);
+    *pitch = *extent;
+    if (status == CF_OK && d > 0 && param->pitches && param->pitches[d].ops)
+        status = size(kernel, &param->pitches[d], "pitch(", param->name, ": ", ")", args, pitch);
+    if (status != CF_OK)
+        return status;
+    if (__builtin_add_overflow(*lower, *extent, end))
+        return too_large(kernel, param, args);
+    if (d > 0 && *extent > 0 && *end > *pitch)
+        return too_short(kernel, param, d, args, *pitch, *end);
+    return CF_OK;
+}
+
+int cf__section(const cf_kernel *kernel, uint32_t i, void *const args[], struct cf__section *section)
+{
+    const cf_param *param = &kernel->params[i];
+    int64_t stride = param->bytes, count = 1, first = 0, last = 0;
+    int overflow = 0, empty = 0;
+    if (param->ndims > CF_ARRAY_DIMS)
+        return cf__fail(CF_EINVAL, "%s: %s has %" PRIu32 " dimensions, and an array has at most %d", kernel->function,
+                        param->name, param->ndims, CF_ARRAY_DIMS);
+    section->ndims = param->ndims;
+    for (uint32_t d = param->ndims; d-- > 0;) {
+        int64_t pitch, end, step;
+        int status = evaluate(kernel, param, d, args, section, &pitch, &end);
+        if (status != CF_OK)
+            return status;
+        section->strides[d] = (size_t)stride;
+        empty |= section->extents[d] == 0;
+        overflow |= __builtin_mul_overflow(count, section->extents[d], &count);
+        overflow |= __builtin_mul_overflow(section->lowers[d], stride, &step);
+        overflow |= __builtin_add_overflow(first, step, &first);
+        overflow |= __builtin_mul_overflow(end - 1, stride, &step);
+        overflow |= __builtin_add_overflow(last, step, &last);
+        if (d > 0)
+            overflow |= __builtin_mul_overflow(stride, pitch, &stride);
+    }
+    overflow |= __builtin_add_overflow(last, (int64_t)param->bytes, &last);
+    if (empty) {
+        section->count = 0;
+        section->offset = section->span = 0;
+        return CF_OK;
+    }
+    if (overflow)
+        return too_large(kernel, param, args);
+    section->count = count;
+    section->offset = (size_t)first;
+    section->span = (size_t)(last - first);
+    return CF_OK;
+}
+
+/* ---- Rows ---- */
+
+void cf__rows(const struct cf__section *section, size_t element, struct cf__rows *rows)
+{
+    *rows = (struct cf__rows){.length = element, .rows = 1, .slices = 1};
+    uint32_t d = section->ndims;
+    for (; d > 0; d--) { /* what continues the row */
+        size_t extent = (size_t)section->extents[d - 1];
+        if (extent > 1 && section->strides[d - 1] != rows->length)
+            break;
+        rows->length *= extent;
+    }
+    for (; d > 0; d--) { /* what continues the rows */
+        size_t extent = (size_t)section->extents[d - 1];
+        if (rows->rows == 1)
+            rows->pitch = section->strides[d - 1];
+        else if (extent > 1 && section->strides[d - 1] != rows->rows * rows->pitch)
+            break;
+        rows->rows *= extent;
+    }
+    if (rows->rows == 1)
+        rows->pitch = rows->length;
+    rows->nouter = d;
+    for (; d > 0; d--) {
+        rows->extents[d - 1] = (size_t)section->extents[d - 1];
+        rows->strides[d - 1] = section->strides[d - 1];
+        rows->slices *= rows->extents[d - 1];
+    }
+}
+
+size_t cf__slice(const struct cf__rows *rows, size_t slice)
+{
+    size_t offset = 0;
+    for (uint32_t d = rows->nouter; d > 0; d--) {
+        offset += slice % rows->extents[d - 1] * rows->strides[d - 1];
+        slice /= rows->extents[d - 1];
+    }
+    return offset;
+}
+
+/* ---- Copies ---- */
+
+/* The longest pitch that every driver takes. */
+#define MAX_PITCH INT32_MAX
+
+static CUresult copy_slice(const struct cf__place *place, const struct cf__rows *rows, char *host, char *device,
+                           int to_host)
+{
+    const CUDA_MEMCPY2D copy = {
+        .srcMemoryType = to_host ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST,
+        .srcHost = to_host ? NULL : host,
+        .srcDevice = to_host ? (uintptr_t)device : 0,
+        .srcPitch = rows->pitch,
+        .dstMemoryType = to_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,
+        .dstHost = to_host ? host : NULL,
+        .dstDevice = to_host ? 0 : (uintptr_t)device,
+        .dstPitch = rows->pitch,
+        .WidthInBytes = rows->length,
+        .Height = rows->rows,
+    };
+    return place->driver->cuMemcpy2D(&copy);
+}
+
+static CUresult copy_rows(const struct cf__place *place, const struct cf__rows *rows, char *host, char *device,
+                          int to_host)
+{
+    CUresult result = CUDA_SUCCESS;
+    for (size_t row = 0; row < rows->rows && result == CUDA_SUCCESS; row++) {
+        size_t offset = row * rows->pitch;
+        result = cf__copy(place, to_host ? host + offset : device + offset, to_host ? device + offset : host + offset,
+                          rows->length, 0, NULL);
+    }
+    return result;
+}
+
+CUresult cf__copy_section(const struct cf__place *place, const struct cf__section *section, size_t element, void *host,
+                          void *device, int to_host)
+{
+    struct cf__rows rows;
+    cf__rows(section, element, &rows);
+    /* The driver refuses a copy of memory that is registered with it in part alone; cf__copy() does it in pieces. */
+    int by_rows = rows.rows == 1 || rows.pitch > MAX_PITCH;
+    if (!by_rows) {
+        struct cf__memory memory;
+        cf__locate(host, &memory);
+        by_rows = memory.left < section->span;
+    }
+    CUresult result = CUDA_SUCCESS;
+    for (size_t slice = 0; slice < rows.slices && result == CUDA_SUCCESS; slice++) {
+        size_t offset = cf__slice(&rows, slice);
+        result =
+            (by_rows ? copy_rows : copy_slice)(place, &rows, (char *)host + offset, (char *)device + offset, to_host);
+    }
+    return result;
+}

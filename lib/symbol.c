@@ -1,0 +1,99 @@
+/* symbol.c - sets the data that kernels have in __constant__ memory. */
+#include <inttypes.h>
+
+#include "internal.h"
+
+int cf__symbol_size(const cf_symbol *symbol, size_t *bytes)
+{
+    int64_t size = symbol->bytes;
+    for (uint32_t d = 0; d < symbol->ndims; d++)
+        if (symbol->extents[d] < 0 || __builtin_mul_overflow(size, symbol->extents[d], &size))
+            return cf__fail(CF_EOVERFLOW, "%s: %s has more than 2^63 - 1 bytes", symbol->function, symbol->name);
+    *bytes = (size_t)size;
+    return CF_OK;
+}
+
+static int check(const cf_symbol *symbol, const void *value, size_t *bytes)
+{
+    if (!symbol)
+        return cf__fail(CF_EINVAL, "cf_symbol_set: symbol is NULL");
+    if (symbol->version != CF_REGISTRY_VERSION || symbol->size < sizeof *symbol)
+        return cf__fail(CF_EINVAL,
+                        "the symbol's descriptor has version %" PRIu32 ", this library takes %d; build it again",
+                        symbol->version, CF_REGISTRY_VERSION);
+    if (!value)
+        return cf__fail(CF_EINVAL, "%s: %s is NULL", symbol->function, symbol->name);
+    return cf__symbol_size(symbol, bytes);
+}
+
+/* Where the symbol is on the place's device. */
+static int locate(const cf_symbol *symbol, const struct cf__place *place, size_t bytes, void **target)
+{
+    if (!place->driver->is_host) {
+        struct cf__loaded *loaded;
+        int status = cf__symbol_load(symbol, place, &loaded);
+        if (status == CF_OK)
+            *target = (void *)(uintptr_t)loaded->address;
+        return status;
+    }
+    if (!symbol->host || !*symbol->host)
+        return cf__fail(CF_ENOTSUP, "%s: %s has no form for the CPU", symbol->function, symbol->name);
+    if (*symbol->host_bytes != bytes)
+        return cf__fail(CF_EIMAGE, "%s: %s has %" PRIu32 " bytes in its form for the CPU and %zu in its descriptor",
+                        symbol->function, symbol->name, *symbol->host_bytes, bytes);
+    *target = *symbol->host;
+    return CF_OK;
+}
+
+/* The value may be memory of any kind that the device can read. */
+static int check_value(const cf_symbol *symbol, const struct cf__place *place, const void *value, size_t bytes)
+{
+    struct cf__memory memory;
+    int device, status = cf__place_device(place, &device);
+    if (status != CF_OK)
+        return status;
+    cf__locate(value, &memory);
+    if (memory.is_device && memory.device != device && device == CF_HOST)
+        return cf__fail(CF_EINVAL, "%s: the value is memory of device %d and the call runs on CF_HOST",
+                        symbol->function, memory.device);
+    if (memory.is_bounded && memory.left < bytes)
+        return cf__fail(CF_EINVAL, "%s: %s has %zu bytes, and the allocation of the value ends after %zu bytes",
+                        symbol->function, symbol->name, bytes, memory.left);
+    return CF_OK;
+}
+
+static int set(cf_stream stream, const cf_symbol *symbol, const void *value, int is_async)
+{
+    size_t bytes;
+    int status = check(symbol, value, &bytes);
+    struct cf__place place;
+    if (status == CF_OK)
+        status = cf__enter(&place, symbol->function, stream);
+    if (status != CF_OK)
+        return status;
+    void *target = NULL;
+    status = check_value(symbol, &place, value, bytes);
+    if (status == CF_OK)
+        status = locate(symbol, &place, bytes, &target);
+    if (status == CF_OK) {
+        const char *call = is_async ? "cuMemcpyAsync" : "cuMemcpy";
+        CUresult result = cf__copy(&place, target, value, bytes, is_async, stream);
+        /* Copies within a device return early: wait, so that "done" is true of them too. */
+        if (result == CUDA_SUCCESS && !is_async)
+            result = place.driver->cuStreamSynchronize(NULL);
+        if (result != CUDA_SUCCESS)
+            status = cf__fail_driver(place.driver, result, call, "%s: %zu bytes", symbol->function, bytes);
+    }
+    cf__leave(&place);
+    return status;
+}
+
+int cf_symbol_set(const cf_symbol *symbol, const void *value)
+{
+    return set(NULL, symbol, value, 0);
+}
+
+int cf_symbol_set_async(cf_stream stream, const cf_symbol *symbol, const void *value)
+{
+    return set(stream, symbol, value, 1);
+}

@@ -1,0 +1,25 @@
+/* fake_ask.h - what tests ask of the fake NVIDIA driver beside the driver API; they find it with dlsym(). */
+#ifndef FAKE_ASK_H
+#define FAKE_ASK_H
+
+#include <cuferry/registry.h>
+
+/* What it says of block(auto): a block that nobody would choose. */
+#define FAKE_BEST_BLOCK 352
+
+/* How often functions were called, and what the latest launch was. */
+struct fake_counts {
+    int copy_2d, alloc_async, free_async, get_attribute, set_attribute, best_block, cooperative, launch;
+    unsigned int shared;
+    cf_dim3 grid, block;
+};
+
+/* int fake_cuda_alive(char *text, size_t size): the number of objects that were not given back, a line of text for each.
+ * const struct fake_counts *fake_cuda_counts(void)
+ * void fake_cuda_add(const cf_module *module): kernels that it runs beside the bundled ones, with their CPU bodies; each
+ * has to have an image, with the header of a fatbin. */
+typedef int fake_cuda_alive_function(char *text, size_t size);
+typedef const struct fake_counts *fake_cuda_counts_function(void);
+typedef void fake_cuda_add_function(const cf_module *module);
+
+#endif

@@ -1,0 +1,5 @@
+/* refused_std_vector - a container by value; expected: no type that C has, nor trivially copyable. */
+#include <vector>
+
+#pragma cf kernel grid(n) out(y[n])
+__global__ void copy_vector(std::vector<float> x, float *y, int n);
