@@ -9,22 +9,52 @@ static double scale = 1; /* the CPU's copies */
 static float coeff[2][3];
 static void *host_scale = &scale, *host_coeff = coeff;
 static const int64_t extents[] = {2, 3};
+static const uint32_t bytes_of_scale = sizeof scale, bytes_of_coeff = sizeof coeff;
 
 static struct made_image image;
 static cf_state scale_state, coeff_state;
-static const cf_symbol scale_template = {
-    .size = sizeof(cf_symbol), .version = CF_REGISTRY_VERSION, .name = "scale", .function = "made_set_scale",
-    .ctype = "double", .type = CF_F64, .lanes = 1, .bytes = 8, .align = 8, .image = &image.image, .entry = "scale",
-    .host = &host_scale, .host_size = 8, .state = &scale_state};
-static const cf_symbol coeff_template = {
-    .size = sizeof(cf_symbol), .version = CF_REGISTRY_VERSION, .name = "coeff", .function = "made_set_coeff",
-    .ctype = "float", .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4, .ndims = 2, .extents = extents,
-    .image = &image.image, .entry = "coeff", .host = &host_coeff, .host_size = 24, .state = &coeff_state};
+static const cf_symbol scale_template = {.size = sizeof(cf_symbol),
+                                         .version = CF_REGISTRY_VERSION,
+                                         .name = "scale",
+                                         .function = "made_set_scale",
+                                         .ctype = "double",
+                                         .type = CF_F64,
+                                         .lanes = 1,
+                                         .bytes = 8,
+                                         .align = 8,
+                                         .image = &image.image,
+                                         .entry = "scale",
+                                         .host = &host_scale,
+                                         .host_bytes = &bytes_of_scale,
+                                         .state = &scale_state};
+static const cf_symbol coeff_template = {.size = sizeof(cf_symbol),
+                                         .version = CF_REGISTRY_VERSION,
+                                         .name = "coeff",
+                                         .function = "made_set_coeff",
+                                         .ctype = "float",
+                                         .type = CF_F32,
+                                         .lanes = 1,
+                                         .bytes = 4,
+                                         .align = 4,
+                                         .ndims = 2,
+                                         .extents = extents,
+                                         .image = &image.image,
+                                         .entry = "coeff",
+                                         .host = &host_coeff,
+                                         .host_bytes = &bytes_of_coeff,
+                                         .state = &coeff_state};
 static cf_symbol of_scale, of_coeff;
 
 static const cf_expr six = FIXED(6);
-static const cf_param params[] = {{.name = "y", .ctype = "double *", .type = CF_F64, .direction = CF_OUT, .lanes = 1,
-                                   .bytes = 8, .align = 8, .ndims = 1, .extents = &six}};
+static const cf_param params[] = {{.name = "y",
+                                   .ctype = "double *",
+                                   .type = CF_F64,
+                                   .direction = CF_OUT,
+                                   .lanes = 1,
+                                   .bytes = 8,
+                                   .align = 8,
+                                   .ndims = 1,
+                                   .extents = &six}};
 
 static void multiply(const cf_host_launch *launch, uint64_t begin, uint64_t end)
 {
@@ -38,8 +68,13 @@ static const cf_kernel kernel = {MADE_KERNEL("multiply", image), .nparams = 1, .
                                  .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}}, .host = multiply};
 static const cf_kernel *const kernels[] = {&kernel};
 static const cf_symbol *const symbols[] = {&coeff_template, &scale_template};
-static const cf_module module = {.size = sizeof module, .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1,
-                                 .kernels = kernels, .nsymbols = 2, .symbols = symbols};
+static const cf_module module = {.size = sizeof module,
+                                 .version = CF_REGISTRY_VERSION,
+                                 .prefix = "made",
+                                 .count = 1,
+                                 .kernels = kernels,
+                                 .nsymbols = 2,
+                                 .symbols = symbols};
 
 static int set_up(void **state)
 {
@@ -211,7 +246,6 @@ static void symbol_of_another_size_is_no_image(void **state)
     (void)state;
     static const int64_t fewer[] = {2, 2};
     of_coeff.extents = fewer;
-    of_coeff.host_size = 24;
     assert_fails(cf_symbol_set(&of_coeff, values), CF_EIMAGE,
                  on_cuda() ? "made_set_coeff: coeff has 24 bytes in its image and 16 in its descriptor"
                            : "made_set_coeff: coeff has 24 bytes in its form for the CPU and 16 in its descriptor");
