@@ -1,4 +1,4 @@
-"""tap.py - what the tests in Python share: results in the Test Anything Protocol, and running commands."""
+"""tap.py - what the tests in Python share: results in the Test Anything Protocol, expected texts, and running commands."""
 
 import os
 import subprocess
@@ -43,3 +43,30 @@ def path_without_nvcc(folder):
             if name != 'nvcc' and not os.path.lexists(link):
                 os.symlink(os.path.join(place, name), link)
     return folder
+
+
+def read(path):
+    try:
+        with open(path, encoding='utf-8') as file:
+            return file.read()
+    except OSError:
+        return None
+
+
+def first_difference(expected, got):
+    if expected is None:
+        return 'there is no golden; run with --update'
+    for number, (a, b) in enumerate(zip(expected.splitlines(), got.splitlines()), 1):
+        if a != b:
+            return f'line {number}\nexpected: {a}\ngot:      {b}'
+    if len(expected.splitlines()) != len(got.splitlines()):
+        return f'{len(expected.splitlines())} lines expected, {len(got.splitlines())} given'
+    return '' if expected == got else 'line ends differ'
+
+
+def golden(tap, name, path, text, update):
+    """Compares a text with what a file says; `update` writes the file first."""
+    if update:
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write(text)
+    tap.check(name, first_difference(read(path), text))
