@@ -2,6 +2,7 @@
 describes it."""
 
 import json
+import struct
 
 VERSION = 1
 
@@ -36,7 +37,9 @@ def _op(op):
         return [code, operand[0], operand[2]]
     if isinstance(operand, tuple):
         return [code, {'sizeof': operand[1]}]
-    return [code, operand] if code in ('CONST', 'PARAM', 'REAL', 'AND', 'OR', 'UNLESS', 'SKIP') else [code]
+    if code == 'REAL':
+        return [code, struct.unpack('<d', struct.pack('<q', operand))[0]]
+    return [code, operand] if code in ('CONST', 'PARAM', 'AND', 'OR', 'UNLESS', 'SKIP') else [code]
 
 
 def _expr(expr):

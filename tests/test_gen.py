@@ -5,6 +5,7 @@ usage: test_gen.py [--update] [--cc CC] [--cxx CXX]
 """
 
 import argparse
+import json
 import os
 import re
 import shlex
@@ -43,7 +44,22 @@ class GeneratorTest:
             self.tap.check(f'cfgen_{stem}_succeeds_silently', problem)
             self.golden(f'cfgen_{stem}_gives_expected_header', base + '.h', read(os.path.join(folder, 't.h')))
             self.golden(f'cfgen_{stem}_gives_expected_stub', base + '.c', read(os.path.join(folder, f'{stem}.stub.c')))
+            manifest = read(os.path.join(folder, 't.json'))
+            self.golden(f'cfgen_{stem}_gives_expected_manifest', base + '.json', manifest)
+            self.valid(stem, manifest)
             self.compiles(stem, folder)
+
+    def valid(self, stem, manifest):
+        """The manifest is what its schema says."""
+        name = f'cfgen_{stem}_manifest_is_valid'
+        try:
+            import jsonschema   # pylint: disable=import-outside-toplevel
+        except ImportError:
+            self.tap.skip(name, 'Python has no jsonschema')
+            return
+        with open(os.path.join(ROOT, 'gen', 'manifest.schema.json'), encoding='utf-8') as file:
+            errors = list(jsonschema.Draft202012Validator(json.load(file)).iter_errors(json.loads(manifest)))
+        self.tap.check(name, '\n'.join(f'{list(e.absolute_path)}: {e.message}' for e in errors[:5]))
 
     def compiles(self, stem, folder):
         """Everything that is generated compiles without a warning, the header as C99, C11 and C++ too."""
