@@ -1,5 +1,6 @@
-"""fuzz_gen.py - the generator on kernel files that are made wrong at random: it never raises, hangs, writes a part, or writes
-what does not compile, and every message has a place in the file. Without --seconds, the inputs of tests/gen/corpus.txt alone.
+"""fuzz_gen.py - the generator on kernel files that are made wrong at random: it never raises, hangs, writes a part, or
+writes what does not compile, and every message has a place in the file. Without --seconds, the inputs of
+tests/gen/corpus.txt alone.
 
 usage: fuzz_gen.py [--seconds N] [--seed S] [--corpus DIR] [--cc CC] [--cxx CXX] [FILE...]
 """
@@ -16,8 +17,8 @@ from fuzz_mutate import Mutator
 from fuzz_run import CASES, ROOT, Judge
 from tap import Tap
 
-PROMISES = ('nothing is raised', 'it ends soon', 'success is silent', 'all outputs or none', 'every message has a place',
-            'the same input gives the same output', 'what is written compiles')
+PROMISES = ('nothing is raised', 'it ends soon', 'success is silent', 'all outputs or none',
+            'every message has a place', 'the same input gives the same output', 'what is written compiles')
 CORPUS = os.path.join(CASES, 'corpus.txt')
 REDUCING = 20   # seconds for each failure
 
@@ -28,8 +29,8 @@ def read(path):
 
 
 def corpus(path):
-    """(name, expected, bytes) of each input of a file: below a line `@@ accepted name`, refused or either, stands the input,
-    without its last newline. In it, \\xNN is a byte and \\*N{text} stands for text N times."""
+    """(name, expected, bytes) of each input of a file: below a line `@@ accepted name`, refused or either, stands the
+    input, without its last newline. In it, \\xNN is a byte and \\*N{text} stands for text N times."""
     def repeated(match):
         return match.group(2) * int(match.group(1))
 
@@ -105,7 +106,8 @@ class Fuzzer:
         for name, expected, data in corpus(CORPUS):
             for whole in (True, False):
                 failure = self.feed(data, whole, compiles=False)
-                if whole and not failure and expected not in ('either', 'accepted' if self._judge.accepted else 'refused'):
+                got = 'accepted' if self._judge.accepted else 'refused'
+                if whole and not failure and expected not in ('either', got):
                     wrong.append(f'{name} was to be {expected}')
         tap.check('fuzz_corpus_is_taken_and_refused_as_before', ', '.join(wrong))
 
@@ -132,8 +134,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n', maxsplit=1)[0])
     parser.add_argument('--seconds', type=float, default=0, help='how long to make inputs (default: none are made)')
     parser.add_argument('--seed', type=int, default=None, help='of the inputs (default: another every time)')
-    parser.add_argument('--corpus', default=os.path.join(os.environ.get('BUILDDIR', os.path.join(ROOT, 'build')), 'fuzz'),
-                        metavar='DIR', help='folder for inputs that fail (default: build/fuzz)')
+    build = os.environ.get('BUILDDIR', os.path.join(ROOT, 'build'))
+    parser.add_argument('--corpus', default=os.path.join(build, 'fuzz'), metavar='DIR',
+                        help='folder for inputs that fail (default: build/fuzz)')
     parser.add_argument('--cc', default=os.environ.get('CC', 'cc'))
     parser.add_argument('--cxx', default=os.environ.get('CXX', 'c++'))
     parser.add_argument('files', nargs='*', metavar='FILE', help='inputs to try instead of all others')

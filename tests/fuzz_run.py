@@ -72,7 +72,7 @@ def load():
 
 
 def marked(text, name):
-    """A cheap stand-in for the preprocessor: line markers, local headers, definitions of macros in their places, and the
+    """A cheap stand-in for the preprocessor: line markers, local headers, definitions of macros in their places, the
     first branch of every #if; comments are left out. Any text is taken."""
     out, taken = [f'# 1 "{name}"'], []
     text = re.sub(r'\r\n?', '\n', text)
@@ -124,6 +124,7 @@ class Judge:
         self.folder, self.cc, self.cxx = folder, shlex.split(cc), shlex.split(cxx)
         self._module, self._messages, self._outputs = load()
         self.path = os.path.join(folder, 'k.cu')
+        self._host = ['-std=c++17', '-w', '-fsyntax-only', '-isystem', f'{ROOT}/include/cuferry', '-I.']
         self.accepted = False   # of the last input
         signal.signal(signal.SIGALRM, self._alarm)
 
@@ -172,7 +173,8 @@ class Judge:
         except Hang:
             return Failure('it ends soon', 'hang', self._place())
         except BaseException as error:  # pylint: disable=broad-except
-            return Failure('nothing is raised', f'{type(error).__name__} in {self._place()}', traceback.format_exc(limit=-12))
+            return Failure('nothing is raised', f'{type(error).__name__} in {self._place()}',
+                           traceback.format_exc(limit=-12))
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
             sys.argv, (sys.stdout, sys.stderr) = before, streams
@@ -194,10 +196,12 @@ class Judge:
     def _check(self, result, text, whole):
         if result.code == 0:
             if result.messages or not result.outputs:
-                return Failure('success is silent', 'success', f'printed {result.messages}, wrote {list(result.outputs)}')
+                return Failure('success is silent', 'success',
+                               f'printed {result.messages}, wrote {list(result.outputs)}')
             return None
         if result.code != 1 or result.outputs:
-            return Failure('all outputs or none', f'exit {result.code}', f'wrote {list(result.outputs)}\n{result.messages}')
+            return Failure('all outputs or none', f'exit {result.code}',
+                           f'wrote {list(result.outputs)}\n{result.messages}')
         if whole and result.messages.startswith('cfgen: ') and self._preprocessor_fails():
             return None
         return self._check_messages(result.messages, text)
@@ -230,9 +234,10 @@ class Judge:
                     return Failure('every message has a place', 'place ' + _general(line), messages)
             elif not place:
                 return Failure('every message has a place', 'placeless ' + _general(line), messages)
-            elif shown and not is_renumbered and place[0] in sources and int(shown.group(1)) == place[1] <= len(sources[place[0]]):
+            elif shown and not is_renumbered and int(shown.group(1)) == place[1]:
+                stands = ''.join(sources[place[0]][place[1] - 1:place[1]])
                 # Control characters are shown as blanks.
-                if shown.group(2) != re.sub(r'[\x00-\x08\x0a-\x1f\x7f]', ' ', sources[place[0]][place[1] - 1].rstrip('\r')):
+                if shown.group(2) != re.sub(r'[\x00-\x08\x0a-\x1f\x7f]', ' ', stands):
                     return Failure('every message has a place', 'shows another line', messages)
         return None if place else Failure('every message has a place', 'no message', messages)
 
@@ -245,13 +250,14 @@ class Judge:
             for name in files:
                 os.remove(os.path.join(folder, name))
         env = dict(os.environ, PYTHONHASHSEED=str(len(result.outputs) + len(result.messages) + 1))
-        code, _, err = run([sys.executable, os.path.join(ROOT, 'gen', 'cfgen'), '--outdir', 'out', *self._arguments(True)],
-                           cwd=self.folder, env=env)
-        written = {os.path.relpath(os.path.join(d, f), out): _read(os.path.join(d, f)) for d, _, files in os.walk(out)
-                   for f in files}
+        cfgen = [sys.executable, os.path.join(ROOT, 'gen', 'cfgen'), '--outdir', 'out']
+        code, _, err = run([*cfgen, *self._arguments(whole=True)], cwd=self.folder, env=env)
+        paths = [os.path.join(d, f) for d, _, files in os.walk(out) for f in files]
+        written = {os.path.relpath(path, out): _read(path) for path in paths}
         if code or written != result.outputs:
             names = sorted(n for n in set(written) | set(result.outputs) if written.get(n) != result.outputs.get(n))
-            return Failure('the same input gives the same output', 'own process', f'exit {code}\n{err}\ndiffer: {names}')
+            return Failure('the same input gives the same output', 'own process',
+                           f'exit {code}\n{err}\ndiffer: {names}')
         return None
 
     def _compile(self, result):
@@ -260,13 +266,13 @@ class Judge:
         strict = ['-Wall', '-Wextra', '-Wpedantic', '-Werror', '-fsyntax-only']
         stub = [name for name in result.outputs if name.endswith('.stub.c')]
         host = [name for name in result.outputs if name.endswith('.host.cpp')]
+        header = ['-include', 'out/t.h', '/dev/null']
         commands = [
             ('stub', self.cc + ['-std=c11', *strict, *include, *(f'out/{name}' for name in stub)]),
             ('registry', self.cc + ['-std=c11', *strict, *include, 'out/t_registry.c']),
-            ('header as C99', self.cc + ['-std=c99', *strict, *include, '-x', 'c', '-include', 'out/t.h', '/dev/null']),
-            ('header as C++', self.cxx + ['-std=c++11', *strict, *include, '-x', 'c++', '-include', 'out/t.h', '/dev/null'])]
-        commands += [('CPU body', self.cxx + ['-std=c++17', '-w', '-fsyntax-only', *include, '-isystem', f'{ROOT}/include/cuferry', '-I.',
-                                              f'out/{name}']) for name in host]
+            ('header as C99', self.cc + ['-std=c99', *strict, *include, '-x', 'c', *header]),
+            ('header as C++', self.cxx + ['-std=c++11', *strict, *include, '-x', 'c++', *header]),
+            *(('CPU body', self.cxx + [*self._host, *include, f'out/{name}']) for name in host)]
         for what, command in commands:
             code, _, err = run(command, cwd=self.folder)
             if code and not (what == 'CPU body' and self._kernel_is_at_fault(err)) and self._source_compiles():
@@ -281,8 +287,8 @@ class Judge:
         return bool(first) and not re.search(r'\.host\.cpp$|include/cuferry/', first.group(1))
 
     def _source_compiles(self):
-        code, _, _ = run([*self.cxx, '-std=c++17', '-w', '-fsyntax-only', f'-I{ROOT}/include', f'-I{ROOT}/include/cuferry',
-                          f'-I{CASES}', '-include', 'cuferry/host.cuh', '-x', 'c++', 'k.cu'], cwd=self.folder)
+        code, _, _ = run([*self.cxx, *self._host, f'-I{ROOT}/include', f'-I{CASES}', '-include', 'cuferry/host.cuh',
+                          '-x', 'c++', 'k.cu'], cwd=self.folder)
         return code == 0
 
 

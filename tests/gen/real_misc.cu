@@ -163,7 +163,7 @@ __global__ void scale(double *x, double factor, int n)
 /* ---- Sorting ---- */
 
 /* One exchange of a bitonic sort. */
-#pragma cf kernel grid(n) inout(key[n]) check(j > 0, n % (2 * j) == 0)
+#pragma cf kernel grid(n) inout(key[n]) check((n & (n - 1)) == 0, j < n)
 __global__ void exchange_pairs(uint32_t *key, uint32_t n, uint32_t j, uint32_t k)
 {
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x, other = i ^ j;
