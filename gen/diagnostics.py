@@ -7,11 +7,6 @@ from typing import Dict, List, Tuple
 from model import Location
 
 
-def source_lines(text):
-    """The lines of a source as compilers count them: str.splitlines() also ends lines at form feeds and the like."""
-    return [line[:-1] if line.endswith('\r') else line for line in text.split('\n')]
-
-
 class GeneratorError(Exception):
     """A failure that has no place in a source file."""
 
@@ -24,7 +19,7 @@ class Diagnostics:
         self._lines: Dict[str, List[str]] = {}
 
     def add_source(self, name, text):
-        self._lines[name] = source_lines(text)
+        self._lines[name] = text.split('\n')
 
     def error(self, location, message):
         if (location, message) not in self._errors:

@@ -5,8 +5,8 @@ import re
 from model import Location
 
 _TOKEN = re.compile(r'''
-    (?P<space>[ \t\f\v\r]+|\\\r?\n|/\*.*?\*/|//[^\n]*)
-  | (?P<newline>\r?\n)
+    (?P<space>[ \t\f\v]+|\\\n|/\*.*?\*/|//[^\n]*)
+  | (?P<newline>\n)
   | (?P<identifier>[A-Za-z_]\w*)
   | (?P<number>\.?\d(?:[eEpP][+-]|'\w|[\w.])*)
   | (?P<string>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')

@@ -6,7 +6,7 @@ import subprocess
 from dataclasses import dataclass
 from typing import Dict, List, Optional, Tuple
 
-from diagnostics import GeneratorError, source_lines
+from diagnostics import GeneratorError
 from lexer import Token, tokenize
 from macro import ExpansionError, Macros, expand
 from model import Location
@@ -43,7 +43,8 @@ def preprocess(cxx, flags, path):
         raise GeneratorError(f'cannot run {cxx[0]}: {error.strerror}') from error
     if run.returncode != 0:
         raise GeneratorError(run.stderr.decode(errors='replace').rstrip())
-    return run.stdout.decode(errors='replace')
+    # As files are read: a carriage return ends a line, which str.splitlines() also does at form feeds and the like.
+    return run.stdout.decode(errors='replace').replace('\r\n', '\n').replace('\r', '\n')
 
 
 def _directive(lines, number):
@@ -83,10 +84,10 @@ class Scanner:
         """The lines of a source file; none where it cannot be read."""
         if path not in self._sources:
             try:
-                with open(path, encoding='utf-8', errors='replace', newline='') as file:
+                with open(path, encoding='utf-8', errors='replace') as file:
                     text = file.read()
                 self._diagnostics.add_source(self._display(path), text)
-                self._sources[path] = source_lines(text)
+                self._sources[path] = text.split('\n')
             except OSError:
                 self._sources[path] = None
         return self._sources[path] or []
