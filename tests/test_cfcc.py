@@ -96,7 +96,7 @@ def listed(folder):
 def defined(path, *options):
     """The names that an object or a shared object shows to others."""
     _, out, err = run(['nm', '--defined-only', *options, path])
-    return {line.split()[-1] for line in out.splitlines()} or err
+    return {line.split()[-1] for line in out.splitlines()} or {err}
 
 
 class CfccTest:
