@@ -235,6 +235,10 @@ def _argument(cursor):
         return Argument(token, words, None, ' '.join(words))
     if words and cursor.at('*'):
         raise ExprError(cursor.token, 'an instance over pointer types cannot be called; let the kernel take T *')
+    if words and cursor.at('<') and not words[-1].isdigit():
+        cursor.take()
+        if expr.type_words(cursor) and cursor.at('>', ',', '*'):
+            raise ExprError(token, f'{words[-1]}<...> is a class, which C does not have; let the kernel take its elements')
     cursor.reset(mark)
     tree, text = _expression(cursor)
     return Argument(token, None, tree, text)

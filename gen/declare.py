@@ -8,6 +8,8 @@ from lexer import Token
 from model import CType, Symbol
 from scan import Pragma
 
+MAX_POINTERS = 4
+
 # Words in front of a parenthesis that are no function's name.
 _ATTRIBUTES = {'__launch_bounds__', '__attribute__', '__attribute', '__align__', '__builtin_align__', 'alignas', '_Alignas',
                'decltype', '__declspec', '__maxnreg__', '__cluster_dims__', '__block_size__', 'noexcept', 'explicit',
@@ -268,9 +270,10 @@ class Declared:
             return
         name = head[-1]
         if name.kind != 'identifier' or any(t.text in '(*&[' for t in head if t.kind == 'punctuation'):
-            for token in head:
-                if token.kind == 'identifier':
-                    name = token
+            # (*name)(...) declares a pointer to a function or an array; else the name comes last.
+            inner = [b for a, b in zip(head, head[1:]) if a.text in '*&' and b.kind == 'identifier']
+            plain = [t for t in head if t.kind == 'identifier']
+            name = inner[0] if inner and head[-1].kind != 'identifier' else plain[-1]
             self.types.declare(scope, name.text, f'{name.text} hides a pointer or an array behind its name; write the * '
                                                  'or [] in the kernel')
             return
@@ -618,6 +621,8 @@ def _param(tokens):
     for token in tokens[star:at]:
         if token.text == '*':
             pointers.append(set())
+            if len(pointers) > MAX_POINTERS:
+                raise ExprError(token, f'a pointer more than {MAX_POINTERS} deep; use fewer')
         elif token.text in ('const', 'volatile'):
             pointers[-1].add(token.text)
         else:
@@ -639,7 +644,7 @@ def _base_words(first, base):
     end = base[-1]
     cursor = Cursor(base + [Token('end', '', end.file, end.line, end.column + len(end.text))])
     words = expr.type_words(cursor)
-    if cursor.at('<'):
+    if cursor.at('<') and words:
         raise _unsupported(first, f'{words[-1]}<...>, which C does not have', 'a scalar, a struct, or a pointer to one')
     if cursor.token.kind != 'end':
         raise ExprError(cursor.token, 'expected a parameter' + found(cursor.token))

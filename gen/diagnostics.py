@@ -7,6 +7,11 @@ from typing import Dict, List, Tuple
 from model import Location
 
 
+def source_lines(text):
+    """The lines of a source as compilers count them: str.splitlines() also ends lines at form feeds and the like."""
+    return [line[:-1] if line.endswith('\r') else line for line in text.split('\n')]
+
+
 class GeneratorError(Exception):
     """A failure that has no place in a source file."""
 
@@ -19,7 +24,7 @@ class Diagnostics:
         self._lines: Dict[str, List[str]] = {}
 
     def add_source(self, name, text):
-        self._lines[name] = text.splitlines()
+        self._lines[name] = source_lines(text)
 
     def error(self, location, message):
         if (location, message) not in self._errors:
@@ -34,6 +39,6 @@ class Diagnostics:
             stream.write(f'{location.file}:{location.line}:{location.column}: error: {message}\n')
             lines = self._lines.get(location.file, [])
             if location.line <= len(lines):
-                line = lines[location.line - 1]
+                line = re.sub(r'[\x00-\x08\x0a-\x1f\x7f]', ' ', lines[location.line - 1])
                 pad = re.sub(r'[^\t]', ' ', line[:location.column - 1])
                 stream.write(f'{location.line:5} | {line}\n      | {pad}^\n')

@@ -95,7 +95,8 @@ class Cursor:
 
 
 def found(token):
-    return ', found the end of the line' if token.kind == 'end' else f", found '{token.text}'"
+    shown = token.text if token.text.isprintable() else ascii(token.text)[1:-1]
+    return ', found the end of the line' if token.kind == 'end' else f", found '{shown}'"
 
 
 class Node:

@@ -5,13 +5,13 @@ import re
 from model import Location
 
 _TOKEN = re.compile(r'''
-    (?P<space>[ \t\f\v]+|\\\r?\n|/\*.*?\*/|//[^\n]*)
+    (?P<space>[ \t\f\v\r]+|\\\r?\n|/\*.*?\*/|//[^\n]*)
   | (?P<newline>\r?\n)
   | (?P<identifier>[A-Za-z_]\w*)
   | (?P<number>\.?\d(?:[eEpP][+-]|'\w|[\w.])*)
   | (?P<string>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')
   | (?P<punctuation>\.\.\.|::|->|<=|>=|==|!=|&&|\|\||.)
-''', re.VERBOSE | re.DOTALL)
+''', re.VERBOSE | re.DOTALL | re.ASCII)
 _RAW_STRING = re.compile(r'(?:u8|[uUL])?R"([^()\\\s]{0,16})\(.*?\)\1"', re.DOTALL)
 
 

@@ -241,6 +241,10 @@ class _File:
             self._error(clauses.token, 'a kernel needs grid(n), its number of threads, or blocks(n), its number of blocks')
         if clauses.items and clauses.counts_blocks:
             self._error(clauses.items[0].token, 'items(k) divides the elements of grid(...); blocks(...) counts blocks')
+        if clauses.items:
+            value = self._constant(None, clauses.items[0], declaration.scope, {})
+            if value is not None and value < 1:
+                self._error(clauses.items[0].token, f'items(k) takes at least 1 element a thread; this is {value}')
         if clauses.block == []:
             for is_there, what in ((clauses.shared, 'shared(...)'), (clauses.cooperative, 'cooperative'),
                                    (clauses.grid and len(clauses.grid) > 1, 'a grid of several dimensions'),

@@ -6,7 +6,7 @@ import subprocess
 from dataclasses import dataclass
 from typing import Dict, List, Optional, Tuple
 
-from diagnostics import GeneratorError
+from diagnostics import GeneratorError, source_lines
 from lexer import Token, tokenize
 from macro import ExpansionError, Macros, expand
 from model import Location
@@ -86,7 +86,7 @@ class Scanner:
                 with open(path, encoding='utf-8', errors='replace', newline='') as file:
                     text = file.read()
                 self._diagnostics.add_source(self._display(path), text)
-                self._sources[path] = text.splitlines()
+                self._sources[path] = source_lines(text)
             except OSError:
                 self._sources[path] = None
         return self._sources[path] or []
@@ -149,17 +149,20 @@ class Scanner:
     def _pragma(self, line, path, number):
         source = self.source(path)
         text = _directive(source, number) if number <= len(source) else line
-        is_exact = _PRAGMA.match(text) is not None
-        if not is_exact:
-            text = line     # _Pragma() in a macro: stands where the macro is used
-        begin = _PRAGMA.match(text).end()
         file = self._display(path)
-        location = Location(file, number, text.index('#') + 1)
-        tokens = tokenize(text[begin:], file, number, begin + 1)
-        if not is_exact:
-            first = len(source[number - 1]) - len(source[number - 1].lstrip()) + 1 if number <= len(source) else 1
-            for token in tokens:
-                token.line, token.column, token.exact = number, first, False
+        column = len(text) - len(text.lstrip()) + 1
+        tokens = tokenize(line[_PRAGMA.match(line).end():], file, number, 1)
+        match = _PRAGMA.match(text)
+        placed = tokenize(text[match.end():], file, number, match.end() + 1) if match else []
+        # What the preprocessor saw counts: it may come from _Pragma() in a macro, or have lines that go on in a comment.
+        last = Token('', '', file, number, column)
+        for at, token in enumerate(tokens):
+            if at < len(placed) and placed[at].text == token.text and last is not None:
+                last = placed[at]
+                token.line, token.column = last.line, last.column
+            else:
+                token.line, token.column, token.exact = last.line, last.column, False
+        location = Location(file, number, column)
         try:
             tokens = expand(tokens, self._macros, DIRECTIVES)
         except ExpansionError as error:
@@ -174,6 +177,8 @@ def _unescape(name):
 def comment_above(lines, number):
     """The comment block that ends right above line `number`, as lines without comment marks."""
     end = number - 1
+    if end > len(lines):
+        return ()       # a #line directive counts other lines
     if end >= 1 and lines[end - 1].rstrip().endswith('*/'):
         begin = end
         while begin >= 1 and '/*' not in lines[begin - 1]:

@@ -13,10 +13,10 @@ int cf__symbol_size(const cf_symbol *symbol, size_t *bytes)
     return CF_OK;
 }
 
-static int check(const cf_symbol *symbol, const void *value, size_t *bytes)
+static int check(const char *function, const cf_symbol *symbol, const void *value, size_t *bytes)
 {
     if (!symbol)
-        return cf__fail(CF_EINVAL, "cf_symbol_set: symbol is NULL");
+        return cf__fail(CF_EINVAL, "%s: symbol is NULL", function);
     if (symbol->version != CF_REGISTRY_VERSION || symbol->size < sizeof *symbol)
         return cf__fail(CF_EINVAL,
                         "the symbol's descriptor has version %" PRIu32 ", this library takes %d; build it again",
@@ -62,10 +62,10 @@ static int check_value(const cf_symbol *symbol, const struct cf__place *place, c
     return CF_OK;
 }
 
-static int set(cf_stream stream, const cf_symbol *symbol, const void *value, int is_async)
+static int set(const char *function, cf_stream stream, const cf_symbol *symbol, const void *value, int is_async)
 {
     size_t bytes;
-    int status = check(symbol, value, &bytes);
+    int status = check(function, symbol, value, &bytes);
     struct cf__place place;
     if (status == CF_OK)
         status = cf__enter(&place, symbol->function, stream);
@@ -90,10 +90,10 @@ static int set(cf_stream stream, const cf_symbol *symbol, const void *value, int
 
 int cf_symbol_set(const cf_symbol *symbol, const void *value)
 {
-    return set(NULL, symbol, value, 0);
+    return set("cf_symbol_set", NULL, symbol, value, 0);
 }
 
 int cf_symbol_set_async(cf_stream stream, const cf_symbol *symbol, const void *value)
 {
-    return set(stream, symbol, value, 1);
+    return set("cf_symbol_set_async", stream, symbol, value, 1);
 }

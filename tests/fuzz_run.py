@@ -72,8 +72,8 @@ def load():
 
 
 def marked(text, name):
-    """A cheap stand-in for the preprocessor: line markers, local headers, the first branch of every #if; comments and the
-    macros stay out of it. Any text is taken."""
+    """A cheap stand-in for the preprocessor: line markers, local headers, definitions of macros in their places, and the
+    first branch of every #if; comments are left out. Any text is taken."""
     out, taken = [f'# 1 "{name}"'], []
     text = re.sub(r'\r\n?', '\n', text)
     text = re.sub(r'/\*.*?\*/', lambda m: ' ' + '\n' * m.group().count('\n'), text, flags=re.DOTALL)
@@ -99,7 +99,7 @@ def marked(text, name):
                 out.append(marked(_read(path), path).replace('"\n', '" 1\n', 1))
                 out.append(f'# {number + 1} "{name}" 2')
                 continue
-            if not directive or word == 'pragma':
+            if not directive or word in ('pragma', 'define', 'undef'):
                 out.append(line)
                 out += [''] * extra if not directive else [f'# {number + 1} "{name}"'] if extra else []
                 continue
@@ -231,7 +231,8 @@ class Judge:
             elif not place:
                 return Failure('every message has a place', 'placeless ' + _general(line), messages)
             elif shown and not is_renumbered and place[0] in sources and int(shown.group(1)) == place[1] <= len(sources[place[0]]):
-                if shown.group(2).rstrip('\r') != sources[place[0]][place[1] - 1].rstrip('\r'):
+                # Control characters are shown as blanks.
+                if shown.group(2) != re.sub(r'[\x00-\x08\x0a-\x1f\x7f]', ' ', sources[place[0]][place[1] - 1].rstrip('\r')):
                     return Failure('every message has a place', 'shows another line', messages)
         return None if place else Failure('every message has a place', 'no message', messages)
 
@@ -264,7 +265,7 @@ class Judge:
             ('registry', self.cc + ['-std=c11', *strict, *include, 'out/t_registry.c']),
             ('header as C99', self.cc + ['-std=c99', *strict, *include, '-x', 'c', '-include', 'out/t.h', '/dev/null']),
             ('header as C++', self.cxx + ['-std=c++11', *strict, *include, '-x', 'c++', '-include', 'out/t.h', '/dev/null'])]
-        commands += [('CPU body', self.cxx + ['-std=c++17', '-w', '-fsyntax-only', *include, f'-I{ROOT}/include/cuferry', '-I.',
+        commands += [('CPU body', self.cxx + ['-std=c++17', '-w', '-fsyntax-only', *include, '-isystem', f'{ROOT}/include/cuferry', '-I.',
                                               f'out/{name}']) for name in host]
         for what, command in commands:
             code, _, err = run(command, cwd=self.folder)

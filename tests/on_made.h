@@ -1,0 +1,120 @@
+/* on_made.h - kernels that a test makes by hand, with bodies in C: they run on the CPU, and on the driver that plays a GPU,
+ * which is told of them. A real GPU has no code for them: there the tests are skipped. */
+#ifndef ON_MADE_H
+#define ON_MADE_H
+
+#include "on_fake.h"
+
+#include <cuferry/registry.h>
+
+#include "fake_ask.h"
+
+/* ---- Descriptors ---- */
+
+#define OPS(...) ((const cf_op[]){__VA_ARGS__, {CF_OP_END, 0}})
+#define CONST(value) {CF_OP_CONST, value}
+#define PARAM(number) {CF_OP_PARAM, number}
+#define MEMBER(number, type, offset) {CF_OP_MEMBER, CF_MEMBER(number, type, offset)}
+#define OP(code) {CF_OP_##code, 0}
+
+/* An expression that is one parameter or one constant. */
+#define NUMBER(text, number) {text, OPS(PARAM(number))}
+#define FIXED(value) {#value, OPS(CONST(value))}
+
+#define VALUE(param_name, c, id)                                                                                       \
+    {.name = param_name, .ctype = #c, .type = id, .direction = CF_VALUE, .lanes = 1, .bytes = sizeof(c),               \
+     .align = _Alignof(c)}
+
+/* What every descriptor here begins with; `made` is its image. */
+#define MADE_KERNEL(kernel_name, made)                                                                                 \
+    .size = sizeof(cf_kernel), .version = CF_REGISTRY_VERSION, .name = kernel_name, .family = kernel_name,             \
+    .function = "made_" kernel_name, .file = __FILE__, .line = __LINE__, .image = &(made).image, .entry = kernel_name, \
+    .state = &(cf_state){NULL, NULL}
+
+/* An image that holds nothing; the fake driver tells them apart by their mark. */
+struct made_image {
+    unsigned char bytes[32];
+    cf_image image;
+    cf_state state;
+};
+
+static inline void make_image(struct made_image *made, unsigned char mark)
+{
+    const uint32_t magic = 0xBA55ED50;
+    const uint16_t header = 16;
+    const uint64_t body = sizeof made->bytes - header;
+    memset(made->bytes, mark, sizeof made->bytes);
+    memcpy(made->bytes, &magic, sizeof magic);
+    memcpy(made->bytes + 6, &header, sizeof header);
+    memcpy(made->bytes + 8, &body, sizeof body);
+    uint32_t crc = UINT32_MAX;
+    for (size_t i = 0; i < 8 * sizeof made->bytes; i++) {
+        uint32_t bit = (crc ^ (uint32_t)made->bytes[i / 8] >> i % 8) & 1;
+        crc = crc >> 1 ^ (bit ? 0xedb88320 : 0);
+    }
+    static const uint16_t sm[] = {90, 0}, ptx[] = {90, 0};
+    made->image = (cf_image){.begin = made->bytes,
+                             .end = made->bytes + sizeof made->bytes,
+                             .crc32 = ~crc,
+                             .toolkit = 12000,
+                             .sm = sm,
+                             .ptx = ptx,
+                             .state = &made->state};
+}
+
+/* ---- The driver ---- */
+
+/* A function of the fake driver; NULL on any other. */
+static inline void (*fake_function(const char *name))(void)
+{
+    void (*function)(void) = NULL;
+    const char *driver = getenv("CF_DRIVER");
+    if (driver && strcmp(driver, "host") == 0)
+        return NULL;
+    static void *library;
+    if (!library)
+        library = dlopen("libcuda.so.1", RTLD_NOW);
+    if (library)
+        *(void **)&function = dlsym(library, name);
+    return function;
+}
+
+/* What the fake driver was asked; skips the test on any other. */
+static inline const struct fake_counts *fake_counts(void)
+{
+    fake_cuda_counts_function *counts = (fake_cuda_counts_function *)fake_function("fake_cuda_counts");
+    if (!counts) {
+        puts("# skip: not the driver that plays a GPU");
+        skip();
+    }
+    return counts();
+}
+
+/* The main function's value, for tests whose kernels are in `module`: as RUN_WITH_FAKE(). */
+static inline int run_made(int argc, char *argv[], const cf_module *module, const struct CMUnitTest *tests,
+                           size_t count, CMFixtureFunction setup, CMFixtureFunction teardown)
+{
+    fake_cuda_add_function *add = (fake_cuda_add_function *)fake_function("fake_cuda_add");
+    if (add)
+        add(module);
+    if (!add && on_cuda()) {
+        printf("1..%zu\n", count);
+        for (size_t i = 0; i < count; i++)
+            printf("ok %zu - %s # SKIP a GPU has no code for kernels made by hand\n", i + 1, tests[i].name);
+        return 0;
+    }
+    return run_with_fake(argc, argv, tests, count, setup, teardown);
+}
+#define RUN_MADE(argc, argv, module, tests, setup, teardown)                                                           \
+    run_made(argc, argv, module, tests, sizeof(tests) / sizeof(tests)[0], setup, teardown)
+
+/* Device memory with a copy of `bytes` bytes. */
+static inline void *upload(const void *data, size_t bytes)
+{
+    void *memory = NULL;
+    assert_int_equal(cf_mem_alloc(&memory, bytes), CF_OK);
+    assert_int_equal(cf_mem_copy(memory, data, bytes), CF_OK);
+    return memory;
+}
+
+#endif

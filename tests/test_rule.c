@@ -1,0 +1,372 @@
+/* test_rule.c - the launch rule beside grid and block: items, block(auto), shared memory, cooperative launches, CPU bodies
+ * that are called once, and what a CPU body says of its parameters. */
+#include "on_made.h"
+
+#include "internal.h"
+
+#include <pthread.h>
+
+/* ---- A kernel that counts: how it was called is what is tested ---- */
+
+enum { COUNT, ITEMS, SHARED, BOX, PARAMS };
+
+struct box {
+    char name[20];
+    int32_t n;
+};
+
+static cf_param params[PARAMS] = {
+    VALUE("count", int64_t, CF_I64),
+    VALUE("items", int32_t, CF_I32),
+    VALUE("shared_bytes", int64_t, CF_I64),
+    VALUE("box", struct box, CF_OPAQUE),
+};
+static const uint32_t host_bytes[PARAMS] = {8, 4, 8, 24};
+
+static struct {
+    pthread_mutex_t lock;
+    uint64_t blocks;
+    int calls, is_elsewhere; /* a call was on another thread than the launch */
+    cf_dim3 grid, block;
+    pthread_t launcher;
+    struct box box;
+} seen = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void look(const cf_host_launch *launch, uint64_t begin, uint64_t end)
+{
+    pthread_mutex_lock(&seen.lock);
+    seen.blocks += end - begin;
+    seen.calls++;
+    seen.is_elsewhere |= !pthread_equal(pthread_self(), seen.launcher);
+    seen.grid = launch->grid;
+    seen.block = launch->block;
+    seen.box = *(const struct box *)launch->args[BOX];
+    pthread_mutex_unlock(&seen.lock);
+}
+
+static struct made_image image;
+static cf_state state;
+static const cf_expr items = NUMBER("items", ITEMS), shared = NUMBER("shared_bytes", SHARED);
+static const cf_expr two = FIXED(2), one = FIXED(1);
+static const cf_kernel template = {.size = sizeof(cf_kernel), .version = CF_REGISTRY_VERSION, .name = "look",
+                                   .family = "look", .function = "made_look", .image = &image.image, .entry = "look",
+                                   .state = &state, .nparams = PARAMS, .params = params,
+                                   .launch = {.grid = {NUMBER("count", COUNT)}, .block = {FIXED(64)}}, .host = look,
+                                   .host_bytes = host_bytes};
+static cf_kernel kernel;
+static const cf_kernel *const kernels[] = {&template};
+static const cf_module module = {.size = sizeof module, .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1,
+                                 .kernels = kernels};
+
+static int set_up(void **unused)
+{
+    (void)unused;
+    kernel = template;
+    return 0;
+}
+
+static int tear_down(void **unused)
+{
+    (void)unused;
+    assert_ok(cf_shutdown());
+    assert_nothing_alive();
+    return 0;
+}
+
+static int call(int64_t count, int32_t of_items, int64_t bytes)
+{
+    struct box box = {"twenty characters...", 7};
+    void *const args[] = {&count, &of_items, &bytes, &box};
+    seen.blocks = 0;
+    seen.calls = seen.is_elsewhere = 0;
+    seen.launcher = pthread_self();
+    return cf_call(&kernel, args);
+}
+
+static void expect_blocks(int64_t count, int32_t of_items, uint64_t blocks)
+{
+    assert_ok(call(count, of_items, 0));
+    assert_int_equal(seen.blocks, blocks);
+    if (blocks) {
+        assert_int_equal(seen.grid.x, blocks);
+        assert_true(memcmp(seen.box.name, "twenty characters...", 20) == 0 && seen.box.n == 7);
+    }
+}
+
+/* ---- items ---- */
+
+static void rule_items_divide_the_grid_along_x(void **unused)
+{
+    (void)unused;
+    kernel.launch.items = items;
+    expect_blocks(0, 4, 0);
+    expect_blocks(1, 4, 1);
+    expect_blocks(256, 4, 1);
+    expect_blocks(257, 4, 2);
+    expect_blocks(1000, 1, 16);
+    expect_blocks(INT64_MAX, INT32_MAX, 67108865);
+    kernel.launch.grid[1] = two;
+    assert_ok(call(512, 4, 0));
+    assert_true(seen.grid.x == 2 && seen.grid.y == 2 && seen.blocks == 4);
+}
+
+static void rule_items_below_1_are_invalid(void **unused)
+{
+    (void)unused;
+    kernel.launch.items = items;
+    assert_fails(call(10, 0, 0), CF_EINVAL, "made_look: items(items) is 0 with items = 0; a thread takes at least one");
+    assert_fails(call(10, -1, 0), CF_EINVAL, "made_look: items(items) is negative with items = -1");
+    assert_int_equal(seen.calls, 0);
+}
+
+/* ---- block(auto) ---- */
+
+static int is_fake(void)
+{
+    return fake_function("fake_cuda_counts") != NULL;
+}
+
+static void rule_block_auto_is_what_the_driver_says(void **unused)
+{
+    (void)unused;
+    static const cf_expr none = {NULL, NULL};
+    unsigned int block = is_fake() ? FAKE_BEST_BLOCK : 256;
+    kernel.launch.block[0] = none;
+    kernel.launch.is_block_auto = 1;
+    expect_blocks(0, 0, 0);
+    assert_null(state.loaded); /* nothing had to be asked */
+    expect_blocks(1, 0, 1);
+    assert_true(seen.block.x == block && seen.block.y == 1 && seen.block.z == 1);
+    expect_blocks(10 * block, 0, 10);
+    expect_blocks(10 * block + 1, 0, 11);
+    assert_fails(call(INT64_MAX, 0, 0), CF_EOVERFLOW, "made_look: grid(count) asks for ");
+}
+
+static void rule_block_auto_is_asked_once_a_context(void **unused)
+{
+    (void)unused;
+    const struct fake_counts *counts = fake_counts();
+    int before = counts->best_block;
+    kernel.launch.is_block_auto = 1;
+    for (int i = 0; i < 5; i++)
+        assert_ok(call(1000, 0, 0));
+    assert_int_equal(counts->best_block - before, 1);
+    CUcontext context;
+    assert_int_equal(context_create(&context, 0, 0), CUDA_SUCCESS);
+    for (int i = 0; i < 5; i++)
+        assert_ok(call(1000, 0, 0));
+    assert_int_equal(context_destroy(context), CUDA_SUCCESS);
+    assert_int_equal(counts->best_block - before, 2);
+}
+
+/* ---- shared ---- */
+
+static void rule_shared_reaches_the_launch(void **unused)
+{
+    (void)unused;
+    const struct fake_counts *counts = fake_counts();
+    kernel.launch.shared = shared;
+    int before = counts->set_attribute;
+    assert_ok(call(1, 0, 0));
+    assert_int_equal(counts->shared, 0);
+    assert_ok(call(1, 0, 1000));
+    assert_int_equal(counts->shared, 1000);
+    assert_ok(call(1, 0, 48 << 10));
+    assert_int_equal(counts->shared, 48 << 10);
+    assert_int_equal(counts->set_attribute - before, 0);
+}
+
+/* Each size that is larger than those before is asked for once. */
+static void rule_shared_past_48_kib_is_asked_for_once(void **unused)
+{
+    (void)unused;
+    const struct fake_counts *counts = fake_counts();
+    static const int sizes[] = {(48 << 10) + 1, 100000, 60000, 1000, 100000, 232448, 232448, 0};
+    kernel.launch.shared = shared;
+    int before = counts->set_attribute, asked = counts->get_attribute;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        assert_ok(call(1, 0, sizes[i]));
+        assert_int_equal(counts->shared, sizes[i]);
+    }
+    assert_int_equal(counts->set_attribute - before, 3);
+    assert_int_equal(counts->get_attribute - asked, 1);
+}
+
+static void rule_without_shared_asks_nothing(void **unused)
+{
+    (void)unused;
+    const struct fake_counts *counts = fake_counts();
+    int asked = counts->get_attribute + counts->set_attribute + counts->best_block + counts->alloc_async;
+    assert_ok(call(1, 0, 0));
+    assert_int_equal(counts->get_attribute + counts->set_attribute + counts->best_block + counts->alloc_async, asked);
+}
+
+static void rule_bad_shared_is_invalid(void **unused)
+{
+    (void)unused;
+    kernel.launch.shared = shared;
+    assert_fails(call(1, 0, -1), CF_EINVAL, "made_look: shared(shared_bytes) is negative with shared_bytes = -1");
+    assert_fails(call(1, 0, (int64_t)1 << 31), CF_EINVAL,
+                 "made_look: shared(shared_bytes) is 2147483648 with shared_bytes = 2147483648; no device has as much "
+                 "shared memory");
+    assert_int_equal(seen.calls, 0);
+    if (is_fake())
+        assert_fails(call(1, 0, 232449), CF_EINVAL,
+                     "made_look: shared(shared_bytes) is 232449 bytes with shared_bytes = 232449, and the device has at "
+                     "most 232448 for a block");
+    assert_ok(call(1, 0, 1000));
+}
+
+static void rule_shared_past_a_small_device_is_invalid(void **unused)
+{
+    (void)unused;
+    kernel.launch.shared = shared;
+    assert_ok(call(1, 0, 65536));
+    assert_fails(call(1, 0, 65537), CF_EINVAL, "the device has at most 65536 for a block");
+}
+
+static void *share_on_thread(void *bytes)
+{
+    struct box box = {"", 0};
+    int64_t count = 1, size = (int64_t)(intptr_t)bytes;
+    int32_t of_items = 0;
+    void *const args[] = {&count, &of_items, &size, &box};
+    for (int i = 0; i < 50; i++)
+        if (cf_launch(&kernel, NULL, args) != CF_OK)
+            return "a launch fails";
+    return NULL;
+}
+
+/* A thread that needs less must not take away what another one has asked for. */
+static void rule_shared_of_8_threads_is_enough_for_each(void **unused)
+{
+    (void)unused;
+    pthread_t threads[8];
+    kernel.launch.shared = shared;
+    for (intptr_t i = 0; i < 8; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, share_on_thread, (void *)(50000 + i * 20000)), 0);
+    for (int i = 0; i < 8; i++) {
+        void *wrong;
+        assert_int_equal(pthread_join(threads[i], &wrong), 0);
+        assert_null(wrong);
+    }
+}
+
+/* ---- cooperative ---- */
+
+static void rule_cooperative_is_launched_as_such(void **unused)
+{
+    (void)unused;
+    kernel.launch.is_cooperative = 1;
+    expect_blocks(640, 0, 10);
+    if (is_fake()) {
+        const struct fake_counts *counts = fake_counts();
+        int before = counts->cooperative, others = counts->launch;
+        expect_blocks(640, 0, 10);
+        assert_int_equal(counts->cooperative - before, 1);
+        assert_int_equal(counts->launch - others, 0);
+    }
+}
+
+static void rule_cooperative_grid_past_the_device_is_invalid(void **unused)
+{
+    (void)unused;
+    kernel.launch.is_cooperative = 1;
+    assert_ok(call(64 * 20, 0, 0));
+    assert_fails(call(64 * 20 + 1, 0, 0), CF_EINVAL,
+                 "made_look: its grid of 21 blocks does not fit the device at once, as cooperative asks: "
+                 "cuLaunchCooperativeKernel returned 720 (CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, ");
+    assert_int_equal(seen.calls, 0);
+    assert_ok(call(64, 0, 0));
+}
+
+/* ---- CPU bodies ---- */
+
+static int call_on_cpu(int64_t count)
+{
+    int device;
+    assert_ok(cf_device_current(&device));
+    assert_ok(cf_device_use(CF_HOST));
+    int status = call(count, 0, 0);
+    assert_ok(cf_device_use(device));
+    return status;
+}
+
+static void body_of_blocks_is_called_in_parts(void **unused)
+{
+    (void)unused;
+    assert_ok(call_on_cpu(10000000));
+    assert_int_equal(seen.blocks, 156250);
+    assert_true(seen.calls > 1);
+}
+
+static void body_of_the_whole_is_called_once_by_the_caller(void **unused)
+{
+    (void)unused;
+    for (int cooperative = 0; cooperative < 2; cooperative++) {
+        kernel.is_host_whole = 1;
+        kernel.launch.is_cooperative = (uint8_t)cooperative;
+        assert_ok(call_on_cpu(10000000));
+        assert_int_equal(seen.blocks, 156250);
+        assert_int_equal(seen.calls, 1);
+        assert_false(seen.is_elsewhere);
+    }
+}
+
+static void body_that_is_not_there_is_not_supported(void **unused)
+{
+    (void)unused;
+    kernel.host = NULL;
+    assert_int_equal(call_on_cpu(1), CF_ENOTSUP);
+    assert_string_equal(cf_last_error(), "made_look: it has no form for the CPU: its annotation says host(none)");
+}
+
+static void body_with_parameter_of_another_size_names_it(void **unused)
+{
+    (void)unused;
+    static uint32_t bytes[PARAMS];
+    memcpy(bytes, host_bytes, sizeof bytes);
+    kernel.host_bytes = bytes;
+    bytes[BOX] = 28;
+    for (int i = 0; i < 2; i++) { /* it is not kept */
+        assert_int_equal(call_on_cpu(1), CF_EIMAGE);
+        assert_string_equal(cf_last_error(),
+                            "made_look: box has 28 bytes in its form for the CPU and 24 in its descriptor");
+    }
+    bytes[BOX] = 24;
+    params[COUNT].direction = CF_POINTER; /* as large as a pointer, whatever it points to */
+    params[COUNT].bytes = 1;
+    kernel.launch.grid[0] = one;
+    int status = call_on_cpu(0);
+    params[COUNT] = (cf_param)VALUE("count", int64_t, CF_I64);
+    assert_int_equal(status, CF_OK);
+    kernel.host_bytes = NULL; /* of an older one: nothing to compare */
+    assert_ok(tear_down(NULL));
+    assert_ok(call_on_cpu(1));
+}
+
+int main(int argc, char *argv[])
+{
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(rule_items_divide_the_grid_along_x),
+        TEST(rule_items_below_1_are_invalid),
+        TEST(rule_block_auto_is_what_the_driver_says),
+        fake_test(rule_block_auto_is_asked_once_a_context, "CF_DRIVER"),
+        fake_test(rule_shared_reaches_the_launch, "CF_DRIVER"),
+        fake_test(rule_shared_past_48_kib_is_asked_for_once, "CF_DRIVER"),
+        fake_test(rule_without_shared_asks_nothing, "CF_DRIVER"),
+        TEST(rule_bad_shared_is_invalid),
+        TEST(rule_shared_of_8_threads_is_enough_for_each),
+        TEST(rule_cooperative_is_launched_as_such),
+        TEST(body_of_blocks_is_called_in_parts),
+        TEST(body_of_the_whole_is_called_once_by_the_caller),
+        TEST(body_that_is_not_there_is_not_supported),
+        TEST(body_with_parameter_of_another_size_names_it),
+        fake_test(rule_shared_past_a_small_device_is_invalid, "FAKE_CUDA=shared=65536"),
+        fake_test(rule_cooperative_grid_past_the_device_is_invalid, "FAKE_CUDA=resident=20"),
+    };
+#undef TEST
+    make_image(&image, 3);
+    return RUN_MADE(argc, argv, &module, tests, set_up, tear_down);
+}

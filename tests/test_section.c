@@ -1,0 +1,465 @@
+/* test_section.c - sections and pitches: what is checked of them, and that a call copies the section and nothing else. */
+#include "on_made.h"
+
+#include <sys/mman.h>
+
+#include "internal.h"
+
+#define DIMS 4
+#define POISON 0x5a
+
+/* ---- A kernel: adds 1 to each element of a section of x, into y, which lies alike ---- */
+
+enum { X, Y, EXTENT, LOWER = EXTENT + DIMS, PITCH = LOWER + DIMS, PARAMS = PITCH + DIMS };
+
+static const cf_expr extents[] = {NUMBER("e0", EXTENT), NUMBER("e1", EXTENT + 1), NUMBER("e2", EXTENT + 2),
+                                  NUMBER("e3", EXTENT + 3)};
+static const cf_expr lowers[] = {NUMBER("l0", LOWER), NUMBER("l1", LOWER + 1), NUMBER("l2", LOWER + 2),
+                                 NUMBER("l3", LOWER + 3)};
+static const cf_expr pitches[] = {
+    {NULL, NULL}, NUMBER("p1", PITCH + 1), NUMBER("p2", PITCH + 2), NUMBER("p3", PITCH + 3)};
+
+static cf_param params[PARAMS] = {
+    {.name = "x", .ctype = "const int32_t *", .type = CF_I32, .direction = CF_IN, .lanes = 1, .bytes = 4, .align = 4},
+    {.name = "y", .ctype = "int32_t *", .type = CF_I32, .direction = CF_OUT, .lanes = 1, .bytes = 4, .align = 4},
+    VALUE("e0", int64_t, CF_I64), VALUE("e1", int64_t, CF_I64), VALUE("e2", int64_t, CF_I64),
+    VALUE("e3", int64_t, CF_I64), VALUE("l0", int64_t, CF_I64), VALUE("l1", int64_t, CF_I64),
+    VALUE("l2", int64_t, CF_I64), VALUE("l3", int64_t, CF_I64), VALUE("p0", int64_t, CF_I64),
+    VALUE("p1", int64_t, CF_I64), VALUE("p2", int64_t, CF_I64), VALUE("p3", int64_t, CF_I64),
+};
+
+static int64_t number(void *const args[], uint32_t i)
+{
+    return *(const int64_t *)args[i];
+}
+
+/* The place of an element, counted from the pointer, given its indices in the section. */
+static int64_t place_of(void *const args[], const int64_t index[], uint32_t ndims)
+{
+    int64_t at = 0;
+    for (uint32_t d = 0; d < ndims; d++) {
+        int64_t pitch = params[X].pitches ? number(args, PITCH + d) : number(args, EXTENT + d);
+        at = (d ? at * pitch : 0) + index[d] + (params[X].lowers ? number(args, LOWER + d) : 0);
+    }
+    return at;
+}
+
+/* The next indices; 0 behind the last. */
+static int next(void *const args[], int64_t index[], uint32_t ndims)
+{
+    for (uint32_t d = ndims; d-- > 0;) {
+        if (++index[d] < number(args, EXTENT + d))
+            return 1;
+        index[d] = 0;
+    }
+    return 0;
+}
+
+static void add_1(const cf_host_launch *launch, uint64_t begin, uint64_t end)
+{
+    int64_t index[DIMS] = {0};
+    const int32_t *x = *(int32_t *const *)launch->args[X];
+    int32_t *y = *(int32_t *const *)launch->args[Y];
+    assert_true(begin == 0 && end == 1);
+    do {
+        int64_t at = place_of(launch->args, index, params[X].ndims);
+        y[at] = x[at] + 1;
+    } while (next(launch->args, index, params[X].ndims));
+}
+
+static struct made_image image;
+static const cf_kernel kernel = {MADE_KERNEL("add_1", image), .nparams = PARAMS, .params = params,
+                                 .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}}, .host = add_1};
+static const cf_kernel *const kernels[] = {&kernel};
+static const cf_module module = {.size = sizeof module, .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1,
+                                 .kernels = kernels};
+
+static void shape(uint32_t ndims, int has_lowers, int has_pitches, cf_direction of_y)
+{
+    for (int i = X; i <= Y; i++) {
+        params[i].ndims = ndims;
+        params[i].extents = extents;
+        params[i].lowers = has_lowers ? lowers : NULL;
+        params[i].pitches = has_pitches ? pitches : NULL;
+    }
+    params[Y].direction = of_y;
+}
+
+/* The numbers of a call, and its arguments. */
+struct call {
+    void *x, *y;
+    int64_t numbers[PARAMS - EXTENT];
+    void *args[PARAMS];
+};
+
+static void set(struct call *call, void *x, void *y, const int64_t numbers[3][DIMS])
+{
+    call->x = x;
+    call->y = y;
+    memcpy(call->numbers, numbers, sizeof call->numbers);
+    call->args[X] = &call->x;
+    call->args[Y] = &call->y;
+    for (int i = EXTENT; i < PARAMS; i++)
+        call->args[i] = &call->numbers[i - EXTENT];
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    shape(2, 1, 1, CF_OUT);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    assert_ok(cf_shutdown());
+    assert_nothing_alive();
+    return 0;
+}
+
+/* ---- Results ---- */
+
+/* One call with random numbers: arrays in host or device memory that begin where the section does and end with it. */
+static void check_shape(unsigned short seed[], uint32_t ndims, int has_lowers, int has_pitches, int mix)
+{
+    int64_t numbers[3][DIMS] = {{0}}, index[DIMS] = {0}, last[DIMS] = {0};
+    struct call call;
+    for (uint32_t d = 0; d < ndims; d++) {
+        numbers[0][d] = 1 + nrand48(seed) % 5;
+        numbers[1][d] = has_lowers ? nrand48(seed) % 4 : 0;
+        numbers[2][d] = numbers[0][d] + numbers[1][d] + (has_pitches ? nrand48(seed) % 3 : 0);
+        last[d] = numbers[0][d] - 1;
+    }
+    shape(ndims, has_lowers, has_pitches, nrand48(seed) % 2 ? CF_OUT : CF_INOUT);
+    set(&call, NULL, NULL, (const int64_t(*)[DIMS])numbers);
+    int64_t first = place_of(call.args, index, ndims), span = place_of(call.args, last, ndims) + 1 - first;
+    size_t bytes = (size_t)span * sizeof(int32_t);
+    int32_t *x = malloc(bytes), *y = malloc(bytes), *expected = malloc(bytes);
+    assert_true(x && y && expected);
+    for (int64_t i = 0; i < span; i++)
+        x[i] = (int32_t)nrand48(seed);
+    memset(y, POISON, bytes);
+    memset(expected, POISON, bytes);
+    do {
+        int64_t at = place_of(call.args, index, ndims) - first;
+        expected[at] = x[at] + 1;
+    } while (next(call.args, index, ndims));
+    void *there_x = mix & 1 ? upload(x, bytes) : x, *there_y = mix & 2 ? upload(y, bytes) : y;
+    call.x = (char *)there_x - first * (int64_t)sizeof *x;
+    call.y = (char *)there_y - first * (int64_t)sizeof *y;
+    assert_ok(cf_call(&kernel, call.args));
+    if (mix & 2)
+        assert_ok(cf_mem_copy(y, there_y, bytes));
+    assert_memory_equal(y, expected, bytes);
+    assert_ok(cf_mem_free(mix & 1 ? there_x : NULL));
+    assert_ok(cf_mem_free(mix & 2 ? there_y : NULL));
+    free(x);
+    free(y);
+    free(expected);
+}
+
+static void call_any_shape_in_any_memory_is_right(void **state)
+{
+    (void)state;
+    unsigned short seed[3] = {1, 2, 3};
+    for (int round = 0; round < 2000; round++) {
+        int has_pitches = (int)(nrand48(seed) % 2);
+        uint32_t ndims = 1 + (uint32_t)(nrand48(seed) % DIMS);
+        check_shape(seed, ndims, (has_pitches || ndims == 1) && nrand48(seed) % 2, has_pitches, round % 4);
+    }
+}
+
+/* Rows end where pages do, and the pages between them cannot be touched. */
+static void call_memory_between_the_rows_is_not_touched(void **state)
+{
+    (void)state;
+    enum { ROWS = 4, ROW = 7 };
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), elements = page / sizeof(int32_t);
+    char *memory = mmap(NULL, 4 * ROWS * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(memory != MAP_FAILED);
+    for (int i = 0; i < 4 * ROWS; i += 2)
+        assert_int_equal(mprotect(memory + (size_t)i * page, page, PROT_NONE), 0);
+    /* Row r of x ends page 2r + 1, and row r of y page 2r + 1 + 2 * ROWS. */
+    int32_t *x = (int32_t *)(void *)memory + 2 * elements - ROW, *y = x + 2 * ROWS * elements;
+    for (size_t r = 0; r < ROWS; r++)
+        for (size_t i = 0; i < ROW; i++)
+            x[2 * r * elements + i] = (int32_t)(100 * r + i);
+    const int64_t numbers[3][DIMS] = {{ROWS, ROW}, {3, 5}, {0, (int64_t)(2 * elements)}};
+    struct call call;
+    int64_t before = 3 * numbers[2][1] + 5;
+    set(&call, x - before, y - before, numbers);
+    assert_ok(cf_call(&kernel, call.args));
+    for (size_t r = 0; r < ROWS; r++)
+        for (size_t i = 0; i < ROW; i++)
+            assert_int_equal(y[2 * r * elements + i], 100 * r + i + 1);
+    munmap(memory, 4 * ROWS * page);
+}
+
+/* The driver copies rows at once, and has less to copy than the array is large. */
+static void call_rows_of_a_host_array_are_one_copy(void **state)
+{
+    (void)state;
+    const struct fake_counts *counts = fake_counts();
+    static int32_t x[3 * 7 * 11], y[3 * 7 * 11];
+    static const int64_t rows[3][DIMS] = {{5, 4}, {1, 2}, {0, 7}}, whole[3][DIMS] = {{5, 7}, {1, 0}, {0, 7}};
+    static const int64_t slices[3][DIMS] = {{3, 4, 5}, {0, 1, 1}, {0, 7, 11}};
+    struct call call;
+    int before = counts->copy_2d;
+    set(&call, x, y, rows);
+    assert_ok(cf_call(&kernel, call.args));
+    assert_int_equal(counts->copy_2d - before, 2); /* x in, y out; out alone is not copied in */
+    before = counts->copy_2d;
+    set(&call, x, y, whole);
+    assert_ok(cf_call(&kernel, call.args));
+    assert_int_equal(counts->copy_2d - before, 0);
+    before = counts->copy_2d;
+    shape(3, 1, 1, CF_INOUT);
+    set(&call, x, y, slices);
+    assert_ok(cf_call(&kernel, call.args));
+    assert_int_equal(counts->copy_2d - before, 9);
+}
+
+static CUresult refuse_2d(const CUDA_MEMCPY2D *copy)
+{
+    (void)copy;
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
+/* Past the pitch that cuMemcpy2D() takes, rows are copied one by one. The memory is there only where it is used. */
+static void copy_section_of_rows_too_far_apart_for_the_driver_is_right(void **state)
+{
+    (void)state;
+    struct cf__driver driver = cf__driver_host;
+    driver.cuMemcpy2D = refuse_2d;
+    const struct cf__place place = {.driver = &driver};
+    const size_t pitch = (size_t)1 << 31, bytes = pitch + 8;
+    char *from = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *to = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    assert_true(from != MAP_FAILED && to != MAP_FAILED);
+    struct cf__section section = {.count = 4, .span = bytes, .ndims = 2, .extents = {2, 2}, .strides = {pitch, 4}};
+    memcpy(from, "row 0, and more", 15);
+    memcpy(from + pitch, "row 1", 5);
+    assert_int_equal(cf__copy_section(&place, &section, 4, from, to, 0), CUDA_SUCCESS);
+    assert_memory_equal(to, "row 0, a\0", 9);
+    assert_memory_equal(to + pitch, "row 1", 5);
+    section.strides[0] = pitch - 1; /* which the driver gets to see */
+    assert_int_equal(cf__copy_section(&place, &section, 4, from, to, 0), CUDA_ERROR_INVALID_VALUE);
+    munmap(from, bytes);
+    munmap(to, bytes);
+}
+
+/* ---- Refusals ---- */
+
+static void expect_refused(uint32_t ndims, const int64_t numbers[3][DIMS], int status, const char *detail)
+{
+    int32_t x[64] = {0}, y[64];
+    struct call call;
+    shape(ndims, 1, 1, CF_OUT);
+    memset(y, POISON, sizeof y);
+    set(&call, x, y, numbers);
+    assert_int_equal(cf_call(&kernel, call.args), status);
+    assert_string_equal(cf_last_error(), detail);
+    assert_int_equal(cf_launch(&kernel, NULL, call.args), status);
+    assert_string_equal(cf_last_error(), detail);
+    for (size_t i = 0; i < sizeof y; i++)
+        assert_int_equal(((unsigned char *)y)[i], POISON);
+}
+#define ROWS(...) ((const int64_t[3][DIMS]){__VA_ARGS__})
+
+static void call_negative_number_is_named(void **state)
+{
+    (void)state;
+    expect_refused(2, ROWS({2, -3}, {0, 0}, {0, 3}), CF_EINVAL, "made_add_1: the extent x[e1] is negative with e1 = -3");
+    expect_refused(2, ROWS({2, 3}, {-1, 0}, {0, 3}), CF_EINVAL,
+                   "made_add_1: the lower bound x[l0:] is negative with l0 = -1");
+    expect_refused(2, ROWS({2, 3}, {0, -1}, {0, 3}), CF_EINVAL,
+                   "made_add_1: the lower bound x[l1:] is negative with l1 = -1");
+    expect_refused(2, ROWS({2, 3}, {0, 0}, {0, -3}), CF_EINVAL, "made_add_1: pitch(x: p1) is negative with p1 = -3");
+    expect_refused(2, ROWS({0, 0}, {0, 0}, {0, -3}), CF_EINVAL, "made_add_1: pitch(x: p1) is negative with p1 = -3");
+}
+
+static void call_pitch_shorter_than_its_row_is_invalid(void **state)
+{
+    (void)state;
+    expect_refused(2, ROWS({2, 5}, {0, 0}, {0, 3}), CF_EINVAL,
+                   "made_add_1: pitch(x: p1) is 3, shorter than its row of 5 with p1 = 3, l1 = 0, e1 = 5");
+    expect_refused(2, ROWS({2, 5}, {0, 1}, {0, 5}), CF_EINVAL,
+                   "made_add_1: pitch(x: p1) is 5, shorter than its row of 6 with p1 = 5, l1 = 1, e1 = 5");
+    expect_refused(3, ROWS({1, 2, 3}, {0, 3, 0}, {0, 4, 3}), CF_EINVAL,
+                   "made_add_1: pitch(x: p1) is 4, shorter than its row of 5 with p1 = 4, l1 = 3, e1 = 2");
+    expect_refused(2, ROWS({0, 5}, {0, 0}, {0, 3}), CF_EINVAL,
+                   "made_add_1: pitch(x: p1) is 3, shorter than its row of 5 with p1 = 3, l1 = 0, e1 = 5");
+}
+
+/* Without a pitch the extent is the rows' length. */
+static void call_section_past_rows_without_pitch_is_invalid(void **state)
+{
+    (void)state;
+    int32_t x[64] = {0};
+    struct call call;
+    shape(2, 1, 0, CF_OUT);
+    set(&call, x, x, ROWS({2, 5}, {0, 1}, {0, 0}));
+    assert_fails(cf_call(&kernel, call.args), CF_EINVAL,
+                 "made_add_1: x[l1:e1] reaches to 6 in rows of 5, since it has no pitch with l1 = 1, e1 = 5");
+    set(&call, x, x + 32, ROWS({2, 5}, {1, 0}, {0, 0})); /* of the outermost dimension it needs none */
+    assert_ok(cf_call(&kernel, call.args));
+}
+
+static void call_too_many_bytes_overflow(void **state)
+{
+    (void)state;
+    const int64_t large = (int64_t)1 << 62;
+    expect_refused(1, ROWS({large}, {0}, {0}), CF_EOVERFLOW,
+                   "made_add_1: x[l0:e0] has more than 2^63 - 1 bytes with e0 = 4611686018427387904, l0 = 0");
+    expect_refused(1, ROWS({1}, {large}, {0}), CF_EOVERFLOW,
+                   "made_add_1: x[l0:e0] has more than 2^63 - 1 bytes with e0 = 1, l0 = 4611686018427387904");
+    expect_refused(1, ROWS({INT64_MAX}, {1}, {0}), CF_EOVERFLOW,
+                   "made_add_1: x[l0:e0] has more than 2^63 - 1 bytes with e0 = 9223372036854775807, l0 = 1");
+    expect_refused(2, ROWS({3, 1}, {0, 0}, {0, large}), CF_EOVERFLOW,
+                   "made_add_1: x[l0:e0][l1:e1] has more than 2^63 - 1 bytes with e0 = 3, l0 = 0, e1 = 1, l1 = 0, "
+                   "p1 = 4611686018427387904");
+}
+
+static void call_empty_section_takes_null(void **state)
+{
+    (void)state;
+    const int64_t large = (int64_t)1 << 62;
+    struct call call;
+    /* The kernel's grid is not empty, but its body would touch an element: so it is left out. */
+    cf_kernel empty = kernel;
+    empty.launch.grid[0] = (cf_expr){"0", OPS(CONST(0))};
+    set(&call, NULL, NULL, ROWS({0, 5}, {1, 2}, {0, 9}));
+    assert_ok(cf_call(&empty, call.args));
+    set(&call, NULL, NULL, ROWS({5, 0}, {large, large}, {0, large}));
+    assert_ok(cf_call(&empty, call.args));
+    set(&call, NULL, NULL, ROWS({5, 1}, {1, 2}, {0, 9}));
+    assert_fails(cf_call(&empty, call.args), CF_EINVAL, "made_add_1: x is NULL and its extent is 5");
+}
+
+static void call_section_past_its_allocation_is_invalid(void **state)
+{
+    (void)state;
+    static const int32_t zeros[40];
+    int32_t *x = upload(zeros, sizeof zeros), *y = upload(zeros, sizeof zeros);
+    struct call call;
+    set(&call, x, y, ROWS({4, 10}, {0, 0}, {0, 10}));
+    assert_ok(cf_call(&kernel, call.args));
+    set(&call, x, y, ROWS({4, 5}, {0, 5}, {0, 10})); /* to the last element */
+    assert_ok(cf_call(&kernel, call.args));
+    set(&call, x, y, ROWS({4, 5}, {0, 0}, {0, 11})); /* 3 * 11 + 5 of 40 */
+    assert_ok(cf_call(&kernel, call.args));
+    set(&call, x, y, ROWS({4, 5}, {0, 0}, {0, 12}));
+    assert_fails(cf_call(&kernel, call.args), CF_EINVAL,
+                 "made_add_1: x has 20 elements, 164 bytes, and its allocation ends after 160 bytes");
+    set(&call, x, y, ROWS({4, 5}, {0, 6}, {0, 11}));
+    assert_fails(
+        cf_call(&kernel, call.args), CF_EINVAL,
+        "made_add_1: x has 20 elements, from byte 24 to byte 176, and its allocation ends after 160 bytes");
+    assert_ok(cf_mem_free(x));
+    assert_ok(cf_mem_free(y));
+}
+
+static void call_pointer_off_its_alignment_is_invalid(void **state)
+{
+    (void)state;
+    int32_t x[16] = {0}, y[16];
+    struct call call;
+    set(&call, (char *)x + 2, y, ROWS({1, 5}, {0, 0}, {0, 5}));
+    assert_fails(cf_call(&kernel, call.args), CF_EINVAL, "is not aligned to its elements' 4 bytes");
+}
+
+static void call_more_dimensions_than_there_are_is_invalid(void **state)
+{
+    (void)state;
+    int32_t x[4] = {0};
+    struct call call;
+    set(&call, x, x, ROWS({1, 1}, {0, 0}, {0, 1}));
+    params[Y].ndims = CF_ARRAY_DIMS + 1;
+    assert_fails(cf_call(&kernel, call.args), CF_EINVAL, "made_add_1: y has 9 dimensions, and an array has at most 8");
+}
+
+/* ---- Pointers that are no arrays ---- */
+
+static void call_pointer_without_extent_is_no_array(void **state)
+{
+    (void)state;
+    int32_t host[4] = {1, 2, 3, 4};
+    int32_t *device = upload(host, sizeof host), *result = upload(host, sizeof host);
+    struct call call;
+    shape(0, 0, 0, CF_INOUT); /* the kernel reads one element then */
+    set(&call, device, result, ROWS({1}, {0}, {0}));
+    assert_ok(cf_call(&kernel, call.args));
+    assert_ok(cf_mem_copy(host, result, sizeof host));
+    assert_true(host[0] == 2 && host[1] == 2);
+    params[X].direction = CF_POINTER;
+    params[X].bytes = params[X].align = 0; /* as of void * */
+    params[X].type = CF_OPAQUE;
+    assert_ok(cf_call(&kernel, call.args));
+    set(&call, host, result, ROWS({1}, {0}, {0}));
+    if (on_cuda())
+        assert_fails(cf_call(&kernel, call.args), CF_EINVAL,
+                     "made_add_1: x is host memory; it has no declared extent and takes device memory only");
+    else
+        assert_ok(cf_call(&kernel, call.args));
+    params[X].direction = CF_IN;
+    params[X].bytes = params[X].align = 4;
+    params[X].type = CF_I32;
+    assert_ok(cf_mem_free(device));
+    assert_ok(cf_mem_free(result));
+}
+
+/* Memory whose first pages alone are known to the driver: it refuses to copy that as one. */
+static void call_rows_registered_in_part_are_right(void **state)
+{
+    (void)state;
+    enum { PAGE = 4096, ROW = 1000, PITCH_ = 1024, COUNT = 6 };
+    int (*host_register)(void *, size_t, unsigned int) =
+        (int (*)(void *, size_t, unsigned int))driver_function("cuMemHostRegister", 6050);
+    int (*host_unregister)(void *) = (int (*)(void *))driver_function("cuMemHostUnregister", 4000);
+    int32_t *x = aligned_alloc(PAGE, COUNT * PAGE), *y = aligned_alloc(PAGE, COUNT * PAGE);
+    struct cf__place place;
+    assert_true(x && y);
+    for (int i = 0; i < COUNT * PITCH_; i++)
+        x[i] = i;
+    memset(y, POISON, COUNT * PAGE);
+    assert_ok(cf__enter(&place, "test", NULL));
+    assert_int_equal(host_register(x, 2 * PAGE, 0), 0);
+    assert_int_equal(host_register(y, 3 * PAGE, 0), 0);
+    struct call call;
+    set(&call, x, y, ROWS({COUNT, ROW}, {0, 10}, {0, PITCH_}));
+    assert_ok(cf_call(&kernel, call.args));
+    for (int i = 0; i < COUNT * PITCH_; i++) {
+        int is_inside = i % PITCH_ >= 10 && i % PITCH_ < 10 + ROW;
+        assert_int_equal(y[i], is_inside ? i + 1 : 0x5a5a5a5a);
+    }
+    assert_int_equal(host_unregister(x), 0);
+    assert_int_equal(host_unregister(y), 0);
+    cf__leave(&place);
+    free(x);
+    free(y);
+}
+
+int main(int argc, char *argv[])
+{
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(call_any_shape_in_any_memory_is_right),
+        TEST(call_memory_between_the_rows_is_not_touched),
+        fake_test(call_rows_of_a_host_array_are_one_copy, "CF_DRIVER"),
+        TEST(copy_section_of_rows_too_far_apart_for_the_driver_is_right),
+        TEST(call_negative_number_is_named),
+        TEST(call_pitch_shorter_than_its_row_is_invalid),
+        TEST(call_section_past_rows_without_pitch_is_invalid),
+        TEST(call_too_many_bytes_overflow),
+        TEST(call_empty_section_takes_null),
+        TEST(call_section_past_its_allocation_is_invalid),
+        TEST(call_pointer_off_its_alignment_is_invalid),
+        TEST(call_more_dimensions_than_there_are_is_invalid),
+        TEST(call_pointer_without_extent_is_no_array),
+        fake_test(call_rows_registered_in_part_are_right, "CF_DRIVER"),
+    };
+#undef TEST
+    make_image(&image, 1);
+    return RUN_MADE(argc, argv, &module, tests, set_up, tear_down);
+}

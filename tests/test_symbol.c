@@ -1,0 +1,307 @@
+/* test_symbol.c - data in __constant__ memory: set on the device of the call, and nowhere else. */
+#include "on_made.h"
+
+#include "internal.h"
+
+/* ---- Two symbols, and a kernel that reads them: y[i] = scale * coeff[i] ---- */
+
+static double scale = 1; /* the CPU's copies */
+static float coeff[2][3];
+static void *host_scale = &scale, *host_coeff = coeff;
+static const int64_t extents[] = {2, 3};
+static const uint32_t bytes_of_scale = sizeof scale, bytes_of_coeff = sizeof coeff;
+
+static struct made_image image;
+static cf_state scale_state, coeff_state;
+static const cf_symbol scale_template = {.size = sizeof(cf_symbol),
+                                         .version = CF_REGISTRY_VERSION,
+                                         .name = "scale",
+                                         .function = "made_set_scale",
+                                         .ctype = "double",
+                                         .type = CF_F64,
+                                         .lanes = 1,
+                                         .bytes = 8,
+                                         .align = 8,
+                                         .image = &image.image,
+                                         .entry = "scale",
+                                         .host = &host_scale,
+                                         .host_bytes = &bytes_of_scale,
+                                         .state = &scale_state};
+static const cf_symbol coeff_template = {.size = sizeof(cf_symbol),
+                                         .version = CF_REGISTRY_VERSION,
+                                         .name = "coeff",
+                                         .function = "made_set_coeff",
+                                         .ctype = "float",
+                                         .type = CF_F32,
+                                         .lanes = 1,
+                                         .bytes = 4,
+                                         .align = 4,
+                                         .ndims = 2,
+                                         .extents = extents,
+                                         .image = &image.image,
+                                         .entry = "coeff",
+                                         .host = &host_coeff,
+                                         .host_bytes = &bytes_of_coeff,
+                                         .state = &coeff_state};
+static cf_symbol of_scale, of_coeff;
+
+static const cf_expr six = FIXED(6);
+static const cf_param params[] = {{.name = "y",
+                                   .ctype = "double *",
+                                   .type = CF_F64,
+                                   .direction = CF_OUT,
+                                   .lanes = 1,
+                                   .bytes = 8,
+                                   .align = 8,
+                                   .ndims = 1,
+                                   .extents = &six}};
+
+static void multiply(const cf_host_launch *launch, uint64_t begin, uint64_t end)
+{
+    double *y = *(double *const *)launch->args[0];
+    (void)begin, (void)end;
+    for (int i = 0; i < 6; i++)
+        y[i] = scale * (double)coeff[i / 3][i % 3];
+}
+
+static const cf_kernel kernel = {MADE_KERNEL("multiply", image), .nparams = 1, .params = params,
+                                 .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}}, .host = multiply};
+static const cf_kernel *const kernels[] = {&kernel};
+static const cf_symbol *const symbols[] = {&coeff_template, &scale_template};
+static const cf_module module = {.size = sizeof module,
+                                 .version = CF_REGISTRY_VERSION,
+                                 .prefix = "made",
+                                 .count = 1,
+                                 .kernels = kernels,
+                                 .nsymbols = 2,
+                                 .symbols = symbols};
+
+static int set_up(void **state)
+{
+    (void)state;
+    of_scale = scale_template;
+    of_coeff = coeff_template;
+    scale = 1;
+    memset(coeff, 0, sizeof coeff);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    assert_ok(cf_shutdown());
+    assert_nothing_alive();
+    assert_null(scale_state.loaded);
+    return 0;
+}
+
+static const float values[2][3] = {{1, 2, 3}, {4, 5, 6}};
+
+static void expect_products(double factor)
+{
+    double y[6], *pointer = y;
+    void *const args[] = {&pointer};
+    assert_ok(cf_call(&kernel, args));
+    for (int i = 0; i < 6; i++)
+        assert_true(y[i] == factor * (i + 1));
+}
+
+/* ---- Results ---- */
+
+static void symbol_set_is_read_by_the_next_call(void **state)
+{
+    (void)state;
+    double two = 2, three = 3;
+    assert_ok(cf_symbol_set(&of_coeff, values));
+    assert_ok(cf_symbol_set(&of_scale, &two));
+    expect_products(2);
+    assert_ok(cf_symbol_set(&of_scale, &three));
+    expect_products(3);
+    assert_true(scale == (on_cuda() ? 1 : 3)); /* the CPU's copy is the CPU's */
+}
+
+static void symbol_set_from_device_memory_is_read(void **state)
+{
+    (void)state;
+    double two = 2;
+    void *there = upload(values, sizeof values), *also = upload(&two, sizeof two);
+    assert_ok(cf_symbol_set(&of_coeff, there));
+    assert_ok(cf_symbol_set_async(NULL, &of_scale, also));
+    expect_products(2);
+    assert_fails(cf_symbol_set(&of_coeff, (char *)there + 4), CF_EINVAL,
+                 "made_set_coeff: coeff has 24 bytes, and the allocation of the value ends after 20 bytes");
+    expect_products(2);
+    assert_ok(cf_mem_free(there));
+    assert_ok(cf_mem_free(also));
+}
+
+/* The copy takes its turn in the stream: memory may change until then on a GPU, and not on the CPU. */
+static void symbol_set_async_is_in_the_order_of_the_stream(void **state)
+{
+    (void)state;
+    double factors[] = {2, 3}, y[2][6] = {{0}};
+    void *there[2] = {upload(y, 48), upload(y, 48)};
+    cf_stream stream;
+    assert_ok(cf_stream_create(&stream));
+    assert_ok(cf_symbol_set_async(stream, &of_coeff, values));
+    for (int i = 0; i < 2; i++) {
+        void *const args[] = {&there[i]};
+        assert_ok(cf_symbol_set_async(stream, &of_scale, &factors[i]));
+        assert_ok(cf_launch(&kernel, stream, args));
+        assert_ok(cf_mem_copy_async(stream, y[i], there[i], 48));
+    }
+    assert_ok(cf_stream_sync(stream));
+    for (int i = 0; i < 12; i++)
+        assert_true(y[i / 6][i % 6] == factors[i / 6] * (i % 6 + 1));
+    assert_ok(cf_stream_destroy(stream));
+    assert_ok(cf_mem_free(there[0]));
+    assert_ok(cf_mem_free(there[1]));
+}
+
+static void symbol_of_each_device_is_its_own(void **state)
+{
+    (void)state;
+    double factor;
+    for (int device = CF_HOST; device < 2; device++) {
+        factor = 5 + device;
+        assert_ok(cf_device_use(device));
+        assert_ok(cf_symbol_set(&of_coeff, values));
+        assert_ok(cf_symbol_set(&of_scale, &factor));
+    }
+    for (int device = CF_HOST; device < 2; device++) {
+        assert_ok(cf_device_use(device));
+        expect_products(5 + device);
+    }
+}
+
+static void symbol_of_a_second_context_is_its_own(void **state)
+{
+    (void)state;
+    double two = 2, nine = 9;
+    CUcontext context;
+    assert_ok(cf_symbol_set(&of_coeff, values));
+    assert_ok(cf_symbol_set(&of_scale, &two));
+    assert_int_equal(context_create(&context, 0, 0), CUDA_SUCCESS);
+    assert_ok(cf_symbol_set(&of_coeff, values));
+    assert_ok(cf_symbol_set(&of_scale, &nine));
+    expect_products(9);
+    assert_int_equal(context_destroy(context), CUDA_SUCCESS);
+    expect_products(2);
+}
+
+/* ---- Refusals ---- */
+
+static void symbol_set_null_is_invalid(void **state)
+{
+    (void)state;
+    double two = 2;
+    assert_fails(cf_symbol_set(NULL, &two), CF_EINVAL, "cf_symbol_set: symbol is NULL");
+    assert_fails(cf_symbol_set_async(NULL, NULL, &two), CF_EINVAL, "cf_symbol_set_async: symbol is NULL");
+    assert_fails(cf_symbol_set(&of_scale, NULL), CF_EINVAL, "made_set_scale: scale is NULL");
+}
+
+static void symbol_of_another_version_is_invalid(void **state)
+{
+    (void)state;
+    double two = 2;
+    of_scale.version = 1;
+    assert_fails(cf_symbol_set(&of_scale, &two), CF_EINVAL, "descriptor has version 1, this library takes 2");
+    of_scale.version = CF_REGISTRY_VERSION;
+    of_scale.size--;
+    assert_fails(cf_symbol_set(&of_scale, &two), CF_EINVAL, "descriptor");
+    of_scale.size += 100; /* a newer one with fields added */
+    assert_ok(cf_symbol_set(&of_scale, &two));
+}
+
+static void symbol_of_too_many_bytes_overflows(void **state)
+{
+    (void)state;
+    static const int64_t many[] = {(int64_t)1 << 32, (int64_t)1 << 32}, negative[] = {2, -3};
+    of_coeff.extents = many;
+    assert_fails(cf_symbol_set(&of_coeff, values), CF_EOVERFLOW, "made_set_coeff: coeff has more than 2^63 - 1 bytes");
+    of_coeff.extents = negative;
+    assert_int_equal(cf_symbol_set(&of_coeff, values), CF_EOVERFLOW);
+}
+
+static void symbol_without_form_for_the_device_says_so(void **state)
+{
+    (void)state;
+    double two = 2;
+    void *nothing = NULL;
+    if (on_cuda()) {
+        of_scale.image = NULL;
+        assert_fails(cf_symbol_set(&of_scale, &two), CF_ENOCODE,
+                     "made_set_scale: it was built for the CPU alone; build it where nvcc is");
+        return;
+    }
+    of_scale.host = NULL;
+    assert_fails(cf_symbol_set(&of_scale, &two), CF_ENOTSUP, "made_set_scale: scale has no form for the CPU");
+    of_scale.host = &nothing;
+    assert_fails(cf_symbol_set(&of_scale, &two), CF_ENOTSUP, "made_set_scale: scale has no form for the CPU");
+    assert_true(scale == 1);
+}
+
+static void symbol_of_another_size_is_no_image(void **state)
+{
+    (void)state;
+    static const int64_t fewer[] = {2, 2};
+    of_coeff.extents = fewer;
+    assert_fails(cf_symbol_set(&of_coeff, values), CF_EIMAGE,
+                 on_cuda() ? "made_set_coeff: coeff has 24 bytes in its image and 16 in its descriptor"
+                           : "made_set_coeff: coeff has 24 bytes in its form for the CPU and 16 in its descriptor");
+    of_coeff.extents = extents;
+    assert_ok(cf_symbol_set(&of_coeff, values)); /* the failure was not kept */
+}
+
+static void symbol_unknown_to_its_image_names_the_entry(void **state)
+{
+    (void)state;
+    double two = 2;
+    of_scale.entry = "nonsense";
+    assert_fails(cf_symbol_set(&of_scale, &two), CF_EIMAGE,
+                 "made_set_scale: finding nonsense: cuLibraryGetGlobal returned 500 (CUDA_ERROR_NOT_FOUND");
+}
+
+static void symbol_of_a_damaged_image_says_so(void **state)
+{
+    (void)state;
+    double two = 2;
+    cf_image damaged = image.image;
+    damaged.crc32++;
+    of_scale.image = &damaged;
+    assert_fails(cf_symbol_set(&of_scale, &two), CF_EIMAGE, "made_set_scale: its image of 32 bytes is damaged");
+}
+
+static void symbol_set_on_the_cpu_takes_no_gpu_memory(void **state)
+{
+    (void)state;
+    double two = 2;
+    void *there = upload(&two, sizeof two);
+    assert_ok(cf_device_use(CF_HOST));
+    assert_fails(cf_symbol_set(&of_scale, there), CF_EINVAL,
+                 "made_set_scale: the value is memory of device 0 and the call runs on CF_HOST");
+    assert_ok(cf_mem_free(there));
+}
+
+int main(int argc, char *argv[])
+{
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(symbol_set_is_read_by_the_next_call),
+        TEST(symbol_set_from_device_memory_is_read),
+        TEST(symbol_set_async_is_in_the_order_of_the_stream),
+        TEST(symbol_set_null_is_invalid),
+        TEST(symbol_of_another_version_is_invalid),
+        TEST(symbol_of_too_many_bytes_overflows),
+        TEST(symbol_without_form_for_the_device_says_so),
+        TEST(symbol_of_another_size_is_no_image),
+        fake_test(symbol_of_each_device_is_its_own, "CF_DRIVER"),
+        fake_test(symbol_of_a_second_context_is_its_own, "CF_DRIVER"),
+        fake_test(symbol_unknown_to_its_image_names_the_entry, "CF_DRIVER"),
+        fake_test(symbol_of_a_damaged_image_says_so, "CF_DRIVER"),
+        fake_test(symbol_set_on_the_cpu_takes_no_gpu_memory, "CF_DRIVER"),
+    };
+#undef TEST
+    make_image(&image, 5);
+    return RUN_MADE(argc, argv, &module, tests, set_up, tear_down);
+}
