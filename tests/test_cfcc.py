@@ -29,6 +29,41 @@ __global__ void twice(const float *x, float *y, int64_t n)
 }
 '''
 
+INTERFACES = '''#include <stdint.h>
+#include "body.h"
+
+#pragma cf kernel grid(n) out(x[n])
+#pragma cf instances(i32: int32_t; f64: double)
+template <typename T> __global__ void fill(T *x, T value, int64_t n)
+{
+    int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        x[i] = value;
+}
+
+#pragma cf kernel include("body.h") grid(n) inout(bodies[n])
+__global__ void move(struct body *bodies, int64_t n)
+{
+    int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        bodies[i].mass *= 2;
+}
+
+#pragma cf kernel grid(n) out(x[n]) host(slow_on_cpu)
+__global__ void slow(int *x, int64_t n)
+{
+    __syncthreads();
+}
+
+#pragma cf kernel grid(n) out(x[n])
+__global__ void _hidden(int *x, int64_t n)
+{
+    int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        x[i] = 1;
+}
+'''
+
 PROGRAM = '''#include <stdio.h>
 #include "heat.h"
 int main(void)
@@ -61,7 +96,7 @@ def listed(folder):
 def defined(path, *options):
     """The names that an object or a shared object shows to others."""
     _, out, err = run(['nm', '--defined-only', *options, path])
-    return {line.split()[-1] for line in out.splitlines()} or err
+    return {line.split()[-1] for line in out.splitlines()} or {err}
 
 
 class CfccTest:
@@ -157,6 +192,24 @@ class CfccTest:
         self.expect('cfcc_same_input_gives_the_same_bytes', first == second, results)
         self.expect('cfcc_object_names_no_temporary_folder',
                        self.temporary.encode() not in first, 'the path of the temporary folder is in the object')
+
+    def interfaces(self):
+        """Every kind of name that a program uses is global, and what the program has to bring is asked for."""
+        self.fresh()
+        self.write('kernels/body.h', 'struct body {\n    float mass;\n};\n')
+        self.write('kernels/heat.cu', INTERFACES)
+        result = self.compile('kernels/heat.cu', '--header', 'calls.h')
+        self.expect('cfcc_includes_headers_beside_the_source', result == (0, '', ''), result)
+        functions = {f'heat_{name}' for name in ('fill', 'fill_i32', 'fill_f64', 'move', 'slow', '_hidden')}
+        functions |= {f'{name}_async' for name in functions}
+        names = defined(os.path.join(self.folder, 'heat.o'), '-g')
+        self.expect('cfcc_object_shows_every_kind_of_function', names == functions | {'heat_registry'}, names)
+        _, out, _ = run(['nm', '-u', 'heat.o'], cwd=self.folder)
+        needed = {line.split()[-1] for line in out.splitlines()}
+        good = {'cf_call', 'cf_launch', 'slow_on_cpu'} <= needed and not any(n.startswith(('_Z', 'heat')) for n in needed)
+        self.expect('cfcc_object_needs_the_library_and_what_the_program_brings', good, needed)
+        header = self.read('calls.h')
+        self.expect('cfcc_header_guards_its_own_name', '#ifndef CALLS_H' in header and '"body.h"' in header, header)
 
     def depfile(self):
         self.fresh()
@@ -389,6 +442,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         test = CfccTest(tap, sys.argv[1], folder)
         test.outputs()
+        test.interfaces()
         test.depfile()
         test.pass_on()
         test.program()
