@@ -98,7 +98,7 @@ static inline int cf__is_array(const cf_param *param)
 
 /* The same elements as `slices` times `rows` rows of `length` bytes that lie without gaps: as few rows as can be. */
 struct cf__rows {
-    size_t length, rows, pitch; /* bytes of a row, rows of a slice, bytes from row to row */
+    size_t length, rows, pitch; /* bytes of a row, rows of a slice, bytes from one to the next */
     size_t slices;
     uint32_t nouter; /* dimensions that tell the slices apart, outermost first */
     size_t extents[CF_ARRAY_DIMS], strides[CF_ARRAY_DIMS];
@@ -136,7 +136,7 @@ int cf__kernel_share(const cf_kernel *kernel, const struct cf__place *place, str
 int cf__symbol_load(const cf_symbol *symbol, const struct cf__place *place, struct cf__loaded **loaded);
 
 void cf__images_unload(const struct cf__driver *cuda); /* every image, of a driver that is still in use */
-void cf__image_lock(void); /* of loading, for fork */
+void cf__image_lock(void);                             /* of loading, for fork */
 void cf__image_unlock(void);
 
 /* ---- launch.c ---- */

@@ -161,8 +161,6 @@ void cf__rows(const struct cf__section *section, size_t element, struct cf__rows
             break;
         rows->rows *= extent;
     }
-    if (rows->rows == 1)
-        rows->pitch = rows->length;
     rows->nouter = d;
     for (; d > 0; d--) {
         rows->extents[d - 1] = (size_t)section->extents[d - 1];

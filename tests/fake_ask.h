@@ -11,6 +11,7 @@
 struct fake_counts {
     int copy_2d, alloc_async, free_async, get_attribute, set_attribute, best_block, cooperative, launch;
     unsigned int shared;
+    size_t alloc_bytes; /* that cuMemAllocAsync() was asked for last */
     cf_dim3 grid, block;
 };
 
