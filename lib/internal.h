@@ -70,7 +70,7 @@ CUresult cf__copy(const struct cf__place *place, void *target, const void *sourc
 /* Evaluates an expression over a kernel's arguments; CF_EOVERFLOW without detail where it overflows. */
 int cf__evaluate(const cf_kernel *kernel, const cf_expr *expr, void *const args[], int64_t *value);
 
-/* The integer or bool at `address`; CF_EOVERFLOW without detail where it is past INT64_MAX, CF_EINVAL for other types. */
+/* The integer or bool at `address`; without detail CF_EOVERFLOW past INT64_MAX, CF_EINVAL for other types. */
 int cf__integer(cf_type type, const void *address, int64_t *value);
 
 /* Writes "N = 3, g.nx = 4", the values that `count` expressions read; absent expressions are passed over. */
