@@ -219,7 +219,7 @@ CF_CHECKED int cf_kernel_evaluate_real(const struct cf_kernel *kernel, const str
 /* ---- Constants ------------------------------------------------------------------------------------------------- */
 
 /* Both copy `value`, all elements of the symbol, to the data that kernels read in __constant__ memory: that of the device
- * where the call runs, in its current context; other devices keep theirs, and cf_shutdown() loses what was set. On
+ * where the call runs, in its current context; other devices keep theirs, and GPUs lose it at cf_shutdown(). On
  * CF_HOST it is the data of the CPU's form of the kernels. The first use on a device loads the symbol's image. `value` may
  * be host memory, or memory of the call's device.
  *
