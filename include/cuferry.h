@@ -179,11 +179,12 @@ CF_CHECKED int cf_event_elapsed(float *milliseconds, cf_event start, cf_event st
 
 /* ---- Kernels --------------------------------------------------------------------------------------------------- */
 
-/* A kernel's descriptor, a step of an expression in it, and the descriptor of data in __constant__ memory: see
+/* Descriptors of a kernel, of a step of an expression in it, of data in __constant__ memory, and of a library: see
  * <cuferry/registry.h>. */
 struct cf_kernel;
 struct cf_op;
 struct cf_symbol;
+struct cf_module;
 
 /* Both take one pointer per parameter in `args`, to a value of the parameter's type, as the typed entry points do; that
  * of a scratch parameter is not looked at and may be NULL, since the library supplies the memory: of the stream's device
