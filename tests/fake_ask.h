@@ -16,8 +16,8 @@ struct fake_counts {
 };
 
 /* fake_cuda_alive() gives the number of objects that were not given back, and a line of text for each.
- * fake_cuda_add() adds kernels that it runs beside the bundled ones, by their CPU bodies; each has to have an image, with
- * the header of a fatbin. */
+ * fake_cuda_add() adds kernels that it runs beside the bundled ones, by their CPU bodies; each has to have an image,
+ * with the header of a fatbin. */
 typedef int fake_cuda_alive_function(char *text, size_t size);
 typedef const struct fake_counts *fake_cuda_counts_function(void);
 typedef void fake_cuda_add_function(const cf_module *module);

@@ -592,8 +592,8 @@ static void describe_members_are_spelt_as_in_the_text(void **state)
     flag = 0;
     expect_members("g.i32", OPS(MEMBER(0, CF_I32, i32)), "g.i32 = 3");
     expect_members("g.i64 * (gg.x + g.i32) - g.i64",
-                   OPS(MEMBER(0, CF_I64, i64), CONST(1), MEMBER(0, CF_I32, i32), OP(ADD), OP(MUL), MEMBER(0, CF_I64, i64),
-                       OP(SUB)),
+                   OPS(MEMBER(0, CF_I64, i64), CONST(1), MEMBER(0, CF_I32, i32), OP(ADD), OP(MUL),
+                       MEMBER(0, CF_I64, i64), OP(SUB)),
                    "g.i64 = -4, g.i32 = 3");
     expect_members("max(h.i32, g.n[1]) / g.n[2] + flag + x.g.n",
                    OPS(MEMBER(1, CF_I32, i32), MEMBER(0, CF_I32, n[1]), OP(MAX), MEMBER(0, CF_I32, n[2]), OP(DIV),

@@ -1,4 +1,4 @@
-/* test_section.c - sections and pitches: what is checked of them, and that a call copies the section and nothing else. */
+/* test_section.c - sections and pitches: what is checked of them, and that a call copies the section alone. */
 #include "on_made.h"
 
 #include <sys/mman.h>
@@ -273,7 +273,8 @@ static void expect_refused(uint32_t ndims, const int64_t numbers[3][DIMS], int s
 static void call_negative_number_is_named(void **state)
 {
     (void)state;
-    expect_refused(2, ROWS({2, -3}, {0, 0}, {0, 3}), CF_EINVAL, "made_add_1: the extent x[e1] is negative with e1 = -3");
+    expect_refused(2, ROWS({2, -3}, {0, 0}, {0, 3}), CF_EINVAL,
+                   "made_add_1: the extent x[e1] is negative with e1 = -3");
     expect_refused(2, ROWS({2, 3}, {-1, 0}, {0, 3}), CF_EINVAL,
                    "made_add_1: the lower bound x[l0:] is negative with l0 = -1");
     expect_refused(2, ROWS({2, 3}, {0, -1}, {0, 3}), CF_EINVAL,
