@@ -79,6 +79,11 @@ __global__ void __launch_bounds__(256, 2) bounded(const __grid_constant__ int n,
     x[0] = n;
 }
 
+static __attribute__((noinline)) __global__ void apart(int *x)
+{
+    x[0] = 7;
+}
+
 __global__ void check(int *wrong)
 {
     EXPECT(make_int2(3, 4).y == 4 && make_char3(1, 2, -3).z == -3 && make_ulonglong1(7).x == 7);
@@ -95,6 +100,11 @@ __global__ void check(int *wrong)
     float4 x = {1, 2, 3, 4}, y = x;
     y.x = 2 * x.w;
     EXPECT(y.x == 8 && x.x == 1);
+#if !defined __NVCC__ /* which would need <<<>>> */
+    int seven;
+    apart(&seven);
+    EXPECT(seven == 7);
+#endif
 }
 
 EXPECT_RUN
