@@ -40,6 +40,9 @@ CF_CHECKED int t_rows(float *const *rows, volatile int *flag, void *raw, const v
 CF_CHECKED int t_rows_async(cf_stream stream, float *const *rows, volatile int *flag, void *raw,
                             const void *const *table, long long n);
 
+/* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
+extern const struct cf_module t_registry;
+
 #ifdef __cplusplus
 }
 #endif

@@ -48,6 +48,9 @@ CF_CHECKED int t_set_table_async(cf_stream cf__stream, const double table[2][3])
 CF_CHECKED int t_set_weights(const float weights[7]);
 CF_CHECKED int t_set_weights_async(cf_stream cf__stream, const float weights[7]);
 
+/* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
+extern const struct cf_module t_registry;
+
 #ifdef __cplusplus
 }
 #endif

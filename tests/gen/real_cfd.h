@@ -62,6 +62,9 @@ CF_CHECKED int t_set_filter_weight_async(cf_stream cf__stream, const double filt
 CF_CHECKED int t_set_relaxation(double relaxation);
 CF_CHECKED int t_set_relaxation_async(cf_stream cf__stream, double relaxation);
 
+/* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
+extern const struct cf_module t_registry;
+
 #ifdef __cplusplus
 }
 #endif

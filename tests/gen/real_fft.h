@@ -44,6 +44,9 @@ CF_CHECKED int t_small_transform_p1024_async(cf_stream stream, cf_float2 *data, 
 CF_CHECKED int t_twiddles(cf_float2 *factor, int n);
 CF_CHECKED int t_twiddles_async(cf_stream stream, cf_float2 *factor, int n);
 
+/* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
+extern const struct cf_module t_registry;
+
 #ifdef __cplusplus
 }
 #endif

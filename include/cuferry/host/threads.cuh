@@ -19,6 +19,14 @@ static __thread struct {
 
 constexpr int warpSize = 32;
 
+/* An argument of a class type, which C may align less than C++ does. */
+template <typename T> static inline CF__INLINE T cf__read(const void *argument)
+{
+    alignas(T) unsigned char bytes[sizeof(T)];
+    __builtin_memcpy(bytes, argument, sizeof bytes);
+    return *reinterpret_cast<T *>(bytes);
+}
+
 /* Runs every thread of blocks `begin` to `end` - 1. Launch is cf_host_launch: the header that declares it comes after
  * the kernel file, whose own includes decide what cf_half is (types.h). */
 template <typename Launch, typename Thread>
