@@ -6,6 +6,7 @@ import collective
 
 # What is left of a function that is taken out: directives that decide what is compiled.
 _KEPT = re.compile(r'[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|else|endif|define|undef)\b')
+_PIECE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|[{}]', re.DOTALL)
 _COMMENT = re.compile(r'(/\*.*?\*/|//[^\n]*)|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
 
 
@@ -33,8 +34,10 @@ def copy(lines, path, declarations, kernels, functions):
         if insertion and first.exact:
             line = lines[first.line - 1]
             lines[first.line - 1] = line[:first.column - 1] + insertion + line[first.column - 1:]
-        elif not insertion and last.exact and last.line <= len(lines):
-            _blank(lines, first, last)
+        elif not insertion:
+            end = _closing(lines, first, last)
+            if end is not None:
+                _blank(lines, first, last.line, end)
     return f'#line 1 "{path}"\n' + ''.join(lines)
 
 
@@ -46,10 +49,30 @@ def _is_device(declaration):
     return any(t.text in ('__device__', '__global__', 'constexpr', 'consteval') for t in declaration.head)
 
 
-def _blank(lines, first, last):
-    """Takes the text from one token to another out, but for line ends and directives."""
-    begin, end = first.line - 1, last.line - 1
-    before, after = lines[begin][:first.column - 1], lines[end][last.column - 1 + len(last.text):]
+def _closing(lines, first, last):
+    """The column behind the brace that closes a function. Tokens of macros may be found at braces that are not theirs, so
+    the text is asked first; where it has others, as in what #if leaves out, the token."""
+    if last.line > len(lines):
+        return None
+    text = ''.join(lines[first.line - 1:last.line])[first.column - 1:]
+    depth = 0
+    for match in _PIECE.finditer(text):
+        depth += (match.group() == '{') - (match.group() == '}')
+        if match.group() == '}' and depth <= 0:
+            before = text[:match.end()]
+            if before.count('\n') == last.line - first.line:
+                start = first.column - 1 if last.line == first.line else 0
+                return start + len(before) - (before.rfind('\n') + 1)
+            break
+    if last.exact:
+        return last.column - 1 + len(last.text)
+    return lines[last.line - 1].rfind('}') + 1 or None
+
+
+def _blank(lines, first, last_line, column):
+    """Takes the text from a token to a column of a line out, but for line ends and directives."""
+    begin, end = first.line - 1, last_line - 1
+    before, after = lines[begin][:first.column - 1], lines[end][column:]
     region = ''.join(lines[begin:end + 1])[len(before):]
     region = region[:len(region) - len(after)]
     # Without comments, which may have lines that look like directives.

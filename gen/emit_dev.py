@@ -36,5 +36,6 @@ def emit(file):
         text.append('\n/* And each of these where the data have another type. */\n')
     for symbol in file.symbols:
         extents = ''.join(f'[{e}]' for e in symbol.extents)
-        text.append(f'extern "C" __device__ {symbol.type.cxx} (*const {data_symbol(symbol)}){extents} = &{symbol.cxx};\n')
+        declared = f'(*const {data_symbol(symbol)}){extents}' if extents else f'*const {data_symbol(symbol)}'
+        text.append(f'extern "C" __device__ {symbol.type.cxx} {declared} = &{symbol.cxx};\n')
     return ''.join(text)

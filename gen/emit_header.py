@@ -23,6 +23,9 @@ def emit(files, prefix, header, sources):
             '#include <cuferry/generic.h>\n' if generic else '', ''.join(f'#include "{h}"\n' for h in includes), '\n',
             _guarded(kernels, 'push_macro', '#undef'), '#ifdef __cplusplus\nextern "C" {\n#endif\n\n']
     text.append('\n'.join(functions))
+    if prefix != 'cf':
+        text.append('\n/* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */\n'
+                    f'extern const struct cf_module {prefix}_registry;\n')
     text.append('\n#ifdef __cplusplus\n}\n#endif\n')
     if generic:
         text.append('\n#if defined __cplusplus\n\n')

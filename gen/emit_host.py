@@ -19,7 +19,10 @@ def emit(file, prefix):
                 text.append('\n' + _body(variant, prefix, seen))
     for symbol in file.symbols:
         name = host_data(prefix, symbol)
-        text.append(f'\nextern "C" {{\nextern void *const {name};\nvoid *const {name} = (void *)&{symbol.cxx};\n'
+        extents = ''.join(f'[{e}]' for e in symbol.extents)
+        declared = f'(*const cf__data_{symbol.name}){extents}' if extents else f'*const cf__data_{symbol.name}'
+        text.append(f'\nstatic {symbol.type.cxx} {declared} = &{symbol.cxx};\n'
+                    f'extern "C" {{\nextern void *const {name};\nvoid *const {name} = cf__data_{symbol.name};\n'
                     f'extern const uint32_t {name}_bytes;\nconst uint32_t {name}_bytes = sizeof {symbol.cxx};\n}}\n')
     return ''.join(text)
 
@@ -45,7 +48,10 @@ def _body(instance, prefix, seen):
              'uint64_t cf__end)\n{\n')
     for number, param in enumerate(instance.params):
         ctype = f'{param.cxx}const' if param.pointer else f'const {param.cxx}'
-        text += f'    {ctype} {names[number]} = *static_cast<{ctype} *>(cf__launch->args[{number}]);\n'
+        # C may align its twin of a class less.
+        is_class = param.type.kind in ('complex', 'struct') and not param.pointer
+        read = f'cf__read<{param.cxx}>' if is_class else f'*static_cast<{ctype} *>'
+        text += f'    {ctype} {names[number]} = {read}(cf__launch->args[{number}]);\n'
     call = fold(f'{function}({", ".join(names)});\n', 12)
     if instance.host.function:
         text += f'    (void)cf__begin, (void)cf__end;\n    {call}}}\n'

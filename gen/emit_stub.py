@@ -37,8 +37,7 @@ def image_symbol(prefix, file):
 def emit(file, prefix, header):
     text = [banner(file.path), f'#include <{header}>\n#include <cuferry/registry.h>\n\n']
     text.append(_image(file, prefix))
-    scans = sorted({f'cf__k_outside_{i.params[c.array].type.short}'
-                    for i in file.instances for c in i.checks if c.array is not None})
+    scans = sorted({_scan(i.params[c.array]) for i in file.instances for c in i.checks if c.array is not None})
     if scans:
         text.append('\nextern const cf_kernel ' + ', '.join(scans) + ';\n')
     for kernel in file.kernels:
@@ -124,6 +123,11 @@ def _param(param):
     return text + ',\n'.join(parts) + '},\n'
 
 
+def _scan(param):
+    """The descriptor of the kernel that looks for elements out of range; see kernels/outside.cu."""
+    return f'cf__k_outside_{"rows_" if len(param.dims) > 1 else ""}{param.type.short}'
+
+
 def _check(check, instance):
     fields = [f'.text = {c_string(check.text)}']
     if check.condition:
@@ -135,7 +139,7 @@ def _check(check, instance):
                 fields.append(f'.{name} = {_expr(bound)}')
             if bound and is_open:
                 fields.append(f'.{name}_open = 1')
-        fields.append(f'.scan = &cf__k_outside_{instance.params[check.array].type.short}')
+        fields.append(f'.scan = &{_scan(instance.params[check.array])}')
     return fold(f'        {{{", ".join(fields)}}},\n', 9)
 
 

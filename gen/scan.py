@@ -33,8 +33,8 @@ _PRAGMA = re.compile(r'[ \t]*#[ \t]*pragma[ \t]+cf\b')
 def preprocess(cxx, flags, path):
     """Runs the C++ preprocessor over a kernel file."""
     include = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(__file__))), 'include')
-    command = [*cxx, '-E', '-dD', '-x', 'c++', '-std=c++17', '-DCF__SCAN', '-D__CUDACC__', '-D__HOST_DEFINES_H__', *flags,
-               '-isystem', f'{include}/cuferry', f'-I{include}', path]
+    command = [*cxx, '-E', '-dD', '-x', 'c++', '-std=c++17', '-DCF__SCAN', '-D__CUDACC__', '-D__HOST_DEFINES_H__',
+               '-include', 'limits.h', *flags, '-isystem', f'{include}/cuferry', f'-I{include}', path]
     if not cxx:
         raise GeneratorError('--cxx names no compiler')
     try:

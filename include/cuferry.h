@@ -179,11 +179,12 @@ CF_CHECKED int cf_event_elapsed(float *milliseconds, cf_event start, cf_event st
 
 /* ---- Kernels --------------------------------------------------------------------------------------------------- */
 
-/* A kernel's descriptor, a step of an expression in it, and the descriptor of data in __constant__ memory: see
+/* Descriptors of a kernel, of a step of an expression in it, of data in __constant__ memory, and of a library: see
  * <cuferry/registry.h>. */
 struct cf_kernel;
 struct cf_op;
 struct cf_symbol;
+struct cf_module;
 
 /* Both take one pointer per parameter in `args`, to a value of the parameter's type, as the typed entry points do; that
  * of a scratch parameter is not looked at and may be NULL, since the library supplies the memory: of the stream's device
@@ -219,7 +220,7 @@ CF_CHECKED int cf_kernel_evaluate_real(const struct cf_kernel *kernel, const str
 /* ---- Constants ------------------------------------------------------------------------------------------------- */
 
 /* Both copy `value`, all elements of the symbol, to the data that kernels read in __constant__ memory: that of the device
- * where the call runs, in its current context; other devices keep theirs, and cf_shutdown() loses what was set. On
+ * where the call runs, in its current context; other devices keep theirs, and GPUs lose it at cf_shutdown(). On
  * CF_HOST it is the data of the CPU's form of the kernels. The first use on a device loads the symbol's image. `value` may
  * be host memory, or memory of the call's device.
  *

@@ -9,8 +9,8 @@
 /* An argument as the kernel gets it. */
 struct argument {
     struct cf__pointer pointer; /* as the kernel gets it, once it is staged */
-    char *host;                 /* first element of the array that is staged; NULL where it is used in place */
-    char *device;               /* first element of the copy */
+    void *host;                 /* first element of the array that is staged; NULL where it is used in place */
+    void *device;               /* first element of the copy */
     CUdeviceptr copy;           /* its memory, ours to free */
 };
 
@@ -23,6 +23,17 @@ struct call {
 };
 
 /* ---- Pointers ---- */
+
+/* An array's pointer need not lie where its elements are: it is moved as a number. */
+static void *forward(const void *pointer, size_t bytes)
+{
+    return (void *)((uintptr_t)pointer + bytes);
+}
+
+static void *backward(const void *pointer, size_t bytes)
+{
+    return (void *)((uintptr_t)pointer - bytes);
+}
 
 /* What lies behind the array's first element does not hold all of it. */
 static int too_short(const cf_kernel *kernel, const cf_param *param, const struct cf__section *section, size_t left)
@@ -51,7 +62,7 @@ int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], c
                       int device, struct cf__pointer *pointer)
 {
     const cf_param *param = &kernel->params[i];
-    char *given = *(char *const *)args[i];
+    void *given = *(void *const *)args[i];
     struct cf__section *section = &pointer->section;
     pointer->usable = given;
     pointer->is_staged = 0;
@@ -65,11 +76,10 @@ int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], c
     }
     if (param->align > 1 && (uintptr_t)given % param->align)
         return cf__fail(CF_EINVAL, "%s: %s = %p is not aligned to its elements' %" PRIu32 " bytes", kernel->function,
-                        param->name, (void *)given, param->align);
+                        param->name, given, param->align);
 
-    /* The array's pointer need not lie in the allocation where its first element does. */
     struct cf__memory memory;
-    cf__locate(given + section->offset, &memory);
+    cf__locate(forward(given, section->offset), &memory);
     if (memory.is_device && memory.device != device)
         return wrong_device(kernel, param, memory.device, device);
     if (memory.is_bounded && memory.left < section->span)
@@ -79,7 +89,7 @@ int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], c
     /* Host memory is used in place where all of it, not only a part, is registered with the GPU's driver. */
     pointer->is_staged = !(memory.driver && !memory.driver->is_host && memory.usable && memory.left >= section->span);
     if (!pointer->is_staged)
-        pointer->usable = (char *)memory.usable - section->offset;
+        pointer->usable = backward(memory.usable, section->offset);
     else if (!cf__is_array(param))
         return cf__fail(CF_EINVAL, "%s: %s is host memory; it has no declared extent and takes device memory only",
                         kernel->function, param->name);
@@ -117,9 +127,9 @@ static int stage_in(struct call *call, uint32_t i)
         argument->copy = 0;
         return driver_failure(call, result, "cuMemAlloc", i);
     }
-    argument->host = (char *)argument->pointer.usable + section->offset;
-    argument->device = (char *)(uintptr_t)argument->copy + before;
-    argument->pointer.usable = argument->device - section->offset;
+    argument->host = forward(argument->pointer.usable, section->offset);
+    argument->device = (void *)(uintptr_t)(argument->copy + before);
+    argument->pointer.usable = backward(argument->device, section->offset);
     return call->kernel->params[i].direction == CF_OUT ? CF_OK : copy(call, i, 0);
 }
 
@@ -161,7 +171,7 @@ static int check_elements(const struct call *call)
             continue;
         const struct cf__pointer *array = &call->arguments[check->array].pointer;
         status = cf__check_range(kernel, check, call->given, call->place, &array->section,
-                                 (char *)array->usable + array->section.offset);
+                                 forward(array->usable, array->section.offset));
     }
     return status;
 }
@@ -171,6 +181,11 @@ static int check_elements(const struct call *call)
 static int run(struct call *call)
 {
     const cf_kernel *kernel = call->kernel;
+    for (uint32_t i = 0; i < kernel->nparams; i++) {
+        call->arguments[i].pointer.is_staged = 0;
+        call->arguments[i].host = NULL;
+        call->arguments[i].copy = 0;
+    }
     struct cf__size size;
     int status = cf__size(kernel, call->place, call->given, &size);
     if (status == CF_OK)
@@ -194,8 +209,11 @@ static int run(struct call *call)
 
 int cf_call(const cf_kernel *kernel, void *const args[])
 {
+    enum { FEW = 8 }; /* what most kernels have: these need no allocation */
+    struct argument few_arguments[FEW], *block = NULL;
+    void *few_args[FEW];
     struct cf__place place;
-    struct call call = {.kernel = kernel, .place = &place, .given = args};
+    struct call call = {kernel, &place, args, few_arguments, few_args};
     int status = cf__check_arguments(kernel, args);
     if (status != CF_OK)
         return status;
@@ -203,10 +221,12 @@ int cf_call(const cf_kernel *kernel, void *const args[])
     if (status != CF_OK)
         return status;
     size_t count = kernel->nparams;
-    call.arguments = calloc(count + 1, sizeof *call.arguments + sizeof *call.args);
-    call.args = (void **)(call.arguments ? call.arguments + count : NULL);
+    if (count > FEW) {
+        call.arguments = block = malloc(count * (sizeof *block + sizeof *call.args));
+        call.args = block ? (void **)(void *)(block + count) : NULL;
+    }
     status = call.arguments ? run(&call) : cf__fail(CF_ENOMEM, "%s: no memory for the call", kernel->function);
-    free(call.arguments);
+    free(block);
     cf__leave(&place);
     return status;
 }

@@ -39,53 +39,37 @@ static CUresult driver_version(int *version)
     return CUDA_SUCCESS;
 }
 
+static const struct {
+    CUresult result;
+    const char *name, *text;
+} errors[] = {
+    {CUDA_SUCCESS, "CUDA_SUCCESS", "no error"},
+    {CUDA_ERROR_INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
+    {CUDA_ERROR_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
+    {CUDA_ERROR_INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},
+    {CUDA_ERROR_INVALID_CONTEXT, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"},
+    {CUDA_ERROR_INVALID_HANDLE, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
+    {CUDA_ERROR_NOT_SUPPORTED, "CUDA_ERROR_NOT_SUPPORTED", "operation not supported"},
+};
+
 static CUresult error_name(CUresult result, const char **name)
 {
-    switch (result) {
-#define NAME(constant)     \
-    case constant:         \
-        *name = #constant; \
-        return CUDA_SUCCESS;
-        NAME(CUDA_SUCCESS)
-        NAME(CUDA_ERROR_INVALID_VALUE)
-        NAME(CUDA_ERROR_OUT_OF_MEMORY)
-        NAME(CUDA_ERROR_INVALID_DEVICE)
-        NAME(CUDA_ERROR_INVALID_CONTEXT)
-        NAME(CUDA_ERROR_INVALID_HANDLE)
-        NAME(CUDA_ERROR_NOT_SUPPORTED)
-#undef NAME
-    default:
-        return CUDA_ERROR_INVALID_VALUE;
-    }
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
+        if (errors[i].result == result) {
+            *name = errors[i].name;
+            return CUDA_SUCCESS;
+        }
+    return CUDA_ERROR_INVALID_VALUE;
 }
 
 static CUresult error_text(CUresult result, const char **text)
 {
-    switch (result) {
-    case CUDA_SUCCESS:
-        *text = "no error";
-        return CUDA_SUCCESS;
-    case CUDA_ERROR_INVALID_VALUE:
-        *text = "invalid argument";
-        return CUDA_SUCCESS;
-    case CUDA_ERROR_OUT_OF_MEMORY:
-        *text = "out of memory";
-        return CUDA_SUCCESS;
-    case CUDA_ERROR_INVALID_DEVICE:
-        *text = "invalid device ordinal";
-        return CUDA_SUCCESS;
-    case CUDA_ERROR_INVALID_CONTEXT:
-        *text = "invalid device context";
-        return CUDA_SUCCESS;
-    case CUDA_ERROR_INVALID_HANDLE:
-        *text = "invalid resource handle";
-        return CUDA_SUCCESS;
-    case CUDA_ERROR_NOT_SUPPORTED:
-        *text = "operation not supported";
-        return CUDA_SUCCESS;
-    default:
-        return CUDA_ERROR_INVALID_VALUE;
-    }
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
+        if (errors[i].result == result) {
+            *text = errors[i].text;
+            return CUDA_SUCCESS;
+        }
+    return CUDA_ERROR_INVALID_VALUE;
 }
 
 static CUresult device_count(int *count)

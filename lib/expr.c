@@ -246,6 +246,14 @@ static int evaluate(const cf_kernel *kernel, const cf_op *ops, size_t count, voi
 
 int cf__evaluate(const cf_kernel *kernel, const cf_expr *expr, void *const args[], int64_t *value)
 {
+    /* Most are a parameter or a number: these need no stack. */
+    const cf_op *op = expr->ops;
+    if (op->code == CF_OP_PARAM && op[1].code == CF_OP_END)
+        return cf__integer(kernel->params[op->operand].type, args[op->operand], value);
+    if (op->code == CF_OP_CONST && op[1].code == CF_OP_END) {
+        *value = op->operand;
+        return CF_OK;
+    }
     return evaluate(kernel, expr->ops, SIZE_MAX, args, value);
 }
 

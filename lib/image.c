@@ -1,8 +1,8 @@
 /* image.c - loads images, lazily and once, and finds the kernels and the constants of a context in them.
  *
- * An image becomes one CUlibrary for the process. The state of a kernel or a symbol is a list of what it is in contexts,
- * searched without the lock; nodes are only ever added until cf_shutdown(). Contexts are told apart by their id, since
- * addresses are reused. */
+ * An image becomes one CUlibrary for the process. The state of a kernel or a symbol lists what it is in each context:
+ * it is searched without the lock, and nodes are only ever added until cf_shutdown(). Contexts are told apart by their
+ * id, since addresses are reused. */
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -70,7 +70,7 @@ CUresult cf__copy(const struct cf__place *place, void *target, const void *sourc
 /* Evaluates an expression over a kernel's arguments; CF_EOVERFLOW without detail where it overflows. */
 int cf__evaluate(const cf_kernel *kernel, const cf_expr *expr, void *const args[], int64_t *value);
 
-/* The integer or bool at `address`; CF_EOVERFLOW without detail where it is past INT64_MAX, CF_EINVAL for other types. */
+/* The integer or bool at `address`; without detail CF_EOVERFLOW past INT64_MAX, CF_EINVAL for other types. */
 int cf__integer(cf_type type, const void *address, int64_t *value);
 
 /* Writes "N = 3, g.nx = 4", the values that `count` expressions read; absent expressions are passed over. */
@@ -79,7 +79,7 @@ void cf__describe(const cf_kernel *kernel, const cf_expr *const exprs[], size_t 
 
 /* ---- section.c ---- */
 
-/* Where the elements of an array argument lie. */
+/* Where the elements of an array argument lie; worked out and checked by cf__section(). */
 struct cf__section {
     int64_t count; /* of its elements; 0: there are none, and the rest says nothing */
     size_t offset; /* bytes from the array's pointer to its first element */
@@ -88,8 +88,6 @@ struct cf__section {
     int64_t lowers[CF_ARRAY_DIMS], extents[CF_ARRAY_DIMS];
     size_t strides[CF_ARRAY_DIMS]; /* bytes from an element to the next in each dimension */
 };
-
-/* Works a section out and checks it. */
 int cf__section(const cf_kernel *kernel, uint32_t i, void *const args[], struct cf__section *section);
 
 /* Whether a parameter is an array of declared extent. */
@@ -100,15 +98,13 @@ static inline int cf__is_array(const cf_param *param)
 
 /* The same elements as `slices` times `rows` rows of `length` bytes that lie without gaps: as few rows as can be. */
 struct cf__rows {
-    size_t length, rows, pitch; /* bytes of a row, rows of a slice, bytes from row to row */
+    size_t length, rows, pitch; /* bytes of a row, rows of a slice, bytes from one to the next */
     size_t slices;
     uint32_t nouter; /* dimensions that tell the slices apart, outermost first */
     size_t extents[CF_ARRAY_DIMS], strides[CF_ARRAY_DIMS];
 };
 void cf__rows(const struct cf__section *section, size_t element, struct cf__rows *rows);
-
-/* Bytes from the first element to slice number `slice`. */
-size_t cf__slice(const struct cf__rows *rows, size_t slice);
+size_t cf__slice(const struct cf__rows *rows, size_t slice); /* bytes from the first element to that slice */
 
 /* Copies a section between host memory and device memory, where it lies alike; both point to its first element. */
 CUresult cf__copy_section(const struct cf__place *place, const struct cf__section *section, size_t element, void *host,
@@ -129,21 +125,18 @@ struct cf__loaded {
 /* The kernel as the place's driver launches it; loaded at its first use in a context. */
 int cf__kernel_load(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded **loaded);
 
-/* The threads of a block(auto). */
+/* The block of a block(auto). */
 int cf__kernel_block(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded *loaded, int *block);
 
 /* Sees to it that a launch may have `bytes` of dynamic shared memory. */
 int cf__kernel_share(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded *loaded, int bytes,
                      void *const args[]);
 
-/* The symbol on a GPU, in the place's context. */
+/* A symbol on a GPU, likewise. */
 int cf__symbol_load(const cf_symbol *symbol, const struct cf__place *place, struct cf__loaded **loaded);
 
-/* Unloads every image of a driver that is still in use. */
-void cf__images_unload(const struct cf__driver *cuda);
-
-/* The lock of loading, for fork. */
-void cf__image_lock(void);
+void cf__images_unload(const struct cf__driver *cuda); /* every image, of a driver that is still in use */
+void cf__image_lock(void);                             /* of loading, for fork */
 void cf__image_unlock(void);
 
 /* ---- launch.c ---- */
@@ -185,7 +178,7 @@ int cf__check_range(const cf_kernel *kernel, const cf_check *check, void *const 
 
 /* ---- symbol.c ---- */
 
-/* The bytes of a symbol; CF_EOVERFLOW where they are too many. */
+/* Its bytes; CF_EOVERFLOW where they are too many. */
 int cf__symbol_size(const cf_symbol *symbol, size_t *bytes);
 
 /* ---- pool.c ---- */
@@ -196,8 +189,7 @@ int cf__pool_configure(void);
 /* Runs all blocks of a launch on the worker threads and the calling one; returns when they are done. */
 void cf__pool_run(cf_host_body *body, const cf_host_launch *launch);
 
-/* Ends the worker threads; a later run starts them anew. */
-void cf__pool_stop(void);
+void cf__pool_stop(void); /* ends the worker threads; a later run starts them anew */
 
 /* For fork: the pool's lock, and with it held in a child, that the workers do not exist there. */
 void cf__pool_lock(void);

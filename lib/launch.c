@@ -60,13 +60,10 @@ int cf__check_arguments(const cf_kernel *kernel, void *const args[])
 
 /* ---- Grid and block ---- */
 
-/* An expression of the launch rule; `absent` where there is none. */
-static int rule_value(const cf_kernel *kernel, const cf_expr *expr, const char *what, int64_t absent,
-                      void *const args[], int64_t *value)
+/* An expression of the launch rule. */
+static int rule_value(const cf_kernel *kernel, const cf_expr *expr, const char *what, void *const args[],
+                      int64_t *value)
 {
-    *value = absent;
-    if (!expr->ops)
-        return CF_OK;
     int status = cf__evaluate(kernel, expr, args, value);
     if (status == CF_OK && *value >= 0)
         return CF_OK;
@@ -107,14 +104,15 @@ static int counts(const cf_kernel *kernel, void *const args[], int64_t count[CF_
 {
     const cf_launch_rule *rule = &kernel->launch;
     int64_t items;
-    for (int d = 0; d < CF_GRID_DIMS; d++) {
-        int status = rule_value(kernel, &rule->grid[d], rule->counts_blocks ? "blocks" : "grid", 1, args, &count[d]);
-        if (status != CF_OK)
-            return status;
+    int status = CF_OK;
+    for (int d = 0; status == CF_OK && d < CF_GRID_DIMS; d++) {
+        count[d] = 1;
+        if (rule->grid[d].ops)
+            status = rule_value(kernel, &rule->grid[d], rule->counts_blocks ? "blocks" : "grid", args, &count[d]);
     }
-    if (rule->counts_blocks || !rule->items.ops)
-        return CF_OK;
-    int status = rule_value(kernel, &rule->items, "items", 1, args, &items);
+    if (status != CF_OK || rule->counts_blocks || !rule->items.ops)
+        return status;
+    status = rule_value(kernel, &rule->items, "items", args, &items);
     if (status == CF_OK && items == 0)
         status = bad_rule(kernel, &rule->items, "items", items, "a thread takes at least one", args);
     if (status == CF_OK)
@@ -128,8 +126,8 @@ static int blocks(const cf_kernel *kernel, const struct cf__place *place, void *
     const cf_launch_rule *rule = &kernel->launch;
     int64_t threads = 1;
     for (int d = 0; d < CF_GRID_DIMS; d++) {
-        int64_t block;
-        int status = rule_value(kernel, &rule->block[d], "block", 1, args, &block);
+        int64_t block = 1;
+        int status = rule->block[d].ops ? rule_value(kernel, &rule->block[d], "block", args, &block) : CF_OK;
         if (status != CF_OK)
             return status;
         if (block < 1 || block > max_block[d] || (threads *= block) > MAX_BLOCK)
@@ -148,8 +146,8 @@ static int blocks(const cf_kernel *kernel, const struct cf__place *place, void *
 static int shared(const cf_kernel *kernel, void *const args[], struct cf__size *size)
 {
     const cf_expr *expr = &kernel->launch.shared;
-    int64_t bytes;
-    int status = rule_value(kernel, expr, "shared", 0, args, &bytes);
+    int64_t bytes = 0;
+    int status = expr->ops ? rule_value(kernel, expr, "shared", args, &bytes) : CF_OK;
     if (status == CF_OK && bytes > INT32_MAX)
         return bad_rule(kernel, expr, "shared", bytes, "no device has as much shared memory", args);
     size->shared = (int)bytes;

@@ -118,8 +118,10 @@ int cf__section(const cf_kernel *kernel, uint32_t i, void *const args[], struct 
         section->strides[d] = (size_t)stride;
         empty |= section->extents[d] == 0;
         overflow |= __builtin_mul_overflow(count, section->extents[d], &count);
-        overflow |= __builtin_mul_overflow(section->lowers[d], stride, &step);
-        overflow |= __builtin_add_overflow(first, step, &first);
+        if (section->lowers[d]) {
+            overflow |= __builtin_mul_overflow(section->lowers[d], stride, &step);
+            overflow |= __builtin_add_overflow(first, step, &first);
+        }
         overflow |= __builtin_mul_overflow(end - 1, stride, &step);
         overflow |= __builtin_add_overflow(last, step, &last);
         if (d > 0)
@@ -159,8 +161,6 @@ void cf__rows(const struct cf__section *section, size_t element, struct cf__rows
             break;
         rows->rows *= extent;
     }
-    if (rows->rows == 1)
-        rows->pitch = rows->length;
     rows->nouter = d;
     for (; d > 0; d--) {
         rows->extents[d - 1] = (size_t)section->extents[d - 1];

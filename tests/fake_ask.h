@@ -11,13 +11,13 @@
 struct fake_counts {
     int copy_2d, alloc_async, free_async, get_attribute, set_attribute, best_block, cooperative, launch;
     unsigned int shared;
+    size_t alloc_bytes; /* that cuMemAllocAsync() was asked for last */
     cf_dim3 grid, block;
 };
 
-/* int fake_cuda_alive(char *text, size_t size): the number of objects that were not given back, a line of text for each.
- * const struct fake_counts *fake_cuda_counts(void)
- * void fake_cuda_add(const cf_module *module): kernels that it runs beside the bundled ones, with their CPU bodies; each
- * has to have an image, with the header of a fatbin. */
+/* fake_cuda_alive() gives the number of objects that were not given back, and a line of text for each.
+ * fake_cuda_add() adds kernels that it runs beside the bundled ones, by their CPU bodies; each has to have an image,
+ * with the header of a fatbin. */
 typedef int fake_cuda_alive_function(char *text, size_t size);
 typedef const struct fake_counts *fake_cuda_counts_function(void);
 typedef void fake_cuda_add_function(const cf_module *module);

@@ -98,9 +98,15 @@ CUresult fake_cuLibraryUnload(CUlibrary library)
 static const cf_kernel *find_entry(const cf_image *image, const char *entry)
 {
     const cf_kernel *kernel;
-    for (size_t i = 0; image && (kernel = kernel_at(i)) != NULL; i++)
-        if (kernel->image == image && strcmp(kernel->entry, entry) == 0)
+    for (size_t i = 0; image && (kernel = kernel_at(i)) != NULL; i++) {
+        if (kernel->image != image)
+            continue;
+        if (strcmp(kernel->entry, entry) == 0)
             return kernel;
+        for (uint32_t v = 0; v < kernel->nvariants; v++)
+            if (strcmp(kernel->variants[v]->entry, entry) == 0)
+                return kernel->variants[v];
+    }
     return NULL;
 }
 

@@ -116,6 +116,7 @@ CUresult fake_cuMemAllocAsync(CUdeviceptr *pointer, size_t bytes, CUstream handl
     TRY(fake_stream(handle, &stream));
     TRY(add(stream->object.context, bytes, FAKE_DEVICE_MEMORY, &allocation));
     fake_counts.alloc_async++;
+    fake_counts.alloc_bytes = bytes;
     *pointer = address_of(allocation);
     return fake_end(CUDA_SUCCESS);
 }

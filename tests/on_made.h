@@ -1,5 +1,5 @@
-/* on_made.h - kernels that a test makes by hand, with bodies in C: they run on the CPU, and on the driver that plays a GPU,
- * which is told of them. A real GPU has no code for them: there the tests are skipped. */
+/* on_made.h - kernels that a test makes by hand, with bodies in C: they run on the CPU, and on the driver that plays a
+ * GPU, which is told of them. A real GPU has no code for them: there the tests are skipped. */
 #ifndef ON_MADE_H
 #define ON_MADE_H
 

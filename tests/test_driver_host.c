@@ -307,6 +307,58 @@ static void mem_copy_and_fill_touch_their_range_alone(void **state)
 
 /* ---- Handles ---- */
 
+static void mem_alloc_async_is_there_until_it_is_freed(void **state)
+{
+    (void)state;
+    CUdeviceptr memory = 0;
+    assert_int_equal(host->cuMemAllocAsync(&memory, 100, NULL), CUDA_SUCCESS);
+    assert_int_equal(memory % 256, 0);
+    memset((void *)(uintptr_t)memory, 1, 100);
+    assert_int_equal(host->cuMemFreeAsync(memory, NULL), CUDA_SUCCESS);
+    assert_int_equal(host->cuMemFreeAsync(memory, NULL), CUDA_ERROR_INVALID_VALUE);
+    assert_int_equal(host->cuMemAllocAsync(&memory, (size_t)PTRDIFF_MAX + 1, NULL), CUDA_ERROR_OUT_OF_MEMORY);
+}
+
+/* Rows of 3 bytes, from the second byte of the second row on, in both directions of types. */
+static void mem_copy_2d_touches_its_rows_alone(void **state)
+{
+    (void)state;
+    static const char source[] = "abcde" "fghij" "klmno";
+    for (int sides = 0; sides < 4; sides++) {
+        char target[] = "......." "......." ".......";
+        CUDA_MEMCPY2D copy = {.srcXInBytes = 1, .srcY = 1, .srcPitch = 5, .dstXInBytes = 2, .dstPitch = 7,
+                              .srcMemoryType = sides & 1 ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,
+                              .dstMemoryType = sides & 2 ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,
+                              .WidthInBytes = 3, .Height = 2};
+        if (sides & 1)
+            copy.srcHost = source;
+        else
+            copy.srcDevice = (uintptr_t)source;
+        if (sides & 2)
+            copy.dstHost = target;
+        else
+            copy.dstDevice = (uintptr_t)target;
+        assert_int_equal(host->cuMemcpy2D(&copy), CUDA_SUCCESS);
+        assert_string_equal(target, "..ghi.." "..lmn.." ".......");
+        copy.srcPitch = 2;
+        assert_int_equal(host->cuMemcpy2D(&copy), CUDA_ERROR_INVALID_VALUE);
+    }
+}
+
+static void function_takes_any_shared_memory(void **state)
+{
+    (void)state;
+    int value = 0, grid = 0, block = 0;
+    CUfunction none = NULL;
+    assert_int_equal(host->cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, none), 0);
+    assert_int_equal(value, INT32_MAX);
+    assert_int_equal(host->cuFuncSetAttribute(none, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 1 << 20), 0);
+    assert_int_equal(host->cuFuncSetAttribute(none, 0, 1), CUDA_ERROR_INVALID_VALUE);
+    assert_int_equal(host->cuFuncGetAttribute(&value, 0, none), CUDA_ERROR_INVALID_VALUE);
+    assert_int_equal(host->cuOccupancyMaxPotentialBlockSize(&grid, &block, none, NULL, 0, 0), CUDA_SUCCESS);
+    assert_true(grid > 0 && block == 256);
+}
+
 static void host_owns_nothing_else(void **state)
 {
     (void)state;
@@ -531,6 +583,9 @@ static void library_functions_are_not_supported(void **state)
     assert_int_equal(host->cuLibraryLoadData(&library, "", NULL, NULL, 0, NULL, NULL, 0), CUDA_ERROR_NOT_SUPPORTED);
     assert_int_equal(host->cuLibraryGetKernel(&kernel, library, "x"), CUDA_ERROR_NOT_SUPPORTED);
     assert_int_equal(host->cuKernelGetFunction(&function, kernel), CUDA_ERROR_NOT_SUPPORTED);
+    CUdeviceptr pointer;
+    size_t bytes;
+    assert_int_equal(host->cuLibraryGetGlobal(&pointer, &bytes, library, "x"), CUDA_ERROR_NOT_SUPPORTED);
     assert_int_equal(host->cuLibraryUnload(library), CUDA_ERROR_NOT_SUPPORTED);
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
     assert_int_equal(host->cuThreadExchangeStreamCaptureMode(&mode), CUDA_SUCCESS);
@@ -554,6 +609,9 @@ int main(void)
         cmocka_unit_test(pointer_attributes_of_other_memory_are_zeros),
         cmocka_unit_test(pointer_attributes_unknown_one_is_refused),
         cmocka_unit_test(mem_copy_and_fill_touch_their_range_alone),
+        cmocka_unit_test(mem_alloc_async_is_there_until_it_is_freed),
+        cmocka_unit_test(mem_copy_2d_touches_its_rows_alone),
+        cmocka_unit_test(function_takes_any_shared_memory),
         cmocka_unit_test(host_owns_nothing_else),
         cmocka_unit_test(stream_functions_live_one_is_taken),
         cmocka_unit_test(handle_functions_invalid_handle_is_refused),

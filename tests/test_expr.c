@@ -331,6 +331,199 @@ static void integer_every_type_is_read(void **state)
     assert_int_equal(value, 7);
 }
 
+/* ---- Members ---- */
+
+/* A struct by value, with members of every type that an expression reads, one of them off its alignment. */
+struct __attribute__((packed)) grid {
+    int8_t i8;
+    int16_t i16;
+    int32_t i32;
+    int64_t i64;
+    uint8_t u8;
+    uint16_t u16;
+    uint32_t u32;
+    uint64_t u64;
+    bool is_on;
+    float f32;
+    int32_t n[3];
+};
+static struct grid grid, other;
+static const cf_param grid_params[] = {
+    {.name = "g", .ctype = "struct grid", .type = CF_OPAQUE, .direction = CF_VALUE, .bytes = sizeof(struct grid)},
+    {.name = "h", .ctype = "struct grid", .type = CF_OPAQUE, .direction = CF_VALUE, .bytes = sizeof(struct grid)},
+    {.name = "flag", .ctype = "bool", .type = CF_BOOL, .direction = CF_VALUE, .bytes = 1},
+    {.name = "half", .ctype = "cf_half", .type = CF_F16, .direction = CF_VALUE, .bytes = 2},
+    {.name = "brain", .ctype = "cf_bfloat16", .type = CF_BF16, .direction = CF_VALUE, .bytes = 2},
+    {.name = "z", .ctype = "cf_complex64", .type = CF_C64, .direction = CF_VALUE, .bytes = 8},
+};
+static const cf_kernel grid_kernel = {.size = sizeof(cf_kernel), .version = CF_REGISTRY_VERSION, .name = "grid",
+                                      .function = "cf_grid", .nparams = 6, .params = grid_params};
+static unsigned char flag;
+static uint16_t half, brain;
+static float complex_value[2];
+static void *const grid_args[] = {&grid, &other, &flag, &half, &brain, complex_value};
+
+#define MEMBER(number, type, member) {CF_OP_MEMBER, CF_MEMBER(number, type, offsetof(struct grid, member))}
+
+static void expect_of_grid(const cf_op *ops, int64_t value)
+{
+    int64_t result = 0x5a5a5a5a5a5a5a5a;
+    assert_ok(cf_kernel_evaluate(&grid_kernel, ops, SIZE_MAX, grid_args, &result));
+    assert_int_equal(result, value);
+}
+
+static void evaluate_members_of_every_type_are_read(void **state)
+{
+    (void)state;
+    grid = (struct grid){-8, -16, -32, INT64_MIN, 200, 60000, 4000000000, INT64_MAX, true, 1.5F, {7, -8, 9}};
+    other.i32 = 1000;
+    expect_of_grid(OPS(MEMBER(0, CF_I8, i8)), -8);
+    expect_of_grid(OPS(MEMBER(0, CF_I16, i16)), -16);
+    expect_of_grid(OPS(MEMBER(0, CF_I32, i32)), -32);
+    expect_of_grid(OPS(MEMBER(0, CF_I64, i64)), INT64_MIN);
+    expect_of_grid(OPS(MEMBER(0, CF_U8, u8)), 200);
+    expect_of_grid(OPS(MEMBER(0, CF_U16, u16)), 60000);
+    expect_of_grid(OPS(MEMBER(0, CF_U32, u32)), 4000000000);
+    expect_of_grid(OPS(MEMBER(0, CF_U64, u64)), INT64_MAX);
+    expect_of_grid(OPS(MEMBER(0, CF_BOOL, is_on)), 1);
+    expect_of_grid(OPS(MEMBER(0, CF_I32, n[1])), -8);
+    expect_of_grid(OPS(MEMBER(1, CF_I32, i32), MEMBER(0, CF_I32, n[2]), OP(MUL)), 9000);
+}
+
+static void evaluate_bool_is_0_or_1(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 256; i++) {
+        flag = (unsigned char)i;
+        expect_of_grid(OPS(PARAM(2)), i != 0);
+    }
+}
+
+static void evaluate_of_what_is_no_integer_is_invalid(void **state)
+{
+    (void)state;
+    int64_t value = 7;
+    grid.u64 = UINT64_MAX;
+    assert_fails(cf_kernel_evaluate(&grid_kernel, OPS(MEMBER(0, CF_U64, u64)), SIZE_MAX, grid_args, &value),
+                 CF_EOVERFLOW, "cf_grid: an expression overflows");
+    assert_fails(cf_kernel_evaluate(&grid_kernel, OPS(MEMBER(0, CF_F32, f32)), SIZE_MAX, grid_args, &value), CF_EINVAL,
+                 "cf_grid: an expression of integers reads what is none");
+    assert_fails(cf_kernel_evaluate(&grid_kernel, OPS({CF_OP_REAL, 0}), SIZE_MAX, grid_args, &value), CF_EINVAL,
+                 "cf_grid: an expression of integers reads what is none");
+    assert_int_equal(value, 7);
+}
+
+/* ---- Real numbers ---- */
+
+static cf_op constant(double value)
+{
+    cf_op op = {CF_OP_REAL, 0};
+    memcpy(&op.operand, &value, sizeof value);
+    return op;
+}
+
+static double real_of(const cf_op *ops)
+{
+    double value = -12345;
+    assert_ok(cf_kernel_evaluate_real(&grid_kernel, ops, grid_args, &value));
+    return value;
+}
+
+static void evaluate_real_is_arithmetic_of_doubles(void **state)
+{
+    (void)state;
+    const cf_op tiny = constant(1e-6), half_of = constant(0.5), none = constant(0), minus = constant(-7);
+    grid.i32 = 3;
+    assert_true(real_of(OPS(tiny, MEMBER(0, CF_I32, i32), OP(MUL))) == 1e-6 * 3);
+    assert_true(real_of(OPS(CONST(7), CONST(2), OP(DIV))) == 3.5);
+    assert_true(real_of(OPS(minus, CONST(2), OP(MOD))) == -1);
+    assert_true(real_of(OPS(half_of, CONST(2), OP(SUB), OP(NEG))) == 1.5);
+    assert_true(real_of(OPS(half_of, CONST(2), OP(MIN))) == 0.5);
+    assert_true(real_of(OPS(half_of, CONST(2), OP(MAX))) == 2);
+    assert_true(real_of(OPS(CONST(INT64_MAX), CONST(INT64_MAX), OP(ADD))) == 0x1p64);
+    double inf = real_of(OPS(CONST(1), none, OP(DIV))), nan = real_of(OPS(none, none, OP(DIV)));
+    assert_true(inf > 1e308 && real_of(OPS(CONST(-1), none, OP(DIV))) == -inf);
+    assert_true(nan != nan);
+    nan = real_of(OPS(CONST(1), none, OP(MOD)));
+    assert_true(nan != nan);
+}
+
+static void evaluate_real_compares_and_decides(void **state)
+{
+    (void)state;
+    static const struct {
+        int32_t code;
+        int less, same, more; /* of 0.25 with 0.5, 0.25 and 0.125 */
+    } rows[] = {{CF_OP_LT, 1, 0, 0}, {CF_OP_LE, 1, 1, 0}, {CF_OP_GT, 0, 0, 1},
+                {CF_OP_GE, 0, 1, 1}, {CF_OP_EQ, 0, 1, 0}, {CF_OP_NE, 1, 0, 1}};
+    const cf_op quarter = constant(0.25), half_of = constant(0.5), eighth = constant(0.125);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_true(real_of(OPS(quarter, half_of, {rows[i].code, 0})) == rows[i].less);
+        assert_true(real_of(OPS(quarter, quarter, {rows[i].code, 0})) == rows[i].same);
+        assert_true(real_of(OPS(quarter, eighth, {rows[i].code, 0})) == rows[i].more);
+    }
+    assert_true(real_of(OPS(quarter, OP(NOT))) == 0);
+    assert_true(real_of(OPS(CONST(0), OP(NOT))) == 1);
+    assert_true(real_of(OPS(quarter, SKIP(OR, 1), PARAM(5))) == 1); /* what is skipped is not read */
+    assert_true(real_of(OPS(CONST(0), SKIP(AND, 1), PARAM(5))) == 0);
+    assert_true(real_of(OPS(quarter, SKIP(AND, 1), half_of)) == 0.5);
+    assert_true(real_of(OPS(CONST(0), SKIP(OR, 1), half_of)) == 0.5);
+}
+
+static void evaluate_real_parameters_of_every_width_are_read(void **state)
+{
+    (void)state;
+    static const struct {
+        uint16_t bits;
+        double as_half, as_brain;
+    } rows[] = {{0, 0, 0},
+                {0x3c00, 1, 0.0078125},
+                {0xc000, -2, -2},
+                {0x0001, 0x1p-24, 0x1p-133},
+                {0x03ff, 0x3ffp-24, 0x1.fep-120},
+                {0x7bff, 65504, 0},
+                {0x3555, 0.333251953125, 0},
+                {0x3f80, 0, 1},
+                {0x4049, 0, 3.140625}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        half = brain = rows[i].bits;
+        if (rows[i].as_half != 0 || !rows[i].bits)
+            assert_true(real_of(OPS(PARAM(3))) == rows[i].as_half);
+        if (rows[i].as_brain != 0 || !rows[i].bits)
+            assert_true(real_of(OPS(PARAM(4))) == rows[i].as_brain);
+    }
+    half = 0x7c00;
+    assert_true(real_of(OPS(PARAM(3))) > 1e308);
+    half = 0xfc00;
+    assert_true(real_of(OPS(PARAM(3))) < -1e308);
+    half = 0x7e00;
+    double nan = real_of(OPS(PARAM(3)));
+    assert_true(nan != nan);
+    grid.f32 = 1.5F;
+    grid.u64 = UINT64_MAX;
+    assert_true(real_of(OPS(MEMBER(0, CF_F32, f32))) == 1.5);
+    assert_true(real_of(OPS(MEMBER(0, CF_U64, u64))) == 0x1p64);
+    values.f32 = 0.5F;
+    values.f64 = 1e300;
+    double value = 0;
+    assert_ok(cf_kernel_evaluate_real(&kernel, OPS(PARAM(CF_F32), PARAM(CF_F64), OP(MUL)), args, &value));
+    assert_true(value == 0.5 * 1e300);
+}
+
+static void evaluate_real_of_what_is_no_number_is_invalid(void **state)
+{
+    (void)state;
+    double value = 7;
+    assert_fails(cf_kernel_evaluate_real(&grid_kernel, OPS(PARAM(5)), grid_args, &value), CF_EINVAL,
+                 "cf_grid: an expression reads what is no number");
+    assert_fails(cf_kernel_evaluate_real(&grid_kernel, OPS(PARAM(0)), grid_args, &value), CF_EINVAL, "cf_grid");
+    assert_fails(cf_kernel_evaluate_real(NULL, OPS(PARAM(0)), grid_args, &value), CF_EINVAL, "kernel is NULL");
+    assert_fails(cf_kernel_evaluate_real(&grid_kernel, NULL, grid_args, &value), CF_EINVAL, "ops is NULL");
+    assert_fails(cf_kernel_evaluate_real(&grid_kernel, OPS(CONST(0)), NULL, &value), CF_EINVAL, "args is NULL");
+    assert_fails(cf_kernel_evaluate_real(&grid_kernel, OPS(CONST(0)), grid_args, NULL), CF_EINVAL, "value is NULL");
+    assert_true(value == 7);
+}
+
 /* ---- Descriptions ---- */
 
 static void expect_description(const cf_op *ops, const char *text)
@@ -381,6 +574,63 @@ static void describe_short_buffer_is_cut(void **state)
         for (size_t i = size; i < sizeof got; i++)
             assert_int_equal(got[i], 'x');
     }
+}
+
+static void expect_members(const char *text, const cf_op *ops, const char *description)
+{
+    const cf_expr expr = {text, ops}, *exprs[] = {&expr};
+    char got[160];
+    cf__describe(&grid_kernel, exprs, 1, grid_args, got, sizeof got);
+    assert_string_equal(got, description);
+}
+
+static void describe_members_are_spelt_as_in_the_text(void **state)
+{
+    (void)state;
+    grid = (struct grid){.i32 = 3, .i64 = -4, .n = {7, 8, 9}};
+    other.i32 = 1000;
+    flag = 0;
+    expect_members("g.i32", OPS(MEMBER(0, CF_I32, i32)), "g.i32 = 3");
+    expect_members("g.i64 * (gg.x + g.i32) - g.i64",
+                   OPS(MEMBER(0, CF_I64, i64), CONST(1), MEMBER(0, CF_I32, i32), OP(ADD), OP(MUL),
+                       MEMBER(0, CF_I64, i64), OP(SUB)),
+                   "g.i64 = -4, g.i32 = 3");
+    expect_members("max(h.i32, g.n[1]) / g.n[2] + flag + x.g.n",
+                   OPS(MEMBER(1, CF_I32, i32), MEMBER(0, CF_I32, n[1]), OP(MAX), MEMBER(0, CF_I32, n[2]), OP(DIV),
+                       PARAM(2), OP(ADD)),
+                   "h.i32 = 1000, g.n[1] = 8, g.n[2] = 9, flag = 0");
+    /* 0 < g.i32 <= g.i64, which reads the middle twice */
+    expect_members("0 < g.i32 <= g.i64",
+                   OPS(CONST(0), MEMBER(0, CF_I32, i32), OP(LT), SKIP(AND, 3), MEMBER(0, CF_I32, i32),
+                       MEMBER(0, CF_I64, i64), OP(LE)),
+                   "g.i32 = 3, g.i64 = -4");
+}
+
+/* A text that says something else than the steps do. */
+static void describe_member_that_cannot_be_found_names_its_parameter(void **state)
+{
+    (void)state;
+    grid = (struct grid){.i32 = 3, .i64 = -4};
+    expect_members("COUNT", OPS(MEMBER(0, CF_I32, i32)), "a member of g = 3");
+    expect_members("g.u8 * g.i32 + g.i64", OPS(MEMBER(0, CF_I32, i32), MEMBER(0, CF_I64, i64), OP(ADD)),
+                   "a member of g = 3, a member of g = -4");
+    expect_members("g.n[0", OPS(MEMBER(0, CF_I32, i32)), "a member of g = 3");
+}
+
+static void describe_several_expressions_names_values_once(void **state)
+{
+    (void)state;
+    const cf_expr none = {NULL, NULL}, first = {"i8 * i16", OPS(PARAM(CF_I8), PARAM(CF_I16), OP(MUL))};
+    const cf_expr second = {"i16 + i32", OPS(PARAM(CF_I16), PARAM(CF_I32), OP(ADD))};
+    const cf_expr *const exprs[] = {&none, &first, &none, &second, &first};
+    char got[160];
+    values.i8 = 1;
+    values.i16 = 2;
+    values.i32 = 3;
+    cf__describe(&kernel, exprs, 5, args, got, sizeof got);
+    assert_string_equal(got, "i8 = 1, i16 = 2, i32 = 3");
+    cf__describe(&kernel, exprs, 1, args, got, sizeof got);
+    assert_string_equal(got, "");
 }
 
 /* ---- cf_kernel_evaluate() ---- */
@@ -474,6 +724,16 @@ int main(void)
         TEST(evaluate_u64_past_int64_overflows),
         TEST(evaluate_narrow_parameters_are_widened_first),
         TEST(integer_every_type_is_read),
+        TEST(evaluate_members_of_every_type_are_read),
+        TEST(evaluate_bool_is_0_or_1),
+        TEST(evaluate_of_what_is_no_integer_is_invalid),
+        TEST(evaluate_real_is_arithmetic_of_doubles),
+        TEST(evaluate_real_compares_and_decides),
+        TEST(evaluate_real_parameters_of_every_width_are_read),
+        TEST(evaluate_real_of_what_is_no_number_is_invalid),
+        TEST(describe_members_are_spelt_as_in_the_text),
+        TEST(describe_member_that_cannot_be_found_names_its_parameter),
+        TEST(describe_several_expressions_names_values_once),
         TEST(describe_parameters_are_named_once_in_order),
         TEST(describe_u64_past_int64_says_so),
         TEST(describe_short_buffer_is_cut),

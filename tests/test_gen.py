@@ -76,7 +76,7 @@ class GeneratorTest:
             'header_beside_macros_of_its_names': cc + [
                 '-std=c11', *strict, *include, '-DN=10', '-DM=20', '-DT=30', '-x', 'c', '-include', header, '/dev/null'],
             'host_body': cxx + ['-std=c++17', '-Wall', '-Wextra', '-Werror', '-Wno-unknown-pragmas',
-                                '-Wno-unused-parameter', '-fsyntax-only', *include, '-isystem',
+                                '-Wno-unused-parameter', '-Wno-attributes', '-fsyntax-only', *include, '-isystem',
                                 f'{ROOT}/include/cuferry', os.path.join(folder, f'{stem}.host.cpp')],
         }
         for what, command in commands.items():

@@ -587,7 +587,8 @@ static void launch_kernel_without_code_is_refused(void **state)
         expect_kernel_refusal(&kernel, CF_ENOCODE, "cf_gather_f32_i32: it was built for the CPU alone");
     } else {
         kernel.host = NULL;
-        expect_kernel_refusal(&kernel, CF_ENOTSUP, "cf_gather_f32_i32: it has no form for the CPU: its annotation says host(none)");
+        expect_kernel_refusal(&kernel, CF_ENOTSUP,
+                              "cf_gather_f32_i32: it has no form for the CPU: its annotation says host(none)");
     }
 }
 

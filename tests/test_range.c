@@ -1,4 +1,4 @@
-/* test_range.c - the range of an array's elements: every type, every shape, bounds at and past the limits of the type. */
+/* test_range.c - the range of an array's elements: every type, every shape, bounds at and past its limits. */
 #include "on_made.h"
 
 #include <inttypes.h>

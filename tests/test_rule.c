@@ -1,5 +1,5 @@
-/* test_rule.c - the launch rule beside grid and block: items, block(auto), shared memory, cooperative launches, CPU bodies
- * that are called once, and what a CPU body says of its parameters. */
+/* test_rule.c - the launch rule beside grid and block: items, block(auto), shared memory, cooperative launches, CPU
+ * bodies that are called once, and what a CPU body says of its parameters. */
 #include "on_made.h"
 
 #include "internal.h"
@@ -212,8 +212,8 @@ static void rule_bad_shared_is_invalid(void **unused)
     assert_int_equal(seen.calls, 0);
     if (is_fake())
         assert_fails(call(1, 0, 232449), CF_EINVAL,
-                     "made_look: shared(shared_bytes) is 232449 bytes with shared_bytes = 232449, and the device has at "
-                     "most 232448 for a block");
+                     "made_look: shared(shared_bytes) is 232449 bytes with shared_bytes = 232449, and the device "
+                     "has at most 232448 for a block");
     assert_ok(call(1, 0, 1000));
 }
 

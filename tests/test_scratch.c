@@ -7,10 +7,10 @@ enum { X, FIRST, Y, SECOND, N, PARAMS, MANY = 100 };
 
 static const cf_expr n_elements = NUMBER("n", N), plus_3 = {"n + 3", OPS(PARAM(N), CONST(3), OP(ADD))};
 static const cf_expr minus_5 = {"n - 5", OPS(PARAM(N), CONST(5), OP(SUB))}, three = FIXED(3);
-static const cf_expr too_much = FIXED(70000);
+static const cf_expr too_much = FIXED(70000), zero = FIXED(0);
 
 #define ARRAY(param_name, where, extent)                                                                               \
-    {.name = param_name, .ctype = "double *", .type = CF_F64, .direction = where, .lanes = 1, .bytes = 8, .align = 8,   \
+    {.name = param_name, .ctype = "double *", .type = CF_F64, .direction = where, .lanes = 1, .bytes = 8, .align = 8,  \
      .ndims = 1, .extents = &(extent)}
 
 static cf_param params[MANY] = {
@@ -34,8 +34,7 @@ static void reverse(const cf_host_launch *launch, uint64_t begin, uint64_t end)
     last_second = second;
     for (int64_t i = 0; i < n; i++)
         first[i] = x[i];
-    if (params[FIRST].lowers == NULL)
-        first[n + 2] = 9; /* the last element that there is */
+    first[n + 2 + (params[FIRST].lowers ? 3 : 0)] = 9; /* the last element that there is */
     for (int64_t i = 0; i < n; i++)
         second[i] = first[n - 1 - i];
     for (int64_t i = 0; i < n; i++)
@@ -152,6 +151,20 @@ static void scratch_begins_where_its_pointer_does(void **state)
     expect_reversed(y);
 }
 
+static void scratch_is_as_large_as_its_section_reaches(void **state)
+{
+    (void)state;
+    void *const none[] = {NULL, NULL};
+    const struct fake_counts *counts = fake_counts();
+    params[SECOND].extents = &zero; /* so that first is the one that is asked for last */
+    params[FIRST].lowers = &three;
+    assert_ok(call(none, 0));
+    assert_int_equal(counts->alloc_bytes, 6 * sizeof(double));
+    params[SECOND].extents = &n_elements;
+    assert_ok(call(none, 10));
+    assert_int_equal(counts->alloc_bytes, 10 * sizeof(double));
+}
+
 /* ---- Failures ---- */
 
 static void scratch_of_negative_extent_is_invalid(void **state)
@@ -186,7 +199,7 @@ static void launch_that_fails_gives_scratch_back(void **state)
     void *const none[] = {NULL, NULL};
     kernel.launch.shared = too_much;
     fill();
-    assert_fails(call(none, COUNT), CF_EINVAL, "made_reverse: shared(70000) is 70000 bytes, and the device has at most");
+    assert_fails(call(none, COUNT), CF_EINVAL, "made_reverse: shared(70000) is 70000 bytes, and the device has at");
     const struct fake_counts *counts = fake_counts();
     assert_int_equal(counts->alloc_async, 2);
     assert_int_equal(counts->free_async, 2);
@@ -245,6 +258,7 @@ int main(int argc, char *argv[])
         TEST(scratch_of_negative_extent_is_invalid),
         TEST(launch_of_an_empty_grid_needs_no_scratch),
         TEST(launch_of_many_parameters_is_right),
+        fake_test(scratch_is_as_large_as_its_section_reaches, "CF_DRIVER"),
         fake_test(launch_without_memory_for_scratch_is_enomem, "CF_DRIVER", "FAKE_CUDA=oom=3000"),
         fake_test(launch_that_fails_gives_scratch_back, "CF_DRIVER", "FAKE_CUDA=shared=65536"),
     };

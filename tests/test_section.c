@@ -1,4 +1,4 @@
-/* test_section.c - sections and pitches: what is checked of them, and that a call copies the section and nothing else. */
+/* test_section.c - sections and pitches: what is checked of them, and that a call copies the section alone. */
 #include "on_made.h"
 
 #include <sys/mman.h>
@@ -55,12 +55,15 @@ static int next(void *const args[], int64_t index[], uint32_t ndims)
     return 0;
 }
 
+static const void *last_x; /* as the kernel got it */
+
 static void add_1(const cf_host_launch *launch, uint64_t begin, uint64_t end)
 {
     int64_t index[DIMS] = {0};
     const int32_t *x = *(int32_t *const *)launch->args[X];
     int32_t *y = *(int32_t *const *)launch->args[Y];
     assert_true(begin == 0 && end == 1);
+    last_x = x;
     do {
         int64_t at = place_of(launch->args, index, params[X].ndims);
         y[at] = x[at] + 1;
@@ -270,7 +273,8 @@ static void expect_refused(uint32_t ndims, const int64_t numbers[3][DIMS], int s
 static void call_negative_number_is_named(void **state)
 {
     (void)state;
-    expect_refused(2, ROWS({2, -3}, {0, 0}, {0, 3}), CF_EINVAL, "made_add_1: the extent x[e1] is negative with e1 = -3");
+    expect_refused(2, ROWS({2, -3}, {0, 0}, {0, 3}), CF_EINVAL,
+                   "made_add_1: the extent x[e1] is negative with e1 = -3");
     expect_refused(2, ROWS({2, 3}, {-1, 0}, {0, 3}), CF_EINVAL,
                    "made_add_1: the lower bound x[l0:] is negative with l0 = -1");
     expect_refused(2, ROWS({2, 3}, {0, -1}, {0, 3}), CF_EINVAL,
@@ -409,6 +413,19 @@ static void call_pointer_without_extent_is_no_array(void **state)
     assert_ok(cf_mem_free(result));
 }
 
+/* The copy is aligned as the array would be: kernels may read several elements at once. */
+static void call_staged_pointer_is_aligned_wherever_the_section_begins(void **state)
+{
+    (void)state;
+    static int32_t x[8192], y[8192];
+    struct call call;
+    for (int64_t lower = 0; lower < 200; lower++) {
+        set(&call, x, y, ROWS({2, 5}, {lower % 7, lower}, {0, 500}));
+        assert_ok(cf_call(&kernel, call.args));
+        assert_int_equal((uintptr_t)last_x % 256, 0);
+    }
+}
+
 /* Memory whose first pages alone are known to the driver: it refuses to copy that as one. */
 static void call_rows_registered_in_part_are_right(void **state)
 {
@@ -457,6 +474,7 @@ int main(int argc, char *argv[])
         TEST(call_pointer_off_its_alignment_is_invalid),
         TEST(call_more_dimensions_than_there_are_is_invalid),
         TEST(call_pointer_without_extent_is_no_array),
+        fake_test(call_staged_pointer_is_aligned_wherever_the_section_begins, "CF_DRIVER"),
         fake_test(call_rows_registered_in_part_are_right, "CF_DRIVER"),
     };
 #undef TEST

@@ -1,7 +1,8 @@
 /* types.h - C types for what CUDA kernels take beside C's own scalars: vectors, 16-bit floats, complex numbers.
  *
- * Each has the size and the alignment of the CUDA type it stands for. In a file that has included a header of the
- * toolkit's before this one, cf_float4 is float4 itself, so that arrays of either pass as the other. A header that a kernel file shares with its
+ * Each has the size and the members of the CUDA type that it stands for, vectors and 16-bit floats its alignment too.
+ * In a file that has included the toolkit's header of a type before this one, cf_float4 is float4 itself, and in C++
+ * cf_half is __half itself, so that arrays of either pass as the other. A header that a kernel file shares with its
  * callers includes this one and uses these names; device code may use CUDA's. */
 #ifndef CUFERRY_TYPES_H
 #define CUFERRY_TYPES_H
@@ -31,57 +32,126 @@
     X(float, float, 8, 16)                   \
     X(double, double, 16, 16)
 
-#if defined __VECTOR_TYPES_H__ /* the toolkit's */
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* double4 and the like, since CUDA 13 */
-#define CF__VECTOR(name, element, align2, align4) \
-    typedef struct name##1 cf_##name##1;          \
-    typedef struct name##2 cf_##name##2;          \
-    typedef struct name##3 cf_##name##3;          \
+/* Those whose form with 4 components CUDA 13 has in two alignments: double4_16a has that of double4. */
+#define CF_VECTOR_ALIGNED_LIST(X)    \
+    X(long, long)                    \
+    X(ulong, unsigned long)          \
+    X(longlong, long long)           \
+    X(ulonglong, unsigned long long) \
+    X(double, double)
+
+/* `name` is pasted at once and never passed on: programs have macros called uint. */
+#define CF__VECTOR(name, element, align2, align4)        \
+    struct cf_##name##1                                  \
+    {                                                    \
+        element x;                                       \
+    };                                                   \
+    struct __attribute__((aligned(align2))) cf_##name##2 \
+    {                                                    \
+        element x, y;                                    \
+    };                                                   \
+    struct cf_##name##3                                  \
+    {                                                    \
+        element x, y, z;                                 \
+    };                                                   \
+    struct __attribute__((aligned(align4))) cf_##name##4 \
+    {                                                    \
+        element x, y, z, w;                              \
+    };                                                   \
+    typedef struct cf_##name##1 cf_##name##1;            \
+    typedef struct cf_##name##2 cf_##name##2;            \
+    typedef struct cf_##name##3 cf_##name##3;            \
+    typedef struct cf_##name##4 cf_##name##4;
+#define CF__VECTOR_ALIGNED(name, element)                \
+    struct __attribute__((aligned(16))) cf_##name##4_16a \
+    {                                                    \
+        element x, y, z, w;                              \
+    };                                                   \
+    struct __attribute__((aligned(32))) cf_##name##4_32a \
+    {                                                    \
+        element x, y, z, w;                              \
+    };                                                   \
+    typedef struct cf_##name##4_16a cf_##name##4_16a;    \
+    typedef struct cf_##name##4_32a cf_##name##4_32a;
+
+#define CF__SAME_SHORT(name, element, align2, align4) \
+    typedef struct name##1 cf_##name##1;              \
+    typedef struct name##2 cf_##name##2;              \
+    typedef struct name##3 cf_##name##3;
+#define CF__SAME_VECTOR(name, element, align2, align4) \
+    typedef struct name##1 cf_##name##1;               \
+    typedef struct name##2 cf_##name##2;               \
+    typedef struct name##3 cf_##name##3;               \
     typedef struct name##4 cf_##name##4;
-#else
-#define CF__VECTOR(name, element, align2, align4)    \
-    typedef struct {                                 \
-        element x;                                   \
-    } cf_##name##1;                                  \
-    typedef struct {                                 \
-        element x, y;                                \
-    } __attribute__((aligned(align2))) cf_##name##2; \
-    typedef struct {                                 \
-        element x, y, z;                             \
-    } cf_##name##3;                                  \
-    typedef struct {                                 \
-        element x, y, z, w;                          \
-    } __attribute__((aligned(align4))) cf_##name##4;
-#endif
+#define CF__SAME_ALIGNED(name, element)          \
+    typedef struct name##4_16a cf_##name##4_16a; \
+    typedef struct name##4_32a cf_##name##4_32a;
+#define CF__SUCCESSOR(name, element) typedef struct name##4_16a cf_##name##4;
+
+#if !defined __VECTOR_TYPES_H__ /* the toolkit's */
 CF_VECTOR_LIST(CF__VECTOR)
-#undef CF__VECTOR
-#if defined __VECTOR_TYPES_H__
-#pragma GCC diagnostic pop
+CF_VECTOR_ALIGNED_LIST(CF__VECTOR_ALIGNED)
+#elif !defined __NV_SILENCE_DEPRECATION_BEGIN || (defined CUDART_VERSION && CUDART_VERSION < 13000) /* before CUDA 13 */
+CF_VECTOR_LIST(CF__SAME_VECTOR)
+CF_VECTOR_ALIGNED_LIST(CF__VECTOR_ALIGNED)
+#elif !defined __clang__ || defined __CUDACC__ /* double4 and the like are deprecated; no need to say so here */
+__NV_SILENCE_DEPRECATION_BEGIN
+CF_VECTOR_LIST(CF__SAME_VECTOR)
+__NV_SILENCE_DEPRECATION_END
+CF_VECTOR_ALIGNED_LIST(CF__SAME_ALIGNED)
+#else /* clang would say so wherever cf_double4 is used: there it is double4_16a, which has taken double4's place */
+CF_VECTOR_LIST(CF__SAME_SHORT)
+CF_VECTOR_ALIGNED_LIST(CF__SUCCESSOR)
+typedef struct char4 cf_char4;
+typedef struct uchar4 cf_uchar4;
+typedef struct short4 cf_short4;
+typedef struct ushort4 cf_ushort4;
+typedef struct int4 cf_int4;
+typedef struct uint4 cf_uint4;
+typedef struct float4 cf_float4;
+CF_VECTOR_ALIGNED_LIST(CF__SAME_ALIGNED)
 #endif
+
+#undef CF__VECTOR
+#undef CF__VECTOR_ALIGNED
+#undef CF__SAME_VECTOR
+#undef CF__SAME_SHORT
+#undef CF__SAME_ALIGNED
+#undef CF__SUCCESSOR
 
 /* ---- 16-bit floats --------------------------------------------------------------------------------------------- */
 
 /* IEEE 754 binary16 (__half) and bfloat16 (__nv_bfloat16), by their bits. */
+#if defined __cplusplus && defined __CUDA_FP16_H__ /* the toolkit's */
+typedef __half cf_half;
+typedef __half2 cf_half2;
+#else
 typedef struct cf_half {
     uint16_t bits;
 } cf_half;
 
+typedef struct cf_half2 {
+    cf_half x, y;
+} __attribute__((aligned(4))) cf_half2;
+#endif
+
+#if defined __cplusplus && defined __CUDA_BF16_H__
+typedef __nv_bfloat16 cf_bfloat16;
+typedef __nv_bfloat162 cf_bfloat162;
+#else
 typedef struct cf_bfloat16 {
     uint16_t bits;
 } cf_bfloat16;
 
-typedef struct {
-    cf_half x, y;
-} __attribute__((aligned(4))) cf_half2;
-
-typedef struct {
+typedef struct cf_bfloat162 {
     cf_bfloat16 x, y;
 } __attribute__((aligned(4))) cf_bfloat162;
+#endif
 
 /* ---- Complex numbers ------------------------------------------------------------------------------------------- */
 
-/* Stand for cuFloatComplex, thrust::complex<float> and cuda::std::complex<float>, and the same of double. */
+/* Stand for cuFloatComplex, thrust::complex<float> and cuda::std::complex<float>, and the same of double. These are
+ * aligned as a whole, C's as their parts are. */
 #ifdef __cplusplus
 typedef std::complex<float> cf_complex64;
 typedef std::complex<double> cf_complex128;

@@ -61,6 +61,9 @@ CF_CHECKED int t_sparse_c_async(cf_stream stream, double *x, const short *k, int
 CF_CHECKED int t_sparse_d(double *x, const signed char *k, int n);
 CF_CHECKED int t_sparse_d_async(cf_stream stream, double *x, const signed char *k, int n);
 
+/* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
+extern const struct cf_module t_registry;
+
 #ifdef __cplusplus
 }
 #endif

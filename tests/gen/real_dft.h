@@ -60,6 +60,9 @@ CF_CHECKED int t_scatter_waves(const int *at, const cf_double2 *psi, cf_double2 
 CF_CHECKED int t_scatter_waves_async(cf_stream stream, const int *at, const cf_double2 *psi, cf_double2 *box, int waves,
                                      int nx, int ny, int nz);
 
+/* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
+extern const struct cf_module t_registry;
+
 #ifdef __cplusplus
 }
 #endif

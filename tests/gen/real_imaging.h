@@ -69,6 +69,9 @@ CF_CHECKED int t_set_window_async(cf_stream cf__stream, const float window[8]);
 /* No setter: real_imaging.cu:20: luma is of a type that C does not know, 'a struct of its own'; use a scalar type,
  *    or a struct of a header that include(...) names */
 
+/* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
+extern const struct cf_module t_registry;
+
 #ifdef __cplusplus
 }
 #endif

@@ -22,7 +22,7 @@ static const cf_image cf__image = {
 #define CF__DATA(name) .image = NULL
 #endif
 
-extern const cf_kernel cf__k_outside_i32;
+extern const cf_kernel cf__k_outside_rows_i32;
 
 cf_host_body t__h_collide_f32;
 extern const uint32_t t__b_collide_f32[];
@@ -326,7 +326,7 @@ const cf_kernel t__k_hop = {
          {CF_OP_MOD, 0}, {CF_OP_CONST, 0}, {CF_OP_EQ, 0}, {CF_OP_END, 0}}}, .array = -1},
         {.text = "0 <= neighbour[:] < volume / 2", .array = 0, .lower = {"0", (const cf_op[]){{CF_OP_CONST, 0},
          {CF_OP_END, 0}}}, .upper = {"volume / 2", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_CONST, 2}, {CF_OP_DIV, 0},
-         {CF_OP_END, 0}}}, .upper_open = 1, .scan = &cf__k_outside_i32},
+         {CF_OP_END, 0}}}, .upper_open = 1, .scan = &cf__k_outside_rows_i32},
         {.text = "0 <= parity <= 1", .condition = {"0 <= parity <= 1", (const cf_op[]){{CF_OP_CONST, 0}, {CF_OP_PARAM,
          4}, {CF_OP_LE, 0}, {CF_OP_AND, 3}, {CF_OP_PARAM, 4}, {CF_OP_CONST, 1}, {CF_OP_LE, 0}, {CF_OP_END, 0}}},
          .array = -1},

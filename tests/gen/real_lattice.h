@@ -53,6 +53,9 @@ CF_CHECKED int t_set_direction_x_async(cf_stream cf__stream, const int direction
 CF_CHECKED int t_set_direction_y(const int direction_y[9]);
 CF_CHECKED int t_set_direction_y_async(cf_stream cf__stream, const int direction_y[9]);
 
+/* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
+extern const struct cf_module t_registry;
+
 #ifdef __cplusplus
 }
 #endif

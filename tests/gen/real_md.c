@@ -22,7 +22,7 @@ static const cf_image cf__image = {
 #define CF__DATA(name) .image = NULL
 #endif
 
-extern const cf_kernel cf__k_outside_i32, cf__k_outside_u32;
+extern const cf_kernel cf__k_outside_i32, cf__k_outside_rows_i32, cf__k_outside_u32;
 
 cf_host_body t__h_lennard_jones;
 extern const uint32_t t__b_lennard_jones[];
@@ -66,7 +66,7 @@ const cf_kernel t__k_lennard_jones = {
     .checks = (const cf_check[]){
         {.text = "0 <= neighbour[:] < n", .array = 2, .lower = {"0", (const cf_op[]){{CF_OP_CONST, 0}, {CF_OP_END, 0}}},
          .upper = {"n", (const cf_op[]){{CF_OP_PARAM, 4}, {CF_OP_END, 0}}}, .upper_open = 1,
-         .scan = &cf__k_outside_i32},
+         .scan = &cf__k_outside_rows_i32},
         {.text = "0 <= count[:] <= MAX_NEIGHBOURS", .array = 3, .lower = {"0", (const cf_op[]){{CF_OP_CONST, 0},
          {CF_OP_END, 0}}}, .upper = {"MAX_NEIGHBOURS", (const cf_op[]){{CF_OP_CONST, 64}, {CF_OP_END, 0}}},
          .scan = &cf__k_outside_i32},

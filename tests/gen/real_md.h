@@ -60,6 +60,9 @@ CF_CHECKED int t_springs_async(cf_stream stream, const struct bond *bond, int bo
 CF_CHECKED int t_wrap(float **columns, int n, float length);
 CF_CHECKED int t_wrap_async(cf_stream stream, float **columns, int n, float length);
 
+/* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
+extern const struct cf_module t_registry;
+
 #ifdef __cplusplus
 }
 #endif

@@ -69,6 +69,9 @@ CF_CHECKED int t_scale_single_async(cf_stream stream, float *x, float factor, in
 CF_CHECKED int t_xorshift(uint64_t *state, float *number, size_t n);
 CF_CHECKED int t_xorshift_async(cf_stream stream, uint64_t *state, float *number, size_t n);
 
+/* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
+extern const struct cf_module t_registry;
+
 #ifdef __cplusplus
 }
 #endif

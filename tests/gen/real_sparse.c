@@ -22,7 +22,7 @@ static const cf_image cf__image = {
 #define CF__DATA(name) .image = NULL
 #endif
 
-extern const cf_kernel cf__k_outside_i32, cf__k_outside_i64;
+extern const cf_kernel cf__k_outside_i32, cf__k_outside_i64, cf__k_outside_rows_i32;
 
 cf_host_body t__h_csr_multiply_f32_i32;
 extern const uint32_t t__b_csr_multiply_f32_i32[];
@@ -626,7 +626,7 @@ const cf_kernel t__k_ell_multiply = {
     .checks = (const cf_check[]){
         {.text = "-1 <= column[:] < columns", .array = 0, .lower = {"-1", (const cf_op[]){{CF_OP_CONST, 1}, {CF_OP_NEG,
          0}, {CF_OP_END, 0}}}, .upper = {"columns", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END, 0}}}, .upper_open = 1,
-         .scan = &cf__k_outside_i32},
+         .scan = &cf__k_outside_rows_i32},
         {.text = "ld >= rows", .condition = {"ld >= rows", (const cf_op[]){{CF_OP_PARAM, 6}, {CF_OP_PARAM, 4},
          {CF_OP_GE, 0}, {CF_OP_END, 0}}}, .array = -1},
     },

@@ -92,6 +92,9 @@ CF_CHECKED int t_pattern(int m, int n, const float *a, int lda, bool *is_entry, 
 CF_CHECKED int t_pattern_async(cf_stream stream, int m, int n, const float *a, int lda, bool *is_entry,
                                float threshold);
 
+/* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
+extern const struct cf_module t_registry;
+
 #ifdef __cplusplus
 }
 #endif

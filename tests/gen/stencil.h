@@ -25,6 +25,9 @@ CF_CHECKED int t_step_w128_async(cf_stream stream, const double *u, double *v, i
 CF_CHECKED int t_tick(unsigned long long *counter, long stream);
 CF_CHECKED int t_tick_async(cf_stream cf__stream, unsigned long long *counter, long stream);
 
+/* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
+extern const struct cf_module t_registry;
+
 #ifdef __cplusplus
 }
 #endif

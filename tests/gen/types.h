@@ -29,6 +29,9 @@ CF_CHECKED int t_set_f32_async(cf_stream stream, int *x, int n, float value);
 CF_CHECKED int t_set_f64(int *x, int n, double value);
 CF_CHECKED int t_set_f64_async(cf_stream stream, int *x, int n, double value);
 
+/* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
+extern const struct cf_module t_registry;
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,21 @@
+/* language.h - types that the kernels of language.cu share with test_language.c. */
+#ifndef LANGUAGE_H
+#define LANGUAGE_H
+
+#include <cuferry/types.h>
+
+typedef double real;
+
+enum mode { COPY, NEGATE, SCALE_BY = 7 };
+
+struct field {
+    int nx, ny, ld;
+    float h[2];
+};
+
+struct particle {
+    cf_float4 position;
+    int cell;
+};
+
+#endif

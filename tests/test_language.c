@@ -1,0 +1,388 @@
+/* test_language.c - the kernels of language.cu, one for each clause and kind of declaration, against plain C. */
+#include <stdlib.h>
+
+#include "on_driver.h"
+
+#include "language_kernels.h"
+
+#include <cuferry/registry.h>
+
+#include "fake_ask.h"
+
+/* What host(reverse_on_cpu) names. */
+void reverse_on_cpu(int *x, int n);
+void reverse_on_cpu(int *x, int n)
+{
+    for (int i = 0; i < n / 2; i++) {
+        int kept = x[i];
+        x[i] = x[n - 1 - i];
+        x[n - 1 - i] = kept;
+    }
+}
+
+/* Numbers from a sequence; the same every time. */
+static uint32_t seed;
+
+static uint32_t next(void)
+{
+    seed = seed * 1664525 + 1013904223;
+    return seed >> 8;
+}
+
+static int reseed(void **state)
+{
+    (void)state;
+    seed = 12345;
+    return 0;
+}
+
+/* The driver that plays a GPU runs the kernels that it knows of. */
+static int is_played;
+
+static int tell_fake(void **state)
+{
+    (void)state;
+    fake_cuda_add_function *add = NULL;
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    if (library)
+        *(void **)&add = dlsym(library, "fake_cuda_add");
+    if (add)
+        add(&language_registry);
+    is_played = add != NULL;
+    return library ? dlclose(library) : 0;
+}
+
+/* Device memory with a copy of `bytes` bytes of `host`. */
+static void *on_device(const void *host, size_t bytes)
+{
+    void *device;
+    assert_ok(cf_mem_alloc(&device, bytes));
+    assert_ok(cf_mem_copy(device, host, bytes));
+    return device;
+}
+
+/* ---- Sections and pitches ---- */
+
+enum { NX = 37, NY = 13, LD = 48 };
+
+static void smooth_expected(const float *u, float *v, const struct field *f, const float weights[3], float offset)
+{
+    for (int y = 1; y < f->ny - 1; y++)
+        for (int x = 1; x < f->nx - 1; x++) {
+            const float *row = u + y * f->ld + x;
+            v[y * f->ld + x] = f->h[0] * (weights[0] * row[-1] + weights[1] * row[0] + weights[2] * row[1]) + offset;
+        }
+}
+
+static int is_near(const float *got, const float *expected, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!(got[i] - expected[i] < 1e-5f && expected[i] - got[i] < 1e-5f))
+            return 0;
+    return 1;
+}
+
+static void smooth_section_of_a_padded_field_is_right(void **state)
+{
+    (void)state;
+    static const float before[3] = {0.25f, 0.5f, 0.25f}, after[3] = {1, 2, -1};
+    const struct field f = {NX, NY, LD, {0.5f, 0}};
+    static float u[NY * LD], v[NY * LD], expected[NY * LD];
+    for (int i = 0; i < NY * LD; i++) {
+        u[i] = (float)(next() % 1000) / 1000;
+        v[i] = expected[i] = (float)i;
+    }
+    smooth_expected(u, expected, &f, before, 0);
+    assert_ok(language_smooth(u, v, f));
+    assert_true(is_near(v, expected, NY * LD)); /* the rim and the padding too */
+
+    /* With other constants, and on device memory. */
+    assert_ok(language_set_weights(after));
+    assert_ok(language_set_offset(3));
+    smooth_expected(u, expected, &f, after, 3);
+    void *du = on_device(u, sizeof u), *dv = on_device(v, sizeof v);
+    assert_ok(language_smooth_async(NULL, du, dv, f));
+    assert_ok(cf_mem_copy(v, dv, sizeof v));
+    assert_true(is_near(v, expected, NY * LD));
+    assert_ok(cf_mem_free(du));
+    assert_ok(cf_mem_free(dv));
+
+    cf_stream stream;
+    assert_ok(cf_stream_create(&stream));
+    const double offset = 0;
+    assert_ok(language_set_weights_async(stream, before));
+    assert_ok(language_set_offset_async(stream, offset));
+    assert_ok(cf_stream_sync(stream));
+    smooth_expected(u, expected, &f, before, 0);
+    assert_ok(language_smooth(u, v, f));
+    assert_true(is_near(v, expected, NY * LD));
+    assert_ok(cf_stream_destroy(stream));
+}
+
+static void smooth_wrong_field_names_its_members(void **state)
+{
+    (void)state;
+    static float u[NY * LD];
+    assert_fails(language_smooth(u, u, ((struct field){NX, NY, 5, {0, 0}})), CF_EINVAL, "with f.ld = 5, f.nx = 37");
+    assert_fails(language_smooth(u, u, ((struct field){NX, 2, LD, {0, 0}})), CF_EINVAL, "f.ny > 2 fails with f.ny = 2");
+    assert_fails(language_smooth(u, u, ((struct field){NX, -1, LD, {0, 0}})), CF_EINVAL, "f.ny = -1");
+    assert_fails(language_smooth(NULL, u, ((struct field){NX, NY, LD, {0, 0}})), CF_EINVAL, "u is NULL");
+}
+
+static void shift_from_first_on_leaves_the_rest(void **state)
+{
+    (void)state;
+    enum { FIRST = 5, COUNT = 1003, ALL = 1100 };
+    static int x[ALL], y[ALL], expected[ALL];
+    for (int i = 0; i < ALL; i++) {
+        x[i] = (int)next();
+        y[i] = expected[i] = -i;
+    }
+    for (int i = FIRST; i < FIRST + COUNT; i++)
+        expected[i] = x[i] + 1;
+    assert_ok(language_shift(x, y, FIRST, COUNT));
+    assert_memory_equal(y, expected, sizeof y);
+    assert_ok(language_shift(NULL, NULL, FIRST, 0));
+}
+
+static void power_bits_and_choices_are_cs(void **state)
+{
+    (void)state;
+    int64_t x[41], expected[41];
+    for (int i = 0; i < 41; i++)
+        x[i] = expected[i] = i;
+    for (int i = 1; i < 33; i++)
+        expected[i] = 2 * expected[i] + 16;
+    assert_ok(language_power(x, 16, 32));
+    assert_memory_equal(x, expected, sizeof x);
+    assert_fails(language_power(x, 12, 24), CF_EINVAL, "(rows & (rows - 1)) == 0 fails with rows = 12");
+    assert_fails(language_power(x, 128, 2), CF_EINVAL, "rows > 0 ? rows < 100 : true fails with rows = 128");
+    assert_ok(language_power(NULL, 0, 0));
+}
+
+/* ---- Launches ---- */
+
+static void any_block_elements_are_checked_and_added(void **state)
+{
+    (void)state;
+    enum { COUNT = 5000 };
+    static uint8_t key[COUNT];
+    static double x[COUNT], expected[COUNT];
+    for (int i = 0; i < COUNT; i++) {
+        key[i] = (uint8_t)(3 + next() % 247);
+        expected[i] = key[i] + 1;
+        x[i] = 1;
+    }
+    assert_ok(language_any_block(x, key, COUNT));
+    assert_memory_equal(x, expected, sizeof x);
+    key[4321] = 250;
+    assert_fails(language_any_block(x, key, COUNT), CF_ERANGE,
+                 "language_any_block: key[4321] = 250 is outside [3, 250)");
+    assert_memory_equal(x, expected, sizeof x);
+}
+
+/* Sums of small integers are exact in any order. */
+static void total_every_variant_sums_with_scratch_and_shared_memory(void **state)
+{
+    (void)state;
+    enum { COUNT = 100003 };
+    static float x[COUNT];
+    float expected = 0, sum;
+    for (int i = 0; i < COUNT; i++)
+        expected += x[i] = (float)(next() % 16);
+    unsigned done = 0;
+    assert_ok(language_total_f32(x, &sum, &done, COUNT));
+    assert_true(sum == expected);
+    assert_int_equal(done, 1);
+
+    const cf_kernel *kernel = cf_kernel_find(&language_registry, "total_f32");
+    static const int64_t blocks[] = {128, 256, 512};
+    assert_non_null(kernel);
+    assert_int_equal(kernel->nvariants, 3);
+    assert_ptr_equal(kernel->variants[0], kernel);
+    const float *px = x;
+    float *psum = &sum;
+    unsigned *pdone = &done;
+    int n = COUNT;
+    void *const args[] = {&px, &psum, NULL, &pdone, &n};
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(kernel->variants[i]->nconstants, 1);
+        assert_string_equal(kernel->variants[i]->constants[0].name, "BLOCK");
+        assert_int_equal(kernel->variants[i]->constants[0].value, blocks[i]);
+        sum = -1, done = 0;
+        assert_ok(cf_call(kernel->variants[i], args));
+        assert_true(sum == expected);
+    }
+
+    double wide[10] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, all = 0;
+    done = 0;
+    assert_ok(language_total(wide, &all, &done, 10)); /* by the types of its arrays */
+    assert_true(all == 55);
+}
+
+static void together_runs_all_blocks_at_once(void **state)
+{
+    (void)state;
+    static int x[1024];
+    int expected = 0;
+    for (int i = 0; i < 1024; i++)
+        expected += x[i] = (int)(next() % 1000);
+    if (!on_cuda()) {
+        assert_fails(language_together(x, 1024), CF_ENOTSUP, "language_together");
+        return;
+    }
+    if (is_played) {
+        puts("# skip: the driver that plays a GPU runs CPU bodies, and there is none");
+        skip();
+    }
+    assert_ok(language_together(x, 1024));
+    for (int i = 0; i < 1024; i++)
+        assert_int_equal(x[i], expected);
+    assert_fails(language_together(x, 1000), CF_EINVAL, "n == 1024 fails with n = 1000");
+}
+
+static void reverse_has_80_kib_of_shared_memory(void **state)
+{
+    (void)state;
+    enum { COUNT = 20 * 1024 };
+    static int x[COUNT];
+    for (int i = 0; i < COUNT; i++)
+        x[i] = i;
+    assert_ok(language_reverse(x, COUNT));
+    for (int i = 0; i < COUNT; i++)
+        assert_int_equal(x[i], COUNT - 1 - i);
+}
+
+/* ---- Types ---- */
+
+static void types_of_16_bits_complex_and_vectors_agree_with_c(void **state)
+{
+    (void)state;
+    enum { COUNT = 300 };
+    static cf_half h[COUNT];
+    static cf_bfloat16 b[COUNT];
+    static cf_complex64 z[COUNT];
+    static cf_complex128 w[COUNT];
+    static bool flags[COUNT];
+    static cf_float2 sums[COUNT];
+    for (int i = 0; i < COUNT; i++) {
+        h[i].bits = i % 2 ? 0x3c00 : 0xc500; /* 1 and -5 */
+        b[i].bits = i % 3 ? 0x4000 : 0x3f80; /* 2 and 1 */
+        z[i] = (float)(i % 5) + 9.0f * (float _Complex)__builtin_complex(0.0f, 1.0f);
+        w[i] = __builtin_complex(7.0, (double)(i % 7));
+    }
+    assert_ok(language_types(h, b, z, w, flags, sums, COUNT, 3, (cf_uint3){4, 5, 6}, (cf_float3){1, 2, 0.5f}));
+    for (int i = 0; i < COUNT; i++) {
+        float sum = (i % 2 ? 1.0f : -5.0f) + (i % 3 ? 2.0f : 1.0f) + (float)(i % 5) + (float)(i % 7);
+        assert_true(sums[i].x == sum + 0.5f);
+        assert_true(sums[i].y == 12);
+        assert_int_equal(flags[i], sum > 4);
+    }
+}
+
+static void copy_structs_and_vectors_arrive_whole(void **state)
+{
+    (void)state;
+    static struct particle a[100], b[100];
+    static cf_float4 v[64], w[64];
+    static cf_complex128 z[9], y[9];
+    static unsigned char bytes[77], copied[77];
+    for (int i = 0; i < 100; i++)
+        a[i] = (struct particle){{(float)i, 1, 2, 3}, i * i};
+    for (int i = 0; i < 64; i++)
+        v[i] = (cf_float4){1, (float)i, 3, 4};
+    for (int i = 0; i < 77; i++)
+        bytes[i] = (unsigned char)next();
+    assert_ok(language_copy(a, b, 100));
+    for (int i = 0; i < 100; i++)
+        assert_true(b[i].position.x == (float)i && b[i].position.w == 3 && b[i].cell == i * i);
+    assert_ok(language_copy(v, w, 64));
+    assert_memory_equal(v, w, sizeof v);
+    assert_ok(language_copy(z, y, 9));
+    assert_memory_equal(z, y, sizeof z);
+    assert_ok(language_copy(bytes, copied, 77));
+    assert_memory_equal(bytes, copied, sizeof bytes);
+    assert_fails(language_copy((cf_float4 *)(void *)(bytes + 1), w, 4), CF_EINVAL, "is not aligned");
+}
+
+static void apply_enumerations_and_bools_are_values(void **state)
+{
+    (void)state;
+    int x[3] = {1, -2, 3};
+    assert_ok(language_apply(x, NEGATE, true, 3));
+    assert_true(x[0] == -2 && x[1] == 4 && x[2] == -6);
+    assert_ok(language_apply(x, SCALE_BY, false, 3));
+    assert_true(x[0] == -14 && x[1] == 28 && x[2] == -42);
+    short narrow[2] = {5, -5};
+    assert_ok(language_add_short(narrow, 2, 2));
+    assert_true(narrow[0] == 7 && narrow[1] == -3);
+    unsigned long long wide[2] = {5, 1ULL << 63};
+    assert_ok(language_add_u64(wide, 1ULL << 40, 2));
+    assert_true(wide[0] == 5 + (1ULL << 40) && wide[1] == (1ULL << 63) + (1ULL << 40));
+}
+
+static void gather_rows_pointers_are_elements(void **state)
+{
+    (void)state;
+    if (is_played) {
+        puts("# skip: addresses in memory are not those of the driver that plays a GPU");
+        skip();
+    }
+    const float values[3] = {10, 20, 30};
+    float firsts[3];
+    const int raw = 42;
+    float *device = on_device(values, sizeof values);
+    void *draw = on_device(&raw, sizeof raw), *count = on_device(&raw, sizeof raw);
+    const float *const rows[] = {device + 2, device, device + 1};
+    assert_ok(language_gather_rows(rows, firsts, count, draw, 3));
+    assert_true(firsts[0] == 30 && firsts[1] == 10 && firsts[2] == 20);
+    if (on_cuda())
+        assert_fails(language_gather_rows(rows, firsts, count, &raw, 3), CF_EINVAL,
+                     "raw is host memory; it has no declared extent");
+    assert_ok(cf_mem_free(device));
+    assert_ok(cf_mem_free(draw));
+    assert_ok(cf_mem_free(count));
+}
+
+/* ---- What is known of them ---- */
+
+static void registry_tells_what_the_annotation_says(void **state)
+{
+    (void)state;
+    const cf_kernel *kernel = cf_kernel_find(&language_registry, "smooth");
+    assert_string_equal(language_registry.prefix, "language");
+    assert_non_null(kernel);
+    assert_string_equal(kernel->doc, "Smooths the inside of a padded field; the rim and the padding stay as they are.");
+    const struct field f = {10, 20, 32, {0, 0}};
+    const float *none = NULL;
+    void *const args[] = {&none, &none, (void *)(uintptr_t)&f};
+    double value;
+    assert_ok(cf_kernel_evaluate_real(kernel, kernel->flops.ops, args, &value));
+    assert_true(value == 1000);
+    assert_ok(cf_kernel_evaluate_real(kernel, kernel->tolerance.ops, args, &value));
+    assert_true(value == 1e-6);
+    assert_int_equal(language_registry.nsymbols, 2);
+    assert_string_equal(language_registry.symbols[0]->function, "language_set_offset");
+    assert_string_equal(language_registry.symbols[1]->doc, "Weights of three neighbours.");
+}
+
+int main(void)
+{
+#define TEST(function) cmocka_unit_test_setup(function, reseed)
+    const struct CMUnitTest tests[] = {
+        TEST(smooth_section_of_a_padded_field_is_right),
+        TEST(smooth_wrong_field_names_its_members),
+        TEST(shift_from_first_on_leaves_the_rest),
+        TEST(power_bits_and_choices_are_cs),
+        TEST(any_block_elements_are_checked_and_added),
+        TEST(total_every_variant_sums_with_scratch_and_shared_memory),
+        TEST(together_runs_all_blocks_at_once),
+        TEST(reverse_has_80_kib_of_shared_memory),
+        TEST(types_of_16_bits_complex_and_vectors_agree_with_c),
+        TEST(copy_structs_and_vectors_arrive_whole),
+        TEST(apply_enumerations_and_bools_are_values),
+        TEST(gather_rows_pointers_are_elements),
+        TEST(registry_tells_what_the_annotation_says),
+    };
+    return RUN_ON_DRIVER(tests, tell_fake, NULL);
+}
