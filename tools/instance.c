@@ -95,16 +95,18 @@ static void add_types(const cf_kernel *kernel, struct message *message)
     message_add(message, "%s", separator[0] == ',' ? ")" : "");
 }
 
-static int has_vectors(const cf_kernel *kernel)
+static int has_vectors(const cf_module *module, const char *name)
 {
-    for (uint32_t i = 0; i < kernel->nparams; i++)
-        if (argument_is_array(&kernel->params[i]) && kernel->params[i].lanes > 1)
-            return 1;
+    const cf_kernel *kernel;
+    for (size_t i = 0; (kernel = cf_kernel_at(module, i)) != NULL; i++)
+        for (uint32_t p = 0; p < kernel->nparams && instance_is_named(module, kernel, name); p++)
+            if (argument_is_array(&kernel->params[p]) && kernel->params[p].lanes > 1)
+                return 1;
     return 0;
 }
 
-/* Adds " source f32, index u8", and the shapes too, since a vector's components are in them. */
-static void add_given(const cf_kernel *any, const struct argument *arguments, struct message *message)
+/* Adds " source f32, index u8"; with the shapes where a vector's components may be in them. */
+static void add_given(const cf_kernel *any, const struct argument *arguments, int with_shapes, struct message *message)
 {
     const char *separator = " ";
     for (uint32_t i = 0; i < any->nparams; i++) {
@@ -114,7 +116,7 @@ static void add_given(const cf_kernel *any, const struct argument *arguments, st
             continue;
         element_name(&array->type, text);
         message_add(message, "%s%s %s", separator, any->params[i].name, text);
-        for (uint32_t d = 0; has_vectors(any) && d < array->ndims; d++)
+        for (uint32_t d = 0; with_shapes && d < array->ndims; d++)
             message_add(message, "%s%" PRId64, d ? "x" : " of ", array->shape[d]);
         separator = ", ";
     }
@@ -126,9 +128,10 @@ static void no_single_one(const cf_module *module, const char *name, const cf_ke
 {
     const cf_kernel *kernel;
     const char *separator = "";
+    int with_shapes = has_vectors(module, name);
     message_set(message, "%s: %s", name, count ? "several kernels fit, name one of them:" : "no kernel takes");
     if (!count) {
-        add_given(any, arguments, message);
+        add_given(any, arguments, with_shapes, message);
         message_add(message, "; there is");
     }
     for (size_t i = 0; (kernel = cf_kernel_at(module, i)) != NULL; i++)
@@ -137,7 +140,7 @@ static void no_single_one(const cf_module *module, const char *name, const cf_ke
             add_types(kernel, message);
             separator = ",";
         }
-    if (!count && has_vectors(any))
+    if (!count && with_shapes)
         message_add(message, "; the components of a vector are the last dimension, as in 100x4");
 }
 

@@ -25,19 +25,31 @@
 
 /* ---- Files ---- */
 
+/* Whether what a header refers to is in the file: a segment that is not would end the process when it is read. */
+static int is_whole(int fd, const Elf64_Ehdr *header, uint64_t size)
+{
+    uint64_t sections = header->e_shoff + (uint64_t)header->e_shnum * header->e_shentsize;
+    if (header->e_shoff > size || sections > size)
+        return 0;
+    for (unsigned i = 0; i < header->e_phnum; i++) {
+        Elf64_Phdr segment;
+        if (header->e_phoff > size || header->e_phentsize != sizeof segment ||
+            pread(fd, &segment, sizeof segment, (off_t)(header->e_phoff + i * sizeof segment)) !=
+                (ssize_t)sizeof segment ||
+            segment.p_offset > size || segment.p_filesz > size - segment.p_offset)
+            return 0;
+    }
+    return 1;
+}
+
 /* Tells shared objects (ET_DYN) from objects (ET_REL), for this machine; -1 for anything else. */
-static int kind_of(const char *path, struct message *message)
+static int examine(int fd, const char *path, struct message *message)
 {
     Elf64_Ehdr header;
     struct stat info;
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (fd < 0)
-        return message_set(message, "%s: %s", path, strerror(errno));
-    int is_file = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
-    ssize_t size = is_file ? pread(fd, &header, sizeof header, 0) : 0;
-    (void)close(fd);
-    if (!is_file)
+    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
         return message_set(message, "%s: it is not a file", path);
+    ssize_t size = pread(fd, &header, sizeof header, 0);
     if (size < EI_NIDENT || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
         return message_set(message, "%s: it is neither an object nor a shared object", path);
     if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
@@ -45,7 +57,19 @@ static int kind_of(const char *path, struct message *message)
         return message_set(message, "%s: it is for another kind of machine", path);
     if (header.e_type != ET_REL && header.e_type != ET_DYN)
         return message_set(message, "%s: it is a program or a core file, not an object or a shared object", path);
+    if (!is_whole(fd, &header, (uint64_t)info.st_size))
+        return message_set(message, "%s: it is truncated", path);
     return header.e_type;
+}
+
+static int kind_of(const char *path, struct message *message)
+{
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0)
+        return message_set(message, "%s: %s", path, strerror(errno));
+    int kind = examine(fd, path, message);
+    (void)close(fd);
+    return kind;
 }
 
 /* ---- Shared objects ---- */
@@ -156,7 +180,7 @@ static void release_signals(const struct handlers *old)
 
 /* ---- Objects ---- */
 
-/* Reads what cfcc says, of which the first line is kept, until it closes its output. */
+/* Reads what cfcc says until it closes its output, and keeps the first line; of a linker also what it introduces. */
 static void read_line(int fd, char *line, size_t size)
 {
     char buffer[512];
@@ -169,9 +193,10 @@ static void read_line(int fd, char *line, size_t size)
         if (got <= 0)
             break;
         for (ssize_t i = 0; i < got && !is_whole; i++) {
-            is_whole = buffer[i] == '\n' || used == size - 1;
+            int is_end = buffer[i] == '\n' && !(used && line[used - 1] == ':');
+            is_whole = is_end || used == size - 1;
             if (!is_whole)
-                line[used++] = buffer[i];
+                line[used++] = buffer[i] == '\n' ? ' ' : buffer[i];
         }
     }
     line[used] = 0;
