@@ -107,7 +107,10 @@ class _File:
             self._error(error.token, str(error))
             return
         if self._diagnostics.count == before:
-            doc = comment_above(self._scanner.source(first.path), first.location.line)
+            # Above the annotation, or between it and the kernel.
+            head = declaration.head[0]
+            doc = (comment_above(self._scanner.source(first.path), first.location.line) or
+                   comment_above(self._scanner.source_shown(head.file), head.line))
             self._kernels.append((clauses, kernel, doc))
 
     def _symbol(self, declaration):
@@ -440,6 +443,11 @@ class _File:
 
     def _host_source(self, kernels):
         kept = [d.declaration for c, d, _ in self._kernels if not c.host]
+        annotated = {id(d.declaration) for _, d, _ in self._kernels}
+        names = {d.token.text for c, d, _ in self._kernels if not c.host}
+        # An annotation may stand at a declaration, and the definition elsewhere.
+        kept += [d for d in self._declarations if d.function is not None and d.has('__global__') and
+                 id(d) not in annotated and d.head[d.function].text in names]
         functions = {c.host.text for c, _, _ in self._kernels if c.host}
         return cpusource.copy(self._scanner.source(self._scanner.path), self._path, self._declarations, kept, functions)
 
