@@ -133,7 +133,7 @@ def _scan(param):
 def _check(check, instance):
     fields = [f'.text = {c_string(check.text)}']
     if check.condition:
-        fields += [f'.condition = {_expr(check.condition)}', '.array = -1']
+        fields += [f'.condition = {_expr(check.condition)}', '.array = -1'] + ['.is_real = 1'] * check.is_real
     else:
         fields.append(f'.array = {check.array}')
         for name, bound, is_open in (('lower', check.lower, check.lower_open), ('upper', check.upper, check.upper_open)):

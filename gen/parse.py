@@ -406,7 +406,8 @@ class _File:
         tree, text = item
         bounds = expr.element_check(tree)
         if bounds is None:
-            return Check(text, condition=expr.compile_expr(tree, text, names))
+            is_real = expr.reads_real(tree, names)
+            return Check(text, condition=expr.compile_expr(tree, text, names, is_real), is_real=is_real)
         token, lower, lower_open, upper, upper_open = bounds
         array = next((i for i, p in enumerate(params) if p.name == token.text), None)
         if array is None or params[array].direction not in ('CF_IN', 'CF_INOUT'):
