@@ -18,12 +18,16 @@ def copy(lines, path, declarations, kernels, functions):
     on_device = {id(d) for d in collective.reachable(
         list(kernels) + [d for d in declarations if d.function is None], callable_)}
     lines = [line + '\n' for line in lines]
-    edits = []
+    kept = {id(d) for d in kernels}
+    edits = []      # (first token, last token, what to put before the first; '': take it out; None: take all out)
     for declaration in declarations:
         first, last = declaration.head[0], declaration.last
         if first.file != path:
             continue
-        if declaration.function is not None and declaration.body is not None:
+        if declaration.function is not None and id(declaration) in kept:
+            # The word is in __global__ already.
+            edits += [(t, t, '') for t in declaration.head if t.text == 'inline' and t.exact]
+        elif declaration.function is not None and declaration.body is not None:
             if id(declaration) not in on_host and not (_is_device(declaration) and id(declaration) in on_device):
                 edits.append((first, last, None))
         elif declaration.has('__constant__') and declaration.function is None and not (
@@ -31,10 +35,11 @@ def copy(lines, path, declarations, kernels, functions):
                 declaration.has('constexpr')):
             edits.append((first, last, 'static '))
     for first, last, insertion in reversed(edits):
-        if insertion and first.exact:
-            line = lines[first.line - 1]
-            lines[first.line - 1] = line[:first.column - 1] + insertion + line[first.column - 1:]
-        elif not insertion:
+        line = lines[first.line - 1] if first.line <= len(lines) else ''
+        if insertion is not None and first.exact:
+            behind = first.column - 1 + (0 if insertion else len(first.text))
+            lines[first.line - 1] = line[:first.column - 1] + insertion + line[behind:]
+        elif insertion is None:
             end = _closing(lines, first, last)
             if end is not None:
                 _blank(lines, first, last.line, end)

@@ -27,6 +27,7 @@ _KNOWN_WORDS = {'bool', 'void', 'const', 'volatile'}
 
 # A member whose type only the C compiler can tell.
 _UNKNOWN = CType('', '', '', '', '', 'integer')
+_UNKNOWN_STRUCT = CType('', '', '', '', '', 'struct')
 
 
 class Declaration:
@@ -363,8 +364,17 @@ class Declared:
         for tokens in _split(declaration.body, ';'):
             if not tokens:
                 continue
-            if any(t.kind == 'punctuation' and t.text in '({' for t in tokens):
-                return None
+            punctuation = [t.text for t in tokens if t.kind == 'punctuation']
+            if '{' in punctuation:      # a struct within, which has to have a name for its members to be told apart
+                name = _declared_name(tokens[max(i for i, t in enumerate(tokens) if t.text == '}') + 1:])
+                if name is None:
+                    return None
+                members[name] = _UNKNOWN_STRUCT
+                continue
+            if '(' in punctuation:      # a pointer to a function, or a function
+                inner = [b.text for a, b in zip(tokens, tokens[1:]) if a.text == '*' and b.kind == 'identifier']
+                members.update({name: pointer('void *', 'void *') for name in inner[:1]})
+                continue
             declarators = _split(tokens, ',')
             words = [t for t in declarators[0] if t.text not in _SPECIFIERS | _CLASSES | {'const', 'volatile', 'enum'}]
             end = next((i for i, t in enumerate(words) if t.kind == 'punctuation' and t.text in '*[:'), len(words))

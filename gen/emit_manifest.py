@@ -59,7 +59,7 @@ def _param(param):
 
 def _check(check):
     if check.condition:
-        return {'text': check.text, 'condition': _expr(check.condition)}
+        return {'text': check.text, 'condition': _expr(check.condition), 'real': check.is_real}
     return {'text': check.text, 'array': check.array, 'lower': _expr(check.lower), 'lower_open': check.lower_open,
             'upper': _expr(check.upper), 'upper_open': check.upper_open}
 

@@ -34,8 +34,10 @@ def image_symbol(prefix, file):
     return f'{prefix}__i_{file.stem}'
 
 
-def emit(file, prefix, header):
-    text = [banner(file.path), f'#include <{header}>\n#include <cuferry/registry.h>\n\n']
+def emit(file, prefix):
+    # Not the library's header, which changes with every other kernel file.
+    includes = ''.join(f'#include "{h}"\n' for h in file.includes)
+    text = [banner(file.path), f'#include <cuferry.h>\n#include <cuferry/registry.h>\n{includes}\n']
     text.append(_image(file, prefix))
     scans = sorted({_scan(i.params[c.array]) for i in file.instances for c in i.checks if c.array is not None})
     if scans:
@@ -131,7 +133,7 @@ def _scan(param):
 def _check(check, instance):
     fields = [f'.text = {c_string(check.text)}']
     if check.condition:
-        fields += [f'.condition = {_expr(check.condition)}', '.array = -1']
+        fields += [f'.condition = {_expr(check.condition)}', '.array = -1'] + ['.is_real = 1'] * check.is_real
     else:
         fields.append(f'.array = {check.array}')
         for name, bound, is_open in (('lower', check.lower, check.lower_open), ('upper', check.upper, check.upper_open)):
@@ -221,8 +223,8 @@ def _functions(instance, function, symbol):
     head = fold(f'int {function}({parameters(instance)})\n', len(f'int {function}('))
     head_async = fold(f'int {function}_async({parameters(instance, f"cf_stream {stream(instance)}")})\n',
                       len(f'int {function}_async('))
-    return (f'{head}{{\n{body}    return cf_call(&{symbol}, cf__args);\n}}\n\n'
-            f'{head_async}{{\n{body}    return cf_launch(&{symbol}, {stream(instance)}, cf__args);\n}}\n')
+    return (f'{head[:-1]};\n{head}{{\n{body}    return cf_call(&{symbol}, cf__args);\n}}\n\n'
+            f'{head_async[:-1]};\n{head_async}{{\n{body}    return cf_launch(&{symbol}, {stream(instance)}, cf__args);\n}}\n')
 
 
 def _family(kernel, prefix):
@@ -232,7 +234,8 @@ def _family(kernel, prefix):
     text = []
     for suffix, declared, passed in (('', '', []), ('_async', f'cf_stream {stream(first)}', [stream(first)])):
         head = f'int ({prefix}_{kernel.name}{suffix})('
-        text.append(fold(f'{head}{parameters(first, declared)})\n', len(head)) + '{\n' +
+        declared = fold(f'{head}{parameters(first, declared)})\n', len(head))
+        text.append(f'{declared[:-1]};\n{declared}' + '{\n' +
                     fold(f'    return {prefix}_{first.name}{suffix}({", ".join(passed + names)});\n', 8) + '}\n')
     return '\n'.join(text)
 
@@ -252,7 +255,7 @@ def _symbol(symbol, prefix):
     text += (f'    CF__DATA({symbol.name}),\n    .host = &{data},\n    .host_bytes = &{data}_bytes,\n'
              f'    .state = &cf__data_{symbol.name},\n}};\n\n')
     value = symbol.name if symbol.extents else f'&{symbol.name}'
-    declared = symbol_parameter(symbol)
-    return text + (f'int {function}({declared})\n{{\n    return cf_symbol_set(&{name}, {value});\n}}\n\n'
-                   f'int {function}_async(cf_stream cf__stream, {declared})\n{{\n'
-                   f'    return cf_symbol_set_async(cf__stream, &{name}, {value});\n}}\n')
+    head = f'int {function}({symbol_parameter(symbol)})'
+    head_async = f'int {function}_async(cf_stream cf__stream, {symbol_parameter(symbol)})'
+    return text + (f'{head};\n{head}\n{{\n    return cf_symbol_set(&{name}, {value});\n}}\n\n'
+                   f'{head_async};\n{head_async}\n{{\n    return cf_symbol_set_async(cf__stream, &{name}, {value});\n}}\n')

@@ -298,11 +298,11 @@ class Names:
             raise ExprError(token, f'{spelled} is {ctype.cxx}, which has no members')
         at = spelled
         for step in re.findall(r'\w+|\[\d+\]', path):
+            if step.startswith('['):
+                continue        # of an array of what was found
             if ctype is None or ctype.members is None:
                 ctype = None
                 break
-            if step.startswith('['):
-                continue        # of an array of what was found
             if step not in ctype.members:
                 near = _close(step, list(ctype.members))
                 raise ExprError(token, f"{at} has no member '{step}'" + (f"; did you mean '{near}'?" if near else ''))
@@ -332,6 +332,20 @@ def _close(name, names):
     from difflib import get_close_matches   # rarely needed, and slow to load
     near = get_close_matches(name, names, 1)
     return near[0] if near else None
+
+
+def reads_real(node, names):
+    """Whether a tree reads a floating-point parameter or constant, so that it is compiled as a real expression."""
+    if node.kind == 'NUMBER':
+        return re.fullmatch(r'0[xXbB].*|[^.eE]*', node.token.text) is None
+    if node.kind in ('NAME', 'MEMBER'):
+        spelled = node.parts[0]
+        ctype = next((t for name, t, pointer in names.params if name == spelled and not pointer), None)
+        for step in re.findall(r'[A-Za-z_]\w*', node.parts[1]) if node.kind == 'MEMBER' and ctype else ():
+            ctype = (ctype.members or {}).get(step) if ctype else None
+        return ctype is not None and ctype.kind in ('float', 'half')
+    parts = node.parts[0] if node.kind == 'CHAIN' else node.parts
+    return any(reads_real(part, names) for part in parts if isinstance(part, Node))
 
 
 def compile_expr(node, text, names, real=False):

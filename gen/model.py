@@ -75,6 +75,7 @@ class Check:
     """A condition on scalars, or (array set) on every element of an integer array."""
     text: str
     condition: Optional[Expr] = None
+    is_real: bool = False
     array: Optional[int] = None
     lower: Optional[Expr] = None
     lower_open: bool = False

@@ -107,7 +107,10 @@ class _File:
             self._error(error.token, str(error))
             return
         if self._diagnostics.count == before:
-            doc = comment_above(self._scanner.source(first.path), first.location.line)
+            # Above the annotation, or between it and the kernel.
+            head = declaration.head[0]
+            doc = (comment_above(self._scanner.source(first.path), first.location.line) or
+                   comment_above(self._scanner.source_shown(head.file), head.line))
             self._kernels.append((clauses, kernel, doc))
 
     def _symbol(self, declaration):
@@ -403,7 +406,8 @@ class _File:
         tree, text = item
         bounds = expr.element_check(tree)
         if bounds is None:
-            return Check(text, condition=expr.compile_expr(tree, text, names))
+            is_real = expr.reads_real(tree, names)
+            return Check(text, condition=expr.compile_expr(tree, text, names, is_real), is_real=is_real)
         token, lower, lower_open, upper, upper_open = bounds
         array = next((i for i, p in enumerate(params) if p.name == token.text), None)
         if array is None or params[array].direction not in ('CF_IN', 'CF_INOUT'):
@@ -440,6 +444,11 @@ class _File:
 
     def _host_source(self, kernels):
         kept = [d.declaration for c, d, _ in self._kernels if not c.host]
+        annotated = {id(d.declaration) for _, d, _ in self._kernels}
+        names = {d.token.text for c, d, _ in self._kernels if not c.host}
+        # An annotation may stand at a declaration, and the definition elsewhere.
+        kept += [d for d in self._declarations if d.function is not None and d.has('__global__') and
+                 id(d) not in annotated and d.head[d.function].text in names]
         functions = {c.host.text for c, _, _ in self._kernels if c.host}
         return cpusource.copy(self._scanner.source(self._scanner.path), self._path, self._declarations, kept, functions)
 

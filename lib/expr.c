@@ -344,6 +344,11 @@ static int evaluate_real(const cf_kernel *kernel, const cf_op *ops, void *const 
     return CF_OK;
 }
 
+int cf__evaluate_real(const cf_kernel *kernel, const cf_expr *expr, void *const args[], double *value)
+{
+    return evaluate_real(kernel, expr->ops, args, value);
+}
+
 /* ---- Descriptions ---- */
 
 /* The ways in which a text spells members of one parameter: "g.nx", "g.n[0]". */
@@ -453,8 +458,12 @@ void cf__describe(const cf_kernel *kernel, const cf_expr *const exprs[], size_t 
             cf_type type = operand(kernel, op, args, &address);
             const char *comma = used ? ", " : "";
             name_operand(kernel, exprs[i], op, name, sizeof name);
-            if (cf__integer(type, address, &value) == CF_OK)
+            double number = 0;
+            int status = cf__integer(type, address, &value);
+            if (status == CF_OK)
                 used += (size_t)snprintf(text + used, size - used, "%s%s = %" PRId64, comma, name, value);
+            else if (status == CF_EINVAL && real(type, address, &number) == CF_OK)
+                used += (size_t)snprintf(text + used, size - used, "%s%s = %.9g", comma, name, number);
             else
                 used += (size_t)snprintf(text + used, size - used, "%s%s is past 2^63 - 1", comma, name);
         }

@@ -70,6 +70,9 @@ CUresult cf__copy(const struct cf__place *place, void *target, const void *sourc
 /* Evaluates an expression over a kernel's arguments; CF_EOVERFLOW without detail where it overflows. */
 int cf__evaluate(const cf_kernel *kernel, const cf_expr *expr, void *const args[], int64_t *value);
 
+/* Evaluates a real one; CF_EINVAL without detail where it reads what is no number. */
+int cf__evaluate_real(const cf_kernel *kernel, const cf_expr *expr, void *const args[], double *value);
+
 /* The integer or bool at `address`; without detail CF_EOVERFLOW past INT64_MAX, CF_EINVAL for other types. */
 int cf__integer(cf_type type, const void *address, int64_t *value);
 

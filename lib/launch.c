@@ -11,8 +11,10 @@
 static int check_condition(const cf_kernel *kernel, const cf_check *check, void *const args[])
 {
     int64_t holds = 0;
-    int status = cf__evaluate(kernel, &check->condition, args, &holds);
-    if (status == CF_OK && holds)
+    double real = 0;
+    int status = check->is_real ? cf__evaluate_real(kernel, &check->condition, args, &real)
+                                : cf__evaluate(kernel, &check->condition, args, &holds);
+    if (status == CF_OK && (check->is_real ? real != 0 : holds != 0))
         return CF_OK;
     char values[160];
     const cf_expr *expr = &check->condition;

@@ -22,7 +22,7 @@ static __constant__ real offset;
 
 /* Smooths the inside of a padded field; the rim and the padding stay as they are. */
 #pragma cf kernel name(smooth) grid(f.nx, f.ny) block(TILE * 4, TILE) in(u[f.ny][f.nx]) \
-    inout(v[1:f.ny - 2][1:f.nx - 2]) pitch(u: f.ld; v: f.ld) check(f.ld >= f.nx > 2, f.ny > 2) \
+    inout(v[1:f.ny - 2][1:f.nx - 2]) pitch(u: f.ld; v: f.ld) check(f.ld >= f.nx > 2, f.ny > 2, -1.5 <= f.h[0] < 2) \
     tolerance(1e-6) flops(5.0 * f.nx * f.ny)
 __global__ void __launch_bounds__(TILE * 4 * TILE) smooth_v2(const float *__restrict__ u, float *__restrict__ v, const struct field f)
 {

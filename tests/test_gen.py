@@ -1,14 +1,17 @@
 """test_gen.py - the generator against goldens: good input gives the expected header and stub, bad input the expected
 message. `--update` writes the goldens anew.
 
-usage: test_gen.py [--update] [--cc CC] [--cxx CXX]
+usage: test_gen.py [--update] [--device] [--cc CC] [--cxx CXX]
+--device: nvcc compiles the device sources too
 """
 
 import argparse
+import concurrent.futures
 import json
 import os
 import re
 import shlex
+import shutil
 import sys
 import tempfile
 
@@ -68,7 +71,9 @@ class GeneratorTest:
         cc, cxx = shlex.split(self.options.cc), shlex.split(self.options.cxx)
         header = os.path.join(folder, 't.h')
         commands = {
-            'stub': cc + ['-std=c11', *strict, *include, os.path.join(folder, f'{stem}.stub.c')],
+            'stub': cc + ['-std=c11', *strict, '-Wmissing-prototypes', *include, os.path.join(folder, f'{stem}.stub.c')],
+            'stub_beside_its_header': cc + ['-std=c11', *strict, *include, '-include', header,
+                                            os.path.join(folder, f'{stem}.stub.c')],
             'registry': cc + ['-std=c11', *strict, *include, os.path.join(folder, 't_registry.c')],
             'header_as_c99': cc + ['-std=c99', *strict, *include, '-x', 'c', '-include', header, '/dev/null'],
             'header_as_c11': cc + ['-std=c11', *strict, *include, '-x', 'c', '-include', header, '/dev/null'],
@@ -82,6 +87,33 @@ class GeneratorTest:
         for what, command in commands.items():
             code, _, err = run(command, cwd=CASES)
             self.tap.check(f'cfgen_{stem}_{what}_compiles', err if code else '')
+
+    def device(self, stems):
+        """nvcc takes the device source of every case, and its PTX names every entry."""
+        nvcc = shutil.which('nvcc') or shutil.which('/usr/local/cuda/bin/nvcc')
+        good = [s for s in stems if os.path.exists(os.path.join(CASES, f'{s}.h'))]
+        if not nvcc:
+            self.tap.skip('nvcc_compiles_device_sources', 'there is no nvcc')
+            return
+
+        def problem(stem):
+            with tempfile.TemporaryDirectory() as folder:
+                self.cfgen(folder, '--prefix', 't', f'{stem}.cu')
+                ptx = os.path.join(folder, f'{stem}.ptx')
+                code, out, err = run([nvcc, '-std=c++17', '-Xcompiler', '-Wno-unknown-pragmas', '-diag-suppress', '177', '-ptx',
+                                      f'-I{CASES}', f'-I{ROOT}/include', os.path.join(folder, f'{stem}.dev.cu'), '-o', ptx])
+                if code == 0:
+                    code, out, err = run([sys.executable, os.path.join(ROOT, 'gen', 'cfgen'), '--image',
+                                          os.path.join(folder, 'image.h'), '--toolkit', '12000', ptx, ptx])
+                described = read(os.path.join(folder, f'{stem}.stub.c')) if code == 0 else ''
+                image = read(os.path.join(folder, 'image.h')) or ''
+                lost = [f'{k}_{n}' for k, n in re.findall(r'^    CF__(IMAGE|DATA)\((\w+)\),$', described, re.MULTILINE)
+                        if f'CF__{"ENTRY" if k == "IMAGE" else k}_{n} ' not in image]
+                return f'{out}{err}' if code else ', '.join(lost)
+
+        with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+            for stem, text in zip(good, pool.map(problem, good)):
+                self.tap.check(f'nvcc_compiles_{stem}_and_names_its_entries', text)
 
     def reserved_names(self):
         """No kernel of the library's own prefix is called as the library is."""
@@ -123,6 +155,7 @@ class GeneratorTest:
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--update', action='store_true')
+    parser.add_argument('--device', action='store_true')
     parser.add_argument('--cc', default=os.environ.get('CC', 'cc'))
     parser.add_argument('--cxx', default=os.environ.get('CXX', 'c++'))
     options = parser.parse_args()
@@ -131,6 +164,8 @@ def main():
     stems = sorted(re.sub(r'\.cu$', '', f) for f in os.listdir(CASES) if f.endswith('.cu'))
     for stem in stems:
         test.case(stem)
+    if options.device:
+        test.device(stems)
     test.reserved_names()
     test.command_line()
     test.unchanged_output_is_left_alone()

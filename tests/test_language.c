@@ -126,6 +126,8 @@ static void smooth_wrong_field_names_its_members(void **state)
     assert_fails(language_smooth(u, u, ((struct field){NX, NY, 5, {0, 0}})), CF_EINVAL, "with f.ld = 5, f.nx = 37");
     assert_fails(language_smooth(u, u, ((struct field){NX, 2, LD, {0, 0}})), CF_EINVAL, "f.ny > 2 fails with f.ny = 2");
     assert_fails(language_smooth(u, u, ((struct field){NX, -1, LD, {0, 0}})), CF_EINVAL, "f.ny = -1");
+    assert_fails(language_smooth(u, u, ((struct field){NX, NY, LD, {2.25f, 0}})), CF_EINVAL,
+                 "the check -1.5 <= f.h[0] < 2 fails with f.h[0] = 2.25");
     assert_fails(language_smooth(NULL, u, ((struct field){NX, NY, LD, {0, 0}})), CF_EINVAL, "u is NULL");
 }
 

@@ -55,12 +55,14 @@ typedef enum cf_type {
         CF_TYPE_COUNT
 } cf_type;
 
-/* The type of an integer C type of any spelling, as a constant expression: char and enumerations differ by platform. */
-#define CF_INTEGER_TYPE(ctype)                                       \
-    (sizeof(ctype) == 1   ? ((ctype)-1 < (ctype)1 ? CF_I8 : CF_U8)   \
-     : sizeof(ctype) == 2 ? ((ctype)-1 < (ctype)1 ? CF_I16 : CF_U16) \
-     : sizeof(ctype) == 4 ? ((ctype)-1 < (ctype)1 ? CF_I32 : CF_U32) \
-                          : ((ctype)-1 < (ctype)1 ? CF_I64 : CF_U64))
+/* The type of an integer C type of any spelling, as a constant expression: char and enumerations differ by platform. Does
+ * not compile for another type. */
+#define CF_INTEGER_TYPE(ctype)                                                                                    \
+    (sizeof(char[(ctype)0.5 == 0 || sizeof(ctype) == 1 ? 1 : -1]) != 1 ? CF_TYPE_COUNT                            \
+     : sizeof(ctype) == 1                                              ? ((ctype)-1 < (ctype)1 ? CF_I8 : CF_U8)   \
+     : sizeof(ctype) == 2                                              ? ((ctype)-1 < (ctype)1 ? CF_I16 : CF_U16) \
+     : sizeof(ctype) == 4                                              ? ((ctype)-1 < (ctype)1 ? CF_I32 : CF_U32) \
+                                                                       : ((ctype)-1 < (ctype)1 ? CF_I64 : CF_U64))
 
 /* The short name and the size in bytes of a type; NULL and 0 for a number that is none. */
 static inline const char *cf_type_name(cf_type type)
@@ -182,6 +184,7 @@ typedef struct cf_check {
     int32_t array;                  /* parameter number of the array; -1 for a condition on scalars */
     cf_expr lower, upper;           /* bounds of the elements; either may be absent */
     uint8_t lower_open, upper_open; /* the bound itself is outside */
+    uint8_t is_real;                /* the condition reads floating-point numbers, and is evaluated over double */
     const struct cf_kernel *scan;   /* kernel that finds the first element outside; see kernels/outside.cu */
 } cf_check;
 
