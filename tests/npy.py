@@ -55,7 +55,8 @@ def read_bytes(path):
     assert end % 64 == 0 and header.endswith('\n'), header
     match = re.fullmatch(r"\{'descr': (.+), 'fortran_order': False, 'shape': \(([0-9, ]*)\), \} *\n", header)
     assert match, header
-    return ast.literal_eval(match.group(1)), tuple(int(n) for n in match.group(2).split(',') if n.strip()), content[end:]
+    shape = tuple(int(n) for n in match.group(2).split(',') if n.strip())
+    return ast.literal_eval(match.group(1)), shape, content[end:]
 
 
 def read_npy(path):

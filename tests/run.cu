@@ -17,8 +17,8 @@ __constant__ struct body centre;
 /* Copies n elements
  * of any type. */
 #pragma cf kernel grid(n) in(a[n]) out(b[n])
-#pragma cf instances(bool: bool; f16: __half; bf16: __nv_bfloat16; u16: uint16_t; c64: cuFloatComplex; c128: cuDoubleComplex; \
-                     f4: float4; h2: __half2; d3: double3; body: body)
+#pragma cf instances(bool: bool; f16: __half; bf16: __nv_bfloat16; u16: uint16_t; c64: cuFloatComplex; \
+                     c128: cuDoubleComplex; f4: float4; h2: __half2; d3: double3; body: body)
 template <typename T> __global__ void copy(const T *a, T *b, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -28,8 +28,8 @@ template <typename T> __global__ void copy(const T *a, T *b, int n)
 
 /* Writes the values that it gets, as numbers, and what the constants are. */
 #pragma cf kernel grid(1) out(res[12])
-__global__ void values(double *res, bool flag, __half h, __nv_bfloat16 b, cuDoubleComplex z, float3 v, enum colour colour,
-                       struct body body)
+__global__ void values(double *res, bool flag, __half h, __nv_bfloat16 b, cuDoubleComplex z, float3 v,
+                       enum colour colour, struct body body)
 {
     const double all[12] = {(double)flag, __half2float(h), __bfloat162float(b), cuCreal(z), cuCimag(z), v.x, v.y, v.z,
                             (double)colour, body.mass, (double)body.id, (double)body.kind};

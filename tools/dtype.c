@@ -16,8 +16,8 @@ static int too_large(const char *path, struct message *message)
     return message_set(message, "%s: its elements are too large", path);
 }
 
-/* The size that a name tells, such as 8 of "<f8" and 40 of "<U10", where one character has 4 bytes; 0 for objects and what
- * is unknown. A unit stands behind times: "<M8[ns]". */
+/* The size that a name tells, such as 8 of "<f8" and 40 of "<U10", where one character has 4 bytes; 0 for objects and
+ * what is unknown. A unit stands behind times: "<M8[ns]". */
 static int64_t size_of(const char *name)
 {
     static const char kinds[] = "biufcmMSUV";

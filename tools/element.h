@@ -43,8 +43,8 @@ struct element_type {
     uint32_t bytes; /* of all components; of a struct; 0 where void * points */
 };
 
-/* 'i', 'u', 'f', 'c', 'b': signed, unsigned, floating, complex, bool; 'V': bytes of a struct; 'p': pointers. NumPy uses the
- * same letters, but for pointers. */
+/* 'i', 'u', 'f', 'c', 'b': signed, unsigned, floating, complex, bool; 'V': bytes of a struct; 'p': pointers. NumPy
+ * uses the same letters, but for pointers. */
 char element_kind(cf_type type);
 
 /* Whether values of a type are integers, bool included. */
@@ -77,8 +77,8 @@ int element_store(cf_type type, element_wide integer, void *value);
 /* The value of an integer type; -1 where it is past 2^63 - 1, or of another type. */
 int element_integer(cf_type type, const void *value, int64_t *integer);
 
-/* The real numbers that make a value: 2 for complex types, 0 for structs and pointers, else 1. One of them is read exactly
- * where long double has 64 bits for its digits, and written rounded. */
+/* The real numbers that make a value: 2 for complex types, 0 for structs and pointers, else 1. One of them is read
+ * exactly where long double has 64 bits for its digits, and written rounded. */
 int element_parts(cf_type type);
 long double element_part(cf_type type, const void *value, int part);
 void element_set_part(cf_type type, void *value, int part, double number);

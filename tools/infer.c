@@ -1,10 +1,10 @@
 /* infer.c - works out the scalars that the arrays' shapes tell, and the shapes that the scalars tell.
  *
- * An array lies in memory with one length per dimension: the pitch, or where there is none the extent; of the outermost
- * dimension that is not known, and the array reaches at least to the end of its section. Each input gives equations
- * "length = what the file has". One with a single unknown parameter is solved by undoing its expression from the outside
- * in, which goes while the unknown stands on one side of every step. Solved ones give values to others, until nothing
- * changes. In the end all equations are checked, so that a wrong guess cannot pass. */
+ * An array lies in memory with one length per dimension: the pitch, or where there is none the extent; of the
+ * outermost dimension that is not known, and the array reaches at least to the end of its section. Each input gives
+ * equations "length = what the file has". One with a single unknown parameter is solved by undoing its expression from
+ * the outside in, which goes while the unknown stands on one side of every step. Solved ones give values to others,
+ * until nothing changes. In the end all equations are checked, so that a wrong guess cannot pass. */
 #include "infer.h"
 
 #include <inttypes.h>
@@ -31,8 +31,8 @@ struct equation {
 
 enum solution { SOLVED, NOT_YET, IMPOSSIBLE };
 
-/* What may be taken for true where nothing better is left: that a quotient is exact; that a section reaches to the end of
- * its array. */
+/* What may be taken for true where nothing better is left: that a quotient is exact; that a section reaches to the end
+ * of its array. */
 enum guess { NOTHING, QUOTIENTS, SECTIONS, GUESSES };
 
 /* ---- Expressions ---- */

@@ -44,7 +44,7 @@ static inline int literal_string(struct literal *literal, char *text, size_t siz
     return 1;
 }
 
-/* Takes an integer without a sign; `fits` is cleared where it is past INT64_MAX. Python 2 wrote some with an L behind. */
+/* Takes an integer without a sign; `fits` is cleared where it is past INT64_MAX. Python 2 wrote an L behind. */
 static inline int literal_integer(struct literal *literal, int64_t *value, int *fits)
 {
     literal_skip(literal);

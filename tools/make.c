@@ -162,8 +162,8 @@ static void make_integers(const struct make *make, void *elements, size_t count)
     }
 }
 
-/* Makes numbers in [0, 1): multiples of the distance between the largest two, so that the type holds all exactly. Complex
- * numbers take two each. */
+/* Makes numbers in [0, 1): multiples of the distance between the largest two, so that the type holds all exactly.
+ * Complex numbers take two each. */
 static void make_reals(const struct make *make, char *elements, size_t count)
 {
     int parts = element_parts(make->type);

@@ -19,8 +19,8 @@ struct make {
 /* Whether a text names a rule, as in "random:f32:100", and no file. */
 int make_is_named(const char *text);
 
-/* Reads such a text for the parameter `name`, and describes the array. `make` comes with the seed that holds where none is
- * given. */
+/* Reads such a text for the parameter `name`, and describes the array. `make` comes with the seed that holds where
+ * none is given. */
 int make_read(struct make *make, const char *text, const char *name, struct npy_array *array, struct message *message);
 
 /* Makes the elements, `bytes` bytes. */

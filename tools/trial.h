@@ -24,8 +24,8 @@ struct trial_times {
 };
 
 /* Runs the kernel on the thread's device: one cf_call(), then the timed launches, each from the given inputs. What the
- * last of them wrote is left in the arguments' results. Outputs hold a pattern before, which stays where the kernel does
- * not write. */
+ * last of them wrote is left in the arguments' results. Outputs hold a pattern before, which stays where the kernel
+ * does not write. */
 int trial_run(const struct trial_plan *plan, struct trial_times *times, struct message *message);
 
 /* Runs the kernel anew on the CPU, which becomes the thread's device, and compares with the results. `comparisons` has

@@ -8,8 +8,8 @@
 
 #include "message.h"
 
-/* The one variant of `kernel` whose constants have the values of `text`, such as "BLOCK=512,ITEMS=2"; NULL where there is
- * not one. */
+/* The one variant of `kernel` whose constants have the values of `text`, such as "BLOCK=512,ITEMS=2"; NULL where there
+ * is not one. */
 const cf_kernel *variant_pick(const cf_kernel *kernel, const char *text, struct message *message);
 
 /* Adds "BLOCK=512,ITEMS=2". */
