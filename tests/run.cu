@@ -77,6 +77,15 @@ __global__ void shift(const int *x, int *y, long *unused, int first, int n)
     }
 }
 
+/* n is told by w exactly, and by x at the most. */
+#pragma cf kernel grid(n) in(x[first:n], w[n]) out(y[n])
+__global__ void weigh(const int *x, const int *w, int *y, int first, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = w[i] * x[first + i];
+}
+
 #pragma cf kernel grid(g.nx, g.ny) block(16, 16) in(u[g.ny][g.nx]) out(v[g.ny][g.nx])
 __global__ void box(const int *u, int *v, struct grid g)
 {
