@@ -1,5 +1,8 @@
 /* fake_kernel.c - images and launches of the fake driver: finds the kernels of an image in the registry that it was
- * linked with and in those that tests add, by the names of their entry points, and runs their CPU bodies. */
+ * linked with, in those that tests add and in those of shared objects, by the names of their entry points, and runs their
+ * CPU bodies. */
+#include <dlfcn.h>
+#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +25,29 @@ void fake_cuda_add(const cf_module *module)
     if (module_count == MODULES)
         abort();
     modules[module_count++] = module;
+}
+
+/* Adds the kernels of what cfcc made and a program has loaded since. */
+static void add_loaded(void)
+{
+    struct link_map *map = NULL;
+    void *program = dlopen(NULL, RTLD_NOW);
+    if (!program || dlinfo(program, RTLD_DI_LINKMAP, &map) != 0)
+        return;
+    for (; map; map = map->l_next) {
+        void *object = dlopen(map->l_name, RTLD_NOW | RTLD_NOLOAD);
+        cf_module_info_function *info = NULL;
+        if (object)
+            *(void **)&info = dlsym(object, "cf_module_info");
+        int is_known = !info;
+        for (int m = 0; info && m < module_count; m++)
+            is_known |= modules[m] == info();
+        if (!is_known)
+            fake_cuda_add(info());
+        if (object)
+            dlclose(object);
+    }
+    dlclose(program);
 }
 
 /* The i-th kernel of all modules; NULL past the last. */
@@ -52,6 +78,7 @@ static size_t fatbin_size(const unsigned char *code)
 static const cf_image *find_image(const unsigned char *code, size_t size)
 {
     const cf_kernel *kernel;
+    add_loaded();
     for (size_t i = 0; (kernel = kernel_at(i)) != NULL; i++)
         if (kernel->image && fatbin_size(kernel->image->begin) == size && memcmp(kernel->image->begin, code, size) == 0)
             return kernel->image;

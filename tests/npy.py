@@ -1,20 +1,30 @@
 """npy.py - .npy files as NumPy writes them, and as it does not, without NumPy."""
 
+import ast
 import re
 import struct
 
 LETTERS = {'i8': 'b', 'i16': 'h', 'i32': 'i', 'i64': 'q', 'u8': 'B', 'u16': 'H', 'u32': 'I', 'u64': 'Q', 'f32': 'f',
-           'f64': 'd'}
+           'f64': 'd', 'bool': '?', 'f16': 'e', 'c64': 'f', 'c128': 'd'}
 
 
 def descr(short):
     """'<f4' for 'f32'."""
+    if short == 'bool':
+        return '|b1'
     size = int(short[1:]) // 8
     return f'{"<" if size > 1 else "|"}{short[0]}{size}'
 
 
 def pack(short, values):
+    if short[0] == 'c':
+        values = [part for value in values for part in (complex(value).real, complex(value).imag)]
     return struct.pack(f'<{len(values)}{LETTERS[short]}', *values)
+
+
+def unpack(short, data):
+    values = [value for value, in struct.iter_unpack(f'<{LETTERS[short]}', data)]
+    return [complex(*pair) for pair in zip(values[::2], values[1::2])] if short[0] == 'c' else values
 
 
 def npy_bytes(header, data=b'', version=(1, 0), length=None):
@@ -26,24 +36,31 @@ def npy_bytes(header, data=b'', version=(1, 0), length=None):
     return b'\x93NUMPY' + bytes(version) + struct.pack('<H' if version[0] == 1 else '<I', length) + header + data
 
 
+def npy_of(types, data, shape, version=(1, 0)):
+    """A file of elements that `types`, a descr, says: '<f4', or a list of fields."""
+    return npy_bytes(f"{{'descr': {types!r}, 'fortran_order': False, 'shape': {shape!r}, }}", data, version)
+
+
 def npy(short, values, shape=None, version=(1, 0)):
-    shape = (len(values),) if shape is None else shape
-    return npy_bytes(f"{{'descr': '{descr(short)}', 'fortran_order': False, 'shape': {shape!r}, }}",
-                     pack(short, values), version)
+    return npy_of(descr(short), pack(short, values), (len(values),) if shape is None else shape, version)
 
 
-def read_npy(path):
-    """(type, shape, values) of a file that cf-run wrote, read more strictly than NumPy does."""
+def read_bytes(path):
+    """(descr, shape, bytes) of a file that cf-run wrote, read more strictly than NumPy does."""
     with open(path, 'rb') as file:
         content = file.read()
     assert content[:8] == b'\x93NUMPY\x01\x00', content[:8]
     end = 10 + struct.unpack('<H', content[8:10])[0]
     header = content[10:end].decode('ascii')
     assert end % 64 == 0 and header.endswith('\n'), header
-    match = re.fullmatch(r"\{'descr': '([<|][iuf][1248])', 'fortran_order': False, 'shape': \(([0-9, ]*)\), \} *\n",
-                         header)
+    match = re.fullmatch(r"\{'descr': (.+), 'fortran_order': False, 'shape': \(([0-9, ]*)\), \} *\n", header)
     assert match, header
-    short = next(s for s in LETTERS if descr(s) == match.group(1))
     shape = tuple(int(n) for n in match.group(2).split(',') if n.strip())
-    count = (len(content) - end) // (int(short[1:]) // 8)
-    return short, shape, list(struct.unpack(f'<{count}{LETTERS[short]}', content[end:]))
+    return ast.literal_eval(match.group(1)), shape, content[end:]
+
+
+def read_npy(path):
+    """(type, shape, values)."""
+    types, shape, data = read_bytes(path)
+    short = next(s for s in LETTERS if descr(s) == types)
+    return short, shape, unpack(short, data)

@@ -1,6 +1,6 @@
 """test_run.py - cf-run as a user runs it: arrays from files and made, inference, reports, and every way to go wrong.
 
-usage: test_run.py PATH_TO_CF_RUN
+usage: test_run.py BUILD_FOLDER
 
 Runs on the CPU, or with CF_DRIVER=cuda in the environment on that driver. Whatever the program does wrong, it writes
 nowhere but to a temporary folder: as root it could replace even /dev/null.
@@ -13,34 +13,13 @@ import resource
 import signal
 import stat
 import struct
-import subprocess
 import sys
 import tempfile
 
 from npy import LETTERS, npy, npy_bytes, pack, read_npy
+from run_module import ModuleTest
+from runner import MASK, Runner, made_floats, made_integers
 from tap import Tap
-
-TIMEOUT = 60  # seconds, for one run: what takes longer hangs
-MASK = 2**64 - 1
-
-
-# ---- What random.h promises, in Python
-
-def splitmix64(seed, i):
-    z = (seed + (i + 1) * 0x9e3779b97f4a7c15) & MASK
-    z = ((z ^ (z >> 30)) * 0xbf58476d1ce4e5b9) & MASK
-    z = ((z ^ (z >> 27)) * 0x94d049bb133111eb) & MASK
-    return z ^ (z >> 31)
-
-
-def made_floats(short, count, seed):
-    bits = 24 if short == 'f32' else 53
-    return [(splitmix64(seed, i) >> (64 - bits)) / 2**bits for i in range(count)]
-
-
-def made_integers(count, low, high, seed):
-    return [low + (splitmix64(seed, i) * (high - low) >> 64) for i in range(count)]
-
 
 # ---- The tests
 
@@ -50,65 +29,7 @@ def limit_file_size():
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
 
 
-class RunTest:
-    def __init__(self, tap, program, folder):
-        self.tap = tap
-        self.program = os.path.abspath(program)
-        self.folder = folder
-        self.driver = os.environ.get('CF_DRIVER') or 'host'
-        self.no_device = self.probe()
-
-    def execute(self, *arguments, driver=True, stdout=subprocess.PIPE, preexec_fn=None):
-        command = [self.program, *(['--driver', self.driver] if driver else []), *arguments]
-        done = subprocess.run(command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE,
-                              check=False, timeout=TIMEOUT, preexec_fn=preexec_fn)
-        return done.returncode, (done.stdout or b'').decode(errors='replace'), done.stderr.decode(errors='replace')
-
-    def probe(self):
-        """Why nothing can run: there is no GPU. Anything else that is wrong with it is for the tests to find."""
-        _, _, err = self.execute('gather', 'source=fill:f32:1:0', 'index=fill:i32:1:0')
-        match = re.match(r'cf-run: CF_DRIVER=cuda: (.*)', err)
-        return match.group(1) if match else None
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
-    def write(self, name, content):
-        with open(self.path(name), 'wb') as file:
-            file.write(content)
-        return name
-
-    def test(self, name, body, needs_device=True):
-        """A test whose body returns what is wrong, or nothing."""
-        if needs_device and self.no_device:
-            self.tap.skip(name, self.no_device)
-            return
-        try:
-            problem = body()
-        except Exception as error:  # whatever it is, the other tests are to run
-            problem = f'{type(error).__name__}: {error}'
-        self.tap.check(name, problem)
-
-    def good(self, *arguments, **options):
-        """stdout of a run that must succeed, and be silent on stderr."""
-        code, out, err = self.execute(*arguments, **options)
-        assert code == 0 and not err, f'{" ".join(arguments)}: exit {code}: {err}'
-        return out
-
-    def bad(self, name, arguments, culprits, needs_device=False, **options):
-        """A run that must fail with one line that names the culprits, and leave no file behind."""
-        def body():
-            before = sorted(os.listdir(self.folder))
-            code, _, err = self.execute(*arguments, **options)
-            after = sorted(os.listdir(self.folder))
-            problems = [] if code == 1 else [f'exit {code}']
-            if not re.fullmatch(r'cf-run: [^\n]+\n', err):
-                problems.append('not one line')
-            problems += [f'{culprit!r} is not named' for culprit in culprits if culprit not in err]
-            problems += [] if before == after else [f'files left: {set(after) ^ set(before)}']
-            return f'{"; ".join(problems)}: {err}' if problems else ''
-        self.test(name, body, needs_device)
-
+class RunTest(Runner):
     # ---- Kernels, and the arrays that they read and write
 
     def gather(self):
@@ -399,11 +320,24 @@ class RunTest:
                 ('with_40_dimensions', header('(3,)', f'({"1, " * 40})'), 'dimensions'),
                 ('of_big_endian_elements', header('<f4', '>f4'), "'>f4', are big-endian"),
                 ('of_objects', header('<f4', '|O'), "'|O'"),
-                ('of_halves', header('<f4', '<f2'), "'<f2'"),
-                ('of_complex_elements', header('<f4', '<c8'), "'<c8'"),
-                ('of_booleans', header('<f4', '|b1'), "'|b1'"),
                 ('of_native_order', header('<f4', '=f4'), "'=f4'"),
-                ('of_structures', header("'<f4'", "[('a', '<f4')]"), 'structures'),
+                ('of_one_byte_in_any_order', header('<f4', '=i1'), "'=i1'"),
+                ('of_quadruple_precision', header('<f4', '<f16'), "'<f16'"),
+                ('of_text', header('<f4', '<U3'), "'<U3'"),
+                ('of_times', header('<f4', '<M8[ns]'), "'<M8[ns]'"),
+                ('of_voids_of_no_bytes', header('<f4', '|V0'), "'|V0'"),
+                ('of_a_size_past_64_bits', header('<f4', '|V99999999999999999999'), "'|V99999"),
+                ('of_no_fields', header("'<f4'", '[]'), 'descr'),
+                ('of_an_unclosed_field', header("'<f4'", "[('a', '<f4'"), 'descr'),
+                ('of_a_field_without_type', header("'<f4'", "[('a',)]"), 'descr'),
+                ('of_a_field_without_name', header("'<f4'", "[('<f4')]"), 'descr'),
+                ('of_fields_without_comma', header("'<f4'", "[('a', '<f4') ('b', '<f4')]"), 'descr'),
+                ('of_a_field_of_unclosed_shape', header("'<f4'", "[('a', '<f4', (2, 3)]"), 'descr'),
+                ('of_a_field_of_objects', header("'<f4'", "[('a', '|O')]"), "'a'"),
+                ('of_a_big_endian_field', header("'<f4'", "[('a', '>f4')]"), 'big-endian'),
+                ('of_a_field_past_64_bits', header("'<f4'", f"[('a', '<f8', ({2**62}, 4))]"), 'too large'),
+                ('of_fields_past_31_bits', header("'<f4'", f"[('a', '|V{2**30}'), ('b', '|V{2**30}')]"), 'too large'),
+                ('of_structures_past_reason', header("'<f4'", "[('a', " * 12 + "'<f4'" + ')]' * 12), 'structures'),
                 ('with_descr_that_is_none', header("'<f4'", '4'), 'descr'),
                 ('in_fortran_order', npy_bytes("{'descr': '<f4', 'fortran_order': True, 'shape': (3, 1), }", data),
                  'Fortran'),
@@ -534,6 +468,8 @@ def main():
         for group in (test.gather, test.outside, test.formats, test.outputs, test.made, test.report, test.about,
                       test.bad_files, test.bad_arguments, test.bad_runs):
             group()
+    with tempfile.TemporaryDirectory() as folder:
+        ModuleTest(tap, sys.argv[1], folder).run()
     return tap.close()
 
 

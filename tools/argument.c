@@ -1,126 +1,52 @@
-/* argument.c - what the command line says of a kernel's parameters: scalars, and arrays that are read or made. */
+/* argument.c - what the command line says of a kernel's parameters: values, and arrays that are read or made. */
 #include "argument.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "random.h"
+#define ALIGNMENT 64 /* of values: no type of C has more */
 
-/* The ways to make an array: name, and what follows TYPE:COUNT. */
-static const struct maker {
-    const char *name;
-    enum argument_maker maker;
-    int numbers; /* of mandatory fields */
-    int seeded;
-    const char *usage;
-} makers[] = {
-    {"random", RANDOM, 0, 1, "random:TYPE:COUNT[:seed=S]"},
-    {"randint", RANDINT, 2, 1, "randint:TYPE:COUNT:LOW:HIGH[:seed=S]"},
-    {"fill", FILL, 1, 0, "fill:TYPE:COUNT:VALUE"},
-};
-#define MAKERS (sizeof makers / sizeof *makers)
-#define MAX_FIELDS 6
+/* ---- Types ---- */
 
-/* ---- Arrays that are made ---- */
-
-/* Splits "random:f32:100" in place; the number of fields, MAX_FIELDS + 1 where there are more. */
-static int split(char *text, char *fields[MAX_FIELDS])
+static int is_void(const cf_param *param)
 {
-    int count = 0;
-    for (char *next = text; next; count++) {
-        if (count == MAX_FIELDS)
-            return MAX_FIELDS + 1;
-        fields[count] = next;
-        next = strchr(next, ':');
-        if (next)
-            *next++ = 0;
+    return param->type == CF_OPAQUE && param->bytes == 0;
+}
+
+/* Whether the file has the vector's components as its last dimension. */
+static int has_lanes(const cf_param *param, const struct npy_array *array)
+{
+    return array->type.type != CF_OPAQUE && param->lanes > 1 && array->ndims > 0 &&
+           array->shape[array->ndims - 1] == (int64_t)param->lanes;
+}
+
+int argument_suits(const cf_param *param, const struct npy_array *array)
+{
+    const struct element_type *type = &array->type;
+    if (is_void(param))
+        return 1;
+    if (type->type == CF_OPAQUE && type->bytes == param->bytes &&
+        (param->type == CF_OPAQUE || param->type == CF_BF16 || param->lanes > 1))
+        return 1 + (param->type == CF_OPAQUE && array->ndims == param->ndims);
+    int is_same = type->type == param->type && param->type != CF_OPAQUE;
+    if (!is_same && !(type->type == CF_U16 && param->type == CF_BF16))
+        return 0;
+    int lanes = has_lanes(param, array);
+    if (param->lanes > 1 && !lanes)
+        return 0;
+    return 1 + (is_same && array->ndims - (uint32_t)lanes == param->ndims);
+}
+
+void argument_adapt(const cf_param *param, struct npy_array *array)
+{
+    if (is_void(param))
+        return;
+    if (has_lanes(param, array)) {
+        array->ndims--;
+        array->count /= param->lanes;
     }
-    return count;
-}
-
-/* Reads a count or a shape: "100", "100x200". */
-static int read_shape(const char *text, struct npy_array *array, const char *what, struct message *message)
-{
-    const char *at = text;
-    array->ndims = 0;
-    do {
-        char digits[24];
-        size_t length = strspn(at, "0123456789");
-        element_wide value;
-        if (length == 0 || (at[length] && at[length] != 'x'))
-            return message_set(message, "%s: '%s' is not a count such as 100, or a shape such as 100x200", what, text);
-        if (array->ndims == NPY_DIMS)
-            return message_set(message, "%s: %s has more than %d dimensions", what, text, NPY_DIMS);
-        if (length >= sizeof digits)
-            return message_set(message, "%s: %s elements are too many", what, text);
-        memcpy(digits, at, length);
-        digits[length] = 0;
-        if (element_read_integer(digits, &value) != 0 || value > INT64_MAX)
-            return message_set(message, "%s: %s elements are too many", what, text);
-        array->shape[array->ndims++] = (int64_t)value;
-        at += length;
-    } while (*at++ == 'x');
-    return npy_measure(array) == 0 ? 0 : message_set(message, "%s: %s elements are too many", what, text);
-}
-
-/* Reads the bounds of RANDINT. The upper one is exclusive, so it may be one past the type's largest value. */
-static int read_range(struct argument *argument, const char *low_text, const char *high_text, const char *what,
-                      struct message *message)
-{
-    cf_type type = argument->array.type;
-    element_wide low, high;
-    if (element_read_integer(low_text, &low) != 0 || element_read_integer(high_text, &high) != 0)
-        return message_set(message, "%s: LOW and HIGH, '%s' and '%s', are not both integers", what, low_text,
-                           high_text);
-    if (low >= high)
-        return message_set(message, "%s: there is no integer in [%s, %s)", what, low_text, high_text);
-    if (element_store(type, low, &argument->low) != 0 || element_store(type, high - 1, &argument->high) != 0)
-        return message_set(message, "%s: [%s, %s) is outside the range of %s", what, low_text, high_text,
-                           cf_type_name(type));
-    return 0;
-}
-
-/* Takes "seed=S" as the last field. */
-static int read_seed(struct argument *argument, const char *text, const char *what, struct message *message)
-{
-    union element seed;
-    if (strncmp(text, "seed=", 5) != 0)
-        return message_set(message, "%s: '%s' is not seed=S", what, text);
-    if (element_read(CF_U64, text + 5, &seed, what, message) != 0)
-        return -1;
-    argument->seed = seed.of_CF_U64;
-    return 0;
-}
-
-static int describe_made(struct argument *argument, const struct maker *maker, const char *name,
-                         struct message *message)
-{
-    char *fields[MAX_FIELDS], what[160], *copy = strdup(argument->input);
-    if (!copy)
-        return message_set(message, "%s: no memory", name);
-    snprintf(what, sizeof what, "%s=%s", name, argument->input);
-    int count = split(copy, fields), wanted = 3 + maker->numbers, status = -1;
-    cf_type type = count > 1 ? element_type(fields[1], strlen(fields[1])) : CF_TYPE_COUNT;
-    argument->array.type = type;
-    argument->maker = maker->maker;
-    if (count != wanted && !(maker->seeded && count == wanted + 1))
-        message_set(message, "%s: it should read %s", what, maker->usage);
-    else if (type == CF_TYPE_COUNT)
-        message_set(message, "%s: there is no type '%s'; %s and %s are two", what, fields[1], cf_type_name(CF_F32),
-                    cf_type_name(CF_I64));
-    else if (maker->maker != FILL && (element_kind(type) == 'f') != (maker->maker == RANDOM))
-        message_set(message, "%s: %s makes %s numbers", what, maker->name,
-                    maker->maker == RANDOM ? "floating-point" : "integer");
-    else
-        status = read_shape(fields[2], &argument->array, what, message);
-    if (status == 0 && maker->maker == RANDINT)
-        status = read_range(argument, fields[3], fields[4], what, message);
-    if (status == 0 && maker->maker == FILL)
-        status = element_read(type, fields[3], &argument->low, what, message);
-    if (status == 0 && count > wanted)
-        status = read_seed(argument, fields[wanted], what, message);
-    free(copy);
-    return status;
+    array->type = argument_type(param);
 }
 
 /* ---- Arrays ---- */
@@ -147,49 +73,64 @@ static int describe_array(const cf_param *param, struct argument *argument, stru
         return message_set(message, "%s: no memory", param->name);
     if (!*argument->input)
         return message_set(message, "%s=%s: the path of the input is empty", param->name, argument->text);
-    for (size_t i = 0; i < MAKERS; i++) {
-        size_t length = strlen(makers[i].name);
-        if (strncmp(argument->input, makers[i].name, length) == 0 && argument->input[length] == ':')
-            return describe_made(argument, &makers[i], param->name, message);
+    if (make_is_named(argument->input)) {
+        argument->source = MADE;
+        return make_read(&argument->make, argument->input, param->name, &argument->array, message);
     }
     if (npy_open(&argument->file, argument->input, message) != 0)
         return -1;
-    argument->maker = FROM_FILE;
+    argument->source = FROM_FILE;
     argument->array = argument->file.array;
     return 0;
 }
 
+/* ---- Assignment ---- */
+
 static int unknown_name(const cf_kernel *kernel, const char *called, const char *name, int length,
                         struct message *message)
 {
+    const char *separator = "";
     message_set(message, "%s: there is no argument '%.*s'; there is", called, length, name);
     for (uint32_t i = 0; i < kernel->nparams; i++)
-        message_add(message, "%s %s", i ? "," : "", kernel->params[i].name);
+        if (kernel->params[i].direction != CF_SCRATCH) {
+            message_add(message, "%s %s", separator, kernel->params[i].name);
+            separator = ",";
+        }
     return -1;
+}
+
+static int assign(const cf_kernel *kernel, const char *called, const char *word, struct argument *arguments,
+                  struct message *message)
+{
+    const char *equals = strchr(word, '=');
+    if (!equals)
+        return message_set(message, "%s: '%s' is not of the form name=value", called, word);
+    size_t length = (size_t)(equals - word);
+    for (uint32_t i = 0; i < kernel->nparams; i++) {
+        const cf_param *param = &kernel->params[i];
+        if (param->direction == CF_SCRATCH || strlen(param->name) != length || memcmp(param->name, word, length) != 0)
+            continue;
+        if (arguments[i].origin == GIVEN)
+            return message_set(message, "%s: %s is given twice", called, param->name);
+        arguments[i].origin = GIVEN;
+        arguments[i].text = equals + 1;
+        return 0;
+    }
+    return unknown_name(kernel, called, word, (int)length, message);
 }
 
 int arguments_assign(const cf_kernel *kernel, const char *called, char *const *words, int count,
                      struct argument *arguments, struct message *message)
 {
-    for (int w = 0; w < count; w++) {
-        const char *equals = strchr(words[w], '=');
-        if (!equals)
-            return message_set(message, "%s: '%s' is not of the form name=value", called, words[w]);
-        size_t length = (size_t)(equals - words[w]);
-        uint32_t i = 0;
-        while (i < kernel->nparams &&
-               (strlen(kernel->params[i].name) != length || memcmp(kernel->params[i].name, words[w], length) != 0))
-            i++;
-        if (i == kernel->nparams)
-            return unknown_name(kernel, called, words[w], (int)length, message);
-        if (arguments[i].origin == GIVEN)
-            return message_set(message, "%s: %s is given twice", called, kernel->params[i].name);
-        arguments[i].origin = GIVEN;
-        arguments[i].text = equals + 1;
-    }
+    for (int w = 0; w < count; w++)
+        if (assign(kernel, called, words[w], arguments, message) != 0)
+            return -1;
     for (uint32_t i = 0; i < kernel->nparams; i++) {
         const cf_param *param = &kernel->params[i];
-        arguments[i].seed = i; /* arrays differ unless they are told otherwise */
+        arguments[i].make.seed = i; /* arrays differ unless they are told otherwise */
+        if (param->type == CF_PTR && param->direction != CF_SCRATCH)
+            return message_set(message, "%s: %s holds pointers, which no file and no command line can give", called,
+                               param->name);
         if (arguments[i].origin == ABSENT && argument_is_read(param))
             return message_set(message, "%s: the array %s is missing; give %s=FILE.npy, or have it made, see --help",
                                called, param->name, param->name);
@@ -200,94 +141,102 @@ int arguments_assign(const cf_kernel *kernel, const char *called, char *const *w
     return 0;
 }
 
-int arguments_read_scalars(const cf_kernel *kernel, struct argument *arguments, struct message *message)
+/* ---- Values ---- */
+
+/* A struct is one element of a file. */
+static int read_struct(const cf_param *param, const struct argument *argument, const char *what,
+                       struct message *message)
+{
+    struct npy_file file;
+    struct message why = {""};
+    if (npy_open(&file, argument->text, &why) != 0)
+        return message_set(message, "%s is a struct, which a file gives: %s", what, why.text);
+    const struct npy_array *array = &file.array;
+    int status;
+    if (array->count == 1 && array->type.type == CF_OPAQUE && array->bytes == param->bytes) {
+        status = npy_read(&file, argument->value, message);
+    } else {
+        char name[ELEMENT_NAME];
+        element_name(&array->type, name);
+        status = message_set(message, "%s is one V%" PRIu32 ", and %s has %zu %s", what, param->bytes, argument->text,
+                             array->count, name);
+    }
+    npy_free(&file);
+    return status;
+}
+
+static int read_value(const cf_kernel *kernel, const cf_param *param, struct argument *argument,
+                      struct message *message)
+{
+    char what[160];
+    size_t size = (param->bytes + (size_t)ALIGNMENT) / ALIGNMENT * ALIGNMENT;
+    argument->value = aligned_alloc(ALIGNMENT, size);
+    if (!argument->value)
+        return message_set(message, "%s: no memory", param->name);
+    memset(argument->value, 0, size);
+    if (argument->origin != GIVEN)
+        return 0;
+    snprintf(what, sizeof what, "%s: %s", kernel->name, param->name);
+    if (param->type == CF_OPAQUE)
+        return read_struct(param, argument, what, message);
+    return element_read_list(param->type, argument->text, param->lanes, argument->value, what, message);
+}
+
+int arguments_read_values(const cf_kernel *kernel, struct argument *arguments, struct message *message)
 {
     for (uint32_t i = 0; i < kernel->nparams; i++) {
         const cf_param *param = &kernel->params[i];
-        char what[160];
-        if (argument_is_array(param) || arguments[i].origin != GIVEN)
-            continue;
-        snprintf(what, sizeof what, "%s: %s", kernel->name, param->name);
-        if (element_read(param->type, arguments[i].text, &arguments[i].value, what, message) != 0)
+        if (argument_is_value(param) && read_value(kernel, param, &arguments[i], message) != 0)
             return -1;
+        if (arguments[i].source != NOWHERE)
+            argument_adapt(param, &arguments[i].array);
     }
     return 0;
 }
 
+void **arguments_values(const cf_kernel *kernel, const struct argument *arguments)
+{
+    void **args = calloc(kernel->nparams + (size_t)1, sizeof *args);
+    for (uint32_t i = 0; args && i < kernel->nparams; i++)
+        args[i] = arguments[i].value;
+    return args;
+}
+
 /* ---- Elements ---- */
 
-/* Makes integers in [low, high], modulo 2^64, which cuts them to what they are in any type. */
-static void make_integers(const struct argument *argument)
+/* Other bytes than 0 and 1 are no values of C's bool, and a kernel may do anything with them. */
+static int check_bools(const struct argument *argument, struct message *message)
 {
-    uint64_t low, span, count = argument->array.count;
-    switch (argument->array.type) {
-#define MAKE_INTEGERS(name, text, ctype)                                                         \
-    case name:                                                                                   \
-        low = (uint64_t)argument->low.of_##name;                                                 \
-        span = (uint64_t)argument->high.of_##name - low + 1;                                     \
-        for (uint64_t i = 0; i < count; i++)                                                     \
-            ((ctype *)argument->data)[i] = (ctype)(low + random_below(argument->seed, i, span)); \
-        break;
-        ELEMENT_LIST(MAKE_INTEGERS)
-#undef MAKE_INTEGERS
-    default:
-        break;
-    }
-}
-
-static void make_floats(const struct argument *argument)
-{
-    uint64_t count = argument->array.count;
-    if (argument->array.type == CF_F32)
-        for (uint64_t i = 0; i < count; i++)
-            ((float *)argument->data)[i] = random_f32(argument->seed, i);
-    else
-        for (uint64_t i = 0; i < count; i++)
-            ((double *)argument->data)[i] = random_f64(argument->seed, i);
-}
-
-/* Writes the first element, then doubles what is there. */
-static void make_equal(const struct argument *argument)
-{
-    size_t done = cf_type_size(argument->array.type), bytes = argument->array.bytes;
-    memcpy(argument->data, &argument->low, done);
-    while (done < bytes) {
-        size_t part = done < bytes - done ? done : bytes - done;
-        memcpy((char *)argument->data + done, argument->data, part);
-        done += part;
-    }
+    const unsigned char *elements = argument->data;
+    for (size_t i = 0; argument->array.type.type == CF_BOOL && i < argument->array.bytes; i++)
+        if (elements[i] > 1)
+            return message_set(message, "%s: its element %zu is %u, and a bool is 0 or 1", argument->input, i,
+                               elements[i]);
+    return 0;
 }
 
 int argument_load(struct argument *argument, struct message *message)
 {
-    if (argument->maker == NOWHERE || argument->array.bytes == 0)
+    if (argument->source == NOWHERE || argument->array.bytes == 0)
         return 0;
     argument->data = malloc(argument->array.bytes);
     if (!argument->data)
         return message_set(message, "%s: no memory for %zu bytes", argument->input, argument->array.bytes);
-    int status = 0;
-    switch (argument->maker) {
-    case FROM_FILE:
-        status = npy_read(&argument->file, argument->data, message);
-        npy_close(&argument->file);
-        break;
-    case RANDOM:
-        make_floats(argument);
-        break;
-    case RANDINT:
-        make_integers(argument);
-        break;
-    default:
-        make_equal(argument);
+    if (argument->source == MADE) {
+        make_elements(&argument->make, argument->data, argument->array.bytes);
+        return 0;
     }
-    return status;
+    int status = npy_read(&argument->file, argument->data, message);
+    npy_close(&argument->file);
+    return status == 0 ? check_bools(argument, message) : -1;
 }
 
 void arguments_free(const cf_kernel *kernel, struct argument *arguments)
 {
     for (uint32_t i = 0; i < kernel->nparams; i++) {
-        if (arguments[i].maker == FROM_FILE)
-            npy_close(&arguments[i].file);
+        if (arguments[i].source == FROM_FILE)
+            npy_free(&arguments[i].file);
+        free(arguments[i].value);
         free(arguments[i].input);
         free(arguments[i].data);
         free(arguments[i].result);

@@ -1,6 +1,5 @@
 /* cf-run.c - runs any registered kernel from the command line, over arrays from .npy files or made on the spot. */
 #include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,46 +10,58 @@
 #include <cuferry/registry.h>
 
 #include "argument.h"
+#include "constant.h"
 #include "describe.h"
 #include "element.h"
 #include "infer.h"
 #include "instance.h"
 #include "message.h"
+#include "module.h"
 #include "npy.h"
+#include "report.h"
 #include "trial.h"
+#include "variant.h"
 
 #define MAX_REPEATS 1000000
 #define LONG_STEP ((size_t)64 << 20) /* bytes, from which on a person at a terminal is told what goes on */
 
 static const char help[] =
     "usage: cf-run [OPTION...] KERNEL NAME=VALUE...\n"
-    "       cf-run --list\n"
-    "       cf-run --describe KERNEL\n"
+    "       cf-run [--module FILE] --list\n"
+    "       cf-run [--module FILE] --describe KERNEL\n"
     "\n"
     "Runs a kernel. KERNEL is its name, or its family's: then the arrays' types tell which is meant.\n"
     "\n"
     "Arrays that are read:\n"
     "  NAME=FILE.npy                          a file of NumPy's, in C order\n"
-    "  NAME=random:TYPE:COUNT[:seed=S]        floats in [0, 1)\n"
+    "  NAME=random:TYPE:COUNT[:seed=S]        floats in [0, 1), complex numbers of two of them\n"
     "  NAME=randint:TYPE:COUNT:LOW:HIGH[:seed=S]\n"
     "                                         integers in [LOW, HIGH)\n"
     "  NAME=fill:TYPE:COUNT:VALUE             equal elements\n"
-    "  TYPE is i8 i16 i32 i64 u8 u16 u32 u64 f32 or f64, COUNT a number or a shape such as 100x200. Element i depends\n"
-    "  on S and i alone; S is the parameter's position, from 0, where it is not given.\n"
+    "  TYPE is i8 i16 i32 i64 u8 u16 u32 u64 bool f16 bf16 f32 f64 c64 or c128, COUNT a number or a shape such as\n"
+    "  100x200. Element i depends on S and i alone; S is the parameter's position, from 0, where it is not given.\n"
+    "  The components of a vector are the last dimension: 100 of float4 are 100x4 of f32. The type bf16 is <u2 or |V2\n"
+    "  in a file, a struct is |V24 or a structured type of its size. Rows are as long as their pitch.\n"
     "Arrays that are written:\n"
     "  NAME=FILE.npy                          where the result goes; without, or with -, it is not saved\n"
+    "  What the kernel leaves alone, between rows and in front of a section, holds the bytes 0xa5.\n"
     "Arrays that are both:\n"
     "  NAME=INPUT or NAME=INPUT,FILE.npy      INPUT is any of the above\n"
-    "Scalars:\n"
+    "Values:\n"
     "  NAME=NUMBER                            integers also in hexadecimal; what the shapes tell is optional\n"
+    "  NAME=true, NAME=1+2j, NAME=1,2,3,4     bool, complex numbers, vectors\n"
+    "  NAME=FILE.npy                          a struct: one element\n"
     "\n"
     "Options:\n"
+    "  --module FILE        the kernels of an object or a shared object that cfcc made, in place of the bundled ones\n"
+    "  --variant NAME=N,... the constants of a tuned kernel; without, its first variant runs\n"
+    "  --set NAME=VALUE     data in __constant__ memory: numbers with commas in between, or FILE.npy\n"
     "  --driver cuda|host   where to run: as the environment variable CF_DRIVER\n"
     "  --device N           the GPU's number, or -1 for the CPU\n"
     "  --repeat R           timed launches, after a first call that checks everything (default: 1)\n"
-    "  --verify             run again on the CPU, and compare bit for bit\n"
-    "  --list               print the name and the C prototype of every kernel\n"
-    "  --describe KERNEL    print what is known of a kernel\n"
+    "  --verify             run again on the CPU, and compare: bit for bit, or within the kernel's tolerance\n"
+    "  --list               print the name and the C prototype of every kernel, and of every constant's setter\n"
+    "  --describe KERNEL    print what is known of a kernel, or of a setter\n"
     "  --help               print this\n"
     "  --version            print the version\n"
     "\n"
@@ -66,6 +77,10 @@ struct options {
     int device, has_device;
     unsigned repeats;
     int verify;
+    const char *module;  /* NULL: the bundled kernels */
+    const char *variant; /* NULL: the first */
+    char **settings;     /* name=value, of constants */
+    size_t setting_count;
     char **words; /* name=value, in the place of the arguments that were read */
     int word_count;
 };
@@ -82,8 +97,20 @@ static int read_count(const char *option, const char *text, int low, int high, i
 }
 
 /* What an option does with its value; `value` is NULL for those that take none. */
-static int set_option(struct options *options, const char *name, const char *value, struct message *message)
+static int set_option(struct options *options, const char *name, char *value, struct message *message)
 {
+    if (strcmp(name, "--module") == 0) {
+        options->module = value;
+        return 0;
+    }
+    if (strcmp(name, "--variant") == 0) {
+        options->variant = value;
+        return 0;
+    }
+    if (strcmp(name, "--set") == 0) {
+        options->settings[options->setting_count++] = value;
+        return 0;
+    }
     if (strcmp(name, "--driver") == 0) {
         options->driver = value;
         if (strcmp(value, "cuda") != 0 && strcmp(value, "host") != 0)
@@ -117,14 +144,15 @@ static int read_option(struct options *options, char **argv, int *at, struct mes
     static const struct {
         const char *name;
         int has_value;
-    } known[] = {{"--driver", 1}, {"--device", 1},   {"--repeat", 1}, {"--verify", 0},
-                 {"--list", 0},   {"--describe", 1}, {"--help", 0},   {"--version", 0}};
-    const char *text = argv[*at];
+    } known[] = {{"--driver", 1},   {"--device", 1},  {"--repeat", 1}, {"--verify", 0},
+                 {"--module", 1},   {"--variant", 1}, {"--set", 1},    {"--list", 0},
+                 {"--describe", 1}, {"--help", 0},    {"--version", 0}};
+    char *text = argv[*at];
     size_t length = strcspn(text, "=");
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (strlen(known[i].name) != length || memcmp(known[i].name, text, length) != 0)
             continue;
-        const char *value = text[length] ? text + length + 1 : NULL;
+        char *value = text[length] ? text + length + 1 : NULL;
         if (value && !known[i].has_value)
             return message_set(message, "%s takes no value", known[i].name);
         if (!value && known[i].has_value)
@@ -138,7 +166,9 @@ static int read_option(struct options *options, char **argv, int *at, struct mes
 
 static int read_options(struct options *options, int argc, char **argv, struct message *message)
 {
-    *options = (struct options){.repeats = 1, .words = argv};
+    *options = (struct options){.repeats = 1, .words = argv, .settings = calloc((size_t)argc + 1, sizeof *argv)};
+    if (!options->settings)
+        return message_set(message, "no memory");
     for (int i = 1; i < argc; i++)
         if (argv[i][0] == '-') {
             if (read_option(options, argv, &i, message) != 0)
@@ -159,139 +189,13 @@ static int read_options(struct options *options, int argc, char **argv, struct m
     return 0;
 }
 
-/* ---- The report ---- */
-
-struct report {
-    const cf_kernel *kernel;
-    const struct argument *arguments;
-    struct trial_times times;
-    int device;
-    unsigned repeats;
-    int width; /* of the keys */
-};
-
-static void print_key(const struct report *report, const char *key)
-{
-    printf("%-*s  ", report->width, key);
-}
-
-static void print_argument(const struct report *report, uint32_t i)
-{
-    const cf_param *param = &report->kernel->params[i];
-    const struct argument *argument = &report->arguments[i];
-    char text[ELEMENT_TEXT];
-    print_key(report, param->name);
-    if (!argument_is_array(param)) {
-        element_format(param->type, &argument->value, text);
-        printf("%s\n", text);
-        return;
-    }
-    printf("%s ", cf_type_name(param->type));
-    for (uint32_t d = 0; d < argument->array.ndims; d++)
-        printf("%s%" PRId64, d ? "x" : "", argument->array.shape[d]);
-    printf("%s%s%s%s%s\n", argument->array.ndims ? "" : "1", argument->input ? " from " : "",
-           argument->input ? argument->input : "", argument->output ? " to " : "",
-           argument->output ? argument->output : "");
-}
-
-/* The bytes that one launch moves: as annotated, else those of its arrays. */
-static double moved_bytes(const cf_kernel *kernel, const struct argument *arguments)
-{
-    int64_t annotated;
-    double total = 0;
-    if (kernel->bytes.ops && infer_evaluate(kernel, arguments, &kernel->bytes, &annotated) == 0)
-        return (double)annotated;
-    for (uint32_t i = 0; i < kernel->nparams; i++)
-        total += (double)arguments[i].array.bytes *
-                 (argument_is_read(&kernel->params[i]) + argument_is_written(&kernel->params[i]));
-    return total;
-}
-
-static int print_report(struct report *report, struct message *message)
-{
-    const cf_kernel *kernel = report->kernel;
-    char name[256];
-    if (cf_device_name(report->device, name, sizeof name) != CF_OK)
-        return message_set(message, "%s", cf_last_error());
-    report->width = (int)strlen("bandwidth");
-    for (uint32_t i = 0; i < kernel->nparams; i++)
-        if ((int)strlen(kernel->params[i].name) > report->width)
-            report->width = (int)strlen(kernel->params[i].name);
-    print_key(report, "kernel");
-    printf("%s\n", kernel->name);
-    print_key(report, "driver");
-    printf("%s\n", report->device == CF_HOST ? "host" : "cuda");
-    print_key(report, "device");
-    printf("%d (%s)\n", report->device, name);
-    for (uint32_t i = 0; i < kernel->nparams; i++)
-        print_argument(report, i);
-    print_key(report, "time");
-    printf("%.4f ms median of %u, %.4f ms min\n", (double)report->times.median, report->repeats,
-           (double)report->times.least);
-    double bytes = moved_bytes(kernel, report->arguments);
-    print_key(report, "bytes");
-    printf("%.0f\n", bytes);
-    if (report->times.median > 0) {
-        print_key(report, "bandwidth");
-        printf("%.1f GB/s\n", bytes / (double)report->times.median / 1e6);
-    }
-    print_key(report, "call");
-    printf("%.3f ms, the first: loads the kernel, checks everything\n", report->times.call);
-    return 0;
-}
-
-/* ---- Verification ---- */
-
-/* Writes "[17]" or "[3][5]" for an element's number. */
-static void add_index(const struct npy_array *array, size_t number, struct message *message)
-{
-    size_t below = array->count;
-    if (array->ndims == 0)
-        message_add(message, "[0]");
-    for (uint32_t d = 0; d < array->ndims; d++) {
-        below /= (size_t)array->shape[d];
-        message_add(message, "[%zu]", number / below);
-        number %= below;
-    }
-}
-
-static int verify(const cf_kernel *kernel, struct argument *arguments, int device, struct message *message)
-{
-    struct trial_difference *differences = calloc(kernel->nparams + (size_t)1, sizeof *differences);
-    if (!differences)
-        return message_set(message, "%s: no memory", kernel->name);
-    int status = trial_verify(kernel, arguments, differences, message);
-    for (uint32_t i = 0; status == 0 && i < kernel->nparams; i++) {
-        const struct npy_array *array = &arguments[i].array;
-        const struct trial_difference *difference = &differences[i];
-        const char *name = kernel->params[i].name;
-        if (!argument_is_written(&kernel->params[i]))
-            continue;
-        printf("verify: %s: %zu of %zu elements match%s\n", name, array->count - difference->count, array->count,
-               device == CF_HOST ? "; the run itself was on the CPU too" : "");
-        if (difference->count == 0)
-            continue;
-        char got[ELEMENT_TEXT], expected[ELEMENT_TEXT];
-        element_format(array->type, (const char *)arguments[i].result + difference->first * cf_type_size(array->type),
-                       got);
-        element_format(array->type, &difference->expected, expected);
-        message_set(message, "%s: verify: %s", kernel->name, name);
-        add_index(array, difference->first, message);
-        message_add(message, " = %s on device %d and %s on the CPU; %zu of %zu elements differ", got, device, expected,
-                    difference->count, array->count);
-        status = -1;
-    }
-    free(differences);
-    return status;
-}
-
 /* ---- Running ---- */
 
 static int load(const cf_kernel *kernel, struct argument *arguments, struct message *message)
 {
     for (uint32_t i = 0; i < kernel->nparams; i++) {
-        if (arguments[i].array.bytes > LONG_STEP && arguments[i].maker != NOWHERE && isatty(STDERR_FILENO))
-            fprintf(stderr, "%s %s, %zu MiB\n", arguments[i].maker == FROM_FILE ? "reading" : "making",
+        if (arguments[i].array.bytes > LONG_STEP && arguments[i].source != NOWHERE && isatty(STDERR_FILENO))
+            fprintf(stderr, "%s %s, %zu MiB\n", arguments[i].source == FROM_FILE ? "reading" : "making",
                     kernel->params[i].name, arguments[i].array.bytes >> 20);
         if (argument_load(&arguments[i], message) != 0)
             return -1;
@@ -308,31 +212,44 @@ static int save(const cf_kernel *kernel, const struct argument *arguments, struc
     return 0;
 }
 
-/* Everything from the arguments on; `any` is of the family that is called for. */
-static int run_with(const struct options *options, const cf_kernel *any, struct argument *arguments,
-                    struct message *message)
+/* The kernel, and all of its arguments but the arrays' elements; `any` is of the family that is called for. */
+static int settle(const struct options *options, const cf_module *module, const cf_kernel *any, struct trial_plan *plan,
+                  struct message *message)
 {
-    struct report report = {.arguments = arguments, .repeats = options->repeats};
-    if (arguments_assign(any, options->kernel, options->words, options->word_count, arguments, message) != 0)
+    if (arguments_assign(any, options->kernel, options->words, options->word_count, plan->arguments, message) != 0)
         return -1;
-    const cf_kernel *kernel = report.kernel = instance_pick(options->kernel, arguments, message);
-    if (!kernel || arguments_read_scalars(kernel, arguments, message) != 0 ||
-        infer_arguments(kernel, arguments, message) != 0)
+    const cf_kernel *kernel = instance_pick(module, options->kernel, plan->arguments, message);
+    if (kernel && options->variant)
+        kernel = variant_pick(kernel, options->variant, message);
+    if (!kernel || arguments_read_values(kernel, plan->arguments, message) != 0)
         return -1;
-    if ((options->has_device && cf_device_use(options->device) != CF_OK) || cf_device_current(&report.device) != CF_OK)
-        return message_set(message, "%s", cf_last_error());
-    if (load(kernel, arguments, message) != 0 ||
-        trial_run(kernel, arguments, options->repeats, &report.times, message) != 0 ||
-        print_report(&report, message) != 0)
-        return -1;
-    if (options->verify && verify(kernel, arguments, report.device, message) != 0)
-        return -1;
-    return save(kernel, arguments, message);
+    plan->kernel = kernel;
+    if (options->verify && !kernel->host)
+        return message_set(message, "%s: --verify: the kernel has no form for the CPU", kernel->name);
+    return infer_arguments(kernel, plan->arguments, message);
 }
 
-static int run(const struct options *options, struct message *message)
+/* Everything from the arguments on. */
+static int run_plan(const struct options *options, const cf_module *module, const cf_kernel *any,
+                    struct trial_plan *plan, struct message *message)
 {
-    const cf_kernel *any = instance_any(options->kernel, message);
+    struct trial_times times;
+    int device;
+    if (settle(options, module, any, plan, message) != 0)
+        return -1;
+    if ((options->has_device && cf_device_use(options->device) != CF_OK) || cf_device_current(&device) != CF_OK)
+        return message_set(message, "%s", cf_last_error());
+    if (load(plan->kernel, plan->arguments, message) != 0 || trial_run(plan, &times, message) != 0 ||
+        report_run(plan, &times, device, message) != 0)
+        return -1;
+    if (options->verify && report_verify(plan, device, message) != 0)
+        return -1;
+    return save(plan->kernel, plan->arguments, message);
+}
+
+static int run(const struct options *options, const cf_module *module, struct message *message)
+{
+    const cf_kernel *any = instance_any(module, options->kernel, message);
     if (!any)
         return -1;
     if (options->driver && setenv("CF_DRIVER", options->driver, 1) != 0)
@@ -340,7 +257,12 @@ static int run(const struct options *options, struct message *message)
     struct argument *arguments = calloc(any->nparams + (size_t)1, sizeof *arguments);
     if (!arguments)
         return message_set(message, "%s: no memory", options->kernel);
-    int status = run_with(options, any, arguments, message);
+    struct constants constants = {0, NULL};
+    struct trial_plan plan = {any, arguments, &constants, options->repeats};
+    int status = constants_read(&constants, module, options->settings, options->setting_count, message);
+    if (status == 0)
+        status = run_plan(options, module, any, &plan, message);
+    constants_free(&constants);
     arguments_free(any, arguments);
     free(arguments);
     if (cf_shutdown() != CF_OK && status == 0)
@@ -351,21 +273,23 @@ static int run(const struct options *options, struct message *message)
 static int dispatch(const struct options *options, struct message *message)
 {
     int version = cf_version();
-    switch (options->mode) {
-    case LIST:
-        describe_all();
-        return 0;
-    case DESCRIBE:
-        return describe_named(options->kernel, message);
-    case HELP:
+    if (options->mode == HELP) {
         fputs(help, stdout);
         return 0;
-    case VERSION:
+    }
+    if (options->mode == VERSION) {
         printf("cf-run %d.%d.%d\n", version / 10000, version / 100 % 100, version % 100);
         return 0;
-    default:
-        return run(options, message);
     }
+    const cf_module *module = options->module ? module_open(options->module, message) : &cf_registry;
+    if (!module)
+        return -1;
+    if (options->mode == RUN)
+        return run(options, module, message);
+    if (options->mode == DESCRIBE)
+        return describe_named(module, options->kernel, message);
+    describe_all(module);
+    return 0;
 }
 
 int main(int argc, char **argv)
@@ -376,6 +300,7 @@ int main(int argc, char **argv)
     int status = read_options(&options, argc, argv, &message);
     if (status == 0)
         status = dispatch(&options, &message);
+    free(options.settings);
     if ((fflush(stdout) != 0 || ferror(stdout)) && status == 0)
         status = message_set(&message, "stdout: %s", strerror(errno));
     if (status == 0)

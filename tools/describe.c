@@ -5,30 +5,63 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "argument.h"
 #include "instance.h"
+#include "variant.h"
+
+/* ---- Prototypes ---- */
 
 static void print_prototype(const cf_kernel *kernel)
 {
+    const char *separator = "";
     printf("int %s(", kernel->function);
     for (uint32_t i = 0; i < kernel->nparams; i++) {
         const char *ctype = kernel->params[i].ctype;
-        printf("%s%s%s%s", i ? ", " : "", ctype, ctype[strlen(ctype) - 1] == '*' ? "" : " ", kernel->params[i].name);
+        if (kernel->params[i].direction == CF_SCRATCH)
+            continue;
+        printf("%s%s%s%s", separator, ctype, ctype[strlen(ctype) - 1] == '*' ? "" : " ", kernel->params[i].name);
+        separator = ", ";
     }
-    printf("%s);\n", kernel->nparams ? "" : "void");
+    printf("%s);\n", *separator ? "" : "void");
 }
 
-void describe_all(void)
+static void print_setter(const cf_symbol *symbol)
+{
+    printf("int %s(%s%s %s", symbol->function, symbol->ndims ? "const " : "", symbol->ctype, symbol->name);
+    for (uint32_t d = 0; d < symbol->ndims; d++)
+        printf("[%" PRId64 "]", symbol->extents[d]);
+    printf(");\n");
+}
+
+/* The setter's name without the library's prefix. */
+static const char *setter_name(const cf_module *module, const cf_symbol *symbol)
+{
+    size_t length = strlen(module->prefix);
+    int has_prefix = strncmp(symbol->function, module->prefix, length) == 0 && symbol->function[length] == '_';
+    return symbol->function + (has_prefix ? length + 1 : 0);
+}
+
+void describe_all(const cf_module *module)
 {
     const cf_kernel *kernel;
     int width = 0;
-    for (size_t i = 0; (kernel = cf_kernel_at(&cf_registry, i)) != NULL; i++)
+    for (size_t i = 0; (kernel = cf_kernel_at(module, i)) != NULL; i++)
         if ((int)strlen(kernel->name) > width)
             width = (int)strlen(kernel->name);
-    for (size_t i = 0; (kernel = cf_kernel_at(&cf_registry, i)) != NULL; i++) {
+    for (size_t i = 0; i < module->nsymbols; i++)
+        if ((int)strlen(setter_name(module, module->symbols[i])) > width)
+            width = (int)strlen(setter_name(module, module->symbols[i]));
+    for (size_t i = 0; (kernel = cf_kernel_at(module, i)) != NULL; i++) {
         printf("%-*s  ", width, kernel->name);
         print_prototype(kernel);
     }
+    for (size_t i = 0; i < module->nsymbols; i++) {
+        printf("%-*s  ", width, setter_name(module, module->symbols[i]));
+        print_setter(module->symbols[i]);
+    }
 }
+
+/* ---- What both kernels and setters have ---- */
 
 /* Begins a line. */
 static void print_key(const char *key)
@@ -36,23 +69,15 @@ static void print_key(const char *key)
     printf("  %-9s ", key);
 }
 
-static void print_param(const cf_param *param)
+/* One line of output for each line of a comment. */
+static void print_doc(const char *doc)
 {
-    static const char *const directions[] = {
-        [CF_VALUE] = "value", [CF_IN] = "in", [CF_OUT] = "out", [CF_INOUT] = "inout", [CF_POINTER] = "pointer"};
-    print_key(directions[param->direction]);
-    printf("%s", param->name);
-    for (uint32_t d = 0; d < param->ndims; d++)
-        printf("[%s]", param->extents[d].text);
-    printf(", %s\n", cf_type_name(param->type));
-}
-
-static void print_sizes(const char *name, const cf_expr sizes[CF_GRID_DIMS])
-{
-    printf("%s(", name);
-    for (int d = 0; d < CF_GRID_DIMS && sizes[d].ops; d++)
-        printf("%s%s", d ? ", " : "", sizes[d].text);
-    printf(")");
+    while (doc && *doc) {
+        size_t length = strcspn(doc, "\n");
+        print_key("doc");
+        printf("%.*s\n", (int)length, doc);
+        doc += length + (doc[length] == '\n');
+    }
 }
 
 static void print_targets(const cf_image *image)
@@ -69,9 +94,110 @@ static void print_targets(const cf_image *image)
     printf("by CUDA %" PRIu32 ".%" PRIu32 "\n", image->toolkit / 1000, image->toolkit % 1000 / 10);
 }
 
-static void describe(const cf_kernel *kernel)
+static void print_source(const char *file, uint32_t line)
+{
+    print_key("source");
+    printf("%s:%" PRIu32 "\n", file, line);
+}
+
+/* ---- Kernels ---- */
+
+static void print_pitches(const cf_param *param)
+{
+    const char *separator = ", pitch(";
+    for (uint32_t d = param->ndims; param->pitches && d-- > 1;)
+        if (param->pitches[d].ops) {
+            printf("%s%s", separator, param->pitches[d].text);
+            separator = ", ";
+        }
+    printf("%s", separator[2] ? "" : ")");
+}
+
+static void print_param(const cf_param *param)
+{
+    static const char *const directions[] = {[CF_VALUE] = "value", [CF_IN] = "in",           [CF_OUT] = "out",
+                                             [CF_INOUT] = "inout", [CF_POINTER] = "pointer", [CF_SCRATCH] = "scratch"};
+    const struct element_type type = argument_type(param);
+    char name[ELEMENT_NAME];
+    print_key(directions[param->direction]);
+    printf("%s", param->name);
+    for (uint32_t d = 0; d < param->ndims; d++) {
+        int has_lower = param->lowers && param->lowers[d].ops;
+        printf("[%s%s%s]", has_lower ? param->lowers[d].text : "", has_lower ? ":" : "", param->extents[d].text);
+    }
+    element_name(&type, name);
+    printf(", %s", name);
+    if (type.type == CF_OPAQUE || type.lanes > 1)
+        printf(" (%s)", param->ctype);
+    print_pitches(param);
+    printf("\n");
+}
+
+static void print_sizes(const char *name, const cf_expr sizes[CF_GRID_DIMS])
+{
+    printf("%s(", name);
+    for (int d = 0; d < CF_GRID_DIMS && sizes[d].ops; d++)
+        printf("%s%s", d ? ", " : "", sizes[d].text);
+    printf(")");
+}
+
+static void print_launch(const cf_launch_rule *launch)
+{
+    print_key("launch");
+    print_sizes(launch->counts_blocks ? "blocks" : "grid", launch->grid);
+    printf(" ");
+    if (launch->is_block_auto)
+        printf("block(auto)");
+    else
+        print_sizes("block", launch->block);
+    if (launch->items.ops)
+        printf(" items(%s)", launch->items.text);
+    if (launch->shared.ops)
+        printf(" shared(%s)", launch->shared.text);
+    printf("%s\n", launch->is_cooperative ? " cooperative" : "");
+}
+
+static void print_expression(const char *key, const cf_expr *expr)
+{
+    if (!expr->ops)
+        return;
+    print_key(key);
+    printf("%s\n", expr->text);
+}
+
+static void print_host(const cf_kernel *kernel)
+{
+    print_key("host");
+    printf("%s\n", !kernel->host           ? "not built: the CPU does not run it"
+                   : kernel->is_host_whole ? "built, one function for all blocks"
+                                           : "built");
+}
+
+static void print_variants(const cf_kernel *kernel)
+{
+    for (uint32_t i = 0; i < kernel->nvariants; i++) {
+        struct message text = {""};
+        variant_add(kernel->variants[i], &text);
+        print_key("variant");
+        printf("%s%s\n", text.text,
+               kernel->variants[i] == kernel ? ", which runs unless --variant says otherwise" : "");
+    }
+}
+
+/* The constants of the file that the kernel stands in: it may read them. */
+static void print_constants(const cf_module *module, const cf_kernel *kernel)
+{
+    for (size_t i = 0; i < module->nsymbols; i++)
+        if (strcmp(module->symbols[i]->file, kernel->file) == 0) {
+            print_key("setter");
+            print_setter(module->symbols[i]);
+        }
+}
+
+static void describe_kernel(const cf_module *module, const cf_kernel *kernel)
 {
     printf("%s\n", kernel->name);
+    print_doc(kernel->doc);
     print_key("function");
     print_prototype(kernel);
     for (uint32_t i = 0; i < kernel->nparams; i++)
@@ -80,31 +206,53 @@ static void describe(const cf_kernel *kernel)
         print_key("check");
         printf("%s\n", kernel->checks[i].text);
     }
-    print_key("launch");
-    print_sizes(kernel->launch.counts_blocks ? "blocks" : "grid", kernel->launch.grid);
-    printf(" ");
-    print_sizes("block", kernel->launch.block);
-    printf("\n");
-    if (kernel->bytes.ops) {
-        print_key("bytes");
-        printf("%s\n", kernel->bytes.text);
-    }
+    print_launch(&kernel->launch);
+    print_variants(kernel);
+    print_expression("tolerance", &kernel->tolerance);
+    print_expression("flops", &kernel->flops);
+    print_expression("bytes", &kernel->bytes);
+    print_constants(module, kernel);
     print_targets(kernel->image);
-    print_key("host");
-    printf("%s\n", kernel->host ? "built" : "not built");
-    print_key("source");
-    printf("%s:%" PRIu32 "\n", kernel->file, kernel->line);
+    print_host(kernel);
+    print_source(kernel->file, kernel->line);
 }
 
-int describe_named(const char *name, struct message *message)
+/* ---- Setters ---- */
+
+static void describe_symbol(const cf_module *module, const cf_symbol *symbol)
 {
-    const cf_kernel *kernel, *first = instance_any(name, message);
+    const struct element_type type = {symbol->type, symbol->lanes, symbol->bytes};
+    char name[ELEMENT_NAME];
+    element_name(&type, name);
+    printf("%s\n", setter_name(module, symbol));
+    print_doc(symbol->doc);
+    print_key("function");
+    print_setter(symbol);
+    print_key("constant");
+    printf("%s", symbol->name);
+    for (uint32_t d = 0; d < symbol->ndims; d++)
+        printf("[%" PRId64 "]", symbol->extents[d]);
+    printf(", %s\n", name);
+    print_targets(symbol->image);
+    print_key("host");
+    printf("%s\n", symbol->host ? "built" : "not built");
+    print_source(symbol->file, symbol->line);
+}
+
+int describe_named(const cf_module *module, const char *name, struct message *message)
+{
+    for (size_t i = 0; i < module->nsymbols; i++)
+        if (strcmp(setter_name(module, module->symbols[i]), name) == 0) {
+            describe_symbol(module, module->symbols[i]);
+            return 0;
+        }
+    const cf_kernel *kernel, *first = instance_any(module, name, message);
     if (!first)
         return -1;
-    for (size_t i = 0; (kernel = cf_kernel_at(&cf_registry, i)) != NULL; i++)
-        if (instance_is_named(kernel, name)) {
+    for (size_t i = 0; (kernel = cf_kernel_at(module, i)) != NULL; i++)
+        if (instance_is_named(module, kernel, name)) {
             printf("%s", kernel == first ? "" : "\n");
-            describe(kernel);
+            describe_kernel(module, kernel);
         }
     return 0;
 }

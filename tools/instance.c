@@ -1,14 +1,15 @@
 /* instance.c - finds the kernel that a name on the command line means. */
 #include "instance.h"
 
+#include <inttypes.h>
 #include <stdint.h>
 #include <string.h>
 
 #define NAME_LIMIT 128 /* longer names are not compared for likeness */
 
-int instance_is_named(const cf_kernel *kernel, const char *name)
+int instance_is_named(const cf_module *module, const cf_kernel *kernel, const char *name)
 {
-    const cf_kernel *exact = cf_kernel_find(&cf_registry, name);
+    const cf_kernel *exact = cf_kernel_find(module, name);
     return exact ? kernel == exact : strcmp(kernel->family, name) == 0;
 }
 
@@ -35,12 +36,12 @@ static size_t distance(const char *a, const char *b)
     return row[length];
 }
 
-static void unknown_kernel(const char *name, struct message *message)
+static void unknown_kernel(const cf_module *module, const char *name, struct message *message)
 {
     const cf_kernel *kernel;
     const char *nearest = NULL;
     size_t least = strlen(name) / 3 + 2; /* what differs by more is no slip of the fingers */
-    for (size_t i = 0; (kernel = cf_kernel_at(&cf_registry, i)) != NULL; i++) {
+    for (size_t i = 0; (kernel = cf_kernel_at(module, i)) != NULL; i++) {
         const char *names[] = {kernel->family, kernel->name};
         for (int n = 0; n < 2; n++)
             if (distance(name, names[n]) < least) {
@@ -51,27 +52,31 @@ static void unknown_kernel(const char *name, struct message *message)
     if (nearest)
         message_set(message, "there is no kernel '%s'; did you mean '%s'?", name, nearest);
     else
-        message_set(message, "there is no kernel '%s'; --list shows all %zu", name, cf_registry.count);
+        message_set(message, "there is no kernel '%s'; --list shows all %zu", name, module->count);
 }
 
-const cf_kernel *instance_any(const char *name, struct message *message)
+const cf_kernel *instance_any(const cf_module *module, const char *name, struct message *message)
 {
     const cf_kernel *kernel;
-    for (size_t i = 0; (kernel = cf_kernel_at(&cf_registry, i)) != NULL; i++)
-        if (instance_is_named(kernel, name))
+    for (size_t i = 0; (kernel = cf_kernel_at(module, i)) != NULL; i++)
+        if (instance_is_named(module, kernel, name))
             return kernel;
-    unknown_kernel(name, message);
+    unknown_kernel(module, name, message);
     return NULL;
 }
 
 /* ---- Types ---- */
 
-static int fits(const cf_kernel *kernel, const struct argument *arguments)
+/* How well all given arrays suit a kernel: as the worst of them does, see argument_suits(). */
+static int fit(const cf_kernel *kernel, const struct argument *arguments)
 {
+    int worst = 2;
     for (uint32_t i = 0; i < kernel->nparams; i++)
-        if (arguments[i].maker != NOWHERE && arguments[i].array.type != kernel->params[i].type)
-            return 0;
-    return 1;
+        if (arguments[i].source != NOWHERE) {
+            int found = argument_suits(&kernel->params[i], &arguments[i].array);
+            worst = found < worst ? found : worst;
+        }
+    return worst;
 }
 
 /* Adds " gather_f32_i32 (source f32, index i32, res f32)". */
@@ -81,49 +86,82 @@ static void add_types(const cf_kernel *kernel, struct message *message)
     message_add(message, " %s", kernel->name);
     for (uint32_t i = 0; i < kernel->nparams; i++)
         if (argument_is_array(&kernel->params[i])) {
-            message_add(message, "%s%s %s", separator, kernel->params[i].name, cf_type_name(kernel->params[i].type));
+            const struct element_type type = argument_type(&kernel->params[i]);
+            char text[ELEMENT_NAME];
+            element_name(&type, text);
+            message_add(message, "%s%s %s", separator, kernel->params[i].name, text);
             separator = ", ";
         }
     message_add(message, "%s", separator[0] == ',' ? ")" : "");
 }
 
-/* Says what is given and what there is. */
-static void no_single_one(const char *name, const cf_kernel *any, const struct argument *arguments, int count,
-                          struct message *message)
+static int has_vectors(const cf_module *module, const char *name)
 {
     const cf_kernel *kernel;
+    for (size_t i = 0; (kernel = cf_kernel_at(module, i)) != NULL; i++)
+        for (uint32_t p = 0; p < kernel->nparams && instance_is_named(module, kernel, name); p++)
+            if (argument_is_array(&kernel->params[p]) && kernel->params[p].lanes > 1)
+                return 1;
+    return 0;
+}
+
+/* Adds " source f32, index u8"; with the shapes where a vector's components may be in them. */
+static void add_given(const cf_kernel *any, const struct argument *arguments, int with_shapes, struct message *message)
+{
     const char *separator = " ";
+    for (uint32_t i = 0; i < any->nparams; i++) {
+        const struct npy_array *array = &arguments[i].array;
+        char text[ELEMENT_NAME];
+        if (arguments[i].source == NOWHERE)
+            continue;
+        element_name(&array->type, text);
+        message_add(message, "%s%s %s", separator, any->params[i].name, text);
+        for (uint32_t d = 0; with_shapes && d < array->ndims; d++)
+            message_add(message, "%s%" PRId64, d ? "x" : " of ", array->shape[d]);
+        separator = ", ";
+    }
+}
+
+/* Says what is given and what there is. */
+static void no_single_one(const cf_module *module, const char *name, const cf_kernel *any,
+                          const struct argument *arguments, int count, int best, struct message *message)
+{
+    const cf_kernel *kernel;
+    const char *separator = "";
+    int with_shapes = has_vectors(module, name);
     message_set(message, "%s: %s", name, count ? "several kernels fit, name one of them:" : "no kernel takes");
-    for (uint32_t i = 0; i < any->nparams && !count; i++)
-        if (arguments[i].maker != NOWHERE) {
-            message_add(message, "%s%s %s", separator, any->params[i].name, cf_type_name(arguments[i].array.type));
-            separator = ", ";
-        }
-    message_add(message, "%s", count ? "" : "; there is");
-    separator = "";
-    for (size_t i = 0; (kernel = cf_kernel_at(&cf_registry, i)) != NULL; i++)
-        if (instance_is_named(kernel, name) && (!count || fits(kernel, arguments))) {
+    if (!count) {
+        add_given(any, arguments, with_shapes, message);
+        message_add(message, "; there is");
+    }
+    for (size_t i = 0; (kernel = cf_kernel_at(module, i)) != NULL; i++)
+        if (instance_is_named(module, kernel, name) && (!count || fit(kernel, arguments) == best)) {
             message_add(message, "%s", separator);
             add_types(kernel, message);
             separator = ",";
         }
+    if (!count && with_shapes)
+        message_add(message, "; the components of a vector are the last dimension, as in 100x4");
 }
 
-const cf_kernel *instance_pick(const char *name, const struct argument *arguments, struct message *message)
+const cf_kernel *instance_pick(const cf_module *module, const char *name, const struct argument *arguments,
+                               struct message *message)
 {
     const cf_kernel *kernel, *any = NULL, *found = NULL;
-    int count = 0;
-    for (size_t i = 0; (kernel = cf_kernel_at(&cf_registry, i)) != NULL; i++) {
-        if (!instance_is_named(kernel, name))
+    int count = 0, best = 1;
+    for (size_t i = 0; (kernel = cf_kernel_at(module, i)) != NULL; i++) {
+        if (!instance_is_named(module, kernel, name))
             continue;
         any = kernel;
-        if (fits(kernel, arguments)) {
-            found = kernel;
-            count++;
-        }
+        int how = fit(kernel, arguments);
+        if (how < best)
+            continue;
+        count = how == best ? count + 1 : 1;
+        best = how;
+        found = kernel;
     }
     if (count == 1)
         return found;
-    no_single_one(name, any, arguments, count, message);
+    no_single_one(module, name, any, arguments, count, best, message);
     return NULL;
 }

@@ -10,12 +10,13 @@
 #include "message.h"
 
 /* Whether `name` is a kernel's name, or else its family's. */
-int instance_is_named(const cf_kernel *kernel, const char *name);
+int instance_is_named(const cf_module *module, const cf_kernel *kernel, const char *name);
 
 /* Any kernel that `name` means, as all of a family have the same parameter names; NULL where there is none. */
-const cf_kernel *instance_any(const char *name, struct message *message);
+const cf_kernel *instance_any(const cf_module *module, const char *name, struct message *message);
 
-/* The one kernel that `name` means and whose arrays have the types of the given ones; NULL where there is not one. */
-const cf_kernel *instance_pick(const char *name, const struct argument *arguments, struct message *message);
+/* The one kernel that `name` means and that the given arrays suit best; NULL where there is not one. */
+const cf_kernel *instance_pick(const cf_module *module, const char *name, const struct argument *arguments,
+                               struct message *message);
 
 #endif

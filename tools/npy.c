@@ -13,7 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "element.h"
+#include "dtype.h"
+#include "literal.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "npy.c reads and writes little-endian elements as they lie in memory"
@@ -23,6 +24,7 @@
 #define MAGIC_SIZE 6
 #define ALIGNMENT 64            /* of the elements in a file, as NumPy writes it */
 #define HEADER_LIMIT (1 << 20)  /* bytes; that of a plain array has about 100 */
+#define DESCR_LIMIT 60000       /* bytes; a header of version 1.0 has up to 65535 */
 #define CHUNK ((size_t)1 << 30) /* bytes to one read() or write(), which take no more than 2 GiB */
 
 int npy_measure(struct npy_array *array)
@@ -35,7 +37,7 @@ int npy_measure(struct npy_array *array)
     }
     if (empty) /* whatever the other dimensions are */
         count = overflow = 0;
-    overflow |= __builtin_mul_overflow(count, (int64_t)cf_type_size(array->type), &bytes);
+    overflow |= __builtin_mul_overflow(count, (int64_t)array->type.bytes, &bytes);
     if (overflow || bytes > PTRDIFF_MAX)
         return -1;
     array->count = (size_t)count;
@@ -45,138 +47,88 @@ int npy_measure(struct npy_array *array)
 
 /* ---- The header's dictionary ---- */
 
-struct cursor {
-    const char *at, *end;
-};
-
-static void skip_space(struct cursor *cursor)
-{
-    while (cursor->at < cursor->end && (*cursor->at == ' ' || *cursor->at == '\n' || *cursor->at == '\t'))
-        cursor->at++;
-}
-
-/* Takes `text` where it is next. */
-static int accept(struct cursor *cursor, const char *text)
-{
-    size_t length = strlen(text);
-    skip_space(cursor);
-    if ((size_t)(cursor->end - cursor->at) < length || memcmp(cursor->at, text, length) != 0)
-        return 0;
-    cursor->at += length;
-    return 1;
-}
-
-/* Takes a string in either quote, without escapes. */
-static int accept_string(struct cursor *cursor, char *text, size_t size)
-{
-    skip_space(cursor);
-    if (cursor->at == cursor->end || (*cursor->at != '\'' && *cursor->at != '"'))
-        return 0;
-    const char *begin = cursor->at + 1;
-    const char *close = memchr(begin, *cursor->at, (size_t)(cursor->end - begin));
-    if (!close || (size_t)(close - begin) >= size)
-        return 0;
-    memcpy(text, begin, (size_t)(close - begin));
-    text[close - begin] = 0;
-    cursor->at = close + 1;
-    return 1;
-}
-
-/* Takes a dimension; `fits` is cleared where it is past INT64_MAX. Python 2 wrote some with an L behind. */
-static int accept_dimension(struct cursor *cursor, int64_t *value, int *fits)
-{
-    skip_space(cursor);
-    const char *begin = cursor->at;
-    *value = 0;
-    for (; cursor->at < cursor->end && *cursor->at >= '0' && *cursor->at <= '9'; cursor->at++)
-        if (__builtin_mul_overflow(*value, 10, value) || __builtin_add_overflow(*value, *cursor->at - '0', value))
-            *fits = 0;
-    if (cursor->at == begin)
-        return 0;
-    if (cursor->at < cursor->end && *cursor->at == 'L')
-        cursor->at++;
-    return 1;
-}
-
 static int bad_header(const char *path, const char *what, struct message *message)
 {
     return message_set(message, "%s: its header has no valid %s", path, what);
 }
 
-static int parse_shape(struct cursor *cursor, const char *path, struct npy_array *array, struct message *message)
+static int parse_shape(struct literal *literal, const char *path, struct npy_array *array, struct message *message)
 {
     int comma = 1, fits = 1;
     array->ndims = 0;
-    if (!accept(cursor, "("))
+    if (!literal_accept(literal, "("))
         return bad_header(path, "shape", message);
-    while (!accept(cursor, ")")) {
+    while (!literal_accept(literal, ")")) {
         int64_t value;
-        if (!comma || !accept_dimension(cursor, &value, &fits))
+        if (!comma || !literal_integer(literal, &value, &fits))
             return bad_header(path, "shape", message);
         if (array->ndims == NPY_DIMS)
             return message_set(message, "%s: it has more than %d dimensions", path, NPY_DIMS);
         array->shape[array->ndims++] = value;
-        comma = accept(cursor, ",");
+        comma = literal_accept(literal, ",");
     }
     if (array->ndims == 1 && !comma) /* "(3)" is a number */
         return bad_header(path, "shape", message);
     return fits ? 0 : message_set(message, "%s: its shape is too large", path);
 }
 
-static int parse_type(struct cursor *cursor, const char *path, struct npy_array *array, struct message *message)
+/* Whether a header of version 1.0 can hold what another one has: ASCII, and not too much of it. */
+static int is_portable(const char *text, size_t length)
 {
-    char text[32];
-    if (accept(cursor, "["))
-        return message_set(message, "%s: its elements are structures, not numbers", path);
-    if (!accept_string(cursor, text, sizeof text))
-        return bad_header(path, "descr", message);
-    for (int type = 0; type < CF_TYPE_COUNT; type++) {
-        size_t size = cf_type_size((cf_type)type);
-        if (text[0] && text[1] == element_kind((cf_type)type) && text[2] == (char)('0' + size) && !text[3]) {
-            if (size > 1 && text[0] == '>')
-                return message_set(message, "%s: its elements, '%s', are big-endian; little-endian ones are read", path,
-                                   text);
-            if (text[0] == '<' || (size == 1 && (text[0] == '|' || text[0] == '>'))) {
-                array->type = (cf_type)type;
-                return 0;
-            }
-        }
-    }
-    return message_set(message, "%s: its elements are '%s'; integers and floats of C are read, such as '<i4', '<f8'",
-                       path, text);
+    for (size_t i = 0; i < length; i++)
+        if ((unsigned char)text[i] > 0x7e)
+            return 0;
+    return length < DESCR_LIMIT;
 }
 
-static int parse_order(struct cursor *cursor, const char *path, int *fortran, struct message *message)
+/* Keeps the descr of structures as it is written, for a file that is to have the same. */
+static int parse_type(struct literal *literal, struct npy_file *file, struct message *message)
 {
-    *fortran = accept(cursor, "True");
-    return *fortran || accept(cursor, "False") ? 0 : bad_header(path, "fortran_order", message);
+    struct npy_array *array = &file->array;
+    literal_skip(literal);
+    const char *begin = literal->at;
+    if (dtype_parse(literal, file->path, &array->type, message) != 0)
+        return -1;
+    size_t length = (size_t)(literal->at - begin);
+    if (array->type.type != CF_OPAQUE || !is_portable(begin, length))
+        return 0;
+    array->descr = file->descr = strndup(begin, length);
+    return file->descr ? 0 : message_set(message, "%s: no memory for its header", file->path);
 }
 
-static int parse_header(struct cursor cursor, const char *path, struct npy_array *array, struct message *message)
+static int parse_order(struct literal *literal, const char *path, int *fortran, struct message *message)
 {
+    *fortran = literal_accept(literal, "True");
+    return *fortran || literal_accept(literal, "False") ? 0 : bad_header(path, "fortran_order", message);
+}
+
+static int parse_header(struct literal literal, struct npy_file *file, struct message *message)
+{
+    const char *path = file->path;
+    struct npy_array *array = &file->array;
     enum { TYPE = 1, ORDER = 2, SHAPE = 4, ALL = 7 };
     int seen = 0, fortran = 0, comma = 1;
-    if (!accept(&cursor, "{"))
+    if (!literal_accept(&literal, "{"))
         return bad_header(path, "dictionary", message);
-    while (!accept(&cursor, "}")) {
+    while (!literal_accept(&literal, "}")) {
         char key[32];
-        if (!comma || !accept_string(&cursor, key, sizeof key) || !accept(&cursor, ":"))
+        if (!comma || !literal_string(&literal, key, sizeof key) || !literal_accept(&literal, ":"))
             return bad_header(path, "dictionary", message);
         int field = strcmp(key, "descr") == 0 ? TYPE : strcmp(key, "fortran_order") == 0 ? ORDER : 0;
         if (strcmp(key, "shape") == 0)
             field = SHAPE;
         if (field == 0 || seen & field)
             return message_set(message, "%s: its header has the key '%s'%s", path, key, field ? " twice" : ", unknown");
-        int status = field == TYPE    ? parse_type(&cursor, path, array, message)
-                     : field == ORDER ? parse_order(&cursor, path, &fortran, message)
-                                      : parse_shape(&cursor, path, array, message);
+        int status = field == TYPE    ? parse_type(&literal, file, message)
+                     : field == ORDER ? parse_order(&literal, path, &fortran, message)
+                                      : parse_shape(&literal, path, array, message);
         if (status != 0)
             return status;
         seen |= field;
-        comma = accept(&cursor, ",");
+        comma = literal_accept(&literal, ",");
     }
-    skip_space(&cursor);
-    if (cursor.at < cursor.end)
+    literal_skip(&literal);
+    if (literal.at < literal.end)
         return bad_header(path, "dictionary", message);
     if (seen != ALL)
         return bad_header(path, seen & TYPE ? seen & ORDER ? "shape" : "fortran_order" : "descr", message);
@@ -239,7 +191,7 @@ static int read_header(struct npy_file *file, size_t size, struct message *messa
         return message_set(message, "%s: no memory for its header", file->path);
     int status = read_at(file, header, length, length_end, message);
     if (status == 0)
-        status = parse_header((struct cursor){header, header + length}, file->path, &file->array, message);
+        status = parse_header((struct literal){header, header + length}, file, message);
     free(header);
     file->begin = length_end + length;
     return status;
@@ -276,7 +228,7 @@ int npy_open(struct npy_file *file, const char *path, struct message *message)
         return message_set(message, "%s: %s", path, strerror(errno));
     int status = inspect(file, message);
     if (status != 0)
-        npy_close(file);
+        npy_free(file);
     return status;
 }
 
@@ -290,6 +242,14 @@ void npy_close(struct npy_file *file)
     if (file->fd >= 0)
         (void)close(file->fd);
     file->fd = -1;
+}
+
+void npy_free(struct npy_file *file)
+{
+    npy_close(file);
+    free(file->descr);
+    file->descr = NULL;
+    file->array.descr = NULL;
 }
 
 /* ---- Writing ---- */
@@ -306,16 +266,22 @@ static int write_all(int fd, const void *data, size_t size)
     return 0;
 }
 
-/* Writes everything and closes `fd` in any case; -1 with errno. */
-static int write_file(int fd, const struct npy_array *array, const void *elements)
+/* Makes the header; the caller frees it. NULL where there is no memory. */
+static char *make_header(const struct npy_array *array, size_t *size)
 {
-    char header[NPY_DIMS * 24 + 2 * ALIGNMENT + 128];
-    size_t size = cf_type_size(array->type), used = MAGIC_SIZE + 4;
-    used += (size_t)sprintf(header + used, "{'descr': '%c%c%zu', 'fortran_order': False, 'shape': (",
-                            size > 1 ? '<' : '|', element_kind(array->type), size);
-    for (uint32_t d = 0; d < array->ndims; d++)
-        used += (size_t)sprintf(header + used, "%s%" PRId64 "%s", d ? ", " : "", array->shape[d],
-                                array->ndims == 1 ? "," : "");
+    char made[DTYPE_TEXT], *header;
+    const char *descr = array->descr ? array->descr : made;
+    dtype_format(&array->type, made);
+    size_t limit = strlen(descr) + (NPY_DIMS + 1) * 24 + 2 * ALIGNMENT + 128, used = MAGIC_SIZE + 4;
+    /* The components of a vector are one dimension more. */
+    uint32_t ndims = array->ndims + (array->type.lanes > 1 && !array->descr);
+    header = malloc(limit);
+    if (!header)
+        return NULL;
+    used += (size_t)sprintf(header + used, "{'descr': %s, 'fortran_order': False, 'shape': (", descr);
+    for (uint32_t d = 0; d < ndims; d++)
+        used += (size_t)sprintf(header + used, "%s%" PRId64 "%s", d ? ", " : "",
+                                d < array->ndims ? array->shape[d] : (int64_t)array->type.lanes, ndims == 1 ? "," : "");
     used += (size_t)sprintf(header + used, "), }");
     while ((used + 1) % ALIGNMENT)
         header[used++] = ' ';
@@ -323,11 +289,20 @@ static int write_file(int fd, const struct npy_array *array, const void *element
     memcpy(header, MAGIC "\x01", MAGIC_SIZE + 2); /* version 1, and 0 from the string's end */
     header[MAGIC_SIZE + 2] = (char)((used - MAGIC_SIZE - 4) & 0xff);
     header[MAGIC_SIZE + 3] = (char)((used - MAGIC_SIZE - 4) >> 8);
+    *size = used;
+    return header;
+}
 
-    int status = write_all(fd, header, used);
+/* Writes everything and closes `fd` in any case; -1 with errno. */
+static int write_file(int fd, const struct npy_array *array, const void *elements)
+{
+    size_t size = 0;
+    char *header = make_header(array, &size);
+    int status = header ? write_all(fd, header, size) : -1;
     if (status == 0)
         status = write_all(fd, elements, array->bytes);
     int error = errno;
+    free(header);
     if (close(fd) != 0 && status == 0)
         return -1;
     errno = error;

@@ -79,7 +79,7 @@ on_driver() { # LABEL FOLDER ENVIRONMENT...
         program=$(basename "$source" .c)
         tap "$program, $label" env "$@" "$folder/tests/$program"
     done
-    tap "test_run, $label" env "$@" "${PYTHON:-python3}" tests/test_run.py "$folder/cf-run"
+    tap "test_run, $label" env "$@" "${PYTHON:-python3}" tests/test_run.py "$folder"
 }
 
 # The closing line; false where anything failed, or nothing ran.

@@ -57,8 +57,10 @@ static int upload(const struct trial *trial, uint32_t i, struct message *message
 }
 
 /* Everything that a run needs, on the thread's device. */
-static int prepare(struct trial *trial, const cf_kernel *kernel, struct argument *arguments, struct message *message)
+static int prepare(struct trial *trial, const struct trial_plan *plan, struct message *message)
 {
+    const cf_kernel *kernel = plan->kernel;
+    struct argument *arguments = plan->arguments;
     size_t count = kernel->nparams;
     *trial = (struct trial){.kernel = kernel, .arguments = arguments};
     trial->pointers = calloc(3 * count + 1, sizeof *trial->pointers);
@@ -68,10 +70,12 @@ static int prepare(struct trial *trial, const cf_kernel *kernel, struct argument
     trial->args = trial->saved + count;
     for (uint32_t i = 0; i < kernel->nparams; i++) {
         int is_array = argument_is_array(&kernel->params[i]);
-        trial->args[i] = is_array ? (void *)&trial->pointers[i] : (void *)&arguments[i].value;
+        trial->args[i] = is_array ? (void *)&trial->pointers[i] : arguments[i].value; /* NULL for scratch memory */
         if (is_array && upload(trial, i, message) != 0)
             return -1;
     }
+    if (constants_set(plan->constants, message) != 0)
+        return -1;
     return cf_stream_create(&trial->stream) == CF_OK ? 0 : library_failure(message);
 }
 
@@ -189,50 +193,35 @@ static int fetch(const struct trial *trial, struct message *message)
     return 0;
 }
 
-int trial_run(const cf_kernel *kernel, struct argument *arguments, unsigned repeats, struct trial_times *times,
-              struct message *message)
+int trial_run(const struct trial_plan *plan, struct trial_times *times, struct message *message)
 {
     struct trial trial;
-    int status = prepare(&trial, kernel, arguments, message);
+    int status = prepare(&trial, plan, message);
     if (status == 0)
         status = call(&trial, &times->call, message);
     if (status == 0)
-        status = launch_timed(&trial, repeats, times, message);
+        status = launch_timed(&trial, plan->repeats, times, message);
     if (status == 0)
         status = fetch(&trial, message);
     discard(&trial);
     return status;
 }
 
-/* ---- Verification ---- */
-
-static struct trial_difference compare(const char *result, const char *expected, const struct npy_array *array)
-{
-    struct trial_difference difference = {.count = 0};
-    size_t size = cf_type_size(array->type);
-    if (array->count == 0 || memcmp(result, expected, array->bytes) == 0)
-        return difference;
-    for (size_t i = 0; i < array->count; i++)
-        if (memcmp(result + i * size, expected + i * size, size) != 0 && difference.count++ == 0) {
-            difference.first = i;
-            memcpy(&difference.expected, expected + i * size, size);
-        }
-    return difference;
-}
-
-int trial_verify(const cf_kernel *kernel, struct argument *arguments, struct trial_difference *differences,
+int trial_verify(const struct trial_plan *plan, double tolerance, struct comparison *comparisons,
                  struct message *message)
 {
     struct trial trial;
     double unused;
     if (cf_device_use(CF_HOST) != CF_OK)
         return library_failure(message);
-    int status = prepare(&trial, kernel, arguments, message);
+    int status = prepare(&trial, plan, message);
     if (status == 0)
         status = call(&trial, &unused, message);
-    for (uint32_t i = 0; status == 0 && i < kernel->nparams; i++)
-        if (argument_is_written(&kernel->params[i])) /* memory of CF_HOST can be read as it is */
-            differences[i] = compare(arguments[i].result, trial.pointers[i], &arguments[i].array);
+    for (uint32_t i = 0; status == 0 && i < plan->kernel->nparams; i++) {
+        const struct argument *argument = &plan->arguments[i];
+        if (argument_is_written(&plan->kernel->params[i])) /* memory of CF_HOST can be read as it is */
+            comparisons[i] = compare_arrays(argument->result, trial.pointers[i], &argument->array, tolerance);
+    }
     discard(&trial);
     return status;
 }

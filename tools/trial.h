@@ -2,13 +2,20 @@
 #ifndef TRIAL_H
 #define TRIAL_H
 
-#include <stddef.h>
-
 #include <cuferry/registry.h>
 
 #include "argument.h"
-#include "element.h"
+#include "compare.h"
+#include "constant.h"
 #include "message.h"
+
+/* What is run. */
+struct trial_plan {
+    const cf_kernel *kernel;
+    struct argument *arguments;
+    const struct constants *constants; /* that are set first */
+    unsigned repeats;
+};
 
 /* Milliseconds. */
 struct trial_times {
@@ -16,21 +23,14 @@ struct trial_times {
     float median, least; /* of the timed launches */
 };
 
-/* What comparing one array has found. */
-struct trial_difference {
-    size_t count;           /* of elements that differ */
-    size_t first;           /* the number of the first of them */
-    union element expected; /* its value on the CPU */
-};
+/* Runs the kernel on the thread's device: one cf_call(), then the timed launches, each from the given inputs. What the
+ * last of them wrote is left in the arguments' results. Outputs hold a pattern before, which stays where the kernel
+ * does not write. */
+int trial_run(const struct trial_plan *plan, struct trial_times *times, struct message *message);
 
-/* Runs the kernel on the thread's device: one cf_call(), then `repeats` timed launches, each from the given inputs.
- * What the last of them wrote is left in the arguments' results. */
-int trial_run(const cf_kernel *kernel, struct argument *arguments, unsigned repeats, struct trial_times *times,
-              struct message *message);
-
-/* Runs the kernel anew on the CPU, which becomes the thread's device, and compares bit for bit with the results.
- * `differences` has one entry a parameter. */
-int trial_verify(const cf_kernel *kernel, struct argument *arguments, struct trial_difference *differences,
+/* Runs the kernel anew on the CPU, which becomes the thread's device, and compares with the results. `comparisons` has
+ * one entry a parameter. */
+int trial_verify(const struct trial_plan *plan, double tolerance, struct comparison *comparisons,
                  struct message *message);
 
 #endif

@@ -1,0 +1,18 @@
+/* variant.h - finds the variant of a tuned kernel that the command line asks for. */
+#ifndef VARIANT_H
+#define VARIANT_H
+
+#include <stdio.h>
+
+#include <cuferry/registry.h>
+
+#include "message.h"
+
+/* The one variant of `kernel` whose constants have the values of `text`, such as "BLOCK=512,ITEMS=2"; NULL where there
+ * is not one. */
+const cf_kernel *variant_pick(const cf_kernel *kernel, const char *text, struct message *message);
+
+/* Adds "BLOCK=512,ITEMS=2". */
+void variant_add(const cf_kernel *variant, struct message *message);
+
+#endif
