@@ -80,7 +80,7 @@ def _function_name(head):
         token = head[at]
         if token.kind == 'punctuation' and token.text in '=':
             return None
-        if token.text == '[' and at + 1 < len(head) and head[at + 1].text == '[':
+        if token.text == '[' and token.kind == 'punctuation':       # an attribute, or an extent
             at = _matching(head, at, '[', ']')
             continue
         if token.kind == 'identifier' and at + 1 < len(head) and head[at + 1].text == '(':
