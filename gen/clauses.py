@@ -51,6 +51,9 @@ class Argument:
 
 def read_pragma(pragma, clauses, diagnostics):
     """Adds what one pragma says to the clauses of the kernel below it."""
+    if not pragma.is_read:
+        clauses.is_kernel = True        # there was an error; none follows from it
+        return
     cursor = expr.Cursor(pragma.tokens)
     directive = cursor.take()
     try:

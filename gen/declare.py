@@ -80,7 +80,7 @@ def _function_name(head):
         token = head[at]
         if token.kind == 'punctuation' and token.text in '=':
             return None
-        if token.text == '[' and at + 1 < len(head) and head[at + 1].text == '[':
+        if token.text == '[' and token.kind == 'punctuation':       # an attribute, or an extent
             at = _matching(head, at, '[', ']')
             continue
         if token.kind == 'identifier' and at + 1 < len(head) and head[at + 1].text == '(':
@@ -344,8 +344,6 @@ class Declared:
 
     def _class(self, declaration, c, cxx, name, kind, has_base):
         texts = [t.text for t in declaration.body]
-        if declaration.head[0].text == 'template':
-            return f'{name} is a class template, which C does not have; pass a plain struct'
         for what, reason in (('virtual', 'has virtual functions'), ('~', 'has a destructor')):
             if what in texts:
                 return f'{name} {reason}, so it is not trivially copyable; pass a plain struct'
@@ -503,8 +501,6 @@ def read_kernel(declaration):
     before = head[declaration.function - 1]
     if before.text == '::':
         raise ExprError(kernel.token, 'annotate the kernel where it is declared, in its namespace')
-    if before.text == '>':
-        raise ExprError(kernel.token, 'annotate the template, and not its specialisation')
     while cursor.token is not kernel.token:
         cursor.take()
     cursor.take()
@@ -513,8 +509,7 @@ def read_kernel(declaration):
 
 
 def _template(cursor, kernel):
-    cursor.expect('<', 'after template')
-    if cursor.at('>'):
+    if not cursor.accept('<') or cursor.at('>'):
         raise ExprError(cursor.token, 'annotate the template, and not its specialisation')
     while True:
         first = cursor.take()

@@ -66,7 +66,7 @@ class Macros:
 def expand(tokens, macros, words):
     """The tokens of an annotation with their macros expanded, but for `words` outside of all parentheses. `tokens` ends
     with an `end` token, as does the result."""
-    result, depth, at = [], 0, 0
+    result, depth, at, budget = [], 0, 0, [MAX_TOKENS]
     while at < len(tokens):
         token = tokens[at]
         if token.kind == 'punctuation' and token.text in '()':
@@ -77,7 +77,7 @@ def expand(tokens, macros, words):
             continue
         # Arguments may reach beyond this token; what comes back is the expansion and the place after it.
         try:
-            expansion, after = _expand_one(tokens, at, macros)
+            expansion, after = _expand_one(tokens, at, macros, budget)
         except ExpansionError as error:
             error.token = token
             raise
@@ -90,8 +90,6 @@ def expand(tokens, macros, words):
             made.file, made.line, made.column = token.file, token.line, token.column
             made.exact, made.origin = False, origin
             result.append(made)
-        if len(result) > MAX_TOKENS:
-            raise ExpansionError(token, f'{token.text} expands to more than {MAX_TOKENS} tokens')
         at = after
     return result
 
@@ -120,7 +118,7 @@ def _expand_all(tokens, macros, budget):
     while pending:
         budget[0] -= 1
         if budget[0] < 0:
-            raise ExpansionError(tokens[0], f'a macro expands to more than {MAX_TOKENS} tokens')
+            raise ExpansionError(tokens[0], f'the macros expand to more than {MAX_TOKENS} tokens')
         token = pending.pop()
         macro = macros.find(token.text) if token.kind == 'identifier' and token.text not in token.hidden else None
         if macro is None:
@@ -139,7 +137,7 @@ def _expand_all(tokens, macros, budget):
     return result
 
 
-def _expand_one(tokens, at, macros):
+def _expand_one(tokens, at, macros, budget):
     """(expansion, index after the macro's use); (None, at) where the name is a function-like macro's without arguments."""
     macro = macros.find(tokens[at].text)
     taken = 0
@@ -148,7 +146,6 @@ def _expand_one(tokens, at, macros):
         arguments, taken = _arguments(rest, macro)
         if arguments is None:
             return None, at
-    budget = [MAX_TOKENS]
     return _expand_all([_copy(t, t.hidden) for t in tokens[at:at + 1 + taken]], macros, budget), at + 1 + taken
 
 

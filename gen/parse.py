@@ -68,7 +68,7 @@ class _File:
                     self._file_pragma(item)
                     continue
                 if clauses is None:
-                    clauses, first, before = Clauses(item), item, self._diagnostics.count
+                    clauses, first, before = Clauses(item), item, self._diagnostics.count - (not item.is_read)
                 read_pragma(item, clauses, self._diagnostics)
                 continue
             if clauses is not None:
@@ -236,8 +236,9 @@ class _File:
             if name not in clauses.arrays:
                 self._error(token, f'{name} has no extent; declare it with in, out or inout')
             elif len(values) >= len(clauses.arrays[name].dims):
-                self._error(token, f'{name} has {len(clauses.arrays[name].dims)} dimensions, so at most '
-                            f'{len(clauses.arrays[name].dims) - 1} pitches')
+                count = len(clauses.arrays[name].dims)
+                self._error(token, f'{name} has one dimension, in which elements have no pitch' if count == 1 else
+                            f'{name} has {count} dimensions, so at most {count - 1} pitches')
 
     def _check_launch(self, clauses, declaration):
         if clauses.grid is None:

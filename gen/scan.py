@@ -18,7 +18,7 @@ class Pragma:
     location: Location
     path: str       # of the file it stands in, as the preprocessor was given it
     tokens: Tuple[Token, ...]   # with macros expanded
-    end: int        # the source line after it
+    is_read: bool   # its macros could be; else there was an error
 
 
 # Words of annotations that no macro hides.
@@ -164,11 +164,13 @@ class Scanner:
             else:
                 token.line, token.column, token.exact = last.line, last.column, False
         location = Location(file, number, column)
+        is_read = True
         try:
             tokens = expand(tokens, self._macros, DIRECTIVES)
         except ExpansionError as error:
             self._diagnostics.error(error.token.location, str(error))
-        return Pragma(location, path, tuple(tokens), number + text.count('\n') + 1)
+            is_read = False
+        return Pragma(location, path, tuple(tokens), is_read)
 
 
 def _unescape(name):

@@ -32,6 +32,8 @@ __global__ void twice(const float *x, float *y, int64_t n)
 INTERFACES = '''#include <stdint.h>
 #include "body.h"
 
+__constant__ float scale[4];
+
 #pragma cf kernel grid(n) out(x[n])
 #pragma cf instances(i32: int32_t; f64: double)
 template <typename T> __global__ void fill(T *x, T value, int64_t n)
@@ -198,17 +200,21 @@ class CfccTest:
         self.fresh()
         self.write('kernels/body.h', 'struct body {\n    float mass;\n};\n')
         self.write('kernels/heat.cu', INTERFACES)
-        result = self.compile('kernels/heat.cu', '--header', 'calls.h')
+        result = self.compile('kernels/heat.cu', '--header', 'calls.h', '--manifest', 'heat.json')
         self.expect('cfcc_includes_headers_beside_the_source', result == (0, '', ''), result)
-        functions = {f'heat_{name}' for name in ('fill', 'fill_i32', 'fill_f64', 'move', 'slow', '_hidden')}
+        functions = {f'heat_{name}' for name in ('fill', 'fill_i32', 'fill_f64', 'move', 'slow', '_hidden', 'set_scale')}
         functions |= {f'{name}_async' for name in functions}
         names = defined(os.path.join(self.folder, 'heat.o'), '-g')
         self.expect('cfcc_object_shows_every_kind_of_function', names == functions | {'heat_registry'}, names)
         _, out, _ = run(['nm', '-u', 'heat.o'], cwd=self.folder)
         needed = {line.split()[-1] for line in out.splitlines()}
-        good = {'cf_call', 'cf_launch', 'slow_on_cpu'} <= needed and not any(n.startswith(('_Z', 'heat')) for n in needed)
+        good = {'cf_call', 'cf_launch', 'cf_symbol_set', 'slow_on_cpu'} <= needed and not any(n.startswith(('_Z', 'heat')) for n in needed)
         self.expect('cfcc_object_needs_the_library_and_what_the_program_brings', good, needed)
         header = self.read('calls.h')
+        manifest = json.loads(self.read('heat.json'))
+        self.expect('cfcc_manifest_lists_kernels_and_constants', manifest['header'] == 'calls.h' and
+                    {k['name'] for k in manifest['kernels']} >= {'fill_i32', 'move'} and
+                    [s['function'] for s in manifest['symbols']] == ['heat_set_scale'], manifest)
         self.expect('cfcc_header_guards_its_own_name', '#ifndef CALLS_H' in header and '"body.h"' in header, header)
 
     def depfile(self):

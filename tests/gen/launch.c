@@ -36,7 +36,7 @@ const cf_kernel t__k_blur = {
     .function = "t_blur",
     .doc = "Rows of a padded field.",
     .file = "launch.cu",
-    .line = 15,
+    .line = 29,
     .nparams = 6,
     .params = (const cf_param[]){
         {.name = "u", .ctype = "const float *", .direction = CF_IN, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
@@ -121,7 +121,7 @@ const cf_kernel t__k_four = {
     .family = "four",
     .function = "t_four",
     .file = "launch.cu",
-    .line = 23,
+    .line = 37,
     .nparams = 4,
     .params = (const cf_param[]){
         {.name = "x", .ctype = "const float *", .direction = CF_IN, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
@@ -171,7 +171,7 @@ const cf_kernel t__k_any_block = {
     .family = "any_block",
     .function = "t_any_block",
     .file = "launch.cu",
-    .line = 30,
+    .line = 44,
     .nparams = 3,
     .params = (const cf_param[]){
         {.name = "x", .ctype = "double *", .direction = CF_INOUT, .type = CF_F64, .lanes = 1, .bytes = 8, .align = 8,
@@ -227,7 +227,7 @@ const cf_kernel t__k_total_f32 = {
     .function = "t_total_f32",
     .doc = "The sum of n elements.",
     .file = "launch.cu",
-    .line = 63,
+    .line = 77,
     .nparams = 4,
     .params = (const cf_param[]){
         {.name = "x", .ctype = "const float *", .direction = CF_IN, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
@@ -270,7 +270,7 @@ static const cf_kernel t__k_total_f32__BLOCK_256 = {
     .function = "t_total_f32",
     .doc = "The sum of n elements.",
     .file = "launch.cu",
-    .line = 63,
+    .line = 77,
     .nparams = 4,
     .params = (const cf_param[]){
         {.name = "x", .ctype = "const float *", .direction = CF_IN, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
@@ -313,7 +313,7 @@ static const cf_kernel t__k_total_f32__BLOCK_512 = {
     .function = "t_total_f32",
     .doc = "The sum of n elements.",
     .file = "launch.cu",
-    .line = 63,
+    .line = 77,
     .nparams = 4,
     .params = (const cf_param[]){
         {.name = "x", .ctype = "const float *", .direction = CF_IN, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
@@ -380,7 +380,7 @@ const cf_kernel t__k_together = {
     .family = "together",
     .function = "t_together",
     .file = "launch.cu",
-    .line = 74,
+    .line = 88,
     .nparams = 2,
     .params = (const cf_param[]){
         {.name = "x", .ctype = "int *", .direction = CF_INOUT, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4,
@@ -423,7 +423,7 @@ const cf_kernel t__k_count_i32 = {
     .family = "count",
     .function = "t_count_i32",
     .file = "launch.cu",
-    .line = 81,
+    .line = 95,
     .nparams = 2,
     .params = (const cf_param[]){
         {.name = "x", .ctype = "int *", .direction = CF_INOUT, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4,
@@ -467,7 +467,7 @@ const cf_kernel t__k_count_u32 = {
     .family = "count",
     .function = "t_count_u32",
     .file = "launch.cu",
-    .line = 81,
+    .line = 95,
     .nparams = 2,
     .params = (const cf_param[]){
         {.name = "x", .ctype = "unsigned int *", .direction = CF_INOUT, .type = CF_U32, .lanes = 1, .bytes = 4,
@@ -523,7 +523,7 @@ const cf_symbol t__d_weights = {
     .function = "t_set_weights",
     .doc = "The stencil's weights, from the middle outwards.",
     .file = "launch.cu",
-    .line = 6,
+    .line = 8,
     .ctype = "float",
     .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
     .ndims = 1,
@@ -556,7 +556,7 @@ const cf_symbol t__d_dt = {
     .name = "dt",
     .function = "t_set_dt",
     .file = "launch.cu",
-    .line = 8,
+    .line = 10,
     .ctype = "double",
     .type = CF_F64, .lanes = 1, .bytes = 8, .align = 8,
     CF__DATA(dt),
@@ -587,7 +587,7 @@ const cf_symbol t__d_table = {
     .name = "table",
     .function = "t_set_table",
     .file = "launch.cu",
-    .line = 8,
+    .line = 10,
     .ctype = "double",
     .type = CF_F64, .lanes = 1, .bytes = 8, .align = 8,
     .ndims = 2,

@@ -2,12 +2,26 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <cstddef>
+
 /* The stencil's weights, from the middle outwards. */
 __constant__ float weights[2 * 3 + 1];
 namespace heat {
 static __constant__ double dt, table[2][3];
 }
 __constant__ const int fixed = 3;
+
+/* These have no setters. */
+__constant__ float *somewhere;
+constexpr int size()
+{
+    return 3;
+}
+__constant__ std::size_t counts[size()];
+struct local {
+    int a;
+};
+__constant__ local own[2];
 
 /* Rows of a padded field. */
 #pragma cf kernel name(blur) grid(nx, ny) block(32, 8) in(u[1:ny - 2][1:nx - 2]) inout(v[ny][nx]) pitch(u: ld; v: ld) \

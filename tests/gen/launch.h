@@ -48,6 +48,15 @@ CF_CHECKED int t_set_table_async(cf_stream cf__stream, const double table[2][3])
 CF_CHECKED int t_set_weights(const float weights[7]);
 CF_CHECKED int t_set_weights_async(cf_stream cf__stream, const float weights[7]);
 
+/* No setter: launch.cu:15: somewhere is a pointer in constant memory,
+ *    which a setter cannot fill from C; pass the pointer to the kernel */
+
+/* No setter: launch.cu:20: the extent of counts is no integer constant that can be read here; use a literal, a macro,
+ *    an enumerator or a constexpr integer */
+
+/* No setter: launch.cu:24: local is declared in this file,
+ *    which C programs do not include; move it into a header and write include("that header") */
+
 /* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
 extern const struct cf_module t_registry;
 

@@ -1,0 +1,126 @@
+/* bad_clauses - mistakes in clauses, one a kernel. */
+#pragma cf kernel grid(n)
+#pragma cf instances(a: float)
+#pragma cf instances(b: double)
+template <typename T> __global__ void two_instances(T *x, int n);
+
+#pragma cf kernel grid(n) 7
+__global__ void number_for_a_clause(int n);
+
+#pragma cf kernel grid(n) cooperative cooperative
+__global__ void twice_cooperative(int n);
+
+#pragma cf kernel name(7) grid(n)
+__global__ void number_for_a_name(int n);
+
+#pragma cf kernel name(a) name(b) grid(n)
+__global__ void two_names(int n);
+
+#pragma cf kernel grid(n) include(types.h)
+__global__ void include_without_quotes(int n);
+
+#pragma cf kernel grid(n) in(x[2:])
+__global__ void section_without_length(const float *x, int n);
+
+#pragma cf kernel grid(n) in(x[0:n:2])
+__global__ void section_with_a_stride(const float *x, int n);
+
+#pragma cf kernel grid(n) in(3)
+__global__ void number_for_an_array(const float *x, int n);
+
+#pragma cf kernel grid(n) in(x[1][1][1][1][1][1][1][1][n])
+__global__ void nine_dimensions(const float *x, int n);
+
+#pragma cf kernel grid(n) pitch(3: n)
+__global__ void number_for_a_pitch(const float *x, int n);
+
+#pragma cf kernel grid(n) tune(3: 1)
+__global__ void number_for_a_constant(const float *x, int n);
+
+#pragma cf kernel grid(n) in(x[n][n]) pitch(x: n; x: n)
+__global__ void two_pitches(const float *x, int n);
+
+#pragma cf kernel grid(n) in(x[n][2:n])
+__global__ void inner_section_without_pitch(const float *x, int n);
+
+#pragma cf kernel grid(n) pitch(x: n)
+__global__ void pitch_without_extent(const float *x, int n);
+
+#pragma cf kernel grid(n) in(x[n]) pitch(x: n)
+__global__ void pitch_of_one_dimension(const float *x, int n);
+
+#pragma cf kernel grid(n)
+#pragma cf instances(a: float *)
+template <typename T> __global__ void instance_of_a_pointer(T *x, int n);
+
+#pragma cf kernel grid(n)
+#pragma cf instances(7: float)
+template <typename T> __global__ void number_for_a_tag(T *x, int n);
+
+#pragma cf kernel grid(n)
+#pragma cf instances(a: float,)
+template <typename T> __global__ void missing_argument(T *x, int n);
+
+#pragma cf kernel grid(n)
+#pragma cf instances(a: float) grid(n)
+template <typename T> __global__ void clause_after_instances(T *x, int n);
+
+#pragma cf kernel blocks(n) items(4)
+__global__ void items_of_blocks(int n);
+
+#pragma cf kernel grid(n) items(0)
+__global__ void items_of_nothing(int n);
+
+#pragma cf kernel grid(n) block(auto) shared(n)
+__global__ void auto_with_shared(int n);
+
+#pragma cf kernel grid(n, n) block(auto)
+__global__ void auto_in_two_dimensions(int n);
+
+#pragma cf kernel grid(n) block(auto) host(none)
+__global__ void auto_with_shared_memory(int n)
+{
+    __shared__ int all[256];
+    all[threadIdx.x] = n;
+}
+
+#pragma cf kernel grid(n) tune(BLOCK: 1, 2)
+__global__ void tune_of_nothing(int n);
+
+#pragma cf kernel grid(n) tune(T: 1, 2)
+template <typename T> __global__ void tune_of_a_type(T *x, int n);
+
+#pragma cf kernel grid(n) tune(A: 1, 2, 3, 4, 5, 6, 7, 8, 9; B: 1, 2, 3, 4, 5, 6, 7, 8)
+template <int A, int B> __global__ void too_many_variants(int n);
+
+#pragma cf kernel grid(n) tune(A: n)
+template <int A> __global__ void tune_to_a_parameter(int n);
+
+#pragma cf kernel grid(n) tune(A: 64, 8 * 8)
+template <int A> __global__ void tune_to_the_same(int n);
+
+#pragma cf kernel grid(n)
+#pragma cf instances(a: 3)
+template <typename T> __global__ void number_for_a_type(T *x, int n);
+
+#pragma cf kernel grid(n)
+#pragma cf instances(a: void)
+template <typename T> __global__ void void_for_a_type(T *x, int n);
+
+#pragma cf kernel grid(n) inout(x[n])
+__global__ void barrier(float *x, int n)
+{
+    __syncthreads();
+    x[0] = 0;
+}
+
+__device__ float over_the_warp(float x)
+{
+    return __shfl_down_sync(~0u, x, 1);
+}
+
+#pragma cf kernel grid(n) inout(x[n])
+__global__ void shuffle_in_a_function(float *x, int n)
+{
+    x[0] = over_the_warp(x[0]);
+}

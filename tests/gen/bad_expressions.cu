@@ -1,0 +1,70 @@
+/* bad_expressions - mistakes in expressions over structs and macros, one a kernel. */
+#include "bad_types.h"
+#pragma cf include("bad_types.h")
+
+#define TWICE(a, b) ((a) + (b))
+#define MORE(x) x, x, x, x, x, x, x, x, x, x
+#define MANY(x) MORE(MORE(MORE(MORE(x))))
+
+#pragma cf kernel grid(TWICE(n))
+__global__ void macro_of_two(int n);
+
+#pragma cf kernel grid(n) check(MANY(n > 0))
+__global__ void too_many_tokens(int n);
+
+#pragma cf kernel grid(((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((n)))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))
+__global__ void too_deep(int n);
+
+#pragma cf kernel grid(sizeof(3))
+__global__ void size_of_a_number(int n);
+
+#pragma cf kernel grid(a::3)
+__global__ void qualified_number(int n);
+
+#pragma cf kernel grid(s.3)
+__global__ void number_for_a_member(shared s);
+
+#pragma cf kernel grid(s.n[m])
+__global__ void parameter_for_an_index(shared s, int m);
+
+#pragma cf kernel grid(s.(n))
+__global__ void parenthesis_for_a_member(shared s);
+
+#pragma cf kernel grid(s)
+__global__ void whole_struct(shared s);
+
+#pragma cf kernel grid(t.n)
+__global__ void member_of_nothing(shared s);
+
+#pragma cf kernel grid(s.n)
+__global__ void member_of_an_array(shared *s);
+
+#pragma cf kernel grid(n.n)
+__global__ void member_of_a_number(int n);
+
+#pragma cf kernel grid(s.m)
+__global__ void no_such_member(shared s);
+
+#pragma cf kernel grid(s.h)
+__global__ void member_of_floating_type(shared s);
+
+#pragma cf kernel grid(n) bytes(sizeof(long double))
+__global__ void size_of_a_refused_type(int n);
+
+#pragma cf kernel grid(n) flops(n % 2)
+__global__ void remainder_of_real_numbers(int n);
+
+#pragma cf kernel grid(n) tolerance(1e999)
+__global__ void too_large_a_number(int n);
+
+#pragma cf kernel grid(09)
+__global__ void bad_octal(int n);
+
+#pragma cf kernel grid(n) in(x[n]) check(0 <= x[:] < x[:])
+__global__ void two_arrays_in_a_check(const int *x, int n);
+
+#pragma cf kernel grid(n ? 1)
+__global__ void half_a_choice(int n);
+
+#pragma cf kernel grid(n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n)
+__global__ void too_many_choices(int n);
