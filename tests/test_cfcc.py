@@ -210,6 +210,15 @@ class CfccTest:
         needed = {line.split()[-1] for line in out.splitlines()}
         good = {'cf_call', 'cf_launch', 'cf_symbol_set', 'slow_on_cpu'} <= needed and not any(n.startswith(('_Z', 'heat')) for n in needed)
         self.expect('cfcc_object_needs_the_library_and_what_the_program_brings', good, needed)
+        self.write('kernels/calls.h', '#define THREE 3\n')
+        self.write('kernels/own.cu', '#include "calls.h"\n#pragma cf kernel grid(THREE) out(x[THREE])\n'
+                   '__global__ void three(int *x)\n{\n    x[threadIdx.x] = THREE;\n}\n')
+        result = self.compile('kernels/own.cu', '--header', 'calls.h')
+        self.expect('cfcc_header_called_as_a_users_is_not_mixed_up', result == (0, '', ''), result)
+        self.write('kernels/own.cu', self.read('kernels/own.cu').replace('kernel', 'kernel include("calls.h")'))
+        result = self.compile('kernels/own.cu', '--header', 'calls.h')
+        self.expect('cfcc_header_that_would_include_itself_is_refused', result[0] == 1 and '--header' in result[2], result)
+        result = self.compile('kernels/heat.cu', '--header', 'calls.h')
         header = self.read('calls.h')
         manifest = json.loads(self.read('heat.json'))
         self.expect('cfcc_manifest_lists_kernels_and_constants', manifest['header'] == 'calls.h' and
