@@ -9,11 +9,14 @@ import cpusource
 import expr
 from clauses import Clauses, is_include, read_pragma
 from cxxtypes import VOID, builtin, pointer
-from declare import Declared, declarations, read_kernel, read_symbols
+from declare import declarations
 from expr import ExprError
 from lexer import Token
 from model import Check, CType, Dim, Expr, Host, Instance, Kernel, KernelFile, Launch, Location, Param
+from kerneldecl import read_kernel
 from scan import Pragma, comment_above
+from symboldecl import read_symbols
+from typedecl import Declared
 
 MAX_BLOCK = 1024
 MAX_BLOCK_Z = 64

@@ -1,0 +1,61 @@
+"""Token lists of declarations: brackets, lists with separators, attributes."""
+
+# Words in front of a parenthesis that are no function's name.
+ATTRIBUTES = {'__launch_bounds__', '__attribute__', '__attribute', '__align__', '__builtin_align__', 'alignas', '_Alignas',
+               'decltype', '__declspec', '__maxnreg__', '__cluster_dims__', '__block_size__', 'noexcept', 'explicit',
+               'requires', 'throw', '__typeof__', 'typeof', '__nv_pure__', 'static_assert', '_Static_assert'}
+# Words that say nothing about a type.
+SPECIFIERS = {'static', 'extern', 'inline', 'constexpr', 'register', 'typename', '__restrict__', '__restrict',
+               '__grid_constant__', '__device__', '__constant__', '__managed__', '__host__', 'mutable', 'thread_local',
+               '__extension__', '__inline__', '__forceinline__', '__noinline__'}
+
+
+def matching(tokens, at, opening, closing):
+    """The index behind what closes the bracket at `at`; the end where nothing does."""
+    depth, parens = 0, 0
+    while at < len(tokens):
+        text = tokens[at].text
+        if text == '(' and opening != '(':
+            parens += 1
+        elif text == ')' and opening != '(':
+            parens -= 1
+        elif text == opening and parens == 0:
+            depth += 1
+        elif text == closing and parens == 0:
+            depth -= 1
+            if depth == 0:
+                return at + 1
+        at += 1
+    return at
+
+
+def split(tokens, separator, opening='([{', closing=')]}'):
+    """Tokens between separators that stand in no bracket."""
+    parts, depth = [[]], 0
+    for token in tokens:
+        if token.kind == 'punctuation':
+            if token.text in opening:
+                depth += 1
+            elif token.text in closing:
+                depth -= 1
+            elif token.text == separator and depth == 0:
+                parts.append([])
+                continue
+        parts[-1].append(token)
+    return parts
+
+
+def without_attributes(tokens):
+    """A parameter's tokens without attributes and without words that say nothing about its type."""
+    plain, at = [], 0
+    while at < len(tokens):
+        token = tokens[at]
+        if token.text == '[' and at + 1 < len(tokens) and tokens[at + 1].text == '[':
+            at = matching(tokens, at, '[', ']')
+        elif token.text in ATTRIBUTES and at + 1 < len(tokens) and tokens[at + 1].text == '(':
+            at = matching(tokens, at + 1, '(', ')')
+        else:
+            if token.text not in SPECIFIERS or token.text == 'typename':
+                plain.append(token)
+            at += 1
+    return plain
