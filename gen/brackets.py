@@ -10,11 +10,20 @@ SPECIFIERS = {'static', 'extern', 'inline', 'constexpr', 'register', 'typename',
                '__extension__', '__inline__', '__forceinline__', '__noinline__'}
 
 
+def is_shift(tokens, at):
+    """Whether << stands there: two tokens, since >> may close two template lists."""
+    return (at + 1 < len(tokens) and tokens[at].text == '<' == tokens[at + 1].text and
+            tokens[at + 1].column <= tokens[at].column + 1 and tokens[at + 1].line == tokens[at].line)
+
+
 def matching(tokens, at, opening, closing):
     """The index behind what closes the bracket at `at`; the end where nothing does."""
     depth, parens = 0, 0
     while at < len(tokens):
         text = tokens[at].text
+        if opening == '<' and depth and is_shift(tokens, at):
+            at += 2
+            continue
         if text == '(' and opening != '(':
             parens += 1
         elif text == ')' and opening != '(':

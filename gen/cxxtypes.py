@@ -42,7 +42,8 @@ def _builtin():
     add('float', 'float', 'CF_F32', 'float', 4)
     add('double', 'double', 'CF_F64', 'float', 8)
     # Names that C programs need not have.
-    for name, of in (('ssize_t', 'long'), ('uint', 'unsigned int'), ('ushort', 'unsigned short'), ('ulong', 'unsigned long'),
+    for name, of in (('ssize_t', 'long'), ('uint', 'unsigned int'), ('ushort', 'unsigned short'),
+                     ('ulong', 'unsigned long'),
                      ('cudaTextureObject_t', 'unsigned long long'), ('CUdeviceptr', 'unsigned long long'), ('cudaSurfaceObject_t', 'unsigned long long'),
                      ('clock_t', 'long')):
         table[name] = table[of]
@@ -117,6 +118,10 @@ def builtin(words):
     return found
 
 
+# The value of a constant that the generator cannot tell.
+UNREADABLE = object()
+
+
 class Types:
     """The types and integer constants that a kernel file declares at file and namespace scope, by qualified name.
 
@@ -125,26 +130,31 @@ class Types:
     def __init__(self):
         self._types = {}
         self._constants = {}
+        self._used = []         # namespaces of using directives
 
     def declare(self, scope, name, ctype):
         self._types['::'.join(scope + (name,))] = ctype
 
     def declare_constant(self, scope, name, value):
-        self._constants['::'.join(scope + (name,))] = value
+        """The value is None where the generator cannot tell it."""
+        self._constants['::'.join(scope + (name,))] = UNREADABLE if value is None else value
 
-    @staticmethod
-    def _find(table, scope, name):
+    def use(self, namespace):
+        """A using directive."""
+        self._used.append(namespace)
+
+    def _find(self, table, scope, name):
         name = name[2:] if name.startswith('::') else name
         for depth in range(len(scope), -1, -1):
             found = table.get('::'.join(scope[:depth] + (name,)))
             if found is not None:
                 return found
-        # A using directive may make it visible: taken where only one thing has the name.
-        same = [v for k, v in table.items() if k.endswith('::' + name)] if table else []
-        return same[0] if len(same) == 1 else None
+        return next((table[f'{n}::{name}'] for n in self._used if f'{n}::{name}' in table), None)
 
     def find(self, scope, words):
         """The type that some words name: a CType, a reason, or None where it is unknown."""
+        if not words:
+            return None
         text = ' '.join(words)
         declared = self._find(self._types, scope, words[-1]) if len(words) == 1 or words[0] in (
             'struct', 'union', 'enum', 'class') else None

@@ -24,8 +24,18 @@ def copyable(file):
                    'from C");\n' for cxx, name in seen.items())
 
 
+def values(file):
+    """Refuses constants of the file that have other values than those that the generator has read."""
+    text = ''
+    for scope, name, value in sorted(file.proofs):
+        scope = [s for s in scope if s]
+        text += (''.join(f'namespace {s} {{ ' for s in scope) + f'static_assert({name} == {value}, "cfgen reads {value}");' +
+                 ' }' * len(scope) + '\n')
+    return text
+
+
 def emit(file):
-    text = [banner(file.path), f'#include "{file.path}"\n\n', copyable(file),
+    text = [banner(file.path), f'#include "{file.path}"\n\n', copyable(file), values(file),
             '/* Each pointer fails to compile where the kernel does not take exactly these types. */\n']
     for instance in file.instances:
         for variant in instance.all_variants:

@@ -1,7 +1,7 @@
 """The CPU bodies of one kernel file, and the copy of its source that they include."""
 
-from emit_dev import copyable
-from emit_stub import host_body, host_bytes, host_data
+from emit_dev import copyable, values
+from emit_stub import host_body, host_bytes, host_data, host_data_bytes
 from text import banner, fold
 
 
@@ -11,19 +11,19 @@ def emit_source(file):
 
 def emit(file, prefix):
     text = [banner(file.path), f'#include "cuferry/host.cuh"\n#include "{file.stem}.host.cu"\n\n'
-            '#include <cuferry/registry.h>\n', copyable(file)]
+            '#include <cuferry/registry.h>\n', copyable(file), values(file)]
     seen = set()
     for instance in file.instances:
         for variant in instance.all_variants:
             if variant.host is not None:
                 text.append('\n' + _body(variant, prefix, seen))
     for symbol in file.symbols:
-        name = host_data(prefix, symbol)
+        name, size = host_data(prefix, symbol), host_data_bytes(prefix, symbol)
         extents = ''.join(f'[{e}]' for e in symbol.extents)
         declared = f'(*const cf__data_{symbol.name}){extents}' if extents else f'*const cf__data_{symbol.name}'
         text.append(f'\nstatic {symbol.type.cxx} {declared} = &{symbol.cxx};\n'
                     f'extern "C" {{\nextern void *const {name};\nvoid *const {name} = cf__data_{symbol.name};\n'
-                    f'extern const uint32_t {name}_bytes;\nconst uint32_t {name}_bytes = sizeof {symbol.cxx};\n}}\n')
+                    f'extern const uint32_t {size};\nconst uint32_t {size} = sizeof {symbol.cxx};\n}}\n')
     return ''.join(text)
 
 

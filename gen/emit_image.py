@@ -3,7 +3,7 @@
 import re
 import zlib
 
-from emit_stub import image_symbol
+from emit_stub import image_end, image_symbol
 from diagnostics import GeneratorError
 from text import banner, c_string
 
@@ -13,11 +13,11 @@ _ENTRY = re.compile(r'^(?:\.\w+ )*\.entry (\w+)', re.MULTILINE)
 
 
 def emit_assembler(file, prefix):
-    symbol = image_symbol(prefix, file)
+    symbol, end = image_symbol(prefix, file), image_end(prefix, file)
     return (banner(file.path) +
             '    .section .rodata\n    .balign 16\n'
             f'    .globl {symbol}\n    .hidden {symbol}\n{symbol}:\n    .incbin "{file.stem}.fatbin"\n'
-            f'    .globl {symbol}_end\n    .hidden {symbol}_end\n{symbol}_end:\n    .byte 0\n'
+            f'    .globl {end}\n    .hidden {end}\n{end}:\n    .byte 0\n'
             '    .section .note.GNU-stack,"",%progbits\n')
 
 

@@ -1,7 +1,7 @@
 """The launch stubs of one kernel file: a constant descriptor and two functions per entry point."""
 
 from emit_header import dispatch, parameters, setter, stream, symbol_parameter
-from text import banner, c_string, fold
+from text import banner, c_string, fold, identifier
 
 
 def descriptor(prefix, instance):
@@ -29,9 +29,19 @@ def host_data(prefix, symbol):
     return f'{prefix}__v_{symbol.name}'
 
 
+def host_data_bytes(prefix, symbol):
+    """The C name of that copy's size."""
+    return f'{prefix}__w_{symbol.name}'
+
+
 def image_symbol(prefix, file):
     """The C name of the embedded image of a kernel file."""
-    return f'{prefix}__i_{file.stem}'
+    return f'{prefix}__i_{identifier(file.stem)}'
+
+
+def image_end(prefix, file):
+    """The C name of its end."""
+    return f'{prefix}__j_{identifier(file.stem)}'
 
 
 def emit(file, prefix):
@@ -53,13 +63,13 @@ def emit(file, prefix):
 
 
 def _image(file, prefix):
-    symbol = image_symbol(prefix, file)
+    symbol, end = image_symbol(prefix, file), image_end(prefix, file)
     return ('#ifdef CF__GPU /* the build has an nvcc */\n'
             f'#include "{file.stem}.image.h"\n'
-            f'extern const unsigned char {symbol}[], {symbol}_end[];\n'
+            f'extern const unsigned char {symbol}[], {end}[];\n'
             'static cf_state cf__image_state;\n'
             'static const cf_image cf__image = {\n'
-            f'    .begin = {symbol},\n    .end = {symbol}_end,\n    .crc32 = CF__CRC32,\n    .toolkit = CF__TOOLKIT,\n'
+            f'    .begin = {symbol},\n    .end = {end},\n    .crc32 = CF__CRC32,\n    .toolkit = CF__TOOLKIT,\n'
             '    .sm = (const uint16_t[]){CF__SM 0},\n    .ptx = (const uint16_t[]){CF__PTX 0},\n'
             '    .state = &cf__image_state,\n};\n'
             '#define CF__IMAGE(name) .image = &cf__image, .entry = CF__ENTRY_##name\n'
@@ -73,10 +83,11 @@ def _image(file, prefix):
 def _op(op):
     code, operand = op
     if code == 'MEMBER':
-        number, c, path, enum = operand
+        number, c, path, enum, real = operand
         member = f'(({c} *)0)->{path}'
-        # The compiler knows an integer's type better; it has no common way to tell a floating-point one's.
-        kind = enum if enum in ('CF_F32', 'CF_F64', 'CF_F16', 'CF_BF16') else f'CF_INTEGER_TYPE(__typeof__({member}))'
+        # The compiler knows the type better.
+        kind = (enum if enum in ('CF_F16', 'CF_BF16') else f'CF_NUMBER_TYPE({member})' if real else
+                f'CF_INTEGER_TYPE(__typeof__({member}))')
         return f'{{CF_OP_MEMBER, CF_MEMBER({number}, {kind}, offsetof({c}, {path}))}}'
     if isinstance(operand, tuple):
         return f'{{CF_OP_{code}, sizeof({operand[1]})}}'
@@ -242,7 +253,8 @@ def _family(kernel, prefix):
 
 def _symbol(symbol, prefix):
     name, function, data = symbol_descriptor(prefix, symbol), setter(prefix, symbol), host_data(prefix, symbol)
-    text = (f'extern void *const {data};\nextern const uint32_t {data}_bytes;\nstatic cf_state cf__data_{symbol.name};\n'
+    size = host_data_bytes(prefix, symbol)
+    text = (f'extern void *const {data};\nextern const uint32_t {size};\nstatic cf_state cf__data_{symbol.name};\n'
             f'extern const cf_symbol {name};\nconst cf_symbol {name} = {{\n'
             f'    .size = sizeof(cf_symbol),\n    .version = CF_REGISTRY_VERSION,\n    .name = {c_string(symbol.name)},\n'
             f'    .function = {c_string(function)},\n' + _doc(symbol.doc) +
@@ -252,7 +264,7 @@ def _symbol(symbol, prefix):
     if symbol.extents:
         text += (f'    .ndims = {len(symbol.extents)},\n    .extents = (const int64_t[]){{'
                  f'{", ".join(map(str, symbol.extents))}}},\n')
-    text += (f'    CF__DATA({symbol.name}),\n    .host = &{data},\n    .host_bytes = &{data}_bytes,\n'
+    text += (f'    CF__DATA({symbol.name}),\n    .host = &{data},\n    .host_bytes = &{size},\n'
              f'    .state = &cf__data_{symbol.name},\n}};\n\n')
     value = symbol.name if symbol.extents else f'&{symbol.name}'
     head = f'int {function}({symbol_parameter(symbol)})'

@@ -3,6 +3,7 @@
 import re
 import struct
 
+from cxxtypes import UNREADABLE
 from model import Expr
 
 MAX_DEPTH = 16      # CF_EXPR_DEPTH
@@ -209,7 +210,7 @@ def _primary(cursor):
     raise ExprError(token, 'expected a number, a parameter or a parenthesis' + found(token))
 
 
-def type_words(cursor):
+def type_words(cursor, depth=0):
     """The words of a type: identifiers, qualified names, and the template arguments of complex<...>."""
     words = []
     while cursor.token.kind == 'identifier' or cursor.at('::'):
@@ -217,8 +218,9 @@ def type_words(cursor):
             words[-1] += cursor.take().text
         else:
             words.append(cursor.take().text)
-        if words[-1].endswith('complex') and cursor.accept('<'):
-            words[-1] += '<' + ' '.join(type_words(cursor)) + '>'
+        if words[-1].endswith('complex') and cursor.at('<') and depth < 2:
+            cursor.take()
+            words[-1] += '<' + ' '.join(type_words(cursor, depth + 1)) + '>'
             cursor.expect('>', 'to close complex<')
     return words
 
@@ -260,6 +262,7 @@ class Names:
         types and constants, looked up from `scope`."""
         self.params, self.constants, self.types = params, constants, types
         self.declared, self.scope = declared, scope
+        self.proofs = set()         # (scope, name, value) of the constants that were taken as the file has them
 
     def resolve(self, token, spelled, real):
         if spelled in self.constants:
@@ -274,7 +277,12 @@ class Names:
                 self._check(token, name, ctype, real)
                 return 'PARAM', number
         value = self.declared.constant(self.scope, spelled)
+        if value is UNREADABLE:
+            raise ExprError(token, f'the value of {spelled} cannot be told here; use a literal, a macro, or a constant that '
+                                   'is made of those')
         if value is not None:
+            if spelled not in ('true', 'false'):
+                self.proofs.add((self.scope, spelled, value))
             return 'CONST', value
         raise ExprError(token, f"'{spelled}' is no parameter of the kernel" + self._suggestion(spelled))
 
@@ -282,7 +290,8 @@ class Names:
     def _check(token, name, ctype, real):
         if not (ctype.number if real else ctype.integer):
             what = {'float': 'a floating-point number', 'half': 'a floating-point number', 'complex': 'a complex number',
-                    'pointer': 'a pointer'}.get(ctype.kind, ctype.cxx)
+                    'pointer': 'a pointer', 'array': f'an array; write {name}[0]',
+                    'bit-field': 'a bit-field, which has no address'}.get(ctype.kind, ctype.cxx)
             raise ExprError(token, f'{name} is {what}; an expression takes {"numbers" if real else "integers"}')
 
     def member(self, token, spelled, path, real):
@@ -298,11 +307,15 @@ class Names:
             raise ExprError(token, f'{spelled} is {ctype.cxx}, which has no members')
         at = spelled
         for step in re.findall(r'\w+|\[\d+\]', path):
-            if step.startswith('['):
-                continue        # of an array of what was found
-            if ctype is None or ctype.members is None:
+            if ctype is None or ctype.kind != 'array' and ctype.members is None:
                 ctype = None
                 break
+            if step.startswith('['):
+                ctype = self._element(token, ctype, at, step)
+                at += step
+                continue
+            if ctype.kind == 'array':
+                raise ExprError(token, f'{at} is an array; write {at}[0]')
             if step not in ctype.members:
                 near = _close(step, list(ctype.members))
                 raise ExprError(token, f"{at} has no member '{step}'" + (f"; did you mean '{near}'?" if near else ''))
@@ -310,7 +323,15 @@ class Names:
             at += f'.{step}'
         if ctype is not None:
             self._check(token, f'{spelled}.{path}', ctype, real)
-        return 'MEMBER', (number, whole.c, path, ctype.enum if ctype else None)
+        return 'MEMBER', (number, whole.c, path, ctype.enum if ctype else '', real)
+
+    @staticmethod
+    def _element(token, ctype, at, step):
+        if ctype.kind != 'array':
+            raise ExprError(token, f'{at} is no array')
+        if ctype.bytes is not None and int(step[1:-1]) >= ctype.bytes:
+            raise ExprError(token, f'{at} has {ctype.bytes} elements, and no {at}{step}')
+        return ctype.members['[]']
 
     def _suggestion(self, name):
         near = _close(name, [p[0] for p in self.params] + list(self.constants))
@@ -337,7 +358,7 @@ def _close(name, names):
 def reads_real(node, names):
     """Whether a tree reads a floating-point parameter or constant, so that it is compiled as a real expression."""
     if node.kind == 'NUMBER':
-        return re.fullmatch(r'0[xXbB].*|[^.eE]*', node.token.text) is None
+        return re.fullmatch(r'0[xX][^.pP]*|0[bB].*|[^.eE]*', node.token.text) is None
     if node.kind in ('NAME', 'MEMBER'):
         spelled = node.parts[0]
         ctype = next((t for name, t, pointer in names.params if name == spelled and not pointer), None)
@@ -377,7 +398,7 @@ def _compile(node, names, real):
     if node.kind == 'SELECT':
         return parts[0] + [('UNLESS', len(parts[1]) + 1)] + parts[1] + [('SKIP', len(parts[2]))] + parts[2]
     if node.kind == 'BIT_NOT':
-        return parts[0] + [('NEG', 0), ('CONST', 1), ('SUB', 0)]
+        return parts[0] + [('CONST', -1), ('BIT_XOR', 0)]
     if real and node.kind in ('SHL', 'SHR', 'MOD', 'BIT_AND', 'BIT_OR', 'BIT_XOR'):
         raise ExprError(node.token, f"'{node.token.text}' takes integers, and this expression is one of real numbers")
     return [op for part in parts for op in part] + [(node.kind, 0)]
@@ -410,44 +431,68 @@ def _number(token):
 def _real(token):
     """A number in a real expression."""
     text = token.text.replace("'", '')
+    if re.fullmatch(r'0[xX][\da-fA-F]*\.?[\da-fA-F]*[pP][+-]?\d+[fFlL]?', text):
+        try:
+            value = float.fromhex(text.rstrip('fFlL'))
+        except (OverflowError, ValueError):
+            value = float('inf')
+        return _real_bits(token, value)
     if re.fullmatch(r'(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?[fFlL]?', text) and not re.fullmatch(r'\d+[lL]?', text):
-        value = float(text.rstrip('fFlL'))
-        if value == float('inf'):
-            raise ExprError(token, f'{token.text} does not fit a double')
-        return 'REAL', struct.unpack('<q', struct.pack('<d', value))[0]
+        return _real_bits(token, float(text.rstrip('fFlL')))
     return 'CONST', _number(token)
 
 
+def _real_bits(token, value):
+    if value == float('inf'):
+        raise ExprError(token, f'{token.text} does not fit a double')
+    return 'REAL', struct.unpack('<q', struct.pack('<d', value))[0]
+
+
 def constant_value(expr):
-    """The value of an expression that reads no parameter and has no condition; None for others."""
-    stack = []
-    for code, operand in expr.ops[:-1]:
-        if code == 'CONST' and isinstance(operand, int):
+    """The value of an expression that reads no parameter, as the runtime would find it; None for others, and where it
+    does not exist or does not fit."""
+    stack, at = [], 0
+    while expr.ops[at][0] != 'END':
+        code, operand = expr.ops[at]
+        at += 1
+        if code in ('PARAM', 'MEMBER', 'REAL') or isinstance(operand, tuple):
+            return None
+        if code == 'CONST':
             stack.append(operand)
         elif code == 'NEG':
             stack.append(-stack.pop())
         elif code == 'NOT':
             stack.append(int(not stack.pop()))
-        elif code in ('SHL', 'SHR') and 0 <= stack[-1] < 64:
-            right, left = stack.pop(), stack.pop()
-            stack.append(left << right if code == 'SHL' else left >> right)
-        elif code in ('BIT_AND', 'BIT_OR', 'BIT_XOR'):
-            right, left = stack.pop(), stack.pop()
-            stack.append({'BIT_AND': left & right, 'BIT_OR': left | right, 'BIT_XOR': left ^ right}[code])
-        elif code in ('ADD', 'SUB', 'MUL', 'MIN', 'MAX'):
-            right, left = stack.pop(), stack.pop()
-            stack.append({'ADD': left + right, 'SUB': left - right, 'MUL': left * right, 'MIN': min(left, right),
-                          'MAX': max(left, right)}[code])
-        elif code in ('DIV', 'MOD') and stack[-1] > 0 and stack[-2] >= 0:
-            right, left = stack.pop(), stack.pop()
-            stack.append(left // right if code == 'DIV' else left % right)
-        elif code in ('LT', 'LE', 'GT', 'GE', 'EQ', 'NE'):
-            right, left = stack.pop(), stack.pop()
-            stack.append(int({'LT': left < right, 'LE': left <= right, 'GT': left > right, 'GE': left >= right,
-                              'EQ': left == right, 'NE': left != right}[code]))
+        elif code in ('AND', 'OR'):
+            if (stack[-1] != 0) == (code == 'OR'):
+                stack[-1] = int(code == 'OR')
+                at += operand
+            else:
+                stack.pop()
+        elif code == 'UNLESS':
+            at += operand if stack.pop() == 0 else 0
+        elif code == 'SKIP':
+            at += operand
         else:
+            right, left = stack.pop(), stack.pop()
+            stack.append(_binary(code, left, right))
+        if stack and (stack[-1] is None or not -2**63 <= stack[-1] <= INT64_MAX):
             return None
-    return stack[0] if -2**63 <= stack[0] <= INT64_MAX else None
+    return stack[0]
+
+
+def _binary(code, left, right):
+    if code in ('DIV', 'MOD'):
+        if right == 0:
+            return None
+        quotient = abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
+        return quotient if code == 'DIV' else left - quotient * right
+    if code in ('SHL', 'SHR'):
+        return None if not 0 <= right < 64 else left << right if code == 'SHL' else left >> right
+    return {'ADD': left + right, 'SUB': left - right, 'MUL': left * right, 'MIN': min(left, right), 'MAX': max(left, right),
+            'BIT_AND': left & right, 'BIT_OR': left | right, 'BIT_XOR': left ^ right, 'LT': int(left < right),
+            'LE': int(left <= right), 'GT': int(left > right), 'GE': int(left >= right), 'EQ': int(left == right),
+            'NE': int(left != right)}[code]
 
 
 def _depth(ops):
@@ -455,8 +500,8 @@ def _depth(ops):
     for code, _ in ops:
         if code in ('CONST', 'PARAM', 'MEMBER', 'REAL'):
             depth += 1
-        elif code not in ('NEG', 'NOT', 'SKIP', 'END'):
-            depth -= 1
+        elif code not in ('NEG', 'NOT', 'END'):
+            depth -= 1          # SKIP too: the other value takes its place
         deepest = max(deepest, depth)
     return deepest
 

@@ -11,6 +11,8 @@ MAX_POINTERS = 4
 # Words that a C++ kernel may call a parameter and a C prototype may not.
 _C_KEYWORDS = {'restrict', '_Bool', '_Complex', '_Generic', '_Atomic', '_Alignas', '_Alignof', '_Noreturn', '_Static_assert',
                '_Thread_local', '_Imaginary'}
+# What generated functions call.
+_TAKEN = {'cf_call', 'cf_launch', 'cf_stream'}
 _KNOWN_WORDS = {'bool', 'void', 'const', 'volatile'}
 
 
@@ -47,7 +49,6 @@ class KernelDeclaration:
         self.scope = ()             # enclosing namespaces
         self.template = []          # TemplateParam
         self.params = []            # RawParam
-        self.has_launch_bounds = declaration.has('__launch_bounds__')
         self.declaration = declaration
 
 
@@ -102,9 +103,11 @@ def _template(cursor, kernel):
         if cursor.accept('='):
             depth = 0
             while cursor.token.kind != 'end' and (depth or not cursor.at(',', '>')):
-                token = cursor.take()
-                depth += (token.text in '(<') - (token.text in ')>')
-                default.append(token)
+                if cursor.adjacent('<', '<'):
+                    default.append(cursor.take())
+                else:
+                    depth += cursor.at('(', '<') - cursor.at(')', '>')
+                default.append(cursor.take())
         kernel.template.append(TemplateParam(name.text, is_type, [w.text for w in words[:-1]], default))
         if not cursor.accept(','):
             break
@@ -194,6 +197,8 @@ def _param(tokens):
         pointers.append(set())
     if name.text in WORDS or name.text in _KNOWN_WORDS:
         raise ExprError(first, 'a parameter needs a type and a name')
+    if name.text.startswith('cf__') or name.text in _TAKEN:
+        raise ExprError(name, f"'{name.text}' is a name of the library's; rename the parameter")
     if name.text in _C_KEYWORDS:
         raise ExprError(name, f"'{name.text}' is a word of C, whose programs call the kernel; rename the parameter")
     return RawParam(name, base[0] if base else first, _base_words(first, base), is_const, is_volatile, pointers)

@@ -163,6 +163,7 @@ class KernelFile:
     symbols: Tuple[Symbol, ...]
     includes: Tuple[str, ...]       # headers of C types, as include(...) names them
     notes: Tuple[str, ...]          # what has no form in C, and why
+    proofs: Tuple[Tuple[Tuple[str, ...], str, int], ...]   # constants of the file that were used: scope, name, value
     host_source: str                # the source less what no CPU kernel needs
 
     @property

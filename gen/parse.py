@@ -8,7 +8,7 @@ import collective
 import cpusource
 import expr
 from clauses import Clauses, is_include, read_pragma
-from cxxtypes import VOID, builtin, pointer
+from cxxtypes import UNREADABLE, VOID, builtin, pointer
 from declare import declarations
 from expr import ExprError
 from lexer import Token
@@ -38,6 +38,7 @@ class _File:
         self._kernels = []          # (Clauses, KernelDeclaration, doc)
         self._symbols = []
         self._notes = []
+        self._proofs = set()
 
     def _error(self, token, message):
         self._diagnostics.error(token.location, message)
@@ -57,7 +58,7 @@ class _File:
         if self._diagnostics.count == before:
             host = self._host_source(kernels)
         return KernelFile(self._path, stem, tuple(kernels), tuple(self._symbols), tuple(self._includes),
-                          tuple(self._notes), host)
+                          tuple(self._notes), tuple(self._proofs), host)
 
     # ---- Walking over the file
 
@@ -277,7 +278,7 @@ class _File:
 
     def _arguments(self, declaration, clauses, arguments, at):
         """The template arguments of an instance: name to CType or int, tuned ones left out."""
-        filled, spelled = {}, {}
+        filled = {}
         free = [p for p in declaration.template if p.name not in clauses.tune]
         if len(arguments) > len(free) or any(not p.default for p in free[len(arguments):]):
             raise ExprError(at, f'{len(arguments)} template arguments for {len(free)} template parameters')
@@ -293,26 +294,31 @@ class _File:
                 ctype = self._type(token, words, declaration.scope)
                 if ctype is VOID:
                     raise ExprError(token, "'void' is no type that an instance can have")
-                filled[parameter.name], spelled[parameter.name] = ctype, ctype.cxx
+                filled[parameter.name] = ctype
             else:
                 value = self._constant(words, tree, declaration.scope, filled)
                 if value is None:
                     raise ExprError(token, f"{parameter.name} takes an integer constant of 64 bits, found '{text}'")
-                filled[parameter.name], spelled[parameter.name] = value, str(value)
+                filled[parameter.name] = value
         return filled
 
     def _constant(self, words, tree, scope, filled):
         if words is not None:
-            if words in (['true'], ['false']):
-                return int(words == ['true'])
-            return self._declared.types.constant(scope, ' '.join(words))
+            value = self._declared.types.constant(scope, ' '.join(words))
+            if value is UNREADABLE:
+                return None
+            if value is not None and words not in (['true'], ['false']):
+                self._proofs.add((scope, ' '.join(words), value))
+            return value
         constants = {n: v for n, v in filled.items() if isinstance(v, int)}
         types = {n: v for n, v in filled.items() if not isinstance(v, int)}
+        names = expr.Names([], constants, types, self._declared.types, scope)
         try:
-            return expr.constant_value(expr.compile_expr(
-                tree, '', expr.Names([], constants, types, self._declared.types, scope)))
+            value = expr.constant_value(expr.compile_expr(tree, '', names))
         except ExprError:
             return None
+        self._proofs |= names.proofs
+        return value
 
     def _tuned(self, clauses, declaration, filled):
         """Every combination of tuned constants, as lists of (name, value); one empty list where nothing is tuned."""
@@ -332,7 +338,7 @@ class _File:
     def _instance(self, name, clauses, declaration, arguments, at):
         """An instance with its variants, and what tells it apart from others of its kernel."""
         filled = self._arguments(declaration, clauses, arguments, at)
-        identity = tuple(v.key if isinstance(v, CType) else v for v in filled.values())
+        identity = tuple((v.key, v.cxx if v.kind == 'enum' else '') if isinstance(v, CType) else v for v in filled.values())
         variants = []
         for constants in self._tuned(clauses, declaration, filled):
             suffix = ''.join(f'__{n}_{v}'.replace('-', 'm') for n, v in constants)
@@ -366,8 +372,10 @@ class _File:
         self._check_block(clauses, block)
         launch = Launch(clauses.counts_blocks, bool(clauses.cooperative), clauses.block == [],
                         tuple(exact(e) for e in clauses.grid), block, exact(clauses.items), exact(clauses.shared))
-        return Instance(name, kernel, tuple(params), launch, tuple(self._check(c, names, params) for c in clauses.checks),
-                        real(clauses.bytes), real(clauses.flops), real(clauses.tolerance),
+        checks = tuple(self._check(c, names, params) for c in clauses.checks)
+        reports = real(clauses.bytes), real(clauses.flops), real(clauses.tolerance)
+        self._proofs |= names.proofs
+        return Instance(name, kernel, tuple(params), launch, checks, *reports,
                         self._host(clauses, declaration, kernel, entry), constants)
 
     def _spelled_argument(self, value, parameter, scope):

@@ -1,7 +1,7 @@
 """What a kernel file's declarations say of types and integer constants."""
 
 import expr
-from brackets import ATTRIBUTES, SPECIFIERS, split
+from brackets import ATTRIBUTES, SPECIFIERS, matching, split
 from cxxtypes import Types, pointer
 from expr import Cursor, ExprError
 from lexer import Token
@@ -27,6 +27,9 @@ class Declared:
         head = declaration.head
         words = [t.text for t in head[:3]]
         try:
+            if words[:2] == ['using', 'namespace']:
+                self.types.use(''.join(t.text for t in head[2:]))
+                return
             if words[0] == 'typedef':
                 self._typedef(declaration)
             elif words[0] == 'using' and len(head) > 3 and head[2].text == '=':
@@ -110,8 +113,9 @@ class Declared:
             return f'{name} is an enum class, which C does not have; declare a plain enum, or take an integer'
         if has_base:
             return f'{name} has a fixed underlying type, which C has only since C23; leave it out, or take an integer'
+        # As a rule; the C compiler tells the size, which attributes and large values change.
         ctype = CType(c, cxx, 'int' if negative else 'unsigned int', f'CF_INTEGER_TYPE({c})', 'i32' if negative else 'u32',
-                      'enum', 4, 4)
+                      'enum')
         return self._visible(declaration, ctype, name)
 
     def _enumerators(self, declaration, scoped=None):
@@ -124,16 +128,17 @@ class Declared:
             value = value + 1 if value is not None else None
             if len(tokens) > 2 and tokens[1].text == '=':
                 value = self.evaluate(tokens[2:], scope)
-            if value is not None:
-                self.types.declare_constant(scope, tokens[0].text, value)
-                negative |= value < 0
+            self.types.declare_constant(scope, tokens[0].text, value)
+            negative |= value is not None and value < 0
         return negative
 
     def _class(self, declaration, c, cxx, name, kind, has_base):
         texts = [t.text for t in declaration.body]
-        for what, reason in (('virtual', 'has virtual functions'), ('~', 'has a destructor')):
-            if what in texts:
-                return f'{name} {reason}, so it is not trivially copyable; pass a plain struct'
+        if 'virtual' in texts:
+            return f'{name} has virtual functions, so it is not trivially copyable; pass a plain struct'
+        for at in range(len(texts) - 2):
+            if texts[at] == '~' and texts[at + 1] == name and texts[at + 2] == '(':
+                return f'{name} has a destructor, so it is not trivially copyable; pass a plain struct'
         for at in range(len(texts) - 3):
             if texts[at] == name and texts[at + 1] == '(' and name in texts[at + 2:at + 4] and '&' in texts[at + 3:at + 6]:
                 return f'{name} has a copy constructor, so it is not trivially copyable; pass a plain struct'
@@ -171,11 +176,25 @@ class Declared:
                 name = _declared_name(declarator)
                 if name is None:
                     return None
+                member = base if isinstance(base, CType) else _UNKNOWN
                 if any(t.text == '*' for t in declarator):
-                    members[name] = pointer('void *', 'void *')
-                else:
-                    members[name] = base if isinstance(base, CType) else _UNKNOWN
+                    member = pointer('void *', 'void *')
+                members[name] = self._shaped(declarator, member, declaration.scope)
         return members or None
+
+    def _shaped(self, declarator, member, scope):
+        """A member's type with what follows its name: extents of an array, or the width of a bit-field."""
+        if any(t.text == ':' for t in declarator):
+            return CType('', '', '', '', '', 'bit-field')
+        at = next((i for i, t in enumerate(declarator) if t.text == '['), None)
+        extents = []
+        while at is not None and at < len(declarator) and declarator[at].text == '[':
+            end = matching(declarator, at, '[', ']')
+            extents.append(self.evaluate(declarator[at + 1:end - 1], scope))
+            at = end
+        for extent in reversed(extents):
+            member = CType('', '', '', '', '', 'array', extent, members={'[]': member})
+        return member
 
     def evaluate(self, tokens, scope):
         """The value of an integer constant expression; None where the generator cannot tell it."""
@@ -190,13 +209,20 @@ class Declared:
             return None
 
     def _constants(self, declaration):
-        """`constexpr int N = 4, M = 2 * N;`"""
+        """`constexpr int N = 4, M = 2 * N;` What is used of them is proven: see emit_dev."""
+        is_integer = None
         for tokens in split(declaration.head, ','):
             at = next((i for i, t in enumerate(tokens) if t.text == '='), None)
-            if at and tokens[at - 1].kind == 'identifier':
-                value = self.evaluate(tokens[at + 1:], declaration.scope)
-                if value is not None:
-                    self.types.declare_constant(declaration.scope, tokens[at - 1].text, value)
+            if not at or tokens[at - 1].kind != 'identifier':
+                continue
+            if is_integer is None:
+                words = expr.type_words(Cursor(tokens[:at - 1] + [Token('end', '', '', 0, 0)]))
+                words = [w for w in words if w not in SPECIFIERS | {'const', 'auto'}]
+                base = self.types.find(declaration.scope, words) if words else None
+                is_integer = not words or isinstance(base, CType) and base.kind in ('integer', 'enum')
+            if is_integer:
+                self.types.declare_constant(declaration.scope, tokens[at - 1].text,
+                                            self.evaluate(tokens[at + 1:], declaration.scope))
 
 
 def _declared_name(tokens):

@@ -64,6 +64,14 @@ typedef enum cf_type {
      : sizeof(ctype) == 4                                              ? ((ctype)-1 < (ctype)1 ? CF_I32 : CF_U32) \
                                                                        : ((ctype)-1 < (ctype)1 ? CF_I64 : CF_U64))
 
+/* The type of a number, where it may be float or double too. */
+#define CF_NUMBER_TYPE(number)                                                              \
+    _Generic((number), float                                                                \
+             : CF_F32, double                                                               \
+             : CF_F64, default                                                              \
+             : CF_INTEGER_TYPE(__typeof__(_Generic((number), float : 0, double : 0, default \
+                                                   : (number)))))
+
 /* The short name and the size in bytes of a type; NULL and 0 for a number that is none. */
 static inline const char *cf_type_name(cf_type type)
 {

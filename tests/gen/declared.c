@@ -5,11 +5,11 @@
 
 #ifdef CF__GPU /* the build has an nvcc */
 #include "declared.image.h"
-extern const unsigned char t__i_declared[], t__i_declared_end[];
+extern const unsigned char t__i_declared[], t__j_declared[];
 static cf_state cf__image_state;
 static const cf_image cf__image = {
     .begin = t__i_declared,
-    .end = t__i_declared_end,
+    .end = t__j_declared,
     .crc32 = CF__CRC32,
     .toolkit = CF__TOOLKIT,
     .sm = (const uint16_t[]){CF__SM 0},
@@ -116,7 +116,7 @@ const cf_kernel t__k_move = {
         {.name = "by", .ctype = "cf_float4", .direction = CF_VALUE, .type = CF_F32, .lanes = 4, .bytes = 16,
          .align = 16},
         {.name = "paint", .ctype = "enum color", .direction = CF_VALUE, .type = CF_INTEGER_TYPE(enum color), .lanes = 1,
-         .bytes = 4, .align = 4},
+         .bytes = sizeof(enum color), .align = _Alignof(enum color)},
         {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
     },
     .launch = {

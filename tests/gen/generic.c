@@ -5,11 +5,11 @@
 
 #ifdef CF__GPU /* the build has an nvcc */
 #include "generic.image.h"
-extern const unsigned char t__i_generic[], t__i_generic_end[];
+extern const unsigned char t__i_generic[], t__j_generic[];
 static cf_state cf__image_state;
 static const cf_image cf__image = {
     .begin = t__i_generic,
-    .end = t__i_generic_end,
+    .end = t__j_generic,
     .crc32 = CF__CRC32,
     .toolkit = CF__TOOLKIT,
     .sm = (const uint16_t[]){CF__SM 0},

@@ -4,11 +4,11 @@
 
 #ifdef CF__GPU /* the build has an nvcc */
 #include "launch.image.h"
-extern const unsigned char t__i_launch[], t__i_launch_end[];
+extern const unsigned char t__i_launch[], t__j_launch[];
 static cf_state cf__image_state;
 static const cf_image cf__image = {
     .begin = t__i_launch,
-    .end = t__i_launch_end,
+    .end = t__j_launch,
     .crc32 = CF__CRC32,
     .toolkit = CF__TOOLKIT,
     .sm = (const uint16_t[]){CF__SM 0},
@@ -184,7 +184,7 @@ const cf_kernel t__k_any_block = {
     },
     .launch = {
         .is_block_auto = 1,
-        .grid = {{"n >> 1 ? (n + 1) & ~1 : n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_CONST, 1}, {CF_OP_SHR, 0}, {CF_OP_UNLESS, 9}, {CF_OP_PARAM, 2}, {CF_OP_CONST, 1}, {CF_OP_ADD, 0}, {CF_OP_CONST, 1}, {CF_OP_NEG, 0}, {CF_OP_CONST, 1}, {CF_OP_SUB, 0}, {CF_OP_BIT_AND, 0}, {CF_OP_SKIP, 1}, {CF_OP_PARAM, 2}, {CF_OP_END, 0}}}},
+        .grid = {{"n >> 1 ? (n + 1) & ~1 : n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_CONST, 1}, {CF_OP_SHR, 0}, {CF_OP_UNLESS, 8}, {CF_OP_PARAM, 2}, {CF_OP_CONST, 1}, {CF_OP_ADD, 0}, {CF_OP_CONST, 1}, {CF_OP_CONST, -1}, {CF_OP_BIT_XOR, 0}, {CF_OP_BIT_AND, 0}, {CF_OP_SKIP, 1}, {CF_OP_PARAM, 2}, {CF_OP_END, 0}}}},
     },
     .nchecks = 1,
     .checks = (const cf_check[]){
@@ -513,7 +513,7 @@ int (t_count_async)(cf_stream stream, int *x, int n)
 }
 
 extern void *const t__v_weights;
-extern const uint32_t t__v_weights_bytes;
+extern const uint32_t t__w_weights;
 static cf_state cf__data_weights;
 extern const cf_symbol t__d_weights;
 const cf_symbol t__d_weights = {
@@ -530,7 +530,7 @@ const cf_symbol t__d_weights = {
     .extents = (const int64_t[]){7},
     CF__DATA(weights),
     .host = &t__v_weights,
-    .host_bytes = &t__v_weights_bytes,
+    .host_bytes = &t__w_weights,
     .state = &cf__data_weights,
 };
 
@@ -547,7 +547,7 @@ int t_set_weights_async(cf_stream cf__stream, const float weights[7])
 }
 
 extern void *const t__v_dt;
-extern const uint32_t t__v_dt_bytes;
+extern const uint32_t t__w_dt;
 static cf_state cf__data_dt;
 extern const cf_symbol t__d_dt;
 const cf_symbol t__d_dt = {
@@ -561,7 +561,7 @@ const cf_symbol t__d_dt = {
     .type = CF_F64, .lanes = 1, .bytes = 8, .align = 8,
     CF__DATA(dt),
     .host = &t__v_dt,
-    .host_bytes = &t__v_dt_bytes,
+    .host_bytes = &t__w_dt,
     .state = &cf__data_dt,
 };
 
@@ -578,7 +578,7 @@ int t_set_dt_async(cf_stream cf__stream, double dt)
 }
 
 extern void *const t__v_table;
-extern const uint32_t t__v_table_bytes;
+extern const uint32_t t__w_table;
 static cf_state cf__data_table;
 extern const cf_symbol t__d_table;
 const cf_symbol t__d_table = {
@@ -594,7 +594,7 @@ const cf_symbol t__d_table = {
     .extents = (const int64_t[]){2, 3},
     CF__DATA(table),
     .host = &t__v_table,
-    .host_bytes = &t__v_table_bytes,
+    .host_bytes = &t__w_table,
     .state = &cf__data_table,
 };
 

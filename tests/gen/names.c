@@ -4,11 +4,11 @@
 
 #ifdef CF__GPU /* the build has an nvcc */
 #include "names.image.h"
-extern const unsigned char t__i_names[], t__i_names_end[];
+extern const unsigned char t__i_names[], t__j_names[];
 static cf_state cf__image_state;
 static const cf_image cf__image = {
     .begin = t__i_names,
-    .end = t__i_names_end,
+    .end = t__j_names,
     .crc32 = CF__CRC32,
     .toolkit = CF__TOOLKIT,
     .sm = (const uint16_t[]){CF__SM 0},

@@ -5,11 +5,11 @@
 
 #ifdef CF__GPU /* the build has an nvcc */
 #include "real_cfd.image.h"
-extern const unsigned char t__i_real_cfd[], t__i_real_cfd_end[];
+extern const unsigned char t__i_real_cfd[], t__j_real_cfd[];
 static cf_state cf__image_state;
 static const cf_image cf__image = {
     .begin = t__i_real_cfd,
-    .end = t__i_real_cfd_end,
+    .end = t__j_real_cfd,
     .crc32 = CF__CRC32,
     .toolkit = CF__TOOLKIT,
     .sm = (const uint16_t[]){CF__SM 0},
@@ -277,7 +277,7 @@ const cf_kernel t__k_slopes = {
          .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}}},
         {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
         {.name = "kind", .ctype = "limiter", .direction = CF_VALUE, .type = CF_INTEGER_TYPE(limiter), .lanes = 1,
-         .bytes = 4, .align = 4},
+         .bytes = sizeof(limiter), .align = _Alignof(limiter)},
     },
     .launch = {
         .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}},
@@ -551,7 +551,7 @@ const cf_kernel t__k_fill_halo = {
         {.name = "ny", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
         {.name = "halo", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
         {.name = "where", .ctype = "enum side", .direction = CF_VALUE, .type = CF_INTEGER_TYPE(enum side), .lanes = 1,
-         .bytes = 4, .align = 4},
+         .bytes = sizeof(enum side), .align = _Alignof(enum side)},
         {.name = "reflect", .ctype = "bool", .direction = CF_VALUE, .type = CF_BOOL, .lanes = 1, .bytes = 1,
          .align = 1},
     },
@@ -765,7 +765,7 @@ int t_largest_speed_async(cf_stream stream, const double *density, const double 
 }
 
 extern void *const t__v_filter_weight;
-extern const uint32_t t__v_filter_weight_bytes;
+extern const uint32_t t__w_filter_weight;
 static cf_state cf__data_filter_weight;
 extern const cf_symbol t__d_filter_weight;
 const cf_symbol t__d_filter_weight = {
@@ -782,7 +782,7 @@ const cf_symbol t__d_filter_weight = {
     .extents = (const int64_t[]){5},
     CF__DATA(filter_weight),
     .host = &t__v_filter_weight,
-    .host_bytes = &t__v_filter_weight_bytes,
+    .host_bytes = &t__w_filter_weight,
     .state = &cf__data_filter_weight,
 };
 
@@ -799,7 +799,7 @@ int t_set_filter_weight_async(cf_stream cf__stream, const double filter_weight[5
 }
 
 extern void *const t__v_relaxation;
-extern const uint32_t t__v_relaxation_bytes;
+extern const uint32_t t__w_relaxation;
 static cf_state cf__data_relaxation;
 extern const cf_symbol t__d_relaxation;
 const cf_symbol t__d_relaxation = {
@@ -813,7 +813,7 @@ const cf_symbol t__d_relaxation = {
     .type = CF_F64, .lanes = 1, .bytes = 8, .align = 8,
     CF__DATA(relaxation),
     .host = &t__v_relaxation,
-    .host_bytes = &t__v_relaxation_bytes,
+    .host_bytes = &t__w_relaxation,
     .state = &cf__data_relaxation,
 };
 

@@ -5,11 +5,11 @@
 
 #ifdef CF__GPU /* the build has an nvcc */
 #include "real_dft.image.h"
-extern const unsigned char t__i_real_dft[], t__i_real_dft_end[];
+extern const unsigned char t__i_real_dft[], t__j_real_dft[];
 static cf_state cf__image_state;
 static const cf_image cf__image = {
     .begin = t__i_real_dft,
-    .end = t__i_real_dft_end,
+    .end = t__j_real_dft,
     .crc32 = CF__CRC32,
     .toolkit = CF__TOOLKIT,
     .sm = (const uint16_t[]){CF__SM 0},
@@ -109,7 +109,7 @@ const cf_kernel t__k_exchange = {
          .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
         {.name = "n", .ctype = "long long", .direction = CF_VALUE, .type = CF_I64, .lanes = 1, .bytes = 8, .align = 8},
         {.name = "which", .ctype = "enum functional", .direction = CF_VALUE, .type = CF_INTEGER_TYPE(enum functional),
-         .lanes = 1, .bytes = 4, .align = 4},
+         .lanes = 1, .bytes = sizeof(enum functional), .align = _Alignof(enum functional)},
     },
     .launch = {
         .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}},

@@ -4,11 +4,11 @@
 
 #ifdef CF__GPU /* the build has an nvcc */
 #include "real_fft.image.h"
-extern const unsigned char t__i_real_fft[], t__i_real_fft_end[];
+extern const unsigned char t__i_real_fft[], t__j_real_fft[];
 static cf_state cf__image_state;
 static const cf_image cf__image = {
     .begin = t__i_real_fft,
-    .end = t__i_real_fft_end,
+    .end = t__j_real_fft,
     .crc32 = CF__CRC32,
     .toolkit = CF__TOOLKIT,
     .sm = (const uint16_t[]){CF__SM 0},

@@ -5,11 +5,11 @@
 
 #ifdef CF__GPU /* the build has an nvcc */
 #include "real_imaging.image.h"
-extern const unsigned char t__i_real_imaging[], t__i_real_imaging_end[];
+extern const unsigned char t__i_real_imaging[], t__j_real_imaging[];
 static cf_state cf__image_state;
 static const cf_image cf__image = {
     .begin = t__i_real_imaging,
-    .end = t__i_real_imaging_end,
+    .end = t__j_real_imaging,
     .crc32 = CF__CRC32,
     .toolkit = CF__TOOLKIT,
     .sm = (const uint16_t[]){CF__SM 0},
@@ -1247,7 +1247,7 @@ int t_resample_async(cf_stream stream, const cf_float2 *field, cf_uint3 size, co
 }
 
 extern void *const t__v_window;
-extern const uint32_t t__v_window_bytes;
+extern const uint32_t t__w_window;
 static cf_state cf__data_window;
 extern const cf_symbol t__d_window;
 const cf_symbol t__d_window = {
@@ -1264,7 +1264,7 @@ const cf_symbol t__d_window = {
     .extents = (const int64_t[]){8},
     CF__DATA(window),
     .host = &t__v_window,
-    .host_bytes = &t__v_window_bytes,
+    .host_bytes = &t__w_window,
     .state = &cf__data_window,
 };
 

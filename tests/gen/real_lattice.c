@@ -4,11 +4,11 @@
 
 #ifdef CF__GPU /* the build has an nvcc */
 #include "real_lattice.image.h"
-extern const unsigned char t__i_real_lattice[], t__i_real_lattice_end[];
+extern const unsigned char t__i_real_lattice[], t__j_real_lattice[];
 static cf_state cf__image_state;
 static const cf_image cf__image = {
     .begin = t__i_real_lattice,
-    .end = t__i_real_lattice_end,
+    .end = t__j_real_lattice,
     .crc32 = CF__CRC32,
     .toolkit = CF__TOOLKIT,
     .sm = (const uint16_t[]){CF__SM 0},
@@ -516,7 +516,7 @@ int t_ising_async(cf_stream stream, const signed char *spin, short *energy, unsi
 }
 
 extern void *const t__v_direction_x;
-extern const uint32_t t__v_direction_x_bytes;
+extern const uint32_t t__w_direction_x;
 static cf_state cf__data_direction_x;
 extern const cf_symbol t__d_direction_x;
 const cf_symbol t__d_direction_x = {
@@ -533,7 +533,7 @@ const cf_symbol t__d_direction_x = {
     .extents = (const int64_t[]){9},
     CF__DATA(direction_x),
     .host = &t__v_direction_x,
-    .host_bytes = &t__v_direction_x_bytes,
+    .host_bytes = &t__w_direction_x,
     .state = &cf__data_direction_x,
 };
 
@@ -550,7 +550,7 @@ int t_set_direction_x_async(cf_stream cf__stream, const int direction_x[9])
 }
 
 extern void *const t__v_direction_y;
-extern const uint32_t t__v_direction_y_bytes;
+extern const uint32_t t__w_direction_y;
 static cf_state cf__data_direction_y;
 extern const cf_symbol t__d_direction_y;
 const cf_symbol t__d_direction_y = {
@@ -566,7 +566,7 @@ const cf_symbol t__d_direction_y = {
     .extents = (const int64_t[]){9},
     CF__DATA(direction_y),
     .host = &t__v_direction_y,
-    .host_bytes = &t__v_direction_y_bytes,
+    .host_bytes = &t__w_direction_y,
     .state = &cf__data_direction_y,
 };
 

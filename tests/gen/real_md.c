@@ -5,11 +5,11 @@
 
 #ifdef CF__GPU /* the build has an nvcc */
 #include "real_md.image.h"
-extern const unsigned char t__i_real_md[], t__i_real_md_end[];
+extern const unsigned char t__i_real_md[], t__j_real_md[];
 static cf_state cf__image_state;
 static const cf_image cf__image = {
     .begin = t__i_real_md,
-    .end = t__i_real_md_end,
+    .end = t__j_real_md,
     .crc32 = CF__CRC32,
     .toolkit = CF__TOOLKIT,
     .sm = (const uint16_t[]){CF__SM 0},

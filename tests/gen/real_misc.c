@@ -6,11 +6,11 @@
 
 #ifdef CF__GPU /* the build has an nvcc */
 #include "real_misc.image.h"
-extern const unsigned char t__i_real_misc[], t__i_real_misc_end[];
+extern const unsigned char t__i_real_misc[], t__j_real_misc[];
 static cf_state cf__image_state;
 static const cf_image cf__image = {
     .begin = t__i_real_misc,
-    .end = t__i_real_misc_end,
+    .end = t__j_real_misc,
     .crc32 = CF__CRC32,
     .toolkit = CF__TOOLKIT,
     .sm = (const uint16_t[]){CF__SM 0},

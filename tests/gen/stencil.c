@@ -4,11 +4,11 @@
 
 #ifdef CF__GPU /* the build has an nvcc */
 #include "stencil.image.h"
-extern const unsigned char t__i_stencil[], t__i_stencil_end[];
+extern const unsigned char t__i_stencil[], t__j_stencil[];
 static cf_state cf__image_state;
 static const cf_image cf__image = {
     .begin = t__i_stencil,
-    .end = t__i_stencil_end,
+    .end = t__j_stencil,
     .crc32 = CF__CRC32,
     .toolkit = CF__TOOLKIT,
     .sm = (const uint16_t[]){CF__SM 0},

@@ -4,11 +4,11 @@
 
 #ifdef CF__GPU /* the build has an nvcc */
 #include "types.image.h"
-extern const unsigned char t__i_types[], t__i_types_end[];
+extern const unsigned char t__i_types[], t__j_types[];
 static cf_state cf__image_state;
 static const cf_image cf__image = {
     .begin = t__i_types,
-    .end = t__i_types_end,
+    .end = t__j_types,
     .crc32 = CF__CRC32,
     .toolkit = CF__TOOLKIT,
     .sm = (const uint16_t[]){CF__SM 0},
