@@ -1,5 +1,5 @@
-"""What device code uses that needs its threads to work together, or a GPU: found by name, through the functions of the
-file that it calls."""
+"""What device code uses that needs its threads to work together, or a GPU: found by name, through the functions and
+classes of the file that it uses."""
 
 import re
 
@@ -17,7 +17,11 @@ def reachable(roots, everything):
         for name in _names(declaration):
             named.setdefault(name, []).append(declaration)
     seen, pending = {id(d) for d in roots}, list(roots)
-    found = list(roots)
+    # No name leads to an operator.
+    operators = [d for d in named.get('operator', ()) if id(d) not in seen]
+    seen |= {id(d) for d in operators}
+    pending += operators
+    found = list(roots) + operators
     while pending:
         declaration = pending.pop()
         for tokens in (declaration.head, declaration.body or (), declaration.tail):
@@ -44,7 +48,8 @@ def _names(declaration):
 
 def first_use(kernel, everything, words=None):
     """The first word in a kernel, or in what it calls, that makes its threads work together; None where there is none."""
-    for declaration in reachable([kernel], [d for d in everything if d.function is not None and not d.has('__global__')]):
+    candidates = [d for d in everything if not d.has('__global__') and (d.function is not None or d.body is not None)]
+    for declaration in reachable([kernel], candidates):
         for token in declaration.body or ():
             if token.kind == 'identifier' and (token.text in words if words else _WORDS.fullmatch(token.text)):
                 return token.text + ('()' if token.text.startswith('__') and token.text != '__shared__' else '')

@@ -6,7 +6,7 @@ import collective
 
 # What is left of a function that is taken out: directives that decide what is compiled.
 _KEPT = re.compile(r'[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|else|endif|define|undef)\b')
-_PIECE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|[{}]', re.DOTALL)
+_PIECE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|<<<|[{}]', re.DOTALL)
 _COMMENT = re.compile(r'(/\*.*?\*/|//[^\n]*)|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
 
 
@@ -14,7 +14,10 @@ def copy(lines, path, declarations, kernels, functions):
     """`kernels` are the declarations of the kernels that the CPU runs as they are, `functions` the names of those that it
     runs instead of others. Taken out are: functions that none of them reaches, and all that only a host program has."""
     callable_ = [d for d in declarations if d.function is not None and not d.has('__global__')]
-    on_host = {id(d) for d in collective.reachable([d for d in callable_ if _name(d) in functions], callable_)}
+    # What initializes variables runs on the host as well.
+    on_host = {id(d) for d in collective.reachable(
+        [d for d in callable_ if _name(d) in functions] +
+        [d for d in declarations if d.function is None and d.body is None], callable_)}
     on_device = {id(d) for d in collective.reachable(
         list(kernels) + [d for d in declarations if d.function is None], callable_)}
     lines = [line + '\n' for line in lines]
@@ -43,7 +46,33 @@ def copy(lines, path, declarations, kernels, functions):
             end = _closing(lines, first, last)
             if end is not None:
                 _blank(lines, first, last.line, end)
-    return f'#line 1 "{path}"\n' + ''.join(lines)
+    return f'#line 1 "{path}"\n' + _without_launches(''.join(lines))
+
+
+def _without_launches(text):
+    """Takes out what is left of host code that launches kernels, in classes and in what initializes variables: all of
+    the innermost braces around <<<."""
+    if '<<<' not in text:
+        return text
+    opened, regions = [], []
+    for match in _PIECE.finditer(text):
+        piece = match.group()
+        if piece == '{':
+            opened.append(match.start())
+        elif piece == '}' and opened:
+            opened.pop()
+        elif piece == '<<<' and opened:
+            regions.append(opened[-1])
+    for begin in sorted(set(regions), reverse=True):
+        depth = 0
+        for match in _PIECE.finditer(text, begin):
+            depth += (match.group() == '{') - (match.group() == '}')
+            if depth == 0:
+                inside = text[begin + 1:match.start()]
+                kept = [line if _KEPT.match(line) else '' for line in inside.split('\n')]
+                text = text[:begin + 1] + '\n'.join(kept) + ' __builtin_trap(); ' + text[match.start():]
+                break
+    return text
 
 
 def _name(declaration):

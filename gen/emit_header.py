@@ -1,14 +1,13 @@
 """The header of typed entry points: C99 functions, C11 _Generic, C++ overloads."""
 
-import re
-
-from text import banner, comment, fold
+from text import banner, comment, fold, identifier
 
 
 def emit(files, prefix, header, sources):
-    guard = re.sub(r'\W', '_', header).upper()
+    guard = 'CUFERRY_' + identifier(header).upper().replace('CUFERRY_', '')
     kernels = sorted((k for f in files for k in f.kernels), key=lambda k: k.name)
     symbols = sorted((s for f in files for s in f.symbols), key=lambda s: s.name)
+    names = _macro_names(kernels, symbols)
     functions, generic, overloads = [], [], []
     for kernel in kernels:
         tree = dispatch(kernel)
@@ -17,11 +16,12 @@ def emit(files, prefix, header, sources):
             generic.append(_generic(kernel, prefix, tree))
             overloads.append(_overloads(kernel, prefix))
     functions += [_setters(s, prefix) for s in symbols]
-    functions += [comment(fold(f'No setter: {note}', 3).split('\n')) for f in files for note in f.notes]
+    notes = dict.fromkeys(note for f in files for note in f.notes)
+    functions += [comment(fold(f'No setter: {note}', 3).split('\n')) for note in notes]
     includes = list(dict.fromkeys(h for f in files for h in f.includes))
     text = [banner(sources), f'#ifndef {guard}\n#define {guard}\n\n#include <cuferry.h>\n#include <cuferry/types.h>\n',
             '#include <cuferry/generic.h>\n' if generic else '', ''.join(f'#include "{h}"\n' for h in includes), '\n',
-            _guarded(kernels, 'push_macro', '#undef'), '#ifdef __cplusplus\nextern "C" {\n#endif\n\n']
+            _guarded(names, 'push_macro', '#undef'), '#ifdef __cplusplus\nextern "C" {\n#endif\n\n']
     text.append('\n'.join(functions))
     if prefix != 'cf':
         text.append('\n/* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */\n'
@@ -33,14 +33,19 @@ def emit(files, prefix, header, sources):
         text.append('\n#elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L\n\n')
         text.append('\n'.join(generic))
         text.append('\n#endif\n')
-    text.append(_guarded(kernels, 'pop_macro'))
+    text.append(_guarded(names, 'pop_macro'))
     text.append(f'\n#endif /* {guard} */\n')
     return ''.join(text)
 
 
-def _guarded(kernels, pragma, directive=None):
-    """Keeps a program's own macros, such as N, away from parameters of that name."""
-    names = sorted({p.name for k in kernels for i in k.instances for p in i.arguments if p.name == p.name.upper()})
+def _macro_names(kernels, symbols):
+    """Names of parameters that may be macros of a program, such as N, or of the compiler."""
+    names = {p.name for k in kernels for i in k.instances for p in i.arguments} | {s.name for s in symbols}
+    return sorted(n for n in names if n == n.upper() or n in ('unix', 'linux'))
+
+
+def _guarded(names, pragma, directive=None):
+    """Keeps macros away from parameters of their names."""
     lines = [f'#pragma {pragma}("{name}")\n' + (f'{directive} {name}\n' if directive else '') for name in names]
     if not lines:
         return ''
@@ -162,9 +167,16 @@ def setter(prefix, symbol):
     return f'{prefix}_set_{symbol.name}'
 
 
+def symbol_by_value(symbol):
+    """Whether a setter takes the value itself: numbers and vectors, which are small enough for the runtime to read them
+    at once (see cf_symbol_set_async())."""
+    return not symbol.extents and symbol.type.kind != 'struct'
+
+
 def symbol_parameter(symbol):
-    extents = ''.join(f'[{e}]' for e in symbol.extents)
-    return f'{"const " if extents else ""}{symbol.type.c} {symbol.name}{extents}'
+    if symbol_by_value(symbol):
+        return f'{symbol.type.c} {symbol.name}'
+    return f'const {symbol.type.c} ' + ('' if symbol.extents else '*') + symbol.name + ''.join(f'[{e}]' for e in symbol.extents)
 
 
 def _setters(symbol, prefix):

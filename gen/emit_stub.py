@@ -1,6 +1,6 @@
 """The launch stubs of one kernel file: a constant descriptor and two functions per entry point."""
 
-from emit_header import dispatch, parameters, setter, stream, symbol_parameter
+from emit_header import dispatch, parameters, setter, stream, symbol_by_value, symbol_parameter
 from text import banner, c_string, fold, identifier
 
 
@@ -266,7 +266,7 @@ def _symbol(symbol, prefix):
                  f'{", ".join(map(str, symbol.extents))}}},\n')
     text += (f'    CF__DATA({symbol.name}),\n    .host = &{data},\n    .host_bytes = &{size},\n'
              f'    .state = &cf__data_{symbol.name},\n}};\n\n')
-    value = symbol.name if symbol.extents else f'&{symbol.name}'
+    value = f'&{symbol.name}' if symbol_by_value(symbol) else symbol.name
     head = f'int {function}({symbol_parameter(symbol)})'
     head_async = f'int {function}_async(cf_stream cf__stream, {symbol_parameter(symbol)})'
     return text + (f'{head};\n{head}\n{{\n    return cf_symbol_set(&{name}, {value});\n}}\n\n'

@@ -157,11 +157,11 @@ def _arguments(pending, macro):
     arguments, current, depth, taken = [], [], 0, 0
     for token in reversed(pending):
         taken += 1
-        if token.kind == 'punctuation' and token.text in '([{':
+        if token.kind == 'punctuation' and token.text == '(':
             depth += 1
             if depth == 1:
                 continue
-        elif token.kind == 'punctuation' and token.text in ')]}':
+        elif token.kind == 'punctuation' and token.text == ')':
             depth -= 1
             if depth == 0:
                 arguments.append(current)
@@ -190,7 +190,7 @@ def _substitute(macro, arguments, macros, hidden, budget):
         token = body[at]
         number = macro.params.index(token.text) if macro.params and token.text in macro.params else None
         if token.text == '#' and macro.params is not None and at + 1 < len(body) and body[at + 1].text in macro.params:
-            text = ' '.join(t.text for t in arguments[macro.params.index(body[at + 1].text)])
+            text = _written(arguments[macro.params.index(body[at + 1].text)])
             result.append(Token('string', '"' + text.replace('\\', '\\\\').replace('"', '\\"') + '"', '', 1, 1))
             at += 2
             continue

@@ -227,8 +227,9 @@ CF_CHECKED int cf_kernel_evaluate_real(const struct cf_kernel *kernel, const str
  * Kernels that run at the same time see the old data, the new, or a mixture: keeping them apart is the caller's. A launch
  * that follows in the same stream sees the new data; after cf_symbol_set(), so does one in any stream.
  *
- * cf_symbol_set() is done when it returns. cf_symbol_set_async() enqueues the copy on `stream`: `value` must stay valid
- * and unchanged until the stream gets there. */
+ * cf_symbol_set() is done when it returns. cf_symbol_set_async() enqueues the copy on `stream`. Host memory of at most
+ * CF_SYMBOL_AT_ONCE bytes is read before it returns; more must stay valid and unchanged until the stream gets there. */
+#define CF_SYMBOL_AT_ONCE 32
 CF_CHECKED int cf_symbol_set(const struct cf_symbol *symbol, const void *value);
 CF_CHECKED int cf_symbol_set_async(cf_stream stream, const struct cf_symbol *symbol, const void *value);
 

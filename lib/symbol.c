@@ -62,6 +62,29 @@ static int check_value(const cf_symbol *symbol, const struct cf__place *place, c
     return CF_OK;
 }
 
+/* Enqueues the bytes of a small value themselves, a run of equal ones at a time: a graph that the stream is captured into
+ * keeps them, and not an address. */
+static CUresult fill(const struct cf__place *place, char *target, const unsigned char *value, size_t bytes,
+                     cf_stream stream)
+{
+    CUresult result = CUDA_SUCCESS;
+    for (size_t begin = 0, end; begin < bytes && result == CUDA_SUCCESS; begin = end) {
+        for (end = begin + 1; end < bytes && value[end] == value[begin];)
+            end++;
+        result = place->driver->cuMemsetD8Async((uintptr_t)target + begin, value[begin], end - begin, stream);
+    }
+    return result;
+}
+
+static int is_read_at_once(const void *value, size_t bytes)
+{
+    struct cf__memory memory;
+    if (bytes > CF_SYMBOL_AT_ONCE)
+        return 0;
+    cf__locate(value, &memory);
+    return !memory.is_device || memory.driver->is_host;
+}
+
 static int set(const char *function, cf_stream stream, const cf_symbol *symbol, const void *value, int is_async)
 {
     size_t bytes;
@@ -76,8 +99,10 @@ static int set(const char *function, cf_stream stream, const cf_symbol *symbol, 
     if (status == CF_OK)
         status = locate(symbol, &place, bytes, &target);
     if (status == CF_OK) {
-        const char *call = is_async ? "cuMemcpyAsync" : "cuMemcpy";
-        CUresult result = cf__copy(&place, target, value, bytes, is_async, stream);
+        int at_once = is_async && is_read_at_once(value, bytes);
+        const char *call = at_once ? "cuMemsetD8Async" : is_async ? "cuMemcpyAsync" : "cuMemcpy";
+        CUresult result = at_once ? fill(&place, target, value, bytes, stream)
+                                  : cf__copy(&place, target, value, bytes, is_async, stream);
         /* Copies within a device return early: wait, so that "done" is true of them too. */
         if (result == CUDA_SUCCESS && !is_async)
             result = place.driver->cuStreamSynchronize(NULL);

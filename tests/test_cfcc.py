@@ -224,7 +224,7 @@ class CfccTest:
         self.expect('cfcc_manifest_lists_kernels_and_constants', manifest['header'] == 'calls.h' and
                     {k['name'] for k in manifest['kernels']} >= {'fill_i32', 'move'} and
                     [s['function'] for s in manifest['symbols']] == ['heat_set_scale'], manifest)
-        self.expect('cfcc_header_guards_its_own_name', '#ifndef CALLS_H' in header and '"body.h"' in header, header)
+        self.expect('cfcc_header_guards_its_own_name', '#ifndef CUFERRY_CALLS_H' in header and '"body.h"' in header, header)
 
     def depfile(self):
         self.fresh()

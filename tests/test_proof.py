@@ -188,7 +188,7 @@ class ProofTest:
                       '__global__ void first(struct two t, int *x)\n{\n    x[0] = t.a + held.a;\n}\n',
             'main.c': '#include <stdio.h>\n#include "two.h"\n#include "lib.h"\nint main(void)\n{\n    int x = 7;\n'
                       '    struct two t = {3};\n    printf("%d ", lib_first(t, &x) == CF_EIMAGE);\n    puts(cf_last_error());\n'
-                      '    printf("%d ", lib_set_held(t) == CF_EIMAGE);\n    puts(cf_last_error());\n    return x != 7;\n}\n'}
+                      '    printf("%d ", lib_set_held(&t) == CF_EIMAGE);\n    puts(cf_last_error());\n    return x != 7;\n}\n'}
         for name, text in files.items():
             with open(os.path.join(place, name), 'w', encoding='utf-8') as file:
                 file.write(text)
