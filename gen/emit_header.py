@@ -179,8 +179,13 @@ def symbol_parameter(symbol):
     return f'const {symbol.type.c} ' + ('' if symbol.extents else '*') + symbol.name + ''.join(f'[{e}]' for e in symbol.extents)
 
 
+def stream_of(symbol):
+    """The name of the stream parameter of a setter."""
+    return 'stream' if symbol.name != 'stream' else 'cf__stream'
+
+
 def _setters(symbol, prefix):
     function, declared = setter(prefix, symbol), symbol_parameter(symbol)
     return (comment(symbol.doc) +
             fold(f'CF_CHECKED int {function}({declared});\n', 8) +
-            fold(f'CF_CHECKED int {function}_async(cf_stream cf__stream, {declared});\n', 8))
+            fold(f'CF_CHECKED int {function}_async(cf_stream {stream_of(symbol)}, {declared});\n', 8))

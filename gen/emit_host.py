@@ -38,8 +38,9 @@ def _body(instance, prefix, seen):
             text += fold(f'extern "C" void {function}({ctypes});\n\n', 8)
         seen.add(function)
     else:
-        text += ('/* Fails to compile where the kernel does not take exactly these types. */\n' +
-                 fold(f'typedef decltype(static_cast<void (*)({ctypes})>(', 8) +
+        text += ('/* Fails to compile where the function does not take exactly these types. */\n' if instance.host.function else
+                 '/* Fails to compile where the kernel does not take exactly these types. */\n')
+        text += (fold(f'typedef decltype(static_cast<void (*)({ctypes})>(', 8) +
                  f'\n    {function})) cf__proof_{instance.name};\n\n')
     sizes = ', '.join(f'sizeof({p.cxx})' for p in instance.params) or '0'
     table = host_bytes(prefix, instance)

@@ -1,6 +1,6 @@
 """The launch stubs of one kernel file: a constant descriptor and two functions per entry point."""
 
-from emit_header import dispatch, parameters, setter, stream, symbol_by_value, symbol_parameter
+from emit_header import dispatch, parameters, setter, stream, stream_of, symbol_by_value, symbol_parameter
 from text import banner, c_string, fold, identifier
 
 
@@ -268,6 +268,6 @@ def _symbol(symbol, prefix):
              f'    .state = &cf__data_{symbol.name},\n}};\n\n')
     value = f'&{symbol.name}' if symbol_by_value(symbol) else symbol.name
     head = f'int {function}({symbol_parameter(symbol)})'
-    head_async = f'int {function}_async(cf_stream cf__stream, {symbol_parameter(symbol)})'
+    head_async = f'int {function}_async(cf_stream {stream_of(symbol)}, {symbol_parameter(symbol)})'
     return text + (f'{head};\n{head}\n{{\n    return cf_symbol_set(&{name}, {value});\n}}\n\n'
-                   f'{head_async};\n{head_async}\n{{\n    return cf_symbol_set_async(cf__stream, &{name}, {value});\n}}\n')
+                   f'{head_async};\n{head_async}\n{{\n    return cf_symbol_set_async({stream_of(symbol)}, &{name}, {value});\n}}\n')

@@ -291,7 +291,7 @@ class Names:
         if not (ctype.number if real else ctype.integer):
             what = {'float': 'a floating-point number', 'half': 'a floating-point number', 'complex': 'a complex number',
                     'pointer': 'a pointer', 'array': f'an array; write {name}[0]',
-                    'bit-field': 'a bit-field, which has no address'}.get(ctype.kind, ctype.cxx)
+                    'bit-field': 'a bit-field, which has no address', 'struct': 'a struct'}.get(ctype.kind, ctype.cxx)
             raise ExprError(token, f'{name} is {what}; an expression takes {"numbers" if real else "integers"}')
 
     def member(self, token, spelled, path, real):

@@ -108,7 +108,7 @@ class Declared:
             self.types.declare(declaration.scope, declared, ctype)
 
     def _enum(self, declaration, c, cxx, name, is_scoped, has_base):
-        negative = self._enumerators(declaration, None if not is_scoped else name)
+        negative = self._enumerators(declaration, name if is_scoped else None, name)
         if is_scoped:
             return f'{name} is an enum class, which C does not have; declare a plain enum, or take an integer'
         if has_base:
@@ -118,7 +118,7 @@ class Declared:
                       'enum')
         return self._visible(declaration, ctype, name)
 
-    def _enumerators(self, declaration, scoped=None):
+    def _enumerators(self, declaration, scoped=None, tag=None):
         """Declares the values; whether one of them is negative."""
         value, negative = -1, False
         scope = declaration.scope + ((scoped,) if scoped else ())
@@ -129,6 +129,8 @@ class Declared:
             if len(tokens) > 2 and tokens[1].text == '=':
                 value = self.evaluate(tokens[2:], scope)
             self.types.declare_constant(scope, tokens[0].text, value)
+            if tag is not None and scoped is None:
+                self.types.declare_constant(scope + (tag,), tokens[0].text, value)
             negative |= value is not None and value < 0
         return negative
 
@@ -157,9 +159,10 @@ class Declared:
             punctuation = [t.text for t in tokens if t.kind == 'punctuation']
             if '{' in punctuation:      # a struct within, which has to have a name for its members to be told apart
                 name = _declared_name(tokens[max(i for i, t in enumerate(tokens) if t.text == '}') + 1:])
-                if name is None:
+                if name is None and tokens[0].text != 'enum':
                     return None
-                members[name] = _UNKNOWN_STRUCT
+                if name is not None:
+                    members[name] = _UNKNOWN if tokens[0].text == 'enum' else _UNKNOWN_STRUCT
                 continue
             if '(' in punctuation:      # a pointer to a function, or a function
                 inner = [b.text for a, b in zip(tokens, tokens[1:]) if a.text == '*' and b.kind == 'identifier']

@@ -21,7 +21,7 @@ BODY = [('mass', '<f8'), ('id', '<i8'), ('kind', '|i1'), ('', '|V7')]
 
 # A module of one kernel: its size and version, the module's size and version, and what tells of it.
 MODULE = """#include <cuferry/registry.h>
-static const cf_kernel kernel = {.size = %s, .version = %s, .name = "k", .family = "k"};
+static const cf_kernel kernel = {.size = %s, .version = %s, .name = "k", .family = "k", .function = "p_k"};
 static const cf_kernel *const kernels[] = {&kernel};
 static const cf_module module = {.size = %s, .version = %s, .prefix = "p", .count = 1, .kernels = kernels};
 const cf_module *cf_module_info(void);

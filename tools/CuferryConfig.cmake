@@ -17,7 +17,8 @@ endif()
 # cuferry_add_kernels(<target> [PREFIX p] [HEADER h.h] [TARGETS 80 90 ...] [INCLUDE_DIRECTORIES dir...]
 #                     [DEFINITIONS NAME[=TEXT]...] file.cu...)
 #
-# Compiles kernel files into the target with cfcc. The C functions begin with the prefix, by default the name of the first
+# Compiles kernel files into the target with cfcc, with the target's include directories and definitions beside those that
+# are named here. The C functions begin with the prefix, by default the name of the first
 # file; their header, by default <prefix>.h, is on the include path of the target and of what links it.
 function(cuferry_add_kernels target)
     set(files ${ARGN})
@@ -57,6 +58,9 @@ function(cuferry_add_kernels target)
     foreach(definition IN LISTS arg_DEFINITIONS)
         list(APPEND flags "-D${definition}")
     endforeach()
+    # The target's own, and those of what it links.
+    set(folders "$<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>")
+    set(macros "$<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>")
     if(arg_TARGETS)
         list(JOIN arg_TARGETS "," targets)
         list(APPEND flags "--targets=${targets}")
@@ -67,10 +71,12 @@ function(cuferry_add_kernels target)
         OUTPUT "${object}"
         BYPRODUCTS "${header}"
         COMMAND "${prefix}/bin/cfcc" --prefix "${arg_PREFIX}" -o "${object}" --header "${header}" -MF "${object}.d"
-            ${flags} ${sources}
+            ${flags} "$<$<BOOL:${folders}>:-I$<JOIN:${folders},;-I>>" "$<$<BOOL:${macros}>:-D$<JOIN:${macros},;-D>>"
+            ${sources}
         DEPENDS ${sources} "${prefix}/bin/cfcc" "${prefix}/lib/cuferry/cfcc.json"
         DEPFILE "${object}.d"
         COMMENT "Compiling kernels ${arg_PREFIX}"
+        COMMAND_EXPAND_LISTS
         VERBATIM)
     set_source_files_properties("${object}" PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
     target_sources(${target} PRIVATE "${object}")

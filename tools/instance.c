@@ -10,7 +10,13 @@
 int instance_is_named(const cf_module *module, const cf_kernel *kernel, const char *name)
 {
     const cf_kernel *exact = cf_kernel_find(module, name);
-    return exact ? kernel == exact : strcmp(kernel->family, name) == 0;
+    if (exact || strcmp(kernel->function, name) == 0)
+        return !exact || kernel == exact;
+    /* The name of a C function is its key with the prefix. */
+    size_t length = strlen(module->prefix);
+    if (strncmp(name, module->prefix, length) == 0 && name[length] == '_' && !cf_kernel_find(module, name + length + 1))
+        name += length + 1;
+    return strcmp(kernel->family, name) == 0;
 }
 
 /* ---- Did you mean ---- */

@@ -9,7 +9,7 @@
 #include "argument.h"
 #include "message.h"
 
-/* Whether `name` is a kernel's name, or else its family's. */
+/* Whether `name` is a kernel's name, or else its family's; the names of their C functions do too. */
 int instance_is_named(const cf_module *module, const cf_kernel *kernel, const char *name);
 
 /* Any kernel that `name` means, as all of a family have the same parameter names; NULL where there is none. */

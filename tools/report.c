@@ -41,9 +41,14 @@ static void print_argument(const struct report *report, uint32_t i)
     printf("%s ", name);
     for (uint32_t d = 0; d < argument->array.ndims; d++)
         printf("%s%" PRId64, d ? "x" : "", argument->array.shape[d]);
-    printf("%s%s%s%s%s\n", argument->array.ndims ? "" : "1", argument->input ? " from " : "",
+    printf("%s%s%s%s%s", argument->array.ndims ? "" : "1", argument->input ? " from " : "",
            argument->input ? argument->input : "", argument->output ? " to " : "",
            argument->output ? argument->output : "");
+    if (argument->result && argument->array.count == 1) {
+        element_format(&type, argument->result, text);
+        printf(" = %s", text);
+    }
+    printf("\n");
 }
 
 /* A real expression of the annotation; -1 where there is none. */

@@ -540,10 +540,10 @@ int t_set_weights(const float weights[7])
     return cf_symbol_set(&t__d_weights, weights);
 }
 
-int t_set_weights_async(cf_stream cf__stream, const float weights[7]);
-int t_set_weights_async(cf_stream cf__stream, const float weights[7])
+int t_set_weights_async(cf_stream stream, const float weights[7]);
+int t_set_weights_async(cf_stream stream, const float weights[7])
 {
-    return cf_symbol_set_async(cf__stream, &t__d_weights, weights);
+    return cf_symbol_set_async(stream, &t__d_weights, weights);
 }
 
 extern void *const t__v_dt;
@@ -571,10 +571,10 @@ int t_set_dt(double dt)
     return cf_symbol_set(&t__d_dt, &dt);
 }
 
-int t_set_dt_async(cf_stream cf__stream, double dt);
-int t_set_dt_async(cf_stream cf__stream, double dt)
+int t_set_dt_async(cf_stream stream, double dt);
+int t_set_dt_async(cf_stream stream, double dt)
 {
-    return cf_symbol_set_async(cf__stream, &t__d_dt, &dt);
+    return cf_symbol_set_async(stream, &t__d_dt, &dt);
 }
 
 extern void *const t__v_table;
@@ -604,8 +604,8 @@ int t_set_table(const double table[2][3])
     return cf_symbol_set(&t__d_table, table);
 }
 
-int t_set_table_async(cf_stream cf__stream, const double table[2][3]);
-int t_set_table_async(cf_stream cf__stream, const double table[2][3])
+int t_set_table_async(cf_stream stream, const double table[2][3]);
+int t_set_table_async(cf_stream stream, const double table[2][3])
 {
-    return cf_symbol_set_async(cf__stream, &t__d_table, table);
+    return cf_symbol_set_async(stream, &t__d_table, table);
 }

@@ -39,14 +39,14 @@ CF_CHECKED int t_total_f32(const float *x, float *sum, int n);
 CF_CHECKED int t_total_f32_async(cf_stream stream, const float *x, float *sum, int n);
 
 CF_CHECKED int t_set_dt(double dt);
-CF_CHECKED int t_set_dt_async(cf_stream cf__stream, double dt);
+CF_CHECKED int t_set_dt_async(cf_stream stream, double dt);
 
 CF_CHECKED int t_set_table(const double table[2][3]);
-CF_CHECKED int t_set_table_async(cf_stream cf__stream, const double table[2][3]);
+CF_CHECKED int t_set_table_async(cf_stream stream, const double table[2][3]);
 
 /* The stencil's weights, from the middle outwards. */
 CF_CHECKED int t_set_weights(const float weights[7]);
-CF_CHECKED int t_set_weights_async(cf_stream cf__stream, const float weights[7]);
+CF_CHECKED int t_set_weights_async(cf_stream stream, const float weights[7]);
 
 /* No setter: launch.cu:15: somewhere is a pointer in constant memory,
  *    which a setter cannot fill from C; pass the pointer to the kernel */

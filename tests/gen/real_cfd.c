@@ -792,10 +792,10 @@ int t_set_filter_weight(const double filter_weight[5])
     return cf_symbol_set(&t__d_filter_weight, filter_weight);
 }
 
-int t_set_filter_weight_async(cf_stream cf__stream, const double filter_weight[5]);
-int t_set_filter_weight_async(cf_stream cf__stream, const double filter_weight[5])
+int t_set_filter_weight_async(cf_stream stream, const double filter_weight[5]);
+int t_set_filter_weight_async(cf_stream stream, const double filter_weight[5])
 {
-    return cf_symbol_set_async(cf__stream, &t__d_filter_weight, filter_weight);
+    return cf_symbol_set_async(stream, &t__d_filter_weight, filter_weight);
 }
 
 extern void *const t__v_relaxation;
@@ -823,8 +823,8 @@ int t_set_relaxation(double relaxation)
     return cf_symbol_set(&t__d_relaxation, &relaxation);
 }
 
-int t_set_relaxation_async(cf_stream cf__stream, double relaxation);
-int t_set_relaxation_async(cf_stream cf__stream, double relaxation)
+int t_set_relaxation_async(cf_stream stream, double relaxation);
+int t_set_relaxation_async(cf_stream stream, double relaxation)
 {
-    return cf_symbol_set_async(cf__stream, &t__d_relaxation, &relaxation);
+    return cf_symbol_set_async(stream, &t__d_relaxation, &relaxation);
 }

@@ -57,10 +57,10 @@ CF_CHECKED int t_smooth_async(cf_stream stream, const double *u, double *v, int 
 
 /* Weights of the five points of the filter, the middle one third. */
 CF_CHECKED int t_set_filter_weight(const double filter_weight[5]);
-CF_CHECKED int t_set_filter_weight_async(cf_stream cf__stream, const double filter_weight[5]);
+CF_CHECKED int t_set_filter_weight_async(cf_stream stream, const double filter_weight[5]);
 
 CF_CHECKED int t_set_relaxation(double relaxation);
-CF_CHECKED int t_set_relaxation_async(cf_stream cf__stream, double relaxation);
+CF_CHECKED int t_set_relaxation_async(cf_stream stream, double relaxation);
 
 /* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
 extern const struct cf_module t_registry;

@@ -1274,8 +1274,8 @@ int t_set_window(const float window[8])
     return cf_symbol_set(&t__d_window, window);
 }
 
-int t_set_window_async(cf_stream cf__stream, const float window[8]);
-int t_set_window_async(cf_stream cf__stream, const float window[8])
+int t_set_window_async(cf_stream stream, const float window[8]);
+int t_set_window_async(cf_stream stream, const float window[8])
 {
-    return cf_symbol_set_async(cf__stream, &t__d_window, window);
+    return cf_symbol_set_async(stream, &t__d_window, window);
 }

@@ -64,7 +64,7 @@ CF_CHECKED int t_transpose_f64_async(cf_stream stream, const double *source, dou
 
 /* The right half of a symmetric window. */
 CF_CHECKED int t_set_window(const float window[8]);
-CF_CHECKED int t_set_window_async(cf_stream cf__stream, const float window[8]);
+CF_CHECKED int t_set_window_async(cf_stream stream, const float window[8]);
 
 /* No setter: real_imaging.cu:20: luma is of a type that C does not know, 'a struct of its own'; use a scalar type,
  *    or a struct of a header that include(...) names */

@@ -543,10 +543,10 @@ int t_set_direction_x(const int direction_x[9])
     return cf_symbol_set(&t__d_direction_x, direction_x);
 }
 
-int t_set_direction_x_async(cf_stream cf__stream, const int direction_x[9]);
-int t_set_direction_x_async(cf_stream cf__stream, const int direction_x[9])
+int t_set_direction_x_async(cf_stream stream, const int direction_x[9]);
+int t_set_direction_x_async(cf_stream stream, const int direction_x[9])
 {
-    return cf_symbol_set_async(cf__stream, &t__d_direction_x, direction_x);
+    return cf_symbol_set_async(stream, &t__d_direction_x, direction_x);
 }
 
 extern void *const t__v_direction_y;
@@ -576,8 +576,8 @@ int t_set_direction_y(const int direction_y[9])
     return cf_symbol_set(&t__d_direction_y, direction_y);
 }
 
-int t_set_direction_y_async(cf_stream cf__stream, const int direction_y[9]);
-int t_set_direction_y_async(cf_stream cf__stream, const int direction_y[9])
+int t_set_direction_y_async(cf_stream stream, const int direction_y[9]);
+int t_set_direction_y_async(cf_stream stream, const int direction_y[9])
 {
-    return cf_symbol_set_async(cf__stream, &t__d_direction_y, direction_y);
+    return cf_symbol_set_async(stream, &t__d_direction_y, direction_y);
 }

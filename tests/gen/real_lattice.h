@@ -48,10 +48,10 @@ CF_CHECKED int t_xpay_double_async(cf_stream stream, const double *x, double *y,
 
 /* The nine directions of D2Q9. */
 CF_CHECKED int t_set_direction_x(const int direction_x[9]);
-CF_CHECKED int t_set_direction_x_async(cf_stream cf__stream, const int direction_x[9]);
+CF_CHECKED int t_set_direction_x_async(cf_stream stream, const int direction_x[9]);
 
 CF_CHECKED int t_set_direction_y(const int direction_y[9]);
-CF_CHECKED int t_set_direction_y_async(cf_stream cf__stream, const int direction_y[9]);
+CF_CHECKED int t_set_direction_y_async(cf_stream stream, const int direction_y[9]);
 
 /* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
 extern const struct cf_module t_registry;
