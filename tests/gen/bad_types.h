@@ -4,6 +4,14 @@ struct shared {
     float h;
 };
 
+struct shaped {
+    int sizes[3];
+    unsigned int kind : 3;
+    struct {
+        int n;
+    } inner;
+};
+
 #ifdef __cplusplus
 namespace geometry {
 struct point {
