@@ -146,7 +146,7 @@ def _headers(cursor, name):
         text = token.text[1:-1]
         if token.kind != 'string' or token.text[0] != '"' or not text or '\\' in text:
             raise ExprError(token, 'include takes the names of headers, as in include("types.h")' + found(token))
-        headers.append(text)
+        headers.append(token)
         if not cursor.accept(','):
             break
     cursor.expect(')', f'to close {name.text}')

@@ -3,6 +3,11 @@ classes of the file that it uses."""
 
 import re
 
+from brackets import split
+from declare import behind_template
+
+_KEYS = {'struct', 'class', 'union', 'enum', 'final'}
+
 # What no loop over threads can run.
 _WORDS = re.compile(
     r'__shared__|__sync(threads|warp)\w*|__shfl\w*|__(any|all|ballot|activemask|match)\w*|__reduce_\w+_sync|asm|__asm__|'
@@ -14,7 +19,7 @@ def reachable(roots, everything):
     """The declarations whose names stand in the roots, or in what they reach: functions, classes and variables."""
     named = {}
     for declaration in everything:
-        for name in _names(declaration):
+        for name in names(declaration):
             named.setdefault(name, []).append(declaration)
     seen, pending = {id(d) for d in roots}, list(roots)
     # No name leads to an operator.
@@ -36,14 +41,29 @@ def reachable(roots, everything):
     return found
 
 
-def _names(declaration):
+def names(declaration):
+    """The names that a declaration gives."""
     if declaration.function is not None:
-        token = declaration.head[declaration.function]
-        if token.text == 'operator':
-            return ['operator']
-        return [token.text]
-    return [t.text for t in declaration.head if t.kind == 'identifier'] + [t.text for t in declaration.tail
-                                                                          if t.kind == 'identifier']
+        return [declaration.head[declaration.function].text]
+    head = declaration.head[behind_template(declaration.head):]
+    if not head:
+        return []
+    first = head[0].text
+    if first == 'using':
+        return [t.text for t in head[1:2]]
+    found = [t.text for t in declaration.tail if t.kind == 'identifier']
+    if first in ('typedef', 'struct', 'class', 'union', 'enum'):
+        found += [t.text for t in head[1:] if t.kind == 'identifier'][:4] + [t.text for t in head[-1:]]
+        if 'enum' in [t.text for t in head[:2]]:
+            found += [t.text for t in declaration.body or () if t.kind == 'identifier']
+        return [n for n in found if n not in _KEYS]
+    # A variable: what stands in front of its extents or its value.
+    for part in split(head, ','):
+        end = next((i for i, t in enumerate(part) if t.text in ('=', '[')), len(part))
+        found += [t.text for t in part[:end] if t.kind == 'identifier'][-1:]
+        if any(t.text == '(' for t in part[:end]):      # of a pointer to functions
+            found += [b.text for a, b in zip(part, part[1:]) if a.text == '*' and b.kind == 'identifier']
+    return found
 
 
 def first_use(kernel, everything, words=None):

@@ -3,6 +3,7 @@
 import re
 
 import collective
+from brackets import without_attributes
 
 # What is left of a function that is taken out: directives that decide what is compiled.
 _KEPT = re.compile(r'[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|else|endif|define|undef)\b')
@@ -10,33 +11,35 @@ _PIECE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])
 _COMMENT = re.compile(r'(/\*.*?\*/|//[^\n]*)|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
 
 
-def copy(lines, path, declarations, kernels, functions):
+def copy(lines, path, declarations, kernels, functions, constants):
     """`kernels` are the declarations of the kernels that the CPU runs as they are, `functions` the names of those that it
-    runs instead of others. Taken out are: functions that none of them reaches, and all that only a host program has."""
-    callable_ = [d for d in declarations if d.function is not None and not d.has('__global__')]
-    # What initializes variables runs on the host as well.
-    on_host = {id(d) for d in collective.reachable(
-        [d for d in callable_ if _name(d) in functions] +
-        [d for d in declarations if d.function is None and d.body is None], callable_)}
-    on_device = {id(d) for d in collective.reachable(
-        list(kernels) + [d for d in declarations if d.function is None], callable_)}
-    lines = [line + '\n' for line in lines]
+    runs instead of others, `constants` the names of those whose values are proven. What no name leads to from there is taken out, and functions of host code that are reached
+    from device code alone: a wrapper may have its kernel's name."""
     kept = {id(d) for d in kernels}
+    others = [d for d in declarations if not d.has('__global__')]
+    data = [d for d in others if d.function is None and d.has('__constant__')]
+    proven = [d for d in others if d.function is None and constants.intersection(collective.names(d))]
+    on_device = collective.reachable(list(kernels) + data + proven, others)
+    on_host = collective.reachable([d for d in others if _name(d) in functions] +
+                                   [d for d in on_device if d.function is None and not d.is_class], others)
+    device, host = {id(d) for d in on_device}, {id(d) for d in on_host}
     edits = []      # (first token, last token, what to put before the first; '': take it out; None: take all out)
     for declaration in declarations:
         first, last = declaration.head[0], declaration.last
         if first.file != path:
             continue
-        if declaration.function is not None and id(declaration) in kept:
+        is_needed = id(declaration) in host or id(declaration) in device and (
+            declaration.function is None or _is_device(declaration))
+        if id(declaration) in kept:
             # The word is in __global__ already.
             edits += [(t, t, '') for t in declaration.head if t.text == 'inline' and t.exact]
-        elif declaration.function is not None and declaration.body is not None:
-            if id(declaration) not in on_host and not (_is_device(declaration) and id(declaration) in on_device):
-                edits.append((first, last, None))
-        elif declaration.has('__constant__') and declaration.function is None and not (
-                declaration.has('static') or declaration.has('extern') or declaration.has('const') or
-                declaration.has('constexpr')):
-            edits.append((first, last, 'static '))
+        elif not is_needed and not declaration.is_directive:
+            edits.append((first, last, None))
+        elif declaration in data and not any(declaration.has(w) for w in ('static', 'extern', 'const', 'constexpr',
+                                                                         'template')):
+            place = _behind_attributes(declaration.head)
+            edits.append((place, place, 'static '))
+    lines = [line + '\n' for line in lines]
     for first, last, insertion in reversed(edits):
         line = lines[first.line - 1] if first.line <= len(lines) else ''
         if insertion is not None and first.exact:
@@ -47,6 +50,12 @@ def copy(lines, path, declarations, kernels, functions):
             if end is not None:
                 _blank(lines, first, last.line, end)
     return f'#line 1 "{path}"\n' + _without_launches(''.join(lines))
+
+
+def _behind_attributes(head):
+    """The first token of a variable's type: `static` may not stand in front of alignas(...)."""
+    plain = without_attributes(head)
+    return next((t for t in plain if t.kind == 'identifier'), head[0])
 
 
 def _without_launches(text):
@@ -84,10 +93,12 @@ def _is_device(declaration):
 
 
 def _closing(lines, first, last):
-    """The column behind the brace that closes a function. Tokens of macros may be found at braces that are not theirs, so
+    """The column behind the last token of a declaration. Tokens of macros may be found at braces that are not theirs, so
     the text is asked first; where it has others, as in what #if leaves out, the token."""
     if last.line > len(lines):
         return None
+    if last.text != '}':
+        return last.column - 1 + len(last.text) if last.exact else None
     text = ''.join(lines[first.line - 1:last.line])[first.column - 1:]
     depth = 0
     for match in _PIECE.finditer(text):

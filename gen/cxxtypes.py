@@ -1,5 +1,7 @@
 """The types that C and CUDA share: C's and CUDA's own by name, and those that a kernel file declares."""
 
+from dataclasses import replace
+
 from model import CType
 
 
@@ -160,7 +162,17 @@ class Types:
             'struct', 'union', 'enum', 'class') else None
         if declared is not None:
             return declared
-        return builtin(words) or REFUSED.get(text)
+        return builtin(words) or REFUSED.get(text) or self._complex(scope, text)
+
+    def _complex(self, scope, text):
+        """complex<real>, where real is a name of a type."""
+        template, _, rest = text.partition('complex<')
+        if not rest or not rest.endswith('>'):
+            return None
+        of = self.find(scope, rest[:-1].split())
+        named = template or 'thrust::'      # by a using declaration
+        found = BUILTIN.get(f'{named}complex<{of.c}>') if isinstance(of, CType) else None
+        return replace(found, cxx=f'{template}complex<{of.c}>') if found else None
 
     def constant(self, scope, name):
         """The value of an integer constant; None where there is none of the name."""

@@ -15,6 +15,19 @@ class Declaration:
         self.last = head[-1]        # the last token of all
         self.function = _function_name(head)
 
+    @property
+    def is_class(self):
+        """Whether it defines a class or an enumeration, perhaps a template, and no variable with it."""
+        first = next((t.text for t in self.head[behind_template(self.head):]), '')
+        return (self.function is None and self.body is not None and
+                first in ('struct', 'class', 'union', 'enum', 'typedef') and '=' not in [t.text for t in self.head])
+
+    @property
+    def is_directive(self):
+        """Whether it names nothing that could be reached: using directives and declarations, namespace aliases."""
+        return self.head[0].text in ('using', 'namespace', 'static_assert', 'extern', 'template') and self.body is None \
+            and self.function is None or self.head[0].text == 'using'
+
     def has(self, word):
         return any(t.text == word for t in self.head)
 
@@ -114,7 +127,9 @@ def _open_scope(items, at, scopes):
     if items[at].text == 'extern' and not isinstance(items[at + 1], Pragma) and items[at + 1].kind == 'string' and text(2) == '{':
         scopes.append('::')         # a linkage block names no scope
         return at + 3
-    ahead = 1 if items[at].text == 'inline' and text(1) == 'namespace' else 0
+    # The names in an inline namespace are those of the namespace around it.
+    is_inline = items[at].text == 'inline' and text(1) == 'namespace'
+    ahead = 1 if is_inline else 0
     if text(ahead) != 'namespace' or items[at].kind != 'identifier':
         return 0
     ahead += 1
@@ -124,7 +139,7 @@ def _open_scope(items, at, scopes):
         ahead += 1
     if text(ahead) != '{':
         return 0
-    scopes.append(names)
+    scopes.append('::' if is_inline else names)
     return at + ahead + 1
 
 

@@ -10,8 +10,8 @@ def emit_source(file):
 
 
 def emit(file, prefix):
-    text = [banner(file.path), f'#include "cuferry/host.cuh"\n#include "{file.stem}.host.cu"\n\n'
-            '#include <cuferry/registry.h>\n', copyable(file), values(file)]
+    # No header comes behind the kernel file, whose macros may be called as anything.
+    text = [banner(file.path), f'#include "cuferry/host.cuh"\n#include "{file.stem}.host.cu"\n\n', copyable(file), values(file)]
     seen = set()
     for instance in file.instances:
         for variant in instance.all_variants:
@@ -45,7 +45,7 @@ def _body(instance, prefix, seen):
     sizes = ', '.join(f'sizeof({p.cxx})' for p in instance.params) or '0'
     table = host_bytes(prefix, instance)
     text += fold(f'extern "C" {{\nextern const uint32_t {table}[];\nconst uint32_t {table}[] = {{{sizes}}};\n}}\n', 8)
-    text += (f'extern "C" void {host_body(prefix, instance)}(const cf_host_launch *cf__launch, uint64_t cf__begin, '
+    text += (f'extern "C" void {host_body(prefix, instance)}(const cf__host_launch *cf__launch, uint64_t cf__begin, '
              'uint64_t cf__end)\n{\n')
     for number, param in enumerate(instance.params):
         ctype = f'{param.cxx}const' if param.pointer else f'const {param.cxx}'

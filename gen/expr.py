@@ -236,7 +236,7 @@ def _name(cursor, token):
         spelled += cursor.take().text
         if not spelled.endswith('::') and not re.fullmatch(r'(?:::)?(?:\w+::)*[A-Za-z_]\w*', spelled):
             raise ExprError(token, f"expected a name, found '{spelled}'")
-    path = ''
+    path, indices = '', []
     while cursor.at('.'):
         cursor.take()
         member = cursor.take()
@@ -244,12 +244,10 @@ def _name(cursor, token):
             raise ExprError(member, f"expected a member of {spelled}{path}" + found(member))
         path += '.' + member.text
         while cursor.accept('['):
-            index = cursor.take()
-            if index.kind != 'number':
-                raise ExprError(index, f'the index of {spelled}{path} is a number' + found(index))
-            path += f'[{_number(index)}]'
-            cursor.expect(']', f'after the index of {spelled}{path}')
-    return Node('MEMBER', token, spelled, path[1:]) if path else Node('NAME', token, spelled)
+            indices.append(parse(cursor))
+            path += f'[{{{len(indices) - 1}}}]'
+            cursor.expect(']', f'after the index of {spelled}')
+    return Node('MEMBER', token, spelled, path[1:], indices) if path else Node('NAME', token, spelled)
 
 
 class Names:
@@ -292,8 +290,15 @@ class Names:
                     'bit-field': 'a bit-field, which has no address', 'struct': 'a struct'}.get(ctype.kind, ctype.cxx)
             raise ExprError(token, f'{name} is {what}; an expression takes {"numbers" if real else "integers"}')
 
-    def member(self, token, spelled, path, real):
-        """A member of a parameter; its C type's name is None where the C compiler has to tell."""
+    def _index(self, node):
+        value = constant_value(compile_expr(node, '', self))
+        if value is None or value < 0:
+            raise ExprError(node.token, 'the index of a member is a constant')
+        return value
+
+    def member(self, token, spelled, path, indices, real):
+        """A member of a parameter; its C type's name is empty where the C compiler has to tell."""
+        path = path.format(*(self._index(i) for i in indices))
         number = next((i for i, p in enumerate(self.params) if p[0] == spelled), None)
         if number is None:
             raise ExprError(token, f"'{spelled}' is no parameter of the kernel" + self._suggestion(spelled))

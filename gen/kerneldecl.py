@@ -74,8 +74,11 @@ def read_kernel(declaration):
     before = head[declaration.function - 1]
     if before.text == '::':
         raise ExprError(kernel.token, 'annotate the kernel where it is declared, in its namespace')
+    before = []
     while cursor.token is not kernel.token:
-        cursor.take()
+        before.append(cursor.take().text)
+    if 'void' not in before and 'auto' not in before:
+        raise ExprError(kernel.token, 'a kernel returns void')
     cursor.take()
     _params(cursor, kernel)
     return kernel

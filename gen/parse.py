@@ -46,6 +46,7 @@ class _File:
     def read(self, stem):
         before = self._diagnostics.count
         self._walk()
+        self._check_includes()
         kernels = []
         for clauses, declaration, doc in self._kernels:
             kernel = self._kernel(clauses, declaration, doc)
@@ -57,7 +58,8 @@ class _File:
         host = ''
         if self._diagnostics.count == before:
             host = self._host_source(kernels)
-        return KernelFile(self._path, stem, tuple(kernels), tuple(self._symbols), tuple(self._includes),
+        return KernelFile(self._path, stem, tuple(kernels), tuple(self._symbols),
+                          tuple(t.text[1:-1] for t in self._includes),
                           tuple(self._notes), tuple(self._proofs), host)
 
     # ---- Walking over the file
@@ -92,7 +94,16 @@ class _File:
         self._add_includes(clauses)
 
     def _add_includes(self, clauses):
-        self._includes += [h for h in clauses.includes if h not in self._includes]
+        self._includes += [token for token in clauses.includes if token.text not in [t.text for t in self._includes]]
+
+    def _check_includes(self):
+        """Types come from headers that the kernel file itself includes."""
+        for token in self._includes:
+            name = os.path.normpath(token.text[1:-1])
+            if not any(os.path.normpath(p) == name or os.path.normpath(p).endswith('/' + name.lstrip('./'))
+                       for p in self._scanner.paths):
+                self._error(token, f'this file does not include {name}; include("...") names a header whose types it '
+                                   'shares with C')
 
     def _annotated(self, clauses, first, declaration, before):
         if not clauses.is_kernel:
@@ -119,14 +130,15 @@ class _File:
 
     def _symbol(self, declaration):
         """Data that C cannot name have no setter; the header says why."""
-        try:
-            for token, symbol in read_symbols(declaration, self._declared):
-                self._check_header(token, symbol.type)
-                first = declaration.head[0]
+        first = declaration.head[0]
+        for read in read_symbols(declaration):
+            try:
+                symbol = read(self._declared)
+                self._check_header(first, symbol.type)
                 doc = comment_above(self._scanner.source_shown(first.file), first.line)
                 self._symbols.append(replace(symbol, doc=doc))
-        except ExprError as error:
-            self._notes.append(f'{error.token.file}:{error.token.line}: {error}')
+            except ExprError as error:
+                self._notes.append(f'{error.token.file}:{error.token.line}: {error}')
 
     # ---- Types
 
@@ -291,7 +303,8 @@ class _File:
             if parameter.is_type:
                 if words is None:
                     raise ExprError(token, f"{parameter.name} is a type, found '{text}'")
-                ctype = self._type(token, words, declaration.scope)
+                ctype = filled.get(words[0]) if len(words) == 1 and isinstance(filled.get(words[0]), CType) else \
+                    self._type(token, words, declaration.scope)
                 if ctype is VOID:
                     raise ExprError(token, "'void' is no type that an instance can have")
                 filled[parameter.name] = ctype
@@ -462,7 +475,9 @@ class _File:
         kept += [d for d in self._declarations if d.function is not None and d.has('__global__') and
                  id(d) not in annotated and d.head[d.function].text in names]
         functions = {c.host.text for c, _, _ in self._kernels if c.host}
-        return cpusource.copy(self._scanner.source(self._scanner.path), self._path, self._declarations, kept, functions)
+        constants = {name.rsplit('::', 1)[-1] for _, name, _ in self._proofs}
+        return cpusource.copy(self._scanner.source(self._scanner.path), self._path, self._declarations, kept, functions,
+                              constants)
 
 
 def _default(parameter):

@@ -71,6 +71,7 @@ class Scanner:
         self._diagnostics = diagnostics
         self._sources: Dict[str, Optional[List[str]]] = {}
         self._macros = Macros()
+        self.paths = set()      # of all files that were read, as the preprocessor names them
         self.path = None    # of the kernel file itself, as the preprocessor was given it
         self._first_marker()
 
@@ -84,7 +85,7 @@ class Scanner:
         """The lines of a source file; none where it cannot be read."""
         if path not in self._sources:
             try:
-                with open(path, encoding='utf-8', errors='replace') as file:
+                with open(path, encoding='utf-8-sig', errors='replace') as file:
                     text = file.read()
                 self._diagnostics.add_source(self._display(path), text)
                 self._sources[path] = text.split('\n')
@@ -106,6 +107,7 @@ class Scanner:
                 if marker:
                     yield from self._flush(pending, path, first)
                     pending = []
+                    self.paths.add(_unescape(marker.group(2)))
                     path, number, system = _unescape(marker.group(2)), int(marker.group(1)), '3' in marker.group(3).split()
                     first = number
                     continue

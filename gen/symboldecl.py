@@ -8,36 +8,39 @@ from model import Symbol
 from typedecl import CLASSES
 
 
-def read_symbols(declaration, declared):
-    """(token of the name, Symbol) of each variable in a __constant__ declaration that a program may set."""
+def read_symbols(declaration):
+    """The declarators of a __constant__ declaration whose variables a program may set: functions that give the Symbol of
+    one, or raise ExprError with the reason why it has no setter."""
     words = {t.text for t in declaration.head}
-    if 'extern' in words or 'const' in words or 'constexpr' in words:
+    if words & {'extern', 'const', 'constexpr'} or declaration.head[0].text == 'template':
         return
     head = without_attributes(declaration.head)
     if words & CLASSES and declaration.body is not None and '=' not in words:
         name = next((t for t in declaration.tail if t.kind == 'identifier'), head[0])
-        _no_symbol(name, 'a struct of its own')
-    for number, declarator in enumerate(split(head, ',')):
-        at = next((i for i, t in enumerate(declarator) if t.text in ('=', '[')), len(declarator))
-        name = declarator[at - 1] if at else declaration.head[-1]
-        if name.kind != 'identifier':
-            _no_symbol(name, 'a pointer to an array')
-        if number == 0:
-            base = [t for t in declarator[:at - 1]]
-            ctype = _symbol_type(declaration, declared, base, name)
-        elif any(t.text == '*' for t in declarator):
-            ctype = None
-        if ctype is None or any(t.text in '*&' for t in declarator[:at] if t.kind == 'punctuation'):
-            raise ExprError(name, f'{name.text} is a pointer in constant memory, which a setter cannot fill from C; pass '
-                                  'the pointer to the kernel')
-        scope = ''.join(s + '::' for s in declaration.scope if s)
-        yield name, Symbol(name.text, scope + name.text, (), name.location, ctype,
-                           tuple(_symbol_extents(declarator[at:], name, declaration, declared)))
+        yield lambda declared: _no_symbol(name, 'a struct of its own')
+        return
+    declarators = split(head, ',')
+    first = declarators[0]
+    end = next((i for i, t in enumerate(first) if t.text in ('=', '[', '*', '&')), len(first))
+    # The words of the type, without the first variable's name.
+    base = first[:end] if end < len(first) and first[end].text in '*&' else first[:end - 1]
+    for declarator in declarators:
+        yield lambda declared, declarator=declarator: _symbol(declaration, declared, base, declarator)
+
+
+def _symbol(declaration, declared, base, declarator):
+    at = next((i for i, t in enumerate(declarator) if t.text in ('=', '[')), len(declarator))
+    name = declarator[at - 1] if at else declaration.head[-1]
+    if any(t.text in '*&' for t in declarator[:at] if t.kind == 'punctuation') or name.kind != 'identifier':
+        raise ExprError(name, f'{name.text} is a pointer in constant memory, which a setter cannot fill from C; pass the '
+                              'pointer to the kernel')
+    ctype = _symbol_type(declaration, declared, base, name)
+    scope = ''.join(s + '::' for s in declaration.scope if s)
+    return Symbol(name.text, scope + name.text, (), name.location, ctype,
+                  tuple(_symbol_extents(declarator[at:], name, declaration, declared)))
 
 
 def _symbol_type(declaration, declared, base, name):
-    if any(t.text in '*&<(' for t in base if t.kind == 'punctuation') and not any(t.text == 'complex' for t in base):
-        return None if any(t.text == '*' for t in base) else _no_symbol(name, ' '.join(t.text for t in base))
     words = expr.type_words(Cursor([t for t in base if t.text != 'volatile'] + [Token('end', '', '', 0, 0)]))
     ctype = declared.types.find(declaration.scope, words) if words else None
     if isinstance(ctype, str):

@@ -53,13 +53,24 @@ class Declared:
         return ctype
 
     def _typedef(self, declaration):
-        head, scope = declaration.head, declaration.scope
+        head = declaration.head
         if declaration.body is not None:
             names = [t.text for t in declaration.tail if t.kind == 'identifier']
             if names:
                 self._tagged(declaration, head[1:], names[-1] if '*' not in [t.text for t in declaration.tail] else None)
             return
-        name = head[-1]
+        if any(t.text == ',' for t in head) and not any(t.text == '(' for t in head):
+            first, *others = split(head, ',')
+            self._typedef_of(declaration, first)
+            base = [t for t in first[:-1] if t.kind == 'identifier' or t.text == '::']
+            for other in others:
+                self._typedef_of(declaration, base + other)
+            return
+        self._typedef_of(declaration, head)
+
+    def _typedef_of(self, declaration, head):
+        """`typedef`, words of a type, a declarator."""
+        scope, name = declaration.scope, head[-1]
         if name.kind != 'identifier' or any(t.text in '(*&[' for t in head if t.kind == 'punctuation'):
             # (*name)(...) declares a pointer to a function or an array; else the name comes last.
             inner = [b for a, b in zip(head, head[1:]) if a.text in '*&' and b.kind == 'identifier']
@@ -76,7 +87,7 @@ class Declared:
                                                         '* in the kernel')
             return
         cursor = Cursor(list(tokens) + [Token('end', '', '', 0, 0)])
-        words = [w for w in expr.type_words(cursor) if w not in SPECIFIERS]
+        words = [w for w in expr.type_words(cursor) if w not in SPECIFIERS | {'const', 'volatile'}]
         found_type = self.types.find(declaration.scope, words)
         if found_type is not None and cursor.token.kind == 'end':
             self.types.declare(declaration.scope, name, found_type)
@@ -223,9 +234,19 @@ class Declared:
                 words = [w for w in words if w not in SPECIFIERS | {'const', 'auto'}]
                 base = self.types.find(declaration.scope, words) if words else None
                 is_integer = not words or isinstance(base, CType) and base.kind in ('integer', 'enum')
-            if is_integer:
-                self.types.declare_constant(declaration.scope, tokens[at - 1].text,
-                                            self.evaluate(tokens[at + 1:], declaration.scope))
+            value = self.evaluate(tokens[at + 1:], declaration.scope) if is_integer else None
+            if value is not None and words:
+                value = _converted(value, base)
+            self.types.declare_constant(declaration.scope, tokens[at - 1].text, value)
+
+
+def _converted(value, ctype):
+    """A value as a variable of an integer type has it."""
+    if ctype.enum == 'CF_BOOL':
+        return int(value != 0)
+    bits = 8 * (ctype.bytes or 8)
+    value &= (1 << bits) - 1
+    return value - (1 << bits) if ctype.enum.startswith('CF_I') and value >> (bits - 1) else value
 
 
 def _declared_name(tokens):

@@ -20,9 +20,10 @@ static int check_condition(const cf_kernel *kernel, const cf_check *check, void 
     const cf_expr *expr = &check->condition;
     cf__describe(kernel, &expr, 1, args, values, sizeof values);
     if (status != CF_OK)
-        return cf__fail(status, "%s: the check %s overflows or divides by 0 with %s", kernel->function, check->text,
-                        values);
-    return cf__fail(CF_EINVAL, "%s: the check %s fails with %s", kernel->function, check->text, values);
+        return cf__fail(status, "%s: the check %s overflows or divides by 0%s%s", kernel->function, check->text,
+                        *values ? " with " : "", values);
+    return cf__fail(CF_EINVAL, "%s: the check %s fails%s%s", kernel->function, check->text, *values ? " with " : "",
+                    values);
 }
 
 int cf__check_arguments(const cf_kernel *kernel, void *const args[])

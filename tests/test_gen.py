@@ -91,7 +91,7 @@ class GeneratorTest:
     def device(self, stems):
         """nvcc takes the device source of every case, and its PTX names every entry."""
         nvcc = shutil.which('nvcc') or shutil.which('/usr/local/cuda/bin/nvcc')
-        good = [s for s in stems if os.path.exists(os.path.join(CASES, f'{s}.h'))]
+        good = [s for s in stems if os.path.exists(os.path.join(CASES, f'{s}.json'))]
         if not nvcc:
             self.tap.skip('nvcc_compiles_device_sources', 'there is no nvcc')
             return

@@ -27,10 +27,18 @@ template <typename T> static inline CF__INLINE T cf__read(const void *argument)
     return *reinterpret_cast<T *>(bytes);
 }
 
-/* Runs every thread of blocks `begin` to `end` - 1. Launch is cf_host_launch: the header that declares it comes after
- * the kernel file, whose own includes decide what cf_half is (types.h). */
-template <typename Launch, typename Thread>
-static inline CF__INLINE void cf__run(const Launch *launch, uint64_t begin, uint64_t end, Thread thread)
+/* The cf_host_launch of registry.h, which is not included here: the kernel file's own includes decide what cf_half is
+ * (types.h), and its macros what is left of a header behind it. A test compares the two. */
+struct cf__host_launch {
+    struct {
+        uint32_t x, y, z;
+    } grid, block;
+    void *const *args;
+};
+
+/* Runs every thread of blocks `begin` to `end` - 1. */
+template <typename Thread>
+static inline CF__INLINE void cf__run(const cf__host_launch *launch, uint64_t begin, uint64_t end, Thread thread)
 {
     const auto grid = launch->grid, block = launch->block;
     gridDim = {grid.x, grid.y, grid.z};
