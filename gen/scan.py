@@ -1,5 +1,6 @@
 """Preprocessed text to tokens with the source's file, line and column, and to annotations with their macros expanded."""
 
+import functools
 import os
 import re
 import subprocess
@@ -107,8 +108,9 @@ class Scanner:
                 if marker:
                     yield from self._flush(pending, path, first)
                     pending = []
-                    self.paths.add(_unescape(marker.group(2)))
-                    path, number, system = _unescape(marker.group(2)), int(marker.group(1)), '3' in marker.group(3).split()
+                    path = _unescape(marker.group(2))
+                    self.paths.add(path)
+                    number, system = int(marker.group(1)), '3' in marker.group(3).split()
                     first = number
                     continue
                 if line.startswith(('#define ', '#undef ')):
@@ -154,9 +156,11 @@ class Scanner:
         text = _directive(source, number) if number <= len(source) else line
         file = self._display(path)
         column = len(text) - len(text.lstrip()) + 1
-        tokens = tokenize(line[_PRAGMA.match(line).end():], file, number, 1)
         match = _PRAGMA.match(text)
         placed = tokenize(text[match.end():], file, number, match.end() + 1) if match else []
+        # Most are written as the preprocessor has them, but for blanks.
+        is_same = match is not None and text.replace('\\\n', ' ').split() == line.split()
+        tokens = placed if is_same else tokenize(line[_PRAGMA.match(line).end():], file, number, 1)
         # What the preprocessor saw counts: it may come from _Pragma() in a macro, or have lines that go on in a comment.
         last = Token('', '', file, number, column)
         for at, token in enumerate(tokens):
@@ -175,6 +179,7 @@ class Scanner:
         return Pragma(location, path, tuple(tokens), is_read)
 
 
+@functools.lru_cache(maxsize=None)
 def _unescape(name):
     return re.sub(r'\\(.)', r'\1', name)
 

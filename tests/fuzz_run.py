@@ -235,7 +235,7 @@ class Judge:
             elif not place:
                 return Failure('every message has a place', 'placeless ' + _general(line), messages)
             elif shown and not is_renumbered and int(shown.group(1)) == place[1]:
-                stands = ''.join(sources[place[0]][place[1] - 1:place[1]])
+                stands = ''.join(sources[place[0]][place[1] - 1:place[1]]).lstrip('\ufeff')
                 # Control characters are shown as blanks.
                 if shown.group(2) != re.sub(r'[\x00-\x08\x0a-\x1f\x7f]', ' ', stands):
                     return Failure('every message has a place', 'shows another line', messages)

@@ -128,8 +128,8 @@ class ProofTest:
                 text = opened.read()
             changed += old in text
             # Constant data are static in the copy.
-            for a, b in ((old, new), (old.replace('__constant__ ', '__constant__ static '), new)):
-                text = text.replace(a, b)
+            for spelled in {old, old.replace('__constant__ ', '__constant__ static ')}:
+                text = text.replace(spelled, new)
             with open(path, 'w', encoding='utf-8') as opened:
                 opened.write(text)
         return changed

@@ -208,7 +208,7 @@ extern "C" void body(const cf__host_launch *launch, uint64_t begin, uint64_t end
                             '{ __shared__ int s; s = threadIdx.x + INT_MAX; }\nfloat pi = CUDART_PI_F;\n')
         code, out, err = run([*self.cxx, '-E', '-x', 'c++', '-std=c++17', '-DCF__SCAN', '-D__CUDACC__',
                               f'-I{INCLUDE}/cuferry', f'-I{INCLUDE}', source])
-        own = [line for line in out.splitlines() if not line.startswith('#')]
+        own = [' '.join(' '.join(line for line in out.splitlines() if not line.startswith('#')).split())]
         expected = ('__global__ void __launch_bounds__(256) kernel(const __grid_constant__ int n, half *h)',
                     '{ __shared__ int s; s = threadIdx.x + 2147483647; }', 'float pi = 3.14')
         lost = [line for line in expected if not any(line in o.replace('0x7fffffff', '2147483647') for o in own)]

@@ -11,8 +11,8 @@ __global__ void check(int *wrong)
            __ffsll(1ll << (40 + zero)) == 41);
     EXPECT(__brev(1u + zero) == 0x80000000 && __brev(0x12345678u) == 0x1e6a2c48 && __brevll(2) == 1ull << 62);
     EXPECT(__byte_perm(0x33221100 + zero, 0x77665544, 0x7531) == 0x77553311);
-    EXPECT(__byte_perm(0x33228100 + zero, 0x77665544, 0x0009) == 0x000000ff);
-    EXPECT(__byte_perm(0x33228100 + zero, 0x77665544, 0x889a) == 0x0000ff00);
+    EXPECT(__byte_perm(0x33228100 + zero, 0x77665544, 0x0009) == 0x00000081);
+    EXPECT(__byte_perm(0x33228100 + zero, 0x77665544, 0x889a) == 0x00008122);
     EXPECT(__funnelshift_l(0x89abcdef, 0x01234567, 8 + zero) == 0x23456789);
     EXPECT(__funnelshift_l(0x89abcdef, 0x01234567, 32 + zero) == 0x01234567);
     EXPECT(__funnelshift_lc(0x89abcdef, 0x01234567, 32 + zero) == 0x89abcdef);

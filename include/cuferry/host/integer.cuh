@@ -59,9 +59,8 @@ CF__FN unsigned int __byte_perm(unsigned int x, unsigned int y, unsigned int sel
     const unsigned long long bytes = (unsigned long long)y << 32 | x;
     unsigned int chosen = 0;
     for (int i = 0; i < 4; i++) {
-        const unsigned int selector = selectors >> 4 * i;
-        const unsigned int byte = (unsigned int)(bytes >> 8 * (selector & 7)) & 0xff;
-        chosen |= (selector & 8 ? (byte & 0x80 ? 0xff : 0) : byte) << 8 * i;
+        const unsigned int selector = selectors >> 4 * i & 7;
+        chosen |= ((unsigned int)(bytes >> 8 * selector) & 0xff) << 8 * i;
     }
     return chosen;
 }
