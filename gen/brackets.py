@@ -1,7 +1,8 @@
 """Token lists of declarations: brackets, lists with separators, attributes."""
 
 # Words in front of a parenthesis that are no function's name.
-ATTRIBUTES = {'__launch_bounds__', '__attribute__', '__attribute', '__align__', '__builtin_align__', 'alignas', '_Alignas',
+ATTRIBUTES = {'__launch_bounds__', '__attribute__', '__attribute', '__align__', '__builtin_align__', 'alignas',
+              '_Alignas',
                'decltype', '__declspec', '__maxnreg__', '__cluster_dims__', '__block_size__', 'noexcept', 'explicit',
                'requires', 'throw', '__typeof__', 'typeof', '__nv_pure__', 'static_assert', '_Static_assert'}
 # Words that say nothing about a type.

@@ -209,7 +209,8 @@ def _arrays(cursor, clauses, direction):
         if len(dims) > MAX_ARRAY_DIMS:
             raise ExprError(name, f'{name.text} has more than {MAX_ARRAY_DIMS} dimensions')
         if name.text in clauses.arrays:
-            raise ExprError(name, f'{name.text} stands in two clauses; name it once, inout where it is read and written')
+            raise ExprError(name, f'{name.text} stands in two clauses; name it once, inout where it is read and '
+                                  'written')
         clauses.arrays[name.text] = Array(name, direction, dims)
         if not cursor.accept(','):
             return
@@ -241,7 +242,8 @@ def _argument(cursor):
     if words and cursor.at('<') and not words[-1].isdigit():
         cursor.take()
         if expr.type_words(cursor) and cursor.at('>', ',', '*'):
-            raise ExprError(token, f'{words[-1]}<...> is a class, which C does not have; let the kernel take its elements')
+            raise ExprError(token, f'{words[-1]}<...> is a class, which C does not have; let the kernel take its '
+                                   'elements')
     cursor.reset(mark)
     tree, text = _expression(cursor)
     return Argument(token, None, tree, text)

@@ -12,9 +12,10 @@ _COMMENT = re.compile(r'(/\*.*?\*/|//[^\n]*)|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\
 
 
 def copy(lines, path, declarations, kernels, functions, constants):
-    """`kernels` are the declarations of the kernels that the CPU runs as they are, `functions` the names of those that it
-    runs instead of others, `constants` the names of those whose values are proven. What no name leads to from there is taken out, and functions of host code that are reached
-    from device code alone: a wrapper may have its kernel's name."""
+    """`kernels` are the declarations of the kernels that the CPU runs as they are, `functions` the names of those that
+    it runs instead of others, `constants` the names of those whose values are proven. What no name leads to from there
+    is taken out, and functions of host code that are reached from device code alone: a wrapper may have its kernel's
+    name."""
     kept = {id(d) for d in kernels}
     others = [d for d in declarations if not d.has('__global__')]
     data = [d for d in others if d.function is None and d.has('__constant__')]
@@ -93,8 +94,8 @@ def _is_device(declaration):
 
 
 def _closing(lines, first, last):
-    """The column behind the last token of a declaration. Tokens of macros may be found at braces that are not theirs, so
-    the text is asked first; where it has others, as in what #if leaves out, the token."""
+    """The column behind the last token of a declaration. Tokens of macros may be found at braces that are not theirs,
+    so the text is asked first; where it has others, as in what #if leaves out, the token."""
     if last.line > len(lines):
         return None
     if last.text != '}':

@@ -46,7 +46,8 @@ def _builtin():
     # Names that C programs need not have.
     for name, of in (('ssize_t', 'long'), ('uint', 'unsigned int'), ('ushort', 'unsigned short'),
                      ('ulong', 'unsigned long'),
-                     ('cudaTextureObject_t', 'unsigned long long'), ('CUdeviceptr', 'unsigned long long'), ('cudaSurfaceObject_t', 'unsigned long long'),
+                     ('cudaTextureObject_t', 'unsigned long long'), ('CUdeviceptr', 'unsigned long long'),
+                     ('cudaSurfaceObject_t', 'unsigned long long'),
                      ('clock_t', 'long')):
         table[name] = table[of]
     # Whether char is signed differs between the two platforms.

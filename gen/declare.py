@@ -25,8 +25,9 @@ class Declaration:
     @property
     def is_directive(self):
         """Whether it names nothing that could be reached: using directives and declarations, namespace aliases."""
-        return self.head[0].text in ('using', 'namespace', 'static_assert', 'extern', 'template') and self.body is None \
-            and self.function is None or self.head[0].text == 'using'
+        first = self.head[0].text
+        return first == 'using' or (first in ('namespace', 'static_assert', 'extern', 'template') and self.body is None and
+                                    self.function is None)
 
     def has(self, word):
         return any(t.text == word for t in self.head)
@@ -124,7 +125,8 @@ def _open_scope(items, at, scopes):
         item = items[min(at + ahead, len(items) - 1)]
         return None if isinstance(item, Pragma) else item.text
 
-    if items[at].text == 'extern' and not isinstance(items[at + 1], Pragma) and items[at + 1].kind == 'string' and text(2) == '{':
+    is_linkage = not isinstance(items[at + 1], Pragma) and items[at + 1].kind == 'string' and text(2) == '{'
+    if items[at].text == 'extern' and is_linkage:
         scopes.append('::')         # a linkage block names no scope
         return at + 3
     # The names in an inline namespace are those of the namespace around it.
@@ -134,7 +136,7 @@ def _open_scope(items, at, scopes):
         return 0
     ahead += 1
     names = ''
-    while text(ahead) is not None and (text(ahead) == '::' or items[min(at + ahead, len(items) - 1)].kind == 'identifier'):
+    while text(ahead) == '::' or text(ahead) is not None and items[min(at + ahead, len(items) - 1)].kind == 'identifier':
         names += text(ahead) if text(ahead) != 'inline' else ''
         ahead += 1
     if text(ahead) != '{':

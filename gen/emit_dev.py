@@ -20,7 +20,8 @@ def copyable(file):
         for param in instance.params:
             if not param.pointer and param.type.kind == 'struct':
                 seen.setdefault(param.type.cxx, param.name)
-    return ''.join(f'static_assert(__is_trivially_copyable({cxx}), "{name} is not trivially copyable, so it cannot be passed '
+    return ''.join(f'static_assert(__is_trivially_copyable({cxx}), "{name} is not trivially copyable, so it cannot be '
+                   'passed '
                    'from C");\n' for cxx, name in seen.items())
 
 
@@ -29,7 +30,8 @@ def values(file):
     text = ''
     for scope, name, value in sorted(file.proofs):
         scope = [s for s in scope if s]
-        text += (''.join(f'namespace {s} {{ ' for s in scope) + f'static_assert({name} == {value}, "cfgen reads {value}");' +
+        text += (''.join(f'namespace {s} {{ ' for s in scope) + f'static_assert({name} == {value}, "cfgen reads '
+                                                                f'{value}");' +
                  ' }' * len(scope) + '\n')
     return text
 

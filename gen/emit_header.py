@@ -24,7 +24,8 @@ def emit(files, prefix, header, sources):
             _guarded(names, 'push_macro', '#undef'), '#ifdef __cplusplus\nextern "C" {\n#endif\n\n']
     text.append('\n'.join(functions))
     if prefix != 'cf':
-        text.append('\n/* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */\n'
+        text.append('\n/* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links '
+                    'every kernel. */\n'
                     f'extern const struct cf_module {prefix}_registry;\n')
     text.append('\n#ifdef __cplusplus\n}\n#endif\n')
     if generic:
@@ -109,7 +110,8 @@ def _functions(kernel, prefix, has_generic):
     text = comment(kernel.doc)
     if has_generic:
         first = kernel.instances[0]
-        text += (f'/* {prefix}_{kernel.name}() takes the types of every instance in C11 and C++; its address is that of '
+        text += (f'/* {prefix}_{kernel.name}() takes the types of every instance in C11 and C++; its address is that '
+                 'of '
                  f'{prefix}_{first.name}(). */\n')
         text += _prototypes(f'{prefix}_{kernel.name}', first)
     for instance in kernel.instances:
@@ -176,7 +178,8 @@ def symbol_by_value(symbol):
 def symbol_parameter(symbol):
     if symbol_by_value(symbol):
         return f'{symbol.type.c} {symbol.name}'
-    return f'const {symbol.type.c} ' + ('' if symbol.extents else '*') + symbol.name + ''.join(f'[{e}]' for e in symbol.extents)
+    extents = ''.join(f'[{e}]' for e in symbol.extents)
+    return f'const {symbol.type.c} {symbol.name}{extents}' if extents else f'const {symbol.type.c} *{symbol.name}'
 
 
 def stream_of(symbol):

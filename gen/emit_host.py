@@ -11,7 +11,8 @@ def emit_source(file):
 
 def emit(file, prefix):
     # No header comes behind the kernel file, whose macros may be called as anything.
-    text = [banner(file.path), f'#include "cuferry/host.cuh"\n#include "{file.stem}.host.cu"\n\n', copyable(file), values(file)]
+    text = [banner(file.path), f'#include "cuferry/host.cuh"\n#include "{file.stem}.host.cu"\n\n', copyable(file),
+            values(file)]
     seen = set()
     for instance in file.instances:
         for variant in instance.all_variants:
@@ -38,8 +39,8 @@ def _body(instance, prefix, seen):
             text += fold(f'extern "C" void {function}({ctypes});\n\n', 8)
         seen.add(function)
     else:
-        text += ('/* Fails to compile where the function does not take exactly these types. */\n' if instance.host.function else
-                 '/* Fails to compile where the kernel does not take exactly these types. */\n')
+        what = 'function' if instance.host.function else 'kernel'
+        text += f'/* Fails to compile where the {what} does not take exactly these types. */\n'
         text += (fold(f'typedef decltype(static_cast<void (*)({ctypes})>(', 8) +
                  f'\n    {function})) cf__proof_{instance.name};\n\n')
     sizes = ', '.join(f'sizeof({p.cxx})' for p in instance.params) or '0'

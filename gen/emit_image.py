@@ -31,7 +31,8 @@ def emit_header(ptx, fatbin, stem, toolkit, sm, compute):
         raise GeneratorError(f'{stem}: the PTX shows no entry for ' + (', '.join(lost) or 'any kernel'))
     text = [banner(f'{stem}.ptx and {stem}.fatbin'), f'#define CF__CRC32 0x{zlib.crc32(fatbin):08x}\n',
             f'#define CF__TOOLKIT {toolkit}\n',
-            f'#define CF__SM {"".join(f"{t}, " for t in sm)}\n', f'#define CF__PTX {"".join(f"{t}, " for t in compute)}\n']
+            f'#define CF__SM {"".join(f"{t}, " for t in sm)}\n', f'#define CF__PTX '
+                                                                 f'{"".join(f"{t}, " for t in compute)}\n']
     text += [f'#define CF__ENTRY_{name} {c_string(entry)}\n' for name, entry in sorted(names.items())]
     text += [f'#define CF__DATA_{name} {c_string(entry)}\n' for name, entry in sorted(_DATA.findall(ptx))]
     return re.sub(r' +\n', '\n', ''.join(text))

@@ -274,7 +274,8 @@ class Names:
                 return 'PARAM', number
         value = self.declared.constant(self.scope, spelled)
         if value is UNREADABLE:
-            raise ExprError(token, f'the value of {spelled} cannot be told here; use a literal, a macro, or a constant that '
+            raise ExprError(token, f'the value of {spelled} cannot be told here; use a literal, a macro, or a '
+                                   'constant that '
                                    'is made of those')
         if value is not None:
             if spelled not in ('true', 'false'):

@@ -67,7 +67,8 @@ def read_kernel(declaration):
     if cursor.accept('template'):
         _template(cursor, kernel)
     if cursor.at('template'):
-        raise ExprError(cursor.token, 'a member template cannot be an entry point; declare the kernel at namespace scope')
+        raise ExprError(cursor.token, 'a member template cannot be an entry point; declare the kernel at namespace '
+                                      'scope')
     if declaration.function is None:
         raise ExprError(cursor.token, "expected the kernel's name and parameters")
     kernel.token = head[declaration.function]

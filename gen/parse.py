@@ -158,7 +158,8 @@ class _File:
         if found is None and words == ['void']:
             return VOID
         if found is None and 'std::' in text:
-            raise ExprError(token, f"'{text}' is a class of the C++ library, which C does not have; pass a pointer and a "
+            raise ExprError(token, f"'{text}' is a class of the C++ library, which C does not have; pass a pointer "
+                                   "and a "
                                    'length')
         if found is None:
             near = self._declared.types.near(words[-1])
@@ -184,9 +185,11 @@ class _File:
         array = arrays.get(raw.token.text)
         direction = array.direction if array else 'CF_POINTER' if raw.pointer else 'CF_VALUE'
         if array and element is VOID:
-            raise ExprError(array.token, f'the elements of {raw.token.text} have no type, so it has no extent; give it the '
+            raise ExprError(array.token, f'the elements of {raw.token.text} have no type, so it has no extent; give '
+                                         'it the '
                                          "elements' type")
-        return Param(raw.token.text, spelled_c, spelled_cxx, element, raw.pointer, raw.pointer and raw.const, direction, ())
+        return Param(raw.token.text, spelled_c, spelled_cxx, element, raw.pointer, raw.pointer and raw.const, direction,
+                     ())
 
     @staticmethod
     def _fill(word, types):
@@ -246,7 +249,8 @@ class _File:
             elif name not in clauses.pitches:
                 for lower, _ in array.dims[1:]:
                     if lower:
-                        self._error(lower[0].token, f'{name} has a section in an inner dimension, so the length of its rows '
+                        self._error(lower[0].token, f'{name} has a section in an inner dimension, so the length of '
+                                                    'its rows '
                                     f'in memory is not known; add pitch({name}: ...)')
         for name, (token, values) in clauses.pitches.items():
             if name not in clauses.arrays:
@@ -258,7 +262,8 @@ class _File:
 
     def _check_launch(self, clauses, declaration):
         if clauses.grid is None:
-            self._error(clauses.token, 'a kernel needs grid(n), its number of threads, or blocks(n), its number of blocks')
+            self._error(clauses.token, 'a kernel needs grid(n), its number of threads, or blocks(n), its number of '
+                                       'blocks')
         if clauses.items and clauses.counts_blocks:
             self._error(clauses.items[0].token, 'items(k) divides the elements of grid(...); blocks(...) counts blocks')
         if clauses.items:
@@ -270,16 +275,19 @@ class _File:
                                    (clauses.grid and len(clauses.grid) > 1, 'a grid of several dimensions'),
                                    (clauses.counts_blocks, 'blocks(...)')):
                 if is_there:
-                    self._error(clauses.block_token, f'block(auto) and {what} do not go together: the block would have to be '
+                    self._error(clauses.block_token, f'block(auto) and {what} do not go together: the block would '
+                                                     'have to be '
                                 'known; write block(n)')
             used = collective.first_use(declaration.declaration, self._declarations, ('__shared__',))
             if used:
-                self._error(clauses.block_token, f'{declaration.token.text} has __shared__ memory, whose size goes with its '
+                self._error(clauses.block_token, f'{declaration.token.text} has __shared__ memory, whose size goes '
+                                                 'with its '
                             'block; write block(n)')
         for name, (token, values) in clauses.tune.items():
             known = [p for p in declaration.template if p.name == name]
             if not known or known[0].is_type:
-                self._error(token, f"'{name}' is no template constant of {declaration.token.text}; tune(...) gives values to "
+                self._error(token, f"'{name}' is no template constant of {declaration.token.text}; tune(...) gives "
+                                   "values to "
                             'one, as in template <int BLOCK>')
         combinations = 1
         for _, values in clauses.tune.values():
@@ -351,7 +359,8 @@ class _File:
     def _instance(self, name, clauses, declaration, arguments, at):
         """An instance with its variants, and what tells it apart from others of its kernel."""
         filled = self._arguments(declaration, clauses, arguments, at)
-        identity = tuple((v.key, v.cxx if v.kind == 'enum' else '') if isinstance(v, CType) else v for v in filled.values())
+        identity = tuple((v.key, v.cxx if v.kind == 'enum' else '') if isinstance(v, CType) else v
+                         for v in filled.values())
         variants = []
         for constants in self._tuned(clauses, declaration, filled):
             suffix = ''.join(f'__{n}_{v}'.replace('-', 'm') for n, v in constants)
@@ -375,7 +384,8 @@ class _File:
         def real(item):
             return expr.compile_expr(*item, names, real=True) if item else None
 
-        params = [replace(p, dims=self._dims(p.name, clauses, exact)) if p.name in clauses.arrays else p for p in params]
+        params = [replace(p, dims=self._dims(p.name, clauses, exact)) if p.name in clauses.arrays else p
+                  for p in params]
         kernel = ''.join(s + '::' for s in declaration.scope) + declaration.token.text
         if declaration.template:
             kernel += '<' + ', '.join(self._spelled_argument(filled[p.name], p, declaration.scope)
@@ -423,7 +433,8 @@ class _File:
             limit = MAX_BLOCK_Z if number == 2 else MAX_BLOCK
             if not 1 <= size <= limit or threads > MAX_BLOCK:
                 token = clauses.block[number][0].token if clauses.block else clauses.token
-                raise ExprError(token, f'a block has 1 to {MAX_BLOCK} threads, and at most {MAX_BLOCK_Z} along z; this is '
+                raise ExprError(token, f'a block has 1 to {MAX_BLOCK} threads, and at most {MAX_BLOCK_Z} along z; '
+                                       'this is '
                                 f'{size if size < 1 or number == 2 else threads}')
 
     @staticmethod
@@ -463,7 +474,8 @@ class _File:
             return Host(scope + name + arguments)
         used = collective.first_use(declaration.declaration, self._declarations)
         if used:
-            raise ExprError(declaration.token, f'{declaration.token.text} uses {used}, which the CPU does not run yet; add '
+            raise ExprError(declaration.token, f'{declaration.token.text} uses {used}, which the CPU does not run '
+                                               'yet; add '
                             'host(none) to its annotation, or host(function) with a function for the CPU')
         return Host()
 
@@ -495,7 +507,8 @@ def _default(parameter):
 
 def _spelled(raw, base, pointers=None):
     """The type of a parameter over a base type's name; with `pointers`, of what so many of its pointers give."""
-    text = ('const ' if raw.is_const and raw.pointer else '') + ('volatile ' if raw.is_volatile and raw.pointer else '') + base
+    text = ('const ' if raw.is_const and raw.pointer else '') + (
+        'volatile ' if raw.is_volatile and raw.pointer else '') + base
     stars = raw.pointers if pointers is None else raw.pointers[:pointers]
     for number, qualifiers in enumerate(stars):
         text += '*' if number else ' *'

@@ -1,4 +1,4 @@
-"""Preprocessed text to tokens with the source's file, line and column, and to annotations with their macros expanded."""
+"""Preprocessed text to tokens with the source's file, line and column, and to annotations with macros expanded."""
 
 import functools
 import os
@@ -161,7 +161,7 @@ class Scanner:
         # Most are written as the preprocessor has them, but for blanks.
         is_same = match is not None and text.replace('\\\n', ' ').split() == line.split()
         tokens = placed if is_same else tokenize(line[_PRAGMA.match(line).end():], file, number, 1)
-        # What the preprocessor saw counts: it may come from _Pragma() in a macro, or have lines that go on in a comment.
+        # What the preprocessor saw counts: it may come from _Pragma() in a macro, or go on over lines in a comment.
         last = Token('', '', file, number, column)
         for at, token in enumerate(tokens):
             if at < len(placed) and placed[at].text == token.text and last is not None:

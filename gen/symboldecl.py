@@ -32,7 +32,8 @@ def _symbol(declaration, declared, base, declarator):
     at = next((i for i, t in enumerate(declarator) if t.text in ('=', '[')), len(declarator))
     name = declarator[at - 1] if at else declaration.head[-1]
     if any(t.text in '*&' for t in declarator[:at] if t.kind == 'punctuation') or name.kind != 'identifier':
-        raise ExprError(name, f'{name.text} is a pointer in constant memory, which a setter cannot fill from C; pass the '
+        raise ExprError(name, f'{name.text} is a pointer in constant memory, which a setter cannot fill from C; pass '
+                              'the '
                               'pointer to the kernel')
     ctype = _symbol_type(declaration, declared, base, name)
     scope = ''.join(s + '::' for s in declaration.scope if s)
@@ -49,7 +50,8 @@ def _symbol_type(declaration, declared, base, name):
 
 
 def _no_symbol(name, text):
-    raise ExprError(name, f"{name.text} is of a type that C does not know, '{text}'; use a scalar type, or a struct of a "
+    raise ExprError(name, f"{name.text} is of a type that C does not know, '{text}'; use a scalar type, or a struct "
+                          "of a "
                           'header that include(...) names')
 
 
@@ -59,7 +61,8 @@ def _symbol_extents(tokens, name, declaration, declared):
         end = matching(tokens, at, '[', ']')
         value = declared.evaluate(tokens[at + 1:end - 1], declaration.scope)
         if value is None or value < 1:
-            raise ExprError(name, f'the extent of {name.text} is no integer constant that can be read here; use a literal, a '
+            raise ExprError(name, f'the extent of {name.text} is no integer constant that can be read here; use a '
+                                  'literal, a '
                                   'macro, an enumerator or a constexpr integer')
         yield value
         at = end

@@ -45,8 +45,9 @@ class Declared:
         """A struct or an enum as C sees it, or the reason why it does not."""
         where = declaration.head[0].file
         if where == self.path:
-            return (f'{name} is declared in this file, which C programs do not include; move it into a header and write '
-                    f'include("that header")')
+            return (f'{name} is declared in this file, which C programs do not include; move it into a header and '
+                    'write '
+                    'include("that header")')
         if declaration.scope:
             return f'{name} is in a namespace, which C does not have; declare it outside of all namespaces'
         self.headers[ctype.c] = where
@@ -76,14 +77,16 @@ class Declared:
             inner = [b for a, b in zip(head, head[1:]) if a.text in '*&' and b.kind == 'identifier']
             plain = [t for t in head if t.kind == 'identifier']
             name = inner[0] if inner and head[-1].kind != 'identifier' else plain[-1]
-            self.types.declare(scope, name.text, f'{name.text} hides a pointer or an array behind its name; write the * '
+            self.types.declare(scope, name.text, f'{name.text} hides a pointer or an array behind its name; write the '
+                                                 '* '
                                                  'or [] in the kernel')
             return
         self._alias(declaration, name.text, head[1:-1])
 
     def _alias(self, declaration, name, tokens):
         if any(t.text in '*&[(' for t in tokens if t.kind == 'punctuation'):
-            self.types.declare(declaration.scope, name, f'{name} hides a pointer or a reference behind its name; write the '
+            self.types.declare(declaration.scope, name, f'{name} hides a pointer or a reference behind its name; '
+                                                        'write the '
                                                         '* in the kernel')
             return
         cursor = Cursor(list(tokens) + [Token('end', '', '', 0, 0)])
