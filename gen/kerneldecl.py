@@ -78,7 +78,7 @@ def read_kernel(declaration):
     before = []
     while cursor.token is not kernel.token:
         before.append(cursor.take().text)
-    if 'void' not in before and 'auto' not in before:
+    if not {'void', 'auto'}.intersection(before) or {'const', 'volatile'}.intersection(before):
         raise ExprError(kernel.token, 'a kernel returns void')
     cursor.take()
     _params(cursor, kernel)

@@ -8,6 +8,7 @@ import re
 from lexer import Token, tokenize
 
 MAX_TOKENS = 10000      # that one annotation may expand to
+MAX_NESTING = 100       # of macros in the arguments of macros
 _NAME = re.compile(r'\w+')
 _DEFINE = re.compile(r'#define ([A-Za-z_]\w*)(\(([^)]*)\))?(.*)$', re.DOTALL)
 
@@ -66,7 +67,7 @@ class Macros:
 def expand(tokens, macros, words):
     """The tokens of an annotation with their macros expanded, but for `words` outside of all parentheses. `tokens` ends
     with an `end` token, as does the result."""
-    result, depth, at, budget = [], 0, 0, [MAX_TOKENS]
+    result, depth, at, budget = [], 0, 0, [MAX_TOKENS, MAX_NESTING]
     while at < len(tokens):
         token = tokens[at]
         if token.kind == 'punctuation' and token.text in '()':
@@ -112,7 +113,11 @@ def _copy(token, hidden):
 
 
 def _expand_all(tokens, macros, budget):
-    """Every macro in a list of tokens without its `end`, again and again until none is left."""
+    """Every macro in a list of tokens without its `end`, again and again until none is left. `budget` has how many
+    tokens more it may be, and how many calls deeper."""
+    budget[1] -= 1
+    if budget[1] < 0:
+        raise ExpansionError(tokens[0] if tokens else None, f'the macros are nested more than {MAX_NESTING} deep')
     result = []
     pending = list(reversed(tokens))
     while pending:
@@ -134,6 +139,7 @@ def _expand_all(tokens, macros, budget):
         if taken:
             del pending[-taken:]
         pending.extend(reversed(_substitute(macro, arguments, macros, hidden, budget)))
+    budget[1] += 1
     return result
 
 

@@ -172,7 +172,8 @@ class Declared:
                 continue
             punctuation = [t.text for t in tokens if t.kind == 'punctuation']
             if '{' in punctuation:      # a struct within, which has to have a name for its members to be told apart
-                name = _declared_name(tokens[max(i for i, t in enumerate(tokens) if t.text == '}') + 1:])
+                end = max((i for i, t in enumerate(tokens) if t.text == '}'), default=len(tokens))
+                name = _declared_name(tokens[end + 1:])
                 if name is None and tokens[0].text != 'enum':
                     return None
                 if name is not None:

@@ -12,6 +12,10 @@ __global__ void macro_of_two(int n);
 #pragma cf kernel grid(n) check(MANY(n > 0))
 __global__ void too_many_tokens(int n);
 
+#define ONCE(x) (x)
+#pragma cf kernel grid(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(ONCE(n)))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))
+__global__ void macros_too_deep(int n);
+
 #pragma cf kernel grid(((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((n)))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))
 __global__ void too_deep(int n);
 

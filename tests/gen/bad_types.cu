@@ -102,4 +102,10 @@ template __global__ void made<float>(float *x, int n);
 __global__ void odd_character(float ? x, int n);
 
 #pragma cf kernel grid(n)
+__global__ volatile void returns_volatile(int n);
+
+#pragma cf kernel grid(n)
+__global__ int returns_int(int n);
+
+#pragma cf kernel grid(n)
 __global__ void not_closed(float *x, int n
