@@ -1,14 +1,15 @@
 """The grammar of annotations: from the tokens of `#pragma cf` to clauses whose names are not yet looked up."""
 
 import expr
+from diagnostics import closest
 from expr import ExprError, found
 
 MAX_GRID_DIMS = 3
 MAX_ARRAY_DIMS = 8
 
 DIRECTIONS = {'in': 'CF_IN', 'out': 'CF_OUT', 'inout': 'CF_INOUT', 'scratch': 'CF_SCRATCH'}
-_CLAUSES = ('name', 'grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'in', 'out', 'inout', 'scratch', 'pitch',
-            'check', 'host', 'tune', 'tolerance', 'flops', 'bytes', 'include')
+CLAUSES = ('name', 'grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'in', 'out', 'inout', 'scratch', 'pitch',
+           'check', 'host', 'tune', 'tolerance', 'flops', 'bytes', 'include')
 
 
 class Array:
@@ -87,10 +88,9 @@ def _clause(cursor, clauses):
     name = cursor.take()
     if name.kind != 'identifier':
         raise ExprError(name, 'expected a clause' + found(name))
-    if name.text not in _CLAUSES:
-        from difflib import get_close_matches   # rarely needed, and slow to load
-        near = get_close_matches(name.text, _CLAUSES, 1)
-        hint = f"did you mean '{near[0]}'?" if near else 'the clauses are ' + ', '.join(_CLAUSES)
+    if name.text not in CLAUSES:
+        near = closest(name.text, CLAUSES)
+        hint = f"did you mean '{near}'?" if near else 'the clauses are ' + ', '.join(CLAUSES)
         raise ExprError(name, f"unknown clause '{name.text}'; {hint}")
     if name.text == 'cooperative':
         if clauses.cooperative:

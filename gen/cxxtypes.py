@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from diagnostics import closest
 from model import CType
 
 
@@ -190,6 +191,5 @@ class Types:
         return name
 
     def near(self, name):
-        """Names that may have been meant."""
-        from difflib import get_close_matches   # rarely needed, and slow to load
-        return get_close_matches(name, list(BUILTIN) + [k.rsplit('::', 1)[-1] for k in self._types], 1)
+        """The type that may have been meant; None where none is near."""
+        return closest(name, list(BUILTIN) + [k.rsplit('::', 1)[-1] for k in self._types])

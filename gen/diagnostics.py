@@ -7,6 +7,13 @@ from typing import Dict, List, Tuple
 from model import Location
 
 
+def closest(name, names):
+    """The one of some names that may have been meant; None where none is near."""
+    from difflib import get_close_matches   # rarely needed, and slow to load
+    near = get_close_matches(name, list(names), 1)
+    return near[0] if near else None
+
+
 class GeneratorError(Exception):
     """A failure that has no place in a source file."""
 

@@ -4,6 +4,7 @@ import re
 import struct
 
 from cxxtypes import UNREADABLE
+from diagnostics import closest
 from model import Expr
 
 MAX_DEPTH = 16      # CF_EXPR_DEPTH
@@ -321,7 +322,7 @@ class Names:
             if ctype.kind == 'array':
                 raise ExprError(token, f'{at} is an array; write {at}[0]')
             if step not in (ctype.members or {}):
-                near = _close(step, list(ctype.members or {}))
+                near = closest(step, list(ctype.members or {}))
                 raise ExprError(token, f"{at} has no member '{step}'" + (f"; did you mean '{near}'?" if near else ''))
             ctype = ctype.members[step]
             at += f'.{step}'
@@ -338,7 +339,7 @@ class Names:
         return ctype.members['[]']
 
     def _suggestion(self, name):
-        near = _close(name, [p[0] for p in self.params] + list(self.constants))
+        near = closest(name, [p[0] for p in self.params] + list(self.constants))
         return f"; did you mean '{near}'?" if near else ''
 
     def size(self, token, words, stars):
@@ -351,12 +352,6 @@ class Names:
         if ctype is None:
             raise ExprError(token, f"sizeof takes a type that C knows or a template's type, not '{' '.join(words)}'")
         return ctype.bytes if ctype.bytes is not None else ('sizeof', ctype.c)
-
-
-def _close(name, names):
-    from difflib import get_close_matches   # rarely needed, and slow to load
-    near = get_close_matches(name, names, 1)
-    return near[0] if near else None
 
 
 def reads_real(node, names):

@@ -10,6 +10,7 @@ import expr
 from clauses import Clauses, is_include, read_pragma
 from cxxtypes import UNREADABLE, VOID, builtin, pointer
 from declare import declarations
+from diagnostics import closest
 from expr import ExprError
 from lexer import Token
 from model import Check, CType, Dim, Expr, Host, Instance, Kernel, KernelFile, Launch, Location, Param
@@ -163,7 +164,7 @@ class _File:
                                    'length')
         if found is None:
             near = self._declared.types.near(words[-1])
-            raise ExprError(token, f"unknown type '{text}'; " + (f"did you mean '{near[0]}'?" if near else
+            raise ExprError(token, f"unknown type '{text}'; " + (f"did you mean '{near}'?" if near else
                             'use a scalar type such as float, double, int32_t or int64_t, or a struct of a header that '
                             'include(...) names'))
         self._check_header(token, found)
@@ -235,10 +236,9 @@ class _File:
         params = {p.token.text: p for p in declaration.params}
         for name, array in clauses.arrays.items():
             if name not in params:
-                from difflib import get_close_matches   # rarely needed, and slow to load
-                near = get_close_matches(name, params, 1)
+                near = closest(name, params)
                 self._error(array.token, f"'{name}' is no parameter of {declaration.token.text}" +
-                            (f"; did you mean '{near[0]}'?" if near else ''))
+                            (f"; did you mean '{near}'?" if near else ''))
             elif not params[name].pointer:
                 self._error(array.token, f'{name} is passed by value; in, out, inout and scratch take arrays')
             elif array.direction == 'CF_IN' and not params[name].const:

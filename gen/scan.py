@@ -7,6 +7,7 @@ import subprocess
 from dataclasses import dataclass
 from typing import Dict, List, Optional, Tuple
 
+from clauses import CLAUSES
 from diagnostics import GeneratorError
 from lexer import Token, tokenize
 from macro import ExpansionError, Macros, expand
@@ -23,9 +24,7 @@ class Pragma:
 
 
 # Words of annotations that no macro hides.
-DIRECTIVES = frozenset((
-    'kernel', 'instances', 'include', 'name', 'grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'in', 'out',
-    'inout', 'scratch', 'pitch', 'check', 'host', 'tune', 'tolerance', 'flops', 'bytes'))
+DIRECTIVES = frozenset(('kernel', 'instances') + CLAUSES)
 
 _MARKER = re.compile(r'#(?:line)? (\d+) "((?:[^"\\]|\\.)*)"([ \d]*)$')
 _PRAGMA = re.compile(r'[ \t]*#[ \t]*pragma[ \t]+cf\b')

@@ -144,6 +144,9 @@ void cf__image_unlock(void);
 
 /* ---- launch.c ---- */
 
+/* Checks the version and the size of a descriptor, `what`. */
+int cf__check_descriptor(const char *what, uint32_t version, uint32_t size, size_t least);
+
 /* Checks the descriptor, the scalars, and NULL against the extents. */
 int cf__check_arguments(const cf_kernel *kernel, void *const args[]);
 

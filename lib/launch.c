@@ -26,14 +26,24 @@ static int check_condition(const cf_kernel *kernel, const cf_check *check, void 
                     values);
 }
 
+int cf__check_descriptor(const char *what, uint32_t version, uint32_t size, size_t least)
+{
+    if (version != CF_REGISTRY_VERSION)
+        return cf__fail(CF_EINVAL, "the %s's descriptor has version %" PRIu32 ", this library takes %d; build it again",
+                        what, version, CF_REGISTRY_VERSION);
+    if (size < least)
+        return cf__fail(CF_EINVAL, "the %s's descriptor has %" PRIu32 " bytes, and its version at least %zu", what,
+                        size, least);
+    return CF_OK;
+}
+
 int cf__check_arguments(const cf_kernel *kernel, void *const args[])
 {
     if (!kernel)
         return cf__fail(CF_EINVAL, "cf_call, cf_launch: kernel is NULL");
-    if (kernel->version != CF_REGISTRY_VERSION || kernel->size < sizeof *kernel)
-        return cf__fail(CF_EINVAL,
-                        "the kernel's descriptor has version %" PRIu32 ", this library takes %d; build it again",
-                        kernel->version, CF_REGISTRY_VERSION);
+    int known = cf__check_descriptor("kernel", kernel->version, kernel->size, CF_KERNEL_BYTES);
+    if (known != CF_OK)
+        return known;
     if (kernel->nparams && !args)
         return cf__fail(CF_EINVAL, "%s: args is NULL", kernel->function);
     for (uint32_t i = 0; i < kernel->nparams; i++)

@@ -17,10 +17,9 @@ static int check(const char *function, const cf_symbol *symbol, const void *valu
 {
     if (!symbol)
         return cf__fail(CF_EINVAL, "%s: symbol is NULL", function);
-    if (symbol->version != CF_REGISTRY_VERSION || symbol->size < sizeof *symbol)
-        return cf__fail(CF_EINVAL,
-                        "the symbol's descriptor has version %" PRIu32 ", this library takes %d; build it again",
-                        symbol->version, CF_REGISTRY_VERSION);
+    int status = cf__check_descriptor("symbol", symbol->version, symbol->size, CF_SYMBOL_BYTES);
+    if (status != CF_OK)
+        return status;
     if (!value)
         return cf__fail(CF_EINVAL, "%s: %s is NULL", symbol->function, symbol->name);
     return cf__symbol_size(symbol, bytes);

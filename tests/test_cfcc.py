@@ -370,6 +370,11 @@ class CfccTest:
             runtime = set(re.findall(r'^(?:CF_CHECKED )?[\w ]+[ *](cf_\w+)\(', file.read(), re.MULTILINE))
         public = runtime | {'heat_twice', 'heat_twice_async', 'heat_registry', 'cf_module_info'}
         self.fresh()
+        result = self.compile('--shared', '-o', 'libheat.so', 'heat.cu')
+        self.expect('cfcc_shared_library_has_the_prefix_without_lib', result[0] == 0 and 'heat_' in self.read('heat.h'), result)
+        os.remove(os.path.join(self.folder, 'libheat.so'))
+        result = self.compile('-Xcxx=-DNOTHING', '-Xcxx=-fno-such-flag', '-o', 'flags.o', '--header', 'flags.h', 'heat.cu')
+        self.expect('cfcc_passes_flags_to_the_compiler', result[0] == 1 and '-fno-such-flag' in result[2], result)
         result = self.compile('--shared', 'heat.cu')
         self.check('cfcc_shared_gives_shared_object_and_header', result, 'heat.h', 'heat.so')
         names = defined(os.path.join(self.folder, 'heat.so'), '-D')

@@ -45,7 +45,9 @@ __global__ void axpy(const float *x, double *y, int n, unsigned int k, long wide
 }
 }
 
-#pragma cf kernel grid(n) inout(bodies[n])
+constexpr int TILE = 32;
+
+#pragma cf kernel grid(n) block(TILE) inout(bodies[n])
 extern "C" __global__ void move(struct body *bodies, struct body by, float2 shift, enum side side, real dt, int n)
 {
     bodies[0].mass += by.mass + shift.x + side + dt;
@@ -95,6 +97,7 @@ CHANGES = (
     ('template_parameter', 'typename T, int LANES', 'typename T'),
     ('template_constant_for_type', 'typename T, int LANES', 'int LANES, typename T'),
     ('template_value', 'T by', 'float by'),
+    ('value_of_a_file_constant', 'constexpr int TILE = 32;', 'constexpr int TILE = 64;'),
     ('constant_type', '__constant__ float weights', '__constant__ double weights'),
     ('constant_extent', 'weights[7]', 'weights[8]'),
     ('constant_name', 'static __constant__ double step;', 'static __constant__ double stride; __constant__ const double step = 1;'),

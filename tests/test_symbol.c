@@ -135,7 +135,7 @@ static void symbol_set_from_device_memory_is_read(void **state)
     assert_ok(cf_mem_free(also));
 }
 
-/* The copy takes its turn in the stream: memory may change until then on a GPU, and not on the CPU. */
+/* The copy takes its turn in the stream; a small value is read before that, and may change at once. */
 static void symbol_set_async_is_in_the_order_of_the_stream(void **state)
 {
     (void)state;
@@ -146,7 +146,9 @@ static void symbol_set_async_is_in_the_order_of_the_stream(void **state)
     assert_ok(cf_symbol_set_async(stream, &of_coeff, values));
     for (int i = 0; i < 2; i++) {
         void *const args[] = {&there[i]};
-        assert_ok(cf_symbol_set_async(stream, &of_scale, &factors[i]));
+        double factor = factors[i];
+        assert_ok(cf_symbol_set_async(stream, &of_scale, &factor));
+        factor = -1;
         assert_ok(cf_launch(&kernel, stream, args));
         assert_ok(cf_mem_copy_async(stream, y[i], there[i], 48));
     }

@@ -303,6 +303,10 @@ typedef struct cf_module {
     const cf_symbol *const *symbols;
 } cf_module;
 
+/* The least sizes of descriptors of this version: up to the fields that it began with. */
+#define CF_KERNEL_BYTES (offsetof(cf_kernel, variants) + sizeof(void *))
+#define CF_SYMBOL_BYTES (offsetof(cf_symbol, state) + sizeof(void *))
+
 /* What a shared object that cfcc makes exports under the name cf_module_info. */
 typedef const cf_module *cf_module_info_function(void);
 
