@@ -30,6 +30,8 @@ extern "C" {
  * legacy default stream of the device of the call. */
 typedef struct CUstream_st *cf_stream;
 typedef struct CUevent_st *cf_event;
+typedef struct CUgraph_st *cf_graph;
+typedef struct CUgraphExec_st *cf_graph_exec;
 
 #if defined __GNUC__
 #define CF_CHECKED __attribute__((warn_unused_result))
@@ -54,7 +56,8 @@ typedef struct CUevent_st *cf_event;
     X(CF_ENOTREADY, -10, "the work has not finished yet")                 \
     X(CF_ECAPTURE, -11, "not permitted while a stream is being captured") \
     X(CF_EFAULT, -12, "a kernel failed; its context is lost")             \
-    X(CF_ECALL, -13, "a driver call failed")
+    X(CF_ECALL, -13, "a driver call failed")                              \
+    X(CF_EFORK, -14, "the GPU was in use before this process was forked")
 
 enum cf_status {
 #define CF_STATUS_ENUM(name, value, text) name = (value),
@@ -78,6 +81,16 @@ int cf_last_driver_result(void);
 /* CF_VERSION of the library that is linked; CF_VERSION itself is that of this header. */
 int cf_version(void);
 
+/* What cf_set_log() hands out: CF_LOG_ERROR is the detail of every failing call, CF_LOG_INFO what happens once or rarely
+ * (the driver that was chosen, images loaded, constants measured, contexts lost or reset). */
+enum cf_log_level { CF_LOG_ERROR = 1, CF_LOG_INFO = 2 };
+
+/* Calls `log` with `data`, a level and one line of text without its end, from then on and on whatever thread it happens;
+ * NULL ends that. The text is the callback's until it returns. It must not call the library; the library's locks may be
+ * held. Replacing a callback while other threads are inside the library may give it one last call. */
+typedef void cf_log(void *data, int level, const char *text);
+void cf_set_log(cf_log *log, void *data);
+
 /* ---- Devices --------------------------------------------------------------------------------------------------- */
 
 /* The CPU, as a device number. GPUs are 0, 1, ... in the driver's order. */
@@ -99,11 +112,59 @@ CF_CHECKED int cf_device_use(int device);
 /* Writes the device on which the calling thread's next call without a stream would run. */
 CF_CHECKED int cf_device_current(int *device);
 
+/* Properties: enumerator, value, meaning. Where a device cannot say, as CF_HOST of what GPUs alone have, the value is 0. */
+#define CF_PROPERTY_LIST(X)                                                                    \
+    X(CF_PROPERTY_MEMORY, 1, "bytes of memory")                                                \
+    X(CF_PROPERTY_MEMORY_FREE, 2, "bytes of it that are free now; starts the device")          \
+    X(CF_PROPERTY_CAPABILITY, 3, "compute capability times ten: 90")                           \
+    X(CF_PROPERTY_MULTIPROCESSORS, 4, "multiprocessors; on CF_HOST, threads that run kernels") \
+    X(CF_PROPERTY_THREADS_PER_BLOCK, 5, "most threads of a block")                             \
+    X(CF_PROPERTY_THREADS_PER_MULTIPROCESSOR, 6, "most resident threads of a multiprocessor")  \
+    X(CF_PROPERTY_SHARED_PER_BLOCK, 7, "most bytes of shared memory of a block, on request")   \
+    X(CF_PROPERTY_REGISTERS_PER_BLOCK, 8, "registers that a block may use")                    \
+    X(CF_PROPERTY_WARP_SIZE, 9, "threads of a warp")                                           \
+    X(CF_PROPERTY_L2_CACHE, 10, "bytes of level-2 cache")                                      \
+    X(CF_PROPERTY_CLOCK_KHZ, 11, "clock rate in kHz")                                          \
+    X(CF_PROPERTY_MEMORY_CLOCK_KHZ, 12, "memory clock rate in kHz")                            \
+    X(CF_PROPERTY_MEMORY_BUS_BITS, 13, "width of the memory bus")                              \
+    X(CF_PROPERTY_COPY_ENGINES, 14, "copies that run beside kernels")                          \
+    X(CF_PROPERTY_PAGEABLE_ACCESS, 15, "1: reaches ordinary host memory by itself")            \
+    X(CF_PROPERTY_MANAGED_MEMORY, 16, "1: has managed memory")                                 \
+    X(CF_PROPERTY_COOPERATIVE_LAUNCH, 17, "1: takes cooperative kernels")                      \
+    X(CF_PROPERTY_MEMORY_POOLS, 18, "1: has stream-ordered allocation")                        \
+    X(CF_PROPERTY_INTEGRATED, 19, "1: its memory is the CPU's")
+
+enum cf_property {
+#define CF_PROPERTY_ENUM(name, value, text) name = (value),
+    CF_PROPERTY_LIST(CF_PROPERTY_ENUM)
+#undef CF_PROPERTY_ENUM
+};
+
+/* Writes a property of a device. CF_EINVAL where the number is none of the list's. */
+CF_CHECKED int cf_device_property(int device, int property, int64_t *value);
+
 /* Writes the device's name, cut to `size` bytes with its closing zero; CF_HOST's is the processor's. */
 CF_CHECKED int cf_device_name(int device, char *name, size_t size);
 
 /* Waits until all work on the calling thread's device is done. Reports what went wrong in it. */
 CF_CHECKED int cf_device_sync(void);
+
+/* Writes whether kernels on `device` can reach memory of the GPU `peer`. Copies need none of this: cf_mem_copy() takes
+ * memory of any two devices. */
+CF_CHECKED int cf_peer_possible(int device, int peer, int *possible);
+
+/* Lets kernels in the primary context of `device` reach the memory that cf_mem_alloc() gives on `peer`, now and later; one
+ * way. Doing it twice, or undoing what was not done, succeeds. CF_ENOTSUP where it is not possible. */
+CF_CHECKED int cf_peer_enable(int device, int peer);
+CF_CHECKED int cf_peer_disable(int device, int peer);
+
+/* Destroys everything in the primary context of a GPU, whoever made it: memory, streams, events, graphs, modules, those of
+ * other libraries in the process too; and makes it usable again where the driver allows that after a kernel's fault. The
+ * only call that takes such a context away, and never made by the library itself. Streams, events and graphs that the library
+ * made there are refused from then on with CF_EINVAL, for as long as the driver does not give the same handle anew. No
+ * other thread may be using the device. CF_EFAULT where the driver still reports the fault: the process has to end then.
+ * On CF_HOST it frees memory, streams, events and graphs. */
+CF_CHECKED int cf_device_reset(int device);
 
 /* What cf_require() can insist on. */
 enum cf_requirement { CF_CUDA = 1 };
@@ -111,9 +172,13 @@ enum cf_requirement { CF_CUDA = 1 };
 /* Succeeds where what is required can be used; otherwise says why not: no driver, no GPU, too old a driver. */
 CF_CHECKED int cf_require(int requirement);
 
-/* Gives everything back: images, contexts, threads, memory from cf_mem_alloc() on CF_HOST, streams and events of
- * CF_HOST. GPU memory, streams and events that are still alive stay the caller's to free before this call. A later call
- * starts the library anew. Not to be called while another thread is inside the library. */
+/* Gives everything back: images, contexts, threads, staging buffers, pools, memory from cf_mem_alloc() on CF_HOST, streams,
+ * events and graphs of CF_HOST; ends the trace. GPU memory, streams, events and graphs that are still alive stay the
+ * caller's to free before this call. A later call starts the library anew. Not to be called while another thread is inside
+ * the library. A shared object that holds the library does it when it is closed.
+ *
+ * After fork() a child may use the CPU, also where the parent used a GPU: cf_device_use(CF_HOST). Calls that need a GPU
+ * that was in use before the fork give CF_EFORK there; cf_shutdown() in the child leaves what is the parent's alone. */
 CF_CHECKED int cf_shutdown(void);
 
 /* ---- Memory ---------------------------------------------------------------------------------------------------- */
@@ -126,15 +191,39 @@ CF_CHECKED int cf_shutdown(void);
  * 0 bytes give NULL. CF_ENOMEM where there is not enough. */
 CF_CHECKED int cf_mem_alloc(void **pointer, size_t bytes);
 
-/* Frees what cf_mem_alloc() gave, on whatever device it is, once the device's work with it is done. NULL is fine. */
+/* The same of host memory that every GPU reaches by itself (pinned, page-locked): copies run at the speed of the link and
+ * beside kernels, and the calls below use it in place. It is taken from the system: for buffers, not for everything. On
+ * CF_HOST it is ordinary memory. */
+CF_CHECKED int cf_mem_alloc_pinned(void **pointer, size_t bytes);
+
+/* Frees what these two gave, on whatever device it is, once the device's work with it is done; what
+ * cf_mem_alloc_async() gave, too. NULL is fine. */
 CF_CHECKED int cf_mem_free(void *pointer);
 
-/* Copies `bytes` from `source` to `target`; complete when it returns. The ranges must not overlap. */
+/* Allocates on the stream's device, and frees, in the stream's order: work that is enqueued on `stream` behind the one and
+ * before the other may use the memory; other streams have to wait for the first by an event. The memory comes from a pool
+ * that the library keeps for each device and gives back to nobody until cf_mem_trim() or cf_shutdown(). 0 bytes give
+ * NULL, NULL is fine. In a stream that is being captured both become part of the graph. CF_HOST allocates at once. */
+CF_CHECKED int cf_mem_alloc_async(cf_stream stream, void **pointer, size_t bytes);
+CF_CHECKED int cf_mem_free_async(cf_stream stream, void *pointer);
+
+/* Lets that pool of the calling thread's device keep at most `keep` bytes of what is not in use. */
+CF_CHECKED int cf_mem_trim(size_t keep);
+
+/* Copies `bytes` from `source` to `target`; complete when it returns. Either may be memory of any device, or host memory.
+ * The ranges must not overlap. */
 CF_CHECKED int cf_mem_copy(void *target, const void *source, size_t bytes);
 
 /* The same, enqueued on `stream`. Host memory must stay valid, and unchanged where it is read, until the stream gets
  * there. */
 CF_CHECKED int cf_mem_copy_async(cf_stream stream, void *target, const void *source, size_t bytes);
+
+/* Copies `rows` rows of `width` bytes that begin `source_pitch` and `target_pitch` bytes after one another; what is between
+ * the rows is not touched. Pitches are at least `width`, and at most 2^31 - 1. Else as the two above. */
+CF_CHECKED int cf_mem_copy_2d(void *target, size_t target_pitch, const void *source, size_t source_pitch, size_t width,
+                              size_t rows);
+CF_CHECKED int cf_mem_copy_2d_async(cf_stream stream, void *target, size_t target_pitch, const void *source,
+                                    size_t source_pitch, size_t width, size_t rows);
 
 /* Sets each of `bytes` bytes of device memory to `value`; complete when it returns. */
 CF_CHECKED int cf_mem_fill(void *target, unsigned char value, size_t bytes);
@@ -151,6 +240,14 @@ CF_CHECKED int cf_mem_fill_async(cf_stream stream, void *target, unsigned char v
 CF_CHECKED int cf_stream_create(cf_stream *stream);
 CF_CHECKED int cf_stream_destroy(cf_stream stream);
 
+/* The same with a priority, as CUDA counts them: smaller numbers go first, and others than the device has are moved to the
+ * nearest. `least` and `greatest` are what the calling thread's device has: 0 and -5, say; 0 and 0 where all are alike. */
+CF_CHECKED int cf_stream_create_with_priority(cf_stream *stream, int priority);
+CF_CHECKED int cf_stream_priorities(int *least, int *greatest);
+
+/* Writes the number of the stream's device. */
+CF_CHECKED int cf_stream_device(cf_stream stream, int *device);
+
 /* Waits until the work in `stream` is done. Reports what went wrong in it. */
 CF_CHECKED int cf_stream_sync(cf_stream stream);
 
@@ -159,6 +256,12 @@ CF_CHECKED int cf_stream_query(cf_stream stream);
 
 /* Holds back later work in `stream` until the work that `event` has recorded is done. */
 CF_CHECKED int cf_stream_wait(cf_stream stream, cf_event event);
+
+/* Calls `function` with `data` when the work that is in `stream` so far is done; later work waits for it. It runs on a
+ * thread of the driver's, or on CF_HOST on the calling one before this returns, and must not use a GPU in any way, the
+ * library's functions included. After a kernel has failed it is not called. */
+typedef void cf_stream_function(void *data);
+CF_CHECKED int cf_stream_call(cf_stream stream, cf_stream_function *function, void *data);
 
 /* Creates an event on the calling thread's device. The caller owns it until cf_event_destroy(), which takes NULL. */
 CF_CHECKED int cf_event_create(cf_event *event);
@@ -176,6 +279,31 @@ CF_CHECKED int cf_event_query(cf_event event);
 /* Writes the milliseconds between two recorded marks of one device. CF_ENOTREADY where one has not been reached,
  * CF_EINVAL where one was never recorded. */
 CF_CHECKED int cf_event_elapsed(float *milliseconds, cf_event start, cf_event stop);
+
+/* ---- Graphs ---------------------------------------------------------------------------------------------------- */
+
+/* Work that is recorded once and launched many times, for less than what enqueueing it costs. Handles are the driver's own. */
+
+/* From the first to the second call, what is enqueued on `stream`, which is no default stream, is recorded and not done:
+ * `_async` calls, copies, fills, host functions, allocations, events and waits for them; streams that wait for an event of
+ * the capture take part in it, and have to be waited for in turn. What a call reads of host memory is read when the graph runs;
+ * arguments of kernels are kept. Meanwhile calls that wait, and the plain ones, give CF_ECAPTURE where they would break it; other
+ * threads are not affected. After a failure in between, the second call fails too and the recording is lost.
+ * The caller owns the graph until cf_graph_destroy(). */
+CF_CHECKED int cf_stream_capture_begin(cf_stream stream);
+CF_CHECKED int cf_stream_capture_end(cf_stream stream, cf_graph *graph);
+
+/* Writes 1 where `stream` is being captured, else 0. */
+CF_CHECKED int cf_stream_is_capturing(cf_stream stream, int *is_capturing);
+
+/* Makes a graph ready to run, on the device where it was captured; it may be destroyed after that. The caller owns `exec`
+ * until cf_graph_exec_destroy(), which lets a run that has begun finish. Both take NULL. */
+CF_CHECKED int cf_graph_instantiate(cf_graph_exec *exec, cf_graph graph);
+CF_CHECKED int cf_graph_destroy(cf_graph graph);
+CF_CHECKED int cf_graph_exec_destroy(cf_graph_exec exec);
+
+/* Enqueues a run of the graph on `stream`. One `exec` runs once at a time: runs wait for one another. */
+CF_CHECKED int cf_graph_launch(cf_graph_exec exec, cf_stream stream);
 
 /* ---- Kernels --------------------------------------------------------------------------------------------------- */
 
@@ -204,6 +332,33 @@ struct cf_module;
  * check its pointers too. */
 CF_CHECKED int cf_call(const struct cf_kernel *kernel, void *const args[]);
 CF_CHECKED int cf_launch(const struct cf_kernel *kernel, cf_stream stream, void *const args[]);
+
+/* Whether cf_call() looks at every element that has a declared range. Without, an index out of range is what it is in CUDA:
+ * undefined. For the process; CF_CHECK_ELEMENTS at the start. */
+enum cf_check_level { CF_CHECK_NONE = 0, CF_CHECK_ELEMENTS = 1 };
+CF_CHECKED int cf_set_check(int level);
+
+/* What cf_call() does on a GPU with a kernel whose arrays all lie in host memory that the GPU does not reach by itself:
+ * CF_HOST_DATA_STAGE copies them there and back; CF_HOST_DATA_HOST runs the CPU's form of the kernel; CF_HOST_DATA_AUTO,
+ * the default, does what takes less time by the formula in lib/plan.c. Kernels that have no form for the CPU, or that read data
+ * in __constant__ or __device__ memory, always run on the GPU. For the process; the environment variable
+ * CF_HOST_DATA=auto|stage|host has the same effect, and is read when the library is first used. */
+enum cf_host_data { CF_HOST_DATA_AUTO = 0, CF_HOST_DATA_STAGE = 1, CF_HOST_DATA_HOST = 2 };
+CF_CHECKED int cf_set_host_data(int where);
+
+/* One line that says where the calling thread's latest plain call ran, what was copied, and why: "cf_gather_f32_i32: on the
+ * CPU, 0.3 ms expected; staging 545 MB would take 12.1 ms". Empty before the first. Owned by the library, valid until the thread's
+ * next plain call or cf_last_plan(). */
+const char *cf_last_plan(void);
+
+/* Loads a kernel, or all kernels of a library (&cf_registry for the bundled ones), on the calling thread's device, so
+ * that their first call has no more to do than any other. Kernels that were loaded before a failure stay so. */
+CF_CHECKED int cf_preload(const struct cf_module *module);
+CF_CHECKED int cf_kernel_preload(const struct cf_kernel *kernel);
+
+/* Writes how many blocks of `threads` threads and `shared` bytes of dynamic shared memory a multiprocessor of the calling
+ * thread's device has resident at once; 1 on CF_HOST. */
+CF_CHECKED int cf_kernel_occupancy(const struct cf_kernel *kernel, int threads, size_t shared, int *blocks);
 
 /* Evaluates an expression of the kernel's annotation, such as an extent, over `args`, of which only the integers that
  * stand in it are read: its first `count` steps, or with SIZE_MAX all of them. CF_EOVERFLOW where the arithmetic

@@ -98,6 +98,8 @@ static int read_check(void)
 /* With the lock. */
 static void use(struct backend *backend, const struct cf__driver *driver)
 {
+    if (cf__driver_wrap)
+        driver = cf__driver_wrap(driver);
     if (driver->cuDeviceGetCount(&backend->count) != CUDA_SUCCESS)
         backend->count = 0;
     if (backend->count > MAX_DEVICES)
@@ -444,6 +446,7 @@ int cf_shutdown(void)
 {
     pthread_mutex_lock(&lock);
     cf__images_unload(in_use(&cuda));
+    cf__contexts_forget();
     release(&cuda);
     release(&host);
     cf__host_reset();

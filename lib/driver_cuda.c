@@ -16,7 +16,7 @@ typedef CUresult get_address(const char *name, void **function, int version, uns
 static int load(struct cf__driver *driver, get_address *lookup, char *reason, size_t size)
 {
     *driver = (struct cf__driver){0};
-#define LOAD(name, version, parameters)                                                          \
+#define LOAD(name, version, parameters, names)                                                          \
     {                                                                                            \
         void *address = NULL;                                                                    \
         int asked = (version) > CF__DRIVER_VERSION ? (version) : CF__DRIVER_VERSION;             \

@@ -580,6 +580,206 @@ void cf__host_reset(void)
     pthread_mutex_unlock(&lock);
 }
 
+/* ---- Not there yet ---- */
+
+static CUresult absent_cuDeviceTotalMem(size_t *bytes, CUdevice device)
+{
+    (void)bytes;
+    (void)device;
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+static CUresult absent_cuDeviceCanAccessPeer(int *possible, CUdevice device, CUdevice peer)
+{
+    (void)possible;
+    (void)device;
+    (void)peer;
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+static CUresult absent_cuDevicePrimaryCtxReset(CUdevice device)
+{
+    (void)device;
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+static CUresult absent_cuDevicePrimaryCtxGetState(CUdevice device, unsigned int *flags, int *active)
+{
+    (void)device;
+    (void)flags;
+    (void)active;
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+static CUresult absent_cuCtxGetStreamPriorityRange(int *least, int *greatest)
+{
+    (void)least;
+    (void)greatest;
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+static CUresult absent_cuCtxEnablePeerAccess(CUcontext peer, unsigned int flags)
+{
+    (void)peer;
+    (void)flags;
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+static CUresult absent_cuCtxDisablePeerAccess(CUcontext peer)
+{
+    (void)peer;
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+static CUresult absent_cuMemGetInfo(size_t *free, size_t *total)
+{
+    (void)free;
+    (void)total;
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+static CUresult absent_cuMemHostAlloc(void **pointer, size_t bytes, unsigned int flags)
+{
+    (void)pointer;
+    (void)bytes;
+    (void)flags;
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+static CUresult absent_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *props)
+{
+    (void)pool;
+    (void)props;
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+static CUresult absent_cuMemPoolDestroy(CUmemoryPool pool)
+{
+    (void)pool;
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+static CUresult absent_cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void *value)
+{
+    (void)pool;
+    (void)attribute;
+    (void)value;
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+static CUresult absent_cuMemPoolTrimTo(CUmemoryPool pool, size_t keep)
+{
+    (void)pool;
+    (void)keep;
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+static CUresult absent_cuMemAllocFromPoolAsync(CUdeviceptr *pointer, size_t bytes, CUmemoryPool pool, CUstream stream)
+{
+    (void)pointer;
+    (void)bytes;
+    (void)pool;
+    (void)stream;
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+static CUresult absent_cuMemcpyPeerAsync(CUdeviceptr target, CUcontext target_context, CUdeviceptr source,
+                                CUcontext source_context, size_t bytes, CUstream stream)
+{
+    (void)target;
+    (void)target_context;
+    (void)source;
+    (void)source_context;
+    (void)bytes;
+    (void)stream;
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+static CUresult absent_cuMemcpy2DAsync(const CUDA_MEMCPY2D *copy, CUstream stream)
+{
+    (void)copy;
+    (void)stream;
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+static CUresult absent_cuStreamCreateWithPriority(CUstream *stream, unsigned int flags, int priority)
+{
+    (void)stream;
+    (void)flags;
+    (void)priority;
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+static CUresult absent_cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status)
+{
+    (void)stream;
+    (void)status;
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+static CUresult absent_cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode)
+{
+    (void)stream;
+    (void)mode;
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+static CUresult absent_cuStreamEndCapture(CUstream stream, CUgraph *graph)
+{
+    (void)stream;
+    (void)graph;
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+static CUresult absent_cuLaunchHostFunc(CUstream stream, void (*function)(void *data), void *data)
+{
+    (void)stream;
+    (void)function;
+    (void)data;
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+static CUresult absent_cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long flags)
+{
+    (void)exec;
+    (void)graph;
+    (void)flags;
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+static CUresult absent_cuGraphLaunch(CUgraphExec exec, CUstream stream)
+{
+    (void)exec;
+    (void)stream;
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+static CUresult absent_cuGraphDestroy(CUgraph graph)
+{
+    (void)graph;
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+static CUresult absent_cuGraphExecDestroy(CUgraphExec exec)
+{
+    (void)exec;
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+static CUresult absent_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int threads, size_t shared)
+{
+    (void)blocks;
+    (void)function;
+    (void)threads;
+    (void)shared;
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+static CUresult absent_cuMemFreeHost(void *pointer)
+{
+    (void)pointer;
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
 const struct cf__driver cf__driver_host = {
     .is_host = 1,
     .cuInit = init,
@@ -630,4 +830,31 @@ const struct cf__driver cf__driver_host = {
     .cuOccupancyMaxPotentialBlockSize = best_block,
     .cuLaunchCooperativeKernel = launch_cooperative,
     .cuLaunchKernel = launch,
+    .cuDeviceTotalMem = absent_cuDeviceTotalMem,
+    .cuDeviceCanAccessPeer = absent_cuDeviceCanAccessPeer,
+    .cuDevicePrimaryCtxReset = absent_cuDevicePrimaryCtxReset,
+    .cuDevicePrimaryCtxGetState = absent_cuDevicePrimaryCtxGetState,
+    .cuCtxGetStreamPriorityRange = absent_cuCtxGetStreamPriorityRange,
+    .cuCtxEnablePeerAccess = absent_cuCtxEnablePeerAccess,
+    .cuCtxDisablePeerAccess = absent_cuCtxDisablePeerAccess,
+    .cuMemGetInfo = absent_cuMemGetInfo,
+    .cuMemHostAlloc = absent_cuMemHostAlloc,
+    .cuMemPoolCreate = absent_cuMemPoolCreate,
+    .cuMemPoolDestroy = absent_cuMemPoolDestroy,
+    .cuMemPoolSetAttribute = absent_cuMemPoolSetAttribute,
+    .cuMemPoolTrimTo = absent_cuMemPoolTrimTo,
+    .cuMemAllocFromPoolAsync = absent_cuMemAllocFromPoolAsync,
+    .cuMemcpyPeerAsync = absent_cuMemcpyPeerAsync,
+    .cuMemcpy2DAsync = absent_cuMemcpy2DAsync,
+    .cuStreamCreateWithPriority = absent_cuStreamCreateWithPriority,
+    .cuStreamIsCapturing = absent_cuStreamIsCapturing,
+    .cuStreamBeginCapture = absent_cuStreamBeginCapture,
+    .cuStreamEndCapture = absent_cuStreamEndCapture,
+    .cuLaunchHostFunc = absent_cuLaunchHostFunc,
+    .cuGraphInstantiateWithFlags = absent_cuGraphInstantiateWithFlags,
+    .cuGraphLaunch = absent_cuGraphLaunch,
+    .cuGraphDestroy = absent_cuGraphDestroy,
+    .cuGraphExecDestroy = absent_cuGraphExecDestroy,
+    .cuOccupancyMaxActiveBlocksPerMultiprocessor = absent_cuOccupancyMaxActiveBlocksPerMultiprocessor,
+    .cuMemFreeHost = absent_cuMemFreeHost,
 };

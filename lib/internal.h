@@ -25,6 +25,9 @@ struct cf__place {
     int pushed; /* leave has to pop it */
 };
 
+/* Tests put a driver of their own around one that comes into use: what it returns is used in its place. Absent else. */
+extern const struct cf__driver *cf__driver_wrap(const struct cf__driver *driver) __attribute__((weak));
+
 /* Enter the device of `stream`, or where it is NULL that of the calling thread, for `function`, which messages name. */
 int cf__enter(struct cf__place *place, const char *function, cf_stream stream);
 
@@ -44,6 +47,28 @@ int cf__handle_driver(const char *function, const void *handle, const struct cf_
 
 /* Whether CF_CHECK=1 asks that cf_launch() checks its pointers; known once a driver is in use. */
 int cf__checks_launches(void);
+
+/* ---- context.c ---- */
+
+/* What the library keeps for a context, from its first use to cf_shutdown() or cf_device_reset(). */
+struct cf__context {
+    unsigned long long id;
+    CUcontext handle; /* NULL once the context is known to be gone */
+    const struct cf__driver *driver;
+    int device;                /* CF_HOST or a GPU's number */
+    int is_lost;               /* to a kernel's fault; atomic */
+    struct cf__stages *stages; /* stage.c's buffers and streams; under its lock */
+    struct cf__context *next;
+};
+
+/* The record of the place's context, made at its first use. */
+int cf__context(const struct cf__place *place, struct cf__context **context);
+
+void cf__contexts_forget(void); /* every record, at cf_shutdown() */
+
+/* Keeps what could not be freed, to be tried again at cf_shutdown(): `free` is called with the place's context current. */
+void cf__keep(const struct cf__place *place, CUresult (*free)(const struct cf__driver *driver, uintptr_t what),
+              uintptr_t what);
 
 /* ---- memory.c ---- */
 

@@ -116,7 +116,7 @@ EXPORT CUresult cuGetProcAddress_v2(const char *name, void **function, int versi
         int version;
         void (*function)(void);
     } functions[] = {
-#define ENTRY(name, version, parameters) {#name, version, (void (*)(void))fake_##name},
+#define ENTRY(name, version, parameters, names) {#name, version, (void (*)(void))fake_##name},
         FAKE_FUNCS(ENTRY)
 #undef ENTRY
     };

@@ -14,18 +14,17 @@
 
 /* ---- Functions: the library's list, and what tests need that play an application beside it ---- */
 
-#define FAKE_EXTRA_FUNCS(X)                                                                                            \
-    X(cuCtxCreate, 3020, (CUcontext * context, unsigned int flags, CUdevice device))                                   \
-    X(cuCtxDestroy, 4000, (CUcontext context))                                                                         \
-    X(cuMemAllocHost, 3020, (void **pointer, size_t bytes))                                                            \
-    X(cuMemFreeHost, 2000, (void *pointer))                                                                            \
-    X(cuMemHostRegister, 6050, (void *pointer, size_t bytes, unsigned int flags))                                      \
-    X(cuMemHostUnregister, 4000, (void *pointer))                                                                      \
-    X(cuMemAllocManaged, 6000, (CUdeviceptr * pointer, size_t bytes, unsigned int flags))
+#define FAKE_EXTRA_FUNCS(X)                                                                                    \
+    X(cuCtxCreate, 3020, (CUcontext * context, unsigned int flags, CUdevice device), (context, flags, device)) \
+    X(cuCtxDestroy, 4000, (CUcontext context), (context))                                                      \
+    X(cuMemAllocHost, 3020, (void **pointer, size_t bytes), (pointer, bytes))                                  \
+    X(cuMemHostRegister, 6050, (void *pointer, size_t bytes, unsigned int flags), (pointer, bytes, flags))     \
+    X(cuMemHostUnregister, 4000, (void *pointer), (pointer))                                                   \
+    X(cuMemAllocManaged, 6000, (CUdeviceptr * pointer, size_t bytes, unsigned int flags), (pointer, bytes, flags))
 
 #define FAKE_FUNCS(X) CF__DRIVER_FUNCS(X) FAKE_EXTRA_FUNCS(X)
 
-#define FAKE_DECLARE(name, version, parameters) CUresult fake_##name parameters;
+#define FAKE_DECLARE(name, version, parameters, names) CUresult fake_##name parameters;
 FAKE_FUNCS(FAKE_DECLARE)
 #undef FAKE_DECLARE
 
@@ -133,11 +132,11 @@ CUresult fake_begin(void);
 CUresult fake_end(CUresult result);
 
 /* Ends a call that has begun where one of its steps fails. */
-#define TRY(step)                                                                                                      \
-    do {                                                                                                               \
-        CUresult result_ = (step);                                                                                     \
-        if (result_ != CUDA_SUCCESS)                                                                                   \
-            return fake_end(result_);                                                                                  \
+#define TRY(step)                     \
+    do {                              \
+        CUresult result_ = (step);    \
+        if (result_ != CUDA_SUCCESS)  \
+            return fake_end(result_); \
     } while (0)
 
 /* Takes a millisecond, where the real driver takes many: the library's threads get the time to meet there. */

@@ -13,7 +13,7 @@
 #if CF_CONFIG_CUDA_TYPEDEFS
 
 /* Every function is a field of the type that the toolkit gives that version of it. */
-#define COMPARE(name, version, parameters)                                                                             \
+#define COMPARE(name, version, parameters, names)                                                                             \
     _Static_assert(                                                                                                    \
         __builtin_types_compatible_p(__typeof__(((struct cf__driver *)NULL)->name), PFN_##name##_v##version),          \
         "the signature of " #name " is not that of version " #version);
@@ -57,7 +57,7 @@ _Static_assert(sizeof(struct our_memcpy2d) == sizeof(CUDA_MEMCPY2D), "CUDA_MEMCP
 static void driver_declarations_all_were_compared(void **state)
 {
     (void)state;
-#define COUNT_FUNCTION(name, version, parameters) +1
+#define COUNT_FUNCTION(name, version, parameters, names) +1
 #define COUNT_ROW(name, other) +1
     int functions = 0 CF__DRIVER_FUNCS(COUNT_FUNCTION), constants = 0 CF__DRIVER_CONSTANTS(COUNT_ROW),
         types = 0 CF__DRIVER_TYPES(COUNT_ROW);
@@ -102,7 +102,7 @@ static void driver_declarations_all_were_compared(void **state)
 static void driver_versions_are_in_order(void **state)
 {
     (void)state;
-#define CHECK(name, version, parameters)                                                                               \
+#define CHECK(name, version, parameters, names)                                                                               \
     assert_in_range(version, 2000, 12999);                                                                             \
     assert_int_equal((version) % 10, 0);
     CF__DRIVER_FUNCS(CHECK)

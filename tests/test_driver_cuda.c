@@ -75,7 +75,7 @@ static void driver_lacking_a_function_names_it(void **state)
         const char *name;
         int version;
     } functions[] = {
-#define ROW(name, version, parameters) {#name, version},
+#define ROW(name, version, parameters, names) {#name, version},
         CF__DRIVER_FUNCS(ROW)
 #undef ROW
     };
@@ -107,7 +107,7 @@ static void fill(struct cf__driver *driver)
     assert_int_equal(cf__driver_cuda(driver, reason, sizeof reason), CF_OK);
     assert_string_equal(reason, "untouched");
     assert_int_equal(driver->is_host, 0);
-#define ASSERT_FILLED(name, version, parameters)                                                                       \
+#define ASSERT_FILLED(name, version, parameters, names)                                                                       \
     if ((version) <= CF__DRIVER_VERSION)                                                                               \
         assert_true(driver->name != NULL);
     CF__DRIVER_FUNCS(ASSERT_FILLED)

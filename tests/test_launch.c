@@ -427,7 +427,7 @@ static void launch_other_descriptor_version_is_invalid(void **state)
     kernel.version = 0;
     expect_kernel_refusal(&kernel, CF_EINVAL, "descriptor has version 0");
     kernel = first_instance();
-    kernel.size = sizeof kernel - 1;
+    kernel.size = CF_KERNEL_BYTES - 1;
     expect_kernel_refusal(&kernel, CF_EINVAL, "descriptor");
     kernel.size = sizeof kernel + 64; /* a newer one with fields added */
     expect_right(&kernel, 100);

@@ -238,6 +238,16 @@ typedef struct cf_host_launch {
  * Blocks are independent; several threads run parts of one launch at once. */
 typedef void cf_host_body(const cf_host_launch *launch, uint64_t begin, uint64_t end);
 
+/* Grid and block of a launch, and its bytes of dynamic shared memory. */
+typedef struct cf_size {
+    uint32_t grid[CF_GRID_DIMS], block[CF_GRID_DIMS];
+    uint32_t shared;
+} cf_size;
+
+/* The scalar checks and the launch rule of a kernel, compiled: 1 and the size where every check holds, every pointer whose
+ * extent is not 0 is set and there is something to launch; else 0, and the descriptor tells what is to be said. */
+typedef int cf_size_body(void *const args[], cf_size *size);
+
 /* A template constant that tune(...) declares, and its value in one variant. */
 typedef struct cf_constant {
     const char *name;
@@ -270,6 +280,9 @@ typedef struct cf_kernel {
     const cf_constant *constants;
     uint32_t nvariants; /* the ways in which tune(...) lets this kernel run, itself the first; 0 where it has no tune */
     const struct cf_kernel *const *variants;
+    cf_size_body *sizes; /* NULL where the expressions are interpreted at each launch */
+    uint8_t is_bounded;  /* neither the kernel nor what it calls has a loop: a thread's work has a bound */
+    uint8_t is_closed;   /* it reads and writes its arguments alone, and no data of the file */
 } cf_kernel;
 
 /* Data in __constant__ memory, with a setter. */
