@@ -27,7 +27,7 @@ static cf_state *items, *images; /* states that are loaded, linked by `next` */
 static struct cf__loaded *find(const cf_state *state, unsigned long long context)
 {
     struct cf__loaded *node = __atomic_load_n(&state->loaded, __ATOMIC_ACQUIRE);
-    while (node && node->context != context)
+    while (node && __atomic_load_n(&node->context, __ATOMIC_ACQUIRE) != context)
         node = node->next;
     return node;
 }
@@ -352,8 +352,9 @@ void cf__image_unlock(void)
     pthread_mutex_unlock(&lock);
 }
 
-void cf__images_unload(const struct cf__driver *cuda)
+int cf__images_unload(const struct cf__driver *cuda)
 {
+    int status = CF_OK;
     pthread_mutex_lock(&lock);
     for (cf_state *state; (state = items) != NULL;) {
         for (struct cf__loaded *node = state->loaded, *next; node; node = next) {
@@ -363,11 +364,28 @@ void cf__images_unload(const struct cf__driver *cuda)
         items = state->next;
         *state = (cf_state){NULL, NULL};
     }
-    for (cf_state *state; (state = images) != NULL;) {
-        if (cuda)
-            (void)cuda->cuLibraryUnload(state->loaded);
-        images = state->next;
+    for (cf_state **link = &images, *state; (state = *link) != NULL;) {
+        CUresult result = cuda ? cuda->cuLibraryUnload(state->loaded) : CUDA_SUCCESS;
+        if (result != CUDA_SUCCESS && !cf__is_gone(result)) {
+            int failed = cf__fail_driver(cuda, result, "cuLibraryUnload", "cf_shutdown: unloading an image");
+            status = status == CF_OK ? failed : status;
+            link = &state->next;
+            continue;
+        }
+        *link = state->next;
         *state = (cf_state){NULL, NULL};
+    }
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+void cf__images_drop(unsigned long long context)
+{
+    pthread_mutex_lock(&lock);
+    for (cf_state *state = items; state; state = state->next) {
+        struct cf__loaded *node = find(state, context);
+        if (node)
+            __atomic_store_n(&node->context, 0, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&lock);
 }
