@@ -24,14 +24,6 @@ struct item {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static cf_state *items, *images; /* states that are loaded, linked by `next` */
 
-static struct cf__loaded *find(const cf_state *state, unsigned long long context)
-{
-    struct cf__loaded *node = __atomic_load_n(&state->loaded, __ATOMIC_ACQUIRE);
-    while (node && node->context != context)
-        node = node->next;
-    return node;
-}
-
 /* ---- What can be said of an image before the driver sees it ---- */
 
 /* CRC-32 as in ISO 3309 and zlib, four bits at a time. The driver trusts images and may crash on a damaged one, so it
@@ -229,14 +221,27 @@ static int load(const struct item *item, const struct cf__driver *driver, struct
     return status;
 }
 
+/* Whether a launch is a call of the driver and nothing else. */
+static int is_simple(const cf_kernel *kernel)
+{
+    for (uint32_t i = 0; i < kernel->nparams; i++)
+        if (kernel->params[i].direction == CF_SCRATCH)
+            return 0;
+    return !kernel->launch.is_cooperative;
+}
+
 static int add(const struct item *item, const struct cf__driver *driver, unsigned long long context,
-               struct cf__loaded **loaded)
+               struct cf__context *owner, struct cf__loaded **loaded)
 {
     cf_state *state = item->state;
     struct cf__loaded *node = malloc(sizeof *node);
     if (!node)
         return cf__fail(CF_ENOMEM, "%s: no memory to load it", item->function);
-    *node = (struct cf__loaded){.context = context, .shared = -1, .next = state->loaded};
+    *node = (struct cf__loaded){.context = context,
+                                .owner = owner,
+                                .is_simple = item->kernel && is_simple(item->kernel),
+                                .shared = -1,
+                                .next = state->loaded};
     int status = load(item, driver, node);
     if (status != CF_OK) {
         free(node);
@@ -256,11 +261,16 @@ static int find_or_add(const struct item *item, const struct cf__place *place, s
     CUresult result = place->driver->cuCtxGetId(place->context, &context);
     if (result != CUDA_SUCCESS)
         return cf__fail_driver(place->driver, result, "cuCtxGetId", "%s", item->function);
-    if ((*loaded = find(item->state, context)) != NULL)
+    if ((*loaded = cf__loaded_in(item->state, context)) != NULL)
         return CF_OK;
+    struct cf__context *owner;
+    int status = cf__context(place, &owner);
+    if (status != CF_OK)
+        return status;
     pthread_mutex_lock(&lock);
-    *loaded = find(item->state, context);
-    int status = *loaded ? CF_OK : add(item, place->driver, context, loaded);
+    *loaded = cf__loaded_in(item->state, context);
+    if (!*loaded)
+        status = add(item, place->driver, context, owner, loaded);
     pthread_mutex_unlock(&lock);
     return status;
 }

@@ -16,6 +16,9 @@ __attribute__((format(printf, 2, 3))) int cf__fail(int status, const char *forma
 __attribute__((format(printf, 4, 5))) int cf__fail_driver(const struct cf__driver *driver, CUresult result,
                                                           const char *call, const char *format, ...);
 
+/* Where the detail begins with the name of an entry point, makes it that of its `_async` form. */
+void cf__name_async(const char *function);
+
 /* ---- device.c ---- */
 
 /* Where a call runs: its context is current on the thread between enter and leave. */
@@ -155,12 +158,30 @@ CUresult cf__copy_section(const struct cf__place *place, const struct cf__sectio
 /* A kernel, or a symbol, as it is loaded in one context. */
 struct cf__loaded {
     unsigned long long context; /* its id */
+    struct cf__context *owner;  /* what is kept of it */
     CUfunction function;        /* of a kernel */
     CUdeviceptr address;        /* of a symbol */
+    int is_simple;              /* of a kernel: neither cooperative nor with scratch memory */
     int block;                  /* what block(auto) gives; 0 until asked; atomic */
     int shared;                 /* bytes of dynamic shared memory that a launch may have; -1 until asked; atomic */
     struct cf__loaded *next;
 };
+
+/* What a state has for the context of that id; NULL where nothing is loaded there. Without a lock: nodes are only added. */
+static inline struct cf__loaded *cf__loaded_in(const cf_state *state, unsigned long long context)
+{
+    struct cf__loaded *node = __atomic_load_n(&state->loaded, __ATOMIC_ACQUIRE);
+    while (node && node->context != context)
+        node = node->next;
+    return node;
+}
+
+/* The kernel as it is loaded in the place's context; NULL where it is not. */
+static inline struct cf__loaded *cf__kernel_loaded(const cf_kernel *kernel, const struct cf__place *place)
+{
+    unsigned long long id;
+    return place->driver->cuCtxGetId(place->context, &id) == CUDA_SUCCESS ? cf__loaded_in(kernel->state, id) : NULL;
+}
 
 /* The kernel as the place's driver launches it; loaded at its first use in a context. */
 int cf__kernel_load(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded **loaded);
@@ -197,6 +218,21 @@ void cf__watch(int what, int is_on);
 
 /* Checks the version and the size of a descriptor, `what`. */
 int cf__check_descriptor(const char *what, uint32_t version, uint32_t size, size_t least);
+
+/* Whether a descriptor is of this library's version and has at least what that began with. */
+static inline int cf__is_known(const cf_kernel *kernel)
+{
+    return kernel && kernel->version == CF_REGISTRY_VERSION && kernel->size >= CF_KERNEL_BYTES;
+}
+
+/* Whether the kernel's compiled checks find everything in order, and the size of the launch then. Where not, the functions
+ * below tell what is to be done. Older descriptors have no such checks. */
+static inline int cf__in_order(const cf_kernel *kernel, void *const args[], cf_size *size)
+{
+    return kernel && kernel->version == CF_REGISTRY_VERSION &&
+           kernel->size >= offsetof(cf_kernel, sizes) + sizeof kernel->sizes && kernel->sizes && args &&
+           kernel->sizes(args, size);
+}
 
 /* Checks the descriptor, the scalars, and NULL against the extents. */
 int cf__check_arguments(const cf_kernel *kernel, void *const args[]);

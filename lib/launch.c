@@ -331,7 +331,10 @@ static int check_pointers(const cf_kernel *kernel, void *const args[], const str
     return status;
 }
 
-int cf_launch(const cf_kernel *kernel, cf_stream stream, void *const args[])
+/* ---- The two ways of cf_launch() ---- */
+
+/* The long way: looks at everything anew and says what is wrong. */
+static int launch_checked(const cf_kernel *kernel, cf_stream stream, void *const args[])
 {
     int status = cf__check_arguments(kernel, args);
     if (status != CF_OK)
@@ -347,5 +350,48 @@ int cf_launch(const cf_kernel *kernel, cf_stream stream, void *const args[])
     if (status == CF_OK)
         status = cf__launch(kernel, &size, &place, stream, args);
     cf__leave(&place);
+    return status;
+}
+
+/* For arguments that are known to be in order. */
+static inline int launch_sized(const cf_kernel *kernel, const cf_size *size, const struct cf__place *place,
+                               cf_stream stream, void *const args[])
+{
+    const struct cf__loaded *loaded = cf__kernel_loaded(kernel, place);
+    int is_at_once = loaded && loaded->is_simple && !cf__watches(-1) &&
+                     (size->shared == 0 || (int)size->shared <= __atomic_load_n(&loaded->shared, __ATOMIC_ACQUIRE));
+    if (!is_at_once) {
+        const struct cf__size known = {.grid = {size->grid[0], size->grid[1], size->grid[2]},
+                                       .block = {size->block[0], size->block[1], size->block[2]},
+                                       .shared = (int)size->shared};
+        int status = cf__watches(CF__WATCH_POINTERS) ? check_pointers(kernel, args, place) : CF_OK;
+        return status == CF_OK ? cf__launch(kernel, &known, place, stream, args) : status;
+    }
+    CUresult result = place->driver->cuLaunchKernel(loaded->function, size->grid[0], size->grid[1], size->grid[2],
+                                                    size->block[0], size->block[1], size->block[2], size->shared,
+                                                    stream, (void **)(uintptr_t)args, NULL);
+    if (__builtin_expect(result == CUDA_SUCCESS, 1))
+        return CF_OK;
+    return cf__fail_driver(place->driver, result, "cuLaunchKernel", "%s", kernel->function);
+}
+
+/* Each of these nanoseconds is paid at every launch: what is in order is not looked at twice. */
+int cf_launch(const cf_kernel *kernel, cf_stream stream, void *const args[])
+{
+    cf_size size;
+    int status;
+    if (__builtin_expect(cf__in_order(kernel, args, &size), 1)) {
+        struct cf__place place;
+        status = cf__enter(&place, kernel->function, stream);
+        if (status == CF_OK) {
+            status = launch_sized(kernel, &size, &place, stream, args);
+            if (place.pushed)
+                cf__leave(&place);
+        }
+    } else {
+        status = launch_checked(kernel, stream, args);
+    }
+    if (__builtin_expect(status != CF_OK, 0) && cf__is_known(kernel))
+        cf__name_async(kernel->function);
     return status;
 }
