@@ -34,11 +34,11 @@ static struct cf__context *find(unsigned long long id)
 /* With the lock. */
 static void drop(struct cf__context *context)
 {
-    if (!context->driver->is_host && context->id)
+    if (!context->driver->is_host)
         cf__running_forget(context->id);
     if (cf__stages_free)
         cf__stages_free(context, NULL);
-    __atomic_store_n(&context->id, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&context->id, CF__NO_CONTEXT, __ATOMIC_RELEASE);
     __atomic_store_n(&context->is_lost, 0, __ATOMIC_RELAXED);
     context->handle = NULL;
 }
@@ -66,7 +66,7 @@ void cf__context_drop(struct cf__context *context)
 static struct cf__context *spare(const struct cf__driver *driver, CUcontext handle)
 {
     struct cf__context *context = contexts;
-    while (context && context->id && !(context->driver == driver && context->handle == handle))
+    while (context && context->id != CF__NO_CONTEXT && !(context->driver == driver && context->handle == handle))
         context = context->next;
     return context;
 }
@@ -114,7 +114,7 @@ int cf__context(const struct cf__place *place, struct cf__context **context)
 struct cf__context *cf__context_next(const struct cf__context *context)
 {
     struct cf__context *next = context ? context->next : first();
-    while (next && !id_of(next))
+    while (next && id_of(next) == CF__NO_CONTEXT)
         next = next->next;
     return next;
 }
@@ -124,14 +124,14 @@ void cf__contexts_forget(void)
     pthread_mutex_lock(&lock);
     for (struct cf__context *context = contexts, *next; context; context = next) {
         next = context->next;
-        if (context->id)
+        if (context->id != CF__NO_CONTEXT)
             drop(context);
         free(context);
     }
     __atomic_store_n(&contexts, NULL, __ATOMIC_RELEASE);
     pthread_mutex_unlock(&lock);
     cf__gpu_mark(CF__GPU_LOST, 0);
-    cf__running_forget(0);
+    cf__running_forget(CF__NO_CONTEXT);
 }
 
 void cf__contexts_lock(void)
@@ -152,7 +152,7 @@ struct cf__context *cf__context_of(const struct cf__driver *driver, CUcontext ha
     struct cf__context *context = first();
     if (driver->cuCtxGetId(handle, &id) == CUDA_SUCCESS)
         return find(id);
-    while (context && !(id_of(context) && context->driver == driver && context->handle == handle))
+    while (context && !(id_of(context) != CF__NO_CONTEXT && context->driver == driver && context->handle == handle))
         context = context->next;
     return context;
 }
@@ -161,7 +161,7 @@ struct cf__context *cf__context_of(const struct cf__driver *driver, CUcontext ha
 static unsigned long long made_up_id(void)
 {
     static unsigned long long made;
-    return UINT64_MAX - 1 - __atomic_fetch_add(&made, 1, __ATOMIC_RELAXED);
+    return CF__NO_CONTEXT - 1 - __atomic_fetch_add(&made, 1, __ATOMIC_RELAXED);
 }
 
 void cf__context_lose(const struct cf__driver *driver, CUcontext handle, int device, const char *running)
@@ -265,7 +265,7 @@ int cf__check_lost(const struct cf__place *place, const char *function)
 
 struct kept {
     struct cf__place place; /* `pushed` is not used */
-    unsigned long long id;  /* of its context; 0: not known */
+    unsigned long long id;  /* of its context; CF__NO_CONTEXT: not known */
     CUresult (*free)(const struct cf__driver *driver, uintptr_t what);
     uintptr_t what;
     struct kept *next;
@@ -301,7 +301,7 @@ void cf__keep(const struct cf__place *place, CUresult (*free_it)(const struct cf
 {
     unsigned long long id;
     if (place->driver->cuCtxGetId(place->context, &id) != CUDA_SUCCESS)
-        id = 0;
+        id = CF__NO_CONTEXT;
     pthread_mutex_lock(&lock);
     struct kept *node = kept_alloc();
     if (node) {
@@ -327,7 +327,7 @@ static CUresult try_again(const struct kept *node, const char **call)
     CUcontext context;
     *call = "cuCtxGetId";
     CUresult result = driver->cuCtxGetId(node->place.context, &id);
-    if (result == CUDA_SUCCESS && node->id && id != node->id)
+    if (result == CUDA_SUCCESS && node->id != CF__NO_CONTEXT && id != node->id)
         return CUDA_SUCCESS;
     if (result == CUDA_SUCCESS) {
         *call = "cuCtxPushCurrent";

@@ -21,8 +21,8 @@ enum choice { UNDECIDED, USE_CUDA, USE_HOST };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what is written below */
 static struct cf__driver cuda_table;
 static struct backend cuda, host;
-static int chosen;          /* enum choice; read without the lock */
-static char no_cuda[256];   /* why there is no CUDA; read and written under the lock */
+static int chosen;        /* enum choice; read without the lock */
+static char no_cuda[256]; /* why there is no CUDA; read and written under the lock */
 
 static _Thread_local int thread_device;
 static _Thread_local int thread_has_device; /* cf_device_use() was called */
@@ -288,11 +288,13 @@ static int device_backend(const char *function, int device, struct backend **bac
     if (device < 0)
         return cf__fail(CF_ENODEV, "%s: device %d: GPUs count from 0, and the CPU is CF_HOST, %d", function, device,
                         CF_HOST);
-    char why[64];
-    snprintf(why, sizeof why, "%s: device %d", function, device);
-    int status = ensure_cuda(why);
-    if (status != CF_OK)
-        return status;
+    if (!in_use(&cuda) || cf__is_forked()) {
+        char why[64];
+        snprintf(why, sizeof why, "%s: device %d", function, device);
+        int status = ensure_cuda(why);
+        if (status != CF_OK)
+            return status;
+    }
     if (device >= cuda.count)
         return cf__fail(CF_ENODEV, "%s: device %d: there are %d GPUs, from 0, and CF_HOST", function, device,
                         cuda.count);
@@ -365,11 +367,14 @@ static int check_lost(struct cf__place *place, const char *function)
 static int enter(struct cf__place *place, const char *function, cf_stream stream)
 {
     /* The default streams have no context of their own. */
-    if (!stream || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD)
+    if ((uintptr_t)stream <= (uintptr_t)CU_STREAM_PER_THREAD)
         return enter_thread_device(place, function);
-    int status = cf__handle_driver(function, stream, &place->driver);
-    if (status != CF_OK)
-        return status;
+    place->driver = in_use(&cuda);
+    if (!place->driver || cf__gpu_state() != CF__GPU_OURS || cf__host_owns(stream)) {
+        int status = cf__handle_driver(function, stream, &place->driver);
+        if (status != CF_OK)
+            return status;
+    }
     CUresult result = place->driver->cuStreamGetCtx(stream, &place->context);
     if (result != CUDA_SUCCESS)
         return cf__fail_driver(place->driver, result, "cuStreamGetCtx", "%s: stream %p", function, (void *)stream);

@@ -55,6 +55,20 @@ int cf__fail(int status, const char *format, ...)
     return status;
 }
 
+void cf__name_async(const char *function)
+{
+    static const char suffix[] = "_async";
+    const size_t added = sizeof suffix - 1, name = strlen(function);
+    if (name + added >= sizeof detail || strncmp(detail, function, name) != 0 || detail[name] != ':')
+        return;
+    size_t kept = strlen(detail) - name;
+    if (name + added + kept >= sizeof detail)
+        kept = sizeof detail - 1 - name - added;
+    memmove(detail + name + added, detail + name, kept);
+    memcpy(detail + name, suffix, added);
+    detail[name + added + kept] = 0;
+}
+
 int cf__status(CUresult result)
 {
     if (result >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED && result <= CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD)

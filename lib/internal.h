@@ -22,6 +22,9 @@ int cf__status(CUresult result);
 __attribute__((format(printf, 4, 5))) int cf__fail_driver(const struct cf__driver *driver, CUresult result,
                                                           const char *call, const char *format, ...);
 
+/* Where the detail begins with the name of an entry point, makes it that of its `_async` form. */
+void cf__name_async(const char *function);
+
 /* ---- log.c ---- */
 
 /* One line for the callback of cf_set_log(), if there is one. */
@@ -131,15 +134,18 @@ static inline void cf__unrelax(const struct cf__driver *driver, int mode)
 
 /* ---- context.c ---- */
 
+/* An id that no context has. */
+#define CF__NO_CONTEXT (UINT64_MAX - 1)
+
 /* What the library keeps for a context, from its first use to cf_shutdown() or cf_device_reset(). Records are never
  * taken off the list before cf_shutdown(); that of a context that is gone serves a later one. */
 struct cf__context {
-    unsigned long long id; /* 0 where nobody has it; atomic */
+    unsigned long long id; /* CF__NO_CONTEXT where it serves none; atomic */
     CUcontext handle;
     const struct cf__driver *driver;
     int device;                  /* CF_HOST or a GPU's number */
     int is_lost;                 /* to a kernel's fault; atomic */
-    char running[256];           /* the entry points that ran then, for messages */
+    char running[256];            /* the entry points that ran then, for messages */
     struct cf__stages *stages;   /* stage.c's buffers and streams; under its lock */
     struct cf__context *next;
 };
@@ -204,7 +210,7 @@ void cf__handles_unlock(void);
 /* What one thread launched in one context and does not know to be done. Read by all threads, written by its own. */
 enum { CF__RUNNING = 8 };
 struct cf__running {
-    unsigned long long context; /* its id; 0: none */
+    unsigned long long context; /* its id, or CF__NO_CONTEXT; atomic */
     uint64_t launches;          /* odd while one is being enqueued */
     uint64_t done;              /* those up to this number are; written under the lock */
     uint64_t unlisted;          /* the latest one that found no slot */
@@ -236,7 +242,7 @@ static inline struct cf__running *cf__note_launch(struct cf__context *context, c
                                                   cf_stream stream)
 {
     struct cf__running *running = cf__running;
-    if (!running || running->context != context->id || running->slots[running->slot].kernel != kernel ||
+    if (!running || __atomic_load_n(&running->context, __ATOMIC_RELAXED) != context->id || running->slots[running->slot].kernel != kernel ||
         running->slots[running->slot].stream != stream)
         return cf__note_other_launch(context, kernel, stream);
     uint64_t number = (running->launches + 1) | 1;
@@ -260,7 +266,8 @@ CUresult cf__wait_for_all(const struct cf__place *place);
 /* Writes "cf_a was", "one of cf_a, cf_b was" or "no kernel of Cuferry's was": what may be running in a context. */
 void cf__running_text(unsigned long long context, char *text, size_t size);
 
-void cf__running_forget(unsigned long long context); /* the notes of a context that is gone; 0: all */
+/* The notes of a context that is gone; CF__NO_CONTEXT: all. */
+void cf__running_forget(unsigned long long context);
 void cf__running_start(void);                        /* of the program or shared object */
 void cf__running_end(void);
 void cf__running_lock(void); /* for fork */
@@ -340,12 +347,30 @@ CUresult cf__copy_section(const struct cf__place *place, const struct cf__sectio
 /* A kernel, or a symbol, as it is loaded in one context. */
 struct cf__loaded {
     unsigned long long context; /* its id */
+    struct cf__context *owner;  /* what is kept of it */
     CUfunction function;        /* of a kernel */
     CUdeviceptr address;        /* of a symbol */
+    int is_simple;              /* of a kernel: neither cooperative nor with scratch memory */
     int block;                  /* what block(auto) gives; 0 until asked; atomic */
     int shared;                 /* bytes of dynamic shared memory that a launch may have; -1 until asked; atomic */
     struct cf__loaded *next;
 };
+
+/* What a state has for the context of that id; NULL where nothing is loaded there. Without a lock: nodes are only added. */
+static inline struct cf__loaded *cf__loaded_in(const cf_state *state, unsigned long long context)
+{
+    struct cf__loaded *node = __atomic_load_n(&state->loaded, __ATOMIC_ACQUIRE);
+    while (node && __atomic_load_n(&node->context, __ATOMIC_ACQUIRE) != context)
+        node = node->next;
+    return node;
+}
+
+/* The kernel as it is loaded in the place's context; NULL where it is not. */
+static inline struct cf__loaded *cf__kernel_loaded(const cf_kernel *kernel, const struct cf__place *place)
+{
+    unsigned long long id;
+    return place->driver->cuCtxGetId(place->context, &id) == CUDA_SUCCESS ? cf__loaded_in(kernel->state, id) : NULL;
+}
 
 /* The kernel as the place's driver launches it; loaded at its first use in a context. */
 int cf__kernel_load(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded **loaded);
@@ -384,6 +409,21 @@ void cf__watch(int what, int is_on);
 
 /* Checks the version and the size of a descriptor, `what`. */
 int cf__check_descriptor(const char *what, uint32_t version, uint32_t size, size_t least);
+
+/* Whether a descriptor is of this library's version and has at least what that began with. */
+static inline int cf__is_known(const cf_kernel *kernel)
+{
+    return kernel && kernel->version == CF_REGISTRY_VERSION && kernel->size >= CF_KERNEL_BYTES;
+}
+
+/* Whether the kernel's compiled checks find everything in order, and the size of the launch then. Where not, the functions
+ * below tell what is to be done. Older descriptors have no such checks. */
+static inline int cf__in_order(const cf_kernel *kernel, void *const args[], cf_size *size)
+{
+    return kernel && kernel->version == CF_REGISTRY_VERSION &&
+           kernel->size >= offsetof(cf_kernel, sizes) + sizeof kernel->sizes && kernel->sizes && args &&
+           kernel->sizes(args, size);
+}
 
 /* Checks the descriptor, the scalars, and NULL against the extents. */
 int cf__check_arguments(const cf_kernel *kernel, void *const args[]);

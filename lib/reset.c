@@ -47,8 +47,7 @@ static void forget(struct reset *reset, unsigned long long id)
         snprintf(reset->running, sizeof reset->running, "%s", record->running);
     cf__handles_reset(reset->context, reset->device);
     cf__kept_forget(reset->context);
-    if (id)
-        cf__images_drop(id);
+    cf__images_drop(id);
     if (record)
         cf__context_drop(record);
 }
@@ -106,7 +105,7 @@ static int reset_gpu(struct reset *reset)
     if (status != CF_OK || !reset->context)
         return status;
     if (driver->cuCtxGetId(reset->context, &id) != CUDA_SUCCESS)
-        id = 0;
+        id = CF__NO_CONTEXT;
     CUresult result = driver->cuDevicePrimaryCtxReset(reset->handle);
     if (result == CUDA_SUCCESS) {
         forget(reset, id);

@@ -31,7 +31,7 @@ static uint64_t load(const uint64_t *number)
 
 static void clear(struct cf__running *node)
 {
-    __atomic_store_n(&node->context, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&node->context, CF__NO_CONTEXT, __ATOMIC_RELAXED);
     __atomic_store_n(&node->done, load(&node->launches), __ATOMIC_RELEASE);
     node->asker = NULL;
     node->handle = NULL;
@@ -49,8 +49,8 @@ static int has_launches(const struct cf__running *node)
 static int is_free_for(const struct cf__running *node, unsigned long long context)
 {
     if (node->owner == &self)
-        return !node->context;
-    return !node->owner && (node->context == context || !node->context || !has_launches(node));
+        return node->context == CF__NO_CONTEXT;
+    return !node->owner && (node->context == context || !has_launches(node));
 }
 
 static struct cf__running *find(unsigned long long context)
@@ -73,6 +73,7 @@ static struct cf__running *take(unsigned long long context, CUcontext handle)
         node = calloc(1, sizeof *node);
         if (!node)
             return NULL;
+        node->context = CF__NO_CONTEXT;
         node->next = nodes;
         nodes = node;
     }
@@ -90,7 +91,7 @@ static struct cf__running *take(unsigned long long context, CUcontext handle)
 static void drop(const void *owner)
 {
     for (struct cf__running **link = &nodes, *node; (node = *link) != NULL;)
-        if ((!node->owner || node->owner == owner) && !(node->context && has_launches(node))) {
+        if ((!node->owner || node->owner == owner) && !has_launches(node)) {
             *link = node->next;
             free(node);
         } else {
@@ -263,9 +264,9 @@ void cf__running_forget(unsigned long long context)
 {
     pthread_mutex_lock(&lock);
     for (struct cf__running *node = nodes; node; node = node->next)
-        if (!context || node->context == context)
+        if (context == CF__NO_CONTEXT || node->context == context)
             clear(node);
-    if (!context) {
+    if (context == CF__NO_CONTEXT) {
         cf__running = NULL;
         drop(&self);
     }

@@ -45,6 +45,8 @@ int cf_stream_sync(cf_stream stream)
     CUresult result = place.driver->cuStreamSynchronize(stream);
     if (result != CUDA_SUCCESS)
         status = cf__fail_driver(place.driver, result, "cuStreamSynchronize", "cf_stream_sync");
+    else
+        cf__note_waited(&place, stream);
     cf__leave(&place);
     return status;
 }
@@ -60,6 +62,8 @@ int cf_stream_query(cf_stream stream)
         status = CF_ENOTREADY;
     else if (result != CUDA_SUCCESS)
         status = cf__fail_driver(place.driver, result, "cuStreamQuery", "cf_stream_query");
+    else
+        cf__note_waited(&place, stream);
     cf__leave(&place);
     return status;
 }
