@@ -8,13 +8,13 @@
 #include "config.h"
 #include "internal.h"
 
-#define MAX_DEVICES 64
+
 
 /* A driver in use, with the primary contexts that were retained. */
 struct backend {
     const struct cf__driver *driver; /* NULL until it is in use; read without the lock */
     int count;
-    CUcontext primary[MAX_DEVICES]; /* likewise */
+    CUcontext primary[CF__MAX_DEVICES]; /* likewise */
 };
 
 enum choice { UNDECIDED, USE_CUDA, USE_HOST };
@@ -96,8 +96,8 @@ static void use(struct backend *backend, const struct cf__driver *driver)
         driver = cf__driver_wrap(driver);
     if (driver->cuDeviceGetCount(&backend->count) != CUDA_SUCCESS)
         backend->count = 0;
-    if (backend->count > MAX_DEVICES)
-        backend->count = MAX_DEVICES;
+    if (backend->count > CF__MAX_DEVICES)
+        backend->count = CF__MAX_DEVICES;
     __atomic_store_n(&backend->driver, driver, __ATOMIC_RELEASE);
 }
 
@@ -267,6 +267,18 @@ static int device_backend(const char *function, int device, struct backend **bac
     return CF_OK;
 }
 
+int cf__device(const char *function, int device, const struct cf__driver **driver, CUdevice *handle)
+{
+    struct backend *backend;
+    int ordinal, status = device_backend(function, device, &backend, &ordinal);
+    if (status != CF_OK)
+        return status;
+    *driver = in_use(backend);
+    CUresult result = (*driver)->cuDeviceGet(handle, ordinal);
+    return result == CUDA_SUCCESS ? CF_OK
+                                  : cf__fail_driver(*driver, result, "cuDeviceGet", "%s: device %d", function, device);
+}
+
 static int make_current(struct cf__place *place)
 {
     CUcontext current = NULL;
@@ -288,6 +300,13 @@ static int enter_device(struct cf__place *place, struct backend *backend, int or
     place->driver = in_use(backend);
     int status = primary_context(backend, ordinal, &place->context);
     return status == CF_OK ? make_current(place) : status;
+}
+
+int cf__enter_device(struct cf__place *place, const char *function, int device)
+{
+    struct backend *backend;
+    int ordinal, status = device_backend(function, device, &backend, &ordinal);
+    return status == CF_OK ? enter_device(place, backend, ordinal) : status;
 }
 
 static int enter_thread_device(struct cf__place *place, const char *function)
@@ -393,15 +412,12 @@ int cf_device_name(int device, char *name, size_t size)
 {
     if (!name || size == 0)
         return cf__fail(CF_EINVAL, "cf_device_name: %s", name ? "size is 0" : "name is NULL");
-    struct backend *backend;
-    int ordinal, status = device_backend("cf_device_name", device, &backend, &ordinal);
+    const struct cf__driver *driver;
+    CUdevice handle;
+    int status = cf__device("cf_device_name", device, &driver, &handle);
     if (status != CF_OK)
         return status;
-    const struct cf__driver *driver = in_use(backend);
-    CUdevice handle;
-    CUresult result = driver->cuDeviceGet(&handle, ordinal);
-    if (result == CUDA_SUCCESS)
-        result = driver->cuDeviceGetName(name, size > INT32_MAX ? INT32_MAX : (int)size, handle);
+    CUresult result = driver->cuDeviceGetName(name, size > INT32_MAX ? INT32_MAX : (int)size, handle);
     return result == CUDA_SUCCESS ? CF_OK : cf__fail_driver(driver, result, "cuDeviceGetName", "device %d", device);
 }
 

@@ -32,7 +32,8 @@
     X(CUgraph, struct CUgraph_st *)              \
     X(CUgraphExec, struct CUgraphExec_st *)      \
     X(CUmemoryPool, struct CUmemPoolHandle_st *) \
-    X(CUmemPool_attribute, unsigned int)
+    X(CUmemPool_attribute, unsigned int)         \
+    X(CUmemAccess_flags, unsigned int)
 
 #define CF__DRIVER_CONSTANTS(X)                                  \
     X(CUDA_SUCCESS, 0)                                           \
@@ -100,8 +101,10 @@
     X(CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, 9)                    \
     X(CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, 11)                 \
     X(CU_POINTER_ATTRIBUTE_RANGE_SIZE, 12)                       \
+    X(CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, 17)                   \
     X(CU_MEMORYTYPE_HOST, 1)                                     \
     X(CU_MEMORYTYPE_DEVICE, 2)                                   \
+    X(CU_MEMORYTYPE_UNIFIED, 4)                                  \
     X(CU_STREAM_NON_BLOCKING, 1)                                 \
     X(CU_STREAM_CAPTURE_MODE_RELAXED, 2)                         \
     X(CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, 1)                    \
@@ -111,6 +114,8 @@
     X(CU_MEMHOSTALLOC_PORTABLE, 1)                               \
     X(CU_MEM_ALLOCATION_TYPE_PINNED, 1)                          \
     X(CU_MEM_LOCATION_TYPE_DEVICE, 1)                            \
+    X(CU_MEM_ACCESS_FLAGS_PROT_NONE, 0)                          \
+    X(CU_MEM_ACCESS_FLAGS_PROT_READWRITE, 3)                     \
     X(CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, 4)                      \
     X(CU_EVENT_DEFAULT, 0)                                       \
     X(CU_EVENT_DISABLE_TIMING, 2)
@@ -170,6 +175,10 @@ typedef struct CUmemPoolProps_st {
     CF__POOL_PROPS_FIELDS(CF__POOL_FIELD)
     unsigned char reserved[56];
 } CUmemPoolProps;
+typedef struct CUmemAccessDesc_st {
+    CUmemLocation location;
+    CUmemAccess_flags flags;
+} CUmemAccessDesc;
 #undef CF__POOL_FIELD
 
 #define CU_STREAM_LEGACY ((CUstream)0x1)
@@ -267,6 +276,8 @@ typedef struct CUmemPoolProps_st {
     X(cuMemPoolSetAttribute, 11020, (CUmemoryPool pool, CUmemPool_attribute attribute, void *value),                  \
       (pool, attribute, value))                                                                                       \
     X(cuMemPoolTrimTo, 11020, (CUmemoryPool pool, size_t keep), (pool, keep))                                         \
+    X(cuMemPoolSetAccess, 11020, (CUmemoryPool pool, const CUmemAccessDesc *access, size_t count),                    \
+      (pool, access, count))                                                                                          \
     X(cuMemAllocFromPoolAsync, 11020, (CUdeviceptr * pointer, size_t bytes, CUmemoryPool pool, CUstream stream),      \
       (pointer, bytes, pool, stream))                                                                                 \
     X(cuMemcpyPeerAsync, 4000,                                                                                        \
