@@ -75,7 +75,7 @@ static int locate(const struct transfer *transfer, struct side *side)
 /* The side that is memory of a GPU, if there is one; the target where both are. */
 static const struct side *side_of_gpu(const struct transfer *transfer)
 {
-    return transfer->target.memory.is_device ? &transfer->target
+    return transfer->target.memory.is_device   ? &transfer->target
            : transfer->source.memory.is_device ? &transfer->source
                                                : NULL;
 }
@@ -143,15 +143,13 @@ static int context_of(const struct transfer *transfer, const struct side *side, 
 static int find_peers(struct transfer *transfer)
 {
     const struct cf__memory *to = &transfer->target.memory, *from = &transfer->source.memory;
-    transfer->is_peer =
-        to->is_device && from->is_device &&
-        (to->device != from->device || (to->context && from->context && to->context != from->context));
+    transfer->is_peer = to->is_device && from->is_device &&
+                        (to->device != from->device || (to->context && from->context && to->context != from->context));
     if (!transfer->is_peer)
         return CF_OK;
     int status = context_of(transfer, &transfer->target, 0, &transfer->target_context);
-    return status == CF_OK
-               ? context_of(transfer, &transfer->source, transfer->waits, &transfer->source_context)
-               : status;
+    return status == CF_OK ? context_of(transfer, &transfer->source, transfer->waits, &transfer->source_context)
+                           : status;
 }
 
 /* ---- Copies ---- */
@@ -178,9 +176,9 @@ static CUresult copy_row(const struct transfer *transfer, size_t row, const char
     *call = is_async ? "cuMemcpyAsync" : "cuMemcpy";
     if (is_in_pieces(transfer, &transfer->target) || is_in_pieces(transfer, &transfer->source))
         return cf__copy(place, target, source, transfer->width, is_async, transfer->stream);
-    return is_async ? place->driver->cuMemcpyAsync((uintptr_t)target, (uintptr_t)source, transfer->width,
-                                                   transfer->stream)
-                    : place->driver->cuMemcpy((uintptr_t)target, (uintptr_t)source, transfer->width);
+    return is_async
+               ? place->driver->cuMemcpyAsync((uintptr_t)target, (uintptr_t)source, transfer->width, transfer->stream)
+               : place->driver->cuMemcpy((uintptr_t)target, (uintptr_t)source, transfer->width);
 }
 
 static CUresult copy_row_by_row(const struct transfer *transfer, const char **call)
@@ -273,7 +271,8 @@ static int copy(struct transfer *transfer)
 static int copy_bytes(const char *function, cf_stream stream, void *target, const void *source, size_t bytes,
                       int is_async)
 {
-    struct transfer transfer = {.function = function, .stream = stream, .is_async = is_async, .width = bytes, .rows = 1};
+    struct transfer transfer = {
+        .function = function, .stream = stream, .is_async = is_async, .width = bytes, .rows = 1};
     if (bytes == 0)
         return CF_OK;
     transfer.target.begin = target;
@@ -375,7 +374,8 @@ static int fill_entered(const struct transfer *transfer, unsigned char value)
 
 static int fill(const char *function, cf_stream stream, void *target, unsigned char value, size_t bytes, int is_async)
 {
-    struct transfer transfer = {.function = function, .stream = stream, .is_async = is_async, .width = bytes, .rows = 1};
+    struct transfer transfer = {
+        .function = function, .stream = stream, .is_async = is_async, .width = bytes, .rows = 1};
     if (bytes == 0)
         return CF_OK;
     transfer.target = (struct side){.name = "target", .begin = target, .pitch = bytes};

@@ -36,6 +36,7 @@ static void before_fork(void)
 {
     pthread_mutex_lock(&lock);
     cf__image_lock();
+    cf__capture_lock();
     cf__host_lock();
     cf__pool_lock();
 }
@@ -44,6 +45,7 @@ static void after_fork(void)
 {
     cf__pool_unlock();
     cf__host_unlock();
+    cf__capture_unlock();
     cf__image_unlock();
     pthread_mutex_unlock(&lock);
 }
@@ -210,7 +212,7 @@ int cf__handle_driver(const char *function, const void *handle, const struct cf_
         *driver = in_use(&host);
     else {
         char why[96];
-        snprintf(why, sizeof why, "%s: a stream or event that is not of CF_HOST", function);
+        snprintf(why, sizeof why, "%s: a stream, event or graph that is not of CF_HOST", function);
         status = ensure_cuda(why);
         *driver = in_use(&cuda);
     }
@@ -350,7 +352,24 @@ int cf__enter_context(struct cf__place *place, const struct cf__driver *driver, 
         return make_current(place);
     if (driver->cuCtxGetCurrent(&place->context) == CUDA_SUCCESS && place->context)
         return CF_OK;
-    return enter_device(place, driver->is_host ? &host : &cuda, 0);
+    struct backend *backend = driver->is_host ? &host : &cuda;
+    int started = 0; /* one that is, where there is one */
+    while (started < backend->count && !__atomic_load_n(&backend->primary[started], __ATOMIC_ACQUIRE))
+        started++;
+    return enter_device(place, backend, started < backend->count ? started : 0);
+}
+
+int cf__enter_handle(struct cf__place *place, const char *function, const void *handle)
+{
+    const struct cf__driver *driver;
+    int status = cf__handle_driver(function, handle, &driver);
+    if (status == CF_OK && !driver->is_host) {
+        status = cf__enter(place, function, NULL);
+        if (status != CF_OK || place->driver == driver)
+            return status;
+        cf__leave(place);
+    }
+    return status == CF_OK ? cf__enter_context(place, driver, NULL) : status;
 }
 
 void cf__leave(struct cf__place *place)
@@ -427,9 +446,14 @@ int cf_device_sync(void)
     int status = cf__enter(&place, "cf_device_sync", NULL);
     if (status != CF_OK)
         return status;
-    CUresult result = place.driver->cuCtxSynchronize();
-    if (result != CUDA_SUCCESS)
-        status = cf__fail_driver(place.driver, result, "cuCtxSynchronize", "cf_device_sync");
+    status = cf__check_device_wait("cf_device_sync", &place);
+    if (status == CF_OK) {
+        int mode = cf__relax(place.driver);
+        CUresult result = place.driver->cuCtxSynchronize();
+        cf__unrelax(place.driver, mode);
+        if (result != CUDA_SUCCESS)
+            status = cf__fail_driver(place.driver, result, "cuCtxSynchronize", "cf_device_sync");
+    }
     cf__leave(&place);
     return status;
 }
@@ -454,6 +478,11 @@ static void release(struct backend *backend)
 
 int cf_shutdown(void)
 {
+    const struct cf__driver *driver = in_use(&cuda);
+    int status = cf__peers_disable(driver), failed = cf__mempools_destroy(driver);
+    if (status == CF_OK)
+        status = failed;
+    cf__captures_forget();
     pthread_mutex_lock(&lock);
     cf__images_unload(in_use(&cuda));
     cf__contexts_forget();
@@ -462,5 +491,5 @@ int cf_shutdown(void)
     cf__host_reset();
     __atomic_store_n(&chosen, UNDECIDED, __ATOMIC_RELEASE);
     pthread_mutex_unlock(&lock);
-    return CF_OK;
+    return status;
 }

@@ -52,7 +52,11 @@ int cf__enter_device(struct cf__place *place, const char *function, int device);
 const struct cf__driver *cf__cuda_in_use(void);
 const struct cf__driver *cf__host_in_use(void);
 
-/* The driver that a stream or event belongs to, for `function`. */
+/* Enters a context of the driver that an event, a graph or an executable graph belongs to, where any of its contexts will do: the
+ * thread's own where that is one, so that no device is started for this. */
+int cf__enter_handle(struct cf__place *place, const char *function, const void *handle);
+
+/* The driver that a stream, an event or a graph belongs to, for `function`. */
 int cf__handle_driver(const char *function, const void *handle, const struct cf__driver **driver);
 
 /* Lets the thread do, while a stream is captured, what could break a capture and does not, such as loading and allocating
@@ -309,6 +313,9 @@ int cf__symbol_size(const cf_symbol *symbol, size_t *bytes);
 
 /* Reads how many threads are wanted; before the first run. */
 int cf__pool_configure(void);
+
+/* How many threads run kernels, the launching one included. */
+int cf__pool_size(void);
 
 /* Runs all blocks of a launch on the worker threads and the calling one; returns when they are done. */
 void cf__pool_run(cf_host_body *body, const cf_host_launch *launch);

@@ -194,8 +194,10 @@ int cf_mem_free(void *pointer)
         return status;
     int of_pool = memory.driver && is_of_pool(&memory, pointer);
     if (!memory.driver || (memory.begin != pointer && !of_pool))
-        return cf__fail(CF_EINVAL, "cf_mem_free: %p is not from cf_mem_alloc(), cf_mem_alloc_pinned() or "
-                                   "cf_mem_alloc_async()", pointer);
+        return cf__fail(CF_EINVAL,
+                        "cf_mem_free: %p is not from cf_mem_alloc(), cf_mem_alloc_pinned() or "
+                        "cf_mem_alloc_async()",
+                        pointer);
     struct cf__place place;
     status = cf__enter_memory(&place, "cf_mem_free", &memory);
     if (status != CF_OK)

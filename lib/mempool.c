@@ -240,3 +240,77 @@ CUresult cf__pool_free_async(const struct cf__place *place, cf_stream stream, CU
     return driver->cuMemFreeAsync(memory, stream);
 }
 
+/* ---- The public functions ---- */
+
+int cf_mem_alloc_async(cf_stream stream, void **pointer, size_t bytes)
+{
+    if (!pointer)
+        return cf__fail(CF_EINVAL, "cf_mem_alloc_async: pointer is NULL");
+    if (bytes == 0) {
+        *pointer = NULL;
+        return CF_OK;
+    }
+    struct cf__place place;
+    int status = cf__enter(&place, "cf_mem_alloc_async", stream);
+    if (status != CF_OK)
+        return status;
+    CUdeviceptr memory;
+    const char *call;
+    CUresult result = cf__pool_alloc_async(&place, stream, bytes, &memory, &call);
+    if (result == CUDA_SUCCESS)
+        *pointer = (void *)(uintptr_t)memory;
+    else
+        status = cf__fail_driver(place.driver, result, call, "cf_mem_alloc_async: %zu bytes", bytes);
+    cf__leave(&place);
+    return status;
+}
+
+/* In the place's context. Memory of a graph that is being captured may be unknown to the driver so far. */
+static int free_async(const struct cf__place *place, cf_stream stream, const struct cf__memory *memory, void *pointer)
+{
+    const char *call, *function = "cf_mem_free_async";
+    int is_ours = memory->driver == place->driver && memory->is_bounded;
+    if (memory->driver ? !is_ours : place->driver->is_host)
+        return cf__fail(CF_EINVAL, "%s: %p is not from cf_mem_alloc_async() on the stream's device", function, pointer);
+    CUresult result = cf__pool_free_async(place, stream, (uintptr_t)pointer, &call);
+    return result == CUDA_SUCCESS ? CF_OK : cf__fail_driver(place->driver, result, call, "%s: %p", function, pointer);
+}
+
+int cf_mem_free_async(cf_stream stream, void *pointer)
+{
+    if (!pointer)
+        return CF_OK;
+    struct cf__memory memory;
+    struct cf__place place;
+    int status = cf__enter(&place, "cf_mem_free_async", stream);
+    if (status != CF_OK)
+        return status;
+    status = cf__locate("cf_mem_free_async", pointer, &memory);
+    if (status == CF_OK)
+        status = free_async(&place, stream, &memory, pointer);
+    cf__leave(&place);
+    return status;
+}
+
+int cf_mem_trim(size_t keep)
+{
+    struct cf__place place;
+    CUdevice device = 0;
+    int status = cf__enter(&place, "cf_mem_trim", NULL);
+    if (status != CF_OK)
+        return status;
+    const struct cf__driver *driver = place.driver;
+    const char *call = "cuCtxGetDevice";
+    CUresult result = driver->is_host ? CUDA_SUCCESS : driver->cuCtxGetDevice(&device);
+    CUmemoryPool pool = result == CUDA_SUCCESS && !driver->is_host ? handle_of(pool_of(device)) : NULL;
+    if (pool) {
+        int mode = cf__relax(driver);
+        call = "cuMemPoolTrimTo";
+        result = driver->cuMemPoolTrimTo(pool, keep);
+        cf__unrelax(driver, mode);
+    }
+    if (result != CUDA_SUCCESS)
+        status = cf__fail_driver(driver, result, call, "cf_mem_trim: %zu bytes", keep);
+    cf__leave(&place);
+    return status;
+}

@@ -53,9 +53,9 @@ static int possible(const char *function, int device, int peer, int *answer)
     if (device == peer || driver->is_host || of_peer->is_host)
         return CF_OK;
     CUresult result = driver->cuDeviceCanAccessPeer(answer, handle, other);
-    return result == CUDA_SUCCESS
-               ? CF_OK
-               : cf__fail_driver(driver, result, "cuDeviceCanAccessPeer", "%s: devices %d and %d", function, device, peer);
+    return result == CUDA_SUCCESS ? CF_OK
+                                  : cf__fail_driver(driver, result, "cuDeviceCanAccessPeer", "%s: devices %d and %d",
+                                                    function, device, peer);
 }
 
 /* The primary context of a GPU. */
