@@ -122,7 +122,9 @@ int cf__mempool_destroy(const struct cf__driver *driver, int device)
 {
     struct pool *pool = pool_of(device);
     CUmemoryPool handle = handle_of(pool);
+    int mode = cf__relax(driver);
     CUresult result = handle ? driver->cuMemPoolDestroy(handle) : CUDA_SUCCESS;
+    cf__unrelax(driver, mode);
     if (result != CUDA_SUCCESS)
         return cf__fail_driver(driver, result, "cuMemPoolDestroy", "the memory pool of device %d", device);
     if (pool)
