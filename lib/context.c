@@ -192,7 +192,7 @@ void cf__context_lose(const struct cf__driver *driver, CUcontext handle, int dev
 /* Whether the context that is current on the thread fails whatever is asked of it. */
 static int is_failing(const struct cf__driver *driver)
 {
-    return cf__status(driver->cuStreamQuery(NULL)) == CF_EFAULT;
+    return cf__status_of(driver->cuStreamQuery(NULL)) == CF_EFAULT;
 }
 
 /* A call that failed may have been about another context than the current one, as with an event: the ones that the
@@ -314,7 +314,7 @@ void cf__keep(const struct cf__place *place, CUresult (*free_it)(const struct cf
 /* Nothing is left of it where its context or the driver is gone, or the context is lost and goes as a whole. */
 int cf__is_gone(CUresult result)
 {
-    return cf__status(result) == CF_EFAULT || result == CUDA_ERROR_DEINITIALIZED ||
+    return cf__status_of(result) == CF_EFAULT || result == CUDA_ERROR_DEINITIALIZED ||
            result == CUDA_ERROR_CONTEXT_IS_DESTROYED || result == CUDA_ERROR_INVALID_CONTEXT ||
            result == CUDA_ERROR_INVALID_HANDLE;
 }

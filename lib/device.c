@@ -227,10 +227,10 @@ int cf__handle_driver(const char *function, const void *handle, const struct cf_
         *driver = in_use(&host);
     else {
         char why[96];
-        snprintf(why, sizeof why, "%s: a stream or event that is not of CF_HOST", function);
+        snprintf(why, sizeof why, "%s: a stream, event or graph that is not of CF_HOST", function);
         status = ensure_cuda(why);
         *driver = in_use(&cuda);
-        if (status == CF_OK && cf__gpu_state() & CF__GPU_RESET)
+        if (status == CF_OK)
             status = cf__handle_check(function, handle);
     }
     return status;
@@ -303,13 +303,16 @@ static int device_backend(const char *function, int device, struct backend **bac
     return CF_OK;
 }
 
-int cf__device_ready(const char *function, int device, const struct cf__driver **driver, int *ordinal)
+int cf__device(const char *function, int device, const struct cf__driver **driver, CUdevice *handle)
 {
     struct backend *backend;
-    int status = device_backend(function, device, &backend, ordinal);
-    if (status == CF_OK)
-        *driver = in_use(backend);
-    return status;
+    int ordinal, status = device_backend(function, device, &backend, &ordinal);
+    if (status != CF_OK)
+        return status;
+    *driver = in_use(backend);
+    CUresult result = (*driver)->cuDeviceGet(handle, ordinal);
+    return result == CUDA_SUCCESS ? CF_OK
+                                  : cf__fail_driver(*driver, result, "cuDeviceGet", "%s: device %d", function, device);
 }
 
 static int make_current(struct cf__place *place)
@@ -333,6 +336,13 @@ static int enter_device(struct cf__place *place, struct backend *backend, int or
     place->driver = in_use(backend);
     int status = primary_context(backend, ordinal, &place->context);
     return status == CF_OK ? make_current(place) : status;
+}
+
+int cf__enter_device(struct cf__place *place, const char *function, int device)
+{
+    struct backend *backend;
+    int ordinal, status = device_backend(function, device, &backend, &ordinal);
+    return status == CF_OK ? enter_device(place, backend, ordinal) : status;
 }
 
 static int enter_thread_device(struct cf__place *place, const char *function)
@@ -387,6 +397,15 @@ int cf__enter(struct cf__place *place, const char *function, cf_stream stream)
     return status == CF_OK ? check_lost(place, function) : status;
 }
 
+/* Enters a device that is started, where there is one. */
+static int enter_started(struct cf__place *place, struct backend *backend)
+{
+    int started = 0;
+    while (started < backend->count && !__atomic_load_n(&backend->primary[started], __ATOMIC_ACQUIRE))
+        started++;
+    return enter_device(place, backend, started < backend->count ? started : 0);
+}
+
 int cf__enter_context(struct cf__place *place, const struct cf__driver *driver, CUcontext context)
 {
     place->driver = driver;
@@ -396,8 +415,21 @@ int cf__enter_context(struct cf__place *place, const struct cf__driver *driver, 
     if (context)
         status = make_current(place);
     else if (driver->cuCtxGetCurrent(&place->context) != CUDA_SUCCESS || !place->context)
-        status = enter_device(place, driver->is_host ? &host : &cuda, 0);
+        status = enter_started(place, driver->is_host ? &host : &cuda);
     return status == CF_OK ? check_lost(place, "entering a context") : status;
+}
+
+int cf__enter_handle(struct cf__place *place, const char *function, const void *handle)
+{
+    const struct cf__driver *driver;
+    int status = cf__handle_driver(function, handle, &driver);
+    if (status == CF_OK && !driver->is_host) {
+        status = cf__enter(place, function, NULL);
+        if (status != CF_OK || place->driver == driver)
+            return status;
+        cf__leave(place);
+    }
+    return status == CF_OK ? cf__enter_context(place, driver, NULL) : status;
 }
 
 void cf__leave(struct cf__place *place)
@@ -459,15 +491,12 @@ int cf_device_name(int device, char *name, size_t size)
 {
     if (!name || size == 0)
         return cf__fail(CF_EINVAL, "cf_device_name: %s", name ? "size is 0" : "name is NULL");
-    struct backend *backend;
-    int ordinal, status = device_backend("cf_device_name", device, &backend, &ordinal);
+    const struct cf__driver *driver;
+    CUdevice handle;
+    int status = cf__device("cf_device_name", device, &driver, &handle);
     if (status != CF_OK)
         return status;
-    const struct cf__driver *driver = in_use(backend);
-    CUdevice handle;
-    CUresult result = driver->cuDeviceGet(&handle, ordinal);
-    if (result == CUDA_SUCCESS)
-        result = driver->cuDeviceGetName(name, size > INT32_MAX ? INT32_MAX : (int)size, handle);
+    CUresult result = driver->cuDeviceGetName(name, size > INT32_MAX ? INT32_MAX : (int)size, handle);
     return result == CUDA_SUCCESS ? CF_OK : cf__fail_driver(driver, result, "cuDeviceGetName", "device %d", device);
 }
 
@@ -477,9 +506,14 @@ int cf_device_sync(void)
     int status = cf__enter(&place, "cf_device_sync", NULL);
     if (status != CF_OK)
         return status;
-    CUresult result = cf__wait_for_all(&place);
-    if (result != CUDA_SUCCESS)
-        status = cf__fail_driver(place.driver, result, "cuCtxSynchronize", "cf_device_sync");
+    status = cf__check_device_wait("cf_device_sync", &place);
+    if (status == CF_OK) {
+        int mode = cf__relax(place.driver);
+        CUresult result = cf__wait_for_all(&place);
+        cf__unrelax(place.driver, mode);
+        if (result != CUDA_SUCCESS)
+            status = cf__fail_driver(place.driver, result, "cuCtxSynchronize", "cf_device_sync");
+    }
     cf__leave(&place);
     return status;
 }

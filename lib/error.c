@@ -69,7 +69,7 @@ void cf__name_async(const char *function)
     detail[name + added + kept] = 0;
 }
 
-int cf__status(CUresult result)
+int cf__status_of(CUresult result)
 {
     if (result >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED && result <= CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD)
         return CF_ECAPTURE;
@@ -128,7 +128,7 @@ int cf__fail_driver(const struct cf__driver *driver, CUresult result, const char
     va_end(values);
     snprintf(detail, sizeof detail, "%s: %s returned %d (%s, %s)", what, call, (int)result, name, text);
     driver_result = result;
-    int status = cf__note_lost(driver, cf__status(result), detail, sizeof detail);
+    int status = cf__note_lost(driver, cf__status_of(result), detail, sizeof detail);
     cf__log(CF_LOG_ERROR, "%s", detail);
     return status;
 }

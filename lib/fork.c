@@ -1,9 +1,7 @@
 /* fork.c - what a forked child may do: no lock is held there, and GPUs stay its parent's. */
-#include <errno.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "internal.h"
@@ -72,18 +70,6 @@ int cf__fail_fork(const char *what)
                     what);
 }
 
-/* Lets the kernel read a signal mask there, which it does before it looks at the first argument. */
-int cf__fork_reaches(const void *pointer)
-{
-    enum { NO_ACTION = -1 };
-    uintptr_t word = (uintptr_t)pointer & ~(uintptr_t)7;
-    int before = errno;
-    long result = syscall(SYS_rt_sigprocmask, NO_ACTION, word, NULL, sizeof(uint64_t));
-    int is_reached = result == 0 || errno != EFAULT;
-    errno = before;
-    return is_reached;
-}
-
 /* ---- Locks ---- */
 
 /* A child has the forking thread alone: no lock may be held by another one at that moment. In the order in which they
@@ -94,6 +80,7 @@ static const struct {
     {cf__device_lock, cf__device_unlock, NULL},
     {cf__image_lock, cf__image_unlock, NULL},
     {cf__contexts_lock, cf__contexts_unlock, NULL},
+    {cf__capture_lock, cf__capture_unlock, NULL},
     {cf__handles_lock, cf__handles_unlock, NULL},
     {cf__host_lock, cf__host_unlock, NULL},
     {cf__pool_lock, cf__pool_unlock, cf__pool_forget},

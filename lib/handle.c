@@ -66,19 +66,18 @@ static void take_out(struct entry *entry)
 
 /* ---- What others use ---- */
 
-int cf__handle_keep(const struct cf__place *place, const char *function, const void *handle)
+void *cf__handle_keep(const struct cf__place *place, void *handle)
 {
     if (place->driver->is_host)
-        return CF_OK; /* its handles have generations of their own */
+        return handle; /* its handles have generations of their own */
     pthread_mutex_lock(&lock);
-    int is_room = 2 * (count + 1) <= room || grow();
-    if (is_room) {
+    if (2 * (count + 1) <= room || grow()) {
         struct entry *entry = find(handle);
         count += !entry->handle;
         *entry = (struct entry){handle, place->context, 0};
     }
     pthread_mutex_unlock(&lock);
-    return is_room ? CF_OK : cf__fail(CF_ENOMEM, "%s: no memory to keep its handle", function);
+    return handle;
 }
 
 void cf__handle_drop(const void *handle)
@@ -92,6 +91,8 @@ void cf__handle_drop(const void *handle)
 
 int cf__handle_check(const char *function, const void *handle)
 {
+    if (!(cf__gpu_state() & CF__GPU_RESET))
+        return CF_OK;
     pthread_mutex_lock(&lock);
     const struct entry *entry = room ? find(handle) : NULL;
     int is_stale = entry && entry->handle && !entry->context, device = is_stale ? entry->device : 0;

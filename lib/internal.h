@@ -15,8 +15,8 @@
 /* Keep the calling thread's detail and return `status`. */
 __attribute__((format(printf, 2, 3))) int cf__fail(int status, const char *format, ...);
 
-/* What a driver's result is as a status. */
-int cf__status(CUresult result);
+/* The status that a driver's result stands for. */
+int cf__status_of(CUresult result);
 
 /* The same for a driver call: adds the call, the driver's name for the result and its text; maps it to a status. */
 __attribute__((format(printf, 4, 5))) int cf__fail_driver(const struct cf__driver *driver, CUresult result,
@@ -62,9 +62,6 @@ static inline int cf__is_forked(void)
 /* CF_EFORK with its detail, for `what` is called. */
 int cf__fail_fork(const char *what);
 
-/* In such a child, whether the CPU can read at `pointer`: memory of a GPU it cannot. */
-int cf__fork_reaches(const void *pointer);
-
 void cf__fork_watch(int is_used);       /* from now on a child has no GPU; 0: takes that back */
 void cf__gpu_mark(int bits, int is_on); /* sets or clears CF__GPU_LOST, CF__GPU_RESET */
 void cf__fork_start(void);              /* of the program or shared object */
@@ -100,9 +97,6 @@ void cf__primary_owe(int device);
 /* All that are held, of both drivers; with the lock. The status of the first that fails and stays. */
 int cf__devices_release(void);
 
-/* A device by its number, for `function`; its driver is in use then. */
-int cf__device_ready(const char *function, int device, const struct cf__driver **driver, int *ordinal);
-
 void cf__device_lock(void); /* of drivers and primary contexts */
 int cf__device_trylock(void);
 void cf__device_unlock(void);
@@ -110,15 +104,23 @@ void cf__device_unlock(void);
 /* The number of the place's device: CF_HOST or a GPU's. */
 int cf__place_device(const struct cf__place *place, int *device);
 
+/* A device by its number, for `function`; and entering its primary context. */
+int cf__device(const char *function, int device, const struct cf__driver **driver, CUdevice *handle);
+int cf__enter_device(struct cf__place *place, const char *function, int device);
+
 /* The drivers that are in use already, NULL where one is not. */
 const struct cf__driver *cf__cuda_in_use(void);
 const struct cf__driver *cf__host_in_use(void);
 
-/* The driver that a stream or event belongs to, for `function`. */
+/* Enters a context of the driver that an event, a graph or an executable graph belongs to, where any of its contexts
+ * will do: the thread's own where that is one, so that no device is started for this. */
+int cf__enter_handle(struct cf__place *place, const char *function, const void *handle);
+
+/* The driver that a stream, an event or a graph belongs to, for `function`. */
 int cf__handle_driver(const char *function, const void *handle, const struct cf__driver **driver);
 
-/* Lets the thread do, while a stream is captured, what could break a capture and does not, such as loading and allocating
- * for the library's own use. Give what it returns to cf__unrelax(). */
+/* Lets the thread do, while a stream is captured, what could break a capture and does not, such as loading and
+ * allocating for the library's own use. Give what it returns to cf__unrelax(). */
 static inline int cf__relax(const struct cf__driver *driver)
 {
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
@@ -159,9 +161,6 @@ struct cf__context *cf__context_of(const struct cf__driver *driver, CUcontext ha
 /* The next record after one, or after NULL the first. */
 struct cf__context *cf__context_next(const struct cf__context *context);
 
-/* Gives the pools back, each whose device is still there; the status of the first that fails. In mempool.c. */
-int cf__mempools_destroy(const struct cf__driver *driver) __attribute__((weak));
-
 /* Frees what a context has: `place` is entered in it, or NULL where the context is gone. In stage.c. */
 void cf__stages_free(struct cf__context *context, const struct cf__place *place) __attribute__((weak));
 
@@ -183,7 +182,8 @@ int cf__is_gone(CUresult result);
 /* CF_EFAULT where the place's context is lost. Asked for where cf__gpu_state() has CF__GPU_LOST. */
 int cf__check_lost(const struct cf__place *place, const char *function);
 
-/* Keeps what could not be freed, to be tried again at cf_shutdown(): `free` is called with the place's context current. */
+/* Keeps what could not be freed, to be tried again at cf_shutdown(): `free` is called with the place's context
+ * current. */
 void cf__keep(const struct cf__place *place, CUresult (*free)(const struct cf__driver *driver, uintptr_t what),
               uintptr_t what);
 int cf__kept_free(void);    /* the status of the first that still fails, which stays */
@@ -193,11 +193,12 @@ void cf__kept_forget(CUcontext context);
 
 /* ---- handle.c ---- */
 
-/* Keeps a stream, event or graph that was made in the place's context, so that a reset of its device is known to it. */
-int cf__handle_keep(const struct cf__place *place, const char *function, const void *handle);
+/* Keeps a stream, event or graph that was made in the place's context, so that it is refused after a reset of its device, and
+ * returns it. Where there is no memory for that, the driver judges it. */
+void *cf__handle_keep(const struct cf__place *place, void *handle);
 void cf__handle_drop(const void *handle); /* once it is destroyed */
 
-/* CF_EINVAL for one that went with a reset. Asked for where cf__gpu_state() has CF__GPU_RESET. */
+/* CF_EINVAL for one that went with a reset; costs a load before the first. */
 int cf__handle_check(const char *function, const void *handle);
 
 void cf__handles_reset(CUcontext context, int device);
@@ -230,9 +231,6 @@ struct cf__running {
 /* That of the calling thread's latest launch. */
 extern _Thread_local struct cf__running *cf__running;
 
-/* A graph, whose kernels are not known. */
-extern const cf_kernel cf__running_graph;
-
 /* The same for another kernel, stream, context or none. NULL where there is no memory. */
 struct cf__running *cf__note_other_launch(struct cf__context *context, const cf_kernel *kernel, cf_stream stream);
 
@@ -250,6 +248,9 @@ static inline struct cf__running *cf__note_launch(struct cf__context *context, c
     __atomic_store_n(&running->launches, number, __ATOMIC_RELEASE);
     return running;
 }
+
+/* The same of a graph, whose kernels are not known. */
+struct cf__running *cf__note_graph(const struct cf__place *place, cf_stream stream);
 
 static inline void cf__note_launched(struct cf__running *running)
 {
@@ -288,11 +289,73 @@ struct cf__memory {
     int is_bounded;    /* nothing lies behind that end; behind registered host memory may lie more of an array */
 };
 
-void cf__locate(const void *pointer, struct cf__memory *memory);
+/* Fails, for `function`, where a driver does not answer: the pointer must then not be taken for ordinary host
+ * memory. */
+int cf__locate(const char *function, const void *pointer, struct cf__memory *memory);
+
+/* Bytes from an address to the end of what is registered or allocated there with CUDA; SIZE_MAX where nothing is
+ * known. */
+size_t cf__left(uintptr_t address);
+
+/* Enters the context of memory of a driver; memory of a pool has none: one of its device. */
+int cf__enter_memory(struct cf__place *place, const char *function, const struct cf__memory *memory);
+
+/* ---- copy.c ---- */
 
 /* Copies in the place's context, on `stream` where `is_async`. */
 CUresult cf__copy(const struct cf__place *place, void *target, const void *source, size_t bytes, int is_async,
                   cf_stream stream);
+
+/* ---- stream.c ---- */
+
+/* Whether `stream` is one of the default streams, which have no context of their own. */
+static inline int cf__is_default(cf_stream stream)
+{
+    return !stream || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD;
+}
+
+/* CF_OK where waiting for `stream` in the place's context, or using a default stream there, breaks no capture; else
+ * CF_ECAPTURE. */
+int cf__check_wait(const char *function, const struct cf__place *place, cf_stream stream);
+
+/* ---- graph.c ---- */
+
+/* The same for a wait for everything in the place's context, of the captures that cf_stream_capture_begin() began. */
+int cf__check_device_wait(const char *function, const struct cf__place *place);
+
+void cf__captures_forget(void); /* at cf_shutdown() */
+void cf__capture_lock(void);    /* for fork */
+void cf__capture_unlock(void);
+
+/* ---- mempool.c ---- */
+
+/* Memory on the place's device in the order of `stream`, from the library's pool. On failure `call` is the driver's
+ * function that failed, for cf__fail_driver(), and `memory` is 0. */
+CUresult cf__pool_alloc_async(const struct cf__place *place, cf_stream stream, size_t bytes, CUdeviceptr *memory,
+                              const char **call);
+CUresult cf__pool_free_async(const struct cf__place *place, cf_stream stream, CUdeviceptr memory, const char **call);
+
+/* Gives back what the pool of the place's device keeps and nobody uses; whether there may be any. */
+int cf__pool_trim(const struct cf__place *place);
+
+/* Lets the GPU `device` reach the pool of the GPU `peer`, or no longer. */
+CUresult cf__pool_share(const struct cf__driver *driver, int device, int peer, int is_on);
+
+/* At cf_shutdown() every pool; at cf_device_reset() that of a GPU, CUDA being in use. A pool that cannot be
+ * destroyed stays. */
+int cf__mempools_destroy(const struct cf__driver *driver);
+int cf__mempool_destroy(const struct cf__driver *driver, int device);
+void cf__mempools_forget(void); /* without the driver */
+
+/* ---- peer.c ---- */
+
+/* Whether kernels on GPU `device` reach the memory of GPU `peer`, since cf_peer_enable() was called or they are one. */
+int cf__peer_enabled(int device, int peer);
+
+uint64_t cf__peers_of(int peer); /* a bit for each GPU that cf_peer_enable() lets reach it */
+
+int cf__peers_disable(const struct cf__driver *driver); /* all that the library enabled, at cf_shutdown() */
+void cf__peers_forget(int device);                      /* what concerns a GPU whose primary context was reset */
 
 /* ---- expr.c ---- */
 

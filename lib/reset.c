@@ -45,6 +45,7 @@ static void forget(struct reset *reset, unsigned long long id)
     struct cf__context *record = cf__context_of(reset->driver, reset->context);
     if (record && record->is_lost)
         snprintf(reset->running, sizeof reset->running, "%s", record->running);
+    cf__peers_forget(reset->device);
     cf__handles_reset(reset->context, reset->device);
     cf__kept_forget(reset->context);
     cf__images_drop(id);
@@ -62,7 +63,7 @@ static int try_out(const struct reset *reset, CUcontext fresh)
     if (result != CUDA_SUCCESS)
         return failure(reset, result, "cuCtxPushCurrent");
     result = reset->driver->cuCtxSynchronize();
-    if (cf__status(result) == CF_EFAULT)
+    if (cf__status_of(result) == CF_EFAULT)
         cf__context_lose(reset->driver, fresh, reset->device, *reset->running ? reset->running : NULL);
     int status = result == CUDA_SUCCESS ? CF_OK : failure(reset, result, "cuCtxSynchronize");
     (void)reset->driver->cuCtxPopCurrent(&popped);
@@ -106,6 +107,13 @@ static int reset_gpu(struct reset *reset)
         return status;
     if (driver->cuCtxGetId(reset->context, &id) != CUDA_SUCCESS)
         id = CF__NO_CONTEXT;
+    /* Pools are the device's and not the context's. */
+    status = cf__mempool_destroy(driver, reset->device);
+    if (status != CF_OK) {
+        if (!reset->is_held)
+            release(reset);
+        return status;
+    }
     CUresult result = driver->cuDevicePrimaryCtxReset(reset->handle);
     if (result == CUDA_SUCCESS) {
         forget(reset, id);
@@ -120,16 +128,13 @@ static int reset_gpu(struct reset *reset)
 int cf_device_reset(int device)
 {
     struct reset reset = {.device = device};
-    int ordinal, status = cf__device_ready("cf_device_reset", device, &reset.driver, &ordinal);
+    int status = cf__device("cf_device_reset", device, &reset.driver, &reset.handle);
     if (status != CF_OK)
         return status;
     if (cf__log_is_inside())
         return cf__fail(CF_EINVAL, "cf_device_reset: called from the callback of cf_set_log()");
-    CUresult result = reset.driver->cuDeviceGet(&reset.handle, ordinal);
-    if (result != CUDA_SUCCESS)
-        return failure(&reset, result, "cuDeviceGet");
     if (device == CF_HOST) {
-        result = reset.driver->cuDevicePrimaryCtxReset(reset.handle);
+        CUresult result = reset.driver->cuDevicePrimaryCtxReset(reset.handle);
         status = result == CUDA_SUCCESS ? CF_OK : failure(&reset, result, "cuDevicePrimaryCtxReset");
     } else {
         cf__device_lock();

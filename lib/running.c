@@ -20,8 +20,6 @@ static int has_key;
 _Thread_local struct cf__running *cf__running;
 static _Thread_local char self; /* its address names the thread */
 
-const cf_kernel cf__running_graph = {.function = "a graph"};
-
 static uint64_t load(const uint64_t *number)
 {
     return __atomic_load_n(number, __ATOMIC_ACQUIRE);
@@ -151,6 +149,13 @@ struct cf__running *cf__note_other_launch(struct cf__context *context, const cf_
     }
     __atomic_store_n(&node->launches, number, __ATOMIC_RELEASE);
     return node;
+}
+
+struct cf__running *cf__note_graph(const struct cf__place *place, cf_stream stream)
+{
+    static const cf_kernel graph = {.function = "a graph"};
+    struct cf__context *context = place->driver->is_host ? NULL : cf__context_of(place->driver, place->context);
+    return context ? cf__note_launch(context, &graph, stream) : NULL;
 }
 
 /* ---- Waiting ---- */

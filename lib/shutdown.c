@@ -29,26 +29,29 @@ static void free_stages(void)
     }
 }
 
-/* With the lock. What fails stays, and the rest goes on. */
+/* What fails stays, and the rest goes on. */
 static int give_back(void)
 {
+    const struct cf__driver *cuda = cf__cuda_in_use();
     int status = CF_OK;
+    keep_first(&status, cf__peers_disable(cuda));
     free_stages();
-    if (cf__mempools_destroy)
-        keep_first(&status, cf__mempools_destroy(cf__cuda_in_use()));
+    keep_first(&status, cf__mempools_destroy(cuda));
     keep_first(&status, cf__kept_free());
-    keep_first(&status, cf__images_unload(cf__cuda_in_use()));
+    keep_first(&status, cf__images_unload(cuda));
     return status;
 }
 
 /* In a child: what is the parent's stays as it is. */
 static void forget(void)
 {
+    for (int device = 0; device < CF__MAX_DEVICES; device++)
+        cf__peers_forget(device);
+    cf__mempools_forget();
     cf__kept_forget(NULL);
     (void)cf__images_unload(NULL);
 }
 
-/* With the lock. */
 static int shut_down(void)
 {
     int status = CF_OK;
@@ -56,9 +59,12 @@ static int shut_down(void)
         forget();
     else
         status = give_back();
+    cf__captures_forget();
     cf__contexts_forget();
     cf__handles_forget();
+    cf__device_lock();
     keep_first(&status, cf__devices_release());
+    cf__device_unlock();
     cf__host_reset();
     return status;
 }
@@ -67,9 +73,7 @@ int cf_shutdown(void)
 {
     if (cf__log_is_inside())
         return cf__fail(CF_EINVAL, "cf_shutdown: called from the callback of cf_set_log()");
-    cf__device_lock();
     int status = shut_down();
-    cf__device_unlock();
     if (status == CF_OK)
         cf__log(CF_LOG_INFO, "everything was given back");
     return status;
@@ -98,9 +102,9 @@ __attribute__((destructor)) static void end(void)
 {
     if (is_exiting || !cf__device_trylock())
         return;
+    cf__device_unlock();
     cf_set_log(NULL, NULL);
     (void)shut_down();
-    cf__device_unlock();
     cf__running_end();
     cf__fork_end();
 }
