@@ -667,7 +667,7 @@ static void sweep(void **state)
 
 /* The text of include/cuferry.h, as it was when this was built. */
 __asm__(".pushsection .rodata\n"
-        "header_begin: .incbin \"" CUFERRY_H "\"\n"
+        "header_begin: .incbin \"" FAULT_HEADER "\"\n"
         ".byte 0\n"
         ".popsection");
 extern const char header_begin[] __attribute__((visibility("hidden")));
