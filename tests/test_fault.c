@@ -21,7 +21,7 @@ void turn_on_cpu(float *x, int n)
 
 /* ---- What scenes share ---- */
 
-enum { N = 500, M = 300, NX = 30, NY = 12, LD = 37, ROWS = NY * LD };
+enum { N = 400, M = 300, NX = 30, NY = 12, LD = 37, ROWS = NY * LD };
 #define OLD (-5.f)
 
 static float x[ROWS], y[ROWS], expected[ROWS];
@@ -42,7 +42,7 @@ static char text[64];
 static int is_array_right(const float *array, int is_done)
 {
     for (int i = 0; i < ROWS; i++)
-        if (array[i] != expected[i] && (is_done || array[i] != (i < N ? OLD : OLD)))
+        if (array[i] != expected[i] && (is_done || array[i] != OLD))
             return 0;
     return 1;
 }
