@@ -27,6 +27,10 @@ static const char *const names_of[] = {
 #undef NAME
 };
 
+static _Thread_local int pushed[SIDES];                           /* contexts that this thread has pushed */
+static _Thread_local CUstreamCaptureMode modes[SIDES];            /* in which this thread is */
+static _Thread_local int missed_pops[SIDES], missed_modes[SIDES]; /* calls that failed */
+
 static long calls, fail_at, injected;
 static int fails_forever, hits[64], hit_count; /* functions that failed, in order */
 static CUresult fail_with;
@@ -42,12 +46,30 @@ void fault_arm(long at, int is_forever, CUresult result)
     pthread_mutex_unlock(&lock);
 }
 
+/* What a thread has pushed and could not pop, and a mode that it could not give back, are put right here: the library has
+ * no other way than the call that failed. */
+static void make_up(enum side side)
+{
+    CUcontext context;
+    for (; missed_pops[side] > 0; missed_pops[side]--)
+        if (pushed[side] > 0 && inner[side]->cuCtxPopCurrent(&context) == CUDA_SUCCESS)
+            pushed[side]--;
+    if (missed_modes[side] && modes[side]) {
+        CUstreamCaptureMode global = CU_STREAM_CAPTURE_MODE_GLOBAL;
+        if (inner[side]->cuThreadExchangeStreamCaptureMode(&global) == CUDA_SUCCESS)
+            modes[side] = 0;
+    }
+    missed_modes[side] = 0;
+}
+
 int fault_disarm(void)
 {
     pthread_mutex_lock(&lock);
     fail_at = 0;
     int count = hit_count;
     pthread_mutex_unlock(&lock);
+    for (int side = 0; side < SIDES; side++)
+        make_up((enum side)side);
     return count;
 }
 
@@ -76,7 +98,7 @@ long fault_count(void)
 }
 
 /* Whether this call fails. */
-static int strikes(enum function function, CUresult *result)
+static int strikes(enum side side, enum function function, CUresult *result)
 {
     pthread_mutex_lock(&lock);
     calls++;
@@ -89,6 +111,8 @@ static int strikes(enum function function, CUresult *result)
         *result = fail_with;
     }
     pthread_mutex_unlock(&lock);
+    missed_pops[side] += is_hit && function == F_cuCtxPopCurrent;
+    missed_modes[side] += is_hit && function == F_cuThreadExchangeStreamCaptureMode;
     return is_hit;
 }
 
@@ -106,9 +130,6 @@ static struct object {
     uintptr_t handle;
 } objects[4096];
 static int object_count;
-
-static _Thread_local int pushed[SIDES];                /* contexts that this thread has pushed */
-static _Thread_local CUstreamCaptureMode modes[SIDES]; /* in which this thread is */
 
 static int current_device(enum side side)
 {
@@ -186,6 +207,13 @@ int fault_alive(char *text, size_t size)
     return count;
 }
 
+void fault_forget(void)
+{
+    pthread_mutex_lock(&lock);
+    object_count = 0;
+    pthread_mutex_unlock(&lock);
+}
+
 /* What a function that succeeded has made or given back. */
 #define MADE_cuMemAlloc _, added(side, MEMORY, (uintptr_t)*pointer)
 #define MADE_cuMemFree _, removed(side, MEMORY, (uintptr_t)pointer)
@@ -231,7 +259,7 @@ int fault_alive(char *text, size_t size)
     {                                                      \
         const enum side side = side_;                      \
         CUresult result_;                                  \
-        if (strikes(F_##name, &result_))                   \
+        if (strikes(side_, F_##name, &result_))            \
             return result_;                                \
         const unsigned int before = BEFORE(BEFORE_##name); \
         (void)before;                                      \

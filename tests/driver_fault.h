@@ -22,4 +22,7 @@ long fault_count(void);
  * has pushed and not popped, and a capture mode that it has changed and not changed back, count too. */
 int fault_alive(char *text, size_t size);
 
+/* Forgets them, so that they are not counted again. */
+void fault_forget(void);
+
 #endif
