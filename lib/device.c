@@ -7,6 +7,7 @@
 
 #include "config.h"
 #include "internal.h"
+#include "trace.h"
 
 #define MAX_DEVICES 64
 
@@ -39,10 +40,12 @@ static void before_fork(void)
     cf__image_lock();
     cf__host_lock();
     cf__pool_lock();
+    cf__trace_lock();
 }
 
 static void after_fork(void)
 {
+    cf__trace_unlock();
     cf__pool_unlock();
     cf__host_unlock();
     cf__image_unlock();
@@ -51,6 +54,7 @@ static void after_fork(void)
 
 static void after_fork_in_child(void)
 {
+    cf__trace_forget();
     cf__pool_forget();
     after_fork();
 }
@@ -92,7 +96,7 @@ static int read_check(void)
     if (check && *check && strcmp(check, "0") != 0 && strcmp(check, "1") != 0)
         return cf__fail(CF_EINVAL, "CF_CHECK=%s: it is 0 or 1", check);
     __atomic_store_n(&checks_launches, check && strcmp(check, "1") == 0, __ATOMIC_RELAXED);
-    return CF_OK;
+    return cf__trace_open();
 }
 
 /* With the lock. */
@@ -100,6 +104,7 @@ static void use(struct backend *backend, const struct cf__driver *driver)
 {
     if (cf__driver_wrap)
         driver = cf__driver_wrap(driver);
+    driver = cf__trace_wrap(driver);
     if (driver->cuDeviceGetCount(&backend->count) != CUDA_SUCCESS)
         backend->count = 0;
     if (backend->count > MAX_DEVICES)
@@ -445,6 +450,7 @@ static void release(struct backend *backend)
 int cf_shutdown(void)
 {
     pthread_mutex_lock(&lock);
+    cf__trace_close();
     cf__images_unload(in_use(&cuda));
     cf__contexts_forget();
     release(&cuda);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "internal.h"
+#include "trace.h"
 
 /* What is loaded: a kernel or a symbol, by what both have. */
 struct item {
@@ -239,11 +240,15 @@ static int add(const struct item *item, const struct cf__driver *driver, unsigne
     if (!node)
         return cf__fail(CF_ENOMEM, "%s: no memory to load it", item->function);
     *node = (struct cf__loaded){.context = context, .shared = -1, .next = state->loaded};
+    int64_t began = cf__trace_begin();
     int status = load(item, driver, node);
+    cf__trace_end(began, "load", item->function, NULL);
     if (status != CF_OK) {
         free(node);
         return status;
     }
+    if (item->kernel)
+        cf__trace_kernel(node->function, item->kernel);
     if (state->loaded)
         __atomic_store_n(&state->loaded, node, __ATOMIC_RELEASE);
     else
