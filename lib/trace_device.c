@@ -60,19 +60,6 @@ static struct cf__clock *clocks;
 static uint64_t arrows; /* atomic */
 static int64_t rows;    /* numbers given; atomic */
 
-/* Asking for events and making them must not break a capture that another stream is in. */
-static CUstreamCaptureMode relax(const struct cf__driver *driver)
-{
-    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-    (void)driver->cuThreadExchangeStreamCaptureMode(&mode);
-    return mode;
-}
-
-static void restore(const struct cf__driver *driver, CUstreamCaptureMode mode)
-{
-    (void)driver->cuThreadExchangeStreamCaptureMode(&mode);
-}
-
 /* ---- Contexts ---- */
 
 /* Records an event in an idle stream, and writes the CPU's time of it; whether it was seen to happen. */
@@ -145,9 +132,9 @@ static struct cf__clock *add(const struct cf__driver *driver, CUcontext context,
     clock->driver = driver;
     pthread_mutex_init(&clock->lock, NULL);
     if (driver->cuCtxGetDevice(&clock->device) == CUDA_SUCCESS) {
-        CUstreamCaptureMode mode = relax(driver);
+        int mode = cf__relax(driver);
         pair(clock);
-        restore(driver, mode);
+        cf__unrelax(driver, mode);
         name_device(clock);
     }
     clock->next = clocks;
@@ -311,10 +298,10 @@ static void collect_row(struct cf__clock *clock, struct row *row)
 
 static void collect(struct cf__clock *clock)
 {
-    CUstreamCaptureMode mode = relax(clock->driver);
+    int mode = cf__relax(clock->driver);
     for (struct row *row = clock->rows; row && !clock->is_lost; row = row->next)
         collect_row(clock, row);
-    restore(clock->driver, mode);
+    cf__unrelax(clock->driver, mode);
 }
 
 static struct cf__pending *take(struct cf__clock *clock)
@@ -331,13 +318,13 @@ static struct cf__pending *take(struct cf__clock *clock)
     pending = clock->count < PENDING ? calloc(1, sizeof *pending) : NULL;
     if (!pending)
         return NULL;
-    CUstreamCaptureMode mode = relax(clock->driver);
+    int mode = cf__relax(clock->driver);
     int made = clock->driver->cuEventCreate(&pending->begin, CU_EVENT_DEFAULT) == CUDA_SUCCESS;
     if (made && clock->driver->cuEventCreate(&pending->end, CU_EVENT_DEFAULT) != CUDA_SUCCESS) {
         (void)clock->driver->cuEventDestroy(pending->begin);
         made = 0;
     }
-    restore(clock->driver, mode);
+    cf__unrelax(clock->driver, mode);
     if (!made) {
         free(pending);
         return NULL;
@@ -371,9 +358,9 @@ void cf__timed_begin(struct cf__timed *timed, const struct cf__driver *driver, C
             stream = NULL;
         pthread_mutex_lock(&clock->lock);
         if (cf__trace_now() - clock->paired > 10 * (int64_t)SECOND) {
-            CUstreamCaptureMode mode = relax(driver);
+            int mode = cf__relax(driver);
             pair(clock);
-            restore(driver, mode);
+            cf__unrelax(driver, mode);
         }
         struct row *row =
             clock->is_lost ? NULL : find_row(clock, stream, stream == CU_STREAM_PER_THREAD ? thread.row : 0);
