@@ -205,7 +205,7 @@ static struct row *find_row(struct cf__clock *clock, CUstream stream, int64_t th
     return row;
 }
 
-/* ---- Times, with the clock's lock ---- */
+/* ---- Times, with the clock's lock, and so that no capture breaks ---- */
 
 static void give_back(struct cf__clock *clock, struct cf__pending *pending)
 {
@@ -298,10 +298,8 @@ static void collect_row(struct cf__clock *clock, struct row *row)
 
 static void collect(struct cf__clock *clock)
 {
-    int mode = cf__relax(clock->driver);
     for (struct row *row = clock->rows; row && !clock->is_lost; row = row->next)
         collect_row(clock, row);
-    cf__unrelax(clock->driver, mode);
 }
 
 static struct cf__pending *take(struct cf__clock *clock)
@@ -318,13 +316,11 @@ static struct cf__pending *take(struct cf__clock *clock)
     pending = clock->count < PENDING ? calloc(1, sizeof *pending) : NULL;
     if (!pending)
         return NULL;
-    int mode = cf__relax(clock->driver);
     int made = clock->driver->cuEventCreate(&pending->begin, CU_EVENT_DEFAULT) == CUDA_SUCCESS;
     if (made && clock->driver->cuEventCreate(&pending->end, CU_EVENT_DEFAULT) != CUDA_SUCCESS) {
         (void)clock->driver->cuEventDestroy(pending->begin);
         made = 0;
     }
-    cf__unrelax(clock->driver, mode);
     if (!made) {
         free(pending);
         return NULL;
@@ -356,12 +352,10 @@ void cf__timed_begin(struct cf__timed *timed, const struct cf__driver *driver, C
         cf__trace_thread(&thread.process, &thread.row);
         if (stream == CU_STREAM_LEGACY)
             stream = NULL;
+        int mode = cf__relax(driver);
         pthread_mutex_lock(&clock->lock);
-        if (cf__trace_now() - clock->paired > 10 * (int64_t)SECOND) {
-            int mode = cf__relax(driver);
+        if (cf__trace_now() - clock->paired > 10 * (int64_t)SECOND)
             pair(clock);
-            cf__unrelax(driver, mode);
-        }
         struct row *row =
             clock->is_lost ? NULL : find_row(clock, stream, stream == CU_STREAM_PER_THREAD ? thread.row : 0);
         if (row)
@@ -369,6 +363,7 @@ void cf__timed_begin(struct cf__timed *timed, const struct cf__driver *driver, C
         struct cf__pending *pending = row && !clock->is_lost ? take(clock) : NULL;
         clock->lost += !pending;
         pthread_mutex_unlock(&clock->lock);
+        cf__unrelax(driver, mode);
         if (pending) {
             timed->clock = clock;
             timed->pending = pending;
@@ -417,9 +412,11 @@ void cf__timed_collect(const struct cf__driver *driver)
     struct cf__clock *clock = driver->is_host ? NULL : current(driver, 0);
     if (!clock)
         return;
+    int mode = cf__relax(driver);
     pthread_mutex_lock(&clock->lock);
     collect(clock);
     pthread_mutex_unlock(&clock->lock);
+    cf__unrelax(driver, mode);
 }
 
 /* ---- What goes ---- */
