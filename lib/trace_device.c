@@ -12,7 +12,7 @@
 #include "internal.h"
 #include "trace.h"
 
-#define PENDING 4096      /* spans of a context that may wait for their times */
+#define PENDING 2048      /* spans of a context that may wait for their times */
 #define ROWS 512          /* streams of a context that are told apart */
 #define PROCESS 100000000 /* number of device 0's process in the trace, beyond those of real ones */
 #define SECOND 1000000000

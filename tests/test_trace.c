@@ -86,13 +86,14 @@ static const char *skip_value(const char *at, int depth)
 /* Reads the file, which has to be one JSON array. */
 static void read_trace(const char *name)
 {
-    free(text);
-    text = calloc(1, (size_t)64 << 20);
-    assert_non_null(text);
     FILE *file = fopen(name, "r");
-    if (!file)
+    struct stat found;
+    if (!file || fstat(fileno(file), &found) != 0)
         fail_msg("%s: %s", name, strerror(errno));
-    size_t size = fread(text, 1, ((size_t)64 << 20) - 1, file);
+    free(text);
+    text = malloc((size_t)found.st_size + 1);
+    assert_non_null(text);
+    size_t size = fread(text, 1, (size_t)found.st_size, file);
     fclose(file);
     text[size] = 0;
     const char *end = *text == '[' ? skip_value(text, 0) : NULL;
@@ -298,7 +299,7 @@ static void trace_of_more_than_can_wait_loses_device_times_alone(void **state)
     (void)state;
     void *memory;
     cf_stream stream;
-    enum { TIMES = 20000 };
+    enum { TIMES = 6000 };
     assert_ok(cf_mem_alloc(&memory, 64));
     assert_ok(cf_stream_create(&stream));
     for (int i = 0; i < TIMES; i++)
@@ -306,6 +307,8 @@ static void trace_of_more_than_can_wait_loses_device_times_alone(void **state)
     assert_ok(cf_stream_sync(stream));
     assert_ok(cf_stream_destroy(stream));
     assert_ok(cf_mem_free(memory));
+    char alive[256];
+    int is_fake = count_alive(alive, sizeof alive) >= 0;
     assert_ok(cf_shutdown());
     read_trace(path);
     int on_host = count("\"stream\": \"0x");
@@ -314,6 +317,8 @@ static void trace_of_more_than_can_wait_loses_device_times_alone(void **state)
     int lost = 0;
     if (at)
         assert_int_equal(sscanf(strstr(at, "count"), "count\": %d", &lost), 1);
+    if (is_fake)
+        assert_true(lost > 0); /* a GPU may be quick enough */
     assert_int_equal(count("\"cat\": \"fill\""), on_cuda() ? 2 * TIMES - lost : TIMES);
 }
 
@@ -710,6 +715,10 @@ static int scripted_work(const char *name)
     pthread_t threads[THREADS];
     int numbers[THREADS];
     setenv("CF_TRACE", name, 1);
+    if (on_cuda() && cf_require(CF_CUDA) != CF_OK) {
+        puts(cf_last_error());
+        return SKIPPED;
+    }
     for (int i = 0; i < THREADS; i++) {
         numbers[i] = i + 1;
         pthread_create(&threads[i], NULL, scripted, &numbers[i]);
