@@ -7,6 +7,7 @@
 
 #include "config.h"
 #include "internal.h"
+#include "trace.h"
 
 /* A driver in use, with the primary contexts that were retained. */
 struct backend {
@@ -77,7 +78,7 @@ static int read_check(void)
     if (check && *check && strcmp(check, "0") != 0 && strcmp(check, "1") != 0)
         return cf__fail(CF_EINVAL, "CF_CHECK=%s: it is 0 or 1", check);
     cf__watch(CF__WATCH_POINTERS, check && strcmp(check, "1") == 0);
-    return CF_OK;
+    return cf__trace_open();
 }
 
 /* With the lock. */
@@ -85,6 +86,7 @@ static void use(struct backend *backend, const struct cf__driver *driver)
 {
     if (cf__driver_wrap)
         driver = cf__driver_wrap(driver);
+    driver = cf__trace_wrap(driver);
     if (driver->cuDeviceGetCount(&backend->count) != CUDA_SUCCESS)
         backend->count = 0;
     if (backend->count > CF__MAX_DEVICES)

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "internal.h"
+#include "trace.h"
 
 /* The driver does not work in a child of a process that has used it, and neither says so nor always fails. The word that
  * calls on a GPU look at lies in a page that the kernel wipes for a child, also one that no handler hears of, as of
@@ -86,6 +87,7 @@ static const struct {
     {cf__pool_lock, cf__pool_unlock, cf__pool_forget},
     {cf__running_lock, cf__running_unlock, cf__running_forget_threads},
     {cf__log_lock, cf__log_unlock, NULL},
+    {cf__trace_lock, cf__trace_unlock, cf__trace_forget},
 };
 enum { LOCKS = sizeof locks / sizeof *locks };
 

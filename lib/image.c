@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "internal.h"
+#include "trace.h"
 
 /* What is loaded: a kernel or a symbol, by what both have. */
 struct item {
@@ -253,7 +254,11 @@ static int add(const struct item *item, const struct cf__driver *driver, unsigne
     struct cf__loaded *again = spare(state), *node = again ? again : malloc(sizeof *node);
     if (!node)
         return cf__fail(CF_ENOMEM, "%s: no memory to load it", item->function);
+    int64_t began = cf__trace_begin();
     int status = load(item, driver, &made);
+    cf__trace_end(began, "load", item->function, NULL);
+    if (status == CF_OK && item->kernel)
+        cf__trace_kernel(made.function, item->kernel);
     *loaded = node;
     if (status != CF_OK) {
         if (!again)

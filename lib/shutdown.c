@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "internal.h"
+#include "trace.h"
 
 static void keep_first(int *status, int other)
 {
@@ -62,6 +63,7 @@ static int shut_down(void)
     cf__captures_forget();
     cf__contexts_forget();
     cf__handles_forget();
+    cf__trace_close();
     cf__device_lock();
     keep_first(&status, cf__devices_release());
     cf__device_unlock();
