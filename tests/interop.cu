@@ -1,6 +1,6 @@
-// interop.cu - the library beside other users of CUDA in one process: foreign contexts, the CUDA runtime, cuBLAS, captures,
-// threads, a second GPU. After every call of the library the thread's current context and the runtime's last error are
-// what they were. Built and run by tools/gpu-check.
+// interop.cu - the library beside other users of CUDA in one process: foreign contexts, the CUDA runtime, cuBLAS,
+// captures, threads, a second GPU. After every call of the library the thread's current context and the runtime's last
+// error are what they were. Built and run by tools/gpu-check.
 //
 // usage: interop [SCENARIO]      without one, each runs in a process of its own, and the results are TAP
 #include <cmath>
@@ -118,7 +118,8 @@ struct Pointers {
     int32_t *index;
 };
 
-// Uploads the inputs, and poison for the result, through the driver alone: of any context, and no part of what is tested.
+// Uploads the inputs, and poison for the result, through the driver alone: of any context, and no part of what is
+// tested.
 void upload(const Work &work, const Pointers &at)
 {
     std::vector<unsigned char> bytes(n * sizeof(float), 0xA5);
@@ -210,8 +211,8 @@ __global__ void runtime_gather(const float *source, const int32_t *index, float 
 
 // ---- The CUDA runtime ----
 
-// Plain and asynchronous calls with a stream of whatever kind, behind work of the runtime's in the same stream and before
-// a copy of it.
+// Plain and asynchronous calls with a stream of whatever kind, behind work of the runtime's in the same stream and
+// before a copy of it.
 void use_stream(cudaStream_t stream, Work &work, const Pointers &at, int32_t *late)
 {
     upload(work, at);

@@ -220,8 +220,9 @@ class Take(torch.autograd.Function if torch else object):
         index, = context.saved_tensors
         total = torch.zeros(context.size, device=gradient.device)
         gradient = gradient.contiguous()
-        Take.library.call('wag_put_async', torch.cuda.current_stream().cuda_stream, gradient.data_ptr(), index.data_ptr(),
-                          total.data_ptr(), index.numel(), context.size)
+        stream = torch.cuda.current_stream().cuda_stream
+        Take.library.call('wag_put_async', stream, gradient.data_ptr(), index.data_ptr(), total.data_ptr(),
+                          index.numel(), context.size)
         return total, None
 
 
@@ -374,9 +375,10 @@ def main(builddir, *arguments):
             code, out, err = run(command)
             tap.check('cfcc makes a shared object', code and f'{shlex.join(command)}: exit {code}\n{out}{err}')
         names = [f'{each.__name__}: {each.__doc__}' for each in SCENARIOS]
-        commands = [[sys.executable, os.path.realpath(__file__), builddir, each.__name__, library] for each in SCENARIOS]
+        command = [sys.executable, os.path.realpath(__file__), builddir]
+        commands = [command + [each.__name__, library] for each in SCENARIOS]
         with ThreadPoolExecutor(3) as pool:  # most of the time goes into importing PyTorch
-            results = [] if reason else list(pool.map(lambda command: run(command, timeout=120), commands))
+            results = [] if reason else list(pool.map(lambda words: run(words, timeout=120), commands))
         for i, name in enumerate(names):
             if reason or results[i][0] == SKIPPED:
                 tap.skip(name, reason or results[i][1].strip())

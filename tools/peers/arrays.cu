@@ -1,5 +1,6 @@
 // arrays.cu - gather of host arrays: the plain call beside copying all there and back, and beside a loop on all cores.
 #include <chrono>
+#include <cstdio>
 
 #include "peers.h"
 #include "plain.cuh"

@@ -1,5 +1,5 @@
-// call.cu - the plain call on device pointers: beside launch and synchronize, and with element checks beside these and one
-// pass over the checked array.
+// call.cu - the plain call on device pointers: beside launch and synchronize, and with element checks beside these and
+// one pass over the checked array.
 #include <algorithm>
 
 #include "peers.h"
@@ -10,8 +10,8 @@ namespace
 
 constexpr int64_t m = 1 << 27, largest = 1 << 20;
 
-// Raises bounds[0] to the largest of ~x and bounds[1] to that of x, as unsigned numbers: of a range that begins at 0, the
-// smallest and the largest element. Both begin at 0.
+// Raises bounds[0] to the largest of ~x and bounds[1] to that of x, as unsigned numbers: of a range that begins at 0,
+// the smallest and the largest element. Both begin at 0.
 __global__ void bounds_of(const int32_t *x, uint32_t *bounds, int64_t count)
 {
     uint32_t lowest = 0, highest = 0;

@@ -7,7 +7,8 @@ namespace
 
 constexpr int64_t n = 32, m = 1024;
 
-// A batch stays well inside the launch queue, which takes about a thousand; short ones in many rounds even the noise out.
+// A batch stays well inside the launch queue, which takes about a thousand; short ones in many rounds even the noise
+// out.
 constexpr int batch = 100, rounds = 2500;
 
 struct Data {

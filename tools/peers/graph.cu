@@ -1,4 +1,5 @@
-// graph.cu - replay of a captured graph: cf_graph_launch beside cuGraphLaunch, of launches by the library and of raw ones.
+// graph.cu - replay of a captured graph: cf_graph_launch beside cuGraphLaunch, of launches by the library and of raw
+// ones.
 #include "peers.h"
 #include "plain.cuh"
 

@@ -4,7 +4,8 @@
 //
 // usage: peers [--strict] [PART...]      PART: gather enqueue graph call arrays stage start; all where none is given
 //
-// Exits with 0 where every result is right, 1 where one is wrong or a call fails; with --strict 2 where a target is missed.
+// Exits with 0 where every result is right, 1 where one is wrong or a call fails; with --strict 2 where a target is
+// missed.
 #include <algorithm>
 #include <chrono>
 #include <cmath>

@@ -103,7 +103,8 @@ template <typename T> struct Device {
     }
 };
 
-// Pageable memory, every page of it there. Large pages are neither asked for nor refused: the peers use the same arrays.
+// Pageable memory, every page of it there. Large pages are neither asked for nor refused: the peers use the same
+// arrays.
 template <typename T> struct Host {
     T *data;
     size_t count;

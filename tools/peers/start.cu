@@ -1,5 +1,5 @@
-// start.cu - the first result of a process: the library beside the bare driver API, each time in a fresh process, which is
-// first.c.
+// start.cu - the first result of a process: the library beside the bare driver API, each time in a fresh process, which
+// is first.c.
 #include <cstdio>
 #include <unistd.h>
 
@@ -37,7 +37,7 @@ void part_start()
     peers[1].name = "the same again: the noise";
     peers[2].name = "cf_gather_async, cf_stream_sync";
     const char *const ways[] = {"bare", "bare", "cuferry"};
-    const int rounds = 17;
+    const int rounds = 13;
     for (int r = -1; r < rounds; r++)
         for (size_t i = 0; i < peers.size(); i++) {
             size_t p = ((size_t)(r + 1) + i) % peers.size();
