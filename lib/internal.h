@@ -243,6 +243,9 @@ int cf__symbol_size(const cf_symbol *symbol, size_t *bytes);
 /* Reads how many threads are wanted; before the first run. */
 int cf__pool_configure(void);
 
+/* How many threads run kernels, the launching one included. */
+int cf__pool_size(void);
+
 /* Runs all blocks of a launch on the worker threads and the calling one; returns when they are done. */
 void cf__pool_run(cf_host_body *body, const cf_host_launch *launch);
 

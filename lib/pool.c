@@ -104,6 +104,14 @@ int cf__pool_configure(void)
     return CF_OK;
 }
 
+int cf__pool_size(void)
+{
+    pthread_mutex_lock(&lock);
+    int size = thread_target;
+    pthread_mutex_unlock(&lock);
+    return size;
+}
+
 void cf__pool_lock(void)
 {
     pthread_mutex_lock(&lock);
