@@ -620,8 +620,10 @@ void cublas_with(Cublas &blas, Cublas::Handle handle, cf_stream stream, uint64_t
 void cublas()
 {
     Cublas blas;
-    if (!load_cublas(&blas))
-        finish(SKIPPED, std::string("libcublas cannot be loaded: ") + dlerror());
+    if (!load_cublas(&blas)) {
+        const char *why = dlerror();
+        finish(SKIPPED, std::string("libcublas cannot be loaded: ") + (why ? why : "it lacks a function"));
+    }
     CF(cf_preload(&cf_registry)); // the library first
     Cublas::Handle handle;
     EXPECT(blas.create(&handle) == 0);
