@@ -203,9 +203,40 @@ int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], c
 
 /* ---- range.c ---- */
 
-/* Checks the elements of an array, whose first one is at `first` on the device, against the range of a check. */
-int cf__check_range(const cf_kernel *kernel, const cf_check *check, void *const args[], const struct cf__place *place,
-                    const struct cf__section *section, void *first);
+#define CF__NONE INT64_MAX /* no element: no array has as many */
+
+/* A check of an array's elements in one call. */
+struct cf__range {
+    const cf_kernel *kernel;
+    const cf_check *check;
+    void *const *args;
+    const struct cf__section *section;
+    struct cf__rows rows;
+    size_t element;    /* bytes of one */
+    const char *first; /* the first one, where it is looked at */
+    int is_host;       /* the CPU looks */
+    /* The bounds as the elements' type has them, both included. Narrow types read the low bytes, which stand first on
+     * every machine that CUDA runs on. */
+    uint64_t lower, upper;
+    int is_none;    /* no value is inside */
+    uint64_t found; /* the first element outside, counted row by row; CF__NONE; atomic */
+};
+
+/* Evaluates the bounds; the caller sets where the elements are, and looks at none where the section is empty. */
+int cf__range_begin(struct cf__range *range, const cf_kernel *kernel, const cf_check *check, void *const args[],
+                    const struct cf__section *section);
+
+/* Looks at `count` elements, of which the first is element number `number` of the section; from any thread. */
+void cf__range_look(struct cf__range *range, const void *elements, uint64_t number, uint64_t count);
+
+/* Looks at all of them in host memory. */
+void cf__range_search(struct cf__range *range);
+
+/* Looks at those of all ranges that the CPU does not look at; ends with the first one that has an element outside. */
+int cf__range_search_device(struct cf__range ranges[], size_t count, const struct cf__place *place);
+
+/* CF_ERANGE, with the element that was found. */
+int cf__range_report(const struct cf__range *range, const struct cf__place *place);
 
 /* ---- symbol.c ---- */
 
@@ -216,6 +247,19 @@ int cf__symbol_size(const cf_symbol *symbol, size_t *bytes);
 
 /* Reads how many threads are wanted; before the first run. */
 int cf__pool_configure(void);
+
+/* The same, where that was not done since the pool last stopped. */
+int cf__pool_ready(void);
+
+int cf__pool_threads(void); /* with the one that has the job */
+
+/* Calls `body` for all of `count` pieces, in chunks of `chunk` but the last, on the worker threads and the calling one;
+ * returns when they are done. Chunks are begun in order. */
+typedef void cf__pool_body(void *data, uint64_t begin, uint64_t end);
+void cf__pool_for(cf__pool_body *body, void *data, uint64_t count, uint64_t chunk);
+
+/* Whether the calling thread runs a launch alone, since waking others takes longer. */
+int cf__pool_is_small(uint64_t blocks, uint64_t block_threads);
 
 /* Runs all blocks of a launch on the worker threads and the calling one; returns when they are done. */
 void cf__pool_run(cf_host_body *body, const cf_host_launch *launch);
