@@ -24,7 +24,6 @@ static struct cf__driver cuda_table;
 static struct backend cuda, host;
 static int chosen;          /* enum choice; read without the lock */
 static char no_cuda[256];   /* why there is no CUDA; read and written under the lock */
-static int checks_launches; /* CF_CHECK=1; atomic */
 
 static _Thread_local int thread_device;
 static _Thread_local int thread_has_device; /* cf_device_use() was called */
@@ -78,11 +77,6 @@ const struct cf__driver *cf__host_in_use(void)
     return in_use(&host);
 }
 
-int cf__checks_launches(void)
-{
-    return __atomic_load_n(&checks_launches, __ATOMIC_RELAXED);
-}
-
 /* With the lock: CF_CHECK, read when the library is first used and not at each launch. */
 static int read_check(void)
 {
@@ -91,7 +85,7 @@ static int read_check(void)
         return CF_OK;
     if (check && *check && strcmp(check, "0") != 0 && strcmp(check, "1") != 0)
         return cf__fail(CF_EINVAL, "CF_CHECK=%s: it is 0 or 1", check);
-    __atomic_store_n(&checks_launches, check && strcmp(check, "1") == 0, __ATOMIC_RELAXED);
+    cf__watch(CF__WATCH_POINTERS, check && strcmp(check, "1") == 0);
     return CF_OK;
 }
 

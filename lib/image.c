@@ -220,14 +220,12 @@ static int load(const struct item *item, const struct cf__driver *driver, struct
     if (status != CF_OK)
         return status;
 
-    /* Loading allocates memory, which must not break a capture that another stream is in. */
-    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-    (void)driver->cuThreadExchangeStreamCaptureMode(&mode);
     CUlibrary library;
+    int mode = cf__relax(driver);
     status = load_library(item->function, item->image, driver, &library);
     if (status == CF_OK)
         status = (item->kernel ? find_kernel : find_symbol)(item, driver, library, node);
-    (void)driver->cuThreadExchangeStreamCaptureMode(&mode);
+    cf__unrelax(driver, mode);
     return status;
 }
 
@@ -287,7 +285,9 @@ int cf__kernel_block(const cf_kernel *kernel, const struct cf__place *place, str
     *block = __atomic_load_n(&loaded->block, __ATOMIC_RELAXED);
     if (*block)
         return CF_OK;
+    int mode = cf__relax(place->driver);
     CUresult result = place->driver->cuOccupancyMaxPotentialBlockSize(&grid, block, loaded->function, NULL, 0, 0);
+    cf__unrelax(place->driver, mode);
     if (result != CUDA_SUCCESS)
         return cf__fail_driver(place->driver, result, "cuOccupancyMaxPotentialBlockSize", "%s: block(auto)",
                                kernel->function);
@@ -321,7 +321,9 @@ int cf__kernel_share(const cf_kernel *kernel, const struct cf__place *place, str
         return CF_OK;
     const char *call;
     pthread_mutex_lock(&lock);
+    int mode = cf__relax(place->driver);
     CUresult result = share(place->driver, loaded, bytes, &call);
+    cf__unrelax(place->driver, mode);
     pthread_mutex_unlock(&lock);
     if (result == CUDA_SUCCESS)
         return CF_OK;

@@ -45,8 +45,20 @@ const struct cf__driver *cf__host_in_use(void);
 /* The driver that a stream or event belongs to, for `function`. */
 int cf__handle_driver(const char *function, const void *handle, const struct cf__driver **driver);
 
-/* Whether CF_CHECK=1 asks that cf_launch() checks its pointers; known once a driver is in use. */
-int cf__checks_launches(void);
+/* Lets the thread do, while a stream is captured, what could break a capture and does not, such as loading and allocating
+ * for the library's own use. Give what it returns to cf__unrelax(). */
+static inline int cf__relax(const struct cf__driver *driver)
+{
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    return driver->cuThreadExchangeStreamCaptureMode(&mode) == CUDA_SUCCESS ? (int)mode : -1;
+}
+
+static inline void cf__unrelax(const struct cf__driver *driver, int mode)
+{
+    CUstreamCaptureMode before = (CUstreamCaptureMode)mode;
+    if (mode >= 0 && driver->cuThreadExchangeStreamCaptureMode(&before) != CUDA_SUCCESS)
+        (void)driver->cuThreadExchangeStreamCaptureMode(&before);
+}
 
 /* ---- context.c ---- */
 
@@ -168,6 +180,20 @@ void cf__image_lock(void);                             /* of loading, for fork *
 void cf__image_unlock(void);
 
 /* ---- launch.c ---- */
+
+/* What sends every launch the long way, as bits; known once a driver is in use. */
+enum {
+    CF__WATCH_POINTERS = 1, /* CF_CHECK=1: cf_launch() checks its pointers */
+    CF__WATCH_TRACE = 2     /* CF_TRACE: launches are recorded */
+};
+extern int cf__watching; /* atomic */
+
+static inline int cf__watches(int what)
+{
+    return __atomic_load_n(&cf__watching, __ATOMIC_RELAXED) & what;
+}
+
+void cf__watch(int what, int is_on);
 
 /* Checks the version and the size of a descriptor, `what`. */
 int cf__check_descriptor(const char *what, uint32_t version, uint32_t size, size_t least);

@@ -6,6 +6,18 @@
 
 #include "internal.h"
 
+/* ---- What is watched ---- */
+
+int cf__watching;
+
+void cf__watch(int what, int is_on)
+{
+    if (is_on)
+        __atomic_or_fetch(&cf__watching, what, __ATOMIC_RELAXED);
+    else
+        __atomic_and_fetch(&cf__watching, ~what, __ATOMIC_RELAXED);
+}
+
 /* ---- Arguments ---- */
 
 static int check_condition(const cf_kernel *kernel, const cf_check *check, void *const args[])
@@ -330,7 +342,7 @@ int cf_launch(const cf_kernel *kernel, cf_stream stream, void *const args[])
         return status;
     struct cf__size size;
     status = cf__size(kernel, &place, args, &size);
-    if (status == CF_OK && cf__checks_launches())
+    if (status == CF_OK && cf__watches(CF__WATCH_POINTERS))
         status = check_pointers(kernel, args, &place);
     if (status == CF_OK)
         status = cf__launch(kernel, &size, &place, stream, args);
