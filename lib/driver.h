@@ -46,11 +46,13 @@
     X(CUDA_ERROR_INVALID_IMAGE, 200)                             \
     X(CUDA_ERROR_INVALID_CONTEXT, 201)                           \
     X(CUDA_ERROR_NO_BINARY_FOR_GPU, 209)                         \
+    X(CUDA_ERROR_PEER_ACCESS_UNSUPPORTED, 217)                   \
     X(CUDA_ERROR_INVALID_PTX, 218)                               \
     X(CUDA_ERROR_JIT_COMPILER_NOT_FOUND, 221)                    \
     X(CUDA_ERROR_UNSUPPORTED_PTX_VERSION, 222)                   \
     X(CUDA_ERROR_INVALID_SOURCE, 300)                            \
     X(CUDA_ERROR_INVALID_HANDLE, 400)                            \
+    X(CUDA_ERROR_ILLEGAL_STATE, 401)                             \
     X(CUDA_ERROR_NOT_FOUND, 500)                                 \
     X(CUDA_ERROR_NOT_READY, 600)                                 \
     X(CUDA_ERROR_ILLEGAL_ADDRESS, 700)                           \
@@ -63,15 +65,18 @@
     X(CUDA_ERROR_HARDWARE_STACK_ERROR, 714)                      \
     X(CUDA_ERROR_LAUNCH_FAILED, 719)                             \
     X(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, 720)              \
+    X(CUDA_ERROR_NOT_PERMITTED, 800)                             \
     X(CUDA_ERROR_NOT_SUPPORTED, 801)                             \
     X(CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, 803)                    \
     X(CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE, 804)            \
     X(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, 900)                \
     X(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, 901)                \
+    X(CUDA_ERROR_STREAM_CAPTURE_MERGE, 902)                      \
     X(CUDA_ERROR_STREAM_CAPTURE_UNMATCHED, 903)                  \
     X(CUDA_ERROR_STREAM_CAPTURE_UNJOINED, 904)                   \
     X(CUDA_ERROR_STREAM_CAPTURE_ISOLATION, 905)                  \
     X(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, 906)                   \
+    X(CUDA_ERROR_CAPTURED_EVENT, 907)                            \
     X(CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD, 908)               \
     X(CUDA_ERROR_UNKNOWN, 999)                                   \
     X(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1)              \
@@ -103,6 +108,7 @@
     X(CU_MEMORYTYPE_HOST, 1)                                     \
     X(CU_MEMORYTYPE_DEVICE, 2)                                   \
     X(CU_STREAM_NON_BLOCKING, 1)                                 \
+    X(CU_STREAM_CAPTURE_MODE_GLOBAL, 0)                          \
     X(CU_STREAM_CAPTURE_MODE_RELAXED, 2)                         \
     X(CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, 1)                    \
     X(CU_STREAM_CAPTURE_STATUS_NONE, 0)                          \

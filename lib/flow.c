@@ -274,7 +274,7 @@ static uint64_t lay_out(struct flow *flow)
         if (part->ranges)
             checked = flow->total;
     }
-    uint64_t lanes = flow->total / LANE_BYTES, threads = (uint64_t)cf__pool_threads();
+    uint64_t lanes = flow->total / LANE_BYTES, threads = (uint64_t)cf__pool_size();
     lanes = lanes > CF__LANES ? CF__LANES : lanes < 1 ? 1 : lanes;
     if (lanes > threads)
         lanes = threads;

@@ -402,7 +402,8 @@ int cf__pool_configure(void);
 /* The same, where that was not done since the pool last stopped. */
 int cf__pool_ready(void);
 
-int cf__pool_threads(void); /* with the one that has the job */
+/* How many threads run a job, the one that has it included. */
+int cf__pool_size(void);
 
 /* Calls `body` for all of `count` pieces, in chunks of `chunk` but the last, on the worker threads and the calling one;
  * returns when they are done. Chunks are begun in order. */

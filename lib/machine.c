@@ -73,7 +73,7 @@ void cf__machine_limits(struct cf__machine *slowest, struct cf__machine *fastest
 
 static void set_usual(struct cf__machine *machine)
 {
-    int threads = cf__pool_threads();
+    int threads = cf__pool_size();
     for (int i = 0; i < CONSTANTS; i++)
         *value(machine, i) = usual_values[i];
     machine->pool_flops *= threads;
@@ -95,7 +95,7 @@ static int describe(const struct cf__place *place, int device, char text[TEXT_BY
         cf__driver_host.cuDeviceGetName(processor, sizeof processor, 0) != CUDA_SUCCESS)
         return 0;
     snprintf(text, TEXT_BYTES, "cuferry machine 1\ngpu %s\ndriver %d\nprocessor %s\nthreads %d\n", gpu, version,
-             processor, cf__pool_threads());
+             processor, cf__pool_size());
     return 1;
 }
 
@@ -317,7 +317,7 @@ static double wake(struct arrays *arrays)
     for (int i = 0; i < 2 * REPEATS; i++) {
         nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
         double start = now();
-        cf__pool_for(rest, arrays, (uint64_t)cf__pool_threads() * 4, 1);
+        cf__pool_for(rest, arrays, (uint64_t)cf__pool_size() * 4, 1);
         double took = now() - start;
         least = took < least ? took : least;
     }
@@ -328,7 +328,7 @@ static void measure_cpu(struct arrays *arrays, struct cf__machine *machine)
 {
     enum { PIECES = 1 << 10 };
     const double flops = 2.0 * CHAINS * STEPS, bytes = 3 * sizeof(float);
-    uint64_t threads = (uint64_t)cf__pool_threads();
+    uint64_t threads = (uint64_t)cf__pool_size();
     cf__pool_for(touch, arrays, FLOATS, FLOATS / 256);
     machine->pool_latency = wake(arrays);
     machine->pool_bandwidth = bytes * rate(arrays, stream, FLOATS, FLOATS / 256);

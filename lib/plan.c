@@ -127,7 +127,7 @@ static struct work work_of(const struct cf__moves *moves, void *const args[])
     uint64_t threads = (uint64_t)moves->size->block[0] * moves->size->block[1] * moves->size->block[2];
     work.bytes = declared(kernel, &kernel->bytes, args, work.in + work.out);
     work.flops = declared(kernel, &kernel->flops, args, 0);
-    work.is_alone = kernel->is_host_whole || cf__pool_is_small(blocks, threads) || cf__pool_threads() == 1;
+    work.is_alone = kernel->is_host_whole || cf__pool_is_small(blocks, threads) || cf__pool_size() == 1;
     return work;
 }
 

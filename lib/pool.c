@@ -153,12 +153,12 @@ int cf__pool_ready(void)
     return __atomic_load_n(&is_configured, __ATOMIC_ACQUIRE) ? CF_OK : cf__pool_configure();
 }
 
-int cf__pool_threads(void)
+int cf__pool_size(void)
 {
     pthread_mutex_lock(&lock);
-    int count = started ? thread_count + 1 : thread_target;
+    int size = thread_target;
     pthread_mutex_unlock(&lock);
-    return count;
+    return size;
 }
 
 void cf__pool_lock(void)
@@ -264,7 +264,7 @@ void cf__pool_run(cf_host_body *body, const cf_host_launch *launch)
         body(launch, 0, blocks);
         return;
     }
-    uint64_t chunk = blocks / 16 / (uint64_t)cf__pool_threads();
+    uint64_t chunk = blocks / 16 / (uint64_t)cf__pool_size();
     uint64_t smallest = (CHUNK + block_threads - 1) / block_threads;
     struct launch data = {body, launch};
     cf__pool_for(run_blocks, &data, blocks, chunk > smallest ? chunk : smallest);

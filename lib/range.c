@@ -188,7 +188,7 @@ static void look_at(void *data, uint64_t begin, uint64_t end)
 void cf__range_search(struct cf__range *range)
 {
     uint64_t count = (uint64_t)range->section->count;
-    uint64_t piece = count / 4 / (uint64_t)cf__pool_threads();
+    uint64_t piece = count / 4 / (uint64_t)cf__pool_size();
     cf__pool_for(look_at, range, count, piece > PIECE ? piece : PIECE);
 }
 

@@ -95,6 +95,7 @@ CUresult fake_cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_opti
     if (size == 0)
         return fake_end(CUDA_ERROR_INVALID_IMAGE);
     TRY(fake.load);
+    fake_counts.load++;
     fake_dawdle();
     *library = fake_add(FAKE_LIBRARY, sizeof **library, NULL);
     (*library)->image = find_image(code, size);
@@ -246,6 +247,21 @@ CUresult fake_cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction
         return fake_end(CUDA_ERROR_NOT_SUPPORTED); /* the library uses none of these */
     *grid = fake.resident;
     *block = FAKE_BEST_BLOCK;
+    return fake_end(CUDA_SUCCESS);
+}
+
+/* As many as the threads and the shared memory of a multiprocessor allow. */
+CUresult fake_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int threads, size_t shared)
+{
+    TRY(fake_begin());
+    TRY(check_function(function));
+    if (threads <= 0 || threads > 1024)
+        return fake_end(CUDA_ERROR_INVALID_VALUE);
+    size_t by_shared = shared ? ((size_t)fake.shared + 1024) / shared : 32;
+    int by_threads = 2048 / ((threads + 31) / 32 * 32);
+    *blocks = by_threads < 32 ? by_threads : 32;
+    if ((size_t)*blocks > by_shared)
+        *blocks = (int)by_shared;
     return fake_end(CUDA_SUCCESS);
 }
 

@@ -12,7 +12,9 @@
  *     devices=N  number of GPUs (2)                           load=N   result of cuLibraryLoadData
  *     cc=N       their compute capability (90); cc1=80 is     lacks=F  function that is not found; may be repeated
  *                that of device 1 alone                       oom=N    bytes of all allocations together (16 GiB)
- *     shared=N   bytes of shared memory of a block (232448)   resident=N   blocks that run at once (1056) */
+ *     shared=N   bytes of shared memory of a block (232448)   resident=N   blocks that run at once (1056)
+ *     peer=0     devices do not reach each other's memory     pageable=1   kernels reach ordinary host memory
+ *     pools=0    no stream-ordered allocation                 reset=1      a reset makes a device usable after a fault */
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -31,8 +33,13 @@ EXPORT CUresult cuGetProcAddress_v2(const char *name, void **function, int versi
 EXPORT fake_cuda_alive_function fake_cuda_alive;
 EXPORT fake_cuda_counts_function fake_cuda_counts;
 
-struct fake_settings fake = {
-    .version = 13000, .devices = 2, .memory = (size_t)16 << 30, .shared = 232448, .resident = 1056};
+struct fake_settings fake = {.version = 13000,
+                             .devices = 2,
+                             .memory = (size_t)16 << 30,
+                             .shared = 232448,
+                             .resident = 1056,
+                             .peers = 1,
+                             .pools = 1};
 struct fake_counts fake_counts;
 struct fake_object *fake_objects;
 
@@ -85,6 +92,14 @@ static void set(const char *name, const char *value)
         fake.shared = (int)number;
     } else if (is_number && strcmp(name, "resident") == 0) {
         fake.resident = (int)number;
+    } else if (is_number && strcmp(name, "peer") == 0) {
+        fake.peers = (int)number;
+    } else if (is_number && strcmp(name, "pageable") == 0) {
+        fake.pageable = (int)number;
+    } else if (is_number && strcmp(name, "pools") == 0) {
+        fake.pools = (int)number;
+    } else if (is_number && strcmp(name, "reset") == 0) {
+        fake.reset = (int)number;
     } else {
         fprintf(stderr, "FAKE_CUDA: %s=%s is no setting\n", name, value);
         abort();
@@ -172,6 +187,10 @@ EXPORT int fake_cuda_alive(char *text, size_t size)
         if (contexts[i].references)
             report(&to, (int)contexts[i].references, "%s context of device %d, retained %u times\n",
                    contexts[i].is_primary ? "primary" : "created", contexts[i].device, contexts[i].references);
+    for (int i = 0; i < CONTEXTS; i++)
+        for (int p = 0; p < CONTEXTS; p++)
+            if (contexts[i].references && contexts[i].peers >> p & 1)
+                report(&to, 1, "access from device %d to its peer %d\n", contexts[i].device, contexts[p].device);
     for (const struct fake_object *object = fake_objects; object; object = object->next)
         switch (object->kind) {
         case FAKE_ALLOCATION:
@@ -187,6 +206,10 @@ EXPORT int fake_cuda_alive(char *text, size_t size)
             break;
         case FAKE_LIBRARY:
             report(&to, 1, "library\n");
+            break;
+        case FAKE_POOL:
+            report(&to, 1, "memory pool on device %d\n",
+                   ((const struct CUmemPoolHandle_st *)(const void *)object)->device);
             break;
         default: /* kernels and functions go with their library */
             break;
@@ -236,6 +259,8 @@ void fake_remove(void *object)
     while (*link != removed)
         link = &(*link)->next;
     *link = removed->next;
+    if (removed->kind == FAKE_ALLOCATION)
+        fake_forget_pooled(object);
     if (removed->kind == FAKE_ALLOCATION && ((struct fake_allocation *)object)->type != FAKE_REGISTERED)
         free(((struct fake_allocation *)object)->memory);
     if (removed->kind == FAKE_STREAM)
@@ -290,20 +315,35 @@ static const struct {
     {221, "CUDA_ERROR_JIT_COMPILER_NOT_FOUND", "PTX JIT compiler library not found"},
     {222, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION", "the provided PTX was compiled with an unsupported toolchain."},
     {300, "CUDA_ERROR_INVALID_SOURCE", "device kernel image is invalid"},
+    {217, "CUDA_ERROR_PEER_ACCESS_UNSUPPORTED", "peer access is not supported between these two devices"},
     {400, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
+    {401, "CUDA_ERROR_ILLEGAL_STATE", "the operation cannot be performed in the present state"},
     {500, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
     {600, "CUDA_ERROR_NOT_READY", "device not ready"},
     {700, "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"},
     {702, "CUDA_ERROR_LAUNCH_TIMEOUT", "the launch timed out and was terminated"},
+    {704, "CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED", "peer access is already enabled"},
+    {705, "CUDA_ERROR_PEER_ACCESS_NOT_ENABLED", "peer access has not been enabled"},
     {709, "CUDA_ERROR_CONTEXT_IS_DESTROYED", "context is destroyed"},
     {710, "CUDA_ERROR_ASSERT", "device-side assert triggered"},
     {714, "CUDA_ERROR_HARDWARE_STACK_ERROR", "hardware stack error"},
     {719, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
     {720, "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE", "too many blocks in cooperative launch"},
+    {800, "CUDA_ERROR_NOT_PERMITTED", "operation not permitted"},
     {801, "CUDA_ERROR_NOT_SUPPORTED", "operation not supported"},
     {803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", "system has unsupported display driver / cuda driver combination"},
     {804, "CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE", "forward compatibility was attempted on non supported HW"},
     {900, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "operation not permitted when stream is capturing"},
+    {901, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED", "operation failed due to a previous error during capture"},
+    {902, "CUDA_ERROR_STREAM_CAPTURE_MERGE", "operation would result in a merge of separate capture sequences"},
+    {903, "CUDA_ERROR_STREAM_CAPTURE_UNMATCHED", "capture was not ended in the same stream as it began"},
+    {904, "CUDA_ERROR_STREAM_CAPTURE_UNJOINED", "capturing stream has unjoined work"},
+    {905, "CUDA_ERROR_STREAM_CAPTURE_ISOLATION", "dependency created on uncaptured work in another stream"},
+    {906, "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT",
+     "operation would make the legacy stream depend on a capturing blocking stream"},
+    {907, "CUDA_ERROR_CAPTURED_EVENT", "operation not permitted on an event last recorded in a capturing stream"},
+    {908, "CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD",
+     "attempt to terminate a thread-local capture sequence from another thread"},
     {999, "CUDA_ERROR_UNKNOWN", "unknown error"},
 };
 
@@ -362,19 +402,42 @@ CUresult fake_cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUd
 {
     TRY(fake_begin());
     TRY(check_device(device));
-    switch (attribute) {
-    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
-        *value = fake.capability[device] / 10;
-        break;
-    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
-        *value = fake.capability[device] % 10;
-        break;
-    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
-        *value = fake.shared;
-        break;
-    default:
-        return fake_end(CUDA_ERROR_INVALID_VALUE);
-    }
+    const struct {
+        CUdevice_attribute attribute;
+        int value;
+    } known[] = {
+        {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, fake.capability[device] / 10},
+        {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, fake.capability[device] % 10},
+        {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, fake.shared},
+        {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1024},
+        {CU_DEVICE_ATTRIBUTE_WARP_SIZE, 32},
+        {CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK, 65536},
+        {CU_DEVICE_ATTRIBUTE_CLOCK_RATE, 1980000},
+        {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 132},
+        {CU_DEVICE_ATTRIBUTE_INTEGRATED, 0},
+        {CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, 3201000},
+        {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, 6144},
+        {CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, 62914560},
+        {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, 2048},
+        {CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT, 3},
+        {CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY, 1},
+        {CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, fake.pageable},
+        {CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH, 1},
+        {CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, fake.pools},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].attribute == attribute) {
+            *value = known[i].value;
+            return fake_end(CUDA_SUCCESS);
+        }
+    return fake_end(CUDA_ERROR_INVALID_VALUE);
+}
+
+CUresult fake_cuDeviceTotalMem(size_t *bytes, CUdevice device)
+{
+    TRY(fake_begin());
+    TRY(check_device(device));
+    *bytes = fake.memory;
     return fake_end(CUDA_SUCCESS);
 }
 
@@ -390,7 +453,7 @@ void fake_fail(CUcontext context, CUresult result)
 
 /* ---- Contexts ---- */
 
-static int context_is_live(CUcontext context)
+int fake_context_is_live(CUcontext context)
 {
     for (int i = 0; i < CONTEXTS; i++)
         if (context == &contexts[i])
@@ -428,7 +491,12 @@ void fake_drain_all(void)
             fake_drain_context(&contexts[i]);
 }
 
-static void destroy_context(CUcontext context)
+static uint64_t slot_bit(CUcontext context)
+{
+    return (uint64_t)1 << (context - contexts);
+}
+
+static void destroy_context(CUcontext context, int is_reset)
 {
     fake_drain_all();
     for (struct fake_object *object = fake_objects, *next; object; object = next) {
@@ -436,11 +504,13 @@ static void destroy_context(CUcontext context)
         if (object->context == context) {
             int is_owned = object->kind != FAKE_FUNCTION && !(object->kind == FAKE_ALLOCATION &&
                                                               ((struct fake_allocation *)object)->type == FAKE_GLOBAL);
-            lost += is_owned && failed[context->device] == CUDA_SUCCESS;
+            lost += is_owned && !is_reset && failed[context->device] == CUDA_SUCCESS;
             fake_remove(object);
         }
     }
     context->references = 0;
+    for (int i = 0; i < CONTEXTS; i++)
+        contexts[i].peers &= ~slot_bit(context);
 }
 
 CUresult fake_cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
@@ -467,7 +537,30 @@ CUresult fake_cuDevicePrimaryCtxRelease(CUdevice device)
     if (primary->references > 1)
         primary->references--;
     else
-        destroy_context(primary);
+        destroy_context(primary, 0);
+    return fake_end(CUDA_SUCCESS);
+}
+
+/* Takes the context away whoever retains it; a later retain makes another one. */
+CUresult fake_cuDevicePrimaryCtxReset(CUdevice device)
+{
+    TRY(fake_begin());
+    TRY(check_device(device));
+    if (fake.reset)
+        failed[device] = CUDA_SUCCESS;
+    TRY(failed[device]);
+    CUcontext primary = find_primary(device);
+    if (primary)
+        destroy_context(primary, 1);
+    return fake_end(CUDA_SUCCESS);
+}
+
+CUresult fake_cuDevicePrimaryCtxGetState(CUdevice device, unsigned int *flags, int *active)
+{
+    TRY(fake_begin());
+    TRY(check_device(device));
+    *flags = 0;
+    *active = find_primary(device) != NULL;
     return fake_end(CUDA_SUCCESS);
 }
 
@@ -492,9 +585,9 @@ CUresult fake_cuCtxCreate(CUcontext *context, unsigned int flags, CUdevice devic
 CUresult fake_cuCtxDestroy(CUcontext context)
 {
     TRY(fake_begin());
-    if (!context_is_live(context) || context->is_primary)
+    if (!fake_context_is_live(context) || context->is_primary)
         return fake_end(CUDA_ERROR_INVALID_CONTEXT);
-    destroy_context(context);
+    destroy_context(context, 0);
     if (depth && stack[depth - 1].context == context)
         depth--;
     return fake_end(CUDA_SUCCESS);
@@ -505,8 +598,8 @@ static CUresult current(CUcontext *context)
     if (!depth)
         return CUDA_ERROR_INVALID_CONTEXT;
     *context = stack[depth - 1].context;
-    return context_is_live(*context) && (*context)->id == stack[depth - 1].id ? CUDA_SUCCESS
-                                                                              : FAKE_CONTEXT_IS_DESTROYED;
+    return fake_context_is_live(*context) && (*context)->id == stack[depth - 1].id ? CUDA_SUCCESS
+                                                                                   : FAKE_CONTEXT_IS_DESTROYED;
 }
 
 CUresult fake_current(CUcontext *context)
@@ -526,7 +619,7 @@ CUresult fake_cuCtxPushCurrent(CUcontext context)
     TRY(fake_begin());
     if (!context)
         return fake_end(CUDA_ERROR_INVALID_VALUE);
-    if (!context_is_live(context))
+    if (!fake_context_is_live(context))
         return fake_end(CUDA_ERROR_INVALID_CONTEXT);
     push(context);
     return fake_end(CUDA_SUCCESS);
@@ -558,7 +651,7 @@ CUresult fake_cuCtxGetId(CUcontext context, unsigned long long *id)
     TRY(fake_begin());
     if (!context)
         TRY(current(&context));
-    if (!context_is_live(context))
+    if (!fake_context_is_live(context))
         return fake_end(CUDA_ERROR_INVALID_CONTEXT);
     *id = context->id;
     return fake_end(CUDA_SUCCESS);
@@ -581,4 +674,51 @@ CUresult fake_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
     capture_mode = *mode;
     *mode = before;
     return fake_end(fake_begin());
+}
+
+/* ---- Peers ---- */
+
+int fake_is_peer(CUcontext context, CUcontext peer)
+{
+    return (context->peers & slot_bit(peer)) != 0;
+}
+
+CUresult fake_cuDeviceCanAccessPeer(int *possible, CUdevice device, CUdevice peer)
+{
+    TRY(fake_begin());
+    TRY(check_device(device));
+    TRY(check_device(peer));
+    *possible = device != peer && fake.peers;
+    return fake_end(CUDA_SUCCESS);
+}
+
+CUresult fake_cuCtxEnablePeerAccess(CUcontext peer, unsigned int flags)
+{
+    CUcontext context;
+    TRY(fake_begin());
+    TRY(fake_current(&context));
+    if (flags)
+        return fake_end(CUDA_ERROR_INVALID_VALUE);
+    if (!fake_context_is_live(peer) || peer == context)
+        return fake_end(CUDA_ERROR_INVALID_CONTEXT);
+    if (!fake.peers || peer->device == context->device)
+        return fake_end(CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
+    if (fake_is_peer(context, peer))
+        return fake_end(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED);
+    context->peers |= slot_bit(peer);
+    return fake_end(CUDA_SUCCESS);
+}
+
+CUresult fake_cuCtxDisablePeerAccess(CUcontext peer)
+{
+    CUcontext context;
+    TRY(fake_begin());
+    TRY(fake_current(&context));
+    if (!fake_context_is_live(peer))
+        return fake_end(CUDA_ERROR_INVALID_CONTEXT);
+    if (!fake_is_peer(context, peer))
+        return fake_end(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED);
+    fake_drain_context(context);
+    context->peers &= ~slot_bit(peer);
+    return fake_end(CUDA_SUCCESS);
 }

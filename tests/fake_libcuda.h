@@ -47,6 +47,10 @@ struct fake_settings {
     size_t memory; /* all that there is for allocations */
     int shared;    /* bytes of shared memory that a block may ask for */
     int resident;  /* blocks that a device runs at once */
+    int peers;     /* its devices can reach each other's memory */
+    int pageable;  /* they reach ordinary host memory */
+    int pools;     /* they have stream-ordered allocation */
+    int reset;     /* cuDevicePrimaryCtxReset() helps after a fault */
 };
 extern struct fake_settings fake;
 
@@ -55,12 +59,12 @@ extern struct fake_counts fake_counts;
 
 /* ---- Objects: everything that a caller has to give back ---- */
 
-enum fake_kind { FAKE_ALLOCATION, FAKE_STREAM, FAKE_EVENT, FAKE_LIBRARY, FAKE_KERNEL, FAKE_FUNCTION };
+enum fake_kind { FAKE_ALLOCATION, FAKE_STREAM, FAKE_EVENT, FAKE_LIBRARY, FAKE_KERNEL, FAKE_FUNCTION, FAKE_POOL };
 
 struct fake_object {
     struct fake_object *next;
     enum fake_kind kind;
-    CUcontext context; /* that it goes with; NULL for libraries and their kernels */
+    CUcontext context; /* that it goes with; NULL for pools, libraries and their kernels */
 };
 extern struct fake_object *fake_objects;
 
@@ -68,13 +72,21 @@ extern struct fake_object *fake_objects;
 struct CUstream_st {
     struct fake_object object;
     unsigned int flags;
+    int priority;
     uint64_t submitted, done; /* pieces of work */
     struct fake_work *first, **last;
 };
 
+struct CUmemPoolHandle_st {
+    struct fake_object object;
+    int device;
+    uint64_t threshold; /* bytes that it keeps */
+    size_t used, kept;  /* bytes in allocations, and of what was freed and not given back */
+};
+
 struct CUevent_st {
     struct fake_object object;
-    int recorded;
+    int recorded, has_no_time;
     CUstream stream; /* where the mark was set, and after how many pieces of work */
     uint64_t position;
     double time; /* milliseconds */
@@ -103,6 +115,8 @@ struct fake_allocation {
     char *memory;
     size_t size;
     int is_freed;            /* it goes when its stream gets there */
+    int is_async;            /* of cuMemAllocAsync() or a pool: peers do not reach it */
+    CUmemoryPool pool;       /* NULL: none, or one that was destroyed */
     CUlibrary library;       /* of FAKE_GLOBAL: it goes with that */
     const cf_symbol *symbol; /* likewise */
 };
@@ -112,6 +126,7 @@ struct CUctx_st {
     int is_primary;
     unsigned int references; /* 0: the slot is free, and will be used again at the same address */
     unsigned long long id;
+    uint64_t peers; /* contexts whose memory it reaches, by their slots */
     struct CUstream_st legacy;
 };
 
@@ -141,6 +156,10 @@ CUresult fake_end(CUresult result);
 
 /* Takes a millisecond, where the real driver takes many: the library's threads get the time to meet there. */
 void fake_dawdle(void);
+
+/* Whether it is one that can be used; whether a context reaches the memory of another. */
+int fake_context_is_live(CUcontext context);
+int fake_is_peer(CUcontext context, CUcontext peer);
 
 /* The calling thread's context, or why there is none to work in. */
 CUresult fake_current(CUcontext *context);
@@ -173,6 +192,12 @@ void fake_drain_context(CUcontext context);
 void fake_drain_all(void);
 
 /* ---- Memory ---- */
+
+/* Gives the bytes of an allocation that goes back to its pool. */
+void fake_forget_pooled(struct fake_allocation *allocation);
+
+/* Bytes of all allocations and of what pools keep. */
+size_t fake_memory_used(void);
 
 /* Where the CPU finds `bytes` bytes at a pointer of any kind; NULL where they are not all there. */
 void *fake_reach(CUdeviceptr pointer, size_t bytes);

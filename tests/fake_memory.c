@@ -12,6 +12,14 @@
 
 /* ---- Allocations ---- */
 
+static void keep(CUmemoryPool pool, uint64_t most)
+{
+    if (pool->kept > most) {
+        fake_counts.pool_kept -= pool->kept - (size_t)most;
+        pool->kept = (size_t)most;
+    }
+}
+
 static CUdeviceptr address_of(const struct fake_allocation *allocation)
 {
     return (uintptr_t)allocation->memory + (allocation->type <= FAKE_GLOBAL ? DEVICE_OFFSET : 0);
@@ -28,13 +36,25 @@ static struct fake_allocation *find(CUdeviceptr pointer)
     return NULL;
 }
 
-static size_t total(void)
+size_t fake_memory_used(void)
 {
-    size_t bytes = 0;
+    size_t bytes = fake_counts.pool_kept;
     for (const struct fake_object *object = fake_objects; object; object = object->next)
         if (object->kind == FAKE_ALLOCATION)
             bytes += ((const struct fake_allocation *)(const void *)object)->size;
     return bytes;
+}
+
+/* What pools keep is there for everyone else where it is needed. */
+static int is_left(size_t bytes)
+{
+    if (bytes > fake.memory)
+        return 0;
+    if (fake_memory_used() > fake.memory - bytes)
+        for (struct fake_object *object = fake_objects; object; object = object->next)
+            if (object->kind == FAKE_POOL)
+                keep((CUmemoryPool)(void *)object, 0);
+    return fake_memory_used() <= fake.memory - bytes;
 }
 
 static CUresult add(CUcontext context, size_t bytes, int type, struct fake_allocation **added)
@@ -42,8 +62,7 @@ static CUresult add(CUcontext context, size_t bytes, int type, struct fake_alloc
     void *memory = NULL;
     if (bytes == 0)
         return CUDA_ERROR_INVALID_VALUE;
-    if (bytes > PTRDIFF_MAX || bytes > fake.memory || total() > fake.memory - bytes ||
-        posix_memalign(&memory, ALIGNMENT, bytes) != 0)
+    if (bytes > PTRDIFF_MAX || !is_left(bytes) || posix_memalign(&memory, ALIGNMENT, bytes) != 0)
         return CUDA_ERROR_OUT_OF_MEMORY;
     *added = fake_add(FAKE_ALLOCATION, sizeof **added, context);
     (*added)->type = type;
@@ -59,6 +78,7 @@ static CUresult allocate(CUdeviceptr *pointer, size_t bytes, int type)
     TRY(fake_begin());
     TRY(fake_current(&context));
     TRY(add(context, bytes, type, &allocation));
+    fake_counts.alloc += type == FAKE_DEVICE_MEMORY;
     *pointer = address_of(allocation);
     return fake_end(CUDA_SUCCESS);
 }
@@ -74,13 +94,34 @@ CUresult fake_cuMemAllocManaged(CUdeviceptr *pointer, size_t bytes, unsigned int
     return allocate(pointer, bytes, FAKE_MANAGED);
 }
 
+CUresult fake_cuMemHostAlloc(void **pointer, size_t bytes, unsigned int flags)
+{
+    CUcontext context;
+    struct fake_allocation *allocation;
+    TRY(fake_begin());
+    TRY(fake_current(&context));
+    if (flags & ~(unsigned int)CU_MEMHOSTALLOC_PORTABLE)
+        return fake_end(CUDA_ERROR_NOT_SUPPORTED); /* the library uses no others */
+    TRY(add(context, bytes, FAKE_PINNED, &allocation));
+    fake_counts.host_alloc++;
+    fake_counts.host_bytes += bytes;
+    *pointer = allocation->memory;
+    return fake_end(CUDA_SUCCESS);
+}
+
 CUresult fake_cuMemAllocHost(void **pointer, size_t bytes)
 {
-    CUdeviceptr address = 0;
-    CUresult result = allocate(&address, bytes, FAKE_PINNED);
-    if (result == CUDA_SUCCESS)
-        *pointer = (void *)(uintptr_t)address;
-    return result;
+    return fake_cuMemHostAlloc(pointer, bytes, 0);
+}
+
+CUresult fake_cuMemGetInfo(size_t *free, size_t *total)
+{
+    CUcontext context;
+    TRY(fake_begin());
+    TRY(fake_current(&context));
+    *total = fake.memory;
+    *free = fake.memory - fake_memory_used();
+    return fake_end(CUDA_SUCCESS);
 }
 
 /* What cuMemAlloc and its kin gave goes back when its device is done, to the function of its type. */
@@ -92,6 +133,8 @@ static CUresult give_back(CUdeviceptr pointer, unsigned int types, CUresult unkn
         return fake_end(unknown);
     TRY(fake_failed(allocation->object.context));
     fake_drain_all();
+    fake_counts.free += allocation->type == FAKE_DEVICE_MEMORY;
+    fake_counts.host_free += allocation->type == FAKE_PINNED;
     fake_remove(allocation);
     return fake_end(CUDA_SUCCESS);
 }
@@ -107,24 +150,68 @@ CUresult fake_cuMemFreeHost(void *pointer)
     return give_back((uintptr_t)pointer, 1U << FAKE_PINNED, CUDA_ERROR_INVALID_VALUE);
 }
 
-/* Memory in the order of a stream is there at once, and goes when the stream gets there. */
-CUresult fake_cuMemAllocAsync(CUdeviceptr *pointer, size_t bytes, CUstream handle)
+/* ---- Memory in the order of a stream: it is there at once, and goes when the stream gets there ---- */
+
+static CUresult allocate_async(CUdeviceptr *pointer, size_t bytes, CUmemoryPool pool, CUstream handle)
 {
     CUstream stream;
     struct fake_allocation *allocation;
-    TRY(fake_begin());
-    TRY(fake_stream(handle, &stream));
-    TRY(add(stream->object.context, bytes, FAKE_DEVICE_MEMORY, &allocation));
+    CUresult result = fake_stream(handle, &stream);
+    if (result == CUDA_SUCCESS && !fake.pools)
+        result = CUDA_ERROR_NOT_SUPPORTED;
+    if (result == CUDA_SUCCESS && pool && pool->device != stream->object.context->device)
+        result = CUDA_ERROR_INVALID_VALUE;
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (pool && bytes) { /* what is kept is used first */
+        size_t kept = pool->kept;
+        keep(pool, kept > bytes ? kept - bytes : 0);
+    }
+    result = add(stream->object.context, bytes, FAKE_DEVICE_MEMORY, &allocation);
+    if (result != CUDA_SUCCESS)
+        return result;
+    allocation->is_async = 1;
+    allocation->pool = pool;
+    if (pool) {
+        pool->used += bytes;
+        fake_counts.pool_used += bytes;
+    }
     fake_counts.alloc_async++;
     fake_counts.alloc_bytes = bytes;
     *pointer = address_of(allocation);
-    return fake_end(CUDA_SUCCESS);
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_cuMemAllocAsync(CUdeviceptr *pointer, size_t bytes, CUstream stream)
+{
+    TRY(fake_begin());
+    return fake_end(allocate_async(pointer, bytes, NULL, stream));
+}
+
+CUresult fake_cuMemAllocFromPoolAsync(CUdeviceptr *pointer, size_t bytes, CUmemoryPool pool, CUstream stream)
+{
+    TRY(fake_begin());
+    if (!fake_is_live(pool, FAKE_POOL))
+        return fake_end(CUDA_ERROR_INVALID_VALUE);
+    return fake_end(allocate_async(pointer, bytes, pool, stream));
 }
 
 struct removal {
     struct fake_work work;
     struct fake_allocation *allocation;
 };
+
+void fake_forget_pooled(struct fake_allocation *allocation)
+{
+    CUmemoryPool pool = allocation->pool;
+    if (!pool)
+        return;
+    pool->used -= allocation->size;
+    fake_counts.pool_used -= allocation->size;
+    pool->kept += allocation->size;
+    fake_counts.pool_kept += allocation->size;
+    keep(pool, pool->threshold);
+}
 
 static void run_removal(CUcontext context, struct fake_work *work)
 {
@@ -146,6 +233,61 @@ CUresult fake_cuMemFreeAsync(CUdeviceptr pointer, CUstream handle)
     ((struct removal *)fake_submit(stream, run_removal, sizeof(struct removal)))->allocation = allocation;
     return fake_end(CUDA_SUCCESS);
 }
+
+/* ---- Pools ---- */
+
+CUresult fake_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *props)
+{
+    TRY(fake_begin());
+    if (!fake.pools)
+        return fake_end(CUDA_ERROR_NOT_SUPPORTED);
+    if (props->allocType != CU_MEM_ALLOCATION_TYPE_PINNED || props->location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
+        props->handleTypes || props->win32SecurityAttributes || props->maxSize || props->location.id < 0 ||
+        props->location.id >= fake.devices)
+        return fake_end(CUDA_ERROR_INVALID_VALUE);
+    for (size_t i = 0; i < sizeof props->reserved; i++)
+        if (props->reserved[i])
+            return fake_end(CUDA_ERROR_INVALID_VALUE);
+    fake_counts.pool_create++;
+    *pool = fake_add(FAKE_POOL, sizeof **pool, NULL);
+    (*pool)->device = props->location.id;
+    return fake_end(CUDA_SUCCESS);
+}
+
+/* What was allocated from it stays. */
+CUresult fake_cuMemPoolDestroy(CUmemoryPool pool)
+{
+    TRY(fake_begin());
+    if (!fake_is_live(pool, FAKE_POOL))
+        return fake_end(CUDA_ERROR_INVALID_VALUE);
+    for (struct fake_object *object = fake_objects; object; object = object->next)
+        if (object->kind == FAKE_ALLOCATION && ((struct fake_allocation *)(void *)object)->pool == pool)
+            ((struct fake_allocation *)(void *)object)->pool = NULL;
+    fake_counts.pool_used -= pool->used;
+    fake_counts.pool_kept -= pool->kept;
+    fake_remove(pool);
+    return fake_end(CUDA_SUCCESS);
+}
+
+CUresult fake_cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void *value)
+{
+    TRY(fake_begin());
+    if (!fake_is_live(pool, FAKE_POOL) || attribute != CU_MEMPOOL_ATTR_RELEASE_THRESHOLD || !value)
+        return fake_end(CUDA_ERROR_INVALID_VALUE);
+    pool->threshold = *(const uint64_t *)value;
+    return fake_end(CUDA_SUCCESS);
+}
+
+CUresult fake_cuMemPoolTrimTo(CUmemoryPool pool, size_t most)
+{
+    TRY(fake_begin());
+    if (!fake_is_live(pool, FAKE_POOL))
+        return fake_end(CUDA_ERROR_INVALID_VALUE);
+    keep(pool, most > pool->used ? most - pool->used : 0);
+    return fake_end(CUDA_SUCCESS);
+}
+
+/* ---- Registered memory ---- */
 
 CUresult fake_cuMemHostRegister(void *pointer, size_t bytes, unsigned int flags)
 {
@@ -183,7 +325,11 @@ void *fake_reach(CUdeviceptr pointer, size_t bytes)
 void *fake_reach_from(CUcontext context, CUdeviceptr pointer)
 {
     const struct fake_allocation *allocation = find(pointer);
-    if (!allocation || (allocation->type <= FAKE_GLOBAL && allocation->object.context->device != context->device))
+    if (!allocation)
+        return fake.pageable ? fake_reach(pointer, 1) : NULL;
+    CUcontext owner = allocation->object.context;
+    if (allocation->type <= FAKE_GLOBAL && owner->device != context->device &&
+        (!fake_is_peer(context, owner) || allocation->is_async))
         return NULL;
     return fake_reach(pointer, 1);
 }
@@ -243,6 +389,14 @@ static void run_copy(CUcontext context, struct fake_work *work)
     memcpy(copy->target, copy->source, copy->bytes);
 }
 
+static void count_bytes(CUdeviceptr target, CUdeviceptr source, size_t bytes)
+{
+    if (target >= DEVICE_OFFSET && source < DEVICE_OFFSET)
+        fake_counts.bytes_in += bytes;
+    if (target < DEVICE_OFFSET && source >= DEVICE_OFFSET)
+        fake_counts.bytes_out += bytes;
+}
+
 /* Ranges are looked up at once: freeing one waits for the work that refers to it. */
 static CUresult submit_copy(CUstream stream, CUdeviceptr target, CUdeviceptr source, size_t bytes)
 {
@@ -256,6 +410,8 @@ static CUresult submit_copy(CUstream stream, CUdeviceptr target, CUdeviceptr sou
     copy->target = to;
     copy->source = from;
     copy->bytes = bytes;
+    fake_counts.copy++;
+    count_bytes(target, source, bytes);
     return CUDA_SUCCESS;
 }
 
@@ -266,6 +422,24 @@ CUresult fake_cuMemcpyAsync(CUdeviceptr target, CUdeviceptr source, size_t bytes
     TRY(fake_stream(handle, &stream));
     TRY(submit_copy(stream, target, source, bytes));
     return fake_end(CUDA_SUCCESS);
+}
+
+/* The contexts are those of the memory. */
+CUresult fake_cuMemcpyPeerAsync(CUdeviceptr target, CUcontext target_context, CUdeviceptr source,
+                                CUcontext source_context, size_t bytes, CUstream handle)
+{
+    CUstream stream;
+    TRY(fake_begin());
+    TRY(fake_stream(handle, &stream));
+    if (!fake_context_is_live(target_context) || !fake_context_is_live(source_context))
+        return fake_end(CUDA_ERROR_INVALID_CONTEXT);
+    const struct fake_allocation *to = find(target), *from = find(source);
+    if (bytes && (!to || !from || to->type > FAKE_MANAGED || from->type > FAKE_MANAGED ||
+                  to->object.context->device != target_context->device ||
+                  from->object.context->device != source_context->device))
+        return fake_end(CUDA_ERROR_INVALID_VALUE);
+    fake_counts.peer_copy++;
+    return fake_end(submit_copy(stream, target, source, bytes));
 }
 
 /* Copies that the CPU takes no part in are left to the device, as the driver does. */
@@ -308,22 +482,43 @@ static char *reach_rows(CUmemorytype type, const void *host, CUdeviceptr device,
     return fake_reach(pointer, (of->Height - 1) * pitch + of->WidthInBytes);
 }
 
+static CUdeviceptr side(CUmemorytype type, const void *host, CUdeviceptr device)
+{
+    return type == CU_MEMORYTYPE_HOST ? (uintptr_t)host : device;
+}
+
+static CUresult submit_copy_2d(CUstream stream, const CUDA_MEMCPY2D *of)
+{
+    fake_counts.copy_2d++;
+    if (of->srcXInBytes || of->srcY || of->dstXInBytes || of->dstY || !of->WidthInBytes || !of->Height)
+        return CUDA_ERROR_NOT_SUPPORTED; /* the library uses none of these */
+    const char *source = reach_rows(of->srcMemoryType, of->srcHost, of->srcDevice, of->srcPitch, of);
+    char *target = reach_rows(of->dstMemoryType, of->dstHost, of->dstDevice, of->dstPitch, of);
+    if (!source || !target)
+        return CUDA_ERROR_INVALID_VALUE;
+    struct copy_2d *copy = fake_submit(stream, run_copy_2d, sizeof *copy);
+    copy->target = target;
+    copy->source = source;
+    copy->of = *of;
+    count_bytes(side(of->dstMemoryType, of->dstHost, of->dstDevice),
+                side(of->srcMemoryType, of->srcHost, of->srcDevice), of->WidthInBytes * of->Height);
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_cuMemcpy2DAsync(const CUDA_MEMCPY2D *of, CUstream handle)
+{
+    CUstream stream;
+    TRY(fake_begin());
+    TRY(fake_stream(handle, &stream));
+    return fake_end(submit_copy_2d(stream, of));
+}
+
 CUresult fake_cuMemcpy2D(const CUDA_MEMCPY2D *of)
 {
     CUcontext context;
     TRY(fake_begin());
     TRY(fake_current(&context));
-    fake_counts.copy_2d++;
-    if (of->srcXInBytes || of->srcY || of->dstXInBytes || of->dstY || !of->WidthInBytes || !of->Height)
-        return fake_end(CUDA_ERROR_NOT_SUPPORTED); /* the library uses none of these */
-    const char *source = reach_rows(of->srcMemoryType, of->srcHost, of->srcDevice, of->srcPitch, of);
-    char *target = reach_rows(of->dstMemoryType, of->dstHost, of->dstDevice, of->dstPitch, of);
-    if (!source || !target)
-        return fake_end(CUDA_ERROR_INVALID_VALUE);
-    struct copy_2d *copy = fake_submit(&context->legacy, run_copy_2d, sizeof *copy);
-    copy->target = target;
-    copy->source = source;
-    copy->of = *of;
+    TRY(submit_copy_2d(&context->legacy, of));
     fake_drain(&context->legacy, context->legacy.submitted);
     return fake_end(fake_failed(context));
 }

@@ -92,7 +92,21 @@ CUresult fake_stream(CUstream handle, CUstream *stream)
     return fake_failed(handle->object.context);
 }
 
-CUresult fake_cuStreamCreate(CUstream *stream, unsigned int flags)
+#define GREATEST_PRIORITY (-5)
+
+CUresult fake_cuCtxGetStreamPriorityRange(int *least, int *greatest)
+{
+    CUcontext context;
+    TRY(fake_begin());
+    TRY(fake_current(&context));
+    if (least)
+        *least = 0;
+    if (greatest)
+        *greatest = GREATEST_PRIORITY;
+    return fake_end(CUDA_SUCCESS);
+}
+
+CUresult fake_cuStreamCreateWithPriority(CUstream *stream, unsigned int flags, int priority)
 {
     CUcontext context;
     TRY(fake_begin());
@@ -102,7 +116,14 @@ CUresult fake_cuStreamCreate(CUstream *stream, unsigned int flags)
     *stream = fake_add(FAKE_STREAM, sizeof **stream, context);
     (*stream)->flags = flags;
     (*stream)->last = &(*stream)->first;
+    (*stream)->priority = priority > 0 ? 0 : priority < GREATEST_PRIORITY ? GREATEST_PRIORITY : priority;
+    fake_counts.priority = (*stream)->priority;
     return fake_end(CUDA_SUCCESS);
+}
+
+CUresult fake_cuStreamCreate(CUstream *stream, unsigned int flags)
+{
+    return fake_cuStreamCreateWithPriority(stream, flags, 0);
 }
 
 CUresult fake_cuStreamDestroy(CUstream stream)
@@ -160,9 +181,10 @@ CUresult fake_cuEventCreate(CUevent *event, unsigned int flags)
     CUcontext context;
     TRY(fake_begin());
     TRY(fake_current(&context));
-    if (flags != CU_EVENT_DEFAULT)
+    if (flags & ~(unsigned int)CU_EVENT_DISABLE_TIMING)
         return fake_end(CUDA_ERROR_NOT_SUPPORTED); /* the library uses no others */
     *event = fake_add(FAKE_EVENT, sizeof **event, context);
+    (*event)->has_no_time = flags & CU_EVENT_DISABLE_TIMING;
     return fake_end(CUDA_SUCCESS);
 }
 
@@ -255,7 +277,8 @@ CUresult fake_cuEventElapsedTime(float *milliseconds, CUevent start, CUevent sto
     TRY(fake_begin());
     TRY(check_event(start));
     TRY(check_event(stop));
-    if (!start->recorded || !stop->recorded || start->object.context != stop->object.context)
+    if (start->has_no_time || stop->has_no_time || !start->recorded || !stop->recorded ||
+        start->object.context != stop->object.context)
         return fake_end(CUDA_ERROR_INVALID_HANDLE);
     if (!(is_done(start) && is_done(stop)))
         return fake_end(CUDA_ERROR_NOT_READY);
