@@ -37,12 +37,16 @@ static void before_fork(void)
     pthread_mutex_lock(&lock);
     cf__image_lock();
     cf__host_lock();
+    cf__machine_lock();
+    cf__stage_lock();
     cf__pool_lock();
 }
 
 static void after_fork(void)
 {
     cf__pool_unlock();
+    cf__stage_unlock();
+    cf__machine_unlock();
     cf__host_unlock();
     cf__image_unlock();
     pthread_mutex_unlock(&lock);
@@ -86,7 +90,7 @@ static int read_check(void)
     if (check && *check && strcmp(check, "0") != 0 && strcmp(check, "1") != 0)
         return cf__fail(CF_EINVAL, "CF_CHECK=%s: it is 0 or 1", check);
     cf__watch(CF__WATCH_POINTERS, check && strcmp(check, "1") == 0);
-    return CF_OK;
+    return cf__plan_configure();
 }
 
 /* With the lock. */
@@ -334,6 +338,13 @@ int cf__enter_context(struct cf__place *place, const struct cf__driver *driver, 
     return enter_device(place, driver->is_host ? &host : &cuda, 0);
 }
 
+int cf__enter_device(struct cf__place *place, const char *function, int device)
+{
+    struct backend *backend;
+    int ordinal, status = device_backend(function, device, &backend, &ordinal);
+    return status == CF_OK ? enter_device(place, backend, ordinal) : status;
+}
+
 void cf__leave(struct cf__place *place)
 {
     CUcontext context;
@@ -441,6 +452,7 @@ int cf_shutdown(void)
     pthread_mutex_lock(&lock);
     cf__images_unload(in_use(&cuda));
     cf__contexts_forget();
+    cf__machine_forget();
     release(&cuda);
     release(&host);
     cf__host_reset();

@@ -33,6 +33,7 @@ int cf__enter(struct cf__place *place, const char *function, cf_stream stream);
 
 /* Enter a context of a driver; any of its contexts where `context` is NULL. */
 int cf__enter_context(struct cf__place *place, const struct cf__driver *driver, CUcontext context);
+int cf__enter_device(struct cf__place *place, const char *function, int device);
 void cf__leave(struct cf__place *place);
 
 /* The number of the place's device: CF_HOST or a GPU's. */
@@ -101,6 +102,14 @@ void cf__locate(const void *pointer, struct cf__memory *memory);
 /* Copies in the place's context, on `stream` where `is_async`. */
 CUresult cf__copy(const struct cf__place *place, void *target, const void *source, size_t bytes, int is_async,
                   cf_stream stream);
+
+/* ---- mempool.c ---- */
+
+/* Memory on the place's device in the order of `stream`, from the library's pool. On failure `call` is the driver's function
+ * that failed, for cf__fail_driver(), and `memory` is 0. */
+CUresult cf__pool_alloc_async(const struct cf__place *place, cf_stream stream, size_t bytes, CUdeviceptr *memory,
+                              const char **call);
+CUresult cf__pool_free_async(const struct cf__place *place, cf_stream stream, CUdeviceptr memory, const char **call);
 
 /* ---- expr.c ---- */
 
@@ -310,6 +319,14 @@ void cf__cells_give(const struct cf__place *place, uint64_t *cells);
 
 /* Whether the place's device reaches pageable host memory by itself. */
 int cf__reaches_pageable(const struct cf__place *place, int device, int *reaches);
+
+/* For cf__keep(). */
+CUresult cf__free_memory(const struct cf__driver *driver, uintptr_t memory);
+CUresult cf__free_pinned(const struct cf__driver *driver, uintptr_t memory);
+
+/* Frees what the driver gave, or keeps it for cf_shutdown(); 0 is fine. */
+void cf__give_back(const struct cf__place *place, CUresult (*free_it)(const struct cf__driver *, uintptr_t),
+                   uintptr_t what);
 
 /* Frees what a context has: `place` is entered in it, or NULL where the context is gone. */
 void cf__stages_free(struct cf__context *context, const struct cf__place *place);

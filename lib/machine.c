@@ -120,7 +120,7 @@ static int find_path(const char *description, char path[PATH_BYTES])
         used = snprintf(path, PATH_BYTES, "%s/.cache/cuferry/machine-%016" PRIx64, home, hash);
     else
         return 0;
-    return used < PATH_BYTES - 8; /* room for what names a temporary file */
+    return used < PATH_BYTES;
 }
 
 /* Makes the folders of the path's file, as far as they are missing below the last one but two. */
@@ -414,7 +414,7 @@ static int measure(const struct cf__place *place, struct cf__machine *machine)
 /* Measures and writes the file, where there can be one. What is used is what was written. */
 static int make(const struct cf__place *place, const char *path, const char *description, struct cf__machine *machine)
 {
-    char temporary[PATH_BYTES], text[TEXT_BYTES];
+    char temporary[PATH_BYTES + 8], text[TEXT_BYTES];
     snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
     int file = mkostemp(temporary, O_CLOEXEC);
     if (file < 0) {

@@ -120,7 +120,10 @@ static double declared(const cf_kernel *kernel, const cf_expr *expr, void *const
 static struct work work_of(const struct cf__moves *moves, void *const args[])
 {
     const cf_kernel *kernel = moves->kernel;
-    struct work work = {.in = (double)moves->in, .out = (double)moves->out, };
+    struct work work = {
+        .in = (double)moves->in,
+        .out = (double)moves->out,
+    };
     if (work.in + work.out > CACHED)
         work.indices = (double)moves->indices;
     uint64_t blocks = (uint64_t)moves->size->grid[0] * moves->size->grid[1] * moves->size->grid[2];
@@ -149,8 +152,11 @@ static int is_work_known(const cf_kernel *kernel)
 static int compare(const struct cf__moves *moves, void *const args[], const struct cf__place *place,
                    struct cf__plan *plan, int *is_on_cpu)
 {
-    struct work work = work_of(moves, args);
     struct cf__machine fastest, slowest, machine;
+    int status = cf__pool_ready();
+    if (status != CF_OK)
+        return status;
+    struct work work = work_of(moves, args);
     cf__machine_limits(&slowest, &fastest);
     plan->constants = CF__CONSTANTS_ANY;
     if (on_cpu(&work, &slowest) <= staged(&work, &fastest))
@@ -158,7 +164,7 @@ static int compare(const struct cf__moves *moves, void *const args[], const stru
     else if (on_cpu(&work, &fastest) > staged(&work, &slowest))
         *is_on_cpu = 0;
     else {
-        int status = cf__machine(place, &machine, &plan->constants);
+        status = cf__machine(place, &machine, &plan->constants);
         if (status != CF_OK)
             return status;
         plan->stage_time = staged(&work, &machine);

@@ -52,6 +52,11 @@ static int stages_of(const struct cf__place *place, const char *function, struct
     return *stages ? CF_OK : cf__fail(CF_ENOMEM, "%s: no memory for staging", function);
 }
 
+CUresult cf__free_memory(const struct cf__driver *driver, uintptr_t memory)
+{
+    return driver->cuMemFree(memory);
+}
+
 CUresult cf__free_pinned(const struct cf__driver *driver, uintptr_t memory)
 {
     return driver->cuMemFreeHost((void *)memory);

@@ -26,10 +26,4 @@ struct cf__stage {
     int in_use;
 };
 
-CUresult cf__free_pinned(const struct cf__driver *driver, uintptr_t memory);
-
-/* Frees what the driver gave, or keeps it for cf_shutdown(). 0 is fine. */
-void cf__give_back(const struct cf__place *place, CUresult (*free_it)(const struct cf__driver *, uintptr_t),
-                   uintptr_t what);
-
 #endif

@@ -657,8 +657,8 @@ static void shutdown_gives_everything_back(void **state)
             assert_ok(gather());
         }
         assert_ok(cf_mem_alloc(&memory, 100)); /* of CF_HOST, which gives its own back */
-        /* Both primary contexts, and the images of gather and of the kernel that checks its index. */
-        assert_int_equal(count_alive(text, sizeof text), 4);
+        /* Both primary contexts, and the image of gather. */
+        assert_int_equal(count_alive(text, sizeof text), 3);
         assert_ok(cf_shutdown());
         assert_nothing_alive();
         assert_ok(gather()); /* CF_HOST is still the thread's device, and has forgotten what it had */
