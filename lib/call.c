@@ -105,8 +105,11 @@ int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], c
     if (is_here(place, device, forward(given, section->offset), section->span))
         return CF_OK;
     struct cf__memory memory;
-    cf__locate(forward(given, section->offset), &memory);
-    if (memory.is_device && memory.device != device)
+    int known = cf__locate(kernel->function, forward(given, section->offset), &memory);
+    if (known != CF_OK)
+        return known;
+    int is_near = memory.device == device || (device != CF_HOST && cf__peer_enabled(device, memory.device));
+    if (memory.is_device && !is_near)
         return wrong_device(kernel, param, memory.device, device);
     if (memory.is_bounded && memory.left < section->span)
         return too_short(kernel, param, section, memory.left);
@@ -154,21 +157,6 @@ static int check_pointers(struct call *call)
         call->moves.out += direction == CF_IN ? 0 : bytes;
     }
     return status;
-}
-
-/* A plain call works on the default stream, which waits for a stream that is being captured. */
-static int check_capture(const struct call *call)
-{
-    CUstreamCaptureStatus capture;
-    CUresult result = call->place->driver->cuStreamIsCapturing(NULL, &capture);
-    if (result == CUDA_SUCCESS || result == CUDA_ERROR_NOT_SUPPORTED)
-        return CF_OK;
-    if (result != CUDA_ERROR_STREAM_CAPTURE_IMPLICIT)
-        return cf__fail_driver(call->place->driver, result, "cuStreamIsCapturing", "%s", call->kernel->function);
-    return cf__fail(CF_ECAPTURE,
-                    "%s: a stream is being captured that the default stream waits for; capture one from "
-                    "cf_stream_create(), or call the _async function",
-                    call->kernel->function);
 }
 
 /* ---- Ranges ---- */
@@ -455,7 +443,8 @@ static int could_run_on_cpu(const struct call *call)
 static int run(struct call *call)
 {
     struct cf__plan *plan = call->plan;
-    int is_on_cpu = 0, status = call->place->driver->is_host ? CF_OK : check_capture(call);
+    int is_on_cpu = 0;
+    int status = call->place->driver->is_host ? CF_OK : cf__check_wait(call->kernel->function, call->place, NULL);
     if (status == CF_OK)
         status = cf__size(call->kernel, call->place, call->given, &call->size);
     if (status == CF_OK)

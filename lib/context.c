@@ -68,18 +68,3 @@ void cf__keep(const struct cf__place *place, CUresult (*free_it)(const struct cf
 {
     (void)place, (void)free_it, (void)what;
 }
-
-CUresult cf__pool_alloc_async(const struct cf__place *place, cf_stream stream, size_t bytes, CUdeviceptr *memory,
-                              const char **call)
-{
-    (void)stream;
-    *call = "cuMemAlloc";
-    return place->driver->cuMemAlloc(memory, bytes);
-}
-
-CUresult cf__pool_free_async(const struct cf__place *place, cf_stream stream, CUdeviceptr memory, const char **call)
-{
-    (void)stream;
-    *call = "cuMemFree";
-    return place->driver->cuMemFree(memory);
-}
