@@ -196,15 +196,17 @@ static int report_ranges(const struct call *call)
 /* Looks at elements that the CPU reads, of ranges in front of number `end`; ends with the first one that has one outside. */
 static int search_host(const struct call *call, size_t end)
 {
-    int status = cf__pool_ready();
-    for (size_t i = 0; status == CF_OK && i < end; i++) {
+    for (size_t i = 0; i < end; i++) {
         if (!call->ranges[i].is_host)
             continue;
+        int status = cf__pool_ready();
+        if (status != CF_OK)
+            return status;
         cf__range_search(&call->ranges[i]);
         if (call->ranges[i].found != CF__NONE)
             break;
     }
-    return status;
+    return CF_OK;
 }
 
 /* Looks at elements on the device; where one is outside, at those too that come before it. */
