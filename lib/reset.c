@@ -70,30 +70,26 @@ static int try_out(const struct reset *reset, CUcontext fresh)
     return status;
 }
 
-/* Gives back a reference, or owes it until cf_shutdown(). */
+/* Gives back a reference, or owes it until cf_shutdown(). A driver that has forgotten them all says so. */
 static void release(const struct reset *reset)
 {
-    if (reset->driver->cuDevicePrimaryCtxRelease(reset->handle) != CUDA_SUCCESS)
+    CUresult result = reset->driver->cuDevicePrimaryCtxRelease(reset->handle);
+    if (result != CUDA_SUCCESS && !cf__is_gone(result))
         cf__primary_owe(reset->device);
 }
 
-/* The reference from before outlives the reset, and goes for a new one. */
+/* A reset leaves the references to the context as they were: the one from before goes for a new one. */
 static int renew(const struct reset *reset)
 {
-    CUcontext fresh;
-    CUresult result = reset->driver->cuDevicePrimaryCtxRetain(&fresh, reset->handle);
-    if (result != CUDA_SUCCESS) {
-        int status = failure(reset, result, "cuDevicePrimaryCtxRetain");
-        if (reset->is_held)
-            cf__primary_hold(reset->device, NULL);
-        release(reset);
-        return status;
-    }
-    int status = try_out(reset, fresh);
+    CUcontext fresh = NULL;
     release(reset);
+    CUresult result = reset->driver->cuDevicePrimaryCtxRetain(&fresh, reset->handle);
     if (reset->is_held)
-        cf__primary_hold(reset->device, fresh);
-    else
+        cf__primary_hold(reset->device, result == CUDA_SUCCESS ? fresh : NULL);
+    if (result != CUDA_SUCCESS)
+        return failure(reset, result, "cuDevicePrimaryCtxRetain");
+    int status = try_out(reset, fresh);
+    if (!reset->is_held)
         release(reset);
     return status;
 }
