@@ -56,7 +56,7 @@ static inline void compare_add_expr(struct compare *of, const cf_expr *expr)
 static inline void compare_learn(struct compare *of)
 {
     const cf_kernel *kernel = of->kernel;
-    static const int64_t limits[] = {0, INT32_MAX, UINT16_MAX, UINT32_MAX, INT64_MAX, INT64_MIN};
+    static const int64_t limits[] = {0, 1, 64, 1024, INT32_MAX, UINT16_MAX, UINT32_MAX, INT64_MAX, INT64_MIN};
     static const int64_t blocks[] = {32, 64, 128, 256, 1024};
     static const int64_t bytes[] = {2, 4, 8, 16};
     of->nexprs = of->npool = 0;
