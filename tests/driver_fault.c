@@ -220,8 +220,9 @@ void fault_forget(void)
 #define MADE_cuMemAllocAsync MADE_cuMemAlloc
 #define MADE_cuMemAllocFromPoolAsync MADE_cuMemAlloc
 #define MADE_cuMemFreeAsync MADE_cuMemFree
-#define MADE_cuMemHostAlloc _, added(side, PINNED, (uintptr_t)*pointer)
-#define MADE_cuMemFreeHost _, removed(side, PINNED, (uintptr_t)pointer)
+/* On the CPU all memory is alike. */
+#define MADE_cuMemHostAlloc _, added(side, side == HOST ? MEMORY : PINNED, (uintptr_t)*pointer)
+#define MADE_cuMemFreeHost _, removed(side, side == HOST ? MEMORY : PINNED, (uintptr_t)pointer)
 #define MADE_cuStreamCreate _, added(side, STREAM, (uintptr_t)*stream)
 #define MADE_cuStreamCreateWithPriority MADE_cuStreamCreate
 #define MADE_cuStreamDestroy _, removed(side, STREAM, (uintptr_t)stream)

@@ -21,9 +21,12 @@ struct scene {
     } flags;
 };
 
-/* A failure that a call survives, with CF_OK: the driver function, the scene's function or NULL for all, and why. */
+/* A failure that a call survives, with CF_OK: the driver function, the scene's function or NULL for all, how often (0:
+ * always), and why. */
 struct tolerated {
-    const char *call, *function, *reason;
+    const char *call, *function;
+    int most;
+    const char *reason;
 };
 
 /* Sweeps a scene; the number of things that were wrong, each of which is printed. */
