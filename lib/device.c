@@ -9,13 +9,13 @@
 #include "internal.h"
 #include "trace.h"
 
-#define MAX_DEVICES 64
+
 
 /* A driver in use, with the primary contexts that were retained. */
 struct backend {
     const struct cf__driver *driver; /* NULL until it is in use; read without the lock */
     int count;
-    CUcontext primary[MAX_DEVICES]; /* likewise */
+    CUcontext primary[CF__MAX_DEVICES]; /* likewise */
 };
 
 enum choice { UNDECIDED, USE_CUDA, USE_HOST };
@@ -37,6 +37,7 @@ static void before_fork(void)
 {
     pthread_mutex_lock(&lock);
     cf__image_lock();
+    cf__capture_lock();
     cf__host_lock();
     cf__pool_lock();
     cf__trace_lock();
@@ -47,6 +48,7 @@ static void after_fork(void)
     cf__trace_unlock();
     cf__pool_unlock();
     cf__host_unlock();
+    cf__capture_unlock();
     cf__image_unlock();
     pthread_mutex_unlock(&lock);
 }
@@ -101,8 +103,8 @@ static void use(struct backend *backend, const struct cf__driver *driver)
     driver = cf__trace_wrap(driver);
     if (driver->cuDeviceGetCount(&backend->count) != CUDA_SUCCESS)
         backend->count = 0;
-    if (backend->count > MAX_DEVICES)
-        backend->count = MAX_DEVICES;
+    if (backend->count > CF__MAX_DEVICES)
+        backend->count = CF__MAX_DEVICES;
     __atomic_store_n(&backend->driver, driver, __ATOMIC_RELEASE);
 }
 
@@ -215,7 +217,7 @@ int cf__handle_driver(const char *function, const void *handle, const struct cf_
         *driver = in_use(&host);
     else {
         char why[96];
-        snprintf(why, sizeof why, "%s: a stream or event that is not of CF_HOST", function);
+        snprintf(why, sizeof why, "%s: a stream, event or graph that is not of CF_HOST", function);
         status = ensure_cuda(why);
         *driver = in_use(&cuda);
     }
@@ -272,6 +274,18 @@ static int device_backend(const char *function, int device, struct backend **bac
     return CF_OK;
 }
 
+int cf__device(const char *function, int device, const struct cf__driver **driver, CUdevice *handle)
+{
+    struct backend *backend;
+    int ordinal, status = device_backend(function, device, &backend, &ordinal);
+    if (status != CF_OK)
+        return status;
+    *driver = in_use(backend);
+    CUresult result = (*driver)->cuDeviceGet(handle, ordinal);
+    return result == CUDA_SUCCESS ? CF_OK
+                                  : cf__fail_driver(*driver, result, "cuDeviceGet", "%s: device %d", function, device);
+}
+
 static int make_current(struct cf__place *place)
 {
     CUcontext current = NULL;
@@ -293,6 +307,13 @@ static int enter_device(struct cf__place *place, struct backend *backend, int or
     place->driver = in_use(backend);
     int status = primary_context(backend, ordinal, &place->context);
     return status == CF_OK ? make_current(place) : status;
+}
+
+int cf__enter_device(struct cf__place *place, const char *function, int device)
+{
+    struct backend *backend;
+    int ordinal, status = device_backend(function, device, &backend, &ordinal);
+    return status == CF_OK ? enter_device(place, backend, ordinal) : status;
 }
 
 static int enter_thread_device(struct cf__place *place, const char *function)
@@ -336,7 +357,24 @@ int cf__enter_context(struct cf__place *place, const struct cf__driver *driver, 
         return make_current(place);
     if (driver->cuCtxGetCurrent(&place->context) == CUDA_SUCCESS && place->context)
         return CF_OK;
-    return enter_device(place, driver->is_host ? &host : &cuda, 0);
+    struct backend *backend = driver->is_host ? &host : &cuda;
+    int started = 0; /* one that is, where there is one */
+    while (started < backend->count && !__atomic_load_n(&backend->primary[started], __ATOMIC_ACQUIRE))
+        started++;
+    return enter_device(place, backend, started < backend->count ? started : 0);
+}
+
+int cf__enter_handle(struct cf__place *place, const char *function, const void *handle)
+{
+    const struct cf__driver *driver;
+    int status = cf__handle_driver(function, handle, &driver);
+    if (status == CF_OK && !driver->is_host) {
+        status = cf__enter(place, function, NULL);
+        if (status != CF_OK || place->driver == driver)
+            return status;
+        cf__leave(place);
+    }
+    return status == CF_OK ? cf__enter_context(place, driver, NULL) : status;
 }
 
 void cf__leave(struct cf__place *place)
@@ -398,15 +436,12 @@ int cf_device_name(int device, char *name, size_t size)
 {
     if (!name || size == 0)
         return cf__fail(CF_EINVAL, "cf_device_name: %s", name ? "size is 0" : "name is NULL");
-    struct backend *backend;
-    int ordinal, status = device_backend("cf_device_name", device, &backend, &ordinal);
+    const struct cf__driver *driver;
+    CUdevice handle;
+    int status = cf__device("cf_device_name", device, &driver, &handle);
     if (status != CF_OK)
         return status;
-    const struct cf__driver *driver = in_use(backend);
-    CUdevice handle;
-    CUresult result = driver->cuDeviceGet(&handle, ordinal);
-    if (result == CUDA_SUCCESS)
-        result = driver->cuDeviceGetName(name, size > INT32_MAX ? INT32_MAX : (int)size, handle);
+    CUresult result = driver->cuDeviceGetName(name, size > INT32_MAX ? INT32_MAX : (int)size, handle);
     return result == CUDA_SUCCESS ? CF_OK : cf__fail_driver(driver, result, "cuDeviceGetName", "device %d", device);
 }
 
@@ -416,9 +451,14 @@ int cf_device_sync(void)
     int status = cf__enter(&place, "cf_device_sync", NULL);
     if (status != CF_OK)
         return status;
-    CUresult result = place.driver->cuCtxSynchronize();
-    if (result != CUDA_SUCCESS)
-        status = cf__fail_driver(place.driver, result, "cuCtxSynchronize", "cf_device_sync");
+    status = cf__check_device_wait("cf_device_sync", &place);
+    if (status == CF_OK) {
+        int mode = cf__relax(place.driver);
+        CUresult result = place.driver->cuCtxSynchronize();
+        cf__unrelax(place.driver, mode);
+        if (result != CUDA_SUCCESS)
+            status = cf__fail_driver(place.driver, result, "cuCtxSynchronize", "cf_device_sync");
+    }
     cf__leave(&place);
     return status;
 }
@@ -443,6 +483,11 @@ static void release(struct backend *backend)
 
 int cf_shutdown(void)
 {
+    const struct cf__driver *driver = in_use(&cuda);
+    int status = cf__peers_disable(driver), failed = cf__mempools_destroy(driver);
+    if (status == CF_OK)
+        status = failed;
+    cf__captures_forget();
     pthread_mutex_lock(&lock);
     cf__trace_close();
     cf__images_unload(in_use(&cuda));
@@ -452,5 +497,5 @@ int cf_shutdown(void)
     cf__host_reset();
     __atomic_store_n(&chosen, UNDECIDED, __ATOMIC_RELEASE);
     pthread_mutex_unlock(&lock);
-    return CF_OK;
+    return status;
 }

@@ -54,7 +54,7 @@ int cf__fail(int status, const char *format, ...)
     return status;
 }
 
-static int status_of(CUresult result)
+int cf__status_of(CUresult result)
 {
     if (result >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED && result <= CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD)
         return CF_ECAPTURE;
@@ -113,5 +113,5 @@ int cf__fail_driver(const struct cf__driver *driver, CUresult result, const char
     va_end(values);
     snprintf(detail, sizeof detail, "%s: %s returned %d (%s, %s)", what, call, (int)result, name, text);
     driver_result = result;
-    return status_of(result);
+    return cf__status_of(result);
 }

@@ -16,6 +16,9 @@ __attribute__((format(printf, 2, 3))) int cf__fail(int status, const char *forma
 __attribute__((format(printf, 4, 5))) int cf__fail_driver(const struct cf__driver *driver, CUresult result,
                                                           const char *call, const char *format, ...);
 
+/* The status that a driver's result stands for. */
+int cf__status_of(CUresult result);
+
 /* ---- device.c ---- */
 
 /* Where a call runs: its context is current on the thread between enter and leave. */
@@ -38,15 +41,26 @@ void cf__leave(struct cf__place *place);
 /* The number of the place's device: CF_HOST or a GPU's. */
 int cf__place_device(const struct cf__place *place, int *device);
 
+/* GPUs beyond this number do not count. */
+#define CF__MAX_DEVICES 64
+
+/* A device by its number, for `function`; and entering its primary context. */
+int cf__device(const char *function, int device, const struct cf__driver **driver, CUdevice *handle);
+int cf__enter_device(struct cf__place *place, const char *function, int device);
+
 /* The drivers that are in use already, NULL where one is not. */
 const struct cf__driver *cf__cuda_in_use(void);
 const struct cf__driver *cf__host_in_use(void);
 
-/* The driver that a stream or event belongs to, for `function`. */
+/* Enters a context of the driver that an event, a graph or an executable graph belongs to, where any of its contexts
+ * will do: the thread's own where that is one, so that no device is started for this. */
+int cf__enter_handle(struct cf__place *place, const char *function, const void *handle);
+
+/* The driver that a stream, an event or a graph belongs to, for `function`. */
 int cf__handle_driver(const char *function, const void *handle, const struct cf__driver **driver);
 
-/* Lets the thread do, while a stream is captured, what could break a capture and does not, such as loading and allocating
- * for the library's own use. Give what it returns to cf__unrelax(). */
+/* Lets the thread do, while a stream is captured, what could break a capture and does not, such as loading and
+ * allocating for the library's own use. Give what it returns to cf__unrelax(). */
 static inline int cf__relax(const struct cf__driver *driver)
 {
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
@@ -78,7 +92,8 @@ int cf__context(const struct cf__place *place, struct cf__context **context);
 
 void cf__contexts_forget(void); /* every record, at cf_shutdown() */
 
-/* Keeps what could not be freed, to be tried again at cf_shutdown(): `free` is called with the place's context current. */
+/* Keeps what could not be freed, to be tried again at cf_shutdown(): `free` is called with the place's context
+ * current. */
 void cf__keep(const struct cf__place *place, CUresult (*free)(const struct cf__driver *driver, uintptr_t what),
               uintptr_t what);
 
@@ -96,11 +111,72 @@ struct cf__memory {
     int is_bounded;    /* nothing lies behind that end; behind registered host memory may lie more of an array */
 };
 
-void cf__locate(const void *pointer, struct cf__memory *memory);
+/* Fails, for `function`, where a driver does not answer: the pointer must then not be taken for ordinary host
+ * memory. */
+int cf__locate(const char *function, const void *pointer, struct cf__memory *memory);
+
+/* Bytes from an address to the end of what is registered or allocated there with CUDA; SIZE_MAX where nothing is
+ * known. */
+size_t cf__left(uintptr_t address);
+
+/* Enters the context of memory of a driver; memory of a pool has none: one of its device. */
+int cf__enter_memory(struct cf__place *place, const char *function, const struct cf__memory *memory);
+
+/* ---- copy.c ---- */
 
 /* Copies in the place's context, on `stream` where `is_async`. */
 CUresult cf__copy(const struct cf__place *place, void *target, const void *source, size_t bytes, int is_async,
                   cf_stream stream);
+
+/* ---- stream.c ---- */
+
+/* Whether `stream` is one of the default streams, which have no context of their own. */
+static inline int cf__is_default(cf_stream stream)
+{
+    return !stream || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD;
+}
+
+/* CF_OK where waiting for `stream` in the place's context, or using a default stream there, breaks no capture; else
+ * CF_ECAPTURE. */
+int cf__check_wait(const char *function, const struct cf__place *place, cf_stream stream);
+
+/* ---- graph.c ---- */
+
+/* The same for a wait for everything in the place's context, of the captures that cf_stream_capture_begin() began. */
+int cf__check_device_wait(const char *function, const struct cf__place *place);
+
+void cf__captures_forget(void); /* at cf_shutdown() */
+void cf__capture_lock(void);    /* for fork */
+void cf__capture_unlock(void);
+
+/* ---- mempool.c ---- */
+
+/* Memory on the place's device in the order of `stream`, from the library's pool. On failure `call` is the driver's
+ * function that failed, for cf__fail_driver(), and `memory` is 0. */
+CUresult cf__pool_alloc_async(const struct cf__place *place, cf_stream stream, size_t bytes, CUdeviceptr *memory,
+                              const char **call);
+CUresult cf__pool_free_async(const struct cf__place *place, cf_stream stream, CUdeviceptr memory, const char **call);
+
+/* Gives back what the pool of the place's device keeps and nobody uses; whether there may be any. */
+int cf__pool_trim(const struct cf__place *place);
+
+/* Lets the GPU `device` reach the pool of the GPU `peer`, or no longer. */
+CUresult cf__pool_share(const struct cf__driver *driver, int device, int peer, int is_on);
+
+/* At cf_shutdown() every pool; at cf_device_reset() that of a GPU, CUDA being in use. A pool that cannot be
+ * destroyed stays. */
+int cf__mempools_destroy(const struct cf__driver *driver);
+int cf__mempool_destroy(const struct cf__driver *driver, int device);
+
+/* ---- peer.c ---- */
+
+/* Whether kernels on GPU `device` reach the memory of GPU `peer`, since cf_peer_enable() was called or they are one. */
+int cf__peer_enabled(int device, int peer);
+
+uint64_t cf__peers_of(int peer); /* a bit for each GPU that cf_peer_enable() lets reach it */
+
+int cf__peers_disable(const struct cf__driver *driver); /* all that the library enabled, at cf_shutdown() */
+void cf__peers_forget(int device);                      /* what concerns a GPU whose primary context was reset */
 
 /* ---- expr.c ---- */
 

@@ -255,12 +255,11 @@ static int allocate(const cf_kernel *kernel, const struct cf__place *place, cf_s
         if (section.count == 0)
             continue;
         size_t bytes = section.offset + section.span;
-        CUresult result = place->driver->cuMemAllocAsync(&memory[i], bytes, stream);
-        if (result != CUDA_SUCCESS) {
-            memory[i] = 0;
-            return cf__fail_driver(place->driver, result, "cuMemAllocAsync", "%s: %zu bytes for %s", kernel->function,
-                                   bytes, kernel->params[i].name);
-        }
+        const char *call;
+        CUresult result = cf__pool_alloc_async(place, stream, bytes, &memory[i], &call);
+        if (result != CUDA_SUCCESS)
+            return cf__fail_driver(place->driver, result, call, "%s: %zu bytes for %s", kernel->function, bytes,
+                                   kernel->params[i].name);
     }
     return CF_OK;
 }
@@ -270,10 +269,10 @@ static int release(const cf_kernel *kernel, const struct cf__place *place, cf_st
                    int status)
 {
     for (uint32_t i = 0; i < kernel->nparams; i++) {
-        CUresult result = memory[i] ? place->driver->cuMemFreeAsync(memory[i], stream) : CUDA_SUCCESS;
+        const char *call;
+        CUresult result = memory[i] ? cf__pool_free_async(place, stream, memory[i], &call) : CUDA_SUCCESS;
         if (result != CUDA_SUCCESS && status == CF_OK)
-            status = cf__fail_driver(place->driver, result, "cuMemFreeAsync", "%s: %s", kernel->function,
-                                     kernel->params[i].name);
+            status = cf__fail_driver(place->driver, result, call, "%s: %s", kernel->function, kernel->params[i].name);
     }
     return status;
 }

@@ -91,6 +91,7 @@ CUresult fake_cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_opti
 {
     (void)jit_options, (void)jit_values, (void)jit_count, (void)options, (void)values, (void)count;
     TRY(fake_begin());
+    TRY(fake_unsafe());
     size_t size = code ? fatbin_size(code) : 0;
     if (size == 0)
         return fake_end(CUDA_ERROR_INVALID_IMAGE);
@@ -106,8 +107,10 @@ CUresult fake_cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_opti
 CUresult fake_cuLibraryUnload(CUlibrary library)
 {
     TRY(fake_begin());
+    TRY(fake_unsafe());
     if (!fake_is_live(library, FAKE_LIBRARY))
         return fake_end(CUDA_ERROR_INVALID_HANDLE);
+    fake_drain_all();
     for (struct fake_object *object = fake_objects, *next; object; object = next) {
         next = object->next;
         if (object->kind == FAKE_FUNCTION && ((CUfunction)(void *)object)->kernel->library == library)
@@ -161,6 +164,7 @@ CUresult fake_cuLibraryGetGlobal(CUdeviceptr *pointer, size_t *bytes, CUlibrary 
 {
     CUcontext context;
     TRY(fake_begin());
+    TRY(fake_unsafe());
     if (!fake_is_live(library, FAKE_LIBRARY))
         return fake_end(CUDA_ERROR_INVALID_HANDLE);
     TRY(fake_current(&context));
@@ -192,6 +196,7 @@ CUresult fake_cuKernelGetFunction(CUfunction *function, CUkernel kernel)
 {
     CUcontext context;
     TRY(fake_begin());
+    TRY(fake_unsafe());
     if (!fake_is_live(kernel, FAKE_KERNEL))
         return fake_end(CUDA_ERROR_INVALID_HANDLE);
     TRY(fake_current(&context));
@@ -329,6 +334,10 @@ static void run_launch(CUcontext context, struct fake_work *work)
 {
     struct launch *launch = (struct launch *)work;
     const cf_kernel *kernel = launch->kernel;
+    if (!fake_is_live(launch->library, FAKE_LIBRARY)) { /* a graph may be there longer than what it launches */
+        fake_fail(context, CUDA_ERROR_ILLEGAL_ADDRESS);
+        return;
+    }
     size_t count = kernel->nparams, bytes = room_for_all(kernel);
     void **given = calloc(2 * count + 1, sizeof *given), **translated = given + count;
     char *copy = aligned_alloc(16, bytes + 16), *at = launch->values;

@@ -24,9 +24,6 @@
 
 #include "fake_libcuda.h"
 
-#define CONTEXTS 32
-#define STACK 16
-
 #define EXPORT __attribute__((visibility("default")))
 EXPORT CUresult cuDriverGetVersion(int *version);
 EXPORT CUresult cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t flags, int *status);
@@ -48,19 +45,6 @@ static char lacks[256]; /* ",cuA,cuB," */
 static int init_given;  /* init= was */
 static CUresult init_result;
 static int initialized;
-
-static struct CUctx_st contexts[CONTEXTS];
-static unsigned long long last_id;
-static CUresult failed[FAKE_DEVICES];
-static int lost; /* objects that went with their context and not by their owner */
-
-/* Contexts are kept with their id: a slot may hold another one later. */
-static _Thread_local struct {
-    CUcontext context;
-    unsigned long long id;
-} stack[STACK];
-static _Thread_local int depth;
-static _Thread_local CUstreamCaptureMode capture_mode; /* 0: global */
 
 /* ---- Settings ---- */
 
@@ -159,13 +143,7 @@ EXPORT CUresult cuDriverGetVersion(int *version)
     return fake_cuDriverGetVersion(version);
 }
 
-struct report {
-    char *text;
-    size_t size, used;
-    int count;
-};
-
-__attribute__((format(printf, 3, 4))) static void report(struct report *to, int count, const char *format, ...)
+void fake_report(struct fake_report *to, int count, const char *format, ...)
 {
     to->count += count;
     if (to->used >= to->size)
@@ -179,43 +157,40 @@ __attribute__((format(printf, 3, 4))) static void report(struct report *to, int 
 /* The number of objects that were not given back, and one line of text for each; for dlsym(). */
 EXPORT int fake_cuda_alive(char *text, size_t size)
 {
-    struct report to = {.text = text, .size = size};
+    struct fake_report to = {.text = text, .size = size};
     if (size)
         *text = 0;
     pthread_mutex_lock(&lock);
-    for (int i = 0; i < CONTEXTS; i++)
-        if (contexts[i].references)
-            report(&to, (int)contexts[i].references, "%s context of device %d, retained %u times\n",
-                   contexts[i].is_primary ? "primary" : "created", contexts[i].device, contexts[i].references);
-    for (int i = 0; i < CONTEXTS; i++)
-        for (int p = 0; p < CONTEXTS; p++)
-            if (contexts[i].references && contexts[i].peers >> p & 1)
-                report(&to, 1, "access from device %d to its peer %d\n", contexts[i].device, contexts[p].device);
+    fake_report_contexts(&to);
     for (const struct fake_object *object = fake_objects; object; object = object->next)
         switch (object->kind) {
         case FAKE_ALLOCATION:
             if (((const struct fake_allocation *)object)->type == FAKE_GLOBAL)
                 break; /* goes with its library, too */
-            report(&to, 1, "%zu bytes on device %d\n", ((const struct fake_allocation *)object)->size,
-                   object->context->device);
+            if (((const struct fake_allocation *)object)->owners && !((const struct fake_allocation *)object)->is_given)
+                break; /* goes with its graphs */
+            fake_report(&to, 1, "%zu bytes on device %d\n", ((const struct fake_allocation *)object)->size,
+                        object->context->device);
             break;
         case FAKE_STREAM:
         case FAKE_EVENT:
-            report(&to, 1, "%s on device %d\n", object->kind == FAKE_STREAM ? "stream" : "event",
-                   object->context->device);
+            fake_report(&to, 1, "%s on device %d\n", object->kind == FAKE_STREAM ? "stream" : "event",
+                        object->context->device);
             break;
         case FAKE_LIBRARY:
-            report(&to, 1, "library\n");
+            fake_report(&to, 1, "library\n");
             break;
         case FAKE_POOL:
-            report(&to, 1, "memory pool on device %d\n",
-                   ((const struct CUmemPoolHandle_st *)(const void *)object)->device);
+            fake_report(&to, 1, "memory pool on device %d\n",
+                        ((const struct CUmemPoolHandle_st *)(const void *)object)->device);
+            break;
+        case FAKE_GRAPH:
+        case FAKE_EXEC:
+            fake_report(&to, 1, "%s\n", object->kind == FAKE_GRAPH ? "graph" : "executable graph");
             break;
         default: /* kernels and functions go with their library */
             break;
         }
-    if (lost)
-        report(&to, lost, "%d allocations, streams and events were lost with their context\n", lost);
     pthread_mutex_unlock(&lock);
     return to.count;
 }
@@ -227,8 +202,17 @@ EXPORT const struct fake_counts *fake_cuda_counts(void)
 
 /* ---- Calls and objects ---- */
 
+/* A function that the driver calls must not call it: the calling thread has the lock, or waits for who has it. */
+static CUresult abandon(void)
+{
+    fprintf(stderr, "a host function called the driver\n");
+    abort();
+}
+
 CUresult fake_begin(void)
 {
+    if (fake_is_in_callback())
+        return abandon();
     pthread_mutex_lock(&lock);
     return initialized ? CUDA_SUCCESS : FAKE_NOT_INITIALIZED;
 }
@@ -256,6 +240,8 @@ void *fake_add(enum fake_kind kind, size_t size, CUcontext context)
 void fake_remove(void *object)
 {
     struct fake_object **link = &fake_objects, *removed = object;
+    if (removed->kind == FAKE_STREAM)
+        fake_forget_stream(object);
     while (*link != removed)
         link = &(*link)->next;
     *link = removed->next;
@@ -263,10 +249,12 @@ void fake_remove(void *object)
         fake_forget_pooled(object);
     if (removed->kind == FAKE_ALLOCATION && ((struct fake_allocation *)object)->type != FAKE_REGISTERED)
         free(((struct fake_allocation *)object)->memory);
-    if (removed->kind == FAKE_STREAM)
-        for (struct fake_object *other = fake_objects; other; other = other->next)
-            if (other->kind == FAKE_EVENT && ((CUevent)(void *)other)->stream == object)
-                ((CUevent)(void *)other)->stream = NULL;
+    if (removed->kind == FAKE_EVENT)
+        free(((CUevent)object)->nodes);
+    if (removed->kind == FAKE_GRAPH)
+        fake_release_graph(((CUgraph)object)->nodes);
+    if (removed->kind == FAKE_EXEC)
+        fake_release_graph(((CUgraphExec)object)->nodes);
     free(object);
 }
 
@@ -370,7 +358,7 @@ CUresult fake_cuGetErrorString(CUresult result, const char **text)
     return describe(result, &name, text);
 }
 
-static CUresult check_device(int device)
+CUresult fake_check_device(int device)
 {
     return device >= 0 && device < fake.devices ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
@@ -385,13 +373,13 @@ CUresult fake_cuDeviceGet(CUdevice *device, int ordinal)
 {
     TRY(fake_begin());
     *device = ordinal;
-    return fake_end(check_device(ordinal));
+    return fake_end(fake_check_device(ordinal));
 }
 
 CUresult fake_cuDeviceGetName(char *name, int size, CUdevice device)
 {
     TRY(fake_begin());
-    TRY(check_device(device));
+    TRY(fake_check_device(device));
     if (size <= 0)
         return fake_end(CUDA_ERROR_INVALID_VALUE);
     snprintf(name, (size_t)size, "Fake GPU %d", device);
@@ -401,7 +389,7 @@ CUresult fake_cuDeviceGetName(char *name, int size, CUdevice device)
 CUresult fake_cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device)
 {
     TRY(fake_begin());
-    TRY(check_device(device));
+    TRY(fake_check_device(device));
     const struct {
         CUdevice_attribute attribute;
         int value;
@@ -436,289 +424,7 @@ CUresult fake_cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUd
 CUresult fake_cuDeviceTotalMem(size_t *bytes, CUdevice device)
 {
     TRY(fake_begin());
-    TRY(check_device(device));
+    TRY(fake_check_device(device));
     *bytes = fake.memory;
-    return fake_end(CUDA_SUCCESS);
-}
-
-CUresult fake_failed(CUcontext context)
-{
-    return failed[context->device];
-}
-
-void fake_fail(CUcontext context, CUresult result)
-{
-    failed[context->device] = result;
-}
-
-/* ---- Contexts ---- */
-
-int fake_context_is_live(CUcontext context)
-{
-    for (int i = 0; i < CONTEXTS; i++)
-        if (context == &contexts[i])
-            return context->references > 0;
-    return 0;
-}
-
-static CUcontext find_primary(int device)
-{
-    for (int i = 0; i < CONTEXTS; i++)
-        if (contexts[i].references && contexts[i].is_primary && contexts[i].device == device)
-            return &contexts[i];
-    return NULL;
-}
-
-static CUresult create_context(int device, int is_primary, CUcontext *context)
-{
-    if (failed[device] != CUDA_SUCCESS)
-        return failed[device];
-    fake_dawdle();
-    for (int i = 0; i < CONTEXTS; i++)
-        if (!contexts[i].references) {
-            CUcontext slot = *context = &contexts[i];
-            *slot = (struct CUctx_st){.device = device, .is_primary = is_primary, .references = 1, .id = ++last_id};
-            slot->legacy = (struct CUstream_st){.object = {NULL, FAKE_STREAM, slot}, .last = &slot->legacy.first};
-            return CUDA_SUCCESS;
-        }
-    return CUDA_ERROR_OUT_OF_MEMORY;
-}
-
-void fake_drain_all(void)
-{
-    for (int i = 0; i < CONTEXTS; i++)
-        if (contexts[i].references)
-            fake_drain_context(&contexts[i]);
-}
-
-static uint64_t slot_bit(CUcontext context)
-{
-    return (uint64_t)1 << (context - contexts);
-}
-
-static void destroy_context(CUcontext context, int is_reset)
-{
-    fake_drain_all();
-    for (struct fake_object *object = fake_objects, *next; object; object = next) {
-        next = object->next;
-        if (object->context == context) {
-            int is_owned = object->kind != FAKE_FUNCTION && !(object->kind == FAKE_ALLOCATION &&
-                                                              ((struct fake_allocation *)object)->type == FAKE_GLOBAL);
-            lost += is_owned && !is_reset && failed[context->device] == CUDA_SUCCESS;
-            fake_remove(object);
-        }
-    }
-    context->references = 0;
-    for (int i = 0; i < CONTEXTS; i++)
-        contexts[i].peers &= ~slot_bit(context);
-}
-
-CUresult fake_cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
-{
-    TRY(fake_begin());
-    TRY(check_device(device));
-    TRY(failed[device]);
-    CUcontext primary = find_primary(device);
-    if (primary)
-        primary->references++;
-    else
-        TRY(create_context(device, 1, &primary));
-    *context = primary;
-    return fake_end(CUDA_SUCCESS);
-}
-
-CUresult fake_cuDevicePrimaryCtxRelease(CUdevice device)
-{
-    TRY(fake_begin());
-    TRY(check_device(device));
-    CUcontext primary = find_primary(device);
-    if (!primary)
-        return fake_end(CUDA_ERROR_INVALID_CONTEXT);
-    if (primary->references > 1)
-        primary->references--;
-    else
-        destroy_context(primary, 0);
-    return fake_end(CUDA_SUCCESS);
-}
-
-/* Takes the context away whoever retains it; a later retain makes another one. */
-CUresult fake_cuDevicePrimaryCtxReset(CUdevice device)
-{
-    TRY(fake_begin());
-    TRY(check_device(device));
-    if (fake.reset)
-        failed[device] = CUDA_SUCCESS;
-    TRY(failed[device]);
-    CUcontext primary = find_primary(device);
-    if (primary)
-        destroy_context(primary, 1);
-    return fake_end(CUDA_SUCCESS);
-}
-
-CUresult fake_cuDevicePrimaryCtxGetState(CUdevice device, unsigned int *flags, int *active)
-{
-    TRY(fake_begin());
-    TRY(check_device(device));
-    *flags = 0;
-    *active = find_primary(device) != NULL;
-    return fake_end(CUDA_SUCCESS);
-}
-
-static void push(CUcontext context)
-{
-    if (depth == STACK)
-        abort();
-    stack[depth].context = context;
-    stack[depth++].id = context->id;
-}
-
-CUresult fake_cuCtxCreate(CUcontext *context, unsigned int flags, CUdevice device)
-{
-    (void)flags;
-    TRY(fake_begin());
-    TRY(check_device(device));
-    TRY(create_context(device, 0, context));
-    push(*context);
-    return fake_end(CUDA_SUCCESS);
-}
-
-CUresult fake_cuCtxDestroy(CUcontext context)
-{
-    TRY(fake_begin());
-    if (!fake_context_is_live(context) || context->is_primary)
-        return fake_end(CUDA_ERROR_INVALID_CONTEXT);
-    destroy_context(context, 0);
-    if (depth && stack[depth - 1].context == context)
-        depth--;
-    return fake_end(CUDA_SUCCESS);
-}
-
-static CUresult current(CUcontext *context)
-{
-    if (!depth)
-        return CUDA_ERROR_INVALID_CONTEXT;
-    *context = stack[depth - 1].context;
-    return fake_context_is_live(*context) && (*context)->id == stack[depth - 1].id ? CUDA_SUCCESS
-                                                                                   : FAKE_CONTEXT_IS_DESTROYED;
-}
-
-CUresult fake_current(CUcontext *context)
-{
-    CUresult result = current(context);
-    return result == CUDA_SUCCESS ? fake_failed(*context) : result;
-}
-
-CUresult fake_cuCtxGetCurrent(CUcontext *context)
-{
-    *context = depth ? stack[depth - 1].context : NULL;
-    return fake_end(fake_begin());
-}
-
-CUresult fake_cuCtxPushCurrent(CUcontext context)
-{
-    TRY(fake_begin());
-    if (!context)
-        return fake_end(CUDA_ERROR_INVALID_VALUE);
-    if (!fake_context_is_live(context))
-        return fake_end(CUDA_ERROR_INVALID_CONTEXT);
-    push(context);
-    return fake_end(CUDA_SUCCESS);
-}
-
-CUresult fake_cuCtxPopCurrent(CUcontext *context)
-{
-    TRY(fake_begin());
-    if (!depth)
-        return fake_end(CUDA_ERROR_INVALID_CONTEXT);
-    depth--;
-    if (context)
-        *context = stack[depth].context;
-    return fake_end(CUDA_SUCCESS);
-}
-
-/* The device of a context and its id can be asked for when it has failed, too. */
-CUresult fake_cuCtxGetDevice(CUdevice *device)
-{
-    CUcontext context;
-    TRY(fake_begin());
-    TRY(current(&context));
-    *device = context->device;
-    return fake_end(CUDA_SUCCESS);
-}
-
-CUresult fake_cuCtxGetId(CUcontext context, unsigned long long *id)
-{
-    TRY(fake_begin());
-    if (!context)
-        TRY(current(&context));
-    if (!fake_context_is_live(context))
-        return fake_end(CUDA_ERROR_INVALID_CONTEXT);
-    *id = context->id;
-    return fake_end(CUDA_SUCCESS);
-}
-
-CUresult fake_cuCtxSynchronize(void)
-{
-    CUcontext context;
-    TRY(fake_begin());
-    TRY(fake_current(&context));
-    fake_drain_context(context);
-    return fake_end(fake_failed(context));
-}
-
-CUresult fake_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
-{
-    CUstreamCaptureMode before = capture_mode;
-    if (*mode > CU_STREAM_CAPTURE_MODE_RELAXED)
-        return CUDA_ERROR_INVALID_VALUE;
-    capture_mode = *mode;
-    *mode = before;
-    return fake_end(fake_begin());
-}
-
-/* ---- Peers ---- */
-
-int fake_is_peer(CUcontext context, CUcontext peer)
-{
-    return (context->peers & slot_bit(peer)) != 0;
-}
-
-CUresult fake_cuDeviceCanAccessPeer(int *possible, CUdevice device, CUdevice peer)
-{
-    TRY(fake_begin());
-    TRY(check_device(device));
-    TRY(check_device(peer));
-    *possible = device != peer && fake.peers;
-    return fake_end(CUDA_SUCCESS);
-}
-
-CUresult fake_cuCtxEnablePeerAccess(CUcontext peer, unsigned int flags)
-{
-    CUcontext context;
-    TRY(fake_begin());
-    TRY(fake_current(&context));
-    if (flags)
-        return fake_end(CUDA_ERROR_INVALID_VALUE);
-    if (!fake_context_is_live(peer) || peer == context)
-        return fake_end(CUDA_ERROR_INVALID_CONTEXT);
-    if (!fake.peers || peer->device == context->device)
-        return fake_end(CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
-    if (fake_is_peer(context, peer))
-        return fake_end(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED);
-    context->peers |= slot_bit(peer);
-    return fake_end(CUDA_SUCCESS);
-}
-
-CUresult fake_cuCtxDisablePeerAccess(CUcontext peer)
-{
-    CUcontext context;
-    TRY(fake_begin());
-    TRY(fake_current(&context));
-    if (!fake_context_is_live(peer))
-        return fake_end(CUDA_ERROR_INVALID_CONTEXT);
-    if (!fake_is_peer(context, peer))
-        return fake_end(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED);
-    fake_drain_context(context);
-    context->peers &= ~slot_bit(peer);
     return fake_end(CUDA_SUCCESS);
 }
