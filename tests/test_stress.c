@@ -18,15 +18,16 @@ static pthread_barrier_t begin;
 static int devices; /* GPUs */
 
 /* Keeps what is wrong, and leaves the calling function. */
-#define NEED(condition, ...)                                                                                  \
+#define NEED_OR(condition, ...)                                                                               \
     do {                                                                                                      \
         if (!(condition)) {                                                                                   \
             int used_ = snprintf(worker->wrong, sizeof worker->wrong, "line %d: %s: ", __LINE__, #condition); \
-            snprintf(worker->wrong + used_, sizeof worker->wrong - (size_t)used_, "" __VA_ARGS__);            \
+            snprintf(worker->wrong + used_, sizeof worker->wrong - (size_t)used_, __VA_ARGS__);               \
             return;                                                                                           \
         }                                                                                                     \
     } while (0)
-#define GOES(call) NEED((call) == CF_OK, "%s", cf_last_error())
+#define NEED(condition) NEED_OR(condition, "%s", cf_last_error())
+#define GOES(call) NEED((call) == CF_OK)
 
 static int below(struct worker *worker, int end)
 {
@@ -132,8 +133,8 @@ static void calls_with_a_bad_index(struct worker *worker, struct data *data)
     lowest = other < at ? other : at;
     snprintf(expected, sizeof expected, "cf_gather_f64_i64: index[%d] = %lld is outside [0, %d)", lowest,
              (long long)data->index[lowest], data->m);
-    NEED(cf_gather_f64_i64(data->source, data->index, data->res, data->n, data->m) == CF_ERANGE, "%s", cf_last_error());
-    NEED(strcmp(cf_last_error(), expected) == 0, "%s, not %s", cf_last_error(), expected);
+    NEED(cf_gather_f64_i64(data->source, data->index, data->res, data->n, data->m) == CF_ERANGE);
+    NEED_OR(strcmp(cf_last_error(), expected) == 0, "%s, not %s", cf_last_error(), expected);
     NEED(is_untouched(data));
 }
 
@@ -168,14 +169,14 @@ static void enqueues(struct worker *worker, struct data *data)
     NEED(is_captured == 0);
     GOES(cf_stream_device(stream, &device));
     GOES(cf_device_current(&current));
-    NEED(device == current, "%d and %d", device, current);
+    NEED_OR(device == current, "%d and %d", device, current);
     while ((status = cf_stream_query(other)) == CF_ENOTREADY)
         ;
-    NEED(status == CF_OK, "%s", cf_last_error());
+    NEED(status == CF_OK);
     NEED(is_gathered(data));
     GOES(cf_event_query(stop));
     GOES(cf_event_elapsed(&milliseconds, start, stop));
-    NEED(milliseconds >= 0, "%g", (double)milliseconds);
+    NEED_OR(milliseconds >= 0, "%g", (double)milliseconds);
     GOES(cf_event_destroy(stop));
     GOES(cf_event_destroy(start));
     GOES(cf_stream_destroy(other));
@@ -227,7 +228,7 @@ static void uses_the_pool(struct worker *worker, struct data *data)
     GOES(cf_mem_free_async(stream, memory));
     GOES(cf_stream_sync(stream));
     for (size_t i = 0; i < bytes; i++)
-        NEED(read[i] == value, "%d at %zu, not %d", read[i], i, value);
+        NEED_OR(read[i] == value, "%d at %zu, not %d", read[i], i, value);
     free(read);
     if (below(worker, 4) == 0)
         GOES(cf_mem_trim(0));
@@ -253,7 +254,7 @@ static void copies_rows(struct worker *worker, struct data *data)
     GOES(cf_mem_copy_2d(pinned, PITCH, memory, width, width, rows));
     for (size_t i = 0; i < sizeof from; i++) {
         char expected = i % PITCH < width && i / PITCH < rows ? from[i] : 111;
-        NEED(pinned[i] == expected, "%d at %zu, not %d", pinned[i], i, expected);
+        NEED_OR(pinned[i] == expected, "%d at %zu, not %d", pinned[i], i, expected);
     }
     GOES(cf_mem_free(memory));
     GOES(cf_mem_free(pinned));
@@ -274,7 +275,7 @@ static void is_called_back(struct worker *worker, struct data *data)
     for (int i = 0; i < 5; i++)
         GOES(cf_stream_call(stream, count_call, &counter));
     GOES(cf_stream_sync(stream));
-    NEED(atomic_load(&counter) == 5, "%d", atomic_load(&counter));
+    NEED_OR(atomic_load(&counter) == 5, "%d", atomic_load(&counter));
     GOES(cf_stream_destroy(stream));
 }
 
@@ -288,16 +289,16 @@ static void makes_mistakes(struct worker *worker, struct data *data)
     (void)data;
     NEED(cf_mem_free(worker) == CF_EINVAL);
     snprintf(expected, sizeof expected, "cf_mem_free: %p", (void *)worker);
-    NEED(strncmp(cf_last_error(), expected, strlen(expected)) == 0, "%s", cf_last_error());
+    NEED(strncmp(cf_last_error(), expected, strlen(expected)) == 0);
     NEED(cf_device_use(bad) == CF_ENODEV);
     snprintf(expected, sizeof expected, "device %d", bad);
-    NEED(strstr(cf_last_error(), expected) || !on_cuda(), "%s", cf_last_error());
-    NEED(cf_mem_alloc(&memory, (size_t)1 << 62) == CF_ENOMEM, "%s", cf_last_error());
-    NEED(strstr(cf_last_error(), "4611686018427387904 bytes"), "%s", cf_last_error());
+    NEED(strstr(cf_last_error(), expected) || !on_cuda());
+    NEED(cf_mem_alloc(&memory, (size_t)1 << 62) == CF_ENOMEM);
+    NEED(strstr(cf_last_error(), "4611686018427387904 bytes"));
     NEED(memory == worker);
     NEED(cf_device_property(CF_HOST, bad, &value) == CF_EINVAL);
     NEED(cf_mem_copy(NULL, worker, 1) == CF_EINVAL);
-    NEED(strstr(cf_last_error(), "cf_mem_copy: target is NULL"), "%s", cf_last_error());
+    NEED(strstr(cf_last_error(), "cf_mem_copy: target is NULL"));
 }
 
 static void asks(struct worker *worker, struct data *data)
@@ -307,15 +308,16 @@ static void asks(struct worker *worker, struct data *data)
     char name[64] = "";
     (void)data;
     GOES(cf_device_count(&count));
-    NEED(count == devices, "%d", count);
+    NEED_OR(count == devices, "%d", count);
     GOES(cf_device_current(&device));
     GOES(cf_device_property(device, CF_PROPERTY_MEMORY, &bytes));
     NEED(bytes > 1 << 20);
     GOES(cf_device_name(device, name, sizeof name));
     NEED(*name);
     GOES(cf_stream_priorities(&least, &greatest));
-    NEED(greatest <= least, "%d and %d", greatest, least);
-    GOES(cf_device_sync());
+    NEED_OR(greatest <= least, "%d and %d", greatest, least);
+    int status = cf_device_sync();
+    NEED(status == CF_OK || status == CF_ECAPTURE); /* another thread may be capturing there */
 }
 
 static void (*const deeds[])(struct worker *, struct data *) = {
