@@ -105,7 +105,8 @@ void gathers(Arrays &arrays, int64_t n, bool is_checked, int rounds)
                             : "cf_gather with CF_CHECK_NONE / launch + synchronize",
                  n),
            peers[2].middle() / peers[0].middle(), "x", Target::at_most, 1.05);
-    figure(label("noise: the peer / itself", n), peers[1].middle() / peers[0].middle(), "x");
+    figure(label(is_checked ? "noise: that peer / itself" : "noise: launch + synchronize / itself", n),
+           peers[1].middle() / peers[0].middle(), "x");
     CHECK(cf_set_check(CF_CHECK_ELEMENTS));
 }
 
@@ -119,7 +120,7 @@ void axpys(int64_t n, int rounds)
     Device<float> d_x(x, n), d_y(y0, n);
     CUfunction function = bundled("axpy_f32");
 
-    std::vector<Peer> peers(3);
+    std::vector<Peer> peers(4);
     peers[0].name = "cuLaunchKernel, cuStreamSynchronize";
     peers[0].run = [&] {
         float factor = a;
@@ -132,6 +133,13 @@ void axpys(int64_t n, int rounds)
     peers[1].run = peers[0].run;
     peers[2].name = "cf_axpy";
     peers[2].run = [&] { CHECK(cf_axpy_f32(a, d_x, d_y, n)); };
+    // As in a program that knows the library alone.
+    CUcontext context;
+    CHECK(cuCtxGetCurrent(&context));
+    peers[3].name = "cf_axpy, no current context";
+    peers[3].run = peers[2].run;
+    peers[3].prepare = [] { CHECK(cuCtxSetCurrent(nullptr)); };
+    peers[3].settle = [=] { CHECK(cuCtxSetCurrent(context)); };
     for (Peer &peer : peers) {
         CHECK(cudaMemcpy(d_y, y0, n * sizeof(float), cudaMemcpyHostToDevice));
         peer.run();
@@ -142,6 +150,7 @@ void axpys(int64_t n, int rounds)
     print_times(label("axpy on device pointers", n), peers, "us", 1e6);
     figure(label("cf_axpy / launch + synchronize", n), peers[2].middle() / peers[0].middle(), "x", Target::at_most,
            1.05);
+    figure(label("the same, no current context", n), peers[3].middle() / peers[0].middle(), "x", Target::at_most, 1.05);
     figure(label("noise: launch + synchronize / itself", n), peers[1].middle() / peers[0].middle(), "x");
 }
 
