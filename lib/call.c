@@ -79,7 +79,9 @@ int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], c
                         param->name, given, param->align);
 
     struct cf__memory memory;
-    cf__locate(forward(given, section->offset), &memory);
+    int known = cf__locate(kernel->function, forward(given, section->offset), &memory);
+    if (known != CF_OK)
+        return known;
     if (memory.is_device && memory.device != device)
         return wrong_device(kernel, param, memory.device, device);
     if (memory.is_bounded && memory.left < section->span)
@@ -198,6 +200,8 @@ static int run(struct call *call)
         CUresult result = call->place->driver->cuStreamSynchronize(NULL);
         if (result != CUDA_SUCCESS)
             status = cf__fail_driver(call->place->driver, result, "cuStreamSynchronize", "%s", kernel->function);
+        else
+            cf__note_waited(call->place, NULL);
     }
     if (status == CF_OK)
         status = stage_out(call);

@@ -213,6 +213,13 @@ CUresult cf__host_cuMemPoolTrimTo(CUmemoryPool pool, size_t keep)
     return cf__host_handle(pool, CF__HOST_POOL) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
+/* There is no other device to share with. */
+CUresult cf__host_cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *access, size_t count)
+{
+    (void)access;
+    return cf__host_handle(pool, CF__HOST_POOL) && count == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
 CUresult cf__host_cuMemAllocFromPoolAsync(CUdeviceptr *pointer, size_t bytes, CUmemoryPool pool, CUstream stream)
 {
     return cf__host_handle(pool, CF__HOST_POOL) ? cf__host_cuMemAllocAsync(pointer, bytes, stream)
@@ -252,6 +259,9 @@ CUresult cf__host_cuPointerGetAttributes(unsigned int count, CUpointer_attribute
             break;
         case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
             *(size_t *)data[i] = known.size;
+            break;
+        case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
+            *(CUmemoryPool *)data[i] = NULL;
             break;
         default:
             return CUDA_ERROR_INVALID_VALUE;

@@ -220,12 +220,7 @@ CUresult cf__copy_section(const struct cf__place *place, const struct cf__sectio
     struct cf__rows rows;
     cf__rows(section, element, &rows);
     /* The driver refuses a copy of memory that is registered with it in part alone; cf__copy() does it in pieces. */
-    int by_rows = rows.rows == 1 || rows.pitch > MAX_PITCH;
-    if (!by_rows) {
-        struct cf__memory memory;
-        cf__locate(host, &memory);
-        by_rows = memory.left < section->span;
-    }
+    int by_rows = rows.rows == 1 || rows.pitch > MAX_PITCH || cf__left((uintptr_t)host) < section->span;
     CUresult result = CUDA_SUCCESS;
     for (size_t slice = 0; slice < rows.slices && result == CUDA_SUCCESS; slice++) {
         size_t offset = cf__slice(&rows, slice);

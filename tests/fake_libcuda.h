@@ -51,7 +51,7 @@ struct fake_settings {
     int peers;     /* its devices can reach each other's memory */
     int pageable;  /* they reach ordinary host memory */
     int pools;     /* they have stream-ordered allocation */
-    int reset;     /* cuDevicePrimaryCtxReset() helps after a fault */
+    int reset;     /* 1: cuDevicePrimaryCtxReset() helps after a fault; 2: it succeeds and does not */
 };
 extern struct fake_settings fake;
 
@@ -94,6 +94,7 @@ struct CUmemPoolHandle_st {
     struct fake_object object;
     int device;
     uint64_t threshold; /* bytes that it keeps */
+    uint64_t peers;     /* other devices that reach its memory */
     size_t used, kept;  /* bytes in allocations, and of what was freed and not given back */
 };
 
@@ -149,7 +150,7 @@ struct fake_allocation {
     char *memory;
     size_t size;
     int is_freed;            /* it goes when its stream gets there */
-    int is_async;            /* of cuMemAllocAsync() or a pool: peers do not reach it */
+    int is_async;            /* of cuMemAllocAsync() or a pool: what peers do is for the pool to say */
     CUmemoryPool pool;       /* NULL: none, or one that was destroyed */
     int owners;              /* of a graph's memory: nodes that name it; 0 for other memory */
     int has_end;             /* likewise: a node frees it */

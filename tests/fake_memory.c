@@ -400,6 +400,24 @@ CUresult fake_cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attri
     return fake_end(CUDA_SUCCESS);
 }
 
+/* Only devices that could reach a peer's memory can be let in; nobody can be shut out of its own. */
+CUresult fake_cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *access, size_t count)
+{
+    TRY(fake_begin());
+    if (!fake_is_live(pool, FAKE_POOL))
+        return fake_end(CUDA_ERROR_INVALID_VALUE);
+    for (size_t i = 0; i < count; i++) {
+        int device = access[i].location.id, is_on = access[i].flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+        if (access[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE || device < 0 || device >= fake.devices ||
+            (!is_on && access[i].flags != CU_MEM_ACCESS_FLAGS_PROT_NONE) || (device == pool->device && !is_on))
+            return fake_end(CUDA_ERROR_INVALID_VALUE);
+        if (device != pool->device && !fake.peers)
+            return fake_end(CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
+        pool->peers = (pool->peers & ~((uint64_t)1 << device)) | (uint64_t)is_on << device;
+    }
+    return fake_end(CUDA_SUCCESS);
+}
+
 CUresult fake_cuMemPoolTrimTo(CUmemoryPool pool, size_t most)
 {
     TRY(fake_begin());
@@ -467,7 +485,8 @@ void *fake_reach_from(CUcontext context, CUdeviceptr pointer)
         return fake.pageable ? fake_reach(pointer, 1) : NULL;
     CUcontext owner = allocation->object.context;
     if (allocation->type <= FAKE_GLOBAL && owner->device != context->device &&
-        (!fake_is_peer(context, owner) || allocation->is_async))
+        (allocation->is_async ? !(allocation->pool && allocation->pool->peers >> context->device & 1)
+                              : !fake_is_peer(context, owner)))
         return NULL;
     return fake_reach(pointer, 1);
 }
@@ -481,7 +500,8 @@ CUresult fake_cuPointerGetAttributes(unsigned int count, CUpointer_attribute *at
     for (unsigned int i = 0; i < count; i++)
         switch (attributes[i]) {
         case CU_POINTER_ATTRIBUTE_CONTEXT:
-            *(CUcontext *)data[i] = known ? known->object.context : NULL;
+            /* Memory of a pool is the device's. */
+            *(CUcontext *)data[i] = known && !known->is_async ? known->object.context : NULL;
             break;
         case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
             *(unsigned int *)data[i] = !known                       ? 0
@@ -504,6 +524,9 @@ CUresult fake_cuPointerGetAttributes(unsigned int count, CUpointer_attribute *at
         case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
             if (known)
                 *(size_t *)data[i] = known->size;
+            break;
+        case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
+            *(CUmemoryPool *)data[i] = known ? known->pool : NULL;
             break;
         default:
             return fake_end(CUDA_ERROR_INVALID_VALUE);
@@ -627,7 +650,9 @@ static int is_of_type(CUmemorytype type, CUdeviceptr pointer)
 {
     const struct fake_allocation *allocation = find(pointer);
     int is_device = allocation && allocation->type <= FAKE_MANAGED;
-    return type == CU_MEMORYTYPE_HOST ? !is_device || allocation->type == FAKE_MANAGED : is_device;
+    return type == CU_MEMORYTYPE_HOST     ? !is_device || allocation->type == FAKE_MANAGED
+           : type == CU_MEMORYTYPE_DEVICE ? is_device
+                                          : type == CU_MEMORYTYPE_UNIFIED;
 }
 
 static CUresult submit_copy_2d(CUstream stream, const CUDA_MEMCPY2D *of)

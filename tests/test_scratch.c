@@ -184,7 +184,7 @@ static void launch_without_memory_for_scratch_is_enomem(void **state)
     void *const none[] = {NULL, NULL};
     fill();
     assert_int_equal(call(none, 100), CF_ENOMEM); /* x, y and first have room in 3000 bytes; second has not */
-    assert_string_equal(cf_last_error(), "made_reverse: 800 bytes for second: cuMemAllocAsync returned 2 "
+    assert_string_equal(cf_last_error(), "made_reverse: 800 bytes for second: cuMemAllocFromPoolAsync returned 2 "
                                          "(CUDA_ERROR_OUT_OF_MEMORY, out of memory)");
     assert_true(y[0] == -1 && !last_first);
     const struct fake_counts *counts = fake_counts();
