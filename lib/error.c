@@ -5,7 +5,7 @@
 
 #include "internal.h"
 
-static _Thread_local char detail[512];
+static _Thread_local char detail[CF__DETAIL];
 static _Thread_local CUresult driver_result;
 
 const char *cf_status_name(int status)
@@ -114,4 +114,16 @@ int cf__fail_driver(const struct cf__driver *driver, CUresult result, const char
     snprintf(detail, sizeof detail, "%s: %s returned %d (%s, %s)", what, call, (int)result, name, text);
     driver_result = result;
     return cf__status_of(result);
+}
+
+void cf__error_save(struct cf__error *error)
+{
+    snprintf(error->detail, sizeof error->detail, "%s", detail);
+    error->result = driver_result;
+}
+
+void cf__error_restore(const struct cf__error *error)
+{
+    snprintf(detail, sizeof detail, "%s", error->detail);
+    driver_result = error->result;
 }

@@ -9,6 +9,9 @@
 
 /* ---- error.c ---- */
 
+/* Bytes of the longest detail. */
+#define CF__DETAIL 768
+
 /* Keep the calling thread's detail and return `status`. */
 __attribute__((format(printf, 2, 3))) int cf__fail(int status, const char *format, ...);
 
@@ -18,6 +21,14 @@ __attribute__((format(printf, 4, 5))) int cf__fail_driver(const struct cf__drive
 
 /* The status that a driver's result stands for. */
 int cf__status_of(CUresult result);
+
+/* What the calling thread's detail says, around what may fail without being a failure of the call. */
+struct cf__error {
+    char detail[CF__DETAIL];
+    CUresult result;
+};
+void cf__error_save(struct cf__error *error);
+void cf__error_restore(const struct cf__error *error);
 
 /* ---- device.c ---- */
 
