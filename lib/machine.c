@@ -157,7 +157,8 @@ static int parse(const char *text, const char *description, struct cf__machine *
         /* Mantissa and exponent are integers: what strtod() reads depends on the locale. */
         long mantissa, exponent;
         int used = 0;
-        if (sscanf(text + name + 1, "%3lde%4ld\n%n", &mantissa, &exponent, &used) != 2 || used == 0)
+        if (sscanf(text + name + 1, "%3lde%4ld%n", &mantissa, &exponent, &used) != 2 ||
+            text[name + 1 + (size_t)used] != '\n')
             return 0;
         double number = (double)mantissa;
         for (; exponent > 0 && number < 1e20; exponent--)
@@ -167,7 +168,7 @@ static int parse(const char *text, const char *description, struct cf__machine *
         if (!(number >= least_values[i] * 0.999 && number <= most_values[i] * 1.001))
             return 0;
         *value(machine, i) = number;
-        text += name + 1 + used;
+        text += name + 1 + (size_t)used + 1;
     }
     return strcmp(text, "end\n") == 0;
 }
