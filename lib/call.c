@@ -376,7 +376,10 @@ static int launch_and_wait(const struct call *call)
     if (status != CF_OK)
         return status;
     CUresult result = call->place->driver->cuStreamSynchronize(NULL);
-    return result == CUDA_SUCCESS ? CF_OK : failure(call, result, "cuStreamSynchronize");
+    if (result != CUDA_SUCCESS)
+        return failure(call, result, "cuStreamSynchronize");
+    cf__note_waited(call->place, NULL);
+    return CF_OK;
 }
 
 /* Between what is copied in and what is copied out: the streams keep the order, and the threads that copy out are not kept
@@ -395,8 +398,10 @@ static int launch_staged(const struct call *call)
         function = "cuEventSynchronize";
         result = cf__stage_wait(call->place, call->stage);
     }
-    if (result == CUDA_SUCCESS)
+    if (result == CUDA_SUCCESS) {
+        cf__note_waited(call->place, NULL);
         return CF_OK;
+    }
     (void)call->place->driver->cuStreamSynchronize(NULL); /* the kernel's memory is about to be freed */
     return failure(call, result, function);
 }

@@ -270,8 +270,7 @@ void cf__pool_run(cf_host_body *body, const cf_host_launch *launch)
     cf__pool_for(run_blocks, &data, blocks, chunk > smallest ? chunk : smallest);
 }
 
-/* Also when the shared object that holds the workers' code is unloaded. */
-__attribute__((destructor)) void cf__pool_stop(void)
+void cf__pool_stop(void)
 {
     pthread_mutex_lock(&lock);
     stopping = 1;

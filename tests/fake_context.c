@@ -103,7 +103,7 @@ static void destroy_context(CUcontext context, int is_reset)
     fake_drain_all();
     fake_end_captures(context);
     while (remove_graph(context))
-        lost += !is_reset;
+        lost += !is_reset && failed[context->device] == CUDA_SUCCESS;
     for (struct fake_object *object = fake_objects, *next; object; object = next) {
         next = object->next;
         if (object->context == context) {
