@@ -167,18 +167,20 @@ static int begin_ranges(struct call *call)
     const cf_kernel *kernel = call->kernel;
     int status = CF_OK;
     call->range_count = 0;
-    for (uint32_t i = 0; status == CF_OK && i < kernel->nchecks && cf__checks_elements(); i++) {
+    for (uint32_t i = 0; status == CF_OK && i < kernel->nchecks; i++) {
         const cf_check *check = &kernel->checks[i];
         if (check->array < 0)
             continue;
         const struct cf__pointer *array = &call->arguments[check->array].pointer;
+        call->moves.indices += (uint64_t)array->section.count;
+        if (!cf__checks_elements())
+            continue;
         struct cf__range *range = &call->ranges[call->range_count];
         status = cf__range_begin(range, kernel, check, call->given, &array->section);
         if (status != CF_OK || array->section.count == 0)
             continue;
         range->first = forward(array->usable, array->section.offset);
         range->is_host = call->place->driver->is_host || array->is_staged;
-        call->moves.indices += (uint64_t)array->section.count;
         call->range_count++;
     }
     return status;
@@ -511,8 +513,11 @@ int cf_call(const cf_kernel *kernel, void *const args[])
     void *few_args[FEW];
     struct cf__place place;
     int status = cf__check_arguments(kernel, args);
-    if (status != CF_OK)
+    if (status != CF_OK) {
+        if (kernel && kernel->version == CF_REGISTRY_VERSION)
+            (void)cf__plan_begin(kernel);
         return status;
+    }
     struct call call = {.kernel = kernel,
                         .place = &place,
                         .given = args,

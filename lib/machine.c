@@ -104,7 +104,8 @@ static int is_set(const char *text)
     return text && *text;
 }
 
-static int find_path(const char *description, char path[PATH_BYTES])
+/* The folders of a path that CF_MACHINE_FILE gives are the caller's to make. */
+static int find_path(const char *description, char path[PATH_BYTES], int *is_given)
 {
     uint64_t hash = 0xcbf29ce484222325; /* FNV-1a */
     for (const char *c = description; *c; c++)
@@ -112,7 +113,8 @@ static int find_path(const char *description, char path[PATH_BYTES])
     const char *file = secure_getenv("CF_MACHINE_FILE"), *cache = secure_getenv("XDG_CACHE_HOME");
     const char *home = secure_getenv("HOME");
     int used;
-    if (is_set(file))
+    *is_given = is_set(file);
+    if (*is_given)
         used = snprintf(path, PATH_BYTES, "%s", file);
     else if (is_set(cache) && *cache == '/') /* others do not count, as the standard has it */
         used = snprintf(path, PATH_BYTES, "%s/cuferry/machine-%016" PRIx64, cache, hash);
@@ -155,7 +157,8 @@ static int parse(const char *text, const char *description, struct cf__machine *
         /* Mantissa and exponent are integers: what strtod() reads depends on the locale. */
         long mantissa, exponent;
         int used = 0;
-        if (sscanf(text + name + 1, "%3lde%4ld\n%n", &mantissa, &exponent, &used) != 2 || used == 0)
+        if (sscanf(text + name + 1, "%3lde%4ld%n", &mantissa, &exponent, &used) != 2 ||
+            text[name + 1 + (size_t)used] != '\n')
             return 0;
         double number = (double)mantissa;
         for (; exponent > 0 && number < 1e20; exponent--)
@@ -165,7 +168,7 @@ static int parse(const char *text, const char *description, struct cf__machine *
         if (!(number >= least_values[i] * 0.999 && number <= most_values[i] * 1.001))
             return 0;
         *value(machine, i) = number;
-        text += name + 1 + used;
+        text += name + 1 + (size_t)used + 1;
     }
     return strcmp(text, "end\n") == 0;
 }
@@ -401,8 +404,11 @@ static int measure(const struct cf__place *place, struct cf__machine *machine)
         return 0;
     arrays.x = memory;
     arrays.y = arrays.x + FLOATS;
+    struct cf__error before;
+    cf__error_save(&before);
     measure_cpu(&arrays, machine);
     int is_measured = measure_link(place, &arrays, machine);
+    cf__error_restore(&before);
     free(memory);
     for (int i = 0; i < CONSTANTS; i++) {
         double *number = value(machine, i);
@@ -412,12 +418,13 @@ static int measure(const struct cf__place *place, struct cf__machine *machine)
 }
 
 /* Measures and writes the file, where there can be one. What is used is what was written. */
-static int make(const struct cf__place *place, const char *path, const char *description, struct cf__machine *machine)
+static int make(const struct cf__place *place, const char *path, int is_given, const char *description,
+                struct cf__machine *machine)
 {
     char temporary[PATH_BYTES + 8], text[TEXT_BYTES];
     snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
     int file = mkostemp(temporary, O_CLOEXEC);
-    if (file < 0) {
+    if (file < 0 && !is_given) {
         make_folders(path);
         snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
         file = mkostemp(temporary, O_CLOEXEC);
@@ -451,9 +458,10 @@ static void get(const struct cf__place *place, int device)
 {
     char description[TEXT_BYTES], path[PATH_BYTES];
     struct cf__machine *machine = &known[device].machine;
-    int has_path = describe(place, device, description) && find_path(description, path), is_measured = 0;
+    int is_given, has_path = describe(place, device, description) && find_path(description, path, &is_given),
+                  is_measured = 0;
     if (has_path)
-        is_measured = read_file(path, description, machine) || make(place, path, description, machine);
+        is_measured = read_file(path, description, machine) || make(place, path, is_given, description, machine);
     if (!is_measured)
         set_usual(machine);
     __atomic_store_n(&known[device].constants, is_measured ? CF__CONSTANTS_MEASURED : CF__CONSTANTS_DEFAULT,

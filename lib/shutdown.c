@@ -63,6 +63,7 @@ static int shut_down(void)
     cf__captures_forget(NULL);
     cf__machine_forget();
     cf__contexts_forget();
+    cf__machine_forget();
     cf__handles_forget();
     cf__trace_close();
     cf__device_lock();
