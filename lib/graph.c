@@ -57,11 +57,15 @@ static void forget(cf_stream stream)
     free(capture);
 }
 
-void cf__captures_forget(void)
+void cf__captures_forget(CUcontext context)
 {
     pthread_mutex_lock(&lock);
-    for (struct capture *capture; (capture = captures) != NULL;) {
-        captures = capture->next;
+    for (struct capture **link = &captures, *capture; (capture = *link) != NULL;) {
+        if (context && capture->context != context) {
+            link = &capture->next;
+            continue;
+        }
+        *link = capture->next;
         free(capture);
     }
     pthread_mutex_unlock(&lock);

@@ -59,7 +59,7 @@ static int shut_down(void)
         forget();
     else
         status = give_back();
-    cf__captures_forget();
+    cf__captures_forget(NULL);
     cf__contexts_forget();
     cf__handles_forget();
     cf__device_lock();
