@@ -61,7 +61,6 @@ static int shut_down(void)
     else
         status = give_back();
     cf__captures_forget(NULL);
-    cf__machine_forget();
     cf__contexts_forget();
     cf__machine_forget();
     cf__handles_forget();
