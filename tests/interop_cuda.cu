@@ -1,4 +1,4 @@
-// interop.cu - the library beside other users of CUDA in one process: foreign contexts, the CUDA runtime, cuBLAS,
+// interop_cuda.cu - the library beside other users of CUDA in one process: foreign contexts, the CUDA runtime, cuBLAS,
 // captures, threads, a second GPU. After every call of the library the thread's current context and the runtime's last
 // error are what they were. Built and run by tools/gpu-check.
 //
