@@ -412,8 +412,7 @@ int cf__images_unload(const struct cf__driver *cuda)
     for (cf_state **link = &images, *state; (state = *link) != NULL;) {
         CUresult result = cuda ? cuda->cuLibraryUnload(state->loaded) : CUDA_SUCCESS;
         if (result != CUDA_SUCCESS && !cf__is_gone(result)) {
-            int failed = cf__fail_driver(cuda, result, "cuLibraryUnload", "cf_shutdown: unloading an image");
-            status = status == CF_OK ? failed : status;
+            status = cf__fail_driver(cuda, result, "cuLibraryUnload", "cf_shutdown: unloading an image");
             link = &state->next;
             continue;
         }
