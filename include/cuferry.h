@@ -81,13 +81,13 @@ int cf_last_driver_result(void);
 /* CF_VERSION of the library that is linked; CF_VERSION itself is that of this header. */
 int cf_version(void);
 
-/* What cf_set_log() hands out: CF_LOG_ERROR is the detail of every failing call, CF_LOG_INFO what happens once or rarely
- * (the driver that was chosen, images loaded, constants measured, contexts lost or reset). */
+/* What cf_set_log() hands out: CF_LOG_ERROR is the detail of every failing call, CF_LOG_INFO what happens once or
+ * rarely (the driver that was chosen, images loaded, constants measured, contexts lost or reset). */
 enum cf_log_level { CF_LOG_ERROR = 1, CF_LOG_INFO = 2 };
 
-/* Calls `log` with `data`, a level and one line of text without its end, from then on and on whatever thread it happens;
- * NULL ends that. The text is the callback's until it returns. It must not call the library; the library's locks may be
- * held. Replacing a callback while other threads are inside the library may give it one last call. */
+/* Calls `log` with `data`, a level and one line of text without its end, from then on and on whatever thread it
+ * happens; NULL ends that. The text is the callback's until it returns. It must not call the library; the library's
+ * locks may be held. Replacing a callback while other threads are inside the library may give it one last call. */
 typedef void cf_log(void *data, int level, const char *text);
 void cf_set_log(cf_log *log, void *data);
 
@@ -112,7 +112,8 @@ CF_CHECKED int cf_device_use(int device);
 /* Writes the device on which the calling thread's next call without a stream would run. */
 CF_CHECKED int cf_device_current(int *device);
 
-/* Properties: enumerator, value, meaning. Where a device cannot say, as CF_HOST of what GPUs alone have, the value is 0. */
+/* Properties: enumerator, value, meaning. Where a device cannot say, as CF_HOST of what GPUs alone have, the value
+ * is 0. */
 #define CF_PROPERTY_LIST(X)                                                                    \
     X(CF_PROPERTY_MEMORY, 1, "bytes of memory")                                                \
     X(CF_PROPERTY_MEMORY_FREE, 2, "bytes of it that are free now; starts the device")          \
@@ -149,21 +150,23 @@ CF_CHECKED int cf_device_name(int device, char *name, size_t size);
 /* Waits until all work on the calling thread's device is done. Reports what went wrong in it. */
 CF_CHECKED int cf_device_sync(void);
 
-/* Writes whether kernels on `device` can reach memory of the GPU `peer`. Copies need none of this: cf_mem_copy() takes
- * memory of any two devices. */
+/* Writes 1 where kernels on `device` can be let reach memory of the GPU `peer`, else 0; of a device and itself, 1.
+ * Copies need none of this: cf_mem_copy() takes memory of any two devices. */
 CF_CHECKED int cf_peer_possible(int device, int peer, int *possible);
 
-/* Lets kernels in the primary context of `device` reach the memory that cf_mem_alloc() gives on `peer`, now and later; one
- * way. Doing it twice, or undoing what was not done, succeeds. CF_ENOTSUP where it is not possible. */
+/* Lets kernels in the primary context of `device` reach the memory that cf_mem_alloc() and cf_mem_alloc_async() give
+ * on `peer`, now and later; one way, until it is undone or cf_shutdown() undoes it. Both start the two devices.
+ * Doing it twice, or undoing what was not done, succeeds; what another library in the process has enabled stays so.
+ * CF_ENOTSUP where it is not possible. */
 CF_CHECKED int cf_peer_enable(int device, int peer);
 CF_CHECKED int cf_peer_disable(int device, int peer);
 
-/* Destroys everything in the primary context of a GPU, whoever made it: memory, streams, events, graphs, modules, those of
- * other libraries in the process too; and makes it usable again where the driver allows that after a kernel's fault. The
- * only call that takes such a context away, and never made by the library itself. Streams, events and graphs that the library
- * made there are refused from then on with CF_EINVAL, for as long as the driver does not give the same handle anew. No
- * other thread may be using the device. CF_EFAULT where the driver still reports the fault: the process has to end then.
- * On CF_HOST it frees memory, streams, events and graphs. */
+/* Destroys everything in the primary context of a GPU, whoever made it: memory, streams, events, graphs, modules,
+ * those of other libraries in the process too; and makes it usable again where the driver allows that after a
+ * kernel's fault. The only call that takes such a context away, and never made by the library itself. Streams,
+ * events and graphs that the library made there are refused from then on with CF_EINVAL, for as long as the driver
+ * does not give the same handle anew. No other thread may be using the device. CF_EFAULT where the driver still
+ * reports the fault: the process has to end then. On CF_HOST it frees memory, streams, events and graphs. */
 CF_CHECKED int cf_device_reset(int device);
 
 /* What cf_require() can insist on. */
@@ -172,13 +175,14 @@ enum cf_requirement { CF_CUDA = 1 };
 /* Succeeds where what is required can be used; otherwise says why not: no driver, no GPU, too old a driver. */
 CF_CHECKED int cf_require(int requirement);
 
-/* Gives everything back: images, contexts, threads, staging buffers, pools, memory from cf_mem_alloc() on CF_HOST, streams,
- * events and graphs of CF_HOST; ends the trace. GPU memory, streams, events and graphs that are still alive stay the
- * caller's to free before this call. A later call starts the library anew. Not to be called while another thread is inside
- * the library. A shared object that holds the library does it when it is closed.
+/* Gives everything back: images, contexts, threads, staging buffers, pools, memory from cf_mem_alloc() on CF_HOST,
+ * streams, events and graphs of CF_HOST; ends the trace. GPU memory, streams, events and graphs that are still alive
+ * stay the caller's to free before this call. A later call starts the library anew. Not to be called while another
+ * thread is inside the library. A shared object that holds the library does it when it is closed.
  *
- * After fork() a child may use the CPU, also where the parent used a GPU: cf_device_use(CF_HOST). Calls that need a GPU
- * that was in use before the fork give CF_EFORK there; cf_shutdown() in the child leaves what is the parent's alone. */
+ * After fork() a child may use the CPU, also where the parent used a GPU: cf_device_use(CF_HOST). Calls that need a
+ * GPU that was in use before the fork give CF_EFORK there; cf_shutdown() in the child leaves what is the parent's
+ * alone. */
 CF_CHECKED int cf_shutdown(void);
 
 /* ---- Memory ---------------------------------------------------------------------------------------------------- */
@@ -191,44 +195,56 @@ CF_CHECKED int cf_shutdown(void);
  * 0 bytes give NULL. CF_ENOMEM where there is not enough. */
 CF_CHECKED int cf_mem_alloc(void **pointer, size_t bytes);
 
-/* The same of host memory that every GPU reaches by itself (pinned, page-locked): copies run at the speed of the link and
- * beside kernels, and the calls below use it in place. It is taken from the system: for buffers, not for everything. On
- * CF_HOST it is ordinary memory. */
+/* The same of host memory that every GPU reaches by itself (pinned, page-locked): copies run at the speed of the
+ * link and beside kernels, and the calls below use it in place. It is taken from the system: for buffers, not for
+ * everything. On CF_HOST it is ordinary memory. */
 CF_CHECKED int cf_mem_alloc_pinned(void **pointer, size_t bytes);
 
 /* Frees what these two gave, on whatever device it is, once the device's work with it is done; what
- * cf_mem_alloc_async() gave, too. NULL is fine. */
+ * cf_mem_alloc_async() gave, too, with a wait for all work of the device (CF_ECAPTURE while a stream of it is being
+ * captured). NULL is fine. Memory that another library in the process has from cuMemAlloc(), cuMemAllocManaged() or
+ * cuMemHostAlloc() is freed as well; CF_EINVAL for any other, such as registered host memory, and for what is not
+ * the beginning of an allocation. */
 CF_CHECKED int cf_mem_free(void *pointer);
 
-/* Allocates on the stream's device, and frees, in the stream's order: work that is enqueued on `stream` behind the one and
- * before the other may use the memory; other streams have to wait for the first by an event. The memory comes from a pool
- * that the library keeps for each device and gives back to nobody until cf_mem_trim() or cf_shutdown(). 0 bytes give
- * NULL, NULL is fine. In a stream that is being captured both become part of the graph. CF_HOST allocates at once. */
+/* Allocates on the stream's device, and frees, in the stream's order: work that is enqueued on `stream` behind the
+ * one and before the other may use the memory; other streams have to wait for the first by an event. The memory
+ * comes from a pool that the library keeps for each GPU and gives back to nobody until cf_mem_trim() or
+ * cf_shutdown(), or until other allocations on the GPU need it; that of the GPU's own pools is left alone. 0 bytes
+ * give NULL, NULL is fine. In a stream that is being captured both become part of the graph; memory that the graph
+ * does not free is freed by the caller, between two runs. CF_HOST allocates and frees at once. A GPU that has no
+ * pools (CF_PROPERTY_MEMORY_POOLS) allocates at once, waits for the stream before it frees, and gives CF_ENOTSUP in
+ * a stream that is being captured. The memory is freed on a stream of its own device. */
 CF_CHECKED int cf_mem_alloc_async(cf_stream stream, void **pointer, size_t bytes);
 CF_CHECKED int cf_mem_free_async(cf_stream stream, void *pointer);
 
-/* Lets that pool of the calling thread's device keep at most `keep` bytes of what is not in use. */
+/* Gives back what that pool of the calling thread's device keeps, until it has no more than `keep` bytes left, those
+ * that are in use included: these stay. */
 CF_CHECKED int cf_mem_trim(size_t keep);
 
-/* Copies `bytes` from `source` to `target`; complete when it returns. Either may be memory of any device, or host memory.
- * The ranges must not overlap. */
+/* Copies `bytes` from `source` to `target`; complete when it returns, and done after what the default streams of the
+ * devices whose memory it is have had to do so far. Either may be memory of any device, or host memory. The ranges
+ * must not overlap. */
 CF_CHECKED int cf_mem_copy(void *target, const void *source, size_t bytes);
 
 /* The same, enqueued on `stream`. Host memory must stay valid, and unchanged where it is read, until the stream gets
- * there. */
+ * there. Memory of a GPU takes a stream of a GPU; with a default stream of CF_HOST the copy is done when this
+ * returns. */
 CF_CHECKED int cf_mem_copy_async(cf_stream stream, void *target, const void *source, size_t bytes);
 
-/* Copies `rows` rows of `width` bytes that begin `source_pitch` and `target_pitch` bytes after one another; what is between
- * the rows is not touched. Pitches are at least `width`, and at most 2^31 - 1. Else as the two above. */
+/* Copies `rows` rows of `width` bytes that begin `source_pitch` and `target_pitch` bytes after one another; what is
+ * between the rows is not touched. Pitches are at least `width`; with pitches past 2^31 - 1, and between two GPUs
+ * where rows have gaps, it is done row by row. The rows must not overlap. With a width of 0, or no rows, nothing is
+ * done. Else as the two above. */
 CF_CHECKED int cf_mem_copy_2d(void *target, size_t target_pitch, const void *source, size_t source_pitch, size_t width,
                               size_t rows);
 CF_CHECKED int cf_mem_copy_2d_async(cf_stream stream, void *target, size_t target_pitch, const void *source,
                                     size_t source_pitch, size_t width, size_t rows);
 
-/* Sets each of `bytes` bytes of device memory to `value`; complete when it returns. */
+/* Sets each of `bytes` bytes of device memory, or of page-locked memory, to `value`; complete when it returns. */
 CF_CHECKED int cf_mem_fill(void *target, unsigned char value, size_t bytes);
 
-/* The same, enqueued on `stream`. */
+/* The same, enqueued on `stream`, which is of the memory's kind of device: a GPU or CF_HOST. */
 CF_CHECKED int cf_mem_fill_async(cf_stream stream, void *target, unsigned char value, size_t bytes);
 
 /* ---- Streams and events ---------------------------------------------------------------------------------------- */
@@ -240,8 +256,9 @@ CF_CHECKED int cf_mem_fill_async(cf_stream stream, void *target, unsigned char v
 CF_CHECKED int cf_stream_create(cf_stream *stream);
 CF_CHECKED int cf_stream_destroy(cf_stream stream);
 
-/* The same with a priority, as CUDA counts them: smaller numbers go first, and others than the device has are moved to the
- * nearest. `least` and `greatest` are what the calling thread's device has: 0 and -5, say; 0 and 0 where all are alike. */
+/* The same with a priority, as CUDA counts them: smaller numbers go first, and others than the device has are moved
+ * to the nearest. `least` and `greatest` are what the calling thread's device has: 0 and -5, say; 0 and 0 where all
+ * are alike. */
 CF_CHECKED int cf_stream_create_with_priority(cf_stream *stream, int priority);
 CF_CHECKED int cf_stream_priorities(int *least, int *greatest);
 
@@ -254,7 +271,8 @@ CF_CHECKED int cf_stream_sync(cf_stream stream);
 /* CF_OK where all work in `stream` is done, CF_ENOTREADY (no detail is written) where not. */
 CF_CHECKED int cf_stream_query(cf_stream stream);
 
-/* Holds back later work in `stream` until the work that `event` has recorded is done. */
+/* Holds back later work in `stream` until the work that `event` has recorded is done. Streams and events may be of
+ * different GPUs. A stream of CF_HOST waits in this call for an event of a GPU. */
 CF_CHECKED int cf_stream_wait(cf_stream stream, cf_event event);
 
 /* Calls `function` with `data` when the work that is in `stream` so far is done; later work waits for it. It runs on a
@@ -282,27 +300,36 @@ CF_CHECKED int cf_event_elapsed(float *milliseconds, cf_event start, cf_event st
 
 /* ---- Graphs ---------------------------------------------------------------------------------------------------- */
 
-/* Work that is recorded once and launched many times, for less than what enqueueing it costs. Handles are the driver's own. */
+/* Work that is recorded once and launched many times, for less than what enqueueing it costs. Handles are the
+ * driver's own. */
 
-/* From the first to the second call, what is enqueued on `stream`, which is no default stream, is recorded and not done:
- * `_async` calls, copies, fills, host functions, allocations, events and waits for them; streams that wait for an event of
- * the capture take part in it, and have to be waited for in turn. What a call reads of host memory is read when the graph runs;
- * arguments of kernels are kept. Meanwhile calls that wait, and the plain ones, give CF_ECAPTURE where they would break it; other
- * threads are not affected. After a failure in between, the second call fails too and the recording is lost.
- * The caller owns the graph until cf_graph_destroy(). */
+/* From the first to the second call, what is enqueued on `stream`, which is no default stream, is recorded and not
+ * done: `_async` calls, copies, fills, host functions, allocations, events and waits for them; streams that wait for
+ * an event of the capture take part in it, and have to be waited for in turn. What a call reads of host memory is
+ * read when the graph runs; arguments of kernels are kept. Meanwhile waiting for such a stream, asking whether it is
+ * done and destroying it give CF_ECAPTURE and leave the recording as it is; so does cf_device_sync(), in any thread.
+ * Where a stream is captured that is ordered with the default stream, as those of cf_stream_create() are not, the
+ * plain calls give CF_ECAPTURE as well. All else may be done meanwhile, in this thread and others: allocations and
+ * first uses of kernels too do not break the recording. The call that ends it has to come from the thread that began
+ * it; each failure in between that did is told by that call: CF_ECAPTURE, and the recording is lost. CF_EINVAL where
+ * there is none. The caller owns the graph until cf_graph_destroy(). */
 CF_CHECKED int cf_stream_capture_begin(cf_stream stream);
 CF_CHECKED int cf_stream_capture_end(cf_stream stream, cf_graph *graph);
 
-/* Writes 1 where `stream` is being captured, else 0. */
+/* Writes 1 where `stream` is being captured, else 0. CF_ECAPTURE for a default stream that cannot be used because a
+ * stream that is ordered with it is being captured. */
 CF_CHECKED int cf_stream_is_capturing(cf_stream stream, int *is_capturing);
 
-/* Makes a graph ready to run, on the device where it was captured; it may be destroyed after that. The caller owns `exec`
- * until cf_graph_exec_destroy(), which lets a run that has begun finish. Both take NULL. */
+/* Makes a graph ready to run, on the device where it was captured; it may be destroyed after that. The caller owns
+ * `exec` until cf_graph_exec_destroy(), which lets a run that has begun finish. Both functions that destroy take
+ * NULL. */
 CF_CHECKED int cf_graph_instantiate(cf_graph_exec *exec, cf_graph graph);
 CF_CHECKED int cf_graph_destroy(cf_graph graph);
 CF_CHECKED int cf_graph_exec_destroy(cf_graph_exec exec);
 
-/* Enqueues a run of the graph on `stream`. One `exec` runs once at a time: runs wait for one another. */
+/* Enqueues a run of the graph on `stream`, which is of the graph's kind of device: a GPU or CF_HOST. One `exec` runs
+ * once at a time: runs wait for one another. In a stream that is being captured the graph becomes part of the new
+ * one. */
 CF_CHECKED int cf_graph_launch(cf_graph_exec exec, cf_stream stream);
 
 /* ---- Kernels --------------------------------------------------------------------------------------------------- */
@@ -314,41 +341,40 @@ struct cf_op;
 struct cf_symbol;
 struct cf_module;
 
-/* Both take one pointer per parameter in `args`, to a value of the parameter's type, as the typed entry points do; that
- * of a scratch parameter is not looked at and may be NULL, since the library supplies the memory: of the stream's device
- * for the time of the launch, CF_ENOMEM where there is not enough.
- * Both check the scalars: extents and lower bounds that are negative or past 2^63 - 1 bytes, pitches shorter than their
- * rows, declared conditions, NULL where the extent is not 0, and the launch itself: its grid, its block, its shared
- * memory. A launch with nothing to do succeeds without one. CF_ENOTSUP where a kernel has no form for the CPU and the
- * call runs there.
+/* Both take one pointer per parameter in `args`, to a value of the parameter's type, as the typed entry points do;
+ * that of a scratch parameter is not looked at and may be NULL, since the library supplies the memory: of the
+ * stream's device for the time of the launch, CF_ENOMEM where there is not enough. Both check the scalars: extents
+ * and lower bounds that are negative or past 2^63 - 1 bytes, pitches shorter than their rows, declared conditions,
+ * NULL where the extent is not 0, and the launch itself: its grid, its block, its shared memory. A launch with
+ * nothing to do succeeds without one. CF_ENOTSUP where a kernel has no form for the CPU and the call runs there.
  *
  * cf_call() is the plain entry points' tier, complete and safe: pointers may be host or device memory, arrays are
  * checked against the memory they lie in and every element against its declared range, the work is done when it
  * returns. When a check fails the outputs are untouched and the lowest offending index is named. Of an array in host
  * memory the section that the kernel declares is copied, and nothing between its rows is read or written.
  *
- * cf_launch() is the `_async` entry points' tier, raw and ordered: device memory only, nothing but scalars is checked,
- * the work is enqueued on `stream`. The environment variable CF_CHECK=1, read when the library is first used, makes it
- * check its pointers too. */
+ * cf_launch() is the `_async` entry points' tier, raw and ordered: device memory only, nothing but scalars is
+ * checked, the work is enqueued on `stream`. The environment variable CF_CHECK=1, read when the library is first
+ * used, makes it check its pointers too. */
 CF_CHECKED int cf_call(const struct cf_kernel *kernel, void *const args[]);
 CF_CHECKED int cf_launch(const struct cf_kernel *kernel, cf_stream stream, void *const args[]);
 
-/* Whether cf_call() looks at every element that has a declared range. Without, an index out of range is what it is in CUDA:
- * undefined. For the process; CF_CHECK_ELEMENTS at the start. */
+/* Whether cf_call() looks at every element that has a declared range. Without, an index out of range is what it is
+ * in CUDA: undefined. For the process; CF_CHECK_ELEMENTS at the start. */
 enum cf_check_level { CF_CHECK_NONE = 0, CF_CHECK_ELEMENTS = 1 };
 CF_CHECKED int cf_set_check(int level);
 
-/* What cf_call() does on a GPU with a kernel whose arrays all lie in host memory that the GPU does not reach by itself:
- * CF_HOST_DATA_STAGE copies them there and back; CF_HOST_DATA_HOST runs the CPU's form of the kernel; CF_HOST_DATA_AUTO,
- * the default, does what takes less time by the formula in lib/plan.c. Kernels that have no form for the CPU, or that read data
- * in __constant__ or __device__ memory, always run on the GPU. For the process; the environment variable
- * CF_HOST_DATA=auto|stage|host has the same effect, and is read when the library is first used. */
+/* What cf_call() does on a GPU with a kernel whose arrays all lie in host memory that the GPU does not reach by
+ * itself: CF_HOST_DATA_STAGE copies them there and back; CF_HOST_DATA_HOST runs the CPU's form of the kernel;
+ * CF_HOST_DATA_AUTO, the default, does what takes less time by the formula in lib/plan.c. Kernels that have no form
+ * for the CPU, or that read data in __constant__ or __device__ memory, always run on the GPU. For the process; the
+ * environment variable CF_HOST_DATA=auto|stage|host has the same effect, and is read when the library is first used. */
 enum cf_host_data { CF_HOST_DATA_AUTO = 0, CF_HOST_DATA_STAGE = 1, CF_HOST_DATA_HOST = 2 };
 CF_CHECKED int cf_set_host_data(int where);
 
-/* One line that says where the calling thread's latest plain call ran, what was copied, and why: "cf_gather_f32_i32: on the
- * CPU, 0.3 ms expected; staging 545 MB would take 12.1 ms". Empty before the first. Owned by the library, valid until the thread's
- * next plain call or cf_last_plan(). */
+/* One line that says where the calling thread's latest plain call ran, what was copied, and why: "cf_gather_f32_i32:
+ * on the CPU, 0.3 ms expected; staging 545 MB would take 12.1 ms". Empty before the first. Owned by the library,
+ * valid until the thread's next plain call or cf_last_plan(). */
 const char *cf_last_plan(void);
 
 /* Loads a kernel, or all kernels of a library (&cf_registry for the bundled ones), on the calling thread's device, so
@@ -356,8 +382,8 @@ const char *cf_last_plan(void);
 CF_CHECKED int cf_preload(const struct cf_module *module);
 CF_CHECKED int cf_kernel_preload(const struct cf_kernel *kernel);
 
-/* Writes how many blocks of `threads` threads and `shared` bytes of dynamic shared memory a multiprocessor of the calling
- * thread's device has resident at once; 1 on CF_HOST. */
+/* Writes how many blocks of `threads` threads and `shared` bytes of dynamic shared memory a multiprocessor of the
+ * calling thread's device has resident at once; 1 on CF_HOST. */
 CF_CHECKED int cf_kernel_occupancy(const struct cf_kernel *kernel, int threads, size_t shared, int *blocks);
 
 /* Evaluates an expression of the kernel's annotation, such as an extent, over `args`, of which only the integers that
@@ -374,16 +400,17 @@ CF_CHECKED int cf_kernel_evaluate_real(const struct cf_kernel *kernel, const str
 
 /* ---- Constants ------------------------------------------------------------------------------------------------- */
 
-/* Both copy `value`, all elements of the symbol, to the data that kernels read in __constant__ memory: that of the device
- * where the call runs, in its current context; other devices keep theirs, and GPUs lose it at cf_shutdown(). On
- * CF_HOST it is the data of the CPU's form of the kernels. The first use on a device loads the symbol's image. `value` may
- * be host memory, or memory of the call's device.
+/* Both copy `value`, all elements of the symbol, to the data that kernels read in __constant__ memory: that of the
+ * device where the call runs, in its current context; other devices keep theirs, and GPUs lose it at cf_shutdown().
+ * On CF_HOST it is the data of the CPU's form of the kernels. The first use on a device loads the symbol's image.
+ * `value` may be host memory, or memory of the call's device.
  *
- * Kernels that run at the same time see the old data, the new, or a mixture: keeping them apart is the caller's. A launch
- * that follows in the same stream sees the new data; after cf_symbol_set(), so does one in any stream.
+ * Kernels that run at the same time see the old data, the new, or a mixture: keeping them apart is the caller's. A
+ * launch that follows in the same stream sees the new data; after cf_symbol_set(), so does one in any stream.
  *
- * cf_symbol_set() is done when it returns. cf_symbol_set_async() enqueues the copy on `stream`. Host memory of at most
- * CF_SYMBOL_AT_ONCE bytes is read before it returns; more must stay valid and unchanged until the stream gets there. */
+ * cf_symbol_set() is done when it returns. cf_symbol_set_async() enqueues the copy on `stream`. Host memory of at
+ * most CF_SYMBOL_AT_ONCE bytes is read before it returns; more must stay valid and unchanged until the stream gets
+ * there. */
 #define CF_SYMBOL_AT_ONCE 32
 CF_CHECKED int cf_symbol_set(const struct cf_symbol *symbol, const void *value);
 CF_CHECKED int cf_symbol_set_async(cf_stream stream, const struct cf_symbol *symbol, const void *value);

@@ -32,7 +32,8 @@
     X(CUgraph, struct CUgraph_st *)              \
     X(CUgraphExec, struct CUgraphExec_st *)      \
     X(CUmemoryPool, struct CUmemPoolHandle_st *) \
-    X(CUmemPool_attribute, unsigned int)
+    X(CUmemPool_attribute, unsigned int)         \
+    X(CUmemAccess_flags, unsigned int)
 
 #define CF__DRIVER_CONSTANTS(X)                                  \
     X(CUDA_SUCCESS, 0)                                           \
@@ -46,11 +47,13 @@
     X(CUDA_ERROR_INVALID_IMAGE, 200)                             \
     X(CUDA_ERROR_INVALID_CONTEXT, 201)                           \
     X(CUDA_ERROR_NO_BINARY_FOR_GPU, 209)                         \
+    X(CUDA_ERROR_PEER_ACCESS_UNSUPPORTED, 217)                   \
     X(CUDA_ERROR_INVALID_PTX, 218)                               \
     X(CUDA_ERROR_JIT_COMPILER_NOT_FOUND, 221)                    \
     X(CUDA_ERROR_UNSUPPORTED_PTX_VERSION, 222)                   \
     X(CUDA_ERROR_INVALID_SOURCE, 300)                            \
     X(CUDA_ERROR_INVALID_HANDLE, 400)                            \
+    X(CUDA_ERROR_ILLEGAL_STATE, 401)                             \
     X(CUDA_ERROR_NOT_FOUND, 500)                                 \
     X(CUDA_ERROR_NOT_READY, 600)                                 \
     X(CUDA_ERROR_ILLEGAL_ADDRESS, 700)                           \
@@ -63,15 +66,18 @@
     X(CUDA_ERROR_HARDWARE_STACK_ERROR, 714)                      \
     X(CUDA_ERROR_LAUNCH_FAILED, 719)                             \
     X(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, 720)              \
+    X(CUDA_ERROR_NOT_PERMITTED, 800)                             \
     X(CUDA_ERROR_NOT_SUPPORTED, 801)                             \
     X(CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, 803)                    \
     X(CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE, 804)            \
     X(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, 900)                \
     X(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, 901)                \
+    X(CUDA_ERROR_STREAM_CAPTURE_MERGE, 902)                      \
     X(CUDA_ERROR_STREAM_CAPTURE_UNMATCHED, 903)                  \
     X(CUDA_ERROR_STREAM_CAPTURE_UNJOINED, 904)                   \
     X(CUDA_ERROR_STREAM_CAPTURE_ISOLATION, 905)                  \
     X(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, 906)                   \
+    X(CUDA_ERROR_CAPTURED_EVENT, 907)                            \
     X(CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD, 908)               \
     X(CUDA_ERROR_UNKNOWN, 999)                                   \
     X(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1)              \
@@ -100,9 +106,12 @@
     X(CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, 9)                    \
     X(CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, 11)                 \
     X(CU_POINTER_ATTRIBUTE_RANGE_SIZE, 12)                       \
+    X(CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, 17)                   \
     X(CU_MEMORYTYPE_HOST, 1)                                     \
     X(CU_MEMORYTYPE_DEVICE, 2)                                   \
+    X(CU_MEMORYTYPE_UNIFIED, 4)                                  \
     X(CU_STREAM_NON_BLOCKING, 1)                                 \
+    X(CU_STREAM_CAPTURE_MODE_GLOBAL, 0)                          \
     X(CU_STREAM_CAPTURE_MODE_RELAXED, 2)                         \
     X(CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, 1)                    \
     X(CU_STREAM_CAPTURE_STATUS_NONE, 0)                          \
@@ -111,6 +120,8 @@
     X(CU_MEMHOSTALLOC_PORTABLE, 1)                               \
     X(CU_MEM_ALLOCATION_TYPE_PINNED, 1)                          \
     X(CU_MEM_LOCATION_TYPE_DEVICE, 1)                            \
+    X(CU_MEM_ACCESS_FLAGS_PROT_NONE, 0)                          \
+    X(CU_MEM_ACCESS_FLAGS_PROT_READWRITE, 3)                     \
     X(CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, 4)                      \
     X(CU_EVENT_DEFAULT, 0)                                       \
     X(CU_EVENT_DISABLE_TIMING, 2)
@@ -145,6 +156,11 @@
     X(void *, win32SecurityAttributes) \
     X(size_t, maxSize)
 
+/* The fields of CUmemAccessDesc. */
+#define CF__ACCESS_FIELDS(X)   \
+    X(CUmemLocation, location) \
+    X(CUmemAccess_flags, flags)
+
 #ifndef __cuda_cuda_h__ /* the guard of <cuda.h> */
 #define CF__DRIVER_TYPEDEF(name, type) typedef type name;
 CF__DRIVER_TYPES(CF__DRIVER_TYPEDEF)
@@ -170,6 +186,11 @@ typedef struct CUmemPoolProps_st {
     CF__POOL_PROPS_FIELDS(CF__POOL_FIELD)
     unsigned char reserved[56];
 } CUmemPoolProps;
+#define CF__ACCESS_FIELD(type, name) type name;
+typedef struct CUmemAccessDesc_st {
+    CF__ACCESS_FIELDS(CF__ACCESS_FIELD)
+} CUmemAccessDesc;
+#undef CF__ACCESS_FIELD
 #undef CF__POOL_FIELD
 
 #define CU_STREAM_LEGACY ((CUstream)0x1)
@@ -267,6 +288,8 @@ typedef struct CUmemPoolProps_st {
     X(cuMemPoolSetAttribute, 11020, (CUmemoryPool pool, CUmemPool_attribute attribute, void *value),                  \
       (pool, attribute, value))                                                                                       \
     X(cuMemPoolTrimTo, 11020, (CUmemoryPool pool, size_t keep), (pool, keep))                                         \
+    X(cuMemPoolSetAccess, 11020, (CUmemoryPool pool, const CUmemAccessDesc *access, size_t count),                    \
+      (pool, access, count))                                                                                          \
     X(cuMemAllocFromPoolAsync, 11020, (CUdeviceptr * pointer, size_t bytes, CUmemoryPool pool, CUstream stream),      \
       (pointer, bytes, pool, stream))                                                                                 \
     X(cuMemcpyPeerAsync, 4000,                                                                                        \

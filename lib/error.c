@@ -5,7 +5,7 @@
 
 #include "internal.h"
 
-static _Thread_local char detail[512];
+static _Thread_local char detail[CF__DETAIL];
 static _Thread_local CUresult driver_result;
 
 const char *cf_status_name(int status)
@@ -51,6 +51,7 @@ int cf__fail(int status, const char *format, ...)
     vsnprintf(detail, sizeof detail, format, values);
     va_end(values);
     driver_result = CUDA_SUCCESS;
+    cf__log(CF_LOG_ERROR, "%s", detail);
     return status;
 }
 
@@ -68,7 +69,7 @@ void cf__name_async(const char *function)
     detail[name + added + kept] = 0;
 }
 
-static int status_of(CUresult result)
+int cf__status_of(CUresult result)
 {
     if (result >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED && result <= CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD)
         return CF_ECAPTURE;
@@ -120,12 +121,26 @@ int cf__fail_driver(const struct cf__driver *driver, CUresult result, const char
     if (driver->cuGetErrorString(result, &text) != CUDA_SUCCESS || !text)
         text = "no text";
 
-    char what[sizeof detail / 2];
+    char what[256];
     va_list values;
     va_start(values, format);
     vsnprintf(what, sizeof what, format, values);
     va_end(values);
     snprintf(detail, sizeof detail, "%s: %s returned %d (%s, %s)", what, call, (int)result, name, text);
     driver_result = result;
-    return status_of(result);
+    int status = cf__note_lost(driver, cf__status_of(result), detail, sizeof detail);
+    cf__log(CF_LOG_ERROR, "%s", detail);
+    return status;
+}
+
+void cf__error_save(struct cf__error *error)
+{
+    snprintf(error->detail, sizeof error->detail, "%s", detail);
+    error->result = driver_result;
+}
+
+void cf__error_restore(const struct cf__error *error)
+{
+    snprintf(detail, sizeof detail, "%s", error->detail);
+    driver_result = error->result;
 }

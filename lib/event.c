@@ -1,21 +1,18 @@
 /* event.c - events: the driver's own. */
 #include "internal.h"
 
-/* Enters a context of an event's driver, which takes its events in any of its contexts: the thread's own where that is
- * one, so that no device is started for this. */
 static int enter_event(struct cf__place *place, const char *function, const char *name, cf_event event)
 {
-    if (!event)
-        return cf__fail(CF_EINVAL, "%s: %s is NULL", function, name);
-    const struct cf__driver *driver;
-    int status = cf__handle_driver(function, event, &driver);
-    if (status == CF_OK && !driver->is_host) {
-        status = cf__enter(place, function, NULL);
-        if (status != CF_OK || place->driver == driver)
-            return status;
-        cf__leave(place);
-    }
-    return status == CF_OK ? cf__enter_context(place, driver, NULL) : status;
+    return event ? cf__enter_handle(place, function, event) : cf__fail(CF_EINVAL, "%s: %s is NULL", function, name);
+}
+
+/* Waiting and asking must not break a capture that another stream is in. */
+static CUresult relaxed(const struct cf__place *place, CUresult (*call)(CUevent event), cf_event event)
+{
+    int mode = cf__relax(place->driver);
+    CUresult result = call(event);
+    cf__unrelax(place->driver, mode);
+    return result;
 }
 
 static int leave_event(struct cf__place *place, CUresult result, const char *call, const char *function)
@@ -36,7 +33,7 @@ int cf_event_create(cf_event *event)
     CUevent made;
     CUresult result = place.driver->cuEventCreate(&made, CU_EVENT_DEFAULT);
     if (result == CUDA_SUCCESS)
-        *event = made;
+        *event = cf__handle_keep(&place, made);
     return leave_event(&place, result, "cuEventCreate", "cf_event_create");
 }
 
@@ -46,9 +43,13 @@ int cf_event_destroy(cf_event event)
         return CF_OK;
     struct cf__place place;
     int status = enter_event(&place, "cf_event_destroy", "event", event);
-    return status == CF_OK
-               ? leave_event(&place, place.driver->cuEventDestroy(event), "cuEventDestroy", "cf_event_destroy")
-               : status;
+    if (status != CF_OK)
+        return status;
+    status = leave_event(&place, relaxed(&place, place.driver->cuEventDestroy, event), "cuEventDestroy",
+                         "cf_event_destroy");
+    if (status == CF_OK)
+        cf__handle_drop(event);
+    return status;
 }
 
 int cf_event_record(cf_event event, cf_stream stream)
@@ -56,7 +57,9 @@ int cf_event_record(cf_event event, cf_stream stream)
     if (!event)
         return cf__fail(CF_EINVAL, "cf_event_record: event is NULL");
     struct cf__place place;
-    int status = cf__enter(&place, "cf_event_record", stream);
+    int status = cf__handle_check("cf_event_record", event);
+    if (status == CF_OK)
+        status = cf__enter(&place, "cf_event_record", stream);
     if (status != CF_OK)
         return status;
     if (cf__host_owns(event) != place.driver->is_host) {
@@ -70,9 +73,9 @@ int cf_event_sync(cf_event event)
 {
     struct cf__place place;
     int status = enter_event(&place, "cf_event_sync", "event", event);
-    return status == CF_OK
-               ? leave_event(&place, place.driver->cuEventSynchronize(event), "cuEventSynchronize", "cf_event_sync")
-               : status;
+    return status == CF_OK ? leave_event(&place, relaxed(&place, place.driver->cuEventSynchronize, event),
+                                         "cuEventSynchronize", "cf_event_sync")
+                           : status;
 }
 
 int cf_event_query(cf_event event)
@@ -81,7 +84,7 @@ int cf_event_query(cf_event event)
     int status = enter_event(&place, "cf_event_query", "event", event);
     if (status != CF_OK)
         return status;
-    CUresult result = place.driver->cuEventQuery(event);
+    CUresult result = relaxed(&place, place.driver->cuEventQuery, event);
     if (result != CUDA_ERROR_NOT_READY)
         return leave_event(&place, result, "cuEventQuery", "cf_event_query");
     cf__leave(&place);
@@ -93,7 +96,9 @@ int cf_event_elapsed(float *milliseconds, cf_event start, cf_event stop)
     if (!milliseconds || !stop)
         return cf__fail(CF_EINVAL, "cf_event_elapsed: %s is NULL", milliseconds ? "stop" : "milliseconds");
     struct cf__place place;
-    int status = enter_event(&place, "cf_event_elapsed", "start", start);
+    int status = cf__handle_check("cf_event_elapsed", stop);
+    if (status == CF_OK)
+        status = enter_event(&place, "cf_event_elapsed", "start", start);
     if (status != CF_OK)
         return status;
     if (cf__host_owns(stop) != place.driver->is_host) {

@@ -79,15 +79,20 @@ static int check_device(const char *function, const cf_image *image, const struc
 {
     int version = 0, major = 0, minor = 0;
     CUdevice device;
+    const char *call = "cuDriverGetVersion";
     CUresult result = driver->cuDriverGetVersion(&version);
-    if (result == CUDA_SUCCESS)
+    if (result == CUDA_SUCCESS) {
+        call = "cuCtxGetDevice";
         result = driver->cuCtxGetDevice(&device);
-    if (result == CUDA_SUCCESS)
+    }
+    if (result == CUDA_SUCCESS) {
+        call = "cuDeviceGetAttribute";
         result = driver->cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
+    }
     if (result == CUDA_SUCCESS)
         result = driver->cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
     if (result != CUDA_SUCCESS)
-        return cf__fail_driver(driver, result, "cuDeviceGetAttribute", "%s: asking for the device", function);
+        return cf__fail_driver(driver, result, call, "%s: asking for the device", function);
     if ((uint32_t)version / 1000 < image->toolkit / 1000)
         return cf__fail(CF_EDRIVER,
                         "%s: its image is of CUDA %u.%u and the driver is for CUDA %d.%d; update the driver, or build "
@@ -126,6 +131,7 @@ static int load_library(const char *function, const cf_image *image, const struc
     if (result != CUDA_SUCCESS)
         return cf__fail_driver(driver, result, "cuLibraryLoadData", "%s: loading its image", function);
     keep(&images, state, *library);
+    cf__log(CF_LOG_INFO, "%s: its image of %td bytes was loaded", function, image->end - image->begin);
     return CF_OK;
 }
 
@@ -143,6 +149,9 @@ static int check_parameters(const cf_kernel *kernel, const struct cf__driver *dr
         const cf_param *param = &kernel->params[i];
         size_t offset, size = 0, expected = param_size(param);
         CUresult result = driver->cuKernelGetParamInfo(handle, i, &offset, &size);
+        if (result != CUDA_SUCCESS && result != CUDA_ERROR_INVALID_VALUE)
+            return cf__fail_driver(driver, result, "cuKernelGetParamInfo", "%s: asking for %s", kernel->function,
+                                   param->name);
         if (result != CUDA_SUCCESS)
             return cf__fail(CF_EIMAGE, "%s: its image does not know %s, parameter %" PRIu32 " of its descriptor",
                             kernel->function, param->name, i);
@@ -230,29 +239,48 @@ static int is_simple(const cf_kernel *kernel)
     return !kernel->launch.is_cooperative;
 }
 
+/* A node of a context that is gone: it is passed by until it has another one's id. */
+static struct cf__loaded *spare(const cf_state *state)
+{
+    struct cf__loaded *node = state->loaded;
+    while (node && node->context != CF__NO_CONTEXT &&
+           node->context == __atomic_load_n(&node->owner->id, __ATOMIC_ACQUIRE))
+        node = node->next;
+    return node;
+}
+
 static int add(const struct item *item, const struct cf__driver *driver, unsigned long long context,
                struct cf__context *owner, struct cf__loaded **loaded)
 {
     cf_state *state = item->state;
-    struct cf__loaded *node = malloc(sizeof *node);
+    struct cf__loaded made = {.context = context,
+                              .owner = owner,
+                              .is_simple = item->kernel && is_simple(item->kernel),
+                              .shared = -1,
+                              .next = state->loaded};
+    struct cf__loaded *again = spare(state), *node = again ? again : malloc(sizeof *node);
     if (!node)
         return cf__fail(CF_ENOMEM, "%s: no memory to load it", item->function);
-    *node = (struct cf__loaded){.context = context,
-                                .owner = owner,
-                                .is_simple = item->kernel && is_simple(item->kernel),
-                                .shared = -1,
-                                .next = state->loaded};
-    int status = load(item, driver, node);
-    if (status != CF_OK) {
-        free(node);
-        return status;
-    }
-    if (state->loaded)
-        __atomic_store_n(&state->loaded, node, __ATOMIC_RELEASE);
-    else
-        keep(&items, state, node);
+    int status = load(item, driver, &made);
     *loaded = node;
-    return CF_OK;
+    if (status != CF_OK) {
+        if (!again)
+            free(node);
+    } else if (again) {
+        node->owner = made.owner;
+        node->function = made.function;
+        node->address = made.address;
+        node->block = made.block;
+        node->shared = made.shared;
+        __atomic_store_n(&node->context, context, __ATOMIC_RELEASE);
+    } else {
+        *node = made;
+        if (state->loaded)
+            __atomic_store_n(&state->loaded, node, __ATOMIC_RELEASE);
+        else
+            keep(&items, state, node);
+    }
+    return status;
 }
 
 static int find_or_add(const struct item *item, const struct cf__place *place, struct cf__loaded **loaded)
@@ -267,6 +295,8 @@ static int find_or_add(const struct item *item, const struct cf__place *place, s
     int status = cf__context(place, &owner);
     if (status != CF_OK)
         return status;
+    if (cf__log_is_inside())
+        return cf__fail(CF_EINVAL, "%s: called from the callback of cf_set_log()", item->function);
     pthread_mutex_lock(&lock);
     *loaded = cf__loaded_in(item->state, context);
     if (!*loaded)
@@ -362,8 +392,9 @@ void cf__image_unlock(void)
     pthread_mutex_unlock(&lock);
 }
 
-void cf__images_unload(const struct cf__driver *cuda)
+int cf__images_unload(const struct cf__driver *cuda)
 {
+    int status = CF_OK;
     pthread_mutex_lock(&lock);
     for (cf_state *state; (state = items) != NULL;) {
         for (struct cf__loaded *node = state->loaded, *next; node; node = next) {
@@ -373,11 +404,28 @@ void cf__images_unload(const struct cf__driver *cuda)
         items = state->next;
         *state = (cf_state){NULL, NULL};
     }
-    for (cf_state *state; (state = images) != NULL;) {
-        if (cuda)
-            (void)cuda->cuLibraryUnload(state->loaded);
-        images = state->next;
+    for (cf_state **link = &images, *state; (state = *link) != NULL;) {
+        CUresult result = cuda ? cuda->cuLibraryUnload(state->loaded) : CUDA_SUCCESS;
+        if (result != CUDA_SUCCESS && !cf__is_gone(result)) {
+            int failed = cf__fail_driver(cuda, result, "cuLibraryUnload", "cf_shutdown: unloading an image");
+            status = status == CF_OK ? failed : status;
+            link = &state->next;
+            continue;
+        }
+        *link = state->next;
         *state = (cf_state){NULL, NULL};
+    }
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+void cf__images_drop(unsigned long long context)
+{
+    pthread_mutex_lock(&lock);
+    for (cf_state *state = items; state; state = state->next) {
+        struct cf__loaded *node = cf__loaded_in(state, context);
+        if (node)
+            __atomic_store_n(&node->context, CF__NO_CONTEXT, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&lock);
 }

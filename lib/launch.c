@@ -222,6 +222,12 @@ static int enqueue_cooperative(const cf_kernel *kernel, const struct cf__size *s
                            kernel->function, (uint64_t)grid[0] * grid[1] * grid[2]);
 }
 
+static inline struct cf__running *note_launch(const struct cf__loaded *loaded, const cf_kernel *kernel,
+                                              cf_stream stream)
+{
+    return loaded->owner->driver->is_host ? NULL : cf__note_launch(loaded->owner, kernel, stream);
+}
+
 static int enqueue(const cf_kernel *kernel, const struct cf__size *size, const struct cf__place *place,
                    cf_stream stream, void *const args[])
 {
@@ -231,12 +237,17 @@ static int enqueue(const cf_kernel *kernel, const struct cf__size *size, const s
         status = cf__kernel_share(kernel, place, loaded, size->shared, args);
     if (status != CF_OK)
         return status;
-    if (kernel->launch.is_cooperative)
-        return enqueue_cooperative(kernel, size, place, loaded->function, stream, args);
+    struct cf__running *running = note_launch(loaded, kernel, stream);
+    if (kernel->launch.is_cooperative) {
+        status = enqueue_cooperative(kernel, size, place, loaded->function, stream, args);
+        cf__note_launched(running);
+        return status;
+    }
     const uint32_t *grid = size->grid, *block = size->block;
     CUresult result =
         place->driver->cuLaunchKernel(loaded->function, grid[0], grid[1], grid[2], block[0], block[1], block[2],
                                       (unsigned int)size->shared, stream, (void **)(uintptr_t)args, NULL);
+    cf__note_launched(running);
     return result == CUDA_SUCCESS ? CF_OK
                                   : cf__fail_driver(place->driver, result, "cuLaunchKernel", "%s", kernel->function);
 }
@@ -255,12 +266,11 @@ static int allocate(const cf_kernel *kernel, const struct cf__place *place, cf_s
         if (section.count == 0)
             continue;
         size_t bytes = section.offset + section.span;
-        CUresult result = place->driver->cuMemAllocAsync(&memory[i], bytes, stream);
-        if (result != CUDA_SUCCESS) {
-            memory[i] = 0;
-            return cf__fail_driver(place->driver, result, "cuMemAllocAsync", "%s: %zu bytes for %s", kernel->function,
-                                   bytes, kernel->params[i].name);
-        }
+        const char *call;
+        CUresult result = cf__pool_alloc_async(place, stream, bytes, &memory[i], &call);
+        if (result != CUDA_SUCCESS)
+            return cf__fail_driver(place->driver, result, call, "%s: %zu bytes for %s", kernel->function, bytes,
+                                   kernel->params[i].name);
     }
     return CF_OK;
 }
@@ -270,10 +280,10 @@ static int release(const cf_kernel *kernel, const struct cf__place *place, cf_st
                    int status)
 {
     for (uint32_t i = 0; i < kernel->nparams; i++) {
-        CUresult result = memory[i] ? place->driver->cuMemFreeAsync(memory[i], stream) : CUDA_SUCCESS;
+        const char *call;
+        CUresult result = memory[i] ? cf__pool_free_async(place, stream, memory[i], &call) : CUDA_SUCCESS;
         if (result != CUDA_SUCCESS && status == CF_OK)
-            status = cf__fail_driver(place->driver, result, "cuMemFreeAsync", "%s: %s", kernel->function,
-                                     kernel->params[i].name);
+            status = cf__fail_driver(place->driver, result, call, "%s: %s", kernel->function, kernel->params[i].name);
     }
     return status;
 }
@@ -367,9 +377,11 @@ static inline int launch_sized(const cf_kernel *kernel, const cf_size *size, con
         int status = cf__watches(CF__WATCH_POINTERS) ? check_pointers(kernel, args, place) : CF_OK;
         return status == CF_OK ? cf__launch(kernel, &known, place, stream, args) : status;
     }
+    struct cf__running *running = note_launch(loaded, kernel, stream);
     CUresult result = place->driver->cuLaunchKernel(loaded->function, size->grid[0], size->grid[1], size->grid[2],
                                                     size->block[0], size->block[1], size->block[2], size->shared,
                                                     stream, (void **)(uintptr_t)args, NULL);
+    cf__note_launched(running);
     if (__builtin_expect(result == CUDA_SUCCESS, 1))
         return CF_OK;
     return cf__fail_driver(place->driver, result, "cuLaunchKernel", "%s", kernel->function);

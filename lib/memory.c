@@ -1,10 +1,15 @@
-/* memory.c - device memory: allocation, copies, fills, and what is known of a pointer. */
+/* memory.c - memory of devices and page-locked memory: allocation, and what is known of a pointer. */
+#include <errno.h>
 #include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "internal.h"
 
-/* Asks one driver about a pointer; whether it knows it. */
-static int ask(const struct cf__driver *driver, const void *pointer, struct cf__memory *memory)
+/* ---- What is known of a pointer ---- */
+
+/* Asks one driver about a pointer; leaves `memory` alone where it does not know it. */
+static CUresult ask(const struct cf__driver *driver, const void *pointer, struct cf__memory *memory)
 {
     enum { COUNT = 7 };
     unsigned int type = 0;
@@ -18,8 +23,11 @@ static int ask(const struct cf__driver *driver, const void *pointer, struct cf__
                                              CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, CU_POINTER_ATTRIBUTE_RANGE_SIZE,
                                              CU_POINTER_ATTRIBUTE_IS_MANAGED};
     void *data[COUNT] = {&type, &address, &context, &ordinal, &begin, &size, &managed};
-    if (driver->cuPointerGetAttributes(COUNT, attributes, data, (uintptr_t)pointer) != CUDA_SUCCESS || type == 0)
-        return 0;
+    CUresult result = driver->cuPointerGetAttributes(COUNT, attributes, data, (uintptr_t)pointer);
+    if (result == CUDA_ERROR_INVALID_VALUE || (result == CUDA_SUCCESS && type == 0))
+        return CUDA_SUCCESS;
+    if (result != CUDA_SUCCESS)
+        return result;
     *memory = (struct cf__memory){
         .driver = driver,
         .context = context,
@@ -30,78 +38,152 @@ static int ask(const struct cf__driver *driver, const void *pointer, struct cf__
         .left = size ? size - (size_t)((uintptr_t)pointer - begin) : SIZE_MAX,
         .is_bounded = driver->is_host || type == CU_MEMORYTYPE_DEVICE || managed,
     };
-    return 1;
+    return CUDA_SUCCESS;
 }
 
-void cf__locate(const void *pointer, struct cf__memory *memory)
+/* Whether the CPU can read at an address, without trying: the kernel looks at the set of signals there, and refuses what is
+ * to be done with it. */
+static int is_readable(const void *pointer)
+{
+    enum { SET_BYTES = 8, NOTHING_KNOWN = ~0 };
+    uintptr_t aligned = (uintptr_t)pointer / SET_BYTES * SET_BYTES;
+    int before = errno;
+    int is_fault = syscall(SYS_rt_sigprocmask, NOTHING_KNOWN, aligned, NULL, SET_BYTES) != 0 && errno == EFAULT;
+    errno = before;
+    return !is_fault;
+}
+
+int cf__locate(const char *function, const void *pointer, struct cf__memory *memory)
 {
     const struct cf__driver *host = cf__host_in_use(), *cuda = cf__cuda_in_use();
     *memory = (struct cf__memory){.device = CF_HOST, .left = SIZE_MAX};
-    if (!(host && ask(host, pointer, memory)) && cuda)
-        ask(cuda, pointer, memory);
+    const struct cf__driver *asked = host;
+    CUresult result = host ? ask(host, pointer, memory) : CUDA_SUCCESS;
+    if (result == CUDA_SUCCESS && !memory->driver && cuda) {
+        asked = cuda;
+        result = ask(cuda, pointer, memory);
+    }
+    /* After a kernel's fault the driver answers nothing, and in a child it is not asked: what the CPU can read is host memory
+     * all the same, so that work on the CPU goes on. */
+    if (cf__is_forked() && !memory->driver && pointer && !is_readable(pointer))
+        return cf__fail_fork(function);
+    if (result == CUDA_SUCCESS || (cf__status_of(result) == CF_EFAULT && is_readable(pointer)))
+        return CF_OK;
+    return cf__fail_driver(asked, result, "cuPointerGetAttributes", "%s: %p", function, pointer);
 }
 
-/* Enters where a copy, or a fill (source NULL), runs: on the stream's device; without a stream on a GPU whose memory
- * takes part, else on the CPU where its memory does, else on the thread's device. */
-static int enter_for(struct cf__place *place, const char *function, cf_stream stream, const struct cf__memory *target,
-                     const struct cf__memory *source)
+size_t cf__left(uintptr_t address)
 {
-    const struct cf__memory *of_gpu = target->is_device ? target : source && source->is_device ? source : NULL;
-    if (!stream && of_gpu)
-        return cf__enter_context(place, of_gpu->driver, of_gpu->context);
-    if (!stream && target->driver && target->driver->is_host)
-        return cf__enter_context(place, target->driver, target->context);
-    int status = cf__enter(place, function, stream);
-    if (status == CF_OK && place->driver->is_host && of_gpu) {
-        cf__leave(place);
-        status = cf__fail(CF_EINVAL, "%s: %s is memory of device %d and the stream is of CF_HOST", function,
-                          of_gpu == target ? "target" : "source", of_gpu->device);
-    }
-    return status;
+    const struct cf__driver *cuda = cf__cuda_in_use();
+    struct cf__memory memory = {.left = SIZE_MAX};
+    return cuda && ask(cuda, (const void *)address, &memory) == CUDA_SUCCESS ? memory.left : SIZE_MAX;
 }
 
-/* The driver refuses a copy of host memory that is registered with it in part alone: those are done piece by piece. */
-CUresult cf__copy(const struct cf__place *place, void *target, const void *source, size_t bytes, int is_async,
-                  cf_stream stream)
+int cf__enter_memory(struct cf__place *place, const char *function, const struct cf__memory *memory)
 {
-    CUdeviceptr to = (uintptr_t)target, from = (uintptr_t)source;
-    CUresult result = CUDA_SUCCESS;
-    while (bytes && result == CUDA_SUCCESS) {
-        struct cf__memory of_target, of_source;
-        cf__locate((const void *)(uintptr_t)to, &of_target);
-        cf__locate((const void *)(uintptr_t)from, &of_source);
-        size_t piece = of_target.left < of_source.left ? of_target.left : of_source.left;
-        if (piece > bytes)
-            piece = bytes;
-        result =
-            is_async ? place->driver->cuMemcpyAsync(to, from, piece, stream) : place->driver->cuMemcpy(to, from, piece);
-        to += piece;
-        from += piece;
-        bytes -= piece;
-    }
+    if (memory->context)
+        return cf__enter_context(place, memory->driver, memory->context);
+    int device, status = cf__enter(place, function, NULL);
+    if (status != CF_OK)
+        return status;
+    status = cf__place_device(place, &device);
+    if (status == CF_OK && device == memory->device)
+        return CF_OK;
+    cf__leave(place);
+    return status == CF_OK ? cf__enter_device(place, function, memory->device) : status;
+}
+
+/* ---- Allocation ---- */
+
+typedef CUresult allocate_function(const struct cf__driver *driver, void **pointer, size_t bytes);
+
+static CUresult allocate_device(const struct cf__driver *driver, void **pointer, size_t bytes)
+{
+    CUdeviceptr memory;
+    CUresult result = driver->cuMemAlloc(&memory, bytes);
+    if (result == CUDA_SUCCESS)
+        *pointer = (void *)(uintptr_t)memory;
     return result;
 }
 
-int cf_mem_alloc(void **pointer, size_t bytes)
+static CUresult allocate_pinned(const struct cf__driver *driver, void **pointer, size_t bytes)
+{
+    void *memory;
+    CUresult result = driver->cuMemHostAlloc(&memory, bytes, CU_MEMHOSTALLOC_PORTABLE);
+    if (result == CUDA_SUCCESS)
+        *pointer = memory;
+    return result;
+}
+
+/* What the library's pool keeps for later is given back before the answer is "no". */
+static int allocate(const char *function, const char *call, allocate_function *from, void **pointer, size_t bytes)
 {
     if (!pointer)
-        return cf__fail(CF_EINVAL, "cf_mem_alloc: pointer is NULL");
+        return cf__fail(CF_EINVAL, "%s: pointer is NULL", function);
     if (bytes == 0) {
         *pointer = NULL;
         return CF_OK;
     }
     struct cf__place place;
-    int status = cf__enter(&place, "cf_mem_alloc", NULL);
+    int status = cf__enter(&place, function, NULL);
     if (status != CF_OK)
         return status;
-    CUdeviceptr memory;
-    CUresult result = place.driver->cuMemAlloc(&memory, bytes);
-    if (result == CUDA_SUCCESS)
-        *pointer = (void *)(uintptr_t)memory;
-    else
-        status = cf__fail_driver(place.driver, result, "cuMemAlloc", "cf_mem_alloc: %zu bytes", bytes);
+    int mode = cf__relax(place.driver);
+    CUresult result = from(place.driver, pointer, bytes);
+    if (result == CUDA_ERROR_OUT_OF_MEMORY && cf__pool_trim(&place))
+        result = from(place.driver, pointer, bytes);
+    cf__unrelax(place.driver, mode);
+    if (result != CUDA_SUCCESS)
+        status = cf__fail_driver(place.driver, result, call, "%s: %zu bytes", function, bytes);
     cf__leave(&place);
     return status;
+}
+
+int cf_mem_alloc(void **pointer, size_t bytes)
+{
+    return allocate("cf_mem_alloc", "cuMemAlloc", allocate_device, pointer, bytes);
+}
+
+int cf_mem_alloc_pinned(void **pointer, size_t bytes)
+{
+    return allocate("cf_mem_alloc_pinned", "cuMemHostAlloc", allocate_pinned, pointer, bytes);
+}
+
+static int is_of_pool(const struct cf__memory *memory, const void *pointer)
+{
+    CUmemoryPool pool = NULL;
+    CUpointer_attribute attribute = CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE;
+    void *data = &pool;
+    if (!memory->is_device)
+        return 0;
+    if (!memory->context)
+        return 1;
+    return memory->driver->cuPointerGetAttributes(1, &attribute, &data, (uintptr_t)pointer) == CUDA_SUCCESS && pool;
+}
+
+static int free_pinned(const struct cf__driver *driver, void *pointer)
+{
+    CUresult result = driver->cuMemFreeHost(pointer);
+    if (result == CUDA_SUCCESS)
+        return CF_OK;
+    return cf__fail_driver(driver, result, "cuMemFreeHost",
+                           "cf_mem_free: %p is page-locked memory, and not from cf_mem_alloc_pinned()", pointer);
+}
+
+/* The driver waits before it frees what cuMemAlloc() gave, and not for memory of a pool. */
+static int free_device(const struct cf__place *place, void *pointer, int waits)
+{
+    const struct cf__driver *driver = place->driver;
+    const char *call = "cuCtxSynchronize";
+    int status = waits ? cf__check_device_wait("cf_mem_free", place) : CF_OK;
+    if (status != CF_OK)
+        return status;
+    CUresult result = waits ? driver->cuCtxSynchronize() : CUDA_SUCCESS;
+    if (result == CUDA_SUCCESS) {
+        call = "cuMemFree";
+        result = driver->cuMemFree((uintptr_t)pointer);
+    }
+    return result == CUDA_SUCCESS ? CF_OK : cf__fail_driver(driver, result, call, "cf_mem_free: %p", pointer);
 }
 
 int cf_mem_free(void *pointer)
@@ -109,92 +191,22 @@ int cf_mem_free(void *pointer)
     if (!pointer)
         return CF_OK;
     struct cf__memory memory;
-    cf__locate(pointer, &memory);
-    if (!memory.driver || memory.begin != pointer)
-        return cf__fail(CF_EINVAL, "cf_mem_free: %p is not from cf_mem_alloc()", pointer);
-    struct cf__place place;
-    int status = cf__enter_context(&place, memory.driver, memory.context);
+    int status = cf__locate("cf_mem_free", pointer, &memory);
     if (status != CF_OK)
         return status;
-    CUresult result = place.driver->cuMemFree((uintptr_t)pointer);
-    if (result != CUDA_SUCCESS)
-        status = cf__fail_driver(place.driver, result, "cuMemFree", "cf_mem_free: %p", pointer);
-    cf__leave(&place);
-    return status;
-}
-
-/* Locates a pointer; NULL, and past the end of an allocation that is known, are refused. */
-static int locate(const char *function, const char *name, const void *pointer, size_t bytes, struct cf__memory *memory)
-{
-    if (!pointer)
-        return cf__fail(CF_EINVAL, "%s: %s is NULL", function, name);
-    cf__locate(pointer, memory);
-    if (memory->is_bounded && bytes > memory->left)
-        return cf__fail(CF_EINVAL, "%s: %s has %zu bytes left in its allocation, not %zu", function, name, memory->left,
-                        bytes);
-    return CF_OK;
-}
-
-static int copy(const char *function, cf_stream stream, void *target, const void *source, size_t bytes, int is_async)
-{
-    if (bytes == 0)
-        return CF_OK;
-    struct cf__memory of_target, of_source;
-    int status = locate(function, "target", target, bytes, &of_target);
-    if (status == CF_OK)
-        status = locate(function, "source", source, bytes, &of_source);
+    int of_pool = memory.driver && is_of_pool(&memory, pointer);
+    if (!memory.driver || (memory.begin != pointer && !of_pool))
+        return cf__fail(CF_EINVAL,
+                        "cf_mem_free: %p is not from cf_mem_alloc(), cf_mem_alloc_pinned() or "
+                        "cf_mem_alloc_async()",
+                        pointer);
     struct cf__place place;
-    if (status == CF_OK)
-        status = enter_for(&place, function, stream, &of_target, &of_source);
+    status = cf__enter_memory(&place, "cf_mem_free", &memory);
     if (status != CF_OK)
         return status;
-    CUresult result = cf__copy(&place, target, source, bytes, is_async, stream);
-    /* Copies within a device return early: wait, so that "complete" is true of them too. */
-    if (result == CUDA_SUCCESS && !is_async)
-        result = place.driver->cuStreamSynchronize(NULL);
-    if (result != CUDA_SUCCESS)
-        status = cf__fail_driver(place.driver, result, is_async ? "cuMemcpyAsync" : "cuMemcpy", "%s: %zu bytes",
-                                 function, bytes);
+    int mode = cf__relax(place.driver);
+    status = memory.is_bounded ? free_device(&place, pointer, of_pool) : free_pinned(place.driver, pointer);
+    cf__unrelax(place.driver, mode);
     cf__leave(&place);
     return status;
-}
-
-int cf_mem_copy(void *target, const void *source, size_t bytes)
-{
-    return copy("cf_mem_copy", NULL, target, source, bytes, 0);
-}
-
-int cf_mem_copy_async(cf_stream stream, void *target, const void *source, size_t bytes)
-{
-    return copy("cf_mem_copy_async", stream, target, source, bytes, 1);
-}
-
-static int fill(const char *function, cf_stream stream, void *target, unsigned char value, size_t bytes, int is_async)
-{
-    if (bytes == 0)
-        return CF_OK;
-    struct cf__memory of_target;
-    int status = locate(function, "target", target, bytes, &of_target);
-    struct cf__place place;
-    if (status == CF_OK)
-        status = enter_for(&place, function, stream, &of_target, NULL);
-    if (status != CF_OK)
-        return status;
-    CUresult result = place.driver->cuMemsetD8Async((uintptr_t)target, value, bytes, stream);
-    if (result == CUDA_SUCCESS && !is_async)
-        result = place.driver->cuStreamSynchronize(stream);
-    if (result != CUDA_SUCCESS)
-        status = cf__fail_driver(place.driver, result, "cuMemsetD8Async", "%s: %zu bytes", function, bytes);
-    cf__leave(&place);
-    return status;
-}
-
-int cf_mem_fill(void *target, unsigned char value, size_t bytes)
-{
-    return fill("cf_mem_fill", NULL, target, value, bytes, 0);
-}
-
-int cf_mem_fill_async(cf_stream stream, void *target, unsigned char value, size_t bytes)
-{
-    return fill("cf_mem_fill_async", stream, target, value, bytes, 1);
 }

@@ -1,20 +1,88 @@
 /* stream.c - streams: the driver's own. */
 #include "internal.h"
 
-int cf_stream_create(cf_stream *stream)
+/* ---- While streams are captured ---- */
+
+int cf__check_wait(const char *function, const struct cf__place *place, cf_stream stream)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    CUresult result = place->driver->cuStreamIsCapturing(stream, &status);
+    if (result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT)
+        return cf__fail_driver(
+            place->driver, result, "cuStreamIsCapturing",
+            "%s: the default stream cannot be used while a stream that is ordered with it is captured", function);
+    if (result != CUDA_SUCCESS)
+        return cf__fail_driver(place->driver, result, "cuStreamIsCapturing", "%s", function);
+    if (status != CU_STREAM_CAPTURE_STATUS_NONE)
+        return cf__fail(CF_ECAPTURE, "%s: stream %p is being captured; nothing in it is done before the graph runs",
+                        function, (void *)stream);
+    return CF_OK;
+}
+
+/* ---- Life ---- */
+
+static int create(const char *function, cf_stream *stream, int has_priority, int priority)
 {
     if (!stream)
-        return cf__fail(CF_EINVAL, "cf_stream_create: stream is NULL");
+        return cf__fail(CF_EINVAL, "%s: stream is NULL", function);
     struct cf__place place;
-    int status = cf__enter(&place, "cf_stream_create", NULL);
+    int status = cf__enter(&place, function, NULL);
     if (status != CF_OK)
         return status;
     CUstream made;
-    CUresult result = place.driver->cuStreamCreate(&made, CU_STREAM_NON_BLOCKING);
+    int mode = cf__relax(place.driver);
+    CUresult result = has_priority ? place.driver->cuStreamCreateWithPriority(&made, CU_STREAM_NON_BLOCKING, priority)
+                                   : place.driver->cuStreamCreate(&made, CU_STREAM_NON_BLOCKING);
+    cf__unrelax(place.driver, mode);
     if (result == CUDA_SUCCESS)
-        *stream = made;
+        *stream = cf__handle_keep(&place, made);
     else
-        status = cf__fail_driver(place.driver, result, "cuStreamCreate", "cf_stream_create");
+        status = cf__fail_driver(place.driver, result, has_priority ? "cuStreamCreateWithPriority" : "cuStreamCreate",
+                                 "%s", function);
+    cf__leave(&place);
+    return status;
+}
+
+int cf_stream_create(cf_stream *stream)
+{
+    return create("cf_stream_create", stream, 0, 0);
+}
+
+/* The driver moves a priority that the device does not have to the nearest. */
+int cf_stream_create_with_priority(cf_stream *stream, int priority)
+{
+    return create("cf_stream_create_with_priority", stream, 1, priority);
+}
+
+int cf_stream_priorities(int *least, int *greatest)
+{
+    if (!least || !greatest)
+        return cf__fail(CF_EINVAL, "cf_stream_priorities: %s is NULL", least ? "greatest" : "least");
+    struct cf__place place;
+    int status = cf__enter(&place, "cf_stream_priorities", NULL);
+    if (status != CF_OK)
+        return status;
+    int low, high;
+    CUresult result = place.driver->cuCtxGetStreamPriorityRange(&low, &high);
+    if (result == CUDA_SUCCESS) {
+        *least = low;
+        *greatest = high;
+    } else {
+        status = cf__fail_driver(place.driver, result, "cuCtxGetStreamPriorityRange", "cf_stream_priorities");
+    }
+    cf__leave(&place);
+    return status;
+}
+
+int cf_stream_device(cf_stream stream, int *device)
+{
+    if (!device)
+        return cf__fail(CF_EINVAL, "cf_stream_device: device is NULL");
+    struct cf__place place;
+    int status = cf__enter(&place, "cf_stream_device", stream);
+    if (status != CF_OK)
+        return status;
+    status = cf__place_device(&place, device);
     cf__leave(&place);
     return status;
 }
@@ -23,18 +91,27 @@ int cf_stream_destroy(cf_stream stream)
 {
     if (!stream)
         return CF_OK;
-    if (stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD)
+    if (cf__is_default(stream))
         return cf__fail(CF_EINVAL, "cf_stream_destroy: a default stream cannot be destroyed");
     struct cf__place place;
     int status = cf__enter(&place, "cf_stream_destroy", stream);
     if (status != CF_OK)
         return status;
-    CUresult result = place.driver->cuStreamDestroy(stream);
-    if (result != CUDA_SUCCESS)
-        status = cf__fail_driver(place.driver, result, "cuStreamDestroy", "cf_stream_destroy");
+    status = cf__check_wait("cf_stream_destroy", &place, stream);
+    if (status == CF_OK) {
+        int mode = cf__relax(place.driver);
+        CUresult result = place.driver->cuStreamDestroy(stream);
+        cf__unrelax(place.driver, mode);
+        if (result != CUDA_SUCCESS)
+            status = cf__fail_driver(place.driver, result, "cuStreamDestroy", "cf_stream_destroy");
+        else
+            cf__handle_drop(stream);
+    }
     cf__leave(&place);
     return status;
 }
+
+/* ---- Waiting and asking ---- */
 
 int cf_stream_sync(cf_stream stream)
 {
@@ -42,9 +119,16 @@ int cf_stream_sync(cf_stream stream)
     int status = cf__enter(&place, "cf_stream_sync", stream);
     if (status != CF_OK)
         return status;
-    CUresult result = place.driver->cuStreamSynchronize(stream);
-    if (result != CUDA_SUCCESS)
-        status = cf__fail_driver(place.driver, result, "cuStreamSynchronize", "cf_stream_sync");
+    status = cf__check_wait("cf_stream_sync", &place, stream);
+    if (status == CF_OK) {
+        int mode = cf__relax(place.driver);
+        CUresult result = place.driver->cuStreamSynchronize(stream);
+        cf__unrelax(place.driver, mode);
+        if (result != CUDA_SUCCESS)
+            status = cf__fail_driver(place.driver, result, "cuStreamSynchronize", "cf_stream_sync");
+        else
+            cf__note_waited(&place, stream);
+    }
     cf__leave(&place);
     return status;
 }
@@ -55,13 +139,38 @@ int cf_stream_query(cf_stream stream)
     int status = cf__enter(&place, "cf_stream_query", stream);
     if (status != CF_OK)
         return status;
-    CUresult result = place.driver->cuStreamQuery(stream);
-    if (result == CUDA_ERROR_NOT_READY)
-        status = CF_ENOTREADY;
-    else if (result != CUDA_SUCCESS)
-        status = cf__fail_driver(place.driver, result, "cuStreamQuery", "cf_stream_query");
+    status = cf__check_wait("cf_stream_query", &place, stream);
+    if (status == CF_OK) {
+        int mode = cf__relax(place.driver);
+        CUresult result = place.driver->cuStreamQuery(stream);
+        cf__unrelax(place.driver, mode);
+        if (result == CUDA_ERROR_NOT_READY)
+            status = CF_ENOTREADY;
+        else if (result != CUDA_SUCCESS)
+            status = cf__fail_driver(place.driver, result, "cuStreamQuery", "cf_stream_query");
+        else
+            cf__note_waited(&place, stream);
+    }
     cf__leave(&place);
     return status;
+}
+
+/* ---- Order ---- */
+
+static int is_capturing(const struct cf__place *place, cf_stream stream)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    return place->driver->cuStreamIsCapturing(stream, &status) == CUDA_SUCCESS &&
+           status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+/* An event of the other driver. Work on the CPU is done already, or has to wait here for a GPU's. */
+static int wait_across(const struct cf__place *place, cf_stream stream, cf_event event)
+{
+    if (is_capturing(place, stream))
+        return cf__fail(CF_ECAPTURE, "cf_stream_wait: a graph cannot wait for an event of another driver, of %s",
+                        cf__host_owns(event) ? "CF_HOST" : "a GPU");
+    return cf__host_owns(event) ? cf_event_query(event) : cf_event_sync(event);
 }
 
 int cf_stream_wait(cf_stream stream, cf_event event)
@@ -69,18 +178,33 @@ int cf_stream_wait(cf_stream stream, cf_event event)
     if (!event)
         return cf__fail(CF_EINVAL, "cf_stream_wait: event is NULL");
     struct cf__place place;
-    int status = cf__enter(&place, "cf_stream_wait", stream);
+    int status = cf__handle_check("cf_stream_wait", event);
+    if (status == CF_OK)
+        status = cf__enter(&place, "cf_stream_wait", stream);
     if (status != CF_OK)
         return status;
-    if (cf__host_owns(event) && !place.driver->is_host) {
-        status = cf_event_query(event); /* work on the CPU is done already, where the event is one */
-    } else if (!cf__host_owns(event) && place.driver->is_host) {
-        status = cf_event_sync(event); /* work on the CPU runs at once, so it has to wait here */
+    if (cf__host_owns(event) != place.driver->is_host) {
+        status = wait_across(&place, stream, event);
     } else {
         CUresult result = place.driver->cuStreamWaitEvent(stream, event, 0);
         if (result != CUDA_SUCCESS)
             status = cf__fail_driver(place.driver, result, "cuStreamWaitEvent", "cf_stream_wait");
     }
+    cf__leave(&place);
+    return status;
+}
+
+int cf_stream_call(cf_stream stream, cf_stream_function *function, void *data)
+{
+    if (!function)
+        return cf__fail(CF_EINVAL, "cf_stream_call: function is NULL");
+    struct cf__place place;
+    int status = cf__enter(&place, "cf_stream_call", stream);
+    if (status != CF_OK)
+        return status;
+    CUresult result = place.driver->cuLaunchHostFunc(stream, function, data);
+    if (result != CUDA_SUCCESS)
+        status = cf__fail_driver(place.driver, result, "cuLaunchHostFunc", "cf_stream_call");
     cf__leave(&place);
     return status;
 }

@@ -45,19 +45,21 @@ static int locate(const cf_symbol *symbol, const struct cf__place *place, size_t
 }
 
 /* The value may be memory of any kind that the device can read. */
-static int check_value(const cf_symbol *symbol, const struct cf__place *place, const void *value, size_t bytes)
+static int check_value(const cf_symbol *symbol, const struct cf__place *place, const void *value, size_t bytes,
+                       struct cf__memory *memory)
 {
-    struct cf__memory memory;
     int device, status = cf__place_device(place, &device);
     if (status != CF_OK)
         return status;
-    cf__locate(value, &memory);
-    if (memory.is_device && memory.device != device && device == CF_HOST)
+    status = cf__locate(symbol->function, value, memory);
+    if (status != CF_OK)
+        return status;
+    if (memory->is_device && memory->device != device && device == CF_HOST)
         return cf__fail(CF_EINVAL, "%s: the value is memory of device %d and the call runs on CF_HOST",
-                        symbol->function, memory.device);
-    if (memory.is_bounded && memory.left < bytes)
+                        symbol->function, memory->device);
+    if (memory->is_bounded && memory->left < bytes)
         return cf__fail(CF_EINVAL, "%s: %s has %zu bytes, and the allocation of the value ends after %zu bytes",
-                        symbol->function, symbol->name, bytes, memory.left);
+                        symbol->function, symbol->name, bytes, memory->left);
     return CF_OK;
 }
 
@@ -75,13 +77,9 @@ static CUresult fill(const struct cf__place *place, char *target, const unsigned
     return result;
 }
 
-static int is_read_at_once(const void *value, size_t bytes)
+static int is_read_at_once(const struct cf__memory *memory, size_t bytes)
 {
-    struct cf__memory memory;
-    if (bytes > CF_SYMBOL_AT_ONCE)
-        return 0;
-    cf__locate(value, &memory);
-    return !memory.is_device || memory.driver->is_host;
+    return bytes <= CF_SYMBOL_AT_ONCE && (!memory->is_device || memory->driver->is_host);
 }
 
 static int set(const char *function, cf_stream stream, const cf_symbol *symbol, const void *value, int is_async)
@@ -94,20 +92,27 @@ static int set(const char *function, cf_stream stream, const cf_symbol *symbol, 
     if (status != CF_OK)
         return status;
     void *target = NULL;
-    status = check_value(symbol, &place, value, bytes);
+    struct cf__memory memory;
+    status = check_value(symbol, &place, value, bytes, &memory);
     if (status == CF_OK)
         status = locate(symbol, &place, bytes, &target);
+    if (status == CF_OK && !is_async)
+        status = cf__check_wait(symbol->function, &place, NULL);
+    int mode = is_async ? -1 : cf__relax(place.driver);
     if (status == CF_OK) {
-        int at_once = is_async && is_read_at_once(value, bytes);
+        int at_once = is_async && is_read_at_once(&memory, bytes);
         const char *call = at_once ? "cuMemsetD8Async" : is_async ? "cuMemcpyAsync" : "cuMemcpy";
         CUresult result = at_once ? fill(&place, target, value, bytes, stream)
                                   : cf__copy(&place, target, value, bytes, is_async, stream);
         /* Copies within a device return early: wait, so that "done" is true of them too. */
-        if (result == CUDA_SUCCESS && !is_async)
+        if (result == CUDA_SUCCESS && !is_async) {
+            call = "cuStreamSynchronize";
             result = place.driver->cuStreamSynchronize(NULL);
+        }
         if (result != CUDA_SUCCESS)
             status = cf__fail_driver(place.driver, result, call, "%s: %zu bytes", symbol->function, bytes);
     }
+    cf__unrelax(place.driver, mode);
     cf__leave(&place);
     return status;
 }

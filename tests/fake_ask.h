@@ -10,8 +10,16 @@
 /* How often functions were called, and what the latest launch was. */
 struct fake_counts {
     int copy_2d, alloc_async, free_async, get_attribute, set_attribute, best_block, cooperative, launch;
+    int alloc, free;                                                     /* cuMemAlloc(), cuMemFree() */
+    int host_alloc, host_free;                                           /* cuMemHostAlloc(), cuMemFreeHost() */
+    int load, pool_create, host_function, graph_launch, peer_copy, copy; /* copy: of any kind but 2-D */
     unsigned int shared;
-    size_t alloc_bytes; /* that cuMemAllocAsync() was asked for last */
+    size_t alloc_bytes; /* that cuMemAllocAsync() or a pool was asked for last */
+    size_t host_bytes;  /* that cuMemHostAlloc() gave, all together */
+    size_t bytes_in,
+        bytes_out; /* copied from the memory of the CPU to that of a GPU, and back, by calls and in graphs */
+    size_t pool_used, pool_kept; /* bytes in allocations of pools, and those that pools keep beside them */
+    int priority;                /* of the stream that was created last */
     cf_dim3 grid, block;
 };
 

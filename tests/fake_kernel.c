@@ -91,10 +91,12 @@ CUresult fake_cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_opti
 {
     (void)jit_options, (void)jit_values, (void)jit_count, (void)options, (void)values, (void)count;
     TRY(fake_begin());
+    TRY(fake_unsafe());
     size_t size = code ? fatbin_size(code) : 0;
     if (size == 0)
         return fake_end(CUDA_ERROR_INVALID_IMAGE);
     TRY(fake.load);
+    fake_counts.load++;
     fake_dawdle();
     *library = fake_add(FAKE_LIBRARY, sizeof **library, NULL);
     (*library)->image = find_image(code, size);
@@ -105,8 +107,10 @@ CUresult fake_cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_opti
 CUresult fake_cuLibraryUnload(CUlibrary library)
 {
     TRY(fake_begin());
+    TRY(fake_unsafe());
     if (!fake_is_live(library, FAKE_LIBRARY))
         return fake_end(CUDA_ERROR_INVALID_HANDLE);
+    fake_drain_all();
     for (struct fake_object *object = fake_objects, *next; object; object = next) {
         next = object->next;
         if (object->kind == FAKE_FUNCTION && ((CUfunction)(void *)object)->kernel->library == library)
@@ -160,6 +164,7 @@ CUresult fake_cuLibraryGetGlobal(CUdeviceptr *pointer, size_t *bytes, CUlibrary 
 {
     CUcontext context;
     TRY(fake_begin());
+    TRY(fake_unsafe());
     if (!fake_is_live(library, FAKE_LIBRARY))
         return fake_end(CUDA_ERROR_INVALID_HANDLE);
     TRY(fake_current(&context));
@@ -191,6 +196,7 @@ CUresult fake_cuKernelGetFunction(CUfunction *function, CUkernel kernel)
 {
     CUcontext context;
     TRY(fake_begin());
+    TRY(fake_unsafe());
     if (!fake_is_live(kernel, FAKE_KERNEL))
         return fake_end(CUDA_ERROR_INVALID_HANDLE);
     TRY(fake_current(&context));
@@ -246,6 +252,21 @@ CUresult fake_cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction
         return fake_end(CUDA_ERROR_NOT_SUPPORTED); /* the library uses none of these */
     *grid = fake.resident;
     *block = FAKE_BEST_BLOCK;
+    return fake_end(CUDA_SUCCESS);
+}
+
+/* As many as the threads and the shared memory of a multiprocessor allow. */
+CUresult fake_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int threads, size_t shared)
+{
+    TRY(fake_begin());
+    TRY(check_function(function));
+    if (threads <= 0 || threads > 1024)
+        return fake_end(CUDA_ERROR_INVALID_VALUE);
+    size_t by_shared = shared ? ((size_t)fake.shared + 1024) / shared : 32;
+    int by_threads = 2048 / ((threads + 31) / 32 * 32);
+    *blocks = by_threads < 32 ? by_threads : 32;
+    if ((size_t)*blocks > by_shared)
+        *blocks = (int)by_shared;
     return fake_end(CUDA_SUCCESS);
 }
 
@@ -313,6 +334,10 @@ static void run_launch(CUcontext context, struct fake_work *work)
 {
     struct launch *launch = (struct launch *)work;
     const cf_kernel *kernel = launch->kernel;
+    if (!fake_is_live(launch->library, FAKE_LIBRARY)) { /* a graph may be there longer than what it launches */
+        fake_fail(context, CUDA_ERROR_ILLEGAL_ADDRESS);
+        return;
+    }
     size_t count = kernel->nparams, bytes = room_for_all(kernel);
     void **given = calloc(2 * count + 1, sizeof *given), **translated = given + count;
     char *copy = aligned_alloc(16, bytes + 16), *at = launch->values;

@@ -12,7 +12,10 @@
  *     devices=N  number of GPUs (2)                           load=N   result of cuLibraryLoadData
  *     cc=N       their compute capability (90); cc1=80 is     lacks=F  function that is not found; may be repeated
  *                that of device 1 alone                       oom=N    bytes of all allocations together (16 GiB)
- *     shared=N   bytes of shared memory of a block (232448)   resident=N   blocks that run at once (1056) */
+ *     shared=N   bytes of shared memory of a block (232448)   resident=N   blocks that run at once (1056)
+ *     peer=0     devices do not reach each other's memory     pageable=1   kernels reach ordinary host memory
+ *     pools=0    no stream-ordered allocation                 reset=1      a reset makes a device usable after a fault;
+ *                                                        2: it only says so */
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -22,17 +25,19 @@
 
 #include "fake_libcuda.h"
 
-#define CONTEXTS 32
-#define STACK 16
-
 #define EXPORT __attribute__((visibility("default")))
 EXPORT CUresult cuDriverGetVersion(int *version);
 EXPORT CUresult cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t flags, int *status);
 EXPORT fake_cuda_alive_function fake_cuda_alive;
 EXPORT fake_cuda_counts_function fake_cuda_counts;
 
-struct fake_settings fake = {
-    .version = 13000, .devices = 2, .memory = (size_t)16 << 30, .shared = 232448, .resident = 1056};
+struct fake_settings fake = {.version = 13000,
+                             .devices = 2,
+                             .memory = (size_t)16 << 30,
+                             .shared = 232448,
+                             .resident = 1056,
+                             .peers = 1,
+                             .pools = 1};
 struct fake_counts fake_counts;
 struct fake_object *fake_objects;
 
@@ -41,19 +46,6 @@ static char lacks[256]; /* ",cuA,cuB," */
 static int init_given;  /* init= was */
 static CUresult init_result;
 static int initialized;
-
-static struct CUctx_st contexts[CONTEXTS];
-static unsigned long long last_id;
-static CUresult failed[FAKE_DEVICES];
-static int lost; /* objects that went with their context and not by their owner */
-
-/* Contexts are kept with their id: a slot may hold another one later. */
-static _Thread_local struct {
-    CUcontext context;
-    unsigned long long id;
-} stack[STACK];
-static _Thread_local int depth;
-static _Thread_local CUstreamCaptureMode capture_mode; /* 0: global */
 
 /* ---- Settings ---- */
 
@@ -85,6 +77,14 @@ static void set(const char *name, const char *value)
         fake.shared = (int)number;
     } else if (is_number && strcmp(name, "resident") == 0) {
         fake.resident = (int)number;
+    } else if (is_number && strcmp(name, "peer") == 0) {
+        fake.peers = (int)number;
+    } else if (is_number && strcmp(name, "pageable") == 0) {
+        fake.pageable = (int)number;
+    } else if (is_number && strcmp(name, "pools") == 0) {
+        fake.pools = (int)number;
+    } else if (is_number && strcmp(name, "reset") == 0) {
+        fake.reset = (int)number;
     } else {
         fprintf(stderr, "FAKE_CUDA: %s=%s is no setting\n", name, value);
         abort();
@@ -144,13 +144,7 @@ EXPORT CUresult cuDriverGetVersion(int *version)
     return fake_cuDriverGetVersion(version);
 }
 
-struct report {
-    char *text;
-    size_t size, used;
-    int count;
-};
-
-__attribute__((format(printf, 3, 4))) static void report(struct report *to, int count, const char *format, ...)
+void fake_report(struct fake_report *to, int count, const char *format, ...)
 {
     to->count += count;
     if (to->used >= to->size)
@@ -164,35 +158,40 @@ __attribute__((format(printf, 3, 4))) static void report(struct report *to, int 
 /* The number of objects that were not given back, and one line of text for each; for dlsym(). */
 EXPORT int fake_cuda_alive(char *text, size_t size)
 {
-    struct report to = {.text = text, .size = size};
+    struct fake_report to = {.text = text, .size = size};
     if (size)
         *text = 0;
     pthread_mutex_lock(&lock);
-    for (int i = 0; i < CONTEXTS; i++)
-        if (contexts[i].references)
-            report(&to, (int)contexts[i].references, "%s context of device %d, retained %u times\n",
-                   contexts[i].is_primary ? "primary" : "created", contexts[i].device, contexts[i].references);
+    fake_report_contexts(&to);
     for (const struct fake_object *object = fake_objects; object; object = object->next)
         switch (object->kind) {
         case FAKE_ALLOCATION:
             if (((const struct fake_allocation *)object)->type == FAKE_GLOBAL)
                 break; /* goes with its library, too */
-            report(&to, 1, "%zu bytes on device %d\n", ((const struct fake_allocation *)object)->size,
-                   object->context->device);
+            if (((const struct fake_allocation *)object)->owners && !((const struct fake_allocation *)object)->is_given)
+                break; /* goes with its graphs */
+            fake_report(&to, 1, "%zu bytes on device %d\n", ((const struct fake_allocation *)object)->size,
+                        object->context->device);
             break;
         case FAKE_STREAM:
         case FAKE_EVENT:
-            report(&to, 1, "%s on device %d\n", object->kind == FAKE_STREAM ? "stream" : "event",
-                   object->context->device);
+            fake_report(&to, 1, "%s on device %d\n", object->kind == FAKE_STREAM ? "stream" : "event",
+                        object->context->device);
             break;
         case FAKE_LIBRARY:
-            report(&to, 1, "library\n");
+            fake_report(&to, 1, "library\n");
+            break;
+        case FAKE_POOL:
+            fake_report(&to, 1, "memory pool on device %d\n",
+                        ((const struct CUmemPoolHandle_st *)(const void *)object)->device);
+            break;
+        case FAKE_GRAPH:
+        case FAKE_EXEC:
+            fake_report(&to, 1, "%s\n", object->kind == FAKE_GRAPH ? "graph" : "executable graph");
             break;
         default: /* kernels and functions go with their library */
             break;
         }
-    if (lost)
-        report(&to, lost, "%d allocations, streams and events were lost with their context\n", lost);
     pthread_mutex_unlock(&lock);
     return to.count;
 }
@@ -204,8 +203,17 @@ EXPORT const struct fake_counts *fake_cuda_counts(void)
 
 /* ---- Calls and objects ---- */
 
+/* A function that the driver calls must not call it: the calling thread has the lock, or waits for who has it. */
+static CUresult abandon(void)
+{
+    fprintf(stderr, "a host function called the driver\n");
+    abort();
+}
+
 CUresult fake_begin(void)
 {
+    if (fake_is_in_callback())
+        return abandon();
     pthread_mutex_lock(&lock);
     return initialized ? CUDA_SUCCESS : FAKE_NOT_INITIALIZED;
 }
@@ -233,15 +241,21 @@ void *fake_add(enum fake_kind kind, size_t size, CUcontext context)
 void fake_remove(void *object)
 {
     struct fake_object **link = &fake_objects, *removed = object;
+    if (removed->kind == FAKE_STREAM)
+        fake_forget_stream(object);
     while (*link != removed)
         link = &(*link)->next;
     *link = removed->next;
+    if (removed->kind == FAKE_ALLOCATION)
+        fake_forget_pooled(object);
     if (removed->kind == FAKE_ALLOCATION && ((struct fake_allocation *)object)->type != FAKE_REGISTERED)
         free(((struct fake_allocation *)object)->memory);
-    if (removed->kind == FAKE_STREAM)
-        for (struct fake_object *other = fake_objects; other; other = other->next)
-            if (other->kind == FAKE_EVENT && ((CUevent)(void *)other)->stream == object)
-                ((CUevent)(void *)other)->stream = NULL;
+    if (removed->kind == FAKE_EVENT)
+        free(((CUevent)object)->nodes);
+    if (removed->kind == FAKE_GRAPH)
+        fake_release_graph(((CUgraph)object)->nodes);
+    if (removed->kind == FAKE_EXEC)
+        fake_release_graph(((CUgraphExec)object)->nodes);
     free(object);
 }
 
@@ -290,20 +304,35 @@ static const struct {
     {221, "CUDA_ERROR_JIT_COMPILER_NOT_FOUND", "PTX JIT compiler library not found"},
     {222, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION", "the provided PTX was compiled with an unsupported toolchain."},
     {300, "CUDA_ERROR_INVALID_SOURCE", "device kernel image is invalid"},
+    {217, "CUDA_ERROR_PEER_ACCESS_UNSUPPORTED", "peer access is not supported between these two devices"},
     {400, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
+    {401, "CUDA_ERROR_ILLEGAL_STATE", "the operation cannot be performed in the present state"},
     {500, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
     {600, "CUDA_ERROR_NOT_READY", "device not ready"},
     {700, "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"},
     {702, "CUDA_ERROR_LAUNCH_TIMEOUT", "the launch timed out and was terminated"},
+    {704, "CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED", "peer access is already enabled"},
+    {705, "CUDA_ERROR_PEER_ACCESS_NOT_ENABLED", "peer access has not been enabled"},
     {709, "CUDA_ERROR_CONTEXT_IS_DESTROYED", "context is destroyed"},
     {710, "CUDA_ERROR_ASSERT", "device-side assert triggered"},
     {714, "CUDA_ERROR_HARDWARE_STACK_ERROR", "hardware stack error"},
     {719, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
     {720, "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE", "too many blocks in cooperative launch"},
+    {800, "CUDA_ERROR_NOT_PERMITTED", "operation not permitted"},
     {801, "CUDA_ERROR_NOT_SUPPORTED", "operation not supported"},
     {803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", "system has unsupported display driver / cuda driver combination"},
     {804, "CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE", "forward compatibility was attempted on non supported HW"},
     {900, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "operation not permitted when stream is capturing"},
+    {901, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED", "operation failed due to a previous error during capture"},
+    {902, "CUDA_ERROR_STREAM_CAPTURE_MERGE", "operation would result in a merge of separate capture sequences"},
+    {903, "CUDA_ERROR_STREAM_CAPTURE_UNMATCHED", "capture was not ended in the same stream as it began"},
+    {904, "CUDA_ERROR_STREAM_CAPTURE_UNJOINED", "capturing stream has unjoined work"},
+    {905, "CUDA_ERROR_STREAM_CAPTURE_ISOLATION", "dependency created on uncaptured work in another stream"},
+    {906, "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT",
+     "operation would make the legacy stream depend on a capturing blocking stream"},
+    {907, "CUDA_ERROR_CAPTURED_EVENT", "operation not permitted on an event last recorded in a capturing stream"},
+    {908, "CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD",
+     "attempt to terminate a thread-local capture sequence from another thread"},
     {999, "CUDA_ERROR_UNKNOWN", "unknown error"},
 };
 
@@ -330,7 +359,7 @@ CUresult fake_cuGetErrorString(CUresult result, const char **text)
     return describe(result, &name, text);
 }
 
-static CUresult check_device(int device)
+CUresult fake_check_device(int device)
 {
     return device >= 0 && device < fake.devices ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
@@ -345,13 +374,13 @@ CUresult fake_cuDeviceGet(CUdevice *device, int ordinal)
 {
     TRY(fake_begin());
     *device = ordinal;
-    return fake_end(check_device(ordinal));
+    return fake_end(fake_check_device(ordinal));
 }
 
 CUresult fake_cuDeviceGetName(char *name, int size, CUdevice device)
 {
     TRY(fake_begin());
-    TRY(check_device(device));
+    TRY(fake_check_device(device));
     if (size <= 0)
         return fake_end(CUDA_ERROR_INVALID_VALUE);
     snprintf(name, (size_t)size, "Fake GPU %d", device);
@@ -361,224 +390,42 @@ CUresult fake_cuDeviceGetName(char *name, int size, CUdevice device)
 CUresult fake_cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device)
 {
     TRY(fake_begin());
-    TRY(check_device(device));
-    switch (attribute) {
-    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
-        *value = fake.capability[device] / 10;
-        break;
-    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
-        *value = fake.capability[device] % 10;
-        break;
-    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
-        *value = fake.shared;
-        break;
-    default:
-        return fake_end(CUDA_ERROR_INVALID_VALUE);
-    }
-    return fake_end(CUDA_SUCCESS);
-}
-
-CUresult fake_failed(CUcontext context)
-{
-    return failed[context->device];
-}
-
-void fake_fail(CUcontext context, CUresult result)
-{
-    failed[context->device] = result;
-}
-
-/* ---- Contexts ---- */
-
-static int context_is_live(CUcontext context)
-{
-    for (int i = 0; i < CONTEXTS; i++)
-        if (context == &contexts[i])
-            return context->references > 0;
-    return 0;
-}
-
-static CUcontext find_primary(int device)
-{
-    for (int i = 0; i < CONTEXTS; i++)
-        if (contexts[i].references && contexts[i].is_primary && contexts[i].device == device)
-            return &contexts[i];
-    return NULL;
-}
-
-static CUresult create_context(int device, int is_primary, CUcontext *context)
-{
-    if (failed[device] != CUDA_SUCCESS)
-        return failed[device];
-    fake_dawdle();
-    for (int i = 0; i < CONTEXTS; i++)
-        if (!contexts[i].references) {
-            CUcontext slot = *context = &contexts[i];
-            *slot = (struct CUctx_st){.device = device, .is_primary = is_primary, .references = 1, .id = ++last_id};
-            slot->legacy = (struct CUstream_st){.object = {NULL, FAKE_STREAM, slot}, .last = &slot->legacy.first};
-            return CUDA_SUCCESS;
+    TRY(fake_check_device(device));
+    const struct {
+        CUdevice_attribute attribute;
+        int value;
+    } known[] = {
+        {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, fake.capability[device] / 10},
+        {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, fake.capability[device] % 10},
+        {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, fake.shared},
+        {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1024},
+        {CU_DEVICE_ATTRIBUTE_WARP_SIZE, 32},
+        {CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK, 65536},
+        {CU_DEVICE_ATTRIBUTE_CLOCK_RATE, 1980000},
+        {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 132},
+        {CU_DEVICE_ATTRIBUTE_INTEGRATED, 0},
+        {CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, 3201000},
+        {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, 6144},
+        {CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, 62914560},
+        {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, 2048},
+        {CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT, 3},
+        {CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY, 1},
+        {CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, fake.pageable},
+        {CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH, 1},
+        {CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, fake.pools},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].attribute == attribute) {
+            *value = known[i].value;
+            return fake_end(CUDA_SUCCESS);
         }
-    return CUDA_ERROR_OUT_OF_MEMORY;
+    return fake_end(CUDA_ERROR_INVALID_VALUE);
 }
 
-void fake_drain_all(void)
-{
-    for (int i = 0; i < CONTEXTS; i++)
-        if (contexts[i].references)
-            fake_drain_context(&contexts[i]);
-}
-
-static void destroy_context(CUcontext context)
-{
-    fake_drain_all();
-    for (struct fake_object *object = fake_objects, *next; object; object = next) {
-        next = object->next;
-        if (object->context == context) {
-            int is_owned = object->kind != FAKE_FUNCTION && !(object->kind == FAKE_ALLOCATION &&
-                                                              ((struct fake_allocation *)object)->type == FAKE_GLOBAL);
-            lost += is_owned && failed[context->device] == CUDA_SUCCESS;
-            fake_remove(object);
-        }
-    }
-    context->references = 0;
-}
-
-CUresult fake_cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
+CUresult fake_cuDeviceTotalMem(size_t *bytes, CUdevice device)
 {
     TRY(fake_begin());
-    TRY(check_device(device));
-    TRY(failed[device]);
-    CUcontext primary = find_primary(device);
-    if (primary)
-        primary->references++;
-    else
-        TRY(create_context(device, 1, &primary));
-    *context = primary;
+    TRY(fake_check_device(device));
+    *bytes = fake.memory;
     return fake_end(CUDA_SUCCESS);
-}
-
-CUresult fake_cuDevicePrimaryCtxRelease(CUdevice device)
-{
-    TRY(fake_begin());
-    TRY(check_device(device));
-    CUcontext primary = find_primary(device);
-    if (!primary)
-        return fake_end(CUDA_ERROR_INVALID_CONTEXT);
-    if (primary->references > 1)
-        primary->references--;
-    else
-        destroy_context(primary);
-    return fake_end(CUDA_SUCCESS);
-}
-
-static void push(CUcontext context)
-{
-    if (depth == STACK)
-        abort();
-    stack[depth].context = context;
-    stack[depth++].id = context->id;
-}
-
-CUresult fake_cuCtxCreate(CUcontext *context, unsigned int flags, CUdevice device)
-{
-    (void)flags;
-    TRY(fake_begin());
-    TRY(check_device(device));
-    TRY(create_context(device, 0, context));
-    push(*context);
-    return fake_end(CUDA_SUCCESS);
-}
-
-CUresult fake_cuCtxDestroy(CUcontext context)
-{
-    TRY(fake_begin());
-    if (!context_is_live(context) || context->is_primary)
-        return fake_end(CUDA_ERROR_INVALID_CONTEXT);
-    destroy_context(context);
-    if (depth && stack[depth - 1].context == context)
-        depth--;
-    return fake_end(CUDA_SUCCESS);
-}
-
-static CUresult current(CUcontext *context)
-{
-    if (!depth)
-        return CUDA_ERROR_INVALID_CONTEXT;
-    *context = stack[depth - 1].context;
-    return context_is_live(*context) && (*context)->id == stack[depth - 1].id ? CUDA_SUCCESS
-                                                                              : FAKE_CONTEXT_IS_DESTROYED;
-}
-
-CUresult fake_current(CUcontext *context)
-{
-    CUresult result = current(context);
-    return result == CUDA_SUCCESS ? fake_failed(*context) : result;
-}
-
-CUresult fake_cuCtxGetCurrent(CUcontext *context)
-{
-    *context = depth ? stack[depth - 1].context : NULL;
-    return fake_end(fake_begin());
-}
-
-CUresult fake_cuCtxPushCurrent(CUcontext context)
-{
-    TRY(fake_begin());
-    if (!context)
-        return fake_end(CUDA_ERROR_INVALID_VALUE);
-    if (!context_is_live(context))
-        return fake_end(CUDA_ERROR_INVALID_CONTEXT);
-    push(context);
-    return fake_end(CUDA_SUCCESS);
-}
-
-CUresult fake_cuCtxPopCurrent(CUcontext *context)
-{
-    TRY(fake_begin());
-    if (!depth)
-        return fake_end(CUDA_ERROR_INVALID_CONTEXT);
-    depth--;
-    if (context)
-        *context = stack[depth].context;
-    return fake_end(CUDA_SUCCESS);
-}
-
-/* The device of a context and its id can be asked for when it has failed, too. */
-CUresult fake_cuCtxGetDevice(CUdevice *device)
-{
-    CUcontext context;
-    TRY(fake_begin());
-    TRY(current(&context));
-    *device = context->device;
-    return fake_end(CUDA_SUCCESS);
-}
-
-CUresult fake_cuCtxGetId(CUcontext context, unsigned long long *id)
-{
-    TRY(fake_begin());
-    if (!context)
-        TRY(current(&context));
-    if (!context_is_live(context))
-        return fake_end(CUDA_ERROR_INVALID_CONTEXT);
-    *id = context->id;
-    return fake_end(CUDA_SUCCESS);
-}
-
-CUresult fake_cuCtxSynchronize(void)
-{
-    CUcontext context;
-    TRY(fake_begin());
-    TRY(fake_current(&context));
-    fake_drain_context(context);
-    return fake_end(fake_failed(context));
-}
-
-CUresult fake_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
-{
-    CUstreamCaptureMode before = capture_mode;
-    if (*mode > CU_STREAM_CAPTURE_MODE_RELAXED)
-        return CUDA_ERROR_INVALID_VALUE;
-    capture_mode = *mode;
-    *mode = before;
-    return fake_end(fake_begin());
 }

@@ -17,6 +17,8 @@ static void run_one(CUstream stream)
         stream->last = &stream->first;
     if (fake_failed(stream->object.context) == CUDA_SUCCESS)
         work->run(stream->object.context, work);
+    if (work->destroy)
+        work->destroy(work);
     free(work);
     stream->done++;
 }
@@ -51,6 +53,8 @@ void fake_drain_context(CUcontext context)
 void *fake_submit(CUstream stream, void (*run)(CUcontext context, struct fake_work *work), size_t size)
 {
     CUcontext context = stream->object.context;
+    if (stream->capture)
+        return fake_add_node(stream, run, size);
     if (stream == &context->legacy)
         fake_drain_default(context);
     else if (!(stream->flags & CU_STREAM_NON_BLOCKING))
@@ -76,7 +80,7 @@ static int poll(CUstream stream, uint64_t position)
 
 /* ---- Streams ---- */
 
-CUresult fake_stream(CUstream handle, CUstream *stream)
+CUresult fake_find_stream(CUstream handle, CUstream *stream)
 {
     /* The per-thread default stream is the legacy one here, which orders it more than it has to be. */
     if (!handle || handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD) {
@@ -92,7 +96,31 @@ CUresult fake_stream(CUstream handle, CUstream *stream)
     return fake_failed(handle->object.context);
 }
 
-CUresult fake_cuStreamCreate(CUstream *stream, unsigned int flags)
+CUresult fake_stream(CUstream handle, CUstream *stream)
+{
+    CUresult result = fake_find_stream(handle, stream);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (*stream == &(*stream)->object.context->legacy)
+        return fake_implicit((*stream)->object.context, 1);
+    return (*stream)->capture && (*stream)->capture->is_broken ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : CUDA_SUCCESS;
+}
+
+#define GREATEST_PRIORITY (-5)
+
+CUresult fake_cuCtxGetStreamPriorityRange(int *least, int *greatest)
+{
+    CUcontext context;
+    TRY(fake_begin());
+    TRY(fake_current(&context));
+    if (least)
+        *least = 0;
+    if (greatest)
+        *greatest = GREATEST_PRIORITY;
+    return fake_end(CUDA_SUCCESS);
+}
+
+CUresult fake_cuStreamCreateWithPriority(CUstream *stream, unsigned int flags, int priority)
 {
     CUcontext context;
     TRY(fake_begin());
@@ -102,7 +130,14 @@ CUresult fake_cuStreamCreate(CUstream *stream, unsigned int flags)
     *stream = fake_add(FAKE_STREAM, sizeof **stream, context);
     (*stream)->flags = flags;
     (*stream)->last = &(*stream)->first;
+    (*stream)->priority = priority > 0 ? 0 : priority < GREATEST_PRIORITY ? GREATEST_PRIORITY : priority;
+    fake_counts.priority = (*stream)->priority;
     return fake_end(CUDA_SUCCESS);
+}
+
+CUresult fake_cuStreamCreate(CUstream *stream, unsigned int flags)
+{
+    return fake_cuStreamCreateWithPriority(stream, flags, 0);
 }
 
 CUresult fake_cuStreamDestroy(CUstream stream)
@@ -112,15 +147,24 @@ CUresult fake_cuStreamDestroy(CUstream stream)
         return fake_end(CUDA_ERROR_INVALID_HANDLE);
     TRY(fake_failed(stream->object.context));
     fake_drain_all();
-    fake_remove(stream);
+    fake_remove(stream); /* ends a capture that it is in the origin of */
     return fake_end(CUDA_SUCCESS);
+}
+
+/* What a wait and a query have in common. */
+static CUresult waitable(CUstream handle, CUstream *stream)
+{
+    CUresult result = fake_find_stream(handle, stream);
+    if (result == CUDA_SUCCESS && *stream == &(*stream)->object.context->legacy)
+        result = fake_implicit((*stream)->object.context, 1);
+    return result == CUDA_SUCCESS ? fake_capture_wait(*stream) : result;
 }
 
 CUresult fake_cuStreamSynchronize(CUstream handle)
 {
     CUstream stream;
     TRY(fake_begin());
-    TRY(fake_stream(handle, &stream));
+    TRY(waitable(handle, &stream));
     fake_drain(stream, stream->submitted);
     return fake_end(fake_failed(stream->object.context));
 }
@@ -129,7 +173,7 @@ CUresult fake_cuStreamQuery(CUstream handle)
 {
     CUstream stream;
     TRY(fake_begin());
-    TRY(fake_stream(handle, &stream));
+    TRY(waitable(handle, &stream));
     return fake_end(poll(stream, stream->submitted) ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS);
 }
 
@@ -137,7 +181,7 @@ CUresult fake_cuStreamGetCtx(CUstream handle, CUcontext *context)
 {
     CUstream stream;
     TRY(fake_begin());
-    TRY(fake_stream(handle, &stream));
+    TRY(fake_find_stream(handle, &stream));
     *context = stream->object.context;
     return fake_end(CUDA_SUCCESS);
 }
@@ -147,6 +191,13 @@ CUresult fake_cuStreamGetCtx(CUstream handle, CUcontext *context)
 static CUresult check_event(CUevent event)
 {
     return fake_is_live(event, FAKE_EVENT) ? fake_failed(event->object.context) : CUDA_ERROR_INVALID_HANDLE;
+}
+
+/* One in a capture marks a place in a graph and no time. */
+static CUresult check_mark(CUevent event)
+{
+    CUresult result = check_event(event);
+    return result == CUDA_SUCCESS && event->captured_in ? CUDA_ERROR_CAPTURED_EVENT : result;
 }
 
 /* Its stream is forgotten when that is destroyed, which lets its work finish. */
@@ -160,9 +211,10 @@ CUresult fake_cuEventCreate(CUevent *event, unsigned int flags)
     CUcontext context;
     TRY(fake_begin());
     TRY(fake_current(&context));
-    if (flags != CU_EVENT_DEFAULT)
+    if (flags & ~(unsigned int)CU_EVENT_DISABLE_TIMING)
         return fake_end(CUDA_ERROR_NOT_SUPPORTED); /* the library uses no others */
     *event = fake_add(FAKE_EVENT, sizeof **event, context);
+    (*event)->has_no_time = flags & CU_EVENT_DISABLE_TIMING;
     return fake_end(CUDA_SUCCESS);
 }
 
@@ -199,6 +251,11 @@ CUresult fake_cuEventRecord(CUevent event, CUstream handle)
         return fake_end(CUDA_ERROR_INVALID_HANDLE);
     if (event->stream)
         fake_drain(event->stream, event->position); /* so that its marks are set in order */
+    fake_capture_event(stream, event);
+    if (stream->capture) {
+        event->stream = NULL;
+        return fake_end(CUDA_SUCCESS);
+    }
     ((struct mark *)fake_submit(stream, run_mark, sizeof(struct mark)))->event = event;
     event->recorded = 1;
     event->stream = stream;
@@ -219,25 +276,31 @@ static void run_barrier(CUcontext context, struct fake_work *work)
     fake_drain(barrier->stream, barrier->position);
 }
 
+void fake_follow(CUstream stream, CUstream other, uint64_t position)
+{
+    struct barrier *barrier = fake_submit(stream, run_barrier, sizeof *barrier);
+    barrier->stream = other;
+    barrier->position = position;
+}
+
 CUresult fake_cuStreamWaitEvent(CUstream handle, CUevent event, unsigned int flags)
 {
     CUstream stream;
+    int is_captured;
     (void)flags;
     TRY(fake_begin());
     TRY(check_event(event));
     TRY(fake_stream(handle, &stream));
-    if (!is_done(event)) {
-        struct barrier *barrier = fake_submit(stream, run_barrier, sizeof *barrier);
-        barrier->stream = event->stream;
-        barrier->position = event->position;
-    }
+    TRY(fake_capture_follow(stream, event, &is_captured));
+    if (!is_captured && !is_done(event))
+        fake_follow(stream, event->stream, event->position);
     return fake_end(CUDA_SUCCESS);
 }
 
 CUresult fake_cuEventSynchronize(CUevent event)
 {
     TRY(fake_begin());
-    TRY(check_event(event));
+    TRY(check_mark(event));
     if (event->stream)
         fake_drain(event->stream, event->position);
     return fake_end(fake_failed(event->object.context));
@@ -246,16 +309,17 @@ CUresult fake_cuEventSynchronize(CUevent event)
 CUresult fake_cuEventQuery(CUevent event)
 {
     TRY(fake_begin());
-    TRY(check_event(event));
+    TRY(check_mark(event));
     return fake_end(event->stream && poll(event->stream, event->position) ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS);
 }
 
 CUresult fake_cuEventElapsedTime(float *milliseconds, CUevent start, CUevent stop)
 {
     TRY(fake_begin());
-    TRY(check_event(start));
-    TRY(check_event(stop));
-    if (!start->recorded || !stop->recorded || start->object.context != stop->object.context)
+    TRY(check_mark(start));
+    TRY(check_mark(stop));
+    if (start->has_no_time || stop->has_no_time || !start->recorded || !stop->recorded ||
+        start->object.context != stop->object.context)
         return fake_end(CUDA_ERROR_INVALID_HANDLE);
     if (!(is_done(start) && is_done(stop)))
         return fake_end(CUDA_ERROR_NOT_READY);

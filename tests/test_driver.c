@@ -54,6 +54,17 @@ CF__MEMCPY2D_FIELDS(COMPARE)
 #undef COMPARE
 _Static_assert(sizeof(struct our_memcpy2d) == sizeof(CUDA_MEMCPY2D), "CUDA_MEMCPY2D has another size");
 
+#define DECLARE(type, name) type name;
+struct our_access {
+    CF__ACCESS_FIELDS(DECLARE)
+};
+#undef DECLARE
+#define COMPARE(type, name)                                                                                            \
+    _Static_assert(offsetof(struct our_access, name) == offsetof(CUmemAccessDesc, name), #name " lies elsewhere");
+CF__ACCESS_FIELDS(COMPARE)
+#undef COMPARE
+_Static_assert(sizeof(struct our_access) == sizeof(CUmemAccessDesc), "CUmemAccessDesc has another size");
+
 static void driver_declarations_all_were_compared(void **state)
 {
     (void)state;

@@ -1,0 +1,619 @@
+/* host_graph.c - capture and graphs of the CPU driver. A graph is the list of the nodes in the order in which they were
+ * captured, which holds every dependency between them, and a run of it goes through the list. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "host_driver.h"
+
+/* What a graph and the executable graphs made of it share; it does not change once it is captured. */
+struct cf__host_graph {
+    int owners; /* handles, runs, and nodes of other graphs; under the lock */
+    int execs;  /* executable graphs among them */
+    int has_memory;
+    pid_t runs_in; /* process that is running it; 0: none. A child of fork() does not wait for its parent's run. */
+    size_t count;
+    struct cf__host_node *first, **last;
+};
+
+/* A capture that was begun and not ended; under the lock. */
+struct cf__host_capture {
+    struct cf__host_capture *next;
+    uint64_t number; /* counts from 1 */
+    CUstreamCaptureMode mode;
+    pthread_t thread;
+    int is_broken;
+    struct cf__host_handle *origin, *streams; /* that take part */
+    struct cf__host_graph *graph;
+};
+static struct cf__host_capture *captures;
+static uint64_t capture_count;
+
+static _Thread_local CUstreamCaptureMode thread_mode; /* 0: global */
+
+/* ---- Graphs ---- */
+
+/* With the lock. */
+static void release(struct cf__host_graph *graph)
+{
+    if (--graph->owners > 0)
+        return;
+    for (struct cf__host_node *node = graph->first, *next; node; node = next) {
+        next = node->next;
+        if (node->destroy)
+            node->destroy(node);
+        free(node);
+    }
+    free(graph);
+}
+
+/* A handle that owns `graph`; the caller's ownership goes to it, or is given back where there is no handle left. */
+static CUresult handle_of(enum cf__host_kind kind, struct cf__host_graph *graph, void **handle)
+{
+    struct cf__host_handle *slot;
+    CUresult result = cf__host_handle_create(kind, handle, &slot);
+    cf__host_lock();
+    if (result == CUDA_SUCCESS) {
+        slot->graph = graph;
+    } else {
+        graph->execs -= kind == CF__HOST_EXEC;
+        release(graph);
+    }
+    cf__host_unlock();
+    return result;
+}
+
+/* ---- Sets of nodes ---- */
+
+static int has_all(const struct cf__host_nodes *nodes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!nodes || i / 64 >= nodes->words || !(nodes->bits[i / 64] >> i % 64 & 1))
+            return 0;
+    return 1;
+}
+
+/* Makes room for `words`; 0 where there is no memory. */
+static int grow(struct cf__host_nodes **nodes, size_t words)
+{
+    size_t before = *nodes ? (*nodes)->words : 0;
+    if (before >= words)
+        return 1;
+    words = words < 2 * before ? 2 * before : words;
+    struct cf__host_nodes *larger = realloc(*nodes, sizeof *larger + words * sizeof larger->bits[0]);
+    if (!larger)
+        return 0;
+    memset(larger->bits + before, 0, (words - before) * sizeof larger->bits[0]);
+    larger->words = words;
+    *nodes = larger;
+    return 1;
+}
+
+static int unite(struct cf__host_nodes **nodes, const struct cf__host_nodes *others)
+{
+    if (!others)
+        return 1;
+    if (!grow(nodes, others->words))
+        return 0;
+    for (size_t i = 0; i < others->words; i++)
+        (*nodes)->bits[i] |= others->bits[i];
+    return 1;
+}
+
+static void clear(struct cf__host_nodes **nodes)
+{
+    free(*nodes);
+    *nodes = NULL;
+}
+
+/* ---- Captures; all of it with the lock ---- */
+
+static CUresult spoil(struct cf__host_capture *capture, CUresult result)
+{
+    if (capture)
+        capture->is_broken = 1;
+    return result;
+}
+
+static void join(struct cf__host_capture *capture, struct cf__host_handle *stream)
+{
+    stream->next_captured = capture->streams;
+    capture->streams = stream;
+    __atomic_store_n(&stream->capture, capture, __ATOMIC_RELEASE);
+}
+
+static void leave(struct cf__host_handle *stream)
+{
+    struct cf__host_handle **link = &stream->capture->streams;
+    while (*link != stream)
+        link = &(*link)->next_captured;
+    *link = stream->next_captured;
+    clear(&stream->nodes);
+    __atomic_store_n(&stream->capture, NULL, __ATOMIC_RELEASE);
+}
+
+static struct cf__host_graph *finish(struct cf__host_capture *capture)
+{
+    struct cf__host_graph *graph = capture->graph;
+    struct cf__host_capture **link = &captures;
+    while (*link != capture)
+        link = &(*link)->next;
+    *link = capture->next;
+    while (capture->streams)
+        leave(capture->streams);
+    free(capture);
+    return graph;
+}
+
+static struct cf__host_capture *find_capture(uint64_t number)
+{
+    struct cf__host_capture *capture = captures;
+    while (capture && capture->number != number)
+        capture = capture->next;
+    return capture;
+}
+
+static CUresult add(struct cf__host_handle *stream, struct cf__host_node *node)
+{
+    struct cf__host_capture *capture = stream->capture;
+    if (!capture || capture->is_broken)
+        return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    struct cf__host_graph *graph = capture->graph;
+    if (!grow(&stream->nodes, graph->count / 64 + 1))
+        return spoil(capture, CUDA_ERROR_OUT_OF_MEMORY);
+    stream->nodes->bits[graph->count / 64] |= (uint64_t)1 << graph->count % 64;
+    graph->count++;
+    node->next = NULL;
+    *graph->last = node;
+    graph->last = &node->next;
+    return CUDA_SUCCESS;
+}
+
+CUresult cf__host_capture_add(struct cf__host_handle *stream, struct cf__host_node *node)
+{
+    cf__host_lock();
+    CUresult result = node ? add(stream, node) : spoil(stream->capture, CUDA_ERROR_OUT_OF_MEMORY);
+    if (result != CUDA_SUCCESS && node && node->destroy)
+        node->destroy(node);
+    cf__host_unlock();
+    if (result != CUDA_SUCCESS)
+        free(node);
+    return result;
+}
+
+CUresult cf__host_enqueue(CUstream stream, struct cf__host_node *node, size_t size)
+{
+    struct cf__host_handle *slot;
+    CUresult result = cf__host_stream(stream, &slot);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!cf__host_is_captured(slot))
+        return node->run(node);
+    struct cf__host_node *copy = malloc(size);
+    return cf__host_capture_add(slot, copy ? memcpy(copy, node, size) : NULL);
+}
+
+CUresult cf__host_capture_break(struct cf__host_handle *stream)
+{
+    cf__host_lock();
+    CUresult result = spoil(stream->capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    cf__host_unlock();
+    return result;
+}
+
+void cf__host_handle_drop(struct cf__host_handle *slot)
+{
+    if (slot->kind == CF__HOST_STREAM && slot->capture && slot->capture->origin == slot)
+        release(finish(slot->capture));
+    else if (slot->kind == CF__HOST_STREAM && slot->capture)
+        leave(slot); /* what it did and nobody waited for is found at the capture's end */
+    if (slot->graph) {
+        slot->graph->execs -= slot->kind == CF__HOST_EXEC;
+        release(slot->graph);
+    }
+    clear(&slot->nodes);
+}
+
+static CUresult begin(struct cf__host_handle *stream, CUstreamCaptureMode mode)
+{
+    if (stream->capture)
+        return CUDA_ERROR_ILLEGAL_STATE;
+    struct cf__host_capture *capture = calloc(1, sizeof *capture);
+    struct cf__host_graph *graph = calloc(1, sizeof *graph);
+    if (!capture || !graph) {
+        free(capture);
+        free(graph);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    graph->owners = 1;
+    graph->last = &graph->first;
+    *capture = (struct cf__host_capture){.next = captures,
+                                         .number = ++capture_count,
+                                         .mode = mode,
+                                         .thread = pthread_self(),
+                                         .origin = stream,
+                                         .graph = graph};
+    captures = capture;
+    join(capture, stream);
+    return CUDA_SUCCESS;
+}
+
+CUresult cf__host_cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode)
+{
+    struct cf__host_handle *slot;
+    CUresult result = cf__host_stream(stream, &slot);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!slot)
+        return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    if (mode > CU_STREAM_CAPTURE_MODE_RELAXED)
+        return CUDA_ERROR_INVALID_VALUE;
+    cf__host_lock();
+    result = begin(slot, mode);
+    cf__host_unlock();
+    return result;
+}
+
+/* The graph of a capture that ends; NULL where that fails, and the capture may go on then. */
+static CUresult end(struct cf__host_handle *stream, struct cf__host_graph **graph)
+{
+    struct cf__host_capture *capture = stream->capture;
+    if (!capture)
+        return CUDA_ERROR_ILLEGAL_STATE;
+    if (capture->origin != stream)
+        return spoil(capture, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
+    if (capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED && !pthread_equal(capture->thread, pthread_self()))
+        return CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
+    CUresult result = capture->is_broken                              ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
+                      : has_all(stream->nodes, capture->graph->count) ? CUDA_SUCCESS
+                                                                      : CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
+    *graph = finish(capture);
+    if (result != CUDA_SUCCESS)
+        release(*graph);
+    return result;
+}
+
+CUresult cf__host_cuStreamEndCapture(CUstream stream, CUgraph *graph)
+{
+    struct cf__host_handle *slot;
+    struct cf__host_graph *captured = NULL;
+    void *handle;
+    *graph = NULL;
+    CUresult result = cf__host_stream(stream, &slot);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!slot)
+        return CUDA_ERROR_ILLEGAL_STATE;
+    cf__host_lock();
+    result = end(slot, &captured);
+    cf__host_unlock();
+    if (result == CUDA_SUCCESS)
+        result = handle_of(CF__HOST_GRAPH, captured, &handle);
+    if (result == CUDA_SUCCESS)
+        *graph = handle;
+    return result;
+}
+
+CUresult cf__host_cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status)
+{
+    struct cf__host_handle *slot;
+    CUresult result = cf__host_stream(stream, &slot);
+    cf__host_lock();
+    *status = result != CUDA_SUCCESS || !slot || !slot->capture ? CU_STREAM_CAPTURE_STATUS_NONE
+              : slot->capture->is_broken                        ? CU_STREAM_CAPTURE_STATUS_INVALIDATED
+                                                                : CU_STREAM_CAPTURE_STATUS_ACTIVE;
+    cf__host_unlock();
+    return result;
+}
+
+/* Memory of the CPU needs no care while a stream is captured: the mode is kept, and asked by nobody. */
+CUresult cf__host_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
+{
+    CUstreamCaptureMode before = thread_mode;
+    if (*mode > CU_STREAM_CAPTURE_MODE_RELAXED)
+        return CUDA_ERROR_INVALID_VALUE;
+    thread_mode = *mode;
+    *mode = before;
+    return CUDA_SUCCESS;
+}
+
+/* ---- Events in captures ---- */
+
+static CUresult record(struct cf__host_handle *event, struct cf__host_handle *stream)
+{
+    struct cf__host_capture *capture = stream ? stream->capture : NULL;
+    uint64_t number = capture ? capture->number : 0;
+    if (capture && capture->is_broken)
+        return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    clear(&event->nodes);
+    if (capture && !unite(&event->nodes, stream->nodes))
+        return spoil(capture, CUDA_ERROR_OUT_OF_MEMORY);
+    if (!capture) {
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        int64_t time = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+        __atomic_store_n(&event->time, time ? time : 1, __ATOMIC_RELAXED);
+    }
+    __atomic_store_n(&event->captured_in, number, __ATOMIC_RELAXED);
+    return CUDA_SUCCESS;
+}
+
+CUresult cf__host_cuEventRecord(CUevent event, CUstream stream)
+{
+    struct cf__host_handle *slot, *mark = cf__host_handle(event, CF__HOST_EVENT);
+    CUresult result = mark ? cf__host_stream(stream, &slot) : CUDA_ERROR_INVALID_HANDLE;
+    if (result != CUDA_SUCCESS)
+        return result;
+    cf__host_lock();
+    result = record(mark, slot);
+    cf__host_unlock();
+    return result;
+}
+
+/* Where event and stream are of one capture, or the event draws the stream into its own. */
+static CUresult wait_for(struct cf__host_handle *stream, struct cf__host_handle *event)
+{
+    struct cf__host_capture *own = stream ? stream->capture : NULL;
+    if (!event->captured_in)
+        return own ? spoil(own, CUDA_ERROR_STREAM_CAPTURE_ISOLATION) : CUDA_SUCCESS;
+    struct cf__host_capture *capture = find_capture(event->captured_in);
+    if (!capture)
+        return spoil(own, CUDA_ERROR_CAPTURED_EVENT);
+    if (!stream)
+        return spoil(capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    if (own && own != capture)
+        return spoil(capture, spoil(own, CUDA_ERROR_STREAM_CAPTURE_MERGE));
+    if (capture->is_broken)
+        return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    if (!unite(&stream->nodes, event->nodes))
+        return spoil(capture, CUDA_ERROR_OUT_OF_MEMORY);
+    if (!own)
+        join(capture, stream);
+    return CUDA_SUCCESS;
+}
+
+CUresult cf__host_cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags)
+{
+    (void)flags;
+    struct cf__host_handle *slot, *mark = cf__host_handle(event, CF__HOST_EVENT);
+    CUresult result = mark ? cf__host_stream(stream, &slot) : CUDA_ERROR_INVALID_HANDLE;
+    if (result != CUDA_SUCCESS)
+        return result;
+    cf__host_lock();
+    result = wait_for(slot, mark);
+    cf__host_unlock();
+    return result;
+}
+
+/* ---- Nodes ---- */
+
+struct call {
+    struct cf__host_node node;
+    void (*function)(void *data);
+    void *data;
+};
+
+static CUresult run_call(struct cf__host_node *node)
+{
+    const struct call *call = (const struct call *)node;
+    call->function(call->data);
+    return CUDA_SUCCESS;
+}
+
+CUresult cf__host_cuLaunchHostFunc(CUstream stream, void (*function)(void *data), void *data)
+{
+    struct call call = {{.run = run_call}, function, data};
+    return function ? cf__host_enqueue(stream, &call.node, sizeof call) : CUDA_ERROR_INVALID_VALUE;
+}
+
+struct memory {
+    struct cf__host_node node;
+    struct cf__host_block *block;
+};
+
+static CUresult run_alloc(struct cf__host_node *node)
+{
+    cf__host_lock();
+    ((struct memory *)node)->block->is_allocated = 1;
+    cf__host_unlock();
+    return CUDA_SUCCESS;
+}
+
+static CUresult run_free(struct cf__host_node *node)
+{
+    cf__host_lock();
+    ((struct memory *)node)->block->is_allocated = 0;
+    cf__host_unlock();
+    return CUDA_SUCCESS;
+}
+
+static void destroy_memory(struct cf__host_node *node)
+{
+    cf__host_block_release(((struct memory *)node)->block);
+}
+
+static CUresult add_memory(CUstream stream, CUresult (*run)(struct cf__host_node *node), struct cf__host_block *block)
+{
+    struct cf__host_handle *slot = cf__host_handle(stream, CF__HOST_STREAM);
+    struct memory *memory = malloc(sizeof *memory);
+    if (!memory) {
+        cf__host_lock();
+        cf__host_block_release(block);
+        cf__host_unlock();
+        return cf__host_capture_add(slot, NULL);
+    }
+    *memory = (struct memory){{.run = run, .destroy = destroy_memory}, block};
+    return cf__host_capture_add(slot, &memory->node);
+}
+
+CUresult cf__host_capture_alloc(CUstream stream, CUdeviceptr *pointer, size_t bytes)
+{
+    struct cf__host_block *block;
+    CUresult result = cf__host_block_create(&block, bytes);
+    if (result != CUDA_SUCCESS)
+        return result;
+    CUdeviceptr address = block->address;
+    result = add_memory(stream, run_alloc, block);
+    if (result != CUDA_SUCCESS)
+        return result;
+    cf__host_lock();
+    struct cf__host_handle *slot = cf__host_handle(stream, CF__HOST_STREAM);
+    if (slot && slot->capture)
+        slot->capture->graph->has_memory = 1;
+    cf__host_unlock();
+    *pointer = address;
+    return CUDA_SUCCESS;
+}
+
+/* A graph frees what a graph has allocated. */
+CUresult cf__host_capture_free(CUstream stream, CUdeviceptr pointer)
+{
+    cf__host_lock();
+    struct cf__host_block *block = cf__host_block_find(pointer);
+    int is_free = block && !block->has_end;
+    if (is_free) {
+        block->owners++;
+        block->has_end = 1;
+    }
+    cf__host_unlock();
+    return is_free ? add_memory(stream, run_free, block) : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* ---- Executable graphs ---- */
+
+/* With the lock, of which it lets go while it waits: one run at a time. */
+static void wait_for_run(struct cf__host_graph *graph)
+{
+    while (graph->runs_in && graph->runs_in == getpid()) {
+        cf__host_unlock();
+        nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
+        cf__host_lock();
+    }
+}
+
+/* With the lock: memory that is still allocated since the last run cannot be allocated again. */
+static CUresult check_memory(const struct cf__host_graph *graph)
+{
+    for (const struct cf__host_node *node = graph->has_memory ? graph->first : NULL; node; node = node->next)
+        if (node->run == run_alloc && ((const struct memory *)node)->block->is_allocated)
+            return CUDA_ERROR_INVALID_VALUE;
+    return CUDA_SUCCESS;
+}
+
+/* Runs a graph that the caller owns. */
+static CUresult run(struct cf__host_graph *graph)
+{
+    cf__host_lock();
+    wait_for_run(graph);
+    CUresult result = check_memory(graph);
+    if (result == CUDA_SUCCESS)
+        graph->runs_in = getpid();
+    cf__host_unlock();
+    if (result != CUDA_SUCCESS)
+        return result;
+    for (struct cf__host_node *node = graph->first; node && result == CUDA_SUCCESS; node = node->next)
+        result = node->run(node);
+    cf__host_lock();
+    graph->runs_in = 0;
+    cf__host_unlock();
+    return result;
+}
+
+CUresult cf__host_cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long flags)
+{
+    void *handle;
+    CUresult result = flags ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+    cf__host_lock();
+    const struct cf__host_handle *slot = cf__host_handle(graph, CF__HOST_GRAPH);
+    struct cf__host_graph *shared = slot ? slot->graph : NULL;
+    if (!shared)
+        result = CUDA_ERROR_INVALID_VALUE;
+    else if (shared->has_memory && shared->execs)
+        result = CUDA_ERROR_NOT_SUPPORTED; /* two would allocate at one address */
+    if (result == CUDA_SUCCESS) {
+        shared->owners++;
+        shared->execs++;
+    }
+    cf__host_unlock();
+    if (result != CUDA_SUCCESS)
+        return result;
+    result = handle_of(CF__HOST_EXEC, shared, &handle);
+    if (result == CUDA_SUCCESS)
+        *exec = handle;
+    return result;
+}
+
+static CUresult destroy(const void *handle, enum cf__host_kind kind)
+{
+    cf__host_lock();
+    struct cf__host_handle *slot = cf__host_handle(handle, kind);
+    if (slot)
+        cf__host_handle_free(slot);
+    cf__host_unlock();
+    return slot ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cf__host_cuGraphDestroy(CUgraph graph)
+{
+    return destroy(graph, CF__HOST_GRAPH);
+}
+
+CUresult cf__host_cuGraphExecDestroy(CUgraphExec exec)
+{
+    return destroy(exec, CF__HOST_EXEC);
+}
+
+/* A graph that is launched into a captured stream becomes a node of the other. */
+struct child {
+    struct cf__host_node node;
+    struct cf__host_graph *graph;
+};
+
+static CUresult run_child(struct cf__host_node *node)
+{
+    return run(((struct child *)node)->graph);
+}
+
+static void destroy_child(struct cf__host_node *node)
+{
+    release(((struct child *)node)->graph);
+}
+
+/* Takes over the caller's ownership. */
+static CUresult add_child(struct cf__host_handle *stream, struct cf__host_graph *graph)
+{
+    struct child *child = malloc(sizeof *child);
+    if (child) {
+        *child = (struct child){{.run = run_child, .destroy = destroy_child}, graph};
+        return cf__host_capture_add(stream, &child->node);
+    }
+    cf__host_lock();
+    release(graph);
+    cf__host_unlock();
+    return cf__host_capture_add(stream, NULL);
+}
+
+CUresult cf__host_cuGraphLaunch(CUgraphExec exec, CUstream stream)
+{
+    struct cf__host_handle *slot;
+    CUresult result = cf__host_stream(stream, &slot);
+    if (result != CUDA_SUCCESS)
+        return result;
+    cf__host_lock();
+    const struct cf__host_handle *of_exec = cf__host_handle(exec, CF__HOST_EXEC);
+    struct cf__host_graph *graph = of_exec ? of_exec->graph : NULL;
+    if (graph)
+        graph->owners++;
+    cf__host_unlock();
+    if (!graph)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (cf__host_is_captured(slot))
+        return add_child(slot, graph);
+    result = run(graph);
+    cf__host_lock();
+    release(graph);
+    cf__host_unlock();
+    return result;
+}

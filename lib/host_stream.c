@@ -1,0 +1,237 @@
+/* host_stream.c - handles, streams and events of the CPU driver. A handle is the address of a slot in one reserved range,
+ * which tells it from the GPU driver's, plus the slot's generation, which tells it from those that were there before. */
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "host_driver.h"
+
+#define HANDLE_RANGE ((size_t)16 << 20)
+#define SLOT 64 /* bytes from one to the next, and generations */
+
+_Static_assert(sizeof(struct cf__host_handle) <= SLOT, "a handle's slot is too small");
+
+static char *range; /* NULL until the first handle; read without the lock */
+static struct cf__host_handle *free_first, **free_last = &free_first; /* the one that was freed first is used first */
+static char *fresh;                                                   /* first slot that was never used */
+static uint32_t first_generation;                                     /* of a new range: it may lie where one was */
+
+/* ---- Handles ---- */
+
+int cf__host_owns(const void *handle)
+{
+    const char *begin = __atomic_load_n(&range, __ATOMIC_ACQUIRE);
+    return begin && (uintptr_t)handle - (uintptr_t)begin < HANDLE_RANGE;
+}
+
+/* With the lock. */
+static struct cf__host_handle *take_slot(void)
+{
+    if (!range) {
+        void *memory =
+            mmap(NULL, HANDLE_RANGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (memory == MAP_FAILED)
+            return NULL;
+        fresh = memory;
+        __atomic_store_n(&range, (char *)memory, __ATOMIC_RELEASE);
+    }
+    struct cf__host_handle *slot = free_first;
+    if (slot) {
+        free_first = slot->next_free;
+        if (!free_first)
+            free_last = &free_first;
+    } else if (fresh < range + HANDLE_RANGE) {
+        slot = (struct cf__host_handle *)(void *)fresh;
+        slot->generation = first_generation;
+        fresh += SLOT;
+    }
+    return slot;
+}
+
+CUresult cf__host_handle_create(enum cf__host_kind kind, void **handle, struct cf__host_handle **slot)
+{
+    cf__host_lock();
+    struct cf__host_handle *taken = take_slot();
+    if (taken) {
+        *taken = (struct cf__host_handle){.generation = taken->generation};
+        __atomic_store_n(&taken->kind, (int)kind, __ATOMIC_RELAXED);
+        *handle = (char *)taken + taken->generation % SLOT;
+        *slot = taken;
+    }
+    cf__host_unlock();
+    return taken ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+struct cf__host_handle *cf__host_handle(const void *handle, enum cf__host_kind kind)
+{
+    if (!cf__host_owns(handle))
+        return NULL;
+    uintptr_t generation = (uintptr_t)handle % SLOT; /* slots are aligned to their size */
+    struct cf__host_handle *slot = (struct cf__host_handle *)((uintptr_t)handle - generation);
+    return __atomic_load_n(&slot->kind, __ATOMIC_RELAXED) == (int)kind && slot->generation % SLOT == generation ? slot
+                                                                                                                : NULL;
+}
+
+void cf__host_handle_free(struct cf__host_handle *slot)
+{
+    cf__host_handle_drop(slot);
+    *slot = (struct cf__host_handle){.generation = slot->generation + 1};
+    *free_last = slot;
+    free_last = &slot->next_free;
+}
+
+static CUresult destroy(const void *handle, enum cf__host_kind kind)
+{
+    cf__host_lock();
+    struct cf__host_handle *slot = cf__host_handle(handle, kind);
+    if (slot)
+        cf__host_handle_free(slot);
+    cf__host_unlock();
+    return slot ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+/* With the lock. */
+static void free_handles(void)
+{
+    for (char *slot = range; slot && slot < fresh; slot += SLOT)
+        if (((struct cf__host_handle *)(void *)slot)->kind != CF__HOST_FREE)
+            cf__host_handle_free((struct cf__host_handle *)(void *)slot);
+}
+
+/* The range stays, so that the handles that were in it are known to be stale. */
+CUresult cf__host_cuDevicePrimaryCtxReset(CUdevice device)
+{
+    if (device != 0)
+        return CUDA_ERROR_INVALID_DEVICE;
+    cf__host_lock();
+    free_handles();
+    cf__host_memory_free();
+    cf__host_unlock();
+    return CUDA_SUCCESS;
+}
+
+void cf__host_reset(void)
+{
+    cf__pool_stop();
+    cf__host_lock();
+    free_handles();
+    cf__host_memory_free();
+    if (range)
+        munmap(range, HANDLE_RANGE);
+    __atomic_store_n(&range, NULL, __ATOMIC_RELEASE);
+    free_first = NULL;
+    free_last = &free_first;
+    first_generation++;
+    cf__host_unlock();
+}
+
+/* ---- Streams ---- */
+
+CUresult cf__host_cuStreamCreateWithPriority(CUstream *stream, unsigned int flags, int priority)
+{
+    (void)flags, (void)priority;
+    struct cf__host_handle *slot;
+    void *handle;
+    CUresult result = cf__host_handle_create(CF__HOST_STREAM, &handle, &slot);
+    if (result == CUDA_SUCCESS)
+        *stream = handle;
+    return result;
+}
+
+CUresult cf__host_cuStreamCreate(CUstream *stream, unsigned int flags)
+{
+    return cf__host_cuStreamCreateWithPriority(stream, flags, 0);
+}
+
+CUresult cf__host_cuCtxGetStreamPriorityRange(int *least, int *greatest)
+{
+    *least = *greatest = 0;
+    return CUDA_SUCCESS;
+}
+
+CUresult cf__host_cuStreamDestroy(CUstream stream)
+{
+    return destroy(stream, CF__HOST_STREAM);
+}
+
+CUresult cf__host_stream(CUstream stream, struct cf__host_handle **slot)
+{
+    int is_default = !stream || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD;
+    *slot = is_default ? NULL : cf__host_handle(stream, CF__HOST_STREAM);
+    return is_default || *slot ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+/* Work is done when it is enqueued. */
+CUresult cf__host_cuStreamSynchronize(CUstream stream)
+{
+    struct cf__host_handle *slot;
+    CUresult result = cf__host_stream(stream, &slot);
+    return result == CUDA_SUCCESS && cf__host_is_captured(slot) ? cf__host_capture_break(slot) : result;
+}
+
+CUresult cf__host_cuStreamQuery(CUstream stream)
+{
+    return cf__host_cuStreamSynchronize(stream);
+}
+
+CUresult cf__host_cuStreamGetCtx(CUstream stream, CUcontext *context)
+{
+    struct cf__host_handle *slot;
+    *context = &cf__host_context;
+    return cf__host_stream(stream, &slot);
+}
+
+/* ---- Events ---- */
+
+CUresult cf__host_cuEventCreate(CUevent *event, unsigned int flags)
+{
+    (void)flags;
+    struct cf__host_handle *slot;
+    void *handle;
+    CUresult result = cf__host_handle_create(CF__HOST_EVENT, &handle, &slot);
+    if (result == CUDA_SUCCESS)
+        *event = handle;
+    return result;
+}
+
+CUresult cf__host_cuEventDestroy(CUevent event)
+{
+    return destroy(event, CF__HOST_EVENT);
+}
+
+/* An event of a capture marks a place in a graph, and no time. */
+static CUresult check_event(CUevent event, struct cf__host_handle **slot)
+{
+    *slot = cf__host_handle(event, CF__HOST_EVENT);
+    if (!*slot)
+        return CUDA_ERROR_INVALID_HANDLE;
+    return __atomic_load_n(&(*slot)->captured_in, __ATOMIC_RELAXED) ? CUDA_ERROR_CAPTURED_EVENT : CUDA_SUCCESS;
+}
+
+CUresult cf__host_cuEventSynchronize(CUevent event)
+{
+    struct cf__host_handle *slot;
+    return check_event(event, &slot);
+}
+
+CUresult cf__host_cuEventQuery(CUevent event)
+{
+    struct cf__host_handle *slot;
+    return check_event(event, &slot);
+}
+
+CUresult cf__host_cuEventElapsedTime(float *milliseconds, CUevent start, CUevent stop)
+{
+    struct cf__host_handle *first, *last;
+    CUresult result = check_event(start, &first);
+    if (result == CUDA_SUCCESS)
+        result = check_event(stop, &last);
+    if (result != CUDA_SUCCESS)
+        return result;
+    int64_t from = __atomic_load_n(&first->time, __ATOMIC_RELAXED);
+    int64_t to = __atomic_load_n(&last->time, __ATOMIC_RELAXED);
+    if (!from || !to)
+        return CUDA_ERROR_INVALID_HANDLE;
+    *milliseconds = (float)((double)(to - from) / 1e6);
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,324 @@
+/* mempool.c - memory in the order of a stream, from a pool of the library's own for each GPU. */
+#include <limits.h>
+
+#include "internal.h"
+
+/* The devices' own pools stay as they are: other libraries in the process may have set them up. Pools are made without a
+ * lock, so that fork has none to mind: of two threads that make one at once, one gives its own back. */
+struct pool {
+    CUmemoryPool handle; /* NULL until its first use; atomic */
+    int is_absent;       /* the device has none; atomic */
+};
+static struct pool pools[CF__MAX_DEVICES];
+
+/* ---- Pools ---- */
+
+static struct pool *pool_of(int device)
+{
+    return device >= 0 && device < CF__MAX_DEVICES ? &pools[device] : NULL;
+}
+
+static CUmemoryPool handle_of(struct pool *pool)
+{
+    return pool ? __atomic_load_n(&pool->handle, __ATOMIC_SEQ_CST) : NULL;
+}
+
+static int is_absent(struct pool *pool)
+{
+    return !pool || __atomic_load_n(&pool->is_absent, __ATOMIC_RELAXED);
+}
+
+static CUresult share(const struct cf__driver *driver, CUmemoryPool pool, int device, int is_on)
+{
+    const CUmemAccessDesc access = {
+        .location = {CU_MEM_LOCATION_TYPE_DEVICE, device},
+        .flags = is_on ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE : CU_MEM_ACCESS_FLAGS_PROT_NONE,
+    };
+    return driver->cuMemPoolSetAccess(pool, &access, 1);
+}
+
+/* With every GPU of the mask. */
+static CUresult share_with(const struct cf__driver *driver, CUmemoryPool pool, uint64_t devices)
+{
+    CUresult result = CUDA_SUCCESS;
+    for (int device = 0; result == CUDA_SUCCESS && devices; device++, devices >>= 1)
+        if (devices & 1)
+            result = share(driver, pool, device, 1);
+    return result;
+}
+
+/* Makes a pool that keeps what is freed. */
+static CUresult make(const struct cf__driver *driver, int device, uint64_t peers, CUmemoryPool *made, const char **call)
+{
+    const CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                  .location = {CU_MEM_LOCATION_TYPE_DEVICE, device}};
+    unsigned long long keep = ULLONG_MAX;
+    *call = "cuMemPoolCreate";
+    CUresult result = driver->cuMemPoolCreate(made, &props);
+    if (result != CUDA_SUCCESS)
+        return result;
+    *call = "cuMemPoolSetAttribute";
+    result = driver->cuMemPoolSetAttribute(*made, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep);
+    if (result == CUDA_SUCCESS) {
+        *call = "cuMemPoolSetAccess";
+        result = share_with(driver, *made, peers);
+    }
+    if (result != CUDA_SUCCESS)
+        (void)driver->cuMemPoolDestroy(*made);
+    return result;
+}
+
+static CUresult add(const struct cf__driver *driver, int device, struct pool *pool, const char **call)
+{
+    int is_there = 0;
+    *call = "cuDeviceGetAttribute";
+    CUresult result =
+        driver->cuDeviceGetAttribute(&is_there, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, (CUdevice)device);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!is_there) {
+        __atomic_store_n(&pool->is_absent, 1, __ATOMIC_RELAXED);
+        return CUDA_SUCCESS;
+    }
+    CUmemoryPool made = NULL, none = NULL;
+    uint64_t peers = cf__peers_of(device);
+    result = make(driver, device, peers, &made, call);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!__atomic_compare_exchange_n(&pool->handle, &none, made, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+        return driver->cuMemPoolDestroy(made);
+    /* A peer that was enabled meanwhile did not find the pool. */
+    return share_with(driver, made, cf__peers_of(device) & ~peers);
+}
+
+/* Sees to it that the device has its pool, where it can have one. */
+static CUresult ready(const struct cf__driver *driver, int device, const char **call)
+{
+    struct pool *pool = pool_of(device);
+    if (is_absent(pool) || handle_of(pool))
+        return CUDA_SUCCESS;
+    int mode = cf__relax(driver);
+    CUresult result = add(driver, device, pool, call);
+    cf__unrelax(driver, mode);
+    return result;
+}
+
+CUresult cf__pool_share(const struct cf__driver *driver, int device, int peer, int is_on)
+{
+    CUmemoryPool pool = handle_of(pool_of(peer));
+    return pool ? share(driver, pool, device, is_on) : CUDA_SUCCESS;
+}
+
+int cf__pool_trim(const struct cf__place *place)
+{
+    CUdevice device;
+    if (place->driver->is_host || place->driver->cuCtxGetDevice(&device) != CUDA_SUCCESS)
+        return 0;
+    CUmemoryPool pool = handle_of(pool_of(device));
+    return pool && place->driver->cuMemPoolTrimTo(pool, 0) == CUDA_SUCCESS;
+}
+
+int cf__mempool_destroy(const struct cf__driver *driver, int device)
+{
+    struct pool *pool = pool_of(device);
+    CUmemoryPool handle = handle_of(pool);
+    int mode = cf__relax(driver);
+    CUresult result = handle ? driver->cuMemPoolDestroy(handle) : CUDA_SUCCESS;
+    cf__unrelax(driver, mode);
+    if (result != CUDA_SUCCESS && !cf__is_gone(result))
+        return cf__fail_driver(driver, result, "cuMemPoolDestroy", "the memory pool of device %d", device);
+    if (pool)
+        *pool = (struct pool){NULL, 0};
+    return CF_OK;
+}
+
+void cf__mempools_forget(void)
+{
+    for (int device = 0; device < CF__MAX_DEVICES; device++)
+        pools[device] = (struct pool){NULL, 0};
+}
+
+int cf__mempools_destroy(const struct cf__driver *driver)
+{
+    int status = CF_OK;
+    for (int device = 0; driver && device < CF__MAX_DEVICES; device++) {
+        int failed = cf__mempool_destroy(driver, device);
+        if (status == CF_OK)
+            status = failed;
+    }
+    return status;
+}
+
+/* ---- Allocation ---- */
+
+static CUresult is_capturing(const struct cf__place *place, cf_stream stream, int *capturing, const char **call)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    *call = "cuStreamIsCapturing";
+    CUresult result = place->driver->cuStreamIsCapturing(stream, &status);
+    *capturing = status != CU_STREAM_CAPTURE_STATUS_NONE;
+    return result;
+}
+
+/* Devices without pools: memory that is there at once is there in the stream's order, too. A graph cannot have any. */
+static CUresult allocate_at_once(const struct cf__place *place, cf_stream stream, size_t bytes, CUdeviceptr *memory,
+                                 const char **call)
+{
+    int capturing;
+    CUresult result = is_capturing(place, stream, &capturing, call);
+    if (result != CUDA_SUCCESS)
+        return result;
+    *call = "cuMemAlloc";
+    if (capturing)
+        return CUDA_ERROR_NOT_SUPPORTED;
+    int mode = cf__relax(place->driver);
+    result = place->driver->cuMemAlloc(memory, bytes);
+    cf__unrelax(place->driver, mode);
+    return result;
+}
+
+/* Freed once the stream is past all that may use it. */
+static CUresult free_at_once(const struct cf__place *place, cf_stream stream, CUdeviceptr memory, const char **call)
+{
+    *call = "cuStreamSynchronize";
+    CUresult result = place->driver->cuStreamSynchronize(stream);
+    if (result != CUDA_SUCCESS)
+        return result;
+    *call = "cuMemFree";
+    int mode = cf__relax(place->driver);
+    result = place->driver->cuMemFree(memory);
+    cf__unrelax(place->driver, mode);
+    return result;
+}
+
+/* What the pool keeps may lie in pieces that are too small: it is given back before the answer is "no". */
+static CUresult allocate(const struct cf__place *place, CUmemoryPool pool, cf_stream stream, size_t bytes,
+                         CUdeviceptr *memory)
+{
+    CUresult result = place->driver->cuMemAllocFromPoolAsync(memory, bytes, pool, stream);
+    if (result != CUDA_ERROR_OUT_OF_MEMORY)
+        return result;
+    int mode = cf__relax(place->driver);
+    int is_trimmed = cf__pool_trim(place);
+    cf__unrelax(place->driver, mode);
+    return is_trimmed ? place->driver->cuMemAllocFromPoolAsync(memory, bytes, pool, stream) : result;
+}
+
+CUresult cf__pool_alloc_async(const struct cf__place *place, cf_stream stream, size_t bytes, CUdeviceptr *memory,
+                              const char **call)
+{
+    const struct cf__driver *driver = place->driver;
+    CUdevice device;
+    *memory = 0;
+    *call = "cuMemAllocAsync";
+    if (driver->is_host)
+        return driver->cuMemAllocAsync(memory, bytes, stream);
+    *call = "cuCtxGetDevice";
+    CUresult result = driver->cuCtxGetDevice(&device);
+    if (result != CUDA_SUCCESS)
+        return result;
+    result = ready(driver, device, call);
+    if (result != CUDA_SUCCESS)
+        return result;
+    struct pool *pool = pool_of(device);
+    if (is_absent(pool)) {
+        result = allocate_at_once(place, stream, bytes, memory, call);
+    } else {
+        *call = "cuMemAllocFromPoolAsync";
+        result = allocate(place, handle_of(pool), stream, bytes, memory);
+    }
+    if (result != CUDA_SUCCESS)
+        *memory = 0;
+    return result;
+}
+
+CUresult cf__pool_free_async(const struct cf__place *place, cf_stream stream, CUdeviceptr memory, const char **call)
+{
+    const struct cf__driver *driver = place->driver;
+    CUdevice device;
+    if (!driver->is_host) {
+        *call = "cuCtxGetDevice";
+        CUresult result = driver->cuCtxGetDevice(&device);
+        if (result != CUDA_SUCCESS)
+            return result;
+        if (is_absent(pool_of(device)))
+            return free_at_once(place, stream, memory, call);
+    }
+    *call = "cuMemFreeAsync";
+    return driver->cuMemFreeAsync(memory, stream);
+}
+
+/* ---- The public functions ---- */
+
+int cf_mem_alloc_async(cf_stream stream, void **pointer, size_t bytes)
+{
+    if (!pointer)
+        return cf__fail(CF_EINVAL, "cf_mem_alloc_async: pointer is NULL");
+    if (bytes == 0) {
+        *pointer = NULL;
+        return CF_OK;
+    }
+    struct cf__place place;
+    int status = cf__enter(&place, "cf_mem_alloc_async", stream);
+    if (status != CF_OK)
+        return status;
+    CUdeviceptr memory;
+    const char *call;
+    CUresult result = cf__pool_alloc_async(&place, stream, bytes, &memory, &call);
+    if (result == CUDA_SUCCESS)
+        *pointer = (void *)(uintptr_t)memory;
+    else
+        status = cf__fail_driver(place.driver, result, call, "cf_mem_alloc_async: %zu bytes", bytes);
+    cf__leave(&place);
+    return status;
+}
+
+/* In the place's context. Memory of a graph that is being captured may be unknown to the driver so far. */
+static int free_async(const struct cf__place *place, cf_stream stream, const struct cf__memory *memory, void *pointer)
+{
+    const char *call, *function = "cf_mem_free_async";
+    int is_ours = memory->driver == place->driver && memory->is_bounded;
+    if (memory->driver ? !is_ours : place->driver->is_host)
+        return cf__fail(CF_EINVAL, "%s: %p is not from cf_mem_alloc_async() on the stream's device", function, pointer);
+    CUresult result = cf__pool_free_async(place, stream, (uintptr_t)pointer, &call);
+    return result == CUDA_SUCCESS ? CF_OK : cf__fail_driver(place->driver, result, call, "%s: %p", function, pointer);
+}
+
+int cf_mem_free_async(cf_stream stream, void *pointer)
+{
+    if (!pointer)
+        return CF_OK;
+    struct cf__memory memory;
+    struct cf__place place;
+    int status = cf__enter(&place, "cf_mem_free_async", stream);
+    if (status != CF_OK)
+        return status;
+    status = cf__locate("cf_mem_free_async", pointer, &memory);
+    if (status == CF_OK)
+        status = free_async(&place, stream, &memory, pointer);
+    cf__leave(&place);
+    return status;
+}
+
+int cf_mem_trim(size_t keep)
+{
+    struct cf__place place;
+    CUdevice device = 0;
+    int status = cf__enter(&place, "cf_mem_trim", NULL);
+    if (status != CF_OK)
+        return status;
+    const struct cf__driver *driver = place.driver;
+    const char *call = "cuCtxGetDevice";
+    CUresult result = driver->is_host ? CUDA_SUCCESS : driver->cuCtxGetDevice(&device);
+    CUmemoryPool pool = result == CUDA_SUCCESS && !driver->is_host ? handle_of(pool_of(device)) : NULL;
+    if (pool) {
+        int mode = cf__relax(driver);
+        call = "cuMemPoolTrimTo";
+        result = driver->cuMemPoolTrimTo(pool, keep);
+        cf__unrelax(driver, mode);
+    }
+    if (result != CUDA_SUCCESS)
+        status = cf__fail_driver(driver, result, call, "cf_mem_trim: %zu bytes", keep);
+    cf__leave(&place);
+    return status;
+}

@@ -1,0 +1,323 @@
+/* fake_context.c - contexts of the fake driver, the threads' stacks of them, peers, and devices that a fault took. */
+#include <stdlib.h>
+
+#include "fake_libcuda.h"
+
+#define CONTEXTS 32
+#define STACK 16
+
+static struct CUctx_st contexts[CONTEXTS];
+static unsigned long long last_id;
+static CUresult failed[FAKE_DEVICES];
+static int lost; /* objects that went with their context and not by their owner */
+
+/* Contexts are kept with their id: a slot may hold another one later. */
+static _Thread_local struct {
+    CUcontext context;
+    unsigned long long id;
+} stack[STACK];
+static _Thread_local int depth;
+
+CUresult fake_failed(CUcontext context)
+{
+    return failed[context->device];
+}
+
+void fake_fail(CUcontext context, CUresult result)
+{
+    failed[context->device] = result;
+}
+
+/* ---- Contexts ---- */
+
+void fake_report_contexts(struct fake_report *to)
+{
+    for (int i = 0; i < CONTEXTS; i++)
+        if (contexts[i].references)
+            fake_report(to, (int)contexts[i].references, "%s context of device %d, retained %u times\n",
+                        contexts[i].is_primary ? "primary" : "created", contexts[i].device, contexts[i].references);
+    for (int i = 0; i < CONTEXTS; i++)
+        for (int p = 0; p < CONTEXTS; p++)
+            if (contexts[i].references && contexts[i].peers >> p & 1)
+                fake_report(to, 1, "access from device %d to its peer %d\n", contexts[i].device, contexts[p].device);
+    if (lost)
+        fake_report(to, lost, "%d allocations, streams, events and graphs were lost with their context\n", lost);
+}
+
+int fake_context_is_live(CUcontext context)
+{
+    for (int i = 0; i < CONTEXTS; i++)
+        if (context == &contexts[i])
+            return context->references > 0;
+    return 0;
+}
+
+static CUcontext find_primary(int device)
+{
+    for (int i = 0; i < CONTEXTS; i++)
+        if (contexts[i].references && contexts[i].is_primary && contexts[i].device == device)
+            return &contexts[i];
+    return NULL;
+}
+
+static CUresult create_context(int device, int is_primary, CUcontext *context)
+{
+    if (failed[device] != CUDA_SUCCESS)
+        return failed[device];
+    fake_dawdle();
+    for (int i = 0; i < CONTEXTS; i++)
+        if (!contexts[i].references) {
+            CUcontext slot = *context = &contexts[i];
+            *slot = (struct CUctx_st){.device = device, .is_primary = is_primary, .references = 1, .id = ++last_id};
+            slot->legacy = (struct CUstream_st){.object = {NULL, FAKE_STREAM, slot}, .last = &slot->legacy.first};
+            return CUDA_SUCCESS;
+        }
+    return CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+void fake_drain_all(void)
+{
+    for (int i = 0; i < CONTEXTS; i++)
+        if (contexts[i].references)
+            fake_drain_context(&contexts[i]);
+}
+
+static uint64_t slot_bit(CUcontext context)
+{
+    return (uint64_t)1 << (context - contexts);
+}
+
+/* Whether there was one: removing it may remove other objects. */
+static int remove_graph(CUcontext context)
+{
+    for (struct fake_object *object = fake_objects; object; object = object->next)
+        if ((object->kind == FAKE_GRAPH || object->kind == FAKE_EXEC) && object->context == context) {
+            fake_remove(object);
+            return 1;
+        }
+    return 0;
+}
+
+static void destroy_context(CUcontext context, int is_reset)
+{
+    fake_drain_all();
+    fake_end_captures(context);
+    while (remove_graph(context))
+        lost += !is_reset && failed[context->device] == CUDA_SUCCESS;
+    for (struct fake_object *object = fake_objects, *next; object; object = next) {
+        next = object->next;
+        if (object->context == context) {
+            int is_owned = object->kind != FAKE_FUNCTION && !(object->kind == FAKE_ALLOCATION &&
+                                                              ((struct fake_allocation *)object)->type == FAKE_GLOBAL);
+            lost += is_owned && !is_reset && failed[context->device] == CUDA_SUCCESS;
+            fake_remove(object);
+        }
+    }
+    context->references = 0;
+    for (int i = 0; i < CONTEXTS; i++)
+        contexts[i].peers &= ~slot_bit(context);
+}
+
+CUresult fake_cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
+{
+    TRY(fake_begin());
+    TRY(fake_check_device(device));
+    TRY(failed[device]);
+    CUcontext primary = find_primary(device);
+    if (primary)
+        primary->references++;
+    else
+        TRY(create_context(device, 1, &primary));
+    *context = primary;
+    return fake_end(CUDA_SUCCESS);
+}
+
+CUresult fake_cuDevicePrimaryCtxRelease(CUdevice device)
+{
+    TRY(fake_begin());
+    TRY(fake_check_device(device));
+    CUcontext primary = find_primary(device);
+    if (!primary)
+        return fake_end(CUDA_ERROR_INVALID_CONTEXT);
+    if (primary->references > 1)
+        primary->references--;
+    else
+        destroy_context(primary, 0);
+    return fake_end(CUDA_SUCCESS);
+}
+
+/* Takes the context away whoever retains it; a later retain makes another one. */
+CUresult fake_cuDevicePrimaryCtxReset(CUdevice device)
+{
+    TRY(fake_begin());
+    TRY(fake_check_device(device));
+    if (fake.reset == 1)
+        failed[device] = CUDA_SUCCESS;
+    if (fake.reset != 2)
+        TRY(failed[device]);
+    CUcontext primary = find_primary(device);
+    if (primary)
+        destroy_context(primary, 1);
+    return fake_end(CUDA_SUCCESS);
+}
+
+CUresult fake_cuDevicePrimaryCtxGetState(CUdevice device, unsigned int *flags, int *active)
+{
+    TRY(fake_begin());
+    TRY(fake_check_device(device));
+    *flags = 0;
+    *active = find_primary(device) != NULL;
+    return fake_end(CUDA_SUCCESS);
+}
+
+static void push(CUcontext context)
+{
+    if (depth == STACK)
+        abort();
+    stack[depth].context = context;
+    stack[depth++].id = context->id;
+}
+
+CUresult fake_cuCtxCreate(CUcontext *context, unsigned int flags, CUdevice device)
+{
+    (void)flags;
+    TRY(fake_begin());
+    TRY(fake_check_device(device));
+    TRY(create_context(device, 0, context));
+    push(*context);
+    return fake_end(CUDA_SUCCESS);
+}
+
+CUresult fake_cuCtxDestroy(CUcontext context)
+{
+    TRY(fake_begin());
+    if (!fake_context_is_live(context) || context->is_primary)
+        return fake_end(CUDA_ERROR_INVALID_CONTEXT);
+    destroy_context(context, 0);
+    if (depth && stack[depth - 1].context == context)
+        depth--;
+    return fake_end(CUDA_SUCCESS);
+}
+
+static CUresult current(CUcontext *context)
+{
+    if (!depth)
+        return CUDA_ERROR_INVALID_CONTEXT;
+    *context = stack[depth - 1].context;
+    return fake_context_is_live(*context) && (*context)->id == stack[depth - 1].id ? CUDA_SUCCESS
+                                                                                   : FAKE_CONTEXT_IS_DESTROYED;
+}
+
+CUresult fake_current(CUcontext *context)
+{
+    CUresult result = current(context);
+    return result == CUDA_SUCCESS ? fake_failed(*context) : result;
+}
+
+CUresult fake_cuCtxGetCurrent(CUcontext *context)
+{
+    *context = depth ? stack[depth - 1].context : NULL;
+    return fake_end(fake_begin());
+}
+
+CUresult fake_cuCtxPushCurrent(CUcontext context)
+{
+    TRY(fake_begin());
+    if (!context)
+        return fake_end(CUDA_ERROR_INVALID_VALUE);
+    if (!fake_context_is_live(context))
+        return fake_end(CUDA_ERROR_INVALID_CONTEXT);
+    push(context);
+    return fake_end(CUDA_SUCCESS);
+}
+
+CUresult fake_cuCtxPopCurrent(CUcontext *context)
+{
+    TRY(fake_begin());
+    if (!depth)
+        return fake_end(CUDA_ERROR_INVALID_CONTEXT);
+    depth--;
+    if (context)
+        *context = stack[depth].context;
+    return fake_end(CUDA_SUCCESS);
+}
+
+/* The device of a context and its id can be asked for when it has failed, too. */
+CUresult fake_cuCtxGetDevice(CUdevice *device)
+{
+    CUcontext context;
+    TRY(fake_begin());
+    TRY(current(&context));
+    *device = context->device;
+    return fake_end(CUDA_SUCCESS);
+}
+
+CUresult fake_cuCtxGetId(CUcontext context, unsigned long long *id)
+{
+    TRY(fake_begin());
+    if (!context)
+        TRY(current(&context));
+    if (!fake_context_is_live(context))
+        return fake_end(CUDA_ERROR_INVALID_CONTEXT);
+    *id = context->id;
+    return fake_end(CUDA_SUCCESS);
+}
+
+CUresult fake_cuCtxSynchronize(void)
+{
+    CUcontext context;
+    TRY(fake_begin());
+    TRY(fake_current(&context));
+    TRY(fake_break_captures(context));
+    fake_drain_context(context);
+    return fake_end(fake_failed(context));
+}
+
+/* ---- Peers ---- */
+
+int fake_is_peer(CUcontext context, CUcontext peer)
+{
+    return (context->peers & slot_bit(peer)) != 0;
+}
+
+CUresult fake_cuDeviceCanAccessPeer(int *possible, CUdevice device, CUdevice peer)
+{
+    TRY(fake_begin());
+    TRY(fake_check_device(device));
+    TRY(fake_check_device(peer));
+    *possible = device != peer && fake.peers;
+    return fake_end(CUDA_SUCCESS);
+}
+
+CUresult fake_cuCtxEnablePeerAccess(CUcontext peer, unsigned int flags)
+{
+    CUcontext context;
+    TRY(fake_begin());
+    TRY(fake_current(&context));
+    TRY(fake_unsafe());
+    if (flags)
+        return fake_end(CUDA_ERROR_INVALID_VALUE);
+    if (!fake_context_is_live(peer) || peer == context)
+        return fake_end(CUDA_ERROR_INVALID_CONTEXT);
+    if (!fake.peers || peer->device == context->device)
+        return fake_end(CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
+    if (fake_is_peer(context, peer))
+        return fake_end(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED);
+    context->peers |= slot_bit(peer);
+    return fake_end(CUDA_SUCCESS);
+}
+
+CUresult fake_cuCtxDisablePeerAccess(CUcontext peer)
+{
+    CUcontext context;
+    TRY(fake_begin());
+    TRY(fake_current(&context));
+    TRY(fake_unsafe());
+    if (!fake_context_is_live(peer))
+        return fake_end(CUDA_ERROR_INVALID_CONTEXT);
+    if (!fake_is_peer(context, peer))
+        return fake_end(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED);
+    fake_drain_context(context);
+    context->peers &= ~slot_bit(peer);
+    return fake_end(CUDA_SUCCESS);
+}
