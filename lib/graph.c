@@ -60,14 +60,13 @@ static void forget(cf_stream stream)
 void cf__captures_forget(CUcontext context)
 {
     pthread_mutex_lock(&lock);
-    for (struct capture **link = &captures, *capture; (capture = *link) != NULL;) {
-        if (context && capture->context != context) {
+    for (struct capture **link = &captures, *capture; (capture = *link) != NULL;)
+        if (!context || capture->context == context) {
+            *link = capture->next;
+            free(capture);
+        } else {
             link = &capture->next;
-            continue;
         }
-        *link = capture->next;
-        free(capture);
-    }
     pthread_mutex_unlock(&lock);
 }
 

@@ -323,8 +323,7 @@ int cf__check_wait(const char *function, const struct cf__place *place, cf_strea
 /* The same for a wait for everything in the place's context, of the captures that cf_stream_capture_begin() began. */
 int cf__check_device_wait(const char *function, const struct cf__place *place);
 
-/* Those of a context that was reset; where it is NULL all of them, at cf_shutdown(). */
-void cf__captures_forget(CUcontext context);
+void cf__captures_forget(CUcontext context); /* of one that is gone; NULL: all */
 void cf__capture_lock(void);    /* for fork */
 void cf__capture_unlock(void);
 

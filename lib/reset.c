@@ -20,19 +20,24 @@ static int failure(const struct reset *reset, CUresult result, const char *call)
     return cf__fail_driver(reset->driver, result, call, "cf_device_reset: device %d", reset->device);
 }
 
-/* CF_OK without a context: there is none to reset. */
-static int begin(struct reset *reset)
+/* GPUs that a reset did not help, a bit for each; under the lock. */
+static uint64_t failing;
+
+/* Whether there is something to reset: `context` may be NULL then, after a reset that did not help. */
+static int begin(struct reset *reset, int *is_there)
 {
     const struct cf__driver *driver = reset->driver;
     unsigned int flags;
     int is_active = 0;
     reset->context = cf__primary_held(reset->device);
     reset->is_held = reset->context != NULL;
-    if (reset->is_held)
+    *is_there = reset->is_held || failing >> reset->device & 1;
+    if (*is_there)
         return CF_OK;
     CUresult result = driver->cuDevicePrimaryCtxGetState(reset->handle, &flags, &is_active);
     if (result != CUDA_SUCCESS)
         return failure(reset, result, "cuDevicePrimaryCtxGetState");
+    *is_there = is_active;
     if (!is_active)
         return CF_OK;
     result = driver->cuDevicePrimaryCtxRetain(&reset->context, reset->handle);
@@ -46,8 +51,8 @@ static void forget(struct reset *reset, unsigned long long id)
     if (record && record->is_lost)
         snprintf(reset->running, sizeof reset->running, "%s", record->running);
     cf__peers_forget(reset->device);
-    cf__captures_forget(reset->context);
     cf__handles_reset(reset->context, reset->device);
+    cf__captures_forget(reset->context);
     cf__kept_forget(reset->context);
     cf__images_drop(id);
     if (record)
@@ -71,30 +76,27 @@ static int try_out(const struct reset *reset, CUcontext fresh)
     return status;
 }
 
-/* Gives back a reference, or owes it until cf_shutdown(). */
+/* Gives back a reference, or owes it until cf_shutdown(). A driver that has forgotten them all says so. */
 static void release(const struct reset *reset)
 {
-    if (reset->driver->cuDevicePrimaryCtxRelease(reset->handle) != CUDA_SUCCESS)
+    CUresult result = reset->driver->cuDevicePrimaryCtxRelease(reset->handle);
+    if (result != CUDA_SUCCESS && !cf__is_gone(result))
         cf__primary_owe(reset->device);
 }
 
-/* The reference from before outlives the reset, and goes for a new one. */
+/* A reset leaves the references to the context as they were: the one from before goes for a new one. */
 static int renew(const struct reset *reset)
 {
-    CUcontext fresh;
-    CUresult result = reset->driver->cuDevicePrimaryCtxRetain(&fresh, reset->handle);
-    if (result != CUDA_SUCCESS) {
-        int status = failure(reset, result, "cuDevicePrimaryCtxRetain");
-        if (reset->is_held)
-            cf__primary_hold(reset->device, NULL);
+    CUcontext fresh = NULL;
+    if (reset->context)
         release(reset);
-        return status;
-    }
-    int status = try_out(reset, fresh);
-    release(reset);
+    CUresult result = reset->driver->cuDevicePrimaryCtxRetain(&fresh, reset->handle);
     if (reset->is_held)
-        cf__primary_hold(reset->device, fresh);
-    else
+        cf__primary_hold(reset->device, result == CUDA_SUCCESS ? fresh : NULL);
+    if (result != CUDA_SUCCESS)
+        return failure(reset, result, "cuDevicePrimaryCtxRetain");
+    int status = try_out(reset, fresh);
+    if (!reset->is_held)
         release(reset);
     return status;
 }
@@ -103,26 +105,30 @@ static int reset_gpu(struct reset *reset)
 {
     const struct cf__driver *driver = reset->driver;
     unsigned long long id;
-    int status = begin(reset);
-    if (status != CF_OK || !reset->context)
+    int is_there, status = begin(reset, &is_there);
+    if (status != CF_OK || !is_there)
         return status;
-    if (driver->cuCtxGetId(reset->context, &id) != CUDA_SUCCESS)
+    if (!reset->context || driver->cuCtxGetId(reset->context, &id) != CUDA_SUCCESS)
         id = CF__NO_CONTEXT;
     /* Pools are the device's and not the context's. */
     status = cf__mempool_destroy(driver, reset->device);
     if (status != CF_OK) {
-        if (!reset->is_held)
+        if (reset->context && !reset->is_held)
             release(reset);
         return status;
     }
     CUresult result = driver->cuDevicePrimaryCtxReset(reset->handle);
     if (result == CUDA_SUCCESS) {
-        forget(reset, id);
-        return renew(reset);
+        if (reset->context)
+            forget(reset, id);
+        status = renew(reset);
+    } else {
+        status = failure(reset, result, "cuDevicePrimaryCtxReset");
+        if (reset->context && !reset->is_held)
+            release(reset);
     }
-    status = failure(reset, result, "cuDevicePrimaryCtxReset");
-    if (!reset->is_held)
-        release(reset);
+    uint64_t bit = (uint64_t)1 << reset->device;
+    failing = status == CF_EFAULT ? failing | bit : failing & ~bit;
     return status;
 }
 

@@ -214,21 +214,27 @@ CUresult cf__wait_for_all(const struct cf__place *place)
 
 /* ---- Telling ---- */
 
+enum { MOST = 6 }; /* names that are told */
 struct names {
-    enum { MOST = 6 } most; /* names that are told */
     const char *names[MOST];
     int count, has_others;
 };
 
+/* Sorted, so that the same is said each time. */
 static void add_name(struct names *names, const char *name)
 {
-    for (int i = 0; i < names->count; i++)
-        if (strcmp(names->names[i], name) == 0)
-            return;
-    if (names->count < MOST)
-        names->names[names->count++] = name;
-    else
+    int at = names->count;
+    while (at > 0 && strcmp(names->names[at - 1], name) > 0)
+        at--;
+    if (at > 0 && strcmp(names->names[at - 1], name) == 0)
+        return;
+    if (names->count == MOST) {
         names->has_others = 1;
+        return;
+    }
+    memmove(names->names + at + 1, names->names + at, (size_t)(names->count - at) * sizeof *names->names);
+    names->names[at] = name;
+    names->count++;
 }
 
 static void add_names(struct names *names, const struct cf__running *node)
