@@ -143,7 +143,7 @@ int cf__mempools_destroy(const struct cf__driver *driver)
     int status = CF_OK;
     for (int device = 0; driver && device < CF__MAX_DEVICES; device++) {
         int failed = cf__mempool_destroy(driver, device);
-        if (status == CF_OK)
+        if (failed != CF_OK)
             status = failed;
     }
     return status;

@@ -166,7 +166,7 @@ int cf__peers_disable(const struct cf__driver *driver)
             int failed = disable("cf_shutdown", device, peer);
             if (failed == CF_EFAULT) /* of a device that is lost nothing has to be given back */
                 (void)strike(device, peer);
-            else if (status == CF_OK)
+            else if (failed != CF_OK)
                 status = failed;
         }
     return status;

@@ -38,7 +38,7 @@ static int cf__sizes_gather_f32_i32(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[1] || !*(void *const *)cf__args[2])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((N + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((N + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -175,7 +175,7 @@ static int cf__sizes_gather_f64_i32(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[1] || !*(void *const *)cf__args[2])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((N + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((N + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -321,7 +321,7 @@ static int cf__sizes_sparse_a(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -539,7 +539,7 @@ static int cf__sizes_fill_f4(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 

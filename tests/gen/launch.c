@@ -49,7 +49,7 @@ static int cf__sizes_blur(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((nx + 31) / 32), (uint32_t)((ny + 7) / 8), 1}, {32, 8, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((nx + 31) / 32), (uint32_t)((ny + 7) / 8), 1}, {32, 8, 1}, 0};
     return 1;
 }
 
@@ -156,7 +156,7 @@ static int cf__sizes_four(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((n + 1023) / 1024), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((n + 1023) / 1024), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -277,7 +277,7 @@ static int cf__sizes_total_f32(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)cf__1, 1, 1}, {128, 1, 1}, 512};
+    *cf__size = (struct cf_size){{(uint32_t)cf__1, 1, 1}, {128, 1, 1}, 512};
     return 1;
 }
 
@@ -345,7 +345,7 @@ static int cf__sizes_total_f32__BLOCK_256(void *const cf__args[], cf_size *cf__s
         return 0;
     if (!*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)cf__1, 1, 1}, {256, 1, 1}, 1024};
+    *cf__size = (struct cf_size){{(uint32_t)cf__1, 1, 1}, {256, 1, 1}, 1024};
     return 1;
 }
 
@@ -408,7 +408,7 @@ static int cf__sizes_total_f32__BLOCK_512(void *const cf__args[], cf_size *cf__s
         return 0;
     if (!*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)cf__1, 1, 1}, {512, 1, 1}, 2048};
+    *cf__size = (struct cf_size){{(uint32_t)cf__1, 1, 1}, {512, 1, 1}, 2048};
     return 1;
 }
 
@@ -492,7 +492,7 @@ static int cf__sizes_together(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (n != 0 && !*(void *const *)cf__args[0])
         return 0;
-    *cf__size = (cf_size){{4, 1, 1}, {64, 1, 1}, 0};
+    *cf__size = (struct cf_size){{4, 1, 1}, {64, 1, 1}, 0};
     return 1;
 }
 
@@ -548,7 +548,7 @@ static int cf__sizes_count_i32(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 

@@ -55,7 +55,7 @@ static int cf__sizes_diffuse(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((nx + 31) / 32), (uint32_t)((ny + 7) / 8), (uint32_t)nz}, {32, 8, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((nx + 31) / 32), (uint32_t)((ny + 7) / 8), (uint32_t)nz}, {32, 8, 1}, 0};
     return 1;
 }
 
@@ -166,11 +166,9 @@ static int cf__sizes_relax(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (cf__1 > 1152921504606846975)
         return 0;
-    if (cf__m_nx > cf__m_pitch)
-        return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((cf__m_nx + 31) / 32), (uint32_t)((cf__m_ny + 7) / 8), 1}, {32, 8, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((cf__m_nx + 31) / 32), (uint32_t)((cf__m_ny + 7) / 8), 1}, {32, 8, 1}, 0};
     return 1;
 }
 
@@ -274,7 +272,7 @@ static int cf__sizes_fluxes(void *const cf__args[], cf_size *cf__size)
     const int64_t cf__1 = n - 1;
     if (!*(void *const *)cf__args[1] || !*(void *const *)cf__args[2] || !*(void *const *)cf__args[3])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((cf__1 + 127) / 128), 1, 1}, {128, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((cf__1 + 127) / 128), 1, 1}, {128, 1, 1}, 0};
     return 1;
 }
 
@@ -349,7 +347,7 @@ static int cf__sizes_slopes(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -421,7 +419,7 @@ static int cf__sizes_advect_f32_1(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -492,7 +490,7 @@ static int cf__sizes_advect_f32_2(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -683,7 +681,7 @@ static int cf__sizes_fill_halo(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (cf__1 != 0 && !*(void *const *)cf__args[0])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((ny + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((ny + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -760,7 +758,7 @@ static int cf__sizes_filter(void *const cf__args[], cf_size *cf__size)
     const int64_t cf__1 = n - 4;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((cf__1 + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((cf__1 + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -829,7 +827,7 @@ static int cf__sizes_smooth(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((nx + 31) / 32), (uint32_t)((ny + 7) / 8), 1}, {32, 8, 1}, 2720};
+    *cf__size = (struct cf_size){{(uint32_t)((nx + 31) / 32), (uint32_t)((ny + 7) / 8), 1}, {32, 8, 1}, 2720};
     return 1;
 }
 
@@ -908,7 +906,7 @@ static int cf__sizes_largest_speed(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[3])
         return 0;
-    *cf__size = (cf_size){{64, 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{64, 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 

@@ -43,7 +43,7 @@ static int cf__sizes_density(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[2])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((points + 127) / 128), 1, 1}, {128, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((points + 127) / 128), 1, 1}, {128, 1, 1}, 0};
     return 1;
 }
 
@@ -117,11 +117,11 @@ static int cf__sizes_exchange(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (n < 1 || n > 274877906816)
         return 0;
-    if (!(which == 1 || !(!(which == 101))))
+    if (!(which == 1 || which == 101))
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1] || !*(void *const *)cf__args[2])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((n + 127) / 128), 1, 1}, {128, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((n + 127) / 128), 1, 1}, {128, 1, 1}, 0};
     return 1;
 }
 
@@ -199,7 +199,7 @@ static int cf__sizes_gaussians(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[1] || !*(void *const *)cf__args[2])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((cf__b_points + 127) / 128), (uint32_t)cf__b_count, 1}, {128, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((cf__b_points + 127) / 128), (uint32_t)cf__b_count, 1}, {128, 1, 1}, 0};
     return 1;
 }
 
@@ -291,7 +291,7 @@ static int cf__sizes_apply_kinetic_c64(void *const cf__args[], cf_size *cf__size
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1] || !*(void *const *)cf__args[2])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((waves + 127) / 128), (uint32_t)bands, 1}, {128, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((waves + 127) / 128), (uint32_t)bands, 1}, {128, 1, 1}, 0};
     return 1;
 }
 
@@ -471,7 +471,7 @@ static int cf__sizes_scatter_waves(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (nz != 0 && ny != 0 && nx != 0 && !*(void *const *)cf__args[2])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((waves + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((waves + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -555,7 +555,7 @@ static int cf__sizes_coulomb(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1] || !*(void *const *)cf__args[2])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((n + 7) / 8), (uint32_t)((n + 7) / 8), 1}, {8, 8, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((n + 7) / 8), (uint32_t)((n + 7) / 8), 1}, {8, 8, 1}, 0};
     return 1;
 }
 

@@ -33,7 +33,7 @@ static int cf__sizes_reorder(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -105,7 +105,7 @@ static int cf__sizes_twiddles(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -179,7 +179,7 @@ static int cf__sizes_butterfly_c64_forward(void *const cf__args[], cf_size *cf__
         return 0;
     if (n != 0 && (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1]))
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((cf__1 + 127) / 128), (uint32_t)batch, 1}, {128, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((cf__1 + 127) / 128), (uint32_t)batch, 1}, {128, 1, 1}, 0};
     return 1;
 }
 
@@ -403,7 +403,7 @@ static int cf__sizes_multiply_spectra(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1] || !*(void *const *)cf__args[2])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -472,7 +472,7 @@ static int cf__sizes_rotate(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -533,7 +533,7 @@ static int cf__sizes_small_transform_p64(void *const cf__args[], cf_size *cf__si
         return 0;
     if (!*(void *const *)cf__args[0])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)batch, 1, 1}, {32, 1, 1}, 512};
+    *cf__size = (struct cf_size){{(uint32_t)batch, 1, 1}, {32, 1, 1}, 512};
     return 1;
 }
 
@@ -595,7 +595,7 @@ static int cf__sizes_small_transform_p1024(void *const cf__args[], cf_size *cf__
         return 0;
     if (!*(void *const *)cf__args[0])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)batch, 1, 1}, {512, 1, 1}, 8192};
+    *cf__size = (struct cf_size){{(uint32_t)batch, 1, 1}, {512, 1, 1}, 8192};
     return 1;
 }
 

@@ -34,7 +34,7 @@ static int cf__sizes_to_grey(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((width + 31) / 32), (uint32_t)((height + 7) / 8), 1}, {32, 8, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((width + 31) / 32), (uint32_t)((height + 7) / 8), 1}, {32, 8, 1}, 0};
     return 1;
 }
 
@@ -119,11 +119,9 @@ static int cf__sizes_filter_rows_r1(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (cf__2 > 2305843009213693951)
         return 0;
-    if (width > cf__1)
-        return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((width + 63) / 64), (uint32_t)((height + 3) / 4), 1}, {64, 4, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((width + 63) / 64), (uint32_t)((height + 3) / 4), 1}, {64, 4, 1}, 0};
     return 1;
 }
 
@@ -370,7 +368,8 @@ static int cf__sizes_threshold(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (cf__picture_pitch < cf__picture_width)
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((cf__picture_width + 31) / 32), (uint32_t)((cf__picture_height + 7) / 8), 1}, {32, 8, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((cf__picture_width + 31) / 32), (uint32_t)((cf__picture_height + 7) / 8),
+        1}, {32, 8, 1}, 0};
     return 1;
 }
 
@@ -444,7 +443,7 @@ static int cf__sizes_histogram(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((count + 4095) / 4096), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((count + 4095) / 4096), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -517,7 +516,7 @@ static int cf__sizes_transpose_u8(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (width != 0 && height != 0 && !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {32, 8, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {32, 8, 1}, 0};
     return 1;
 }
 
@@ -595,7 +594,7 @@ static int cf__sizes_transpose_u8__TILE_32__ROWS_16(void *const cf__args[], cf_s
         return 0;
     if (width != 0 && height != 0 && !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {32, 16, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {32, 16, 1}, 0};
     return 1;
 }
 
@@ -667,7 +666,7 @@ static int cf__sizes_transpose_u8__TILE_16__ROWS_8(void *const cf__args[], cf_si
         return 0;
     if (width != 0 && height != 0 && !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {16, 8, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {16, 8, 1}, 0};
     return 1;
 }
 
@@ -739,7 +738,7 @@ static int cf__sizes_transpose_u8__TILE_16__ROWS_16(void *const cf__args[], cf_s
         return 0;
     if (width != 0 && height != 0 && !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {16, 16, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {16, 16, 1}, 0};
     return 1;
 }
 
@@ -829,7 +828,7 @@ static int cf__sizes_transpose_f32(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (width != 0 && height != 0 && !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {32, 8, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {32, 8, 1}, 0};
     return 1;
 }
 
@@ -912,7 +911,7 @@ static int cf__sizes_transpose_f32__TILE_32__ROWS_16(void *const cf__args[], cf_
         return 0;
     if (width != 0 && height != 0 && !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {32, 16, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {32, 16, 1}, 0};
     return 1;
 }
 
@@ -988,7 +987,7 @@ static int cf__sizes_transpose_f32__TILE_16__ROWS_8(void *const cf__args[], cf_s
         return 0;
     if (width != 0 && height != 0 && !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {16, 8, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {16, 8, 1}, 0};
     return 1;
 }
 
@@ -1064,7 +1063,7 @@ static int cf__sizes_transpose_f32__TILE_16__ROWS_16(void *const cf__args[], cf_
         return 0;
     if (width != 0 && height != 0 && !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {16, 16, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {16, 16, 1}, 0};
     return 1;
 }
 
@@ -1154,7 +1153,7 @@ static int cf__sizes_transpose_f64(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (width != 0 && height != 0 && !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {32, 8, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {32, 8, 1}, 0};
     return 1;
 }
 
@@ -1237,7 +1236,7 @@ static int cf__sizes_transpose_f64__TILE_32__ROWS_16(void *const cf__args[], cf_
         return 0;
     if (width != 0 && height != 0 && !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {32, 16, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {32, 16, 1}, 0};
     return 1;
 }
 
@@ -1313,7 +1312,7 @@ static int cf__sizes_transpose_f64__TILE_16__ROWS_8(void *const cf__args[], cf_s
         return 0;
     if (width != 0 && height != 0 && !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {16, 8, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {16, 8, 1}, 0};
     return 1;
 }
 
@@ -1389,7 +1388,7 @@ static int cf__sizes_transpose_f64__TILE_16__ROWS_16(void *const cf__args[], cf_
         return 0;
     if (width != 0 && height != 0 && !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {16, 16, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {16, 16, 1}, 0};
     return 1;
 }
 
@@ -1488,7 +1487,7 @@ static int cf__sizes_interleave(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((cf__1 + 255) / 256), (uint32_t)channels, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((cf__1 + 255) / 256), (uint32_t)channels, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -1565,7 +1564,7 @@ static int cf__sizes_fill(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -1634,7 +1633,7 @@ static int cf__sizes_resample(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[2] || !*(void *const *)cf__args[3])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 

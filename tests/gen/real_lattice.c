@@ -35,7 +35,7 @@ static int cf__sizes_collide_f32(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((nx + 63) / 64), (uint32_t)((ny + 1) / 2), 1}, {64, 2, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((nx + 63) / 64), (uint32_t)((ny + 1) / 2), 1}, {64, 2, 1}, 0};
     return 1;
 }
 
@@ -190,7 +190,8 @@ static int cf__sizes_propagate(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((cf__size_x + 63) / 64), (uint32_t)((cf__size_y + 1) / 2), 9}, {64, 2, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((cf__size_x + 63) / 64), (uint32_t)((cf__size_y + 1) / 2), 9}, {64, 2, 1},
+        0};
     return 1;
 }
 
@@ -345,7 +346,7 @@ static int cf__sizes_hop(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1] || !*(void *const *)cf__args[2])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((cf__1 + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((cf__1 + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -430,7 +431,7 @@ static int cf__sizes_axpy_single(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -544,7 +545,7 @@ static int cf__sizes_ising(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 

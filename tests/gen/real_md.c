@@ -107,7 +107,7 @@ static int cf__sizes_kick_drift(void *const cf__args[], cf_size *cf__size)
     const int64_t cf__p_count = ((const particles *)cf__args[0])->count;
     if (cf__p_count < 1)
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((cf__p_count + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((cf__p_count + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -175,7 +175,7 @@ static int cf__sizes_assign_cells(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1] || !*(void *const *)cf__args[2])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -274,7 +274,7 @@ static int cf__sizes_count_cells(void *const cf__args[], cf_size *cf__size)
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1] || !*(void *const *)cf__args[2] ||
         !*(void *const *)cf__args[3])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -371,7 +371,7 @@ static int cf__sizes_cell_bounds(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (cells != 0 && (!*(void *const *)cf__args[1] || !*(void *const *)cf__args[2]))
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -450,7 +450,7 @@ static int cf__sizes_springs(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (n != 0 && (!*(void *const *)cf__args[2] || !*(void *const *)cf__args[3]))
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((bonds + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((bonds + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -518,7 +518,7 @@ static int cf__sizes_kinetic_f32(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[2])
         return 0;
-    *cf__size = (cf_size){{1, 1, 1}, {32, 1, 1}, 0};
+    *cf__size = (struct cf_size){{1, 1, 1}, {32, 1, 1}, 0};
     return 1;
 }
 
@@ -656,7 +656,7 @@ static int cf__sizes_wrap(void *const cf__args[], cf_size *cf__size)
     const int64_t n = *(const int *)cf__args[1];
     if (n < 1)
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((n + 63) / 64), 3, 1}, {64, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((n + 63) / 64), 3, 1}, {64, 1, 1}, 0};
     return 1;
 }
 
@@ -721,7 +721,7 @@ static int cf__sizes_pack(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 

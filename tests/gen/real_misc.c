@@ -34,7 +34,7 @@ static int cf__sizes_lanes(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((n + 63) / 64), 1, 1}, {64, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((n + 63) / 64), 1, 1}, {64, 1, 1}, 0};
     return 1;
 }
 
@@ -89,7 +89,7 @@ static int cf__sizes_xorshift(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -151,7 +151,7 @@ static int cf__sizes_half_axpy(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[1] || !*(void *const *)cf__args[2])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -210,7 +210,7 @@ static int cf__sizes_narrow_f16(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -372,7 +372,7 @@ static int cf__sizes_reduce_sum_f32(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)cf__2, 1, 1}, {256, 1, 1}, 1024};
+    *cf__size = (struct cf_size){{(uint32_t)cf__2, 1, 1}, {256, 1, 1}, 1024};
     return 1;
 }
 
@@ -442,7 +442,7 @@ static int cf__sizes_reduce_sum_f32__BLOCK_128(void *const cf__args[], cf_size *
         return 0;
     if (!*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)cf__2, 1, 1}, {128, 1, 1}, 512};
+    *cf__size = (struct cf_size){{(uint32_t)cf__2, 1, 1}, {128, 1, 1}, 512};
     return 1;
 }
 
@@ -507,7 +507,7 @@ static int cf__sizes_reduce_sum_f32__BLOCK_512(void *const cf__args[], cf_size *
         return 0;
     if (!*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)cf__2, 1, 1}, {512, 1, 1}, 2048};
+    *cf__size = (struct cf_size){{(uint32_t)cf__2, 1, 1}, {512, 1, 1}, 2048};
     return 1;
 }
 
@@ -586,7 +586,7 @@ static int cf__sizes_reduce_sum_f64(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)cf__2, 1, 1}, {256, 1, 1}, 2048};
+    *cf__size = (struct cf_size){{(uint32_t)cf__2, 1, 1}, {256, 1, 1}, 2048};
     return 1;
 }
 
@@ -656,7 +656,7 @@ static int cf__sizes_reduce_sum_f64__BLOCK_128(void *const cf__args[], cf_size *
         return 0;
     if (!*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)cf__2, 1, 1}, {128, 1, 1}, 1024};
+    *cf__size = (struct cf_size){{(uint32_t)cf__2, 1, 1}, {128, 1, 1}, 1024};
     return 1;
 }
 
@@ -721,7 +721,7 @@ static int cf__sizes_reduce_sum_f64__BLOCK_512(void *const cf__args[], cf_size *
         return 0;
     if (!*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)cf__2, 1, 1}, {512, 1, 1}, 4096};
+    *cf__size = (struct cf_size){{(uint32_t)cf__2, 1, 1}, {512, 1, 1}, 4096};
     return 1;
 }
 
@@ -1114,7 +1114,7 @@ static int cf__sizes_fill_bytes(void *const cf__args[], cf_size *cf__size)
     const int64_t count = *(const ptrdiff_t *)cf__args[2];
     if (count < 1 || count > 549755813632)
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((count + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((count + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -1174,7 +1174,7 @@ static int cf__sizes_capitals(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((length + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((length + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -1237,7 +1237,7 @@ static int cf__sizes_follow(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[2])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -1300,7 +1300,7 @@ static int cf__sizes_scale_single(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -1412,7 +1412,7 @@ static int cf__sizes_exchange_pairs(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 

@@ -42,7 +42,7 @@ static int cf__sizes_csr_multiply_f32_i32(void *const cf__args[], cf_size *cf__s
         return 0;
     if (columns != 0 && !*(void *const *)cf__args[3])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((rows + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((rows + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -218,7 +218,7 @@ static int cf__sizes_csr_multiply_f32_i64(void *const cf__args[], cf_size *cf__s
         return 0;
     if (columns != 0 && !*(void *const *)cf__args[3])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((rows + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((rows + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -319,7 +319,7 @@ static int cf__sizes_csr_multiply_f64_i64(void *const cf__args[], cf_size *cf__s
         return 0;
     if (columns != 0 && !*(void *const *)cf__args[3])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((rows + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((rows + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -440,7 +440,7 @@ static int cf__sizes_csr_vector_f32(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (rows != 0 && !*(void *const *)cf__args[4])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)cf__1, 1, 1}, {32, 4, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)cf__1, 1, 1}, {32, 4, 1}, 0};
     return 1;
 }
 
@@ -615,7 +615,7 @@ static int cf__sizes_jacobi_sweep(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (cf__A_columns != 0 && !*(void *const *)cf__args[2])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((cf__A_rows + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((cf__A_rows + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -689,7 +689,7 @@ static int cf__sizes_csr_diagonal(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((rows + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((rows + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -760,15 +760,13 @@ static int cf__sizes_ell_multiply(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (cf__1 > 2305843009213693951)
         return 0;
-    if (rows > ld)
-        return 0;
     if (cf__1 > 1152921504606846975)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1] || !*(void *const *)cf__args[3])
         return 0;
     if (columns != 0 && !*(void *const *)cf__args[2])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((rows + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((rows + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -874,7 +872,7 @@ static int cf__sizes_coo_multiply_f32(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (rows != 0 && !*(void *const *)cf__args[5])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((entries + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((entries + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -1058,7 +1056,7 @@ static int cf__sizes_axpby(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[2] || !*(void *const *)cf__args[4])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((n + 1023) / 1024), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((n + 1023) / 1024), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -1127,7 +1125,7 @@ static int cf__sizes_pattern(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[2] || !*(void *const *)cf__args[4])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((n + 15) / 16), (uint32_t)((m + 15) / 16), 1}, {16, 16, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((n + 15) / 16), (uint32_t)((m + 15) / 16), 1}, {16, 16, 1}, 0};
     return 1;
 }
 

@@ -36,7 +36,7 @@ static int cf__sizes_step_w64(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((nx + 31) / 32), (uint32_t)((ny + 7) / 8), 1}, {32, 8, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((nx + 31) / 32), (uint32_t)((ny + 7) / 8), 1}, {32, 8, 1}, 0};
     return 1;
 }
 
@@ -129,7 +129,7 @@ static int cf__sizes_step_w128(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((nx + 31) / 32), (uint32_t)((ny + 7) / 8), 1}, {32, 8, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((nx + 31) / 32), (uint32_t)((ny + 7) / 8), 1}, {32, 8, 1}, 0};
     return 1;
 }
 
@@ -229,7 +229,7 @@ static int cf__sizes_rowsum(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (rows != 0 && !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)cf__1, 1, 1}, {64, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)cf__1, 1, 1}, {64, 1, 1}, 0};
     return 1;
 }
 
@@ -289,7 +289,7 @@ static int cf__sizes_tick(void *const cf__args[], cf_size *cf__size)
 {
     if (!cf__args[0] || !cf__args[1])
         return 0;
-    *cf__size = (cf_size){{1, 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{1, 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
