@@ -1,9 +1,16 @@
-/* test_interop.c - beside other users of the driver in the process: the calling thread's CUDA contexts are after every call what
- * they were before it, in whatever order they stand, and objects of either side serve the other. */
+/* test_interop.c - beside other users of the driver in the process: the calling thread's CUDA contexts are after
+ * every call what they were before it, in whatever order they stand, and objects of either side serve the other. */
 #include "on_fake.h"
 
 #include <cuferry/kernels.h>
 #include <cuferry/registry.h>
+
+/* Lets AddressSanitizer's allocator refuse too much memory as malloc() does. */
+__attribute__((visibility("default"))) const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+    return "allocator_may_return_null=1";
+}
 
 /* ---- The caller's contexts ---- */
 
