@@ -1,5 +1,6 @@
 """The launch stubs of one kernel file: a constant descriptor and two functions per entry point."""
 
+import emit_sizes
 from emit_header import dispatch, parameters, setter, stream, stream_of, symbol_by_value, symbol_parameter
 from text import banner, c_string, fold, identifier
 
@@ -52,9 +53,10 @@ def emit(file, prefix):
     scans = sorted({_scan(i.params[c.array]) for i in file.instances for c in i.checks if c.array is not None})
     if scans:
         text.append('\nextern const cf_kernel ' + ', '.join(scans) + ';\n')
+    sizes = {}      # the body of a function: its name; instances have many in common
     for kernel in file.kernels:
         for instance in kernel.instances:
-            text.append('\n' + _entry_point(kernel, instance, prefix))
+            text.append('\n' + _entry_point(kernel, instance, prefix, sizes))
         if dispatch(kernel) is not None:
             text.append('\n' + _family(kernel, prefix))
     for symbol in file.symbols:
@@ -176,10 +178,20 @@ def _doc(lines):
     return f'    .doc = {(chr(10) + " " * 11).join(c_string(t) for t in texts)},\n' if texts else ''
 
 
-def _descriptor(kernel, instance, variant, prefix):
+def _sizes(variant, known):
+    """The function that checks a launch and works its size out, and its name; empty where that is interpreted."""
+    body = emit_sizes.emit(variant)
+    if not body or body in known:
+        return '', known.get(body, '')
+    known[body] = f'cf__sizes_{variant.name}'
+    return ('/* The size of a launch in which nothing is out of the ordinary. */\n'
+            f'static int {known[body]}(void *const cf__args[], cf_size *cf__size)\n{{\n{body}}}\n\n'), known[body]
+
+
+def _descriptor(kernel, instance, variant, prefix, known_sizes):
     """The descriptor of one variant; that of the first is the instance's own."""
     is_first = variant.name == instance.name
-    text = ''
+    text, sizes = _sizes(variant, known_sizes)
     if variant.host:
         text += f'cf_host_body {host_body(prefix, variant)};\nextern const uint32_t {host_bytes(prefix, variant)}[];\n'
     text += f'static cf_state cf__state_{variant.name};\n'
@@ -216,14 +228,15 @@ def _descriptor(kernel, instance, variant, prefix):
         text += f'    .nconstants = {len(variant.constants)},\n    .constants = (const cf_constant[]){{{constants}}},\n'
     if instance.variants:
         text += f'    .nvariants = {len(instance.variants)},\n    .variants = cf__variants_{instance.name},\n'
+    text += f'    .sizes = {sizes},\n' if sizes else ''
     return text + '};\n'
 
 
 # ---- Functions
 
 
-def _entry_point(kernel, instance, prefix):
-    text = '\n'.join(_descriptor(kernel, instance, v, prefix) for v in instance.all_variants)
+def _entry_point(kernel, instance, prefix, sizes):
+    text = '\n'.join(_descriptor(kernel, instance, v, prefix, sizes) for v in instance.all_variants)
     return text + '\n' + _functions(instance, f'{prefix}_{instance.name}', descriptor(prefix, instance))
 
 

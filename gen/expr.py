@@ -328,7 +328,8 @@ class Names:
             at += f'.{step}'
         if ctype is not None:
             self._check(token, f'{spelled}.{path}', ctype, real)
-        return 'MEMBER', (number, whole.c, path, ctype.enum if ctype else '', real)
+        known = ctype is not None and ctype.kind != 'enum'      # whether an enumeration is signed is the compiler's
+        return 'MEMBER', (number, whole.c, path, ctype.enum if known else '', real)
 
     @staticmethod
     def _element(token, ctype, at, step):

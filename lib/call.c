@@ -200,6 +200,8 @@ static int run(struct call *call)
         CUresult result = call->place->driver->cuStreamSynchronize(NULL);
         if (result != CUDA_SUCCESS)
             status = cf__fail_driver(call->place->driver, result, "cuStreamSynchronize", "%s", kernel->function);
+        else
+            cf__note_waited(call->place, NULL);
     }
     if (status == CF_OK)
         status = stage_out(call);

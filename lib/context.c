@@ -1,50 +1,122 @@
-/* context.c - what the library keeps for each context that it was used in. */
+/* context.c - what the library keeps for each context that it was used in, which of them are lost, and what could not be
+ * freed there. */
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "internal.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of adding; the list is read without it */
+static pthread_mutex_t lock =
+    PTHREAD_MUTEX_INITIALIZER; /* of adding, losing and keeping; the list is read without it */
 static struct cf__context *contexts;
+
+/* ---- Records ---- */
+
+static struct cf__context *first(void)
+{
+    return __atomic_load_n(&contexts, __ATOMIC_ACQUIRE);
+}
+
+static unsigned long long id_of(const struct cf__context *context)
+{
+    return __atomic_load_n(&context->id, __ATOMIC_ACQUIRE);
+}
 
 static struct cf__context *find(unsigned long long id)
 {
-    struct cf__context *context = __atomic_load_n(&contexts, __ATOMIC_ACQUIRE);
-    while (context && context->id != id)
+    struct cf__context *context = first();
+    while (context && id_of(context) != id)
         context = context->next;
     return context;
 }
 
 /* With the lock. */
-static int add(const struct cf__place *place, unsigned long long id, struct cf__context **context)
+static void drop(struct cf__context *context)
 {
-    struct cf__context *made = malloc(sizeof *made);
-    if (!made)
-        return cf__fail(CF_ENOMEM, "no memory for what is kept of a context");
-    *made = (struct cf__context){.id = id, .handle = place->context, .driver = place->driver, .next = contexts};
-    int status = cf__place_device(place, &made->device);
-    if (status != CF_OK) {
-        free(made);
-        return status;
+    if (!context->driver->is_host)
+        cf__running_forget(context->id);
+    if (cf__stages_free)
+        cf__stages_free(context, NULL);
+    __atomic_store_n(&context->id, CF__NO_CONTEXT, __ATOMIC_RELEASE);
+    __atomic_store_n(&context->is_lost, 0, __ATOMIC_RELAXED);
+    context->handle = NULL;
+}
+
+/* With the lock. */
+static int is_any_lost(void)
+{
+    const struct cf__context *context = contexts;
+    while (context && !context->is_lost)
+        context = context->next;
+    return context != NULL;
+}
+
+void cf__context_drop(struct cf__context *context)
+{
+    pthread_mutex_lock(&lock);
+    drop(context);
+    if (!is_any_lost())
+        cf__gpu_mark(CF__GPU_LOST, 0);
+    pthread_mutex_unlock(&lock);
+}
+
+/* With the lock: a record that serves no context. The driver gives an address anew when the context that had it is gone, so
+ * that there are no more records than there were contexts at one time. */
+static struct cf__context *spare(const struct cf__driver *driver, CUcontext handle)
+{
+    struct cf__context *context = contexts;
+    while (context && context->id != CF__NO_CONTEXT && !(context->driver == driver && context->handle == handle))
+        context = context->next;
+    return context;
+}
+
+/* With the lock. NULL where there is no memory. */
+static struct cf__context *add(const struct cf__driver *driver, CUcontext handle, unsigned long long id, int device)
+{
+    struct cf__context *context = spare(driver, handle);
+    if (context) {
+        drop(context);
+        context->handle = handle;
+        context->driver = driver;
+        context->device = device;
+        __atomic_store_n(&context->id, id, __ATOMIC_RELEASE);
+        return context;
     }
-    __atomic_store_n(&contexts, made, __ATOMIC_RELEASE);
-    *context = made;
-    return CF_OK;
+    context = malloc(sizeof *context);
+    if (!context)
+        return NULL;
+    *context = (struct cf__context){.id = id, .handle = handle, .driver = driver, .device = device, .next = contexts};
+    __atomic_store_n(&contexts, context, __ATOMIC_RELEASE);
+    return context;
 }
 
 int cf__context(const struct cf__place *place, struct cf__context **context)
 {
     unsigned long long id;
+    int device;
     CUresult result = place->driver->cuCtxGetId(place->context, &id);
     if (result != CUDA_SUCCESS)
         return cf__fail_driver(place->driver, result, "cuCtxGetId", "entering a context");
     if ((*context = find(id)) != NULL)
         return CF_OK;
+    int status = cf__place_device(place, &device);
+    if (status != CF_OK)
+        return status;
     pthread_mutex_lock(&lock);
     *context = find(id);
-    int status = *context ? CF_OK : add(place, id, context);
+    if (!*context)
+        *context = add(place->driver, place->context, id, device);
     pthread_mutex_unlock(&lock);
-    return status;
+    return *context ? CF_OK : cf__fail(CF_ENOMEM, "no memory for what is kept of a context");
+}
+
+struct cf__context *cf__context_next(const struct cf__context *context)
+{
+    struct cf__context *next = context ? context->next : first();
+    while (next && id_of(next) == CF__NO_CONTEXT)
+        next = next->next;
+    return next;
 }
 
 void cf__contexts_forget(void)
@@ -52,8 +124,259 @@ void cf__contexts_forget(void)
     pthread_mutex_lock(&lock);
     for (struct cf__context *context = contexts, *next; context; context = next) {
         next = context->next;
+        if (context->id != CF__NO_CONTEXT)
+            drop(context);
         free(context);
     }
     __atomic_store_n(&contexts, NULL, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&lock);
+    cf__gpu_mark(CF__GPU_LOST, 0);
+    cf__running_forget(CF__NO_CONTEXT);
+}
+
+void cf__contexts_lock(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+void cf__contexts_unlock(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- Lost ones ---- */
+
+struct cf__context *cf__context_of(const struct cf__driver *driver, CUcontext handle)
+{
+    unsigned long long id;
+    struct cf__context *context = first();
+    if (driver->cuCtxGetId(handle, &id) == CUDA_SUCCESS)
+        return find(id);
+    while (context && !(id_of(context) != CF__NO_CONTEXT && context->driver == driver && context->handle == handle))
+        context = context->next;
+    return context;
+}
+
+/* A number for a record whose context tells none; no driver counts up to there. */
+static unsigned long long made_up_id(void)
+{
+    static unsigned long long made;
+    return CF__NO_CONTEXT - 1 - __atomic_fetch_add(&made, 1, __ATOMIC_RELAXED);
+}
+
+void cf__context_lose(const struct cf__driver *driver, CUcontext handle, int device, const char *running)
+{
+    unsigned long long id;
+    struct cf__context *context = cf__context_of(driver, handle);
+    if (context && __atomic_load_n(&context->is_lost, __ATOMIC_ACQUIRE))
+        return;
+    if (!context && driver->cuCtxGetId(handle, &id) != CUDA_SUCCESS)
+        id = made_up_id();
+    pthread_mutex_lock(&lock);
+    if (!context && !(context = find(id)))
+        context = add(driver, handle, id, device);
+    int is_new = context && !context->is_lost;
+    if (is_new) {
+        if (running)
+            snprintf(context->running, sizeof context->running, "%s", running);
+        else
+            cf__running_text(context->id, context->running, sizeof context->running);
+        __atomic_store_n(&context->is_lost, 1, __ATOMIC_RELEASE);
+        cf__gpu_mark(CF__GPU_LOST, 1);
+    }
+    pthread_mutex_unlock(&lock);
+    if (is_new)
+        cf__log(CF_LOG_INFO, "the context of device %d was lost to a fault while %s running", device, context->running);
+}
+
+/* Whether the context that is current on the thread fails whatever is asked of it. */
+static int is_failing(const struct cf__driver *driver)
+{
+    return cf__status_of(driver->cuStreamQuery(NULL)) == CF_EFAULT;
+}
+
+/* A call that failed may have been about another context than the current one, as with an event: the ones that the
+ * library holds are asked, too. */
+static void look_for_lost(const struct cf__driver *driver, CUcontext current)
+{
+    int device = 0;
+    if (current && is_failing(driver))
+        cf__context_lose(driver, current, driver->cuCtxGetDevice(&device) == CUDA_SUCCESS ? device : -1, NULL);
+    for (device = 0; device < CF__MAX_DEVICES; device++) {
+        CUcontext other, primary = cf__primary_held(device);
+        if (!primary || primary == current || driver->cuCtxPushCurrent(primary) != CUDA_SUCCESS)
+            continue;
+        if (is_failing(driver))
+            cf__context_lose(driver, primary, device, NULL);
+        (void)driver->cuCtxPopCurrent(&other);
+    }
+}
+
+static void describe(const struct cf__context *context, char *text, size_t size)
+{
+    if (context->device >= 0)
+        snprintf(text, size,
+                 "device %d's context was lost to a fault while %s running; cf_device_reset(%d) may make the device "
+                 "usable again, ending the process does",
+                 context->device, context->running, context->device);
+    else
+        snprintf(text, size, "its context was lost to a fault while %s running", context->running);
+}
+
+static const struct cf__context *lost(const struct cf__driver *driver, CUcontext handle)
+{
+    const struct cf__context *context = handle ? cf__context_of(driver, handle) : NULL;
+    return context && __atomic_load_n(&context->is_lost, __ATOMIC_ACQUIRE) ? context : NULL;
+}
+
+int cf__note_lost(const struct cf__driver *driver, int status, char *text, size_t size)
+{
+    CUcontext current = NULL;
+    if (driver->is_host || (status != CF_EFAULT && !(cf__gpu_state() & CF__GPU_LOST)))
+        return status;
+    if (driver->cuCtxGetCurrent(&current) != CUDA_SUCCESS)
+        current = NULL;
+    if (status == CF_EFAULT)
+        look_for_lost(driver, current);
+    const struct cf__context *context = lost(driver, current);
+    for (int device = 0; !context && status == CF_EFAULT && device < CF__MAX_DEVICES; device++)
+        context = lost(driver, cf__primary_held(device));
+    size_t used = strlen(text);
+    if (context && used + 2 < size) {
+        memcpy(text + used, "; ", 3);
+        describe(context, text + used + 2, size - used - 2);
+    } else if (status == CF_EFAULT) {
+        snprintf(text + used, size - used, "; a context of this process was lost to a fault");
+    }
+    return context ? CF_EFAULT : status;
+}
+
+int cf__check_lost(const struct cf__place *place, const char *function)
+{
+    const struct cf__context *context = place->driver->is_host ? NULL : lost(place->driver, place->context);
+    char text[512];
+    if (!context)
+        return CF_OK;
+    describe(context, text, sizeof text);
+    return cf__fail(CF_EFAULT, "%s: %s", function, text);
+}
+
+/* ---- What could not be freed ---- */
+
+struct kept {
+    struct cf__place place; /* `pushed` is not used */
+    unsigned long long id;  /* of its context; CF__NO_CONTEXT: not known */
+    CUresult (*free)(const struct cf__driver *driver, uintptr_t what);
+    uintptr_t what;
+    struct kept *next;
+};
+static struct kept *kept;
+
+/* Memory may be what was short when freeing failed: these need none. */
+static struct kept reserve[16];
+static unsigned int reserve_used; /* as bits */
+
+/* With the lock, both. */
+static struct kept *kept_alloc(void)
+{
+    struct kept *node = malloc(sizeof *node);
+    for (unsigned int i = 0; !node && i < sizeof reserve / sizeof *reserve; i++)
+        if (!(reserve_used >> i & 1)) {
+            reserve_used |= 1U << i;
+            node = &reserve[i];
+        }
+    return node;
+}
+
+static void kept_free(struct kept *node)
+{
+    if (node >= reserve && node < reserve + sizeof reserve / sizeof *reserve)
+        reserve_used &= ~(1U << (node - reserve));
+    else
+        free(node);
+}
+
+void cf__keep(const struct cf__place *place, CUresult (*free_it)(const struct cf__driver *driver, uintptr_t what),
+              uintptr_t what)
+{
+    unsigned long long id;
+    if (place->driver->cuCtxGetId(place->context, &id) != CUDA_SUCCESS)
+        id = CF__NO_CONTEXT;
+    pthread_mutex_lock(&lock);
+    struct kept *node = kept_alloc();
+    if (node) {
+        *node = (struct kept){{place->driver, place->context, 0}, id, free_it, what, kept};
+        kept = node;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/* Nothing is left of it where its context or the driver is gone, or the context is lost and goes as a whole. */
+int cf__is_gone(CUresult result)
+{
+    return cf__status_of(result) == CF_EFAULT || result == CUDA_ERROR_DEINITIALIZED ||
+           result == CUDA_ERROR_CONTEXT_IS_DESTROYED || result == CUDA_ERROR_INVALID_CONTEXT ||
+           result == CUDA_ERROR_INVALID_HANDLE;
+}
+
+/* Tries again; CUDA_SUCCESS also where nothing is left to be freed. */
+static CUresult try_again(const struct kept *node, const char **call)
+{
+    const struct cf__driver *driver = node->place.driver;
+    unsigned long long id;
+    CUcontext context;
+    *call = "cuCtxGetId";
+    CUresult result = driver->cuCtxGetId(node->place.context, &id);
+    if (result == CUDA_SUCCESS && node->id != CF__NO_CONTEXT && id != node->id)
+        return CUDA_SUCCESS;
+    if (result == CUDA_SUCCESS) {
+        *call = "cuCtxPushCurrent";
+        result = driver->cuCtxPushCurrent(node->place.context);
+    }
+    if (result == CUDA_SUCCESS) {
+        *call = "freeing it";
+        result = node->free(driver, node->what);
+        (void)driver->cuCtxPopCurrent(&context);
+    }
+    return cf__is_gone(result) ? CUDA_SUCCESS : result;
+}
+
+int cf__kept_free(void)
+{
+    int status = CF_OK;
+    pthread_mutex_lock(&lock);
+    struct kept *nodes = kept;
+    kept = NULL;
+    pthread_mutex_unlock(&lock);
+    while (nodes) {
+        struct kept *node = nodes;
+        const char *call;
+        CUresult result = try_again(node, &call);
+        nodes = node->next;
+        if (result != CUDA_SUCCESS && status == CF_OK)
+            status =
+                cf__fail_driver(node->place.driver, result, call, "cf_shutdown: what an earlier call could not free");
+        pthread_mutex_lock(&lock);
+        if (result == CUDA_SUCCESS) {
+            kept_free(node);
+        } else {
+            node->next = kept;
+            kept = node;
+        }
+        pthread_mutex_unlock(&lock);
+    }
+    return status;
+}
+
+void cf__kept_forget(CUcontext context)
+{
+    pthread_mutex_lock(&lock);
+    for (struct kept **link = &kept, *node; (node = *link) != NULL;)
+        if (!context || node->place.context == context) {
+            *link = node->next;
+            kept_free(node);
+        } else {
+            link = &node->next;
+        }
     pthread_mutex_unlock(&lock);
 }

@@ -9,13 +9,12 @@
 #include "internal.h"
 #include "trace.h"
 
-
-
 /* A driver in use, with the primary contexts that were retained. */
 struct backend {
     const struct cf__driver *driver; /* NULL until it is in use; read without the lock */
     int count;
     CUcontext primary[CF__MAX_DEVICES]; /* likewise */
+    int owed[CF__MAX_DEVICES];          /* more references to them that have to be given back */
 };
 
 enum choice { UNDECIDED, USE_CUDA, USE_HOST };
@@ -23,47 +22,34 @@ enum choice { UNDECIDED, USE_CUDA, USE_HOST };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what is written below */
 static struct cf__driver cuda_table;
 static struct backend cuda, host;
-static int chosen;          /* enum choice; read without the lock */
-static char no_cuda[256];   /* why there is no CUDA; read and written under the lock */
+static int chosen;        /* enum choice; read without the lock */
+static char no_cuda[256]; /* why there is no CUDA; read and written under the lock */
 
 static _Thread_local int thread_device;
 static _Thread_local int thread_has_device; /* cf_device_use() was called */
 
-/* ---- Fork ---- */
-
-/* A child has the forking thread alone: no lock may be held by another one at that moment, and the workers of the pool
- * are gone. Locks are taken in the order in which they nest. */
-static void before_fork(void)
+void cf__device_lock(void)
 {
     pthread_mutex_lock(&lock);
-    cf__image_lock();
-    cf__capture_lock();
-    cf__host_lock();
-    cf__pool_lock();
-    cf__trace_lock();
 }
 
-static void after_fork(void)
+int cf__device_trylock(void)
 {
-    cf__trace_unlock();
-    cf__pool_unlock();
-    cf__host_unlock();
-    cf__capture_unlock();
-    cf__image_unlock();
+    return pthread_mutex_trylock(&lock) == 0;
+}
+
+void cf__device_unlock(void)
+{
     pthread_mutex_unlock(&lock);
 }
 
-static void after_fork_in_child(void)
+/* Takes the lock, for `function`. A callback of cf_set_log() may run under it. */
+static int take_lock(const char *function)
 {
-    cf__trace_forget();
-    cf__pool_forget();
-    after_fork();
-}
-
-/* When the program or shared object is loaded: a fork may come at any moment after, also during the first call. */
-__attribute__((constructor)) static void watch_fork(void)
-{
-    (void)pthread_atfork(before_fork, after_fork, after_fork_in_child);
+    if (cf__log_is_inside())
+        return cf__fail(CF_EINVAL, "%s: called from the callback of cf_set_log()", function);
+    pthread_mutex_lock(&lock);
+    return CF_OK;
 }
 
 /* ---- Drivers ---- */
@@ -75,7 +61,7 @@ static const struct cf__driver *in_use(const struct backend *backend)
 
 const struct cf__driver *cf__cuda_in_use(void)
 {
-    return in_use(&cuda);
+    return cf__is_forked() ? NULL : in_use(&cuda);
 }
 
 const struct cf__driver *cf__host_in_use(void)
@@ -119,15 +105,28 @@ static int use_host(void)
     return status;
 }
 
+static void log_cuda(void)
+{
+    int version = 0;
+    if (cuda.driver->cuDriverGetVersion(&version) == CUDA_SUCCESS)
+        cf__log(CF_LOG_INFO, "the NVIDIA driver, for CUDA %d.%d, with %d GPUs", version / 1000, version % 1000 / 10,
+                cuda.count);
+}
+
 /* With the lock: CF_OK, 1 where there is no GPU, else a status; `no_cuda` says why. */
 static int use_cuda(void)
 {
     if (in_use(&cuda))
         return CF_OK;
+    cf__fork_watch(1); /* before the driver is there: a fork may come in between */
     int status = cf__driver_cuda(&cuda_table, no_cuda, sizeof no_cuda);
-    if (status == CF_OK)
-        use(&cuda, &cuda_table);
-    return status;
+    if (status != CF_OK) {
+        cf__fork_watch(0);
+        return status;
+    }
+    use(&cuda, &cuda_table);
+    log_cuda();
+    return CF_OK;
 }
 
 /* With the lock, before a driver is first used: the environment. What CF_DRIVER asks for; USE_HOST too where the library was built without GPU code. */
@@ -145,12 +144,14 @@ static int wanted(enum choice *choice)
     return read_check();
 }
 
-static int choose(enum choice *choice)
+static int choose(const char *function, enum choice *choice)
 {
     int status = wanted(choice);
     if (status != CF_OK)
         return status;
     if (*choice != USE_HOST) {
+        if (cf__is_forked())
+            return cf__fail_fork(function);
         status = use_cuda();
         if (status < 0)
             return cf__fail(status, "the GPU cannot be used: %s; CF_DRIVER=host runs on the CPU", no_cuda);
@@ -162,30 +163,37 @@ static int choose(enum choice *choice)
 }
 
 /* The process's default, decided at its first use. A failure is not kept: the next call tries again. */
-static int default_backend(struct backend **backend)
+static int default_backend(const char *function, struct backend **backend)
 {
     int now = __atomic_load_n(&chosen, __ATOMIC_ACQUIRE);
     if (now == UNDECIDED) {
         enum choice choice = UNDECIDED;
-        pthread_mutex_lock(&lock);
-        int status = choose(&choice);
+        int status = take_lock(function);
+        if (status != CF_OK)
+            return status;
+        status = choose(function, &choice);
         if (status == CF_OK)
             __atomic_store_n(&chosen, (int)choice, __ATOMIC_RELEASE);
         pthread_mutex_unlock(&lock);
         if (status != CF_OK)
             return status;
         now = (int)choice;
+        cf__log(CF_LOG_INFO, "calls run on %s by default", now == USE_CUDA ? "GPU 0" : "the CPU");
     }
+    if (now == USE_CUDA && cf__is_forked())
+        return cf__fail_fork(function);
     *backend = now == USE_CUDA ? &cuda : &host;
     return CF_OK;
 }
 
-static int ensure_host(void)
+static int ensure_host(const char *function)
 {
     if (in_use(&host))
         return CF_OK;
-    pthread_mutex_lock(&lock);
-    int status = read_check();
+    int status = take_lock(function);
+    if (status != CF_OK)
+        return status;
+    status = read_check();
     if (status == CF_OK)
         status = use_host();
     pthread_mutex_unlock(&lock);
@@ -195,11 +203,15 @@ static int ensure_host(void)
 /* CUDA, for calls that cannot run without it; `why` begins the message. */
 static int ensure_cuda(const char *why)
 {
+    if (cf__is_forked())
+        return cf__fail_fork(why);
     if (in_use(&cuda))
         return CF_OK;
     enum choice choice = UNDECIDED;
-    pthread_mutex_lock(&lock);
-    int status = wanted(&choice);
+    int status = take_lock(why);
+    if (status != CF_OK)
+        return status;
+    status = wanted(&choice);
     if (status == CF_OK && choice == USE_HOST)
         status = cf__fail(CF_ENODEV, "%s: %s", why,
                           CF_CONFIG_CUDA ? "CF_DRIVER=host keeps this process on the CPU"
@@ -220,11 +232,28 @@ int cf__handle_driver(const char *function, const void *handle, const struct cf_
         snprintf(why, sizeof why, "%s: a stream, event or graph that is not of CF_HOST", function);
         status = ensure_cuda(why);
         *driver = in_use(&cuda);
+        if (status == CF_OK)
+            status = cf__handle_check(function, handle);
     }
     return status;
 }
 
 /* ---- Contexts ---- */
+
+CUcontext cf__primary_held(int device)
+{
+    return __atomic_load_n(&cuda.primary[device], __ATOMIC_ACQUIRE);
+}
+
+void cf__primary_hold(int device, CUcontext context)
+{
+    __atomic_store_n(&cuda.primary[device], context, __ATOMIC_RELEASE);
+}
+
+void cf__primary_owe(int device)
+{
+    cuda.owed[device]++;
+}
 
 static int primary_context(struct backend *backend, int ordinal, CUcontext *context)
 {
@@ -256,16 +285,18 @@ static int device_backend(const char *function, int device, struct backend **bac
     if (device == CF_HOST) {
         *backend = &host;
         *ordinal = 0;
-        return ensure_host();
+        return ensure_host(function);
     }
     if (device < 0)
         return cf__fail(CF_ENODEV, "%s: device %d: GPUs count from 0, and the CPU is CF_HOST, %d", function, device,
                         CF_HOST);
-    char why[64];
-    snprintf(why, sizeof why, "%s: device %d", function, device);
-    int status = ensure_cuda(why);
-    if (status != CF_OK)
-        return status;
+    if (!in_use(&cuda) || cf__is_forked()) {
+        char why[64];
+        snprintf(why, sizeof why, "%s: device %d", function, device);
+        int status = ensure_cuda(why);
+        if (status != CF_OK)
+            return status;
+    }
     if (device >= cuda.count)
         return cf__fail(CF_ENODEV, "%s: device %d: there are %d GPUs, from 0, and CF_HOST", function, device,
                         cuda.count);
@@ -324,7 +355,7 @@ static int enter_thread_device(struct cf__place *place, const char *function)
         status = device_backend(function, thread_device, &backend, &ordinal);
         return status == CF_OK ? enter_device(place, backend, ordinal) : status;
     }
-    status = default_backend(&backend);
+    status = default_backend(function, &backend);
     if (status != CF_OK)
         return status;
     place->driver = in_use(backend);
@@ -334,18 +365,47 @@ static int enter_thread_device(struct cf__place *place, const char *function)
     return enter_device(place, backend, 0);
 }
 
-int cf__enter(struct cf__place *place, const char *function, cf_stream stream)
+/* Leaves the place again where its context is lost. */
+static int check_lost(struct cf__place *place, const char *function)
+{
+    if (!(cf__gpu_state() & CF__GPU_LOST))
+        return CF_OK;
+    int status = cf__check_lost(place, function);
+    if (status != CF_OK)
+        cf__leave(place);
+    return status;
+}
+
+static int enter(struct cf__place *place, const char *function, cf_stream stream)
 {
     /* The default streams have no context of their own. */
-    if (!stream || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD)
+    if ((uintptr_t)stream <= (uintptr_t)CU_STREAM_PER_THREAD)
         return enter_thread_device(place, function);
-    int status = cf__handle_driver(function, stream, &place->driver);
-    if (status != CF_OK)
-        return status;
+    place->driver = in_use(&cuda);
+    if (!place->driver || cf__gpu_state() != CF__GPU_OURS || cf__host_owns(stream)) {
+        int status = cf__handle_driver(function, stream, &place->driver);
+        if (status != CF_OK)
+            return status;
+    }
     CUresult result = place->driver->cuStreamGetCtx(stream, &place->context);
     if (result != CUDA_SUCCESS)
         return cf__fail_driver(place->driver, result, "cuStreamGetCtx", "%s: stream %p", function, (void *)stream);
     return make_current(place);
+}
+
+int cf__enter(struct cf__place *place, const char *function, cf_stream stream)
+{
+    int status = enter(place, function, stream);
+    return status == CF_OK ? check_lost(place, function) : status;
+}
+
+/* Enters a device that is started, where there is one. */
+static int enter_started(struct cf__place *place, struct backend *backend)
+{
+    int started = 0;
+    while (started < backend->count && !__atomic_load_n(&backend->primary[started], __ATOMIC_ACQUIRE))
+        started++;
+    return enter_device(place, backend, started < backend->count ? started : 0);
 }
 
 int cf__enter_context(struct cf__place *place, const struct cf__driver *driver, CUcontext context)
@@ -353,15 +413,12 @@ int cf__enter_context(struct cf__place *place, const struct cf__driver *driver, 
     place->driver = driver;
     place->context = context;
     place->pushed = 0;
+    int status = CF_OK;
     if (context)
-        return make_current(place);
-    if (driver->cuCtxGetCurrent(&place->context) == CUDA_SUCCESS && place->context)
-        return CF_OK;
-    struct backend *backend = driver->is_host ? &host : &cuda;
-    int started = 0; /* one that is, where there is one */
-    while (started < backend->count && !__atomic_load_n(&backend->primary[started], __ATOMIC_ACQUIRE))
-        started++;
-    return enter_device(place, backend, started < backend->count ? started : 0);
+        status = make_current(place);
+    else if (driver->cuCtxGetCurrent(&place->context) != CUDA_SUCCESS || !place->context)
+        status = enter_started(place, driver->is_host ? &host : &cuda);
+    return status == CF_OK ? check_lost(place, "entering a context") : status;
 }
 
 int cf__enter_handle(struct cf__place *place, const char *function, const void *handle)
@@ -402,7 +459,7 @@ int cf_device_count(int *count)
     if (!count)
         return cf__fail(CF_EINVAL, "cf_device_count: count is NULL");
     struct backend *backend;
-    int status = default_backend(&backend);
+    int status = default_backend("cf_device_count", &backend);
     if (status == CF_OK)
         *count = backend == &cuda ? cuda.count : 0;
     return status;
@@ -424,7 +481,7 @@ int cf_device_current(int *device)
     if (!device)
         return cf__fail(CF_EINVAL, "cf_device_current: device is NULL");
     struct cf__place place;
-    int status = cf__enter(&place, "cf_device_current", NULL);
+    int status = enter(&place, "cf_device_current", NULL); /* also where that context is lost */
     if (status != CF_OK)
         return status;
     status = cf__place_device(&place, device);
@@ -454,7 +511,7 @@ int cf_device_sync(void)
     status = cf__check_device_wait("cf_device_sync", &place);
     if (status == CF_OK) {
         int mode = cf__relax(place.driver);
-        CUresult result = place.driver->cuCtxSynchronize();
+        CUresult result = cf__wait_for_all(&place);
         cf__unrelax(place.driver, mode);
         if (result != CUDA_SUCCESS)
             status = cf__fail_driver(place.driver, result, "cuCtxSynchronize", "cf_device_sync");
@@ -470,32 +527,40 @@ int cf_require(int requirement)
     return ensure_cuda("cf_require(CF_CUDA)");
 }
 
-static void release(struct backend *backend)
+/* With the lock. What cannot be released stays, to be tried again. */
+static int release(struct backend *backend)
 {
     const struct cf__driver *driver = in_use(backend);
-    for (int i = 0; driver && i < backend->count; i++) {
-        CUdevice device;
-        if (backend->primary[i] && driver->cuDeviceGet(&device, i) == CUDA_SUCCESS)
-            (void)driver->cuDevicePrimaryCtxRelease(device);
-    }
-    memset(backend, 0, sizeof *backend);
+    int status = CF_OK;
+    for (int i = 0; driver && i < backend->count; i++)
+        while (backend->primary[i] || backend->owed[i]) {
+            CUdevice device;
+            const char *call = "cuDeviceGet";
+            CUresult result = driver->cuDeviceGet(&device, i);
+            if (result == CUDA_SUCCESS) {
+                call = "cuDevicePrimaryCtxRelease";
+                result = driver->cuDevicePrimaryCtxRelease(device);
+            }
+            if (result != CUDA_SUCCESS && !cf__is_gone(result)) {
+                int failed = cf__fail_driver(driver, result, call, "cf_shutdown: device %d", i);
+                status = status == CF_OK ? failed : status;
+                break;
+            }
+            if (backend->owed[i])
+                backend->owed[i]--;
+            else
+                backend->primary[i] = NULL;
+        }
+    if (status == CF_OK)
+        memset(backend, 0, sizeof *backend);
+    return status;
 }
 
-int cf_shutdown(void)
+int cf__devices_release(void)
 {
-    const struct cf__driver *driver = in_use(&cuda);
-    int status = cf__peers_disable(driver), failed = cf__mempools_destroy(driver);
-    if (status == CF_OK)
-        status = failed;
-    cf__captures_forget();
-    pthread_mutex_lock(&lock);
-    cf__trace_close();
-    cf__images_unload(in_use(&cuda));
-    cf__contexts_forget();
-    release(&cuda);
-    release(&host);
-    cf__host_reset();
+    int status = cf__is_forked() ? CF_OK : release(&cuda), of_host = release(&host);
+    if (cf__is_forked())
+        memset(&cuda, 0, sizeof cuda);
     __atomic_store_n(&chosen, UNDECIDED, __ATOMIC_RELEASE);
-    pthread_mutex_unlock(&lock);
-    return status;
+    return status == CF_OK ? of_host : status;
 }

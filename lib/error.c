@@ -5,7 +5,7 @@
 
 #include "internal.h"
 
-static _Thread_local char detail[512];
+static _Thread_local char detail[CF__DETAIL];
 static _Thread_local CUresult driver_result;
 
 const char *cf_status_name(int status)
@@ -51,7 +51,22 @@ int cf__fail(int status, const char *format, ...)
     vsnprintf(detail, sizeof detail, format, values);
     va_end(values);
     driver_result = CUDA_SUCCESS;
+    cf__log(CF_LOG_ERROR, "%s", detail);
     return status;
+}
+
+void cf__name_async(const char *function)
+{
+    static const char suffix[] = "_async";
+    const size_t added = sizeof suffix - 1, name = strlen(function);
+    if (name + added >= sizeof detail || strncmp(detail, function, name) != 0 || detail[name] != ':')
+        return;
+    size_t kept = strlen(detail) - name;
+    if (name + added + kept >= sizeof detail)
+        kept = sizeof detail - 1 - name - added;
+    memmove(detail + name + added, detail + name, kept);
+    memcpy(detail + name, suffix, added);
+    detail[name + added + kept] = 0;
 }
 
 int cf__status_of(CUresult result)
@@ -106,12 +121,14 @@ int cf__fail_driver(const struct cf__driver *driver, CUresult result, const char
     if (driver->cuGetErrorString(result, &text) != CUDA_SUCCESS || !text)
         text = "no text";
 
-    char what[sizeof detail / 2];
+    char what[256];
     va_list values;
     va_start(values, format);
     vsnprintf(what, sizeof what, format, values);
     va_end(values);
     snprintf(detail, sizeof detail, "%s: %s returned %d (%s, %s)", what, call, (int)result, name, text);
     driver_result = result;
-    return cf__status_of(result);
+    int status = cf__note_lost(driver, cf__status_of(result), detail, sizeof detail);
+    cf__log(CF_LOG_ERROR, "%s", detail);
+    return status;
 }

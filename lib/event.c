@@ -33,7 +33,7 @@ int cf_event_create(cf_event *event)
     CUevent made;
     CUresult result = place.driver->cuEventCreate(&made, CU_EVENT_DEFAULT);
     if (result == CUDA_SUCCESS)
-        *event = made;
+        *event = cf__handle_keep(&place, made);
     return leave_event(&place, result, "cuEventCreate", "cf_event_create");
 }
 
@@ -43,9 +43,13 @@ int cf_event_destroy(cf_event event)
         return CF_OK;
     struct cf__place place;
     int status = enter_event(&place, "cf_event_destroy", "event", event);
-    return status == CF_OK ? leave_event(&place, relaxed(&place, place.driver->cuEventDestroy, event), "cuEventDestroy",
-                                         "cf_event_destroy")
-                           : status;
+    if (status != CF_OK)
+        return status;
+    status = leave_event(&place, relaxed(&place, place.driver->cuEventDestroy, event), "cuEventDestroy",
+                         "cf_event_destroy");
+    if (status == CF_OK)
+        cf__handle_drop(event);
+    return status;
 }
 
 int cf_event_record(cf_event event, cf_stream stream)
@@ -53,7 +57,9 @@ int cf_event_record(cf_event event, cf_stream stream)
     if (!event)
         return cf__fail(CF_EINVAL, "cf_event_record: event is NULL");
     struct cf__place place;
-    int status = cf__enter(&place, "cf_event_record", stream);
+    int status = cf__handle_check("cf_event_record", event);
+    if (status == CF_OK)
+        status = cf__enter(&place, "cf_event_record", stream);
     if (status != CF_OK)
         return status;
     if (cf__host_owns(event) != place.driver->is_host) {
@@ -90,7 +96,9 @@ int cf_event_elapsed(float *milliseconds, cf_event start, cf_event stop)
     if (!milliseconds || !stop)
         return cf__fail(CF_EINVAL, "cf_event_elapsed: %s is NULL", milliseconds ? "stop" : "milliseconds");
     struct cf__place place;
-    int status = enter_event(&place, "cf_event_elapsed", "start", start);
+    int status = cf__handle_check("cf_event_elapsed", stop);
+    if (status == CF_OK)
+        status = enter_event(&place, "cf_event_elapsed", "start", start);
     if (status != CF_OK)
         return status;
     if (cf__host_owns(stop) != place.driver->is_host) {

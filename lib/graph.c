@@ -57,13 +57,16 @@ static void forget(cf_stream stream)
     free(capture);
 }
 
-void cf__captures_forget(void)
+void cf__captures_forget(CUcontext context)
 {
     pthread_mutex_lock(&lock);
-    for (struct capture *capture; (capture = captures) != NULL;) {
-        captures = capture->next;
-        free(capture);
-    }
+    for (struct capture **link = &captures, *capture; (capture = *link) != NULL;)
+        if (!context || capture->context == context) {
+            *link = capture->next;
+            free(capture);
+        } else {
+            link = &capture->next;
+        }
     pthread_mutex_unlock(&lock);
 }
 
@@ -137,7 +140,7 @@ static int end(const struct cf__place *place, cf_stream stream, cf_graph *graph)
     CUresult result = place->driver->cuStreamEndCapture(stream, &captured);
     if (result == CUDA_SUCCESS) {
         forget(stream);
-        *graph = captured;
+        *graph = cf__handle_keep(place, captured);
         return CF_OK;
     }
     status = cf__fail_driver(place->driver, result, "cuStreamEndCapture", "%s: stream %p", function, (void *)stream);
@@ -193,7 +196,7 @@ int cf_graph_instantiate(cf_graph_exec *exec, cf_graph graph)
     CUresult result = place.driver->cuGraphInstantiateWithFlags(&made, graph, 0);
     cf__unrelax(place.driver, mode);
     if (result == CUDA_SUCCESS)
-        *exec = made;
+        *exec = cf__handle_keep(&place, made);
     else
         status = cf__fail_driver(place.driver, result, "cuGraphInstantiateWithFlags", "cf_graph_instantiate");
     cf__leave(&place);
@@ -213,6 +216,8 @@ int cf_graph_destroy(cf_graph graph)
     cf__unrelax(place.driver, mode);
     if (result != CUDA_SUCCESS)
         status = cf__fail_driver(place.driver, result, "cuGraphDestroy", "cf_graph_destroy");
+    else
+        cf__handle_drop(graph);
     cf__leave(&place);
     return status;
 }
@@ -230,6 +235,8 @@ int cf_graph_exec_destroy(cf_graph_exec exec)
     cf__unrelax(place.driver, mode);
     if (result != CUDA_SUCCESS)
         status = cf__fail_driver(place.driver, result, "cuGraphExecDestroy", "cf_graph_exec_destroy");
+    else
+        cf__handle_drop(exec);
     cf__leave(&place);
     return status;
 }
@@ -239,14 +246,18 @@ int cf_graph_launch(cf_graph_exec exec, cf_stream stream)
     if (!exec)
         return cf__fail(CF_EINVAL, "cf_graph_launch: exec is NULL");
     struct cf__place place;
-    int status = cf__enter(&place, "cf_graph_launch", stream);
+    int status = cf__handle_check("cf_graph_launch", exec);
+    if (status == CF_OK)
+        status = cf__enter(&place, "cf_graph_launch", stream);
     if (status != CF_OK)
         return status;
     if (cf__host_owns(exec) != place.driver->is_host) {
         status = cf__fail(CF_EINVAL, "cf_graph_launch: exec is of %s and the stream of %s",
                           cf__host_owns(exec) ? "CF_HOST" : "a GPU", place.driver->is_host ? "CF_HOST" : "a GPU");
     } else {
+        struct cf__running *running = cf__note_graph(&place, stream);
         CUresult result = place.driver->cuGraphLaunch(exec, stream);
+        cf__note_launched(running);
         if (result != CUDA_SUCCESS)
             status = cf__fail_driver(place.driver, result, "cuGraphLaunch", "cf_graph_launch");
     }

@@ -25,14 +25,6 @@ struct item {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static cf_state *items, *images; /* states that are loaded, linked by `next` */
 
-static struct cf__loaded *find(const cf_state *state, unsigned long long context)
-{
-    struct cf__loaded *node = __atomic_load_n(&state->loaded, __ATOMIC_ACQUIRE);
-    while (node && node->context != context)
-        node = node->next;
-    return node;
-}
-
 /* ---- What can be said of an image before the driver sees it ---- */
 
 /* CRC-32 as in ISO 3309 and zlib, four bits at a time. The driver trusts images and may crash on a damaged one, so it
@@ -135,6 +127,7 @@ static int load_library(const char *function, const cf_image *image, const struc
     if (result != CUDA_SUCCESS)
         return cf__fail_driver(driver, result, "cuLibraryLoadData", "%s: loading its image", function);
     keep(&images, state, *library);
+    cf__log(CF_LOG_INFO, "%s: its image of %td bytes was loaded", function, image->end - image->begin);
     return CF_OK;
 }
 
@@ -230,29 +223,61 @@ static int load(const struct item *item, const struct cf__driver *driver, struct
     return status;
 }
 
+/* Whether a launch is a call of the driver and nothing else. */
+static int is_simple(const cf_kernel *kernel)
+{
+    for (uint32_t i = 0; i < kernel->nparams; i++)
+        if (kernel->params[i].direction == CF_SCRATCH)
+            return 0;
+    return !kernel->launch.is_cooperative;
+}
+
+/* A node of a context that is gone: it is passed by until it has another one's id. */
+static struct cf__loaded *spare(const cf_state *state)
+{
+    struct cf__loaded *node = state->loaded;
+    while (node && node->context != CF__NO_CONTEXT &&
+           node->context == __atomic_load_n(&node->owner->id, __ATOMIC_ACQUIRE))
+        node = node->next;
+    return node;
+}
+
 static int add(const struct item *item, const struct cf__driver *driver, unsigned long long context,
-               struct cf__loaded **loaded)
+               struct cf__context *owner, struct cf__loaded **loaded)
 {
     cf_state *state = item->state;
-    struct cf__loaded *node = malloc(sizeof *node);
+    struct cf__loaded made = {.context = context,
+                              .owner = owner,
+                              .is_simple = item->kernel && is_simple(item->kernel),
+                              .shared = -1,
+                              .next = state->loaded};
+    struct cf__loaded *again = spare(state), *node = again ? again : malloc(sizeof *node);
     if (!node)
         return cf__fail(CF_ENOMEM, "%s: no memory to load it", item->function);
-    *node = (struct cf__loaded){.context = context, .shared = -1, .next = state->loaded};
     int64_t began = cf__trace_begin();
-    int status = load(item, driver, node);
+    int status = load(item, driver, &made);
     cf__trace_end(began, "load", item->function, NULL);
-    if (status != CF_OK) {
-        free(node);
-        return status;
-    }
-    if (item->kernel)
-        cf__trace_kernel(node->function, item->kernel);
-    if (state->loaded)
-        __atomic_store_n(&state->loaded, node, __ATOMIC_RELEASE);
-    else
-        keep(&items, state, node);
+    if (status == CF_OK && item->kernel)
+        cf__trace_kernel(made.function, item->kernel);
     *loaded = node;
-    return CF_OK;
+    if (status != CF_OK) {
+        if (!again)
+            free(node);
+    } else if (again) {
+        node->owner = made.owner;
+        node->function = made.function;
+        node->address = made.address;
+        node->block = made.block;
+        node->shared = made.shared;
+        __atomic_store_n(&node->context, context, __ATOMIC_RELEASE);
+    } else {
+        *node = made;
+        if (state->loaded)
+            __atomic_store_n(&state->loaded, node, __ATOMIC_RELEASE);
+        else
+            keep(&items, state, node);
+    }
+    return status;
 }
 
 static int find_or_add(const struct item *item, const struct cf__place *place, struct cf__loaded **loaded)
@@ -261,11 +286,18 @@ static int find_or_add(const struct item *item, const struct cf__place *place, s
     CUresult result = place->driver->cuCtxGetId(place->context, &context);
     if (result != CUDA_SUCCESS)
         return cf__fail_driver(place->driver, result, "cuCtxGetId", "%s", item->function);
-    if ((*loaded = find(item->state, context)) != NULL)
+    if ((*loaded = cf__loaded_in(item->state, context)) != NULL)
         return CF_OK;
+    struct cf__context *owner;
+    int status = cf__context(place, &owner);
+    if (status != CF_OK)
+        return status;
+    if (cf__log_is_inside())
+        return cf__fail(CF_EINVAL, "%s: called from the callback of cf_set_log()", item->function);
     pthread_mutex_lock(&lock);
-    *loaded = find(item->state, context);
-    int status = *loaded ? CF_OK : add(item, place->driver, context, loaded);
+    *loaded = cf__loaded_in(item->state, context);
+    if (!*loaded)
+        status = add(item, place->driver, context, owner, loaded);
     pthread_mutex_unlock(&lock);
     return status;
 }
@@ -357,8 +389,9 @@ void cf__image_unlock(void)
     pthread_mutex_unlock(&lock);
 }
 
-void cf__images_unload(const struct cf__driver *cuda)
+int cf__images_unload(const struct cf__driver *cuda)
 {
+    int status = CF_OK;
     pthread_mutex_lock(&lock);
     for (cf_state *state; (state = items) != NULL;) {
         for (struct cf__loaded *node = state->loaded, *next; node; node = next) {
@@ -368,11 +401,28 @@ void cf__images_unload(const struct cf__driver *cuda)
         items = state->next;
         *state = (cf_state){NULL, NULL};
     }
-    for (cf_state *state; (state = images) != NULL;) {
-        if (cuda)
-            (void)cuda->cuLibraryUnload(state->loaded);
-        images = state->next;
+    for (cf_state **link = &images, *state; (state = *link) != NULL;) {
+        CUresult result = cuda ? cuda->cuLibraryUnload(state->loaded) : CUDA_SUCCESS;
+        if (result != CUDA_SUCCESS && !cf__is_gone(result)) {
+            int failed = cf__fail_driver(cuda, result, "cuLibraryUnload", "cf_shutdown: unloading an image");
+            status = status == CF_OK ? failed : status;
+            link = &state->next;
+            continue;
+        }
+        *link = state->next;
         *state = (cf_state){NULL, NULL};
+    }
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+void cf__images_drop(unsigned long long context)
+{
+    pthread_mutex_lock(&lock);
+    for (cf_state *state = items; state; state = state->next) {
+        struct cf__loaded *node = cf__loaded_in(state, context);
+        if (node)
+            __atomic_store_n(&node->context, CF__NO_CONTEXT, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&lock);
 }

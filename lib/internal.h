@@ -9,15 +9,63 @@
 
 /* ---- error.c ---- */
 
+/* Bytes of the longest detail. */
+#define CF__DETAIL 768
+
 /* Keep the calling thread's detail and return `status`. */
 __attribute__((format(printf, 2, 3))) int cf__fail(int status, const char *format, ...);
+
+/* The status that a driver's result stands for. */
+int cf__status_of(CUresult result);
 
 /* The same for a driver call: adds the call, the driver's name for the result and its text; maps it to a status. */
 __attribute__((format(printf, 4, 5))) int cf__fail_driver(const struct cf__driver *driver, CUresult result,
                                                           const char *call, const char *format, ...);
 
-/* The status that a driver's result stands for. */
-int cf__status_of(CUresult result);
+/* Where the detail begins with the name of an entry point, makes it that of its `_async` form. */
+void cf__name_async(const char *function);
+
+/* ---- log.c ---- */
+
+/* One line for the callback of cf_set_log(), if there is one. */
+extern int cf__logging; /* whether; atomic */
+__attribute__((format(printf, 2, 3))) void cf__log_line(int level, const char *format, ...);
+#define cf__log(...) (__atomic_load_n(&cf__logging, __ATOMIC_RELAXED) ? cf__log_line(__VA_ARGS__) : (void)0)
+
+/* Whether the calling thread is in the callback: what it calls in spite of the rules fails where it would wait for a lock. */
+int cf__log_is_inside(void);
+
+/* Its lock, for fork. */
+void cf__log_lock(void);
+void cf__log_unlock(void);
+
+/* ---- fork.c ---- */
+
+/* How GPUs stand in this process, as bits: a call on one goes the long way where it is not CF__GPU_OURS alone. */
+enum {
+    CF__GPU_OURS = 1,  /* absent in a child whose parent used them */
+    CF__GPU_LOST = 2,  /* a context was lost to a fault */
+    CF__GPU_RESET = 4, /* a device was reset: handles from before are refused */
+};
+extern int *cf__gpu_page; /* in a page that a fork wipes */
+
+static inline int cf__gpu_state(void)
+{
+    return __atomic_load_n(__atomic_load_n(&cf__gpu_page, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+}
+
+static inline int cf__is_forked(void)
+{
+    return !(cf__gpu_state() & CF__GPU_OURS);
+}
+
+/* CF_EFORK with its detail, for `what` is called. */
+int cf__fail_fork(const char *what);
+
+void cf__fork_watch(int is_used);       /* from now on a child has no GPU; 0: takes that back */
+void cf__gpu_mark(int bits, int is_on); /* sets or clears CF__GPU_LOST, CF__GPU_RESET */
+void cf__fork_start(void);              /* of the program or shared object */
+void cf__fork_end(void);
 
 /* ---- device.c ---- */
 
@@ -38,11 +86,23 @@ int cf__enter(struct cf__place *place, const char *function, cf_stream stream);
 int cf__enter_context(struct cf__place *place, const struct cf__driver *driver, CUcontext context);
 void cf__leave(struct cf__place *place);
 
-/* The number of the place's device: CF_HOST or a GPU's. */
-int cf__place_device(const struct cf__place *place, int *device);
-
 /* GPUs beyond this number do not count. */
 #define CF__MAX_DEVICES 64
+
+/* The primary context of a GPU that is held; NULL: none. Hold and owe (a reference more) are for cf_device_reset(). */
+CUcontext cf__primary_held(int device);
+void cf__primary_hold(int device, CUcontext context);
+void cf__primary_owe(int device);
+
+/* All that are held, of both drivers; with the lock. The status of the first that fails and stays. */
+int cf__devices_release(void);
+
+void cf__device_lock(void); /* of drivers and primary contexts */
+int cf__device_trylock(void);
+void cf__device_unlock(void);
+
+/* The number of the place's device: CF_HOST or a GPU's. */
+int cf__place_device(const struct cf__place *place, int *device);
 
 /* A device by its number, for `function`; and entering its primary context. */
 int cf__device(const char *function, int device, const struct cf__driver **driver, CUdevice *handle);
@@ -76,26 +136,144 @@ static inline void cf__unrelax(const struct cf__driver *driver, int mode)
 
 /* ---- context.c ---- */
 
-/* What the library keeps for a context, from its first use to cf_shutdown() or cf_device_reset(). */
+/* An id that no context has. */
+#define CF__NO_CONTEXT (UINT64_MAX - 1)
+
+/* What the library keeps for a context, from its first use to cf_shutdown() or cf_device_reset(). Records are never
+ * taken off the list before cf_shutdown(); that of a context that is gone serves a later one. */
 struct cf__context {
-    unsigned long long id;
-    CUcontext handle; /* NULL once the context is known to be gone */
+    unsigned long long id; /* CF__NO_CONTEXT where it serves none; atomic */
+    CUcontext handle;
     const struct cf__driver *driver;
-    int device;                /* CF_HOST or a GPU's number */
-    int is_lost;               /* to a kernel's fault; atomic */
-    struct cf__stages *stages; /* stage.c's buffers and streams; under its lock */
+    int device;                  /* CF_HOST or a GPU's number */
+    int is_lost;                 /* to a kernel's fault; atomic */
+    char running[256];            /* the entry points that ran then, for messages */
+    struct cf__stages *stages;   /* stage.c's buffers and streams; under its lock */
     struct cf__context *next;
 };
 
 /* The record of the place's context, made at its first use. */
 int cf__context(const struct cf__place *place, struct cf__context **context);
 
-void cf__contexts_forget(void); /* every record, at cf_shutdown() */
+/* The record of a context, if there is one; by its address where the driver does not tell its id. */
+struct cf__context *cf__context_of(const struct cf__driver *driver, CUcontext handle);
+
+/* The next record after one, or after NULL the first. */
+struct cf__context *cf__context_next(const struct cf__context *context);
+
+/* Frees what a context has: `place` is entered in it, or NULL where the context is gone. In stage.c. */
+void cf__stages_free(struct cf__context *context, const struct cf__place *place) __attribute__((weak));
+
+void cf__context_drop(struct cf__context *context); /* that is gone */
+void cf__contexts_forget(void);                     /* every record, at cf_shutdown() */
+void cf__contexts_lock(void);   /* for fork */
+void cf__contexts_unlock(void);
+
+/* Where a driver call has failed: notes which context is lost, if one is, and appends to the detail in `text`. Returns the
+ * status, CF_EFAULT for any call in a lost context. */
+int cf__note_lost(const struct cf__driver *driver, int status, char *text, size_t size);
+
+/* Notes that a context is lost; `running` where that is known from before, else NULL. */
+void cf__context_lose(const struct cf__driver *driver, CUcontext handle, int device, const char *running);
+
+/* Whether a result means that what was to be freed is gone already: with its context, or with the driver. */
+int cf__is_gone(CUresult result);
+
+/* CF_EFAULT where the place's context is lost. Asked for where cf__gpu_state() has CF__GPU_LOST. */
+int cf__check_lost(const struct cf__place *place, const char *function);
 
 /* Keeps what could not be freed, to be tried again at cf_shutdown(): `free` is called with the place's context
  * current. */
 void cf__keep(const struct cf__place *place, CUresult (*free)(const struct cf__driver *driver, uintptr_t what),
               uintptr_t what);
+int cf__kept_free(void);    /* the status of the first that still fails, which stays */
+
+/* The same without the driver: of a context that is gone, or with NULL of all. */
+void cf__kept_forget(CUcontext context);
+
+/* ---- handle.c ---- */
+
+/* Keeps a stream, event or graph that was made in the place's context, so that it is refused after a reset of its device, and
+ * returns it. Where there is no memory for that, the driver judges it. */
+void *cf__handle_keep(const struct cf__place *place, void *handle);
+void cf__handle_drop(const void *handle); /* once it is destroyed */
+
+/* CF_EINVAL for one that went with a reset; costs a load before the first. */
+int cf__handle_check(const char *function, const void *handle);
+
+void cf__handles_reset(CUcontext context, int device);
+void cf__handles_forget(void);
+void cf__handles_lock(void); /* for fork */
+void cf__handles_unlock(void);
+
+/* ---- running.c ---- */
+
+/* What one thread launched in one context and does not know to be done. Read by all threads, written by its own. */
+enum { CF__RUNNING = 8 };
+struct cf__running {
+    unsigned long long context; /* its id, or CF__NO_CONTEXT; atomic */
+    uint64_t launches;          /* odd while one is being enqueued */
+    uint64_t done;              /* those up to this number are; written under the lock */
+    uint64_t unlisted;          /* the latest one that found no slot */
+    int slot;                   /* that of the latest one */
+    struct cf__running_slot {
+        const cf_kernel *kernel;
+        cf_stream stream;
+        uint64_t latest; /* number of its latest launch */
+    } slots[CF__RUNNING];
+    CUcontext handle;  /* the context's; like what follows, under the lock */
+    const void *owner; /* its thread; NULL where that has ended */
+    const void *asker; /* the thread that waits for the whole context; NULL: none */
+    uint64_t asked;    /* what was enqueued when that began to wait */
+    struct cf__running *next;
+};
+
+/* That of the calling thread's latest launch. */
+extern _Thread_local struct cf__running *cf__running;
+
+/* The same for another kernel, stream, context or none. NULL where there is no memory. */
+struct cf__running *cf__note_other_launch(struct cf__context *context, const cf_kernel *kernel, cf_stream stream);
+
+/* Notes that a kernel is launched, for what is said when one of them faults. Right before the launch; right behind it comes
+ * cf__note_launched(). What is left out or stays noted for too long makes messages name more kernels, never wrong ones. */
+static inline struct cf__running *cf__note_launch(struct cf__context *context, const cf_kernel *kernel,
+                                                  cf_stream stream)
+{
+    struct cf__running *running = cf__running;
+    if (!running || __atomic_load_n(&running->context, __ATOMIC_RELAXED) != context->id || running->slots[running->slot].kernel != kernel ||
+        running->slots[running->slot].stream != stream)
+        return cf__note_other_launch(context, kernel, stream);
+    uint64_t number = (running->launches + 1) | 1;
+    __atomic_store_n(&running->slots[running->slot].latest, number, __ATOMIC_RELAXED);
+    __atomic_store_n(&running->launches, number, __ATOMIC_RELEASE);
+    return running;
+}
+
+/* The same of a graph, whose kernels are not known. */
+struct cf__running *cf__note_graph(const struct cf__place *place, cf_stream stream);
+
+static inline void cf__note_launched(struct cf__running *running)
+{
+    if (running)
+        __atomic_store_n(&running->launches, running->launches + 1, __ATOMIC_RELEASE);
+}
+
+/* After a successful wait for a stream of the place's context: what this thread launched there is done. */
+void cf__note_waited(const struct cf__place *place, cf_stream stream);
+
+/* cuCtxSynchronize(), after which all that was launched before in the place's context is done. */
+CUresult cf__wait_for_all(const struct cf__place *place);
+
+/* Writes "cf_a was", "one of cf_a, cf_b was" or "no kernel of Cuferry's was": what may be running in a context. */
+void cf__running_text(unsigned long long context, char *text, size_t size);
+
+/* The notes of a context that is gone; CF__NO_CONTEXT: all. */
+void cf__running_forget(unsigned long long context);
+void cf__running_start(void);                        /* of the program or shared object */
+void cf__running_end(void);
+void cf__running_lock(void); /* for fork */
+void cf__running_unlock(void);
+void cf__running_forget_threads(void); /* in a child: the others are gone */
 
 /* ---- memory.c ---- */
 
@@ -145,7 +323,7 @@ int cf__check_wait(const char *function, const struct cf__place *place, cf_strea
 /* The same for a wait for everything in the place's context, of the captures that cf_stream_capture_begin() began. */
 int cf__check_device_wait(const char *function, const struct cf__place *place);
 
-void cf__captures_forget(void); /* at cf_shutdown() */
+void cf__captures_forget(CUcontext context); /* of one that is gone; NULL: all */
 void cf__capture_lock(void);    /* for fork */
 void cf__capture_unlock(void);
 
@@ -167,6 +345,7 @@ CUresult cf__pool_share(const struct cf__driver *driver, int device, int peer, i
  * destroyed stays. */
 int cf__mempools_destroy(const struct cf__driver *driver);
 int cf__mempool_destroy(const struct cf__driver *driver, int device);
+void cf__mempools_forget(void); /* without the driver */
 
 /* ---- peer.c ---- */
 
@@ -231,12 +410,30 @@ CUresult cf__copy_section(const struct cf__place *place, const struct cf__sectio
 /* A kernel, or a symbol, as it is loaded in one context. */
 struct cf__loaded {
     unsigned long long context; /* its id */
+    struct cf__context *owner;  /* what is kept of it */
     CUfunction function;        /* of a kernel */
     CUdeviceptr address;        /* of a symbol */
+    int is_simple;              /* of a kernel: neither cooperative nor with scratch memory */
     int block;                  /* what block(auto) gives; 0 until asked; atomic */
     int shared;                 /* bytes of dynamic shared memory that a launch may have; -1 until asked; atomic */
     struct cf__loaded *next;
 };
+
+/* What a state has for the context of that id; NULL where nothing is loaded there. Without a lock: nodes are only added. */
+static inline struct cf__loaded *cf__loaded_in(const cf_state *state, unsigned long long context)
+{
+    struct cf__loaded *node = __atomic_load_n(&state->loaded, __ATOMIC_ACQUIRE);
+    while (node && __atomic_load_n(&node->context, __ATOMIC_ACQUIRE) != context)
+        node = node->next;
+    return node;
+}
+
+/* The kernel as it is loaded in the place's context; NULL where it is not. */
+static inline struct cf__loaded *cf__kernel_loaded(const cf_kernel *kernel, const struct cf__place *place)
+{
+    unsigned long long id;
+    return place->driver->cuCtxGetId(place->context, &id) == CUDA_SUCCESS ? cf__loaded_in(kernel->state, id) : NULL;
+}
 
 /* The kernel as the place's driver launches it; loaded at its first use in a context. */
 int cf__kernel_load(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded **loaded);
@@ -251,7 +448,9 @@ int cf__kernel_share(const cf_kernel *kernel, const struct cf__place *place, str
 /* A symbol on a GPU, likewise. */
 int cf__symbol_load(const cf_symbol *symbol, const struct cf__place *place, struct cf__loaded **loaded);
 
-void cf__images_unload(const struct cf__driver *cuda); /* every image, of a driver that is still in use */
+/* Every image, of a driver that is still in use, or NULL; the status of the first that fails and stays. */
+int cf__images_unload(const struct cf__driver *cuda);
+void cf__images_drop(unsigned long long context); /* what was found in a context that is gone */
 void cf__image_lock(void);                             /* of loading, for fork */
 void cf__image_unlock(void);
 
@@ -273,6 +472,21 @@ void cf__watch(int what, int is_on);
 
 /* Checks the version and the size of a descriptor, `what`. */
 int cf__check_descriptor(const char *what, uint32_t version, uint32_t size, size_t least);
+
+/* Whether a descriptor is of this library's version and has at least what that began with. */
+static inline int cf__is_known(const cf_kernel *kernel)
+{
+    return kernel && kernel->version == CF_REGISTRY_VERSION && kernel->size >= CF_KERNEL_BYTES;
+}
+
+/* Whether the kernel's compiled checks find everything in order, and the size of the launch then. Where not, the functions
+ * below tell what is to be done. Older descriptors have no such checks. */
+static inline int cf__in_order(const cf_kernel *kernel, void *const args[], cf_size *size)
+{
+    return kernel && kernel->version == CF_REGISTRY_VERSION &&
+           kernel->size >= offsetof(cf_kernel, sizes) + sizeof kernel->sizes && kernel->sizes && args &&
+           kernel->sizes(args, size);
+}
 
 /* Checks the descriptor, the scalars, and NULL against the extents. */
 int cf__check_arguments(const cf_kernel *kernel, void *const args[]);

@@ -222,6 +222,12 @@ static int enqueue_cooperative(const cf_kernel *kernel, const struct cf__size *s
                            kernel->function, (uint64_t)grid[0] * grid[1] * grid[2]);
 }
 
+static inline struct cf__running *note_launch(const struct cf__loaded *loaded, const cf_kernel *kernel,
+                                              cf_stream stream)
+{
+    return loaded->owner->driver->is_host ? NULL : cf__note_launch(loaded->owner, kernel, stream);
+}
+
 static int enqueue(const cf_kernel *kernel, const struct cf__size *size, const struct cf__place *place,
                    cf_stream stream, void *const args[])
 {
@@ -231,12 +237,17 @@ static int enqueue(const cf_kernel *kernel, const struct cf__size *size, const s
         status = cf__kernel_share(kernel, place, loaded, size->shared, args);
     if (status != CF_OK)
         return status;
-    if (kernel->launch.is_cooperative)
-        return enqueue_cooperative(kernel, size, place, loaded->function, stream, args);
+    struct cf__running *running = note_launch(loaded, kernel, stream);
+    if (kernel->launch.is_cooperative) {
+        status = enqueue_cooperative(kernel, size, place, loaded->function, stream, args);
+        cf__note_launched(running);
+        return status;
+    }
     const uint32_t *grid = size->grid, *block = size->block;
     CUresult result =
         place->driver->cuLaunchKernel(loaded->function, grid[0], grid[1], grid[2], block[0], block[1], block[2],
                                       (unsigned int)size->shared, stream, (void **)(uintptr_t)args, NULL);
+    cf__note_launched(running);
     return result == CUDA_SUCCESS ? CF_OK
                                   : cf__fail_driver(place->driver, result, "cuLaunchKernel", "%s", kernel->function);
 }
@@ -330,7 +341,10 @@ static int check_pointers(const cf_kernel *kernel, void *const args[], const str
     return status;
 }
 
-int cf_launch(const cf_kernel *kernel, cf_stream stream, void *const args[])
+/* ---- The two ways of cf_launch() ---- */
+
+/* The long way: looks at everything anew and says what is wrong. */
+static int launch_checked(const cf_kernel *kernel, cf_stream stream, void *const args[])
 {
     int status = cf__check_arguments(kernel, args);
     if (status != CF_OK)
@@ -346,5 +360,50 @@ int cf_launch(const cf_kernel *kernel, cf_stream stream, void *const args[])
     if (status == CF_OK)
         status = cf__launch(kernel, &size, &place, stream, args);
     cf__leave(&place);
+    return status;
+}
+
+/* For arguments that are known to be in order. */
+static inline int launch_sized(const cf_kernel *kernel, const cf_size *size, const struct cf__place *place,
+                               cf_stream stream, void *const args[])
+{
+    const struct cf__loaded *loaded = cf__kernel_loaded(kernel, place);
+    int is_at_once = loaded && loaded->is_simple && !cf__watches(-1) &&
+                     (size->shared == 0 || (int)size->shared <= __atomic_load_n(&loaded->shared, __ATOMIC_ACQUIRE));
+    if (!is_at_once) {
+        const struct cf__size known = {.grid = {size->grid[0], size->grid[1], size->grid[2]},
+                                       .block = {size->block[0], size->block[1], size->block[2]},
+                                       .shared = (int)size->shared};
+        int status = cf__watches(CF__WATCH_POINTERS) ? check_pointers(kernel, args, place) : CF_OK;
+        return status == CF_OK ? cf__launch(kernel, &known, place, stream, args) : status;
+    }
+    struct cf__running *running = note_launch(loaded, kernel, stream);
+    CUresult result = place->driver->cuLaunchKernel(loaded->function, size->grid[0], size->grid[1], size->grid[2],
+                                                    size->block[0], size->block[1], size->block[2], size->shared,
+                                                    stream, (void **)(uintptr_t)args, NULL);
+    cf__note_launched(running);
+    if (__builtin_expect(result == CUDA_SUCCESS, 1))
+        return CF_OK;
+    return cf__fail_driver(place->driver, result, "cuLaunchKernel", "%s", kernel->function);
+}
+
+/* Each of these nanoseconds is paid at every launch: what is in order is not looked at twice. */
+int cf_launch(const cf_kernel *kernel, cf_stream stream, void *const args[])
+{
+    cf_size size;
+    int status;
+    if (__builtin_expect(cf__in_order(kernel, args, &size), 1)) {
+        struct cf__place place;
+        status = cf__enter(&place, kernel->function, stream);
+        if (status == CF_OK) {
+            status = launch_sized(kernel, &size, &place, stream, args);
+            if (place.pushed)
+                cf__leave(&place);
+        }
+    } else {
+        status = launch_checked(kernel, stream, args);
+    }
+    if (__builtin_expect(status != CF_OK, 0) && cf__is_known(kernel))
+        cf__name_async(kernel->function);
     return status;
 }

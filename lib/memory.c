@@ -63,8 +63,10 @@ int cf__locate(const char *function, const void *pointer, struct cf__memory *mem
         asked = cuda;
         result = ask(cuda, pointer, memory);
     }
-    /* After a kernel's fault the driver answers nothing: what the CPU can read is host memory all the same, so that work
-     * on the CPU goes on. */
+    /* After a kernel's fault the driver answers nothing, and in a child it is not asked: what the CPU can read is host memory
+     * all the same, so that work on the CPU goes on. */
+    if (cf__is_forked() && !memory->driver && pointer && !is_readable(pointer))
+        return cf__fail_fork(function);
     if (result == CUDA_SUCCESS || (cf__status_of(result) == CF_EFAULT && is_readable(pointer)))
         return CF_OK;
     return cf__fail_driver(asked, result, "cuPointerGetAttributes", "%s: %p", function, pointer);

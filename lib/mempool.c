@@ -125,11 +125,17 @@ int cf__mempool_destroy(const struct cf__driver *driver, int device)
     int mode = cf__relax(driver);
     CUresult result = handle ? driver->cuMemPoolDestroy(handle) : CUDA_SUCCESS;
     cf__unrelax(driver, mode);
-    if (result != CUDA_SUCCESS)
+    if (result != CUDA_SUCCESS && !cf__is_gone(result))
         return cf__fail_driver(driver, result, "cuMemPoolDestroy", "the memory pool of device %d", device);
     if (pool)
         *pool = (struct pool){NULL, 0};
     return CF_OK;
+}
+
+void cf__mempools_forget(void)
+{
+    for (int device = 0; device < CF__MAX_DEVICES; device++)
+        pools[device] = (struct pool){NULL, 0};
 }
 
 int cf__mempools_destroy(const struct cf__driver *driver)

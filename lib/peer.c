@@ -164,7 +164,9 @@ int cf__peers_disable(const struct cf__driver *driver)
     for (int peer = 0; driver && peer < CF__MAX_DEVICES; peer++)
         for (int device = 0; cf__peers_of(peer) && device < CF__MAX_DEVICES; device++) {
             int failed = disable("cf_shutdown", device, peer);
-            if (status == CF_OK)
+            if (failed == CF_EFAULT) /* of a device that is lost nothing has to be given back */
+                (void)strike(device, peer);
+            else if (status == CF_OK)
                 status = failed;
         }
     return status;

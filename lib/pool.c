@@ -172,8 +172,7 @@ void cf__pool_run(cf_host_body *body, const cf_host_launch *launch)
     pthread_mutex_unlock(&lock);
 }
 
-/* Also when the shared object that holds the workers' code is unloaded. */
-__attribute__((destructor)) void cf__pool_stop(void)
+void cf__pool_stop(void)
 {
     pthread_mutex_lock(&lock);
     stopping = 1;

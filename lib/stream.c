@@ -35,7 +35,7 @@ static int create(const char *function, cf_stream *stream, int has_priority, int
                                    : place.driver->cuStreamCreate(&made, CU_STREAM_NON_BLOCKING);
     cf__unrelax(place.driver, mode);
     if (result == CUDA_SUCCESS)
-        *stream = made;
+        *stream = cf__handle_keep(&place, made);
     else
         status = cf__fail_driver(place.driver, result, has_priority ? "cuStreamCreateWithPriority" : "cuStreamCreate",
                                  "%s", function);
@@ -104,6 +104,8 @@ int cf_stream_destroy(cf_stream stream)
         cf__unrelax(place.driver, mode);
         if (result != CUDA_SUCCESS)
             status = cf__fail_driver(place.driver, result, "cuStreamDestroy", "cf_stream_destroy");
+        else
+            cf__handle_drop(stream);
     }
     cf__leave(&place);
     return status;
@@ -124,6 +126,8 @@ int cf_stream_sync(cf_stream stream)
         cf__unrelax(place.driver, mode);
         if (result != CUDA_SUCCESS)
             status = cf__fail_driver(place.driver, result, "cuStreamSynchronize", "cf_stream_sync");
+        else
+            cf__note_waited(&place, stream);
     }
     cf__leave(&place);
     return status;
@@ -144,6 +148,8 @@ int cf_stream_query(cf_stream stream)
             status = CF_ENOTREADY;
         else if (result != CUDA_SUCCESS)
             status = cf__fail_driver(place.driver, result, "cuStreamQuery", "cf_stream_query");
+        else
+            cf__note_waited(&place, stream);
     }
     cf__leave(&place);
     return status;
@@ -172,7 +178,9 @@ int cf_stream_wait(cf_stream stream, cf_event event)
     if (!event)
         return cf__fail(CF_EINVAL, "cf_stream_wait: event is NULL");
     struct cf__place place;
-    int status = cf__enter(&place, "cf_stream_wait", stream);
+    int status = cf__handle_check("cf_stream_wait", event);
+    if (status == CF_OK)
+        status = cf__enter(&place, "cf_stream_wait", stream);
     if (status != CF_OK)
         return status;
     if (cf__host_owns(event) != place.driver->is_host) {

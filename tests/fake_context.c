@@ -103,7 +103,7 @@ static void destroy_context(CUcontext context, int is_reset)
     fake_drain_all();
     fake_end_captures(context);
     while (remove_graph(context))
-        lost += !is_reset;
+        lost += !is_reset && failed[context->device] == CUDA_SUCCESS;
     for (struct fake_object *object = fake_objects, *next; object; object = next) {
         next = object->next;
         if (object->context == context) {
@@ -151,9 +151,10 @@ CUresult fake_cuDevicePrimaryCtxReset(CUdevice device)
 {
     TRY(fake_begin());
     TRY(fake_check_device(device));
-    if (fake.reset)
+    if (fake.reset == 1)
         failed[device] = CUDA_SUCCESS;
-    TRY(failed[device]);
+    if (fake.reset != 2)
+        TRY(failed[device]);
     CUcontext primary = find_primary(device);
     if (primary)
         destroy_context(primary, 1);

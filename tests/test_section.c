@@ -263,8 +263,12 @@ static void expect_refused(uint32_t ndims, const int64_t numbers[3][DIMS], int s
     set(&call, x, y, numbers);
     assert_int_equal(cf_call(&kernel, call.args), status);
     assert_string_equal(cf_last_error(), detail);
+    /* The other entry point is named in its place. */
+    char said[256];
+    const char *colon = strchr(detail, ':');
+    snprintf(said, sizeof said, "%.*s_async%s", (int)(colon - detail), detail, colon);
     assert_int_equal(cf_launch(&kernel, NULL, call.args), status);
-    assert_string_equal(cf_last_error(), detail);
+    assert_string_equal(cf_last_error(), said);
     for (size_t i = 0; i < sizeof y; i++)
         assert_int_equal(((unsigned char *)y)[i], POISON);
 }

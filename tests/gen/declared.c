@@ -23,6 +23,26 @@ static const cf_image cf__image = {
 #define CF__DATA(name) .image = NULL
 #endif
 
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_relax(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3])
+        return 0;
+    const int64_t cf__g_ny = ((const grid_t *)cf__args[2])->ny;
+    const int64_t cf__g_nx = ((const grid_t *)cf__args[2])->nx;
+    const int64_t cf__g_halo_1 = ((const grid_t *)cf__args[2])->halo[1];
+    const int64_t cf__b_low_x = ((const box *)cf__args[3])->low.x;
+    const int64_t cf__b_high_x = ((const box *)cf__args[3])->high.x;
+    if (cf__g_nx < 1 || cf__g_ny < 1 || cf__g_ny > 262140 || cf__g_halo_1 < 1)
+        return 0;
+    if (cf__b_low_x >= cf__b_high_x)
+        return 0;
+    if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((cf__g_nx + 15) / 16), (uint32_t)((cf__g_ny + 3) / 4), 1}, {16, 4, 1}, 0};
+    return 1;
+}
+
 cf_host_body t__h_relax;
 extern const uint32_t t__b_relax[];
 static cf_state cf__state_relax;
@@ -80,6 +100,7 @@ const cf_kernel t__k_relax = {
     .host = t__h_relax,
     .host_bytes = t__b_relax,
     .state = &cf__state_relax,
+    .sizes = cf__sizes_relax,
 };
 
 int t_relax(const double *u, double *v, grid_t g, box b);
@@ -94,6 +115,20 @@ int t_relax_async(cf_stream stream, const double *u, double *v, grid_t g, box b)
 {
     void *const cf__args[] = {(void *)&u, (void *)&v, (void *)&g, (void *)&b};
     return cf_launch(&t__k_relax, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_move(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3])
+        return 0;
+    const int64_t n = *(const int *)cf__args[3];
+    if (n < 1)
+        return 0;
+    if (!*(void *const *)cf__args[0])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_move;
@@ -127,6 +162,7 @@ const cf_kernel t__k_move = {
     .host = t__h_move,
     .host_bytes = t__b_move,
     .state = &cf__state_move,
+    .sizes = cf__sizes_move,
 };
 
 int t_move(struct body *bodies, cf_float4 by, enum color paint, int n);
@@ -141,6 +177,22 @@ int t_move_async(cf_stream stream, struct body *bodies, cf_float4 by, enum color
 {
     void *const cf__args[] = {(void *)&bodies, (void *)&by, (void *)&paint, (void *)&n};
     return cf_launch(&t__k_move, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_narrow(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3] || !cf__args[4] || !cf__args[5] || !cf__args[6] ||
+        !cf__args[7])
+        return 0;
+    const int64_t n = *(const unsigned int *)cf__args[5];
+    if (n < 1)
+        return 0;
+    if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1] || !*(void *const *)cf__args[2] ||
+        !*(void *const *)cf__args[3] || !*(void *const *)cf__args[4])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_narrow;
@@ -187,6 +239,7 @@ const cf_kernel t__k_narrow = {
     .host = t__h_narrow,
     .host_bytes = t__b_narrow,
     .state = &cf__state_narrow,
+    .sizes = cf__sizes_narrow,
 };
 
 int t_narrow(const cf_half *h, const cf_bfloat16 *b, const cf_complex64 *c, const cf_complex128 *z, bool *flags,
@@ -207,6 +260,20 @@ int t_narrow_async(cf_stream stream, const cf_half *h, const cf_bfloat16 *b, con
     void *const cf__args[] = {(void *)&h, (void *)&b, (void *)&c, (void *)&z, (void *)&flags, (void *)&n, (void *)&mode,
         (void *)&size};
     return cf_launch(&t__k_narrow, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_rows(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3] || !cf__args[4])
+        return 0;
+    const int64_t n = *(const long long *)cf__args[4];
+    if (n < 1 || n > 549755813632)
+        return 0;
+    if (!*(void *const *)cf__args[0])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_rows;
@@ -243,6 +310,7 @@ const cf_kernel t__k_rows = {
     .host = t__h_rows,
     .host_bytes = t__b_rows,
     .state = &cf__state_rows,
+    .sizes = cf__sizes_rows,
 };
 
 int t_rows(float *const *rows, volatile int *flag, void *raw, const void *const *table, long long n);
@@ -259,6 +327,20 @@ int t_rows_async(cf_stream stream, float *const *rows, volatile int *flag, void 
 {
     void *const cf__args[] = {(void *)&rows, (void *)&flag, (void *)&raw, (void *)&table, (void *)&n};
     return cf_launch(&t__k_rows, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_copy_f4(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2])
+        return 0;
+    const int64_t n = (int64_t)*(const size_t *)cf__args[2];
+    if (n < 1 || n > 549755813632)
+        return 0;
+    if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_copy_f4;
@@ -291,6 +373,7 @@ const cf_kernel t__k_copy_f4 = {
     .host = t__h_copy_f4,
     .host_bytes = t__b_copy_f4,
     .state = &cf__state_copy_f4,
+    .sizes = cf__sizes_copy_f4,
 };
 
 int t_copy_f4(const cf_float4 *a, cf_float4 *b, size_t n);
@@ -337,6 +420,7 @@ const cf_kernel t__k_copy_i2 = {
     .host = t__h_copy_i2,
     .host_bytes = t__b_copy_i2,
     .state = &cf__state_copy_i2,
+    .sizes = cf__sizes_copy_f4,
 };
 
 int t_copy_i2(const cf_int2 *a, cf_int2 *b, size_t n);
@@ -351,6 +435,23 @@ int t_copy_i2_async(cf_stream stream, const cf_int2 *a, cf_int2 *b, size_t n)
 {
     void *const cf__args[] = {(void *)&a, (void *)&b, (void *)&n};
     return cf_launch(&t__k_copy_i2, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_copy_body(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2])
+        return 0;
+    const int64_t n = (int64_t)*(const size_t *)cf__args[2];
+    if (n < 1 || n > 549755813632)
+        return 0;
+    int64_t cf__1;
+    if (__builtin_mul_overflow(n, (int64_t)sizeof(struct body), &cf__1))
+        return 0;
+    if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_copy_body;
@@ -383,6 +484,7 @@ const cf_kernel t__k_copy_body = {
     .host = t__h_copy_body,
     .host_bytes = t__b_copy_body,
     .state = &cf__state_copy_body,
+    .sizes = cf__sizes_copy_body,
 };
 
 int t_copy_body(const struct body *a, struct body *b, size_t n);
@@ -397,6 +499,23 @@ int t_copy_body_async(cf_stream stream, const struct body *a, struct body *b, si
 {
     void *const cf__args[] = {(void *)&a, (void *)&b, (void *)&n};
     return cf_launch(&t__k_copy_body, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_copy_box(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2])
+        return 0;
+    const int64_t n = (int64_t)*(const size_t *)cf__args[2];
+    if (n < 1 || n > 549755813632)
+        return 0;
+    int64_t cf__1;
+    if (__builtin_mul_overflow(n, (int64_t)sizeof(box), &cf__1))
+        return 0;
+    if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_copy_box;
@@ -429,6 +548,7 @@ const cf_kernel t__k_copy_box = {
     .host = t__h_copy_box,
     .host_bytes = t__b_copy_box,
     .state = &cf__state_copy_box,
+    .sizes = cf__sizes_copy_box,
 };
 
 int t_copy_box(const box *a, box *b, size_t n);

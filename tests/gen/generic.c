@@ -25,6 +25,23 @@ static const cf_image cf__image = {
 
 extern const cf_kernel cf__k_outside_i32, cf__k_outside_i64;
 
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_gather_f32_i32(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3] || !cf__args[4])
+        return 0;
+    const int64_t N = *(const int64_t *)cf__args[3];
+    const int64_t M = *(const int64_t *)cf__args[4];
+    if (N < 1 || N > 549755813632 || M < 0 || M > 2305843009213693951)
+        return 0;
+    if (M != 0 && !*(void *const *)cf__args[0])
+        return 0;
+    if (!*(void *const *)cf__args[1] || !*(void *const *)cf__args[2])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((N + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
+}
+
 cf_host_body t__h_gather_f32_i32;
 extern const uint32_t t__b_gather_f32_i32[];
 static cf_state cf__state_gather_f32_i32;
@@ -66,6 +83,7 @@ const cf_kernel t__k_gather_f32_i32 = {
     .host = t__h_gather_f32_i32,
     .host_bytes = t__b_gather_f32_i32,
     .state = &cf__state_gather_f32_i32,
+    .sizes = cf__sizes_gather_f32_i32,
 };
 
 int t_gather_f32_i32(const float *source, const int32_t *index, float *res, int64_t N, int64_t M);
@@ -125,6 +143,7 @@ const cf_kernel t__k_gather_f32_i64 = {
     .host = t__h_gather_f32_i64,
     .host_bytes = t__b_gather_f32_i64,
     .state = &cf__state_gather_f32_i64,
+    .sizes = cf__sizes_gather_f32_i32,
 };
 
 int t_gather_f32_i64(const float *source, const int64_t *index, float *res, int64_t N, int64_t M);
@@ -141,6 +160,23 @@ int t_gather_f32_i64_async(cf_stream stream, const float *source, const int64_t 
 {
     void *const cf__args[] = {(void *)&source, (void *)&index, (void *)&res, (void *)&N, (void *)&M};
     return cf_launch(&t__k_gather_f32_i64, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_gather_f64_i32(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3] || !cf__args[4])
+        return 0;
+    const int64_t N = *(const int64_t *)cf__args[3];
+    const int64_t M = *(const int64_t *)cf__args[4];
+    if (N < 1 || N > 549755813632 || M < 0 || M > 1152921504606846975)
+        return 0;
+    if (M != 0 && !*(void *const *)cf__args[0])
+        return 0;
+    if (!*(void *const *)cf__args[1] || !*(void *const *)cf__args[2])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((N + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_gather_f64_i32;
@@ -184,6 +220,7 @@ const cf_kernel t__k_gather_f64_i32 = {
     .host = t__h_gather_f64_i32,
     .host_bytes = t__b_gather_f64_i32,
     .state = &cf__state_gather_f64_i32,
+    .sizes = cf__sizes_gather_f64_i32,
 };
 
 int t_gather_f64_i32(const double *source, const int32_t *index, double *res, int64_t N, int64_t M);
@@ -243,6 +280,7 @@ const cf_kernel t__k_gather_f64_i64 = {
     .host = t__h_gather_f64_i64,
     .host_bytes = t__b_gather_f64_i64,
     .state = &cf__state_gather_f64_i64,
+    .sizes = cf__sizes_gather_f64_i32,
 };
 
 int t_gather_f64_i64(const double *source, const int64_t *index, double *res, int64_t N, int64_t M);
@@ -271,6 +309,20 @@ int (t_gather_async)(cf_stream stream, const float *source, const int32_t *index
 int (t_gather_async)(cf_stream stream, const float *source, const int32_t *index, float *res, int64_t N, int64_t M)
 {
     return t_gather_f32_i32_async(stream, source, index, res, N, M);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_sparse_a(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2])
+        return 0;
+    const int64_t n = *(const int *)cf__args[2];
+    if (n < 1)
+        return 0;
+    if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_sparse_a;
@@ -304,6 +356,7 @@ const cf_kernel t__k_sparse_a = {
     .host = t__h_sparse_a,
     .host_bytes = t__b_sparse_a,
     .state = &cf__state_sparse_a,
+    .sizes = cf__sizes_sparse_a,
 };
 
 int t_sparse_a(float *x, const int *k, int n);
@@ -351,6 +404,7 @@ const cf_kernel t__k_sparse_b = {
     .host = t__h_sparse_b,
     .host_bytes = t__b_sparse_b,
     .state = &cf__state_sparse_b,
+    .sizes = cf__sizes_sparse_a,
 };
 
 int t_sparse_b(float *x, const int64_t *k, int n);
@@ -398,6 +452,7 @@ const cf_kernel t__k_sparse_c = {
     .host = t__h_sparse_c,
     .host_bytes = t__b_sparse_c,
     .state = &cf__state_sparse_c,
+    .sizes = cf__sizes_sparse_a,
 };
 
 int t_sparse_c(double *x, const short *k, int n);
@@ -445,6 +500,7 @@ const cf_kernel t__k_sparse_d = {
     .host = t__h_sparse_d,
     .host_bytes = t__b_sparse_d,
     .state = &cf__state_sparse_d,
+    .sizes = cf__sizes_sparse_a,
 };
 
 int t_sparse_d(double *x, const signed char *k, int n);
@@ -471,6 +527,20 @@ int (t_sparse_async)(cf_stream stream, float *x, const int *k, int n);
 int (t_sparse_async)(cf_stream stream, float *x, const int *k, int n)
 {
     return t_sparse_a_async(stream, x, k, n);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_fill_f4(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2])
+        return 0;
+    const int64_t n = *(const int *)cf__args[2];
+    if (n < 1)
+        return 0;
+    if (!*(void *const *)cf__args[0])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_fill_f4;
@@ -502,6 +572,7 @@ const cf_kernel t__k_fill_f4 = {
     .host = t__h_fill_f4,
     .host_bytes = t__b_fill_f4,
     .state = &cf__state_fill_f4,
+    .sizes = cf__sizes_fill_f4,
 };
 
 int t_fill_f4(cf_float4 *x, cf_float4 value, int n);
@@ -547,6 +618,7 @@ const cf_kernel t__k_fill_pair = {
     .host = t__h_fill_pair,
     .host_bytes = t__b_fill_pair,
     .state = &cf__state_fill_pair,
+    .sizes = cf__sizes_fill_f4,
 };
 
 int t_fill_pair(struct pair *x, struct pair value, int n);
@@ -592,6 +664,7 @@ const cf_kernel t__k_fill_h = {
     .host = t__h_fill_h,
     .host_bytes = t__b_fill_h,
     .state = &cf__state_fill_h,
+    .sizes = cf__sizes_fill_f4,
 };
 
 int t_fill_h(cf_half *x, cf_half value, int n);
@@ -637,6 +710,7 @@ const cf_kernel t__k_fill_c64 = {
     .host = t__h_fill_c64,
     .host_bytes = t__b_fill_c64,
     .state = &cf__state_fill_c64,
+    .sizes = cf__sizes_fill_f4,
 };
 
 int t_fill_c64(cf_complex64 *x, cf_complex64 value, int n);
@@ -682,6 +756,7 @@ const cf_kernel t__k_fill_u8 = {
     .host = t__h_fill_u8,
     .host_bytes = t__b_fill_u8,
     .state = &cf__state_fill_u8,
+    .sizes = cf__sizes_fill_f4,
 };
 
 int t_fill_u8(unsigned char *x, unsigned char value, int n);

@@ -24,6 +24,35 @@ static const cf_image cf__image = {
 
 extern const cf_kernel cf__k_outside_u8;
 
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_blur(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3] || !cf__args[4] || !cf__args[5])
+        return 0;
+    const int64_t nx = *(const int *)cf__args[2];
+    const int64_t ny = *(const int *)cf__args[3];
+    const int64_t ld = *(const int *)cf__args[4];
+    if (nx < 3 || ny < 1 || ny > 524280 || ld < 0)
+        return 0;
+    if (ld < nx)
+        return 0;
+    const int64_t cf__1 = nx - 2;
+    const int64_t cf__2 = 1 + cf__1;
+    if (cf__2 > ld)
+        return 0;
+    const int64_t cf__3 = ny - 2;
+    if (cf__3 < 0)
+        return 0;
+    if (nx > ld)
+        return 0;
+    if (cf__3 != 0 && !*(void *const *)cf__args[0])
+        return 0;
+    if (!*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((nx + 31) / 32), (uint32_t)((ny + 7) / 8), 1}, {32, 8, 1}, 0};
+    return 1;
+}
+
 cf_host_body t__h_blur;
 extern const uint32_t t__b_blur[];
 static cf_state cf__state_blur;
@@ -94,6 +123,7 @@ const cf_kernel t__k_blur = {
     .host = t__h_blur,
     .host_bytes = t__b_blur,
     .state = &cf__state_blur,
+    .sizes = cf__sizes_blur,
 };
 
 int t_blur(const float *u, float *v, int nx, int ny, int ld, float scale);
@@ -108,6 +138,26 @@ int t_blur_async(cf_stream stream, const float *u, float *v, int nx, int ny, int
 {
     void *const cf__args[] = {(void *)&u, (void *)&v, (void *)&nx, (void *)&ny, (void *)&ld, (void *)&scale};
     return cf_launch(&t__k_blur, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_four(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3])
+        return 0;
+    const int64_t first = *(const long *)cf__args[2];
+    const int64_t n = *(const long *)cf__args[3];
+    if (n < 1 || n > 2199023254528 || first < 0)
+        return 0;
+    int64_t cf__1;
+    if (__builtin_add_overflow(first, n, &cf__1))
+        return 0;
+    if (cf__1 > 2305843009213693951)
+        return 0;
+    if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((n + 1023) / 1024), 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_four;
@@ -144,6 +194,7 @@ const cf_kernel t__k_four = {
     .host = t__h_four,
     .host_bytes = t__b_four,
     .state = &cf__state_four,
+    .sizes = cf__sizes_four,
 };
 
 int t_four(const float *x, float *y, long first, long n);
@@ -211,6 +262,25 @@ int t_any_block_async(cf_stream stream, double *x, const uint8_t *key, uint64_t 
     return cf_launch(&t__k_any_block, stream, cf__args);
 }
 
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_total_f32(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[3])
+        return 0;
+    const int64_t n = *(const int *)cf__args[3];
+    if (n < 0)
+        return 0;
+    const int64_t cf__1 = (n + 128 - 1) / 128;
+    if (cf__1 < 1)
+        return 0;
+    if (n != 0 && !*(void *const *)cf__args[0])
+        return 0;
+    if (!*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)cf__1, 1, 1}, {128, 1, 1}, 512};
+    return 1;
+}
+
 cf_host_body t__h_total_f32;
 extern const uint32_t t__b_total_f32[];
 static cf_state cf__state_total_f32;
@@ -257,7 +327,27 @@ const cf_kernel t__k_total_f32 = {
     .constants = (const cf_constant[]){{"BLOCK", 128}},
     .nvariants = 3,
     .variants = cf__variants_total_f32,
+    .sizes = cf__sizes_total_f32,
 };
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_total_f32__BLOCK_256(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[3])
+        return 0;
+    const int64_t n = *(const int *)cf__args[3];
+    if (n < 0)
+        return 0;
+    const int64_t cf__1 = (n + 256 - 1) / 256;
+    if (cf__1 < 1)
+        return 0;
+    if (n != 0 && !*(void *const *)cf__args[0])
+        return 0;
+    if (!*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)cf__1, 1, 1}, {256, 1, 1}, 1024};
+    return 1;
+}
 
 cf_host_body t__h_total_f32__BLOCK_256;
 extern const uint32_t t__b_total_f32__BLOCK_256[];
@@ -300,7 +390,27 @@ static const cf_kernel t__k_total_f32__BLOCK_256 = {
     .constants = (const cf_constant[]){{"BLOCK", 256}},
     .nvariants = 3,
     .variants = cf__variants_total_f32,
+    .sizes = cf__sizes_total_f32__BLOCK_256,
 };
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_total_f32__BLOCK_512(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[3])
+        return 0;
+    const int64_t n = *(const int *)cf__args[3];
+    if (n < 0)
+        return 0;
+    const int64_t cf__1 = (n + 512 - 1) / 512;
+    if (cf__1 < 1)
+        return 0;
+    if (n != 0 && !*(void *const *)cf__args[0])
+        return 0;
+    if (!*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)cf__1, 1, 1}, {512, 1, 1}, 2048};
+    return 1;
+}
 
 cf_host_body t__h_total_f32__BLOCK_512;
 extern const uint32_t t__b_total_f32__BLOCK_512[];
@@ -343,6 +453,7 @@ static const cf_kernel t__k_total_f32__BLOCK_512 = {
     .constants = (const cf_constant[]){{"BLOCK", 512}},
     .nvariants = 3,
     .variants = cf__variants_total_f32,
+    .sizes = cf__sizes_total_f32__BLOCK_512,
 };
 
 int t_total_f32(const float *x, float *sum, int n);
@@ -371,6 +482,20 @@ int (t_total_async)(cf_stream stream, const float *x, float *sum, int n)
     return t_total_f32_async(stream, x, sum, n);
 }
 
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_together(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1])
+        return 0;
+    const int64_t n = *(const int *)cf__args[1];
+    if (n < 0)
+        return 0;
+    if (n != 0 && !*(void *const *)cf__args[0])
+        return 0;
+    *cf__size = (struct cf_size){{4, 1, 1}, {64, 1, 1}, 0};
+    return 1;
+}
+
 static cf_state cf__state_together;
 extern const cf_kernel t__k_together;
 const cf_kernel t__k_together = {
@@ -396,6 +521,7 @@ const cf_kernel t__k_together = {
     },
     CF__IMAGE(together),
     .state = &cf__state_together,
+    .sizes = cf__sizes_together,
 };
 
 int t_together(int *x, int n);
@@ -410,6 +536,20 @@ int t_together_async(cf_stream stream, int *x, int n)
 {
     void *const cf__args[] = {(void *)&x, (void *)&n};
     return cf_launch(&t__k_together, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_count_i32(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1])
+        return 0;
+    const int64_t n = *(const int *)cf__args[1];
+    if (n < 1)
+        return 0;
+    if (!*(void *const *)cf__args[0])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_count_i32;
@@ -440,6 +580,7 @@ const cf_kernel t__k_count_i32 = {
     .host_bytes = t__b_count_i32,
     .is_host_whole = 1,
     .state = &cf__state_count_i32,
+    .sizes = cf__sizes_count_i32,
 };
 
 int t_count_i32(int *x, int n);
@@ -484,6 +625,7 @@ const cf_kernel t__k_count_u32 = {
     .host_bytes = t__b_count_u32,
     .is_host_whole = 1,
     .state = &cf__state_count_u32,
+    .sizes = cf__sizes_count_i32,
 };
 
 int t_count_u32(unsigned int *x, int n);

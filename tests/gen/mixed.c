@@ -22,6 +22,20 @@ static const cf_image cf__image = {
 #define CF__DATA(name) .image = NULL
 #endif
 
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_k(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2])
+        return 0;
+    const int64_t n = *(const int *)cf__args[1];
+    if (n < 1)
+        return 0;
+    if (!*(void *const *)cf__args[0])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
+}
+
 cf_host_body t__h_k;
 extern const uint32_t t__b_k[];
 static cf_state cf__state_k;
@@ -57,6 +71,7 @@ const cf_kernel t__k_k = {
     .host = t__h_k,
     .host_bytes = t__b_k,
     .state = &cf__state_k,
+    .sizes = cf__sizes_k,
 };
 
 int t_k(double *x, int n, float y);

@@ -22,6 +22,20 @@ static const cf_image cf__image = {
 #define CF__DATA(name) .image = NULL
 #endif
 
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_scale(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2])
+        return 0;
+    const int64_t n = *(const int *)cf__args[2];
+    if (n < 1)
+        return 0;
+    if (!*(void *const *)cf__args[0])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
+}
+
 cf_host_body t__h_scale;
 extern const uint32_t t__b_scale[];
 static cf_state cf__state_scale;
@@ -51,6 +65,7 @@ const cf_kernel t__k_scale = {
     .host = t__h_scale,
     .host_bytes = t__b_scale,
     .state = &cf__state_scale,
+    .sizes = cf__sizes_scale,
 };
 
 int t_scale(float *x, float scale, int n);
@@ -65,6 +80,23 @@ int t_scale_async(cf_stream stream, float *x, float scale, int n)
 {
     void *const cf__args[] = {(void *)&x, (void *)&scale, (void *)&n};
     return cf_launch(&t__k_scale, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_image(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3])
+        return 0;
+    const int64_t n = *(const long *)cf__args[2];
+    if (n < 1 || n > 2305843009213693951)
+        return 0;
+    const int64_t cf__1 = (n - 1) / 256 + 1;
+    if (cf__1 > 2147483647)
+        return 0;
+    if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)cf__1, 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_image;
@@ -98,6 +130,7 @@ const cf_kernel t__k_image = {
     .host = t__h_image,
     .host_bytes = t__b_image,
     .state = &cf__state_image,
+    .sizes = cf__sizes_image,
 };
 
 int t_image(const float *image, float *y, long n, int args);
@@ -112,6 +145,20 @@ int t_image_async(cf_stream stream, const float *image, float *y, long n, int ar
 {
     void *const cf__args[] = {(void *)&image, (void *)&y, (void *)&n, (void *)&args};
     return cf_launch(&t__k_image, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_locate(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1])
+        return 0;
+    const int64_t N = *(const int64_t *)cf__args[1];
+    if (N < 1 || N > 549755813632)
+        return 0;
+    if (!*(void *const *)cf__args[0])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((N + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_locate;
@@ -141,6 +188,7 @@ const cf_kernel t__k_locate = {
     .host = t__h_locate,
     .host_bytes = t__b_locate,
     .state = &cf__state_locate,
+    .sizes = cf__sizes_locate,
 };
 
 int t_locate(double *T, int64_t N);
@@ -155,6 +203,20 @@ int t_locate_async(cf_stream stream, double *T, int64_t N)
 {
     void *const cf__args[] = {(void *)&T, (void *)&N};
     return cf_launch(&t__k_locate, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_sparse_a(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2])
+        return 0;
+    const int64_t n = *(const int *)cf__args[2];
+    if (n < 1)
+        return 0;
+    if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_sparse_a;
@@ -188,6 +250,7 @@ const cf_kernel t__k_sparse_a = {
     .host = t__h_sparse_a,
     .host_bytes = t__b_sparse_a,
     .state = &cf__state_sparse_a,
+    .sizes = cf__sizes_sparse_a,
 };
 
 int t_sparse_a(float *x, const int *k, int n);
@@ -235,6 +298,7 @@ const cf_kernel t__k_sparse_b = {
     .host = t__h_sparse_b,
     .host_bytes = t__b_sparse_b,
     .state = &cf__state_sparse_b,
+    .sizes = cf__sizes_sparse_a,
 };
 
 int t_sparse_b(float *x, const int64_t *k, int n);
@@ -282,6 +346,7 @@ const cf_kernel t__k_sparse_c = {
     .host = t__h_sparse_c,
     .host_bytes = t__b_sparse_c,
     .state = &cf__state_sparse_c,
+    .sizes = cf__sizes_sparse_a,
 };
 
 int t_sparse_c(double *x, const short *k, int n);
@@ -329,6 +394,7 @@ const cf_kernel t__k_sparse_d = {
     .host = t__h_sparse_d,
     .host_bytes = t__b_sparse_d,
     .state = &cf__state_sparse_d,
+    .sizes = cf__sizes_sparse_a,
 };
 
 int t_sparse_d(double *x, const signed char *k, int n);

@@ -23,6 +23,42 @@ static const cf_image cf__image = {
 #define CF__DATA(name) .image = NULL
 #endif
 
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_diffuse(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3] || !cf__args[4] || !cf__args[5])
+        return 0;
+    const int64_t nx = *(const int *)cf__args[2];
+    const int64_t ny = *(const int *)cf__args[3];
+    const int64_t nz = *(const int *)cf__args[4];
+    if (nx < 1 || ny < 1 || ny > 524280 || nz < 1 || nz > 65535)
+        return 0;
+    const int64_t cf__1 = nx + 2;
+    const int64_t cf__2 = ny + 2;
+    const int64_t cf__3 = nz + 2;
+    int64_t cf__4;
+    if (__builtin_mul_overflow(cf__1 * cf__2, cf__3, &cf__4))
+        return 0;
+    if (cf__4 > 1152921504606846975)
+        return 0;
+    const int64_t cf__5 = 1 + nx;
+    if (cf__5 > cf__1)
+        return 0;
+    const int64_t cf__6 = 1 + ny;
+    if (cf__6 > cf__2)
+        return 0;
+    const int64_t cf__7 = 1 + nz;
+    int64_t cf__8;
+    if (__builtin_mul_overflow(cf__1 * cf__2, cf__7, &cf__8))
+        return 0;
+    if (cf__8 > 1152921504606846975)
+        return 0;
+    if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((nx + 31) / 32), (uint32_t)((ny + 7) / 8), (uint32_t)nz}, {32, 8, 1}, 0};
+    return 1;
+}
+
 cf_host_body t__h_diffuse;
 extern const uint32_t t__b_diffuse[];
 static cf_state cf__state_diffuse;
@@ -93,6 +129,7 @@ const cf_kernel t__k_diffuse = {
     .host = t__h_diffuse,
     .host_bytes = t__b_diffuse,
     .state = &cf__state_diffuse,
+    .sizes = cf__sizes_diffuse,
 };
 
 int t_diffuse(const double *u, double *v, int nx, int ny, int nz, double lambda);
@@ -107,6 +144,32 @@ int t_diffuse_async(cf_stream stream, const double *u, double *v, int nx, int ny
 {
     void *const cf__args[] = {(void *)&u, (void *)&v, (void *)&nx, (void *)&ny, (void *)&nz, (void *)&lambda};
     return cf_launch(&t__k_diffuse, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_relax(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2])
+        return 0;
+    const int64_t cf__m_ny = ((const struct mesh *)cf__args[2])->ny;
+    const int64_t cf__m_nx = ((const struct mesh *)cf__args[2])->nx;
+    const int64_t cf__m_pitch = ((const struct mesh *)cf__args[2])->pitch;
+    const int64_t cf__m_halo = ((const struct mesh *)cf__args[2])->halo;
+    if (cf__m_nx < 1 || cf__m_ny < 1 || cf__m_ny > 524280 || cf__m_pitch < 0 || cf__m_halo != 0)
+        return 0;
+    if (cf__m_pitch < cf__m_nx)
+        return 0;
+    if (cf__m_nx > cf__m_pitch)
+        return 0;
+    int64_t cf__1;
+    if (__builtin_mul_overflow(cf__m_pitch, cf__m_ny, &cf__1))
+        return 0;
+    if (cf__1 > 1152921504606846975)
+        return 0;
+    if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((cf__m_nx + 31) / 32), (uint32_t)((cf__m_ny + 7) / 8), 1}, {32, 8, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_relax;
@@ -181,6 +244,7 @@ const cf_kernel t__k_relax = {
     .host = t__h_relax,
     .host_bytes = t__b_relax,
     .state = &cf__state_relax,
+    .sizes = cf__sizes_relax,
 };
 
 int t_relax(const double *u, double *v, struct mesh m);
@@ -195,6 +259,21 @@ int t_relax_async(cf_stream stream, const double *u, double *v, struct mesh m)
 {
     void *const cf__args[] = {(void *)&u, (void *)&v, (void *)&m};
     return cf_launch(&t__k_relax, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_fluxes(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3] || !cf__args[4])
+        return 0;
+    const int64_t n = *(const int *)cf__args[4];
+    if (n < 2)
+        return 0;
+    const int64_t cf__1 = n - 1;
+    if (!*(void *const *)cf__args[1] || !*(void *const *)cf__args[2] || !*(void *const *)cf__args[3])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((cf__1 + 127) / 128), 1, 1}, {128, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_fluxes;
@@ -238,6 +317,7 @@ const cf_kernel t__k_fluxes = {
     .host = t__h_fluxes,
     .host_bytes = t__b_fluxes,
     .state = &cf__state_fluxes,
+    .sizes = cf__sizes_fluxes,
 };
 
 int t_fluxes(flow_state state, double *mass, double *momentum, double *energy, int n);
@@ -252,6 +332,23 @@ int t_fluxes_async(cf_stream stream, flow_state state, double *mass, double *mom
 {
     void *const cf__args[] = {(void *)&state, (void *)&mass, (void *)&momentum, (void *)&energy, (void *)&n};
     return cf_launch(&t__k_fluxes, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_slopes(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3])
+        return 0;
+    const int64_t n = *(const int *)cf__args[2];
+    int64_t kind;
+    if (__builtin_add_overflow(0LL + *(const limiter *)cf__args[3], 0, &kind))
+        return 0;
+    if (n < 1 || kind < 0 || kind > 2)
+        return 0;
+    if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_slopes;
@@ -293,6 +390,7 @@ const cf_kernel t__k_slopes = {
     .host = t__h_slopes,
     .host_bytes = t__b_slopes,
     .state = &cf__state_slopes,
+    .sizes = cf__sizes_slopes,
 };
 
 int t_slopes(const double *u, double *slope, int n, limiter kind);
@@ -307,6 +405,22 @@ int t_slopes_async(cf_stream stream, const double *u, double *slope, int n, limi
 {
     void *const cf__args[] = {(void *)&u, (void *)&slope, (void *)&n, (void *)&kind};
     return cf_launch(&t__k_slopes, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_advect_f32_1(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3])
+        return 0;
+    const int64_t n = *(const int *)cf__args[2];
+    if (n < 1)
+        return 0;
+    if (n <= 2)
+        return 0;
+    if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_advect_f32_1;
@@ -347,6 +461,7 @@ const cf_kernel t__k_advect_f32_1 = {
     .host = t__h_advect_f32_1,
     .host_bytes = t__b_advect_f32_1,
     .state = &cf__state_advect_f32_1,
+    .sizes = cf__sizes_advect_f32_1,
 };
 
 int t_advect_f32_1(const float *u, float *v, int n, float courant);
@@ -361,6 +476,22 @@ int t_advect_f32_1_async(cf_stream stream, const float *u, float *v, int n, floa
 {
     void *const cf__args[] = {(void *)&u, (void *)&v, (void *)&n, (void *)&courant};
     return cf_launch(&t__k_advect_f32_1, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_advect_f32_2(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3])
+        return 0;
+    const int64_t n = *(const int *)cf__args[2];
+    if (n < 1)
+        return 0;
+    if (n <= 4)
+        return 0;
+    if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_advect_f32_2;
@@ -401,6 +532,7 @@ const cf_kernel t__k_advect_f32_2 = {
     .host = t__h_advect_f32_2,
     .host_bytes = t__b_advect_f32_2,
     .state = &cf__state_advect_f32_2,
+    .sizes = cf__sizes_advect_f32_2,
 };
 
 int t_advect_f32_2(const float *u, float *v, int n, float courant);
@@ -455,6 +587,7 @@ const cf_kernel t__k_advect_f64_1 = {
     .host = t__h_advect_f64_1,
     .host_bytes = t__b_advect_f64_1,
     .state = &cf__state_advect_f64_1,
+    .sizes = cf__sizes_advect_f32_1,
 };
 
 int t_advect_f64_1(const double *u, double *v, int n, double courant);
@@ -509,6 +642,7 @@ const cf_kernel t__k_advect_f64_2 = {
     .host = t__h_advect_f64_2,
     .host_bytes = t__b_advect_f64_2,
     .state = &cf__state_advect_f64_2,
+    .sizes = cf__sizes_advect_f32_2,
 };
 
 int t_advect_f64_2(const double *u, double *v, int n, double courant);
@@ -523,6 +657,32 @@ int t_advect_f64_2_async(cf_stream stream, const double *u, double *v, int n, do
 {
     void *const cf__args[] = {(void *)&u, (void *)&v, (void *)&n, (void *)&courant};
     return cf_launch(&t__k_advect_f64_2, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_fill_halo(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3] || !cf__args[4] || !cf__args[5])
+        return 0;
+    const int64_t nx = *(const int *)cf__args[1];
+    const int64_t ny = *(const int *)cf__args[2];
+    const int64_t halo = *(const int *)cf__args[3];
+    if (ny < 1 || halo < 1)
+        return 0;
+    if (nx < halo)
+        return 0;
+    const int64_t cf__1 = nx + 2 * halo;
+    if (cf__1 < 0)
+        return 0;
+    int64_t cf__2;
+    if (__builtin_mul_overflow(cf__1, ny, &cf__2))
+        return 0;
+    if (cf__2 > 1152921504606846975)
+        return 0;
+    if (cf__1 != 0 && !*(void *const *)cf__args[0])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((ny + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_fill_halo;
@@ -570,6 +730,7 @@ const cf_kernel t__k_fill_halo = {
     .host = t__h_fill_halo,
     .host_bytes = t__b_fill_halo,
     .state = &cf__state_fill_halo,
+    .sizes = cf__sizes_fill_halo,
 };
 
 int t_fill_halo(double *u, int nx, int ny, int halo, enum side where, bool reflect);
@@ -584,6 +745,21 @@ int t_fill_halo_async(cf_stream stream, double *u, int nx, int ny, int halo, enu
 {
     void *const cf__args[] = {(void *)&u, (void *)&nx, (void *)&ny, (void *)&halo, (void *)&where, (void *)&reflect};
     return cf_launch(&t__k_fill_halo, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_filter(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2])
+        return 0;
+    const int64_t n = *(const int *)cf__args[2];
+    if (n < 5)
+        return 0;
+    const int64_t cf__1 = n - 4;
+    if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((cf__1 + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_filter;
@@ -623,6 +799,7 @@ const cf_kernel t__k_filter = {
     .host = t__h_filter,
     .host_bytes = t__b_filter,
     .state = &cf__state_filter,
+    .sizes = cf__sizes_filter,
 };
 
 int t_filter(const double *u, double *v, int n);
@@ -637,6 +814,21 @@ int t_filter_async(cf_stream stream, const double *u, double *v, int n)
 {
     void *const cf__args[] = {(void *)&u, (void *)&v, (void *)&n};
     return cf_launch(&t__k_filter, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_smooth(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3])
+        return 0;
+    const int64_t nx = *(const int *)cf__args[2];
+    const int64_t ny = *(const int *)cf__args[3];
+    if (nx < 1 || ny < 1 || ny > 524280)
+        return 0;
+    if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((nx + 31) / 32), (uint32_t)((ny + 7) / 8), 1}, {32, 8, 1}, 2720};
+    return 1;
 }
 
 static cf_state cf__state_smooth;
@@ -685,6 +877,7 @@ const cf_kernel t__k_smooth = {
     .tolerance = {"1e-12", (const cf_op[]){{CF_OP_REAL, 4427486594234968593}, {CF_OP_END, 0}}},
     CF__IMAGE(smooth),
     .state = &cf__state_smooth,
+    .sizes = cf__sizes_smooth,
 };
 
 int t_smooth(const double *u, double *v, int nx, int ny);
@@ -699,6 +892,22 @@ int t_smooth_async(cf_stream stream, const double *u, double *v, int nx, int ny)
 {
     void *const cf__args[] = {(void *)&u, (void *)&v, (void *)&nx, (void *)&ny};
     return cf_launch(&t__k_smooth, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_largest_speed(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3] || !cf__args[5])
+        return 0;
+    const int64_t n = *(const int *)cf__args[5];
+    if (n < 0)
+        return 0;
+    if (n != 0 && (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1] || !*(void *const *)cf__args[2]))
+        return 0;
+    if (!*(void *const *)cf__args[3])
+        return 0;
+    *cf__size = (struct cf_size){{64, 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_largest_speed;
@@ -746,6 +955,7 @@ const cf_kernel t__k_largest_speed = {
     .host_bytes = t__b_largest_speed,
     .is_host_whole = 1,
     .state = &cf__state_largest_speed,
+    .sizes = cf__sizes_largest_speed,
 };
 
 int t_largest_speed(const double *density, const double *momentum, const double *energy, double *speed, int n);

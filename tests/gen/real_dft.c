@@ -25,6 +25,28 @@ static const cf_image cf__image = {
 
 extern const cf_kernel cf__k_outside_i32;
 
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_density(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3] || !cf__args[4])
+        return 0;
+    const int64_t bands = *(const int *)cf__args[3];
+    const int64_t points = *(const int64_t *)cf__args[4];
+    if (points < 1 || points > 274877906816 || bands < 0)
+        return 0;
+    int64_t cf__1;
+    if (__builtin_mul_overflow(points, bands, &cf__1))
+        return 0;
+    if (cf__1 > 576460752303423487)
+        return 0;
+    if (bands != 0 && (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1]))
+        return 0;
+    if (!*(void *const *)cf__args[2])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((points + 127) / 128), 1, 1}, {128, 1, 1}, 0};
+    return 1;
+}
+
 cf_host_body t__h_density;
 extern const uint32_t t__b_density[];
 static cf_state cf__state_density;
@@ -65,6 +87,7 @@ const cf_kernel t__k_density = {
     .host = t__h_density,
     .host_bytes = t__b_density,
     .state = &cf__state_density,
+    .sizes = cf__sizes_density,
 };
 
 int t_density(const cf_complex128 *psi, const double *occupation, double *rho, int bands, int64_t points);
@@ -81,6 +104,25 @@ int t_density_async(cf_stream stream, const cf_complex128 *psi, const double *oc
 {
     void *const cf__args[] = {(void *)&psi, (void *)&occupation, (void *)&rho, (void *)&bands, (void *)&points};
     return cf_launch(&t__k_density, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_exchange(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3] || !cf__args[4])
+        return 0;
+    const int64_t n = *(const long long *)cf__args[3];
+    int64_t which;
+    if (__builtin_add_overflow(0LL + *(const enum functional *)cf__args[4], 0, &which))
+        return 0;
+    if (n < 1 || n > 274877906816)
+        return 0;
+    if (!(which == 1 || which == 101))
+        return 0;
+    if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1] || !*(void *const *)cf__args[2])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((n + 127) / 128), 1, 1}, {128, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_exchange;
@@ -126,6 +168,7 @@ const cf_kernel t__k_exchange = {
     .host = t__h_exchange,
     .host_bytes = t__b_exchange,
     .state = &cf__state_exchange,
+    .sizes = cf__sizes_exchange,
 };
 
 int t_exchange(const double *rho, double *energy, double *potential, long long n, enum functional which);
@@ -142,6 +185,22 @@ int t_exchange_async(cf_stream stream, const double *rho, double *energy, double
 {
     void *const cf__args[] = {(void *)&rho, (void *)&energy, (void *)&potential, (void *)&n, (void *)&which};
     return cf_launch(&t__k_exchange, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_gaussians(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2])
+        return 0;
+    const int64_t cf__b_points = ((const struct basis *)cf__args[0])->points;
+    const int64_t cf__b_count = ((const struct basis *)cf__args[0])->count;
+    const int64_t cf__b_lmax = ((const struct basis *)cf__args[0])->lmax;
+    if (cf__b_points < 1 || cf__b_points > 274877906816 || cf__b_count < 1 || cf__b_count > 8 || cf__b_lmax != 0)
+        return 0;
+    if (!*(void *const *)cf__args[1] || !*(void *const *)cf__args[2])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((cf__b_points + 127) / 128), (uint32_t)cf__b_count, 1}, {128, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_gaussians;
@@ -204,6 +263,7 @@ const cf_kernel t__k_gaussians = {
     .host = t__h_gaussians,
     .host_bytes = t__b_gaussians,
     .state = &cf__state_gaussians,
+    .sizes = cf__sizes_gaussians,
 };
 
 int t_gaussians(struct basis b, const cf_double3 *point, double *value);
@@ -218,6 +278,21 @@ int t_gaussians_async(cf_stream stream, struct basis b, const cf_double3 *point,
 {
     void *const cf__args[] = {(void *)&b, (void *)&point, (void *)&value};
     return cf_launch(&t__k_gaussians, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_apply_kinetic_c64(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3] || !cf__args[4] || !cf__args[5])
+        return 0;
+    const int64_t waves = *(const int *)cf__args[4];
+    const int64_t bands = *(const int *)cf__args[5];
+    if (waves < 1 || bands < 1 || bands > 65535)
+        return 0;
+    if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1] || !*(void *const *)cf__args[2])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((waves + 127) / 128), (uint32_t)bands, 1}, {128, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_apply_kinetic_c64;
@@ -268,6 +343,7 @@ const cf_kernel t__k_apply_kinetic_c64 = {
     .host = t__h_apply_kinetic_c64,
     .host_bytes = t__b_apply_kinetic_c64,
     .state = &cf__state_apply_kinetic_c64,
+    .sizes = cf__sizes_apply_kinetic_c64,
 };
 
 int t_apply_kinetic_c64(const float *kinetic, const cf_float2 *psi, cf_float2 *result, float shift, int waves,
@@ -338,6 +414,7 @@ const cf_kernel t__k_apply_kinetic_c128 = {
     .host = t__h_apply_kinetic_c128,
     .host_bytes = t__b_apply_kinetic_c128,
     .state = &cf__state_apply_kinetic_c128,
+    .sizes = cf__sizes_apply_kinetic_c64,
 };
 
 int t_apply_kinetic_c128(const double *kinetic, const cf_double2 *psi, cf_double2 *result, double shift, int waves,
@@ -372,6 +449,30 @@ int (t_apply_kinetic_async)(cf_stream stream, const float *kinetic, const cf_flo
                             float shift, int waves, int bands)
 {
     return t_apply_kinetic_c64_async(stream, kinetic, psi, result, shift, waves, bands);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_scatter_waves(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3] || !cf__args[4] || !cf__args[5] || !cf__args[6])
+        return 0;
+    const int64_t waves = *(const int *)cf__args[3];
+    const int64_t nx = *(const int *)cf__args[4];
+    const int64_t ny = *(const int *)cf__args[5];
+    const int64_t nz = *(const int *)cf__args[6];
+    if (waves < 1 || nz < 0 || ny < 0 || nx < 0)
+        return 0;
+    int64_t cf__1;
+    if (__builtin_mul_overflow(nx * ny, nz, &cf__1))
+        return 0;
+    if (cf__1 > 576460752303423487)
+        return 0;
+    if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
+        return 0;
+    if (nz != 0 && ny != 0 && nx != 0 && !*(void *const *)cf__args[2])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((waves + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_scatter_waves;
@@ -423,6 +524,7 @@ const cf_kernel t__k_scatter_waves = {
     .host = t__h_scatter_waves,
     .host_bytes = t__b_scatter_waves,
     .state = &cf__state_scatter_waves,
+    .sizes = cf__sizes_scatter_waves,
 };
 
 int t_scatter_waves(const int *at, const cf_double2 *psi, cf_double2 *box, int waves, int nx, int ny, int nz);
@@ -441,6 +543,20 @@ int t_scatter_waves_async(cf_stream stream, const int *at, const cf_double2 *psi
     void *const cf__args[] = {(void *)&at, (void *)&psi, (void *)&box, (void *)&waves, (void *)&nx, (void *)&ny,
         (void *)&nz};
     return cf_launch(&t__k_scatter_waves, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_coulomb(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3])
+        return 0;
+    const int64_t n = *(const short *)cf__args[3];
+    if (n < 1)
+        return 0;
+    if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1] || !*(void *const *)cf__args[2])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((n + 7) / 8), (uint32_t)((n + 7) / 8), 1}, {8, 8, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_coulomb;
@@ -499,6 +615,7 @@ const cf_kernel t__k_coulomb = {
     .host = t__h_coulomb,
     .host_bytes = t__b_coulomb,
     .state = &cf__state_coulomb,
+    .sizes = cf__sizes_coulomb,
 };
 
 int t_coulomb(const double *integral, const double *D, double *J, short n);

@@ -22,6 +22,21 @@ static const cf_image cf__image = {
 #define CF__DATA(name) .image = NULL
 #endif
 
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_reorder(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3])
+        return 0;
+    const int64_t n = *(const unsigned int *)cf__args[2];
+    const int64_t bits = *(const int *)cf__args[3];
+    if (n < 1 || bits < 0 || bits > 30)
+        return 0;
+    if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
+}
+
 cf_host_body t__h_reorder;
 extern const uint32_t t__b_reorder[];
 static cf_state cf__state_reorder;
@@ -63,6 +78,7 @@ const cf_kernel t__k_reorder = {
     .host = t__h_reorder,
     .host_bytes = t__b_reorder,
     .state = &cf__state_reorder,
+    .sizes = cf__sizes_reorder,
 };
 
 int t_reorder(const cf_complex64 *from, cf_complex64 *to, unsigned int n, int bits);
@@ -77,6 +93,20 @@ int t_reorder_async(cf_stream stream, const cf_complex64 *from, cf_complex64 *to
 {
     void *const cf__args[] = {(void *)&from, (void *)&to, (void *)&n, (void *)&bits};
     return cf_launch(&t__k_reorder, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_twiddles(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1])
+        return 0;
+    const int64_t n = *(const int *)cf__args[1];
+    if (n < 1)
+        return 0;
+    if (!*(void *const *)cf__args[0])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_twiddles;
@@ -113,6 +143,7 @@ const cf_kernel t__k_twiddles = {
     .host = t__h_twiddles,
     .host_bytes = t__b_twiddles,
     .state = &cf__state_twiddles,
+    .sizes = cf__sizes_twiddles,
 };
 
 int t_twiddles(cf_float2 *factor, int n);
@@ -127,6 +158,29 @@ int t_twiddles_async(cf_stream stream, cf_float2 *factor, int n)
 {
     void *const cf__args[] = {(void *)&factor, (void *)&n};
     return cf_launch(&t__k_twiddles, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_butterfly_c64_forward(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3] || !cf__args[4])
+        return 0;
+    const int64_t n = *(const int *)cf__args[2];
+    const int64_t batch = *(const int *)cf__args[3];
+    const int64_t stride = *(const int *)cf__args[4];
+    if (batch < 1 || batch > 65535 || n < 0 || stride < 1)
+        return 0;
+    if (n % 2 != 0)
+        return 0;
+    if (stride >= n)
+        return 0;
+    const int64_t cf__1 = n / 2;
+    if (cf__1 < 1)
+        return 0;
+    if (n != 0 && (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1]))
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((cf__1 + 127) / 128), (uint32_t)batch, 1}, {128, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_butterfly_c64_forward;
@@ -180,6 +234,7 @@ const cf_kernel t__k_butterfly_c64_forward = {
     .host = t__h_butterfly_c64_forward,
     .host_bytes = t__b_butterfly_c64_forward,
     .state = &cf__state_butterfly_c64_forward,
+    .sizes = cf__sizes_butterfly_c64_forward,
 };
 
 int t_butterfly_c64_forward(cf_complex64 *data, const cf_complex64 *factor, int n, int batch, int stride);
@@ -249,6 +304,7 @@ const cf_kernel t__k_butterfly_c64_inverse = {
     .host = t__h_butterfly_c64_inverse,
     .host_bytes = t__b_butterfly_c64_inverse,
     .state = &cf__state_butterfly_c64_inverse,
+    .sizes = cf__sizes_butterfly_c64_forward,
 };
 
 int t_butterfly_c64_inverse(cf_complex64 *data, const cf_complex64 *factor, int n, int batch, int stride);
@@ -318,6 +374,7 @@ const cf_kernel t__k_butterfly_c128_forward = {
     .host = t__h_butterfly_c128_forward,
     .host_bytes = t__b_butterfly_c128_forward,
     .state = &cf__state_butterfly_c128_forward,
+    .sizes = cf__sizes_butterfly_c64_forward,
 };
 
 int t_butterfly_c128_forward(cf_complex128 *data, const cf_complex128 *factor, int n, int batch, int stride);
@@ -334,6 +391,20 @@ int t_butterfly_c128_forward_async(cf_stream stream, cf_complex128 *data, const 
 {
     void *const cf__args[] = {(void *)&data, (void *)&factor, (void *)&n, (void *)&batch, (void *)&stride};
     return cf_launch(&t__k_butterfly_c128_forward, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_multiply_spectra(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3] || !cf__args[4])
+        return 0;
+    const int64_t n = *(const long *)cf__args[4];
+    if (n < 1 || n > 549755813632)
+        return 0;
+    if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1] || !*(void *const *)cf__args[2])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_multiply_spectra;
@@ -372,6 +443,7 @@ const cf_kernel t__k_multiply_spectra = {
     .host = t__h_multiply_spectra,
     .host_bytes = t__b_multiply_spectra,
     .state = &cf__state_multiply_spectra,
+    .sizes = cf__sizes_multiply_spectra,
 };
 
 int t_multiply_spectra(const cf_complex128 *a, const cf_complex128 *b, cf_complex128 *c, double scale, long n);
@@ -388,6 +460,20 @@ int t_multiply_spectra_async(cf_stream stream, const cf_complex128 *a, const cf_
 {
     void *const cf__args[] = {(void *)&a, (void *)&b, (void *)&c, (void *)&scale, (void *)&n};
     return cf_launch(&t__k_multiply_spectra, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_rotate(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2])
+        return 0;
+    const int64_t n = *(const int *)cf__args[2];
+    if (n < 1)
+        return 0;
+    if (!*(void *const *)cf__args[0])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_rotate;
@@ -420,6 +506,7 @@ const cf_kernel t__k_rotate = {
     .host = t__h_rotate,
     .host_bytes = t__b_rotate,
     .state = &cf__state_rotate,
+    .sizes = cf__sizes_rotate,
 };
 
 int t_rotate(cf_complex64 *x, cf_complex64 phase, int n);
@@ -434,6 +521,20 @@ int t_rotate_async(cf_stream stream, cf_complex64 *x, cf_complex64 phase, int n)
 {
     void *const cf__args[] = {(void *)&x, (void *)&phase, (void *)&n};
     return cf_launch(&t__k_rotate, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_small_transform_p64(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1])
+        return 0;
+    const int64_t batch = *(const unsigned int *)cf__args[1];
+    if (batch < 1 || batch > 2147483647)
+        return 0;
+    if (!*(void *const *)cf__args[0])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)batch, 1, 1}, {32, 1, 1}, 512};
+    return 1;
 }
 
 static cf_state cf__state_small_transform_p64;
@@ -467,6 +568,7 @@ const cf_kernel t__k_small_transform_p64 = {
     },
     CF__IMAGE(small_transform_p64),
     .state = &cf__state_small_transform_p64,
+    .sizes = cf__sizes_small_transform_p64,
 };
 
 int t_small_transform_p64(cf_float2 *data, unsigned int batch);
@@ -481,6 +583,20 @@ int t_small_transform_p64_async(cf_stream stream, cf_float2 *data, unsigned int 
 {
     void *const cf__args[] = {(void *)&data, (void *)&batch};
     return cf_launch(&t__k_small_transform_p64, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_small_transform_p1024(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1])
+        return 0;
+    const int64_t batch = *(const unsigned int *)cf__args[1];
+    if (batch < 1 || batch > 2147483647)
+        return 0;
+    if (!*(void *const *)cf__args[0])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)batch, 1, 1}, {512, 1, 1}, 8192};
+    return 1;
 }
 
 static cf_state cf__state_small_transform_p1024;
@@ -514,6 +630,7 @@ const cf_kernel t__k_small_transform_p1024 = {
     },
     CF__IMAGE(small_transform_p1024),
     .state = &cf__state_small_transform_p1024,
+    .sizes = cf__sizes_small_transform_p1024,
 };
 
 int t_small_transform_p1024(cf_float2 *data, unsigned int batch);

@@ -23,6 +23,21 @@ static const cf_image cf__image = {
 #define CF__DATA(name) .image = NULL
 #endif
 
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_to_grey(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3])
+        return 0;
+    const int64_t width = *(const int *)cf__args[2];
+    const int64_t height = *(const int *)cf__args[3];
+    if (width < 1 || height < 1 || height > 524280)
+        return 0;
+    if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((width + 31) / 32), (uint32_t)((height + 7) / 8), 1}, {32, 8, 1}, 0};
+    return 1;
+}
+
 cf_host_body t__h_to_grey;
 extern const uint32_t t__b_to_grey[];
 static cf_state cf__state_to_grey;
@@ -67,6 +82,7 @@ const cf_kernel t__k_to_grey = {
     .host = t__h_to_grey,
     .host_bytes = t__b_to_grey,
     .state = &cf__state_to_grey,
+    .sizes = cf__sizes_to_grey,
 };
 
 int t_to_grey(const cf_uchar4 *source, unsigned char *grey, int width, int height);
@@ -81,6 +97,32 @@ int t_to_grey_async(cf_stream stream, const cf_uchar4 *source, unsigned char *gr
 {
     void *const cf__args[] = {(void *)&source, (void *)&grey, (void *)&width, (void *)&height};
     return cf_launch(&t__k_to_grey, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_filter_rows_r1(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3] || !cf__args[4])
+        return 0;
+    const int64_t width = *(const int *)cf__args[2];
+    const int64_t height = *(const int *)cf__args[3];
+    const int64_t pitch = (int64_t)*(const size_t *)cf__args[4];
+    if (pitch < 0 || width < 1 || height < 1 || height > 262140)
+        return 0;
+    if (pitch % 4 != 0)
+        return 0;
+    const int64_t cf__1 = pitch / 4;
+    if (width > cf__1)
+        return 0;
+    int64_t cf__2;
+    if (__builtin_mul_overflow(cf__1, height, &cf__2))
+        return 0;
+    if (cf__2 > 2305843009213693951)
+        return 0;
+    if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((width + 63) / 64), (uint32_t)((height + 3) / 4), 1}, {64, 4, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_filter_rows_r1;
@@ -143,6 +185,7 @@ const cf_kernel t__k_filter_rows_r1 = {
     .host = t__h_filter_rows_r1,
     .host_bytes = t__b_filter_rows_r1,
     .state = &cf__state_filter_rows_r1,
+    .sizes = cf__sizes_filter_rows_r1,
 };
 
 int t_filter_rows_r1(const float *source, float *target, int width, int height, size_t pitch);
@@ -219,6 +262,7 @@ const cf_kernel t__k_filter_rows_r3 = {
     .host = t__h_filter_rows_r3,
     .host_bytes = t__b_filter_rows_r3,
     .state = &cf__state_filter_rows_r3,
+    .sizes = cf__sizes_filter_rows_r1,
 };
 
 int t_filter_rows_r3(const float *source, float *target, int width, int height, size_t pitch);
@@ -295,6 +339,7 @@ const cf_kernel t__k_filter_rows_r7 = {
     .host = t__h_filter_rows_r7,
     .host_bytes = t__b_filter_rows_r7,
     .state = &cf__state_filter_rows_r7,
+    .sizes = cf__sizes_filter_rows_r1,
 };
 
 int t_filter_rows_r7(const float *source, float *target, int width, int height, size_t pitch);
@@ -309,6 +354,23 @@ int t_filter_rows_r7_async(cf_stream stream, const float *source, float *target,
 {
     void *const cf__args[] = {(void *)&source, (void *)&target, (void *)&width, (void *)&height, (void *)&pitch};
     return cf_launch(&t__k_filter_rows_r7, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_threshold(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1])
+        return 0;
+    const int64_t cf__picture_width = ((const image *)cf__args[0])->width;
+    const int64_t cf__picture_height = ((const image *)cf__args[0])->height;
+    const int64_t cf__picture_pitch = (int64_t)((const image *)cf__args[0])->pitch;
+    if (cf__picture_pitch < 0 || cf__picture_width < 1 || cf__picture_height < 1 || cf__picture_height > 524280)
+        return 0;
+    if (cf__picture_pitch < cf__picture_width)
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((cf__picture_width + 31) / 32), (uint32_t)((cf__picture_height + 7) / 8),
+        1}, {32, 8, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_threshold;
@@ -354,6 +416,7 @@ const cf_kernel t__k_threshold = {
     .host = t__h_threshold,
     .host_bytes = t__b_threshold,
     .state = &cf__state_threshold,
+    .sizes = cf__sizes_threshold,
 };
 
 int t_threshold(image picture, unsigned char level);
@@ -368,6 +431,20 @@ int t_threshold_async(cf_stream stream, image picture, unsigned char level)
 {
     void *const cf__args[] = {(void *)&picture, (void *)&level};
     return cf_launch(&t__k_threshold, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_histogram(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2])
+        return 0;
+    const int64_t count = (int64_t)*(const size_t *)cf__args[2];
+    if (count < 1 || count > 8796093018112)
+        return 0;
+    if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((count + 4095) / 4096), 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_histogram;
@@ -403,6 +480,7 @@ const cf_kernel t__k_histogram = {
     .host_bytes = t__b_histogram,
     .is_host_whole = 1,
     .state = &cf__state_histogram,
+    .sizes = cf__sizes_histogram,
 };
 
 int t_histogram(const unsigned char *data, unsigned int *bins, size_t count);
@@ -417,6 +495,29 @@ int t_histogram_async(cf_stream stream, const unsigned char *data, unsigned int 
 {
     void *const cf__args[] = {(void *)&data, (void *)&bins, (void *)&count};
     return cf_launch(&t__k_histogram, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_transpose_u8(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3])
+        return 0;
+    const int64_t width = *(const int *)cf__args[2];
+    const int64_t height = *(const int *)cf__args[3];
+    if (height < 0 || width < 0)
+        return 0;
+    const int64_t cf__1 = (width + 32 - 1) / 32;
+    if (cf__1 < 1)
+        return 0;
+    const int64_t cf__2 = (height + 32 - 1) / 32;
+    if (cf__2 < 1 || cf__2 > 65535)
+        return 0;
+    if (height != 0 && width != 0 && !*(void *const *)cf__args[0])
+        return 0;
+    if (width != 0 && height != 0 && !*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {32, 8, 1}, 0};
+    return 1;
 }
 
 static cf_state cf__state_transpose_u8;
@@ -471,7 +572,31 @@ const cf_kernel t__k_transpose_u8 = {
     .constants = (const cf_constant[]){{"TILE", 32}, {"ROWS", 8}},
     .nvariants = 4,
     .variants = cf__variants_transpose_u8,
+    .sizes = cf__sizes_transpose_u8,
 };
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_transpose_u8__TILE_32__ROWS_16(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3])
+        return 0;
+    const int64_t width = *(const int *)cf__args[2];
+    const int64_t height = *(const int *)cf__args[3];
+    if (height < 0 || width < 0)
+        return 0;
+    const int64_t cf__1 = (width + 32 - 1) / 32;
+    if (cf__1 < 1)
+        return 0;
+    const int64_t cf__2 = (height + 32 - 1) / 32;
+    if (cf__2 < 1 || cf__2 > 65535)
+        return 0;
+    if (height != 0 && width != 0 && !*(void *const *)cf__args[0])
+        return 0;
+    if (width != 0 && height != 0 && !*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {32, 16, 1}, 0};
+    return 1;
+}
 
 static cf_state cf__state_transpose_u8__TILE_32__ROWS_16;
 static const cf_kernel t__k_transpose_u8__TILE_32__ROWS_16 = {
@@ -519,7 +644,31 @@ static const cf_kernel t__k_transpose_u8__TILE_32__ROWS_16 = {
     .constants = (const cf_constant[]){{"TILE", 32}, {"ROWS", 16}},
     .nvariants = 4,
     .variants = cf__variants_transpose_u8,
+    .sizes = cf__sizes_transpose_u8__TILE_32__ROWS_16,
 };
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_transpose_u8__TILE_16__ROWS_8(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3])
+        return 0;
+    const int64_t width = *(const int *)cf__args[2];
+    const int64_t height = *(const int *)cf__args[3];
+    if (height < 0 || width < 0)
+        return 0;
+    const int64_t cf__1 = (width + 16 - 1) / 16;
+    if (cf__1 < 1)
+        return 0;
+    const int64_t cf__2 = (height + 16 - 1) / 16;
+    if (cf__2 < 1 || cf__2 > 65535)
+        return 0;
+    if (height != 0 && width != 0 && !*(void *const *)cf__args[0])
+        return 0;
+    if (width != 0 && height != 0 && !*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {16, 8, 1}, 0};
+    return 1;
+}
 
 static cf_state cf__state_transpose_u8__TILE_16__ROWS_8;
 static const cf_kernel t__k_transpose_u8__TILE_16__ROWS_8 = {
@@ -567,7 +716,31 @@ static const cf_kernel t__k_transpose_u8__TILE_16__ROWS_8 = {
     .constants = (const cf_constant[]){{"TILE", 16}, {"ROWS", 8}},
     .nvariants = 4,
     .variants = cf__variants_transpose_u8,
+    .sizes = cf__sizes_transpose_u8__TILE_16__ROWS_8,
 };
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_transpose_u8__TILE_16__ROWS_16(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3])
+        return 0;
+    const int64_t width = *(const int *)cf__args[2];
+    const int64_t height = *(const int *)cf__args[3];
+    if (height < 0 || width < 0)
+        return 0;
+    const int64_t cf__1 = (width + 16 - 1) / 16;
+    if (cf__1 < 1)
+        return 0;
+    const int64_t cf__2 = (height + 16 - 1) / 16;
+    if (cf__2 < 1 || cf__2 > 65535)
+        return 0;
+    if (height != 0 && width != 0 && !*(void *const *)cf__args[0])
+        return 0;
+    if (width != 0 && height != 0 && !*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {16, 16, 1}, 0};
+    return 1;
+}
 
 static cf_state cf__state_transpose_u8__TILE_16__ROWS_16;
 static const cf_kernel t__k_transpose_u8__TILE_16__ROWS_16 = {
@@ -615,6 +788,7 @@ static const cf_kernel t__k_transpose_u8__TILE_16__ROWS_16 = {
     .constants = (const cf_constant[]){{"TILE", 16}, {"ROWS", 16}},
     .nvariants = 4,
     .variants = cf__variants_transpose_u8,
+    .sizes = cf__sizes_transpose_u8__TILE_16__ROWS_16,
 };
 
 int t_transpose_u8(const unsigned char *source, unsigned char *target, int width, int height);
@@ -629,6 +803,33 @@ int t_transpose_u8_async(cf_stream stream, const unsigned char *source, unsigned
 {
     void *const cf__args[] = {(void *)&source, (void *)&target, (void *)&width, (void *)&height};
     return cf_launch(&t__k_transpose_u8, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_transpose_f32(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3])
+        return 0;
+    const int64_t width = *(const int *)cf__args[2];
+    const int64_t height = *(const int *)cf__args[3];
+    if (height < 0 || width < 0)
+        return 0;
+    const int64_t cf__1 = (width + 32 - 1) / 32;
+    if (cf__1 < 1)
+        return 0;
+    const int64_t cf__2 = (height + 32 - 1) / 32;
+    if (cf__2 < 1 || cf__2 > 65535)
+        return 0;
+    if (width * height > 2305843009213693951)
+        return 0;
+    if (height * width > 2305843009213693951)
+        return 0;
+    if (height != 0 && width != 0 && !*(void *const *)cf__args[0])
+        return 0;
+    if (width != 0 && height != 0 && !*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {32, 8, 1}, 0};
+    return 1;
 }
 
 static cf_state cf__state_transpose_f32;
@@ -684,7 +885,35 @@ const cf_kernel t__k_transpose_f32 = {
     .constants = (const cf_constant[]){{"TILE", 32}, {"ROWS", 8}},
     .nvariants = 4,
     .variants = cf__variants_transpose_f32,
+    .sizes = cf__sizes_transpose_f32,
 };
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_transpose_f32__TILE_32__ROWS_16(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3])
+        return 0;
+    const int64_t width = *(const int *)cf__args[2];
+    const int64_t height = *(const int *)cf__args[3];
+    if (height < 0 || width < 0)
+        return 0;
+    const int64_t cf__1 = (width + 32 - 1) / 32;
+    if (cf__1 < 1)
+        return 0;
+    const int64_t cf__2 = (height + 32 - 1) / 32;
+    if (cf__2 < 1 || cf__2 > 65535)
+        return 0;
+    if (width * height > 2305843009213693951)
+        return 0;
+    if (height * width > 2305843009213693951)
+        return 0;
+    if (height != 0 && width != 0 && !*(void *const *)cf__args[0])
+        return 0;
+    if (width != 0 && height != 0 && !*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {32, 16, 1}, 0};
+    return 1;
+}
 
 static cf_state cf__state_transpose_f32__TILE_32__ROWS_16;
 static const cf_kernel t__k_transpose_f32__TILE_32__ROWS_16 = {
@@ -732,7 +961,35 @@ static const cf_kernel t__k_transpose_f32__TILE_32__ROWS_16 = {
     .constants = (const cf_constant[]){{"TILE", 32}, {"ROWS", 16}},
     .nvariants = 4,
     .variants = cf__variants_transpose_f32,
+    .sizes = cf__sizes_transpose_f32__TILE_32__ROWS_16,
 };
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_transpose_f32__TILE_16__ROWS_8(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3])
+        return 0;
+    const int64_t width = *(const int *)cf__args[2];
+    const int64_t height = *(const int *)cf__args[3];
+    if (height < 0 || width < 0)
+        return 0;
+    const int64_t cf__1 = (width + 16 - 1) / 16;
+    if (cf__1 < 1)
+        return 0;
+    const int64_t cf__2 = (height + 16 - 1) / 16;
+    if (cf__2 < 1 || cf__2 > 65535)
+        return 0;
+    if (width * height > 2305843009213693951)
+        return 0;
+    if (height * width > 2305843009213693951)
+        return 0;
+    if (height != 0 && width != 0 && !*(void *const *)cf__args[0])
+        return 0;
+    if (width != 0 && height != 0 && !*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {16, 8, 1}, 0};
+    return 1;
+}
 
 static cf_state cf__state_transpose_f32__TILE_16__ROWS_8;
 static const cf_kernel t__k_transpose_f32__TILE_16__ROWS_8 = {
@@ -780,7 +1037,35 @@ static const cf_kernel t__k_transpose_f32__TILE_16__ROWS_8 = {
     .constants = (const cf_constant[]){{"TILE", 16}, {"ROWS", 8}},
     .nvariants = 4,
     .variants = cf__variants_transpose_f32,
+    .sizes = cf__sizes_transpose_f32__TILE_16__ROWS_8,
 };
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_transpose_f32__TILE_16__ROWS_16(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3])
+        return 0;
+    const int64_t width = *(const int *)cf__args[2];
+    const int64_t height = *(const int *)cf__args[3];
+    if (height < 0 || width < 0)
+        return 0;
+    const int64_t cf__1 = (width + 16 - 1) / 16;
+    if (cf__1 < 1)
+        return 0;
+    const int64_t cf__2 = (height + 16 - 1) / 16;
+    if (cf__2 < 1 || cf__2 > 65535)
+        return 0;
+    if (width * height > 2305843009213693951)
+        return 0;
+    if (height * width > 2305843009213693951)
+        return 0;
+    if (height != 0 && width != 0 && !*(void *const *)cf__args[0])
+        return 0;
+    if (width != 0 && height != 0 && !*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {16, 16, 1}, 0};
+    return 1;
+}
 
 static cf_state cf__state_transpose_f32__TILE_16__ROWS_16;
 static const cf_kernel t__k_transpose_f32__TILE_16__ROWS_16 = {
@@ -828,6 +1113,7 @@ static const cf_kernel t__k_transpose_f32__TILE_16__ROWS_16 = {
     .constants = (const cf_constant[]){{"TILE", 16}, {"ROWS", 16}},
     .nvariants = 4,
     .variants = cf__variants_transpose_f32,
+    .sizes = cf__sizes_transpose_f32__TILE_16__ROWS_16,
 };
 
 int t_transpose_f32(const float *source, float *target, int width, int height);
@@ -842,6 +1128,33 @@ int t_transpose_f32_async(cf_stream stream, const float *source, float *target, 
 {
     void *const cf__args[] = {(void *)&source, (void *)&target, (void *)&width, (void *)&height};
     return cf_launch(&t__k_transpose_f32, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_transpose_f64(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3])
+        return 0;
+    const int64_t width = *(const int *)cf__args[2];
+    const int64_t height = *(const int *)cf__args[3];
+    if (height < 0 || width < 0)
+        return 0;
+    const int64_t cf__1 = (width + 32 - 1) / 32;
+    if (cf__1 < 1)
+        return 0;
+    const int64_t cf__2 = (height + 32 - 1) / 32;
+    if (cf__2 < 1 || cf__2 > 65535)
+        return 0;
+    if (width * height > 1152921504606846975)
+        return 0;
+    if (height * width > 1152921504606846975)
+        return 0;
+    if (height != 0 && width != 0 && !*(void *const *)cf__args[0])
+        return 0;
+    if (width != 0 && height != 0 && !*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {32, 8, 1}, 0};
+    return 1;
 }
 
 static cf_state cf__state_transpose_f64;
@@ -897,7 +1210,35 @@ const cf_kernel t__k_transpose_f64 = {
     .constants = (const cf_constant[]){{"TILE", 32}, {"ROWS", 8}},
     .nvariants = 4,
     .variants = cf__variants_transpose_f64,
+    .sizes = cf__sizes_transpose_f64,
 };
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_transpose_f64__TILE_32__ROWS_16(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3])
+        return 0;
+    const int64_t width = *(const int *)cf__args[2];
+    const int64_t height = *(const int *)cf__args[3];
+    if (height < 0 || width < 0)
+        return 0;
+    const int64_t cf__1 = (width + 32 - 1) / 32;
+    if (cf__1 < 1)
+        return 0;
+    const int64_t cf__2 = (height + 32 - 1) / 32;
+    if (cf__2 < 1 || cf__2 > 65535)
+        return 0;
+    if (width * height > 1152921504606846975)
+        return 0;
+    if (height * width > 1152921504606846975)
+        return 0;
+    if (height != 0 && width != 0 && !*(void *const *)cf__args[0])
+        return 0;
+    if (width != 0 && height != 0 && !*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {32, 16, 1}, 0};
+    return 1;
+}
 
 static cf_state cf__state_transpose_f64__TILE_32__ROWS_16;
 static const cf_kernel t__k_transpose_f64__TILE_32__ROWS_16 = {
@@ -945,7 +1286,35 @@ static const cf_kernel t__k_transpose_f64__TILE_32__ROWS_16 = {
     .constants = (const cf_constant[]){{"TILE", 32}, {"ROWS", 16}},
     .nvariants = 4,
     .variants = cf__variants_transpose_f64,
+    .sizes = cf__sizes_transpose_f64__TILE_32__ROWS_16,
 };
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_transpose_f64__TILE_16__ROWS_8(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3])
+        return 0;
+    const int64_t width = *(const int *)cf__args[2];
+    const int64_t height = *(const int *)cf__args[3];
+    if (height < 0 || width < 0)
+        return 0;
+    const int64_t cf__1 = (width + 16 - 1) / 16;
+    if (cf__1 < 1)
+        return 0;
+    const int64_t cf__2 = (height + 16 - 1) / 16;
+    if (cf__2 < 1 || cf__2 > 65535)
+        return 0;
+    if (width * height > 1152921504606846975)
+        return 0;
+    if (height * width > 1152921504606846975)
+        return 0;
+    if (height != 0 && width != 0 && !*(void *const *)cf__args[0])
+        return 0;
+    if (width != 0 && height != 0 && !*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {16, 8, 1}, 0};
+    return 1;
+}
 
 static cf_state cf__state_transpose_f64__TILE_16__ROWS_8;
 static const cf_kernel t__k_transpose_f64__TILE_16__ROWS_8 = {
@@ -993,7 +1362,35 @@ static const cf_kernel t__k_transpose_f64__TILE_16__ROWS_8 = {
     .constants = (const cf_constant[]){{"TILE", 16}, {"ROWS", 8}},
     .nvariants = 4,
     .variants = cf__variants_transpose_f64,
+    .sizes = cf__sizes_transpose_f64__TILE_16__ROWS_8,
 };
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_transpose_f64__TILE_16__ROWS_16(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3])
+        return 0;
+    const int64_t width = *(const int *)cf__args[2];
+    const int64_t height = *(const int *)cf__args[3];
+    if (height < 0 || width < 0)
+        return 0;
+    const int64_t cf__1 = (width + 16 - 1) / 16;
+    if (cf__1 < 1)
+        return 0;
+    const int64_t cf__2 = (height + 16 - 1) / 16;
+    if (cf__2 < 1 || cf__2 > 65535)
+        return 0;
+    if (width * height > 1152921504606846975)
+        return 0;
+    if (height * width > 1152921504606846975)
+        return 0;
+    if (height != 0 && width != 0 && !*(void *const *)cf__args[0])
+        return 0;
+    if (width != 0 && height != 0 && !*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {16, 16, 1}, 0};
+    return 1;
+}
 
 static cf_state cf__state_transpose_f64__TILE_16__ROWS_16;
 static const cf_kernel t__k_transpose_f64__TILE_16__ROWS_16 = {
@@ -1041,6 +1438,7 @@ static const cf_kernel t__k_transpose_f64__TILE_16__ROWS_16 = {
     .constants = (const cf_constant[]){{"TILE", 16}, {"ROWS", 16}},
     .nvariants = 4,
     .variants = cf__variants_transpose_f64,
+    .sizes = cf__sizes_transpose_f64__TILE_16__ROWS_16,
 };
 
 int t_transpose_f64(const double *source, double *target, int width, int height);
@@ -1067,6 +1465,30 @@ int (t_transpose_async)(cf_stream stream, const unsigned char *source, unsigned 
 int (t_transpose_async)(cf_stream stream, const unsigned char *source, unsigned char *target, int width, int height)
 {
     return t_transpose_u8_async(stream, source, target, width, height);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_interleave(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3] || !cf__args[4])
+        return 0;
+    const int64_t channels = *(const int *)cf__args[2];
+    const int64_t width = *(const int *)cf__args[3];
+    const int64_t height = *(const int *)cf__args[4];
+    if (channels < 1 || channels > 65535 || height < 0 || width < 0)
+        return 0;
+    const int64_t cf__1 = width * height;
+    if (cf__1 < 1 || cf__1 > 549755813632)
+        return 0;
+    int64_t cf__2;
+    if (__builtin_mul_overflow(width * height, channels, &cf__2))
+        return 0;
+    if (cf__2 > 2305843009213693951)
+        return 0;
+    if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((cf__1 + 255) / 256), (uint32_t)channels, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_interleave;
@@ -1112,6 +1534,7 @@ const cf_kernel t__k_interleave = {
     .host = t__h_interleave,
     .host_bytes = t__b_interleave,
     .state = &cf__state_interleave,
+    .sizes = cf__sizes_interleave,
 };
 
 int t_interleave(const float *const *planes, float *mixed, int channels, int width, int height);
@@ -1126,6 +1549,23 @@ int t_interleave_async(cf_stream stream, const float *const *planes, float *mixe
 {
     void *const cf__args[] = {(void *)&planes, (void *)&mixed, (void *)&channels, (void *)&width, (void *)&height};
     return cf_launch(&t__k_interleave, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_fill(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2])
+        return 0;
+    const int64_t n = *(const int64_t *)cf__args[2];
+    if (n < 1 || n > 549755813632)
+        return 0;
+    int64_t cf__1;
+    if (__builtin_mul_overflow(n, (int64_t)sizeof(pixel), &cf__1))
+        return 0;
+    if (!*(void *const *)cf__args[0])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_fill;
@@ -1158,6 +1598,7 @@ const cf_kernel t__k_fill = {
     .host = t__h_fill,
     .host_bytes = t__b_fill,
     .state = &cf__state_fill,
+    .sizes = cf__sizes_fill,
 };
 
 int t_fill(pixel *pixels, pixel colour, int64_t n);
@@ -1172,6 +1613,28 @@ int t_fill_async(cf_stream stream, pixel *pixels, pixel colour, int64_t n)
 {
     void *const cf__args[] = {(void *)&pixels, (void *)&colour, (void *)&n};
     return cf_launch(&t__k_fill, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_resample(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3] || !cf__args[4])
+        return 0;
+    const int64_t cf__size_y = ((const cf_uint3 *)cf__args[1])->y;
+    const int64_t cf__size_x = ((const cf_uint3 *)cf__args[1])->x;
+    const int64_t cf__size_z = ((const cf_uint3 *)cf__args[1])->z;
+    const int64_t n = *(const unsigned int *)cf__args[4];
+    if (n < 1 || cf__size_y < 2 || cf__size_x < 2 || cf__size_z != 1)
+        return 0;
+    int64_t cf__1;
+    if (__builtin_mul_overflow(cf__size_x, cf__size_y, &cf__1))
+        return 0;
+    if (cf__1 > 1152921504606846975)
+        return 0;
+    if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[2] || !*(void *const *)cf__args[3])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_resample;
@@ -1228,6 +1691,7 @@ const cf_kernel t__k_resample = {
     .host = t__h_resample,
     .host_bytes = t__b_resample,
     .state = &cf__state_resample,
+    .sizes = cf__sizes_resample,
 };
 
 int t_resample(const cf_float2 *field, cf_uint3 size, const cf_float2 *place, cf_float2 *sample, unsigned int n);

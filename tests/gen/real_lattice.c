@@ -24,6 +24,21 @@ static const cf_image cf__image = {
 
 extern const cf_kernel cf__k_outside_rows_i32;
 
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_collide_f32(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3] || !cf__args[4])
+        return 0;
+    const int64_t nx = *(const int *)cf__args[2];
+    const int64_t ny = *(const int *)cf__args[3];
+    if (nx < 1 || ny < 1 || ny > 131070)
+        return 0;
+    if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((nx + 63) / 64), (uint32_t)((ny + 1) / 2), 1}, {64, 2, 1}, 0};
+    return 1;
+}
+
 cf_host_body t__h_collide_f32;
 extern const uint32_t t__b_collide_f32[];
 static cf_state cf__state_collide_f32;
@@ -71,6 +86,7 @@ const cf_kernel t__k_collide_f32 = {
     .host = t__h_collide_f32,
     .host_bytes = t__b_collide_f32,
     .state = &cf__state_collide_f32,
+    .sizes = cf__sizes_collide_f32,
 };
 
 int t_collide_f32(float *f, const uint8_t *solid, int nx, int ny, float omega);
@@ -134,6 +150,7 @@ const cf_kernel t__k_collide_f64 = {
     .host = t__h_collide_f64,
     .host_bytes = t__b_collide_f64,
     .state = &cf__state_collide_f64,
+    .sizes = cf__sizes_collide_f32,
 };
 
 int t_collide_f64(double *f, const uint8_t *solid, int nx, int ny, double omega);
@@ -160,6 +177,22 @@ int (t_collide_async)(cf_stream stream, float *f, const uint8_t *solid, int nx, 
 int (t_collide_async)(cf_stream stream, float *f, const uint8_t *solid, int nx, int ny, float omega)
 {
     return t_collide_f32_async(stream, f, solid, nx, ny, omega);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_propagate(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2])
+        return 0;
+    const int64_t cf__size_y = ((const cf_uint2 *)cf__args[2])->y;
+    const int64_t cf__size_x = ((const cf_uint2 *)cf__args[2])->x;
+    if (cf__size_x < 1 || cf__size_y < 1 || cf__size_y > 131070)
+        return 0;
+    if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((cf__size_x + 63) / 64), (uint32_t)((cf__size_y + 1) / 2), 9}, {64, 2, 1},
+        0};
+    return 1;
 }
 
 cf_host_body t__h_propagate;
@@ -216,6 +249,7 @@ const cf_kernel t__k_propagate = {
     .host = t__h_propagate,
     .host_bytes = t__b_propagate,
     .state = &cf__state_propagate,
+    .sizes = cf__sizes_propagate,
 };
 
 int t_propagate(const double *from, double *to, cf_uint2 size);
@@ -296,6 +330,26 @@ int t_multiply_links_async(cf_stream stream, const cf_complex128 *link, const cf
     return cf_launch(&t__k_multiply_links, stream, cf__args);
 }
 
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_hop(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3] || !cf__args[4] || !cf__args[5])
+        return 0;
+    const int64_t volume = *(const long *)cf__args[3];
+    const int64_t parity = *(const int *)cf__args[4];
+    if (parity < 0 || parity > 1)
+        return 0;
+    if (volume % 2 != 0)
+        return 0;
+    const int64_t cf__1 = volume / 2;
+    if (cf__1 < 1 || cf__1 > 549755813632)
+        return 0;
+    if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1] || !*(void *const *)cf__args[2])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((cf__1 + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
+}
+
 cf_host_body t__h_hop;
 extern const uint32_t t__b_hop[];
 static cf_state cf__state_hop;
@@ -346,6 +400,7 @@ const cf_kernel t__k_hop = {
     .host = t__h_hop,
     .host_bytes = t__b_hop,
     .state = &cf__state_hop,
+    .sizes = cf__sizes_hop,
 };
 
 int t_hop(const int32_t *neighbour, const cf_double2 *psi, cf_double2 *chi, long volume, int parity, double kappa);
@@ -364,6 +419,20 @@ int t_hop_async(cf_stream stream, const int32_t *neighbour, const cf_double2 *ps
     void *const cf__args[] = {(void *)&neighbour, (void *)&psi, (void *)&chi, (void *)&volume, (void *)&parity,
         (void *)&kappa};
     return cf_launch(&t__k_hop, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_axpy_single(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3])
+        return 0;
+    const int64_t n = *(const long *)cf__args[3];
+    if (n < 1 || n > 549755813632)
+        return 0;
+    if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_axpy_single;
@@ -398,6 +467,7 @@ const cf_kernel t__k_axpy_single = {
     .host = t__h_axpy_single,
     .host_bytes = t__b_axpy_single,
     .state = &cf__state_axpy_single,
+    .sizes = cf__sizes_axpy_single,
 };
 
 int t_axpy_single(const float *x, float *y, float a, long n);
@@ -446,6 +516,7 @@ const cf_kernel t__k_xpay_double = {
     .host = t__h_xpay_double,
     .host_bytes = t__b_xpay_double,
     .state = &cf__state_xpay_double,
+    .sizes = cf__sizes_axpy_single,
 };
 
 int t_xpay_double(const double *x, double *y, double a, long n);
@@ -460,6 +531,22 @@ int t_xpay_double_async(cf_stream stream, const double *x, double *y, double a, 
 {
     void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&a, (void *)&n};
     return cf_launch(&t__k_xpay_double, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_ising(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2])
+        return 0;
+    const int64_t n = (int64_t)*(const unsigned long *)cf__args[2];
+    if (n < 1 || n > 549755813632)
+        return 0;
+    if (n % 16 != 0)
+        return 0;
+    if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_ising;
@@ -499,6 +586,7 @@ const cf_kernel t__k_ising = {
     .host = t__h_ising,
     .host_bytes = t__b_ising,
     .state = &cf__state_ising,
+    .sizes = cf__sizes_ising,
 };
 
 int t_ising(const signed char *spin, short *energy, unsigned long n);

@@ -99,6 +99,18 @@ int t_lennard_jones_async(cf_stream stream, const cf_float4 *position, cf_float4
     return cf_launch(&t__k_lennard_jones, stream, cf__args);
 }
 
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_kick_drift(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2])
+        return 0;
+    const int64_t cf__p_count = ((const particles *)cf__args[0])->count;
+    if (cf__p_count < 1)
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((cf__p_count + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
+}
+
 cf_host_body t__h_kick_drift;
 extern const uint32_t t__b_kick_drift[];
 static cf_state cf__state_kick_drift;
@@ -133,6 +145,7 @@ const cf_kernel t__k_kick_drift = {
     .host = t__h_kick_drift,
     .host_bytes = t__b_kick_drift,
     .state = &cf__state_kick_drift,
+    .sizes = cf__sizes_kick_drift,
 };
 
 int t_kick_drift(particles p, float dt, bool frozen);
@@ -147,6 +160,23 @@ int t_kick_drift_async(cf_stream stream, particles p, float dt, bool frozen)
 {
     void *const cf__args[] = {(void *)&p, (void *)&dt, (void *)&frozen};
     return cf_launch(&t__k_kick_drift, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_assign_cells(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3] || !cf__args[4] || !cf__args[5] || !cf__args[6])
+        return 0;
+    const int64_t cf__cells_x = ((const cf_int3 *)cf__args[3])->x;
+    const int64_t cf__cells_y = ((const cf_int3 *)cf__args[3])->y;
+    const int64_t cf__cells_z = ((const cf_int3 *)cf__args[3])->z;
+    const int64_t n = *(const unsigned int *)cf__args[6];
+    if (n < 1 || cf__cells_x < 1 || cf__cells_y < 1 || cf__cells_z < 1)
+        return 0;
+    if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1] || !*(void *const *)cf__args[2])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_assign_cells;
@@ -202,6 +232,7 @@ const cf_kernel t__k_assign_cells = {
     .host = t__h_assign_cells,
     .host_bytes = t__b_assign_cells,
     .state = &cf__state_assign_cells,
+    .sizes = cf__sizes_assign_cells,
 };
 
 int t_assign_cells(const cf_float3 *position, unsigned int *cell, unsigned int *rank, cf_int3 cells, cf_float3 origin,
@@ -222,6 +253,29 @@ int t_assign_cells_async(cf_stream stream, const cf_float3 *position, unsigned i
     void *const cf__args[] = {(void *)&position, (void *)&cell, (void *)&rank, (void *)&cells, (void *)&origin,
         (void *)&inverse, (void *)&n};
     return cf_launch(&t__k_assign_cells, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_count_cells(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3] || !cf__args[4] || !cf__args[5])
+        return 0;
+    const int64_t cf__box_cells_2 = ((const cell_box *)cf__args[4])->cells[2];
+    const int64_t cf__box_cells_1 = ((const cell_box *)cf__args[4])->cells[1];
+    const int64_t cf__box_cells_0 = ((const cell_box *)cf__args[4])->cells[0];
+    const int64_t n = *(const int *)cf__args[5];
+    if (n < 1 || cf__box_cells_2 < 1 || cf__box_cells_1 < 1 || cf__box_cells_0 < 1)
+        return 0;
+    int64_t cf__1;
+    if (__builtin_mul_overflow(cf__box_cells_0 * cf__box_cells_1, cf__box_cells_2, &cf__1))
+        return 0;
+    if (cf__1 > 2305843009213693951)
+        return 0;
+    if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1] || !*(void *const *)cf__args[2] ||
+        !*(void *const *)cf__args[3])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_count_cells;
@@ -285,6 +339,7 @@ const cf_kernel t__k_count_cells = {
     .host = t__h_count_cells,
     .host_bytes = t__b_count_cells,
     .state = &cf__state_count_cells,
+    .sizes = cf__sizes_count_cells,
 };
 
 int t_count_cells(const float *x, const float *y, const float *z, int *population, cell_box box, int n);
@@ -301,6 +356,23 @@ int t_count_cells_async(cf_stream stream, const float *x, const float *y, const 
 {
     void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&z, (void *)&population, (void *)&box, (void *)&n};
     return cf_launch(&t__k_count_cells, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_cell_bounds(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3] || !cf__args[4])
+        return 0;
+    const int64_t n = *(const unsigned int *)cf__args[3];
+    const int64_t cells = *(const unsigned int *)cf__args[4];
+    if (n < 1)
+        return 0;
+    if (!*(void *const *)cf__args[0])
+        return 0;
+    if (cells != 0 && (!*(void *const *)cf__args[1] || !*(void *const *)cf__args[2]))
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_cell_bounds;
@@ -346,6 +418,7 @@ const cf_kernel t__k_cell_bounds = {
     .host = t__h_cell_bounds,
     .host_bytes = t__b_cell_bounds,
     .state = &cf__state_cell_bounds,
+    .sizes = cf__sizes_cell_bounds,
 };
 
 int t_cell_bounds(const unsigned int *cell, unsigned int *begin, unsigned int *end, unsigned int n, unsigned int cells);
@@ -362,6 +435,23 @@ int t_cell_bounds_async(cf_stream stream, const unsigned int *cell, unsigned int
 {
     void *const cf__args[] = {(void *)&cell, (void *)&begin, (void *)&end, (void *)&n, (void *)&cells};
     return cf_launch(&t__k_cell_bounds, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_springs(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3] || !cf__args[4])
+        return 0;
+    const int64_t bonds = *(const int *)cf__args[1];
+    const int64_t n = *(const int *)cf__args[4];
+    if (bonds < 1 || n < 0)
+        return 0;
+    if (!*(void *const *)cf__args[0])
+        return 0;
+    if (n != 0 && (!*(void *const *)cf__args[2] || !*(void *const *)cf__args[3]))
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((bonds + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_springs;
@@ -399,6 +489,7 @@ const cf_kernel t__k_springs = {
     .host = t__h_springs,
     .host_bytes = t__b_springs,
     .state = &cf__state_springs,
+    .sizes = cf__sizes_springs,
 };
 
 int t_springs(const struct bond *bond, int bonds, const double *x, double *force, int n);
@@ -413,6 +504,22 @@ int t_springs_async(cf_stream stream, const struct bond *bond, int bonds, const 
 {
     void *const cf__args[] = {(void *)&bond, (void *)&bonds, (void *)&x, (void *)&force, (void *)&n};
     return cf_launch(&t__k_springs, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_kinetic_f32(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3])
+        return 0;
+    const int64_t n = *(const int *)cf__args[3];
+    if (n < 0)
+        return 0;
+    if (n != 0 && (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1]))
+        return 0;
+    if (!*(void *const *)cf__args[2])
+        return 0;
+    *cf__size = (struct cf_size){{1, 1, 1}, {32, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_kinetic_f32;
@@ -455,6 +562,7 @@ const cf_kernel t__k_kinetic_f32 = {
     .host_bytes = t__b_kinetic_f32,
     .is_host_whole = 1,
     .state = &cf__state_kinetic_f32,
+    .sizes = cf__sizes_kinetic_f32,
 };
 
 int t_kinetic_f32(const float *velocity, const float *mass, float *energy, int n);
@@ -511,6 +619,7 @@ const cf_kernel t__k_kinetic_f64 = {
     .host_bytes = t__b_kinetic_f64,
     .is_host_whole = 1,
     .state = &cf__state_kinetic_f64,
+    .sizes = cf__sizes_kinetic_f32,
 };
 
 int t_kinetic_f64(const double *velocity, const double *mass, double *energy, int n);
@@ -537,6 +646,18 @@ int (t_kinetic_async)(cf_stream stream, const float *velocity, const float *mass
 int (t_kinetic_async)(cf_stream stream, const float *velocity, const float *mass, float *energy, int n)
 {
     return t_kinetic_f32_async(stream, velocity, mass, energy, n);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_wrap(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2])
+        return 0;
+    const int64_t n = *(const int *)cf__args[1];
+    if (n < 1)
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((n + 63) / 64), 3, 1}, {64, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_wrap;
@@ -573,6 +694,7 @@ const cf_kernel t__k_wrap = {
     .host = t__h_wrap,
     .host_bytes = t__b_wrap,
     .state = &cf__state_wrap,
+    .sizes = cf__sizes_wrap,
 };
 
 int t_wrap(float **columns, int n, float length);
@@ -587,6 +709,20 @@ int t_wrap_async(cf_stream stream, float **columns, int n, float length)
 {
     void *const cf__args[] = {(void *)&columns, (void *)&n, (void *)&length};
     return cf_launch(&t__k_wrap, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_pack(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2])
+        return 0;
+    const int64_t n = (int64_t)*(const size_t *)cf__args[2];
+    if (n < 1 || n > 549755813632)
+        return 0;
+    if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 static cf_state cf__state_pack;
@@ -616,6 +752,7 @@ const cf_kernel t__k_pack = {
     },
     CF__IMAGE(pack),
     .state = &cf__state_pack,
+    .sizes = cf__sizes_pack,
 };
 
 int t_pack(const cf_float2 *wide, cf_half2 *narrow, size_t n);

@@ -24,6 +24,20 @@ static const cf_image cf__image = {
 #define CF__DATA(name) .image = NULL
 #endif
 
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_lanes(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1])
+        return 0;
+    const int64_t n = *(const int *)cf__args[1];
+    if (n < 1)
+        return 0;
+    if (!*(void *const *)cf__args[0])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((n + 63) / 64), 1, 1}, {64, 1, 1}, 0};
+    return 1;
+}
+
 static cf_state cf__state_lanes;
 extern const cf_kernel t__k_lanes;
 const cf_kernel t__k_lanes = {
@@ -48,6 +62,7 @@ const cf_kernel t__k_lanes = {
     },
     CF__IMAGE(lanes),
     .state = &cf__state_lanes,
+    .sizes = cf__sizes_lanes,
 };
 
 int t_lanes(unsigned int *lane, int n);
@@ -62,6 +77,20 @@ int t_lanes_async(cf_stream stream, unsigned int *lane, int n)
 {
     void *const cf__args[] = {(void *)&lane, (void *)&n};
     return cf_launch(&t__k_lanes, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_xorshift(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2])
+        return 0;
+    const int64_t n = (int64_t)*(const size_t *)cf__args[2];
+    if (n < 1 || n > 549755813632)
+        return 0;
+    if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_xorshift;
@@ -95,6 +124,7 @@ const cf_kernel t__k_xorshift = {
     .host = t__h_xorshift,
     .host_bytes = t__b_xorshift,
     .state = &cf__state_xorshift,
+    .sizes = cf__sizes_xorshift,
 };
 
 int t_xorshift(uint64_t *state, float *number, size_t n);
@@ -109,6 +139,20 @@ int t_xorshift_async(cf_stream stream, uint64_t *state, float *number, size_t n)
 {
     void *const cf__args[] = {(void *)&state, (void *)&number, (void *)&n};
     return cf_launch(&t__k_xorshift, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_half_axpy(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3])
+        return 0;
+    const int64_t n = *(const int *)cf__args[3];
+    if (n < 1)
+        return 0;
+    if (!*(void *const *)cf__args[1] || !*(void *const *)cf__args[2])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 static cf_state cf__state_half_axpy;
@@ -139,6 +183,7 @@ const cf_kernel t__k_half_axpy = {
     },
     CF__IMAGE(half_axpy),
     .state = &cf__state_half_axpy,
+    .sizes = cf__sizes_half_axpy,
 };
 
 int t_half_axpy(cf_half a, const cf_half *x, cf_half *y, int n);
@@ -153,6 +198,20 @@ int t_half_axpy_async(cf_stream stream, cf_half a, const cf_half *x, cf_half *y,
 {
     void *const cf__args[] = {(void *)&a, (void *)&x, (void *)&y, (void *)&n};
     return cf_launch(&t__k_half_axpy, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_narrow_f16(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2])
+        return 0;
+    const int64_t n = *(const int *)cf__args[2];
+    if (n < 1)
+        return 0;
+    if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 static cf_state cf__state_narrow_f16;
@@ -182,6 +241,7 @@ const cf_kernel t__k_narrow_f16 = {
     },
     CF__IMAGE(narrow_f16),
     .state = &cf__state_narrow_f16,
+    .sizes = cf__sizes_narrow_f16,
 };
 
 int t_narrow_f16(const float *x, cf_half *y, int n);
@@ -225,6 +285,7 @@ const cf_kernel t__k_narrow_bf16 = {
     },
     CF__IMAGE(narrow_bf16),
     .state = &cf__state_narrow_bf16,
+    .sizes = cf__sizes_narrow_f16,
 };
 
 int t_narrow_bf16(const float *x, cf_bfloat16 *y, int n);
@@ -268,6 +329,7 @@ const cf_kernel t__k_narrow_f16_f64 = {
     },
     CF__IMAGE(narrow_f16_f64),
     .state = &cf__state_narrow_f16_f64,
+    .sizes = cf__sizes_narrow_f16,
 };
 
 int t_narrow_f16_f64(const double *x, cf_half *y, int n);
@@ -294,6 +356,24 @@ int (t_narrow_async)(cf_stream stream, const float *x, cf_half *y, int n);
 int (t_narrow_async)(cf_stream stream, const float *x, cf_half *y, int n)
 {
     return t_narrow_f16_async(stream, x, y, n);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_reduce_sum_f32(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[3])
+        return 0;
+    const int64_t n = *(const unsigned int *)cf__args[3];
+    const int64_t cf__1 = (n + 256 - 1) / 256;
+    const int64_t cf__2 = cf__1 < 1024 ? cf__1 : 1024;
+    if (cf__2 < 1)
+        return 0;
+    if (n != 0 && !*(void *const *)cf__args[0])
+        return 0;
+    if (!*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)cf__2, 1, 1}, {256, 1, 1}, 1024};
+    return 1;
 }
 
 cf_host_body t__h_reduce_sum_f32;
@@ -345,7 +425,26 @@ const cf_kernel t__k_reduce_sum_f32 = {
     .constants = (const cf_constant[]){{"BLOCK", 256}},
     .nvariants = 3,
     .variants = cf__variants_reduce_sum_f32,
+    .sizes = cf__sizes_reduce_sum_f32,
 };
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_reduce_sum_f32__BLOCK_128(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[3])
+        return 0;
+    const int64_t n = *(const unsigned int *)cf__args[3];
+    const int64_t cf__1 = (n + 128 - 1) / 128;
+    const int64_t cf__2 = cf__1 < 1024 ? cf__1 : 1024;
+    if (cf__2 < 1)
+        return 0;
+    if (n != 0 && !*(void *const *)cf__args[0])
+        return 0;
+    if (!*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)cf__2, 1, 1}, {128, 1, 1}, 512};
+    return 1;
+}
 
 cf_host_body t__h_reduce_sum_f32__BLOCK_128;
 extern const uint32_t t__b_reduce_sum_f32__BLOCK_128[];
@@ -391,7 +490,26 @@ static const cf_kernel t__k_reduce_sum_f32__BLOCK_128 = {
     .constants = (const cf_constant[]){{"BLOCK", 128}},
     .nvariants = 3,
     .variants = cf__variants_reduce_sum_f32,
+    .sizes = cf__sizes_reduce_sum_f32__BLOCK_128,
 };
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_reduce_sum_f32__BLOCK_512(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[3])
+        return 0;
+    const int64_t n = *(const unsigned int *)cf__args[3];
+    const int64_t cf__1 = (n + 512 - 1) / 512;
+    const int64_t cf__2 = cf__1 < 1024 ? cf__1 : 1024;
+    if (cf__2 < 1)
+        return 0;
+    if (n != 0 && !*(void *const *)cf__args[0])
+        return 0;
+    if (!*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)cf__2, 1, 1}, {512, 1, 1}, 2048};
+    return 1;
+}
 
 cf_host_body t__h_reduce_sum_f32__BLOCK_512;
 extern const uint32_t t__b_reduce_sum_f32__BLOCK_512[];
@@ -437,6 +555,7 @@ static const cf_kernel t__k_reduce_sum_f32__BLOCK_512 = {
     .constants = (const cf_constant[]){{"BLOCK", 512}},
     .nvariants = 3,
     .variants = cf__variants_reduce_sum_f32,
+    .sizes = cf__sizes_reduce_sum_f32__BLOCK_512,
 };
 
 int t_reduce_sum_f32(const float *x, float *sum, unsigned int n);
@@ -451,6 +570,24 @@ int t_reduce_sum_f32_async(cf_stream stream, const float *x, float *sum, unsigne
 {
     void *const cf__args[] = {(void *)&x, (void *)&sum, NULL, (void *)&n};
     return cf_launch(&t__k_reduce_sum_f32, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_reduce_sum_f64(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[3])
+        return 0;
+    const int64_t n = *(const unsigned int *)cf__args[3];
+    const int64_t cf__1 = (n + 256 - 1) / 256;
+    const int64_t cf__2 = cf__1 < 1024 ? cf__1 : 1024;
+    if (cf__2 < 1)
+        return 0;
+    if (n != 0 && !*(void *const *)cf__args[0])
+        return 0;
+    if (!*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)cf__2, 1, 1}, {256, 1, 1}, 2048};
+    return 1;
 }
 
 cf_host_body t__h_reduce_sum_f64;
@@ -502,7 +639,26 @@ const cf_kernel t__k_reduce_sum_f64 = {
     .constants = (const cf_constant[]){{"BLOCK", 256}},
     .nvariants = 3,
     .variants = cf__variants_reduce_sum_f64,
+    .sizes = cf__sizes_reduce_sum_f64,
 };
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_reduce_sum_f64__BLOCK_128(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[3])
+        return 0;
+    const int64_t n = *(const unsigned int *)cf__args[3];
+    const int64_t cf__1 = (n + 128 - 1) / 128;
+    const int64_t cf__2 = cf__1 < 1024 ? cf__1 : 1024;
+    if (cf__2 < 1)
+        return 0;
+    if (n != 0 && !*(void *const *)cf__args[0])
+        return 0;
+    if (!*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)cf__2, 1, 1}, {128, 1, 1}, 1024};
+    return 1;
+}
 
 cf_host_body t__h_reduce_sum_f64__BLOCK_128;
 extern const uint32_t t__b_reduce_sum_f64__BLOCK_128[];
@@ -548,7 +704,26 @@ static const cf_kernel t__k_reduce_sum_f64__BLOCK_128 = {
     .constants = (const cf_constant[]){{"BLOCK", 128}},
     .nvariants = 3,
     .variants = cf__variants_reduce_sum_f64,
+    .sizes = cf__sizes_reduce_sum_f64__BLOCK_128,
 };
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_reduce_sum_f64__BLOCK_512(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[3])
+        return 0;
+    const int64_t n = *(const unsigned int *)cf__args[3];
+    const int64_t cf__1 = (n + 512 - 1) / 512;
+    const int64_t cf__2 = cf__1 < 1024 ? cf__1 : 1024;
+    if (cf__2 < 1)
+        return 0;
+    if (n != 0 && !*(void *const *)cf__args[0])
+        return 0;
+    if (!*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)cf__2, 1, 1}, {512, 1, 1}, 4096};
+    return 1;
+}
 
 cf_host_body t__h_reduce_sum_f64__BLOCK_512;
 extern const uint32_t t__b_reduce_sum_f64__BLOCK_512[];
@@ -594,6 +769,7 @@ static const cf_kernel t__k_reduce_sum_f64__BLOCK_512 = {
     .constants = (const cf_constant[]){{"BLOCK", 512}},
     .nvariants = 3,
     .variants = cf__variants_reduce_sum_f64,
+    .sizes = cf__sizes_reduce_sum_f64__BLOCK_512,
 };
 
 int t_reduce_sum_f64(const double *x, double *sum, unsigned int n);
@@ -659,6 +835,7 @@ const cf_kernel t__k_reduce_squares_f32 = {
     .constants = (const cf_constant[]){{"BLOCK", 256}},
     .nvariants = 3,
     .variants = cf__variants_reduce_squares_f32,
+    .sizes = cf__sizes_reduce_sum_f32,
 };
 
 cf_host_body t__h_reduce_squares_f32__BLOCK_128;
@@ -705,6 +882,7 @@ static const cf_kernel t__k_reduce_squares_f32__BLOCK_128 = {
     .constants = (const cf_constant[]){{"BLOCK", 128}},
     .nvariants = 3,
     .variants = cf__variants_reduce_squares_f32,
+    .sizes = cf__sizes_reduce_sum_f32__BLOCK_128,
 };
 
 cf_host_body t__h_reduce_squares_f32__BLOCK_512;
@@ -751,6 +929,7 @@ static const cf_kernel t__k_reduce_squares_f32__BLOCK_512 = {
     .constants = (const cf_constant[]){{"BLOCK", 512}},
     .nvariants = 3,
     .variants = cf__variants_reduce_squares_f32,
+    .sizes = cf__sizes_reduce_sum_f32__BLOCK_512,
 };
 
 int t_reduce_squares_f32(const float *x, float *sum, unsigned int n);
@@ -816,6 +995,7 @@ const cf_kernel t__k_reduce_squares_f64 = {
     .constants = (const cf_constant[]){{"BLOCK", 256}},
     .nvariants = 3,
     .variants = cf__variants_reduce_squares_f64,
+    .sizes = cf__sizes_reduce_sum_f64,
 };
 
 cf_host_body t__h_reduce_squares_f64__BLOCK_128;
@@ -862,6 +1042,7 @@ static const cf_kernel t__k_reduce_squares_f64__BLOCK_128 = {
     .constants = (const cf_constant[]){{"BLOCK", 128}},
     .nvariants = 3,
     .variants = cf__variants_reduce_squares_f64,
+    .sizes = cf__sizes_reduce_sum_f64__BLOCK_128,
 };
 
 cf_host_body t__h_reduce_squares_f64__BLOCK_512;
@@ -908,6 +1089,7 @@ static const cf_kernel t__k_reduce_squares_f64__BLOCK_512 = {
     .constants = (const cf_constant[]){{"BLOCK", 512}},
     .nvariants = 3,
     .variants = cf__variants_reduce_squares_f64,
+    .sizes = cf__sizes_reduce_sum_f64__BLOCK_512,
 };
 
 int t_reduce_squares_f64(const double *x, double *sum, unsigned int n);
@@ -922,6 +1104,18 @@ int t_reduce_squares_f64_async(cf_stream stream, const double *x, double *sum, u
 {
     void *const cf__args[] = {(void *)&x, (void *)&sum, NULL, (void *)&n};
     return cf_launch(&t__k_reduce_squares_f64, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_fill_bytes(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2])
+        return 0;
+    const int64_t count = *(const ptrdiff_t *)cf__args[2];
+    if (count < 1 || count > 549755813632)
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((count + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_fill_bytes;
@@ -953,6 +1147,7 @@ const cf_kernel t__k_fill_bytes = {
     .host = t__h_fill_bytes,
     .host_bytes = t__b_fill_bytes,
     .state = &cf__state_fill_bytes,
+    .sizes = cf__sizes_fill_bytes,
 };
 
 int t_fill_bytes(void *target, int value, ptrdiff_t count);
@@ -967,6 +1162,20 @@ int t_fill_bytes_async(cf_stream stream, void *target, int value, ptrdiff_t coun
 {
     void *const cf__args[] = {(void *)&target, (void *)&value, (void *)&count};
     return cf_launch(&t__k_fill_bytes, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_capitals(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2])
+        return 0;
+    const int64_t length = *(const unsigned short *)cf__args[2];
+    if (length < 1)
+        return 0;
+    if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((length + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_capitals;
@@ -1001,6 +1210,7 @@ const cf_kernel t__k_capitals = {
     .host = t__h_capitals,
     .host_bytes = t__b_capitals,
     .state = &cf__state_capitals,
+    .sizes = cf__sizes_capitals,
 };
 
 int t_capitals(char *text, volatile int *done, unsigned short length);
@@ -1015,6 +1225,20 @@ int t_capitals_async(cf_stream stream, char *text, volatile int *done, unsigned 
 {
     void *const cf__args[] = {(void *)&text, (void *)&done, (void *)&length};
     return cf_launch(&t__k_capitals, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_follow(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3])
+        return 0;
+    const int64_t n = *(const long long *)cf__args[3];
+    if (n < 1 || n > 549755813632)
+        return 0;
+    if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[2])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_follow;
@@ -1049,6 +1273,7 @@ const cf_kernel t__k_follow = {
     .host = t__h_follow,
     .host_bytes = t__b_follow,
     .state = &cf__state_follow,
+    .sizes = cf__sizes_follow,
 };
 
 int t_follow(const uintptr_t *handle, long offset, int *value, long long n);
@@ -1063,6 +1288,20 @@ int t_follow_async(cf_stream stream, const uintptr_t *handle, long offset, int *
 {
     void *const cf__args[] = {(void *)&handle, (void *)&offset, (void *)&value, (void *)&n};
     return cf_launch(&t__k_follow, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_scale_single(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2])
+        return 0;
+    const int64_t n = *(const int *)cf__args[2];
+    if (n < 1)
+        return 0;
+    if (!*(void *const *)cf__args[0])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_scale_single;
@@ -1094,6 +1333,7 @@ const cf_kernel t__k_scale_single = {
     .host = t__h_scale_single,
     .host_bytes = t__b_scale_single,
     .state = &cf__state_scale_single,
+    .sizes = cf__sizes_scale_single,
 };
 
 int t_scale_single(float *x, float factor, int n);
@@ -1140,6 +1380,7 @@ const cf_kernel t__k_scale_double = {
     .host = t__h_scale_double,
     .host_bytes = t__b_scale_double,
     .state = &cf__state_scale_double,
+    .sizes = cf__sizes_scale_single,
 };
 
 int t_scale_double(double *x, double factor, int n);
@@ -1154,6 +1395,25 @@ int t_scale_double_async(cf_stream stream, double *x, double factor, int n)
 {
     void *const cf__args[] = {(void *)&x, (void *)&factor, (void *)&n};
     return cf_launch(&t__k_scale_double, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_exchange_pairs(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3])
+        return 0;
+    const int64_t n = *(const uint32_t *)cf__args[1];
+    const int64_t j = *(const uint32_t *)cf__args[2];
+    if (n < 1)
+        return 0;
+    if ((n & (n - 1)) != 0)
+        return 0;
+    if (j >= n)
+        return 0;
+    if (!*(void *const *)cf__args[0])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_exchange_pairs;
@@ -1194,6 +1454,7 @@ const cf_kernel t__k_exchange_pairs = {
     .host = t__h_exchange_pairs,
     .host_bytes = t__b_exchange_pairs,
     .state = &cf__state_exchange_pairs,
+    .sizes = cf__sizes_exchange_pairs,
 };
 
 int t_exchange_pairs(uint32_t *key, uint32_t n, uint32_t j, uint32_t k);

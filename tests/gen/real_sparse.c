@@ -25,6 +25,27 @@ static const cf_image cf__image = {
 
 extern const cf_kernel cf__k_outside_i32, cf__k_outside_i64, cf__k_outside_rows_i32;
 
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_csr_multiply_f32_i32(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3] || !cf__args[4] || !cf__args[5] || !cf__args[6] ||
+        !cf__args[7])
+        return 0;
+    const int64_t rows = *(const int *)cf__args[5];
+    const int64_t columns = *(const int *)cf__args[6];
+    const int64_t entries = *(const int *)cf__args[7];
+    if (rows < 1 || entries < 0 || columns < 0)
+        return 0;
+    if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[4])
+        return 0;
+    if (entries != 0 && (!*(void *const *)cf__args[1] || !*(void *const *)cf__args[2]))
+        return 0;
+    if (columns != 0 && !*(void *const *)cf__args[3])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((rows + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
+}
+
 cf_host_body t__h_csr_multiply_f32_i32;
 extern const uint32_t t__b_csr_multiply_f32_i32[];
 static cf_state cf__state_csr_multiply_f32_i32;
@@ -79,6 +100,7 @@ const cf_kernel t__k_csr_multiply_f32_i32 = {
     .host = t__h_csr_multiply_f32_i32,
     .host_bytes = t__b_csr_multiply_f32_i32,
     .state = &cf__state_csr_multiply_f32_i32,
+    .sizes = cf__sizes_csr_multiply_f32_i32,
 };
 
 int t_csr_multiply_f32_i32(const int *start, const int *column, const float *value, const float *x, float *y, int rows,
@@ -155,6 +177,7 @@ const cf_kernel t__k_csr_multiply_f64_i32 = {
     .host = t__h_csr_multiply_f64_i32,
     .host_bytes = t__b_csr_multiply_f64_i32,
     .state = &cf__state_csr_multiply_f64_i32,
+    .sizes = cf__sizes_csr_multiply_f32_i32,
 };
 
 int t_csr_multiply_f64_i32(const int *start, const int *column, const double *value, const double *x, double *y,
@@ -175,6 +198,28 @@ int t_csr_multiply_f64_i32_async(cf_stream stream, const int *start, const int *
     void *const cf__args[] = {(void *)&start, (void *)&column, (void *)&value, (void *)&x, (void *)&y, (void *)&rows,
         (void *)&columns, (void *)&entries};
     return cf_launch(&t__k_csr_multiply_f64_i32, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_csr_multiply_f32_i64(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3] || !cf__args[4] || !cf__args[5] || !cf__args[6] ||
+        !cf__args[7])
+        return 0;
+    const int64_t rows = *(const int64_t *)cf__args[5];
+    const int64_t columns = *(const int64_t *)cf__args[6];
+    const int64_t entries = *(const int64_t *)cf__args[7];
+    if (rows < 1 || rows > 549755813632 || entries < 0 || entries > 1152921504606846975 || columns < 0 ||
+        columns > 2305843009213693951)
+        return 0;
+    if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[4])
+        return 0;
+    if (entries != 0 && (!*(void *const *)cf__args[1] || !*(void *const *)cf__args[2]))
+        return 0;
+    if (columns != 0 && !*(void *const *)cf__args[3])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((rows + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_csr_multiply_f32_i64;
@@ -233,6 +278,7 @@ const cf_kernel t__k_csr_multiply_f32_i64 = {
     .host = t__h_csr_multiply_f32_i64,
     .host_bytes = t__b_csr_multiply_f32_i64,
     .state = &cf__state_csr_multiply_f32_i64,
+    .sizes = cf__sizes_csr_multiply_f32_i64,
 };
 
 int t_csr_multiply_f32_i64(const int64_t *start, const int64_t *column, const float *value, const float *x, float *y,
@@ -253,6 +299,28 @@ int t_csr_multiply_f32_i64_async(cf_stream stream, const int64_t *start, const i
     void *const cf__args[] = {(void *)&start, (void *)&column, (void *)&value, (void *)&x, (void *)&y, (void *)&rows,
         (void *)&columns, (void *)&entries};
     return cf_launch(&t__k_csr_multiply_f32_i64, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_csr_multiply_f64_i64(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3] || !cf__args[4] || !cf__args[5] || !cf__args[6] ||
+        !cf__args[7])
+        return 0;
+    const int64_t rows = *(const int64_t *)cf__args[5];
+    const int64_t columns = *(const int64_t *)cf__args[6];
+    const int64_t entries = *(const int64_t *)cf__args[7];
+    if (rows < 1 || rows > 549755813632 || entries < 0 || entries > 1152921504606846975 || columns < 0 ||
+        columns > 1152921504606846975)
+        return 0;
+    if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[4])
+        return 0;
+    if (entries != 0 && (!*(void *const *)cf__args[1] || !*(void *const *)cf__args[2]))
+        return 0;
+    if (columns != 0 && !*(void *const *)cf__args[3])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((rows + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_csr_multiply_f64_i64;
@@ -311,6 +379,7 @@ const cf_kernel t__k_csr_multiply_f64_i64 = {
     .host = t__h_csr_multiply_f64_i64,
     .host_bytes = t__b_csr_multiply_f64_i64,
     .state = &cf__state_csr_multiply_f64_i64,
+    .sizes = cf__sizes_csr_multiply_f64_i64,
 };
 
 int t_csr_multiply_f64_i64(const int64_t *start, const int64_t *column, const double *value, const double *x, double *y,
@@ -347,6 +416,32 @@ int (t_csr_multiply_async)(cf_stream stream, const int *start, const int *column
                            float *y, int rows, int columns, int entries)
 {
     return t_csr_multiply_f32_i32_async(stream, start, column, value, x, y, rows, columns, entries);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_csr_vector_f32(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3] || !cf__args[4] || !cf__args[5] || !cf__args[6] ||
+        !cf__args[7])
+        return 0;
+    const int64_t rows = *(const int *)cf__args[5];
+    const int64_t entries = *(const int *)cf__args[6];
+    const int64_t n = *(const int *)cf__args[7];
+    if (entries < 0 || n < 0 || rows < 0)
+        return 0;
+    const int64_t cf__1 = (rows + 4 - 1) / 4;
+    if (cf__1 < 1)
+        return 0;
+    if (!*(void *const *)cf__args[0])
+        return 0;
+    if (entries != 0 && (!*(void *const *)cf__args[1] || !*(void *const *)cf__args[2]))
+        return 0;
+    if (n != 0 && !*(void *const *)cf__args[3])
+        return 0;
+    if (rows != 0 && !*(void *const *)cf__args[4])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)cf__1, 1, 1}, {32, 4, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_csr_vector_f32;
@@ -396,6 +491,7 @@ const cf_kernel t__k_csr_vector_f32 = {
     .host_bytes = t__b_csr_vector_f32,
     .is_host_whole = 1,
     .state = &cf__state_csr_vector_f32,
+    .sizes = cf__sizes_csr_vector_f32,
 };
 
 int t_csr_vector_f32(const int *start, const int *column, const float *value, const float *x, float *y, int rows,
@@ -465,6 +561,7 @@ const cf_kernel t__k_csr_vector_f64 = {
     .host_bytes = t__b_csr_vector_f64,
     .is_host_whole = 1,
     .state = &cf__state_csr_vector_f64,
+    .sizes = cf__sizes_csr_vector_f32,
 };
 
 int t_csr_vector_f64(const int *start, const int *column, const double *value, const double *x, double *y, int rows,
@@ -501,6 +598,25 @@ int (t_csr_vector_async)(cf_stream stream, const int *start, const int *column, 
                          float *y, int rows, int entries, int n)
 {
     return t_csr_vector_f32_async(stream, start, column, value, x, y, rows, entries, n);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_jacobi_sweep(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3] || !cf__args[4])
+        return 0;
+    const int64_t cf__A_rows = ((const struct csr *)cf__args[0])->rows;
+    const int64_t cf__A_columns = ((const struct csr *)cf__args[0])->columns;
+    if (cf__A_rows < 1 || cf__A_columns < 0)
+        return 0;
+    if (cf__A_rows != cf__A_columns)
+        return 0;
+    if (!*(void *const *)cf__args[1] || !*(void *const *)cf__args[3])
+        return 0;
+    if (cf__A_columns != 0 && !*(void *const *)cf__args[2])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((cf__A_rows + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_jacobi_sweep;
@@ -546,6 +662,7 @@ const cf_kernel t__k_jacobi_sweep = {
     .host = t__h_jacobi_sweep,
     .host_bytes = t__b_jacobi_sweep,
     .state = &cf__state_jacobi_sweep,
+    .sizes = cf__sizes_jacobi_sweep,
 };
 
 int t_jacobi_sweep(struct csr A, const double *b, const double *x, double *y, double omega);
@@ -560,6 +677,20 @@ int t_jacobi_sweep_async(cf_stream stream, struct csr A, const double *b, const 
 {
     void *const cf__args[] = {(void *)&A, (void *)&b, (void *)&x, (void *)&y, (void *)&omega};
     return cf_launch(&t__k_jacobi_sweep, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_csr_diagonal(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2])
+        return 0;
+    const int64_t rows = *(const int32_t *)cf__args[2];
+    if (rows < 1)
+        return 0;
+    if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((rows + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_csr_diagonal;
@@ -593,6 +724,7 @@ const cf_kernel t__k_csr_diagonal = {
     .host = t__h_csr_diagonal,
     .host_bytes = t__b_csr_diagonal,
     .state = &cf__state_csr_diagonal,
+    .sizes = cf__sizes_csr_diagonal,
 };
 
 int t_csr_diagonal(const struct csr *A, double *diagonal, int32_t rows);
@@ -607,6 +739,35 @@ int t_csr_diagonal_async(cf_stream stream, const struct csr *A, double *diagonal
 {
     void *const cf__args[] = {(void *)&A, (void *)&diagonal, (void *)&rows};
     return cf_launch(&t__k_csr_diagonal, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_ell_multiply(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3] || !cf__args[4] || !cf__args[5] || !cf__args[6])
+        return 0;
+    const int64_t rows = (int64_t)*(const size_t *)cf__args[4];
+    const int64_t columns = (int64_t)*(const size_t *)cf__args[5];
+    const int64_t ld = (int64_t)*(const size_t *)cf__args[6];
+    if (rows < 1 || rows > 549755813632 || columns < 0 || columns > 1152921504606846975 || ld < 0)
+        return 0;
+    if (ld < rows)
+        return 0;
+    if (rows > ld)
+        return 0;
+    int64_t cf__1;
+    if (__builtin_mul_overflow(ld, 8, &cf__1))
+        return 0;
+    if (cf__1 > 2305843009213693951)
+        return 0;
+    if (cf__1 > 1152921504606846975)
+        return 0;
+    if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1] || !*(void *const *)cf__args[3])
+        return 0;
+    if (columns != 0 && !*(void *const *)cf__args[2])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((rows + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_ell_multiply;
@@ -671,6 +832,7 @@ const cf_kernel t__k_ell_multiply = {
     .host = t__h_ell_multiply,
     .host_bytes = t__b_ell_multiply,
     .state = &cf__state_ell_multiply,
+    .sizes = cf__sizes_ell_multiply,
 };
 
 int t_ell_multiply(const int32_t *column, const double *value, const double *x, double *y, size_t rows, size_t columns,
@@ -691,6 +853,27 @@ int t_ell_multiply_async(cf_stream stream, const int32_t *column, const double *
     void *const cf__args[] = {(void *)&column, (void *)&value, (void *)&x, (void *)&y, (void *)&rows, (void *)&columns,
         (void *)&ld};
     return cf_launch(&t__k_ell_multiply, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_coo_multiply_f32(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3] || !cf__args[4] || !cf__args[5] || !cf__args[6] ||
+        !cf__args[7])
+        return 0;
+    const int64_t entries = *(const int64_t *)cf__args[0];
+    const int64_t rows = *(const int32_t *)cf__args[6];
+    const int64_t columns = *(const int32_t *)cf__args[7];
+    if (entries < 1 || entries > 549755813632 || columns < 0 || rows < 0)
+        return 0;
+    if (!*(void *const *)cf__args[1] || !*(void *const *)cf__args[2] || !*(void *const *)cf__args[3])
+        return 0;
+    if (columns != 0 && !*(void *const *)cf__args[4])
+        return 0;
+    if (rows != 0 && !*(void *const *)cf__args[5])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((entries + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_coo_multiply_f32;
@@ -747,6 +930,7 @@ const cf_kernel t__k_coo_multiply_f32 = {
     .host = t__h_coo_multiply_f32,
     .host_bytes = t__b_coo_multiply_f32,
     .state = &cf__state_coo_multiply_f32,
+    .sizes = cf__sizes_coo_multiply_f32,
 };
 
 int t_coo_multiply_f32(int64_t entries, const int32_t *row, const int32_t *column, const float *value, const float *x,
@@ -823,6 +1007,7 @@ const cf_kernel t__k_coo_multiply_f64 = {
     .host = t__h_coo_multiply_f64,
     .host_bytes = t__b_coo_multiply_f64,
     .state = &cf__state_coo_multiply_f64,
+    .sizes = cf__sizes_coo_multiply_f32,
 };
 
 int t_coo_multiply_f64(int64_t entries, const int32_t *row, const int32_t *column, const double *value, const double *x,
@@ -861,6 +1046,20 @@ int (t_coo_multiply_async)(cf_stream stream, int64_t entries, const int32_t *row
     return t_coo_multiply_f32_async(stream, entries, row, column, value, x, y, rows, columns);
 }
 
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_axpby(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3] || !cf__args[4])
+        return 0;
+    const int64_t n = (int64_t)*(const size_t *)cf__args[0];
+    if (n < 1 || n > 2199023254528)
+        return 0;
+    if (!*(void *const *)cf__args[2] || !*(void *const *)cf__args[4])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((n + 1023) / 1024), 1, 1}, {256, 1, 1}, 0};
+    return 1;
+}
+
 cf_host_body t__h_axpby;
 extern const uint32_t t__b_axpby[];
 static cf_state cf__state_axpby;
@@ -895,6 +1094,7 @@ const cf_kernel t__k_axpby = {
     .host = t__h_axpby,
     .host_bytes = t__b_axpby,
     .state = &cf__state_axpby,
+    .sizes = cf__sizes_axpby,
 };
 
 int t_axpby(size_t n, double a, const double *x, double b, double *y);
@@ -909,6 +1109,24 @@ int t_axpby_async(cf_stream stream, size_t n, double a, const double *x, double 
 {
     void *const cf__args[] = {(void *)&n, (void *)&a, (void *)&x, (void *)&b, (void *)&y};
     return cf_launch(&t__k_axpby, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_pattern(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3] || !cf__args[4] || !cf__args[5])
+        return 0;
+    const int64_t m = *(const int *)cf__args[0];
+    const int64_t n = *(const int *)cf__args[1];
+    const int64_t lda = *(const int *)cf__args[3];
+    if (n < 1 || m < 1 || m > 1048560 || lda < 0)
+        return 0;
+    if (n > lda)
+        return 0;
+    if (!*(void *const *)cf__args[2] || !*(void *const *)cf__args[4])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((n + 15) / 16), (uint32_t)((m + 15) / 16), 1}, {16, 16, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_pattern;
@@ -962,6 +1180,7 @@ const cf_kernel t__k_pattern = {
     .host = t__h_pattern,
     .host_bytes = t__b_pattern,
     .state = &cf__state_pattern,
+    .sizes = cf__sizes_pattern,
 };
 
 int t_pattern(int m, int n, const float *a, int lda, bool *is_entry, float threshold);

@@ -22,6 +22,24 @@ static const cf_image cf__image = {
 #define CF__DATA(name) .image = NULL
 #endif
 
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_step_w64(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3] || !cf__args[4] || !cf__args[5])
+        return 0;
+    const int64_t nx = *(const int *)cf__args[2];
+    const int64_t ny = *(const int *)cf__args[3];
+    const int64_t stride = *(const unsigned short *)cf__args[4];
+    if (nx < 3 || ny < 3 || ny > 524280 || stride < 1)
+        return 0;
+    if (stride > 128)
+        return 0;
+    if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((nx + 31) / 32), (uint32_t)((ny + 7) / 8), 1}, {32, 8, 1}, 0};
+    return 1;
+}
+
 cf_host_body t__h_step_w64;
 extern const uint32_t t__b_step_w64[];
 static cf_state cf__state_step_w64;
@@ -80,6 +98,7 @@ const cf_kernel t__k_step_w64 = {
     .host = t__h_step_w64,
     .host_bytes = t__b_step_w64,
     .state = &cf__state_step_w64,
+    .sizes = cf__sizes_step_w64,
 };
 
 int t_step_w64(const double *u, double *v, int nx, int ny, unsigned short stride, double c);
@@ -94,6 +113,24 @@ int t_step_w64_async(cf_stream stream, const double *u, double *v, int nx, int n
 {
     void *const cf__args[] = {(void *)&u, (void *)&v, (void *)&nx, (void *)&ny, (void *)&stride, (void *)&c};
     return cf_launch(&t__k_step_w64, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_step_w128(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3] || !cf__args[4] || !cf__args[5])
+        return 0;
+    const int64_t nx = *(const int *)cf__args[2];
+    const int64_t ny = *(const int *)cf__args[3];
+    const int64_t stride = *(const unsigned short *)cf__args[4];
+    if (nx < 3 || ny < 3 || ny > 524280 || stride < 1)
+        return 0;
+    if (stride > 256)
+        return 0;
+    if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((nx + 31) / 32), (uint32_t)((ny + 7) / 8), 1}, {32, 8, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_step_w128;
@@ -154,6 +191,7 @@ const cf_kernel t__k_step_w128 = {
     .host = t__h_step_w128,
     .host_bytes = t__b_step_w128,
     .state = &cf__state_step_w128,
+    .sizes = cf__sizes_step_w128,
 };
 
 int t_step_w128(const double *u, double *v, int nx, int ny, unsigned short stride, double c);
@@ -168,6 +206,31 @@ int t_step_w128_async(cf_stream stream, const double *u, double *v, int nx, int 
 {
     void *const cf__args[] = {(void *)&u, (void *)&v, (void *)&nx, (void *)&ny, (void *)&stride, (void *)&c};
     return cf_launch(&t__k_step_w128, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_rowsum(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3])
+        return 0;
+    const int64_t rows = *(const long *)cf__args[2];
+    const int64_t cols = (int64_t)*(const size_t *)cf__args[3];
+    if (cols < 0 || rows < 0 || rows > 2305843009213693951)
+        return 0;
+    const int64_t cf__1 = rows > 1 ? rows : 1;
+    if (cf__1 > 2147483647)
+        return 0;
+    int64_t cf__2;
+    if (__builtin_mul_overflow(rows, cols, &cf__2))
+        return 0;
+    if (cf__2 > 2305843009213693951)
+        return 0;
+    if (cf__2 != 0 && !*(void *const *)cf__args[0])
+        return 0;
+    if (rows != 0 && !*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)cf__1, 1, 1}, {64, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_rowsum;
@@ -204,6 +267,7 @@ const cf_kernel t__k_rowsum = {
     .host = t__h_rowsum,
     .host_bytes = t__b_rowsum,
     .state = &cf__state_rowsum,
+    .sizes = cf__sizes_rowsum,
 };
 
 int t_rowsum(const float *a, float *sum, long rows, size_t cols);
@@ -218,6 +282,15 @@ int t_rowsum_async(cf_stream stream, const float *a, float *sum, long rows, size
 {
     void *const cf__args[] = {(void *)&a, (void *)&sum, (void *)&rows, (void *)&cols};
     return cf_launch(&t__k_rowsum, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_tick(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{1, 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_tick;
@@ -246,6 +319,7 @@ const cf_kernel t__k_tick = {
     .host = t__h_tick,
     .host_bytes = t__b_tick,
     .state = &cf__state_tick,
+    .sizes = cf__sizes_tick,
 };
 
 int t_tick(unsigned long long *counter, long stream);

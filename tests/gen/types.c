@@ -24,6 +24,24 @@ static const cf_image cf__image = {
 
 extern const cf_kernel cf__k_outside_i32, cf__k_outside_i64;
 
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_everything(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3] || !cf__args[4] || !cf__args[5] || !cf__args[6] ||
+        !cf__args[7] || !cf__args[8] || !cf__args[9] || !cf__args[10])
+        return 0;
+    const int64_t n = (int64_t)*(const unsigned long *)cf__args[10];
+    if (n < 1 || n > 549755813632)
+        return 0;
+    if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1] || !*(void *const *)cf__args[2] ||
+        !*(void *const *)cf__args[3] || !*(void *const *)cf__args[4] || !*(void *const *)cf__args[5] ||
+        !*(void *const *)cf__args[6] || !*(void *const *)cf__args[7] || !*(void *const *)cf__args[8] ||
+        !*(void *const *)cf__args[9])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
+}
+
 cf_host_body t__h_everything;
 extern const uint32_t t__b_everything[];
 static cf_state cf__state_everything;
@@ -79,6 +97,7 @@ const cf_kernel t__k_everything = {
     .host = t__h_everything,
     .host_bytes = t__b_everything,
     .state = &cf__state_everything,
+    .sizes = cf__sizes_everything,
 };
 
 int t_everything(int8_t *a, int16_t *b, int32_t *c, int64_t *d, uint8_t *e, uint16_t *f, uint32_t *g, uint64_t *h,
@@ -99,6 +118,20 @@ int t_everything_async(cf_stream stream, int8_t *a, int16_t *b, int32_t *c, int6
     void *const cf__args[] = {(void *)&a, (void *)&b, (void *)&c, (void *)&d, (void *)&e, (void *)&f, (void *)&g,
         (void *)&h, (void *)&i, (void *)&j, (void *)&n};
     return cf_launch(&t__k_everything, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_set_f32(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2])
+        return 0;
+    const int64_t n = *(const int *)cf__args[1];
+    if (n < 1)
+        return 0;
+    if (!*(void *const *)cf__args[0])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_set_f32;
@@ -129,6 +162,7 @@ const cf_kernel t__k_set_f32 = {
     .host = t__h_set_f32,
     .host_bytes = t__b_set_f32,
     .state = &cf__state_set_f32,
+    .sizes = cf__sizes_set_f32,
 };
 
 int t_set_f32(int *x, int n, float value);
@@ -173,6 +207,7 @@ const cf_kernel t__k_set_f64 = {
     .host = t__h_set_f64,
     .host_bytes = t__b_set_f64,
     .state = &cf__state_set_f64,
+    .sizes = cf__sizes_set_f32,
 };
 
 int t_set_f64(int *x, int n, double value);
@@ -187,6 +222,20 @@ int t_set_f64_async(cf_stream stream, int *x, int n, double value)
 {
     void *const cf__args[] = {(void *)&x, (void *)&n, (void *)&value};
     return cf_launch(&t__k_set_f64, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_ranged_i32(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3])
+        return 0;
+    const int64_t n = *(const int64_t *)cf__args[1];
+    if (n < 1 || n > 549755813632)
+        return 0;
+    if (!*(void *const *)cf__args[0])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
 }
 
 cf_host_body t__h_ranged_i32;
@@ -228,6 +277,7 @@ const cf_kernel t__k_ranged_i32 = {
     .host = t__h_ranged_i32,
     .host_bytes = t__b_ranged_i32,
     .state = &cf__state_ranged_i32,
+    .sizes = cf__sizes_ranged_i32,
 };
 
 int t_ranged_i32(const int *x, int64_t n, int64_t lower, int64_t upper);
@@ -283,6 +333,7 @@ const cf_kernel t__k_ranged_i64 = {
     .host = t__h_ranged_i64,
     .host_bytes = t__b_ranged_i64,
     .state = &cf__state_ranged_i64,
+    .sizes = cf__sizes_ranged_i32,
 };
 
 int t_ranged_i64(const int64_t *x, int64_t n, int64_t lower, int64_t upper);

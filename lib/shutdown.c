@@ -1,0 +1,112 @@
+/* shutdown.c - the end of it all: cf_shutdown(), and a shared object that is closed without. */
+#include <stdlib.h>
+
+#include "internal.h"
+#include "trace.h"
+
+static void keep_first(int *status, int other)
+{
+    if (*status == CF_OK)
+        *status = other;
+}
+
+/* Whether a context is still the one that it was; others may have destroyed theirs. */
+static int is_there(const struct cf__context *context)
+{
+    unsigned long long id;
+    return context->driver->cuCtxGetId(context->handle, &id) == CUDA_SUCCESS && id == context->id && !context->is_lost;
+}
+
+static void free_stages(void)
+{
+    struct cf__context *context = NULL;
+    while (cf__stages_free && (context = cf__context_next(context)) != NULL) {
+        struct cf__place place;
+        int is_entered = context->stages && is_there(context) &&
+                         cf__enter_context(&place, context->driver, context->handle) == CF_OK;
+        cf__stages_free(context, is_entered ? &place : NULL);
+        if (is_entered)
+            cf__leave(&place);
+    }
+}
+
+/* What fails stays, and the rest goes on. */
+static int give_back(void)
+{
+    const struct cf__driver *cuda = cf__cuda_in_use();
+    int status = CF_OK;
+    cf__trace_close();
+    keep_first(&status, cf__peers_disable(cuda));
+    free_stages();
+    keep_first(&status, cf__mempools_destroy(cuda));
+    keep_first(&status, cf__kept_free());
+    keep_first(&status, cf__images_unload(cuda));
+    return status;
+}
+
+/* In a child: what is the parent's stays as it is. */
+static void forget(void)
+{
+    for (int device = 0; device < CF__MAX_DEVICES; device++)
+        cf__peers_forget(device);
+    cf__mempools_forget();
+    cf__kept_forget(NULL);
+    (void)cf__images_unload(NULL);
+}
+
+static int shut_down(void)
+{
+    int status = CF_OK;
+    if (cf__is_forked())
+        forget();
+    else
+        status = give_back();
+    cf__captures_forget(NULL);
+    cf__contexts_forget();
+    cf__handles_forget();
+    cf__device_lock();
+    keep_first(&status, cf__devices_release());
+    cf__device_unlock();
+    cf__host_reset();
+    return status;
+}
+
+int cf_shutdown(void)
+{
+    if (cf__log_is_inside())
+        return cf__fail(CF_EINVAL, "cf_shutdown: called from the callback of cf_set_log()");
+    int status = shut_down();
+    if (status == CF_OK)
+        cf__log(CF_LOG_INFO, "everything was given back");
+    return status;
+}
+
+/* ---- Of the program, or of the shared object that holds the library ---- */
+
+/* At the end of the process nothing is given back: other threads may be inside, work may go on for ever, the driver may be
+ * gone already, and all goes with the process. Functions given to atexit() are called before any destructor then, and where
+ * a shared object is closed behind its destructors: so these tell the one from the other. */
+static int is_exiting;
+
+static void note_exit(void)
+{
+    is_exiting = 1;
+}
+
+__attribute__((constructor)) static void start(void)
+{
+    (void)atexit(note_exit);
+    cf__running_start();
+    cf__fork_start();
+}
+
+__attribute__((destructor)) static void end(void)
+{
+    if (is_exiting || !cf__device_trylock())
+        return;
+    cf__device_unlock();
+    cf_set_log(NULL, NULL);
+    (void)shut_down();
+    cf__running_end();
+    cf__fork_end();
+}

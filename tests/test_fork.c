@@ -1,0 +1,401 @@
+/* test_fork.c - what a forked child may do: work on the CPU always, on a GPU where its parent had not used one. */
+#include "on_fake.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/syscall.h>
+
+#include <cuferry/kernels.h>
+
+#ifndef __has_feature
+#define __has_feature(feature) 0
+#endif
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__ || __has_feature(address_sanitizer) || \
+    __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#else
+#define SANITIZED 0
+#endif
+
+/* ---- Children ---- */
+
+/* In a child nothing can be asserted: it says what is wrong, and ends. */
+#define EXPECT(call, status, detail)                                                                            \
+    do {                                                                                                        \
+        int got_ = (call);                                                                                      \
+        if (got_ != (status) || (got_ != CF_OK && !strstr(cf_last_error(), detail))) {                          \
+            printf("# line %d: %s gives %s, \"%s\"\n", __LINE__, #call, cf_status_name(got_), cf_last_error()); \
+            fflush(stdout);                                                                                     \
+            _exit(1);                                                                                           \
+        }                                                                                                       \
+    } while (0)
+#define EXPECT_OK(call) EXPECT(call, CF_OK, "")
+#define EXPECT_FORK(call) EXPECT(call, CF_EFORK, "this process was forked from one that used a GPU")
+
+static void expect_child(pid_t child)
+{
+    int status = -1;
+    assert_true(child > 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (status != 0)
+        fail_msg("the child ended with status 0x%x", (unsigned int)status);
+}
+
+static void run_child(void (*body)(void))
+{
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(20); /* ends one that is stuck */
+        body();
+        _exit(0);
+    }
+    expect_child(child);
+}
+
+/* What the parent has made on its GPU, or on the CPU. */
+static struct {
+    void *memory;
+    cf_stream stream;
+    cf_event event;
+    cf_graph graph;
+    cf_graph_exec exec;
+} made;
+
+static int gather(cf_stream stream, int is_async)
+{
+    static const float source[] = {1, 2, 3};
+    static const int32_t index[] = {2, 0, 1, 2};
+    static float res[4];
+    memset(res, 0, sizeof res);
+    int status = is_async ? cf_gather_f32_i32_async(stream, source, index, res, 4, 3)
+                          : cf_gather_f32_i32(source, index, res, 4, 3);
+    return status == CF_OK && !(res[0] == 3 && res[1] == 1 && res[2] == 2 && res[3] == 3) ? CF_ECALL : status;
+}
+
+static void make_everything(void)
+{
+    assert_ok(cf_mem_alloc(&made.memory, 64));
+    assert_ok(cf_stream_create(&made.stream));
+    assert_ok(cf_event_create(&made.event));
+    assert_ok(cf_event_record(made.event, made.stream));
+    assert_ok(cf_stream_capture_begin(made.stream));
+    assert_ok(cf_mem_fill_async(made.stream, made.memory, 1, 64));
+    assert_ok(cf_stream_capture_end(made.stream, &made.graph));
+    assert_ok(cf_graph_instantiate(&made.exec, made.graph));
+    assert_ok(gather(NULL, 0));
+}
+
+static void destroy_everything(void)
+{
+    assert_ok(cf_graph_launch(made.exec, made.stream));
+    assert_ok(cf_stream_sync(made.stream));
+    assert_ok(cf_graph_exec_destroy(made.exec));
+    assert_ok(cf_graph_destroy(made.graph));
+    assert_ok(cf_event_destroy(made.event));
+    assert_ok(cf_stream_destroy(made.stream));
+    assert_ok(cf_mem_free(made.memory));
+    assert_ok(cf_shutdown());
+    assert_nothing_alive();
+}
+
+/* Whatever needs the GPU, by device, by handle, by pointer. */
+static void expect_no_gpu(void)
+{
+    int number;
+    int64_t value;
+    char host[64], name[64];
+    void *memory;
+    cf_stream stream;
+    cf_event event;
+    EXPECT_FORK(cf_require(CF_CUDA));
+    EXPECT_FORK(cf_device_count(&number));
+    EXPECT_FORK(cf_device_current(&number));
+    EXPECT_FORK(cf_device_use(0));
+    EXPECT_FORK(cf_device_name(1, name, sizeof name));
+    EXPECT_FORK(cf_device_property(0, CF_PROPERTY_MEMORY, &value));
+    EXPECT_FORK(cf_device_sync());
+    EXPECT_FORK(cf_device_reset(0));
+    EXPECT_FORK(cf_peer_enable(0, 1));
+    EXPECT_FORK(cf_mem_alloc(&memory, 64));
+    EXPECT_FORK(cf_mem_alloc_pinned(&memory, 64));
+    EXPECT_FORK(cf_mem_trim(0));
+    EXPECT_FORK(cf_stream_create(&stream));
+    EXPECT_FORK(cf_event_create(&event));
+    EXPECT_FORK(cf_stream_sync(NULL));
+    EXPECT_FORK(gather(NULL, 0));
+    EXPECT_FORK(gather(NULL, 1));
+    EXPECT_FORK(cf_mem_fill(made.memory, 0, 64));
+    EXPECT_FORK(cf_mem_copy(host, made.memory, 64));
+    EXPECT_FORK(cf_mem_free(made.memory));
+    EXPECT_FORK(gather(made.stream, 1));
+    EXPECT_FORK(cf_stream_sync(made.stream));
+    EXPECT_FORK(cf_stream_query(made.stream));
+    EXPECT_FORK(cf_stream_destroy(made.stream));
+    EXPECT_FORK(cf_mem_fill_async(made.stream, made.memory, 0, 64));
+    EXPECT_FORK(cf_mem_alloc_async(made.stream, &memory, 64));
+    EXPECT_FORK(cf_event_sync(made.event));
+    EXPECT_FORK(cf_event_destroy(made.event));
+    EXPECT_FORK(cf_graph_launch(made.exec, made.stream));
+    EXPECT_FORK(cf_graph_exec_destroy(made.exec));
+    EXPECT_FORK(cf_graph_destroy(made.graph));
+}
+
+static void expect_cpu(void)
+{
+    void *memory;
+    cf_stream stream;
+    char host[64];
+    float res[4];
+    int device;
+    EXPECT_OK(cf_device_use(CF_HOST));
+    EXPECT_OK(cf_device_current(&device));
+    EXPECT_OK(gather(NULL, 0));
+    EXPECT_OK(gather(NULL, 1));
+    EXPECT_OK(cf_mem_alloc(&memory, sizeof host));
+    EXPECT_OK(cf_mem_fill(memory, 7, sizeof host));
+    EXPECT_OK(cf_mem_copy(host, memory, sizeof host));
+    EXPECT_OK(cf_mem_free(memory));
+    EXPECT_OK(cf_stream_create(&stream));
+    EXPECT_OK(gather(stream, 1));
+    EXPECT_OK(cf_stream_destroy(stream));
+    if (on_cuda()) { /* memory of a GPU is not taken for the CPU's */
+        EXPECT_FORK(cf_mem_copy(host, made.memory, sizeof host));
+        EXPECT_FORK(cf_gather_f32_i32(made.memory, (const int32_t[]){0}, res, 1, 1));
+        EXPECT_FORK(cf_mem_free(made.memory));
+    }
+}
+
+static void child_of_gpu_user(void)
+{
+    expect_no_gpu();
+    expect_cpu();
+    EXPECT_OK(cf_shutdown());
+    EXPECT_FORK(cf_require(CF_CUDA));
+    EXPECT_FORK(cf_device_use(0));
+    expect_cpu();
+    EXPECT_OK(cf_shutdown());
+    EXPECT_OK(cf_shutdown());
+}
+
+static void child_of_gpu_user_asks_default(void)
+{
+    EXPECT_OK(cf_shutdown());
+    EXPECT_FORK(gather(NULL, 0)); /* the environment is read anew, and the CPU not taken for the GPU */
+    expect_cpu();
+    pid_t grandchild = fork();
+    if (grandchild == 0) {
+        EXPECT_FORK(cf_device_use(0));
+        expect_cpu();
+        _exit(0);
+    }
+    int status = -1;
+    if (waitpid(grandchild, &status, 0) != grandchild || status != 0)
+        _exit(1);
+}
+
+static void fork_after_gpu_use_child_has_the_cpu_alone(void **state)
+{
+    (void)state;
+    make_everything();
+    run_child(child_of_gpu_user);
+    run_child(child_of_gpu_user_asks_default);
+    destroy_everything(); /* what the children did left the parent's alone */
+}
+
+static void child_that_ends(void)
+{
+    exit(0); /* destructors, too */
+}
+
+static void fork_after_gpu_use_child_ends_in_peace(void **state)
+{
+    (void)state;
+    make_everything();
+    run_child(child_that_ends);
+    destroy_everything();
+}
+
+static void child_of_shut_down(void)
+{
+    EXPECT_FORK(gather(NULL, 0));
+    EXPECT_FORK(cf_device_use(0));
+    EXPECT_OK(cf_device_use(CF_HOST));
+    EXPECT_OK(gather(NULL, 0));
+}
+
+/* The driver stays as it is in the process when the library gives everything back. */
+static void fork_after_shutdown_child_has_the_cpu_alone(void **state)
+{
+    (void)state;
+    assert_ok(gather(NULL, 0));
+    assert_ok(cf_shutdown());
+    run_child(child_of_shut_down);
+    assert_ok(gather(NULL, 0));
+    assert_ok(cf_shutdown());
+    assert_nothing_alive();
+}
+
+/* Such children run no handlers. */
+static void clone_after_gpu_use_child_is_seen(void **state)
+{
+    (void)state;
+    if (SANITIZED)
+        skip_process("a sanitizer's own state does not survive a bare clone()");
+    make_everything();
+    for (int i = 0; i < 20; i++) {
+        pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+        if (child == 0) {
+            EXPECT_FORK(cf_stream_sync(made.stream));
+            EXPECT_FORK(gather(NULL, 1));
+            EXPECT_OK(cf_device_use(CF_HOST));
+            EXPECT_OK(gather(NULL, 0));
+            _exit(0);
+        }
+        expect_child(child);
+    }
+    destroy_everything();
+}
+
+static void child_that_uses_gpu(void)
+{
+    EXPECT_OK(cf_require(CF_CUDA));
+    EXPECT_OK(gather(NULL, 0));
+    EXPECT_OK(cf_shutdown());
+}
+
+static void fork_before_use_child_has_everything(void **state)
+{
+    (void)state;
+    run_child(child_that_uses_gpu);
+    assert_ok(gather(NULL, 0));
+    assert_ok(cf_shutdown());
+    assert_nothing_alive();
+}
+
+static void child_on_the_cpu(void)
+{
+    expect_cpu();
+    EXPECT(cf_require(CF_CUDA), CF_ENODEV, "");
+    EXPECT_OK(cf_shutdown());
+    EXPECT_OK(gather(NULL, 0));
+}
+
+/* A GPU that could not be used was not used. */
+static void fork_without_gpu_child_goes_on(void **state)
+{
+    (void)state;
+    assert_ok(gather(NULL, 0));
+    run_child(child_on_the_cpu);
+    assert_ok(gather(NULL, 0));
+    assert_ok(cf_shutdown());
+}
+
+/* ---- Fork in the middle of everything ---- */
+
+enum { THREADS = 4, LENGTH = 1 << 16 };
+static int stop;
+static float source[LENGTH];
+static int32_t reversed[LENGTH];
+
+static int gather_long(float res[LENGTH])
+{
+    int status = cf_gather_f32_i32(source, reversed, res, LENGTH, LENGTH);
+    for (int i = 0; status == CF_OK && i < LENGTH; i++)
+        if (res[i] != source[LENGTH - 1 - i])
+            status = CF_ECALL;
+    return status;
+}
+
+static void *keep_busy(void *number)
+{
+    float *res = malloc(LENGTH * sizeof *res);
+    int status = res ? CF_OK : CF_ENOMEM;
+    if (status == CF_OK && (uintptr_t)number % 2)
+        status = cf_device_use(CF_HOST);
+    while (status == CF_OK && !__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
+        void *memory = NULL;
+        cf_stream stream;
+        status = gather_long(res);
+        if (status == CF_OK)
+            status = cf_mem_alloc(&memory, 1000);
+        if (status == CF_OK)
+            status = cf_stream_create(&stream);
+        if (status == CF_OK)
+            status = cf_mem_fill_async(stream, memory, 1, 1000);
+        if (status == CF_OK)
+            status = cf_stream_sync(stream);
+        if (status == CF_OK)
+            status = cf_stream_destroy(stream);
+        if (status == CF_OK)
+            status = cf_mem_free(memory);
+        if (status == CF_OK && cf_mem_free(&stop) != CF_EINVAL) /* which is told to the callback */
+            status = CF_ECALL;
+    }
+    free(res);
+    return status == CF_OK ? NULL : strdup(cf_last_error());
+}
+
+static void child_of_busy(void)
+{
+    static float res[LENGTH];
+    EXPECT_OK(cf_device_use(CF_HOST));
+    for (int i = 0; i < 3; i++)
+        EXPECT_OK(gather_long(res));
+    EXPECT_OK(cf_shutdown());
+    EXPECT_OK(gather_long(res));
+}
+
+static void ignore(void *data, int level, const char *text)
+{
+    (void)data, (void)level, (void)text;
+}
+
+static void fork_in_the_middle_child_works_on_the_cpu(void **state)
+{
+    (void)state;
+    if (SANITIZED) {
+        puts("# skip: a sanitizer's own locks may be held in the child");
+        skip();
+    }
+    pthread_t threads[THREADS];
+    void *wrong;
+    for (int i = 0; i < LENGTH; i++) {
+        source[i] = (float)i;
+        reversed[i] = LENGTH - 1 - i;
+    }
+    cf_set_log(ignore, NULL);
+    for (uintptr_t t = 0; t < THREADS; t++)
+        assert_int_equal(pthread_create(&threads[t], NULL, keep_busy, (void *)t), 0);
+    for (int i = 0; i < 60; i++)
+        run_child(child_of_busy);
+    __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+    for (int t = 0; t < THREADS; t++) {
+        assert_int_equal(pthread_join(threads[t], &wrong), 0);
+        if (wrong)
+            fail_msg("%s", (char *)wrong);
+    }
+    cf_set_log(NULL, NULL);
+    assert_ok(cf_shutdown());
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    return cf_shutdown();
+}
+
+int main(int argc, char *argv[])
+{
+    const struct CMUnitTest tests[] = {
+        fake_test(fork_after_gpu_use_child_has_the_cpu_alone, "CF_DRIVER=cuda"),
+        fake_test(fork_after_gpu_use_child_ends_in_peace, "CF_DRIVER=cuda"),
+        fake_test(fork_after_shutdown_child_has_the_cpu_alone, "CF_DRIVER"),
+        fake_test(clone_after_gpu_use_child_is_seen, "CF_DRIVER=cuda"),
+        fake_test(fork_before_use_child_has_everything, "CF_DRIVER"),
+        fake_test(fork_without_gpu_child_goes_on, "CF_DRIVER", "FAKE_CUDA=devices=0"),
+        fake_test(fork_in_the_middle_child_works_on_the_cpu, "CF_DRIVER"),
+        fake_test(fork_in_the_middle_child_works_on_the_cpu, "CF_DRIVER=host"),
+    };
+    return RUN_WITH_FAKE(argc, argv, tests, NULL, tear_down);
+}
