@@ -78,7 +78,8 @@ static int read_check(void)
     if (check && *check && strcmp(check, "0") != 0 && strcmp(check, "1") != 0)
         return cf__fail(CF_EINVAL, "CF_CHECK=%s: it is 0 or 1", check);
     cf__watch(CF__WATCH_POINTERS, check && strcmp(check, "1") == 0);
-    return cf__trace_open();
+    int status = cf__plan_configure();
+    return status == CF_OK ? cf__trace_open() : status;
 }
 
 /* With the lock. */

@@ -79,7 +79,9 @@ static const struct {
     void (*lock)(void), (*unlock)(void), (*forget)(void);
 } locks[] = {
     {cf__device_lock, cf__device_unlock, NULL},
+    {cf__machine_lock, cf__machine_unlock, NULL},
     {cf__image_lock, cf__image_unlock, NULL},
+    {cf__stage_lock, cf__stage_unlock, NULL},
     {cf__contexts_lock, cf__contexts_unlock, NULL},
     {cf__capture_lock, cf__capture_unlock, NULL},
     {cf__handles_lock, cf__handles_unlock, NULL},

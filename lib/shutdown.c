@@ -20,7 +20,7 @@ static int is_there(const struct cf__context *context)
 static void free_stages(void)
 {
     struct cf__context *context = NULL;
-    while (cf__stages_free && (context = cf__context_next(context)) != NULL) {
+    while ((context = cf__context_next(context)) != NULL) {
         struct cf__place place;
         int is_entered = context->stages && is_there(context) &&
                          cf__enter_context(&place, context->driver, context->handle) == CF_OK;
@@ -63,6 +63,7 @@ static int shut_down(void)
         status = give_back();
     cf__captures_forget(NULL);
     cf__contexts_forget();
+    cf__machine_forget();
     cf__handles_forget();
     cf__device_lock();
     keep_first(&status, cf__devices_release());

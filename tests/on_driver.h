@@ -39,6 +39,12 @@ static inline int on_cuda(void)
     return driver && strcmp(driver, "cuda") == 0;
 }
 
+/* Tests of a GPU are not to run on the CPU, unless they say so. */
+__attribute__((constructor)) static inline void stage_host_data(void)
+{
+    (void)setenv("CF_HOST_DATA", "stage", 0);
+}
+
 /* The main function's value. Group set-up and tear-down may be NULL. */
 static inline int run_on_driver(const char *group, const struct CMUnitTest *tests, size_t count, CMFixtureFunction setup,
                                 CMFixtureFunction teardown)

@@ -6,7 +6,10 @@ start_results() {
     mkdir -p "$results"
     : >"$results/counts"
     # The machine's own settings are not the tests'.
-    unset CF_DRIVER CF_CHECK CF_THREADS FAKE_CUDA || :
+    unset CF_DRIVER CF_CHECK CF_THREADS CF_MACHINE_FILE FAKE_CUDA || :
+    # What runs on a GPU is not to run on the CPU instead, unless a test says so.
+    CF_HOST_DATA=stage
+    export CF_HOST_DATA
 }
 
 count() { # PASSED FAILED SKIPPED
