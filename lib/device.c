@@ -7,6 +7,7 @@
 
 #include "config.h"
 #include "internal.h"
+#include "trace.h"
 
 /* A driver in use, with the primary contexts that were retained. */
 struct backend {
@@ -77,7 +78,8 @@ static int read_check(void)
     if (check && *check && strcmp(check, "0") != 0 && strcmp(check, "1") != 0)
         return cf__fail(CF_EINVAL, "CF_CHECK=%s: it is 0 or 1", check);
     cf__watch(CF__WATCH_POINTERS, check && strcmp(check, "1") == 0);
-    return cf__plan_configure();
+    int status = cf__plan_configure();
+    return status == CF_OK ? cf__trace_open() : status;
 }
 
 /* With the lock. */
@@ -85,12 +87,14 @@ static int use(struct backend *backend, const struct cf__driver *driver)
 {
     if (cf__driver_wrap)
         driver = cf__driver_wrap(driver);
+    driver = cf__trace_wrap(driver);
     CUresult result = driver->cuDeviceGetCount(&backend->count);
     if (result != CUDA_SUCCESS)
         return cf__fail_driver(driver, result, "cuDeviceGetCount", "asking for the devices");
     if (backend->count > CF__MAX_DEVICES)
         backend->count = CF__MAX_DEVICES;
     __atomic_store_n(&backend->driver, driver, __ATOMIC_RELEASE);
+    cf__was_used = 1;
     return CF_OK;
 }
 
@@ -539,7 +543,7 @@ int cf_require(int requirement)
 }
 
 /* With the lock. What cannot be released stays, to be tried again. */
-static int release(struct backend *backend)
+static int release(struct backend *backend, int is_kept)
 {
     const struct cf__driver *driver = in_use(backend);
     int status = CF_OK;
@@ -553,8 +557,7 @@ static int release(struct backend *backend)
                 result = driver->cuDevicePrimaryCtxRelease(device);
             }
             if (result != CUDA_SUCCESS && !cf__is_gone(result)) {
-                int failed = cf__fail_driver(driver, result, call, "cf_shutdown: device %d", i);
-                status = status == CF_OK ? failed : status;
+                status = cf__fail_driver(driver, result, call, "cf_shutdown: device %d", i);
                 break;
             }
             if (backend->owed[i])
@@ -562,14 +565,14 @@ static int release(struct backend *backend)
             else
                 backend->primary[i] = NULL;
         }
-    if (status == CF_OK)
+    if (status == CF_OK && !is_kept)
         memset(backend, 0, sizeof *backend);
     return status;
 }
 
-int cf__devices_release(void)
+int cf__devices_release(int is_kept)
 {
-    int status = cf__is_forked() ? CF_OK : release(&cuda), of_host = release(&host);
+    int status = cf__is_forked() ? CF_OK : release(&cuda, is_kept), of_host = release(&host, 0);
     if (cf__is_forked())
         memset(&cuda, 0, sizeof cuda);
     __atomic_store_n(&chosen, UNDECIDED, __ATOMIC_RELEASE);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "internal.h"
+#include "trace.h"
 
 /* What is loaded: a kernel or a symbol, by what both have. */
 struct item {
@@ -261,7 +262,11 @@ static int add(const struct item *item, const struct cf__driver *driver, unsigne
     struct cf__loaded *again = spare(state), *node = again ? again : malloc(sizeof *node);
     if (!node)
         return cf__fail(CF_ENOMEM, "%s: no memory to load it", item->function);
+    int64_t began = cf__trace_begin();
     int status = load(item, driver, &made);
+    cf__trace_end(began, "load", item->function, NULL);
+    if (status == CF_OK && item->kernel)
+        cf__trace_kernel(made.function, item->kernel);
     *loaded = node;
     if (status != CF_OK) {
         if (!again)
@@ -407,8 +412,7 @@ int cf__images_unload(const struct cf__driver *cuda)
     for (cf_state **link = &images, *state; (state = *link) != NULL;) {
         CUresult result = cuda ? cuda->cuLibraryUnload(state->loaded) : CUDA_SUCCESS;
         if (result != CUDA_SUCCESS && !cf__is_gone(result)) {
-            int failed = cf__fail_driver(cuda, result, "cuLibraryUnload", "cf_shutdown: unloading an image");
-            status = status == CF_OK ? failed : status;
+            status = cf__fail_driver(cuda, result, "cuLibraryUnload", "cf_shutdown: unloading an image");
             link = &state->next;
             continue;
         }
