@@ -36,6 +36,7 @@ static int give_back(void)
 {
     const struct cf__driver *cuda = cf__cuda_in_use();
     int status = CF_OK;
+    cf__trace_close();
     add(&status, cf__peers_disable(cuda));
     free_stages();
     add(&status, cf__mempools_destroy(cuda));
@@ -65,7 +66,6 @@ static int shut_down(void)
     cf__contexts_forget();
     cf__machine_forget();
     cf__handles_forget();
-    cf__trace_close();
     cf__device_lock();
     add(&status, cf__devices_release(status != CF_OK));
     cf__device_unlock();
