@@ -452,7 +452,8 @@ int cf__kernel_load(const cf_kernel *kernel, const struct cf__place *place, stru
 /* The block of a block(auto). */
 int cf__kernel_block(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded *loaded, int *block);
 
-/* Sees to it that a launch may have `bytes` of dynamic shared memory. */
+/* Sees to it that a launch may have `bytes` of dynamic shared memory; the first names the call that failed. */
+CUresult cf__kernel_allow(const struct cf__place *place, struct cf__loaded *loaded, int bytes, const char **call);
 int cf__kernel_share(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded *loaded, int bytes,
                      void *const args[]);
 
@@ -501,6 +502,9 @@ static inline int cf__in_order(const cf_kernel *kernel, void *const args[], cf_s
 
 /* Checks the descriptor, the scalars, and NULL against the extents. */
 int cf__check_arguments(const cf_kernel *kernel, void *const args[]);
+
+/* The most threads of a block on any device. */
+#define CF__MAX_BLOCK 1024
 
 /* Grid and block of a launch, checked against the limits. */
 struct cf__size {

@@ -100,8 +100,7 @@ static int rule_value(const cf_kernel *kernel, const cf_expr *expr, const char *
 
 /* The limits of every device that the driver API knows. */
 static const int64_t max_grid[CF_GRID_DIMS] = {INT32_MAX, UINT16_MAX, UINT16_MAX};
-#define MAX_BLOCK 1024
-static const int64_t max_block[CF_GRID_DIMS] = {MAX_BLOCK, MAX_BLOCK, 64};
+static const int64_t max_block[CF_GRID_DIMS] = {CF__MAX_BLOCK, CF__MAX_BLOCK, 64};
 
 static int bad_block(const cf_kernel *kernel, int d, int64_t size, void *const args[])
 {
@@ -111,7 +110,7 @@ static int bad_block(const cf_kernel *kernel, int d, int64_t size, void *const a
     return cf__fail(CF_EINVAL,
                     "%s: %s in block(...) is %" PRId64 "%s%s; a block has 1 to %d threads, and at most %" PRId64
                     " along z",
-                    kernel->function, expr->text, size, *values ? " with " : "", values, MAX_BLOCK, max_block[2]);
+                    kernel->function, expr->text, size, *values ? " with " : "", values, CF__MAX_BLOCK, max_block[2]);
 }
 
 /* A value of the rule that is outside its limits. */
@@ -155,7 +154,7 @@ static int blocks(const cf_kernel *kernel, const struct cf__place *place, void *
         int status = rule->block[d].ops ? rule_value(kernel, &rule->block[d], "block", args, &block) : CF_OK;
         if (status != CF_OK)
             return status;
-        if (block < 1 || block > max_block[d] || (threads *= block) > MAX_BLOCK)
+        if (block < 1 || block > max_block[d] || (threads *= block) > CF__MAX_BLOCK)
             return bad_block(kernel, d, block, args);
         size->block[d] = (uint32_t)block;
     }
