@@ -411,9 +411,10 @@ struct cf__rows {
 void cf__rows(const struct cf__section *section, size_t element, struct cf__rows *rows);
 size_t cf__slice(const struct cf__rows *rows, size_t slice); /* bytes from the first element to that slice */
 
-/* Copies a section between host memory and device memory, where it lies alike; both point to its first element. */
+/* Copies a section between host memory and device memory, where it lies alike; both point to its first element. `call` is
+ * what does it. */
 CUresult cf__copy_section(const struct cf__place *place, const struct cf__section *section, size_t element, void *host,
-                          void *device, int to_host);
+                          void *device, int to_host, const char **call);
 
 /* ---- image.c ---- */
 
@@ -585,7 +586,7 @@ struct cf__part {
 /* A set of buffers with a stream, of one call at a time. Begin waits for one; `function` is what messages name. */
 struct cf__stage;
 int cf__stage_begin(const struct cf__place *place, const char *function, struct cf__stage **stage);
-void cf__stage_end(const struct cf__place *place, struct cf__stage *stage);
+void cf__stage_end(struct cf__stage *stage);
 CUstream cf__stage_stream(const struct cf__stage *stage);
 
 /* Whether so many bytes go faster through such a set. */
@@ -610,7 +611,7 @@ int cf__stage_copy(const struct cf__place *place, const char *function, void *de
 /* Pinned memory that searches of a call write to, which the device reaches at the same address. */
 #define CF__CELLS 512
 int cf__cells_take(const struct cf__place *place, const char *function, uint64_t **cells);
-void cf__cells_give(const struct cf__place *place, uint64_t *cells);
+void cf__cells_give(uint64_t *cells);
 
 /* Whether the place's device reaches pageable host memory by itself. */
 int cf__reaches_pageable(const struct cf__place *place, int device, int *reaches);

@@ -274,14 +274,18 @@ static int allocate(const cf_kernel *kernel, const struct cf__place *place, cf_s
     return CF_OK;
 }
 
-/* Gives it back when the stream is past the launch. */
+/* Gives it back when the stream is past the launch. What a capture allocated goes with its graph in any case. */
 static int release(const cf_kernel *kernel, const struct cf__place *place, cf_stream stream, const CUdeviceptr memory[],
-                   int status)
+                   int is_captured, int status)
 {
     for (uint32_t i = 0; i < kernel->nparams; i++) {
         const char *call;
         CUresult result = memory[i] ? cf__pool_free_async(place, stream, memory[i], &call) : CUDA_SUCCESS;
-        if (result != CUDA_SUCCESS && status == CF_OK)
+        if (result == CUDA_SUCCESS)
+            continue;
+        if (!is_captured)
+            cf__keep(place, cf__free_memory, (uintptr_t)memory[i]);
+        if (status == CF_OK)
             status = cf__fail_driver(place->driver, result, call, "%s: %s", kernel->function, kernel->params[i].name);
     }
     return status;
@@ -304,10 +308,14 @@ static int enqueue_with_scratch(const cf_kernel *kernel, const struct cf__size *
     memset(memory, 0, count * sizeof *memory);
     for (size_t i = 0; i < count; i++)
         with_scratch[i] = kernel->params[i].direction == CF_SCRATCH ? &memory[i] : args[i];
-    int status = allocate(kernel, place, stream, args, memory);
+    CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
+    CUresult result = place->driver->cuStreamIsCapturing(stream, &capture);
+    int status = result == CUDA_SUCCESS
+                     ? allocate(kernel, place, stream, args, memory)
+                     : cf__fail_driver(place->driver, result, "cuStreamIsCapturing", "%s", kernel->function);
     if (status == CF_OK)
         status = enqueue(kernel, size, place, stream, with_scratch);
-    status = release(kernel, place, stream, memory, status);
+    status = release(kernel, place, stream, memory, capture != CU_STREAM_CAPTURE_STATUS_NONE, status);
     free(block);
     return status;
 }
