@@ -6,8 +6,8 @@
 
 /* ---- What is being captured ---- */
 
-/* The driver does not tell whether any stream of a context is being captured, and a wait for the context would break that: so
- * it is kept of the captures that are begun here. */
+/* The driver does not tell whether any stream of a context is being captured, and a wait for the context would break
+ * that: so it is kept of the captures that are begun here. */
 struct capture {
     cf_stream stream;
     CUcontext context;
@@ -57,13 +57,16 @@ static void forget(cf_stream stream)
     free(capture);
 }
 
-void cf__captures_forget(void)
+void cf__captures_forget(CUcontext context)
 {
     pthread_mutex_lock(&lock);
-    for (struct capture *capture; (capture = captures) != NULL;) {
-        captures = capture->next;
-        free(capture);
-    }
+    for (struct capture **link = &captures, *capture; (capture = *link) != NULL;)
+        if (!context || capture->context == context) {
+            *link = capture->next;
+            free(capture);
+        } else {
+            link = &capture->next;
+        }
     pthread_mutex_unlock(&lock);
 }
 

@@ -102,8 +102,9 @@ CUcontext cf__primary_held(int device);
 void cf__primary_hold(int device, CUcontext context);
 void cf__primary_owe(int device);
 
-/* All that are held, of both drivers; with the lock. The status of the first that fails and stays. */
-int cf__devices_release(void);
+/* All that are held, of both drivers; with the lock. The status of the latest that fails and stays. `is_kept`: the GPUs'
+ * driver stays in use, for what is left there. */
+int cf__devices_release(int is_kept);
 
 void cf__device_lock(void); /* of drivers and primary contexts */
 int cf__device_trylock(void);
@@ -191,10 +192,14 @@ int cf__check_lost(const struct cf__place *place, const char *function);
  * current. */
 void cf__keep(const struct cf__place *place, CUresult (*free)(const struct cf__driver *driver, uintptr_t what),
               uintptr_t what);
-int cf__kept_free(void);    /* the status of the first that still fails, which stays */
+int cf__kept_free(void);    /* the status of the latest that still fails, which stays */
 
 /* The same without the driver: of a context that is gone, or with NULL of all. */
 void cf__kept_forget(CUcontext context);
+
+/* ---- shutdown.c ---- */
+
+extern int cf__was_used; /* a driver came into use: closing the shared object that holds the library has to give back */
 
 /* ---- handle.c ---- */
 
@@ -328,7 +333,7 @@ int cf__check_wait(const char *function, const struct cf__place *place, cf_strea
 /* The same for a wait for everything in the place's context, of the captures that cf_stream_capture_begin() began. */
 int cf__check_device_wait(const char *function, const struct cf__place *place);
 
-void cf__captures_forget(void); /* at cf_shutdown() */
+void cf__captures_forget(CUcontext context); /* of one that is gone; NULL: all */
 void cf__capture_lock(void);    /* for fork */
 void cf__capture_unlock(void);
 
@@ -453,7 +458,7 @@ int cf__kernel_share(const cf_kernel *kernel, const struct cf__place *place, str
 /* A symbol on a GPU, likewise. */
 int cf__symbol_load(const cf_symbol *symbol, const struct cf__place *place, struct cf__loaded **loaded);
 
-/* Every image, of a driver that is still in use, or NULL; the status of the first that fails and stays. */
+/* Every image, of a driver that is still in use, or NULL; the status of the latest that fails and stays. */
 int cf__images_unload(const struct cf__driver *cuda);
 void cf__images_drop(unsigned long long context); /* what was found in a context that is gone */
 void cf__image_lock(void);                             /* of loading, for fork */

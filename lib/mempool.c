@@ -3,8 +3,8 @@
 
 #include "internal.h"
 
-/* The devices' own pools stay as they are: other libraries in the process may have set them up. Pools are made without a
- * lock, so that fork has none to mind: of two threads that make one at once, one gives its own back. */
+/* The devices' own pools stay as they are: other libraries in the process may have set them up. Pools are made
+ * without a lock, so that fork has none to mind: of two threads that make one at once, one gives its own back. */
 struct pool {
     CUmemoryPool handle; /* NULL until its first use; atomic */
     int is_absent;       /* the device has none; atomic */
@@ -143,7 +143,7 @@ int cf__mempools_destroy(const struct cf__driver *driver)
     int status = CF_OK;
     for (int device = 0; driver && device < CF__MAX_DEVICES; device++) {
         int failed = cf__mempool_destroy(driver, device);
-        if (status == CF_OK)
+        if (failed != CF_OK)
             status = failed;
     }
     return status;

@@ -20,19 +20,24 @@ static int failure(const struct reset *reset, CUresult result, const char *call)
     return cf__fail_driver(reset->driver, result, call, "cf_device_reset: device %d", reset->device);
 }
 
-/* CF_OK without a context: there is none to reset. */
-static int begin(struct reset *reset)
+/* GPUs that a reset did not help, a bit for each; under the lock. */
+static uint64_t failing;
+
+/* Whether there is something to reset: `context` may be NULL then, after a reset that did not help. */
+static int begin(struct reset *reset, int *is_there)
 {
     const struct cf__driver *driver = reset->driver;
     unsigned int flags;
     int is_active = 0;
     reset->context = cf__primary_held(reset->device);
     reset->is_held = reset->context != NULL;
-    if (reset->is_held)
+    *is_there = reset->is_held || failing >> reset->device & 1;
+    if (*is_there)
         return CF_OK;
     CUresult result = driver->cuDevicePrimaryCtxGetState(reset->handle, &flags, &is_active);
     if (result != CUDA_SUCCESS)
         return failure(reset, result, "cuDevicePrimaryCtxGetState");
+    *is_there = is_active;
     if (!is_active)
         return CF_OK;
     result = driver->cuDevicePrimaryCtxRetain(&reset->context, reset->handle);
@@ -47,6 +52,7 @@ static void forget(struct reset *reset, unsigned long long id)
         snprintf(reset->running, sizeof reset->running, "%s", record->running);
     cf__peers_forget(reset->device);
     cf__handles_reset(reset->context, reset->device);
+    cf__captures_forget(reset->context);
     cf__kept_forget(reset->context);
     cf__images_drop(id);
     if (record)
@@ -82,7 +88,8 @@ static void release(const struct reset *reset)
 static int renew(const struct reset *reset)
 {
     CUcontext fresh = NULL;
-    release(reset);
+    if (reset->context)
+        release(reset);
     CUresult result = reset->driver->cuDevicePrimaryCtxRetain(&fresh, reset->handle);
     if (reset->is_held)
         cf__primary_hold(reset->device, result == CUDA_SUCCESS ? fresh : NULL);
@@ -98,26 +105,30 @@ static int reset_gpu(struct reset *reset)
 {
     const struct cf__driver *driver = reset->driver;
     unsigned long long id;
-    int status = begin(reset);
-    if (status != CF_OK || !reset->context)
+    int is_there, status = begin(reset, &is_there);
+    if (status != CF_OK || !is_there)
         return status;
-    if (driver->cuCtxGetId(reset->context, &id) != CUDA_SUCCESS)
+    if (!reset->context || driver->cuCtxGetId(reset->context, &id) != CUDA_SUCCESS)
         id = CF__NO_CONTEXT;
     /* Pools are the device's and not the context's. */
     status = cf__mempool_destroy(driver, reset->device);
     if (status != CF_OK) {
-        if (!reset->is_held)
+        if (reset->context && !reset->is_held)
             release(reset);
         return status;
     }
     CUresult result = driver->cuDevicePrimaryCtxReset(reset->handle);
     if (result == CUDA_SUCCESS) {
-        forget(reset, id);
-        return renew(reset);
+        if (reset->context)
+            forget(reset, id);
+        status = renew(reset);
+    } else {
+        status = failure(reset, result, "cuDevicePrimaryCtxReset");
+        if (reset->context && !reset->is_held)
+            release(reset);
     }
-    status = failure(reset, result, "cuDevicePrimaryCtxReset");
-    if (!reset->is_held)
-        release(reset);
+    uint64_t bit = (uint64_t)1 << reset->device;
+    failing = status == CF_EFAULT ? failing | bit : failing & ~bit;
     return status;
 }
 
@@ -131,6 +142,11 @@ int cf_device_reset(int device)
         return cf__fail(CF_EINVAL, "cf_device_reset: called from the callback of cf_set_log()");
     if (device == CF_HOST) {
         CUresult result = reset.driver->cuDevicePrimaryCtxReset(reset.handle);
+        CUcontext context;
+        if (result == CUDA_SUCCESS && reset.driver->cuDevicePrimaryCtxRetain(&context, reset.handle) == CUDA_SUCCESS) {
+            cf__captures_forget(context);
+            (void)reset.driver->cuDevicePrimaryCtxRelease(reset.handle);
+        }
         status = result == CUDA_SUCCESS ? CF_OK : failure(&reset, result, "cuDevicePrimaryCtxReset");
     } else {
         cf__device_lock();

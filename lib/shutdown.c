@@ -2,10 +2,12 @@
 #include <stdlib.h>
 
 #include "internal.h"
+#include "trace.h"
 
-static void keep_first(int *status, int other)
+/* The latest failure is the one that cf_last_error() has the detail of. */
+static void add(int *status, int other)
 {
-    if (*status == CF_OK)
+    if (other != CF_OK)
         *status = other;
 }
 
@@ -34,11 +36,12 @@ static int give_back(void)
 {
     const struct cf__driver *cuda = cf__cuda_in_use();
     int status = CF_OK;
-    keep_first(&status, cf__peers_disable(cuda));
+    cf__trace_close();
+    add(&status, cf__peers_disable(cuda));
     free_stages();
-    keep_first(&status, cf__mempools_destroy(cuda));
-    keep_first(&status, cf__kept_free());
-    keep_first(&status, cf__images_unload(cuda));
+    add(&status, cf__mempools_destroy(cuda));
+    add(&status, cf__kept_free());
+    add(&status, cf__images_unload(cuda));
     return status;
 }
 
@@ -59,12 +62,12 @@ static int shut_down(void)
         forget();
     else
         status = give_back();
-    cf__captures_forget();
+    cf__captures_forget(NULL);
     cf__contexts_forget();
     cf__machine_forget();
     cf__handles_forget();
     cf__device_lock();
-    keep_first(&status, cf__devices_release());
+    add(&status, cf__devices_release(status != CF_OK));
     cf__device_unlock();
     cf__host_reset();
     return status;
@@ -99,13 +102,16 @@ __attribute__((constructor)) static void start(void)
     cf__fork_start();
 }
 
+int cf__was_used;
+
 __attribute__((destructor)) static void end(void)
 {
     if (is_exiting || !cf__device_trylock())
         return;
     cf__device_unlock();
     cf_set_log(NULL, NULL);
-    (void)shut_down();
+    if (cf__was_used)
+        (void)shut_down();
     cf__running_end();
     cf__fork_end();
 }

@@ -151,9 +151,10 @@ CUresult fake_cuDevicePrimaryCtxReset(CUdevice device)
 {
     TRY(fake_begin());
     TRY(fake_check_device(device));
-    if (fake.reset)
+    if (fake.reset == 1)
         failed[device] = CUDA_SUCCESS;
-    TRY(failed[device]);
+    if (fake.reset != 2)
+        TRY(failed[device]);
     CUcontext primary = find_primary(device);
     if (primary)
         destroy_context(primary, 1);

@@ -14,7 +14,8 @@
  *                that of device 1 alone                       oom=N    bytes of all allocations together (16 GiB)
  *     shared=N   bytes of shared memory of a block (232448)   resident=N   blocks that run at once (1056)
  *     peer=0     devices do not reach each other's memory     pageable=1   kernels reach ordinary host memory
- *     pools=0    no stream-ordered allocation                 reset=1      a reset makes a device usable after a fault */
+ *     pools=0    no stream-ordered allocation                 reset=1      a reset makes a device usable after a fault;
+ *                                                        2: it only says so */
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -51,7 +51,7 @@ struct fake_settings {
     int peers;     /* its devices can reach each other's memory */
     int pageable;  /* they reach ordinary host memory */
     int pools;     /* they have stream-ordered allocation */
-    int reset;     /* cuDevicePrimaryCtxReset() helps after a fault */
+    int reset;     /* 1: cuDevicePrimaryCtxReset() helps after a fault; 2: it succeeds and does not */
 };
 extern struct fake_settings fake;
 

@@ -10,7 +10,7 @@
 #ifndef __has_feature
 #define __has_feature(feature) 0
 #endif
-#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__ || __has_feature(address_sanitizer) ||                 \
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__ || __has_feature(address_sanitizer) || \
     __has_feature(thread_sanitizer)
 #define SANITIZED 1
 #else
@@ -20,14 +20,14 @@
 /* ---- Children ---- */
 
 /* In a child nothing can be asserted: it says what is wrong, and ends. */
-#define EXPECT(call, status, detail)                                                                                   \
-    do {                                                                                                               \
-        int got_ = (call);                                                                                             \
-        if (got_ != (status) || (got_ != CF_OK && !strstr(cf_last_error(), detail))) {                                 \
-            printf("# line %d: %s gives %s, \"%s\"\n", __LINE__, #call, cf_status_name(got_), cf_last_error());        \
-            fflush(stdout);                                                                                            \
-            _exit(1);                                                                                                  \
-        }                                                                                                              \
+#define EXPECT(call, status, detail)                                                                            \
+    do {                                                                                                        \
+        int got_ = (call);                                                                                      \
+        if (got_ != (status) || (got_ != CF_OK && !strstr(cf_last_error(), detail))) {                          \
+            printf("# line %d: %s gives %s, \"%s\"\n", __LINE__, #call, cf_status_name(got_), cf_last_error()); \
+            fflush(stdout);                                                                                     \
+            _exit(1);                                                                                           \
+        }                                                                                                       \
     } while (0)
 #define EXPECT_OK(call) EXPECT(call, CF_OK, "")
 #define EXPECT_FORK(call) EXPECT(call, CF_EFORK, "this process was forked from one that used a GPU")

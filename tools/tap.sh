@@ -83,6 +83,7 @@ on_driver() { # LABEL FOLDER ENVIRONMENT...
         tap "$program, $label" env "$@" "$folder/tests/$program"
     done
     tap "test_run, $label" env "$@" "${PYTHON:-python3}" tests/test_run.py "$folder"
+    tap "test_trace.py, $label" env "$@" "${PYTHON:-python3}" tests/test_trace.py "$folder"
 }
 
 # The closing line; false where anything failed, or nothing ran.

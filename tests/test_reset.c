@@ -1,0 +1,369 @@
+/* test_reset.c - cf_device_reset(): what was there is gone and refused, and the device works again where it can. */
+#include "on_fake.h"
+
+#include <cuferry/kernels.h>
+
+#include "fake_ask.h"
+
+/* ---- What there is on a device ---- */
+
+struct things {
+    void *memory;
+    cf_stream stream;
+    cf_event event;
+    cf_graph graph;
+    cf_graph_exec exec;
+};
+
+static int gather(void)
+{
+    static const float source[] = {1, 2, 3};
+    static const int32_t index[] = {2, 0, 1, 2};
+    static float res[4];
+    memset(res, 0, sizeof res);
+    int status = cf_gather_f32_i32(source, index, res, 4, 3);
+    return status == CF_OK && !(res[0] == 3 && res[1] == 1 && res[2] == 2 && res[3] == 3) ? CF_ECALL : status;
+}
+
+static void make(struct things *things)
+{
+    assert_ok(cf_mem_alloc(&things->memory, 64));
+    assert_ok(cf_stream_create(&things->stream));
+    assert_ok(cf_event_create(&things->event));
+    assert_ok(cf_event_record(things->event, things->stream));
+    assert_ok(cf_stream_capture_begin(things->stream));
+    assert_ok(cf_mem_fill_async(things->stream, things->memory, 1, 64));
+    assert_ok(cf_stream_capture_end(things->stream, &things->graph));
+    assert_ok(cf_graph_instantiate(&things->exec, things->graph));
+    void *from_pool;
+    assert_ok(cf_mem_alloc_async(things->stream, &from_pool, 64));
+    assert_ok(cf_mem_free_async(things->stream, from_pool));
+    assert_ok(cf_stream_sync(things->stream));
+    assert_ok(gather());
+}
+
+static void use_and_destroy(const struct things *things)
+{
+    char host[64];
+    assert_ok(cf_graph_launch(things->exec, things->stream));
+    assert_ok(cf_event_record(things->event, things->stream));
+    assert_ok(cf_event_sync(things->event));
+    assert_ok(cf_mem_copy(host, things->memory, sizeof host));
+    assert_int_equal(host[63], 1);
+    assert_ok(cf_graph_exec_destroy(things->exec));
+    assert_ok(cf_graph_destroy(things->graph));
+    assert_ok(cf_event_destroy(things->event));
+    assert_ok(cf_stream_destroy(things->stream));
+    assert_ok(cf_mem_free(things->memory));
+}
+
+/* Each handle, in every call that takes one. */
+static void expect_stale(const struct things *things, const char *detail)
+{
+    float milliseconds;
+    int number;
+    void *memory;
+    cf_stream stream;
+    cf_event event;
+    cf_graph graph;
+    cf_graph_exec exec;
+#define STALE(call) assert_fails(call, CF_EINVAL, detail)
+    STALE(cf_stream_sync(things->stream));
+    STALE(cf_stream_query(things->stream));
+    STALE(cf_stream_device(things->stream, &number));
+    STALE(cf_stream_capture_begin(things->stream));
+    STALE(cf_stream_capture_end(things->stream, &graph));
+    STALE(cf_stream_is_capturing(things->stream, &number));
+    STALE(cf_mem_alloc_async(things->stream, &memory, 64));
+    STALE(cf_gather_f32_i32_async(things->stream, NULL, NULL, NULL, 0, 0));
+    STALE(cf_event_sync(things->event));
+    STALE(cf_event_query(things->event));
+    STALE(cf_event_record(things->event, NULL));
+    STALE(cf_stream_wait(NULL, things->event));
+    STALE(cf_graph_instantiate(&exec, things->graph));
+    STALE(cf_graph_launch(things->exec, NULL));
+    STALE(cf_stream_destroy(things->stream));
+    STALE(cf_event_destroy(things->event));
+    STALE(cf_graph_destroy(things->graph));
+    STALE(cf_graph_exec_destroy(things->exec));
+    assert_ok(cf_event_create(&event));
+    STALE(cf_event_elapsed(&milliseconds, things->event, event));
+    STALE(cf_event_elapsed(&milliseconds, event, things->event));
+    assert_ok(cf_event_destroy(event));
+    assert_ok(cf_stream_create(&stream));
+    STALE(cf_event_record(things->event, stream));
+    STALE(cf_graph_launch(things->exec, stream));
+    assert_ok(cf_stream_destroy(stream));
+#undef STALE
+}
+
+static int fault(void)
+{
+    static float host[3];
+    static const int32_t index[] = {2, 1, 0};
+    int status = cf_gather_f32_i32_async(NULL, host, index, host, 3, 3); /* memory that a GPU does not reach */
+    return status == CF_OK ? cf_device_sync() : status;
+}
+
+static int alive(void)
+{
+    char text[1024];
+    return count_alive(text, sizeof text);
+}
+
+static int shut_down(void **state)
+{
+    (void)state;
+    assert_ok(cf_shutdown());
+    assert_nothing_alive();
+    return 0;
+}
+
+/* ---- On a GPU ---- */
+
+static void reset_takes_everything_away(void **state)
+{
+    struct things before, after;
+    char detail[96];
+    (void)state;
+    make(&before);
+    assert_ok(cf_device_reset(0));
+    assert_int_equal(alive(), 3); /* a context, and the images of two kernels, which are the process's */
+    snprintf(detail, sizeof detail, "cf_stream_sync: the handle %p was of device 0 before cf_device_reset()",
+             (void *)before.stream);
+    assert_fails(cf_stream_sync(before.stream), CF_EINVAL, detail);
+    expect_stale(&before, " was of device 0 before cf_device_reset(), and went with that");
+    assert_fails(cf_mem_free(before.memory), CF_EINVAL, "cf_mem_free");
+    for (int i = 0; i < 3; i++) {
+        make(&after);
+        use_and_destroy(&after);
+        assert_ok(cf_device_reset(0));
+    }
+}
+
+static void reset_handle_given_anew_is_fresh(void **state)
+{
+    cf_stream before[64], again;
+    int is_again = 0;
+    (void)state;
+    for (int i = 0; i < 64; i++)
+        assert_ok(cf_stream_create(&before[i]));
+    assert_ok(cf_device_reset(0));
+    for (int i = 0; i < 64; i++) {
+        assert_ok(cf_stream_create(&again));
+        assert_ok(cf_stream_sync(again));
+        for (int j = 0; j < 64; j++)
+            is_again += again == before[j];
+        assert_ok(cf_stream_destroy(again));
+    }
+    assert_true(is_again > 0); /* or this tests nothing */
+}
+
+static void reset_of_one_device_leaves_the_other(void **state)
+{
+    struct things of_0, of_1;
+    (void)state;
+    make(&of_0);
+    assert_ok(cf_device_use(1));
+    make(&of_1);
+    assert_ok(cf_device_reset(0));
+    use_and_destroy(&of_1);
+    assert_ok(gather());
+    assert_ok(cf_device_use(0));
+    expect_stale(&of_0, "was of device 0 before cf_device_reset()");
+    assert_ok(gather());
+    assert_ok(cf_device_use(1));
+    make(&of_1);
+    assert_ok(cf_device_reset(1));
+    expect_stale(&of_1, "was of device 1 before cf_device_reset()");
+}
+
+static void reset_of_a_device_not_in_use_starts_nothing(void **state)
+{
+    (void)state;
+    assert_ok(cf_device_reset(1));
+    assert_ok(cf_device_reset(0));
+    assert_int_equal(alive(), 0);
+    assert_ok(gather());
+}
+
+static void reset_of_another_librarys_context_takes_it_away(void **state)
+{
+    const struct cf__driver *driver = other_library();
+    CUcontext theirs, now;
+    (void)state;
+    assert_int_equal(driver->cuDevicePrimaryCtxRetain(&theirs, 0), CUDA_SUCCESS);
+    assert_int_equal(driver->cuCtxPushCurrent(theirs), CUDA_SUCCESS);
+    CUdeviceptr memory;
+    assert_int_equal(driver->cuMemAlloc(&memory, 64), CUDA_SUCCESS);
+    assert_ok(cf_device_use(0));
+    assert_ok(cf_device_reset(0));
+    assert_int_equal(driver->cuCtxGetCurrent(&now), CUDA_SUCCESS);
+    assert_ptr_equal(now, theirs);
+    assert_int_not_equal(driver->cuMemFree(memory), CUDA_SUCCESS);
+    assert_int_equal(driver->cuCtxPopCurrent(&now), CUDA_SUCCESS);
+    assert_int_equal(alive(), 0);
+    assert_ok(gather());
+}
+
+static void reset_leaves_the_current_context(void **state)
+{
+    const struct cf__driver *driver = other_library();
+    CUcontext own, now;
+    (void)state;
+    assert_int_equal(context_create(&own, 0, 1), CUDA_SUCCESS);
+    assert_ok(cf_device_use(0));
+    assert_ok(gather());
+    assert_ok(cf_device_reset(0));
+    assert_int_equal(driver->cuCtxGetCurrent(&now), CUDA_SUCCESS);
+    assert_ptr_equal(now, own);
+    assert_int_equal(context_destroy(own), CUDA_SUCCESS);
+}
+
+static void reset_bad_number_is_no_device(void **state)
+{
+    (void)state;
+    assert_fails(cf_device_reset(-2), CF_ENODEV, "cf_device_reset: device -2");
+    assert_fails(cf_device_reset(2), CF_ENODEV, "cf_device_reset: device 2: there are 2 GPUs");
+    assert_fails(cf_device_reset(INT_MAX), CF_ENODEV, "cf_device_reset");
+}
+
+/* ---- After a fault ---- */
+
+static void reset_after_a_fault_makes_the_device_usable(void **state)
+{
+    struct things things;
+    void *there;
+    (void)state;
+    assert_ok(cf_device_use(1));
+    assert_ok(cf_mem_alloc(&there, 64));
+    assert_ok(cf_device_use(0));
+    for (int i = 0; i < 3; i++) {
+        make(&things);
+        assert_int_equal(fault(), CF_EFAULT);
+        assert_fails(gather(), CF_EFAULT, "cf_gather_f32_i32: device 0's context was lost to a fault while ");
+        assert_ok(cf_mem_fill(there, 0, 64)); /* the other one is well */
+        assert_ok(cf_device_reset(0));
+        expect_stale(&things, "was of device 0 before cf_device_reset()");
+        make(&things);
+        use_and_destroy(&things);
+    }
+    assert_ok(cf_mem_free(there));
+}
+
+static void expect_lost(const char *detail)
+{
+    void *memory;
+    char host[8];
+    for (int i = 0; i < 2; i++) {
+        assert_fails(cf_device_reset(0), CF_EFAULT, detail);
+        assert_fails(gather(), CF_EFAULT, "lost to a fault");
+        assert_fails(cf_mem_alloc(&memory, 64), CF_EFAULT, "lost to a fault");
+        assert_fails(cf_device_sync(), CF_EFAULT, "lost to a fault");
+    }
+    assert_ok(cf_device_use(1));
+    assert_ok(gather());
+    assert_ok(cf_device_use(CF_HOST));
+    assert_ok(gather());
+    assert_ok(cf_mem_copy(host, "1234567", 8));
+}
+
+static void reset_that_the_driver_refuses_is_a_fault(void **state)
+{
+    struct things things;
+    (void)state;
+    make(&things);
+    assert_int_equal(fault(), CF_EFAULT);
+    expect_lost("cf_device_reset: device 0: cuDevicePrimaryCtxReset returned 700 ");
+}
+
+static void reset_that_does_not_help_is_a_fault(void **state)
+{
+    struct things things;
+    (void)state;
+    make(&things);
+    assert_int_equal(fault(), CF_EFAULT);
+    expect_lost("cf_device_reset: device 0: cuDevicePrimaryCtxRetain returned 700 ");
+}
+
+/* ---- A lost context ---- */
+
+static void lost_context_is_told_by_every_call(void **state)
+{
+    struct things things;
+    char host[64];
+    void *memory;
+    int number;
+    cf_stream stream;
+    cf_event event;
+    const char *detail =
+        "device 0's context was lost to a fault while cf_gather_f32_i32 was running; cf_device_reset(0) "
+        "may make the device usable again, ending the process does";
+    (void)state;
+    make(&things);
+    assert_ok(cf_device_sync());
+    assert_fails(fault(), CF_EFAULT, detail);
+    assert_fails(cf_device_sync(), CF_EFAULT, detail);
+    assert_fails(cf_mem_alloc(&memory, 64), CF_EFAULT, detail);
+    assert_fails(cf_mem_alloc_pinned(&memory, 64), CF_EFAULT, detail);
+    assert_fails(cf_mem_alloc_async(NULL, &memory, 64), CF_EFAULT, detail);
+    assert_fails(cf_mem_copy(host, things.memory, 64), CF_EFAULT, "lost to a fault");
+    assert_fails(cf_mem_fill(things.memory, 0, 64), CF_EFAULT, "lost to a fault");
+    assert_fails(cf_mem_free(things.memory), CF_EFAULT, "lost to a fault");
+    assert_fails(gather(), CF_EFAULT, detail);
+    assert_fails(cf_gather_f32_i32_async(NULL, things.memory, things.memory, things.memory, 1, 1), CF_EFAULT, detail);
+    assert_fails(cf_stream_create(&stream), CF_EFAULT, detail);
+    assert_fails(cf_stream_sync(things.stream), CF_EFAULT, detail);
+    assert_fails(cf_stream_query(things.stream), CF_EFAULT, detail);
+    assert_fails(cf_stream_destroy(things.stream), CF_EFAULT, detail);
+    assert_fails(cf_event_create(&event), CF_EFAULT, detail);
+    assert_fails(cf_event_sync(things.event), CF_EFAULT, detail);
+    assert_fails(cf_event_query(things.event), CF_EFAULT, detail);
+    assert_fails(cf_graph_launch(things.exec, things.stream), CF_EFAULT, detail);
+    assert_ok(cf_device_current(&number)); /* it still is */
+    assert_int_equal(number, 0);
+    assert_ok(cf_device_use(CF_HOST));
+    assert_fails(cf_mem_copy(host, things.memory, 64), CF_EFAULT, "lost to a fault"); /* not the CPU's */
+    assert_ok(cf_mem_copy(host, "1234567", 8));
+    assert_ok(gather());
+    assert_ok(cf_device_use(0));
+    assert_fails(gather(), CF_EFAULT, detail);
+}
+
+/* ---- On the CPU ---- */
+
+static void reset_of_the_cpu_frees_everything(void **state)
+{
+    struct things things, after;
+    (void)state;
+    int before;
+    assert_ok(cf_device_current(&before));
+    assert_ok(cf_device_use(CF_HOST));
+    make(&things);
+    assert_ok(cf_device_reset(CF_HOST));
+    expect_stale(&things, "");
+    assert_fails(cf_mem_free(things.memory), CF_EINVAL, "cf_mem_free");
+    make(&after);
+    expect_stale(&things, "");
+    use_and_destroy(&after);
+    assert_ok(cf_device_use(before));
+}
+
+int main(int argc, char *argv[])
+{
+    const struct CMUnitTest tests[] = {
+        fake_test(reset_takes_everything_away, "CF_DRIVER=cuda"),
+        fake_test(reset_handle_given_anew_is_fresh, "CF_DRIVER=cuda"),
+        fake_test(reset_of_one_device_leaves_the_other, "CF_DRIVER=cuda"),
+        fake_test(reset_of_a_device_not_in_use_starts_nothing, "CF_DRIVER"),
+        fake_test(reset_of_another_librarys_context_takes_it_away, "CF_DRIVER"),
+        fake_test(reset_leaves_the_current_context, "CF_DRIVER"),
+        fake_test(reset_bad_number_is_no_device, "CF_DRIVER"),
+        fake_test(reset_after_a_fault_makes_the_device_usable, "CF_DRIVER=cuda", "FAKE_CUDA=reset=1"),
+        fake_test(reset_that_the_driver_refuses_is_a_fault, "CF_DRIVER=cuda"),
+        fake_test(reset_that_does_not_help_is_a_fault, "CF_DRIVER=cuda", "FAKE_CUDA=reset=2"),
+        fake_test(lost_context_is_told_by_every_call, "CF_DRIVER=cuda"),
+        cmocka_unit_test(reset_of_the_cpu_frees_everything),
+    };
+    return RUN_WITH_FAKE(argc, argv, tests, NULL, shut_down);
+}
