@@ -326,7 +326,7 @@ static int translate(CUcontext context, const cf_kernel *kernel, uint32_t i, voi
         (cf__is_array(param) && cf__section(kernel, i, args, &section) == CF_OK && !section.count))
         return 1;
     char *first = fake_reach_from(context, *value + section.offset);
-    *value = (uintptr_t)(first - section.offset);
+    *value = (uintptr_t)first - section.offset;
     return first != NULL;
 }
 
