@@ -5,9 +5,14 @@
 
 #include <cuferry/kernels.h>
 
-/* Lets AddressSanitizer's allocator refuse too much memory as malloc() does. */
+/* Lets the sanitizers' allocators refuse too much memory as malloc() does. */
 __attribute__((visibility("default"))) const char *__asan_default_options(void);
 const char *__asan_default_options(void)
+{
+    return "allocator_may_return_null=1";
+}
+__attribute__((visibility("default"))) const char *__tsan_default_options(void);
+const char *__tsan_default_options(void)
 {
     return "allocator_may_return_null=1";
 }
