@@ -455,8 +455,6 @@ static int run(struct call *call)
     int is_on_cpu = 0;
     int status = call->place->driver->is_host ? CF_OK : cf__check_wait(call->kernel->function, call->place, NULL);
     if (status == CF_OK)
-        status = cf__size(call->kernel, call->place, call->given, &call->size);
-    if (status == CF_OK)
         status = check_pointers(call);
     if (status == CF_OK)
         status = begin_ranges(call);
@@ -504,6 +502,25 @@ static int run_large(struct call *call)
     return status;
 }
 
+/* The size of the launch, where the compiled checks have not found it. */
+static int find_size(struct call *call, int is_sized, const cf_size *size)
+{
+    if (!is_sized)
+        return cf__size(call->kernel, call->place, call->given, &call->size);
+    call->size = (struct cf__size){.grid = {size->grid[0], size->grid[1], size->grid[2]},
+                                   .block = {size->block[0], size->block[1], size->block[2]},
+                                   .shared = (int)size->shared};
+    return CF_OK;
+}
+
+static int check(const cf_kernel *kernel, void *const args[])
+{
+    int status = cf__check_arguments(kernel, args);
+    if (status != CF_OK && cf__is_known(kernel))
+        (void)cf__plan_begin(kernel);
+    return status;
+}
+
 int cf_call(const cf_kernel *kernel, void *const args[])
 {
     enum { FEW = 8, FEW_CHECKS = 2 }; /* what most kernels have: these need no allocation */
@@ -512,26 +529,27 @@ int cf_call(const cf_kernel *kernel, void *const args[])
     struct cf__range ranges[FEW_CHECKS];
     void *few_args[FEW];
     struct cf__place place;
-    int status = cf__check_arguments(kernel, args);
-    if (status != CF_OK) {
-        if (kernel && kernel->version == CF_REGISTRY_VERSION)
-            (void)cf__plan_begin(kernel);
+    struct call call;
+    cf_size size;
+    int is_sized = cf__in_order(kernel, args, &size), status = is_sized ? CF_OK : check(kernel, args);
+    if (status != CF_OK)
         return status;
-    }
-    struct call call = {.kernel = kernel,
-                        .place = &place,
-                        .given = args,
-                        .arguments = arguments,
-                        .args = few_args,
-                        .parts = parts,
-                        .ranges = ranges,
-                        .moves = {.kernel = kernel, .size = &call.size},
-                        .plan = cf__plan_begin(kernel)};
+    call.kernel = kernel;
+    call.place = &place;
+    call.given = args;
+    call.arguments = arguments;
+    call.args = few_args;
+    call.parts = parts;
+    call.ranges = ranges;
+    call.moves = (struct cf__moves){.kernel = kernel, .size = &call.size};
+    call.plan = cf__plan_begin(kernel);
+    call.stage = NULL;
     status = cf__enter(&place, kernel->function, NULL);
     if (status != CF_OK)
         return status;
-    int is_small = kernel->nparams <= FEW && kernel->nchecks <= FEW_CHECKS;
-    status = (is_small ? run : run_large)(&call);
+    status = find_size(&call, is_sized, &size);
+    if (status == CF_OK)
+        status = (kernel->nparams <= FEW && kernel->nchecks <= FEW_CHECKS ? run : run_large)(&call);
     cf__leave(&place);
     return status;
 }

@@ -171,7 +171,7 @@ static CUresult copy_row(const struct transfer *transfer, size_t row, const char
         return place->driver->cuMemcpyPeerAsync((uintptr_t)target, transfer->target_context, (uintptr_t)source,
                                                 transfer->source_context, transfer->width, transfer->stream);
     }
-    /* The driver's own plain copy knows best how to move pageable memory. */
+    /* The driver's own plain copy knows best how to move a little of pageable memory. */
     int is_async = transfer->is_async || transfer->rows > 1;
     *call = is_async ? "cuMemcpyAsync" : "cuMemcpy";
     if (is_in_pieces(transfer, &transfer->target) || is_in_pieces(transfer, &transfer->source))
@@ -219,6 +219,16 @@ static CUresult enqueue(const struct transfer *transfer, const char **call)
     return result;
 }
 
+/* Whether much is copied between a GPU and pageable memory at once: threads do that faster than the driver's own copy. */
+static int is_staged(const struct transfer *transfer)
+{
+    const struct side *of_gpu = side_of_gpu(transfer);
+    const struct side *other = of_gpu == &transfer->target ? &transfer->source : &transfer->target;
+    const struct cf__driver *known = other->memory.driver;
+    return of_gpu && !other->memory.is_device && !transfer->is_async && transfer->rows == 1 &&
+           (!known || known->is_host || is_in_pieces(transfer, other)) && cf__stage_is_worth(transfer->width);
+}
+
 /* In the place's context. */
 static int run(struct transfer *transfer)
 {
@@ -229,6 +239,12 @@ static int run(struct transfer *transfer)
         status = find_peers(transfer);
     if (status != CF_OK)
         return status;
+    if (is_staged(transfer)) {
+        int to_host = transfer->source.memory.is_device;
+        const struct side *device = to_host ? &transfer->source : &transfer->target;
+        const struct side *host = to_host ? &transfer->target : &transfer->source;
+        return cf__stage_copy(&transfer->place, function, device->begin, host->begin, transfer->width, to_host);
+    }
     CUresult result = enqueue(transfer, &call);
     if (transfer->waits) { /* also for the first rows of a copy that failed, and for copies within a device */
         CUresult waited = driver->cuStreamSynchronize(transfer->stream);

@@ -80,15 +80,20 @@ static int check_device(const char *function, const cf_image *image, const struc
 {
     int version = 0, major = 0, minor = 0;
     CUdevice device;
+    const char *call = "cuDriverGetVersion";
     CUresult result = driver->cuDriverGetVersion(&version);
-    if (result == CUDA_SUCCESS)
+    if (result == CUDA_SUCCESS) {
+        call = "cuCtxGetDevice";
         result = driver->cuCtxGetDevice(&device);
-    if (result == CUDA_SUCCESS)
+    }
+    if (result == CUDA_SUCCESS) {
+        call = "cuDeviceGetAttribute";
         result = driver->cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
+    }
     if (result == CUDA_SUCCESS)
         result = driver->cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
     if (result != CUDA_SUCCESS)
-        return cf__fail_driver(driver, result, "cuDeviceGetAttribute", "%s: asking for the device", function);
+        return cf__fail_driver(driver, result, call, "%s: asking for the device", function);
     if ((uint32_t)version / 1000 < image->toolkit / 1000)
         return cf__fail(CF_EDRIVER,
                         "%s: its image is of CUDA %u.%u and the driver is for CUDA %d.%d; update the driver, or build "
@@ -145,6 +150,9 @@ static int check_parameters(const cf_kernel *kernel, const struct cf__driver *dr
         const cf_param *param = &kernel->params[i];
         size_t offset, size = 0, expected = param_size(param);
         CUresult result = driver->cuKernelGetParamInfo(handle, i, &offset, &size);
+        if (result != CUDA_SUCCESS && result != CUDA_ERROR_INVALID_VALUE)
+            return cf__fail_driver(driver, result, "cuKernelGetParamInfo", "%s: asking for %s", kernel->function,
+                                   param->name);
         if (result != CUDA_SUCCESS)
             return cf__fail(CF_EIMAGE, "%s: its image does not know %s, parameter %" PRIu32 " of its descriptor",
                             kernel->function, param->name, i);

@@ -105,8 +105,10 @@ static int set(const char *function, cf_stream stream, const cf_symbol *symbol, 
         CUresult result = at_once ? fill(&place, target, value, bytes, stream)
                                   : cf__copy(&place, target, value, bytes, is_async, stream);
         /* Copies within a device return early: wait, so that "done" is true of them too. */
-        if (result == CUDA_SUCCESS && !is_async)
+        if (result == CUDA_SUCCESS && !is_async) {
+            call = "cuStreamSynchronize";
             result = place.driver->cuStreamSynchronize(NULL);
+        }
         if (result != CUDA_SUCCESS)
             status = cf__fail_driver(place.driver, result, call, "%s: %zu bytes", symbol->function, bytes);
     }

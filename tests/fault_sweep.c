@@ -68,25 +68,27 @@ static int is_tolerated(const struct attempt *attempt, int i)
     return 0;
 }
 
-/* The first failure that counts decides; where all of them are tolerated, the call succeeds. */
+static int is_named(const struct attempt *attempt, const char *call)
+{
+    char said[64];
+    snprintf(said, sizeof said, "%s returned %u (", call, attempt->result);
+    return strstr(cf_last_error(), said) && cf_last_driver_result() == (int)attempt->result;
+}
+
+/* The first failure that counts decides; one that is tolerated need not. Where all of them are, the call may succeed. */
 static void judge_driver(const struct attempt *attempt, int status)
 {
-    int hit = 0;
-    char said[64];
-    while (fault_hit(hit) && is_tolerated(attempt, hit))
-        hit++;
+    int expected = attempt->result == CUDA_ERROR_OUT_OF_MEMORY ? CF_ENOMEM : CF_ECALL, hit = 0;
+    for (; fault_hit(hit) && is_tolerated(attempt, hit); hit++)
+        if (status == expected && is_named(attempt, fault_hit(hit)))
+            return;
     const char *call = fault_hit(hit);
-    int expected = !call ? CF_OK : attempt->result == CUDA_ERROR_OUT_OF_MEMORY ? CF_ENOMEM : CF_ECALL;
-    if (status != expected)
+    if (status != (call ? expected : CF_OK))
         complain("%s failed and the status is %s, not %s (%s)", call ? call : fault_hit(0), cf_status_name(status),
-                 cf_status_name(expected), cf_last_error());
-    if (status == CF_OK || !call)
-        return;
-    snprintf(said, sizeof said, "%s returned %u (", call, attempt->result);
-    if (!strstr(cf_last_error(), said))
-        complain("%s failed and the detail is \"%s\"", call, cf_last_error());
-    if (cf_last_driver_result() != (int)attempt->result)
-        complain("cf_last_driver_result() is %d", cf_last_driver_result());
+                 cf_status_name(call ? expected : CF_OK), cf_last_error());
+    else if (call && !is_named(attempt, call))
+        complain("%s failed and the detail is \"%s\", cf_last_driver_result() %d", call, cf_last_error(),
+                 cf_last_driver_result());
 }
 
 static void judge_alloc(const char *name, int status)

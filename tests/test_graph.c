@@ -598,6 +598,21 @@ static void stream_capture_8_threads_at_once_are_apart(void **state)
     }
 }
 
+/* A capture that goes with its device is not in the way afterwards. */
+static void device_reset_ends_captures(void **state)
+{
+    (void)state;
+    int device;
+    assert_ok(cf_device_current(&device));
+    assert_ok(cf_stream_capture_begin(stream));
+    assert_int_equal(cf_device_sync(), CF_ECAPTURE);
+    assert_ok(cf_device_reset(device));
+    assert_ok(cf_device_sync());
+    source = result = NULL; /* they went, too */
+    index_ = NULL;
+    stream = other = NULL;
+}
+
 /* ---- The CPU beside a GPU ---- */
 
 static void *cross_drivers(void *unused)
@@ -730,6 +745,7 @@ int main(int argc, char *argv[])
         TEST(stream_capture_of_another_library_is_not_broken),
         TEST(stream_capture_of_a_blocking_stream_keeps_plain_calls_out),
         TEST(stream_capture_8_threads_at_once_are_apart),
+        TEST(device_reset_ends_captures),
         TEST(graph_functions_across_drivers_are_told_apart),
         fake_test(graph_functions_of_a_thread_of_the_cpu_start_no_device, "CF_DRIVER=cuda"),
     };

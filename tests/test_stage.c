@@ -457,6 +457,12 @@ static void stage_copy_is_exact_in_both_directions(void **state)
         assert_ok(cf__stage_copy(&place, "test", there, back, sizes[i], 1));
         assert_memory_equal(here, back, sizes[i]);
         assert_int_equal(back[sizes[i]], 0xee);
+        memset(back, 0xee, sizes[i]);
+        assert_ok(cf_mem_fill(there, 0x11, sizes[i]));
+        assert_ok(cf_mem_copy(there, here, sizes[i])); /* the same, where it is worth it */
+        assert_ok(cf_mem_copy(back, there, sizes[i]));
+        assert_memory_equal(here, back, sizes[i]);
+        assert_int_equal(back[sizes[i]], 0xee);
         assert_ok(cf_mem_free(there));
         free(here);
         free(back);
