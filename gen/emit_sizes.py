@@ -7,7 +7,7 @@ import re
 import struct
 
 from expr import INT64_MAX
-from text import WIDTH
+from text import WIDTH, fold
 
 INT64_MIN = -2**63
 INT32_MAX = 2**31 - 1
@@ -39,7 +39,7 @@ class _Value:
     def __init__(self, text, rank, low=INT64_MIN, high=INT64_MAX, kind='int', negation=None):
         self.text, self.rank, self.low, self.high = text, rank, low, high
         self.kind = kind        # int: int64_t; truth: 0 or 1, an int in C; real: double
-        self.negation = negation    # the text of a condition that holds where this does not, where there is a short one
+        self.negation = negation    # of a condition: (text, rank) of one that holds where it does not
 
     @property
     def constant(self):
@@ -62,7 +62,7 @@ def _truth(value):
     if value.constant is not None:
         return _known(value.constant != 0)
     text = value.within(_EQUALITY - 1)
-    return _Value(f'{text} != 0', _EQUALITY, 0, 1, 'truth', f'{text} == 0')
+    return _Value(f'{text} != 0', _EQUALITY, 0, 1, 'truth', (f'{text} == 0', _EQUALITY))
 
 
 def _known(is_true):
@@ -134,6 +134,7 @@ class _Body:
         self._ranges = {}           # local: what is known of it
         self._values = {}           # steps: value
         self._named = {}            # text of a value: the temporary that holds it
+        self._left = set()          # conditions on which it returns
         self._temporaries = 0
         self._taken = {p.name for p in params}
 
@@ -141,7 +142,11 @@ class _Body:
         self._lines.append(' ' * 4 * (self._depth + 1) + text + '\n')
 
     def leave(self, condition):
-        """Returns 0 where a condition holds; folded behind its ||."""
+        """Returns 0 where a condition holds; folded behind its ||. Nothing changes, so that once is enough."""
+        if condition in self._left:
+            return
+        if self._depth == 0:
+            self._left.add(condition)
         current = 'if ('
         for part in f'{condition})'.replace(' || ', ' ||\n').split('\n'):
             if len(current) > 8 and len(current) + len(part) + 4 * self._depth + 5 > WIDTH:
@@ -189,7 +194,10 @@ class _Body:
             while name in self._taken:
                 name += '_'
             enum = 'CF_F64' if is_real and not enum else enum
-            self._read(_key(code, operand), name, enum, f'((const {c} *)cf__args[{number}])->{path}')
+            place = f'((const {c} *)cf__args[{number}])->{path}'
+            if enum == 'CF_BOOL':       # read as the runtime does: any byte
+                enum, place = 'CF_U8', f'*(const unsigned char *)&{place}'
+            self._read(_key(code, operand), name, enum, place)
 
     def _argument(self, number):
         ctype = self._params[number].type
@@ -324,11 +332,12 @@ class _Body:
 
     @staticmethod
     def negated(value):
+        """A condition that holds where a value is 0."""
+        value = _truth(value)
         if value.constant is not None:
             return _known(not value.constant)
-        if value.kind == 'truth':
-            return _Value(f'!{value.within(_ATOM)}', _UNARY, 0, 1, 'truth')
-        return _Value(f'{value.within(_EQUALITY - 1)} == 0', _EQUALITY, 0, 1, 'truth')
+        text, rank = value.negation or (f'!{value.within(_ATOM)}', _UNARY)
+        return _Value(text, rank, 0, 1, 'truth', (value.text, value.rank))
 
     @staticmethod
     def _relation(code, left, right):
@@ -341,9 +350,9 @@ class _Body:
             left, right = _real(left), _real(right)
         sign, rank = _RELATIONS[code]
         # Both are false of a NaN.
-        opposite = None if left.kind == 'real' else _OPPOSITE[sign]
+        opposite = sign if left.kind == 'real' else _OPPOSITE[sign]
         texts = [f'{left.within(rank - 1)} {s} {right.within(rank - 1)}' for s in (sign, opposite)]
-        return _Value(texts[0], rank, 0, 1, 'truth', texts[1] if opposite else None)
+        return _Value(texts[0], rank, 0, 1, 'truth', None if left.kind == 'real' else (texts[1], rank))
 
     def _inner(self, node, is_real):
         """A value that is evaluated only at times, with the statements that this takes."""
@@ -390,7 +399,8 @@ class _Body:
                           f'{no.within(_EQUALITY)}', _CHOICE, low, high, kind)
         name = self._variable({'truth': 'int', 'int': 'int64_t', 'real': 'double'}[kind], '0')
         self._block(f'if ({condition.text})', if_yes, f'{name} = {yes.text};')
-        self._block('else', if_no, f'{name} = {no.text};')
+        self._lines.pop()
+        self._block('} else', if_no, f'{name} = {no.text};')
         return _Value(name, _ATOM, low, high, kind)
 
     def _block(self, head, lines, last):
@@ -654,7 +664,7 @@ class _Sizes:
         if value.constant == 0:
             raise Interpreted
         if value.constant is None:
-            self.body.leave(value.negation or self.body.negated(value).text)
+            self.body.leave(self.body.negated(value).text)
 
     # ---- The launch
 
@@ -675,7 +685,8 @@ class _Sizes:
             shared = body.require(body.value(launch.shared), 0, INT32_MAX)
             body.know(launch.shared, shared)
         fields = [f'{{{", ".join([_uint32(v) for v in values] + ["1"] * (3 - len(values)))}}}' for values in (grid, blocks)]
-        return f'*cf__size = (cf_size){{{fields[0]}, {fields[1]}, {_uint32(shared)}}};'
+        # A parameter may be called as the type is.
+        return fold(f'    *cf__size = (struct cf_size){{{fields[0]}, {fields[1]}, {_uint32(shared)}}};', 8).lstrip()
 
     def _blocks(self, d, expr, block):
         """The blocks of one dimension of the grid."""
@@ -700,7 +711,8 @@ class _Sizes:
         """The box of memory in which an array's elements lie."""
         body, box = self.body, _number(1)
         for number, dim in reversed(list(enumerate(param.dims))):
-            extent = body.require(body.value(dim.extent), 0)
+            is_whole = len(param.dims) == 1 and not dim.lower and param.type.bytes
+            extent = body.require(body.value(dim.extent), 0, INT64_MAX // param.type.bytes if is_whole else INT64_MAX)
             body.know(dim.extent, extent)
             end, pitch = extent, extent
             if dim.lower:

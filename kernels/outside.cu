@@ -1,6 +1,17 @@
 /* outside - the first element of an array that lies outside a range; what check(lower <= a[:] < upper) runs */
 #include <stdint.h>
 
+/* *first may be memory of the host, to which each atomic operation takes a while: elements behind the one that it names
+ * already need none. */
+__device__ inline void lower_to(int64_t *first, int64_t i)
+{
+#ifdef __CUDA_ARCH__
+    if (*(const volatile int64_t *)first <= i)
+        return;
+#endif
+    atomicMin((long long *)first, (long long)i);
+}
+
 /* Lowers *first to the index of the first element of x that is below lower or above upper; *first stays where no
  * element is. The caller sets *first beforehand, commonly to n. */
 #pragma cf kernel grid(n) in(x[n]) inout(first[1])
@@ -10,7 +21,7 @@ template <typename T> __global__ void outside(const T *x, T lower, T upper, int6
 {
     int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n && (x[i] < lower || x[i] > upper))
-        atomicMin((long long *)first, (long long)i);
+        lower_to(first, i);
 }
 
 /* The same in rows of `length` elements, whose first elements are `pitch` elements apart. *first counts the elements row
@@ -26,5 +37,5 @@ __global__ void outside_rows(const T *x, T lower, T upper, int64_t *first, int64
         return;
     T element = x[i / length * pitch + i % length];
     if (element < lower || element > upper)
-        atomicMin((long long *)first, (long long)i);
+        lower_to(first, i);
 }

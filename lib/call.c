@@ -20,6 +20,14 @@ struct call {
     void *const *given;         /* the caller's arguments */
     struct argument *arguments; /* one a parameter */
     void **args;                /* what the kernel is launched with */
+    struct cf__part *parts;     /* room for one a parameter */
+    struct cf__range *ranges;   /* room for one a check */
+    size_t range_count;
+    int device;
+    struct cf__size size;
+    struct cf__moves moves;
+    struct cf__plan *plan;
+    struct cf__stage *stage; /* that copies go through; NULL: the default stream */
 };
 
 /* ---- Pointers ---- */
@@ -58,6 +66,22 @@ static int wrong_device(const cf_kernel *kernel, const cf_param *param, int of_m
                     of_memory, here);
 }
 
+/* Whether so many bytes at a pointer are memory of the place's GPU, which most are: only what tells that is asked for. */
+static int is_here(const struct cf__place *place, int device, const void *pointer, size_t bytes)
+{
+    enum { COUNT = 4 };
+    unsigned int type = 0;
+    int ordinal = CF_HOST;
+    CUdeviceptr begin = 0;
+    size_t size = 0;
+    CUpointer_attribute attributes[COUNT] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+                                             CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, CU_POINTER_ATTRIBUTE_RANGE_SIZE};
+    void *data[COUNT] = {&type, &ordinal, &begin, &size};
+    return !place->driver->is_host &&
+           place->driver->cuPointerGetAttributes(COUNT, attributes, data, (uintptr_t)pointer) == CUDA_SUCCESS &&
+           type == CU_MEMORYTYPE_DEVICE && ordinal == device && size - ((uintptr_t)pointer - begin) >= bytes;
+}
+
 int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], const struct cf__place *place,
                       int device, struct cf__pointer *pointer)
 {
@@ -78,24 +102,139 @@ int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], c
         return cf__fail(CF_EINVAL, "%s: %s = %p is not aligned to its elements' %" PRIu32 " bytes", kernel->function,
                         param->name, given, param->align);
 
+    if (is_here(place, device, forward(given, section->offset), section->span))
+        return CF_OK;
     struct cf__memory memory;
     int known = cf__locate(kernel->function, forward(given, section->offset), &memory);
     if (known != CF_OK)
         return known;
-    if (memory.is_device && memory.device != device)
+    int is_near = memory.device == device || (device != CF_HOST && cf__peer_enabled(device, memory.device));
+    if (memory.is_device && !is_near)
         return wrong_device(kernel, param, memory.device, device);
     if (memory.is_bounded && memory.left < section->span)
         return too_short(kernel, param, section, memory.left);
     if (place->driver->is_host)
         return CF_OK;
     /* Host memory is used in place where all of it, not only a part, is registered with the GPU's driver. */
-    pointer->is_staged = !(memory.driver && !memory.driver->is_host && memory.usable && memory.left >= section->span);
-    if (!pointer->is_staged)
+    if (memory.driver && !memory.driver->is_host && memory.usable && memory.left >= section->span) {
         pointer->usable = backward(memory.usable, section->offset);
-    else if (!cf__is_array(param))
+        return CF_OK;
+    }
+    int reaches, status = cf__reaches_pageable(place, device, &reaches);
+    if (status != CF_OK)
+        return status;
+    pointer->is_staged = !reaches;
+    if (pointer->is_staged && !cf__is_array(param))
         return cf__fail(CF_EINVAL, "%s: %s is host memory; it has no declared extent and takes device memory only",
                         kernel->function, param->name);
     return CF_OK;
+}
+
+/* All pointers are checked before anything is done. */
+static int check_pointers(struct call *call)
+{
+    const cf_kernel *kernel = call->kernel;
+    struct cf__plan *plan = call->plan;
+    int status = cf__place_device(call->place, &call->device);
+    for (uint32_t i = 0; status == CF_OK && i < kernel->nparams; i++) {
+        struct argument *argument = &call->arguments[i];
+        cf_direction direction = kernel->params[i].direction;
+        call->args[i] = call->given[i];
+        argument->pointer.is_staged = 0;
+        argument->copy = 0;
+        if (direction == CF_VALUE || direction == CF_SCRATCH)
+            continue;
+        status = cf__check_pointer(kernel, i, call->given, call->place, call->device, &argument->pointer);
+        call->args[i] = &argument->pointer.usable;
+        if (status != CF_OK || !argument->pointer.is_staged) {
+            plan->in_place +=
+                argument->pointer.usable && (!cf__is_array(&kernel->params[i]) || argument->pointer.section.count);
+            continue;
+        }
+        size_t bytes = (size_t)argument->pointer.section.count * kernel->params[i].bytes;
+        plan->staged++;
+        call->moves.in += direction == CF_OUT ? 0 : bytes;
+        call->moves.out += direction == CF_IN ? 0 : bytes;
+    }
+    return status;
+}
+
+/* ---- Ranges ---- */
+
+/* The ranges that are declared of elements that there are; in the order of the checks. */
+static int begin_ranges(struct call *call)
+{
+    const cf_kernel *kernel = call->kernel;
+    int status = CF_OK;
+    call->range_count = 0;
+    for (uint32_t i = 0; status == CF_OK && i < kernel->nchecks; i++) {
+        const cf_check *check = &kernel->checks[i];
+        if (check->array < 0)
+            continue;
+        const struct cf__pointer *array = &call->arguments[check->array].pointer;
+        call->moves.indices += (uint64_t)array->section.count;
+        if (!cf__checks_elements())
+            continue;
+        struct cf__range *range = &call->ranges[call->range_count];
+        status = cf__range_begin(range, kernel, check, call->given, &array->section);
+        if (status != CF_OK || array->section.count == 0)
+            continue;
+        range->first = forward(array->usable, array->section.offset);
+        range->is_host = call->place->driver->is_host || array->is_staged;
+        call->range_count++;
+    }
+    return status;
+}
+
+/* Fails with the first range that has an element outside. */
+static int report_ranges(const struct call *call)
+{
+    for (size_t i = 0; i < call->range_count; i++)
+        if (call->ranges[i].found != CF__NONE)
+            return cf__range_report(&call->ranges[i], call->place);
+    return CF_OK;
+}
+
+/* Looks at elements that the CPU reads, of ranges in front of number `end`; ends with the first one that has one outside. */
+static int search_host(const struct call *call, size_t end)
+{
+    for (size_t i = 0; i < end; i++) {
+        if (!call->ranges[i].is_host)
+            continue;
+        int status = cf__pool_ready();
+        if (status != CF_OK)
+            return status;
+        cf__range_search(&call->ranges[i]);
+        if (call->ranges[i].found != CF__NONE)
+            break;
+    }
+    return CF_OK;
+}
+
+/* Looks at elements on the device; where one is outside, at those too that come before it. */
+static int search_device(const struct call *call)
+{
+    size_t end = 0, first = 0;
+    while (first < call->range_count && call->ranges[first].is_host)
+        first++;
+    if (first == call->range_count)
+        return CF_OK;
+    int status = cf__range_search_device(call->ranges, call->range_count, call->place);
+    if (status != CF_OK)
+        return status;
+    while (end < call->range_count && call->ranges[end].found == CF__NONE)
+        end++;
+    if (end < call->range_count)
+        status = search_host(call, end);
+    return status == CF_OK ? report_ranges(call) : status;
+}
+
+static int search_all(const struct call *call)
+{
+    int status = search_device(call);
+    if (status == CF_OK)
+        status = search_host(call, call->range_count);
+    return status == CF_OK ? report_ranges(call) : status;
 }
 
 /* ---- Staging ---- */
@@ -106,12 +245,9 @@ static int driver_failure(const struct call *call, CUresult result, const char *
                            call->kernel->params[i].name);
 }
 
-static int copy(const struct call *call, uint32_t i, int to_host)
+static cf_stream copy_stream(const struct call *call)
 {
-    const struct argument *argument = &call->arguments[i];
-    CUresult result = cf__copy_section(call->place, &argument->pointer.section, call->kernel->params[i].bytes,
-                                       argument->host, argument->device, to_host);
-    return result == CUDA_SUCCESS ? CF_OK : driver_failure(call, result, "cuMemcpy", i);
+    return call->stage ? cf__stage_stream(call->stage) : NULL;
 }
 
 /* What cuMemAlloc() aligns to, which kernels that read several elements at once may count on. */
@@ -119,118 +255,301 @@ static int copy(const struct call *call, uint32_t i, int to_host)
 
 /* The copy holds what the section spans, and the kernel gets a pointer from which the indices are the same: it is as
  * aligned as if the copy held what lies before the section, too. */
-static int stage_in(struct call *call, uint32_t i)
+static int allocate(struct call *call)
 {
-    struct argument *argument = &call->arguments[i];
-    const struct cf__section *section = &argument->pointer.section;
-    size_t before = section->offset % ALIGNMENT;
-    CUresult result = call->place->driver->cuMemAlloc(&argument->copy, before + section->span);
-    if (result != CUDA_SUCCESS) {
-        argument->copy = 0;
-        return driver_failure(call, result, "cuMemAlloc", i);
-    }
-    argument->host = forward(argument->pointer.usable, section->offset);
-    argument->device = (void *)(uintptr_t)(argument->copy + before);
-    argument->pointer.usable = backward(argument->device, section->offset);
-    return call->kernel->params[i].direction == CF_OUT ? CF_OK : copy(call, i, 0);
-}
-
-/* All pointers are checked before the first array is staged. */
-static int prepare(struct call *call)
-{
-    const cf_kernel *kernel = call->kernel;
-    int device, status = cf__place_device(call->place, &device);
-    for (uint32_t i = 0; status == CF_OK && i < kernel->nparams; i++) {
+    int status = CF_OK;
+    for (uint32_t i = 0; status == CF_OK && i < call->kernel->nparams; i++) {
         struct argument *argument = &call->arguments[i];
-        call->args[i] = call->given[i];
-        if (kernel->params[i].direction == CF_VALUE || kernel->params[i].direction == CF_SCRATCH)
+        const struct cf__section *section = &argument->pointer.section;
+        if (!argument->pointer.is_staged)
             continue;
-        status = cf__check_pointer(kernel, i, call->given, call->place, device, &argument->pointer);
-        call->args[i] = &argument->pointer.usable;
+        size_t before = section->offset % ALIGNMENT;
+        const char *function;
+        CUresult result =
+            cf__pool_alloc_async(call->place, copy_stream(call), before + section->span, &argument->copy, &function);
+        if (result != CUDA_SUCCESS) {
+            argument->copy = 0;
+            status = driver_failure(call, result, function, i);
+        }
+        argument->host = forward(argument->pointer.usable, section->offset);
+        argument->device = (void *)(uintptr_t)(argument->copy + before);
+        argument->pointer.usable = backward(argument->device, section->offset);
     }
-    for (uint32_t i = 0; status == CF_OK && i < kernel->nparams; i++)
-        if (call->arguments[i].pointer.is_staged)
-            status = stage_in(call, i);
     return status;
 }
 
-static int stage_out(const struct call *call)
+static int release(struct call *call, int status)
 {
-    int status = CF_OK;
-    for (uint32_t i = 0; status == CF_OK && i < call->kernel->nparams; i++)
-        if (call->arguments[i].host && call->kernel->params[i].direction != CF_IN)
-            status = copy(call, i, 1);
+    for (uint32_t i = 0; i < call->kernel->nparams; i++) {
+        CUdeviceptr copy = call->arguments[i].copy;
+        const char *function;
+        if (!copy)
+            continue;
+        CUresult result = cf__pool_free_async(call->place, copy_stream(call), copy, &function);
+        if (result != CUDA_SUCCESS) {
+            cf__keep(call->place, cf__free_memory, (uintptr_t)copy);
+            if (status == CF_OK)
+                status = driver_failure(call, result, function, i);
+        }
+    }
     return status;
 }
 
-static int check_elements(const struct call *call)
+/* Whether an array is copied in that direction. */
+static int is_moved(const struct call *call, uint32_t i, int to_host)
 {
-    const cf_kernel *kernel = call->kernel;
+    return call->arguments[i].copy && call->kernel->params[i].direction != (to_host ? CF_IN : CF_OUT);
+}
+
+/* A few bytes, by the driver itself. */
+static int copy_few(const struct call *call, int to_host)
+{
     int status = CF_OK;
-    for (uint32_t i = 0; status == CF_OK && i < kernel->nchecks; i++) {
-        const cf_check *check = &kernel->checks[i];
-        if (check->array < 0)
+    for (uint32_t i = 0; status == CF_OK && i < call->kernel->nparams; i++) {
+        const struct argument *argument = &call->arguments[i];
+        if (!is_moved(call, i, to_host))
             continue;
-        const struct cf__pointer *array = &call->arguments[check->array].pointer;
-        status = cf__check_range(kernel, check, call->given, call->place, &array->section,
-                                 forward(array->usable, array->section.offset));
+        CUresult result = cf__copy_section(call->place, &argument->pointer.section, call->kernel->params[i].bytes,
+                                           argument->host, argument->device, to_host);
+        if (result != CUDA_SUCCESS)
+            status = driver_failure(call, result, "cuMemcpy", i);
     }
+    return status;
+}
+
+static void add_part(const struct call *call, uint32_t i, struct cf__part *part)
+{
+    const struct argument *argument = &call->arguments[i];
+    const struct cf__section *section = &argument->pointer.section;
+    *part = (struct cf__part){.name = call->kernel->params[i].name,
+                              .host = argument->host,
+                              .device = (uintptr_t)argument->device,
+                              .bytes = (size_t)section->count * call->kernel->params[i].bytes};
+    cf__rows(section, call->kernel->params[i].bytes, &part->rows);
+    for (size_t r = 0; r < call->range_count; r++)
+        if (call->ranges[r].check->array == (int32_t)i) {
+            call->ranges[r].next = part->ranges;
+            part->ranges = &call->ranges[r];
+        }
+}
+
+/* Many bytes, through the set. Arrays with ranges come first. */
+static int copy_many(const struct call *call, int to_host)
+{
+    size_t count = 0, checked = 0;
+    for (uint32_t i = 0; i < call->kernel->nparams; i++) {
+        if (!is_moved(call, i, to_host))
+            continue;
+        add_part(call, i, &call->parts[count]);
+        if (call->parts[count].ranges) {
+            struct cf__part first = call->parts[count];
+            call->parts[count] = call->parts[checked];
+            call->parts[checked++] = first;
+        }
+        count++;
+    }
+    return cf__stage_move(call->place, call->stage, call->kernel->function, call->parts, count, to_host);
+}
+
+static int stage_in(struct call *call)
+{
+    int status = call->stage ? CF_OK : search_host(call, call->range_count);
+    if (status == CF_OK && !call->stage)
+        status = report_ranges(call);
+    if (status == CF_OK)
+        status = allocate(call);
+    if (status == CF_OK)
+        status = (call->stage ? copy_many : copy_few)(call, 0);
+    return status == CF_OK && call->stage ? report_ranges(call) : status;
+}
+
+/* ---- The kernel ---- */
+
+static int failure(const struct call *call, CUresult result, const char *function)
+{
+    return cf__fail_driver(call->place->driver, result, function, "%s", call->kernel->function);
+}
+
+static int launch_and_wait(const struct call *call)
+{
+    int status = cf__launch(call->kernel, &call->size, call->place, NULL, call->args);
+    if (status != CF_OK)
+        return status;
+    CUresult result = call->place->driver->cuStreamSynchronize(NULL);
+    if (result != CUDA_SUCCESS)
+        return failure(call, result, "cuStreamSynchronize");
+    cf__note_waited(call->place, NULL);
+    return CF_OK;
+}
+
+/* Between what is copied in and what is copied out: the streams keep the order, and the threads that copy out are not kept
+ * waiting for the kernel. */
+static int launch_staged(const struct call *call)
+{
+    const char *function;
+    CUresult result = cf__stage_before(call->place, call->stage, &function);
+    if (result != CUDA_SUCCESS)
+        return failure(call, result, function);
+    int status = cf__launch(call->kernel, &call->size, call->place, NULL, call->args);
+    if (status != CF_OK)
+        return status;
+    result = cf__stage_after(call->place, call->stage, &function);
+    if (result == CUDA_SUCCESS) {
+        function = "cuEventSynchronize";
+        result = cf__stage_wait(call->place, call->stage);
+    }
+    if (result == CUDA_SUCCESS) {
+        cf__note_waited(call->place, NULL);
+        return CF_OK;
+    }
+    (void)call->place->driver->cuStreamSynchronize(NULL); /* the kernel's memory is about to be freed */
+    return failure(call, result, function);
+}
+
+static int run_staged(struct call *call)
+{
+    int status = search_device(call);
+    if (status == CF_OK && (cf__stage_is_worth(call->moves.in) || cf__stage_is_worth(call->moves.out)))
+        status = cf__stage_begin(call->place, call->kernel->function, &call->stage);
+    if (status != CF_OK)
+        return status;
+    status = stage_in(call);
+    if (status == CF_OK)
+        status = (call->stage ? launch_staged : launch_and_wait)(call);
+    if (status == CF_OK)
+        status = (call->stage ? copy_many : copy_few)(call, 1);
+    status = release(call, status);
+    if (call->stage)
+        cf__stage_end(call->place, call->stage);
+    return status;
+}
+
+/* On the CPU, for a thread whose device is a GPU: with the arguments as they are. */
+static int run_on_cpu(struct call *call)
+{
+    struct cf__place place;
+    int status = cf__enter_device(&place, call->kernel->function, CF_HOST);
+    if (status != CF_OK)
+        return status;
+    call->place = &place;
+    status = cf__size(call->kernel, &place, call->given, &call->size);
+    if (status == CF_OK)
+        status = search_all(call);
+    if (status == CF_OK)
+        status = cf__launch(call->kernel, &call->size, &place, NULL, call->given);
+    cf__leave(&place);
     return status;
 }
 
 /* ---- The call ---- */
 
+/* Whether every pointer argument is host memory that the GPU cannot reach. */
+static int could_run_on_cpu(const struct call *call)
+{
+    return call->plan->staged > 0 && call->plan->in_place == 0 && !call->size.is_empty;
+}
+
 static int run(struct call *call)
 {
-    const cf_kernel *kernel = call->kernel;
-    for (uint32_t i = 0; i < kernel->nparams; i++) {
-        call->arguments[i].pointer.is_staged = 0;
-        call->arguments[i].host = NULL;
-        call->arguments[i].copy = 0;
+    struct cf__plan *plan = call->plan;
+    int is_on_cpu = 0;
+    int status = call->place->driver->is_host ? CF_OK : cf__check_wait(call->kernel->function, call->place, NULL);
+    if (status == CF_OK)
+        status = check_pointers(call);
+    if (status == CF_OK)
+        status = begin_ranges(call);
+    if (status == CF_OK && could_run_on_cpu(call))
+        status = cf__plan_decide(&call->moves, call->given, call->place, plan, &is_on_cpu);
+    if (status != CF_OK)
+        return status;
+    if (call->size.is_empty || call->place->driver->is_host || plan->staged == 0) {
+        status = search_all(call);
+        if (status == CF_OK && !call->size.is_empty)
+            status = launch_and_wait(call);
+    } else if (is_on_cpu) {
+        status = run_on_cpu(call);
+    } else {
+        int mode = cf__relax(call->place->driver);
+        status = run_staged(call);
+        cf__unrelax(call->place->driver, mode);
     }
-    struct cf__size size;
-    int status = cf__size(kernel, call->place, call->given, &size);
-    if (status == CF_OK)
-        status = prepare(call);
-    if (status == CF_OK)
-        status = check_elements(call);
-    if (status == CF_OK)
-        status = cf__launch(kernel, &size, call->place, NULL, call->args);
-    if (status == CF_OK) {
-        CUresult result = call->place->driver->cuStreamSynchronize(NULL);
-        if (result != CUDA_SUCCESS)
-            status = cf__fail_driver(call->place->driver, result, "cuStreamSynchronize", "%s", kernel->function);
-        else
-            cf__note_waited(call->place, NULL);
-    }
-    if (status == CF_OK)
-        status = stage_out(call);
-    for (uint32_t i = 0; i < kernel->nparams; i++)
-        if (call->arguments[i].copy)
-            (void)call->place->driver->cuMemFree(call->arguments[i].copy);
+    if (status != CF_OK)
+        return status;
+    plan->device = call->device;
+    plan->in = call->moves.in;
+    plan->out = call->moves.out;
+    plan->where = call->size.is_empty       ? CF__PLAN_NOTHING
+                  : call->device == CF_HOST ? CF__PLAN_HOST
+                  : is_on_cpu               ? CF__PLAN_CPU
+                                            : CF__PLAN_DEVICE;
+    return CF_OK;
+}
+
+/* With room for arguments and checks that is not on the stack. */
+static int run_large(struct call *call)
+{
+    size_t params = call->kernel->nparams, checks = call->kernel->nchecks;
+    char *room = malloc(params * (sizeof *call->arguments + sizeof *call->parts + sizeof *call->args) +
+                        checks * sizeof *call->ranges);
+    if (!room)
+        return cf__fail(CF_ENOMEM, "%s: no memory for the call", call->kernel->function);
+    call->arguments = (struct argument *)(void *)room;
+    call->parts = (struct cf__part *)(void *)(call->arguments + params);
+    call->ranges = (struct cf__range *)(void *)(call->parts + params);
+    call->args = (void **)(void *)(call->ranges + checks);
+    int status = run(call);
+    free(room);
+    return status;
+}
+
+/* The size of the launch, where the compiled checks have not found it. */
+static int find_size(struct call *call, int is_sized, const cf_size *size)
+{
+    if (!is_sized)
+        return cf__size(call->kernel, call->place, call->given, &call->size);
+    call->size = (struct cf__size){.grid = {size->grid[0], size->grid[1], size->grid[2]},
+                                   .block = {size->block[0], size->block[1], size->block[2]},
+                                   .shared = (int)size->shared};
+    return CF_OK;
+}
+
+static int check(const cf_kernel *kernel, void *const args[])
+{
+    int status = cf__check_arguments(kernel, args);
+    if (status != CF_OK && cf__is_known(kernel))
+        (void)cf__plan_begin(kernel);
     return status;
 }
 
 int cf_call(const cf_kernel *kernel, void *const args[])
 {
-    enum { FEW = 8 }; /* what most kernels have: these need no allocation */
-    struct argument few_arguments[FEW], *block = NULL;
+    enum { FEW = 8, FEW_CHECKS = 2 }; /* what most kernels have: these need no allocation */
+    struct argument arguments[FEW];
+    struct cf__part parts[FEW];
+    struct cf__range ranges[FEW_CHECKS];
     void *few_args[FEW];
     struct cf__place place;
-    struct call call = {kernel, &place, args, few_arguments, few_args};
-    int status = cf__check_arguments(kernel, args);
+    struct call call;
+    cf_size size;
+    int is_sized = cf__in_order(kernel, args, &size), status = is_sized ? CF_OK : check(kernel, args);
     if (status != CF_OK)
         return status;
+    call.kernel = kernel;
+    call.place = &place;
+    call.given = args;
+    call.arguments = arguments;
+    call.args = few_args;
+    call.parts = parts;
+    call.ranges = ranges;
+    call.moves = (struct cf__moves){.kernel = kernel, .size = &call.size};
+    call.plan = cf__plan_begin(kernel);
+    call.stage = NULL;
     status = cf__enter(&place, kernel->function, NULL);
     if (status != CF_OK)
         return status;
-    size_t count = kernel->nparams;
-    if (count > FEW) {
-        call.arguments = block = malloc(count * (sizeof *block + sizeof *call.args));
-        call.args = block ? (void **)(void *)(block + count) : NULL;
-    }
-    status = call.arguments ? run(&call) : cf__fail(CF_ENOMEM, "%s: no memory for the call", kernel->function);
-    free(block);
+    status = find_size(&call, is_sized, &size);
+    if (status == CF_OK)
+        status = (kernel->nparams <= FEW && kernel->nchecks <= FEW_CHECKS ? run : run_large)(&call);
     cf__leave(&place);
     return status;
 }

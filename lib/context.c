@@ -36,8 +36,7 @@ static void drop(struct cf__context *context)
 {
     if (!context->driver->is_host)
         cf__running_forget(context->id);
-    if (cf__stages_free)
-        cf__stages_free(context, NULL);
+    cf__stages_free(context, NULL);
     __atomic_store_n(&context->id, CF__NO_CONTEXT, __ATOMIC_RELEASE);
     __atomic_store_n(&context->is_lost, 0, __ATOMIC_RELAXED);
     context->handle = NULL;

@@ -80,8 +80,8 @@ static const struct side *side_of_gpu(const struct transfer *transfer)
                                                : NULL;
 }
 
-/* What has to be done at once runs where the memory is: on the GPU, else on the CPU where the target is its memory, else on the
- * thread's device. */
+/* What has to be done at once runs where the memory is: on the GPU, else on the CPU where the target is its memory,
+ * else on the thread's device. */
 static int enter_plain(struct transfer *transfer)
 {
     const struct side *of_gpu = side_of_gpu(transfer);
@@ -94,8 +94,8 @@ static int enter_plain(struct transfer *transfer)
     return cf__enter(&transfer->place, transfer->function, NULL);
 }
 
-/* The rest runs on the stream's device. A default stream of the CPU has no work that would have to be done before: there the GPU
- * whose memory it is does it at once. */
+/* The rest runs on the stream's device. A default stream of the CPU has no work that would have to be done before:
+ * there the GPU whose memory it is does it at once. */
 static int enter_async(struct transfer *transfer)
 {
     const struct side *of_gpu = side_of_gpu(transfer);
@@ -120,7 +120,8 @@ static int wait(const char *function, const struct cf__place *place, cf_stream s
                                   : cf__fail_driver(place->driver, result, "cuStreamSynchronize", "%s", function);
 }
 
-/* The context of memory of a GPU. Work that the source's default stream has so far comes before a copy that is done at once. */
+/* The context of memory of a GPU. Work that the source's default stream has so far comes before a copy that is done
+ * at once. */
 static int context_of(const struct transfer *transfer, const struct side *side, int waits, CUcontext *context)
 {
     struct cf__place place;
@@ -171,7 +172,7 @@ static CUresult copy_row(const struct transfer *transfer, size_t row, const char
         return place->driver->cuMemcpyPeerAsync((uintptr_t)target, transfer->target_context, (uintptr_t)source,
                                                 transfer->source_context, transfer->width, transfer->stream);
     }
-    /* The driver's own plain copy knows best how to move pageable memory. */
+    /* The driver's own plain copy knows best how to move a little of pageable memory. */
     int is_async = transfer->is_async || transfer->rows > 1;
     *call = is_async ? "cuMemcpyAsync" : "cuMemcpy";
     if (is_in_pieces(transfer, &transfer->target) || is_in_pieces(transfer, &transfer->source))
@@ -219,6 +220,16 @@ static CUresult enqueue(const struct transfer *transfer, const char **call)
     return result;
 }
 
+/* Whether much is copied between a GPU and pageable memory at once: threads do that faster than the driver's own copy. */
+static int is_staged(const struct transfer *transfer)
+{
+    const struct side *of_gpu = side_of_gpu(transfer);
+    const struct side *other = of_gpu == &transfer->target ? &transfer->source : &transfer->target;
+    const struct cf__driver *known = other->memory.driver;
+    return of_gpu && !other->memory.is_device && !transfer->is_async && transfer->rows == 1 &&
+           (!known || known->is_host || is_in_pieces(transfer, other)) && cf__stage_is_worth(transfer->width);
+}
+
 /* In the place's context. */
 static int run(struct transfer *transfer)
 {
@@ -229,6 +240,12 @@ static int run(struct transfer *transfer)
         status = find_peers(transfer);
     if (status != CF_OK)
         return status;
+    if (is_staged(transfer)) {
+        int to_host = transfer->source.memory.is_device;
+        const struct side *device = to_host ? &transfer->source : &transfer->target;
+        const struct side *host = to_host ? &transfer->target : &transfer->source;
+        return cf__stage_copy(&transfer->place, function, device->begin, host->begin, transfer->width, to_host);
+    }
     CUresult result = enqueue(transfer, &call);
     if (transfer->waits) { /* also for the first rows of a copy that failed, and for copies within a device */
         CUresult waited = driver->cuStreamSynchronize(transfer->stream);

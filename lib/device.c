@@ -7,6 +7,7 @@
 
 #include "config.h"
 #include "internal.h"
+#include "trace.h"
 
 /* A driver in use, with the primary contexts that were retained. */
 struct backend {
@@ -77,20 +78,24 @@ static int read_check(void)
     if (check && *check && strcmp(check, "0") != 0 && strcmp(check, "1") != 0)
         return cf__fail(CF_EINVAL, "CF_CHECK=%s: it is 0 or 1", check);
     cf__watch(CF__WATCH_POINTERS, check && strcmp(check, "1") == 0);
-    return CF_OK;
+    int status = cf__plan_configure();
+    return status == CF_OK ? cf__trace_open() : status;
 }
 
 /* With the lock. */
-static void use(struct backend *backend, const struct cf__driver *driver)
+static int use(struct backend *backend, const struct cf__driver *driver)
 {
     if (cf__driver_wrap)
         driver = cf__driver_wrap(driver);
-    if (driver->cuDeviceGetCount(&backend->count) != CUDA_SUCCESS)
-        backend->count = 0;
+    driver = cf__trace_wrap(driver);
+    CUresult result = driver->cuDeviceGetCount(&backend->count);
+    if (result != CUDA_SUCCESS)
+        return cf__fail_driver(driver, result, "cuDeviceGetCount", "asking for the devices");
     if (backend->count > CF__MAX_DEVICES)
         backend->count = CF__MAX_DEVICES;
     __atomic_store_n(&backend->driver, driver, __ATOMIC_RELEASE);
     cf__was_used = 1;
+    return CF_OK;
 }
 
 /* With the lock. */
@@ -99,33 +104,34 @@ static int use_host(void)
     if (in_use(&host))
         return CF_OK;
     int status = cf__pool_configure();
-    if (status == CF_OK)
-        use(&host, &cf__driver_host);
-    return status;
+    return status == CF_OK ? use(&host, &cf__driver_host) : status;
 }
 
 static void log_cuda(void)
 {
     int version = 0;
+    if (!__atomic_load_n(&cf__logging, __ATOMIC_RELAXED))
+        return;
     if (cuda.driver->cuDriverGetVersion(&version) == CUDA_SUCCESS)
         cf__log(CF_LOG_INFO, "the NVIDIA driver, for CUDA %d.%d, with %d GPUs", version / 1000, version % 1000 / 10,
                 cuda.count);
 }
 
-/* With the lock: CF_OK, 1 where there is no GPU, else a status; `no_cuda` says why. */
+/* With the lock: CF_OK, 1 where there is no GPU, else a status; `no_cuda` says why, or where it is empty the detail. */
 static int use_cuda(void)
 {
     if (in_use(&cuda))
         return CF_OK;
     cf__fork_watch(1); /* before the driver is there: a fork may come in between */
+    no_cuda[0] = 0;
     int status = cf__driver_cuda(&cuda_table, no_cuda, sizeof no_cuda);
-    if (status != CF_OK) {
+    if (status == CF_OK)
+        status = use(&cuda, &cuda_table);
+    if (status == CF_OK)
+        log_cuda();
+    else
         cf__fork_watch(0);
-        return status;
-    }
-    use(&cuda, &cuda_table);
-    log_cuda();
-    return CF_OK;
+    return status;
 }
 
 /* With the lock, before a driver is first used: the environment. What CF_DRIVER asks for; USE_HOST too where the library was built without GPU code. */
@@ -152,6 +158,8 @@ static int choose(const char *function, enum choice *choice)
         if (cf__is_forked())
             return cf__fail_fork(function);
         status = use_cuda();
+        if (status < 0 && !*no_cuda)
+            return status;
         if (status < 0)
             return cf__fail(status, "the GPU cannot be used: %s; CF_DRIVER=host runs on the CPU", no_cuda);
         if (status > 0 && *choice == USE_CUDA)
@@ -215,7 +223,7 @@ static int ensure_cuda(const char *why)
         status = cf__fail(CF_ENODEV, "%s: %s", why,
                           CF_CONFIG_CUDA ? "CF_DRIVER=host keeps this process on the CPU"
                                          : "this library was configured for the CPU alone");
-    else if (status == CF_OK && (status = use_cuda()) != CF_OK)
+    else if (status == CF_OK && (status = use_cuda()) != CF_OK && *no_cuda)
         status = cf__fail(status > 0 ? CF_ENODEV : status, "%s: %s", why, no_cuda);
     pthread_mutex_unlock(&lock);
     return status;
@@ -316,16 +324,21 @@ int cf__device(const char *function, int device, const struct cf__driver **drive
                                   : cf__fail_driver(*driver, result, "cuDeviceGet", "%s: device %d", function, device);
 }
 
+/* The thread's own, where it has one. */
+static int get_current(const struct cf__driver *driver, CUcontext *context)
+{
+    CUresult result = driver->cuCtxGetCurrent(context);
+    return result == CUDA_SUCCESS ? CF_OK : cf__fail_driver(driver, result, "cuCtxGetCurrent", "entering a context");
+}
+
 static int make_current(struct cf__place *place)
 {
     CUcontext current = NULL;
-    CUresult result = place->driver->cuCtxGetCurrent(&current);
-    if (result != CUDA_SUCCESS)
-        return cf__fail_driver(place->driver, result, "cuCtxGetCurrent", "entering a context");
+    int status = get_current(place->driver, &current);
     place->pushed = 0;
-    if (current == place->context)
-        return CF_OK;
-    result = place->driver->cuCtxPushCurrent(place->context);
+    if (status != CF_OK || current == place->context)
+        return status;
+    CUresult result = place->driver->cuCtxPushCurrent(place->context);
     if (result != CUDA_SUCCESS)
         return cf__fail_driver(place->driver, result, "cuCtxPushCurrent", "entering a context");
     place->pushed = 1;
@@ -359,8 +372,11 @@ static int enter_thread_device(struct cf__place *place, const char *function)
         return status;
     place->driver = in_use(backend);
     place->pushed = 0;
-    if (backend == &cuda && place->driver->cuCtxGetCurrent(&place->context) == CUDA_SUCCESS && place->context)
-        return CF_OK;
+    if (backend == &cuda) {
+        status = get_current(place->driver, &place->context);
+        if (status != CF_OK || place->context)
+            return status;
+    }
     return enter_device(place, backend, 0);
 }
 
@@ -415,7 +431,7 @@ int cf__enter_context(struct cf__place *place, const struct cf__driver *driver, 
     int status = CF_OK;
     if (context)
         status = make_current(place);
-    else if (driver->cuCtxGetCurrent(&place->context) != CUDA_SUCCESS || !place->context)
+    else if ((status = get_current(driver, &place->context)) == CF_OK && !place->context)
         status = enter_started(place, driver->is_host ? &host : &cuda);
     return status == CF_OK ? check_lost(place, "entering a context") : status;
 }

@@ -132,3 +132,15 @@ int cf__fail_driver(const struct cf__driver *driver, CUresult result, const char
     cf__log(CF_LOG_ERROR, "%s", detail);
     return status;
 }
+
+void cf__error_save(struct cf__error *error)
+{
+    snprintf(error->detail, sizeof error->detail, "%s", detail);
+    error->result = driver_result;
+}
+
+void cf__error_restore(const struct cf__error *error)
+{
+    snprintf(detail, sizeof detail, "%s", error->detail);
+    driver_result = error->result;
+}

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "internal.h"
+#include "trace.h"
 
 /* The driver does not work in a child of a process that has used it, and neither says so nor always fails. The word that
  * calls on a GPU look at lies in a page that the kernel wipes for a child, also one that no handler hears of, as of
@@ -78,14 +79,20 @@ static const struct {
     void (*lock)(void), (*unlock)(void), (*forget)(void);
 } locks[] = {
     {cf__device_lock, cf__device_unlock, NULL},
+    {cf__machine_lock, cf__machine_unlock, NULL},
     {cf__image_lock, cf__image_unlock, NULL},
+    {cf__stage_lock, cf__stage_unlock, NULL},
     {cf__contexts_lock, cf__contexts_unlock, NULL},
     {cf__capture_lock, cf__capture_unlock, NULL},
     {cf__handles_lock, cf__handles_unlock, NULL},
     {cf__host_lock, cf__host_unlock, NULL},
+    {cf__machine_lock, cf__machine_unlock, NULL},
+    {cf__stage_lock, cf__stage_unlock, NULL},
     {cf__pool_lock, cf__pool_unlock, cf__pool_forget},
     {cf__running_lock, cf__running_unlock, cf__running_forget_threads},
+    {cf__trace_lock, cf__trace_unlock, cf__trace_forget},
     {cf__log_lock, cf__log_unlock, NULL},
+    {cf__trace_lock, cf__trace_unlock, cf__trace_forget},
 };
 enum { LOCKS = sizeof locks / sizeof *locks };
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "internal.h"
+#include "trace.h"
 
 /* What is loaded: a kernel or a symbol, by what both have. */
 struct item {
@@ -79,15 +80,20 @@ static int check_device(const char *function, const cf_image *image, const struc
 {
     int version = 0, major = 0, minor = 0;
     CUdevice device;
+    const char *call = "cuDriverGetVersion";
     CUresult result = driver->cuDriverGetVersion(&version);
-    if (result == CUDA_SUCCESS)
+    if (result == CUDA_SUCCESS) {
+        call = "cuCtxGetDevice";
         result = driver->cuCtxGetDevice(&device);
-    if (result == CUDA_SUCCESS)
+    }
+    if (result == CUDA_SUCCESS) {
+        call = "cuDeviceGetAttribute";
         result = driver->cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
+    }
     if (result == CUDA_SUCCESS)
         result = driver->cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
     if (result != CUDA_SUCCESS)
-        return cf__fail_driver(driver, result, "cuDeviceGetAttribute", "%s: asking for the device", function);
+        return cf__fail_driver(driver, result, call, "%s: asking for the device", function);
     if ((uint32_t)version / 1000 < image->toolkit / 1000)
         return cf__fail(CF_EDRIVER,
                         "%s: its image is of CUDA %u.%u and the driver is for CUDA %d.%d; update the driver, or build "
@@ -144,6 +150,9 @@ static int check_parameters(const cf_kernel *kernel, const struct cf__driver *dr
         const cf_param *param = &kernel->params[i];
         size_t offset, size = 0, expected = param_size(param);
         CUresult result = driver->cuKernelGetParamInfo(handle, i, &offset, &size);
+        if (result != CUDA_SUCCESS && result != CUDA_ERROR_INVALID_VALUE)
+            return cf__fail_driver(driver, result, "cuKernelGetParamInfo", "%s: asking for %s", kernel->function,
+                                   param->name);
         if (result != CUDA_SUCCESS)
             return cf__fail(CF_EIMAGE, "%s: its image does not know %s, parameter %" PRIu32 " of its descriptor",
                             kernel->function, param->name, i);
@@ -253,7 +262,11 @@ static int add(const struct item *item, const struct cf__driver *driver, unsigne
     struct cf__loaded *again = spare(state), *node = again ? again : malloc(sizeof *node);
     if (!node)
         return cf__fail(CF_ENOMEM, "%s: no memory to load it", item->function);
+    int64_t began = cf__trace_begin();
     int status = load(item, driver, &made);
+    cf__trace_end(began, "load", item->function, NULL);
+    if (status == CF_OK && item->kernel)
+        cf__trace_kernel(made.function, item->kernel);
     *loaded = node;
     if (status != CF_OK) {
         if (!again)

@@ -3,8 +3,8 @@
 
 #include "internal.h"
 
-/* The devices' own pools stay as they are: other libraries in the process may have set them up. Pools are made without a
- * lock, so that fork has none to mind: of two threads that make one at once, one gives its own back. */
+/* The devices' own pools stay as they are: other libraries in the process may have set them up. Pools are made
+ * without a lock, so that fork has none to mind: of two threads that make one at once, one gives its own back. */
 struct pool {
     CUmemoryPool handle; /* NULL until its first use; atomic */
     int is_absent;       /* the device has none; atomic */

@@ -1,8 +1,8 @@
 /* peer.c - GPUs that reach each other's memory. */
 #include "internal.h"
 
-/* Which GPUs cf_peer_enable() lets reach a GPU, a bit for each; and where the library did that, and not another one in the
- * process, whose doing stays. Atomic. */
+/* Which GPUs cf_peer_enable() lets reach a GPU, a bit for each; and where the library did that, and not another one
+ * in the process, whose doing stays. Atomic. */
 static uint64_t reaches[CF__MAX_DEVICES], ours[CF__MAX_DEVICES];
 
 int cf__peer_enabled(int device, int peer)

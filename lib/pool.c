@@ -1,12 +1,13 @@
-/* pool.c - the worker threads that run kernels on the CPU.
+/* pool.c - the worker threads that run kernels on the CPU, search arrays and fill the buffers of copies.
  *
- * A launch is a job: blocks are handed out in chunks from one counter to the launching thread and to every worker that
- * is free. The launching thread always takes part, so that a job ends even where no worker could be started. */
+ * A job is a number of pieces: they are handed out in chunks from one counter to the thread that has the job and to every
+ * worker that is free. That thread always takes part, so that a job ends even where no worker could be started. */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "internal.h"
@@ -20,32 +21,59 @@
 
 #define MAX_THREADS 1024
 
+/* How long a thread looks for work, or for the end of it, before it sleeps: jobs follow one another within a call, and to wake
+ * a thread takes as long as this. */
+#define SPIN_NS 15000
+
 struct job {
-    cf_host_body *body;
-    const cf_host_launch *launch;
-    uint64_t blocks, chunk;
-    uint64_t next; /* first block not yet handed out; atomic */
-    int workers;   /* workers that are inside; under the lock, like what follows */
+    cf__pool_body *body;
+    void *data;
+    uint64_t count, chunk;
+    uint64_t next; /* first piece not yet handed out; atomic */
+    int workers;   /* workers that are inside; written under the lock, like what follows */
     struct job *later;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t work = PTHREAD_COND_INITIALIZER; /* there is a job, or the end */
 static pthread_cond_t done = PTHREAD_COND_INITIALIZER; /* a worker has left a job */
-static struct job *jobs;                               /* with blocks left to hand out, oldest first */
+static struct job *jobs;                               /* with pieces left to hand out, oldest first */
+static int job_count;                                  /* of those; read without the lock */
+static int sleeping;                                   /* workers that wait for work */
 static pthread_t threads[MAX_THREADS];
 static int thread_count;
-static int thread_target = 1; /* with the launching one */
+static int thread_target = 1; /* with the one that has the job */
+static int is_configured;     /* the target is that of the environment; atomic */
+static int may_spin;          /* each thread can have a processor of its own */
 static int started;           /* the threads were started, or the attempt was made */
 static int stopping;
 
 static void run_chunks(struct job *job)
 {
     uint64_t begin;
-    while ((begin = __atomic_fetch_add(&job->next, job->chunk, __ATOMIC_RELAXED)) < job->blocks) {
-        uint64_t end = job->blocks - begin < job->chunk ? job->blocks : begin + job->chunk;
-        job->body(job->launch, begin, end);
+    while ((begin = __atomic_fetch_add(&job->next, job->chunk, __ATOMIC_RELAXED)) < job->count) {
+        uint64_t end = job->count - begin < job->chunk ? job->count : begin + job->chunk;
+        job->body(job->data, begin, end);
     }
+}
+
+/* Looks at a number for a short time, until it is 0 or is not. */
+static void spin(const int *number, int until_zero)
+{
+    struct timespec start, now;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    do {
+        for (int i = 0; i < 8; i++) {
+            if ((__atomic_load_n(number, __ATOMIC_RELAXED) == 0) == until_zero)
+                return;
+#if defined __x86_64__
+            __builtin_ia32_pause();
+#elif defined __aarch64__
+            __asm__ volatile("yield");
+#endif
+        }
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    } while ((now.tv_sec - start.tv_sec) * 1000000000 + (now.tv_nsec - start.tv_nsec) < SPIN_NS);
 }
 
 /* With the lock: takes a job off the list, where it may no longer stand. */
@@ -54,8 +82,23 @@ static void take_off(struct job *job)
     for (struct job **link = &jobs; *link; link = &(*link)->later)
         if (*link == job) {
             *link = job->later;
+            __atomic_store_n(&job_count, job_count - 1, __ATOMIC_RELAXED);
             return;
         }
+}
+
+/* With the lock, which is given away meanwhile. */
+static void wait_for_work(void)
+{
+    if (may_spin) {
+        pthread_mutex_unlock(&lock);
+        spin(&job_count, 0);
+        pthread_mutex_lock(&lock);
+    }
+    sleeping++;
+    while (!jobs && !stopping)
+        pthread_cond_wait(&work, &lock);
+    sleeping--;
 }
 
 static void *worker(void *unused)
@@ -63,18 +106,19 @@ static void *worker(void *unused)
     (void)unused;
     pthread_mutex_lock(&lock);
     for (;;) {
-        while (!jobs && !stopping)
-            pthread_cond_wait(&work, &lock);
+        if (!jobs && !stopping)
+            wait_for_work();
         if (stopping)
             break;
         struct job *job = jobs;
-        job->workers++;
+        __atomic_store_n(&job->workers, job->workers + 1, __ATOMIC_RELAXED);
         pthread_mutex_unlock(&lock);
         run_chunks(job);
         pthread_mutex_lock(&lock);
         take_off(job);
-        job->workers--;
-        pthread_cond_broadcast(&done);
+        __atomic_store_n(&job->workers, job->workers - 1, __ATOMIC_RELAXED);
+        if (!job->workers)
+            pthread_cond_broadcast(&done);
     }
     pthread_mutex_unlock(&lock);
     return NULL;
@@ -84,7 +128,10 @@ static void *worker(void *unused)
 int cf__pool_configure(void)
 {
     const char *text = getenv("CF_THREADS");
-    int count;
+    cpu_set_t set;
+    /* Fails where the machine may have more processors than the set holds. */
+    int processors = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : (int)sysconf(_SC_NPROCESSORS_ONLN);
+    int count = processors < 1 ? 1 : processors > MAX_THREADS ? MAX_THREADS : processors;
     if (text && *text) {
         char *end;
         errno = 0;
@@ -92,16 +139,18 @@ int cf__pool_configure(void)
         if (errno || *end || value < 1 || value > MAX_THREADS)
             return cf__fail(CF_EINVAL, "CF_THREADS=%s: it is a number from 1 to %d", text, MAX_THREADS);
         count = (int)value;
-    } else {
-        cpu_set_t set;
-        /* Fails where the machine may have more processors than the set holds. */
-        count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : (int)sysconf(_SC_NPROCESSORS_ONLN);
-        count = count < 1 ? 1 : count > MAX_THREADS ? MAX_THREADS : count;
     }
     pthread_mutex_lock(&lock);
     thread_target = count;
+    may_spin = count > 1 && count <= processors;
     pthread_mutex_unlock(&lock);
+    __atomic_store_n(&is_configured, 1, __ATOMIC_RELEASE);
     return CF_OK;
+}
+
+int cf__pool_ready(void)
+{
+    return __atomic_load_n(&is_configured, __ATOMIC_ACQUIRE) ? CF_OK : cf__pool_configure();
 }
 
 int cf__pool_size(void)
@@ -125,6 +174,7 @@ void cf__pool_unlock(void)
 void cf__pool_forget(void)
 {
     jobs = NULL;
+    job_count = sleeping = 0;
     thread_count = 0;
     started = 0;
     pthread_cond_init(&work, NULL);
@@ -143,33 +193,81 @@ static void start(void)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-void cf__pool_run(cf_host_body *body, const cf_host_launch *launch)
+/* With the lock: as many workers as can have a chunk, where they sleep. */
+static void wake(const struct job *job)
 {
-    uint64_t blocks = (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z;
-    uint64_t block_threads = (uint64_t)launch->block.x * launch->block.y * launch->block.z;
-    if (blocks <= 1 || blocks < SMALL_LAUNCH / block_threads) {
-        body(launch, 0, blocks);
-        return;
-    }
-    pthread_mutex_lock(&lock);
-    if (!started)
-        start();
-    uint64_t chunk = blocks / 16 / (uint64_t)(thread_count + 1), smallest = (CHUNK + block_threads - 1) / block_threads;
-    struct job job = {.body = body, .launch = launch, .blocks = blocks, .chunk = chunk > smallest ? chunk : smallest};
+    uint64_t chunks = job->count / job->chunk + (job->count % job->chunk != 0);
+    if (chunks > (uint64_t)sleeping)
+        pthread_cond_broadcast(&work);
+    else
+        for (uint64_t i = 1; i < chunks; i++)
+            pthread_cond_signal(&work);
+}
+
+static void add(struct job *job)
+{
     struct job **last = &jobs;
     while (*last)
         last = &(*last)->later;
-    *last = &job;
-    pthread_cond_broadcast(&work);
+    *last = job;
+    __atomic_store_n(&job_count, job_count + 1, __ATOMIC_RELAXED);
+    wake(job);
+}
+
+void cf__pool_for(cf__pool_body *body, void *data, uint64_t count, uint64_t chunk)
+{
+    if (count <= chunk) {
+        if (count)
+            body(data, 0, count);
+        return;
+    }
+    struct job job = {.body = body, .data = data, .count = count, .chunk = chunk};
+    pthread_mutex_lock(&lock);
+    if (!started)
+        start();
+    add(&job);
+    int spins = may_spin;
     pthread_mutex_unlock(&lock);
 
     run_chunks(&job);
 
+    if (spins)
+        spin(&job.workers, 1);
     pthread_mutex_lock(&lock);
     take_off(&job);
     while (job.workers)
         pthread_cond_wait(&done, &lock);
     pthread_mutex_unlock(&lock);
+}
+
+struct launch {
+    cf_host_body *body;
+    const cf_host_launch *launch;
+};
+
+static void run_blocks(void *data, uint64_t begin, uint64_t end)
+{
+    const struct launch *launch = data;
+    launch->body(launch->launch, begin, end);
+}
+
+int cf__pool_is_small(uint64_t blocks, uint64_t block_threads)
+{
+    return blocks <= 1 || blocks < SMALL_LAUNCH / block_threads;
+}
+
+void cf__pool_run(cf_host_body *body, const cf_host_launch *launch)
+{
+    uint64_t blocks = (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z;
+    uint64_t block_threads = (uint64_t)launch->block.x * launch->block.y * launch->block.z;
+    if (cf__pool_is_small(blocks, block_threads)) {
+        body(launch, 0, blocks);
+        return;
+    }
+    uint64_t chunk = blocks / 16 / (uint64_t)cf__pool_size();
+    uint64_t smallest = (CHUNK + block_threads - 1) / block_threads;
+    struct launch data = {body, launch};
+    cf__pool_for(run_blocks, &data, blocks, chunk > smallest ? chunk : smallest);
 }
 
 void cf__pool_stop(void)
@@ -184,4 +282,5 @@ void cf__pool_stop(void)
     pthread_mutex_lock(&lock);
     thread_count = started = stopping = 0;
     pthread_mutex_unlock(&lock);
+    __atomic_store_n(&is_configured, 0, __ATOMIC_RELEASE);
 }

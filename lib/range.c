@@ -7,20 +7,6 @@
 
 #include "internal.h"
 
-/* A check of one call. */
-struct range {
-    const cf_kernel *kernel;
-    const cf_check *check;
-    const cf_param *param; /* the array */
-    void *const *args;
-    const struct cf__place *place;
-    const struct cf__section *section;
-    char *first; /* the first element, on the device */
-    /* The bounds as the elements' type has them, both included. Narrow types read the low bytes, which stand first on
-     * every machine that CUDA runs on. */
-    uint64_t lower, upper;
-};
-
 /* ---- Bounds ---- */
 
 static int is_signed(cf_type type)
@@ -29,7 +15,7 @@ static int is_signed(cf_type type)
 }
 
 /* A bound of the annotation as an inclusive one, where there is one. */
-static int bound(const struct range *range, int is_upper, int64_t *value)
+static int bound(const struct cf__range *range, int is_upper, int64_t *value)
 {
     const cf_check *check = range->check;
     const cf_expr *expr = is_upper ? &check->upper : &check->lower;
@@ -44,12 +30,13 @@ static int bound(const struct range *range, int is_upper, int64_t *value)
 }
 
 /* Both, cut to what the elements' type can hold. */
-static int bounds(struct range *range)
+static int bounds(struct cf__range *range)
 {
-    unsigned int bits = 8 * (unsigned int)cf_type_size(range->param->type);
+    cf_type type = range->kernel->params[range->check->array].type;
+    unsigned int bits = 8 * (unsigned int)cf_type_size(type);
     int64_t smallest = 0, lower = INT64_MIN, upper = INT64_MAX;
     uint64_t largest = UINT64_MAX >> (64 - bits);
-    if (is_signed(range->param->type)) {
+    if (is_signed(type)) {
         largest >>= 1;
         smallest = -(int64_t)largest - 1;
     }
@@ -59,7 +46,8 @@ static int bounds(struct range *range)
     int is_above = lower > 0 && (uint64_t)lower > largest, is_below = upper < smallest;
     range->lower = (uint64_t)(lower < smallest ? smallest : lower);
     range->upper = !range->check->upper.ops || (upper > 0 && (uint64_t)upper > largest) ? largest : (uint64_t)upper;
-    if (is_above || is_below) { /* no value is inside */
+    range->is_none = is_above || is_below || lower > upper;
+    if (range->is_none) {
         range->lower = 1;
         range->upper = 0;
     }
@@ -69,7 +57,7 @@ static int bounds(struct range *range)
 /* ---- Messages ---- */
 
 /* Writes "[0, 100)", as the annotation has it; "[0, inf)" where a bound is absent. */
-static void describe_range(const struct range *range, char *text, size_t size)
+static void describe_range(const struct cf__range *range, char *text, size_t size)
 {
     const cf_check *check = range->check;
     int64_t value;
@@ -99,18 +87,22 @@ static size_t describe_index(const struct cf__section *section, uint64_t number,
     return offset;
 }
 
-/* `number` counts the section's elements row by row. */
-static int report(const struct range *range, uint64_t number)
+int cf__range_report(const struct cf__range *range, const struct cf__place *place)
 {
-    const char *function = range->kernel->function, *name = range->param->name;
-    cf_type type = range->param->type;
+    const cf_param *param = &range->kernel->params[range->check->array];
+    const char *function = range->kernel->function, *name = param->name;
+    cf_type type = param->type;
     char index[24 * CF_ARRAY_DIMS], limits[64], value[24];
     uint64_t element = 0;
     int64_t integer = 0;
-    const char *at = range->first + describe_index(range->section, number, index, sizeof index);
-    CUresult result = range->place->driver->cuMemcpy((uintptr_t)&element, (uintptr_t)at, cf_type_size(type));
-    if (result != CUDA_SUCCESS)
-        return cf__fail_driver(range->place->driver, result, "cuMemcpy", "%s: reading %s%s", function, name, index);
+    const char *at = range->first + describe_index(range->section, range->found, index, sizeof index);
+    if (range->is_host)
+        memcpy(&element, at, cf_type_size(type));
+    else {
+        CUresult result = place->driver->cuMemcpy((uintptr_t)&element, (uintptr_t)at, cf_type_size(type));
+        if (result != CUDA_SUCCESS)
+            return cf__fail_driver(place->driver, result, "cuMemcpy", "%s: reading %s%s", function, name, index);
+    }
     if (cf__integer(type, &element, &integer) == CF_OK)
         snprintf(value, sizeof value, "%" PRId64, integer);
     else
@@ -119,46 +111,95 @@ static int report(const struct range *range, uint64_t number)
     return cf__fail(CF_ERANGE, "%s: %s%s = %s is outside %s", function, name, index, value, limits);
 }
 
-/* ---- The search ---- */
+/* ---- The search in host memory ---- */
 
-/* What the cells hold where no element is outside: each byte of it is the same, and no array has as many elements. */
-#define NONE_BYTE 0x7f
-#define NONE ((uint64_t)0x7f7f7f7f7f7f7f7f)
+/* Elements that are looked at before a branch: the compiler makes vectors of them. */
+#define BLOCK 64
 
-/* Launches the search of every slice, each with a cell of its own. */
-static int search(const struct range *range, const struct cf__rows *rows, size_t element, CUdeviceptr cells)
-{
-    const cf_kernel *scan = range->check->scan;
-    int64_t length = (int64_t)(rows->length / element), count = (int64_t)rows->rows;
-    int64_t pitch = (int64_t)(rows->pitch / element);
-    void *slice = range->first, *cell = (void *)(uintptr_t)cells;
-    uint64_t lower = range->lower, upper = range->upper;
-    void *const args[] = {&slice, &lower, &upper, &cell, &length, &count, &pitch};
-    struct cf__size size;
-    int status = cf__size(scan, range->place, args, &size);
-    for (size_t i = 0; status == CF_OK && i < rows->slices; i++) {
-        slice = range->first + cf__slice(rows, i);
-        cell = (void *)(uintptr_t)(cells + i * sizeof(int64_t));
-        status = cf__launch(scan, &size, range->place, NULL, args);
+/* The number of the first element outside, or CF__NONE. Both signs are one: distances from the lower bound are compared. */
+#define DEFINE_FIND(type)                                                                             \
+    static uint64_t find_##type(const void *elements, uint64_t count, uint64_t lower, uint64_t upper) \
+    {                                                                                                 \
+        const type *x = elements;                                                                     \
+        type low = (type)lower, width = (type)((type)upper - low);                                    \
+        uint64_t i = 0;                                                                               \
+        for (; count - i >= BLOCK; i += BLOCK) {                                                      \
+            type outside = 0;                                                                         \
+            for (int j = 0; j < BLOCK; j++)                                                           \
+                outside |= (type) - ((type)(x[i + (uint64_t)j] - low) > width);                       \
+            if (outside)                                                                              \
+                break;                                                                                \
+        }                                                                                             \
+        for (; i < count; i++)                                                                        \
+            if ((type)(x[i] - low) > width)                                                           \
+                return i;                                                                             \
+        return CF__NONE;                                                                              \
     }
-    return status;
+DEFINE_FIND(uint8_t)
+DEFINE_FIND(uint16_t)
+DEFINE_FIND(uint32_t)
+DEFINE_FIND(uint64_t)
+
+static uint64_t find(const struct cf__range *range, const void *elements, uint64_t count)
+{
+    if (range->is_none)
+        return count ? 0 : CF__NONE;
+    switch (range->element) {
+    case 1:
+        return find_uint8_t(elements, count, range->lower, range->upper);
+    case 2:
+        return find_uint16_t(elements, count, range->lower, range->upper);
+    case 4:
+        return find_uint32_t(elements, count, range->lower, range->upper);
+    default:
+        return find_uint64_t(elements, count, range->lower, range->upper);
+    }
 }
 
-/* The first cell that holds an element, as the number of the element; NONE. */
-static uint64_t first_of(const uint64_t cells[], size_t slices, uint64_t per_slice)
+void cf__range_look(struct cf__range *range, const void *elements, uint64_t number, uint64_t count)
 {
-    for (size_t i = 0; i < slices; i++)
-        if (cells[i] != NONE)
-            return i * per_slice + cells[i];
-    return NONE;
+    uint64_t first = find(range, elements, count), lowest = __atomic_load_n(&range->found, __ATOMIC_RELAXED);
+    if (first == CF__NONE)
+        return;
+    first += number;
+    while (first < lowest &&
+           !__atomic_compare_exchange_n(&range->found, &lowest, first, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
 }
+
+/* Elements `begin` to `end` - 1, counted row by row. */
+static void look_at(void *data, uint64_t begin, uint64_t end)
+{
+    struct cf__range *range = data;
+    const struct cf__rows *rows = &range->rows;
+    uint64_t length = rows->length / range->element;
+    while (begin < end && begin < __atomic_load_n(&range->found, __ATOMIC_RELAXED)) {
+        uint64_t row = begin / length, in_row = begin % length;
+        uint64_t count = length - in_row < end - begin ? length - in_row : end - begin;
+        const char *at = range->first + cf__slice(rows, row / rows->rows) + row % rows->rows * rows->pitch;
+        cf__range_look(range, at + in_row * range->element, begin, count);
+        begin += count;
+    }
+}
+
+/* Elements to a piece, at least: looking at them takes longer than waking a thread. */
+#define PIECE 65536
+
+void cf__range_search(struct cf__range *range)
+{
+    uint64_t count = (uint64_t)range->section->count;
+    uint64_t piece = count / 4 / (uint64_t)cf__pool_size();
+    cf__pool_for(look_at, range, count, piece > PIECE ? piece : PIECE);
+}
+
+/* ---- The search on a device ---- */
 
 /* kernels/outside.cu has two searches: of one row, and of rows that a pitch is between. */
 enum { PARAMS_OF_ROW = 5, PARAMS_OF_ROWS = 7 };
 
-static void slices_of(const struct range *range, struct cf__rows *rows)
+static void slices_of(struct cf__range *range)
 {
-    cf__rows(range->section, range->param->bytes, rows);
+    struct cf__rows *rows = &range->rows;
     if (range->check->scan->nparams >= PARAMS_OF_ROWS || rows->rows == 1)
         return;
     rows->extents[rows->nouter] = rows->rows;
@@ -167,41 +208,98 @@ static void slices_of(const struct range *range, struct cf__rows *rows)
     rows->rows = 1;
 }
 
-int cf__check_range(const cf_kernel *kernel, const cf_check *check, void *const args[], const struct cf__place *place,
-                    const struct cf__section *section, void *first)
-{
-    struct range range = {kernel, check, &kernel->params[check->array], args, place, section, first, 0, 0};
-    int status = bounds(&range);
-    if (status != CF_OK || section->count == 0)
-        return status;
+/* Cells that the searches of a call fill, and those of them whose search has been launched. */
+struct search {
+    const struct cf__place *place;
+    uint64_t *cells;
+    size_t used;
+    struct { /* the first cell of a run, whose search it is, and from which slice */
+        struct cf__range *range;
+        size_t cell, slice;
+    } runs[CF__CELLS];
+    size_t run_count;
+};
 
-    const struct cf__driver *driver = place->driver;
-    struct cf__rows rows;
-    slices_of(&range, &rows);
-    uint64_t one, *found = &one, number = NONE;
-    size_t bytes = rows.slices * sizeof *found;
-    if (rows.slices > 1 && !(found = malloc(bytes)))
-        return cf__fail(CF_ENOMEM, "%s: no memory to check %s", kernel->function, range.param->name);
-    CUdeviceptr cells = 0;
-    const char *function = "cuMemAlloc";
-    CUresult result = driver->cuMemAlloc(&cells, bytes);
-    if (result == CUDA_SUCCESS) {
-        function = "cuMemsetD8Async";
-        result = driver->cuMemsetD8Async(cells, NONE_BYTE, bytes, NULL);
+/* Launches the search of one slice. */
+static int launch(const struct cf__range *range, const struct cf__place *place, size_t number, uint64_t *cell)
+{
+    const struct cf__rows *rows = &range->rows;
+    int64_t length = (int64_t)(rows->length / range->element), count = (int64_t)rows->rows;
+    int64_t pitch = (int64_t)(rows->pitch / range->element);
+    const void *slice = range->first + cf__slice(rows, number);
+    uint64_t lower = range->lower, upper = range->upper;
+    void *const args[] = {&slice, &lower, &upper, &cell, &length, &count, &pitch};
+    struct cf__size size;
+    int status = cf__size(range->check->scan, place, args, &size);
+    return status == CF_OK ? cf__launch(range->check->scan, &size, place, NULL, args) : status;
+}
+
+/* Waits for what was launched, and notes what was found; the cells are free again. */
+static int collect(struct search *search)
+{
+    CUresult result = search->place->driver->cuStreamSynchronize(NULL);
+    if (result != CUDA_SUCCESS) {
+        const struct cf__range *range = search->runs[0].range;
+        return cf__fail_driver(search->place->driver, result, "cuStreamSynchronize", "%s: checking %s",
+                               range->kernel->function, range->check->text);
     }
-    if (result == CUDA_SUCCESS)
-        status = search(&range, &rows, range.param->bytes, cells);
-    if (result == CUDA_SUCCESS && status == CF_OK) {
-        function = "cuMemcpy";
-        result = driver->cuMemcpy((uintptr_t)found, cells, bytes);
+    for (size_t r = 0; r < search->run_count; r++) {
+        struct cf__range *range = search->runs[r].range;
+        uint64_t per_slice = range->rows.length / range->element * range->rows.rows;
+        size_t end = r + 1 < search->run_count ? search->runs[r + 1].cell : search->used;
+        for (size_t c = search->runs[r].cell; c < end && range->found == CF__NONE; c++)
+            if (search->cells[c] != CF__NONE)
+                range->found = (search->runs[r].slice + c - search->runs[r].cell) * per_slice + search->cells[c];
     }
-    if (result != CUDA_SUCCESS)
-        status = cf__fail_driver(driver, result, function, "%s: checking %s", kernel->function, check->text);
-    else if (status == CF_OK)
-        number = first_of(found, rows.slices, rows.length / range.param->bytes * rows.rows);
-    if (cells)
-        (void)driver->cuMemFree(cells);
-    if (found != &one)
-        free(found);
-    return status == CF_OK && number != NONE ? report(&range, number) : status;
+    search->used = search->run_count = 0;
+    return CF_OK;
+}
+
+/* Launches the search of every slice, each with a cell of its own. */
+static int launch_all(struct search *search, struct cf__range *range)
+{
+    int status = CF_OK;
+    slices_of(range);
+    for (size_t i = 0; status == CF_OK && i < range->rows.slices && range->found == CF__NONE; i++) {
+        if (search->used == CF__CELLS && (status = collect(search)) != CF_OK)
+            break;
+        if (i == 0 || search->run_count == 0) {
+            search->runs[search->run_count].range = range;
+            search->runs[search->run_count].cell = search->used;
+            search->runs[search->run_count++].slice = i;
+        }
+        uint64_t *cell = &search->cells[search->used++];
+        *cell = CF__NONE;
+        status = launch(range, search->place, i, cell);
+    }
+    return status;
+}
+
+int cf__range_search_device(struct cf__range ranges[], size_t count, const struct cf__place *place)
+{
+    struct search search = {.place = place};
+    int status = cf__cells_take(place, ranges[0].kernel->function, &search.cells);
+    if (status != CF_OK)
+        return status;
+    for (size_t i = 0; i < count && status == CF_OK; i++)
+        if (!ranges[i].is_host)
+            status = launch_all(&search, &ranges[i]);
+    if (status == CF_OK)
+        status = collect(&search);
+    else if (search.used) /* nothing may write to the cells any more */
+        (void)place->driver->cuStreamSynchronize(NULL);
+    cf__cells_give(place, search.cells);
+    return status;
+}
+
+/* ---- */
+
+int cf__range_begin(struct cf__range *range, const cf_kernel *kernel, const cf_check *check, void *const args[],
+                    const struct cf__section *section)
+{
+    *range = (struct cf__range){.kernel = kernel, .check = check, .args = args, .section = section, .found = CF__NONE};
+    range->element = kernel->params[check->array].bytes;
+    if (section->count)
+        cf__rows(section, range->element, &range->rows);
+    return bounds(range);
 }

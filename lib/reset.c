@@ -142,6 +142,11 @@ int cf_device_reset(int device)
         return cf__fail(CF_EINVAL, "cf_device_reset: called from the callback of cf_set_log()");
     if (device == CF_HOST) {
         CUresult result = reset.driver->cuDevicePrimaryCtxReset(reset.handle);
+        CUcontext context;
+        if (result == CUDA_SUCCESS && reset.driver->cuDevicePrimaryCtxRetain(&context, reset.handle) == CUDA_SUCCESS) {
+            cf__captures_forget(context);
+            (void)reset.driver->cuDevicePrimaryCtxRelease(reset.handle);
+        }
         status = result == CUDA_SUCCESS ? CF_OK : failure(&reset, result, "cuDevicePrimaryCtxReset");
     } else {
         cf__device_lock();

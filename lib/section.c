@@ -101,9 +101,28 @@ static int evaluate(const cf_kernel *kernel, const cf_param *param, uint32_t d, 
     return CF_OK;
 }
 
+/* What most arrays are: one dimension from 0 on. 0 where it is not, or where something is wrong with it. */
+static int is_plain(const cf_kernel *kernel, const cf_param *param, void *const args[], struct cf__section *section)
+{
+    int64_t count, span;
+    if (param->ndims != 1 || (param->lowers && param->lowers[0].ops) ||
+        cf__evaluate(kernel, &param->extents[0], args, &count) != CF_OK || count < 0 ||
+        __builtin_mul_overflow(count, (int64_t)param->bytes, &span))
+        return 0;
+    section->count = section->extents[0] = count;
+    section->offset = 0;
+    section->span = (size_t)span;
+    section->ndims = 1;
+    section->lowers[0] = 0;
+    section->strides[0] = param->bytes;
+    return 1;
+}
+
 int cf__section(const cf_kernel *kernel, uint32_t i, void *const args[], struct cf__section *section)
 {
     const cf_param *param = &kernel->params[i];
+    if (is_plain(kernel, param, args, section))
+        return CF_OK;
     int64_t stride = param->bytes, count = 1, first = 0, last = 0;
     int overflow = 0, empty = 0;
     if (param->ndims > CF_ARRAY_DIMS)

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "internal.h"
+#include "trace.h"
 
 /* The latest failure is the one that cf_last_error() has the detail of. */
 static void add(int *status, int other)
@@ -20,7 +21,7 @@ static int is_there(const struct cf__context *context)
 static void free_stages(void)
 {
     struct cf__context *context = NULL;
-    while (cf__stages_free && (context = cf__context_next(context)) != NULL) {
+    while ((context = cf__context_next(context)) != NULL) {
         struct cf__place place;
         int is_entered = context->stages && is_there(context) &&
                          cf__enter_context(&place, context->driver, context->handle) == CF_OK;
@@ -35,6 +36,7 @@ static int give_back(void)
 {
     const struct cf__driver *cuda = cf__cuda_in_use();
     int status = CF_OK;
+    cf__trace_close();
     add(&status, cf__peers_disable(cuda));
     free_stages();
     add(&status, cf__mempools_destroy(cuda));
@@ -62,6 +64,7 @@ static int shut_down(void)
         status = give_back();
     cf__captures_forget(NULL);
     cf__contexts_forget();
+    cf__machine_forget();
     cf__handles_forget();
     cf__device_lock();
     add(&status, cf__devices_release(status != CF_OK));

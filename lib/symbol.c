@@ -63,8 +63,8 @@ static int check_value(const cf_symbol *symbol, const struct cf__place *place, c
     return CF_OK;
 }
 
-/* Enqueues the bytes of a small value themselves, a run of equal ones at a time: a graph that the stream is captured into
- * keeps them, and not an address. */
+/* Enqueues the bytes of a small value themselves, a run of equal ones at a time: a graph that the stream is captured
+ * into keeps them, and not an address. */
 static CUresult fill(const struct cf__place *place, char *target, const unsigned char *value, size_t bytes,
                      cf_stream stream)
 {
@@ -105,8 +105,10 @@ static int set(const char *function, cf_stream stream, const cf_symbol *symbol, 
         CUresult result = at_once ? fill(&place, target, value, bytes, stream)
                                   : cf__copy(&place, target, value, bytes, is_async, stream);
         /* Copies within a device return early: wait, so that "done" is true of them too. */
-        if (result == CUDA_SUCCESS && !is_async)
+        if (result == CUDA_SUCCESS && !is_async) {
+            call = "cuStreamSynchronize";
             result = place.driver->cuStreamSynchronize(NULL);
+        }
         if (result != CUDA_SUCCESS)
             status = cf__fail_driver(place.driver, result, call, "%s: %zu bytes", symbol->function, bytes);
     }

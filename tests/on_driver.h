@@ -29,11 +29,31 @@
 #define SANITIZED 0
 #endif
 
+/* What sanitizers are told: to refuse too much memory as malloc() does, and to let a child of a process with threads go on,
+ * where those that the parent has not joined yet are no leak. */
+__attribute__((weak, visibility("default"))) const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+    return "allocator_may_return_null=1";
+}
+
+__attribute__((weak, visibility("default"))) const char *__tsan_default_options(void);
+const char *__tsan_default_options(void)
+{
+    return "allocator_may_return_null=1:die_after_fork=0:report_thread_leaks=0";
+}
+
 /* Whether CF_DRIVER=cuda was asked for. */
 static inline int on_cuda(void)
 {
     const char *driver = getenv("CF_DRIVER");
     return driver && strcmp(driver, "cuda") == 0;
+}
+
+/* Tests of a GPU are not to run on the CPU, unless they say so. */
+__attribute__((constructor)) static inline void stage_host_data(void)
+{
+    (void)setenv("CF_HOST_DATA", "stage", 0);
 }
 
 /* The main function's value. Group set-up and tear-down may be NULL. */

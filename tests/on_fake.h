@@ -52,6 +52,7 @@ static inline void set_environment(const char *fake, const char *const environme
         "FAKE_CUDA", "CF_DRIVER", "CF_THREADS", "CF_CHECK", "CMOCKA_MESSAGE_OUTPUT", "CMOCKA_XML_FILE"};
     for (size_t i = 0; i < sizeof decided_here / sizeof *decided_here; i++)
         unsetenv(decided_here[i]);
+    setenv("CF_HOST_DATA", "stage", 1); /* tests of a GPU are not to run on the CPU */
     /* What else the path holds stays, such as a copy of CMocka; LD_LIBRARY_PATH in the list leaves out the fake alone. */
     static char with[3 * PATH_MAX], without[PATH_MAX];
     const char *others = getenv("LD_LIBRARY_PATH");

@@ -651,10 +651,11 @@ static void shutdown_gives_everything_back(void **state)
         for (int device = 1; device >= CF_HOST; device--) {
             assert_ok(cf_device_use(device));
             assert_ok(gather());
+            assert_ok(cf_device_sync()); /* memory is given back in the order of streams */
         }
         assert_ok(cf_mem_alloc(&memory, 100)); /* of CF_HOST, which gives its own back */
-        /* Both primary contexts, and the images of gather and of the kernel that checks its index. */
-        assert_int_equal(count_alive(text, sizeof text), 4);
+        /* Both primary contexts and pools, and the image of gather. */
+        assert_int_equal(count_alive(text, sizeof text), 5);
         assert_ok(cf_shutdown());
         assert_nothing_alive();
         assert_ok(gather()); /* CF_HOST is still the thread's device, and has forgotten what it had */
@@ -732,10 +733,16 @@ static void threads_bad_number_is_invalid(void **state)
     }
 }
 
-static void threads_bad_number_does_not_matter_to_a_gpu(void **state)
+/* Only what needs the threads. */
+static void threads_bad_number_matters_to_a_gpu_where_they_copy(void **state)
 {
     (void)state;
-    assert_ok(gather());
+    void *memory;
+    assert_ok(cf_mem_alloc(&memory, 100));
+    assert_ok(cf_mem_fill(memory, 0, 100));
+    assert_ok(cf_gather_f32_i32(memory, memory, memory, 3, 3));
+    assert_ok(cf_mem_free(memory));
+    assert_fails(gather(), CF_EINVAL, "CF_THREADS=none: it is a number from 1 to 1024");
 }
 
 /* ---- Threads that all make the first call ---- */
@@ -770,6 +777,8 @@ static void *race(void *argument)
             racer->status = gather();
         break;
     }
+    if (racer->status == CF_OK)
+        racer->status = cf_device_sync(); /* memory is given back in the order of streams */
     snprintf(racer->detail, sizeof racer->detail, "%s", cf_last_error());
     return NULL;
 }
@@ -798,7 +807,7 @@ static void threads_racing_start_everything_once(void **state)
         for (int i = 0; i < THREADS; i++)
             if (racers[i].status != CF_OK)
                 fail_msg("thread %d: %s", i, racers[i].detail);
-        if (count_alive(text, sizeof text) != 4) /* two primary contexts, two images */
+        if (count_alive(text, sizeof text) != 5) /* two primary contexts, two pools, an image */
             fail_msg("these are alive:\n%s", text);
         assert_ok(cf_shutdown());
         assert_nothing_alive();
@@ -865,7 +874,7 @@ int main(int argc, char *argv[])
         fake_test(shutdown_leaves_contexts_of_others_alone, "CF_DRIVER"),
         fake_test(shutdown_after_a_fault_gives_everything_back, "CF_DRIVER"),
         fake_test(threads_bad_number_is_invalid, "CF_DRIVER=host"),
-        fake_test(threads_bad_number_does_not_matter_to_a_gpu, "CF_THREADS=none"),
+        fake_test(threads_bad_number_matters_to_a_gpu_where_they_copy, "CF_THREADS=none"),
         fake_test(threads_racing_start_everything_once, "CF_DRIVER"),
         fake_test(threads_racing_on_a_bad_driver_all_fail, "FAKE_CUDA=init=999"),
     };

@@ -7,6 +7,7 @@
 
 #include <cuferry/registry.h>
 
+#include "compare_sizes.h"
 #include "fake_ask.h"
 
 /* What host(reverse_on_cpu) names. */
@@ -368,6 +369,16 @@ static void registry_tells_what_the_annotation_says(void **state)
     assert_string_equal(language_registry.symbols[1]->doc, "Weights of three neighbours.");
 }
 
+static void sizes_agree_with_the_interpreter(void **state)
+{
+    (void)state;
+    char wrong[1024];
+    int compiled;
+    if (compare_sizes(&language_registry, 20000, &compiled, wrong, sizeof wrong) != 0)
+        fail_msg("%s", wrong);
+    assert_int_equal(compiled, language_registry.count + 4 - 1); /* four more variants, and one block(auto) */
+}
+
 int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup(function, reseed)
@@ -385,6 +396,7 @@ int main(void)
         TEST(apply_enumerations_and_bools_are_values),
         TEST(gather_rows_pointers_are_elements),
         TEST(registry_tells_what_the_annotation_says),
+        TEST(sizes_agree_with_the_interpreter),
     };
     return RUN_ON_DRIVER(tests, tell_fake, NULL);
 }

@@ -11,13 +11,6 @@
 #define __has_feature(feature) 0
 #endif
 
-/* Lets AddressSanitizer's allocator refuse too much memory as malloc() does. */
-__attribute__((visibility("default"))) const char *__asan_default_options(void);
-const char *__asan_default_options(void)
-{
-    return "allocator_may_return_null=1";
-}
-
 static unsigned short seed[3] = {1, 2, 3};
 
 static void random_bytes(void *target, size_t bytes)
@@ -224,6 +217,103 @@ static void mem_alloc_8_threads_at_once_are_apart(void **state)
         assert_int_equal(pthread_join(threads[i], &wrong), 0);
         assert_null(wrong);
     }
+}
+
+/* ---- Page-locked memory, and memory of others ---- */
+
+static void mem_alloc_pinned_is_host_memory_that_devices_reach(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {1, 4096, 100001, 1 << 20};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        unsigned char *pinned = NULL, *read = malloc(sizes[i]);
+        assert_non_null(read);
+        assert_ok(cf_mem_alloc_pinned((void **)&pinned, sizes[i]));
+        assert_non_null(pinned);
+        assert_int_equal((uintptr_t)pinned % 256, 0);
+        random_bytes(pinned, sizes[i]);
+        void *memory = upload(pinned, sizes[i]);
+        expect_bytes(memory, pinned, sizes[i]);
+        assert_ok(cf_mem_fill(pinned, 0x77, sizes[i])); /* by the device itself */
+        for (size_t b = 0; b < sizes[i]; b++)
+            assert_int_equal(pinned[b], 0x77);
+        assert_ok(cf_mem_copy(read, pinned, sizes[i]));
+        assert_memory_equal(read, pinned, sizes[i]);
+        assert_ok(cf_mem_free(pinned));
+        assert_ok(cf_mem_free(memory));
+        free(read);
+    }
+}
+
+static void mem_alloc_pinned_bad_arguments_are_named(void **state)
+{
+    (void)state;
+    void *memory = &memory;
+    assert_fails(cf_mem_alloc_pinned(NULL, 16), CF_EINVAL, "cf_mem_alloc_pinned: pointer is NULL");
+    assert_fails(cf_mem_alloc_pinned(&memory, SIZE_MAX), CF_ENOMEM, "cf_mem_alloc_pinned: 18446744073709551615 bytes");
+    assert_ptr_equal(memory, &memory);
+    assert_ok(cf_mem_alloc_pinned(&memory, 0));
+    assert_null(memory);
+}
+
+static void mem_free_pinned_memory_wrongly_is_invalid(void **state)
+{
+    (void)state;
+    char *pinned = NULL;
+    assert_ok(cf_mem_alloc_pinned((void **)&pinned, 10000));
+    assert_fails(cf_mem_free(pinned + 4096), CF_EINVAL, "is not from cf_mem_alloc()");
+    pinned[9999] = 1;
+    assert_ok(cf_mem_free(pinned));
+    assert_fails(cf_mem_free(pinned), CF_EINVAL, "cf_mem_free: ");
+}
+
+static void mem_free_registered_memory_is_invalid_and_leaves_it(void **state)
+{
+    (void)state;
+    if (!on_cuda()) {
+        puts("# skip: there is no GPU");
+        skip();
+    }
+    int (*host_register)(void *, size_t, unsigned int) =
+        (int (*)(void *, size_t, unsigned int))driver_function("cuMemHostRegister", 6050);
+    int (*host_unregister)(void *) = (int (*)(void *))driver_function("cuMemHostUnregister", 4000);
+    unsigned char *memory = aligned_alloc(4096, 8192);
+    struct cf__place place;
+    assert_non_null(memory);
+    random_bytes(memory, 8192);
+    assert_ok(cf__enter(&place, "test", NULL));
+    assert_int_equal(host_register(memory, 8192, 0), 0);
+    assert_fails(cf_mem_free(memory), CF_EINVAL, "is page-locked memory, and not from cf_mem_alloc_pinned()");
+    assert_fails(cf_mem_free(memory + 4096), CF_EINVAL, "is not from cf_mem_alloc()");
+    void *device = upload(memory, 8192);
+    expect_bytes(device, memory, 8192);
+    assert_int_equal(host_unregister(memory), 0);
+    cf__leave(&place);
+    assert_ok(cf_mem_free(device));
+    free(memory);
+}
+
+/* What CUDA's own functions gave goes back to them. */
+static void mem_free_memory_of_the_driver_frees_it(void **state)
+{
+    (void)state;
+    if (!on_cuda()) {
+        puts("# skip: there is no GPU");
+        skip();
+    }
+    int (*alloc_managed)(void **, size_t, unsigned int) =
+        (int (*)(void **, size_t, unsigned int))driver_function("cuMemAllocManaged", 6000);
+    int (*alloc_host)(void **, size_t) = (int (*)(void **, size_t))driver_function("cuMemAllocHost", 3020);
+    struct cf__place place;
+    void *memory = NULL;
+    assert_ok(cf__enter(&place, "test", NULL));
+    assert_int_equal(alloc_managed(&memory, 1000, 1), 0);
+    memset(memory, 1, 1000);
+    assert_ok(cf_mem_free(memory));
+    assert_int_equal(alloc_host(&memory, 1000), 0);
+    memset(memory, 1, 1000);
+    assert_ok(cf_mem_free(memory));
+    cf__leave(&place);
 }
 
 /* Allocates and frees until it is told to stop. */
@@ -540,6 +630,11 @@ static void *cross_devices(void *unused)
         return (void *)"a thread of a GPU cannot fill memory of the CPU";
     if (cf_mem_free(of_host) != CF_OK || cf_mem_free(of_gpu) != CF_OK || cf_stream_destroy(on_host) != CF_OK)
         return (void *)"the memory cannot be freed";
+    /* Page-locked memory of a GPU and the CPU's, freed on a thread of the other one. */
+    if (cf_mem_alloc_pinned(&of_gpu, 100) != CF_OK || cf_device_use(CF_HOST) != CF_OK ||
+        cf_mem_alloc_pinned(&of_host, 100) != CF_OK || cf_mem_free(of_gpu) != CF_OK || cf_device_use(0) != CF_OK ||
+        cf_mem_free(of_host) != CF_OK)
+        return (void *)"page-locked memory cannot be freed";
     return NULL;
 }
 
@@ -596,6 +691,11 @@ int main(void)
         cmocka_unit_test(mem_free_foreign_pointer_is_invalid),
         cmocka_unit_test(mem_free_middle_of_allocation_is_invalid),
         cmocka_unit_test(mem_free_twice_is_invalid),
+        cmocka_unit_test(mem_alloc_pinned_is_host_memory_that_devices_reach),
+        cmocka_unit_test(mem_alloc_pinned_bad_arguments_are_named),
+        cmocka_unit_test(mem_free_pinned_memory_wrongly_is_invalid),
+        cmocka_unit_test(mem_free_registered_memory_is_invalid_and_leaves_it),
+        cmocka_unit_test(mem_free_memory_of_the_driver_frees_it),
         cmocka_unit_test(mem_free_many_in_random_order_keeps_the_others),
         cmocka_unit_test(mem_alloc_8_threads_at_once_are_apart),
         cmocka_unit_test(mem_alloc_in_child_of_busy_parent_works),

@@ -3,6 +3,8 @@
 
 #include <inttypes.h>
 
+#include "internal.h"
+
 /* ---- A kernel that does nothing, of one checked array of two or three dimensions ---- */
 
 enum { X, E0, E1, E2, L0, L1, L2, P1, P2, LOWER, UPPER, PARAMS };
@@ -262,7 +264,7 @@ static void range_of_no_elements_is_not_searched(void **state)
     expect_inside(NULL, numbers);
 }
 
-/* The search knows rows, so that a plane of them is one launch. */
+/* The search knows rows, so that a plane of them is one launch; of host memory there is none. */
 static void range_of_rows_is_searched_at_once(void **state)
 {
     (void)state;
@@ -270,14 +272,103 @@ static void range_of_rows_is_searched_at_once(void **state)
     static int16_t x[2000];
     static const int64_t numbers[] = {100, 4, 0, 1, 2, 0, 9, 0, 0, 100};
     static const int64_t planes[] = {5, 4, 3, 1, 2, 1, 7, 5, 0, 100};
+    int16_t *there = upload(x, sizeof x);
     int before = counts->launch;
     declare(CF_I16, 2, 1, 1, "outside_rows");
-    expect_inside(x, numbers);
+    expect_inside(there, numbers);
     assert_int_equal(counts->launch - before, 2); /* and the kernel */
+    before = counts->launch;
+    expect_inside(x, numbers);
+    assert_int_equal(counts->launch - before, 1);
     declare(CF_I16, 3, 1, 1, "outside_rows");
     before = counts->launch;
-    expect_inside(x, planes);
+    expect_inside(there, planes);
     assert_int_equal(counts->launch - before, 6);
+    assert_ok(cf_mem_free(there));
+}
+
+/* More slices than there are cells: the lowest is found in whatever turn it comes. */
+static void range_of_many_slices_is_searched_in_turns(void **state)
+{
+    (void)state;
+    enum { SLICES = 3 * CF__CELLS + 1 };
+    static int16_t x[4 * SLICES];
+    static const int places[] = {0, CF__CELLS - 1, CF__CELLS, 2 * CF__CELLS, SLICES - 1};
+    const int64_t numbers[] = {SLICES, 2, 0, 0, 1, 0, 4, 0, 0, 100};
+    declare(CF_I16, 2, 1, 1, "outside"); /* knows no rows */
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        char detail[100];
+        memset(x, 0, sizeof x);
+        x[4 * places[i] + 2] = 101;
+        x[4 * (SLICES - 1) + 2] = 101;
+        int16_t *there = upload(x, sizeof x);
+        snprintf(detail, sizeof detail, "made_checked: x[%d][2] = 101 is outside [0, 100]", places[i]);
+        expect_outside(there, numbers, detail);
+        expect_outside(x, numbers, detail);
+        assert_ok(cf_mem_free(there));
+    }
+    memset(x, 0, sizeof x);
+    int16_t *there = upload(x, sizeof x);
+    expect_inside(there, numbers);
+    assert_ok(cf_mem_free(there));
+}
+
+/* Where several threads look: each place in turn among many elements, with others behind it. */
+static void range_of_a_long_array_lowest_is_named(void **state)
+{
+    (void)state;
+    enum { COUNT = 700001 };
+    static int32_t x[COUNT];
+    static const int places[] = {0, 1, 63, 64, 65, 65535, 65536, 65537, 131071, 350000, 699999, COUNT - 1};
+    const int64_t numbers[] = {COUNT, 0, 0, 0, 0, 0, 0, 0, 0, 100};
+    declare(CF_I32, 1, 1, 1, "outside");
+    expect_inside(x, numbers);
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        char detail[100];
+        memset(x, 0, sizeof x);
+        for (int j = places[i]; j < COUNT; j += j == places[i] ? 1 : 4999)
+            x[j] = j == places[i] ? -1 : 101;
+        snprintf(detail, sizeof detail, "made_checked: x[%d] = -1 is outside [0, 100]", places[i]);
+        expect_outside(x, numbers, detail);
+    }
+}
+
+/* ---- cf_set_check ---- */
+
+static void set_check_none_looks_at_nothing(void **state)
+{
+    (void)state;
+    static const int64_t numbers[] = {3, 0, 0, 0, 0, 0, 0, 0, 0, 100};
+    int16_t x[3] = {0, 500, 0}, *there = upload(x, sizeof x);
+    declare(CF_I16, 1, 1, 1, "outside");
+    assert_ok(cf_set_check(CF_CHECK_NONE));
+    expect_inside(x, numbers);
+    expect_inside(there, numbers);
+    assert_fails(cf_set_check(2), CF_EINVAL, "cf_set_check: 2 is no level");
+    expect_inside(x, numbers);
+    assert_ok(cf_set_check(CF_CHECK_ELEMENTS));
+    expect_outside(x, numbers, "made_checked: x[1] = 500 is outside [0, 100]");
+    expect_outside(there, numbers, "made_checked: x[1] = 500 is outside [0, 100]");
+    assert_ok(cf_mem_free(there));
+}
+
+/* ---- What the search takes ---- */
+
+/* The cells stay for the next call. */
+static void range_search_allocates_once(void **state)
+{
+    (void)state;
+    const struct fake_counts *counts = fake_counts();
+    static const int64_t numbers[] = {3, 0, 0, 0, 0, 0, 0, 0, 0, 100};
+    int16_t x[3] = {0}, *there = upload(x, sizeof x);
+    declare(CF_I16, 1, 1, 1, "outside");
+    expect_inside(there, numbers);
+    int allocated = counts->alloc + counts->host_alloc + counts->alloc_async, copied = counts->copy;
+    for (int i = 0; i < 5; i++)
+        expect_inside(there, numbers);
+    assert_int_equal(counts->alloc + counts->host_alloc + counts->alloc_async, allocated);
+    assert_int_equal(counts->copy, copied);
+    assert_ok(cf_mem_free(there));
 }
 
 static void range_without_memory_for_the_search_is_enomem(void **state)
@@ -286,10 +377,12 @@ static void range_without_memory_for_the_search_is_enomem(void **state)
     static int16_t x[1000];
     static const int64_t numbers[] = {1000, 0, 0, 0, 0, 0, 0, 0, 0, 100};
     declare(CF_I16, 1, 1, 1, "outside");
+    int16_t *there = upload(x, sizeof x);
     runs = 0;
-    assert_int_equal(call(x, numbers), CF_ENOMEM); /* there are 2000 bytes: for the array and no more */
-    assert_non_null(strstr(cf_last_error(), "made_checked: checking lower <= x[:] <= upper: cuMemAlloc returned 2"));
+    assert_int_equal(call(there, numbers), CF_ENOMEM); /* there are 2000 bytes: for the array and no more */
+    assert_non_null(strstr(cf_last_error(), "made_checked: checking elements: cuMemHostAlloc returned 2"));
     assert_int_equal(runs, 0);
+    assert_ok(cf_mem_free(there));
 }
 
 int main(int argc, char *argv[])
@@ -302,7 +395,11 @@ int main(int argc, char *argv[])
         TEST(range_element_of_any_shape_is_named_by_its_indices),
         TEST(range_lowest_of_several_is_named),
         TEST(range_of_no_elements_is_not_searched),
+        TEST(range_of_many_slices_is_searched_in_turns),
+        TEST(range_of_a_long_array_lowest_is_named),
+        TEST(set_check_none_looks_at_nothing),
         fake_test(range_of_rows_is_searched_at_once, "CF_DRIVER"),
+        fake_test(range_search_allocates_once, "CF_DRIVER"),
         fake_test(range_without_memory_for_the_search_is_enomem, "FAKE_CUDA=oom=2000"),
     };
 #undef TEST

@@ -225,6 +225,8 @@ class RunTest(Runner):
             assert re.fullmatch(r'\d+\.\d+ ms median of 5, \d+\.\d+ ms min', found['time']), found
             assert found['bytes'] == '360', found  # as the kernel's annotation says: 30 * (2 * 4 + 4)
             assert re.match(r'\d+\.\d+ ms', found['call']) and found['bandwidth'].endswith(' GB/s'), found
+            assert found['plan'] == ('on the CPU, the thread\'s device; nothing was copied' if self.driver == 'host'
+                                     else 'on device 0, 3 arrays used in place; nothing was copied'), found
             columns = {len(match.group()) for match in re.finditer(r'^\S+ +', out, re.MULTILINE)}
             return '' if len(columns) == 1 else f'not aligned: {out}'
 

@@ -1,6 +1,7 @@
 /* test_stream.c - streams: life, waiting, asking, and order between them. */
-#include "on_driver.h"
+#include "on_made.h"
 
+#include <limits.h>
 #include <pthread.h>
 
 #include "driver.h"
@@ -324,9 +325,154 @@ static void stream_functions_8_threads_at_once_are_apart(void **state)
     }
 }
 
+/* ---- Priorities, devices, calls ---- */
+
+/* What the driver made of a priority. */
+static int priority_of(cf_stream stream)
+{
+    int priority = 77;
+    fake_cuda_counts_function *counts = (fake_cuda_counts_function *)fake_function("fake_cuda_counts");
+    if (counts)
+        return counts()->priority;
+    int (*ask)(cf_stream, int *) = (int (*)(cf_stream, int *))driver_function("cuStreamGetPriority", 7000);
+    assert_int_equal(ask(stream, &priority), 0);
+    return priority;
+}
+
+static void stream_priorities_bad_arguments_are_named(void **state)
+{
+    (void)state;
+    int value = 77;
+    assert_fails(cf_stream_priorities(NULL, &value), CF_EINVAL, "cf_stream_priorities: least is NULL");
+    assert_fails(cf_stream_priorities(&value, NULL), CF_EINVAL, "cf_stream_priorities: greatest is NULL");
+    assert_fails(cf_stream_create_with_priority(NULL, 0), CF_EINVAL,
+                 "cf_stream_create_with_priority: stream is NULL");
+    assert_fails(cf_stream_device(NULL, NULL), CF_EINVAL, "cf_stream_device: device is NULL");
+    assert_int_equal(value, 77);
+}
+
+/* Those that the device does not have are moved to the nearest. */
+static void stream_create_with_priority_any_is_taken(void **state)
+{
+    (void)state;
+    int least = 77, greatest = 77;
+    assert_ok(cf_stream_priorities(&least, &greatest));
+    assert_true(greatest <= least && least == 0);
+    if (!on_cuda())
+        assert_int_equal(greatest, 0);
+    const int wanted[] = {0, greatest, least, -1, 1, -1000, 1000, INT_MIN, INT_MAX};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        cf_stream stream;
+        assert_ok(cf_stream_create_with_priority(&stream, wanted[i]));
+        if (on_cuda())
+            assert_int_equal(priority_of(stream), wanted[i] > least      ? least
+                                                  : wanted[i] < greatest ? greatest
+                                                                         : wanted[i]);
+        void *memory = allocate(100);
+        assert_ok(cf_mem_fill_async(stream, memory, 1, 100));
+        assert_ok(cf_stream_sync(stream));
+        assert_ok(cf_mem_free(memory));
+        assert_ok(cf_stream_destroy(stream));
+    }
+}
+
+static void stream_device_is_where_it_was_made(void **state)
+{
+    (void)state;
+    int here = on_cuda() ? 0 : CF_HOST, device;
+    cf_stream stream = create();
+    cf_stream all[] = {stream, NULL, (cf_stream)1, (cf_stream)2};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        device = 77;
+        assert_ok(cf_stream_device(all[i], &device));
+        assert_int_equal(device, here);
+    }
+    assert_ok(cf_stream_destroy(stream));
+    if (!on_cuda())
+        assert_int_equal(cf_stream_device(stream, &device), CF_EINVAL);
+}
+
+static void *devices_of_streams(void *unused)
+{
+    int count = 0, device = 77;
+    cf_stream first, last, on_cpu;
+    (void)unused;
+    if (cf_stream_create(&first) != CF_OK || cf_device_count(&count) != CF_OK || cf_device_use(count - 1) != CF_OK ||
+        cf_stream_create(&last) != CF_OK || cf_device_use(CF_HOST) != CF_OK || cf_stream_create(&on_cpu) != CF_OK)
+        return (void *)"no streams";
+    if (cf_stream_device(first, &device) != CF_OK || device != 0)
+        return (void *)"the first GPU's stream is elsewhere";
+    if (cf_stream_device(last, &device) != CF_OK || device != count - 1)
+        return (void *)"the last GPU's stream is elsewhere";
+    if (cf_stream_device(on_cpu, &device) != CF_OK || device != CF_HOST)
+        return (void *)"the CPU's stream is elsewhere";
+    if (cf_stream_device(NULL, &device) != CF_OK || device != CF_HOST)
+        return (void *)"the default stream is not the thread's";
+    int least = 1, greatest = 1;
+    if (cf_stream_priorities(&least, &greatest) != CF_OK || least != 0 || greatest != 0)
+        return (void *)"the CPU has priorities";
+    if (cf_stream_destroy(first) != CF_OK || cf_stream_destroy(last) != CF_OK || cf_stream_destroy(on_cpu) != CF_OK)
+        return (void *)"they cannot be destroyed";
+    return NULL;
+}
+
+static void stream_device_many_devices_are_told_apart(void **state)
+{
+    (void)state;
+    run_beside_a_gpu(devices_of_streams);
+}
+
+struct seen {
+    unsigned char *bytes;
+    int calls, is_right;
+    pthread_t thread;
+};
+
+static void see(void *data)
+{
+    struct seen *seen = data;
+    seen->is_right = seen->bytes[0] == 0x5a && seen->bytes[99] == 0x5a;
+    seen->thread = pthread_self();
+    __atomic_fetch_add(&seen->calls, 1, __ATOMIC_SEQ_CST);
+}
+
+/* It comes after what is there before it, and before what follows. */
+static void stream_call_comes_in_its_order(void **state)
+{
+    (void)state;
+    unsigned char bytes[100] = {0};
+    cf_stream own = create();
+    cf_stream all[] = {own, NULL, (cf_stream)1, (cf_stream)2};
+    void *memory = allocate(sizeof bytes);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct seen seen = {.bytes = bytes};
+        memset(bytes, 0, sizeof bytes);
+        assert_ok(cf_mem_fill_async(all[i], memory, 0x5a, sizeof bytes));
+        assert_ok(cf_mem_copy_async(all[i], bytes, memory, sizeof bytes));
+        assert_ok(cf_stream_call(all[i], see, &seen));
+        if (!on_cuda()) {
+            assert_int_equal(seen.calls, 1);
+            assert_true(pthread_equal(seen.thread, pthread_self()));
+        }
+        assert_ok(cf_mem_fill_async(all[i], memory, 0x11, sizeof bytes));
+        assert_ok(cf_mem_copy_async(all[i], bytes, memory, sizeof bytes));
+        assert_ok(cf_stream_sync(all[i]));
+        assert_int_equal(seen.calls, 1);
+        assert_true(seen.is_right);
+        assert_int_equal(bytes[99], 0x11);
+    }
+    assert_ok(cf_mem_free(memory));
+    assert_ok(cf_stream_destroy(own));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stream_priorities_bad_arguments_are_named),
+        cmocka_unit_test(stream_create_with_priority_any_is_taken),
+        cmocka_unit_test(stream_device_is_where_it_was_made),
+        cmocka_unit_test(stream_device_many_devices_are_told_apart),
+        cmocka_unit_test(stream_call_comes_in_its_order),
         cmocka_unit_test(stream_create_null_is_invalid),
         cmocka_unit_test(stream_create_gives_a_stream_of_its_own),
         cmocka_unit_test(stream_destroy_null_succeeds),

@@ -254,6 +254,9 @@ static int run(const struct options *options, const cf_module *module, struct me
         return -1;
     if (options->driver && setenv("CF_DRIVER", options->driver, 1) != 0)
         return message_set(message, "CF_DRIVER: %s", strerror(errno));
+    /* Who asks for a GPU gets it, whatever the size. */
+    if (setenv("CF_HOST_DATA", "stage", 0) != 0)
+        return message_set(message, "CF_HOST_DATA: %s", strerror(errno));
     struct argument *arguments = calloc(any->nparams + (size_t)1, sizeof *arguments);
     if (!arguments)
         return message_set(message, "%s: no memory", options->kernel);

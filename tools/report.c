@@ -93,6 +93,11 @@ static void print_times(const struct report *report, const struct trial_times *t
         print_rate(report, "flops", flops, "throughput", "GFLOP/s", (double)times->median);
     print_key(report, "call");
     printf("%.3f ms, the first: loads the kernel, checks everything\n", times->call);
+    const char *plan = strstr(cf_last_plan(), ": ");
+    if (plan) {
+        print_key(report, "plan");
+        printf("%s\n", plan + 2);
+    }
 }
 
 int report_run(const struct trial_plan *plan, const struct trial_times *times, int device, struct message *message)

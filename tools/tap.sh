@@ -6,7 +6,10 @@ start_results() {
     mkdir -p "$results"
     : >"$results/counts"
     # The machine's own settings are not the tests'.
-    unset CF_DRIVER CF_CHECK CF_THREADS FAKE_CUDA || :
+    unset CF_DRIVER CF_CHECK CF_THREADS CF_MACHINE_FILE FAKE_CUDA || :
+    # What runs on a GPU is not to run on the CPU instead, unless a test says so.
+    CF_HOST_DATA=stage
+    export CF_HOST_DATA
 }
 
 count() { # PASSED FAILED SKIPPED
@@ -80,6 +83,7 @@ on_driver() { # LABEL FOLDER ENVIRONMENT...
         tap "$program, $label" env "$@" "$folder/tests/$program"
     done
     tap "test_run, $label" env "$@" "${PYTHON:-python3}" tests/test_run.py "$folder"
+    tap "test_trace.py, $label" env "$@" "${PYTHON:-python3}" tests/test_trace.py "$folder"
 }
 
 # The closing line; false where anything failed, or nothing ran.

@@ -32,7 +32,7 @@ static int cf__sizes_k(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -72,6 +72,7 @@ const cf_kernel t__k_k = {
     .host_bytes = t__b_k,
     .state = &cf__state_k,
     .sizes = cf__sizes_k,
+    .is_bounded = 1,
 };
 
 int t_k(double *x, int n, float y);

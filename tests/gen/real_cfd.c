@@ -55,7 +55,7 @@ static int cf__sizes_diffuse(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((nx + 31) / 32), (uint32_t)((ny + 7) / 8), (uint32_t)nz}, {32, 8, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((nx + 31) / 32), (uint32_t)((ny + 7) / 8), (uint32_t)nz}, {32, 8, 1}, 0};
     return 1;
 }
 
@@ -130,6 +130,8 @@ const cf_kernel t__k_diffuse = {
     .host_bytes = t__b_diffuse,
     .state = &cf__state_diffuse,
     .sizes = cf__sizes_diffuse,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_diffuse(const double *u, double *v, int nx, int ny, int nz, double lambda);
@@ -166,11 +168,9 @@ static int cf__sizes_relax(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (cf__1 > 1152921504606846975)
         return 0;
-    if (cf__m_nx > cf__m_pitch)
-        return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((cf__m_nx + 31) / 32), (uint32_t)((cf__m_ny + 7) / 8), 1}, {32, 8, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((cf__m_nx + 31) / 32), (uint32_t)((cf__m_ny + 7) / 8), 1}, {32, 8, 1}, 0};
     return 1;
 }
 
@@ -247,6 +247,7 @@ const cf_kernel t__k_relax = {
     .host_bytes = t__b_relax,
     .state = &cf__state_relax,
     .sizes = cf__sizes_relax,
+    .is_bounded = 1,
 };
 
 int t_relax(const double *u, double *v, struct mesh m);
@@ -274,7 +275,7 @@ static int cf__sizes_fluxes(void *const cf__args[], cf_size *cf__size)
     const int64_t cf__1 = n - 1;
     if (!*(void *const *)cf__args[1] || !*(void *const *)cf__args[2] || !*(void *const *)cf__args[3])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((cf__1 + 127) / 128), 1, 1}, {128, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((cf__1 + 127) / 128), 1, 1}, {128, 1, 1}, 0};
     return 1;
 }
 
@@ -349,7 +350,7 @@ static int cf__sizes_slopes(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -393,6 +394,8 @@ const cf_kernel t__k_slopes = {
     .host_bytes = t__b_slopes,
     .state = &cf__state_slopes,
     .sizes = cf__sizes_slopes,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_slopes(const double *u, double *slope, int n, limiter kind);
@@ -421,7 +424,7 @@ static int cf__sizes_advect_f32_1(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -464,6 +467,8 @@ const cf_kernel t__k_advect_f32_1 = {
     .host_bytes = t__b_advect_f32_1,
     .state = &cf__state_advect_f32_1,
     .sizes = cf__sizes_advect_f32_1,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_advect_f32_1(const float *u, float *v, int n, float courant);
@@ -492,7 +497,7 @@ static int cf__sizes_advect_f32_2(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -535,6 +540,8 @@ const cf_kernel t__k_advect_f32_2 = {
     .host_bytes = t__b_advect_f32_2,
     .state = &cf__state_advect_f32_2,
     .sizes = cf__sizes_advect_f32_2,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_advect_f32_2(const float *u, float *v, int n, float courant);
@@ -590,6 +597,8 @@ const cf_kernel t__k_advect_f64_1 = {
     .host_bytes = t__b_advect_f64_1,
     .state = &cf__state_advect_f64_1,
     .sizes = cf__sizes_advect_f32_1,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_advect_f64_1(const double *u, double *v, int n, double courant);
@@ -645,6 +654,8 @@ const cf_kernel t__k_advect_f64_2 = {
     .host_bytes = t__b_advect_f64_2,
     .state = &cf__state_advect_f64_2,
     .sizes = cf__sizes_advect_f32_2,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_advect_f64_2(const double *u, double *v, int n, double courant);
@@ -683,7 +694,7 @@ static int cf__sizes_fill_halo(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (cf__1 != 0 && !*(void *const *)cf__args[0])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((ny + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((ny + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -733,6 +744,7 @@ const cf_kernel t__k_fill_halo = {
     .host_bytes = t__b_fill_halo,
     .state = &cf__state_fill_halo,
     .sizes = cf__sizes_fill_halo,
+    .is_closed = 1,
 };
 
 int t_fill_halo(double *u, int nx, int ny, int halo, enum side where, bool reflect);
@@ -760,7 +772,7 @@ static int cf__sizes_filter(void *const cf__args[], cf_size *cf__size)
     const int64_t cf__1 = n - 4;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((cf__1 + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((cf__1 + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -829,7 +841,7 @@ static int cf__sizes_smooth(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((nx + 31) / 32), (uint32_t)((ny + 7) / 8), 1}, {32, 8, 1}, 2720};
+    *cf__size = (struct cf_size){{(uint32_t)((nx + 31) / 32), (uint32_t)((ny + 7) / 8), 1}, {32, 8, 1}, 2720};
     return 1;
 }
 
@@ -880,6 +892,7 @@ const cf_kernel t__k_smooth = {
     CF__IMAGE(smooth),
     .state = &cf__state_smooth,
     .sizes = cf__sizes_smooth,
+    .is_closed = 1,
 };
 
 int t_smooth(const double *u, double *v, int nx, int ny);
@@ -908,7 +921,7 @@ static int cf__sizes_largest_speed(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[3])
         return 0;
-    *cf__size = (cf_size){{64, 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{64, 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -958,6 +971,7 @@ const cf_kernel t__k_largest_speed = {
     .is_host_whole = 1,
     .state = &cf__state_largest_speed,
     .sizes = cf__sizes_largest_speed,
+    .is_closed = 1,
 };
 
 int t_largest_speed(const double *density, const double *momentum, const double *energy, double *speed, int n);

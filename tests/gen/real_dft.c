@@ -43,7 +43,7 @@ static int cf__sizes_density(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[2])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((points + 127) / 128), 1, 1}, {128, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((points + 127) / 128), 1, 1}, {128, 1, 1}, 0};
     return 1;
 }
 
@@ -88,6 +88,7 @@ const cf_kernel t__k_density = {
     .host_bytes = t__b_density,
     .state = &cf__state_density,
     .sizes = cf__sizes_density,
+    .is_closed = 1,
 };
 
 int t_density(const cf_complex128 *psi, const double *occupation, double *rho, int bands, int64_t points);
@@ -117,11 +118,11 @@ static int cf__sizes_exchange(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (n < 1 || n > 274877906816)
         return 0;
-    if (!(which == 1 || !(!(which == 101))))
+    if (!(which == 1 || which == 101))
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1] || !*(void *const *)cf__args[2])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((n + 127) / 128), 1, 1}, {128, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((n + 127) / 128), 1, 1}, {128, 1, 1}, 0};
     return 1;
 }
 
@@ -169,6 +170,8 @@ const cf_kernel t__k_exchange = {
     .host_bytes = t__b_exchange,
     .state = &cf__state_exchange,
     .sizes = cf__sizes_exchange,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_exchange(const double *rho, double *energy, double *potential, long long n, enum functional which);
@@ -199,7 +202,7 @@ static int cf__sizes_gaussians(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[1] || !*(void *const *)cf__args[2])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((cf__b_points + 127) / 128), (uint32_t)cf__b_count, 1}, {128, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((cf__b_points + 127) / 128), (uint32_t)cf__b_count, 1}, {128, 1, 1}, 0};
     return 1;
 }
 
@@ -264,6 +267,8 @@ const cf_kernel t__k_gaussians = {
     .host_bytes = t__b_gaussians,
     .state = &cf__state_gaussians,
     .sizes = cf__sizes_gaussians,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_gaussians(struct basis b, const cf_double3 *point, double *value);
@@ -291,7 +296,7 @@ static int cf__sizes_apply_kinetic_c64(void *const cf__args[], cf_size *cf__size
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1] || !*(void *const *)cf__args[2])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((waves + 127) / 128), (uint32_t)bands, 1}, {128, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((waves + 127) / 128), (uint32_t)bands, 1}, {128, 1, 1}, 0};
     return 1;
 }
 
@@ -344,6 +349,8 @@ const cf_kernel t__k_apply_kinetic_c64 = {
     .host_bytes = t__b_apply_kinetic_c64,
     .state = &cf__state_apply_kinetic_c64,
     .sizes = cf__sizes_apply_kinetic_c64,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_apply_kinetic_c64(const float *kinetic, const cf_float2 *psi, cf_float2 *result, float shift, int waves,
@@ -415,6 +422,8 @@ const cf_kernel t__k_apply_kinetic_c128 = {
     .host_bytes = t__b_apply_kinetic_c128,
     .state = &cf__state_apply_kinetic_c128,
     .sizes = cf__sizes_apply_kinetic_c64,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_apply_kinetic_c128(const double *kinetic, const cf_double2 *psi, cf_double2 *result, double shift, int waves,
@@ -471,7 +480,7 @@ static int cf__sizes_scatter_waves(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (nz != 0 && ny != 0 && nx != 0 && !*(void *const *)cf__args[2])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((waves + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((waves + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -525,6 +534,8 @@ const cf_kernel t__k_scatter_waves = {
     .host_bytes = t__b_scatter_waves,
     .state = &cf__state_scatter_waves,
     .sizes = cf__sizes_scatter_waves,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_scatter_waves(const int *at, const cf_double2 *psi, cf_double2 *box, int waves, int nx, int ny, int nz);
@@ -555,7 +566,7 @@ static int cf__sizes_coulomb(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1] || !*(void *const *)cf__args[2])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((n + 7) / 8), (uint32_t)((n + 7) / 8), 1}, {8, 8, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((n + 7) / 8), (uint32_t)((n + 7) / 8), 1}, {8, 8, 1}, 0};
     return 1;
 }
 
@@ -616,6 +627,7 @@ const cf_kernel t__k_coulomb = {
     .host_bytes = t__b_coulomb,
     .state = &cf__state_coulomb,
     .sizes = cf__sizes_coulomb,
+    .is_closed = 1,
 };
 
 int t_coulomb(const double *integral, const double *D, double *J, short n);
@@ -667,6 +679,8 @@ const cf_kernel t__k_occupy = {
     .host = t__h_occupy,
     .host_bytes = t__b_occupy,
     .state = &cf__state_occupy,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_occupy(const double *eigenvalue, double *occupation, unsigned int bands, double fermi, double beta);

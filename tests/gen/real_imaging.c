@@ -34,7 +34,7 @@ static int cf__sizes_to_grey(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((width + 31) / 32), (uint32_t)((height + 7) / 8), 1}, {32, 8, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((width + 31) / 32), (uint32_t)((height + 7) / 8), 1}, {32, 8, 1}, 0};
     return 1;
 }
 
@@ -83,6 +83,7 @@ const cf_kernel t__k_to_grey = {
     .host_bytes = t__b_to_grey,
     .state = &cf__state_to_grey,
     .sizes = cf__sizes_to_grey,
+    .is_bounded = 1,
 };
 
 int t_to_grey(const cf_uchar4 *source, unsigned char *grey, int width, int height);
@@ -119,11 +120,9 @@ static int cf__sizes_filter_rows_r1(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (cf__2 > 2305843009213693951)
         return 0;
-    if (width > cf__1)
-        return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((width + 63) / 64), (uint32_t)((height + 3) / 4), 1}, {64, 4, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((width + 63) / 64), (uint32_t)((height + 3) / 4), 1}, {64, 4, 1}, 0};
     return 1;
 }
 
@@ -370,7 +369,8 @@ static int cf__sizes_threshold(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (cf__picture_pitch < cf__picture_width)
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((cf__picture_width + 31) / 32), (uint32_t)((cf__picture_height + 7) / 8), 1}, {32, 8, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((cf__picture_width + 31) / 32), (uint32_t)((cf__picture_height + 7) / 8),
+        1}, {32, 8, 1}, 0};
     return 1;
 }
 
@@ -418,6 +418,7 @@ const cf_kernel t__k_threshold = {
     .host_bytes = t__b_threshold,
     .state = &cf__state_threshold,
     .sizes = cf__sizes_threshold,
+    .is_bounded = 1,
 };
 
 int t_threshold(image picture, unsigned char level);
@@ -444,7 +445,7 @@ static int cf__sizes_histogram(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((count + 4095) / 4096), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((count + 4095) / 4096), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -482,6 +483,7 @@ const cf_kernel t__k_histogram = {
     .is_host_whole = 1,
     .state = &cf__state_histogram,
     .sizes = cf__sizes_histogram,
+    .is_closed = 1,
 };
 
 int t_histogram(const unsigned char *data, unsigned int *bins, size_t count);
@@ -517,7 +519,7 @@ static int cf__sizes_transpose_u8(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (width != 0 && height != 0 && !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {32, 8, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {32, 8, 1}, 0};
     return 1;
 }
 
@@ -574,6 +576,7 @@ const cf_kernel t__k_transpose_u8 = {
     .nvariants = 4,
     .variants = cf__variants_transpose_u8,
     .sizes = cf__sizes_transpose_u8,
+    .is_closed = 1,
 };
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -595,7 +598,7 @@ static int cf__sizes_transpose_u8__TILE_32__ROWS_16(void *const cf__args[], cf_s
         return 0;
     if (width != 0 && height != 0 && !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {32, 16, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {32, 16, 1}, 0};
     return 1;
 }
 
@@ -646,6 +649,7 @@ static const cf_kernel t__k_transpose_u8__TILE_32__ROWS_16 = {
     .nvariants = 4,
     .variants = cf__variants_transpose_u8,
     .sizes = cf__sizes_transpose_u8__TILE_32__ROWS_16,
+    .is_closed = 1,
 };
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -667,7 +671,7 @@ static int cf__sizes_transpose_u8__TILE_16__ROWS_8(void *const cf__args[], cf_si
         return 0;
     if (width != 0 && height != 0 && !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {16, 8, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {16, 8, 1}, 0};
     return 1;
 }
 
@@ -718,6 +722,7 @@ static const cf_kernel t__k_transpose_u8__TILE_16__ROWS_8 = {
     .nvariants = 4,
     .variants = cf__variants_transpose_u8,
     .sizes = cf__sizes_transpose_u8__TILE_16__ROWS_8,
+    .is_closed = 1,
 };
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -739,7 +744,7 @@ static int cf__sizes_transpose_u8__TILE_16__ROWS_16(void *const cf__args[], cf_s
         return 0;
     if (width != 0 && height != 0 && !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {16, 16, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {16, 16, 1}, 0};
     return 1;
 }
 
@@ -790,6 +795,7 @@ static const cf_kernel t__k_transpose_u8__TILE_16__ROWS_16 = {
     .nvariants = 4,
     .variants = cf__variants_transpose_u8,
     .sizes = cf__sizes_transpose_u8__TILE_16__ROWS_16,
+    .is_closed = 1,
 };
 
 int t_transpose_u8(const unsigned char *source, unsigned char *target, int width, int height);
@@ -829,7 +835,7 @@ static int cf__sizes_transpose_f32(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (width != 0 && height != 0 && !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {32, 8, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {32, 8, 1}, 0};
     return 1;
 }
 
@@ -887,6 +893,7 @@ const cf_kernel t__k_transpose_f32 = {
     .nvariants = 4,
     .variants = cf__variants_transpose_f32,
     .sizes = cf__sizes_transpose_f32,
+    .is_closed = 1,
 };
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -912,7 +919,7 @@ static int cf__sizes_transpose_f32__TILE_32__ROWS_16(void *const cf__args[], cf_
         return 0;
     if (width != 0 && height != 0 && !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {32, 16, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {32, 16, 1}, 0};
     return 1;
 }
 
@@ -963,6 +970,7 @@ static const cf_kernel t__k_transpose_f32__TILE_32__ROWS_16 = {
     .nvariants = 4,
     .variants = cf__variants_transpose_f32,
     .sizes = cf__sizes_transpose_f32__TILE_32__ROWS_16,
+    .is_closed = 1,
 };
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -988,7 +996,7 @@ static int cf__sizes_transpose_f32__TILE_16__ROWS_8(void *const cf__args[], cf_s
         return 0;
     if (width != 0 && height != 0 && !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {16, 8, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {16, 8, 1}, 0};
     return 1;
 }
 
@@ -1039,6 +1047,7 @@ static const cf_kernel t__k_transpose_f32__TILE_16__ROWS_8 = {
     .nvariants = 4,
     .variants = cf__variants_transpose_f32,
     .sizes = cf__sizes_transpose_f32__TILE_16__ROWS_8,
+    .is_closed = 1,
 };
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -1064,7 +1073,7 @@ static int cf__sizes_transpose_f32__TILE_16__ROWS_16(void *const cf__args[], cf_
         return 0;
     if (width != 0 && height != 0 && !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {16, 16, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {16, 16, 1}, 0};
     return 1;
 }
 
@@ -1115,6 +1124,7 @@ static const cf_kernel t__k_transpose_f32__TILE_16__ROWS_16 = {
     .nvariants = 4,
     .variants = cf__variants_transpose_f32,
     .sizes = cf__sizes_transpose_f32__TILE_16__ROWS_16,
+    .is_closed = 1,
 };
 
 int t_transpose_f32(const float *source, float *target, int width, int height);
@@ -1154,7 +1164,7 @@ static int cf__sizes_transpose_f64(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (width != 0 && height != 0 && !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {32, 8, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {32, 8, 1}, 0};
     return 1;
 }
 
@@ -1212,6 +1222,7 @@ const cf_kernel t__k_transpose_f64 = {
     .nvariants = 4,
     .variants = cf__variants_transpose_f64,
     .sizes = cf__sizes_transpose_f64,
+    .is_closed = 1,
 };
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -1237,7 +1248,7 @@ static int cf__sizes_transpose_f64__TILE_32__ROWS_16(void *const cf__args[], cf_
         return 0;
     if (width != 0 && height != 0 && !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {32, 16, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {32, 16, 1}, 0};
     return 1;
 }
 
@@ -1288,6 +1299,7 @@ static const cf_kernel t__k_transpose_f64__TILE_32__ROWS_16 = {
     .nvariants = 4,
     .variants = cf__variants_transpose_f64,
     .sizes = cf__sizes_transpose_f64__TILE_32__ROWS_16,
+    .is_closed = 1,
 };
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -1313,7 +1325,7 @@ static int cf__sizes_transpose_f64__TILE_16__ROWS_8(void *const cf__args[], cf_s
         return 0;
     if (width != 0 && height != 0 && !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {16, 8, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {16, 8, 1}, 0};
     return 1;
 }
 
@@ -1364,6 +1376,7 @@ static const cf_kernel t__k_transpose_f64__TILE_16__ROWS_8 = {
     .nvariants = 4,
     .variants = cf__variants_transpose_f64,
     .sizes = cf__sizes_transpose_f64__TILE_16__ROWS_8,
+    .is_closed = 1,
 };
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -1389,7 +1402,7 @@ static int cf__sizes_transpose_f64__TILE_16__ROWS_16(void *const cf__args[], cf_
         return 0;
     if (width != 0 && height != 0 && !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {16, 16, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)cf__1, (uint32_t)cf__2, 1}, {16, 16, 1}, 0};
     return 1;
 }
 
@@ -1440,6 +1453,7 @@ static const cf_kernel t__k_transpose_f64__TILE_16__ROWS_16 = {
     .nvariants = 4,
     .variants = cf__variants_transpose_f64,
     .sizes = cf__sizes_transpose_f64__TILE_16__ROWS_16,
+    .is_closed = 1,
 };
 
 int t_transpose_f64(const double *source, double *target, int width, int height);
@@ -1488,7 +1502,7 @@ static int cf__sizes_interleave(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((cf__1 + 255) / 256), (uint32_t)channels, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((cf__1 + 255) / 256), (uint32_t)channels, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -1536,6 +1550,7 @@ const cf_kernel t__k_interleave = {
     .host_bytes = t__b_interleave,
     .state = &cf__state_interleave,
     .sizes = cf__sizes_interleave,
+    .is_bounded = 1,
 };
 
 int t_interleave(const float *const *planes, float *mixed, int channels, int width, int height);
@@ -1565,7 +1580,7 @@ static int cf__sizes_fill(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -1600,6 +1615,8 @@ const cf_kernel t__k_fill = {
     .host_bytes = t__b_fill,
     .state = &cf__state_fill,
     .sizes = cf__sizes_fill,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_fill(pixel *pixels, pixel colour, int64_t n);
@@ -1634,7 +1651,7 @@ static int cf__sizes_resample(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[2] || !*(void *const *)cf__args[3])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -1693,6 +1710,8 @@ const cf_kernel t__k_resample = {
     .host_bytes = t__b_resample,
     .state = &cf__state_resample,
     .sizes = cf__sizes_resample,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_resample(const cf_float2 *field, cf_uint3 size, const cf_float2 *place, cf_float2 *sample, unsigned int n);

@@ -35,7 +35,7 @@ static int cf__sizes_collide_f32(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((nx + 63) / 64), (uint32_t)((ny + 1) / 2), 1}, {64, 2, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((nx + 63) / 64), (uint32_t)((ny + 1) / 2), 1}, {64, 2, 1}, 0};
     return 1;
 }
 
@@ -190,7 +190,8 @@ static int cf__sizes_propagate(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((cf__size_x + 63) / 64), (uint32_t)((cf__size_y + 1) / 2), 9}, {64, 2, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((cf__size_x + 63) / 64), (uint32_t)((cf__size_y + 1) / 2), 9}, {64, 2, 1},
+        0};
     return 1;
 }
 
@@ -249,6 +250,7 @@ const cf_kernel t__k_propagate = {
     .host_bytes = t__b_propagate,
     .state = &cf__state_propagate,
     .sizes = cf__sizes_propagate,
+    .is_bounded = 1,
 };
 
 int t_propagate(const double *from, double *to, cf_uint2 size);
@@ -311,6 +313,7 @@ const cf_kernel t__k_multiply_links = {
     .host = t__h_multiply_links,
     .host_bytes = t__b_multiply_links,
     .state = &cf__state_multiply_links,
+    .is_closed = 1,
 };
 
 int t_multiply_links(const cf_complex128 *link, const cf_complex128 *psi, cf_complex128 *chi, int sites);
@@ -345,7 +348,7 @@ static int cf__sizes_hop(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1] || !*(void *const *)cf__args[2])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((cf__1 + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((cf__1 + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -400,6 +403,7 @@ const cf_kernel t__k_hop = {
     .host_bytes = t__b_hop,
     .state = &cf__state_hop,
     .sizes = cf__sizes_hop,
+    .is_closed = 1,
 };
 
 int t_hop(const int32_t *neighbour, const cf_double2 *psi, cf_double2 *chi, long volume, int parity, double kappa);
@@ -430,7 +434,7 @@ static int cf__sizes_axpy_single(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -467,6 +471,7 @@ const cf_kernel t__k_axpy_single = {
     .host_bytes = t__b_axpy_single,
     .state = &cf__state_axpy_single,
     .sizes = cf__sizes_axpy_single,
+    .is_closed = 1,
 };
 
 int t_axpy_single(const float *x, float *y, float a, long n);
@@ -516,6 +521,7 @@ const cf_kernel t__k_xpay_double = {
     .host_bytes = t__b_xpay_double,
     .state = &cf__state_xpay_double,
     .sizes = cf__sizes_axpy_single,
+    .is_closed = 1,
 };
 
 int t_xpay_double(const double *x, double *y, double a, long n);
@@ -544,7 +550,7 @@ static int cf__sizes_ising(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -586,6 +592,8 @@ const cf_kernel t__k_ising = {
     .host_bytes = t__b_ising,
     .state = &cf__state_ising,
     .sizes = cf__sizes_ising,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_ising(const signed char *spin, short *energy, unsigned long n);

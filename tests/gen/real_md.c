@@ -77,6 +77,7 @@ const cf_kernel t__k_lennard_jones = {
     .host = t__h_lennard_jones,
     .host_bytes = t__b_lennard_jones,
     .state = &cf__state_lennard_jones,
+    .is_closed = 1,
 };
 
 int t_lennard_jones(const cf_float4 *position, cf_float4 *force, const int *neighbour, const int *count, int n,
@@ -107,7 +108,7 @@ static int cf__sizes_kick_drift(void *const cf__args[], cf_size *cf__size)
     const int64_t cf__p_count = ((const particles *)cf__args[0])->count;
     if (cf__p_count < 1)
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((cf__p_count + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((cf__p_count + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -146,6 +147,7 @@ const cf_kernel t__k_kick_drift = {
     .host_bytes = t__b_kick_drift,
     .state = &cf__state_kick_drift,
     .sizes = cf__sizes_kick_drift,
+    .is_bounded = 1,
 };
 
 int t_kick_drift(particles p, float dt, bool frozen);
@@ -175,7 +177,7 @@ static int cf__sizes_assign_cells(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1] || !*(void *const *)cf__args[2])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -233,6 +235,8 @@ const cf_kernel t__k_assign_cells = {
     .host_bytes = t__b_assign_cells,
     .state = &cf__state_assign_cells,
     .sizes = cf__sizes_assign_cells,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_assign_cells(const cf_float3 *position, unsigned int *cell, unsigned int *rank, cf_int3 cells, cf_float3 origin,
@@ -274,7 +278,7 @@ static int cf__sizes_count_cells(void *const cf__args[], cf_size *cf__size)
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1] || !*(void *const *)cf__args[2] ||
         !*(void *const *)cf__args[3])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -340,6 +344,7 @@ const cf_kernel t__k_count_cells = {
     .host_bytes = t__b_count_cells,
     .state = &cf__state_count_cells,
     .sizes = cf__sizes_count_cells,
+    .is_closed = 1,
 };
 
 int t_count_cells(const float *x, const float *y, const float *z, int *population, cell_box box, int n);
@@ -371,7 +376,7 @@ static int cf__sizes_cell_bounds(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (cells != 0 && (!*(void *const *)cf__args[1] || !*(void *const *)cf__args[2]))
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -419,6 +424,8 @@ const cf_kernel t__k_cell_bounds = {
     .host_bytes = t__b_cell_bounds,
     .state = &cf__state_cell_bounds,
     .sizes = cf__sizes_cell_bounds,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_cell_bounds(const unsigned int *cell, unsigned int *begin, unsigned int *end, unsigned int n, unsigned int cells);
@@ -450,7 +457,7 @@ static int cf__sizes_springs(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (n != 0 && (!*(void *const *)cf__args[2] || !*(void *const *)cf__args[3]))
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((bonds + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((bonds + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -490,6 +497,8 @@ const cf_kernel t__k_springs = {
     .host_bytes = t__b_springs,
     .state = &cf__state_springs,
     .sizes = cf__sizes_springs,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_springs(const struct bond *bond, int bonds, const double *x, double *force, int n);
@@ -518,7 +527,7 @@ static int cf__sizes_kinetic_f32(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[2])
         return 0;
-    *cf__size = (cf_size){{1, 1, 1}, {32, 1, 1}, 0};
+    *cf__size = (struct cf_size){{1, 1, 1}, {32, 1, 1}, 0};
     return 1;
 }
 
@@ -563,6 +572,7 @@ const cf_kernel t__k_kinetic_f32 = {
     .is_host_whole = 1,
     .state = &cf__state_kinetic_f32,
     .sizes = cf__sizes_kinetic_f32,
+    .is_closed = 1,
 };
 
 int t_kinetic_f32(const float *velocity, const float *mass, float *energy, int n);
@@ -620,6 +630,7 @@ const cf_kernel t__k_kinetic_f64 = {
     .is_host_whole = 1,
     .state = &cf__state_kinetic_f64,
     .sizes = cf__sizes_kinetic_f32,
+    .is_closed = 1,
 };
 
 int t_kinetic_f64(const double *velocity, const double *mass, double *energy, int n);
@@ -656,7 +667,7 @@ static int cf__sizes_wrap(void *const cf__args[], cf_size *cf__size)
     const int64_t n = *(const int *)cf__args[1];
     if (n < 1)
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((n + 63) / 64), 3, 1}, {64, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((n + 63) / 64), 3, 1}, {64, 1, 1}, 0};
     return 1;
 }
 
@@ -695,6 +706,7 @@ const cf_kernel t__k_wrap = {
     .host_bytes = t__b_wrap,
     .state = &cf__state_wrap,
     .sizes = cf__sizes_wrap,
+    .is_bounded = 1,
 };
 
 int t_wrap(float **columns, int n, float length);
@@ -721,7 +733,7 @@ static int cf__sizes_pack(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -753,6 +765,8 @@ const cf_kernel t__k_pack = {
     CF__IMAGE(pack),
     .state = &cf__state_pack,
     .sizes = cf__sizes_pack,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_pack(const cf_float2 *wide, cf_half2 *narrow, size_t n);

@@ -42,7 +42,7 @@ static int cf__sizes_csr_multiply_f32_i32(void *const cf__args[], cf_size *cf__s
         return 0;
     if (columns != 0 && !*(void *const *)cf__args[3])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((rows + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((rows + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -101,6 +101,7 @@ const cf_kernel t__k_csr_multiply_f32_i32 = {
     .host_bytes = t__b_csr_multiply_f32_i32,
     .state = &cf__state_csr_multiply_f32_i32,
     .sizes = cf__sizes_csr_multiply_f32_i32,
+    .is_closed = 1,
 };
 
 int t_csr_multiply_f32_i32(const int *start, const int *column, const float *value, const float *x, float *y, int rows,
@@ -178,6 +179,7 @@ const cf_kernel t__k_csr_multiply_f64_i32 = {
     .host_bytes = t__b_csr_multiply_f64_i32,
     .state = &cf__state_csr_multiply_f64_i32,
     .sizes = cf__sizes_csr_multiply_f32_i32,
+    .is_closed = 1,
 };
 
 int t_csr_multiply_f64_i32(const int *start, const int *column, const double *value, const double *x, double *y,
@@ -218,7 +220,7 @@ static int cf__sizes_csr_multiply_f32_i64(void *const cf__args[], cf_size *cf__s
         return 0;
     if (columns != 0 && !*(void *const *)cf__args[3])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((rows + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((rows + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -279,6 +281,7 @@ const cf_kernel t__k_csr_multiply_f32_i64 = {
     .host_bytes = t__b_csr_multiply_f32_i64,
     .state = &cf__state_csr_multiply_f32_i64,
     .sizes = cf__sizes_csr_multiply_f32_i64,
+    .is_closed = 1,
 };
 
 int t_csr_multiply_f32_i64(const int64_t *start, const int64_t *column, const float *value, const float *x, float *y,
@@ -319,7 +322,7 @@ static int cf__sizes_csr_multiply_f64_i64(void *const cf__args[], cf_size *cf__s
         return 0;
     if (columns != 0 && !*(void *const *)cf__args[3])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((rows + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((rows + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -380,6 +383,7 @@ const cf_kernel t__k_csr_multiply_f64_i64 = {
     .host_bytes = t__b_csr_multiply_f64_i64,
     .state = &cf__state_csr_multiply_f64_i64,
     .sizes = cf__sizes_csr_multiply_f64_i64,
+    .is_closed = 1,
 };
 
 int t_csr_multiply_f64_i64(const int64_t *start, const int64_t *column, const double *value, const double *x, double *y,
@@ -440,7 +444,7 @@ static int cf__sizes_csr_vector_f32(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (rows != 0 && !*(void *const *)cf__args[4])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)cf__1, 1, 1}, {32, 4, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)cf__1, 1, 1}, {32, 4, 1}, 0};
     return 1;
 }
 
@@ -492,6 +496,7 @@ const cf_kernel t__k_csr_vector_f32 = {
     .is_host_whole = 1,
     .state = &cf__state_csr_vector_f32,
     .sizes = cf__sizes_csr_vector_f32,
+    .is_closed = 1,
 };
 
 int t_csr_vector_f32(const int *start, const int *column, const float *value, const float *x, float *y, int rows,
@@ -562,6 +567,7 @@ const cf_kernel t__k_csr_vector_f64 = {
     .is_host_whole = 1,
     .state = &cf__state_csr_vector_f64,
     .sizes = cf__sizes_csr_vector_f32,
+    .is_closed = 1,
 };
 
 int t_csr_vector_f64(const int *start, const int *column, const double *value, const double *x, double *y, int rows,
@@ -615,7 +621,7 @@ static int cf__sizes_jacobi_sweep(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (cf__A_columns != 0 && !*(void *const *)cf__args[2])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((cf__A_rows + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((cf__A_rows + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -689,7 +695,7 @@ static int cf__sizes_csr_diagonal(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((rows + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((rows + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -760,15 +766,13 @@ static int cf__sizes_ell_multiply(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (cf__1 > 2305843009213693951)
         return 0;
-    if (rows > ld)
-        return 0;
     if (cf__1 > 1152921504606846975)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1] || !*(void *const *)cf__args[3])
         return 0;
     if (columns != 0 && !*(void *const *)cf__args[2])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((rows + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((rows + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -835,6 +839,7 @@ const cf_kernel t__k_ell_multiply = {
     .host_bytes = t__b_ell_multiply,
     .state = &cf__state_ell_multiply,
     .sizes = cf__sizes_ell_multiply,
+    .is_closed = 1,
 };
 
 int t_ell_multiply(const int32_t *column, const double *value, const double *x, double *y, size_t rows, size_t columns,
@@ -874,7 +879,7 @@ static int cf__sizes_coo_multiply_f32(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (rows != 0 && !*(void *const *)cf__args[5])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((entries + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((entries + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -933,6 +938,8 @@ const cf_kernel t__k_coo_multiply_f32 = {
     .host_bytes = t__b_coo_multiply_f32,
     .state = &cf__state_coo_multiply_f32,
     .sizes = cf__sizes_coo_multiply_f32,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_coo_multiply_f32(int64_t entries, const int32_t *row, const int32_t *column, const float *value, const float *x,
@@ -1010,6 +1017,8 @@ const cf_kernel t__k_coo_multiply_f64 = {
     .host_bytes = t__b_coo_multiply_f64,
     .state = &cf__state_coo_multiply_f64,
     .sizes = cf__sizes_coo_multiply_f32,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_coo_multiply_f64(int64_t entries, const int32_t *row, const int32_t *column, const double *value, const double *x,
@@ -1058,7 +1067,7 @@ static int cf__sizes_axpby(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[2] || !*(void *const *)cf__args[4])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((n + 1023) / 1024), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((n + 1023) / 1024), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -1097,6 +1106,7 @@ const cf_kernel t__k_axpby = {
     .host_bytes = t__b_axpby,
     .state = &cf__state_axpby,
     .sizes = cf__sizes_axpby,
+    .is_closed = 1,
 };
 
 int t_axpby(size_t n, double a, const double *x, double b, double *y);
@@ -1127,7 +1137,7 @@ static int cf__sizes_pattern(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[2] || !*(void *const *)cf__args[4])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((n + 15) / 16), (uint32_t)((m + 15) / 16), 1}, {16, 16, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((n + 15) / 16), (uint32_t)((m + 15) / 16), 1}, {16, 16, 1}, 0};
     return 1;
 }
 
@@ -1183,6 +1193,8 @@ const cf_kernel t__k_pattern = {
     .host_bytes = t__b_pattern,
     .state = &cf__state_pattern,
     .sizes = cf__sizes_pattern,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_pattern(int m, int n, const float *a, int lda, bool *is_entry, float threshold);

@@ -36,7 +36,7 @@ static int cf__sizes_step_w64(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((nx + 31) / 32), (uint32_t)((ny + 7) / 8), 1}, {32, 8, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((nx + 31) / 32), (uint32_t)((ny + 7) / 8), 1}, {32, 8, 1}, 0};
     return 1;
 }
 
@@ -99,6 +99,8 @@ const cf_kernel t__k_step_w64 = {
     .host_bytes = t__b_step_w64,
     .state = &cf__state_step_w64,
     .sizes = cf__sizes_step_w64,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_step_w64(const double *u, double *v, int nx, int ny, unsigned short stride, double c);
@@ -129,7 +131,7 @@ static int cf__sizes_step_w128(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)((nx + 31) / 32), (uint32_t)((ny + 7) / 8), 1}, {32, 8, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)((nx + 31) / 32), (uint32_t)((ny + 7) / 8), 1}, {32, 8, 1}, 0};
     return 1;
 }
 
@@ -192,6 +194,8 @@ const cf_kernel t__k_step_w128 = {
     .host_bytes = t__b_step_w128,
     .state = &cf__state_step_w128,
     .sizes = cf__sizes_step_w128,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_step_w128(const double *u, double *v, int nx, int ny, unsigned short stride, double c);
@@ -229,7 +233,7 @@ static int cf__sizes_rowsum(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (rows != 0 && !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (cf_size){{(uint32_t)cf__1, 1, 1}, {64, 1, 1}, 0};
+    *cf__size = (struct cf_size){{(uint32_t)cf__1, 1, 1}, {64, 1, 1}, 0};
     return 1;
 }
 
@@ -268,6 +272,7 @@ const cf_kernel t__k_rowsum = {
     .host_bytes = t__b_rowsum,
     .state = &cf__state_rowsum,
     .sizes = cf__sizes_rowsum,
+    .is_closed = 1,
 };
 
 int t_rowsum(const float *a, float *sum, long rows, size_t cols);
@@ -289,7 +294,7 @@ static int cf__sizes_tick(void *const cf__args[], cf_size *cf__size)
 {
     if (!cf__args[0] || !cf__args[1])
         return 0;
-    *cf__size = (cf_size){{1, 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_size){{1, 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -320,6 +325,7 @@ const cf_kernel t__k_tick = {
     .host_bytes = t__b_tick,
     .state = &cf__state_tick,
     .sizes = cf__sizes_tick,
+    .is_bounded = 1,
 };
 
 int t_tick(unsigned long long *counter, long stream);

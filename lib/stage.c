@@ -1,0 +1,318 @@
+/* stage.c - what a context has for copies of host arrays: sets of pinned buffers with a stream, and cells for searches. */
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "internal.h"
+#include "stage.h"
+
+/* Calls that copy at once in one context; others wait. Two keep both directions of the link busy. */
+#define SETS 2
+
+/* Fewer bytes go faster as they are: the driver copies 10 GB/s without any thread to wake. */
+#define WORTH_BYTES ((size_t)512 << 10)
+
+/* Pinned cells for searches, one of a list of those that are free. */
+struct cells {
+    uint64_t cells[CF__CELLS];
+    struct cells *next;
+};
+
+struct cf__stages {
+    pthread_mutex_t lock;
+    pthread_cond_t given_back;
+    struct cf__stage sets[SETS];
+    struct cells *cells;
+    int pageable; /* the device reaches pageable memory; -1: not asked yet; atomic */
+};
+
+/* ---- What a context has ---- */
+
+/* Guards the making of a context's stages. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static int stages_of(const struct cf__place *place, const char *function, struct cf__stages **stages)
+{
+    struct cf__context *context;
+    int status = cf__context(place, &context);
+    if (status != CF_OK)
+        return status;
+    *stages = __atomic_load_n(&context->stages, __ATOMIC_ACQUIRE);
+    if (*stages)
+        return CF_OK;
+    pthread_mutex_lock(&lock);
+    *stages = context->stages;
+    if (!*stages && (*stages = calloc(1, sizeof **stages)) != NULL) {
+        pthread_mutex_init(&(*stages)->lock, NULL);
+        pthread_cond_init(&(*stages)->given_back, NULL);
+        (*stages)->pageable = -1;
+        __atomic_store_n(&context->stages, *stages, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&lock);
+    return *stages ? CF_OK : cf__fail(CF_ENOMEM, "%s: no memory for staging", function);
+}
+
+CUresult cf__free_memory(const struct cf__driver *driver, uintptr_t memory)
+{
+    return driver->cuMemFree(memory);
+}
+
+CUresult cf__free_pinned(const struct cf__driver *driver, uintptr_t memory)
+{
+    return driver->cuMemFreeHost((void *)memory);
+}
+
+static CUresult destroy_event(const struct cf__driver *driver, uintptr_t event)
+{
+    return driver->cuEventDestroy((CUevent)event);
+}
+
+static CUresult destroy_stream(const struct cf__driver *driver, uintptr_t stream)
+{
+    return driver->cuStreamDestroy((CUstream)stream);
+}
+
+void cf__give_back(const struct cf__place *place, CUresult (*free_it)(const struct cf__driver *, uintptr_t),
+                   uintptr_t what)
+{
+    if (what && free_it(place->driver, what) != CUDA_SUCCESS)
+        cf__keep(place, free_it, what);
+}
+
+static void free_set(const struct cf__place *place, struct cf__stage *stage)
+{
+    if (stage->stream)
+        (void)place->driver->cuStreamSynchronize(stage->stream); /* a copy may still be in a buffer */
+    for (int l = 0; l < CF__LANES; l++)
+        for (int b = 0; b < CF__BUFFERS; b++) {
+            cf__give_back(place, cf__free_pinned, (uintptr_t)stage->lanes[l].buffers[b].memory);
+            cf__give_back(place, destroy_event, (uintptr_t)stage->lanes[l].buffers[b].copied);
+        }
+    cf__give_back(place, destroy_event, (uintptr_t)stage->arrived);
+    cf__give_back(place, destroy_event, (uintptr_t)stage->ran);
+    cf__give_back(place, destroy_stream, (uintptr_t)stage->stream);
+}
+
+/* With a place, which is entered, what the driver has goes too; without, it is gone already. */
+void cf__stages_free(struct cf__context *context, const struct cf__place *place)
+{
+    struct cf__stages *stages = context->stages;
+    if (!stages)
+        return;
+    context->stages = NULL;
+    for (int s = 0; place && s < SETS; s++)
+        free_set(place, &stages->sets[s]);
+    for (struct cells *cells = stages->cells, *next; place && cells; cells = next) {
+        next = cells->next;
+        cf__give_back(place, cf__free_pinned, (uintptr_t)cells);
+    }
+    pthread_mutex_destroy(&stages->lock);
+    pthread_cond_destroy(&stages->given_back);
+    free(stages);
+}
+
+void cf__stage_lock(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+void cf__stage_unlock(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- Cells ---- */
+
+int cf__cells_take(const struct cf__place *place, const char *function, uint64_t **cells)
+{
+    struct cf__stages *stages;
+    int status = stages_of(place, function, &stages);
+    if (status != CF_OK)
+        return status;
+    pthread_mutex_lock(&stages->lock);
+    struct cells *taken = stages->cells;
+    if (taken)
+        stages->cells = taken->next;
+    pthread_mutex_unlock(&stages->lock);
+    if (!taken) {
+        int mode = cf__relax(place->driver);
+        void *memory = NULL;
+        CUresult result = place->driver->cuMemHostAlloc(&memory, sizeof *taken, CU_MEMHOSTALLOC_PORTABLE);
+        cf__unrelax(place->driver, mode);
+        if (result != CUDA_SUCCESS)
+            return cf__fail_driver(place->driver, result, "cuMemHostAlloc", "%s: checking elements", function);
+        taken = memory;
+    }
+    *cells = taken->cells;
+    return CF_OK;
+}
+
+void cf__cells_give(const struct cf__place *place, uint64_t *cells)
+{
+    struct cells *given = (struct cells *)(void *)cells;
+    struct cf__context *context;
+    if (cf__context(place, &context) != CF_OK || !context->stages) {
+        cf__give_back(place, cf__free_pinned, (uintptr_t)given);
+        return;
+    }
+    struct cf__stages *stages = context->stages;
+    pthread_mutex_lock(&stages->lock);
+    given->next = stages->cells;
+    stages->cells = given;
+    pthread_mutex_unlock(&stages->lock);
+}
+
+int cf__reaches_pageable(const struct cf__place *place, int device, int *reaches)
+{
+    struct cf__stages *stages;
+    int status = stages_of(place, "staging", &stages);
+    if (status != CF_OK)
+        return status;
+    *reaches = __atomic_load_n(&stages->pageable, __ATOMIC_RELAXED);
+    if (*reaches >= 0)
+        return CF_OK;
+    CUdevice handle;
+    CUresult result = place->driver->cuDeviceGet(&handle, device);
+    if (result != CUDA_SUCCESS)
+        return cf__fail_driver(place->driver, result, "cuDeviceGet", "device %d", device);
+    /* A driver that does not know what is asked for has no such device. */
+    result = place->driver->cuDeviceGetAttribute(reaches, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, handle);
+    if (result != CUDA_SUCCESS && result != CUDA_ERROR_INVALID_VALUE)
+        return cf__fail_driver(place->driver, result, "cuDeviceGetAttribute", "device %d", device);
+    *reaches = result == CUDA_SUCCESS && *reaches == 1;
+    __atomic_store_n(&stages->pageable, *reaches, __ATOMIC_RELAXED);
+    return CF_OK;
+}
+
+/* ---- Sets ---- */
+
+static struct cf__stage *take_set(struct cf__stages *stages)
+{
+    struct cf__stage *found = NULL;
+    pthread_mutex_lock(&stages->lock);
+    for (;;) {
+        for (int s = 0; s < SETS && !found; s++)
+            if (!stages->sets[s].in_use)
+                found = &stages->sets[s];
+        if (found)
+            break;
+        pthread_cond_wait(&stages->given_back, &stages->lock);
+    }
+    found->in_use = 1;
+    pthread_mutex_unlock(&stages->lock);
+    return found;
+}
+
+/* Makes what a set has not got yet. */
+static CUresult equip(const struct cf__place *place, struct cf__stage *stage, const char **call)
+{
+    const struct cf__driver *driver = place->driver;
+    CUresult result = CUDA_SUCCESS;
+    *call = "cuStreamCreate";
+    if (!stage->stream)
+        result = driver->cuStreamCreate(&stage->stream, CU_STREAM_NON_BLOCKING);
+    if (result != CUDA_SUCCESS) {
+        stage->stream = NULL;
+        return result;
+    }
+    *call = "cuEventCreate";
+    CUevent *const events[] = {&stage->arrived, &stage->ran};
+    for (int i = 0; i < 2 && result == CUDA_SUCCESS; i++)
+        if (!*events[i] && (result = driver->cuEventCreate(events[i], CU_EVENT_DISABLE_TIMING)) != CUDA_SUCCESS)
+            *events[i] = NULL;
+    return result;
+}
+
+int cf__stage_begin(const struct cf__place *place, const char *function, struct cf__stage **stage)
+{
+    struct cf__stages *stages;
+    const char *call;
+    int status = cf__pool_ready();
+    if (status == CF_OK)
+        status = stages_of(place, function, &stages);
+    if (status != CF_OK)
+        return status;
+    *stage = take_set(stages);
+    CUresult result = equip(place, *stage, &call);
+    if (result == CUDA_SUCCESS)
+        return CF_OK;
+    status = cf__fail_driver(place->driver, result, call, "%s: staging", function);
+    cf__stage_end(place, *stage);
+    return status;
+}
+
+void cf__stage_end(const struct cf__place *place, struct cf__stage *stage)
+{
+    struct cf__context *context;
+    if (cf__context(place, &context) != CF_OK || !context->stages)
+        return;
+    struct cf__stages *stages = context->stages;
+    pthread_mutex_lock(&stages->lock);
+    stage->in_use = 0;
+    pthread_cond_signal(&stages->given_back);
+    pthread_mutex_unlock(&stages->lock);
+}
+
+CUstream cf__stage_stream(const struct cf__stage *stage)
+{
+    return stage->stream;
+}
+
+int cf__stage_is_worth(size_t bytes)
+{
+    return bytes >= WORTH_BYTES;
+}
+
+/* ---- Order ---- */
+
+CUresult cf__stage_before(const struct cf__place *place, struct cf__stage *stage, const char **call)
+{
+    *call = "cuEventRecord";
+    CUresult result = place->driver->cuEventRecord(stage->arrived, stage->stream);
+    if (result != CUDA_SUCCESS)
+        return result;
+    *call = "cuStreamWaitEvent";
+    return place->driver->cuStreamWaitEvent(NULL, stage->arrived, 0);
+}
+
+CUresult cf__stage_after(const struct cf__place *place, struct cf__stage *stage, const char **call)
+{
+    *call = "cuEventRecord";
+    CUresult result = place->driver->cuEventRecord(stage->ran, NULL);
+    if (result != CUDA_SUCCESS)
+        return result;
+    *call = "cuStreamWaitEvent";
+    return place->driver->cuStreamWaitEvent(stage->stream, stage->ran, 0);
+}
+
+CUresult cf__stage_wait(const struct cf__place *place, struct cf__stage *stage)
+{
+    return place->driver->cuEventSynchronize(stage->ran);
+}
+
+int cf__stage_copy(const struct cf__place *place, const char *function, void *device, void *host, size_t bytes,
+                   int to_host)
+{
+    struct cf__stage *stage;
+    struct cf__part part = {.name = "memory",
+                            .host = host,
+                            .device = (uintptr_t)device,
+                            .rows = {.length = bytes, .rows = 1, .slices = 1},
+                            .bytes = bytes};
+    const char *call;
+    int status = cf__stage_begin(place, function, &stage);
+    if (status != CF_OK)
+        return status;
+    /* As a copy without a stream has it: behind what the default stream holds. */
+    CUresult result = cf__stage_after(place, stage, &call);
+    if (result == CUDA_SUCCESS)
+        status = cf__stage_move(place, stage, function, &part, 1, to_host);
+    if (result == CUDA_SUCCESS && status == CF_OK && !to_host) {
+        call = "cuStreamSynchronize";
+        result = place->driver->cuStreamSynchronize(stage->stream);
+    }
+    if (result != CUDA_SUCCESS)
+        status = cf__fail_driver(place->driver, result, call, "%s: %zu bytes", function, bytes);
+    cf__stage_end(place, stage);
+    return status;
+}

@@ -1,0 +1,412 @@
+/* trace.c - the trace's file: opened once, written in large pieces, whole at any moment.
+ *
+ * The file is one JSON array. Each piece overwrites the array's end with more events and an end of its own, so that it can
+ * be read while the process runs, and after it was killed; of that only the last second is missing. cf_shutdown() and the
+ * process's end write the rest. Where the library is used again after cf_shutdown(), the file goes on. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "internal.h"
+#include "trace.h"
+
+#define TEXT ((size_t)1 << 16) /* bytes that wait to be written */
+#define EVENT 1024             /* of one event, at most */
+#define SECOND 1000000000
+
+#define START "[\n"
+#define END "\n]\n"
+
+int cf__trace_on;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all that follows */
+static int descriptor = -1;
+static char path[PATH_MAX];
+static struct stat identity; /* a program may close descriptors that are not its own, and open others in their place */
+static pid_t process;        /* that writes the file; 0 before */
+static off_t written;        /* where the array's end lies in it */
+static char *text;           /* what is not in the file yet */
+static size_t used;
+static int64_t flushed; /* when it was last written to */
+static int is_child;    /* of a process that wrote a trace */
+static unsigned int generation;
+
+static _Thread_local unsigned int named; /* generation in which the thread got its name */
+static _Thread_local pid_t thread;
+
+int64_t cf__trace_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * SECOND + now.tv_nsec;
+}
+
+/* ---- Writing, with the lock ---- */
+
+static int write_at(const char *bytes, size_t count, off_t at)
+{
+    while (count) {
+        ssize_t done = pwrite(descriptor, bytes, count, at);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return -1;
+        bytes += done;
+        count -= (size_t)done;
+        at += done;
+    }
+    return 0;
+}
+
+static int is_ours(void)
+{
+    struct stat now;
+    return getpid() == process && fstat(descriptor, &now) == 0 && now.st_dev == identity.st_dev &&
+           now.st_ino == identity.st_ino;
+}
+
+static void stop(void)
+{
+    __atomic_store_n(&cf__trace_on, 0, __ATOMIC_RELAXED);
+    descriptor = -1;
+    used = 0;
+}
+
+/* A trace that cannot be written any more ends; what is in the file stays readable. */
+static void flush(void)
+{
+    if (descriptor < 0 || used == 0)
+        return;
+    int cancel;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    if (!is_ours()) {
+        stop();
+    } else {
+        memcpy(text + used, END, sizeof END - 1);
+        if (write_at(text, used + sizeof END - 1, written) == 0) {
+            written += (off_t)used;
+            used = 0;
+        } else {
+            int error = errno;
+            (void)!ftruncate(descriptor, written);
+            (void)write_at(END, sizeof END - 1, written);
+            close(descriptor);
+            stop();
+            cf__log(CF_LOG_INFO, "CF_TRACE=%s: the trace ends here: %s", path, strerror(error));
+        }
+    }
+    flushed = cf__trace_now();
+    pthread_setcancelstate(cancel, NULL);
+}
+
+/* ---- Text ---- */
+
+/* Bytes of the UTF-8 character that begins here; 0 where none does. */
+static size_t character(const unsigned char *at)
+{
+    static const struct {
+        unsigned char first, last; /* first bytes, and what the second byte begins with there */
+        unsigned char second, upto;
+        size_t bytes;
+    } forms[] = {{0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3}, {0xe1, 0xec, 0x80, 0xbf, 3},
+                 {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3}, {0xf0, 0xf0, 0x90, 0xbf, 4},
+                 {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4}};
+    if (*at < 0x80)
+        return 1;
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        if (*at < forms[i].first || *at > forms[i].last || at[1] < forms[i].second || at[1] > forms[i].upto)
+            continue;
+        for (size_t next = 2; next < forms[i].bytes; next++)
+            if ((at[next] & 0xc0) != 0x80)
+                return 0;
+        return forms[i].bytes;
+    }
+    return 0;
+}
+
+char *cf__trace_quote(char *quoted, size_t size, const char *from)
+{
+    size_t length = 0;
+    for (const unsigned char *at = (const unsigned char *)from; *at;) {
+        char piece[8];
+        size_t bytes = character(at);
+        if (*at == '"' || *at == '\\')
+            snprintf(piece, sizeof piece, "\\%c", *at);
+        else if (*at < 0x20 || *at == 0x7f)
+            snprintf(piece, sizeof piece, "\\u%04x", *at);
+        else
+            snprintf(piece, sizeof piece, "%.*s", bytes ? (int)bytes : 6,
+                     bytes ? (const char *)at : "\\ufffd"); /* what is no text */
+        at += bytes ? bytes : 1;
+        size_t more = strlen(piece);
+        if (length + more >= size)
+            break;
+        memcpy(quoted + length, piece, more);
+        length += more;
+    }
+    quoted[length] = 0;
+    return quoted;
+}
+
+/* Microseconds, whatever the locale's decimal point is. */
+#define TIME "%lld.%03lld"
+#define TIME_OF(nanoseconds) (long long)((nanoseconds) / 1000), (long long)((nanoseconds) % 1000)
+
+/* With the lock. */
+static void append(const struct cf__trace_event *event)
+{
+    char name[256], *to = text + used;
+    size_t length = 0;
+#define ADD(...)                                                        \
+    do {                                                                \
+        int more_ = snprintf(to + length, EVENT - length, __VA_ARGS__); \
+        length = more_ < 0 ? EVENT : length + (size_t)more_;            \
+        if (length >= EVENT)                                            \
+            return;                                                     \
+    } while (0)
+    int64_t begin = event->begin < 0 ? 0 : event->begin, end = event->end < begin ? begin : event->end;
+    ADD(",\n{\"ph\": \"%c\", \"pid\": %lld, \"tid\": %lld, \"name\": \"%s\"", event->phase,
+        (long long)(event->process ? event->process : process), (long long)(event->process ? event->row : thread),
+        cf__trace_quote(name, sizeof name, event->name));
+    if (event->category)
+        ADD(", \"cat\": \"%s\"", event->category);
+    if (event->phase != 'M')
+        ADD(", \"ts\": " TIME, TIME_OF(begin));
+    if (event->phase == 'X')
+        ADD(", \"dur\": " TIME, TIME_OF(end - begin));
+    if (event->arrow)
+        ADD(", \"id\": %llu", (unsigned long long)event->arrow);
+    if (event->phase == 'f')
+        ADD(", \"bp\": \"e\"");
+    if (event->phase == 'i')
+        ADD(", \"s\": \"p\"");
+    if (event->args)
+        ADD(", \"args\": {%s}", event->args);
+    ADD("}");
+#undef ADD
+    used += length;
+    if (used + EVENT + sizeof END > TEXT || cf__trace_now() - flushed > SECOND)
+        flush();
+}
+
+void cf__trace_thread(int64_t *of_process, int64_t *row)
+{
+    if (!thread)
+        thread = (pid_t)syscall(SYS_gettid);
+    *of_process = getpid();
+    *row = thread;
+}
+
+/* With the lock, before a thread's first event: the row's name. */
+static void name_thread(void)
+{
+    char name[17] = "thread", quoted[6 * sizeof name], args[sizeof quoted + 16];
+    int64_t of_process, row;
+    cf__trace_thread(&of_process, &row);
+    named = generation;
+    (void)prctl(PR_GET_NAME, name);
+    snprintf(args, sizeof args, "\"name\": \"%s\"", cf__trace_quote(quoted, sizeof quoted, name));
+    append(&(struct cf__trace_event){.phase = 'M', .name = "thread_name", .args = args});
+}
+
+void cf__trace_write(const struct cf__trace_event *event)
+{
+    pthread_mutex_lock(&lock);
+    if (descriptor >= 0 && !event->process && named != generation)
+        name_thread();
+    if (descriptor >= 0)
+        append(event);
+    pthread_mutex_unlock(&lock);
+}
+
+void cf__trace_end(int64_t begin, const char *category, const char *name, const char *format, ...)
+{
+    if (!begin)
+        return;
+    char args[2 * CF__TRACE_ARGS];
+    int length = 0;
+    if (format) {
+        va_list values;
+        va_start(values, format);
+        length = vsnprintf(args, sizeof args, format, values);
+        va_end(values);
+    }
+    int fits = length > 0 && (size_t)length < sizeof args; /* half an object is none */
+    cf__trace_write(&(struct cf__trace_event){.phase = 'X',
+                                              .category = category,
+                                              .name = name,
+                                              .begin = begin,
+                                              .end = cf__trace_now(),
+                                              .args = fits ? args : NULL});
+}
+
+/* ---- Begin and end ---- */
+
+/* CF_TRACE with the process's number for each %p, and % for %%. */
+static int expand(const char *name, char *expanded, size_t size)
+{
+    size_t length = 0;
+    for (; *name && length < size; name++) {
+        if (*name == '%' && name[1] == 'p') {
+            length += (size_t)snprintf(expanded + length, size - length, "%d", (int)getpid());
+            name++;
+            continue;
+        }
+        name += *name == '%' && name[1] == '%';
+        expanded[length++] = *name;
+    }
+    if (length >= size)
+        return -1;
+    expanded[length] = 0;
+    return 0;
+}
+
+/* Not one of the three that programs write to by number, should these be closed. Nothing here waits for a reader. */
+static int open_file(const char *name, int flags)
+{
+    int opened = open(name, flags | O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
+    if (opened < 0 || opened > STDERR_FILENO)
+        return opened;
+    int moved = fcntl(opened, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    int error = errno;
+    close(opened);
+    errno = error;
+    return moved;
+}
+
+/* With the lock: the file, and in it an array with the process's name. Whether that succeeds; else `errno` says why not. */
+static int start_file(const char *name)
+{
+    int goes_on = process == getpid() && strcmp(name, path) == 0;
+    struct stat before = identity;
+    descriptor = open_file(name, goes_on ? 0 : O_TRUNC);
+    if (descriptor < 0)
+        return 0;
+    if (fstat(descriptor, &identity) == 0 && goes_on &&
+        (identity.st_ino != before.st_ino || identity.st_dev != before.st_dev ||
+         identity.st_size != written + (off_t)sizeof END - 1))
+        goes_on = ftruncate(descriptor, 0) != 0; /* somebody else's by now */
+    char first[512], quoted[128];
+    int length =
+        snprintf(first, sizeof first,
+                 START "{\"ph\": \"M\", \"pid\": %d, \"tid\": %d, \"name\": \"process_name\", "
+                       "\"args\": {\"name\": \"%s\"}}" END,
+                 (int)getpid(), (int)getpid(), cf__trace_quote(quoted, sizeof quoted, program_invocation_short_name));
+    if (goes_on)
+        return 1;
+    written = length - (off_t)sizeof END + 1;
+    if (write_at(first, (size_t)length, 0) == 0)
+        return 1;
+    int error = errno;
+    close(descriptor);
+    descriptor = -1;
+    errno = error;
+    return 0;
+}
+
+static void finish(int is_final)
+{
+    __atomic_store_n(&cf__trace_on, 0, __ATOMIC_RELAXED);
+    uint64_t lost = cf__timed_finish(is_final);
+    if (lost) {
+        char args[48];
+        snprintf(args, sizeof args, "\"count\": %llu", (unsigned long long)lost);
+        cf__trace_write(&(struct cf__trace_event){
+            .phase = 'i', .category = "trace", .name = "device times lost", .begin = cf__trace_now(), .args = args});
+    }
+    pthread_mutex_lock(&lock);
+    flush();
+    if (descriptor >= 0)
+        close(descriptor);
+    descriptor = -1;
+    pthread_mutex_unlock(&lock);
+}
+
+/* What the GPU has not done by then is lost; so is what other threads still do. Memory that they may use stays. */
+static void at_exit(void)
+{
+    if (cf__traces())
+        finish(0);
+}
+
+/* Not as a destructor: this runs before the end of libcuda, whose start came before. */
+int cf__trace_at_exit(void)
+{
+    return atexit(at_exit);
+}
+
+static int start(const char *name)
+{
+    char expanded[sizeof path];
+    if (expand(name, expanded, sizeof expanded) != 0)
+        return cf__fail(CF_EINVAL, "CF_TRACE=%.64s...: the name is too long", name);
+    if (!text && (text = malloc(TEXT)) == NULL)
+        return cf__fail(CF_ENOMEM, "CF_TRACE=%s: no memory for the trace", expanded);
+    if (!start_file(expanded)) {
+        int error = errno;
+        free(text);
+        text = NULL;
+        return cf__fail(CF_EINVAL, "CF_TRACE=%s: the file cannot be written: %s", expanded, strerror(error));
+    }
+    memcpy(path, expanded, sizeof path);
+    process = getpid();
+    used = 0;
+    flushed = cf__trace_now();
+    generation++;
+    __atomic_store_n(&cf__trace_on, 1, __ATOMIC_RELAXED);
+    return CF_OK;
+}
+
+int cf__trace_open(void)
+{
+    const char *name = getenv("CF_TRACE");
+    if (!name || !*name)
+        return CF_OK;
+    pthread_mutex_lock(&lock);
+    int status = cf__traces() || is_child ? CF_OK : start(name);
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+void cf__trace_close(void)
+{
+    if (is_child)
+        return; /* it has the parent's objects in memory, and must not touch them */
+    finish(1);
+    cf__trace_kernels_forget();
+    pthread_mutex_lock(&lock);
+    free(text);
+    text = NULL;
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- Fork ---- */
+
+void cf__trace_lock(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+void cf__trace_unlock(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+void cf__trace_forget(void)
+{
+    if (descriptor >= 0 || process)
+        is_child = 1;
+    if (descriptor >= 0)
+        close(descriptor);
+    stop();
+}

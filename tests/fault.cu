@@ -1,0 +1,62 @@
+/* fault - the kernels of test_fault.c: one for each thing that a launch may need beside itself. */
+#include <stdint.h>
+
+__constant__ float factor = 1;
+
+/* Nothing. */
+#pragma cf kernel grid(n) in(x[n]) inout(y[n])
+__global__ void axpy(float a, const float *x, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] += a * x[i];
+}
+
+/* A look at every element. */
+#pragma cf kernel grid(n) in(x[m], index[n]) out(y[n]) check(0 <= index[:] < m)
+__global__ void pick(const float *x, const int32_t *index, float *y, int m, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = x[index[i]];
+}
+
+/* Rows with gaps between them. */
+#pragma cf kernel grid(nx, ny) block(32, 8) in(u[ny][nx]) out(v[ny][nx]) pitch(u: ld; v: ld) check(ld >= nx)
+__global__ void rows(const float *u, float *v, int nx, int ny, int ld)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x < nx && y < ny)
+        v[y * ld + x] = 2 * u[y * ld + x];
+}
+
+/* Memory of the library's. */
+#pragma cf kernel grid(1) block(1) in(x[n]) out(y[n]) scratch(copy[n])
+__global__ void mirror(const float *x, float *y, float *copy, int n)
+{
+    for (int i = 0; i < n; i++)
+        copy[i] = x[i];
+    for (int i = 0; i < n; i++)
+        y[i] = copy[n - 1 - i];
+}
+
+/* Data of the file's, and a block that the driver chooses. */
+#pragma cf kernel grid(n) block(auto) inout(x[n])
+__global__ void weigh(float *x, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        x[i] *= factor;
+}
+
+/* More shared memory than a kernel has unasked. */
+#pragma cf kernel blocks(1) block(256) shared(60 * 1024) host(turn_on_cpu) inout(x[n]) check(n <= 15 * 1024)
+__global__ void turn(float *x, int n)
+{
+    extern __shared__ float kept[];
+    for (int i = threadIdx.x; i < n; i += blockDim.x)
+        kept[i] = x[i];
+    __syncthreads();
+    for (int i = threadIdx.x; i < n; i += blockDim.x)
+        x[i] = kept[n - 1 - i];
+}

@@ -1,0 +1,227 @@
+/* fault_sweep.c - the sweep: K = 1, 2, ... until the K-th driver call, or allocation, of a scene is not made any more. */
+#include "fault_sweep.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "driver_fault.h"
+#include "fault_alloc.h"
+#include "on_fake.h"
+
+long fault_total, leak_total;
+
+#define MOST_CALLS 2000 /* of one scene: more is an endless loop */
+
+/* One attempt at a scene. */
+struct attempt {
+    const struct scene *scene;
+    const struct tolerated *tolerated;
+    int is_warm;    /* the scene was played before without faults */
+    int of_alloc;   /* allocations fail, not driver calls */
+    long at;        /* which one */
+    int is_forever; /* and all later ones */
+    CUresult result;
+    int was_hit;
+};
+
+static const struct attempt *now;
+static int wrong;
+
+__attribute__((format(printf, 1, 2))) static void complain(const char *format, ...)
+{
+    va_list values;
+    if (++wrong > 20)
+        return;
+    printf("# %s%s, %s %ld%s", now->scene->name, now->is_warm ? ", used before" : "",
+           now->of_alloc ? "allocation" : "driver call", now->at, now->is_forever ? " and later" : "");
+    if (!now->of_alloc && now->at)
+        printf(", result %u", now->result);
+    printf(": ");
+    va_start(values, format);
+    vprintf(format, values);
+    va_end(values);
+    printf("\n");
+}
+
+void fault_need(int status, const char *call, const char *file, int line)
+{
+    if (status != CF_OK)
+        complain("%s:%d: %s gave %s: %s", file, line, call, cf_status_name(status), cf_last_error());
+}
+
+/* ---- What is expected ---- */
+
+/* Whether the i-th failure is. */
+static int is_tolerated(const struct attempt *attempt, int i)
+{
+    size_t length = strcspn(attempt->scene->name, " ");
+    const char *call = fault_hit(i);
+    int before = 0; /* failures of the same function */
+    for (int other = 0; other < i; other++)
+        before += strcmp(fault_hit(other), call) == 0;
+    for (const struct tolerated *row = attempt->tolerated; row->call; row++)
+        if (strcmp(row->call, call) == 0 && (!row->most || before < row->most) &&
+            (!row->function || (strncmp(row->function, attempt->scene->name, length) == 0 && !row->function[length])))
+            return 1;
+    return 0;
+}
+
+static int is_named(const struct attempt *attempt, const char *call)
+{
+    char said[64];
+    snprintf(said, sizeof said, "%s returned %u (", call, attempt->result);
+    return strstr(cf_last_error(), said) && cf_last_driver_result() == (int)attempt->result;
+}
+
+/* The first failure that counts decides; one that is tolerated need not. Where all of them are, the call may succeed. */
+static void judge_driver(const struct attempt *attempt, int status)
+{
+    int expected = attempt->result == CUDA_ERROR_OUT_OF_MEMORY ? CF_ENOMEM : CF_ECALL, hit = 0;
+    for (; fault_hit(hit) && is_tolerated(attempt, hit); hit++)
+        if (status == expected && is_named(attempt, fault_hit(hit)))
+            return;
+    const char *call = fault_hit(hit);
+    if (status != (call ? expected : CF_OK))
+        complain("%s failed and the status is %s, not %s (%s)", call ? call : fault_hit(0), cf_status_name(status),
+                 cf_status_name(call ? expected : CF_OK), cf_last_error());
+    else if (call && !is_named(attempt, call))
+        complain("%s failed and the detail is \"%s\", cf_last_driver_result() %d", call, cf_last_error(),
+                 cf_last_driver_result());
+}
+
+static void judge_alloc(const char *name, int status)
+{
+    if (status != CF_OK && status != CF_ENOMEM)
+        complain("%s failed and the status is %s (%s)", name, cf_status_name(status), cf_last_error());
+}
+
+static void count_leaks(const char *text, long count)
+{
+    if (count) {
+        leak_total += count < 0 ? -count : count;
+        complain("%ld objects left alive: %s", count, text);
+    }
+}
+
+/* ---- An attempt ---- */
+
+static void prepare(const struct scene *scene)
+{
+    if (scene->prepare)
+        scene->prepare();
+}
+
+static void clean(const struct scene *scene)
+{
+    if (scene->clean)
+        scene->clean();
+}
+
+static void check_data(const struct scene *scene, int is_done)
+{
+    if (scene->is_right && !scene->is_right(is_done))
+        complain(is_done ? "the data are not what they have to be" : "the data are neither what they were nor right");
+}
+
+static void play(const struct scene *scene)
+{
+    prepare(scene);
+    NEED(scene->act());
+    check_data(scene, 1);
+    clean(scene);
+}
+
+static void *run(void *of)
+{
+    struct attempt *attempt = of;
+    const struct scene *scene = attempt->scene;
+    const char *name = NULL;
+    now = attempt;
+    if (attempt->is_warm)
+        play(scene);
+    prepare(scene);
+    if (attempt->of_alloc)
+        alloc_fault_arm(attempt->at, attempt->is_forever);
+    else
+        fault_arm(attempt->at, attempt->is_forever, attempt->result);
+    int status = scene->act();
+    attempt->was_hit = attempt->of_alloc ? alloc_fault_disarm(&name) : fault_disarm() > 0;
+    if (!attempt->was_hit)
+        NEED(status);
+    else if (attempt->of_alloc)
+        judge_alloc(name, status);
+    else
+        judge_driver(attempt, status);
+    check_data(scene, status == CF_OK);
+    if (status != CF_OK && scene->flags & FRESH) {
+        clean(scene);
+        prepare(scene);
+    }
+    if (status != CF_OK) { /* the fault is gone */
+        NEED(scene->act());
+        check_data(scene, 1);
+    }
+    clean(scene);
+    NEED(cf_shutdown());
+    char text[2048];
+    int count = fault_alive(text, sizeof text);
+    count_leaks(text, count);
+    fault_forget();
+    static int known; /* to the fake driver, which does not forget what was lost before */
+    int others = count_alive(text, sizeof text);
+    if (!count && others > known)
+        count_leaks(text, others - known);
+    known = others;
+    return NULL;
+}
+
+/* On a thread of its own; whether there was a fault. */
+static int attempt(struct attempt attempt)
+{
+    struct alloc_alive before = alloc_alive();
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, run, &attempt) != 0 || pthread_join(thread, NULL) != 0)
+        complain("no thread");
+    struct alloc_alive after = alloc_alive();
+    count_leaks("blocks from malloc()", after.blocks - before.blocks);
+    count_leaks("mappings", after.mappings - before.mappings);
+    count_leaks("threads", after.threads - before.threads);
+    return attempt.was_hit;
+}
+
+/* ---- The sweep ---- */
+
+static void sweep(struct attempt what)
+{
+    long before = fault_count() + alloc_fault_count();
+    for (what.at = 1; attempt(what) && wrong < 20; what.at++)
+        if (what.at == MOST_CALLS) {
+            complain("there is no end of it");
+            break;
+        }
+    fault_total += fault_count() + alloc_fault_count() - before;
+}
+
+int fault_sweep(const struct scene *scene, const struct tolerated *tolerated)
+{
+    static const CUresult results[] = {CUDA_ERROR_UNKNOWN, CUDA_ERROR_OUT_OF_MEMORY};
+    wrong = 0;
+    for (int is_warm = 0; is_warm <= !(scene->flags & COLD); is_warm++) {
+        struct attempt what = {.scene = scene, .tolerated = tolerated, .is_warm = is_warm};
+        attempt(what); /* without faults */
+        for (int is_forever = 0; is_forever < 2; is_forever++) {
+            what.is_forever = is_forever;
+            what.of_alloc = 0;
+            for (size_t i = 0; i < sizeof results / sizeof *results; i++) {
+                what.result = results[i];
+                sweep(what);
+            }
+            what.of_alloc = 1;
+            if (!(scene->flags & NO_ALLOC))
+                sweep(what);
+        }
+    }
+    return wrong;
+}

@@ -1,0 +1,268 @@
+/* test_peer.c - GPUs that reach each other's memory. */
+#include "on_made.h"
+
+#include <cuferry/kernels.h>
+
+#include "internal.h"
+
+static int tear_down(void **state)
+{
+    (void)state;
+    assert_ok(cf_shutdown());
+    assert_nothing_alive();
+    return 0;
+}
+
+static void need_two_gpus(void)
+{
+    int count = 0, possible = 0;
+    if (on_cuda())
+        assert_ok(cf_device_count(&count));
+    if (count >= 2)
+        assert_ok(cf_peer_possible(0, 1, &possible));
+    if (!possible) {
+        puts("# skip: there are not two GPUs that reach each other");
+        skip();
+    }
+}
+
+static void peer_functions_bad_arguments_are_named(void **state)
+{
+    (void)state;
+    int possible = 77;
+    assert_fails(cf_peer_possible(CF_HOST, CF_HOST, NULL), CF_EINVAL, "cf_peer_possible: possible is NULL");
+    assert_fails(cf_peer_possible(-2, CF_HOST, &possible), CF_ENODEV, "cf_peer_possible: device -2");
+    assert_fails(cf_peer_possible(CF_HOST, 1000, &possible), CF_ENODEV, "cf_peer_possible: device 1000");
+    assert_fails(cf_peer_enable(CF_HOST, -2), CF_ENODEV, "cf_peer_enable: device -2");
+    assert_fails(cf_peer_enable(1000, CF_HOST), CF_ENODEV, "cf_peer_enable: device 1000");
+    assert_fails(cf_peer_disable(-5, CF_HOST), CF_ENODEV, "cf_peer_disable: device -5");
+    assert_int_equal(possible, 77);
+}
+
+static void peer_functions_a_device_reaches_itself(void **state)
+{
+    (void)state;
+    int count = 0, possible;
+    assert_ok(cf_device_count(&count));
+    for (int device = CF_HOST; device < count; device++) {
+        possible = 77;
+        assert_ok(cf_peer_possible(device, device, &possible));
+        assert_int_equal(possible, 1);
+        assert_ok(cf_peer_enable(device, device));
+        assert_true(cf__peer_enabled(device, device));
+        assert_ok(cf_peer_disable(device, device));
+        assert_true(cf__peer_enabled(device, device));
+    }
+}
+
+static void peer_functions_cpu_and_gpu_do_not_reach_each_other(void **state)
+{
+    (void)state;
+    int possible = 77;
+    if (!on_cuda()) {
+        puts("# skip: there is no GPU");
+        skip();
+    }
+    assert_ok(cf_peer_possible(0, CF_HOST, &possible));
+    assert_int_equal(possible, 0);
+    possible = 77;
+    assert_ok(cf_peer_possible(CF_HOST, 0, &possible));
+    assert_int_equal(possible, 0);
+    assert_fails(cf_peer_enable(CF_HOST, 0), CF_ENOTSUP,
+                 "cf_peer_enable: device -1 does not reach the memory of device 0");
+    assert_fails(cf_peer_enable(0, CF_HOST), CF_ENOTSUP, "device 0 does not reach the memory of device -1");
+    assert_ok(cf_peer_disable(0, CF_HOST));
+    assert_false(cf__peer_enabled(0, CF_HOST) || cf__peer_enabled(CF_HOST, 0));
+}
+
+/* Runs a kernel on device 0 whose data are memory of device 1; the status. */
+static int gather_from(void *source, void *index, void *result)
+{
+    assert_ok(cf_device_use(0));
+    int status = cf_gather_f32_i32_async(NULL, source, index, result, 100, 100);
+    return status == CF_OK ? cf_stream_sync(NULL) : status;
+}
+
+static void *allocate(int device, int is_async, size_t bytes)
+{
+    void *memory = NULL;
+    assert_ok(cf_device_use(device));
+    assert_ok(is_async ? cf_mem_alloc_async(NULL, &memory, bytes) : cf_mem_alloc(&memory, bytes));
+    assert_ok(cf_stream_sync(NULL));
+    assert_ok(cf_device_use(0));
+    return memory;
+}
+
+static void check_gather(int is_async)
+{
+    float data[100], read[100] = {0};
+    int32_t numbers[100];
+    for (int i = 0; i < 100; i++) {
+        data[i] = (float)i * 3;
+        numbers[i] = (int32_t)(i * 37 % 100);
+    }
+    void *source = allocate(1, is_async, sizeof data), *index = allocate(0, is_async, sizeof numbers);
+    void *result = allocate(1, is_async, sizeof data);
+    assert_ok(cf_mem_copy(source, data, sizeof data));
+    assert_ok(cf_mem_copy(index, numbers, sizeof numbers));
+    assert_ok(gather_from(source, index, result));
+    assert_ok(cf_mem_copy(read, result, sizeof read));
+    for (int i = 0; i < 100; i++)
+        assert_true(read[i] == (float)(i * 37 % 100 * 3));
+    assert_ok(cf_mem_free(source));
+    assert_ok(cf_mem_free(index));
+    assert_ok(cf_mem_free(result));
+}
+
+/* Memory of the pool is shared, whether it was there before or came after. */
+static void peer_enable_lets_kernels_reach_all_memory(void **state)
+{
+    (void)state;
+    need_two_gpus();
+    void *before = allocate(1, 1, 1000);
+    assert_false(cf__peer_enabled(0, 1));
+    assert_ok(cf_peer_enable(0, 1));
+    assert_true(cf__peer_enabled(0, 1));
+    assert_false(cf__peer_enabled(1, 0));
+    assert_ok(cf_peer_enable(0, 1));
+    check_gather(0);
+    check_gather(1);
+    assert_ok(cf_mem_free(before));
+    assert_ok(cf_shutdown()); /* and with pools that are made when it is enabled */
+    assert_ok(cf_device_use(0));
+    assert_ok(cf_peer_enable(0, 1));
+    check_gather(1);
+}
+
+static void peer_disable_takes_it_back(void **state)
+{
+    (void)state;
+    need_two_gpus();
+    assert_ok(cf_peer_disable(0, 1));
+    assert_ok(cf_peer_enable(0, 1));
+    assert_ok(cf_peer_enable(1, 0));
+    assert_ok(cf_peer_disable(0, 1));
+    assert_false(cf__peer_enabled(0, 1));
+    assert_true(cf__peer_enabled(1, 0));
+    assert_ok(cf_peer_disable(0, 1));
+    assert_ok(cf_peer_enable(0, 1));
+    check_gather(0);
+}
+
+static void without_peers_a_kernel_does_not_reach_the_memory(void **state)
+{
+    (void)state;
+    void *source = allocate(1, 0, 400), *index = allocate(0, 0, 400), *result = allocate(0, 0, 400);
+    assert_ok(cf_mem_fill(index, 0, 400));
+    assert_ok(cf_peer_enable(0, 1));
+    assert_ok(gather_from(source, index, result));
+    assert_ok(cf_peer_disable(0, 1));
+    assert_int_equal(gather_from(source, index, result), CF_EFAULT);
+    _exit(0); /* the device is lost, and what is on it */
+}
+
+static void without_peers_a_kernel_does_not_reach_the_pool(void **state)
+{
+    (void)state;
+    void *source = allocate(1, 1, 400), *index = allocate(0, 0, 400), *result = allocate(0, 0, 400);
+    assert_ok(cf_mem_fill(index, 0, 400));
+    assert_ok(cf_peer_enable(0, 1));
+    assert_ok(gather_from(source, index, result));
+    assert_ok(cf_peer_disable(0, 1));
+    assert_int_equal(gather_from(source, index, result), CF_EFAULT);
+    _exit(0);
+}
+
+static void peer_enable_where_it_is_not_possible_is_enotsup(void **state)
+{
+    (void)state;
+    int possible = 77;
+    assert_ok(cf_peer_possible(0, 1, &possible));
+    assert_int_equal(possible, 0);
+    assert_fails(cf_peer_enable(0, 1), CF_ENOTSUP, "cf_peer_enable: device 0 does not reach the memory of device 1");
+    assert_false(cf__peer_enabled(0, 1));
+    assert_ok(cf_peer_disable(0, 1));
+}
+
+/* What another library has enabled is used, and left to it. */
+static void peer_enable_beside_another_library_leaves_its_doing(void **state)
+{
+    (void)state;
+    need_two_gpus();
+    const struct cf__driver *driver = other_library();
+    CUcontext first, second, popped;
+    assert_int_equal(driver->cuDevicePrimaryCtxRetain(&first, 0), CUDA_SUCCESS);
+    assert_int_equal(driver->cuDevicePrimaryCtxRetain(&second, 1), CUDA_SUCCESS);
+    assert_int_equal(driver->cuCtxPushCurrent(first), CUDA_SUCCESS);
+    assert_int_equal(driver->cuCtxEnablePeerAccess(second, 0), CUDA_SUCCESS);
+    assert_ok(cf_peer_enable(0, 1));
+    assert_true(cf__peer_enabled(0, 1));
+    check_gather(0);
+    check_gather(1);
+    assert_ok(cf_peer_disable(0, 1));
+    assert_int_equal(driver->cuCtxEnablePeerAccess(second, 0), CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED);
+    assert_ok(cf_peer_enable(0, 1));
+    assert_ok(cf_shutdown());
+    assert_false(cf__peer_enabled(0, 1));
+    /* The other way round was the library's doing, and is undone, though the contexts live on. */
+    assert_ok(cf_peer_enable(1, 0));
+    assert_ok(cf_shutdown());
+    assert_int_equal(driver->cuCtxPushCurrent(second), CUDA_SUCCESS);
+    assert_int_equal(driver->cuCtxDisablePeerAccess(first), CUDA_ERROR_PEER_ACCESS_NOT_ENABLED);
+    assert_int_equal(driver->cuCtxPopCurrent(&popped), CUDA_SUCCESS);
+    /* Undone elsewhere, it cannot be undone once more; that is no failure. */
+    assert_int_equal(driver->cuCtxDisablePeerAccess(second), CUDA_SUCCESS);
+    assert_ok(cf_peer_enable(0, 1));
+    assert_int_equal(driver->cuCtxDisablePeerAccess(second), CUDA_SUCCESS);
+    assert_ok(cf_peer_disable(0, 1));
+    assert_int_equal(driver->cuCtxPopCurrent(&popped), CUDA_SUCCESS);
+    assert_int_equal(driver->cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS);
+    assert_int_equal(driver->cuDevicePrimaryCtxRelease(1), CUDA_SUCCESS);
+}
+
+/* Enables and disables; gives the number of what went wrong. */
+static void *toggle(void *unused)
+{
+    intptr_t wrong = 0;
+    (void)unused;
+    for (int round = 0; round < 200; round++) {
+        void *memory = NULL;
+        wrong += cf_peer_enable(0, 1) != CF_OK || cf_peer_enable(1, 0) != CF_OK;
+        wrong += cf_mem_alloc_async(NULL, &memory, 64) != CF_OK || cf_mem_free_async(NULL, memory) != CF_OK;
+    }
+    return (void *)wrong;
+}
+
+static void peer_enable_8_threads_at_once_all_succeed(void **state)
+{
+    (void)state;
+    need_two_gpus();
+    pthread_t threads[8];
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, toggle, NULL), 0);
+    for (int i = 0; i < 8; i++) {
+        void *wrong;
+        assert_int_equal(pthread_join(threads[i], &wrong), 0);
+        assert_null(wrong);
+    }
+    assert_true(cf__peer_enabled(0, 1) && cf__peer_enabled(1, 0));
+    check_gather(1);
+}
+
+int main(int argc, char *argv[])
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_teardown(name, tear_down)
+        TEST(peer_functions_bad_arguments_are_named),
+        TEST(peer_functions_a_device_reaches_itself),
+        TEST(peer_functions_cpu_and_gpu_do_not_reach_each_other),
+        TEST(peer_enable_lets_kernels_reach_all_memory),
+        TEST(peer_disable_takes_it_back),
+        TEST(peer_enable_beside_another_library_leaves_its_doing),
+        TEST(peer_enable_8_threads_at_once_all_succeed),
+        fake_test(without_peers_a_kernel_does_not_reach_the_memory, "CF_DRIVER=cuda"),
+        fake_test(without_peers_a_kernel_does_not_reach_the_pool, "CF_DRIVER=cuda"),
+        fake_test(peer_enable_where_it_is_not_possible_is_enotsup, "CF_DRIVER=cuda", "FAKE_CUDA=peer=0"),
+    };
+    return RUN_WITH_FAKE(argc, argv, tests, NULL, tear_down);
+}

@@ -1,0 +1,392 @@
+/* test_plan.c - where a plain call on host arrays runs: the settings, both sides of the border, and what is said of it. */
+#include "on_made.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+/* ---- A kernel that adds 1 to n elements, and says of itself what a test wants ---- */
+
+enum { X, Y, I, N, BYTES, FLOPS, PARAMS };
+
+static const cf_expr extents[] = {NUMBER("n", N)};
+static const cf_expr declared_bytes = NUMBER("bytes", BYTES), declared_flops = NUMBER("flops", FLOPS),
+                     absent = {NULL, NULL};
+static const cf_expr upper = FIXED(1000);
+
+static cf_param params[PARAMS] = {
+    {.name = "x",
+     .ctype = "const float *",
+     .type = CF_F32,
+     .direction = CF_IN,
+     .lanes = 1,
+     .bytes = 4,
+     .align = 4,
+     .ndims = 1,
+     .extents = extents},
+    {.name = "y",
+     .ctype = "float *",
+     .type = CF_F32,
+     .direction = CF_OUT,
+     .lanes = 1,
+     .bytes = 4,
+     .align = 4,
+     .ndims = 1,
+     .extents = extents},
+    {.name = "i",
+     .ctype = "const int32_t *",
+     .type = CF_I32,
+     .direction = CF_IN,
+     .lanes = 1,
+     .bytes = 4,
+     .align = 4,
+     .ndims = 1,
+     .extents = extents},
+    VALUE("n", int64_t, CF_I64),
+    VALUE("bytes", double, CF_F64),
+    VALUE("flops", double, CF_F64),
+};
+static const cf_check check = {
+    .text = "0 <= i[:] < 1000", .array = I, .lower = FIXED(0), .upper = upper, .upper_open = 1};
+
+static int64_t count_of(void *const args[])
+{
+    return *(const int64_t *)args[N];
+}
+
+static void add_1(const cf_host_launch *launch, uint64_t begin, uint64_t end)
+{
+    const float *x = *(float *const *)launch->args[X];
+    float *y = *(float *const *)launch->args[Y];
+    uint64_t threads = launch->block.x;
+    for (uint64_t i = begin * threads; i < end * threads && i < (uint64_t)count_of(launch->args); i++)
+        y[i] = x[i] + 1;
+}
+
+static struct made_image image;
+static cf_kernel kernel = {MADE_KERNEL("add_1", image), .nparams = PARAMS, .params = params,
+                           .launch = {.grid = {NUMBER("n", N)}, .block = {FIXED(256)}}, .host = add_1};
+static const cf_kernel *const kernels[] = {&kernel};
+static const cf_module module = {
+    .size = sizeof module, .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1, .kernels = kernels};
+
+enum { MOST = 1 << 22 };
+static float x[MOST], y[MOST];
+static int32_t indices[MOST];
+
+/* A call with all in host memory, or with y elsewhere; the result is checked. */
+static void call(int64_t n, double bytes, double flops, float *other_y)
+{
+    const void *x_ = x, *i_ = indices;
+    float *y_ = other_y ? other_y : y;
+    void *args[] = {&x_, &y_, &i_, &n, &bytes, &flops};
+    for (int64_t i = 0; i < n; i++) {
+        x[i] = (float)i;
+        y[i] = -1;
+    }
+    assert_ok(cf_call(&kernel, args));
+    if (other_y)
+        assert_ok(cf_mem_copy(y, other_y, (size_t)n * sizeof *y));
+    for (int64_t i = 0; i < n; i++)
+        if (y[i] != (float)i + 1)
+            fail_msg("y[%d] of %d is %g", (int)i, (int)n, (double)y[i]);
+}
+
+/* Whether the latest call ran on the CPU; launches of the driver tell, whatever the plan says. */
+static int ran_on_cpu(int64_t n, double bytes, double flops)
+{
+    int before = fake_counts()->launch;
+    size_t in = fake_counts()->bytes_in, out = fake_counts()->bytes_out;
+    call(n, bytes, flops, NULL);
+    int launches = fake_counts()->launch - before;
+    int is_said = strncmp(cf_last_plan(), "made_add_1: on the CPU, ", 24) == 0;
+    assert_int_equal(launches, !is_said);
+    assert_int_equal(fake_counts()->bytes_in - in, is_said ? 0 : (size_t)n * 8);
+    assert_int_equal(fake_counts()->bytes_out - out, is_said ? 0 : (size_t)n * 4);
+    return is_said;
+}
+
+#define assert_plan(text)                                                                \
+    do {                                                                                 \
+        if (!strstr(cf_last_plan(), text))                                               \
+            fail_msg("cf_last_plan() is \"%s\" and lacks \"%s\"", cf_last_plan(), text); \
+    } while (0)
+
+static int reads_environment; /* which a setting goes before */
+
+static int set_up(void **state)
+{
+    (void)state;
+    kernel.is_closed = kernel.is_bounded = 1;
+    kernel.size = sizeof kernel;
+    kernel.host = add_1;
+    kernel.bytes = kernel.flops = absent;
+    kernel.nchecks = 0;
+    kernel.is_host_whole = 0;
+    return reads_environment ? CF_OK : cf_set_host_data(CF_HOST_DATA_AUTO);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    assert_ok(cf_shutdown());
+    assert_nothing_alive();
+    return 0;
+}
+
+/* ---- Constants of a machine that a test makes up, in its file ---- */
+
+static char machine_file[64];
+
+/* The file is for the fake GPU and this processor: what the library itself writes is taken, with other numbers. */
+static void use_machine(const char *numbers)
+{
+    char processor[256], text[2048];
+    snprintf(machine_file, sizeof machine_file, "/tmp/cf_plan_%d", (int)getpid());
+    assert_int_equal(cf__driver_host.cuDeviceGetName(processor, sizeof processor, 0), CUDA_SUCCESS);
+    snprintf(text, sizeof text, "cuferry machine 1\ngpu Fake GPU 0\ndriver 13000\nprocessor %s\nthreads 4\n%send\n",
+             processor, numbers);
+    FILE *file = fopen(machine_file, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(setenv("CF_MACHINE_FILE", machine_file, 1), 0);
+}
+
+/* 100 us and 10 GB/s each way; the CPU: 20 us and 4 GB/s, 4 GFlop/s, 100 M accesses, a quarter of that with one thread. */
+static const char numbers[] = "stage_latency 10e-5\nhost_to_device 10e9\ndevice_to_host 10e9\npool_latency 20e-6\n"
+                              "thread_bandwidth 40e8\nthread_flops 10e8\nthread_random 25e6\n"
+                              "pool_bandwidth 16e9\npool_flops 40e8\npool_random 10e7\n";
+
+static void forget_machine(void)
+{
+    assert_int_equal(unlink(machine_file), 0);
+}
+
+/* ---- The formula ---- */
+
+static void plan_runs_where_it_takes_less(void **state)
+{
+    (void)state;
+    use_machine(numbers);
+    kernel.bytes = declared_bytes;
+    kernel.flops = declared_flops;
+    /* 2^20 elements: 8 MiB in and 4 MiB out in 0.1 + 0.839 + 0.419 = 1.358 ms. The CPU moves 21.4 MB in that time. */
+    const int64_t n = 1 << 20;
+    assert_true(ran_on_cpu(n, 21.3e6, 0));
+    assert_plan("1.4 ms expected; staging 12582912 bytes would take 1.4 ms");
+    assert_false(ran_on_cpu(n, 21.5e6, 0));
+    assert_plan("on device 0, 8388608 bytes copied in and 4194304 out, 1.4 ms expected; the CPU would take 1.4 ms");
+    assert_true(ran_on_cpu(n, 0, 5.34e6)); /* at 4 GFlop/s */
+    assert_false(ran_on_cpu(n, 0, 5.36e6));
+    assert_true(ran_on_cpu(n, 21.3e6, 5.34e6)); /* both at once */
+    assert_false(ran_on_cpu(n, 21.3e6, 5.36e6));
+    assert_false(ran_on_cpu(n, 1e12, 0));
+    /* Numbers that are none: what the sections say, 12.6 MB. */
+    assert_true(ran_on_cpu(n, NAN, 0));
+    assert_true(ran_on_cpu(n, -1, -1));
+    assert_true(ran_on_cpu(n, INFINITY, INFINITY));
+    forget_machine();
+}
+
+static void plan_body_called_once_is_one_thread(void **state)
+{
+    (void)state;
+    use_machine(numbers);
+    kernel.bytes = declared_bytes;
+    kernel.is_host_whole = 1;
+    const int64_t n = 1 << 20;
+    assert_true(ran_on_cpu(n, 5.42e6, 0)); /* 1.358 ms at 4 GB/s, and no thread is woken */
+    assert_false(ran_on_cpu(n, 5.44e6, 0));
+    forget_machine();
+}
+
+static void plan_elements_with_a_range_are_random_accesses(void **state)
+{
+    (void)state;
+    use_machine(numbers);
+    kernel.checks = &check;
+    assert_true(ran_on_cpu(1 << 20, 0, 0)); /* 12.6 MB in 0.8 ms */
+    kernel.nchecks = 1;
+    assert_false(ran_on_cpu(1 << 20, 0, 0)); /* and 2^20 accesses in 10 ms */
+    assert_int_equal(cf_set_check(CF_CHECK_NONE), CF_OK);
+    assert_false(ran_on_cpu(1 << 20, 0, 0)); /* looked at or not */
+    assert_int_equal(cf_set_check(CF_CHECK_ELEMENTS), CF_OK);
+    assert_true(ran_on_cpu(1 << 15, 0, 0)); /* which all stays in a cache */
+    forget_machine();
+}
+
+static void plan_undeclared_work_is_the_sections_or_unknown(void **state)
+{
+    (void)state;
+    use_machine(numbers);
+    assert_true(ran_on_cpu(1 << 20, 0, 0));
+    kernel.is_bounded = 0; /* it has loops */
+    assert_false(ran_on_cpu(1 << 20, 0, 0));
+    assert_plan("; the kernel has loops and declares neither bytes nor flops");
+    assert_false(ran_on_cpu(10, 0, 0));
+    kernel.bytes = declared_bytes;
+    assert_true(ran_on_cpu(1 << 20, 1e6, 0));
+    kernel.bytes = absent;
+    kernel.flops = declared_flops;
+    assert_true(ran_on_cpu(1 << 20, 0, 1e6));
+    forget_machine();
+}
+
+/* No constants can make a difference: none are looked for. */
+static void plan_of_a_tiny_or_hopeless_call_measures_nothing(void **state)
+{
+    (void)state;
+    kernel.bytes = declared_bytes;
+    assert_int_equal(setenv("CF_MACHINE_FILE", "/dev/null/machine", 1), 0);
+    assert_true(ran_on_cpu(100, 1200, 0));
+    assert_plan("on the CPU, which takes less than staging 1200 bytes on any machine");
+    assert_false(ran_on_cpu(1 << 20, 1e20, 0));
+    assert_plan("8388608 bytes copied in and 4194304 out; the CPU takes longer on any machine");
+}
+
+static void plan_without_a_file_goes_by_default_constants(void **state)
+{
+    (void)state;
+    kernel.bytes = declared_bytes;
+    /* 40 us and 20 GB/s each way: 0.669 ms. The CPU: 20 us and 40 GB/s. */
+    assert_true(ran_on_cpu(1 << 20, 25.9e6, 0));
+    assert_plan("0.67 ms expected; staging 12582912 bytes would take 0.67 ms, by default constants");
+    assert_false(ran_on_cpu(1 << 20, 26.1e6, 0));
+    assert_plan("0.67 ms expected; the CPU would take 0.67 ms, by default constants");
+}
+
+/* ---- What cannot run on the CPU ---- */
+
+static void plan_kernels_that_need_the_gpu_stay_there(void **state)
+{
+    (void)state;
+    assert_ok(cf_set_host_data(CF_HOST_DATA_HOST));
+    assert_true(ran_on_cpu(100, 0, 0));
+    assert_plan("on the CPU, as CF_HOST_DATA asks; nothing was copied");
+    kernel.is_closed = 0;
+    assert_false(ran_on_cpu(100, 0, 0));
+    assert_plan("; the kernel may use data beside its arguments");
+    kernel.is_closed = 1;
+    kernel.size = CF_KERNEL_BYTES; /* of before there was such a field */
+    assert_false(ran_on_cpu(100, 0, 0));
+    assert_plan("; the kernel may use data beside its arguments");
+}
+
+static void plan_arrays_of_both_kinds_stay_on_the_gpu(void **state)
+{
+    (void)state;
+    void *there, *pinned;
+    assert_ok(cf_set_host_data(CF_HOST_DATA_HOST));
+    assert_ok(cf_mem_alloc(&there, 400));
+    assert_ok(cf_mem_alloc_pinned(&pinned, 400));
+    size_t in = fake_counts()->bytes_in;
+    call(100, 0, 0, there);
+    assert_plan("made_add_1: on device 0, 800 bytes copied in and 0 out, 1 arrays used in place; not all arrays are");
+    assert_int_equal(fake_counts()->bytes_in - in, 800);
+    call(100, 0, 0, pinned);
+    assert_plan("made_add_1: on device 0, 800 bytes copied in and 0 out, 1 arrays used in place; not all arrays are");
+    assert_ok(cf_mem_free(there));
+    assert_ok(cf_mem_free(pinned));
+}
+
+static void plan_nothing_to_launch_is_said(void **state)
+{
+    (void)state;
+    call(0, 0, 0, NULL);
+    assert_string_equal(cf_last_plan(), "made_add_1: had nothing to launch");
+}
+
+/* ---- Settings ---- */
+
+static void host_data_of_the_environment_is_taken(void **state)
+{
+    (void)state;
+    assert_true(ran_on_cpu(1 << 20, 0, 0)); /* CF_HOST_DATA=host */
+    assert_plan("as CF_HOST_DATA asks");
+}
+
+static void host_data_set_goes_before_the_environment(void **state)
+{
+    (void)state;
+    assert_ok(cf_set_host_data(CF_HOST_DATA_STAGE));
+    assert_false(ran_on_cpu(100, 0, 0)); /* CF_HOST_DATA=host */
+    assert_plan("as CF_HOST_DATA asks");
+    assert_ok(cf_shutdown());
+    assert_false(ran_on_cpu(100, 0, 0)); /* for the process */
+    assert_fails(cf_set_host_data(3), CF_EINVAL, "cf_set_host_data: 3 is none of CF_HOST_DATA_AUTO,");
+    assert_fails(cf_set_host_data(-1), CF_EINVAL, "cf_set_host_data: -1 is none of");
+    assert_false(ran_on_cpu(100, 0, 0));
+}
+
+static void host_data_that_is_none_is_refused(void **state)
+{
+    (void)state;
+    int count;
+    assert_fails(cf_device_count(&count), CF_EINVAL, "CF_HOST_DATA=gpu: it is auto, stage or host");
+    assert_fails(cf_device_use(CF_HOST), CF_EINVAL, "CF_HOST_DATA=gpu: it is auto, stage or host");
+    assert_int_equal(setenv("CF_HOST_DATA", "", 1), 0);
+    assert_ok(cf_device_count(&count));
+}
+
+/* ---- The text ---- */
+
+static void *plan_of_another_thread(void *unused)
+{
+    (void)unused;
+    return (void *)(uintptr_t)(*cf_last_plan() != 0);
+}
+
+static void last_plan_is_each_threads_own(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    void *is_there;
+    call(100, 0, 0, NULL);
+    assert_int_equal(pthread_create(&thread, NULL, plan_of_another_thread, NULL), 0);
+    assert_int_equal(pthread_join(thread, &is_there), 0);
+    assert_null(is_there);
+    assert_plan(on_cuda() ? "made_add_1: on " : "made_add_1: on the CPU, the thread's device; nothing was copied");
+}
+
+static void last_plan_after_a_failure_says_so(void **state)
+{
+    (void)state;
+    int64_t n = -1;
+    double none = 0;
+    const void *x_ = x, *i_ = indices;
+    float *y_ = y;
+    void *args[] = {&x_, &y_, &i_, &n, &none, &none};
+    call(100, 0, 0, NULL);
+    assert_int_equal(cf_call(&kernel, args), CF_EINVAL);
+    assert_string_equal(cf_last_plan(), "made_add_1: did not run");
+}
+
+int main(int argc, char *argv[])
+{
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+#define FAKE(function, ...) fake_test(function, "CF_HOST_DATA", "CF_THREADS=4", __VA_ARGS__)
+    const struct CMUnitTest tests[] = {
+        TEST(last_plan_is_each_threads_own),
+        TEST(last_plan_after_a_failure_says_so),
+        FAKE(plan_runs_where_it_takes_less, NULL),
+        FAKE(plan_body_called_once_is_one_thread, NULL),
+        FAKE(plan_elements_with_a_range_are_random_accesses, NULL),
+        FAKE(plan_undeclared_work_is_the_sections_or_unknown, NULL),
+        FAKE(plan_of_a_tiny_or_hopeless_call_measures_nothing, NULL),
+        FAKE(plan_without_a_file_goes_by_default_constants, "CF_MACHINE_FILE=/dev/null/machine"),
+        FAKE(plan_kernels_that_need_the_gpu_stay_there, NULL),
+        FAKE(plan_arrays_of_both_kinds_stay_on_the_gpu, NULL),
+        FAKE(plan_nothing_to_launch_is_said, NULL),
+        fake_test(host_data_of_the_environment_is_taken, "CF_HOST_DATA=host"),
+        fake_test(host_data_set_goes_before_the_environment, "CF_HOST_DATA=host"),
+        fake_test(host_data_that_is_none_is_refused, "CF_HOST_DATA=gpu"),
+    };
+#undef FAKE
+#undef TEST
+    make_image(&image, 9);
+    reads_environment = argc > 1 && strncmp(argv[1], "host_data_", 10) == 0;
+    return RUN_MADE(argc, argv, &module, tests, set_up, tear_down);
+}

@@ -1,0 +1,337 @@
+/* test_sizes.c - the compiled checks of kernels agree with their descriptors, and a launch that they find in order is four
+ * calls of the driver. */
+#include "on_made.h"
+
+#include <cuferry/kernels.h>
+
+#include "compare_sizes.h"
+
+/* ---- A driver that counts what it is asked ---- */
+
+enum asked {
+#define ASKED(name, version, parameters, names) ASKED_##name,
+    CF__DRIVER_FUNCS(ASKED)
+#undef ASKED
+        ASKED_COUNT
+};
+
+static int asked[ASKED_COUNT];
+static const struct cf__driver *below;
+static CUresult fails_launch; /* what the next launches give; CUDA_SUCCESS: what the driver gives */
+static int not_relaxed;       /* calls that would break a capture */
+static int checks_mode;
+
+/* What a capture forbids is asked in the relaxed mode alone. */
+static void expect_relaxed(enum asked function)
+{
+    if (!checks_mode || (function != ASKED_cuOccupancyMaxPotentialBlockSize && function != ASKED_cuFuncGetAttribute &&
+                         function != ASKED_cuFuncSetAttribute && function != ASKED_cuLibraryLoadData))
+        return;
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    assert_int_equal(below->cuThreadExchangeStreamCaptureMode(&mode), CUDA_SUCCESS);
+    not_relaxed += mode != CU_STREAM_CAPTURE_MODE_RELAXED;
+    assert_int_equal(below->cuThreadExchangeStreamCaptureMode(&mode), CUDA_SUCCESS);
+}
+
+#define COUNTING(name, version, parameters, names)                                \
+    static CUresult counting_##name parameters                                    \
+    {                                                                             \
+        asked[ASKED_##name]++;                                                    \
+        expect_relaxed(ASKED_##name);                                             \
+        if (ASKED_##name == ASKED_cuLaunchKernel && fails_launch != CUDA_SUCCESS) \
+            return fails_launch;                                                  \
+        return below->name names;                                                 \
+    }
+CF__DRIVER_FUNCS(COUNTING)
+#undef COUNTING
+
+static struct cf__driver counting = {
+#define ENTRY(name, version, parameters, names) .name = counting_##name,
+    CF__DRIVER_FUNCS(ENTRY)
+#undef ENTRY
+};
+
+const struct cf__driver *cf__driver_wrap(const struct cf__driver *driver)
+{
+    below = driver;
+    counting.is_host = driver->is_host;
+    if (!driver->cuKernelGetParamInfo)
+        counting.cuKernelGetParamInfo = NULL;
+    return &counting;
+}
+
+/* Expects that exactly so many calls were made since the last time. */
+static void expect_asked(int stream_context, int current, int id, int launch)
+{
+    int others = 0;
+    for (int i = 0; i < ASKED_COUNT; i++)
+        if (i != ASKED_cuStreamGetCtx && i != ASKED_cuCtxGetCurrent && i != ASKED_cuCtxGetId &&
+            i != ASKED_cuLaunchKernel)
+            others += asked[i];
+    assert_int_equal(asked[ASKED_cuStreamGetCtx], stream_context);
+    assert_int_equal(asked[ASKED_cuCtxGetCurrent], current);
+    assert_int_equal(asked[ASKED_cuCtxGetId], id);
+    assert_int_equal(asked[ASKED_cuLaunchKernel], launch);
+    assert_int_equal(others, 0);
+    memset(asked, 0, sizeof asked);
+}
+
+/* ---- A kernel with compiled checks of its own ---- */
+
+enum { OUT, SHARED, PARAMS };
+
+static const cf_expr one = FIXED(1);
+static const cf_param params[PARAMS] = {{.name = "out",
+                                         .ctype = "int32_t *",
+                                         .type = CF_I32,
+                                         .direction = CF_OUT,
+                                         .lanes = 1,
+                                         .bytes = 4,
+                                         .align = 4,
+                                         .ndims = 1,
+                                         .extents = &one},
+                                        VALUE("bytes", int64_t, CF_I64)};
+
+static int sizes_calls, is_in_order;
+static cf_size in_order;
+
+static int sizes(void *const args[], cf_size *size)
+{
+    sizes_calls++;
+    *size = in_order;
+    size->shared = (uint32_t) * (const int64_t *)args[SHARED];
+    return is_in_order;
+}
+
+static void blocks_body(const cf_host_launch *launch, uint64_t begin, uint64_t end)
+{
+    int32_t *out = *(int32_t *const *)launch->args[OUT];
+    if (begin == 0 && end > 0)
+        *out = (int32_t)(1000 * launch->grid.x + launch->block.x);
+}
+
+static struct made_image image;
+static cf_kernel kernel = {
+    MADE_KERNEL("blocks", image),
+    .nparams = PARAMS,
+    .params = params,
+    .launch = {.counts_blocks = 1, .grid = {FIXED(3)}, .block = {FIXED(32)}, .shared = NUMBER("bytes", SHARED)},
+    .host = blocks_body,
+    .is_host_whole = 1,
+    .sizes = sizes};
+static const cf_expr n_threads = FIXED(100);
+static cf_kernel any_block = {MADE_KERNEL("any_block", image), .nparams = PARAMS, .params = params, .host = blocks_body,
+                              .launch = {.is_block_auto = 1},  .is_host_whole = 1};
+static const cf_kernel *const kernels[] = {&any_block, &kernel};
+static const cf_module module = {
+    .size = sizeof module, .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 2, .kernels = kernels};
+
+static int32_t *out;
+
+static int set_up(void **state)
+{
+    (void)state;
+    kernel.size = sizeof kernel;
+    any_block.launch.grid[0] = n_threads;
+    sizes_calls = 0;
+    is_in_order = 1;
+    in_order = (cf_size){{7, 1, 1}, {64, 1, 1}, 0};
+    fails_launch = CUDA_SUCCESS;
+    checks_mode = not_relaxed = 0;
+    assert_ok(cf_mem_alloc((void **)&out, sizeof *out));
+    memset(asked, 0, sizeof asked);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    assert_ok(cf_mem_free(out));
+    assert_ok(cf_shutdown());
+    return 0;
+}
+
+static int launch(const cf_kernel *of, cf_stream stream, int64_t bytes)
+{
+    void *const args[] = {&out, &bytes};
+    return cf_launch(of, stream, args);
+}
+
+/* What the kernel wrote: its grid and its block. */
+static void expect_size(int32_t expected)
+{
+    int32_t size = 0;
+    assert_ok(cf_mem_copy(&size, out, sizeof size));
+    assert_int_equal(size, expected);
+    memset(asked, 0, sizeof asked);
+}
+
+/* ---- The functions that are generated ---- */
+
+static void sizes_bundled_kernels_agree_with_the_interpreter(void **state)
+{
+    (void)state;
+    char wrong[1024];
+    int compiled;
+    if (compare_sizes(&cf_registry, 20000, &compiled, wrong, sizeof wrong) != 0)
+        fail_msg("%s", wrong);
+    assert_int_equal(compiled, cf_registry.count);
+}
+
+/* ---- The short way ---- */
+
+static void launch_in_order_takes_the_size_as_it_is(void **state)
+{
+    (void)state;
+    assert_ok(launch(&kernel, NULL, 0));
+    expect_size(7064);
+    assert_ok(launch(&kernel, NULL, 0));
+    expect_size(7064);
+    assert_int_equal(sizes_calls, 2);
+}
+
+static void launch_not_in_order_is_interpreted(void **state)
+{
+    (void)state;
+    is_in_order = 0;
+    assert_ok(launch(&kernel, NULL, 0));
+    expect_size(3032);
+    assert_fails(launch(&kernel, NULL, -1), CF_EINVAL, "made_blocks_async: shared(bytes) is negative with bytes = -1");
+    assert_int_equal(sizes_calls, 2);
+}
+
+/* It ends in front of the new fields, and who knows what is there. */
+static void launch_older_descriptor_is_interpreted(void **state)
+{
+    (void)state;
+    kernel.size = CF_KERNEL_BYTES;
+    assert_ok(launch(&kernel, NULL, 0));
+    expect_size(3032);
+    kernel.size = offsetof(cf_kernel, sizes) + sizeof kernel.sizes - 1;
+    assert_ok(launch(&kernel, NULL, 0));
+    expect_size(3032);
+    assert_int_equal(sizes_calls, 0);
+    kernel.size = offsetof(cf_kernel, sizes) + sizeof kernel.sizes;
+    assert_ok(launch(&kernel, NULL, 0));
+    expect_size(7064);
+}
+
+static void launch_in_order_is_four_calls(void **state)
+{
+    (void)state;
+    cf_stream stream;
+    assert_ok(cf_stream_create(&stream));
+    assert_ok(launch(&kernel, NULL, 0));
+    int is_gpu = on_cuda(), device = -2;
+    assert_ok(cf_device_current(&device));
+    struct cf__place place;
+    assert_ok(cf__enter(&place, "test", stream)); /* the context of a thread that uses a GPU is current as a rule */
+    memset(asked, 0, sizeof asked);
+    for (int i = 0; i < 3; i++) {
+        assert_ok(launch(&kernel, stream, 0));
+        expect_asked(1, 1, 1, 1);
+        assert_ok(launch(&kernel, NULL, 0));
+        expect_asked(0, 1, 1, 1);
+        assert_ok(launch(&kernel, (cf_stream)2, 0));
+        expect_asked(0, 1, 1, 1);
+    }
+    if (is_gpu) {
+        assert_ok(cf_device_use(device));
+        memset(asked, 0, sizeof asked);
+        assert_ok(launch(&kernel, NULL, 0));
+        expect_asked(0, 1, 1, 1);
+    }
+    cf__leave(&place);
+    assert_ok(cf_stream_destroy(stream));
+}
+
+static void launch_in_order_that_fails_names_the_async_form(void **state)
+{
+    (void)state;
+    assert_ok(launch(&kernel, NULL, 0));
+    fails_launch = CUDA_ERROR_INVALID_VALUE;
+    assert_fails(launch(&kernel, NULL, 0), CF_EINVAL, "made_blocks_async: cuLaunchKernel returned 1 (CUDA_ERROR_INV");
+    assert_int_equal(cf_last_driver_result(), CUDA_ERROR_INVALID_VALUE);
+    fails_launch = CUDA_SUCCESS;
+    assert_ok(launch(&kernel, NULL, 0));
+}
+
+static void launch_with_null_argument_is_invalid(void **state)
+{
+    (void)state;
+    void *const args[] = {NULL, NULL};
+    is_in_order = 0;
+    kernel.sizes = NULL;
+    assert_fails(cf_launch(&kernel, NULL, args), CF_EINVAL, "made_blocks_async: the argument for out is NULL");
+    kernel.sizes = sizes;
+    const cf_kernel *gather = cf_kernel_find(&cf_registry, "gather_f32_i32");
+    for (int absent = 0; absent < 5; absent++) {
+        int64_t number = 1;
+        void *given[] = {&out, &out, &out, &number, &number};
+        given[absent] = NULL;
+        assert_fails(cf_launch(gather, NULL, given), CF_EINVAL, "is NULL, and not a pointer to one");
+    }
+}
+
+/* ---- What a first launch asks ---- */
+
+static void launch_with_more_shared_memory_asks_once(void **state)
+{
+    (void)state;
+    if (!on_cuda()) {
+        puts("# skip: there is no shared memory to ask for");
+        skip();
+    }
+    assert_ok(launch(&kernel, NULL, 100));
+    assert_int_equal(asked[ASKED_cuFuncGetAttribute], 1);
+    memset(asked, 0, sizeof asked);
+    assert_ok(launch(&kernel, NULL, 60000));
+    assert_int_equal(asked[ASKED_cuFuncSetAttribute], 1);
+    assert_int_equal(asked[ASKED_cuFuncGetAttribute], 0);
+    memset(asked, 0, sizeof asked);
+    assert_ok(launch(&kernel, NULL, 60000));
+    assert_ok(launch(&kernel, NULL, 100));
+    assert_int_equal(asked[ASKED_cuFuncSetAttribute] + asked[ASKED_cuFuncGetAttribute], 0);
+    assert_int_equal(asked[ASKED_cuLaunchKernel], 2);
+}
+
+static void launch_first_use_asks_in_the_relaxed_mode(void **state)
+{
+    (void)state;
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, before;
+    assert_int_equal(counting.cuThreadExchangeStreamCaptureMode(&mode), CUDA_SUCCESS);
+    before = mode;
+    checks_mode = 1;
+    assert_ok(launch(&kernel, NULL, 60000));
+    assert_ok(launch(&any_block, NULL, 0));
+    checks_mode = 0;
+    assert_int_equal(not_relaxed, 0);
+    if (on_cuda()) {
+        assert_int_equal(asked[ASKED_cuFuncSetAttribute], 1);
+        assert_int_equal(asked[ASKED_cuOccupancyMaxPotentialBlockSize], 1);
+        assert_int_equal(asked[ASKED_cuLibraryLoadData], 1);
+    }
+    mode = before;
+    assert_int_equal(counting.cuThreadExchangeStreamCaptureMode(&mode), CUDA_SUCCESS);
+    if (on_cuda())
+        assert_int_equal(mode, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL); /* as it was before the launches */
+}
+
+int main(int argc, char *argv[])
+{
+    make_image(&image, 9);
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizes_bundled_kernels_agree_with_the_interpreter),
+        TEST(launch_in_order_takes_the_size_as_it_is),
+        TEST(launch_not_in_order_is_interpreted),
+        TEST(launch_older_descriptor_is_interpreted),
+        TEST(launch_in_order_is_four_calls),
+        TEST(launch_in_order_that_fails_names_the_async_form),
+        TEST(launch_with_null_argument_is_invalid),
+        TEST(launch_with_more_shared_memory_asks_once),
+        TEST(launch_first_use_asks_in_the_relaxed_mode),
+    };
+#undef TEST
+    return RUN_MADE(argc, argv, &module, tests, set_up, tear_down);
+}

@@ -1,0 +1,167 @@
+// call.cu - the plain call on device pointers: beside launch and synchronize, and with element checks beside these and
+// one pass over the checked array.
+#include <algorithm>
+
+#include "peers.h"
+#include "plain.cuh"
+
+namespace
+{
+
+constexpr int64_t m = 1 << 27, largest = 1 << 20;
+
+// Raises bounds[0] to the largest of ~x and bounds[1] to that of x, as unsigned numbers: of a range that begins at 0,
+// the smallest and the largest element. Both begin at 0.
+__global__ void bounds_of(const int32_t *x, uint32_t *bounds, int64_t count)
+{
+    uint32_t lowest = 0, highest = 0;
+    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += (int64_t)gridDim.x * blockDim.x) {
+        lowest = max(lowest, ~(uint32_t)x[i]);
+        highest = max(highest, (uint32_t)x[i]);
+    }
+    for (int lane = 16; lane > 0; lane /= 2) {
+        lowest = max(lowest, __shfl_xor_sync(0xffffffff, lowest, lane));
+        highest = max(highest, __shfl_xor_sync(0xffffffff, highest, lane));
+    }
+    if (threadIdx.x % 32 == 0) {
+        atomicMax(&bounds[0], lowest);
+        atomicMax(&bounds[1], highest);
+    }
+}
+
+struct Arrays {
+    Host<float> source{m}, res{largest};
+    Host<int32_t> index{largest};
+    Device<float> d_source{m}, d_res{largest};
+    Device<int32_t> d_index{largest};
+    CUfunction function = bundled("gather_f32_i32");
+    Device<uint32_t> bounds{2};
+    uint32_t *read; // pinned
+    int blocks;
+    Arrays()
+    {
+        fill(source, m, 0);
+        fill(index, largest, 1, m);
+        CHECK(cudaMemcpy(d_source, source, m * sizeof(float), cudaMemcpyHostToDevice));
+        CHECK(cudaMemcpy(d_index, index, largest * sizeof(int32_t), cudaMemcpyHostToDevice));
+        CHECK(cudaMallocHost((void **)&read, 2 * sizeof *read));
+        CHECK(cudaDeviceGetAttribute(&blocks, cudaDevAttrMultiProcessorCount, 0));
+        blocks *= 8;
+    }
+    ~Arrays()
+    {
+        (void)cudaFreeHost(read);
+    }
+
+    void launch_and_wait(int64_t n)
+    {
+        int64_t count = n, extent = m;
+        void *args[] = {&d_source.data, &d_index.data, &d_res.data, &count, &extent};
+        CHECK(cuLaunchKernel(function, blocks_of(n), 1, 1, 256, 1, 1, 0, nullptr, args, nullptr));
+        CHECK(cuStreamSynchronize(nullptr));
+    }
+
+    void pass_and_read(int64_t n)
+    {
+        CHECK(cuMemsetD8Async((CUdeviceptr)bounds.data, 0, 2 * sizeof *read, nullptr));
+        bounds_of<<<std::min(blocks_of(n), (unsigned int)blocks), 256>>>(d_index, bounds, n);
+        CHECK(cuMemcpyDtoHAsync(read, (CUdeviceptr)bounds.data, 2 * sizeof *read, nullptr));
+        CHECK(cuStreamSynchronize(nullptr));
+        expect(read[1] < m, "the pass over index");
+    }
+};
+
+std::string label(const char *what, int64_t n)
+{
+    return std::string(what) + ", N = " + (n == largest ? "2^20" : std::to_string(n));
+}
+
+// Both peers and the library's call, each from device pointers to a result that is there.
+void gathers(Arrays &arrays, int64_t n, bool is_checked, int rounds)
+{
+    std::vector<Peer> peers(3);
+    peers[0].name =
+        is_checked ? "one pass, read back; cuLaunchKernel, cuStreamSynchronize" : "cuLaunchKernel, cuStreamSynchronize";
+    peers[0].run = [&, n, is_checked] {
+        if (is_checked)
+            arrays.pass_and_read(n);
+        arrays.launch_and_wait(n);
+    };
+    peers[1].name = "the same again: the noise";
+    peers[1].run = peers[0].run;
+    peers[2].name = is_checked ? "cf_gather" : "cf_gather, CF_CHECK_NONE";
+    peers[2].run = [&, n] { CHECK(cf_gather(arrays.d_source, arrays.d_index, arrays.d_res, n, m)); };
+    CHECK(cf_set_check(is_checked ? CF_CHECK_ELEMENTS : CF_CHECK_NONE));
+    for (Peer &peer : peers) {
+        CHECK(cudaMemset(arrays.d_res, poison, n * sizeof(float)));
+        CHECK(cudaDeviceSynchronize());
+        peer.run();
+        CHECK(cudaMemcpy(arrays.res, arrays.d_res, n * sizeof(float), cudaMemcpyDeviceToHost));
+        expect(first_wrong_gather(arrays.source, arrays.index, arrays.res, n) < 0, peer.name);
+    }
+    take_turns(peers, rounds, 50);
+    print_times(label("gather on device pointers", n), peers, "us", 1e6);
+    figure(label(is_checked ? "cf_gather / launch + synchronize + one pass over index"
+                            : "cf_gather with CF_CHECK_NONE / launch + synchronize",
+                 n),
+           peers[2].middle() / peers[0].middle(), "x", Target::at_most, 1.05);
+    figure(label(is_checked ? "noise: that peer / itself" : "noise: launch + synchronize / itself", n),
+           peers[1].middle() / peers[0].middle(), "x");
+    CHECK(cf_set_check(CF_CHECK_ELEMENTS));
+}
+
+// A kernel without checks.
+void axpys(int64_t n, int rounds)
+{
+    const float a = 0.5f;
+    Host<float> x(n), y0(n), y(n);
+    fill(x, n, 1);
+    fill(y0, n, 2);
+    Device<float> d_x(x, n), d_y(y0, n);
+    CUfunction function = bundled("axpy_f32");
+
+    std::vector<Peer> peers(4);
+    peers[0].name = "cuLaunchKernel, cuStreamSynchronize";
+    peers[0].run = [&] {
+        float factor = a;
+        int64_t count = n;
+        void *args[] = {&factor, &d_x.data, &d_y.data, &count};
+        CHECK(cuLaunchKernel(function, blocks_of(n), 1, 1, 256, 1, 1, 0, nullptr, args, nullptr));
+        CHECK(cuStreamSynchronize(nullptr));
+    };
+    peers[1].name = "the same again: the noise";
+    peers[1].run = peers[0].run;
+    peers[2].name = "cf_axpy";
+    peers[2].run = [&] { CHECK(cf_axpy_f32(a, d_x, d_y, n)); };
+    // As in a program that knows the library alone.
+    CUcontext context;
+    CHECK(cuCtxGetCurrent(&context));
+    peers[3].name = "cf_axpy, no current context";
+    peers[3].run = peers[2].run;
+    peers[3].prepare = [] { CHECK(cuCtxSetCurrent(nullptr)); };
+    peers[3].settle = [=] { CHECK(cuCtxSetCurrent(context)); };
+    for (Peer &peer : peers) {
+        CHECK(cudaMemcpy(d_y, y0, n * sizeof(float), cudaMemcpyHostToDevice));
+        peer.run();
+        CHECK(cudaMemcpy(y, d_y, n * sizeof(float), cudaMemcpyDeviceToHost));
+        expect(first_wrong_axpy(a, x, y0, y, n) < 0, peer.name);
+    }
+    take_turns(peers, rounds, 50);
+    print_times(label("axpy on device pointers", n), peers, "us", 1e6);
+    figure(label("cf_axpy / launch + synchronize", n), peers[2].middle() / peers[0].middle(), "x", Target::at_most,
+           1.05);
+    figure(label("the same, no current context", n), peers[3].middle() / peers[0].middle(), "x", Target::at_most, 1.05);
+    figure(label("noise: launch + synchronize / itself", n), peers[1].middle() / peers[0].middle(), "x");
+}
+
+} // namespace
+
+void part_call()
+{
+    axpys(32, 20000);
+    axpys(largest, 10000);
+    Arrays arrays;
+    gathers(arrays, 32, false, 20000);
+    gathers(arrays, 32, true, 20000);
+    gathers(arrays, largest, true, 5000);
+}

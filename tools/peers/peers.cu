@@ -1,0 +1,290 @@
+// peers.cu - the library beside what a CUDA programmer would write or call instead, in one process: the same data, in
+// turns, medians, ratios. Prints one table of figures with their targets. Built and run by tools/gpu-check, where the
+// toolkit and a GPU are.
+//
+// usage: peers [--strict] [PART...]      PART: gather enqueue graph call arrays stage start; all where none is given
+//
+// Exits with 0 where every result is right, 1 where one is wrong or a call fails; with --strict 2 where a target is
+// missed.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+
+#include "peers.h"
+
+// ---- Checked calls ----
+
+void check(cudaError_t error, const char *call)
+{
+    if (error != cudaSuccess)
+        throw std::runtime_error(std::string(call) + ": " + cudaGetErrorString(error));
+}
+
+void check(CUresult result, const char *call)
+{
+    const char *text = "unknown result";
+    if (result == CUDA_SUCCESS)
+        return;
+    (void)cuGetErrorString(result, &text);
+    throw std::runtime_error(std::string(call) + ": " + text);
+}
+
+void check(int status, const char *call)
+{
+    if (status != CF_OK)
+        throw std::runtime_error(std::string(call) + ": " + cf_status_name(status) + ": " + cf_last_error());
+}
+
+void expect(bool right, const std::string &what)
+{
+    if (!right)
+        throw std::runtime_error("wrong: " + what);
+}
+
+// ---- Timing ----
+
+double seconds()
+{
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+double median(std::vector<double> values)
+{
+    if (values.empty())
+        return NAN;
+    size_t middle = values.size() / 2;
+    std::nth_element(values.begin(), values.begin() + (long)middle, values.end());
+    return values[middle];
+}
+
+// Calls turn(peer) for each peer in each round; from one round to the next they begin one later, and every other round
+// goes backwards, so that each comes behind each of the others as often.
+static void in_turns(std::vector<Peer> &peers, int rounds, int warm_ups, const std::function<double(Peer &)> &turn)
+{
+    size_t count = peers.size();
+    for (int r = -warm_ups; r < rounds; r++)
+        for (size_t i = 0; i < count; i++) {
+            size_t step = ((size_t)(r + warm_ups) / 2 + i) % count;
+            Peer &peer = peers[r & 1 ? count - 1 - step : step];
+            if (peer.prepare)
+                peer.prepare();
+            double time = turn(peer);
+            if (peer.settle)
+                peer.settle();
+            if (r >= 0)
+                peer.times.push_back(time);
+        }
+}
+
+void take_turns(std::vector<Peer> &peers, int rounds, int warm_ups)
+{
+    in_turns(peers, rounds, warm_ups, [](Peer &peer) {
+        double begin = seconds();
+        peer.run();
+        return seconds() - begin;
+    });
+}
+
+void take_turns_on(cudaStream_t stream, std::vector<Peer> &peers, int rounds, int warm_ups)
+{
+    cudaEvent_t start, stop;
+    CHECK(cudaEventCreate(&start));
+    CHECK(cudaEventCreate(&stop));
+    in_turns(peers, rounds, warm_ups, [&](Peer &peer) {
+        float ms = 0;
+        CHECK(cudaEventRecord(start, stream));
+        peer.run();
+        CHECK(cudaEventRecord(stop, stream));
+        CHECK(cudaEventSynchronize(stop));
+        CHECK(cudaEventElapsedTime(&ms, start, stop));
+        return ms / 1e3;
+    });
+    CHECK(cudaEventDestroy(start));
+    CHECK(cudaEventDestroy(stop));
+}
+
+void print_times(const std::string &title, const std::vector<Peer> &peers, const char *unit, double scale)
+{
+    std::printf("%s\n", title.c_str());
+    for (const Peer &peer : peers)
+        std::printf("  %-58s %12.4f %s %8.3f x the first\n", peer.name.c_str(), peer.middle() * scale, unit,
+                    peer.middle() / peers[0].middle());
+    std::fflush(stdout);
+}
+
+// ---- The table ----
+
+struct Row {
+    const char *part;
+    std::string what;
+    double value;
+    const char *unit;
+    Target kind;
+    double target;
+    bool met() const
+    {
+        // What is not a number meets nothing.
+        return kind == Target::none || (kind == Target::at_most ? value <= target : value >= target);
+    }
+};
+
+static std::vector<Row> table;
+static const char *current_part;
+
+void figure(const std::string &what, double value, const char *unit, Target kind, double target)
+{
+    table.push_back({current_part, what, value, unit, kind, target});
+}
+
+// The number of targets that are missed.
+static int print_table()
+{
+    int missed = 0;
+    std::printf("\n%-8s %-74s %10s    %-9s\n", "part", "figure", "measured", "target");
+    for (const Row &row : table) {
+        char target[32] = "";
+        if (row.kind != Target::none)
+            std::snprintf(target, sizeof target, "%s %-6g %s", row.kind == Target::at_most ? "<=" : ">=", row.target,
+                          row.met() ? "met" : "MISSED");
+        std::printf("%-8s %-74s %10.3f %-2s %s\n", row.part, row.what.c_str(), row.value, row.unit, target);
+        missed += !row.met();
+    }
+    return missed;
+}
+
+// ---- Data ----
+
+void on_all_cores(size_t count, const std::function<void(size_t, size_t)> &body)
+{
+    size_t threads = std::max(1u, std::thread::hardware_concurrency()), share = count / threads + 1;
+    std::vector<std::thread> workers;
+    for (size_t t = 0; t < threads && t * share < count; t++)
+        workers.emplace_back([=, &body] { body(t * share, std::min(count, (t + 1) * share)); });
+    for (std::thread &worker : workers)
+        worker.join();
+}
+
+void fill(float *values, size_t count, uint64_t seed)
+{
+    on_all_cores(count, [=](size_t begin, size_t end) {
+        for (size_t i = begin; i < end; i++)
+            values[i] = random_f32(seed, i);
+    });
+}
+
+void fill(int32_t *values, size_t count, uint64_t seed, int64_t m)
+{
+    on_all_cores(count, [=](size_t begin, size_t end) {
+        for (size_t i = begin; i < end; i++)
+            values[i] = (int32_t)random_integer(seed, i, 0, m);
+    });
+}
+
+static bool is_same(float a, float b)
+{
+    return std::memcmp(&a, &b, sizeof a) == 0;
+}
+
+int64_t first_wrong_gather(const float *source, const int32_t *index, const float *res, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!is_same(res[i], source[index[i]]))
+            return (int64_t)i;
+    return -1;
+}
+
+int64_t first_wrong_axpy(float a, const float *x, const float *y0, const float *y, size_t n)
+{
+    size_t threads = std::max(1u, std::thread::hardware_concurrency()), share = n / threads + 1;
+    std::vector<int64_t> wrong(threads, -1);
+    on_all_cores(n, [&](size_t begin, size_t end) {
+        for (size_t i = begin; i < end; i++) {
+            volatile float product = a * x[i]; // rounded: not to be fused with the sum
+            if (!is_same(y[i], std::fma(a, x[i], y0[i])) && !is_same(y[i], product + y0[i])) {
+                wrong[begin / share] = (int64_t)i;
+                return;
+            }
+        }
+    });
+    for (int64_t i : wrong)
+        if (i >= 0)
+            return i;
+    return -1;
+}
+
+// ---- The driver API's side ----
+
+CUfunction bundled(const char *name)
+{
+    const cf_kernel *kernel = cf_kernel_find(&cf_registry, name);
+    expect(kernel && kernel->image, std::string("there is no GPU code for ") + name);
+    CUlibrary library;
+    CUkernel handle;
+    CUfunction function;
+    CHECK(cuLibraryLoadData(&library, kernel->image->begin, nullptr, nullptr, 0, nullptr, nullptr, 0));
+    CHECK(cuLibraryGetKernel(&handle, library, kernel->entry));
+    CHECK(cuKernelGetFunction(&function, handle));
+    return function;
+}
+
+// ---- The program ----
+
+struct Part {
+    const char *name;
+    void (*run)();
+};
+static const Part parts[] = {{"gather", part_gather}, {"enqueue", part_enqueue}, {"graph", part_graph},
+                             {"call", part_call},     {"arrays", part_arrays},   {"stage", part_stage},
+                             {"start", part_start}};
+
+// Whether it was all right.
+static bool run_part(const Part &part)
+{
+    current_part = part.name;
+    double begin = seconds();
+    std::printf("---- %s\n", part.name);
+    try {
+        CHECK(cudaFree(nullptr)); // the primary context, current
+        part.run();
+        CHECK(cudaDeviceSynchronize());
+        CHECK(cudaGetLastError());
+    } catch (const std::exception &failure) {
+        std::printf("peers: %s: FAILED: %s\n", part.name, failure.what());
+        return false;
+    }
+    std::printf("  (%.1f s)\n", seconds() - begin);
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    bool is_strict = false, is_right = true;
+    setenv("CF_DRIVER", "cuda", 1);
+    for (const char *setting : {"CF_CHECK", "CF_TRACE", "CF_HOST_DATA", "CF_THREADS"})
+        unsetenv(setting);
+    std::vector<const Part *> chosen;
+    for (int i = 1; i < argc; i++) {
+        if (std::strcmp(argv[i], "--strict") == 0) {
+            is_strict = true;
+            continue;
+        }
+        auto found = std::find_if(std::begin(parts), std::end(parts),
+                                  [&](const Part &part) { return std::strcmp(part.name, argv[i]) == 0; });
+        if (found == std::end(parts)) {
+            std::fprintf(stderr, "usage: peers [--strict] [PART...]\nparts:");
+            for (const Part &part : parts)
+                std::fprintf(stderr, " %s", part.name);
+            std::fprintf(stderr, "\n");
+            return 1;
+        }
+        chosen.push_back(found);
+    }
+    if (chosen.empty())
+        for (const Part &part : parts)
+            chosen.push_back(&part);
+    for (const Part *part : chosen)
+        is_right = run_part(*part) && is_right;
+    int missed = print_table();
+    return !is_right ? 1 : is_strict && missed ? 2 : 0;
+}

@@ -1,0 +1,165 @@
+// peers.h - what the parts of the comparison share: checked calls, timing in turns, data, and the table.
+#ifndef PEERS_H
+#define PEERS_H
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <cuda.h>
+#include <cuda_runtime.h>
+
+#include <cuferry.h>
+#include <cuferry/kernels.h>
+#include <cuferry/registry.h>
+
+#include "../random.h"
+
+// ---- Checked calls: what fails ends the part, and the program with 1 ----
+
+void check(cudaError_t error, const char *call);
+void check(CUresult result, const char *call);
+void check(int status, const char *call); // of Cuferry
+#define CHECK(call) check(call, #call)
+
+// ---- Timing ----
+
+double seconds(); // a steady clock
+
+double median(std::vector<double> values);
+
+// What is compared: `prepare` and `settle` are not timed, `run` is.
+struct Peer {
+    std::string name;
+    std::function<void()> run;
+    std::function<void()> prepare, settle;
+    std::vector<double> times; // seconds
+    double middle() const
+    {
+        return median(times);
+    }
+};
+
+// Runs the peers in turns, each round in another order, so that all see the same machine.
+void take_turns(std::vector<Peer> &peers, int rounds, int warm_ups);
+
+// The same, timed by the device between two marks on `stream`.
+void take_turns_on(cudaStream_t stream, std::vector<Peer> &peers, int rounds, int warm_ups);
+
+// Prints the medians, `scale` to the second, beside the first one's.
+void print_times(const std::string &title, const std::vector<Peer> &peers, const char *unit, double scale);
+
+// ---- The table ----
+
+enum class Target { at_most, at_least, none };
+
+// A figure of the table, with its target.
+void figure(const std::string &what, double value, const char *unit, Target kind = Target::none, double target = 0);
+
+// What is right before it is fast: ends the part where `right` is false.
+void expect(bool right, const std::string &what);
+
+// ---- Data ----
+
+// Calls body(begin, end) for parts of [0, count) on all cores.
+void on_all_cores(size_t count, const std::function<void(size_t, size_t)> &body);
+
+// Random floats in [0, 1), and indices in [0, m).
+void fill(float *values, size_t count, uint64_t seed);
+void fill(int32_t *values, size_t count, uint64_t seed, int64_t m);
+
+// The first element that is not as expected, compared bit by bit; -1: all are.
+int64_t first_wrong_gather(const float *source, const int32_t *index, const float *res, size_t n);
+// y = a x + y0, whether multiplied and added in one rounding or in two.
+int64_t first_wrong_axpy(float a, const float *x, const float *y0, const float *y, size_t n);
+
+constexpr unsigned char poison = 0xA5; // as a float -2.87e-16
+
+// Device memory that goes with its scope.
+template <typename T> struct Device {
+    T *data = nullptr;
+    explicit Device(size_t count)
+    {
+        CHECK(cudaMalloc((void **)&data, count * sizeof(T)));
+    }
+    Device(const T *values, size_t count) : Device(count)
+    {
+        CHECK(cudaMemcpy(data, values, count * sizeof(T), cudaMemcpyHostToDevice));
+    }
+    ~Device()
+    {
+        (void)cudaFree(data);
+    }
+    Device(const Device &) = delete;
+    Device &operator=(const Device &) = delete;
+    operator T *() const
+    {
+        return data;
+    }
+};
+
+// Pageable memory, every page of it there. Large pages are neither asked for nor refused: the peers use the same
+// arrays.
+template <typename T> struct Host {
+    T *data;
+    size_t count;
+    explicit Host(size_t elements) : data((T *)std::malloc(elements * sizeof(T))), count(elements)
+    {
+        if (!data)
+            throw std::runtime_error("no host memory");
+        on_all_cores(count, [this](size_t begin, size_t end) {
+            std::memset((void *)(data + begin), poison, (end - begin) * sizeof(T));
+        });
+    }
+    ~Host()
+    {
+        std::free(data);
+    }
+    Host(const Host &) = delete;
+    Host &operator=(const Host &) = delete;
+    operator T *() const
+    {
+        return data;
+    }
+};
+
+// ---- The driver API's side ----
+
+// A bundled kernel as the driver API has it: the same machine code, loaded a second time.
+CUfunction bundled(const char *name);
+
+// A stream that does not wait for the default one.
+struct Stream {
+    cudaStream_t handle;
+    Stream()
+    {
+        CHECK(cudaStreamCreateWithFlags(&handle, cudaStreamNonBlocking));
+    }
+    ~Stream()
+    {
+        (void)cudaStreamDestroy(handle);
+    }
+    Stream(const Stream &) = delete;
+    Stream &operator=(const Stream &) = delete;
+    operator cudaStream_t() const
+    {
+        return handle;
+    }
+};
+
+// ---- The parts ----
+
+void part_gather();
+void part_enqueue();
+void part_graph();
+void part_call();
+void part_arrays();
+void part_stage();
+void part_start();
+
+#endif

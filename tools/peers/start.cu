@@ -1,0 +1,52 @@
+// start.cu - the first result of a process: the library beside the bare driver API, each time in a fresh process, which
+// is first.c.
+#include <cstdio>
+#include <unistd.h>
+
+#include "peers.h"
+
+namespace
+{
+
+// The seconds that a process says its first result took.
+double first_result(const std::string &program, const char *way)
+{
+    std::string command = "CF_DRIVER=cuda '" + program + "' " + way;
+    std::FILE *output = popen(command.c_str(), "r");
+    char line[256] = "";
+    bool read = output && std::fgets(line, sizeof line, output);
+    int code = output ? pclose(output) : -1;
+    double nanoseconds = 0;
+    expect(code == 0 && read && std::sscanf(line, "%lf ns", &nanoseconds) == 1 && nanoseconds > 0,
+           command + ": exit " + std::to_string(code) + ": " + line);
+    return nanoseconds / 1e9;
+}
+
+} // namespace
+
+void part_start()
+{
+    char self[4096];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self);
+    expect(length > 0 && length < (ssize_t)sizeof self, "readlink /proc/self/exe");
+    std::string program = std::string(self, (size_t)length) + "-first";
+    expect(access(program.c_str(), X_OK) == 0, program + " is there");
+
+    std::vector<Peer> peers(3);
+    peers[0].name = "bare: cuInit, primary context, load, launch, wait";
+    peers[1].name = "the same again: the noise";
+    peers[2].name = "cf_gather_async, cf_stream_sync";
+    const char *const ways[] = {"bare", "bare", "cuferry"};
+    const int rounds = 13;
+    for (int r = -1; r < rounds; r++)
+        for (size_t i = 0; i < peers.size(); i++) {
+            size_t p = ((size_t)(r + 1) + i) % peers.size();
+            double time = first_result(program, ways[p]);
+            if (r >= 0)
+                peers[p].times.push_back(time);
+        }
+    print_times("first result of a process, from main() on: N = M = 2^16", peers, "ms", 1e3);
+    figure("first result of a process, cf_gather_async / bare driver API", peers[2].middle() / peers[0].middle(), "x",
+           Target::at_most, 1.03);
+    figure("noise: bare / itself", peers[1].middle() / peers[0].middle(), "x");
+}
