@@ -383,12 +383,14 @@ CF_CHECKED int cf_set_host_data(int where);
 const char *cf_last_plan(void);
 
 /* Loads a kernel, or all kernels of a library (&cf_registry for the bundled ones), on the calling thread's device, so
- * that their first call has no more to do than any other. Kernels that were loaded before a failure stay so. */
+ * that their first call has no more to do than any other. Kernels that were loaded before a failure stay so. One without
+ * a form for the CPU gives CF_ENOTSUP on CF_HOST; cf_preload() passes it over there. */
 CF_CHECKED int cf_preload(const struct cf_module *module);
 CF_CHECKED int cf_kernel_preload(const struct cf_kernel *kernel);
 
 /* Writes how many blocks of `threads` threads and `shared` bytes of dynamic shared memory a multiprocessor of the
- * calling thread's device has resident at once; 1 on CF_HOST. */
+ * calling thread's device has resident at once: 0 where it has not so much shared memory; 1 on CF_HOST. CF_EINVAL where a
+ * block has no such number of threads on any device. */
 CF_CHECKED int cf_kernel_occupancy(const struct cf_kernel *kernel, int threads, size_t shared, int *blocks);
 
 /* Evaluates an expression of the kernel's annotation, such as an extent, over `args`, of which only the integers that
