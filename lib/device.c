@@ -331,18 +331,21 @@ static int get_current(const struct cf__driver *driver, CUcontext *context)
     return result == CUDA_SUCCESS ? CF_OK : cf__fail_driver(driver, result, "cuCtxGetCurrent", "entering a context");
 }
 
-static int make_current(struct cf__place *place)
+static int push(struct cf__place *place)
 {
-    CUcontext current = NULL;
-    int status = get_current(place->driver, &current);
-    place->pushed = 0;
-    if (status != CF_OK || current == place->context)
-        return status;
     CUresult result = place->driver->cuCtxPushCurrent(place->context);
     if (result != CUDA_SUCCESS)
         return cf__fail_driver(place->driver, result, "cuCtxPushCurrent", "entering a context");
     place->pushed = 1;
     return CF_OK;
+}
+
+static int make_current(struct cf__place *place)
+{
+    CUcontext current = NULL;
+    int status = get_current(place->driver, &current);
+    place->pushed = 0;
+    return status != CF_OK || current == place->context ? status : push(place);
 }
 
 static int enter_device(struct cf__place *place, struct backend *backend, int ordinal)
@@ -372,12 +375,13 @@ static int enter_thread_device(struct cf__place *place, const char *function)
         return status;
     place->driver = in_use(backend);
     place->pushed = 0;
-    if (backend == &cuda) {
-        status = get_current(place->driver, &place->context);
-        if (status != CF_OK || place->context)
-            return status;
-    }
-    return enter_device(place, backend, 0);
+    if (backend != &cuda)
+        return enter_device(place, backend, 0);
+    status = get_current(place->driver, &place->context);
+    if (status != CF_OK || place->context)
+        return status;
+    status = primary_context(backend, 0, &place->context);
+    return status == CF_OK ? push(place) : status;
 }
 
 /* Leaves the place again where its context is lost. */

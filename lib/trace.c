@@ -97,10 +97,12 @@ static void flush(void)
             written += (off_t)used;
             used = 0;
         } else {
+            int error = errno;
             (void)!ftruncate(descriptor, written);
             (void)write_at(END, sizeof END - 1, written);
             close(descriptor);
             stop();
+            cf__log(CF_LOG_INFO, "CF_TRACE=%s: the trace ends here: %s", path, strerror(error));
         }
     }
     flushed = cf__trace_now();

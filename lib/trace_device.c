@@ -482,16 +482,26 @@ void cf__timed_device_gone(const struct cf__driver *driver, CUdevice device)
     }
 }
 
-static void destroy(struct cf__clock *clock)
+static CUresult destroy_event(const struct cf__driver *driver, uintptr_t event)
 {
-    const struct cf__driver *driver = clock->driver;
+    return driver->cuEventDestroy((CUevent)event);
+}
+
+static void destroy(struct cf__clock *clock, CUevent event)
+{
+    const struct cf__place place = {.driver = clock->driver, .context = clock->context};
+    if (event && clock->driver->cuEventDestroy(event) != CUDA_SUCCESS)
+        cf__keep(&place, destroy_event, (uintptr_t)event);
+}
+
+static void destroy_all(struct cf__clock *clock)
+{
     lose(clock);
     for (const struct cf__pending *pending = clock->unused; pending; pending = pending->next) {
-        (void)driver->cuEventDestroy(pending->begin);
-        (void)driver->cuEventDestroy(pending->end);
+        destroy(clock, pending->begin);
+        destroy(clock, pending->end);
     }
-    if (clock->reference)
-        (void)driver->cuEventDestroy(clock->reference);
+    destroy(clock, clock->reference);
 }
 
 /* With the clock's lock. A context that is neither a primary one nor current here may have been destroyed: what the trace
@@ -508,7 +518,7 @@ static void finish(struct cf__clock *clock, int is_final)
     if ((is_current || is_retained) && driver->cuCtxPushCurrent(clock->context) == CUDA_SUCCESS) {
         collect(clock);
         if (is_final)
-            destroy(clock);
+            destroy_all(clock);
         (void)driver->cuCtxPopCurrent(&context);
     }
     if (is_retained)

@@ -6,13 +6,6 @@
 
 #include "internal.h"
 
-/* Lets AddressSanitizer's allocator refuse too much memory as malloc() does. */
-__attribute__((visibility("default"))) const char *__asan_default_options(void);
-const char *__asan_default_options(void)
-{
-    return "allocator_may_return_null=1";
-}
-
 #define TOO_MUCH ((size_t)PTRDIFF_MAX)
 
 /* ---- Names and texts ---- */

@@ -5,13 +5,6 @@
 #include <cuferry/kernels.h>
 #include <cuferry/registry.h>
 
-/* Lets AddressSanitizer's allocator refuse too much memory as malloc() does. */
-__attribute__((visibility("default"))) const char *__asan_default_options(void);
-const char *__asan_default_options(void)
-{
-    return "allocator_may_return_null=1";
-}
-
 /* ---- The caller's contexts ---- */
 
 enum { DEPTH = 4, MOST_NAMES = 200 };

@@ -11,13 +11,6 @@
 #define __has_feature(feature) 0
 #endif
 
-/* Lets AddressSanitizer's allocator refuse too much memory as malloc() does. */
-__attribute__((visibility("default"))) const char *__asan_default_options(void);
-const char *__asan_default_options(void)
-{
-    return "allocator_may_return_null=1";
-}
-
 static unsigned short seed[3] = {1, 2, 3};
 
 static void random_bytes(void *target, size_t bytes)

@@ -3,13 +3,6 @@
 
 #include "internal.h"
 
-/* Lets AddressSanitizer's allocator refuse too much memory as malloc() does. */
-__attribute__((visibility("default"))) const char *__asan_default_options(void);
-const char *__asan_default_options(void)
-{
-    return "allocator_may_return_null=1";
-}
-
 static unsigned short seed[3] = {10, 11, 12};
 
 static cf_stream stream;

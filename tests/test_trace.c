@@ -104,8 +104,9 @@ static void read_trace(const char *name)
 static int count(const char *what)
 {
     int found = 0;
-    for (const char *at = text; (at = strstr(at, what)) != NULL; at++)
-        found++;
+    size_t length = strlen(what);
+    for (const char *at = text; *at; at++)
+        found += *at == *what && strncmp(at, what, length) == 0;
     return found;
 }
 
@@ -299,7 +300,7 @@ static void trace_of_more_than_can_wait_loses_device_times_alone(void **state)
     (void)state;
     void *memory;
     cf_stream stream;
-    enum { TIMES = 6000 };
+    enum { TIMES = 3300 };
     assert_ok(cf_mem_alloc(&memory, 64));
     assert_ok(cf_stream_create(&stream));
     for (int i = 0; i < TIMES; i++)
