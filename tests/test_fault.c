@@ -720,7 +720,6 @@ static const struct tolerated tolerated[] = {
     {"cuPointerGetAttributes", "cf_launch", "likewise"},
     /* Questions that a copy need not have an answer to. */
     {"cuPointerGetAttributes", "cf_symbol_set", "where registered memory ends: the driver is given all of it"},
-    {"cuPointerGetAttributes", "cf_mem_free", "whether memory is a pool's: cuMemFree() takes it too"},
     /* Records of what is running, for messages. */
     {"cuCtxGetId", "cf_graph_launch", "a later fault is not told to be of this graph"},
     /* What is done later. */
