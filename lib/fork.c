@@ -41,7 +41,7 @@ void cf__fork_watch(int is_used)
         word = &unwatched;
     is_watched = is_used;
     if (word != cf__gpu_page)
-        *word = cf__gpu_state();
+        __atomic_store_n(word, cf__gpu_state(), __ATOMIC_RELAXED);
     __atomic_store_n(&cf__gpu_page, word, __ATOMIC_RELEASE);
 }
 
@@ -86,13 +86,10 @@ static const struct {
     {cf__capture_lock, cf__capture_unlock, NULL},
     {cf__handles_lock, cf__handles_unlock, NULL},
     {cf__host_lock, cf__host_unlock, NULL},
-    {cf__machine_lock, cf__machine_unlock, NULL},
-    {cf__stage_lock, cf__stage_unlock, NULL},
     {cf__pool_lock, cf__pool_unlock, cf__pool_forget},
     {cf__running_lock, cf__running_unlock, cf__running_forget_threads},
     {cf__trace_lock, cf__trace_unlock, cf__trace_forget},
     {cf__log_lock, cf__log_unlock, NULL},
-    {cf__trace_lock, cf__trace_unlock, cf__trace_forget},
 };
 enum { LOCKS = sizeof locks / sizeof *locks };
 

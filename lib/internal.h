@@ -51,7 +51,7 @@ extern int *cf__gpu_page; /* in a page that a fork wipes */
 
 static inline int cf__gpu_state(void)
 {
-    return __atomic_load_n(__atomic_load_n(&cf__gpu_page, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+    return __atomic_load_n(__atomic_load_n(&cf__gpu_page, __ATOMIC_ACQUIRE), __ATOMIC_RELAXED);
 }
 
 static inline int cf__is_forked(void)
