@@ -727,6 +727,8 @@ static const struct tolerated tolerated[] = {
     {"cuDevicePrimaryCtxRelease", "cf_device_reset", "the reference is given back at cf_shutdown() then"},
     {"cuDevicePrimaryCtxRetain", "cf_device_reset", "the CPU's context is there without"},
     {"cuCtxGetId", "cf_shutdown", "the context counts as being there, and what fails in it is kept"},
+    {"cuMemFreeHost", "cf_call", "a buffer that was too small is kept, and freed at cf_shutdown()"},
+    {"cuMemFreeHost", "cf_mem_copy", "likewise"},
     {"cuCtxGetCurrent", "cf_shutdown", "what is freed in a context that cannot be entered, and fails, is kept"},
     {"cuCtxPushCurrent", "cf_shutdown", "likewise"},
     {NULL, NULL, NULL},
