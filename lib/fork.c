@@ -92,7 +92,6 @@ static const struct {
     {cf__running_lock, cf__running_unlock, cf__running_forget_threads},
     {cf__trace_lock, cf__trace_unlock, cf__trace_forget},
     {cf__log_lock, cf__log_unlock, NULL},
-    {cf__trace_lock, cf__trace_unlock, cf__trace_forget},
 };
 enum { LOCKS = sizeof locks / sizeof *locks };
 

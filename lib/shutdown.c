@@ -65,7 +65,6 @@ static int shut_down(void)
     cf__contexts_forget();
     cf__machine_forget();
     cf__handles_forget();
-    cf__trace_close();
     cf__device_lock();
     keep_first(&status, cf__devices_release());
     cf__device_unlock();
