@@ -81,6 +81,7 @@ def _kernel(kernel, instance, prefix):
             'checks': [_check(c) for c in instance.checks], 'bytes': _expr(instance.bytes),
             'flops': _expr(instance.flops), 'tolerance': _expr(instance.tolerance),
             'host': 'none' if host is None else host.function or 'kernel',
+            'bounded': instance.is_bounded, 'closed': instance.is_closed,
             'variants': [_variant(v) for v in instance.all_variants]}
 
 

@@ -229,6 +229,7 @@ def _descriptor(kernel, instance, variant, prefix, known_sizes):
     if instance.variants:
         text += f'    .nvariants = {len(instance.variants)},\n    .variants = cf__variants_{instance.name},\n'
     text += f'    .sizes = {sizes},\n' if sizes else ''
+    text += '    .is_bounded = 1,\n' * variant.is_bounded + '    .is_closed = 1,\n' * variant.is_closed
     return text + '};\n'
 
 

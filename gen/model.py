@@ -117,6 +117,8 @@ class Instance:
     tolerance: Optional[Expr]
     host: Optional[Host]            # None: it has no form for the CPU
     constants: Tuple[Tuple[str, int], ...] = ()
+    is_bounded: bool = False        # neither it nor what it calls has a loop
+    is_closed: bool = False         # it touches its arguments alone
     variants: Tuple['Instance', ...] = ()
 
     @property

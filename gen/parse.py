@@ -7,6 +7,7 @@ from dataclasses import replace
 import collective
 import cpusource
 import expr
+import reach
 from clauses import Clauses, is_include, read_pragma
 from cxxtypes import UNREADABLE, VOID, builtin, pointer
 from declare import declarations
@@ -40,6 +41,8 @@ class _File:
         self._symbols = []
         self._notes = []
         self._proofs = set()
+        self._reaches = {}          # whether for host code: Reach
+        self._judged = {}           # kernel: what it reaches
 
     def _error(self, token, message):
         self._diagnostics.error(token.location, message)
@@ -398,8 +401,11 @@ class _File:
         checks = tuple(self._check(c, names, params) for c in clauses.checks)
         reports = real(clauses.bytes), real(clauses.flops), real(clauses.tolerance)
         self._proofs |= names.proofs
+        is_bounded, is_closed = self._reached(clauses, declaration)
+        # Memory behind a pointer that has no extent, or behind one in a value or an element, is nobody's argument.
+        is_closed = is_closed and not any(p.direction == 'CF_POINTER' or reach.may_point(p.type) for p in params)
         return Instance(name, kernel, tuple(params), launch, checks, *reports,
-                        self._host(clauses, declaration, kernel, entry), constants)
+                        self._host(clauses, declaration, kernel, entry), constants, is_bounded, is_closed)
 
     def _spelled_argument(self, value, parameter, scope):
         """A template argument at file scope."""
@@ -456,7 +462,31 @@ class _File:
                      lower=expr.compile_expr(lower, lower.text, names) if lower else None, lower_open=lower_open,
                      upper=expr.compile_expr(upper, upper.text, names) if upper else None, upper_open=upper_open)
 
+    # ---- What it reaches
+
+    def _reached(self, clauses, declaration):
+        """(is bounded, is closed) of a kernel, and closed only where the function that the CPU runs instead is, too."""
+        key = id(declaration)
+        if key not in self._judged:
+            is_bounded, is_closed = self._reach(False).judge(declaration.declaration)
+            function = self._host_function(clauses)
+            if is_closed and function is not None:
+                is_closed = self._reach(True).judge(function)[1]
+            self._judged[key] = is_bounded, is_closed
+        return self._judged[key]
+
+    def _reach(self, is_host):
+        if is_host not in self._reaches:
+            self._reaches[is_host] = reach.Reach(self._declarations, is_host)
+        return self._reaches[is_host]
+
     # ---- The CPU
+
+    def _host_function(self, clauses):
+        """The function of this file that the CPU runs instead of a kernel; None where there is none."""
+        name = clauses.host.text if clauses.host else None
+        return next((d for d in self._declarations if name and d.function is not None and d.body is not None and
+                     d.head[d.function].text == name and not d.has('__global__')), None)
 
     def _host(self, clauses, declaration, kernel, entry):
         """What the CPU runs: nothing, a function, or the kernel, where the CPU can."""
@@ -464,8 +494,7 @@ class _File:
             return None
         if clauses.host:
             name = clauses.host.text
-            function = next((d for d in self._declarations if d.function is not None and d.body is not None and
-                             d.head[d.function].text == name and not d.has('__global__')), None)
+            function = self._host_function(clauses)
             if function is None:
                 suffix = entry[len((clauses.name or declaration.token).text):]
                 return Host(name + suffix, True)

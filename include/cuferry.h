@@ -147,7 +147,12 @@ CF_CHECKED int cf_device_property(int device, int property, int64_t *value);
 /* Writes the device's name, cut to `size` bytes with its closing zero; CF_HOST's is the processor's. */
 CF_CHECKED int cf_device_name(int device, char *name, size_t size);
 
-/* Waits until all work on the calling thread's device is done. Reports what went wrong in it. */
+/* Waits until all work on the calling thread's device is done. Reports what went wrong in it.
+ *
+ * A kernel that faults takes its context along: CF_EFAULT comes from the next call that hears of it, and from every later one in
+ * that context until cf_device_reset() or the end of the process; other devices and CF_HOST go on. The detail names the kernels
+ * that were running, as far as the library can know: those that were launched through it in the context and that no wait has
+ * found to be done. Kernels of other libraries it does not know; those of a graph are "a graph". */
 CF_CHECKED int cf_device_sync(void);
 
 /* Writes 1 where kernels on `device` can be let reach memory of the GPU `peer`, else 0; of a device and itself, 1.
@@ -378,12 +383,14 @@ CF_CHECKED int cf_set_host_data(int where);
 const char *cf_last_plan(void);
 
 /* Loads a kernel, or all kernels of a library (&cf_registry for the bundled ones), on the calling thread's device, so
- * that their first call has no more to do than any other. Kernels that were loaded before a failure stay so. */
+ * that their first call has no more to do than any other. Kernels that were loaded before a failure stay so. One without
+ * a form for the CPU gives CF_ENOTSUP on CF_HOST; cf_preload() passes it over there. */
 CF_CHECKED int cf_preload(const struct cf_module *module);
 CF_CHECKED int cf_kernel_preload(const struct cf_kernel *kernel);
 
 /* Writes how many blocks of `threads` threads and `shared` bytes of dynamic shared memory a multiprocessor of the
- * calling thread's device has resident at once; 1 on CF_HOST. */
+ * calling thread's device has resident at once: 0 where it has not so much shared memory; 1 on CF_HOST. CF_EINVAL where a
+ * block has no such number of threads on any device. */
 CF_CHECKED int cf_kernel_occupancy(const struct cf_kernel *kernel, int threads, size_t shared, int *blocks);
 
 /* Evaluates an expression of the kernel's annotation, such as an extent, over `args`, of which only the integers that

@@ -307,12 +307,13 @@ static int copy_few(const struct call *call, int to_host)
     int status = CF_OK;
     for (uint32_t i = 0; status == CF_OK && i < call->kernel->nparams; i++) {
         const struct argument *argument = &call->arguments[i];
+        const char *function;
         if (!is_moved(call, i, to_host))
             continue;
         CUresult result = cf__copy_section(call->place, &argument->pointer.section, call->kernel->params[i].bytes,
-                                           argument->host, argument->device, to_host);
+                                           argument->host, argument->device, to_host, &function);
         if (result != CUDA_SUCCESS)
-            status = driver_failure(call, result, "cuMemcpy", i);
+            status = driver_failure(call, result, function, i);
     }
     return status;
 }
@@ -420,7 +421,7 @@ static int run_staged(struct call *call)
         status = (call->stage ? copy_many : copy_few)(call, 1);
     status = release(call, status);
     if (call->stage)
-        cf__stage_end(call->place, call->stage);
+        cf__stage_end(call->stage);
     return status;
 }
 

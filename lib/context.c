@@ -352,7 +352,7 @@ int cf__kept_free(void)
         const char *call;
         CUresult result = try_again(node, &call);
         nodes = node->next;
-        if (result != CUDA_SUCCESS && status == CF_OK)
+        if (result != CUDA_SUCCESS)
             status =
                 cf__fail_driver(node->place.driver, result, call, "cf_shutdown: what an earlier call could not free");
         pthread_mutex_lock(&lock);

@@ -80,8 +80,8 @@ static const struct side *side_of_gpu(const struct transfer *transfer)
                                                : NULL;
 }
 
-/* What has to be done at once runs where the memory is: on the GPU, else on the CPU where the target is its memory, else on the
- * thread's device. */
+/* What has to be done at once runs where the memory is: on the GPU, else on the CPU where the target is its memory,
+ * else on the thread's device. */
 static int enter_plain(struct transfer *transfer)
 {
     const struct side *of_gpu = side_of_gpu(transfer);
@@ -94,8 +94,8 @@ static int enter_plain(struct transfer *transfer)
     return cf__enter(&transfer->place, transfer->function, NULL);
 }
 
-/* The rest runs on the stream's device. A default stream of the CPU has no work that would have to be done before: there the GPU
- * whose memory it is does it at once. */
+/* The rest runs on the stream's device. A default stream of the CPU has no work that would have to be done before:
+ * there the GPU whose memory it is does it at once. */
 static int enter_async(struct transfer *transfer)
 {
     const struct side *of_gpu = side_of_gpu(transfer);
@@ -120,7 +120,8 @@ static int wait(const char *function, const struct cf__place *place, cf_stream s
                                   : cf__fail_driver(place->driver, result, "cuStreamSynchronize", "%s", function);
 }
 
-/* The context of memory of a GPU. Work that the source's default stream has so far comes before a copy that is done at once. */
+/* The context of memory of a GPU. Work that the source's default stream has so far comes before a copy that is done
+ * at once. */
 static int context_of(const struct transfer *transfer, const struct side *side, int waits, CUcontext *context)
 {
     struct cf__place place;

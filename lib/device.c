@@ -94,6 +94,7 @@ static int use(struct backend *backend, const struct cf__driver *driver)
     if (backend->count > CF__MAX_DEVICES)
         backend->count = CF__MAX_DEVICES;
     __atomic_store_n(&backend->driver, driver, __ATOMIC_RELEASE);
+    cf__was_used = 1;
     return CF_OK;
 }
 
@@ -330,18 +331,21 @@ static int get_current(const struct cf__driver *driver, CUcontext *context)
     return result == CUDA_SUCCESS ? CF_OK : cf__fail_driver(driver, result, "cuCtxGetCurrent", "entering a context");
 }
 
-static int make_current(struct cf__place *place)
+static int push(struct cf__place *place)
 {
-    CUcontext current = NULL;
-    int status = get_current(place->driver, &current);
-    place->pushed = 0;
-    if (status != CF_OK || current == place->context)
-        return status;
     CUresult result = place->driver->cuCtxPushCurrent(place->context);
     if (result != CUDA_SUCCESS)
         return cf__fail_driver(place->driver, result, "cuCtxPushCurrent", "entering a context");
     place->pushed = 1;
     return CF_OK;
+}
+
+static int make_current(struct cf__place *place)
+{
+    CUcontext current = NULL;
+    int status = get_current(place->driver, &current);
+    place->pushed = 0;
+    return status != CF_OK || current == place->context ? status : push(place);
 }
 
 static int enter_device(struct cf__place *place, struct backend *backend, int ordinal)
@@ -371,12 +375,13 @@ static int enter_thread_device(struct cf__place *place, const char *function)
         return status;
     place->driver = in_use(backend);
     place->pushed = 0;
-    if (backend == &cuda) {
-        status = get_current(place->driver, &place->context);
-        if (status != CF_OK || place->context)
-            return status;
-    }
-    return enter_device(place, backend, 0);
+    if (backend != &cuda)
+        return enter_device(place, backend, 0);
+    status = get_current(place->driver, &place->context);
+    if (status != CF_OK || place->context)
+        return status;
+    status = primary_context(backend, 0, &place->context);
+    return status == CF_OK ? push(place) : status;
 }
 
 /* Leaves the place again where its context is lost. */
@@ -542,7 +547,7 @@ int cf_require(int requirement)
 }
 
 /* With the lock. What cannot be released stays, to be tried again. */
-static int release(struct backend *backend)
+static int release(struct backend *backend, int is_kept)
 {
     const struct cf__driver *driver = in_use(backend);
     int status = CF_OK;
@@ -556,8 +561,7 @@ static int release(struct backend *backend)
                 result = driver->cuDevicePrimaryCtxRelease(device);
             }
             if (result != CUDA_SUCCESS && !cf__is_gone(result)) {
-                int failed = cf__fail_driver(driver, result, call, "cf_shutdown: device %d", i);
-                status = status == CF_OK ? failed : status;
+                status = cf__fail_driver(driver, result, call, "cf_shutdown: device %d", i);
                 break;
             }
             if (backend->owed[i])
@@ -565,14 +569,14 @@ static int release(struct backend *backend)
             else
                 backend->primary[i] = NULL;
         }
-    if (status == CF_OK)
+    if (status == CF_OK && !is_kept)
         memset(backend, 0, sizeof *backend);
     return status;
 }
 
-int cf__devices_release(void)
+int cf__devices_release(int is_kept)
 {
-    int status = cf__is_forked() ? CF_OK : release(&cuda), of_host = release(&host);
+    int status = cf__is_forked() ? CF_OK : release(&cuda, is_kept), of_host = release(&host, 0);
     if (cf__is_forked())
         memset(&cuda, 0, sizeof cuda);
     __atomic_store_n(&chosen, UNDECIDED, __ATOMIC_RELEASE);

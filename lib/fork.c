@@ -41,7 +41,7 @@ void cf__fork_watch(int is_used)
         word = &unwatched;
     is_watched = is_used;
     if (word != cf__gpu_page)
-        *word = cf__gpu_state();
+        __atomic_store_n(word, cf__gpu_state(), __ATOMIC_RELAXED);
     __atomic_store_n(&cf__gpu_page, word, __ATOMIC_RELEASE);
 }
 

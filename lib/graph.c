@@ -6,8 +6,8 @@
 
 /* ---- What is being captured ---- */
 
-/* The driver does not tell whether any stream of a context is being captured, and a wait for the context would break that: so
- * it is kept of the captures that are begun here. */
+/* The driver does not tell whether any stream of a context is being captured, and a wait for the context would break
+ * that: so it is kept of the captures that are begun here. */
 struct capture {
     cf_stream stream;
     CUcontext context;

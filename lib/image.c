@@ -359,17 +359,23 @@ static CUresult share(const struct cf__driver *driver, struct cf__loaded *loaded
     return result;
 }
 
+CUresult cf__kernel_allow(const struct cf__place *place, struct cf__loaded *loaded, int bytes, const char **call)
+{
+    if (bytes <= __atomic_load_n(&loaded->shared, __ATOMIC_ACQUIRE))
+        return CUDA_SUCCESS;
+    pthread_mutex_lock(&lock);
+    int mode = cf__relax(place->driver);
+    CUresult result = share(place->driver, loaded, bytes, call);
+    cf__unrelax(place->driver, mode);
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
 int cf__kernel_share(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded *loaded, int bytes,
                      void *const args[])
 {
-    if (bytes <= __atomic_load_n(&loaded->shared, __ATOMIC_ACQUIRE))
-        return CF_OK;
     const char *call;
-    pthread_mutex_lock(&lock);
-    int mode = cf__relax(place->driver);
-    CUresult result = share(place->driver, loaded, bytes, &call);
-    cf__unrelax(place->driver, mode);
-    pthread_mutex_unlock(&lock);
+    CUresult result = cf__kernel_allow(place, loaded, bytes, &call);
     if (result == CUDA_SUCCESS)
         return CF_OK;
     const cf_expr *expr = &kernel->launch.shared;
@@ -412,8 +418,7 @@ int cf__images_unload(const struct cf__driver *cuda)
     for (cf_state **link = &images, *state; (state = *link) != NULL;) {
         CUresult result = cuda ? cuda->cuLibraryUnload(state->loaded) : CUDA_SUCCESS;
         if (result != CUDA_SUCCESS && !cf__is_gone(result)) {
-            int failed = cf__fail_driver(cuda, result, "cuLibraryUnload", "cf_shutdown: unloading an image");
-            status = status == CF_OK ? failed : status;
+            status = cf__fail_driver(cuda, result, "cuLibraryUnload", "cf_shutdown: unloading an image");
             link = &state->next;
             continue;
         }

@@ -51,7 +51,7 @@ extern int *cf__gpu_page; /* in a page that a fork wipes */
 
 static inline int cf__gpu_state(void)
 {
-    return __atomic_load_n(__atomic_load_n(&cf__gpu_page, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+    return __atomic_load_n(__atomic_load_n(&cf__gpu_page, __ATOMIC_ACQUIRE), __ATOMIC_RELAXED);
 }
 
 static inline int cf__is_forked(void)
@@ -102,8 +102,9 @@ CUcontext cf__primary_held(int device);
 void cf__primary_hold(int device, CUcontext context);
 void cf__primary_owe(int device);
 
-/* All that are held, of both drivers; with the lock. The status of the first that fails and stays. */
-int cf__devices_release(void);
+/* All that are held, of both drivers; with the lock. The status of the latest that fails and stays. `is_kept`: the GPUs'
+ * driver stays in use, for what is left there. */
+int cf__devices_release(int is_kept);
 
 void cf__device_lock(void); /* of drivers and primary contexts */
 int cf__device_trylock(void);
@@ -191,10 +192,14 @@ int cf__check_lost(const struct cf__place *place, const char *function);
  * current. */
 void cf__keep(const struct cf__place *place, CUresult (*free)(const struct cf__driver *driver, uintptr_t what),
               uintptr_t what);
-int cf__kept_free(void);    /* the status of the first that still fails, which stays */
+int cf__kept_free(void);    /* the status of the latest that still fails, which stays */
 
 /* The same without the driver: of a context that is gone, or with NULL of all. */
 void cf__kept_forget(CUcontext context);
+
+/* ---- shutdown.c ---- */
+
+extern int cf__was_used; /* a driver came into use: closing the shared object that holds the library has to give back */
 
 /* ---- handle.c ---- */
 
@@ -406,9 +411,10 @@ struct cf__rows {
 void cf__rows(const struct cf__section *section, size_t element, struct cf__rows *rows);
 size_t cf__slice(const struct cf__rows *rows, size_t slice); /* bytes from the first element to that slice */
 
-/* Copies a section between host memory and device memory, where it lies alike; both point to its first element. */
+/* Copies a section between host memory and device memory, where it lies alike; both point to its first element. `call` is
+ * what does it. */
 CUresult cf__copy_section(const struct cf__place *place, const struct cf__section *section, size_t element, void *host,
-                          void *device, int to_host);
+                          void *device, int to_host, const char **call);
 
 /* ---- image.c ---- */
 
@@ -446,14 +452,15 @@ int cf__kernel_load(const cf_kernel *kernel, const struct cf__place *place, stru
 /* The block of a block(auto). */
 int cf__kernel_block(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded *loaded, int *block);
 
-/* Sees to it that a launch may have `bytes` of dynamic shared memory. */
+/* Sees to it that a launch may have `bytes` of dynamic shared memory; the first names the call that failed. */
+CUresult cf__kernel_allow(const struct cf__place *place, struct cf__loaded *loaded, int bytes, const char **call);
 int cf__kernel_share(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded *loaded, int bytes,
                      void *const args[]);
 
 /* A symbol on a GPU, likewise. */
 int cf__symbol_load(const cf_symbol *symbol, const struct cf__place *place, struct cf__loaded **loaded);
 
-/* Every image, of a driver that is still in use, or NULL; the status of the first that fails and stays. */
+/* Every image, of a driver that is still in use, or NULL; the status of the latest that fails and stays. */
 int cf__images_unload(const struct cf__driver *cuda);
 void cf__images_drop(unsigned long long context); /* what was found in a context that is gone */
 void cf__image_lock(void);                             /* of loading, for fork */
@@ -495,6 +502,9 @@ static inline int cf__in_order(const cf_kernel *kernel, void *const args[], cf_s
 
 /* Checks the descriptor, the scalars, and NULL against the extents. */
 int cf__check_arguments(const cf_kernel *kernel, void *const args[]);
+
+/* The most threads of a block on any device. */
+#define CF__MAX_BLOCK 1024
 
 /* Grid and block of a launch, checked against the limits. */
 struct cf__size {
@@ -576,7 +586,7 @@ struct cf__part {
 /* A set of buffers with a stream, of one call at a time. Begin waits for one; `function` is what messages name. */
 struct cf__stage;
 int cf__stage_begin(const struct cf__place *place, const char *function, struct cf__stage **stage);
-void cf__stage_end(const struct cf__place *place, struct cf__stage *stage);
+void cf__stage_end(struct cf__stage *stage);
 CUstream cf__stage_stream(const struct cf__stage *stage);
 
 /* Whether so many bytes go faster through such a set. */
@@ -601,7 +611,7 @@ int cf__stage_copy(const struct cf__place *place, const char *function, void *de
 /* Pinned memory that searches of a call write to, which the device reaches at the same address. */
 #define CF__CELLS 512
 int cf__cells_take(const struct cf__place *place, const char *function, uint64_t **cells);
-void cf__cells_give(const struct cf__place *place, uint64_t *cells);
+void cf__cells_give(uint64_t *cells);
 
 /* Whether the place's device reaches pageable host memory by itself. */
 int cf__reaches_pageable(const struct cf__place *place, int device, int *reaches);

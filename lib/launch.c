@@ -100,8 +100,7 @@ static int rule_value(const cf_kernel *kernel, const cf_expr *expr, const char *
 
 /* The limits of every device that the driver API knows. */
 static const int64_t max_grid[CF_GRID_DIMS] = {INT32_MAX, UINT16_MAX, UINT16_MAX};
-#define MAX_BLOCK 1024
-static const int64_t max_block[CF_GRID_DIMS] = {MAX_BLOCK, MAX_BLOCK, 64};
+static const int64_t max_block[CF_GRID_DIMS] = {CF__MAX_BLOCK, CF__MAX_BLOCK, 64};
 
 static int bad_block(const cf_kernel *kernel, int d, int64_t size, void *const args[])
 {
@@ -111,7 +110,7 @@ static int bad_block(const cf_kernel *kernel, int d, int64_t size, void *const a
     return cf__fail(CF_EINVAL,
                     "%s: %s in block(...) is %" PRId64 "%s%s; a block has 1 to %d threads, and at most %" PRId64
                     " along z",
-                    kernel->function, expr->text, size, *values ? " with " : "", values, MAX_BLOCK, max_block[2]);
+                    kernel->function, expr->text, size, *values ? " with " : "", values, CF__MAX_BLOCK, max_block[2]);
 }
 
 /* A value of the rule that is outside its limits. */
@@ -155,7 +154,7 @@ static int blocks(const cf_kernel *kernel, const struct cf__place *place, void *
         int status = rule->block[d].ops ? rule_value(kernel, &rule->block[d], "block", args, &block) : CF_OK;
         if (status != CF_OK)
             return status;
-        if (block < 1 || block > max_block[d] || (threads *= block) > MAX_BLOCK)
+        if (block < 1 || block > max_block[d] || (threads *= block) > CF__MAX_BLOCK)
             return bad_block(kernel, d, block, args);
         size->block[d] = (uint32_t)block;
     }
@@ -275,14 +274,18 @@ static int allocate(const cf_kernel *kernel, const struct cf__place *place, cf_s
     return CF_OK;
 }
 
-/* Gives it back when the stream is past the launch. */
+/* Gives it back when the stream is past the launch. What a capture allocated goes with its graph in any case. */
 static int release(const cf_kernel *kernel, const struct cf__place *place, cf_stream stream, const CUdeviceptr memory[],
-                   int status)
+                   int is_captured, int status)
 {
     for (uint32_t i = 0; i < kernel->nparams; i++) {
         const char *call;
         CUresult result = memory[i] ? cf__pool_free_async(place, stream, memory[i], &call) : CUDA_SUCCESS;
-        if (result != CUDA_SUCCESS && status == CF_OK)
+        if (result == CUDA_SUCCESS)
+            continue;
+        if (!is_captured)
+            cf__keep(place, cf__free_memory, (uintptr_t)memory[i]);
+        if (status == CF_OK)
             status = cf__fail_driver(place->driver, result, call, "%s: %s", kernel->function, kernel->params[i].name);
     }
     return status;
@@ -305,10 +308,14 @@ static int enqueue_with_scratch(const cf_kernel *kernel, const struct cf__size *
     memset(memory, 0, count * sizeof *memory);
     for (size_t i = 0; i < count; i++)
         with_scratch[i] = kernel->params[i].direction == CF_SCRATCH ? &memory[i] : args[i];
-    int status = allocate(kernel, place, stream, args, memory);
+    CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
+    CUresult result = place->driver->cuStreamIsCapturing(stream, &capture);
+    int status = result == CUDA_SUCCESS
+                     ? allocate(kernel, place, stream, args, memory)
+                     : cf__fail_driver(place->driver, result, "cuStreamIsCapturing", "%s", kernel->function);
     if (status == CF_OK)
         status = enqueue(kernel, size, place, stream, with_scratch);
-    status = release(kernel, place, stream, memory, status);
+    status = release(kernel, place, stream, memory, capture != CU_STREAM_CAPTURE_STATUS_NONE, status);
     free(block);
     return status;
 }

@@ -392,7 +392,7 @@ static int measure_link(const struct cf__place *place, struct arrays *arrays, st
         machine->device_to_host = link_rate(place, stage, &part, 1);
         cf__give_back(place, cf__free_memory, (uintptr_t)part.device);
     }
-    cf__stage_end(place, stage);
+    cf__stage_end(stage);
     return is_there && machine->stage_latency > 0 && machine->host_to_device > 0 && machine->device_to_host > 0;
 }
 

@@ -41,8 +41,8 @@ static CUresult ask(const struct cf__driver *driver, const void *pointer, struct
     return CUDA_SUCCESS;
 }
 
-/* Whether the CPU can read at an address, without trying: the kernel looks at the set of signals there, and refuses what is
- * to be done with it. */
+/* Whether the CPU can read at an address, without trying: the kernel looks at the set of signals there, and refuses
+ * what is to be done with it. */
 static int is_readable(const void *pointer)
 {
     enum { SET_BYTES = 8, NOTHING_KNOWN = ~0 };
@@ -63,8 +63,8 @@ int cf__locate(const char *function, const void *pointer, struct cf__memory *mem
         asked = cuda;
         result = ask(cuda, pointer, memory);
     }
-    /* After a kernel's fault the driver answers nothing, and in a child it is not asked: what the CPU can read is host memory
-     * all the same, so that work on the CPU goes on. */
+    /* After a kernel's fault the driver answers nothing, and in a child it is not asked: what the CPU can read is
+     * host memory all the same, so that work on the CPU goes on. */
     if (cf__is_forked() && !memory->driver && pointer && !is_readable(pointer))
         return cf__fail_fork(function);
     if (result == CUDA_SUCCESS || (cf__status_of(result) == CF_EFAULT && is_readable(pointer)))

@@ -3,8 +3,8 @@
 
 #include "internal.h"
 
-/* The devices' own pools stay as they are: other libraries in the process may have set them up. Pools are made without a
- * lock, so that fork has none to mind: of two threads that make one at once, one gives its own back. */
+/* The devices' own pools stay as they are: other libraries in the process may have set them up. Pools are made
+ * without a lock, so that fork has none to mind: of two threads that make one at once, one gives its own back. */
 struct pool {
     CUmemoryPool handle; /* NULL until its first use; atomic */
     int is_absent;       /* the device has none; atomic */
@@ -47,9 +47,15 @@ static CUresult share_with(const struct cf__driver *driver, CUmemoryPool pool, u
     return result;
 }
 
-/* Makes a pool that keeps what is freed. */
-static CUresult make(const struct cf__driver *driver, int device, uint64_t peers, CUmemoryPool *made, const char **call)
+static CUresult destroy_pool(const struct cf__driver *driver, uintptr_t pool)
 {
+    return driver->cuMemPoolDestroy((CUmemoryPool)pool);
+}
+
+/* Makes a pool that keeps what is freed. */
+static CUresult make(const struct cf__place *place, int device, uint64_t peers, CUmemoryPool *made, const char **call)
+{
+    const struct cf__driver *driver = place->driver;
     const CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
                                   .location = {CU_MEM_LOCATION_TYPE_DEVICE, device}};
     unsigned long long keep = ULLONG_MAX;
@@ -64,12 +70,13 @@ static CUresult make(const struct cf__driver *driver, int device, uint64_t peers
         result = share_with(driver, *made, peers);
     }
     if (result != CUDA_SUCCESS)
-        (void)driver->cuMemPoolDestroy(*made);
+        cf__give_back(place, destroy_pool, (uintptr_t)*made);
     return result;
 }
 
-static CUresult add(const struct cf__driver *driver, int device, struct pool *pool, const char **call)
+static CUresult add(const struct cf__place *place, int device, struct pool *pool, const char **call)
 {
+    const struct cf__driver *driver = place->driver;
     int is_there = 0;
     *call = "cuDeviceGetAttribute";
     CUresult result =
@@ -82,24 +89,26 @@ static CUresult add(const struct cf__driver *driver, int device, struct pool *po
     }
     CUmemoryPool made = NULL, none = NULL;
     uint64_t peers = cf__peers_of(device);
-    result = make(driver, device, peers, &made, call);
+    result = make(place, device, peers, &made, call);
     if (result != CUDA_SUCCESS)
         return result;
-    if (!__atomic_compare_exchange_n(&pool->handle, &none, made, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
-        return driver->cuMemPoolDestroy(made);
+    if (!__atomic_compare_exchange_n(&pool->handle, &none, made, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+        cf__give_back(place, destroy_pool, (uintptr_t)made);
+        return CUDA_SUCCESS;
+    }
     /* A peer that was enabled meanwhile did not find the pool. */
     return share_with(driver, made, cf__peers_of(device) & ~peers);
 }
 
 /* Sees to it that the device has its pool, where it can have one. */
-static CUresult ready(const struct cf__driver *driver, int device, const char **call)
+static CUresult ready(const struct cf__place *place, int device, const char **call)
 {
     struct pool *pool = pool_of(device);
     if (is_absent(pool) || handle_of(pool))
         return CUDA_SUCCESS;
-    int mode = cf__relax(driver);
-    CUresult result = add(driver, device, pool, call);
-    cf__unrelax(driver, mode);
+    int mode = cf__relax(place->driver);
+    CUresult result = add(place, device, pool, call);
+    cf__unrelax(place->driver, mode);
     return result;
 }
 
@@ -143,7 +152,7 @@ int cf__mempools_destroy(const struct cf__driver *driver)
     int status = CF_OK;
     for (int device = 0; driver && device < CF__MAX_DEVICES; device++) {
         int failed = cf__mempool_destroy(driver, device);
-        if (status == CF_OK)
+        if (failed != CF_OK)
             status = failed;
     }
     return status;
@@ -217,7 +226,7 @@ CUresult cf__pool_alloc_async(const struct cf__place *place, cf_stream stream, s
     CUresult result = driver->cuCtxGetDevice(&device);
     if (result != CUDA_SUCCESS)
         return result;
-    result = ready(driver, device, call);
+    result = ready(place, device, call);
     if (result != CUDA_SUCCESS)
         return result;
     struct pool *pool = pool_of(device);

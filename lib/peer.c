@@ -1,8 +1,8 @@
 /* peer.c - GPUs that reach each other's memory. */
 #include "internal.h"
 
-/* Which GPUs cf_peer_enable() lets reach a GPU, a bit for each; and where the library did that, and not another one in the
- * process, whose doing stays. Atomic. */
+/* Which GPUs cf_peer_enable() lets reach a GPU, a bit for each; and where the library did that, and not another one
+ * in the process, whose doing stays. Atomic. */
 static uint64_t reaches[CF__MAX_DEVICES], ours[CF__MAX_DEVICES];
 
 int cf__peer_enabled(int device, int peer)
@@ -166,7 +166,7 @@ int cf__peers_disable(const struct cf__driver *driver)
             int failed = disable("cf_shutdown", device, peer);
             if (failed == CF_EFAULT) /* of a device that is lost nothing has to be given back */
                 (void)strike(device, peer);
-            else if (status == CF_OK)
+            else if (failed != CF_OK)
                 status = failed;
         }
     return status;

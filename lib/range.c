@@ -288,7 +288,7 @@ int cf__range_search_device(struct cf__range ranges[], size_t count, const struc
         status = collect(&search);
     else if (search.used) /* nothing may write to the cells any more */
         (void)place->driver->cuStreamSynchronize(NULL);
-    cf__cells_give(place, search.cells);
+    cf__cells_give(search.cells);
     return status;
 }
 

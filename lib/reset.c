@@ -51,7 +51,6 @@ static void forget(struct reset *reset, unsigned long long id)
     if (record && record->is_lost)
         snprintf(reset->running, sizeof reset->running, "%s", record->running);
     cf__peers_forget(reset->device);
-    cf__captures_forget(reset->context);
     cf__handles_reset(reset->context, reset->device);
     cf__captures_forget(reset->context);
     cf__kept_forget(reset->context);

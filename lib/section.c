@@ -234,13 +234,14 @@ static CUresult copy_rows(const struct cf__place *place, const struct cf__rows *
 }
 
 CUresult cf__copy_section(const struct cf__place *place, const struct cf__section *section, size_t element, void *host,
-                          void *device, int to_host)
+                          void *device, int to_host, const char **call)
 {
     struct cf__rows rows;
     cf__rows(section, element, &rows);
     /* The driver refuses a copy of memory that is registered with it in part alone; cf__copy() does it in pieces. */
     int by_rows = rows.rows == 1 || rows.pitch > MAX_PITCH || cf__left((uintptr_t)host) < section->span;
     CUresult result = CUDA_SUCCESS;
+    *call = by_rows ? "cuMemcpy" : "cuMemcpy2D";
     for (size_t slice = 0; slice < rows.slices && result == CUDA_SUCCESS; slice++) {
         size_t offset = cf__slice(&rows, slice);
         result =

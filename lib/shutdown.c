@@ -4,27 +4,30 @@
 #include "internal.h"
 #include "trace.h"
 
-static void keep_first(int *status, int other)
+/* The latest failure is the one that cf_last_error() has the detail of. */
+static void add(int *status, int other)
 {
-    if (*status == CF_OK)
+    if (other != CF_OK)
         *status = other;
 }
 
-/* Whether a context is still the one that it was; others may have destroyed theirs. */
-static int is_there(const struct cf__context *context)
+/* Whether a context is known to be gone, with all that was in it; others may have destroyed theirs. */
+static int is_gone(const struct cf__context *context)
 {
     unsigned long long id;
-    return context->driver->cuCtxGetId(context->handle, &id) == CUDA_SUCCESS && id == context->id && !context->is_lost;
+    CUresult result = context->driver->cuCtxGetId(context->handle, &id);
+    return context->is_lost || (result == CUDA_SUCCESS ? id != context->id : cf__is_gone(result));
 }
 
+/* A context that cannot be entered is given the calls all the same: what fails is kept, and tried again. */
 static void free_stages(void)
 {
     struct cf__context *context = NULL;
     while ((context = cf__context_next(context)) != NULL) {
-        struct cf__place place;
-        int is_entered = context->stages && is_there(context) &&
-                         cf__enter_context(&place, context->driver, context->handle) == CF_OK;
-        cf__stages_free(context, is_entered ? &place : NULL);
+        struct cf__place place = {.driver = context->driver, .context = context->handle};
+        int is_there = context->stages && !is_gone(context);
+        int is_entered = is_there && cf__enter_context(&place, context->driver, context->handle) == CF_OK;
+        cf__stages_free(context, is_there ? &place : NULL);
         if (is_entered)
             cf__leave(&place);
     }
@@ -36,11 +39,11 @@ static int give_back(void)
     const struct cf__driver *cuda = cf__cuda_in_use();
     int status = CF_OK;
     cf__trace_close();
-    keep_first(&status, cf__peers_disable(cuda));
+    add(&status, cf__peers_disable(cuda));
     free_stages();
-    keep_first(&status, cf__mempools_destroy(cuda));
-    keep_first(&status, cf__kept_free());
-    keep_first(&status, cf__images_unload(cuda));
+    add(&status, cf__mempools_destroy(cuda));
+    add(&status, cf__kept_free());
+    add(&status, cf__images_unload(cuda));
     return status;
 }
 
@@ -66,7 +69,7 @@ static int shut_down(void)
     cf__machine_forget();
     cf__handles_forget();
     cf__device_lock();
-    keep_first(&status, cf__devices_release());
+    add(&status, cf__devices_release(status != CF_OK));
     cf__device_unlock();
     cf__host_reset();
     return status;
@@ -101,13 +104,16 @@ __attribute__((constructor)) static void start(void)
     cf__fork_start();
 }
 
+int cf__was_used;
+
 __attribute__((destructor)) static void end(void)
 {
     if (is_exiting || !cf__device_trylock())
         return;
     cf__device_unlock();
     cf_set_log(NULL, NULL);
-    (void)shut_down();
+    if (cf__was_used)
+        (void)shut_down();
     cf__running_end();
     cf__fork_end();
 }

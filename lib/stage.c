@@ -16,6 +16,7 @@
 struct cells {
     uint64_t cells[CF__CELLS];
     struct cells *next;
+    struct cf__stages *owner;
 };
 
 struct cf__stages {
@@ -46,6 +47,8 @@ static int stages_of(const struct cf__place *place, const char *function, struct
         pthread_mutex_init(&(*stages)->lock, NULL);
         pthread_cond_init(&(*stages)->given_back, NULL);
         (*stages)->pageable = -1;
+        for (int s = 0; s < SETS; s++)
+            (*stages)->sets[s].owner = *stages;
         __atomic_store_n(&context->stages, *stages, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&lock);
@@ -142,20 +145,16 @@ int cf__cells_take(const struct cf__place *place, const char *function, uint64_t
         if (result != CUDA_SUCCESS)
             return cf__fail_driver(place->driver, result, "cuMemHostAlloc", "%s: checking elements", function);
         taken = memory;
+        taken->owner = stages;
     }
     *cells = taken->cells;
     return CF_OK;
 }
 
-void cf__cells_give(const struct cf__place *place, uint64_t *cells)
+void cf__cells_give(uint64_t *cells)
 {
     struct cells *given = (struct cells *)(void *)cells;
-    struct cf__context *context;
-    if (cf__context(place, &context) != CF_OK || !context->stages) {
-        cf__give_back(place, cf__free_pinned, (uintptr_t)given);
-        return;
-    }
-    struct cf__stages *stages = context->stages;
+    struct cf__stages *stages = given->owner;
     pthread_mutex_lock(&stages->lock);
     given->next = stages->cells;
     stages->cells = given;
@@ -237,16 +236,13 @@ int cf__stage_begin(const struct cf__place *place, const char *function, struct 
     if (result == CUDA_SUCCESS)
         return CF_OK;
     status = cf__fail_driver(place->driver, result, call, "%s: staging", function);
-    cf__stage_end(place, *stage);
+    cf__stage_end(*stage);
     return status;
 }
 
-void cf__stage_end(const struct cf__place *place, struct cf__stage *stage)
+void cf__stage_end(struct cf__stage *stage)
 {
-    struct cf__context *context;
-    if (cf__context(place, &context) != CF_OK || !context->stages)
-        return;
-    struct cf__stages *stages = context->stages;
+    struct cf__stages *stages = stage->owner;
     pthread_mutex_lock(&stages->lock);
     stage->in_use = 0;
     pthread_cond_signal(&stages->given_back);
@@ -313,6 +309,6 @@ int cf__stage_copy(const struct cf__place *place, const char *function, void *de
     }
     if (result != CUDA_SUCCESS)
         status = cf__fail_driver(place->driver, result, call, "%s: %zu bytes", function, bytes);
-    cf__stage_end(place, stage);
+    cf__stage_end(stage);
     return status;
 }

@@ -24,6 +24,7 @@ struct cf__stage {
     CUevent arrived, ran; /* what is copied in; the kernel */
     struct cf__lane lanes[CF__LANES];
     int in_use;
+    struct cf__stages *owner;
 };
 
 #endif

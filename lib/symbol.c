@@ -63,8 +63,8 @@ static int check_value(const cf_symbol *symbol, const struct cf__place *place, c
     return CF_OK;
 }
 
-/* Enqueues the bytes of a small value themselves, a run of equal ones at a time: a graph that the stream is captured into
- * keeps them, and not an address. */
+/* Enqueues the bytes of a small value themselves, a run of equal ones at a time: a graph that the stream is captured
+ * into keeps them, and not an address. */
 static CUresult fill(const struct cf__place *place, char *target, const unsigned char *value, size_t bytes,
                      cf_stream stream)
 {

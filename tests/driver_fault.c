@@ -32,7 +32,7 @@ static _Thread_local CUstreamCaptureMode modes[SIDES];            /* in which th
 static _Thread_local int missed_pops[SIDES], missed_modes[SIDES]; /* calls that failed */
 
 static long calls, fail_at, injected;
-static int fails_forever, hits[64], hit_count; /* functions that failed, in order */
+static int fails_forever, hits[1024], hit_count; /* functions that failed, in order */
 static CUresult fail_with;
 
 void fault_arm(long at, int is_forever, CUresult result)
@@ -150,6 +150,14 @@ static void added(enum side side, enum kind kind, uintptr_t handle)
     added_on(side, kind, current_device(side), handle);
 }
 
+/* What is allocated in a capture is the graph's. */
+static void added_async(enum side side, CUstream stream, uintptr_t handle)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    if (inner[side]->cuStreamIsCapturing(stream, &status) != CUDA_SUCCESS || status == CU_STREAM_CAPTURE_STATUS_NONE)
+        added(side, MEMORY, handle);
+}
+
 static void removed(enum side side, enum kind kind, uintptr_t handle)
 {
     pthread_mutex_lock(&lock);
@@ -217,8 +225,8 @@ void fault_forget(void)
 /* What a function that succeeded has made or given back. */
 #define MADE_cuMemAlloc _, added(side, MEMORY, (uintptr_t)*pointer)
 #define MADE_cuMemFree _, removed(side, MEMORY, (uintptr_t)pointer)
-#define MADE_cuMemAllocAsync MADE_cuMemAlloc
-#define MADE_cuMemAllocFromPoolAsync MADE_cuMemAlloc
+#define MADE_cuMemAllocAsync _, added_async(side, stream, (uintptr_t)*pointer)
+#define MADE_cuMemAllocFromPoolAsync MADE_cuMemAllocAsync
 #define MADE_cuMemFreeAsync MADE_cuMemFree
 /* On the CPU all memory is alike. */
 #define MADE_cuMemHostAlloc _, added(side, side == HOST ? MEMORY : PINNED, (uintptr_t)*pointer)

@@ -15,7 +15,8 @@
  *     shared=N   bytes of shared memory of a block (232448)   resident=N   blocks that run at once (1056)
  *     peer=0     devices do not reach each other's memory     pageable=1   kernels reach ordinary host memory
  *     pools=0    no stream-ordered allocation                 reset=1      a reset makes a device usable after a fault;
- *                                                        2: it only says so */
+ *                                                        2: it only says so
+ *     dawdle=N   microseconds that a load, and a new context, take (1000) */
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -37,6 +38,7 @@ struct fake_settings fake = {.version = 13000,
                              .shared = 232448,
                              .resident = 1056,
                              .peers = 1,
+                             .dawdle = 1000,
                              .pools = 1};
 struct fake_counts fake_counts;
 struct fake_object *fake_objects;
@@ -83,6 +85,8 @@ static void set(const char *name, const char *value)
         fake.pageable = (int)number;
     } else if (is_number && strcmp(name, "pools") == 0) {
         fake.pools = (int)number;
+    } else if (is_number && strcmp(name, "dawdle") == 0) {
+        fake.dawdle = (int)number;
     } else if (is_number && strcmp(name, "reset") == 0) {
         fake.reset = (int)number;
     } else {
@@ -226,7 +230,8 @@ CUresult fake_end(CUresult result)
 
 void fake_dawdle(void)
 {
-    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    if (fake.dawdle)
+        nanosleep(&(struct timespec){.tv_nsec = fake.dawdle * 1000L}, NULL);
 }
 
 void *fake_add(enum fake_kind kind, size_t size, CUcontext context)

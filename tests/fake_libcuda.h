@@ -49,6 +49,7 @@ struct fake_settings {
     int shared;    /* bytes of shared memory that a block may ask for */
     int resident;  /* blocks that a device runs at once */
     int peers;     /* its devices can reach each other's memory */
+    int dawdle;    /* microseconds that fake_dawdle() takes; less than a second */
     int pageable;  /* they reach ordinary host memory */
     int pools;     /* they have stream-ordered allocation */
     int reset;     /* 1: cuDevicePrimaryCtxReset() helps after a fault; 2: it succeeds and does not */

@@ -159,7 +159,19 @@ static int is_of_graph(const struct fake_allocation *allocation)
     return allocation->owners || allocation->is_given;
 }
 
-/* What cuMemAlloc and its kin gave goes back when its device is done, to the function of its type. */
+/* Whether work waits in a stream of a device, the default ones left out. */
+static int is_busy(int device)
+{
+    for (const struct fake_object *object = fake_objects; object; object = object->next) {
+        const struct CUstream_st *stream = (const struct CUstream_st *)(const void *)object;
+        if (object->kind == FAKE_STREAM && object->context->device == device && stream->done < stream->submitted)
+            return 1;
+    }
+    return 0;
+}
+
+/* What cuMemAlloc and its kin gave goes back when its device is done, to the function of its type. Memory in the
+ * order of a stream goes at once: the driver does not wait for who uses it, which is an error here. */
 static CUresult give_back(CUdeviceptr pointer, unsigned int types, CUresult unknown)
 {
     TRY(fake_begin());
@@ -169,6 +181,8 @@ static CUresult give_back(CUdeviceptr pointer, unsigned int types, CUresult unkn
         return fake_end(unknown);
     TRY(fake_failed(allocation->object.context));
     TRY(fake_unsafe());
+    if (allocation->is_async && is_busy(allocation->object.context->device))
+        return fake_end(CUDA_ERROR_ILLEGAL_STATE);
     fake_drain_all();
     fake_counts.free += allocation->type == FAKE_DEVICE_MEMORY;
     fake_counts.host_free += allocation->type == FAKE_PINNED;
@@ -230,7 +244,8 @@ static void run_graph_free(CUcontext context, struct fake_work *work)
     allocation->is_there = 0;
 }
 
-/* A launch that allocates again what is still allocated is refused. What the graph frees itself is never outstanding. */
+/* A launch that allocates again what is still allocated is refused. What the graph frees itself is never
+ * outstanding. */
 CUresult fake_give_graph_memory(const struct fake_nodes *nodes)
 {
     for (int is_checked = 0; nodes->has_memory && is_checked < 2; is_checked++)
@@ -536,8 +551,8 @@ CUresult fake_cuPointerGetAttributes(unsigned int count, CUpointer_attribute *at
 
 /* ---- Copies and fills ---- */
 
-/* Ranges are checked at once, since freeing one waits for the work that refers to it, and again when the work is done: a
- * graph may run when they are gone. */
+/* Ranges are checked at once, since freeing one waits for the work that refers to it, and again when the work is
+ * done: a graph may run when they are gone. */
 struct copy {
     struct fake_work work;
     CUdeviceptr target, source;

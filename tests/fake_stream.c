@@ -174,6 +174,7 @@ CUresult fake_cuStreamQuery(CUstream handle)
     CUstream stream;
     TRY(fake_begin());
     TRY(waitable(handle, &stream));
+    TRY(fake_unsafe());
     return fake_end(poll(stream, stream->submitted) ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS);
 }
 
@@ -310,6 +311,7 @@ CUresult fake_cuEventQuery(CUevent event)
 {
     TRY(fake_begin());
     TRY(check_mark(event));
+    TRY(fake_unsafe());
     return fake_end(event->stream && poll(event->stream, event->position) ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS);
 }
 

@@ -16,17 +16,15 @@ struct scene {
         COLD = 1,      /* only as the first use of the library */
         FRESH = 2,     /* what was prepared serves one attempt */
         CUDA_ONLY = 4, /* a GPU is needed, */
-        TWO = 8,       /* or two */
-        NO_ALLOC = 16, /* without failures of allocators */
+        TWO = 32,      /* or two */
+        LAST = 8,      /* the detail is of the latest failure: the rest goes on after each */
+        CAPTURED = 16, /* in a capture, which a failure may break */
     } flags;
 };
 
-/* A failure that a call survives, with CF_OK: the driver function, the scene's function or NULL for all, how often (0:
- * always), and why. */
+/* A failure that a call may survive, with CF_OK: the driver function, the scene's function or NULL for all, and why. */
 struct tolerated {
-    const char *call, *function;
-    int most;
-    const char *reason;
+    const char *call, *function, *reason;
 };
 
 /* Sweeps a scene; the number of things that were wrong, each of which is printed. */

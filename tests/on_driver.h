@@ -32,6 +32,17 @@ const char *__tsan_default_options(void)
     return "allocator_may_return_null=1:die_after_fork=0:report_thread_leaks=0";
 }
 
+/* Whether a sanitizer is in the program: its locks, its quarantine and its own memory are in the way of some tests. */
+#ifndef __has_feature
+#define __has_feature(feature) 0
+#endif
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__ || __has_feature(address_sanitizer) ||                 \
+    __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#else
+#define SANITIZED 0
+#endif
+
 /* Whether CF_DRIVER=cuda was asked for. */
 static inline int on_cuda(void)
 {

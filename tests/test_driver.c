@@ -54,6 +54,29 @@ CF__MEMCPY2D_FIELDS(COMPARE)
 #undef COMPARE
 _Static_assert(sizeof(struct our_memcpy2d) == sizeof(CUDA_MEMCPY2D), "CUDA_MEMCPY2D has another size");
 
+/* The properties of a pool, with what lies behind those that are used: zeros, as many as there are there. */
+#define DECLARE(type, name) type name;
+struct our_location {
+    CF__POOL_LOCATION_FIELDS(DECLARE)
+};
+struct our_pool_props {
+    CF__POOL_PROPS_FIELDS(DECLARE)
+    unsigned char reserved[56];
+};
+#undef DECLARE
+#define COMPARE(type, name)                                                                                            \
+    _Static_assert(offsetof(struct our_location, name) == offsetof(CUmemLocation, name), #name " lies elsewhere");     \
+    _Static_assert(sizeof(type) == sizeof(((CUmemLocation *)NULL)->name), #name " has another size");
+CF__POOL_LOCATION_FIELDS(COMPARE)
+#undef COMPARE
+#define COMPARE(type, name)                                                                                            \
+    _Static_assert(offsetof(struct our_pool_props, name) == offsetof(CUmemPoolProps, name), #name " lies elsewhere");  \
+    _Static_assert(sizeof(type) == sizeof(((CUmemPoolProps *)NULL)->name), #name " has another size");
+CF__POOL_PROPS_FIELDS(COMPARE)
+#undef COMPARE
+_Static_assert(sizeof(struct our_location) == sizeof(CUmemLocation), "CUmemLocation has another size");
+_Static_assert(sizeof(struct our_pool_props) == sizeof(CUmemPoolProps), "CUmemPoolProps has another size");
+
 #define DECLARE(type, name) type name;
 struct our_access {
     CF__ACCESS_FIELDS(DECLARE)
@@ -97,6 +120,8 @@ static void driver_handles_are_the_toolkits(void **state)
     /* cuferry.h's too, without a cast. */
     assert_true(__builtin_types_compatible_p(cf_stream, CUstream));
     assert_true(__builtin_types_compatible_p(cf_event, CUevent));
+    assert_true(__builtin_types_compatible_p(cf_graph, CUgraph));
+    assert_true(__builtin_types_compatible_p(cf_graph_exec, CUgraphExec));
 }
 
 #else

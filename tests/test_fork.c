@@ -7,16 +7,6 @@
 
 #include <cuferry/kernels.h>
 
-#ifndef __has_feature
-#define __has_feature(feature) 0
-#endif
-#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__ || __has_feature(address_sanitizer) || \
-    __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#else
-#define SANITIZED 0
-#endif
-
 /* ---- Children ---- */
 
 /* In a child nothing can be asserted: it says what is wrong, and ends. */

@@ -115,6 +115,13 @@ class GeneratorTest:
             for stem, text in zip(good, pool.map(problem, good)):
                 self.tap.check(f'nvcc_compiles_{stem}_and_names_its_entries', text)
 
+    def reaches(self):
+        """The names of the kernels of reach.cu say what they reach."""
+        manifest = json.loads(read(os.path.join(CASES, 'reach.json')))
+        wrong = [k['name'] for k in manifest['kernels']
+                 if k['name'].split('_')[:2] != ['bounded' if k['bounded'] else 'loops', 'closed' if k['closed'] else 'open']]
+        self.tap.check('cfgen_reach_finds_loops_and_data', ', '.join(wrong))
+
     def reserved_names(self):
         """No kernel of the library's own prefix is called as the library is."""
         with tempfile.TemporaryDirectory() as folder:
@@ -166,6 +173,7 @@ def main():
         test.case(stem)
     if options.device:
         test.device(stems)
+    test.reaches()
     test.reserved_names()
     test.command_line()
     test.unchanged_output_is_left_alone()

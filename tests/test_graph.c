@@ -198,7 +198,8 @@ static void count_call(void *data)
     __atomic_fetch_add((int *)data, 1, __ATOMIC_SEQ_CST);
 }
 
-/* Nothing is done while it is recorded; each run does it once, with the data that are there then. The kernel is first used here. */
+/* Nothing is done while it is recorded; each run does it once, with the data that are there then. The kernel is
+ * first used here. */
 static void graph_launch_repeats_the_work_with_new_data(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_interop.c - beside other users of the driver in the process: the calling thread's CUDA contexts are after every call what
- * they were before it, in whatever order they stand, and objects of either side serve the other. */
+/* test_interop.c - beside other users of the driver in the process: the calling thread's CUDA contexts are after
+ * every call what they were before it, in whatever order they stand, and objects of either side serve the other. */
 #include "on_fake.h"
 
 #include <cuferry/kernels.h>

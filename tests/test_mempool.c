@@ -226,6 +226,21 @@ static void *trim_on_second(void *unused)
                               cf_mem_trim(0) != CF_OK);
 }
 
+/* Freed on a thread of another GPU, it waits for the work of its own. */
+static void mem_free_of_another_gpus_pool_waits(void **state)
+{
+    (void)state;
+    cf_stream second;
+    void *memory;
+    assert_ok(cf_device_use(1));
+    assert_ok(cf_stream_create(&second));
+    memory = allocate(second, 1000);
+    assert_ok(cf_device_use(0));
+    assert_ok(cf_mem_fill_async(second, memory, 1, 1000));
+    assert_ok(cf_mem_free(memory));
+    assert_ok(cf_stream_destroy(second));
+}
+
 static void mem_trim_is_of_the_threads_device(void **state)
 {
     (void)state;
@@ -334,6 +349,7 @@ int main(int argc, char *argv[])
         TEST(mem_alloc_async_without_a_pool_fails_and_next_works),
         fake_test(mem_trim_gives_back_what_the_pool_keeps, "CF_DRIVER=cuda"),
         fake_test(mem_trim_is_of_the_threads_device, "CF_DRIVER=cuda"),
+        fake_test(mem_free_of_another_gpus_pool_waits, "CF_DRIVER=cuda"),
         fake_test(mem_alloc_of_what_the_pool_keeps_succeeds, "CF_DRIVER=cuda", "FAKE_CUDA=oom=1000000"),
         fake_test(without_pools_memory_is_there_at_once, "CF_DRIVER=cuda", "FAKE_CUDA=pools=0"),
     };

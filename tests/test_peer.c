@@ -204,6 +204,12 @@ static void peer_enable_beside_another_library_leaves_its_doing(void **state)
     assert_ok(cf_peer_enable(0, 1));
     assert_ok(cf_shutdown());
     assert_false(cf__peer_enabled(0, 1));
+    /* The other way round was the library's doing, and is undone, though the contexts live on. */
+    assert_ok(cf_peer_enable(1, 0));
+    assert_ok(cf_shutdown());
+    assert_int_equal(driver->cuCtxPushCurrent(second), CUDA_SUCCESS);
+    assert_int_equal(driver->cuCtxDisablePeerAccess(first), CUDA_ERROR_PEER_ACCESS_NOT_ENABLED);
+    assert_int_equal(driver->cuCtxPopCurrent(&popped), CUDA_SUCCESS);
     /* Undone elsewhere, it cannot be undone once more; that is no failure. */
     assert_int_equal(driver->cuCtxDisablePeerAccess(second), CUDA_SUCCESS);
     assert_ok(cf_peer_enable(0, 1));

@@ -14,7 +14,6 @@ enum { X, Y, I, N, BYTES, FLOPS, PARAMS };
 static const cf_expr extents[] = {NUMBER("n", N)};
 static const cf_expr declared_bytes = NUMBER("bytes", BYTES), declared_flops = NUMBER("flops", FLOPS),
                      absent = {NULL, NULL};
-static const cf_expr upper = FIXED(1000);
 
 static cf_param params[PARAMS] = {
     {.name = "x",
@@ -49,7 +48,7 @@ static cf_param params[PARAMS] = {
     VALUE("flops", double, CF_F64),
 };
 static const cf_check check = {
-    .text = "0 <= i[:] < 1000", .array = I, .lower = FIXED(0), .upper = upper, .upper_open = 1};
+    .text = "0 <= i[:] < 1000", .array = I, .lower = FIXED(0), .upper = FIXED(1000), .upper_open = 1};
 
 static int64_t count_of(void *const args[])
 {

@@ -282,7 +282,7 @@ static void *launch_and_wait(void *number)
     for (int i = 0; i < ROUNDS && !__atomic_load_n(&stop, __ATOMIC_RELAXED); i++) {
         random = random * 1103515245 + 12345;
         if (status == CF_OK)
-            status = launch(random >> 16 & 7, random >> 20 & 1 ? stream : NULL);
+            status = launch(random >> 16 & 3, random >> 20 & 1 ? stream : NULL);
         if (status == CF_OK && (random >> 24 & 3) == 0)
             status = cf_device_sync();
         else if (status == CF_OK && (random >> 24 & 3) == 1)

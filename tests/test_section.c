@@ -243,11 +243,14 @@ static void copy_section_of_rows_too_far_apart_for_the_driver_is_right(void **st
     struct cf__section section = {.count = 4, .span = bytes, .ndims = 2, .extents = {2, 2}, .strides = {pitch, 4}};
     memcpy(from, "row 0, and more", 15);
     memcpy(from + pitch, "row 1", 5);
-    assert_int_equal(cf__copy_section(&place, &section, 4, from, to, 0), CUDA_SUCCESS);
+    const char *call = "";
+    assert_int_equal(cf__copy_section(&place, &section, 4, from, to, 0, &call), CUDA_SUCCESS);
+    assert_string_equal(call, "cuMemcpy"); /* row by row */
     assert_memory_equal(to, "row 0, a\0", 9);
     assert_memory_equal(to + pitch, "row 1", 5);
     section.strides[0] = pitch - 1; /* which the driver gets to see */
-    assert_int_equal(cf__copy_section(&place, &section, 4, from, to, 0), CUDA_ERROR_INVALID_VALUE);
+    assert_int_equal(cf__copy_section(&place, &section, 4, from, to, 0, &call), CUDA_ERROR_INVALID_VALUE);
+    assert_string_equal(call, "cuMemcpy2D");
     munmap(from, bytes);
     munmap(to, bytes);
 }

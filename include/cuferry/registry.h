@@ -319,6 +319,7 @@ typedef struct cf_module {
 /* The least sizes of descriptors of this version: up to the fields that it began with. */
 #define CF_KERNEL_BYTES (offsetof(cf_kernel, variants) + sizeof(void *))
 #define CF_SYMBOL_BYTES (offsetof(cf_symbol, state) + sizeof(void *))
+#define CF_MODULE_BYTES (offsetof(cf_module, symbols) + sizeof(void *))
 
 /* What a shared object that cfcc makes exports under the name cf_module_info. */
 typedef const cf_module *cf_module_info_function(void);

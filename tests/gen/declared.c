@@ -101,6 +101,7 @@ const cf_kernel t__k_relax = {
     .host_bytes = t__b_relax,
     .state = &cf__state_relax,
     .sizes = cf__sizes_relax,
+    .is_bounded = 1,
 };
 
 int t_relax(const double *u, double *v, grid_t g, box b);
@@ -163,6 +164,8 @@ const cf_kernel t__k_move = {
     .host_bytes = t__b_move,
     .state = &cf__state_move,
     .sizes = cf__sizes_move,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_move(struct body *bodies, cf_float4 by, enum color paint, int n);
@@ -240,6 +243,8 @@ const cf_kernel t__k_narrow = {
     .host_bytes = t__b_narrow,
     .state = &cf__state_narrow,
     .sizes = cf__sizes_narrow,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_narrow(const cf_half *h, const cf_bfloat16 *b, const cf_complex64 *c, const cf_complex128 *z, bool *flags,
@@ -311,6 +316,7 @@ const cf_kernel t__k_rows = {
     .host_bytes = t__b_rows,
     .state = &cf__state_rows,
     .sizes = cf__sizes_rows,
+    .is_bounded = 1,
 };
 
 int t_rows(float *const *rows, volatile int *flag, void *raw, const void *const *table, long long n);
@@ -374,6 +380,8 @@ const cf_kernel t__k_copy_f4 = {
     .host_bytes = t__b_copy_f4,
     .state = &cf__state_copy_f4,
     .sizes = cf__sizes_copy_f4,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_copy_f4(const cf_float4 *a, cf_float4 *b, size_t n);
@@ -421,6 +429,8 @@ const cf_kernel t__k_copy_i2 = {
     .host_bytes = t__b_copy_i2,
     .state = &cf__state_copy_i2,
     .sizes = cf__sizes_copy_f4,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_copy_i2(const cf_int2 *a, cf_int2 *b, size_t n);
@@ -485,6 +495,8 @@ const cf_kernel t__k_copy_body = {
     .host_bytes = t__b_copy_body,
     .state = &cf__state_copy_body,
     .sizes = cf__sizes_copy_body,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_copy_body(const struct body *a, struct body *b, size_t n);
@@ -549,6 +561,8 @@ const cf_kernel t__k_copy_box = {
     .host_bytes = t__b_copy_box,
     .state = &cf__state_copy_box,
     .sizes = cf__sizes_copy_box,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_copy_box(const box *a, box *b, size_t n);

@@ -84,6 +84,8 @@ const cf_kernel t__k_gather_f32_i32 = {
     .host_bytes = t__b_gather_f32_i32,
     .state = &cf__state_gather_f32_i32,
     .sizes = cf__sizes_gather_f32_i32,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_gather_f32_i32(const float *source, const int32_t *index, float *res, int64_t N, int64_t M);
@@ -144,6 +146,8 @@ const cf_kernel t__k_gather_f32_i64 = {
     .host_bytes = t__b_gather_f32_i64,
     .state = &cf__state_gather_f32_i64,
     .sizes = cf__sizes_gather_f32_i32,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_gather_f32_i64(const float *source, const int64_t *index, float *res, int64_t N, int64_t M);
@@ -221,6 +225,8 @@ const cf_kernel t__k_gather_f64_i32 = {
     .host_bytes = t__b_gather_f64_i32,
     .state = &cf__state_gather_f64_i32,
     .sizes = cf__sizes_gather_f64_i32,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_gather_f64_i32(const double *source, const int32_t *index, double *res, int64_t N, int64_t M);
@@ -281,6 +287,8 @@ const cf_kernel t__k_gather_f64_i64 = {
     .host_bytes = t__b_gather_f64_i64,
     .state = &cf__state_gather_f64_i64,
     .sizes = cf__sizes_gather_f64_i32,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_gather_f64_i64(const double *source, const int64_t *index, double *res, int64_t N, int64_t M);
@@ -357,6 +365,8 @@ const cf_kernel t__k_sparse_a = {
     .host_bytes = t__b_sparse_a,
     .state = &cf__state_sparse_a,
     .sizes = cf__sizes_sparse_a,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_sparse_a(float *x, const int *k, int n);
@@ -405,6 +415,8 @@ const cf_kernel t__k_sparse_b = {
     .host_bytes = t__b_sparse_b,
     .state = &cf__state_sparse_b,
     .sizes = cf__sizes_sparse_a,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_sparse_b(float *x, const int64_t *k, int n);
@@ -453,6 +465,8 @@ const cf_kernel t__k_sparse_c = {
     .host_bytes = t__b_sparse_c,
     .state = &cf__state_sparse_c,
     .sizes = cf__sizes_sparse_a,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_sparse_c(double *x, const short *k, int n);
@@ -501,6 +515,8 @@ const cf_kernel t__k_sparse_d = {
     .host_bytes = t__b_sparse_d,
     .state = &cf__state_sparse_d,
     .sizes = cf__sizes_sparse_a,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_sparse_d(double *x, const signed char *k, int n);
@@ -573,6 +589,8 @@ const cf_kernel t__k_fill_f4 = {
     .host_bytes = t__b_fill_f4,
     .state = &cf__state_fill_f4,
     .sizes = cf__sizes_fill_f4,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_fill_f4(cf_float4 *x, cf_float4 value, int n);
@@ -619,6 +637,8 @@ const cf_kernel t__k_fill_pair = {
     .host_bytes = t__b_fill_pair,
     .state = &cf__state_fill_pair,
     .sizes = cf__sizes_fill_f4,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_fill_pair(struct pair *x, struct pair value, int n);
@@ -665,6 +685,8 @@ const cf_kernel t__k_fill_h = {
     .host_bytes = t__b_fill_h,
     .state = &cf__state_fill_h,
     .sizes = cf__sizes_fill_f4,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_fill_h(cf_half *x, cf_half value, int n);
@@ -711,6 +733,8 @@ const cf_kernel t__k_fill_c64 = {
     .host_bytes = t__b_fill_c64,
     .state = &cf__state_fill_c64,
     .sizes = cf__sizes_fill_f4,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_fill_c64(cf_complex64 *x, cf_complex64 value, int n);
@@ -757,6 +781,8 @@ const cf_kernel t__k_fill_u8 = {
     .host_bytes = t__b_fill_u8,
     .state = &cf__state_fill_u8,
     .sizes = cf__sizes_fill_f4,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_fill_u8(unsigned char *x, unsigned char value, int n);

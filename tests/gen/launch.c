@@ -124,6 +124,7 @@ const cf_kernel t__k_blur = {
     .host_bytes = t__b_blur,
     .state = &cf__state_blur,
     .sizes = cf__sizes_blur,
+    .is_bounded = 1,
 };
 
 int t_blur(const float *u, float *v, int nx, int ny, int ld, float scale);
@@ -195,6 +196,7 @@ const cf_kernel t__k_four = {
     .host_bytes = t__b_four,
     .state = &cf__state_four,
     .sizes = cf__sizes_four,
+    .is_closed = 1,
 };
 
 int t_four(const float *x, float *y, long first, long n);
@@ -246,6 +248,8 @@ const cf_kernel t__k_any_block = {
     .host = t__h_any_block,
     .host_bytes = t__b_any_block,
     .state = &cf__state_any_block,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_any_block(double *x, const uint8_t *key, uint64_t n);
@@ -328,6 +332,8 @@ const cf_kernel t__k_total_f32 = {
     .nvariants = 3,
     .variants = cf__variants_total_f32,
     .sizes = cf__sizes_total_f32,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -391,6 +397,8 @@ static const cf_kernel t__k_total_f32__BLOCK_256 = {
     .nvariants = 3,
     .variants = cf__variants_total_f32,
     .sizes = cf__sizes_total_f32__BLOCK_256,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -454,6 +462,8 @@ static const cf_kernel t__k_total_f32__BLOCK_512 = {
     .nvariants = 3,
     .variants = cf__variants_total_f32,
     .sizes = cf__sizes_total_f32__BLOCK_512,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_total_f32(const float *x, float *sum, int n);
@@ -522,6 +532,8 @@ const cf_kernel t__k_together = {
     CF__IMAGE(together),
     .state = &cf__state_together,
     .sizes = cf__sizes_together,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_together(int *x, int n);
@@ -581,6 +593,8 @@ const cf_kernel t__k_count_i32 = {
     .is_host_whole = 1,
     .state = &cf__state_count_i32,
     .sizes = cf__sizes_count_i32,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_count_i32(int *x, int n);
@@ -626,6 +640,8 @@ const cf_kernel t__k_count_u32 = {
     .is_host_whole = 1,
     .state = &cf__state_count_u32,
     .sizes = cf__sizes_count_i32,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_count_u32(unsigned int *x, int n);

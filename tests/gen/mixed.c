@@ -72,6 +72,7 @@ const cf_kernel t__k_k = {
     .host_bytes = t__b_k,
     .state = &cf__state_k,
     .sizes = cf__sizes_k,
+    .is_bounded = 1,
 };
 
 int t_k(double *x, int n, float y);

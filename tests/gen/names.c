@@ -66,6 +66,7 @@ const cf_kernel t__k_scale = {
     .host_bytes = t__b_scale,
     .state = &cf__state_scale,
     .sizes = cf__sizes_scale,
+    .is_closed = 1,
 };
 
 int t_scale(float *x, float scale, int n);
@@ -131,6 +132,7 @@ const cf_kernel t__k_image = {
     .host_bytes = t__b_image,
     .state = &cf__state_image,
     .sizes = cf__sizes_image,
+    .is_closed = 1,
 };
 
 int t_image(const float *image, float *y, long n, int args);
@@ -189,6 +191,8 @@ const cf_kernel t__k_locate = {
     .host_bytes = t__b_locate,
     .state = &cf__state_locate,
     .sizes = cf__sizes_locate,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_locate(double *T, int64_t N);
@@ -251,6 +255,8 @@ const cf_kernel t__k_sparse_a = {
     .host_bytes = t__b_sparse_a,
     .state = &cf__state_sparse_a,
     .sizes = cf__sizes_sparse_a,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_sparse_a(float *x, const int *k, int n);
@@ -299,6 +305,8 @@ const cf_kernel t__k_sparse_b = {
     .host_bytes = t__b_sparse_b,
     .state = &cf__state_sparse_b,
     .sizes = cf__sizes_sparse_a,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_sparse_b(float *x, const int64_t *k, int n);
@@ -347,6 +355,8 @@ const cf_kernel t__k_sparse_c = {
     .host_bytes = t__b_sparse_c,
     .state = &cf__state_sparse_c,
     .sizes = cf__sizes_sparse_a,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_sparse_c(double *x, const short *k, int n);
@@ -395,6 +405,8 @@ const cf_kernel t__k_sparse_d = {
     .host_bytes = t__b_sparse_d,
     .state = &cf__state_sparse_d,
     .sizes = cf__sizes_sparse_a,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_sparse_d(double *x, const signed char *k, int n);

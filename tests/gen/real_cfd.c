@@ -130,6 +130,8 @@ const cf_kernel t__k_diffuse = {
     .host_bytes = t__b_diffuse,
     .state = &cf__state_diffuse,
     .sizes = cf__sizes_diffuse,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_diffuse(const double *u, double *v, int nx, int ny, int nz, double lambda);
@@ -245,6 +247,7 @@ const cf_kernel t__k_relax = {
     .host_bytes = t__b_relax,
     .state = &cf__state_relax,
     .sizes = cf__sizes_relax,
+    .is_bounded = 1,
 };
 
 int t_relax(const double *u, double *v, struct mesh m);
@@ -391,6 +394,8 @@ const cf_kernel t__k_slopes = {
     .host_bytes = t__b_slopes,
     .state = &cf__state_slopes,
     .sizes = cf__sizes_slopes,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_slopes(const double *u, double *slope, int n, limiter kind);
@@ -462,6 +467,8 @@ const cf_kernel t__k_advect_f32_1 = {
     .host_bytes = t__b_advect_f32_1,
     .state = &cf__state_advect_f32_1,
     .sizes = cf__sizes_advect_f32_1,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_advect_f32_1(const float *u, float *v, int n, float courant);
@@ -533,6 +540,8 @@ const cf_kernel t__k_advect_f32_2 = {
     .host_bytes = t__b_advect_f32_2,
     .state = &cf__state_advect_f32_2,
     .sizes = cf__sizes_advect_f32_2,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_advect_f32_2(const float *u, float *v, int n, float courant);
@@ -588,6 +597,8 @@ const cf_kernel t__k_advect_f64_1 = {
     .host_bytes = t__b_advect_f64_1,
     .state = &cf__state_advect_f64_1,
     .sizes = cf__sizes_advect_f32_1,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_advect_f64_1(const double *u, double *v, int n, double courant);
@@ -643,6 +654,8 @@ const cf_kernel t__k_advect_f64_2 = {
     .host_bytes = t__b_advect_f64_2,
     .state = &cf__state_advect_f64_2,
     .sizes = cf__sizes_advect_f32_2,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_advect_f64_2(const double *u, double *v, int n, double courant);
@@ -731,6 +744,7 @@ const cf_kernel t__k_fill_halo = {
     .host_bytes = t__b_fill_halo,
     .state = &cf__state_fill_halo,
     .sizes = cf__sizes_fill_halo,
+    .is_closed = 1,
 };
 
 int t_fill_halo(double *u, int nx, int ny, int halo, enum side where, bool reflect);
@@ -878,6 +892,7 @@ const cf_kernel t__k_smooth = {
     CF__IMAGE(smooth),
     .state = &cf__state_smooth,
     .sizes = cf__sizes_smooth,
+    .is_closed = 1,
 };
 
 int t_smooth(const double *u, double *v, int nx, int ny);
@@ -956,6 +971,7 @@ const cf_kernel t__k_largest_speed = {
     .is_host_whole = 1,
     .state = &cf__state_largest_speed,
     .sizes = cf__sizes_largest_speed,
+    .is_closed = 1,
 };
 
 int t_largest_speed(const double *density, const double *momentum, const double *energy, double *speed, int n);

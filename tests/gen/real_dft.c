@@ -88,6 +88,7 @@ const cf_kernel t__k_density = {
     .host_bytes = t__b_density,
     .state = &cf__state_density,
     .sizes = cf__sizes_density,
+    .is_closed = 1,
 };
 
 int t_density(const cf_complex128 *psi, const double *occupation, double *rho, int bands, int64_t points);
@@ -169,6 +170,8 @@ const cf_kernel t__k_exchange = {
     .host_bytes = t__b_exchange,
     .state = &cf__state_exchange,
     .sizes = cf__sizes_exchange,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_exchange(const double *rho, double *energy, double *potential, long long n, enum functional which);
@@ -264,6 +267,8 @@ const cf_kernel t__k_gaussians = {
     .host_bytes = t__b_gaussians,
     .state = &cf__state_gaussians,
     .sizes = cf__sizes_gaussians,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_gaussians(struct basis b, const cf_double3 *point, double *value);
@@ -344,6 +349,8 @@ const cf_kernel t__k_apply_kinetic_c64 = {
     .host_bytes = t__b_apply_kinetic_c64,
     .state = &cf__state_apply_kinetic_c64,
     .sizes = cf__sizes_apply_kinetic_c64,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_apply_kinetic_c64(const float *kinetic, const cf_float2 *psi, cf_float2 *result, float shift, int waves,
@@ -415,6 +422,8 @@ const cf_kernel t__k_apply_kinetic_c128 = {
     .host_bytes = t__b_apply_kinetic_c128,
     .state = &cf__state_apply_kinetic_c128,
     .sizes = cf__sizes_apply_kinetic_c64,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_apply_kinetic_c128(const double *kinetic, const cf_double2 *psi, cf_double2 *result, double shift, int waves,
@@ -525,6 +534,8 @@ const cf_kernel t__k_scatter_waves = {
     .host_bytes = t__b_scatter_waves,
     .state = &cf__state_scatter_waves,
     .sizes = cf__sizes_scatter_waves,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_scatter_waves(const int *at, const cf_double2 *psi, cf_double2 *box, int waves, int nx, int ny, int nz);
@@ -616,6 +627,7 @@ const cf_kernel t__k_coulomb = {
     .host_bytes = t__b_coulomb,
     .state = &cf__state_coulomb,
     .sizes = cf__sizes_coulomb,
+    .is_closed = 1,
 };
 
 int t_coulomb(const double *integral, const double *D, double *J, short n);
@@ -667,6 +679,8 @@ const cf_kernel t__k_occupy = {
     .host = t__h_occupy,
     .host_bytes = t__b_occupy,
     .state = &cf__state_occupy,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_occupy(const double *eigenvalue, double *occupation, unsigned int bands, double fermi, double beta);

@@ -79,6 +79,7 @@ const cf_kernel t__k_reorder = {
     .host_bytes = t__b_reorder,
     .state = &cf__state_reorder,
     .sizes = cf__sizes_reorder,
+    .is_closed = 1,
 };
 
 int t_reorder(const cf_complex64 *from, cf_complex64 *to, unsigned int n, int bits);
@@ -144,6 +145,8 @@ const cf_kernel t__k_twiddles = {
     .host_bytes = t__b_twiddles,
     .state = &cf__state_twiddles,
     .sizes = cf__sizes_twiddles,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_twiddles(cf_float2 *factor, int n);
@@ -235,6 +238,8 @@ const cf_kernel t__k_butterfly_c64_forward = {
     .host_bytes = t__b_butterfly_c64_forward,
     .state = &cf__state_butterfly_c64_forward,
     .sizes = cf__sizes_butterfly_c64_forward,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_butterfly_c64_forward(cf_complex64 *data, const cf_complex64 *factor, int n, int batch, int stride);
@@ -305,6 +310,8 @@ const cf_kernel t__k_butterfly_c64_inverse = {
     .host_bytes = t__b_butterfly_c64_inverse,
     .state = &cf__state_butterfly_c64_inverse,
     .sizes = cf__sizes_butterfly_c64_forward,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_butterfly_c64_inverse(cf_complex64 *data, const cf_complex64 *factor, int n, int batch, int stride);
@@ -375,6 +382,8 @@ const cf_kernel t__k_butterfly_c128_forward = {
     .host_bytes = t__b_butterfly_c128_forward,
     .state = &cf__state_butterfly_c128_forward,
     .sizes = cf__sizes_butterfly_c64_forward,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_butterfly_c128_forward(cf_complex128 *data, const cf_complex128 *factor, int n, int batch, int stride);
@@ -444,6 +453,8 @@ const cf_kernel t__k_multiply_spectra = {
     .host_bytes = t__b_multiply_spectra,
     .state = &cf__state_multiply_spectra,
     .sizes = cf__sizes_multiply_spectra,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_multiply_spectra(const cf_complex128 *a, const cf_complex128 *b, cf_complex128 *c, double scale, long n);
@@ -507,6 +518,8 @@ const cf_kernel t__k_rotate = {
     .host_bytes = t__b_rotate,
     .state = &cf__state_rotate,
     .sizes = cf__sizes_rotate,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_rotate(cf_complex64 *x, cf_complex64 phase, int n);
@@ -569,6 +582,7 @@ const cf_kernel t__k_small_transform_p64 = {
     CF__IMAGE(small_transform_p64),
     .state = &cf__state_small_transform_p64,
     .sizes = cf__sizes_small_transform_p64,
+    .is_closed = 1,
 };
 
 int t_small_transform_p64(cf_float2 *data, unsigned int batch);
@@ -631,6 +645,7 @@ const cf_kernel t__k_small_transform_p1024 = {
     CF__IMAGE(small_transform_p1024),
     .state = &cf__state_small_transform_p1024,
     .sizes = cf__sizes_small_transform_p1024,
+    .is_closed = 1,
 };
 
 int t_small_transform_p1024(cf_float2 *data, unsigned int batch);

@@ -83,6 +83,7 @@ const cf_kernel t__k_to_grey = {
     .host_bytes = t__b_to_grey,
     .state = &cf__state_to_grey,
     .sizes = cf__sizes_to_grey,
+    .is_bounded = 1,
 };
 
 int t_to_grey(const cf_uchar4 *source, unsigned char *grey, int width, int height);
@@ -417,6 +418,7 @@ const cf_kernel t__k_threshold = {
     .host_bytes = t__b_threshold,
     .state = &cf__state_threshold,
     .sizes = cf__sizes_threshold,
+    .is_bounded = 1,
 };
 
 int t_threshold(image picture, unsigned char level);
@@ -481,6 +483,7 @@ const cf_kernel t__k_histogram = {
     .is_host_whole = 1,
     .state = &cf__state_histogram,
     .sizes = cf__sizes_histogram,
+    .is_closed = 1,
 };
 
 int t_histogram(const unsigned char *data, unsigned int *bins, size_t count);
@@ -573,6 +576,7 @@ const cf_kernel t__k_transpose_u8 = {
     .nvariants = 4,
     .variants = cf__variants_transpose_u8,
     .sizes = cf__sizes_transpose_u8,
+    .is_closed = 1,
 };
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -645,6 +649,7 @@ static const cf_kernel t__k_transpose_u8__TILE_32__ROWS_16 = {
     .nvariants = 4,
     .variants = cf__variants_transpose_u8,
     .sizes = cf__sizes_transpose_u8__TILE_32__ROWS_16,
+    .is_closed = 1,
 };
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -717,6 +722,7 @@ static const cf_kernel t__k_transpose_u8__TILE_16__ROWS_8 = {
     .nvariants = 4,
     .variants = cf__variants_transpose_u8,
     .sizes = cf__sizes_transpose_u8__TILE_16__ROWS_8,
+    .is_closed = 1,
 };
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -789,6 +795,7 @@ static const cf_kernel t__k_transpose_u8__TILE_16__ROWS_16 = {
     .nvariants = 4,
     .variants = cf__variants_transpose_u8,
     .sizes = cf__sizes_transpose_u8__TILE_16__ROWS_16,
+    .is_closed = 1,
 };
 
 int t_transpose_u8(const unsigned char *source, unsigned char *target, int width, int height);
@@ -886,6 +893,7 @@ const cf_kernel t__k_transpose_f32 = {
     .nvariants = 4,
     .variants = cf__variants_transpose_f32,
     .sizes = cf__sizes_transpose_f32,
+    .is_closed = 1,
 };
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -962,6 +970,7 @@ static const cf_kernel t__k_transpose_f32__TILE_32__ROWS_16 = {
     .nvariants = 4,
     .variants = cf__variants_transpose_f32,
     .sizes = cf__sizes_transpose_f32__TILE_32__ROWS_16,
+    .is_closed = 1,
 };
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -1038,6 +1047,7 @@ static const cf_kernel t__k_transpose_f32__TILE_16__ROWS_8 = {
     .nvariants = 4,
     .variants = cf__variants_transpose_f32,
     .sizes = cf__sizes_transpose_f32__TILE_16__ROWS_8,
+    .is_closed = 1,
 };
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -1114,6 +1124,7 @@ static const cf_kernel t__k_transpose_f32__TILE_16__ROWS_16 = {
     .nvariants = 4,
     .variants = cf__variants_transpose_f32,
     .sizes = cf__sizes_transpose_f32__TILE_16__ROWS_16,
+    .is_closed = 1,
 };
 
 int t_transpose_f32(const float *source, float *target, int width, int height);
@@ -1211,6 +1222,7 @@ const cf_kernel t__k_transpose_f64 = {
     .nvariants = 4,
     .variants = cf__variants_transpose_f64,
     .sizes = cf__sizes_transpose_f64,
+    .is_closed = 1,
 };
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -1287,6 +1299,7 @@ static const cf_kernel t__k_transpose_f64__TILE_32__ROWS_16 = {
     .nvariants = 4,
     .variants = cf__variants_transpose_f64,
     .sizes = cf__sizes_transpose_f64__TILE_32__ROWS_16,
+    .is_closed = 1,
 };
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -1363,6 +1376,7 @@ static const cf_kernel t__k_transpose_f64__TILE_16__ROWS_8 = {
     .nvariants = 4,
     .variants = cf__variants_transpose_f64,
     .sizes = cf__sizes_transpose_f64__TILE_16__ROWS_8,
+    .is_closed = 1,
 };
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -1439,6 +1453,7 @@ static const cf_kernel t__k_transpose_f64__TILE_16__ROWS_16 = {
     .nvariants = 4,
     .variants = cf__variants_transpose_f64,
     .sizes = cf__sizes_transpose_f64__TILE_16__ROWS_16,
+    .is_closed = 1,
 };
 
 int t_transpose_f64(const double *source, double *target, int width, int height);
@@ -1535,6 +1550,7 @@ const cf_kernel t__k_interleave = {
     .host_bytes = t__b_interleave,
     .state = &cf__state_interleave,
     .sizes = cf__sizes_interleave,
+    .is_bounded = 1,
 };
 
 int t_interleave(const float *const *planes, float *mixed, int channels, int width, int height);
@@ -1599,6 +1615,8 @@ const cf_kernel t__k_fill = {
     .host_bytes = t__b_fill,
     .state = &cf__state_fill,
     .sizes = cf__sizes_fill,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_fill(pixel *pixels, pixel colour, int64_t n);
@@ -1692,6 +1710,8 @@ const cf_kernel t__k_resample = {
     .host_bytes = t__b_resample,
     .state = &cf__state_resample,
     .sizes = cf__sizes_resample,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_resample(const cf_float2 *field, cf_uint3 size, const cf_float2 *place, cf_float2 *sample, unsigned int n);

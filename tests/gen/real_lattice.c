@@ -250,6 +250,7 @@ const cf_kernel t__k_propagate = {
     .host_bytes = t__b_propagate,
     .state = &cf__state_propagate,
     .sizes = cf__sizes_propagate,
+    .is_bounded = 1,
 };
 
 int t_propagate(const double *from, double *to, cf_uint2 size);
@@ -312,6 +313,7 @@ const cf_kernel t__k_multiply_links = {
     .host = t__h_multiply_links,
     .host_bytes = t__b_multiply_links,
     .state = &cf__state_multiply_links,
+    .is_closed = 1,
 };
 
 int t_multiply_links(const cf_complex128 *link, const cf_complex128 *psi, cf_complex128 *chi, int sites);
@@ -401,6 +403,7 @@ const cf_kernel t__k_hop = {
     .host_bytes = t__b_hop,
     .state = &cf__state_hop,
     .sizes = cf__sizes_hop,
+    .is_closed = 1,
 };
 
 int t_hop(const int32_t *neighbour, const cf_double2 *psi, cf_double2 *chi, long volume, int parity, double kappa);
@@ -468,6 +471,7 @@ const cf_kernel t__k_axpy_single = {
     .host_bytes = t__b_axpy_single,
     .state = &cf__state_axpy_single,
     .sizes = cf__sizes_axpy_single,
+    .is_closed = 1,
 };
 
 int t_axpy_single(const float *x, float *y, float a, long n);
@@ -517,6 +521,7 @@ const cf_kernel t__k_xpay_double = {
     .host_bytes = t__b_xpay_double,
     .state = &cf__state_xpay_double,
     .sizes = cf__sizes_axpy_single,
+    .is_closed = 1,
 };
 
 int t_xpay_double(const double *x, double *y, double a, long n);
@@ -587,6 +592,8 @@ const cf_kernel t__k_ising = {
     .host_bytes = t__b_ising,
     .state = &cf__state_ising,
     .sizes = cf__sizes_ising,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_ising(const signed char *spin, short *energy, unsigned long n);

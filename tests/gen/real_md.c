@@ -77,6 +77,7 @@ const cf_kernel t__k_lennard_jones = {
     .host = t__h_lennard_jones,
     .host_bytes = t__b_lennard_jones,
     .state = &cf__state_lennard_jones,
+    .is_closed = 1,
 };
 
 int t_lennard_jones(const cf_float4 *position, cf_float4 *force, const int *neighbour, const int *count, int n,
@@ -146,6 +147,7 @@ const cf_kernel t__k_kick_drift = {
     .host_bytes = t__b_kick_drift,
     .state = &cf__state_kick_drift,
     .sizes = cf__sizes_kick_drift,
+    .is_bounded = 1,
 };
 
 int t_kick_drift(particles p, float dt, bool frozen);
@@ -233,6 +235,8 @@ const cf_kernel t__k_assign_cells = {
     .host_bytes = t__b_assign_cells,
     .state = &cf__state_assign_cells,
     .sizes = cf__sizes_assign_cells,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_assign_cells(const cf_float3 *position, unsigned int *cell, unsigned int *rank, cf_int3 cells, cf_float3 origin,
@@ -340,6 +344,7 @@ const cf_kernel t__k_count_cells = {
     .host_bytes = t__b_count_cells,
     .state = &cf__state_count_cells,
     .sizes = cf__sizes_count_cells,
+    .is_closed = 1,
 };
 
 int t_count_cells(const float *x, const float *y, const float *z, int *population, cell_box box, int n);
@@ -419,6 +424,8 @@ const cf_kernel t__k_cell_bounds = {
     .host_bytes = t__b_cell_bounds,
     .state = &cf__state_cell_bounds,
     .sizes = cf__sizes_cell_bounds,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_cell_bounds(const unsigned int *cell, unsigned int *begin, unsigned int *end, unsigned int n, unsigned int cells);
@@ -490,6 +497,8 @@ const cf_kernel t__k_springs = {
     .host_bytes = t__b_springs,
     .state = &cf__state_springs,
     .sizes = cf__sizes_springs,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_springs(const struct bond *bond, int bonds, const double *x, double *force, int n);
@@ -563,6 +572,7 @@ const cf_kernel t__k_kinetic_f32 = {
     .is_host_whole = 1,
     .state = &cf__state_kinetic_f32,
     .sizes = cf__sizes_kinetic_f32,
+    .is_closed = 1,
 };
 
 int t_kinetic_f32(const float *velocity, const float *mass, float *energy, int n);
@@ -620,6 +630,7 @@ const cf_kernel t__k_kinetic_f64 = {
     .is_host_whole = 1,
     .state = &cf__state_kinetic_f64,
     .sizes = cf__sizes_kinetic_f32,
+    .is_closed = 1,
 };
 
 int t_kinetic_f64(const double *velocity, const double *mass, double *energy, int n);
@@ -695,6 +706,7 @@ const cf_kernel t__k_wrap = {
     .host_bytes = t__b_wrap,
     .state = &cf__state_wrap,
     .sizes = cf__sizes_wrap,
+    .is_bounded = 1,
 };
 
 int t_wrap(float **columns, int n, float length);
@@ -753,6 +765,8 @@ const cf_kernel t__k_pack = {
     CF__IMAGE(pack),
     .state = &cf__state_pack,
     .sizes = cf__sizes_pack,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_pack(const cf_float2 *wide, cf_half2 *narrow, size_t n);

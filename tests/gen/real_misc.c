@@ -63,6 +63,7 @@ const cf_kernel t__k_lanes = {
     CF__IMAGE(lanes),
     .state = &cf__state_lanes,
     .sizes = cf__sizes_lanes,
+    .is_bounded = 1,
 };
 
 int t_lanes(unsigned int *lane, int n);
@@ -125,6 +126,8 @@ const cf_kernel t__k_xorshift = {
     .host_bytes = t__b_xorshift,
     .state = &cf__state_xorshift,
     .sizes = cf__sizes_xorshift,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_xorshift(uint64_t *state, float *number, size_t n);
@@ -184,6 +187,8 @@ const cf_kernel t__k_half_axpy = {
     CF__IMAGE(half_axpy),
     .state = &cf__state_half_axpy,
     .sizes = cf__sizes_half_axpy,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_half_axpy(cf_half a, const cf_half *x, cf_half *y, int n);
@@ -242,6 +247,8 @@ const cf_kernel t__k_narrow_f16 = {
     CF__IMAGE(narrow_f16),
     .state = &cf__state_narrow_f16,
     .sizes = cf__sizes_narrow_f16,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_narrow_f16(const float *x, cf_half *y, int n);
@@ -286,6 +293,8 @@ const cf_kernel t__k_narrow_bf16 = {
     CF__IMAGE(narrow_bf16),
     .state = &cf__state_narrow_bf16,
     .sizes = cf__sizes_narrow_f16,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_narrow_bf16(const float *x, cf_bfloat16 *y, int n);
@@ -330,6 +339,8 @@ const cf_kernel t__k_narrow_f16_f64 = {
     CF__IMAGE(narrow_f16_f64),
     .state = &cf__state_narrow_f16_f64,
     .sizes = cf__sizes_narrow_f16,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_narrow_f16_f64(const double *x, cf_half *y, int n);
@@ -426,6 +437,7 @@ const cf_kernel t__k_reduce_sum_f32 = {
     .nvariants = 3,
     .variants = cf__variants_reduce_sum_f32,
     .sizes = cf__sizes_reduce_sum_f32,
+    .is_closed = 1,
 };
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -491,6 +503,7 @@ static const cf_kernel t__k_reduce_sum_f32__BLOCK_128 = {
     .nvariants = 3,
     .variants = cf__variants_reduce_sum_f32,
     .sizes = cf__sizes_reduce_sum_f32__BLOCK_128,
+    .is_closed = 1,
 };
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -556,6 +569,7 @@ static const cf_kernel t__k_reduce_sum_f32__BLOCK_512 = {
     .nvariants = 3,
     .variants = cf__variants_reduce_sum_f32,
     .sizes = cf__sizes_reduce_sum_f32__BLOCK_512,
+    .is_closed = 1,
 };
 
 int t_reduce_sum_f32(const float *x, float *sum, unsigned int n);
@@ -640,6 +654,7 @@ const cf_kernel t__k_reduce_sum_f64 = {
     .nvariants = 3,
     .variants = cf__variants_reduce_sum_f64,
     .sizes = cf__sizes_reduce_sum_f64,
+    .is_closed = 1,
 };
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -705,6 +720,7 @@ static const cf_kernel t__k_reduce_sum_f64__BLOCK_128 = {
     .nvariants = 3,
     .variants = cf__variants_reduce_sum_f64,
     .sizes = cf__sizes_reduce_sum_f64__BLOCK_128,
+    .is_closed = 1,
 };
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -770,6 +786,7 @@ static const cf_kernel t__k_reduce_sum_f64__BLOCK_512 = {
     .nvariants = 3,
     .variants = cf__variants_reduce_sum_f64,
     .sizes = cf__sizes_reduce_sum_f64__BLOCK_512,
+    .is_closed = 1,
 };
 
 int t_reduce_sum_f64(const double *x, double *sum, unsigned int n);
@@ -836,6 +853,7 @@ const cf_kernel t__k_reduce_squares_f32 = {
     .nvariants = 3,
     .variants = cf__variants_reduce_squares_f32,
     .sizes = cf__sizes_reduce_sum_f32,
+    .is_closed = 1,
 };
 
 cf_host_body t__h_reduce_squares_f32__BLOCK_128;
@@ -883,6 +901,7 @@ static const cf_kernel t__k_reduce_squares_f32__BLOCK_128 = {
     .nvariants = 3,
     .variants = cf__variants_reduce_squares_f32,
     .sizes = cf__sizes_reduce_sum_f32__BLOCK_128,
+    .is_closed = 1,
 };
 
 cf_host_body t__h_reduce_squares_f32__BLOCK_512;
@@ -930,6 +949,7 @@ static const cf_kernel t__k_reduce_squares_f32__BLOCK_512 = {
     .nvariants = 3,
     .variants = cf__variants_reduce_squares_f32,
     .sizes = cf__sizes_reduce_sum_f32__BLOCK_512,
+    .is_closed = 1,
 };
 
 int t_reduce_squares_f32(const float *x, float *sum, unsigned int n);
@@ -996,6 +1016,7 @@ const cf_kernel t__k_reduce_squares_f64 = {
     .nvariants = 3,
     .variants = cf__variants_reduce_squares_f64,
     .sizes = cf__sizes_reduce_sum_f64,
+    .is_closed = 1,
 };
 
 cf_host_body t__h_reduce_squares_f64__BLOCK_128;
@@ -1043,6 +1064,7 @@ static const cf_kernel t__k_reduce_squares_f64__BLOCK_128 = {
     .nvariants = 3,
     .variants = cf__variants_reduce_squares_f64,
     .sizes = cf__sizes_reduce_sum_f64__BLOCK_128,
+    .is_closed = 1,
 };
 
 cf_host_body t__h_reduce_squares_f64__BLOCK_512;
@@ -1090,6 +1112,7 @@ static const cf_kernel t__k_reduce_squares_f64__BLOCK_512 = {
     .nvariants = 3,
     .variants = cf__variants_reduce_squares_f64,
     .sizes = cf__sizes_reduce_sum_f64__BLOCK_512,
+    .is_closed = 1,
 };
 
 int t_reduce_squares_f64(const double *x, double *sum, unsigned int n);
@@ -1148,6 +1171,7 @@ const cf_kernel t__k_fill_bytes = {
     .host_bytes = t__b_fill_bytes,
     .state = &cf__state_fill_bytes,
     .sizes = cf__sizes_fill_bytes,
+    .is_bounded = 1,
 };
 
 int t_fill_bytes(void *target, int value, ptrdiff_t count);
@@ -1211,6 +1235,8 @@ const cf_kernel t__k_capitals = {
     .host_bytes = t__b_capitals,
     .state = &cf__state_capitals,
     .sizes = cf__sizes_capitals,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_capitals(char *text, volatile int *done, unsigned short length);
@@ -1274,6 +1300,7 @@ const cf_kernel t__k_follow = {
     .host_bytes = t__b_follow,
     .state = &cf__state_follow,
     .sizes = cf__sizes_follow,
+    .is_bounded = 1,
 };
 
 int t_follow(const uintptr_t *handle, long offset, int *value, long long n);
@@ -1334,6 +1361,8 @@ const cf_kernel t__k_scale_single = {
     .host_bytes = t__b_scale_single,
     .state = &cf__state_scale_single,
     .sizes = cf__sizes_scale_single,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_scale_single(float *x, float factor, int n);
@@ -1381,6 +1410,8 @@ const cf_kernel t__k_scale_double = {
     .host_bytes = t__b_scale_double,
     .state = &cf__state_scale_double,
     .sizes = cf__sizes_scale_single,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_scale_double(double *x, double factor, int n);
@@ -1455,6 +1486,8 @@ const cf_kernel t__k_exchange_pairs = {
     .host_bytes = t__b_exchange_pairs,
     .state = &cf__state_exchange_pairs,
     .sizes = cf__sizes_exchange_pairs,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_exchange_pairs(uint32_t *key, uint32_t n, uint32_t j, uint32_t k);

@@ -101,6 +101,7 @@ const cf_kernel t__k_csr_multiply_f32_i32 = {
     .host_bytes = t__b_csr_multiply_f32_i32,
     .state = &cf__state_csr_multiply_f32_i32,
     .sizes = cf__sizes_csr_multiply_f32_i32,
+    .is_closed = 1,
 };
 
 int t_csr_multiply_f32_i32(const int *start, const int *column, const float *value, const float *x, float *y, int rows,
@@ -178,6 +179,7 @@ const cf_kernel t__k_csr_multiply_f64_i32 = {
     .host_bytes = t__b_csr_multiply_f64_i32,
     .state = &cf__state_csr_multiply_f64_i32,
     .sizes = cf__sizes_csr_multiply_f32_i32,
+    .is_closed = 1,
 };
 
 int t_csr_multiply_f64_i32(const int *start, const int *column, const double *value, const double *x, double *y,
@@ -279,6 +281,7 @@ const cf_kernel t__k_csr_multiply_f32_i64 = {
     .host_bytes = t__b_csr_multiply_f32_i64,
     .state = &cf__state_csr_multiply_f32_i64,
     .sizes = cf__sizes_csr_multiply_f32_i64,
+    .is_closed = 1,
 };
 
 int t_csr_multiply_f32_i64(const int64_t *start, const int64_t *column, const float *value, const float *x, float *y,
@@ -380,6 +383,7 @@ const cf_kernel t__k_csr_multiply_f64_i64 = {
     .host_bytes = t__b_csr_multiply_f64_i64,
     .state = &cf__state_csr_multiply_f64_i64,
     .sizes = cf__sizes_csr_multiply_f64_i64,
+    .is_closed = 1,
 };
 
 int t_csr_multiply_f64_i64(const int64_t *start, const int64_t *column, const double *value, const double *x, double *y,
@@ -492,6 +496,7 @@ const cf_kernel t__k_csr_vector_f32 = {
     .is_host_whole = 1,
     .state = &cf__state_csr_vector_f32,
     .sizes = cf__sizes_csr_vector_f32,
+    .is_closed = 1,
 };
 
 int t_csr_vector_f32(const int *start, const int *column, const float *value, const float *x, float *y, int rows,
@@ -562,6 +567,7 @@ const cf_kernel t__k_csr_vector_f64 = {
     .is_host_whole = 1,
     .state = &cf__state_csr_vector_f64,
     .sizes = cf__sizes_csr_vector_f32,
+    .is_closed = 1,
 };
 
 int t_csr_vector_f64(const int *start, const int *column, const double *value, const double *x, double *y, int rows,
@@ -833,6 +839,7 @@ const cf_kernel t__k_ell_multiply = {
     .host_bytes = t__b_ell_multiply,
     .state = &cf__state_ell_multiply,
     .sizes = cf__sizes_ell_multiply,
+    .is_closed = 1,
 };
 
 int t_ell_multiply(const int32_t *column, const double *value, const double *x, double *y, size_t rows, size_t columns,
@@ -931,6 +938,8 @@ const cf_kernel t__k_coo_multiply_f32 = {
     .host_bytes = t__b_coo_multiply_f32,
     .state = &cf__state_coo_multiply_f32,
     .sizes = cf__sizes_coo_multiply_f32,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_coo_multiply_f32(int64_t entries, const int32_t *row, const int32_t *column, const float *value, const float *x,
@@ -1008,6 +1017,8 @@ const cf_kernel t__k_coo_multiply_f64 = {
     .host_bytes = t__b_coo_multiply_f64,
     .state = &cf__state_coo_multiply_f64,
     .sizes = cf__sizes_coo_multiply_f32,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_coo_multiply_f64(int64_t entries, const int32_t *row, const int32_t *column, const double *value, const double *x,
@@ -1095,6 +1106,7 @@ const cf_kernel t__k_axpby = {
     .host_bytes = t__b_axpby,
     .state = &cf__state_axpby,
     .sizes = cf__sizes_axpby,
+    .is_closed = 1,
 };
 
 int t_axpby(size_t n, double a, const double *x, double b, double *y);
@@ -1181,6 +1193,8 @@ const cf_kernel t__k_pattern = {
     .host_bytes = t__b_pattern,
     .state = &cf__state_pattern,
     .sizes = cf__sizes_pattern,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_pattern(int m, int n, const float *a, int lda, bool *is_entry, float threshold);

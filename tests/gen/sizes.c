@@ -126,6 +126,8 @@ const cf_kernel t__k_every_type = {
     .host_bytes = t__b_every_type,
     .state = &cf__state_every_type,
     .sizes = cf__sizes_every_type,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_every_type(int8_t a, int16_t b, int32_t c, int64_t d, uint8_t e, uint16_t f, uint32_t g, uint64_t h, char i,
@@ -218,6 +220,8 @@ const cf_kernel t__k_three_dimensions = {
     .host_bytes = t__b_three_dimensions,
     .state = &cf__state_three_dimensions,
     .sizes = cf__sizes_three_dimensions,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_three_dimensions(const float *x, int n, int a, int b, int c);
@@ -348,6 +352,8 @@ const cf_kernel t__k_arithmetic = {
     .host_bytes = t__b_arithmetic,
     .state = &cf__state_arithmetic,
     .sizes = cf__sizes_arithmetic,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_arithmetic(const float *x, const double *y, const char *z, int64_t n, int64_t m);
@@ -495,6 +501,8 @@ const cf_kernel t__k_division = {
     .host_bytes = t__b_division,
     .state = &cf__state_division,
     .sizes = cf__sizes_division,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_division(const float *x, long n, long m, long k);
@@ -603,6 +611,8 @@ const cf_kernel t__k_bits = {
     .host_bytes = t__b_bits,
     .state = &cf__state_bits,
     .sizes = cf__sizes_bits,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_bits(const char *x, const int *y, int64_t n, uint32_t m);
@@ -720,6 +730,8 @@ const cf_kernel t__k_sections = {
     .host_bytes = t__b_sections,
     .state = &cf__state_sections,
     .sizes = cf__sizes_sections,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_sections(const float *x, const double *y, short *z, int n, int m, int k, int l, int64_t ld);
@@ -806,6 +818,8 @@ const cf_kernel t__k_truth = {
     .host_bytes = t__b_truth,
     .state = &cf__state_truth,
     .sizes = cf__sizes_truth,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_truth(const float *x, int n, uint16_t m);
@@ -907,6 +921,8 @@ const cf_kernel t__k_real_checks = {
     .host_bytes = t__b_real_checks,
     .state = &cf__state_real_checks,
     .sizes = cf__sizes_real_checks,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_real_checks(const double *x, float dt, double h, uint32_t n);
@@ -959,6 +975,8 @@ const cf_kernel t__k_contracted = {
     .host = t__h_contracted,
     .host_bytes = t__b_contracted,
     .state = &cf__state_contracted,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_contracted(const double *x, double a, double b, int n);
@@ -1013,6 +1031,8 @@ const cf_kernel t__k_never = {
     .host = t__h_never,
     .host_bytes = t__b_never,
     .state = &cf__state_never,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_never(const double *x, int n);
@@ -1148,6 +1168,7 @@ const cf_kernel t__k_members = {
     .host_bytes = t__b_members,
     .state = &cf__state_members,
     .sizes = cf__sizes_members,
+    .is_bounded = 1,
 };
 
 int t_members(const particle_t *x, struct box b, enum way way, cf_int4 lanes);
@@ -1219,6 +1240,8 @@ const cf_kernel t__k_names = {
     .host_bytes = t__b_names,
     .state = &cf__state_names,
     .sizes = cf__sizes_names,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_names(const float *cf, int args, int size, int cf_size);

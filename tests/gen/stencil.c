@@ -99,6 +99,8 @@ const cf_kernel t__k_step_w64 = {
     .host_bytes = t__b_step_w64,
     .state = &cf__state_step_w64,
     .sizes = cf__sizes_step_w64,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_step_w64(const double *u, double *v, int nx, int ny, unsigned short stride, double c);
@@ -192,6 +194,8 @@ const cf_kernel t__k_step_w128 = {
     .host_bytes = t__b_step_w128,
     .state = &cf__state_step_w128,
     .sizes = cf__sizes_step_w128,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_step_w128(const double *u, double *v, int nx, int ny, unsigned short stride, double c);
@@ -268,6 +272,7 @@ const cf_kernel t__k_rowsum = {
     .host_bytes = t__b_rowsum,
     .state = &cf__state_rowsum,
     .sizes = cf__sizes_rowsum,
+    .is_closed = 1,
 };
 
 int t_rowsum(const float *a, float *sum, long rows, size_t cols);
@@ -320,6 +325,7 @@ const cf_kernel t__k_tick = {
     .host_bytes = t__b_tick,
     .state = &cf__state_tick,
     .sizes = cf__sizes_tick,
+    .is_bounded = 1,
 };
 
 int t_tick(unsigned long long *counter, long stream);

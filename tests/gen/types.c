@@ -98,6 +98,8 @@ const cf_kernel t__k_everything = {
     .host_bytes = t__b_everything,
     .state = &cf__state_everything,
     .sizes = cf__sizes_everything,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_everything(int8_t *a, int16_t *b, int32_t *c, int64_t *d, uint8_t *e, uint16_t *f, uint32_t *g, uint64_t *h,
@@ -163,6 +165,8 @@ const cf_kernel t__k_set_f32 = {
     .host_bytes = t__b_set_f32,
     .state = &cf__state_set_f32,
     .sizes = cf__sizes_set_f32,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_set_f32(int *x, int n, float value);
@@ -208,6 +212,8 @@ const cf_kernel t__k_set_f64 = {
     .host_bytes = t__b_set_f64,
     .state = &cf__state_set_f64,
     .sizes = cf__sizes_set_f32,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_set_f64(int *x, int n, double value);
@@ -278,6 +284,8 @@ const cf_kernel t__k_ranged_i32 = {
     .host_bytes = t__b_ranged_i32,
     .state = &cf__state_ranged_i32,
     .sizes = cf__sizes_ranged_i32,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_ranged_i32(const int *x, int64_t n, int64_t lower, int64_t upper);
@@ -334,6 +342,8 @@ const cf_kernel t__k_ranged_i64 = {
     .host_bytes = t__b_ranged_i64,
     .state = &cf__state_ranged_i64,
     .sizes = cf__sizes_ranged_i32,
+    .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_ranged_i64(const int64_t *x, int64_t n, int64_t lower, int64_t upper);

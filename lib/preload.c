@@ -1,0 +1,102 @@
+/* preload.c - loads kernels before their first launch, and asks how many blocks of one are resident at once. */
+#include <inttypes.h>
+
+#include "internal.h"
+
+static int check_kernel(const char *function, const cf_kernel *kernel)
+{
+    if (!kernel)
+        return cf__fail(CF_EINVAL, "%s: kernel is NULL", function);
+    return cf__check_descriptor("kernel", kernel->version, kernel->size, CF_KERNEL_BYTES);
+}
+
+/* What a launch would ask for, and the plain call beside it: the kernels that look for elements out of range. */
+static int load(const cf_kernel *kernel, const struct cf__place *place)
+{
+    struct cf__loaded *loaded;
+    int block, status = cf__kernel_load(kernel, place, &loaded);
+    if (status == CF_OK && kernel->launch.is_block_auto)
+        status = cf__kernel_block(kernel, place, loaded, &block);
+    for (uint32_t i = 0; status == CF_OK && i < kernel->nchecks; i++)
+        if (kernel->checks[i].array >= 0 && kernel->checks[i].scan)
+            status = cf__kernel_load(kernel->checks[i].scan, place, &loaded);
+    return status;
+}
+
+int cf_kernel_preload(const cf_kernel *kernel)
+{
+    struct cf__place place;
+    int status = check_kernel("cf_kernel_preload", kernel);
+    if (status == CF_OK)
+        status = cf__enter(&place, "cf_kernel_preload", NULL);
+    if (status != CF_OK)
+        return status;
+    status = load(kernel, &place);
+    cf__leave(&place);
+    return status;
+}
+
+int cf_preload(const cf_module *module)
+{
+    if (!module)
+        return cf__fail(CF_EINVAL, "cf_preload: module is NULL");
+    struct cf__place place;
+    int status = cf__check_descriptor("module", module->version, module->size, CF_MODULE_BYTES);
+    if (status == CF_OK)
+        status = cf__enter(&place, "cf_preload", NULL);
+    if (status != CF_OK)
+        return status;
+    for (size_t i = 0; status == CF_OK && i < module->count; i++) {
+        const cf_kernel *kernel = module->kernels[i];
+        status = check_kernel("cf_preload", kernel);
+        if (status == CF_OK && (kernel->host || !place.driver->is_host))
+            status = load(kernel, &place);
+    }
+    cf__leave(&place);
+    return status;
+}
+
+/* A block with so much shared memory is asked for as a launch would: a device with less has none resident. */
+static int ask(const cf_kernel *kernel, const struct cf__place *place, int threads, size_t shared, int *blocks)
+{
+    struct cf__loaded *loaded;
+    int status = cf__kernel_load(kernel, place, &loaded);
+    if (status != CF_OK)
+        return status;
+    int resident = 0;
+    const char *call;
+    CUresult result = shared > INT32_MAX ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+    if (result == CUDA_SUCCESS && shared)
+        result = cf__kernel_allow(place, loaded, (int)shared, &call);
+    if (result == CUDA_SUCCESS) {
+        int mode = cf__relax(place->driver);
+        call = "cuOccupancyMaxActiveBlocksPerMultiprocessor";
+        result =
+            place->driver->cuOccupancyMaxActiveBlocksPerMultiprocessor(&resident, loaded->function, threads, shared);
+        cf__unrelax(place->driver, mode);
+        if (result != CUDA_SUCCESS)
+            return cf__fail_driver(place->driver, result, call, "%s: %d threads", kernel->function, threads);
+    } else if (result != CUDA_ERROR_INVALID_VALUE) {
+        return cf__fail_driver(place->driver, result, call, "%s: %zu bytes of shared memory", kernel->function, shared);
+    }
+    *blocks = resident;
+    return CF_OK;
+}
+
+int cf_kernel_occupancy(const cf_kernel *kernel, int threads, size_t shared, int *blocks)
+{
+    int status = check_kernel("cf_kernel_occupancy", kernel);
+    if (status != CF_OK)
+        return status;
+    if (!blocks)
+        return cf__fail(CF_EINVAL, "cf_kernel_occupancy: blocks is NULL");
+    if (threads < 1 || threads > CF__MAX_BLOCK)
+        return cf__fail(CF_EINVAL, "cf_kernel_occupancy: threads is %d; a block has 1 to %d", threads, CF__MAX_BLOCK);
+    struct cf__place place;
+    status = cf__enter(&place, "cf_kernel_occupancy", NULL);
+    if (status != CF_OK)
+        return status;
+    status = ask(kernel, &place, threads, shared, blocks);
+    cf__leave(&place);
+    return status;
+}

@@ -1,0 +1,78 @@
+/* on_counted.h - a driver that counts what it is asked, around the one that comes into use; for kernels made by hand. */
+#ifndef ON_COUNTED_H
+#define ON_COUNTED_H
+
+#include "on_made.h"
+
+#include "internal.h"
+
+enum asked {
+#define ASKED(name, version, parameters, names) ASKED_##name,
+    CF__DRIVER_FUNCS(ASKED)
+#undef ASKED
+        ASKED_COUNT
+};
+
+static int asked[ASKED_COUNT];
+static const struct cf__driver *below;
+static CUresult fails_launch; /* what the next launches give; CUDA_SUCCESS: what the driver gives */
+static int not_relaxed;       /* calls that would break a capture */
+static int checks_mode;
+
+/* What a capture forbids is asked in the relaxed mode alone. */
+static inline void expect_relaxed(enum asked function)
+{
+    if (!checks_mode || (function != ASKED_cuOccupancyMaxPotentialBlockSize && function != ASKED_cuFuncGetAttribute &&
+                         function != ASKED_cuFuncSetAttribute && function != ASKED_cuLibraryLoadData &&
+                         function != ASKED_cuOccupancyMaxActiveBlocksPerMultiprocessor))
+        return;
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    assert_int_equal(below->cuThreadExchangeStreamCaptureMode(&mode), CUDA_SUCCESS);
+    not_relaxed += mode != CU_STREAM_CAPTURE_MODE_RELAXED;
+    assert_int_equal(below->cuThreadExchangeStreamCaptureMode(&mode), CUDA_SUCCESS);
+}
+
+#define COUNTING(name, version, parameters, names)                                \
+    static CUresult counting_##name parameters                                    \
+    {                                                                             \
+        asked[ASKED_##name]++;                                                    \
+        expect_relaxed(ASKED_##name);                                             \
+        if (ASKED_##name == ASKED_cuLaunchKernel && fails_launch != CUDA_SUCCESS) \
+            return fails_launch;                                                  \
+        return below->name names;                                                 \
+    }
+CF__DRIVER_FUNCS(COUNTING)
+#undef COUNTING
+
+static struct cf__driver counting = {
+#define ENTRY(name, version, parameters, names) .name = counting_##name,
+    CF__DRIVER_FUNCS(ENTRY)
+#undef ENTRY
+};
+
+const struct cf__driver *cf__driver_wrap(const struct cf__driver *driver)
+{
+    below = driver;
+    counting.is_host = driver->is_host;
+    if (!driver->cuKernelGetParamInfo)
+        counting.cuKernelGetParamInfo = NULL;
+    return &counting;
+}
+
+/* Expects that exactly so many calls were made since the last time. */
+static inline void expect_asked(int stream_context, int current, int id, int launch)
+{
+    int others = 0;
+    for (int i = 0; i < ASKED_COUNT; i++)
+        if (i != ASKED_cuStreamGetCtx && i != ASKED_cuCtxGetCurrent && i != ASKED_cuCtxGetId &&
+            i != ASKED_cuLaunchKernel)
+            others += asked[i];
+    assert_int_equal(asked[ASKED_cuStreamGetCtx], stream_context);
+    assert_int_equal(asked[ASKED_cuCtxGetCurrent], current);
+    assert_int_equal(asked[ASKED_cuCtxGetId], id);
+    assert_int_equal(asked[ASKED_cuLaunchKernel], launch);
+    assert_int_equal(others, 0);
+    memset(asked, 0, sizeof asked);
+}
+
+#endif

@@ -1,0 +1,174 @@
+/* test_axpy.c - y = a x + y by every entry point, against plain loops. */
+#include "on_driver.h"
+
+#include <math.h>
+
+#include <cuferry/kernels.h>
+#include <cuferry/registry.h>
+
+enum { MOST = 100003, GUARD = 16 };
+
+static const int64_t sizes[] = {0, 1, 2, 31, 255, 256, 257, 4096, MOST};
+
+/* Numbers whose products and sums are exact, whether a multiplication and an addition are one operation or two. */
+static int small(unsigned short seed[])
+{
+    return (int)(nrand48(seed) % 2001) - 1000;
+}
+
+#define TESTS(T, name)                                                                                        \
+    static T name##_x[MOST + GUARD], name##_y[MOST + GUARD], name##_expected[MOST + GUARD];                   \
+                                                                                                              \
+    static void name##_fill(T a, int64_t n, unsigned short seed[])                                            \
+    {                                                                                                         \
+        for (int64_t i = 0; i < MOST + GUARD; i++) {                                                          \
+            name##_x[i] = (T)small(seed);                                                                     \
+            name##_y[i] = name##_expected[i] = (T)small(seed);                                                \
+        }                                                                                                     \
+        for (int64_t i = 0; i < n; i++)                                                                       \
+            name##_expected[i] = a * name##_x[i] + name##_y[i];                                               \
+    }                                                                                                         \
+                                                                                                              \
+    static void axpy_##name##_host_arrays_are_right(void **state)                                             \
+    {                                                                                                         \
+        (void)state;                                                                                          \
+        unsigned short seed[3] = {1, 2, 3};                                                                   \
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {                                           \
+            T a = (T)small(seed);                                                                             \
+            name##_fill(a, sizes[s], seed);                                                                   \
+            assert_ok(s % 2 ? cf_axpy_##name(a, name##_x, name##_y, sizes[s])                                 \
+                            : cf_axpy(a, name##_x, name##_y, sizes[s]));                                      \
+            assert_memory_equal(name##_y, name##_expected, sizeof name##_y);                                  \
+        }                                                                                                     \
+    }                                                                                                         \
+                                                                                                              \
+    static void axpy_##name##_async_is_right(void **state)                                                    \
+    {                                                                                                         \
+        (void)state;                                                                                          \
+        unsigned short seed[3] = {4, 5, 6};                                                                   \
+        void *x, *y;                                                                                          \
+        cf_stream stream;                                                                                     \
+        assert_ok(cf_stream_create(&stream));                                                                 \
+        assert_ok(cf_mem_alloc(&x, sizeof name##_x));                                                         \
+        assert_ok(cf_mem_alloc(&y, sizeof name##_y));                                                         \
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {                                           \
+            T a = (T)small(seed);                                                                             \
+            name##_fill(a, sizes[s], seed);                                                                   \
+            assert_ok(cf_mem_copy(x, name##_x, sizeof name##_x));                                             \
+            assert_ok(cf_mem_copy(y, name##_y, sizeof name##_y));                                             \
+            assert_ok(cf_axpy_async(stream, a, (const T *)x, (T *)y, sizes[s]));                              \
+            assert_ok(cf_stream_sync(stream));                                                                \
+            assert_ok(cf_mem_copy(name##_y, y, sizeof name##_y));                                             \
+            assert_memory_equal(name##_y, name##_expected, sizeof name##_y);                                  \
+        }                                                                                                     \
+        assert_ok(cf_mem_free(x));                                                                            \
+        assert_ok(cf_mem_free(y));                                                                            \
+        assert_ok(cf_stream_destroy(stream));                                                                 \
+    }                                                                                                         \
+                                                                                                              \
+    /* Special values go through the same arithmetic. */                                                      \
+    static void axpy_##name##_special_values_are_ieee(void **state)                                           \
+    {                                                                                                         \
+        (void)state;                                                                                          \
+        T x[] = {0, -0., (T)INFINITY, (T)-INFINITY, (T)NAN, 1, (T)1e30},                                      \
+          y[] = {-0., -0., 1, (T)INFINITY, 1, (T)NAN, 0};                                                     \
+        assert_ok(cf_axpy(-1, x, y, 7));                                                                      \
+        assert_true(y[0] == 0 && signbit(y[0]) && y[1] == 0 && !signbit(y[1]));                               \
+        assert_true(y[2] == -INFINITY && y[3] == INFINITY && isnan(y[4]) && isnan(y[5]) && y[6] == (T)-1e30); \
+    }                                                                                                         \
+                                                                                                              \
+    static void axpy_##name##_of_itself_is_right(void **state)                                                \
+    {                                                                                                         \
+        (void)state;                                                                                          \
+        void *both;                                                                                           \
+        T values[3] = {1, -2, 3};                                                                             \
+        assert_ok(cf_mem_alloc(&both, sizeof values));                                                        \
+        assert_ok(cf_mem_copy(both, values, sizeof values));                                                  \
+        assert_ok(cf_axpy(2, (const T *)both, (T *)both, 3));                                                 \
+        assert_ok(cf_mem_copy(values, both, sizeof values));                                                  \
+        assert_true(values[0] == 3 && values[1] == -6 && values[2] == 9);                                     \
+        assert_ok(cf_mem_free(both));                                                                         \
+    }
+TESTS(float, f32)
+TESTS(double, f64)
+
+/* Within what the annotation says of rounding. */
+static void axpy_any_numbers_are_within_the_tolerance(void **state)
+{
+    (void)state;
+    unsigned short seed[3] = {7, 8, 9};
+    const cf_kernel *single = cf_kernel_find(&cf_registry, "axpy_f32"),
+                    *both = cf_kernel_find(&cf_registry, "axpy_f64");
+    void *const args[] = {NULL, NULL, NULL, NULL};
+    double of_single, of_double;
+    assert_ok(cf_kernel_evaluate_real(single, single->tolerance.ops, args, &of_single));
+    assert_ok(cf_kernel_evaluate_real(both, both->tolerance.ops, args, &of_double));
+    assert_true(of_single > of_double && of_double > 0);
+    float a = 1.f / 3;
+    for (int i = 0; i < MOST; i++) {
+        f64_x[i] = f32_x[i] = (float)erand48(seed);
+        f64_y[i] = f32_y[i] = (float)erand48(seed);
+        f64_expected[i] = (double)a * f64_x[i] + f64_y[i];
+    }
+    assert_ok(cf_axpy(a, f32_x, f32_y, MOST));
+    assert_ok(cf_axpy((double)a, f64_x, f64_y, MOST));
+    for (int i = 0; i < MOST; i++) {
+        double most = fmax(1, fabs(f64_expected[i]));
+        assert_true(fabs((double)f32_y[i] - f64_expected[i]) <= of_single * most);
+        assert_true(fabs(f64_y[i] - f64_expected[i]) <= of_double * most);
+    }
+}
+
+static void axpy_bad_arguments_are_named(void **state)
+{
+    (void)state;
+    float y[2] = {1, 2};
+    assert_fails(cf_axpy(1.f, (const float *)NULL, y, 2), CF_EINVAL, "cf_axpy_f32: x is NULL and its extent is 2");
+    assert_fails(cf_axpy(1.f, y, (float *)NULL, 2), CF_EINVAL, "cf_axpy_f32: y is NULL and its extent is 2");
+    assert_fails(cf_axpy(1.f, y, y, -1), CF_EINVAL, "cf_axpy_f32: the extent x[n] is negative with n = -1");
+    assert_fails(cf_axpy_async(NULL, 1., (const double *)NULL, (double *)NULL, 1), CF_EINVAL,
+                 "cf_axpy_f64_async: x is NULL and its extent is 1");
+    assert_ok(cf_axpy(1.f, (const float *)NULL, (float *)NULL, 0));
+    assert_true(y[0] == 1 && y[1] == 2);
+}
+
+static void axpy_descriptor_says_what_it_costs(void **state)
+{
+    (void)state;
+    const cf_kernel *kernel = cf_kernel_find(&cf_registry, "axpy_f64");
+    assert_non_null(kernel);
+    assert_int_equal(kernel->is_bounded, 1);
+    assert_int_equal(kernel->is_closed, 1);
+    assert_non_null(kernel->sizes);
+    int64_t n = 1000;
+    void *const args[] = {NULL, NULL, NULL, &n};
+    double value;
+    assert_ok(cf_kernel_evaluate_real(kernel, kernel->bytes.ops, args, &value));
+    assert_true(value == 24000);
+    assert_ok(cf_kernel_evaluate_real(kernel, kernel->flops.ops, args, &value));
+    assert_true(value == 2000);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    return cf_shutdown();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(axpy_f32_host_arrays_are_right),
+        cmocka_unit_test(axpy_f64_host_arrays_are_right),
+        cmocka_unit_test(axpy_f32_async_is_right),
+        cmocka_unit_test(axpy_f64_async_is_right),
+        cmocka_unit_test(axpy_f32_special_values_are_ieee),
+        cmocka_unit_test(axpy_f64_special_values_are_ieee),
+        cmocka_unit_test(axpy_f32_of_itself_is_right),
+        cmocka_unit_test(axpy_f64_of_itself_is_right),
+        cmocka_unit_test(axpy_any_numbers_are_within_the_tolerance),
+        cmocka_unit_test(axpy_bad_arguments_are_named),
+        cmocka_unit_test(axpy_descriptor_says_what_it_costs),
+    };
+    return RUN_ON_DRIVER(tests, NULL, tear_down);
+}

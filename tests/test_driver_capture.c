@@ -1,0 +1,676 @@
+/* test_driver_capture.c - capture and graphs of a driver table: the CPU's, that of the driver that plays a GPU, and a
+ * GPU's have to agree in all of this, since what is above the table is written once. */
+#include "on_driver.h"
+
+#include "internal.h"
+
+static const struct cf__driver *driver;
+static CUcontext context;
+static CUstream origin, other; /* of no priority, not ordered with the default stream */
+static CUevent fork_event, join_event;
+static CUgraph graph;
+static CUgraphExec exec;
+static CUdeviceptr memory; /* BYTES of it, zeros */
+enum { BYTES = 256 };
+static unsigned char bytes[BYTES];
+
+#define CALL(call) assert_int_equal(driver->call, CUDA_SUCCESS)
+#define GIVES(result, call) assert_int_equal(driver->call, result)
+
+static int set_up_group(void **state)
+{
+    (void)state;
+    static struct cf__driver cuda;
+    char reason[256];
+    CUdevice device;
+    driver = &cf__driver_host;
+    if (on_cuda()) {
+        driver = &cuda;
+        if (cf__driver_cuda(&cuda, reason, sizeof reason) != CF_OK)
+            return -1;
+    }
+    return driver->cuInit(0) || driver->cuDeviceGet(&device, 0) || driver->cuDevicePrimaryCtxRetain(&context, device) ||
+                   driver->cuCtxPushCurrent(context)
+               ? -1
+               : 0;
+}
+
+static int tear_down_group(void **state)
+{
+    (void)state;
+    if (driver->cuCtxPopCurrent(&context) || driver->cuDevicePrimaryCtxRelease(0))
+        return -1;
+    if (driver->is_host)
+        cf__host_reset();
+    return 0;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    graph = NULL;
+    exec = NULL;
+    return driver->cuStreamCreate(&origin, CU_STREAM_NON_BLOCKING) ||
+           driver->cuStreamCreate(&other, CU_STREAM_NON_BLOCKING) ||
+           driver->cuEventCreate(&fork_event, CU_EVENT_DISABLE_TIMING) ||
+           driver->cuEventCreate(&join_event, CU_EVENT_DISABLE_TIMING) || driver->cuMemAlloc(&memory, BYTES) ||
+           driver->cuMemsetD8Async(memory, 0, BYTES, origin) || driver->cuStreamSynchronize(origin);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    return (exec && driver->cuGraphExecDestroy(exec)) || (graph && driver->cuGraphDestroy(graph)) ||
+           driver->cuStreamDestroy(other) || driver->cuStreamDestroy(origin) || driver->cuEventDestroy(fork_event) ||
+           driver->cuEventDestroy(join_event) || driver->cuMemFree(memory);
+}
+
+/* ---- Steps ---- */
+
+static void begin(void)
+{
+    CALL(cuStreamBeginCapture(origin, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+}
+
+static void end(void)
+{
+    CALL(cuStreamEndCapture(origin, &graph));
+    assert_non_null(graph);
+}
+
+static void run(CUstream stream)
+{
+    if (!exec)
+        CALL(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    CALL(cuGraphLaunch(exec, stream));
+    CALL(cuStreamSynchronize(stream));
+}
+
+/* Puts a value into one byte. */
+static void put(CUstream stream, int at, unsigned char value)
+{
+    CALL(cuMemsetD8Async(memory + (CUdeviceptr)at, value, 1, stream));
+}
+
+static unsigned char get(int at)
+{
+    unsigned char value = 0;
+    CALL(cuMemcpy((uintptr_t)&value, memory + (CUdeviceptr)at, 1));
+    return value;
+}
+
+static void expect_status(CUstream stream, CUstreamCaptureStatus expected)
+{
+    CUstreamCaptureStatus status = 77;
+    CALL(cuStreamIsCapturing(stream, &status));
+    assert_int_equal(status, expected);
+}
+
+/* A capture that is broken ends with this, and the stream is as it was before. */
+static void expect_broken(CUresult result)
+{
+    CUgraph none = (CUgraph)(void *)&none;
+    GIVES(result, cuStreamEndCapture(origin, &none));
+    assert_null(none);
+    expect_status(origin, CU_STREAM_CAPTURE_STATUS_NONE);
+    put(origin, 0, 99);
+    CALL(cuStreamSynchronize(origin));
+    assert_int_equal(get(0), 99);
+}
+
+/* ---- One stream ---- */
+
+static void capture_records_and_runs_at_each_launch(void **state)
+{
+    (void)state;
+    expect_status(origin, CU_STREAM_CAPTURE_STATUS_NONE);
+    begin();
+    expect_status(origin, CU_STREAM_CAPTURE_STATUS_ACTIVE);
+    expect_status(other, CU_STREAM_CAPTURE_STATUS_NONE);
+    put(origin, 0, 1);
+    CALL(cuMemcpyAsync(memory + 1, memory, 1, origin)); /* in the order of the calls */
+    put(origin, 0, 2);
+    end();
+    expect_status(origin, CU_STREAM_CAPTURE_STATUS_NONE);
+    assert_int_equal(get(0), 0);
+    run(origin);
+    assert_int_equal(get(0), 2);
+    assert_int_equal(get(1), 1);
+    put(origin, 1, 7);
+    CALL(cuStreamSynchronize(origin));
+    run(other); /* in any stream */
+    assert_int_equal(get(1), 1);
+    CALL(cuGraphDestroy(graph)); /* what was made of it stays */
+    graph = NULL;
+    put(other, 1, 8);
+    run(other);
+    assert_int_equal(get(1), 1);
+}
+
+static void capture_of_nothing_is_a_graph(void **state)
+{
+    (void)state;
+    begin();
+    end();
+    run(origin);
+}
+
+/* Host memory is read, and arguments of calls are kept. */
+static void capture_reads_host_memory_when_it_runs(void **state)
+{
+    (void)state;
+    memset(bytes, 1, sizeof bytes);
+    begin();
+    CALL(cuMemcpyAsync(memory, (uintptr_t)bytes, 8, origin));
+    CUDA_MEMCPY2D rows = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                          .srcHost = bytes + 8,
+                          .srcPitch = 4,
+                          .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                          .dstDevice = memory + 16,
+                          .dstPitch = 8,
+                          .WidthInBytes = 3,
+                          .Height = 2};
+    CALL(cuMemcpy2DAsync(&rows, origin));
+    memset(&rows, 0, sizeof rows);
+    end();
+    memset(bytes, 2, sizeof bytes);
+    run(origin);
+    assert_int_equal(get(0), 2);
+    assert_int_equal(get(7), 2);
+    assert_int_equal(get(8), 0);
+    assert_int_equal(get(16), 2);
+    assert_int_equal(get(19), 0);
+    assert_int_equal(get(26), 2);
+}
+
+static void add_1(void *data)
+{
+    __atomic_add_fetch((int *)data, 1, __ATOMIC_RELAXED);
+}
+
+static void capture_calls_host_functions_when_it_runs(void **state)
+{
+    (void)state;
+    static int calls;
+    calls = 0;
+    begin();
+    CALL(cuLaunchHostFunc(origin, add_1, &calls));
+    end();
+    assert_int_equal(calls, 0);
+    run(origin);
+    run(origin);
+    assert_int_equal(calls, 2);
+    CALL(cuLaunchHostFunc(origin, add_1, &calls));
+    CALL(cuStreamSynchronize(origin));
+    assert_int_equal(calls, 3);
+}
+
+static void launch_of_one_graph_in_two_streams_runs_in_order(void **state)
+{
+    (void)state;
+    begin();
+    CALL(cuMemcpyAsync(memory + 1, memory, 1, origin));
+    CALL(cuMemcpyAsync(memory + 2, memory + 1, 1, origin));
+    end();
+    CALL(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    put(origin, 0, 5);
+    CALL(cuGraphLaunch(exec, origin));
+    CALL(cuGraphLaunch(exec, other)); /* behind the first one */
+    CALL(cuStreamSynchronize(other));
+    assert_int_equal(get(2), 5);
+    CALL(cuStreamSynchronize(origin));
+}
+
+/* ---- Several streams ---- */
+
+static void fork_to_other(void)
+{
+    CALL(cuEventRecord(fork_event, origin));
+    CALL(cuStreamWaitEvent(other, fork_event, 0));
+}
+
+static void join_to_origin(void)
+{
+    CALL(cuEventRecord(join_event, other));
+    CALL(cuStreamWaitEvent(origin, join_event, 0));
+}
+
+static void capture_takes_streams_that_wait_for_it(void **state)
+{
+    (void)state;
+    begin();
+    put(origin, 0, 1);
+    fork_to_other();
+    expect_status(other, CU_STREAM_CAPTURE_STATUS_ACTIVE);
+    CALL(cuMemcpyAsync(memory + 1, memory, 1, other));
+    put(origin, 3, 3);
+    join_to_origin();
+    CALL(cuMemcpyAsync(memory + 2, memory + 1, 1, origin));
+    end();
+    expect_status(other, CU_STREAM_CAPTURE_STATUS_NONE);
+    put(other, 5, 5); /* is done at once again */
+    CALL(cuStreamSynchronize(other));
+    assert_int_equal(get(5), 5);
+    assert_int_equal(get(0), 0);
+    run(origin);
+    assert_int_equal(get(0), 1);
+    assert_int_equal(get(1), 1);
+    assert_int_equal(get(2), 1);
+    assert_int_equal(get(3), 3);
+}
+
+static void capture_end_unjoined_work_is_refused(void **state)
+{
+    (void)state;
+    begin();
+    put(origin, 0, 1);
+    fork_to_other();
+    put(other, 1, 1);
+    expect_broken(CUDA_ERROR_STREAM_CAPTURE_UNJOINED);
+    expect_status(other, CU_STREAM_CAPTURE_STATUS_NONE);
+}
+
+static void capture_end_work_behind_the_join_is_refused(void **state)
+{
+    (void)state;
+    begin();
+    fork_to_other();
+    put(other, 1, 1);
+    join_to_origin();
+    put(other, 2, 1);
+    expect_broken(CUDA_ERROR_STREAM_CAPTURE_UNJOINED);
+}
+
+static void capture_end_in_another_stream_is_refused(void **state)
+{
+    (void)state;
+    CUgraph none;
+    begin();
+    fork_to_other();
+    GIVES(CUDA_ERROR_STREAM_CAPTURE_UNMATCHED, cuStreamEndCapture(other, &none));
+    GIVES(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, cuStreamEndCapture(origin, &none));
+    expect_status(origin, CU_STREAM_CAPTURE_STATUS_NONE);
+}
+
+static void capture_waiting_for_work_outside_is_refused(void **state)
+{
+    (void)state;
+    put(other, 0, 1);
+    CALL(cuEventRecord(fork_event, other));
+    begin();
+    GIVES(CUDA_ERROR_STREAM_CAPTURE_ISOLATION, cuStreamWaitEvent(origin, fork_event, 0));
+    expect_broken(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+}
+
+static void capture_waiting_for_another_capture_is_refused(void **state)
+{
+    (void)state;
+    CUgraph none;
+    begin();
+    CALL(cuStreamBeginCapture(other, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+    CALL(cuEventRecord(fork_event, other));
+    GIVES(CUDA_ERROR_STREAM_CAPTURE_MERGE, cuStreamWaitEvent(origin, fork_event, 0));
+    GIVES(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, cuStreamEndCapture(other, &none));
+    expect_broken(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+}
+
+static void event_of_a_capture_cannot_be_asked(void **state)
+{
+    (void)state;
+    begin();
+    CALL(cuEventRecord(fork_event, origin));
+    end();
+    GIVES(CUDA_ERROR_CAPTURED_EVENT, cuEventQuery(fork_event));
+    GIVES(CUDA_ERROR_CAPTURED_EVENT, cuEventSynchronize(fork_event));
+    CALL(cuEventRecord(fork_event, origin));
+    CALL(cuEventSynchronize(fork_event));
+    CALL(cuEventQuery(fork_event));
+}
+
+/* ---- What breaks a capture ---- */
+
+static void capture_wait_for_the_stream_breaks_it(void **state)
+{
+    (void)state;
+    begin();
+    put(origin, 0, 1);
+    GIVES(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, cuStreamSynchronize(origin));
+    expect_status(origin, CU_STREAM_CAPTURE_STATUS_INVALIDATED);
+    GIVES(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, cuMemsetD8Async(memory, 1, 1, origin));
+    GIVES(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, cuEventRecord(fork_event, origin));
+    expect_broken(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    begin();
+    GIVES(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, cuStreamQuery(origin));
+    expect_broken(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+}
+
+static void capture_begin_twice_is_refused(void **state)
+{
+    (void)state;
+    CUgraph none;
+    GIVES(CUDA_ERROR_ILLEGAL_STATE, cuStreamEndCapture(origin, &none));
+    begin();
+    GIVES(CUDA_ERROR_ILLEGAL_STATE, cuStreamBeginCapture(origin, CU_STREAM_CAPTURE_MODE_RELAXED));
+    put(origin, 0, 1);
+    end();
+    run(origin);
+    assert_int_equal(get(0), 1);
+}
+
+static void capture_begin_default_stream_is_refused(void **state)
+{
+    (void)state;
+    GIVES(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, cuStreamBeginCapture(NULL, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+    GIVES(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+          cuStreamBeginCapture(CU_STREAM_LEGACY, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuStreamBeginCapture(origin, 3));
+    expect_status(NULL, CU_STREAM_CAPTURE_STATUS_NONE);
+}
+
+static void *end_on_thread(void *unused)
+{
+    CUgraph none;
+    (void)unused;
+    if (driver->cuCtxPushCurrent(context) != CUDA_SUCCESS)
+        return "no context";
+    CUresult result = driver->cuStreamEndCapture(origin, &none);
+    return result == CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD ? NULL : "another result";
+}
+
+static void capture_end_on_another_thread_is_refused(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    void *wrong;
+    begin();
+    put(origin, 0, 1);
+    assert_int_equal(pthread_create(&thread, NULL, end_on_thread, NULL), 0);
+    assert_int_equal(pthread_join(thread, &wrong), 0);
+    if (wrong)
+        fail_msg("%s", (char *)wrong);
+    end();
+    run(origin);
+    assert_int_equal(get(0), 1);
+}
+
+static void exchange_mode_gives_the_one_before(void **state)
+{
+    (void)state;
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    CALL(cuThreadExchangeStreamCaptureMode(&mode));
+    assert_int_equal(mode, CU_STREAM_CAPTURE_MODE_GLOBAL);
+    CALL(cuThreadExchangeStreamCaptureMode(&mode));
+    assert_int_equal(mode, CU_STREAM_CAPTURE_MODE_RELAXED);
+    mode = 3;
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuThreadExchangeStreamCaptureMode(&mode));
+}
+
+/* Allocating breaks a capture of the same thread, unless it says that it knows what it does. The CPU has no reason to. */
+static void capture_allocation_of_the_same_thread_breaks_it(void **state)
+{
+    (void)state;
+    CUdeviceptr more;
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    begin();
+    CALL(cuThreadExchangeStreamCaptureMode(&mode));
+    CALL(cuMemAlloc(&more, 16));
+    CALL(cuMemFree(more));
+    CALL(cuThreadExchangeStreamCaptureMode(&mode));
+    put(origin, 0, 1);
+    end();
+    if (driver->is_host)
+        return;
+    begin();
+    GIVES(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, cuMemAlloc(&more, 16));
+    expect_broken(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+}
+
+static void *alloc_on_thread(void *expected)
+{
+    CUdeviceptr more = 0;
+    if (driver->cuCtxPushCurrent(context) != CUDA_SUCCESS)
+        return "no context";
+    CUresult result = driver->cuMemAlloc(&more, 16);
+    if (result == CUDA_SUCCESS && driver->cuMemFree(more) != CUDA_SUCCESS)
+        return "not freed";
+    return result == *(CUresult *)expected ? NULL : "another result";
+}
+
+/* That of another thread breaks captures of mode global alone. */
+static void capture_allocation_of_another_thread_breaks_a_global_one(void **state)
+{
+    (void)state;
+    for (CUstreamCaptureMode mode = 0; mode <= CU_STREAM_CAPTURE_MODE_RELAXED; mode++) {
+        int is_broken = mode == CU_STREAM_CAPTURE_MODE_GLOBAL && !driver->is_host;
+        CUresult expected = is_broken ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : CUDA_SUCCESS;
+        pthread_t thread;
+        void *wrong;
+        CALL(cuStreamBeginCapture(origin, mode));
+        assert_int_equal(pthread_create(&thread, NULL, alloc_on_thread, &expected), 0);
+        assert_int_equal(pthread_join(thread, &wrong), 0);
+        if (wrong)
+            fail_msg("mode %u: %s", mode, (char *)wrong);
+        if (is_broken) {
+            expect_broken(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+            continue;
+        }
+        end();
+        CALL(cuGraphDestroy(graph));
+        graph = NULL;
+    }
+}
+
+/* The default stream cannot be used beside a captured stream that is ordered with it; asking breaks nothing. */
+static void capture_of_a_blocking_stream_forbids_the_default_one(void **state)
+{
+    (void)state;
+    CUstream blocking;
+    CUstreamCaptureStatus status;
+    CUgraph none;
+    if (driver->is_host) {
+        puts("# skip: streams of the CPU are not ordered with the default one");
+        skip();
+    }
+    CALL(cuStreamCreate(&blocking, 0));
+    CALL(cuStreamBeginCapture(blocking, CU_STREAM_CAPTURE_MODE_RELAXED));
+    GIVES(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, cuStreamIsCapturing(NULL, &status));
+    expect_status(blocking, CU_STREAM_CAPTURE_STATUS_ACTIVE);
+    GIVES(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, cuMemsetD8Async(memory, 1, 1, NULL));
+    expect_status(blocking, CU_STREAM_CAPTURE_STATUS_INVALIDATED);
+    GIVES(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, cuStreamEndCapture(blocking, &none));
+    CALL(cuMemsetD8Async(memory, 1, 1, NULL));
+    CALL(cuStreamDestroy(blocking));
+}
+
+static void stream_destroy_ends_its_capture(void **state)
+{
+    (void)state;
+    CUstream third;
+    CALL(cuStreamCreate(&third, CU_STREAM_NON_BLOCKING));
+    CALL(cuStreamBeginCapture(third, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+    CALL(cuMemsetD8Async(memory, 9, 1, third));
+    if (on_cuda() && !dlsym(dlopen("libcuda.so.1", RTLD_NOW), "fake_cuda_alive")) {
+        CUgraph captured;
+        CALL(cuStreamEndCapture(third, &captured));
+        CALL(cuGraphDestroy(captured));
+    }
+    CALL(cuStreamDestroy(third));
+    assert_int_equal(get(0), 0);
+}
+
+/* ---- Memory of graphs ---- */
+
+static void graph_memory_is_there_while_it_runs(void **state)
+{
+    (void)state;
+    CUdeviceptr inside = 0;
+    begin();
+    CALL(cuMemAllocAsync(&inside, BYTES, origin));
+    assert_true(inside != 0);
+    CALL(cuMemsetD8Async(inside, 6, BYTES, origin));
+    CALL(cuMemcpyAsync(memory, inside, BYTES, origin));
+    CALL(cuMemFreeAsync(inside, origin));
+    end();
+    run(origin);
+    assert_int_equal(get(BYTES - 1), 6);
+    put(origin, BYTES - 1, 0);
+    CALL(cuStreamSynchronize(origin));
+    run(origin);
+    assert_int_equal(get(BYTES - 1), 6);
+}
+
+/* What a graph leaves allocated is its user's to free before it runs again. */
+static void graph_memory_that_is_left_is_freed_outside(void **state)
+{
+    (void)state;
+    CUdeviceptr inside = 0;
+    unsigned char value = 0;
+    begin();
+    CALL(cuMemAllocAsync(&inside, BYTES, origin));
+    CALL(cuMemsetD8Async(inside, 6, BYTES, origin));
+    end();
+    run(origin);
+    CALL(cuMemcpy((uintptr_t)&value, inside, 1));
+    assert_int_equal(value, 6);
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuGraphLaunch(exec, origin));
+    CALL(cuMemFreeAsync(inside, origin));
+    run(origin);
+    CALL(cuGraphExecDestroy(exec));
+    exec = NULL;
+    CALL(cuGraphDestroy(graph));
+    graph = NULL;
+    CALL(cuMemcpy((uintptr_t)&value, inside, 1)); /* it outlives its graph */
+    assert_int_equal(value, 6);
+    CALL(cuMemFree(inside));
+}
+
+static void graph_memory_of_another_kind_is_not_freed_in_it(void **state)
+{
+    (void)state;
+    CUgraph none;
+    begin();
+    assert_int_not_equal(driver->cuMemFreeAsync(memory, origin), CUDA_SUCCESS);
+    (void)driver->cuStreamEndCapture(origin, &none);
+    if (none)
+        CALL(cuGraphDestroy(none));
+    assert_int_equal(get(0), 0);
+}
+
+/* ---- Handles ---- */
+
+static void graph_functions_take_live_ones_alone(void **state)
+{
+    (void)state;
+    if (on_cuda() && !dlsym(dlopen("libcuda.so.1", RTLD_NOW), "fake_cuda_alive")) {
+        puts("# skip: a GPU's driver does not check");
+        skip();
+    }
+    begin();
+    end();
+    CALL(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    CUgraph old_graph = graph;
+    CUgraphExec old_exec = exec;
+    CALL(cuGraphDestroy(graph));
+    CALL(cuGraphExecDestroy(exec));
+    graph = NULL;
+    exec = NULL;
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuGraphDestroy(old_graph));
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuGraphExecDestroy(old_exec));
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuGraphLaunch(old_exec, origin));
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuGraphInstantiateWithFlags(&exec, old_graph, 0));
+}
+
+/* ---- Many threads ---- */
+
+enum { THREADS = 16, ROUNDS = 40 };
+
+static void *capture_and_run(void *unused)
+{
+    CUstream stream, joined;
+    CUevent event;
+    CUgraph own = NULL;
+    CUgraphExec own_exec = NULL;
+    CUdeviceptr own_memory;
+    (void)unused;
+    CUresult result = driver->cuCtxPushCurrent(context);
+    result |= driver->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING);
+    result |= driver->cuStreamCreate(&joined, CU_STREAM_NON_BLOCKING);
+    result |= driver->cuEventCreate(&event, CU_EVENT_DISABLE_TIMING);
+    result |= driver->cuMemAlloc(&own_memory, 16);
+    for (int round = 0; round < ROUNDS && result == CUDA_SUCCESS; round++) {
+        unsigned char value = 0;
+        result |= driver->cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+        result |= driver->cuMemsetD8Async(own_memory, (unsigned char)round, 16, stream);
+        result |= driver->cuEventRecord(event, stream);
+        result |= driver->cuStreamWaitEvent(joined, event, 0);
+        result |= driver->cuMemcpyAsync(own_memory + 8, own_memory, 1, joined);
+        result |= driver->cuEventRecord(event, joined);
+        result |= driver->cuStreamWaitEvent(stream, event, 0);
+        result |= driver->cuStreamEndCapture(stream, &own);
+        result |= driver->cuGraphInstantiateWithFlags(&own_exec, own, 0);
+        result |= driver->cuGraphLaunch(own_exec, stream);
+        result |= driver->cuGraphDestroy(own);
+        result |= driver->cuStreamSynchronize(stream);
+        result |= driver->cuGraphExecDestroy(own_exec);
+        result |= driver->cuMemcpyAsync((uintptr_t)&value, own_memory + 8, 1, stream);
+        result |= driver->cuStreamSynchronize(stream);
+        if (value != round)
+            return "another value";
+    }
+    result |= driver->cuMemFree(own_memory);
+    result |= driver->cuEventDestroy(event);
+    result |= driver->cuStreamDestroy(joined);
+    result |= driver->cuStreamDestroy(stream);
+    return result == CUDA_SUCCESS ? NULL : "a call fails";
+}
+
+static void capture_on_16_threads_at_once_is_right(void **state)
+{
+    (void)state;
+    pthread_t threads[THREADS];
+    void *wrong = NULL;
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, capture_and_run, NULL), 0);
+    for (int i = 0; i < THREADS; i++) {
+        void *value;
+        assert_int_equal(pthread_join(threads[i], &value), 0);
+        wrong = value ? value : wrong;
+    }
+    if (wrong)
+        fail_msg("%s", (char *)wrong);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(capture_records_and_runs_at_each_launch),
+        TEST(capture_of_nothing_is_a_graph),
+        TEST(capture_reads_host_memory_when_it_runs),
+        TEST(capture_calls_host_functions_when_it_runs),
+        TEST(launch_of_one_graph_in_two_streams_runs_in_order),
+        TEST(capture_takes_streams_that_wait_for_it),
+        TEST(capture_end_unjoined_work_is_refused),
+        TEST(capture_end_work_behind_the_join_is_refused),
+        TEST(capture_end_in_another_stream_is_refused),
+        TEST(capture_waiting_for_work_outside_is_refused),
+        TEST(capture_waiting_for_another_capture_is_refused),
+        TEST(event_of_a_capture_cannot_be_asked),
+        TEST(capture_wait_for_the_stream_breaks_it),
+        TEST(capture_begin_twice_is_refused),
+        TEST(capture_begin_default_stream_is_refused),
+        TEST(capture_end_on_another_thread_is_refused),
+        TEST(exchange_mode_gives_the_one_before),
+        TEST(capture_allocation_of_the_same_thread_breaks_it),
+        TEST(capture_allocation_of_another_thread_breaks_a_global_one),
+        TEST(capture_of_a_blocking_stream_forbids_the_default_one),
+        TEST(stream_destroy_ends_its_capture),
+        TEST(graph_memory_is_there_while_it_runs),
+        TEST(graph_memory_that_is_left_is_freed_outside),
+        TEST(graph_memory_of_another_kind_is_not_freed_in_it),
+        TEST(graph_functions_take_live_ones_alone),
+        TEST(capture_on_16_threads_at_once_is_right),
+    };
+    return RUN_ON_DRIVER(tests, set_up_group, tear_down_group);
+}

@@ -1,0 +1,231 @@
+/* test_preload.c - kernels that are loaded beforehand ask for nothing at their first call; how many blocks are resident. */
+#include "on_counted.h"
+
+#include <cuferry/kernels.h>
+
+/* ---- Kernels made by hand ---- */
+
+static void nothing(const cf_host_launch *launch, uint64_t begin, uint64_t end)
+{
+    (void)launch, (void)begin, (void)end;
+}
+
+static struct made_image image;
+static const cf_param number[] = {VALUE("n", int64_t, CF_I64)};
+#define KERNEL(name, ...)                                                     \
+    {                                                                         \
+        MADE_KERNEL(name, image), .nparams = 1, .params = number, __VA_ARGS__ \
+    }
+static cf_kernel any_block = KERNEL("any_block", .launch = {.grid = {FIXED(100)}, .is_block_auto = 1}, .host = nothing);
+static cf_kernel gpu_alone = KERNEL("gpu_alone", .launch = {.grid = {FIXED(1)}, .block = {FIXED(32)}});
+static cf_kernel plain = KERNEL("plain", .launch = {.grid = {FIXED(1)}, .block = {FIXED(32)}}, .host = nothing);
+static const cf_kernel *kernels[] = {&any_block, &gpu_alone, &plain};
+static cf_module module = {
+    .size = sizeof module, .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 3, .kernels = kernels};
+
+static int set_up(void **state)
+{
+    (void)state;
+    checks_mode = not_relaxed = 0;
+    kernels[0] = &any_block, kernels[1] = &gpu_alone, kernels[2] = &plain;
+    gpu_alone.image = plain.image = &image.image;
+    module.size = sizeof module;
+    module.version = CF_REGISTRY_VERSION;
+    memset(asked, 0, sizeof asked);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    assert_ok(cf_shutdown());
+    return 0;
+}
+
+static int launch(const cf_kernel *kernel)
+{
+    int64_t n = 1;
+    void *const args[] = {&n};
+    return cf_launch(kernel, NULL, args);
+}
+
+/* ---- Loading ---- */
+
+static void preload_bundled_leaves_nothing_to_load(void **state)
+{
+    (void)state;
+    assert_ok(cf_preload(&cf_registry));
+    for (size_t i = 0; i < cf_registry.count; i++)
+        assert_non_null(cf_registry.kernels[i]->state->loaded);
+    float *x;
+    int32_t *index;
+    assert_ok(cf_mem_alloc((void **)&x, 64));
+    assert_ok(cf_mem_alloc((void **)&index, 64));
+    assert_ok(cf_mem_fill(index, 0, 64));
+    struct cf__place place; /* the context of a thread that uses a GPU is current as a rule */
+    assert_ok(cf__enter(&place, "test", NULL));
+    memset(asked, 0, sizeof asked);
+    assert_ok(cf_gather_async(NULL, x, index, x + 8, 8, 8));
+    expect_asked(0, 1, 1, 1);
+    assert_ok(cf_gather(x, index, x + 8, 8, 8));
+    assert_int_equal(asked[ASKED_cuLibraryLoadData] + asked[ASKED_cuLibraryGetKernel], 0);
+    cf__leave(&place);
+    assert_ok(cf_preload(&cf_registry)); /* again, with nothing to do */
+    assert_int_equal(asked[ASKED_cuLibraryLoadData] + asked[ASKED_cuLibraryGetKernel], 0);
+    assert_ok(cf_mem_free(x));
+    assert_ok(cf_mem_free(index));
+}
+
+static void preload_kernel_loads_what_its_checks_run(void **state)
+{
+    (void)state;
+    const cf_kernel *gather = cf_kernel_find(&cf_registry, "gather_f64_i64");
+    assert_ok(cf_kernel_preload(gather));
+    assert_non_null(gather->state->loaded);
+    assert_non_null(gather->checks[0].scan->state->loaded);
+    assert_null(cf_kernel_find(&cf_registry, "gather_f32_i32")->state->loaded);
+}
+
+static void preload_asks_for_the_block(void **state)
+{
+    (void)state;
+    assert_ok(cf_kernel_preload(&any_block));
+    assert_int_equal(asked[ASKED_cuOccupancyMaxPotentialBlockSize], 1);
+    assert_ok(launch(&any_block));
+    assert_ok(launch(&any_block));
+    assert_int_equal(asked[ASKED_cuOccupancyMaxPotentialBlockSize], 1);
+    assert_int_equal(asked[ASKED_cuLaunchKernel], 2);
+}
+
+static void preload_kernel_without_form_for_the_cpu_is_passed_over(void **state)
+{
+    (void)state;
+    assert_ok(cf_preload(&module));
+    assert_non_null(plain.state->loaded);
+    assert_int_equal(gpu_alone.state->loaded != NULL, on_cuda());
+    if (on_cuda())
+        assert_ok(cf_kernel_preload(&gpu_alone));
+    else
+        assert_fails(cf_kernel_preload(&gpu_alone), CF_ENOTSUP, "made_gpu_alone: it has no form for the CPU");
+}
+
+static void preload_kernel_without_code_is_refused_and_the_rest_stays(void **state)
+{
+    (void)state;
+    if (!on_cuda()) {
+        puts("# skip: images are for GPUs");
+        skip();
+    }
+    gpu_alone.image = NULL;
+    assert_fails(cf_preload(&module), CF_ENOCODE, "made_gpu_alone: it was built for the CPU alone");
+    assert_non_null(any_block.state->loaded);
+    assert_null(plain.state->loaded);
+    gpu_alone.image = &image.image;
+    assert_ok(cf_preload(&module));
+    assert_non_null(plain.state->loaded);
+}
+
+static void preload_bad_descriptor_is_invalid(void **state)
+{
+    (void)state;
+    assert_fails(cf_preload(NULL), CF_EINVAL, "cf_preload: module is NULL");
+    assert_fails(cf_kernel_preload(NULL), CF_EINVAL, "cf_kernel_preload: kernel is NULL");
+    module.version = 99;
+    assert_fails(cf_preload(&module), CF_EINVAL, "the module's descriptor has version 99");
+    module.version = CF_REGISTRY_VERSION;
+    module.size = CF_MODULE_BYTES - 1;
+    assert_fails(cf_preload(&module), CF_EINVAL, "the module's descriptor has ");
+    module.size = CF_MODULE_BYTES;
+    kernels[1] = NULL;
+    assert_fails(cf_preload(&module), CF_EINVAL, "cf_preload: kernel is NULL");
+    cf_kernel other = plain;
+    other.version = 1;
+    kernels[1] = &other;
+    assert_fails(cf_preload(&module), CF_EINVAL, "the kernel's descriptor has version 1");
+    assert_fails(cf_kernel_preload(&other), CF_EINVAL, "the kernel's descriptor has version 1");
+    const cf_module empty = {.size = sizeof empty, .version = CF_REGISTRY_VERSION, .prefix = "none"};
+    assert_ok(cf_preload(&empty));
+}
+
+static void preload_and_occupancy_do_no_harm_to_a_capture(void **state)
+{
+    (void)state;
+    int blocks;
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+    assert_ok(cf_mem_free(NULL));
+    checks_mode = 1;
+    assert_ok(cf_preload(&module));
+    assert_ok(cf_kernel_occupancy(&plain, 64, 60000, &blocks));
+    checks_mode = 0;
+    assert_int_equal(not_relaxed, 0);
+    assert_int_equal(counting.cuThreadExchangeStreamCaptureMode(&mode), CUDA_SUCCESS);
+    if (on_cuda())
+        assert_int_equal(mode, 0); /* global, as every thread begins */
+    assert_int_equal(counting.cuThreadExchangeStreamCaptureMode(&mode), CUDA_SUCCESS);
+}
+
+/* ---- Occupancy ---- */
+
+static void occupancy_is_the_devices(void **state)
+{
+    (void)state;
+    static const int threads[] = {1, 32, 33, 256, 1024};
+    for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
+        int blocks = -1, warps = (threads[i] + 31) / 32;
+        assert_ok(cf_kernel_occupancy(&plain, threads[i], 0, &blocks));
+        assert_int_equal(blocks, !on_cuda() ? 1 : warps <= 2 ? 32 : 64 / warps);
+    }
+    int blocks = -1;
+    assert_ok(cf_kernel_occupancy(&plain, 32, 100000, &blocks));
+    assert_int_equal(asked[ASKED_cuFuncSetAttribute], on_cuda());
+    assert_in_range(blocks, 1, 2);
+    assert_ok(cf_kernel_occupancy(&plain, 32, 0, &blocks));
+    assert_int_equal(blocks, on_cuda() ? 32 : 1);
+}
+
+static void occupancy_of_more_shared_memory_than_there_is_is_0(void **state)
+{
+    (void)state;
+    int blocks = -1;
+    assert_ok(cf_kernel_occupancy(&plain, 32, (size_t)INT32_MAX + 1, &blocks));
+    assert_int_equal(blocks, 0);
+    blocks = -1;
+    assert_ok(cf_kernel_occupancy(&plain, 32, INT32_MAX, &blocks));
+    assert_int_equal(blocks, on_cuda() ? 0 : 1);
+    assert_ok(launch(&plain)); /* which it does no harm */
+}
+
+static void occupancy_bad_arguments_are_invalid(void **state)
+{
+    (void)state;
+    int blocks = 77;
+    assert_fails(cf_kernel_occupancy(NULL, 32, 0, &blocks), CF_EINVAL, "cf_kernel_occupancy: kernel is NULL");
+    assert_fails(cf_kernel_occupancy(&plain, 32, 0, NULL), CF_EINVAL, "cf_kernel_occupancy: blocks is NULL");
+    assert_fails(cf_kernel_occupancy(&plain, 0, 0, &blocks), CF_EINVAL,
+                 "cf_kernel_occupancy: threads is 0; a block has 1 to 1024");
+    assert_fails(cf_kernel_occupancy(&plain, 1025, 0, &blocks), CF_EINVAL, "threads is 1025");
+    assert_fails(cf_kernel_occupancy(&plain, -5, 0, &blocks), CF_EINVAL, "threads is -5");
+    if (!on_cuda())
+        assert_fails(cf_kernel_occupancy(&gpu_alone, 32, 0, &blocks), CF_ENOTSUP, "it has no form for the CPU");
+    assert_int_equal(blocks, 77);
+}
+
+int main(int argc, char *argv[])
+{
+    make_image(&image, 10);
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(preload_bundled_leaves_nothing_to_load),
+        TEST(preload_kernel_loads_what_its_checks_run),
+        TEST(preload_asks_for_the_block),
+        TEST(preload_kernel_without_form_for_the_cpu_is_passed_over),
+        TEST(preload_kernel_without_code_is_refused_and_the_rest_stays),
+        TEST(preload_bad_descriptor_is_invalid),
+        TEST(preload_and_occupancy_do_no_harm_to_a_capture),
+        TEST(occupancy_is_the_devices),
+        TEST(occupancy_of_more_shared_memory_than_there_is_is_0),
+        TEST(occupancy_bad_arguments_are_invalid),
+    };
+#undef TEST
+    return RUN_MADE(argc, argv, &module, tests, set_up, tear_down);
+}

@@ -1,0 +1,360 @@
+/* test_shutdown.c - the end: cf_shutdown() that fails and is called again, shared objects that are closed without, and
+ * processes that end in the middle of everything. */
+#include "on_fake.h"
+
+#include <dirent.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include <cuferry/kernels.h>
+
+#include "closing.h"
+#include "internal.h"
+
+static int gather(void)
+{
+    static const float source[] = {1, 2, 3};
+    static const int32_t index[] = {2, 0, 1, 2};
+    float res[4] = {0};
+    int status = cf_gather_f32_i32(source, index, res, 4, 3);
+    return status == CF_OK && !(res[0] == 3 && res[1] == 1 && res[2] == 2 && res[3] == 3) ? CF_ECALL : status;
+}
+
+/* ---- A driver that fails ---- */
+
+static CUresult unload_result, release_result, free_result, (*real_unload)(CUlibrary), (*real_release)(CUdevice);
+
+static CUresult unload(CUlibrary library)
+{
+    return unload_result == CUDA_SUCCESS ? real_unload(library) : unload_result;
+}
+
+static CUresult release(CUdevice device)
+{
+    return release_result == CUDA_SUCCESS ? real_release(device) : release_result;
+}
+
+__attribute__((visibility("default"))) const struct cf__driver *cf__driver_wrap(const struct cf__driver *driver)
+{
+    static struct cf__driver wrapped;
+    if (driver->is_host)
+        return driver;
+    wrapped = *driver;
+    real_unload = driver->cuLibraryUnload;
+    real_release = driver->cuDevicePrimaryCtxRelease;
+    wrapped.cuLibraryUnload = unload;
+    wrapped.cuDevicePrimaryCtxRelease = release;
+    return &wrapped;
+}
+
+static int alive(void)
+{
+    char text[1024];
+    return count_alive(text, sizeof text);
+}
+
+static void shutdown_that_cannot_unload_is_tried_again(void **state)
+{
+    (void)state;
+    assert_ok(gather());
+    unload_result = CUDA_ERROR_UNKNOWN;
+    assert_fails(cf_shutdown(), CF_ECALL, "cf_shutdown: unloading an image: cuLibraryUnload returned 999 ");
+    assert_int_equal(alive(), 2); /* the images of two kernels; the context is gone all the same */
+    assert_fails(cf_shutdown(), CF_ECALL, "cuLibraryUnload");
+    unload_result = CUDA_SUCCESS;
+    assert_ok(gather()); /* works with what is left */
+    assert_ok(cf_shutdown());
+    assert_nothing_alive();
+}
+
+static void shutdown_that_cannot_release_is_tried_again(void **state)
+{
+    (void)state;
+    assert_ok(cf_device_use(1));
+    assert_ok(gather());
+    assert_ok(cf_device_use(0));
+    assert_ok(gather());
+    release_result = CUDA_ERROR_OUT_OF_MEMORY;
+    assert_fails(cf_shutdown(), CF_ENOMEM, "cf_shutdown: device 1: cuDevicePrimaryCtxRelease returned 2 ");
+    assert_int_equal(alive(), 2); /* contexts */
+    release_result = CUDA_SUCCESS;
+    assert_ok(gather());
+    assert_ok(cf_shutdown());
+    assert_nothing_alive();
+}
+
+/* As at the end of a process whose driver has ended before the library. */
+static void shutdown_behind_the_driver_succeeds(void **state)
+{
+    (void)state;
+    assert_ok(gather());
+    unload_result = release_result = CUDA_ERROR_DEINITIALIZED;
+    assert_ok(cf_shutdown());
+    assert_int_equal(alive(), 3);
+    unload_result = release_result = CUDA_SUCCESS;
+}
+
+static CUresult free_memory(const struct cf__driver *driver, uintptr_t memory)
+{
+    return free_result == CUDA_SUCCESS ? driver->cuMemFree(memory) : free_result;
+}
+
+/* Memory in a place that keeps it, since it cannot be freed. */
+static void keep_memory(struct cf__place *place)
+{
+    CUdeviceptr memory;
+    assert_int_equal(place->driver->cuMemAlloc(&memory, 64), CUDA_SUCCESS);
+    cf__keep(place, free_memory, memory);
+}
+
+static void keep_what_could_not_be_freed_is_freed_at_shutdown(void **state)
+{
+    struct cf__place place;
+    (void)state;
+    assert_ok(cf__enter(&place, "test", NULL));
+    for (int i = 0; i < 40; i++)
+        keep_memory(&place);
+    cf__leave(&place);
+    assert_int_equal(alive(), 41);
+    free_result = CUDA_ERROR_UNKNOWN;
+    assert_fails(cf_shutdown(), CF_ECALL, "cf_shutdown: what an earlier call could not free: freeing it returned 999 ");
+    free_result = CUDA_SUCCESS;
+    assert_ok(gather());
+    assert_ok(cf_shutdown());
+    assert_int_equal(alive(), 40); /* those are lost: their context went */
+}
+
+static void keep_in_a_context_that_is_gone_is_forgotten(void **state)
+{
+    CUcontext own, again;
+    struct cf__place place;
+    (void)state;
+    assert_ok(gather());
+    assert_int_equal(context_create(&own, 0, 0), CUDA_SUCCESS);
+    assert_ok(cf__enter(&place, "test", NULL));
+    assert_ptr_equal(place.context, own);
+    keep_memory(&place);
+    cf__leave(&place);
+    assert_int_equal(context_destroy(own), CUDA_SUCCESS);
+    assert_int_equal(context_create(&again, 0, 1), CUDA_SUCCESS);
+    assert_ok(cf_shutdown()); /* does not touch the one that may have got the address */
+    assert_int_equal(context_destroy(again), CUDA_SUCCESS);
+}
+
+static void shutdown_after_many_contexts_keeps_few_records(void **state)
+{
+    (void)state;
+    int count = 0;
+    assert_non_null(other_library());
+    for (int i = 0; i < 300; i++) {
+        CUcontext own;
+        assert_int_equal(context_create(&own, 0, 0), CUDA_SUCCESS);
+        assert_ok(gather());
+        assert_int_equal(context_destroy(own), CUDA_SUCCESS);
+    }
+    for (struct cf__context *context = NULL; (context = cf__context_next(context)) != NULL;)
+        count++;
+    assert_in_range(count, 1, 3);
+    const cf_kernel *kernel = cf_kernel_find(&cf_registry, "gather_f32_i32");
+    count = 0;
+    for (const struct cf__loaded *node = kernel->state->loaded; node; node = node->next)
+        count++;
+    assert_in_range(count, 1, 3);
+}
+
+/* ---- Shared objects ---- */
+
+/* Entries of a folder of the process's; lines of its table of mappings; its pages. */
+static int count_entries(const char *path)
+{
+    DIR *folder = opendir(path);
+    int count = 0;
+    assert_non_null(folder);
+    while (readdir(folder))
+        count++;
+    closedir(folder);
+    return count;
+}
+
+static int count_mappings(void)
+{
+    FILE *file = fopen("/proc/self/maps", "r");
+    int count = 0, c;
+    assert_non_null(file);
+    while ((c = getc(file)) != EOF)
+        count += c == '\n';
+    fclose(file);
+    return count;
+}
+
+static long resident_pages(void)
+{
+    FILE *file = fopen("/proc/self/statm", "r");
+    long size, resident;
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%ld %ld", &size, &resident), 2);
+    fclose(file);
+    return resident;
+}
+
+static void *open_closing(closing_use_function **use)
+{
+    char self[PATH_MAX], fake[PATH_MAX], path[PATH_MAX];
+    find_paths(self, fake);
+    char *slash = strrchr(self, '/');
+    assert_true(snprintf(path, sizeof path, "%.*s/closing.so", slash ? (int)(slash - self) : 0, self) < PATH_MAX);
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        fail_msg("%s", dlerror());
+    *(void **)use = dlsym(library, "closing_use");
+    assert_non_null(*use);
+    return library;
+}
+
+static void open_use_close(int count)
+{
+    for (int i = 0; i < count; i++) {
+        closing_use_function *use;
+        const char *detail;
+        void *library = open_closing(&use);
+        if (use(&detail) != CF_OK)
+            fail_msg("%s", detail);
+        assert_int_equal(dlclose(library), 0);
+    }
+}
+
+enum { TIMES = SANITIZED ? 50 : 1000 };
+
+static void close_without_shutdown_leaves_nothing(void **state)
+{
+    (void)state;
+    open_use_close(20); /* what the C library and the driver keep for themselves */
+    int threads = count_entries("/proc/self/task"), files = count_entries("/proc/self/fd");
+    int mappings = count_mappings();
+    long pages = resident_pages();
+    open_use_close(TIMES);
+    assert_nothing_alive();
+    assert_int_equal(count_entries("/proc/self/task"), threads);
+    assert_int_equal(count_entries("/proc/self/fd"), files);
+    if (SANITIZED)
+        return;
+    assert_in_range(count_mappings(), 1, mappings + 4);
+    assert_in_range(resident_pages(), 1, pages + 256);
+}
+
+static void *open_and_leave(void *unused)
+{
+    closing_use_function *use;
+    const char *detail;
+    void *library = open_closing(&use);
+    (void)unused;
+    if (use(&detail) != CF_OK)
+        return (void *)"closing_use() fails";
+    return library ? NULL : (void *)"no library";
+}
+
+/* A thread that has used it ends after it was closed: nothing of it is called then. */
+static pthread_barrier_t used, closed;
+
+static void *use_and_wait(void *use)
+{
+    const char *detail;
+    int status = (*(closing_use_function **)use)(&detail);
+    pthread_barrier_wait(&used);
+    pthread_barrier_wait(&closed);
+    return status == CF_OK ? NULL : (void *)"closing_use() fails";
+}
+
+static void close_before_a_thread_ends_is_fine(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    void *wrong;
+    closing_use_function *use;
+    void *library = open_closing(&use);
+    assert_int_equal(pthread_barrier_init(&used, NULL, 2), 0);
+    assert_int_equal(pthread_barrier_init(&closed, NULL, 2), 0);
+    assert_int_equal(pthread_create(&thread, NULL, use_and_wait, &use), 0);
+    pthread_barrier_wait(&used);
+    assert_int_equal(dlclose(library), 0);
+    assert_nothing_alive();
+    pthread_barrier_wait(&closed);
+    assert_int_equal(pthread_join(thread, &wrong), 0);
+    assert_null(wrong);
+    pid_t child = fork(); /* calls no handler of it */
+    if (child == 0)
+        _exit(0);
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+/* ---- The end of a process ---- */
+
+static void *call_without_end(void *unused)
+{
+    (void)unused;
+    while (gather() == CF_OK)
+        ;
+    pause(); /* what fails while the process ends */
+    return NULL;
+}
+
+static void end_in_the_middle(int with_library)
+{
+    pthread_t threads[3];
+    if (with_library && open_and_leave(NULL))
+        _exit(1);
+    for (int t = 0; t < 3; t++)
+        if (pthread_create(&threads[t], NULL, call_without_end, NULL) != 0)
+            _exit(1);
+    if (gather() != CF_OK)
+        _exit(1);
+    exit(0);
+}
+
+static void expect_ends(int with_library)
+{
+    for (int i = 0; i < 20; i++) {
+        int status = -1;
+        fflush(NULL);
+        pid_t child = fork();
+        if (child == 0) {
+            alarm(20);
+            end_in_the_middle(with_library);
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+    }
+}
+
+static void exit_with_threads_inside_ends(void **state)
+{
+    (void)state;
+    expect_ends(0);
+}
+
+static void exit_with_an_open_library_ends(void **state)
+{
+    (void)state;
+    expect_ends(1);
+}
+
+int main(int argc, char *argv[])
+{
+    const struct CMUnitTest tests[] = {
+        fake_test(shutdown_that_cannot_unload_is_tried_again, "CF_DRIVER=cuda"),
+        fake_test(shutdown_that_cannot_release_is_tried_again, "CF_DRIVER=cuda"),
+        fake_test(shutdown_behind_the_driver_succeeds, "CF_DRIVER=cuda"),
+        fake_test(keep_what_could_not_be_freed_is_freed_at_shutdown, "CF_DRIVER=cuda"),
+        fake_test(keep_in_a_context_that_is_gone_is_forgotten, "CF_DRIVER"),
+        fake_test(shutdown_after_many_contexts_keeps_few_records, "CF_DRIVER"),
+        fake_test(close_without_shutdown_leaves_nothing, "CF_DRIVER", "CF_THREADS=4"),
+        fake_test(close_without_shutdown_leaves_nothing, "CF_DRIVER=host", "CF_THREADS=4"),
+        fake_test(close_before_a_thread_ends_is_fine, "CF_DRIVER", "CF_THREADS=4"),
+        fake_test(exit_with_threads_inside_ends, "CF_DRIVER"),
+        fake_test(exit_with_an_open_library_ends, "CF_DRIVER", "CF_THREADS=4"),
+        fake_test(exit_with_threads_inside_ends, "CF_DRIVER=host", "CF_THREADS=4"),
+    };
+    return RUN_WITH_FAKE(argc, argv, tests, NULL, NULL);
+}
