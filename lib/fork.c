@@ -86,8 +86,6 @@ static const struct {
     {cf__capture_lock, cf__capture_unlock, NULL},
     {cf__handles_lock, cf__handles_unlock, NULL},
     {cf__host_lock, cf__host_unlock, NULL},
-    {cf__machine_lock, cf__machine_unlock, NULL},
-    {cf__stage_lock, cf__stage_unlock, NULL},
     {cf__pool_lock, cf__pool_unlock, cf__pool_forget},
     {cf__running_lock, cf__running_unlock, cf__running_forget_threads},
     {cf__trace_lock, cf__trace_unlock, cf__trace_forget},
