@@ -179,10 +179,13 @@ static int free_device(const struct cf__place *place, void *pointer, int waits)
 {
     const struct cf__driver *driver = place->driver;
     const char *call = "cuCtxSynchronize";
-    int status = waits ? cf__check_device_wait("cf_mem_free", place) : CF_OK;
+    struct cf__device_wait wait;
+    int status = waits ? cf__device_wait_begin("cf_mem_free", place, &wait) : CF_OK;
     if (status != CF_OK)
         return status;
     CUresult result = waits ? driver->cuCtxSynchronize() : CUDA_SUCCESS;
+    if (waits)
+        cf__device_wait_end(&wait);
     if (result == CUDA_SUCCESS) {
         call = "cuMemFree";
         result = driver->cuMemFree((uintptr_t)pointer);
