@@ -74,12 +74,12 @@ int cf__fail_fork(const char *what)
 /* ---- Locks ---- */
 
 /* A child has the forking thread alone: no lock may be held by another one at that moment. In the order in which they
- * nest; `forget`: what has to be put right in a child, with the lock. */
+ * nest, each once; `forget`: what has to be put right in a child, with the lock. */
 static const struct {
     void (*lock)(void), (*unlock)(void), (*forget)(void);
 } locks[] = {
-    {cf__device_lock, cf__device_unlock, NULL},
     {cf__machine_lock, cf__machine_unlock, NULL},
+    {cf__device_lock, cf__device_unlock, NULL},
     {cf__image_lock, cf__image_unlock, NULL},
     {cf__stage_lock, cf__stage_unlock, NULL},
     {cf__contexts_lock, cf__contexts_unlock, NULL},

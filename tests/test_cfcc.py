@@ -367,7 +367,7 @@ class CfccTest:
 
     def shared(self):
         with open(os.path.join(ROOT, 'include', 'cuferry.h'), encoding='utf-8') as file:
-            runtime = set(re.findall(r'^(?:CF_CHECKED )?[\w ]+[ *](cf_\w+)\(', file.read(), re.MULTILINE))
+            runtime = set(re.findall(r'^(?!typedef)(?:CF_CHECKED )?[\w ]+[ *](cf_\w+)\(', file.read(), re.MULTILINE))
         public = runtime | {'heat_twice', 'heat_twice_async', 'heat_registry', 'cf_module_info'}
         self.fresh()
         result = self.compile('--shared', '-o', 'libheat.so', 'heat.cu')
