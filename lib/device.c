@@ -524,14 +524,16 @@ int cf_device_name(int device, char *name, size_t size)
 int cf_device_sync(void)
 {
     struct cf__place place;
+    struct cf__device_wait wait;
     int status = cf__enter(&place, "cf_device_sync", NULL);
     if (status != CF_OK)
         return status;
-    status = cf__check_device_wait("cf_device_sync", &place);
+    status = cf__device_wait_begin("cf_device_sync", &place, &wait);
     if (status == CF_OK) {
         int mode = cf__relax(place.driver);
         CUresult result = cf__wait_for_all(&place);
         cf__unrelax(place.driver, mode);
+        cf__device_wait_end(&wait);
         if (result != CUDA_SUCCESS)
             status = cf__fail_driver(place.driver, result, "cuCtxSynchronize", "cf_device_sync");
     }

@@ -295,7 +295,8 @@ int cf__stage_move(const struct cf__place *place, struct cf__stage *stage, const
     cf__pool_for(run_lanes, &flow, lay_out(&flow), 1);
     if (!flow.has_failed)
         return CF_OK;
-    (void)place->driver->cuStreamSynchronize(stage->stream); /* no copy may use a buffer, or memory, any more */
+    /* No copy may use a buffer, or memory, any more. */
+    stage->is_unsettled = place->driver->cuStreamSynchronize(stage->stream) != CUDA_SUCCESS;
     if (flow.part)
         return cf__fail_driver(place->driver, flow.result, flow.call, "%s: staging %s", function, flow.part->name);
     return cf__fail_driver(place->driver, flow.result, flow.call, "%s: staging", function);

@@ -74,25 +74,22 @@ int cf__fail_fork(const char *what)
 /* ---- Locks ---- */
 
 /* A child has the forking thread alone: no lock may be held by another one at that moment. In the order in which they
- * nest; `forget`: what has to be put right in a child, with the lock. */
+ * nest, each once; `forget`: what has to be put right in a child, with the lock. */
 static const struct {
     void (*lock)(void), (*unlock)(void), (*forget)(void);
 } locks[] = {
-    {cf__device_lock, cf__device_unlock, NULL},
     {cf__machine_lock, cf__machine_unlock, NULL},
+    {cf__device_lock, cf__device_unlock, NULL},
     {cf__image_lock, cf__image_unlock, NULL},
     {cf__stage_lock, cf__stage_unlock, NULL},
     {cf__contexts_lock, cf__contexts_unlock, NULL},
-    {cf__capture_lock, cf__capture_unlock, NULL},
+    {cf__capture_lock, cf__capture_unlock, cf__device_waits_forget},
     {cf__handles_lock, cf__handles_unlock, NULL},
     {cf__host_lock, cf__host_unlock, NULL},
-    {cf__machine_lock, cf__machine_unlock, NULL},
-    {cf__stage_lock, cf__stage_unlock, NULL},
     {cf__pool_lock, cf__pool_unlock, cf__pool_forget},
     {cf__running_lock, cf__running_unlock, cf__running_forget_threads},
     {cf__trace_lock, cf__trace_unlock, cf__trace_forget},
     {cf__log_lock, cf__log_unlock, NULL},
-    {cf__trace_lock, cf__trace_unlock, cf__trace_forget},
 };
 enum { LOCKS = sizeof locks / sizeof *locks };
 

@@ -7,14 +7,16 @@
 /* ---- What is being captured ---- */
 
 /* The driver does not tell whether any stream of a context is being captured, and a wait for the context would break
- * that: so it is kept of the captures that are begun here. */
+ * that: so it is kept of the captures that are begun here. A capture begins when no such wait is under way. */
 struct capture {
     cf_stream stream;
     CUcontext context;
     struct capture *next;
 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t ended = PTHREAD_COND_INITIALIZER; /* a wait has */
 static struct capture *captures;
+static struct cf__device_wait *waits;
 
 void cf__capture_lock(void)
 {
@@ -35,9 +37,20 @@ static struct capture **find(cf_stream stream)
     return link;
 }
 
+static int is_waited_for(CUcontext context)
+{
+    const struct cf__device_wait *wait = waits;
+    while (wait && wait->context != context)
+        wait = wait->next;
+    return wait != NULL;
+}
+
+/* Before the capture begins. */
 static void keep(struct capture *capture)
 {
     pthread_mutex_lock(&lock);
+    while (is_waited_for(capture->context))
+        pthread_cond_wait(&ended, &lock);
     struct capture **link = find(capture->stream), *before = *link;
     if (before) /* a stream that had its handle before was destroyed elsewhere, or its capture ended there */
         *link = before->next;
@@ -70,15 +83,37 @@ void cf__captures_forget(CUcontext context)
     pthread_mutex_unlock(&lock);
 }
 
-int cf__check_device_wait(const char *function, const struct cf__place *place)
+int cf__device_wait_begin(const char *function, const struct cf__place *place, struct cf__device_wait *wait)
 {
     pthread_mutex_lock(&lock);
     struct capture *capture = captures;
     while (capture && capture->context != place->context)
         capture = capture->next;
     void *stream = capture ? (void *)capture->stream : NULL;
+    if (!stream) {
+        *wait = (struct cf__device_wait){place->context, waits};
+        waits = wait;
+    }
     pthread_mutex_unlock(&lock);
     return stream ? cf__fail(CF_ECAPTURE, "%s: stream %p of the device is being captured", function, stream) : CF_OK;
+}
+
+void cf__device_wait_end(struct cf__device_wait *wait)
+{
+    pthread_mutex_lock(&lock);
+    struct cf__device_wait **link = &waits;
+    while (*link && *link != wait)
+        link = &(*link)->next;
+    if (*link)
+        *link = wait->next;
+    pthread_cond_broadcast(&ended);
+    pthread_mutex_unlock(&lock);
+}
+
+void cf__device_waits_forget(void)
+{
+    waits = NULL;
+    pthread_cond_init(&ended, NULL);
 }
 
 /* ---- Capture ---- */
@@ -102,13 +137,13 @@ static int begin(const struct cf__place *place, cf_stream stream)
     struct capture *capture = malloc(sizeof *capture);
     if (!capture)
         return cf__fail(CF_ENOMEM, "cf_stream_capture_begin: no memory");
-    CUresult result = place->driver->cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
-    if (result != CUDA_SUCCESS) {
-        free(capture);
-        return cf__fail_driver(place->driver, result, "cuStreamBeginCapture", "cf_stream_capture_begin");
-    }
     *capture = (struct capture){stream, place->context, NULL};
     keep(capture);
+    CUresult result = place->driver->cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+    if (result != CUDA_SUCCESS) {
+        forget(stream);
+        return cf__fail_driver(place->driver, result, "cuStreamBeginCapture", "cf_stream_capture_begin");
+    }
     return CF_OK;
 }
 
@@ -241,12 +276,34 @@ int cf_graph_exec_destroy(cf_graph_exec exec)
     return status;
 }
 
+/* On a stream that is known: whether that was possible. */
+static int launch_known(cf_graph_exec exec, cf_stream stream, int *status)
+{
+    unsigned long long id;
+    const struct cf__driver *driver = cf__host_owns(exec) ? NULL : cf__known_stream(stream, &id);
+    if (!driver)
+        return 0;
+    struct cf__running *running = cf__note_graph(cf__context_find(id), stream);
+    CUresult result = driver->cuGraphLaunch(exec, stream);
+    cf__note_launched(running);
+    *status = CF_OK;
+    if (result == CUDA_SUCCESS)
+        return 1;
+    if (cf__is_unknown(result))
+        return 0;
+    *status = cf__fail_driver(driver, result, "cuGraphLaunch", "cf_graph_launch");
+    return 1;
+}
+
 int cf_graph_launch(cf_graph_exec exec, cf_stream stream)
 {
     if (!exec)
         return cf__fail(CF_EINVAL, "cf_graph_launch: exec is NULL");
     struct cf__place place;
-    int status = cf__handle_check("cf_graph_launch", exec);
+    int status;
+    if (launch_known(exec, stream, &status))
+        return status;
+    status = cf__handle_check("cf_graph_launch", exec);
     if (status == CF_OK)
         status = cf__enter(&place, "cf_graph_launch", stream);
     if (status != CF_OK)
@@ -255,9 +312,12 @@ int cf_graph_launch(cf_graph_exec exec, cf_stream stream)
         status = cf__fail(CF_EINVAL, "cf_graph_launch: exec is of %s and the stream of %s",
                           cf__host_owns(exec) ? "CF_HOST" : "a GPU", place.driver->is_host ? "CF_HOST" : "a GPU");
     } else {
-        struct cf__running *running = cf__note_graph(&place, stream);
+        struct cf__context *context = place.driver->is_host ? NULL : cf__context_of(place.driver, place.context);
+        struct cf__running *running = cf__note_graph(context, stream);
         CUresult result = place.driver->cuGraphLaunch(exec, stream);
         cf__note_launched(running);
+        if (result == CUDA_SUCCESS && context)
+            cf__know_stream(stream, &place, context->id);
         if (result != CUDA_SUCCESS)
             status = cf__fail_driver(place.driver, result, "cuGraphLaunch", "cf_graph_launch");
     }

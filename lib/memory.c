@@ -149,16 +149,20 @@ int cf_mem_alloc_pinned(void **pointer, size_t bytes)
     return allocate("cf_mem_alloc_pinned", "cuMemHostAlloc", allocate_pinned, pointer, bytes);
 }
 
-static int is_of_pool(const struct cf__memory *memory, const void *pointer)
+/* Whether memory is a pool's, which the driver frees without a wait. */
+static int find_pool(const struct cf__memory *memory, const void *pointer, int *is_of_pool)
 {
     CUmemoryPool pool = NULL;
     CUpointer_attribute attribute = CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE;
     void *data = &pool;
-    if (!memory->is_device)
-        return 0;
-    if (!memory->context)
-        return 1;
-    return memory->driver->cuPointerGetAttributes(1, &attribute, &data, (uintptr_t)pointer) == CUDA_SUCCESS && pool;
+    *is_of_pool = memory->is_device && !memory->context;
+    if (!memory->is_device || !memory->context)
+        return CF_OK;
+    CUresult result = memory->driver->cuPointerGetAttributes(1, &attribute, &data, (uintptr_t)pointer);
+    *is_of_pool = pool != NULL;
+    return result == CUDA_SUCCESS || result == CUDA_ERROR_INVALID_VALUE
+               ? CF_OK
+               : cf__fail_driver(memory->driver, result, "cuPointerGetAttributes", "cf_mem_free: %p", pointer);
 }
 
 static int free_pinned(const struct cf__driver *driver, void *pointer)
@@ -175,10 +179,13 @@ static int free_device(const struct cf__place *place, void *pointer, int waits)
 {
     const struct cf__driver *driver = place->driver;
     const char *call = "cuCtxSynchronize";
-    int status = waits ? cf__check_device_wait("cf_mem_free", place) : CF_OK;
+    struct cf__device_wait wait;
+    int status = waits ? cf__device_wait_begin("cf_mem_free", place, &wait) : CF_OK;
     if (status != CF_OK)
         return status;
     CUresult result = waits ? driver->cuCtxSynchronize() : CUDA_SUCCESS;
+    if (waits)
+        cf__device_wait_end(&wait);
     if (result == CUDA_SUCCESS) {
         call = "cuMemFree";
         result = driver->cuMemFree((uintptr_t)pointer);
@@ -194,7 +201,10 @@ int cf_mem_free(void *pointer)
     int status = cf__locate("cf_mem_free", pointer, &memory);
     if (status != CF_OK)
         return status;
-    int of_pool = memory.driver && is_of_pool(&memory, pointer);
+    int of_pool = 0;
+    status = memory.driver ? find_pool(&memory, pointer, &of_pool) : CF_OK;
+    if (status != CF_OK)
+        return status;
     if (!memory.driver || (memory.begin != pointer && !of_pool))
         return cf__fail(CF_EINVAL,
                         "cf_mem_free: %p is not from cf_mem_alloc(), cf_mem_alloc_pinned() or "

@@ -219,6 +219,11 @@ static CUresult equip(const struct cf__place *place, struct cf__stage *stage, co
     for (int i = 0; i < 2 && result == CUDA_SUCCESS; i++)
         if (!*events[i] && (result = driver->cuEventCreate(events[i], CU_EVENT_DISABLE_TIMING)) != CUDA_SUCCESS)
             *events[i] = NULL;
+    if (result == CUDA_SUCCESS && stage->is_unsettled) {
+        *call = "cuStreamSynchronize";
+        result = driver->cuStreamSynchronize(stage->stream);
+        stage->is_unsettled = result != CUDA_SUCCESS;
+    }
     return result;
 }
 

@@ -8,7 +8,7 @@
 
 #include <cuferry/kernels.h>
 
-#define THREADS 16
+#define THREADS 64
 
 /* ---- Calls ---- */
 

@@ -720,7 +720,6 @@ static const struct tolerated tolerated[] = {
     {"cuPointerGetAttributes", "cf_launch", "likewise"},
     /* Questions that a copy need not have an answer to. */
     {"cuPointerGetAttributes", "cf_symbol_set", "where registered memory ends: the driver is given all of it"},
-    {"cuPointerGetAttributes", "cf_mem_free", "whether memory is a pool's: cuMemFree() takes it too"},
     /* Records of what is running, for messages. */
     {"cuCtxGetId", "cf_graph_launch", "a later fault is not told to be of this graph"},
     /* What is done later. */
@@ -728,6 +727,8 @@ static const struct tolerated tolerated[] = {
     {"cuDevicePrimaryCtxRelease", "cf_device_reset", "the reference is given back at cf_shutdown() then"},
     {"cuDevicePrimaryCtxRetain", "cf_device_reset", "the CPU's context is there without"},
     {"cuCtxGetId", "cf_shutdown", "the context counts as being there, and what fails in it is kept"},
+    {"cuMemFreeHost", "cf_call", "a buffer that was too small is kept, and freed at cf_shutdown()"},
+    {"cuMemFreeHost", "cf_mem_copy", "likewise"},
     {"cuCtxGetCurrent", "cf_shutdown", "what is freed in a context that cannot be entered, and fails, is kept"},
     {"cuCtxPushCurrent", "cf_shutdown", "likewise"},
     {NULL, NULL, NULL},

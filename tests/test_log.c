@@ -5,18 +5,6 @@
 
 #include <cuferry/kernels.h>
 
-/* Lets the sanitizers' allocators refuse too much memory as malloc() does. */
-__attribute__((visibility("default"))) const char *__asan_default_options(void);
-const char *__asan_default_options(void)
-{
-    return "allocator_may_return_null=1";
-}
-__attribute__((visibility("default"))) const char *__tsan_default_options(void);
-const char *__tsan_default_options(void)
-{
-    return "allocator_may_return_null=1";
-}
-
 struct lines {
     pthread_mutex_t lock;
     char text[1 << 14]; /* "1 detail\n2 information\n" */

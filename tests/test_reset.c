@@ -128,7 +128,7 @@ static void reset_takes_everything_away(void **state)
     (void)state;
     make(&before);
     assert_ok(cf_device_reset(0));
-    assert_int_equal(alive(), 3); /* a context, and the images of two kernels, which are the process's */
+    assert_int_equal(alive(), 2); /* a context, and the kernel's image, which is the process's */
     snprintf(detail, sizeof detail, "cf_stream_sync: the handle %p was of device 0 before cf_device_reset()",
              (void *)before.stream);
     assert_fails(cf_stream_sync(before.stream), CF_EINVAL, detail);

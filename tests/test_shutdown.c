@@ -59,7 +59,7 @@ static void shutdown_that_cannot_unload_is_tried_again(void **state)
     assert_ok(gather());
     unload_result = CUDA_ERROR_UNKNOWN;
     assert_fails(cf_shutdown(), CF_ECALL, "cf_shutdown: unloading an image: cuLibraryUnload returned 999 ");
-    assert_int_equal(alive(), 2); /* the images of two kernels; the context is gone all the same */
+    assert_int_equal(alive(), 1); /* the kernel's image; the context is gone all the same */
     assert_fails(cf_shutdown(), CF_ECALL, "cuLibraryUnload");
     unload_result = CUDA_SUCCESS;
     assert_ok(gather()); /* works with what is left */
@@ -289,6 +289,52 @@ static void close_before_a_thread_ends_is_fine(void **state)
     assert_int_equal(status, 0);
 }
 
+/* ---- A guest in the process ---- */
+
+enum { SIGNALS = 65 };
+
+static void read_handlers(struct sigaction actions[SIGNALS])
+{
+    memset(actions, 0, SIGNALS * sizeof *actions);
+    for (int s = 1; s < SIGNALS; s++)
+        (void)sigaction(s, NULL, &actions[s]); /* fails of those that the C library keeps for itself */
+}
+
+static void use_prints_nothing_and_handles_no_signals(void **state)
+{
+    static struct sigaction before[SIGNALS], after[SIGNALS];
+    const float one = 1;
+    const int32_t outside = 7;
+    float res;
+    sigset_t mask, mask_after;
+    (void)state;
+    FILE *printed = tmpfile();
+    assert_non_null(printed);
+    fflush(NULL);
+    int out = dup(STDOUT_FILENO), err = dup(STDERR_FILENO);
+    dup2(fileno(printed), STDOUT_FILENO);
+    dup2(fileno(printed), STDERR_FILENO);
+    read_handlers(before);
+    pthread_sigmask(SIG_SETMASK, NULL, &mask);
+    int wrong = open_and_leave(NULL) != NULL || gather() != CF_OK; /* two copies of the library */
+    wrong += cf_gather_f32_i32(&one, &outside, &res, 1, 1) != CF_ERANGE;
+    wrong += cf_shutdown() != CF_OK;
+    pthread_sigmask(SIG_SETMASK, NULL, &mask_after);
+    read_handlers(after);
+    fflush(NULL);
+    dup2(out, STDOUT_FILENO);
+    dup2(err, STDERR_FILENO);
+    close(out);
+    close(err);
+    assert_int_equal(wrong, 0);
+    assert_int_equal(lseek(fileno(printed), 0, SEEK_END), 0);
+    fclose(printed);
+    for (int s = 1; s < SIGNALS; s++) {
+        assert_ptr_equal(before[s].sa_handler, after[s].sa_handler);
+        assert_int_equal(sigismember(&mask, s), sigismember(&mask_after, s));
+    }
+}
+
 /* ---- The end of a process ---- */
 
 static void *call_without_end(void *unused)
@@ -352,6 +398,8 @@ int main(int argc, char *argv[])
         fake_test(close_without_shutdown_leaves_nothing, "CF_DRIVER", "CF_THREADS=4"),
         fake_test(close_without_shutdown_leaves_nothing, "CF_DRIVER=host", "CF_THREADS=4"),
         fake_test(close_before_a_thread_ends_is_fine, "CF_DRIVER", "CF_THREADS=4"),
+        fake_test(use_prints_nothing_and_handles_no_signals, "CF_DRIVER", "CF_THREADS=4"),
+        fake_test(use_prints_nothing_and_handles_no_signals, "CF_DRIVER=host", "CF_THREADS=4"),
         fake_test(exit_with_threads_inside_ends, "CF_DRIVER"),
         fake_test(exit_with_an_open_library_ends, "CF_DRIVER", "CF_THREADS=4"),
         fake_test(exit_with_threads_inside_ends, "CF_DRIVER=host", "CF_THREADS=4"),
