@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "internal.h"
+#include "trace.h"
 
 /* An argument as the kernel gets it. */
 struct argument {
@@ -522,6 +523,13 @@ static int check(const cf_kernel *kernel, void *const args[])
     return status;
 }
 
+static void trace_call(int64_t began, const cf_kernel *kernel, int status)
+{
+    char plan[CF__TRACE_ARGS];
+    cf__trace_end(began, "call", kernel->function, "\"plan\": \"%s\", \"status\": \"%s\"",
+                  cf__trace_quote(plan, sizeof plan, cf_last_plan()), cf_status_name(status));
+}
+
 int cf_call(const cf_kernel *kernel, void *const args[])
 {
     enum { FEW = 8, FEW_CHECKS = 2 }; /* what most kernels have: these need no allocation */
@@ -545,6 +553,7 @@ int cf_call(const cf_kernel *kernel, void *const args[])
     call.moves = (struct cf__moves){.kernel = kernel, .size = &call.size};
     call.plan = cf__plan_begin(kernel);
     call.stage = NULL;
+    int64_t began = cf__trace_begin();
     status = cf__enter(&place, kernel->function, NULL);
     if (status != CF_OK)
         return status;
@@ -552,5 +561,7 @@ int cf_call(const cf_kernel *kernel, void *const args[])
     if (status == CF_OK)
         status = (kernel->nparams <= FEW && kernel->nchecks <= FEW_CHECKS ? run : run_large)(&call);
     cf__leave(&place);
+    if (began)
+        trace_call(began, kernel, status);
     return status;
 }
