@@ -553,10 +553,10 @@ int cf_call(const cf_kernel *kernel, void *const args[])
     call.moves = (struct cf__moves){.kernel = kernel, .size = &call.size};
     call.plan = cf__plan_begin(kernel);
     call.stage = NULL;
-    int64_t began = cf__trace_begin();
     status = cf__enter(&place, kernel->function, NULL);
     if (status != CF_OK)
         return status;
+    int64_t began = cf__trace_begin(); /* the first call opens the trace as it enters */
     status = find_size(&call, is_sized, &size);
     if (status == CF_OK)
         status = (kernel->nparams <= FEW && kernel->nchecks <= FEW_CHECKS ? run : run_large)(&call);
