@@ -23,7 +23,7 @@ static unsigned long long id_of(const struct cf__context *context)
     return __atomic_load_n(&context->id, __ATOMIC_ACQUIRE);
 }
 
-static struct cf__context *find(unsigned long long id)
+struct cf__context *cf__context_find(unsigned long long id)
 {
     struct cf__context *context = first();
     while (context && id_of(context) != id)
@@ -97,13 +97,13 @@ int cf__context(const struct cf__place *place, struct cf__context **context)
     CUresult result = place->driver->cuCtxGetId(place->context, &id);
     if (result != CUDA_SUCCESS)
         return cf__fail_driver(place->driver, result, "cuCtxGetId", "entering a context");
-    if ((*context = find(id)) != NULL)
+    if ((*context = cf__context_find(id)) != NULL)
         return CF_OK;
     int status = cf__place_device(place, &device);
     if (status != CF_OK)
         return status;
     pthread_mutex_lock(&lock);
-    *context = find(id);
+    *context = cf__context_find(id);
     if (!*context)
         *context = add(place->driver, place->context, id, device);
     pthread_mutex_unlock(&lock);
@@ -150,7 +150,7 @@ struct cf__context *cf__context_of(const struct cf__driver *driver, CUcontext ha
     unsigned long long id;
     struct cf__context *context = first();
     if (driver->cuCtxGetId(handle, &id) == CUDA_SUCCESS)
-        return find(id);
+        return cf__context_find(id);
     while (context && !(id_of(context) != CF__NO_CONTEXT && context->driver == driver && context->handle == handle))
         context = context->next;
     return context;
@@ -172,7 +172,7 @@ void cf__context_lose(const struct cf__driver *driver, CUcontext handle, int dev
     if (!context && driver->cuCtxGetId(handle, &id) != CUDA_SUCCESS)
         id = made_up_id();
     pthread_mutex_lock(&lock);
-    if (!context && !(context = find(id)))
+    if (!context && !(context = cf__context_find(id)))
         context = add(driver, handle, id, device);
     int is_new = context && !context->is_lost;
     if (is_new) {

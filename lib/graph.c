@@ -276,12 +276,34 @@ int cf_graph_exec_destroy(cf_graph_exec exec)
     return status;
 }
 
+/* On a stream that is known: whether that was possible. */
+static int launch_known(cf_graph_exec exec, cf_stream stream, int *status)
+{
+    unsigned long long id;
+    const struct cf__driver *driver = cf__host_owns(exec) ? NULL : cf__known_stream(stream, &id);
+    if (!driver)
+        return 0;
+    struct cf__running *running = cf__note_graph(cf__context_find(id), stream);
+    CUresult result = driver->cuGraphLaunch(exec, stream);
+    cf__note_launched(running);
+    *status = CF_OK;
+    if (result == CUDA_SUCCESS)
+        return 1;
+    if (cf__is_unknown(result))
+        return 0;
+    *status = cf__fail_driver(driver, result, "cuGraphLaunch", "cf_graph_launch");
+    return 1;
+}
+
 int cf_graph_launch(cf_graph_exec exec, cf_stream stream)
 {
     if (!exec)
         return cf__fail(CF_EINVAL, "cf_graph_launch: exec is NULL");
     struct cf__place place;
-    int status = cf__handle_check("cf_graph_launch", exec);
+    int status;
+    if (launch_known(exec, stream, &status))
+        return status;
+    status = cf__handle_check("cf_graph_launch", exec);
     if (status == CF_OK)
         status = cf__enter(&place, "cf_graph_launch", stream);
     if (status != CF_OK)
@@ -290,9 +312,12 @@ int cf_graph_launch(cf_graph_exec exec, cf_stream stream)
         status = cf__fail(CF_EINVAL, "cf_graph_launch: exec is of %s and the stream of %s",
                           cf__host_owns(exec) ? "CF_HOST" : "a GPU", place.driver->is_host ? "CF_HOST" : "a GPU");
     } else {
-        struct cf__running *running = cf__note_graph(&place, stream);
+        struct cf__context *context = place.driver->is_host ? NULL : cf__context_of(place.driver, place.context);
+        struct cf__running *running = cf__note_graph(context, stream);
         CUresult result = place.driver->cuGraphLaunch(exec, stream);
         cf__note_launched(running);
+        if (result == CUDA_SUCCESS && context)
+            cf__know_stream(stream, &place, context->id);
         if (result != CUDA_SUCCESS)
             status = cf__fail_driver(place.driver, result, "cuGraphLaunch", "cf_graph_launch");
     }

@@ -167,6 +167,9 @@ int cf__context(const struct cf__place *place, struct cf__context **context);
 /* The record of a context, if there is one; by its address where the driver does not tell its id. */
 struct cf__context *cf__context_of(const struct cf__driver *driver, CUcontext handle);
 
+/* The record with an id, if there is one. */
+struct cf__context *cf__context_find(unsigned long long id);
+
 /* The next record after one, or after NULL the first. */
 struct cf__context *cf__context_next(const struct cf__context *context);
 
@@ -260,7 +263,7 @@ static inline struct cf__running *cf__note_launch(struct cf__context *context, c
 }
 
 /* The same of a graph, whose kernels are not known. */
-struct cf__running *cf__note_graph(const struct cf__place *place, cf_stream stream);
+struct cf__running *cf__note_graph(struct cf__context *context, cf_stream stream); /* NULL: none */
 
 static inline void cf__note_launched(struct cf__running *running)
 {
@@ -497,6 +500,39 @@ static inline int cf__is_known(const cf_kernel *kernel)
 {
     return kernel && kernel->version == CF_REGISTRY_VERSION && kernel->size >= CF_KERNEL_BYTES;
 }
+
+/* The latest stream, no default one, that the calling thread enqueued on, and where it is. cuLaunchKernel() and
+ * cuGraphLaunch() need no current context where the stream has one, and refuse what is of another context: so the context
+ * alone has to be asked whether it is still the same, and a handle that another stream has by now is found out by what the
+ * driver returns. */
+struct cf__known {
+    cf_stream stream; /* NULL: none */
+    const struct cf__driver *driver;
+    CUcontext context;
+    unsigned long long id;
+};
+extern _Thread_local struct cf__known cf__known;
+
+/* The driver of a stream that is known, and the id of its context; NULL where the call has to go the long way. */
+static inline const struct cf__driver *cf__known_stream(cf_stream stream, unsigned long long *id)
+{
+    const struct cf__known *known = &cf__known;
+    if (!stream || stream != known->stream || known->driver != cf__cuda_in_use() ||
+        cf__gpu_state() != CF__GPU_OURS || cf__watches(-1) ||
+        known->driver->cuCtxGetId(known->context, id) != CUDA_SUCCESS || *id != known->id)
+        return NULL;
+    return known->driver;
+}
+
+static inline void cf__know_stream(cf_stream stream, const struct cf__place *place, unsigned long long id)
+{
+    if ((uintptr_t)stream > (uintptr_t)CU_STREAM_PER_THREAD && !place->driver->is_host)
+        cf__known = (struct cf__known){stream, place->driver, place->context, id};
+}
+
+/* Whether what the driver returned may come of a handle that is another's by now, or has to be said with the context that it
+ * is about: then the long way is gone, which finds out. */
+int cf__is_unknown(CUresult result);
 
 /* Whether the kernel's compiled checks find everything in order, and the size of the launch then. Where not, the functions
  * below tell what is to be done. Older descriptors have no such checks. */

@@ -370,28 +370,86 @@ static int launch_checked(const cf_kernel *kernel, cf_stream stream, void *const
     return status;
 }
 
+_Thread_local struct cf__known cf__known;
+
+int cf__is_unknown(CUresult result)
+{
+    int is_unknown = result == CUDA_ERROR_INVALID_HANDLE || result == CUDA_ERROR_INVALID_CONTEXT ||
+                     cf__status_of(result) == CF_EFAULT;
+    if (is_unknown)
+        cf__known.stream = NULL;
+    return is_unknown;
+}
+
+/* Whether a launch is one call of the driver. */
+static inline int is_one_call(const struct cf__loaded *loaded, const cf_size *size)
+{
+    return loaded && loaded->is_simple &&
+           (size->shared == 0 || (int)size->shared <= __atomic_load_n(&loaded->shared, __ATOMIC_ACQUIRE));
+}
+
+static inline CUresult launch_once(const struct cf__driver *driver, const struct cf__loaded *loaded,
+                                   const cf_kernel *kernel, const cf_size *size, cf_stream stream, void *const args[])
+{
+    struct cf__running *running = note_launch(loaded, kernel, stream);
+    CUresult result =
+        driver->cuLaunchKernel(loaded->function, size->grid[0], size->grid[1], size->grid[2], size->block[0],
+                               size->block[1], size->block[2], size->shared, stream, (void **)(uintptr_t)args, NULL);
+    cf__note_launched(running);
+    return result;
+}
+
+/* The shortest way, on a stream that is known: whether it was gone. */
+static inline int launch_known(const cf_kernel *kernel, const cf_size *size, cf_stream stream, void *const args[],
+                               int *status)
+{
+    unsigned long long id;
+    const struct cf__driver *driver = cf__known_stream(stream, &id);
+    const struct cf__loaded *loaded = driver ? cf__loaded_in(kernel->state, id) : NULL;
+    if (!is_one_call(loaded, size))
+        return 0;
+    CUresult result = launch_once(driver, loaded, kernel, size, stream, args);
+    *status = CF_OK;
+    if (__builtin_expect(result == CUDA_SUCCESS, 1))
+        return 1;
+    if (cf__is_unknown(result))
+        return 0;
+    *status = cf__fail_driver(driver, result, "cuLaunchKernel", "%s", kernel->function);
+    return 1;
+}
+
 /* For arguments that are known to be in order. */
 static inline int launch_sized(const cf_kernel *kernel, const cf_size *size, const struct cf__place *place,
                                cf_stream stream, void *const args[])
 {
     const struct cf__loaded *loaded = cf__kernel_loaded(kernel, place);
-    int is_at_once = loaded && loaded->is_simple && !cf__watches(-1) &&
-                     (size->shared == 0 || (int)size->shared <= __atomic_load_n(&loaded->shared, __ATOMIC_ACQUIRE));
-    if (!is_at_once) {
+    if (!is_one_call(loaded, size) || cf__watches(-1)) {
         const struct cf__size known = {.grid = {size->grid[0], size->grid[1], size->grid[2]},
                                        .block = {size->block[0], size->block[1], size->block[2]},
                                        .shared = (int)size->shared};
         int status = cf__watches(CF__WATCH_POINTERS) ? check_pointers(kernel, args, place) : CF_OK;
         return status == CF_OK ? cf__launch(kernel, &known, place, stream, args) : status;
     }
-    struct cf__running *running = note_launch(loaded, kernel, stream);
-    CUresult result = place->driver->cuLaunchKernel(loaded->function, size->grid[0], size->grid[1], size->grid[2],
-                                                    size->block[0], size->block[1], size->block[2], size->shared,
-                                                    stream, (void **)(uintptr_t)args, NULL);
-    cf__note_launched(running);
-    if (__builtin_expect(result == CUDA_SUCCESS, 1))
-        return CF_OK;
-    return cf__fail_driver(place->driver, result, "cuLaunchKernel", "%s", kernel->function);
+    CUresult result = launch_once(place->driver, loaded, kernel, size, stream, args);
+    if (result != CUDA_SUCCESS)
+        return cf__fail_driver(place->driver, result, "cuLaunchKernel", "%s", kernel->function);
+    cf__know_stream(stream, place, loaded->context);
+    return CF_OK;
+}
+
+static inline int launch_in_order(const cf_kernel *kernel, const cf_size *size, cf_stream stream, void *const args[])
+{
+    struct cf__place place;
+    int status;
+    if (launch_known(kernel, size, stream, args, &status))
+        return status;
+    status = cf__enter(&place, kernel->function, stream);
+    if (status != CF_OK)
+        return status;
+    status = launch_sized(kernel, size, &place, stream, args);
+    if (place.pushed)
+        cf__leave(&place);
+    return status;
 }
 
 /* Each of these nanoseconds is paid at every launch: what is in order is not looked at twice. */
@@ -399,17 +457,8 @@ int cf_launch(const cf_kernel *kernel, cf_stream stream, void *const args[])
 {
     cf_size size;
     int status;
-    if (__builtin_expect(cf__in_order(kernel, args, &size), 1)) {
-        struct cf__place place;
-        status = cf__enter(&place, kernel->function, stream);
-        if (status == CF_OK) {
-            status = launch_sized(kernel, &size, &place, stream, args);
-            if (place.pushed)
-                cf__leave(&place);
-        }
-    } else {
-        status = launch_checked(kernel, stream, args);
-    }
+    status = __builtin_expect(cf__in_order(kernel, args, &size), 1) ? launch_in_order(kernel, &size, stream, args)
+                                                                    : launch_checked(kernel, stream, args);
     if (__builtin_expect(status != CF_OK, 0) && cf__is_known(kernel))
         cf__name_async(kernel->function);
     return status;

@@ -151,10 +151,9 @@ struct cf__running *cf__note_other_launch(struct cf__context *context, const cf_
     return node;
 }
 
-struct cf__running *cf__note_graph(const struct cf__place *place, cf_stream stream)
+struct cf__running *cf__note_graph(struct cf__context *context, cf_stream stream)
 {
     static const cf_kernel graph = {.function = "a graph"};
-    struct cf__context *context = place->driver->is_host ? NULL : cf__context_of(place->driver, place->context);
     return context ? cf__note_launch(context, &graph, stream) : NULL;
 }
 

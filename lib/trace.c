@@ -78,6 +78,7 @@ static int is_ours(void)
 static void stop(void)
 {
     __atomic_store_n(&cf__trace_on, 0, __ATOMIC_RELAXED);
+    cf__watch(CF__WATCH_TRACE, 0);
     descriptor = -1;
     used = 0;
 }
@@ -317,6 +318,7 @@ static int start_file(const char *name)
 static void finish(int is_final)
 {
     __atomic_store_n(&cf__trace_on, 0, __ATOMIC_RELAXED);
+    cf__watch(CF__WATCH_TRACE, 0);
     uint64_t lost = cf__timed_finish(is_final);
     if (lost) {
         char args[48];
@@ -364,6 +366,7 @@ static int start(const char *name)
     flushed = cf__trace_now();
     generation++;
     __atomic_store_n(&cf__trace_on, 1, __ATOMIC_RELAXED);
+    cf__watch(CF__WATCH_TRACE, 1);
     return CF_OK;
 }
 
