@@ -187,6 +187,7 @@ static void launch_on_a_known_stream_that_is_refused_asks_again(void **state)
     }
     assert_ok(cf_stream_create(&stream));
     assert_ok(cf_stream_create(&other));
+    assert_ok(launch(&kernel, stream, 0)); /* loads the kernel */
     assert_ok(launch(&kernel, stream, 0));
     memset(asked, 0, sizeof asked);
     assert_ok(launch(&kernel, stream, 0));
