@@ -456,39 +456,6 @@ static inline struct cf__loaded *cf__kernel_loaded(const cf_kernel *kernel, cons
     return place->driver->cuCtxGetId(place->context, &id) == CUDA_SUCCESS ? cf__loaded_in(kernel->state, id) : NULL;
 }
 
-/* The latest stream, no default one, that the calling thread enqueued on, and where it is. cuLaunchKernel() and
- * cuGraphLaunch() need no current context where the stream has one, and refuse what is of another context: so the context
- * alone has to be asked whether it is still the same, and a handle that another stream has by now is found out by what the
- * driver returns. */
-struct cf__known {
-    cf_stream stream; /* NULL: none */
-    const struct cf__driver *driver;
-    CUcontext context;
-    unsigned long long id;
-};
-extern _Thread_local struct cf__known cf__known;
-
-/* The driver of a stream that is known, and the id of its context; NULL where the call has to go the long way. */
-static inline const struct cf__driver *cf__known_stream(cf_stream stream, unsigned long long *id)
-{
-    const struct cf__known *known = &cf__known;
-    if (!stream || stream != known->stream || known->driver != cf__cuda_in_use() ||
-        cf__gpu_state() != CF__GPU_OURS || cf__watches(-1) ||
-        known->driver->cuCtxGetId(known->context, id) != CUDA_SUCCESS || *id != known->id)
-        return NULL;
-    return known->driver;
-}
-
-static inline void cf__know_stream(cf_stream stream, const struct cf__place *place, unsigned long long id)
-{
-    if ((uintptr_t)stream > (uintptr_t)CU_STREAM_PER_THREAD && !place->driver->is_host)
-        cf__known = (struct cf__known){stream, place->driver, place->context, id};
-}
-
-/* Whether what the driver returned may come of a handle that is another's by now, or has to be said with the context that it
- * is about: then the long way is gone, which finds out. */
-int cf__is_unknown(CUresult result);
-
 /* The kernel as the place's driver launches it; loaded at its first use in a context. */
 int cf__kernel_load(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded **loaded);
 
@@ -533,6 +500,39 @@ static inline int cf__is_known(const cf_kernel *kernel)
 {
     return kernel && kernel->version == CF_REGISTRY_VERSION && kernel->size >= CF_KERNEL_BYTES;
 }
+
+/* The latest stream, no default one, that the calling thread enqueued on, and where it is. cuLaunchKernel() and
+ * cuGraphLaunch() need no current context where the stream has one, and refuse what is of another context: so the context
+ * alone has to be asked whether it is still the same, and a handle that another stream has by now is found out by what the
+ * driver returns. */
+struct cf__known {
+    cf_stream stream; /* NULL: none */
+    const struct cf__driver *driver;
+    CUcontext context;
+    unsigned long long id;
+};
+extern _Thread_local struct cf__known cf__known;
+
+/* The driver of a stream that is known, and the id of its context; NULL where the call has to go the long way. */
+static inline const struct cf__driver *cf__known_stream(cf_stream stream, unsigned long long *id)
+{
+    const struct cf__known *known = &cf__known;
+    if (!stream || stream != known->stream || known->driver != cf__cuda_in_use() ||
+        cf__gpu_state() != CF__GPU_OURS || cf__watches(-1) ||
+        known->driver->cuCtxGetId(known->context, id) != CUDA_SUCCESS || *id != known->id)
+        return NULL;
+    return known->driver;
+}
+
+static inline void cf__know_stream(cf_stream stream, const struct cf__place *place, unsigned long long id)
+{
+    if ((uintptr_t)stream > (uintptr_t)CU_STREAM_PER_THREAD && !place->driver->is_host)
+        cf__known = (struct cf__known){stream, place->driver, place->context, id};
+}
+
+/* Whether what the driver returned may come of a handle that is another's by now, or has to be said with the context that it
+ * is about: then the long way is gone, which finds out. */
+int cf__is_unknown(CUresult result);
 
 /* Whether the kernel's compiled checks find everything in order, and the size of the launch then. Where not, the functions
  * below tell what is to be done. Older descriptors have no such checks. */

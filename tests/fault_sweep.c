@@ -8,7 +8,6 @@
 
 #include "driver_fault.h"
 #include "fault_alloc.h"
-#define NO_SANITIZER_OPTIONS /* test_fault.c has them */
 #include "on_fake.h"
 
 long fault_total, leak_total;

@@ -18,22 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What sanitizers are told: to refuse too much memory as malloc() does, and to let a child of a process with threads go on,
- * where those that the parent has not joined yet are no leak. Of a program's files, one has them. */
-#ifndef NO_SANITIZER_OPTIONS
-__attribute__((visibility("default"))) const char *__asan_default_options(void);
-const char *__asan_default_options(void)
-{
-    return "allocator_may_return_null=1";
-}
-
-__attribute__((visibility("default"))) const char *__tsan_default_options(void);
-const char *__tsan_default_options(void)
-{
-    return "allocator_may_return_null=1:die_after_fork=0:report_thread_leaks=0";
-}
-#endif
-
 /* Whether a sanitizer is in the program: its locks, its quarantine and its own memory are in the way of some tests. */
 #ifndef __has_feature
 #define __has_feature(feature) 0
