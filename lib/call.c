@@ -451,6 +451,22 @@ static int could_run_on_cpu(const struct call *call)
     return call->plan->staged > 0 && call->plan->in_place == 0 && !call->size.is_empty;
 }
 
+/* On the thread's device. Waiting, too, must not break a capture that another stream is in. */
+static int run_here(struct call *call)
+{
+    const struct cf__driver *driver = call->place->driver;
+    int mode = driver->is_host ? -1 : cf__relax(driver), status;
+    if (call->size.is_empty || driver->is_host || call->plan->staged == 0) {
+        status = search_all(call);
+        if (status == CF_OK && !call->size.is_empty)
+            status = launch_and_wait(call);
+    } else {
+        status = run_staged(call);
+    }
+    cf__unrelax(driver, mode);
+    return status;
+}
+
 static int run(struct call *call)
 {
     struct cf__plan *plan = call->plan;
@@ -464,17 +480,7 @@ static int run(struct call *call)
         status = cf__plan_decide(&call->moves, call->given, call->place, plan, &is_on_cpu);
     if (status != CF_OK)
         return status;
-    if (call->size.is_empty || call->place->driver->is_host || plan->staged == 0) {
-        status = search_all(call);
-        if (status == CF_OK && !call->size.is_empty)
-            status = launch_and_wait(call);
-    } else if (is_on_cpu) {
-        status = run_on_cpu(call);
-    } else {
-        int mode = cf__relax(call->place->driver);
-        status = run_staged(call);
-        cf__unrelax(call->place->driver, mode);
-    }
+    status = is_on_cpu ? run_on_cpu(call) : run_here(call);
     if (status != CF_OK)
         return status;
     plan->device = call->device;

@@ -198,7 +198,7 @@ static int is_failing(const struct cf__driver *driver)
  * library holds are asked, too. */
 static void look_for_lost(const struct cf__driver *driver, CUcontext current)
 {
-    int device = 0;
+    int device = 0, mode = cf__relax(driver); /* other devices may be captured on */
     if (current && is_failing(driver))
         cf__context_lose(driver, current, driver->cuCtxGetDevice(&device) == CUDA_SUCCESS ? device : -1, NULL);
     for (device = 0; device < CF__MAX_DEVICES; device++) {
@@ -209,6 +209,7 @@ static void look_for_lost(const struct cf__driver *driver, CUcontext current)
             cf__context_lose(driver, primary, device, NULL);
         (void)driver->cuCtxPopCurrent(&other);
     }
+    cf__unrelax(driver, mode);
 }
 
 static void describe(const struct cf__context *context, char *text, size_t size)

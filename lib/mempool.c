@@ -189,13 +189,13 @@ static CUresult allocate_at_once(const struct cf__place *place, cf_stream stream
 /* Freed once the stream is past all that may use it. */
 static CUresult free_at_once(const struct cf__place *place, cf_stream stream, CUdeviceptr memory, const char **call)
 {
+    int mode = cf__relax(place->driver);
     *call = "cuStreamSynchronize";
     CUresult result = place->driver->cuStreamSynchronize(stream);
-    if (result != CUDA_SUCCESS)
-        return result;
-    *call = "cuMemFree";
-    int mode = cf__relax(place->driver);
-    result = place->driver->cuMemFree(memory);
+    if (result == CUDA_SUCCESS) {
+        *call = "cuMemFree";
+        result = place->driver->cuMemFree(memory);
+    }
     cf__unrelax(place->driver, mode);
     return result;
 }

@@ -37,13 +37,14 @@ static void free_stages(void)
 static int give_back(void)
 {
     const struct cf__driver *cuda = cf__cuda_in_use();
-    int status = CF_OK;
+    int status = CF_OK, mode = cuda ? cf__relax(cuda) : -1; /* another library may be capturing */
     cf__trace_close();
     add(&status, cf__peers_disable(cuda));
     free_stages();
     add(&status, cf__mempools_destroy(cuda));
     add(&status, cf__kept_free());
     add(&status, cf__images_unload(cuda));
+    cf__unrelax(cuda, mode);
     return status;
 }
 

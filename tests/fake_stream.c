@@ -165,6 +165,8 @@ CUresult fake_cuStreamSynchronize(CUstream handle)
     CUstream stream;
     TRY(fake_begin());
     TRY(waitable(handle, &stream));
+    if (stream == &stream->object.context->legacy)
+        TRY(fake_unsafe()); /* as the real driver has it, of this stream alone */
     fake_drain(stream, stream->submitted);
     return fake_end(fake_failed(stream->object.context));
 }

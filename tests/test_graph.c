@@ -487,6 +487,7 @@ static int do_everything_else(void)
     TRY(cf_stream_sync(own));
     TRY(cf_stream_sync(NULL));
     TRY(cf_gather_f32_i32_async(own, source, index_, memory, COUNT, COUNT));
+    TRY(cf_gather_f32_i32(source, index_, memory, COUNT, COUNT));
     TRY(cf_gather_f64_i32_async(own, memory, index_, pinned, 1, 1));
     TRY(cf_stream_call(own, count_call, &calls));
     TRY(cf_stream_sync(own));

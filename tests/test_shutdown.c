@@ -84,6 +84,42 @@ static void shutdown_that_cannot_release_is_tried_again(void **state)
 }
 
 /* As at the end of a process whose driver has ended before the library. */
+static void *shut_down_there(void *unused)
+{
+    (void)unused;
+    return (void *)cf_status_name(cf_shutdown());
+}
+
+static void shutdown_leaves_captures_of_another_library(void **state)
+{
+    (void)state;
+    enum { MANY = 1 << 18 };
+    const struct cf__driver *driver = other_library();
+    float *numbers = calloc(2 * MANY, sizeof *numbers);
+    int32_t *index = calloc(MANY, sizeof *index);
+    CUcontext context, popped;
+    CUstream stream;
+    CUgraph graph;
+    pthread_t thread;
+    void *name;
+    assert_true(numbers && index);
+    assert_ok(cf_gather_f32_i32(numbers, index, numbers + MANY, MANY, MANY)); /* through pinned buffers */
+    assert_int_equal(driver->cuDevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
+    assert_int_equal(driver->cuCtxPushCurrent(context), CUDA_SUCCESS);
+    assert_int_equal(driver->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    assert_int_equal(driver->cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
+    assert_int_equal(pthread_create(&thread, NULL, shut_down_there, NULL), 0);
+    assert_int_equal(pthread_join(thread, &name), 0);
+    assert_string_equal(name, "CF_OK");
+    assert_int_equal(driver->cuStreamEndCapture(stream, &graph), CUDA_SUCCESS);
+    assert_int_equal(driver->cuGraphDestroy(graph), CUDA_SUCCESS);
+    assert_int_equal(driver->cuStreamDestroy(stream), CUDA_SUCCESS);
+    assert_int_equal(driver->cuCtxPopCurrent(&popped), CUDA_SUCCESS);
+    assert_int_equal(driver->cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS);
+    free(numbers);
+    free(index);
+}
+
 static void shutdown_behind_the_driver_succeeds(void **state)
 {
     (void)state;
@@ -391,6 +427,7 @@ int main(int argc, char *argv[])
     const struct CMUnitTest tests[] = {
         fake_test(shutdown_that_cannot_unload_is_tried_again, "CF_DRIVER=cuda"),
         fake_test(shutdown_that_cannot_release_is_tried_again, "CF_DRIVER=cuda"),
+        fake_test(shutdown_leaves_captures_of_another_library, "CF_DRIVER=cuda"),
         fake_test(shutdown_behind_the_driver_succeeds, "CF_DRIVER=cuda"),
         fake_test(keep_what_could_not_be_freed_is_freed_at_shutdown, "CF_DRIVER=cuda"),
         fake_test(keep_in_a_context_that_is_gone_is_forgotten, "CF_DRIVER"),
