@@ -45,8 +45,8 @@ int cf_event_destroy(cf_event event)
     int status = enter_event(&place, "cf_event_destroy", "event", event);
     if (status != CF_OK)
         return status;
-    status = leave_event(&place, relaxed(&place, place.driver->cuEventDestroy, event), "cuEventDestroy",
-                         "cf_event_destroy");
+    status =
+        leave_event(&place, relaxed(&place, place.driver->cuEventDestroy, event), "cuEventDestroy", "cf_event_destroy");
     if (status == CF_OK)
         cf__handle_drop(event);
     return status;

@@ -452,13 +452,11 @@ static int make(const struct cf__place *place, const char *path, int is_given, c
 
 /* ---- What is known ---- */
 
-#define DEVICES 64
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of measuring */
 static struct {
     struct cf__machine machine;
     enum cf__constants constants; /* CF__CONSTANTS_ANY: not known yet; written last */
-} known[DEVICES];
+} known[CF__MAX_DEVICES];
 
 /* With the lock. */
 static void get(const struct cf__place *place, int device)
@@ -482,7 +480,7 @@ int cf__machine(const struct cf__place *place, struct cf__machine *machine, enum
         status = cf__pool_ready();
     if (status != CF_OK)
         return status;
-    if (device < 0 || device >= DEVICES) {
+    if (device < 0 || device >= CF__MAX_DEVICES) {
         set_usual(machine);
         *constants = CF__CONSTANTS_DEFAULT;
         return CF_OK;
