@@ -134,7 +134,8 @@ static int use_cuda(void)
     return status;
 }
 
-/* With the lock, before a driver is first used: the environment. What CF_DRIVER asks for; USE_HOST too where the library was built without GPU code. */
+/* With the lock, before a driver is first used: the environment. What CF_DRIVER asks for; USE_HOST too where the library
+ * was built without GPU code. */
 static int wanted(enum choice *choice)
 {
     const char *name = getenv("CF_DRIVER");
@@ -190,6 +191,20 @@ static int default_backend(const char *function, struct backend **backend)
     if (now == USE_CUDA && cf__is_forked())
         return cf__fail_fork(function);
     *backend = now == USE_CUDA ? &cuda : &host;
+    return CF_OK;
+}
+
+int cf__look_for_cuda(const char *function)
+{
+    struct backend *backend;
+    struct cf__error before;
+    if (__atomic_load_n(&chosen, __ATOMIC_ACQUIRE) != UNDECIDED || cf__is_forked() || !cf__driver_cuda_is_loaded())
+        return CF_OK;
+    cf__error_save(&before);
+    int status = default_backend(function, &backend);
+    if (status != CF_EDRIVER && status != CF_ENODEV) /* of a driver that cannot be used there is no memory */
+        return status;
+    cf__error_restore(&before);
     return CF_OK;
 }
 
@@ -444,6 +459,12 @@ int cf__enter_handle(struct cf__place *place, const char *function, const void *
 {
     const struct cf__driver *driver;
     int status = cf__handle_driver(function, handle, &driver);
+    CUcontext context = status == CF_OK && cf__gpu_state() & CF__GPU_LOST ? cf__handle_context(handle) : NULL;
+    if (context) { /* the thread's own may be the lost one */
+        *place = (struct cf__place){.driver = driver, .context = context};
+        status = make_current(place);
+        return status == CF_OK ? check_lost(place, function) : status;
+    }
     if (status == CF_OK && !driver->is_host) {
         status = cf__enter(place, function, NULL);
         if (status != CF_OK || place->driver == driver)

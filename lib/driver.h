@@ -322,6 +322,9 @@ struct cf__driver {
  * it cannot be used. In both latter cases `reason` says why, in one line without the library's name in front. */
 int cf__driver_cuda(struct cf__driver *driver, char *reason, size_t size);
 
+/* Whether another part of the process has it loaded. */
+int cf__driver_cuda_is_loaded(void);
+
 /* The CPU as a driver. */
 extern const struct cf__driver cf__driver_host;
 

@@ -16,7 +16,7 @@ typedef CUresult get_address(const char *name, void **function, int version, uns
 static int load(struct cf__driver *driver, get_address *lookup, char *reason, size_t size)
 {
     *driver = (struct cf__driver){0};
-#define LOAD(name, version, parameters, names)                                                          \
+#define LOAD(name, version, parameters, names)                                                   \
     {                                                                                            \
         void *address = NULL;                                                                    \
         int asked = (version) > CF__DRIVER_VERSION ? (version) : CF__DRIVER_VERSION;             \
@@ -63,6 +63,14 @@ static int usable(struct cf__driver *driver, char *reason, size_t size)
         return ABSENT;
     }
     return CF_OK;
+}
+
+int cf__driver_cuda_is_loaded(void)
+{
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    if (library)
+        dlclose(library);
+    return library != NULL;
 }
 
 int cf__driver_cuda(struct cf__driver *driver, char *reason, size_t size)

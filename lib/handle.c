@@ -103,6 +103,15 @@ int cf__handle_check(const char *function, const void *handle)
                     function, handle, device);
 }
 
+CUcontext cf__handle_context(const void *handle)
+{
+    pthread_mutex_lock(&lock);
+    const struct entry *entry = room ? find(handle) : NULL;
+    CUcontext context = entry && entry->handle ? entry->context : NULL;
+    pthread_mutex_unlock(&lock);
+    return context;
+}
+
 void cf__handles_reset(CUcontext context, int device)
 {
     pthread_mutex_lock(&lock);

@@ -117,6 +117,10 @@ int cf__place_device(const struct cf__place *place, int *device);
 int cf__device(const char *function, int device, const struct cf__driver **driver, CUdevice *handle);
 int cf__enter_device(struct cf__place *place, const char *function, int device);
 
+/* Where another library in the process has loaded CUDA and this one has no default driver yet: decides on that, since
+ * pointers may be memory of a GPU. */
+int cf__look_for_cuda(const char *function);
+
 /* The drivers that are in use already, NULL where one is not. */
 const struct cf__driver *cf__cuda_in_use(void);
 const struct cf__driver *cf__host_in_use(void);
@@ -154,10 +158,10 @@ struct cf__context {
     unsigned long long id; /* CF__NO_CONTEXT where it serves none; atomic */
     CUcontext handle;
     const struct cf__driver *driver;
-    int device;                  /* CF_HOST or a GPU's number */
-    int is_lost;                 /* to a kernel's fault; atomic */
-    char running[256];            /* the entry points that ran then, for messages */
-    struct cf__stages *stages;   /* stage.c's buffers and streams; under its lock */
+    int device;                /* CF_HOST or a GPU's number */
+    int is_lost;               /* to a kernel's fault; atomic */
+    char running[256];         /* the entry points that ran then, for messages */
+    struct cf__stages *stages; /* stage.c's buffers and streams; under its lock */
     struct cf__context *next;
 };
 
@@ -175,7 +179,7 @@ struct cf__context *cf__context_next(const struct cf__context *context);
 
 void cf__context_drop(struct cf__context *context); /* that is gone */
 void cf__contexts_forget(void);                     /* every record, at cf_shutdown() */
-void cf__contexts_lock(void);   /* for fork */
+void cf__contexts_lock(void);                       /* for fork */
 void cf__contexts_unlock(void);
 
 /* Where a driver call has failed: notes which context is lost, if one is, and appends to the detail in `text`. Returns the
@@ -195,7 +199,7 @@ int cf__check_lost(const struct cf__place *place, const char *function);
  * current. */
 void cf__keep(const struct cf__place *place, CUresult (*free)(const struct cf__driver *driver, uintptr_t what),
               uintptr_t what);
-int cf__kept_free(void);    /* the status of the latest that still fails, which stays */
+int cf__kept_free(void); /* the status of the latest that still fails, which stays */
 
 /* The same without the driver: of a context that is gone, or with NULL of all. */
 void cf__kept_forget(CUcontext context);
@@ -213,6 +217,8 @@ void cf__handle_drop(const void *handle); /* once it is destroyed */
 
 /* CF_EINVAL for one that went with a reset; costs a load before the first. */
 int cf__handle_check(const char *function, const void *handle);
+
+CUcontext cf__handle_context(const void *handle); /* where it was made; NULL where that is not known */
 
 void cf__handles_reset(CUcontext context, int device);
 void cf__handles_forget(void);
@@ -253,8 +259,8 @@ static inline struct cf__running *cf__note_launch(struct cf__context *context, c
                                                   cf_stream stream)
 {
     struct cf__running *running = cf__running;
-    if (!running || __atomic_load_n(&running->context, __ATOMIC_RELAXED) != context->id || running->slots[running->slot].kernel != kernel ||
-        running->slots[running->slot].stream != stream)
+    if (!running || __atomic_load_n(&running->context, __ATOMIC_RELAXED) != context->id ||
+        running->slots[running->slot].kernel != kernel || running->slots[running->slot].stream != stream)
         return cf__note_other_launch(context, kernel, stream);
     uint64_t number = (running->launches + 1) | 1;
     __atomic_store_n(&running->slots[running->slot].latest, number, __ATOMIC_RELAXED);
@@ -282,7 +288,7 @@ void cf__running_text(unsigned long long context, char *text, size_t size);
 
 /* The notes of a context that is gone; CF__NO_CONTEXT: all. */
 void cf__running_forget(unsigned long long context);
-void cf__running_start(void);                        /* of the program or shared object */
+void cf__running_start(void); /* of the program or shared object */
 void cf__running_end(void);
 void cf__running_lock(void); /* for fork */
 void cf__running_unlock(void);
@@ -344,7 +350,7 @@ void cf__device_wait_end(struct cf__device_wait *wait);
 void cf__device_waits_forget(void); /* in a forked child, with the lock: the waiting threads are not there */
 
 void cf__captures_forget(CUcontext context); /* of one that is gone; NULL: all */
-void cf__capture_lock(void);    /* for fork */
+void cf__capture_lock(void);                 /* for fork */
 void cf__capture_unlock(void);
 
 /* ---- mempool.c ---- */
@@ -473,7 +479,7 @@ int cf__symbol_load(const cf_symbol *symbol, const struct cf__place *place, stru
 /* Every image, of a driver that is still in use, or NULL; the status of the latest that fails and stays. */
 int cf__images_unload(const struct cf__driver *cuda);
 void cf__images_drop(unsigned long long context); /* what was found in a context that is gone */
-void cf__image_lock(void);                             /* of loading, for fork */
+void cf__image_lock(void);                        /* of loading, for fork */
 void cf__image_unlock(void);
 
 /* ---- launch.c ---- */
@@ -517,9 +523,8 @@ extern _Thread_local struct cf__known cf__known;
 static inline const struct cf__driver *cf__known_stream(cf_stream stream, unsigned long long *id)
 {
     const struct cf__known *known = &cf__known;
-    if (!stream || stream != known->stream || known->driver != cf__cuda_in_use() ||
-        cf__gpu_state() != CF__GPU_OURS || cf__watches(-1) ||
-        known->driver->cuCtxGetId(known->context, id) != CUDA_SUCCESS || *id != known->id)
+    if (!stream || stream != known->stream || known->driver != cf__cuda_in_use() || cf__gpu_state() != CF__GPU_OURS ||
+        cf__watches(-1) || known->driver->cuCtxGetId(known->context, id) != CUDA_SUCCESS || *id != known->id)
         return NULL;
     return known->driver;
 }

@@ -55,6 +55,9 @@ static int is_readable(const void *pointer)
 
 int cf__locate(const char *function, const void *pointer, struct cf__memory *memory)
 {
+    int status = cf__look_for_cuda(function);
+    if (status != CF_OK)
+        return status;
     const struct cf__driver *host = cf__host_in_use(), *cuda = cf__cuda_in_use();
     *memory = (struct cf__memory){.device = CF_HOST, .left = SIZE_MAX};
     const struct cf__driver *asked = host;
@@ -83,6 +86,8 @@ int cf__enter_memory(struct cf__place *place, const char *function, const struct
 {
     if (memory->context)
         return cf__enter_context(place, memory->driver, memory->context);
+    if (cf__gpu_state() & CF__GPU_LOST) /* the thread's device may be the lost one */
+        return cf__enter_device(place, function, memory->device);
     int device, status = cf__enter(place, function, NULL);
     if (status != CF_OK)
         return status;

@@ -454,7 +454,35 @@ static void shutdown_leaves_a_foreign_primary_context(void **state)
     assert_int_equal(driver->cuMemFree(theirs), CUDA_SUCCESS);
 }
 
-int main(void)
+/* As what a thread of the CPU calls first: no device was used through the library before. */
+static void memory_of_another_library_is_known_from_the_first_call(void **state)
+{
+    (void)state;
+    const struct cf__driver *cuda = other_library();
+    CUcontext context, popped;
+    CUdeviceptr theirs;
+    char read[64] = {0};
+    assert_int_equal(cuda->cuDevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
+    assert_int_equal(cuda->cuCtxPushCurrent(context), CUDA_SUCCESS);
+    assert_int_equal(cuda->cuMemAlloc(&theirs, sizeof read), CUDA_SUCCESS);
+    assert_int_equal(cuda->cuMemsetD8Async(theirs, 7, sizeof read, NULL), CUDA_SUCCESS);
+    assert_int_equal(cuda->cuStreamSynchronize(NULL), CUDA_SUCCESS);
+    for (int on_cpu = 0; on_cpu < 2; on_cpu++) {
+        if (on_cpu)
+            WORKS(cf_device_use(CF_HOST));
+        assert_int_equal(cf_mem_copy(read, (void *)(uintptr_t)theirs, sizeof read + 1), CF_EINVAL);
+        assert_non_null(strstr(cf_last_error(), "source has 64 bytes left"));
+        WORKS(cf_mem_copy(read, (void *)(uintptr_t)theirs, sizeof read));
+        assert_int_equal(read[63], 7);
+        WORKS(cf_shutdown());
+    }
+    WORKS(cf_mem_free((void *)(uintptr_t)theirs));
+    WORKS(cf_shutdown());
+    assert_int_equal(cuda->cuCtxPopCurrent(&popped), CUDA_SUCCESS);
+    assert_int_equal(cuda->cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS);
+}
+
+int main(int argc, char *argv[])
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -465,6 +493,7 @@ int main(void)
         TEST(objects_of_the_primary_context_serve_both_sides),
         TEST(shutdown_leaves_a_foreign_primary_context),
         TEST(every_function_was_called),
+        fake_test(memory_of_another_library_is_known_from_the_first_call, "CF_DRIVER"),
     };
-    return RUN_ON_DRIVER(tests, NULL, NULL);
+    return RUN_WITH_FAKE(argc, argv, tests, NULL, NULL);
 }

@@ -250,6 +250,42 @@ static void run_thread(void *(*body)(void *), void *argument)
     assert_null(wrong);
 }
 
+/* The thread's own device is the lost one. */
+static void fault_on_one_device_leaves_handles_and_captures_of_another(void **state)
+{
+    (void)state;
+    const struct cf__driver *driver = other_library();
+    void *pooled;
+    char read[4];
+    cf_event event;
+    cf_graph graph;
+    cf_graph_exec exec;
+    CUgraph captured;
+    assert_ok(cf_device_use(1));
+    cf_stream stream = new_stream(), other = new_stream();
+    assert_ok(cf_event_create(&event));
+    assert_ok(cf_event_record(event, stream));
+    assert_ok(cf_mem_alloc_async(stream, &pooled, sizeof read));
+    assert_ok(cf_stream_capture_begin(stream));
+    assert_ok(cf_stream_capture_end(stream, &graph));
+    assert_int_equal(driver->cuStreamBeginCapture(other, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
+    assert_ok(cf_device_use(0));
+    assert_ok(launch_bad(0, NULL));
+    expect_fault_while("made_a was");
+    assert_int_equal(driver->cuStreamEndCapture(other, &captured), CUDA_SUCCESS);
+    assert_int_equal(driver->cuGraphDestroy(captured), CUDA_SUCCESS);
+    assert_ok(cf_event_sync(event));
+    assert_ok(cf_event_query(event));
+    assert_ok(cf_graph_instantiate(&exec, graph));
+    assert_ok(cf_graph_exec_destroy(exec));
+    assert_ok(cf_graph_destroy(graph));
+    assert_ok(cf_event_destroy(event));
+    assert_ok(cf_mem_copy(read, pooled, sizeof read));
+    assert_ok(cf_mem_free(pooled));
+    assert_ok(cf_stream_destroy(stream));
+    assert_ok(cf_stream_destroy(other));
+}
+
 static void fault_with_another_thread_lists_its_kernels(void **state)
 {
     (void)state;
@@ -376,6 +412,7 @@ int main(int argc, char *argv[])
         TEST(fault_on_one_device_does_not_name_the_others_kernels),
         TEST(fault_of_nobodys_kernel_says_so),
         TEST(fault_told_by_another_devices_event_is_of_the_right_one),
+        TEST(fault_on_one_device_leaves_handles_and_captures_of_another),
         TEST(fault_with_another_thread_lists_its_kernels),
         TEST(fault_after_a_wait_for_the_device_leaves_out_other_threads),
         TEST(fault_among_threads_always_names_it),
