@@ -470,9 +470,7 @@ static int run(struct call *call)
     } else if (is_on_cpu) {
         status = run_on_cpu(call);
     } else {
-        int mode = cf__relax(call->place->driver);
         status = run_staged(call);
-        cf__unrelax(call->place->driver, mode);
     }
     if (status != CF_OK)
         return status;
@@ -548,9 +546,11 @@ int cf_call(const cf_kernel *kernel, void *const args[])
     status = cf__enter(&place, kernel->function, NULL);
     if (status != CF_OK)
         return status;
+    int mode = place.driver->is_host ? -1 : cf__relax(place.driver); /* waiting could break a capture, too */
     status = find_size(&call, is_sized, &size);
     if (status == CF_OK)
         status = (kernel->nparams <= FEW && kernel->nchecks <= FEW_CHECKS ? run : run_large)(&call);
+    cf__unrelax(place.driver, mode);
     cf__leave(&place);
     return status;
 }
