@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "internal.h"
+#include "trace.h"
 
 /* An argument as the kernel gets it. */
 struct argument {
@@ -520,6 +521,13 @@ static int check(const cf_kernel *kernel, void *const args[])
     return status;
 }
 
+static void trace_call(int64_t began, const cf_kernel *kernel, int status)
+{
+    char plan[CF__TRACE_ARGS];
+    cf__trace_end(began, "call", kernel->function, "\"plan\": \"%s\", \"status\": \"%s\"",
+                  cf__trace_quote(plan, sizeof plan, cf_last_plan()), cf_status_name(status));
+}
+
 int cf_call(const cf_kernel *kernel, void *const args[])
 {
     enum { FEW = 8, FEW_CHECKS = 2 }; /* what most kernels have: these need no allocation */
@@ -547,10 +555,13 @@ int cf_call(const cf_kernel *kernel, void *const args[])
     if (status != CF_OK)
         return status;
     int mode = place.driver->is_host ? -1 : cf__relax(place.driver); /* waiting could break a capture, too */
+    int64_t began = cf__trace_begin(); /* the first call opens the trace as it enters */
     status = find_size(&call, is_sized, &size);
     if (status == CF_OK)
         status = (kernel->nparams <= FEW && kernel->nchecks <= FEW_CHECKS ? run : run_large)(&call);
     cf__unrelax(place.driver, mode);
     cf__leave(&place);
+    if (began)
+        trace_call(began, kernel, status);
     return status;
 }

@@ -8,6 +8,7 @@
 
 #include "internal.h"
 #include "stage.h"
+#include "trace.h"
 
 /* With chunks of 1 MiB each copy's overhead cost a quarter of the rate. */
 #define MAX_CHUNK ((size_t)4 << 20)
@@ -215,7 +216,9 @@ static void fill_buffers(struct flow *flow, struct cf__lane *lane)
         struct cf__buffer *buffer = &lane->buffers[b];
         if (ready(flow, buffer, 1) != CUDA_SUCCESS)
             return;
+        int64_t began = cf__trace_begin();
         (void)do_chunk(flow, chunk, buffer->memory, MOVE);
+        cf__trace_end(began, "stage", "fill a buffer", NULL);
         if (do_chunk(flow, chunk, buffer->memory, ENQUEUE) != CUDA_SUCCESS || mark(flow, buffer) != CUDA_SUCCESS)
             return;
     }
@@ -224,7 +227,11 @@ static void fill_buffers(struct flow *flow, struct cf__lane *lane)
 static CUresult empty(struct flow *flow, uint64_t chunk, struct cf__buffer *buffer)
 {
     CUresult result = ready(flow, buffer, 1);
-    return result == CUDA_SUCCESS ? do_chunk(flow, chunk, buffer->memory, MOVE) : result;
+    int64_t began = cf__trace_begin();
+    if (result == CUDA_SUCCESS)
+        result = do_chunk(flow, chunk, buffer->memory, MOVE);
+    cf__trace_end(began, "stage", "empty a buffer", NULL);
+    return result;
 }
 
 /* A buffer that is still read by an earlier copy may be written by a later one: the stream keeps their order. */
@@ -292,7 +299,11 @@ int cf__stage_move(const struct cf__place *place, struct cf__stage *stage, const
     struct flow flow = {.place = place, .stage = stage, .parts = parts, .count = count, .to_host = to_host};
     if (count == 0)
         return CF_OK;
-    cf__pool_for(run_lanes, &flow, lay_out(&flow), 1);
+    int64_t began = cf__trace_begin();
+    uint64_t lanes = lay_out(&flow);
+    cf__pool_for(run_lanes, &flow, lanes, 1);
+    cf__trace_end(began, "stage", to_host ? "stage out" : "stage in", "\"bytes\": %zu, \"lanes\": %d, \"chunk\": %zu",
+                  flow.total, (int)lanes, flow.chunk);
     if (!flow.has_failed)
         return CF_OK;
     /* No copy may use a buffer, or memory, any more. */

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "internal.h"
+#include "trace.h"
 
 #define PATH_BYTES 4096
 #define TEXT_BYTES 2048
@@ -406,8 +407,14 @@ static int measure(const struct cf__place *place, struct cf__machine *machine)
     arrays.y = arrays.x + FLOATS;
     struct cf__error before;
     cf__error_save(&before);
+    /* What is measured is not traced, which would take its time. */
+    struct cf__context *context;
+    struct cf__place untraced = *place;
+    untraced.driver = cf__trace_real(place->driver);
+    int64_t began = cf__trace_begin();
     measure_cpu(&arrays, machine);
-    int is_measured = measure_link(place, &arrays, machine);
+    int is_measured = cf__context(place, &context) == CF_OK && measure_link(&untraced, &arrays, machine);
+    cf__trace_end(began, "load", "measure the machine", NULL);
     cf__error_restore(&before);
     free(memory);
     for (int i = 0; i < CONSTANTS; i++) {

@@ -323,6 +323,51 @@ static void trace_of_more_than_can_wait_loses_device_times_alone(void **state)
     assert_int_equal(count("\"cat\": \"fill\""), on_cuda() ? 2 * TIMES - lost : TIMES);
 }
 
+static void trace_of_a_capture_has_the_graphs_times_alone(void **state)
+{
+    (void)state;
+    struct arrays arrays;
+    cf_stream stream;
+    cf_graph graph;
+    cf_graph_exec exec;
+    make(&arrays);
+    assert_ok(cf_stream_create(&stream));
+    assert_ok(cf_stream_capture_begin(stream));
+    for (int i = 0; i < 4; i++)
+        assert_ok(gather(stream, &arrays));
+    assert_ok(cf_stream_capture_end(stream, &graph));
+    assert_ok(cf_graph_instantiate(&exec, graph));
+    for (int i = 0; i < 3; i++)
+        assert_ok(cf_graph_launch(exec, stream));
+    assert_ok(cf_stream_sync(stream));
+    assert_ok(cf_graph_exec_destroy(exec));
+    assert_ok(cf_graph_destroy(graph));
+    assert_ok(cf_stream_destroy(stream));
+    drop(&arrays);
+    assert_ok(cf_shutdown());
+    read_trace(path);
+    assert_int_equal(count("\"captured\": true"), 4);
+    assert_int_equal(count(LAUNCH), 4);
+    assert_int_equal(count(KERNEL), 0);
+    assert_int_equal(count("\"name\": \"graph\", \"cat\": \"graph\""), 3);
+    assert_int_equal(count("\"name\": \"instantiate a graph\""), 1);
+    assert_int_equal(count("device times lost"), 0);
+}
+
+static void trace_of_a_plain_call_has_its_plan(void **state)
+{
+    (void)state;
+    assert_true(works());
+    float from[3] = {1, 2, 3}, to[2];
+    int32_t at[2] = {7, 0};
+    assert_fails(cf_gather_f32_i32(from, at, to, 2, 3), CF_ERANGE, "index[0] = 7");
+    assert_ok(cf_shutdown());
+    read_trace(path);
+    assert_int_equal(count("\"cat\": \"call\""), 2);
+    assert_int_equal(count("\"plan\": \"cf_gather_f32_i32: "), 2);
+    assert_int_equal(count("\"plan\": \"cf_gather_f32_i32: did not run\", \"status\": \"CF_ERANGE\""), 1);
+}
+
 static void trace_takes_nothing_with_it(void **state)
 {
     (void)state;
@@ -710,6 +755,26 @@ static void *scripted(void *number)
     return NULL;
 }
 
+/* A plain call of enough data for several threads to stage. */
+static int works_on_much(void)
+{
+    enum { MUCH = 1 << 20 };
+    float *from = malloc(MUCH * sizeof *from), *to = malloc(MUCH * sizeof *to);
+    int32_t *at = malloc(MUCH * sizeof *at);
+    int right = from && to && at;
+    for (int i = 0; right && i < MUCH; i++) {
+        from[i] = (float)i;
+        at[i] = MUCH - 1 - i;
+    }
+    right = right && cf_gather_f32_i32(from, at, to, MUCH, MUCH) == CF_OK;
+    for (int i = 0; right && i < MUCH; i++)
+        right = to[i] == (float)(MUCH - 1 - i);
+    free(from);
+    free(to);
+    free(at);
+    return right;
+}
+
 static int scripted_work(const char *name)
 {
     enum { THREADS = 4 };
@@ -726,7 +791,7 @@ static int scripted_work(const char *name)
     }
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
-    return works() && cf_shutdown() == CF_OK ? 0 : 1;
+    return works() && works_on_much() && cf_shutdown() == CF_OK ? 0 : 1;
 }
 
 static const struct {
@@ -760,6 +825,8 @@ int main(int argc, char *argv[])
         TEST(trace_of_the_default_streams_has_a_row_for_each),
         TEST(trace_of_many_threads_has_all_of_each),
         TEST(trace_of_more_than_can_wait_loses_device_times_alone),
+        TEST(trace_of_a_capture_has_the_graphs_times_alone),
+        TEST(trace_of_a_plain_call_has_its_plan),
         TEST(trace_takes_nothing_with_it),
         TEST(without_a_name_there_is_no_trace),
         TEST(file_that_cannot_be_written_is_invalid),

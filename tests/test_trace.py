@@ -109,10 +109,19 @@ def check_order(events):
     return ''
 
 
+def check_plans(events, is_cuda):
+    plans = [e['args']['plan'] for e in events if e.get('cat') == 'call']
+    expected = 'on device 0, 8388608 bytes copied in and 4194304 out' if is_cuda else 'on the CPU, '
+    if not plans or not plans[-1].startswith(f'{KERNEL}: {expected}'):
+        return f'{plans}, where {expected} was expected'
+    return ''
+
+
 def check_counts(events, is_cuda):
-    wanted = {('kernel', KERNEL): 101, ('load', KERNEL): 1}
+    wanted = {('kernel', KERNEL): 102, ('load', KERNEL): 1, ('call', KERNEL): 2}
     if is_cuda:
-        wanted['launch', KERNEL] = 101
+        wanted['launch', KERNEL] = 102
+        wanted['stage', 'stage in'] = wanted['stage', 'stage out'] = 1
     found = collections.Counter((e['cat'], e['name']) for e in events if e['ph'] == 'X')
     for key, count in wanted.items():
         if found[key] != count:
@@ -131,6 +140,7 @@ def check_counts(events, is_cuda):
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__.split('usage: ', 1)[1].splitlines()[0])
+    os.environ['CF_HOST_DATA'] = 'stage'
     program = os.path.join(sys.argv[1], 'tests', 'test_trace')
     is_cuda = os.environ.get('CF_DRIVER') == 'cuda'
     tap = Tap()
@@ -149,6 +159,7 @@ def main():
             return tap.close()
     for check in (check_form, check_names, check_nesting, check_arrows, check_order):
         tap.check(check.__name__.replace('check_', 'trace: '), check(events))
+    tap.check('trace: plans', check_plans(events, is_cuda))
     tap.check('trace: counts', check_counts(events, is_cuda))
     return tap.close()
 

@@ -24,11 +24,13 @@ tap() { # NAME COMMAND...
     log=$results/$(echo "$name" | tr -c 'A-Za-z0-9_\n' _).log
     code=0
     CMOCKA_MESSAGE_OUTPUT=TAP "$@" >"$log" 2>&1 </dev/null || code=$?
-    awk -v name="$name" -v code=$code -v log_file="$log" -v counts="$results/counts" '
+    awk -v name="$name" -v code=$code -v log_file="$log" -v counts="$results/counts" -v faults="$results/faults" '
         # CMocka calls what skips itself "not ok", and gives no reason: the test prints it in a comment before.
         /^ok [0-9]+/ && /# SKIP/ { skipped++; why = $0; sub(/.*# SKIP */, "", why); next }
         /^not ok [0-9]+ # SKIP/ { skipped++; why = comment != "" ? comment : "a test that is not for this driver"; next }
         /^# skip: / { comment = $0; sub(/^# skip: /, "", comment); next }
+        # What test_fault did: added up by print_results.
+        /^# [0-9]+ faults injected, [0-9]+ leaks$/ { print $2, $5 >> faults; next }
         /^ok [0-9]+/ { passed++; next }
         /^not ok [0-9]+/ { failed++ }
         END {
@@ -86,8 +88,11 @@ on_driver() { # LABEL FOLDER ENVIRONMENT...
     tap "test_trace.py, $label" env "$@" "${PYTHON:-python3}" tests/test_trace.py "$folder"
 }
 
-# The closing line; false where anything failed, or nothing ran.
+# The closing lines; false where anything failed, or nothing ran.
 print_results() {
+    if [ -e "$results/faults" ]; then
+        awk '{ injected += $1; leaks += $2 } END { printf "%d faults injected, %d leaks\n", injected, leaks }' "$results/faults"
+    fi
     awk '{ passed += $1; failed += $2; skipped += $3 }
          END {
              printf "%d passed, %d failed", passed, failed
