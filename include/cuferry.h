@@ -293,10 +293,11 @@ CF_CHECKED int cf_event_destroy(cf_event event);
 /* Marks the present end of `stream`; both must be of one device. */
 CF_CHECKED int cf_event_record(cf_event event, cf_stream stream);
 
-/* Waits for the work before the recorded mark; an event never recorded counts as done. */
+/* Waits for the work before the recorded mark; an event never recorded counts as done. One that was last recorded in a
+ * capture has no mark: CF_ECAPTURE while that goes on, which may break it, and CF_EINVAL later. */
 CF_CHECKED int cf_event_sync(cf_event event);
 
-/* CF_OK where that work is done, CF_ENOTREADY (no detail is written) where not. */
+/* CF_OK where that work is done, CF_ENOTREADY (no detail is written) where not; failures as of cf_event_sync(). */
 CF_CHECKED int cf_event_query(cf_event event);
 
 /* Writes the milliseconds between two recorded marks of one device. CF_ENOTREADY where one has not been reached,
@@ -316,7 +317,7 @@ CF_CHECKED int cf_event_elapsed(float *milliseconds, cf_event start, cf_event st
  * Where a stream is captured that is ordered with the default stream, as those of cf_stream_create() are not, the
  * plain calls give CF_ECAPTURE as well. All else may be done meanwhile, in this thread and others: allocations and
  * first uses of kernels too do not break the recording. The call that ends it has to come from the thread that began
- * it; each failure in between that did is told by that call: CF_ECAPTURE, and the recording is lost. CF_EINVAL where
+ * it: CF_ECAPTURE for another, which leaves the recording as it is while that thread lives. Each failure in between that did is told by that call: CF_ECAPTURE, and the recording is lost. CF_EINVAL where
  * there is none. The caller owns the graph until cf_graph_destroy(). */
 CF_CHECKED int cf_stream_capture_begin(cf_stream stream);
 CF_CHECKED int cf_stream_capture_end(cf_stream stream, cf_graph *graph);
@@ -333,8 +334,8 @@ CF_CHECKED int cf_graph_destroy(cf_graph graph);
 CF_CHECKED int cf_graph_exec_destroy(cf_graph_exec exec);
 
 /* Enqueues a run of the graph on `stream`, which is of the graph's kind of device: a GPU or CF_HOST. One `exec` runs
- * once at a time: runs wait for one another. In a stream that is being captured the graph becomes part of the new
- * one. */
+ * once at a time: runs wait for one another. CF_ECAPTURE in a stream that is being captured, which leaves that as it
+ * is: what is to be part of both graphs is recorded twice. */
 CF_CHECKED int cf_graph_launch(cf_graph_exec exec, cf_stream stream);
 
 /* ---- Kernels --------------------------------------------------------------------------------------------------- */

@@ -1,6 +1,9 @@
 /* graph.c - capture of streams, and the graphs that come of it: the driver's own. */
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "internal.h"
 
@@ -11,11 +14,13 @@
 struct capture {
     cf_stream stream;
     CUcontext context;
+    long thread; /* that began it */
     struct capture *next;
 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t ended = PTHREAD_COND_INITIALIZER; /* a wait has */
 static struct capture *captures;
+static int has_captures; /* atomic, for those that have no lock */
 static struct cf__device_wait *waits;
 
 void cf__capture_lock(void)
@@ -35,6 +40,12 @@ static struct capture **find(cf_stream stream)
     while (*link && (*link)->stream != stream)
         link = &(*link)->next;
     return link;
+}
+
+/* With the lock, after each change. */
+static void note_captures(void)
+{
+    __atomic_store_n(&has_captures, captures != NULL, __ATOMIC_RELAXED);
 }
 
 static int is_waited_for(CUcontext context)
@@ -57,6 +68,7 @@ static void keep(struct capture *capture)
     free(before);
     capture->next = captures;
     captures = capture;
+    note_captures();
     pthread_mutex_unlock(&lock);
 }
 
@@ -66,8 +78,25 @@ static void forget(cf_stream stream)
     struct capture **link = find(stream), *capture = *link;
     if (capture)
         *link = capture->next;
+    note_captures();
     pthread_mutex_unlock(&lock);
     free(capture);
+}
+
+static long this_thread(void)
+{
+    return syscall(SYS_gettid);
+}
+
+/* The driver takes the call that ends a capture from the thread that began it alone, and drops the recording where it comes
+ * from another: that is not tried while the first thread can still do it. */
+static int is_of_another_thread(cf_stream stream)
+{
+    pthread_mutex_lock(&lock);
+    const struct capture *capture = *find(stream);
+    long thread = capture ? capture->thread : this_thread();
+    pthread_mutex_unlock(&lock);
+    return thread != this_thread() && syscall(SYS_tgkill, getpid(), thread, 0) == 0;
 }
 
 void cf__captures_forget(CUcontext context)
@@ -80,6 +109,7 @@ void cf__captures_forget(CUcontext context)
         } else {
             link = &capture->next;
         }
+    note_captures();
     pthread_mutex_unlock(&lock);
 }
 
@@ -137,7 +167,7 @@ static int begin(const struct cf__place *place, cf_stream stream)
     struct capture *capture = malloc(sizeof *capture);
     if (!capture)
         return cf__fail(CF_ENOMEM, "cf_stream_capture_begin: no memory");
-    *capture = (struct capture){stream, place->context, NULL};
+    *capture = (struct capture){stream, place->context, this_thread(), NULL};
     keep(capture);
     CUresult result = place->driver->cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
     if (result != CUDA_SUCCESS) {
@@ -171,6 +201,9 @@ static int end(const struct cf__place *place, cf_stream stream, cf_graph *graph)
     }
     if (status != CF_OK)
         return status;
+    if (is_of_another_thread(stream))
+        return cf__fail(CF_ECAPTURE, "%s: the capture of stream %p was begun in another thread, which has to end it",
+                        function, (void *)stream);
     CUgraph captured = NULL;
     CUresult result = place->driver->cuStreamEndCapture(stream, &captured);
     if (result == CUDA_SUCCESS) {
@@ -179,7 +212,7 @@ static int end(const struct cf__place *place, cf_stream stream, cf_graph *graph)
         return CF_OK;
     }
     status = cf__fail_driver(place->driver, result, "cuStreamEndCapture", "%s: stream %p", function, (void *)stream);
-    /* Some failures, such as that of another thread than the one that began, leave the capture under way. */
+    /* Some failures, such as that of a stream that only takes part in it, leave the capture under way. */
     if (place->driver->cuStreamIsCapturing(stream, &now) == CUDA_SUCCESS && now == CU_STREAM_CAPTURE_STATUS_NONE)
         forget(stream);
     return status;
@@ -281,7 +314,7 @@ static int launch_known(cf_graph_exec exec, cf_stream stream, int *status)
 {
     unsigned long long id;
     const struct cf__driver *driver = cf__host_owns(exec) ? NULL : cf__known_stream(stream, &id);
-    if (!driver)
+    if (!driver || __atomic_load_n(&has_captures, __ATOMIC_RELAXED))
         return 0;
     struct cf__running *running = cf__note_graph(cf__context_find(id), stream);
     CUresult result = driver->cuGraphLaunch(exec, stream);
@@ -293,6 +326,21 @@ static int launch_known(cf_graph_exec exec, cf_stream stream, int *status)
         return 0;
     *status = cf__fail_driver(driver, result, "cuGraphLaunch", "cf_graph_launch");
     return 1;
+}
+
+/* Graphs and streams of one driver; no driver takes a launch in a stream that is being captured, and trying breaks that. */
+static int check_launch(const struct cf__place *place, cf_graph_exec exec, cf_stream stream)
+{
+    CUstreamCaptureStatus now = CU_STREAM_CAPTURE_STATUS_NONE;
+    if (cf__host_owns(exec) != place->driver->is_host)
+        return cf__fail(CF_EINVAL, "cf_graph_launch: exec is of %s and the stream of %s",
+                        cf__host_owns(exec) ? "CF_HOST" : "a GPU", place->driver->is_host ? "CF_HOST" : "a GPU");
+    int status = cf__is_default(stream) ? CF_OK : status_of_stream("cf_graph_launch", place, stream, &now);
+    if (status == CF_OK && now != CU_STREAM_CAPTURE_STATUS_NONE)
+        return cf__fail(CF_ECAPTURE,
+                        "cf_graph_launch: stream %p is being captured, and graphs are not launched in graphs",
+                        (void *)stream);
+    return status;
 }
 
 int cf_graph_launch(cf_graph_exec exec, cf_stream stream)
@@ -308,10 +356,8 @@ int cf_graph_launch(cf_graph_exec exec, cf_stream stream)
         status = cf__enter(&place, "cf_graph_launch", stream);
     if (status != CF_OK)
         return status;
-    if (cf__host_owns(exec) != place.driver->is_host) {
-        status = cf__fail(CF_EINVAL, "cf_graph_launch: exec is of %s and the stream of %s",
-                          cf__host_owns(exec) ? "CF_HOST" : "a GPU", place.driver->is_host ? "CF_HOST" : "a GPU");
-    } else {
+    status = check_launch(&place, exec, stream);
+    if (status == CF_OK) {
         struct cf__context *context = place.driver->is_host ? NULL : cf__context_of(place.driver, place.context);
         struct cf__running *running = cf__note_graph(context, stream);
         CUresult result = place.driver->cuGraphLaunch(exec, stream);

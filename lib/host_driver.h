@@ -93,8 +93,11 @@ static inline int cf__host_is_captured(const struct cf__host_handle *stream)
 CUresult cf__host_capture_alloc(CUstream stream, CUdeviceptr *pointer, size_t bytes);
 CUresult cf__host_capture_free(CUstream stream, CUdeviceptr pointer);
 
-/* What a wait or a query gives in a captured stream: an error that breaks the capture. */
+/* What a wait, a query or the launch of a graph gives in a captured stream: an error that breaks the capture. */
 CUresult cf__host_capture_break(struct cf__host_handle *stream);
+
+/* What asking an event gives that was last recorded in the capture of this number. */
+CUresult cf__host_captured_event(uint64_t number);
 
 /* Frees what a slot refers to, at its end; with the lock. */
 void cf__host_handle_drop(struct cf__host_handle *slot);

@@ -10,7 +10,7 @@
 
 /* What a graph and the executable graphs made of it share; it does not change once it is captured. */
 struct cf__host_graph {
-    int owners; /* handles, runs, and nodes of other graphs; under the lock */
+    int owners; /* handles and runs; under the lock */
     int execs;  /* executable graphs among them */
     int has_memory;
     pid_t runs_in; /* process that is running it; 0: none. A child of fork() does not wait for its parent's run. */
@@ -256,7 +256,13 @@ CUresult cf__host_cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode
     return result;
 }
 
-/* The graph of a capture that ends; NULL where that fails, and the capture may go on then. */
+static CUresult drop(struct cf__host_capture *capture, CUresult result)
+{
+    release(finish(capture));
+    return result;
+}
+
+/* The graph of a capture that ends. Where that fails the capture is over as well, unless the stream only takes part in it. */
 static CUresult end(struct cf__host_handle *stream, struct cf__host_graph **graph)
 {
     struct cf__host_capture *capture = stream->capture;
@@ -265,7 +271,7 @@ static CUresult end(struct cf__host_handle *stream, struct cf__host_graph **grap
     if (capture->origin != stream)
         return spoil(capture, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
     if (capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED && !pthread_equal(capture->thread, pthread_self()))
-        return CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
+        return drop(capture, CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD);
     CUresult result = capture->is_broken                              ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
                       : has_all(stream->nodes, capture->graph->count) ? CUDA_SUCCESS
                                                                       : CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
@@ -312,14 +318,20 @@ CUresult cf__host_cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *st
 CUresult cf__host_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 {
     CUstreamCaptureMode before = thread_mode;
-    if (*mode > CU_STREAM_CAPTURE_MODE_RELAXED)
-        return CUDA_ERROR_INVALID_VALUE;
     thread_mode = *mode;
     *mode = before;
     return CUDA_SUCCESS;
 }
 
 /* ---- Events in captures ---- */
+
+CUresult cf__host_captured_event(uint64_t number)
+{
+    cf__host_lock();
+    CUresult result = find_capture(number) ? CUDA_ERROR_CAPTURED_EVENT : CUDA_ERROR_INVALID_VALUE;
+    cf__host_unlock();
+    return result;
+}
 
 static CUresult record(struct cf__host_handle *event, struct cf__host_handle *stream)
 {
@@ -565,36 +577,6 @@ CUresult cf__host_cuGraphExecDestroy(CUgraphExec exec)
     return destroy(exec, CF__HOST_EXEC);
 }
 
-/* A graph that is launched into a captured stream becomes a node of the other. */
-struct child {
-    struct cf__host_node node;
-    struct cf__host_graph *graph;
-};
-
-static CUresult run_child(struct cf__host_node *node)
-{
-    return run(((struct child *)node)->graph);
-}
-
-static void destroy_child(struct cf__host_node *node)
-{
-    release(((struct child *)node)->graph);
-}
-
-/* Takes over the caller's ownership. */
-static CUresult add_child(struct cf__host_handle *stream, struct cf__host_graph *graph)
-{
-    struct child *child = malloc(sizeof *child);
-    if (child) {
-        *child = (struct child){{.run = run_child, .destroy = destroy_child}, graph};
-        return cf__host_capture_add(stream, &child->node);
-    }
-    cf__host_lock();
-    release(graph);
-    cf__host_unlock();
-    return cf__host_capture_add(stream, NULL);
-}
-
 CUresult cf__host_cuGraphLaunch(CUgraphExec exec, CUstream stream)
 {
     struct cf__host_handle *slot;
@@ -610,8 +592,9 @@ CUresult cf__host_cuGraphLaunch(CUgraphExec exec, CUstream stream)
     if (!graph)
         return CUDA_ERROR_INVALID_VALUE;
     if (cf__host_is_captured(slot))
-        return add_child(slot, graph);
-    result = run(graph);
+        result = cf__host_capture_break(slot);
+    else
+        result = run(graph);
     cf__host_lock();
     release(graph);
     cf__host_unlock();

@@ -205,7 +205,8 @@ static CUresult check_event(CUevent event, struct cf__host_handle **slot)
     *slot = cf__host_handle(event, CF__HOST_EVENT);
     if (!*slot)
         return CUDA_ERROR_INVALID_HANDLE;
-    return __atomic_load_n(&(*slot)->captured_in, __ATOMIC_RELAXED) ? CUDA_ERROR_CAPTURED_EVENT : CUDA_SUCCESS;
+    uint64_t number = __atomic_load_n(&(*slot)->captured_in, __ATOMIC_RELAXED);
+    return number ? cf__host_captured_event(number) : CUDA_SUCCESS;
 }
 
 CUresult cf__host_cuEventSynchronize(CUevent event)

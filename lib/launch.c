@@ -227,26 +227,35 @@ static inline struct cf__running *note_launch(const struct cf__loaded *loaded, c
     return loaded->owner->driver->is_host ? NULL : cf__note_launch(loaded->owner, kernel, stream);
 }
 
+/* The launch that is nothing but a call of the driver. */
+static inline CUresult launch_once(const struct cf__driver *driver, const struct cf__loaded *loaded,
+                                   const cf_kernel *kernel, const uint32_t grid[], const uint32_t block[],
+                                   unsigned int shared, cf_stream stream, void *const args[])
+{
+    struct cf__running *running = note_launch(loaded, kernel, stream);
+    CUresult result = driver->cuLaunchKernel(loaded->function, grid[0], grid[1], grid[2], block[0], block[1], block[2],
+                                             shared, stream, (void **)(uintptr_t)args, NULL);
+    cf__note_launched(running);
+    return result;
+}
+
 static int enqueue(const cf_kernel *kernel, const struct cf__size *size, const struct cf__place *place,
                    cf_stream stream, void *const args[])
 {
-    struct cf__loaded *loaded = size->loaded;
+    struct cf__loaded *loaded = size->loaded ? size->loaded : cf__kernel_loaded(kernel, place);
     int status = loaded ? CF_OK : cf__kernel_load(kernel, place, &loaded);
     if (status == CF_OK && size->shared)
         status = cf__kernel_share(kernel, place, loaded, size->shared, args);
     if (status != CF_OK)
         return status;
-    struct cf__running *running = note_launch(loaded, kernel, stream);
     if (kernel->launch.is_cooperative) {
+        struct cf__running *running = note_launch(loaded, kernel, stream);
         status = enqueue_cooperative(kernel, size, place, loaded->function, stream, args);
         cf__note_launched(running);
         return status;
     }
-    const uint32_t *grid = size->grid, *block = size->block;
     CUresult result =
-        place->driver->cuLaunchKernel(loaded->function, grid[0], grid[1], grid[2], block[0], block[1], block[2],
-                                      (unsigned int)size->shared, stream, (void **)(uintptr_t)args, NULL);
-    cf__note_launched(running);
+        launch_once(place->driver, loaded, kernel, size->grid, size->block, (unsigned int)size->shared, stream, args);
     return result == CUDA_SUCCESS ? CF_OK
                                   : cf__fail_driver(place->driver, result, "cuLaunchKernel", "%s", kernel->function);
 }
@@ -388,17 +397,6 @@ static inline int is_one_call(const struct cf__loaded *loaded, const cf_size *si
            (size->shared == 0 || (int)size->shared <= __atomic_load_n(&loaded->shared, __ATOMIC_ACQUIRE));
 }
 
-static inline CUresult launch_once(const struct cf__driver *driver, const struct cf__loaded *loaded,
-                                   const cf_kernel *kernel, const cf_size *size, cf_stream stream, void *const args[])
-{
-    struct cf__running *running = note_launch(loaded, kernel, stream);
-    CUresult result =
-        driver->cuLaunchKernel(loaded->function, size->grid[0], size->grid[1], size->grid[2], size->block[0],
-                               size->block[1], size->block[2], size->shared, stream, (void **)(uintptr_t)args, NULL);
-    cf__note_launched(running);
-    return result;
-}
-
 /* The shortest way, on a stream that is known: whether it was gone. */
 static inline int launch_known(const cf_kernel *kernel, const cf_size *size, cf_stream stream, void *const args[],
                                int *status)
@@ -408,7 +406,7 @@ static inline int launch_known(const cf_kernel *kernel, const cf_size *size, cf_
     const struct cf__loaded *loaded = driver ? cf__loaded_in(kernel->state, id) : NULL;
     if (!is_one_call(loaded, size))
         return 0;
-    CUresult result = launch_once(driver, loaded, kernel, size, stream, args);
+    CUresult result = launch_once(driver, loaded, kernel, size->grid, size->block, size->shared, stream, args);
     *status = CF_OK;
     if (__builtin_expect(result == CUDA_SUCCESS, 1))
         return 1;
@@ -430,7 +428,7 @@ static inline int launch_sized(const cf_kernel *kernel, const cf_size *size, con
         int status = cf__watches(CF__WATCH_POINTERS) ? check_pointers(kernel, args, place) : CF_OK;
         return status == CF_OK ? cf__launch(kernel, &known, place, stream, args) : status;
     }
-    CUresult result = launch_once(place->driver, loaded, kernel, size, stream, args);
+    CUresult result = launch_once(place->driver, loaded, kernel, size->grid, size->block, size->shared, stream, args);
     if (result != CUDA_SUCCESS)
         return cf__fail_driver(place->driver, result, "cuLaunchKernel", "%s", kernel->function);
     cf__know_stream(stream, place, loaded->context);

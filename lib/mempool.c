@@ -201,16 +201,32 @@ static CUresult free_at_once(const struct cf__place *place, cf_stream stream, CU
 }
 
 /* What the pool keeps may lie in pieces that are too small: it is given back before the answer is "no". */
-static CUresult allocate(const struct cf__place *place, CUmemoryPool pool, cf_stream stream, size_t bytes,
-                         CUdeviceptr *memory)
+static CUresult allocate_relaxed(const struct cf__place *place, CUmemoryPool pool, cf_stream stream, size_t bytes,
+                                 CUdeviceptr *memory)
 {
     CUresult result = place->driver->cuMemAllocFromPoolAsync(memory, bytes, pool, stream);
     if (result != CUDA_ERROR_OUT_OF_MEMORY)
         return result;
+    return cf__pool_trim(place) ? place->driver->cuMemAllocFromPoolAsync(memory, bytes, pool, stream) : result;
+}
+
+/* Outside of graphs both count as what could break captures of other streams; in a graph they become part of it all the
+ * same. */
+static CUresult allocate(const struct cf__place *place, CUmemoryPool pool, cf_stream stream, size_t bytes,
+                         CUdeviceptr *memory)
+{
     int mode = cf__relax(place->driver);
-    int is_trimmed = cf__pool_trim(place);
+    CUresult result = allocate_relaxed(place, pool, stream, bytes, memory);
     cf__unrelax(place->driver, mode);
-    return is_trimmed ? place->driver->cuMemAllocFromPoolAsync(memory, bytes, pool, stream) : result;
+    return result;
+}
+
+static CUresult free_relaxed(const struct cf__driver *driver, cf_stream stream, CUdeviceptr memory)
+{
+    int mode = cf__relax(driver);
+    CUresult result = driver->cuMemFreeAsync(memory, stream);
+    cf__unrelax(driver, mode);
+    return result;
 }
 
 CUresult cf__pool_alloc_async(const struct cf__place *place, cf_stream stream, size_t bytes, CUdeviceptr *memory,
@@ -254,7 +270,7 @@ CUresult cf__pool_free_async(const struct cf__place *place, cf_stream stream, CU
             return free_at_once(place, stream, memory, call);
     }
     *call = "cuMemFreeAsync";
-    return driver->cuMemFreeAsync(memory, stream);
+    return driver->is_host ? driver->cuMemFreeAsync(memory, stream) : free_relaxed(driver, stream, memory);
 }
 
 /* ---- The public functions ---- */

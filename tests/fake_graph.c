@@ -106,9 +106,7 @@ CUresult fake_capture_wait(CUstream stream)
 
 CUresult fake_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 {
-    CUstreamCaptureMode before = thread_mode;
-    if (*mode > CU_STREAM_CAPTURE_MODE_RELAXED)
-        return CUDA_ERROR_INVALID_VALUE;
+    CUstreamCaptureMode before = thread_mode; /* what is no mode is taken, too */
     thread_mode = *mode;
     *mode = before;
     return fake_end(fake_begin());
@@ -234,9 +232,9 @@ CUresult fake_cuStreamEndCapture(CUstream handle, CUgraph *graph)
         return fake_end(CUDA_ERROR_ILLEGAL_STATE);
     if (capture->origin != stream)
         return fake_end(spoil(capture, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED));
-    if (capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED && !pthread_equal(capture->thread, pthread_self()))
-        return fake_end(CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD);
-    CUresult result = capture->is_broken                              ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
+    int is_foreign = capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED && !pthread_equal(capture->thread, pthread_self());
+    CUresult result = is_foreign                                      ? CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD
+                      : capture->is_broken                            ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
                       : has_all(stream->nodes, capture->nodes->count) ? CUDA_SUCCESS
                                                                       : CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
     struct fake_nodes *nodes = finish(capture);
@@ -263,6 +261,11 @@ CUresult fake_cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus *status
 }
 
 /* ---- Events ---- */
+
+CUresult fake_captured_event(CUevent event)
+{
+    return find_capture(event->captured_in) ? CUDA_ERROR_CAPTURED_EVENT : CUDA_ERROR_INVALID_VALUE;
+}
 
 void fake_capture_event(CUstream stream, CUevent event)
 {
@@ -391,7 +394,6 @@ static void destroy_run(struct fake_work *work)
     fake_release_graph(((struct run *)work)->nodes);
 }
 
-/* In a captured stream it becomes a node. */
 CUresult fake_cuGraphLaunch(CUgraphExec exec, CUstream handle)
 {
     CUstream stream;
@@ -399,18 +401,16 @@ CUresult fake_cuGraphLaunch(CUgraphExec exec, CUstream handle)
     TRY(fake_stream(handle, &stream));
     if (!fake_is_live(exec, FAKE_EXEC))
         return fake_end(CUDA_ERROR_INVALID_VALUE);
-    if (!stream->capture)
-        TRY(fake_give_graph_memory(exec->nodes));
-    if (!stream->capture && exec->stream && exec->stream->done < exec->position)
+    TRY(fake_capture_wait(stream)); /* as a wait for it does, a launch breaks its capture */
+    TRY(fake_give_graph_memory(exec->nodes));
+    if (exec->stream && exec->stream->done < exec->position)
         fake_follow(stream, exec->stream, exec->position);
     struct run *run = fake_submit(stream, run_nodes, sizeof *run);
     run->work.destroy = destroy_run;
     run->nodes = exec->nodes;
     run->nodes->owners++;
     fake_counts.graph_launch++;
-    if (!stream->capture) {
-        exec->stream = stream;
-        exec->position = stream->submitted;
-    }
+    exec->stream = stream;
+    exec->position = stream->submitted;
     return fake_end(CUDA_SUCCESS);
 }

@@ -279,6 +279,7 @@ CUresult fake_implicit(CUcontext context, int is_broken_by_it);
 
 /* A wait or a query of a stream breaks its capture; an event in a capture can be waited for in streams alone. */
 CUresult fake_capture_wait(CUstream stream);
+CUresult fake_captured_event(CUevent event); /* what asking one gives that a capture has recorded */
 
 void fake_capture_event(CUstream stream, CUevent event);                 /* records it, in a capture or not */
 CUresult fake_capture_follow(CUstream stream, CUevent event, int *done); /* `done`: there is no more to do */

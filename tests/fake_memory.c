@@ -299,6 +299,9 @@ static CUresult allocate_async(CUdeviceptr *pointer, size_t bytes, CUmemoryPool 
         return result;
     if (stream->capture)
         return capture_alloc(pointer, bytes, stream);
+    result = fake_unsafe();
+    if (result != CUDA_SUCCESS)
+        return result;
     if (pool && bytes) { /* what is kept is used first */
         size_t kept = pool->kept;
         keep(pool, kept > bytes ? kept - bytes : 0);
@@ -360,6 +363,7 @@ CUresult fake_cuMemFreeAsync(CUdeviceptr pointer, CUstream handle)
         return fake_end(CUDA_ERROR_INVALID_VALUE);
     if (stream->capture)
         return fake_end(capture_free(allocation, stream));
+    TRY(fake_unsafe());
     if (is_of_graph(allocation) && !allocation->is_given)
         return fake_end(CUDA_ERROR_INVALID_VALUE);
     fake_counts.free_async++;

@@ -198,7 +198,7 @@ static CUresult check_event(CUevent event)
 static CUresult check_mark(CUevent event)
 {
     CUresult result = check_event(event);
-    return result == CUDA_SUCCESS && event->captured_in ? CUDA_ERROR_CAPTURED_EVENT : result;
+    return result == CUDA_SUCCESS && event->captured_in ? fake_captured_event(event) : result;
 }
 
 /* Its stream is forgotten when that is destroyed, which lets its work finish. */

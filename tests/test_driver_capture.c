@@ -314,14 +314,21 @@ static void capture_waiting_for_another_capture_is_refused(void **state)
     expect_broken(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
 }
 
+/* It has no mark that could be reached; asking may break the capture. */
 static void event_of_a_capture_cannot_be_asked(void **state)
 {
     (void)state;
     begin();
     CALL(cuEventRecord(fork_event, origin));
-    end();
     GIVES(CUDA_ERROR_CAPTURED_EVENT, cuEventQuery(fork_event));
-    GIVES(CUDA_ERROR_CAPTURED_EVENT, cuEventSynchronize(fork_event));
+    (void)driver->cuStreamEndCapture(origin, &graph);
+    if (graph)
+        CALL(cuGraphDestroy(graph));
+    begin();
+    CALL(cuEventRecord(fork_event, origin));
+    end();
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuEventQuery(fork_event));
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuEventSynchronize(fork_event));
     CALL(cuEventRecord(fork_event, origin));
     CALL(cuEventSynchronize(fork_event));
     CALL(cuEventQuery(fork_event));
@@ -377,6 +384,7 @@ static void *end_on_thread(void *unused)
     return result == CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD ? NULL : "another result";
 }
 
+/* And the capture is over. */
 static void capture_end_on_another_thread_is_refused(void **state)
 {
     (void)state;
@@ -388,9 +396,22 @@ static void capture_end_on_another_thread_is_refused(void **state)
     assert_int_equal(pthread_join(thread, &wrong), 0);
     if (wrong)
         fail_msg("%s", (char *)wrong);
+    expect_broken(CUDA_ERROR_ILLEGAL_STATE);
+}
+
+static void capture_launch_of_a_graph_breaks_it(void **state)
+{
+    (void)state;
+    begin();
+    put(origin, 1, 1);
     end();
+    CALL(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    begin();
+    GIVES(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, cuGraphLaunch(exec, origin));
+    expect_broken(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    assert_int_equal(get(1), 0);
     run(origin);
-    assert_int_equal(get(0), 1);
+    assert_int_equal(get(1), 1);
 }
 
 static void exchange_mode_gives_the_one_before(void **state)
@@ -401,8 +422,6 @@ static void exchange_mode_gives_the_one_before(void **state)
     assert_int_equal(mode, CU_STREAM_CAPTURE_MODE_GLOBAL);
     CALL(cuThreadExchangeStreamCaptureMode(&mode));
     assert_int_equal(mode, CU_STREAM_CAPTURE_MODE_RELAXED);
-    mode = 3;
-    GIVES(CUDA_ERROR_INVALID_VALUE, cuThreadExchangeStreamCaptureMode(&mode));
 }
 
 /* Allocating breaks a capture of the same thread, unless it says that it knows what it does. The CPU has no reason to. */
@@ -422,6 +441,26 @@ static void capture_allocation_of_the_same_thread_breaks_it(void **state)
         return;
     begin();
     GIVES(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, cuMemAlloc(&more, 16));
+    expect_broken(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+}
+
+/* Outside of the captured stream allocating in a stream's order is no better. */
+static void capture_allocation_in_another_stream_breaks_it(void **state)
+{
+    (void)state;
+    CUdeviceptr more = 0;
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    begin();
+    CALL(cuThreadExchangeStreamCaptureMode(&mode));
+    CALL(cuMemAllocAsync(&more, 16, other));
+    CALL(cuMemFreeAsync(more, other));
+    CALL(cuThreadExchangeStreamCaptureMode(&mode));
+    put(origin, 0, 1);
+    end();
+    if (driver->is_host)
+        return;
+    begin();
+    GIVES(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, cuMemAllocAsync(&more, 16, other));
     expect_broken(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
 }
 
@@ -661,8 +700,10 @@ int main(void)
         TEST(capture_begin_twice_is_refused),
         TEST(capture_begin_default_stream_is_refused),
         TEST(capture_end_on_another_thread_is_refused),
+        TEST(capture_launch_of_a_graph_breaks_it),
         TEST(exchange_mode_gives_the_one_before),
         TEST(capture_allocation_of_the_same_thread_breaks_it),
+        TEST(capture_allocation_in_another_stream_breaks_it),
         TEST(capture_allocation_of_another_thread_breaks_a_global_one),
         TEST(capture_of_a_blocking_stream_forbids_the_default_one),
         TEST(stream_destroy_ends_its_capture),

@@ -179,6 +179,41 @@ static void stream_capture_end_in_another_thread_is_ecapture(void **state)
     assert_ok(cf_graph_exec_destroy(exec));
 }
 
+static void *begin_there(void *unused)
+{
+    (void)unused;
+    return (void *)(intptr_t)cf_stream_capture_begin(stream);
+}
+
+/* It is nobody's to end then, and must not be in the way for ever. */
+static void stream_capture_of_a_thread_that_is_gone_is_lost(void **state)
+{
+    (void)state;
+    cf_graph graph = NULL;
+    pthread_t thread;
+    void *status;
+    assert_int_equal(pthread_create(&thread, NULL, begin_there, NULL), 0);
+    assert_int_equal(pthread_join(thread, &status), 0);
+    assert_int_equal((int)(intptr_t)status, CF_OK);
+    assert_ok(gather(stream));
+    assert_int_equal(cf_device_sync(), CF_ECAPTURE);
+    /* The system knows the thread a moment longer than those that join it. */
+    for (int i = 0; i < 10000; i++) {
+        assert_int_equal(cf_stream_capture_end(stream, &graph), CF_ECAPTURE);
+        if (!strstr(cf_last_error(), "begun in another thread"))
+            break;
+        usleep(100);
+    }
+    assert_non_null(strstr(cf_last_error(), "cuStreamEndCapture returned 908"));
+    assert_null(graph);
+    expect_capturing(stream, 0);
+    assert_ok(cf_device_sync());
+    expect_result(0);
+    assert_ok(gather(stream));
+    assert_ok(cf_stream_sync(stream));
+    expect_result(1);
+}
+
 /* ---- Runs ---- */
 
 static void graph_of_nothing_runs(void **state)
@@ -249,12 +284,14 @@ static void graph_launch_runs_follow_each_other(void **state)
     expect_result(1);
 }
 
-/* Two executable graphs of one, and a graph within a graph. */
-static void graph_launch_in_a_capture_becomes_part_of_it(void **state)
+/* Two executable graphs of one; in a stream that is being captured neither is launched, and the recording stays. */
+static void graph_launch_in_a_capture_is_ecapture(void **state)
 {
     (void)state;
-    cf_graph_exec first, second, whole;
+    cf_graph_exec first, second, third;
+    cf_event forked;
     calls = 0;
+    assert_ok(cf_event_create(&forked));
     assert_ok(cf_stream_capture_begin(stream));
     assert_ok(cf_stream_call(stream, count_call, &calls));
     cf_graph graph = end();
@@ -262,20 +299,28 @@ static void graph_launch_in_a_capture_becomes_part_of_it(void **state)
     assert_ok(cf_graph_instantiate(&second, graph));
     assert_ptr_not_equal(first, second);
     assert_ok(cf_graph_destroy(graph));
+    run(first, stream); /* that the stream was launched on before makes no difference */
     assert_ok(cf_stream_capture_begin(stream));
-    assert_ok(cf_graph_launch(first, stream));
-    assert_ok(cf_graph_launch(second, stream));
     assert_ok(gather(stream));
-    whole = end_and_instantiate();
-    assert_int_equal(calls, 0);
-    assert_ok(cf_graph_exec_destroy(first));
-    run(whole, stream);
-    run(whole, other);
-    run(second, other);
-    assert_int_equal(calls, 5);
+    assert_fails(cf_graph_launch(first, stream), CF_ECAPTURE, "graphs are not launched in graphs");
+    run(second, other); /* another stream is free */
+    assert_ok(cf_event_record(forked, stream));
+    assert_ok(cf_stream_wait(other, forked));
+    assert_fails(cf_graph_launch(second, other), CF_ECAPTURE, "graphs are not launched in graphs");
+    assert_ok(cf_event_record(forked, other));
+    assert_ok(cf_stream_wait(stream, forked));
+    third = end_and_instantiate();
+    assert_int_equal(calls, 2);
+    expect_result(0);
+    run(third, stream);
     expect_result(1);
+    run(first, stream);
+    run(second, other);
+    assert_int_equal(calls, 4);
+    assert_ok(cf_graph_exec_destroy(first));
     assert_ok(cf_graph_exec_destroy(second));
-    assert_ok(cf_graph_exec_destroy(whole));
+    assert_ok(cf_graph_exec_destroy(third));
+    assert_ok(cf_event_destroy(forked));
 }
 
 /* ---- More than one stream ---- */
@@ -733,10 +778,11 @@ int main(int argc, char *argv[])
         TEST(graph_functions_other_handles_are_invalid),
         TEST(stream_capture_states_are_told),
         TEST(stream_capture_end_in_another_thread_is_ecapture),
+        TEST(stream_capture_of_a_thread_that_is_gone_is_lost),
         TEST(graph_of_nothing_runs),
         TEST(graph_launch_repeats_the_work_with_new_data),
         TEST(graph_launch_runs_follow_each_other),
-        TEST(graph_launch_in_a_capture_becomes_part_of_it),
+        TEST(graph_launch_in_a_capture_is_ecapture),
         TEST(stream_capture_joined_streams_are_part_of_it),
         TEST(stream_capture_unjoined_stream_loses_it_and_next_works),
         TEST(graph_memory_is_there_for_a_run),

@@ -429,7 +429,7 @@ static void stage_without_pinned_memory_is_enomem(void **state)
     (void)state;
     unsigned short seed[3] = {1, 1, 1};
     struct work work;
-    assert_true(make(&work, 1, 300000, 0, 0, 0, 0, seed)); /* 3.6 MB on the device, of 4 */
+    assert_true(make(&work, 1, 300000, 0, 0, 0, 0, seed)); /* 3.6 MB on the device, of 4; no buffer fits in the rest */
     assert_fails(call(&work), CF_ENOMEM, "made_blend: staging: cuMemHostAlloc returned 2");
     give_back(&work);
     check_call(1, 20000, 0, 0, 1000, 1000);
@@ -575,7 +575,7 @@ int main(int argc, char *argv[])
         fake_test(stage_random_shapes_are_right, "CF_DRIVER", "FAKE_CUDA=pools=0"),
         fake_test(stage_large_calls_allocate_pinned_memory_once, "CF_DRIVER", "CF_THREADS=4"),
         fake_test(stage_small_calls_pin_nothing, "CF_DRIVER"),
-        fake_test(stage_without_pinned_memory_is_enomem, "CF_DRIVER", "FAKE_CUDA=oom=4000000"),
+        fake_test(stage_without_pinned_memory_is_enomem, "CF_DRIVER", "CF_THREADS=1", "FAKE_CUDA=oom=4000000"),
         fake_test(stage_pageable_memory_in_reach_is_used_in_place, "CF_DRIVER", "FAKE_CUDA=pageable=1"),
         fake_test(call_while_a_blocking_stream_is_captured_is_refused, "CF_DRIVER"),
     };
