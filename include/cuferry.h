@@ -185,8 +185,8 @@ CF_CHECKED int cf_require(int requirement);
 /* Gives everything back: images, contexts, threads, staging buffers, pools, memory from cf_mem_alloc() on CF_HOST,
  * streams, events and graphs of CF_HOST; ends the trace. GPU memory, streams, events and graphs that are still alive
  * stay the caller's to free before this call. A later call starts the library anew, with what the cf_set_
- * functions and each thread's cf_device_use() have set. Not to be called while another
- * thread is inside the library. A shared object that holds the library does it when it is closed.
+ * functions and each thread's cf_device_use() have set. Not to be called while another thread is inside the library. A
+ * shared object that holds the library does it when it is closed.
  *
  * After fork() a child may use the CPU, also where the parent used a GPU: cf_device_use(CF_HOST). Calls that need a
  * GPU that was in use before the fork give CF_EFORK there; cf_shutdown() in the child leaves what is the parent's
@@ -321,8 +321,8 @@ CF_CHECKED int cf_event_elapsed(float *milliseconds, cf_event start, cf_event st
  * stream is captured that is ordered with the default stream, as those of cf_stream_create() are not, the plain calls
  * give CF_ECAPTURE as well. All else may be done meanwhile, in this thread and others: allocations and first uses of
  * kernels too do not break the recording. The call that ends it names the stream that began it: CF_ECAPTURE for another
- * that takes part. It comes from the thread that began it: CF_ECAPTURE for another thread, which leaves the recording
- * as it is while that thread lives. What did break the recording is told by that call: CF_ECAPTURE, and the recording
+ * that takes part, and the recording is lost. It comes from the thread that began it: CF_ECAPTURE for another thread,
+ * which leaves the recording as it is while that thread lives. What did break the recording is told by that call: CF_ECAPTURE, and the recording
  * is lost. CF_EINVAL where there is none. The caller owns the graph until cf_graph_destroy(). */
 CF_CHECKED int cf_stream_capture_begin(cf_stream stream);
 CF_CHECKED int cf_stream_capture_end(cf_stream stream, cf_graph *graph);
