@@ -317,8 +317,9 @@ CF_CHECKED int cf_event_elapsed(float *milliseconds, cf_event start, cf_event st
  * Where a stream is captured that is ordered with the default stream, as those of cf_stream_create() are not, the
  * plain calls give CF_ECAPTURE as well. All else may be done meanwhile, in this thread and others: allocations and
  * first uses of kernels too do not break the recording. The call that ends it has to come from the thread that began
- * it: CF_ECAPTURE for another, which leaves the recording as it is while that thread lives. Each failure in between that did is told by that call: CF_ECAPTURE, and the recording is lost. CF_EINVAL where
- * there is none. The caller owns the graph until cf_graph_destroy(). */
+ * it: CF_ECAPTURE for another, which leaves the recording as it is while that thread lives. Each failure in between
+ * that did is told by that call: CF_ECAPTURE, and the recording is lost. CF_EINVAL where there is none. The caller owns
+ * the graph until cf_graph_destroy(). */
 CF_CHECKED int cf_stream_capture_begin(cf_stream stream);
 CF_CHECKED int cf_stream_capture_end(cf_stream stream, cf_graph *graph);
 
