@@ -451,22 +451,6 @@ static int could_run_on_cpu(const struct call *call)
     return call->plan->staged > 0 && call->plan->in_place == 0 && !call->size.is_empty;
 }
 
-/* On the thread's device. Waiting, too, must not break a capture that another stream is in. */
-static int run_here(struct call *call)
-{
-    const struct cf__driver *driver = call->place->driver;
-    int mode = driver->is_host ? -1 : cf__relax(driver), status;
-    if (call->size.is_empty || driver->is_host || call->plan->staged == 0) {
-        status = search_all(call);
-        if (status == CF_OK && !call->size.is_empty)
-            status = launch_and_wait(call);
-    } else {
-        status = run_staged(call);
-    }
-    cf__unrelax(driver, mode);
-    return status;
-}
-
 static int run(struct call *call)
 {
     struct cf__plan *plan = call->plan;
@@ -480,7 +464,15 @@ static int run(struct call *call)
         status = cf__plan_decide(&call->moves, call->given, call->place, plan, &is_on_cpu);
     if (status != CF_OK)
         return status;
-    status = is_on_cpu ? run_on_cpu(call) : run_here(call);
+    if (call->size.is_empty || call->place->driver->is_host || plan->staged == 0) {
+        status = search_all(call);
+        if (status == CF_OK && !call->size.is_empty)
+            status = launch_and_wait(call);
+    } else if (is_on_cpu) {
+        status = run_on_cpu(call);
+    } else {
+        status = run_staged(call);
+    }
     if (status != CF_OK)
         return status;
     plan->device = call->device;
@@ -562,10 +554,12 @@ int cf_call(const cf_kernel *kernel, void *const args[])
     status = cf__enter(&place, kernel->function, NULL);
     if (status != CF_OK)
         return status;
+    int mode = place.driver->is_host ? -1 : cf__relax(place.driver); /* waiting could break a capture, too */
     int64_t began = cf__trace_begin(); /* the first call opens the trace as it enters */
     status = find_size(&call, is_sized, &size);
     if (status == CF_OK)
         status = (kernel->nparams <= FEW && kernel->nchecks <= FEW_CHECKS ? run : run_large)(&call);
+    cf__unrelax(place.driver, mode);
     cf__leave(&place);
     if (began)
         trace_call(began, kernel, status);

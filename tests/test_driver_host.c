@@ -305,6 +305,78 @@ static void mem_copy_and_fill_touch_their_range_alone(void **state)
     assert_int_equal(host->cuMemFree(memory), CUDA_SUCCESS);
 }
 
+static void mem_host_alloc_is_memory_as_any(void **state)
+{
+    (void)state;
+    void *pinned = NULL;
+    assert_int_equal(host->cuMemHostAlloc(&pinned, 0, 0), CUDA_ERROR_INVALID_VALUE);
+    assert_int_equal(host->cuMemHostAlloc(&pinned, SIZE_MAX, CU_MEMHOSTALLOC_PORTABLE), CUDA_ERROR_OUT_OF_MEMORY);
+    assert_null(pinned);
+    assert_int_equal(host->cuMemHostAlloc(&pinned, 100, CU_MEMHOSTALLOC_PORTABLE), CUDA_SUCCESS);
+    struct known known = ask((uintptr_t)pinned + 99);
+    assert_int_equal(known.begin, (uintptr_t)pinned);
+    assert_int_equal(known.size, 100);
+    memset(pinned, 1, 100);
+    assert_int_equal(host->cuMemFreeHost(pinned), CUDA_SUCCESS);
+    assert_int_equal(host->cuMemFreeHost(pinned), CUDA_ERROR_INVALID_VALUE);
+    expect_unknown((uintptr_t)pinned);
+    assert_int_equal(host->cuMemHostAlloc(&pinned, 100, 0), CUDA_SUCCESS);
+    assert_int_equal(host->cuMemFree((uintptr_t)pinned), CUDA_SUCCESS);
+}
+
+static void mem_info_is_the_machines(void **state)
+{
+    (void)state;
+    size_t free_bytes = 0, total = 0, bytes = 0;
+    assert_int_equal(host->cuMemGetInfo(&free_bytes, &total), CUDA_SUCCESS);
+    assert_true(free_bytes > 0 && free_bytes <= total);
+    assert_int_equal(total, (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE));
+    assert_int_equal(host->cuDeviceTotalMem(&bytes, 0), CUDA_SUCCESS);
+    assert_int_equal(bytes, total);
+    assert_int_equal(host->cuDeviceTotalMem(&bytes, 1), CUDA_ERROR_INVALID_DEVICE);
+}
+
+static void pool_live_one_is_taken(void **state)
+{
+    (void)state;
+    CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
+    CUmemoryPool pool = NULL;
+    CUdeviceptr memory = 0;
+    uint64_t keep = UINT64_MAX;
+    assert_int_equal(host->cuMemPoolCreate(&pool, &props), CUDA_SUCCESS);
+    assert_true(cf__host_owns(pool));
+    assert_int_equal(host->cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep), CUDA_SUCCESS);
+    assert_int_equal(host->cuMemPoolSetAttribute(pool, 12345, &keep), CUDA_ERROR_INVALID_VALUE);
+    assert_int_equal(host->cuMemAllocFromPoolAsync(&memory, 100, pool, NULL), CUDA_SUCCESS);
+    memset((void *)(uintptr_t)memory, 1, 100);
+    assert_int_equal(host->cuMemPoolTrimTo(pool, 0), CUDA_SUCCESS);
+    assert_int_equal(host->cuMemPoolDestroy(pool), CUDA_SUCCESS);
+    memset((void *)(uintptr_t)memory, 2, 100); /* it stays */
+    assert_int_equal(host->cuMemFreeAsync(memory, NULL), CUDA_SUCCESS);
+    assert_int_equal(host->cuMemPoolDestroy(pool), CUDA_ERROR_INVALID_VALUE);
+    assert_int_equal(host->cuMemPoolTrimTo(pool, 0), CUDA_ERROR_INVALID_VALUE);
+    assert_int_equal(host->cuMemAllocFromPoolAsync(&memory, 100, pool, NULL), CUDA_ERROR_INVALID_VALUE);
+    props.location.id = 1;
+    assert_int_equal(host->cuMemPoolCreate(&pool, &props), CUDA_ERROR_INVALID_VALUE);
+}
+
+static void mem_copy_peer_takes_its_context_alone(void **state)
+{
+    (void)state;
+    int other;
+    char target[4] = "...";
+    CUcontext context = primary(), none = (CUcontext)(void *)&other;
+    assert_int_equal(
+        host->cuMemcpyPeerAsync((uintptr_t)target, context, (uintptr_t)"abc", context, 3, NULL), CUDA_SUCCESS);
+    assert_string_equal(target, "abc");
+    assert_int_equal(
+        host->cuMemcpyPeerAsync((uintptr_t)target, none, (uintptr_t)"xyz", context, 3, NULL), CUDA_ERROR_INVALID_CONTEXT);
+    assert_int_equal(
+        host->cuMemcpyPeerAsync((uintptr_t)target, context, (uintptr_t)"xyz", none, 3, NULL), CUDA_ERROR_INVALID_CONTEXT);
+    assert_string_equal(target, "abc");
+    assert_int_equal(host->cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS);
+}
+
 /* ---- Handles ---- */
 
 static void mem_alloc_async_is_there_until_it_is_freed(void **state)
@@ -554,6 +626,73 @@ static void reset_gives_everything_back(void **state)
     }
 }
 
+/* The context stays, without anything in it. What was there is told from what comes after. */
+static void primary_reset_makes_handles_stale(void **state)
+{
+    (void)state;
+    CUstream stream, fresh;
+    CUevent event;
+    CUgraph graph;
+    CUgraphExec exec;
+    CUdeviceptr memory;
+    unsigned int flags = 77;
+    int active = 77;
+    assert_int_equal(host->cuStreamCreateWithPriority(&stream, CU_STREAM_NON_BLOCKING, -3), CUDA_SUCCESS);
+    assert_int_equal(host->cuEventCreate(&event, CU_EVENT_DEFAULT), CUDA_SUCCESS);
+    assert_int_equal(host->cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
+    assert_int_equal(host->cuMemAllocAsync(&memory, 100, stream), CUDA_SUCCESS);
+    assert_int_equal(host->cuStreamEndCapture(stream, &graph), CUDA_SUCCESS);
+    assert_int_equal(host->cuGraphInstantiateWithFlags(&exec, graph, 0), CUDA_SUCCESS);
+    assert_int_equal(host->cuGraphLaunch(exec, stream), CUDA_SUCCESS);
+    assert_int_equal(host->cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
+    assert_int_equal(host->cuEventRecord(event, stream), CUDA_SUCCESS);
+    assert_int_equal(host->cuMemsetD8Async(memory, 1, 1, stream), CUDA_SUCCESS);
+    assert_int_equal(host->cuDevicePrimaryCtxReset(1), CUDA_ERROR_INVALID_DEVICE);
+    assert_int_equal(host->cuDevicePrimaryCtxReset(0), CUDA_SUCCESS);
+    assert_true(cf__host_owns(stream));
+    assert_int_equal(host->cuStreamQuery(stream), CUDA_ERROR_INVALID_HANDLE);
+    assert_int_equal(host->cuEventQuery(event), CUDA_ERROR_INVALID_HANDLE);
+    assert_int_equal(host->cuGraphLaunch(exec, NULL), CUDA_ERROR_INVALID_VALUE);
+    assert_int_equal(host->cuGraphDestroy(graph), CUDA_ERROR_INVALID_VALUE);
+    assert_int_equal(host->cuMemFree(memory), CUDA_ERROR_INVALID_VALUE);
+    for (int i = 0; i < 8; i++) { /* the slots again, and none of the handles */
+        assert_int_equal(host->cuStreamCreate(&fresh, 0), CUDA_SUCCESS);
+        assert_true(fresh != stream && (void *)fresh != (void *)event && (void *)fresh != (void *)graph);
+    }
+    assert_int_equal(host->cuDevicePrimaryCtxReset(0), CUDA_SUCCESS);
+    CUcontext context = primary();
+    assert_int_equal(host->cuDevicePrimaryCtxGetState(0, &flags, &active), CUDA_SUCCESS);
+    assert_true(flags == 0 && active == 1);
+    assert_int_equal(host->cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS);
+    assert_non_null(context);
+}
+
+static void device_has_what_a_cpu_has(void **state)
+{
+    (void)state;
+    int value = -1, least = -1, greatest = -1, blocks = -1;
+    assert_int_equal(cf__pool_configure(), CF_OK);
+    assert_int_equal(host->cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0), CUDA_SUCCESS);
+    assert_int_equal(value, cf__pool_size());
+    assert_int_equal(host->cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 0), CUDA_SUCCESS);
+    assert_int_equal(value, 1024);
+    assert_int_equal(host->cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, 0), CUDA_SUCCESS);
+    assert_int_equal(value, 1);
+    assert_int_equal(host->cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY, 0), CUDA_SUCCESS);
+    assert_int_equal(value, 0);
+    assert_int_equal(host->cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_WARP_SIZE, 1), CUDA_ERROR_INVALID_DEVICE);
+    assert_int_equal(host->cuCtxGetStreamPriorityRange(&least, &greatest), CUDA_SUCCESS);
+    assert_true(least == 0 && greatest == 0);
+    assert_int_equal(host->cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, NULL, 256, 0), CUDA_SUCCESS);
+    assert_int_equal(blocks, 1);
+    assert_int_equal(host->cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, NULL, 0, 0), CUDA_ERROR_INVALID_VALUE);
+    assert_int_equal(host->cuDeviceCanAccessPeer(&value, 0, 0), CUDA_SUCCESS);
+    assert_int_equal(value, 0);
+    assert_int_equal(host->cuDeviceCanAccessPeer(&value, 0, 1), CUDA_ERROR_INVALID_DEVICE);
+    assert_int_equal(host->cuCtxEnablePeerAccess(NULL, 0), CUDA_ERROR_INVALID_CONTEXT);
+    assert_int_equal(host->cuCtxDisablePeerAccess(NULL), CUDA_ERROR_INVALID_CONTEXT);
+}
+
 /* ---- Kernels ---- */
 
 static void add_blocks(const cf_host_launch *launch, uint64_t begin, uint64_t end)
@@ -611,6 +750,10 @@ int main(void)
         cmocka_unit_test(pointer_attributes_of_other_memory_are_zeros),
         cmocka_unit_test(pointer_attributes_unknown_one_is_refused),
         cmocka_unit_test(mem_copy_and_fill_touch_their_range_alone),
+        cmocka_unit_test(mem_host_alloc_is_memory_as_any),
+        cmocka_unit_test(mem_info_is_the_machines),
+        cmocka_unit_test(pool_live_one_is_taken),
+        cmocka_unit_test(mem_copy_peer_takes_its_context_alone),
         cmocka_unit_test(mem_alloc_async_is_there_until_it_is_freed),
         cmocka_unit_test(mem_copy_2d_touches_its_rows_alone),
         cmocka_unit_test(function_takes_any_shared_memory),
@@ -621,6 +764,8 @@ int main(void)
         cmocka_unit_test(event_elapsed_recorded_events_is_the_time_between),
         cmocka_unit_test(handle_create_until_full_is_out_of_memory),
         cmocka_unit_test(reset_gives_everything_back),
+        cmocka_unit_test(primary_reset_makes_handles_stale),
+        cmocka_unit_test(device_has_what_a_cpu_has),
         cmocka_unit_test(launch_runs_the_body_before_it_returns),
         cmocka_unit_test(library_functions_are_not_supported),
     };

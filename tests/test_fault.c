@@ -377,7 +377,7 @@ PREPARE(pick_mixed, NEED(cf_set_host_data(CF_HOST_DATA_STAGE)); expect_pick(); u
 CLEAN(pick_mixed, destroy_arrays(); clean_host_data())
 
 /* Enough to go through pinned chunks. */
-enum { LARGE = 400 * 1000 };
+enum { LARGE = 200 * 1000 };
 static float large_x[LARGE], large_y[LARGE], large_new[LARGE];
 static int32_t large_picked[LARGE];
 
