@@ -6,7 +6,8 @@
  *
  * - It returns CF_OK (0) or a negative status. On failure cf_last_error() has one line of detail for the calling thread,
  *   and everything is as it was before the call. Nothing is printed, and the process is never ended; only a pointer to
- *   memory that is not there faults on the CPU, as in any C function.
+ *   memory that is not there faults on the CPU, as in any C function. Streams, events and graphs that were destroyed must
+ *   not be used again: on a GPU that may fault in the driver, or reach another that got the same handle.
  * - It may be called from any thread at any time; nothing has to be initialised first. The exception is cf_shutdown().
  * - After it the calling thread's current CUDA context is what it was before.
  * - Sizes are in bytes, times in milliseconds.
@@ -87,7 +88,8 @@ enum cf_log_level { CF_LOG_ERROR = 1, CF_LOG_INFO = 2 };
 
 /* Calls `log` with `data`, a level and one line of text without its end, from then on and on whatever thread it
  * happens; NULL ends that. The text is the callback's until it returns. It must not call the library; the library's
- * locks may be held. Replacing a callback while other threads are inside the library may give it one last call. */
+ * locks may be held. Replacing a callback while other threads are inside the library may give it one last call.
+ * cf_shutdown() leaves the callback in place. */
 typedef void cf_log(void *data, int level, const char *text);
 void cf_set_log(cf_log *log, void *data);
 
@@ -182,8 +184,9 @@ CF_CHECKED int cf_require(int requirement);
 
 /* Gives everything back: images, contexts, threads, staging buffers, pools, memory from cf_mem_alloc() on CF_HOST,
  * streams, events and graphs of CF_HOST; ends the trace. GPU memory, streams, events and graphs that are still alive
- * stay the caller's to free before this call. A later call starts the library anew. Not to be called while another
- * thread is inside the library. A shared object that holds the library does it when it is closed.
+ * stay the caller's to free before this call. A later call starts the library anew, with what the cf_set_
+ * functions and each thread's cf_device_use() have set. Not to be called while another thread is inside the library. A
+ * shared object that holds the library does it when it is closed.
  *
  * After fork() a child may use the CPU, also where the parent used a GPU: cf_device_use(CF_HOST). Calls that need a
  * GPU that was in use before the fork give CF_EFORK there; cf_shutdown() in the child leaves what is the parent's
@@ -246,7 +249,8 @@ CF_CHECKED int cf_mem_copy_2d(void *target, size_t target_pitch, const void *sou
 CF_CHECKED int cf_mem_copy_2d_async(cf_stream stream, void *target, size_t target_pitch, const void *source,
                                     size_t source_pitch, size_t width, size_t rows);
 
-/* Sets each of `bytes` bytes of device memory, or of page-locked memory, to `value`; complete when it returns. */
+/* Sets each of `bytes` bytes of device memory, or of page-locked memory, to `value`; complete when it returns.
+ * Ordinary host memory is CF_EINVAL on a GPU that does not reach it; on CF_HOST all memory is the device's. */
 CF_CHECKED int cf_mem_fill(void *target, unsigned char value, size_t bytes);
 
 /* The same, enqueued on `stream`, which is of the memory's kind of device: a GPU or CF_HOST. */
@@ -317,8 +321,10 @@ CF_CHECKED int cf_event_elapsed(float *milliseconds, cf_event start, cf_event st
  * Where a stream is captured that is ordered with the default stream, as those of cf_stream_create() are not, the
  * plain calls give CF_ECAPTURE as well. All else may be done meanwhile, in this thread and others: allocations and
  * first uses of kernels too do not break the recording. The call that ends it has to come from the thread that began
- * it: CF_ECAPTURE for another, which leaves the recording as it is while that thread lives. Each failure in between that did is told by that call: CF_ECAPTURE, and the recording is lost. CF_EINVAL where
- * there is none. The caller owns the graph until cf_graph_destroy(). */
+ * it: CF_ECAPTURE for another, which leaves the recording as it is while that thread lives. It names the stream that
+ * began it: CF_ECAPTURE for another that takes part, and the recording is lost. Each failure in between that did break
+ * it is told by that call: CF_ECAPTURE, and the recording is lost. CF_EINVAL where there is none. The caller owns
+ * the graph until cf_graph_destroy(). */
 CF_CHECKED int cf_stream_capture_begin(cf_stream stream);
 CF_CHECKED int cf_stream_capture_end(cf_stream stream, cf_graph *graph);
 
@@ -341,7 +347,7 @@ CF_CHECKED int cf_graph_launch(cf_graph_exec exec, cf_stream stream);
 /* ---- Kernels --------------------------------------------------------------------------------------------------- */
 
 /* Descriptors of a kernel, of a step of an expression in it, of data in __constant__ memory, and of a library: see
- * <cuferry/registry.h>. */
+ * <cuferry/registry.h>, where cf_kernel_find(&cf_registry, "gather_f32_i32") is that of cf_gather_f32_i32(). */
 struct cf_kernel;
 struct cf_op;
 struct cf_symbol;

@@ -471,9 +471,7 @@ static int run(struct call *call)
     } else if (is_on_cpu) {
         status = run_on_cpu(call);
     } else {
-        int mode = cf__relax(call->place->driver);
         status = run_staged(call);
-        cf__unrelax(call->place->driver, mode);
     }
     if (status != CF_OK)
         return status;
@@ -556,10 +554,12 @@ int cf_call(const cf_kernel *kernel, void *const args[])
     status = cf__enter(&place, kernel->function, NULL);
     if (status != CF_OK)
         return status;
+    int mode = place.driver->is_host ? -1 : cf__relax(place.driver); /* waiting could break a capture, too */
     int64_t began = cf__trace_begin(); /* the first call opens the trace as it enters */
     status = find_size(&call, is_sized, &size);
     if (status == CF_OK)
         status = (kernel->nparams <= FEW && kernel->nchecks <= FEW_CHECKS ? run : run_large)(&call);
+    cf__unrelax(place.driver, mode);
     cf__leave(&place);
     if (began)
         trace_call(began, kernel, status);

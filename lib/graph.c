@@ -88,8 +88,8 @@ static long this_thread(void)
     return syscall(SYS_gettid);
 }
 
-/* The driver takes the call that ends a capture from the thread that began it alone, and drops the recording where it comes
- * from another: that is not tried while the first thread can still do it. */
+/* The driver takes the call that ends a capture from the thread that began it alone, and drops the recording where it
+ * comes from another: that is not tried while the first thread can still do it. */
 static int is_of_another_thread(cf_stream stream)
 {
     pthread_mutex_lock(&lock);
@@ -328,7 +328,7 @@ static int launch_known(cf_graph_exec exec, cf_stream stream, int *status)
     return 1;
 }
 
-/* Graphs and streams of one driver; no driver takes a launch in a stream that is being captured, and trying breaks that. */
+/* Graphs and streams of one driver; none takes a launch in a stream that is being captured, and trying breaks that. */
 static int check_launch(const struct cf__place *place, cf_graph_exec exec, cf_stream stream)
 {
     CUstreamCaptureStatus now = CU_STREAM_CAPTURE_STATUS_NONE;

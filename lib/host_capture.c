@@ -219,7 +219,7 @@ static CUresult drop(struct cf__host_capture *capture, CUresult result)
     return result;
 }
 
-/* The graph of a capture that ends. Where that fails the capture is over as well, unless the stream only takes part in it. */
+/* The graph of a capture that ends. Where that fails it is over as well, unless the stream only takes part in it. */
 static CUresult end(struct cf__host_handle *stream, struct cf__host_graph **graph)
 {
     struct cf__host_capture *capture = stream->capture;

@@ -372,7 +372,7 @@ static int start(const char *name)
 
 int cf__trace_open(void)
 {
-    const char *name = getenv("CF_TRACE");
+    const char *name = secure_getenv("CF_TRACE"); /* not what another user would have written */
     if (!name || !*name)
         return CF_OK;
     pthread_mutex_lock(&lock);

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "driver_fault.h"
 #include "fault_alloc.h"
@@ -12,7 +13,9 @@
 
 long fault_total, leak_total;
 
-#define MOST_CALLS 2000 /* of one scene: more is an endless loop */
+#define MOST_CALLS 2000   /* of one scene: more is an endless loop */
+#define ALL_CALLS 16      /* of which a quick sweep leaves out none, */
+#define QUICK_SECONDS 0.4 /* unless the scene has taken so long */
 
 /* One attempt at a scene. */
 struct attempt {
@@ -28,6 +31,22 @@ struct attempt {
 
 static const struct attempt *now;
 static int wrong;
+
+/* On a real GPU, where an attempt takes milliseconds, or where FAULT_QUICK is set: one result of each call, and of
+ * calls behind the first ones only some. A context that is held meanwhile is not made anew for each attempt. */
+static int is_quick(void)
+{
+    static int quick = -1;
+    if (quick < 0) {
+        int is_real = on_cuda() && !dlsym(dlopen("libcuda.so.1", RTLD_NOW), "fake_cuda_alive");
+        CUcontext held;
+        if (is_real && (other_library()->cuInit(0) != CUDA_SUCCESS ||
+                        other_library()->cuDevicePrimaryCtxRetain(&held, 0) != CUDA_SUCCESS))
+            puts("# the context cannot be held");
+        quick = is_real || getenv("FAULT_QUICK");
+    }
+    return quick;
+}
 
 __attribute__((format(printf, 1, 2))) static void complain(const char *format, ...)
 {
@@ -191,11 +210,28 @@ static int attempt(struct attempt attempt)
 
 /* ---- The sweep ---- */
 
+static double seconds(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static double begun; /* the scene was */
+
+/* To the next call that fails. A quick sweep that takes long nevertheless doubles. */
+static long step_of(long at)
+{
+    if (!is_quick())
+        return 1;
+    return seconds() - begun > QUICK_SECONDS ? at : at >= ALL_CALLS ? at / 4 : 1;
+}
+
 static void sweep(struct attempt what)
 {
     long before = fault_count() + alloc_fault_count();
-    for (what.at = 1; attempt(what) && wrong < 20; what.at++)
-        if (what.at == MOST_CALLS) {
+    for (what.at = 1; attempt(what) && wrong < 20; what.at += step_of(what.at))
+        if (what.at >= MOST_CALLS) {
             complain("there is no end of it");
             break;
         }
@@ -206,13 +242,14 @@ int fault_sweep(const struct scene *scene, const struct tolerated *tolerated)
 {
     static const CUresult results[] = {CUDA_ERROR_UNKNOWN, CUDA_ERROR_OUT_OF_MEMORY};
     wrong = 0;
+    begun = seconds();
     for (int is_warm = 0; is_warm <= !(scene->flags & COLD); is_warm++) {
         struct attempt what = {.scene = scene, .tolerated = tolerated, .is_warm = is_warm};
         attempt(what); /* without faults */
         for (int is_forever = 0; is_forever < 2; is_forever++) {
             what.is_forever = is_forever;
             what.of_alloc = 0;
-            for (size_t i = 0; i < sizeof results / sizeof *results; i++) {
+            for (size_t i = 0; i < (is_quick() ? 1 : sizeof results / sizeof *results); i++) {
                 what.result = results[i];
                 sweep(what);
             }

@@ -47,7 +47,8 @@ class InstallTest:
             wanted = ['bin/cf-run', 'bin/cfcc', 'include/cuferry.h', 'include/cuferry/kernels.h',
                       'include/cuferry/registry.h', 'lib/libcuferry.a', 'lib/pkgconfig/cuferry.pc',
                       'lib/cmake/Cuferry/CuferryConfig.cmake', 'lib/cmake/Cuferry/CuferryConfigVersion.cmake',
-                      'lib/cuferry/cfcc.json', 'lib/cuferry/gen/cfgen', 'share/man/man1/cfcc.1', 'share/cuferry/cuferry.json', 'share/cuferry/manifest.schema.json']
+                      'lib/cuferry/cfcc.json', 'lib/cuferry/gen/cfgen', 'share/man/man1/cfcc.1', 'share/man/man1/cf-run.1',
+                      'share/man/man3/cuferry.3', 'share/cuferry/cuferry.json', 'share/cuferry/manifest.schema.json']
             lost = [w for w in wanted if not os.path.exists(destdir + os.path.join(self.prefix, w))]
             self.tap.check(name, f'{out}{err}lost: {lost}' if code or lost else '')
         # What follows uses a tree that was moved, and that knows neither the source tree nor the build folder.
@@ -64,6 +65,23 @@ class InstallTest:
         self.tap.check('installed_files_name_no_folder_of_the_build', ', '.join(named))
         self.prefix = moved
         shutil.rmtree(self.builddir)
+
+    def manual(self):
+        """The page names all that there is, and what it names there is."""
+        def read(*path):
+            with open(os.path.join(ROOT, *path), encoding='utf-8') as file:
+                return file.read()
+        header = re.sub(r'/\*.*?\*/', '', read('include', 'cuferry.h'), flags=re.DOTALL)
+        page = read('include', 'cuferry.3').replace('\\-', '-')
+        functions = set(re.findall(r'\b(cf_[a-z0-9_]+)\(', header)) | {'cf_gather', 'cf_gather_async'}
+        statuses = set(re.findall(r'X\((CF_[A-Z]+),', header))
+        variables = set()
+        for name in os.listdir(os.path.join(ROOT, 'lib')):
+            variables |= set(re.findall(r'getenv\("(CF_[A-Z_]+)"\)', read('lib', name)))
+        named = set(re.findall(r'\bcf_[a-z0-9_]+(?=\(| \(\))', page))
+        wrong = sorted(named - functions) + [word for word in sorted(functions | statuses | variables) if word not in page]
+        wrong += [word for word in sorted(variables) if f'`{word}=' not in read('README.md')]
+        self.tap.check('manual_names_all_that_there_is', ', '.join(wrong))
 
     def flags(self, *options):
         return shlex.split(subprocess.run(['pkg-config', *options, 'cuferry'], env=self.env, stdout=subprocess.PIPE,
@@ -252,6 +270,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         test = InstallTest(tap, sys.argv[1], folder)
         test.install()
+        test.manual()
         if test.sanitized:
             # The archive then needs the sanitizers' libraries, which a user's line does not name.
             tap.skip('consumer_programs', 'the library is built with sanitizers')

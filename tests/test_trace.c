@@ -213,7 +213,7 @@ static int in_a_process(const char *name)
     return status;
 }
 
-/* What it does with descriptors is not for the driver of a real GPU, which has some of its own: there it runs on the CPU. */
+/* What it does with descriptors is not for a real GPU's driver, which has some of its own: there it is on the CPU. */
 static int in_a_process_of_no_gpu(const char *name)
 {
     int is_real = on_cuda() && !dlsym(dlopen("libcuda.so.1", RTLD_NOW), "fake_cuda_alive");
