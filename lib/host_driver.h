@@ -1,8 +1,9 @@
-/* host_driver.h - what the files of the CPU driver share: driver_host.c, host_memory.c, host_stream.c, host_graph.c. */
+/* host_driver.h - what the files of the CPU driver share: driver_host.c, host_memory.c, host_stream.c, host_capture.c, host_graph.c. */
 #ifndef CF__HOST_DRIVER_H
 #define CF__HOST_DRIVER_H
 
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "internal.h"
 
@@ -68,13 +69,14 @@ void cf__host_handle_free(struct cf__host_handle *slot);
 /* The slot of a stream, NULL for the default ones; CUDA_ERROR_INVALID_HANDLE for what is no stream. */
 CUresult cf__host_stream(CUstream stream, struct cf__host_handle **slot);
 
-/* ---- host_graph.c ---- */
+/* ---- host_capture.c ---- */
 
 /* A piece of work; what it works on lies behind it. */
 struct cf__host_node {
     struct cf__host_node *next;
     CUresult (*run)(struct cf__host_node *node);
     void (*destroy)(struct cf__host_node *node); /* gives back what it refers to, with the lock; may be NULL */
+    int is_memory;                               /* allocates or frees */
 };
 
 /* Runs a node of `size` bytes now or, where the stream is being captured, adds a copy of it to the graph. */
@@ -89,10 +91,6 @@ static inline int cf__host_is_captured(const struct cf__host_handle *stream)
     return stream && __atomic_load_n(&stream->capture, __ATOMIC_ACQUIRE) != NULL;
 }
 
-/* Allocation and release in a stream that is being captured. */
-CUresult cf__host_capture_alloc(CUstream stream, CUdeviceptr *pointer, size_t bytes);
-CUresult cf__host_capture_free(CUstream stream, CUdeviceptr pointer);
-
 /* What a wait, a query or the launch of a graph gives in a captured stream: an error that breaks the capture. */
 CUresult cf__host_capture_break(struct cf__host_handle *stream);
 
@@ -101,5 +99,27 @@ CUresult cf__host_captured_event(uint64_t number);
 
 /* Frees what a slot refers to, at its end; with the lock. */
 void cf__host_handle_drop(struct cf__host_handle *slot);
+
+/* ---- host_graph.c ---- */
+
+/* What a graph and the executable graphs made of it share; it does not change once it is captured. */
+struct cf__host_graph {
+    int owners; /* handles and runs; under the lock */
+    int execs;  /* executable graphs among them */
+    int has_memory;
+    pid_t runs_in; /* process that is running it; 0: none. A child of fork() does not wait for its parent's run. */
+    size_t count;
+    struct cf__host_node *first, **last;
+};
+
+/* Gives an owner's part back; with the lock. */
+void cf__host_graph_release(struct cf__host_graph *graph);
+
+/* A handle that owns `graph`; the caller's ownership goes to it, or is given back where there is no handle left. */
+CUresult cf__host_graph_handle(enum cf__host_kind kind, struct cf__host_graph *graph, void **handle);
+
+/* Allocation and release in a stream that is being captured. */
+CUresult cf__host_capture_alloc(CUstream stream, CUdeviceptr *pointer, size_t bytes);
+CUresult cf__host_capture_free(CUstream stream, CUdeviceptr pointer);
 
 #endif

@@ -297,6 +297,25 @@ int fake_is_in_callback(void);
 
 /* ---- Memory ---- */
 
+/* Device memory is ordinary memory whose addresses are handed out with this added: past the user's part of the address
+ * space on x86-64 and aarch64, so that using one on the CPU ends the process. */
+#define FAKE_DEVICE_OFFSET ((uintptr_t)1 << 48)
+
+/* New memory of a type, poisoned. */
+CUresult fake_allocate(CUcontext context, size_t bytes, int type, struct fake_allocation **allocation);
+
+/* Frees memory that nobody uses any more; a graph's stays for the next launch, as long as there is a graph. */
+void fake_let_go(struct fake_allocation *allocation);
+
+/* Whether memory is or was a graph's. */
+int fake_is_of_graph(const struct fake_allocation *allocation);
+
+/* Lets a pool keep at most so many bytes. */
+void fake_keep(CUmemoryPool pool, uint64_t most);
+
+/* The allocation that a pointer lies in; NULL where there is none. */
+struct fake_allocation *fake_find(CUdeviceptr pointer);
+
 /* The allocation that begins at an address; NULL where there is none. */
 struct fake_allocation *fake_find_allocation(CUdeviceptr address);
 
