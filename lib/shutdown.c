@@ -41,8 +41,8 @@ static int give_back(void)
     cf__trace_close();
     add(&status, cf__peers_disable(cuda));
     free_stages();
+    add(&status, cf__kept_free()); /* before the pools that it may be of */
     add(&status, cf__mempools_destroy(cuda));
-    add(&status, cf__kept_free());
     add(&status, cf__images_unload(cuda));
     cf__unrelax(cuda, mode);
     return status;

@@ -156,6 +156,10 @@ static void *run(void *of)
     const struct scene *scene = attempt->scene;
     const char *name = NULL;
     now = attempt;
+    if (getenv("FAULT_VERBOSE")) /* what was tried last, where the process does not live to tell */
+        fprintf(stderr, "# %s%s: %s %ld%s\n", scene->name, attempt->is_warm ? ", used before" : "",
+                attempt->of_alloc ? "allocation" : "driver call", attempt->at,
+                attempt->is_forever ? " and all later ones" : "");
     if (attempt->is_warm)
         play(scene);
     prepare(scene);
@@ -176,6 +180,9 @@ static void *run(void *of)
         clean(scene);
         prepare(scene);
     }
+    if (getenv("FAULT_VERBOSE"))
+        fprintf(stderr, "#   %s: %d, %s\n", name ? name : fault_hit(0) ? fault_hit(0) : "nothing", status,
+                status == CF_OK ? "" : cf_last_error());
     if (status != CF_OK) { /* the fault is gone */
         NEED(scene->act());
         check_data(scene, 1);
