@@ -17,7 +17,7 @@ struct scene {
         FRESH = 2,     /* what was prepared serves one attempt */
         CUDA_ONLY = 4, /* a GPU is needed, */
         TWO = 32,      /* or two */
-        LAST = 8,      /* the detail is of the latest failure: the rest goes on after each */
+        ANY = 8,       /* of several failures any has the detail: threads meet them, or the rest goes on after each */
         CAPTURED = 16, /* in a capture, which a failure may break */
     } flags;
 };
