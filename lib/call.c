@@ -555,7 +555,7 @@ int cf_call(const cf_kernel *kernel, void *const args[])
     if (status != CF_OK)
         return status;
     int mode = place.driver->is_host ? -1 : cf__relax(place.driver); /* waiting could break a capture, too */
-    int64_t began = cf__trace_begin(); /* the first call opens the trace as it enters */
+    int64_t began = cf__trace_begin();                               /* the first call opens the trace as it enters */
     status = find_size(&call, is_sized, &size);
     if (status == CF_OK)
         status = (kernel->nparams <= FEW && kernel->nchecks <= FEW_CHECKS ? run : run_large)(&call);
