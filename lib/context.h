@@ -1,0 +1,158 @@
+/* context.h - what is kept of a context: what runs there, what was lost, what has to be given back. */
+#ifndef CF__CONTEXT_H
+#define CF__CONTEXT_H
+
+#include <cuferry.h>
+#include <cuferry/registry.h>
+
+#include "driver.h"
+#include "place.h"
+
+/* ---- context.c ---- */
+
+/* An id that no context has. */
+#define CF__NO_CONTEXT (UINT64_MAX - 1)
+
+/* What the library keeps for a context, from its first use to cf_shutdown() or cf_device_reset(). Records are never
+ * taken off the list before cf_shutdown(); that of a context that is gone serves a later one. */
+struct cf__context {
+    unsigned long long id; /* CF__NO_CONTEXT where it serves none; atomic */
+    CUcontext handle;
+    const struct cf__driver *driver;
+    int device;                /* CF_HOST or a GPU's number */
+    int is_lost;               /* to a kernel's fault; atomic */
+    char running[256];         /* the entry points that ran then, for messages */
+    struct cf__stages *stages; /* stage.c's buffers and streams; under its lock */
+    struct cf__context *next;
+};
+
+/* The record of the place's context, made at its first use. */
+int cf__context(const struct cf__place *place, struct cf__context **context);
+
+/* The record of a context, if there is one; by its address where the driver does not tell its id. */
+struct cf__context *cf__context_of(const struct cf__driver *driver, CUcontext handle);
+
+/* The record with an id, if there is one. */
+struct cf__context *cf__context_find(unsigned long long id);
+
+/* The next record after one, or after NULL the first. */
+struct cf__context *cf__context_next(const struct cf__context *context);
+
+void cf__context_drop(struct cf__context *context); /* that is gone */
+void cf__contexts_forget(void);                     /* every record, at cf_shutdown() */
+void cf__contexts_lock(void);                       /* for fork */
+void cf__contexts_unlock(void);
+
+/* Where a driver call has failed: notes which context is lost, if one is, and appends to the detail in `text`. Returns the
+ * status, CF_EFAULT for any call in a lost context. */
+int cf__note_lost(const struct cf__driver *driver, int status, char *text, size_t size);
+
+/* Notes that a context is lost; `running` where that is known from before, else NULL. */
+void cf__context_lose(const struct cf__driver *driver, CUcontext handle, int device, const char *running);
+
+/* Whether a result means that what was to be freed is gone already: with its context, or with the driver. */
+int cf__is_gone(CUresult result);
+
+/* CF_EFAULT where the place's context is lost. Asked for where cf__gpu_state() has CF__GPU_LOST. */
+int cf__check_lost(const struct cf__place *place, const char *function);
+
+/* Keeps what could not be freed, to be tried again at cf_shutdown(): `free` is called with the place's context
+ * current. */
+void cf__keep(const struct cf__place *place, CUresult (*free)(const struct cf__driver *driver, uintptr_t what),
+              uintptr_t what);
+int cf__kept_free(void); /* the status of the latest that still fails, which stays */
+
+/* The same without the driver: of a context that is gone, or with NULL of all. */
+void cf__kept_forget(CUcontext context);
+
+/* ---- shutdown.c ---- */
+
+extern int cf__was_used; /* a driver came into use: closing the shared object that holds the library has to give back */
+
+/* ---- handle.c ---- */
+
+/* Keeps a stream, event or graph that was made in the place's context, so that it is refused after a reset of its device, and
+ * returns it. Where there is no memory for that, the driver judges it. */
+void *cf__handle_keep(const struct cf__place *place, void *handle);
+void cf__handle_drop(const void *handle); /* once it is destroyed */
+
+/* CF_EINVAL for one that went with a reset; costs a load before the first. */
+int cf__handle_check(const char *function, const void *handle);
+
+CUcontext cf__handle_context(const void *handle); /* where it was made; NULL where that is not known */
+
+void cf__handles_reset(CUcontext context, int device);
+void cf__handles_forget(void);
+void cf__handles_lock(void); /* for fork */
+void cf__handles_unlock(void);
+
+/* ---- running.c ---- */
+
+/* What one thread launched in one context and does not know to be done. Read by all threads, written by its own. */
+enum { CF__RUNNING = 8 };
+struct cf__running {
+    unsigned long long context; /* its id, or CF__NO_CONTEXT; atomic */
+    uint64_t launches;          /* odd while one is being enqueued */
+    uint64_t done;              /* those up to this number are; written under the lock */
+    uint64_t unlisted;          /* the latest one that found no slot */
+    int slot;                   /* that of the latest one */
+    struct cf__running_slot {
+        const cf_kernel *kernel;
+        cf_stream stream;
+        uint64_t latest; /* number of its latest launch */
+    } slots[CF__RUNNING];
+    CUcontext handle;  /* the context's; like what follows, under the lock */
+    const void *owner; /* its thread; NULL where that has ended */
+    const void *asker; /* the thread that waits for the whole context; NULL: none */
+    uint64_t asked;    /* what was enqueued when that began to wait */
+    struct cf__running *next;
+};
+
+/* That of the calling thread's latest launch. */
+extern _Thread_local struct cf__running *cf__running;
+
+/* The same for another kernel, stream, context or none. NULL where there is no memory. */
+struct cf__running *cf__note_other_launch(struct cf__context *context, const cf_kernel *kernel, cf_stream stream);
+
+/* Notes that a kernel is launched, for what is said when one of them faults. Right before the launch; right behind it comes
+ * cf__note_launched(). What is left out or stays noted for too long makes messages name more kernels, never wrong ones. */
+static inline struct cf__running *cf__note_launch(struct cf__context *context, const cf_kernel *kernel,
+                                                  cf_stream stream)
+{
+    struct cf__running *running = cf__running;
+    if (!running || __atomic_load_n(&running->context, __ATOMIC_RELAXED) != context->id ||
+        running->slots[running->slot].kernel != kernel || running->slots[running->slot].stream != stream)
+        return cf__note_other_launch(context, kernel, stream);
+    uint64_t number = (running->launches + 1) | 1;
+    __atomic_store_n(&running->slots[running->slot].latest, number, __ATOMIC_RELAXED);
+    __atomic_store_n(&running->launches, number, __ATOMIC_RELEASE);
+    return running;
+}
+
+/* The same of a graph, whose kernels are not known. */
+struct cf__running *cf__note_graph(struct cf__context *context, cf_stream stream); /* NULL: none */
+
+static inline void cf__note_launched(struct cf__running *running)
+{
+    if (running)
+        __atomic_store_n(&running->launches, running->launches + 1, __ATOMIC_RELEASE);
+}
+
+/* After a successful wait for a stream of the place's context: what this thread launched there is done. */
+void cf__note_waited(const struct cf__place *place, cf_stream stream);
+
+/* cuCtxSynchronize(), after which all that was launched before in the place's context is done. */
+CUresult cf__wait_for_all(const struct cf__place *place);
+
+/* Writes "cf_a was", "one of cf_a, cf_b was" or "no kernel of Cuferry's was": what may be running in a context. */
+void cf__running_text(unsigned long long context, char *text, size_t size);
+
+/* The notes of a context that is gone; CF__NO_CONTEXT: all. */
+void cf__running_forget(unsigned long long context);
+void cf__running_start(void); /* of the program or shared object */
+void cf__running_end(void);
+void cf__running_lock(void); /* for fork */
+void cf__running_unlock(void);
+void cf__running_forget_threads(void); /* in a child: the others are gone */
+
+#endif

@@ -1,0 +1,200 @@
+/* kernel.h - from a descriptor to a launch: expressions, sections, images, launches, symbols. */
+#ifndef CF__KERNEL_H
+#define CF__KERNEL_H
+
+#include <cuferry.h>
+#include <cuferry/registry.h>
+
+#include "driver.h"
+#include "storage.h"
+
+/* ---- expr.c ---- */
+
+/* Evaluates an expression over a kernel's arguments; CF_EOVERFLOW without detail where it overflows. */
+int cf__evaluate(const cf_kernel *kernel, const cf_expr *expr, void *const args[], int64_t *value);
+
+/* Evaluates a real one; CF_EINVAL without detail where it reads what is no number. */
+int cf__evaluate_real(const cf_kernel *kernel, const cf_expr *expr, void *const args[], double *value);
+
+/* The integer or bool at `address`; without detail CF_EOVERFLOW past INT64_MAX, CF_EINVAL for other types. */
+int cf__integer(cf_type type, const void *address, int64_t *value);
+
+/* Writes "N = 3, g.nx = 4", the values that `count` expressions read; absent expressions are passed over. */
+void cf__describe(const cf_kernel *kernel, const cf_expr *const exprs[], size_t count, void *const args[], char *text,
+                  size_t size);
+
+/* ---- section.c ---- */
+
+/* Where the elements of an array argument lie; worked out and checked by cf__section(). */
+struct cf__section {
+    int64_t count; /* of its elements; 0: there are none, and the rest says nothing */
+    size_t offset; /* bytes from the array's pointer to its first element */
+    size_t span;   /* bytes from there to the end of its last element */
+    uint32_t ndims;
+    int64_t lowers[CF_ARRAY_DIMS], extents[CF_ARRAY_DIMS];
+    size_t strides[CF_ARRAY_DIMS]; /* bytes from an element to the next in each dimension */
+};
+int cf__section(const cf_kernel *kernel, uint32_t i, void *const args[], struct cf__section *section);
+
+/* Whether a parameter is an array of declared extent. */
+static inline int cf__is_array(const cf_param *param)
+{
+    return param->ndims > 0 && param->direction != CF_VALUE && param->direction != CF_POINTER;
+}
+
+/* The same elements as `slices` times `rows` rows of `length` bytes that lie without gaps: as few rows as can be. */
+struct cf__rows {
+    size_t length, rows, pitch; /* bytes of a row, rows of a slice, bytes from one to the next */
+    size_t slices;
+    uint32_t nouter; /* dimensions that tell the slices apart, outermost first */
+    size_t extents[CF_ARRAY_DIMS], strides[CF_ARRAY_DIMS];
+};
+void cf__rows(const struct cf__section *section, size_t element, struct cf__rows *rows);
+size_t cf__slice(const struct cf__rows *rows, size_t slice); /* bytes from the first element to that slice */
+
+/* Copies a section between host memory and device memory, where it lies alike; both point to its first element. `call` is
+ * what does it. */
+CUresult cf__copy_section(const struct cf__place *place, const struct cf__section *section, size_t element, void *host,
+                          void *device, int to_host, const char **call);
+
+/* ---- image.c ---- */
+
+/* A kernel, or a symbol, as it is loaded in one context. */
+struct cf__loaded {
+    unsigned long long context; /* its id */
+    struct cf__context *owner;  /* what is kept of it */
+    CUfunction function;        /* of a kernel */
+    CUdeviceptr address;        /* of a symbol */
+    int is_simple;              /* of a kernel: neither cooperative nor with scratch memory */
+    int block;                  /* what block(auto) gives; 0 until asked; atomic */
+    int shared;                 /* bytes of dynamic shared memory that a launch may have; -1 until asked; atomic */
+    struct cf__loaded *next;
+};
+
+/* What a state has for the context of that id; NULL where nothing is loaded there. Without a lock: nodes are only added. */
+static inline struct cf__loaded *cf__loaded_in(const cf_state *state, unsigned long long context)
+{
+    struct cf__loaded *node = __atomic_load_n(&state->loaded, __ATOMIC_ACQUIRE);
+    while (node && __atomic_load_n(&node->context, __ATOMIC_ACQUIRE) != context)
+        node = node->next;
+    return node;
+}
+
+/* The kernel as it is loaded in the place's context; NULL where it is not. */
+static inline struct cf__loaded *cf__kernel_loaded(const cf_kernel *kernel, const struct cf__place *place)
+{
+    unsigned long long id;
+    return place->driver->cuCtxGetId(place->context, &id) == CUDA_SUCCESS ? cf__loaded_in(kernel->state, id) : NULL;
+}
+
+/* The kernel as the place's driver launches it; loaded at its first use in a context. */
+int cf__kernel_load(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded **loaded);
+
+/* The block of a block(auto). */
+int cf__kernel_block(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded *loaded, int *block);
+
+/* Sees to it that a launch may have `bytes` of dynamic shared memory; the first names the call that failed. */
+CUresult cf__kernel_allow(const struct cf__place *place, struct cf__loaded *loaded, int bytes, const char **call);
+int cf__kernel_share(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded *loaded, int bytes,
+                     void *const args[]);
+
+/* A symbol on a GPU, likewise. */
+int cf__symbol_load(const cf_symbol *symbol, const struct cf__place *place, struct cf__loaded **loaded);
+
+/* Every image, of a driver that is still in use, or NULL; the status of the latest that fails and stays. */
+int cf__images_unload(const struct cf__driver *cuda);
+void cf__images_drop(unsigned long long context); /* what was found in a context that is gone */
+void cf__image_lock(void);                        /* of loading, for fork */
+void cf__image_unlock(void);
+
+/* ---- launch.c ---- */
+
+/* What sends every launch the long way, as bits; known once a driver is in use. */
+enum {
+    CF__WATCH_POINTERS = 1, /* CF_CHECK=1: cf_launch() checks its pointers */
+    CF__WATCH_TRACE = 2     /* CF_TRACE: launches are recorded */
+};
+extern int cf__watching; /* atomic */
+
+static inline int cf__watches(int what)
+{
+    return __atomic_load_n(&cf__watching, __ATOMIC_RELAXED) & what;
+}
+
+void cf__watch(int what, int is_on);
+
+/* Checks the version and the size of a descriptor, `what`. */
+int cf__check_descriptor(const char *what, uint32_t version, uint32_t size, size_t least);
+
+/* Whether a descriptor is of this library's version and has at least what that began with. */
+static inline int cf__is_known(const cf_kernel *kernel)
+{
+    return kernel && kernel->version == CF_REGISTRY_VERSION && kernel->size >= CF_KERNEL_BYTES;
+}
+
+/* The latest stream, no default one, that the calling thread enqueued on, and where it is. cuLaunchKernel() and
+ * cuGraphLaunch() need no current context where the stream has one, and refuse what is of another context: so the context
+ * alone has to be asked whether it is still the same, and a handle that another stream has by now is found out by what the
+ * driver returns. */
+struct cf__known {
+    cf_stream stream; /* NULL: none */
+    const struct cf__driver *driver;
+    CUcontext context;
+    unsigned long long id;
+};
+extern _Thread_local struct cf__known cf__known;
+
+/* The driver of a stream that is known, and the id of its context; NULL where the call has to go the long way. */
+static inline const struct cf__driver *cf__known_stream(cf_stream stream, unsigned long long *id)
+{
+    const struct cf__known *known = &cf__known;
+    if (!stream || stream != known->stream || known->driver != cf__cuda_in_use() || cf__gpu_state() != CF__GPU_OURS ||
+        cf__watches(-1) || known->driver->cuCtxGetId(known->context, id) != CUDA_SUCCESS || *id != known->id)
+        return NULL;
+    return known->driver;
+}
+
+static inline void cf__know_stream(cf_stream stream, const struct cf__place *place, unsigned long long id)
+{
+    if ((uintptr_t)stream > (uintptr_t)CU_STREAM_PER_THREAD && !place->driver->is_host)
+        cf__known = (struct cf__known){stream, place->driver, place->context, id};
+}
+
+/* Whether what the driver returned may come of a handle that is another's by now, or has to be said with the context that it
+ * is about: then the long way is gone, which finds out. */
+int cf__is_unknown(CUresult result);
+
+/* Whether the kernel's compiled checks find everything in order, and the size of the launch then. Where not, the functions
+ * below tell what is to be done. Older descriptors have no such checks. */
+static inline int cf__in_order(const cf_kernel *kernel, void *const args[], cf_size *size)
+{
+    return kernel && kernel->version == CF_REGISTRY_VERSION &&
+           kernel->size >= offsetof(cf_kernel, sizes) + sizeof kernel->sizes && kernel->sizes && args &&
+           kernel->sizes(args, size);
+}
+
+/* Checks the descriptor, the scalars, and NULL against the extents. */
+int cf__check_arguments(const cf_kernel *kernel, void *const args[]);
+
+/* The most threads of a block on any device. */
+#define CF__MAX_BLOCK 1024
+
+/* Grid and block of a launch, checked against the limits. */
+struct cf__size {
+    uint32_t grid[CF_GRID_DIMS], block[CF_GRID_DIMS];
+    int shared;                /* bytes of dynamic shared memory */
+    int is_empty;              /* there is nothing to launch */
+    struct cf__loaded *loaded; /* the kernel, where its block had to be asked for; else NULL */
+};
+int cf__size(const cf_kernel *kernel, const struct cf__place *place, void *const args[], struct cf__size *size);
+
+/* Enqueues a kernel whose arguments were checked; supplies its scratch memory. */
+int cf__launch(const cf_kernel *kernel, const struct cf__size *size, const struct cf__place *place, cf_stream stream,
+               void *const args[]);
+
+/* ---- symbol.c ---- */
+
+/* Its bytes; CF_EOVERFLOW where they are too many. */
+int cf__symbol_size(const cf_symbol *symbol, size_t *bytes);
+
+#endif

@@ -1,0 +1,223 @@
+/* staging.h - the plain call: what it checks, how it moves host arrays, where it decides to run. */
+#ifndef CF__STAGING_H
+#define CF__STAGING_H
+
+#include <cuferry.h>
+#include <cuferry/registry.h>
+
+#include "driver.h"
+#include "kernel.h"
+
+/* ---- call.c ---- */
+
+/* A pointer argument, checked against the memory it lies in. */
+struct cf__pointer {
+    void *usable;               /* its address on the device; the argument as it is where `is_staged` is set */
+    int is_staged;              /* host memory that the device cannot reach */
+    struct cf__section section; /* of an array */
+};
+
+/* For a kernel that runs at `place`, on device number `device`. */
+int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], const struct cf__place *place,
+                      int device, struct cf__pointer *pointer);
+
+/* ---- range.c ---- */
+
+#define CF__NONE INT64_MAX /* no element: no array has as many */
+
+/* A check of an array's elements in one call. */
+struct cf__range {
+    const cf_kernel *kernel;
+    const cf_check *check;
+    void *const *args;
+    const struct cf__section *section;
+    struct cf__rows rows;
+    size_t element;    /* bytes of one */
+    const char *first; /* the first one, where it is looked at */
+    int is_host;       /* the CPU looks */
+    /* The bounds as the elements' type has them, both included. Narrow types read the low bytes, which stand first on
+     * every machine that CUDA runs on. */
+    uint64_t lower, upper;
+    int is_none;            /* no value is inside */
+    uint64_t found;         /* the first element outside, counted row by row; CF__NONE; atomic */
+    struct cf__range *next; /* of the same array */
+};
+
+/* Evaluates the bounds; the caller sets where the elements are, and looks at none where the section is empty. */
+int cf__range_begin(struct cf__range *range, const cf_kernel *kernel, const cf_check *check, void *const args[],
+                    const struct cf__section *section);
+
+/* Looks at `count` elements, of which the first is element number `number` of the section; from any thread. */
+void cf__range_look(struct cf__range *range, const void *elements, uint64_t number, uint64_t count);
+
+/* Looks at all of them in host memory. */
+void cf__range_search(struct cf__range *range);
+
+/* Looks at those of all ranges that the CPU does not look at; ends with the first one that has an element outside. */
+int cf__range_search_device(struct cf__range ranges[], size_t count, const struct cf__place *place);
+
+/* CF_ERANGE, with the element that was found. */
+int cf__range_report(const struct cf__range *range, const struct cf__place *place);
+
+/* ---- stage.c ---- */
+
+/* An array on its way between host memory and a device, where its elements lie alike. */
+struct cf__part {
+    const char *name;   /* that messages have */
+    char *host;         /* its first element */
+    CUdeviceptr device; /* likewise */
+    struct cf__rows rows;
+    size_t bytes;             /* of its elements */
+    struct cf__range *ranges; /* that are looked at on the way in */
+    size_t begin;             /* in the queue; written by stage.c */
+};
+
+/* A set of buffers with a stream, of one call at a time. Begin waits for one; `function` is what messages name. */
+struct cf__stage;
+int cf__stage_begin(const struct cf__place *place, const char *function, struct cf__stage **stage);
+void cf__stage_end(struct cf__stage *stage);
+CUstream cf__stage_stream(const struct cf__stage *stage);
+
+/* Whether so many bytes go faster through such a set. */
+int cf__stage_is_worth(size_t bytes);
+
+/* Moves arrays to the device, in the order of the set's stream and with a look at their ranges: where an element is
+ * outside not all need be moved, but all elements were looked at that come before it, those of other ranges too. Parts
+ * with ranges stand first. Or moves them back, and is complete when it returns. In flow.c. */
+int cf__stage_move(const struct cf__place *place, struct cf__stage *stage, const char *function,
+                   struct cf__part parts[], size_t count, int to_host);
+
+/* Let the default stream wait for the set's, and the reverse; `call` is what failed. Wait for what the latter waits for. */
+CUresult cf__stage_before(const struct cf__place *place, struct cf__stage *stage, const char **call);
+CUresult cf__stage_after(const struct cf__place *place, struct cf__stage *stage, const char **call);
+CUresult cf__stage_wait(const struct cf__place *place, struct cf__stage *stage);
+
+/* Copies between pageable host memory and memory of the place's device, behind what the default stream holds; complete
+ * when it returns. */
+int cf__stage_copy(const struct cf__place *place, const char *function, void *device, void *host, size_t bytes,
+                   int to_host);
+
+/* Pinned memory that searches of a call write to, which the device reaches at the same address. */
+#define CF__CELLS 512
+int cf__cells_take(const struct cf__place *place, const char *function, uint64_t **cells);
+void cf__cells_give(uint64_t *cells);
+
+/* Whether the place's device reaches pageable host memory by itself. */
+int cf__reaches_pageable(const struct cf__place *place, int device, int *reaches);
+
+/* For cf__keep(). */
+CUresult cf__free_memory(const struct cf__driver *driver, uintptr_t memory);
+CUresult cf__free_pinned(const struct cf__driver *driver, uintptr_t memory);
+
+/* Frees what the driver gave, or keeps it for cf_shutdown(); 0 is fine. */
+void cf__give_back(const struct cf__place *place, CUresult (*free_it)(const struct cf__driver *, uintptr_t),
+                   uintptr_t what);
+
+/* Frees what a context has: `place` is entered in it, or NULL where the context is gone. */
+void cf__stages_free(struct cf__context *context, const struct cf__place *place);
+void cf__stage_lock(void); /* for fork */
+void cf__stage_unlock(void);
+
+/* ---- machine.c ---- */
+
+/* What the machine can do, in seconds and per second: name, value where nothing can be measured, limits. Those of the pool
+ * are of all its threads; where nothing can be measured, so many times that of one thread. */
+#define CF__MACHINE_LIST(X)              \
+    X(stage_latency, 4e-5, 2e-5, 1e-3)   \
+    X(host_to_device, 2e10, 1e9, 1e12)   \
+    X(device_to_host, 2e10, 1e9, 1e12)   \
+    X(pool_latency, 2e-5, 1e-6, 1e-3)    \
+    X(thread_bandwidth, 1e10, 4e9, 1e12) \
+    X(thread_flops, 4e9, 1e9, 1e12)      \
+    X(thread_random, 5e7, 1e7, 1e10)     \
+    X(pool_bandwidth, 1e10, 4e9, 1e14)   \
+    X(pool_flops, 4e9, 1e9, 1e15)        \
+    X(pool_random, 5e7, 1e7, 1e12)
+
+struct cf__machine {
+#define CF__MACHINE_FIELD(name, usual, least, most) double name;
+    CF__MACHINE_LIST(CF__MACHINE_FIELD)
+#undef CF__MACHINE_FIELD
+};
+
+enum cf__constants { CF__CONSTANTS_ANY, CF__CONSTANTS_MEASURED, CF__CONSTANTS_DEFAULT };
+
+/* The constants of the place's device and this CPU, measured where no file has them; and where they are from. */
+int cf__machine(const struct cf__place *place, struct cf__machine *machine, enum cf__constants *constants);
+
+/* The values that they may have, at their worst and at their best. */
+void cf__machine_limits(struct cf__machine *slowest, struct cf__machine *fastest);
+
+void cf__machine_forget(void); /* at cf_shutdown() */
+void cf__machine_lock(void);   /* for fork */
+void cf__machine_unlock(void);
+
+/* ---- plan.c ---- */
+
+/* Where a call ran, what was copied, and why. */
+struct cf__plan {
+    char function[128];
+    enum { CF__PLAN_FAILED, CF__PLAN_NOTHING, CF__PLAN_HOST, CF__PLAN_CPU, CF__PLAN_DEVICE } where;
+    enum {
+        CF__PLAN_MIXED,
+        CF__PLAN_NO_BODY,
+        CF__PLAN_NOT_CLOSED,
+        CF__PLAN_ASKED,
+        CF__PLAN_UNKNOWN,
+        CF__PLAN_FORMULA
+    } why; /* where arrays are staged, or could have been */
+    int device;
+    size_t in, out;            /* bytes that were copied, or would have been */
+    unsigned staged, in_place; /* arrays */
+    enum cf__constants constants;
+    double stage_time, cpu_time; /* expected, in seconds; with CF__CONSTANTS_ANY not worked out */
+};
+
+/* That of the calling thread, begun anew. */
+struct cf__plan *cf__plan_begin(const cf_kernel *kernel);
+
+/* What staging would move, and elements that are taken for indices. */
+struct cf__moves {
+    const cf_kernel *kernel;
+    const struct cf__size *size;
+    size_t in, out;
+    uint64_t indices;
+};
+
+/* Whether a call whose arrays could all be staged runs on the CPU. */
+int cf__plan_decide(const struct cf__moves *moves, void *const args[], const struct cf__place *place,
+                    struct cf__plan *plan, int *is_on_cpu);
+
+int cf__plan_configure(void);  /* reads CF_HOST_DATA; before the first use */
+int cf__checks_elements(void); /* as cf_set_check() has it */
+
+/* ---- pool.c ---- */
+
+/* Reads how many threads are wanted; before the first run. */
+int cf__pool_configure(void);
+
+/* The same, where that was not done since the pool last stopped. */
+int cf__pool_ready(void);
+
+/* How many threads run a job, the one that has it included. */
+int cf__pool_size(void);
+
+/* Calls `body` for all of `count` pieces, in chunks of `chunk` but the last, on the worker threads and the calling one;
+ * returns when they are done. Chunks are begun in order. */
+typedef void cf__pool_body(void *data, uint64_t begin, uint64_t end);
+void cf__pool_for(cf__pool_body *body, void *data, uint64_t count, uint64_t chunk);
+
+/* Whether the calling thread runs a launch alone, since waking others takes longer. */
+int cf__pool_is_small(uint64_t blocks, uint64_t block_threads);
+
+/* Runs all blocks of a launch on the worker threads and the calling one; returns when they are done. */
+void cf__pool_run(cf_host_body *body, const cf_host_launch *launch);
+
+void cf__pool_stop(void); /* ends the worker threads; a later run starts them anew */
+
+/* For fork: the pool's lock, and with it held in a child, that the workers do not exist there. */
+void cf__pool_lock(void);
+void cf__pool_unlock(void);
+void cf__pool_forget(void);
+
+#endif

@@ -1,0 +1,42 @@
+/* status.h - what failed: the detail of a failure, and the log. */
+#ifndef CF__STATUS_H
+#define CF__STATUS_H
+
+#include <cuferry.h>
+#include <cuferry/registry.h>
+
+#include "driver.h"
+
+/* ---- error.c ---- */
+
+/* Bytes of the longest detail. */
+#define CF__DETAIL 768
+
+/* Keep the calling thread's detail and return `status`. */
+__attribute__((format(printf, 2, 3))) int cf__fail(int status, const char *format, ...);
+
+/* The status that a driver's result stands for. */
+int cf__status_of(CUresult result);
+
+/* The same for a driver call: adds the call, the driver's name for the result and its text; maps it to a status. */
+__attribute__((format(printf, 4, 5))) int cf__fail_driver(const struct cf__driver *driver, CUresult result,
+                                                          const char *call, const char *format, ...);
+
+/* Where the detail begins with the name of an entry point, makes it that of its `_async` form. */
+void cf__name_async(const char *function);
+
+/* ---- log.c ---- */
+
+/* One line for the callback of cf_set_log(), if there is one. */
+extern int cf__logging; /* whether; atomic */
+__attribute__((format(printf, 2, 3))) void cf__log_line(int level, const char *format, ...);
+#define cf__log(...) (__atomic_load_n(&cf__logging, __ATOMIC_RELAXED) ? cf__log_line(__VA_ARGS__) : (void)0)
+
+/* Whether the calling thread is in the callback: what it calls in spite of the rules fails where it would wait for a lock. */
+int cf__log_is_inside(void);
+
+/* Its lock, for fork. */
+void cf__log_lock(void);
+void cf__log_unlock(void);
+
+#endif

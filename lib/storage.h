@@ -1,0 +1,100 @@
+/* storage.h - memory and copies, streams and graphs. */
+#ifndef CF__STORAGE_H
+#define CF__STORAGE_H
+
+#include <cuferry.h>
+#include <cuferry/registry.h>
+
+#include "driver.h"
+#include "context.h"
+
+/* ---- memory.c ---- */
+
+/* What is known of a pointer. */
+struct cf__memory {
+    const struct cf__driver *driver; /* that allocated or registered it; NULL: ordinary host memory */
+    CUcontext context;
+    int is_device;     /* not readable by the CPU, unless the driver is the host */
+    int device;        /* number of its device: CF_HOST or a GPU's */
+    void *usable;      /* its address on that device */
+    const void *begin; /* of its allocation; NULL where not known */
+    size_t left;       /* bytes from the pointer to the end of that; SIZE_MAX where not known */
+    int is_bounded;    /* nothing lies behind that end; behind registered host memory may lie more of an array */
+};
+
+/* Fails, for `function`, where a driver does not answer: the pointer must then not be taken for ordinary host
+ * memory. */
+int cf__locate(const char *function, const void *pointer, struct cf__memory *memory);
+
+/* Bytes from an address to the end of what is registered or allocated there with CUDA; SIZE_MAX where nothing is
+ * known. */
+size_t cf__left(uintptr_t address);
+
+/* Enters the context of memory of a driver; memory of a pool has none: one of its device. */
+int cf__enter_memory(struct cf__place *place, const char *function, const struct cf__memory *memory);
+
+/* ---- copy.c ---- */
+
+/* Copies in the place's context, on `stream` where `is_async`. */
+CUresult cf__copy(const struct cf__place *place, void *target, const void *source, size_t bytes, int is_async,
+                  cf_stream stream);
+
+/* ---- mempool.c ---- */
+
+/* Memory on the place's device in the order of `stream`, from the library's pool. On failure `call` is the driver's
+ * function that failed, for cf__fail_driver(), and `memory` is 0. */
+CUresult cf__pool_alloc_async(const struct cf__place *place, cf_stream stream, size_t bytes, CUdeviceptr *memory,
+                              const char **call);
+CUresult cf__pool_free_async(const struct cf__place *place, cf_stream stream, CUdeviceptr memory, const char **call);
+
+/* Gives back what the pool of the place's device keeps and nobody uses; whether there may be any. */
+int cf__pool_trim(const struct cf__place *place);
+
+/* Lets the GPU `device` reach the pool of the GPU `peer`, or no longer. */
+CUresult cf__pool_share(const struct cf__driver *driver, int device, int peer, int is_on);
+
+/* At cf_shutdown() every pool; at cf_device_reset() that of a GPU, CUDA being in use. A pool that cannot be
+ * destroyed stays. */
+int cf__mempools_destroy(const struct cf__driver *driver);
+int cf__mempool_destroy(const struct cf__driver *driver, int device);
+void cf__mempools_forget(void); /* without the driver */
+
+/* ---- peer.c ---- */
+
+/* Whether kernels on GPU `device` reach the memory of GPU `peer`, since cf_peer_enable() was called or they are one. */
+int cf__peer_enabled(int device, int peer);
+
+uint64_t cf__peers_of(int peer); /* a bit for each GPU that cf_peer_enable() lets reach it */
+
+int cf__peers_disable(const struct cf__driver *driver); /* all that the library enabled, at cf_shutdown() */
+void cf__peers_forget(int device);                      /* what concerns a GPU whose primary context was reset */
+
+/* ---- stream.c ---- */
+
+/* Whether `stream` is one of the default streams, which have no context of their own. */
+static inline int cf__is_default(cf_stream stream)
+{
+    return !stream || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD;
+}
+
+/* CF_OK where waiting for `stream` in the place's context, or using a default stream there, breaks no capture; else
+ * CF_ECAPTURE. */
+int cf__check_wait(const char *function, const struct cf__place *place, cf_stream stream);
+
+/* ---- graph.c ---- */
+
+/* The same for a wait for everything in the place's context, of the captures that cf_stream_capture_begin() began; others
+ * begin after its end. */
+struct cf__device_wait {
+    CUcontext context;
+    struct cf__device_wait *next;
+};
+int cf__device_wait_begin(const char *function, const struct cf__place *place, struct cf__device_wait *wait);
+void cf__device_wait_end(struct cf__device_wait *wait);
+void cf__device_waits_forget(void); /* in a forked child, with the lock: the waiting threads are not there */
+
+void cf__captures_forget(CUcontext context); /* of one that is gone; NULL: all */
+void cf__capture_lock(void);                 /* for fork */
+void cf__capture_unlock(void);
+
+#endif
