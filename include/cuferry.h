@@ -323,8 +323,8 @@ CF_CHECKED int cf_event_elapsed(float *milliseconds, cf_event start, cf_event st
  * first uses of kernels too do not break the recording. The call that ends it has to come from the thread that began
  * it: CF_ECAPTURE for another, which leaves the recording as it is while that thread lives. It names the stream that
  * began it: CF_ECAPTURE for another that takes part, and the recording is lost. Each failure in between that did break
- * it is told by that call: CF_ECAPTURE, and the recording is lost. CF_EINVAL where there is none. The caller owns
- * the graph until cf_graph_destroy(). */
+ * it is told by that call: CF_ECAPTURE, and the recording is lost. CF_EINVAL where there is none. The first call waits for
+ * a cf_device_sync() of the same device that another thread is in. The caller owns the graph until cf_graph_destroy(). */
 CF_CHECKED int cf_stream_capture_begin(cf_stream stream);
 CF_CHECKED int cf_stream_capture_end(cf_stream stream, cf_graph *graph);
 
@@ -353,7 +353,10 @@ struct cf_op;
 struct cf_symbol;
 struct cf_module;
 
-/* Both take one pointer per parameter in `args`, to a value of the parameter's type, as the typed entry points do;
+/* A descriptor that was used lies in the library's lists: the shared object that it is in stays open until cf_shutdown(),
+ * unless the library is in that object too.
+ *
+ * Both take one pointer per parameter in `args`, to a value of the parameter's type, as the typed entry points do;
  * that of a scratch parameter is not looked at and may be NULL, since the library supplies the memory: of the
  * stream's device for the time of the launch, CF_ENOMEM where there is not enough. Both check the scalars: extents
  * and lower bounds that are negative or past 2^63 - 1 bytes, pitches shorter than their rows, declared conditions,
