@@ -392,6 +392,15 @@ CF_CHECKED int cf_set_host_data(int where);
  * valid until the thread's next plain call or cf_last_plan(). */
 const char *cf_last_plan(void);
 
+/* The environment variable CF_TRACE=file.json, read when the library is first used and again after cf_shutdown(), has
+ * launches, copies, fills, graphs, loads, waits and plain calls written there with their times, for Perfetto and
+ * chrome://tracing: a whole JSON array at any moment. %p in the name becomes the process's number, %% a percent sign.
+ * Who opens the file first holds it until cf_shutdown() or the process's end. Others that are given the same name
+ * meanwhile, other processes or copies of the library in this one, write to files of their own beside it:
+ * file.PID.json, then file.PID.2.json, and so on; cf_set_log() is told which. What a process goes on with is behind
+ * what it wrote before; what another process has left in the file is written over. On file systems without locks a
+ * file that exists counts as held. CF_EINVAL, from every call, where no such file can be written. */
+
 /* Loads a kernel, or all kernels of a library (&cf_registry for the bundled ones), on the calling thread's device, so
  * that their first call has no more to do than any other. Kernels that were loaded before a failure stay so. One without
  * a form for the CPU gives CF_ENOTSUP on CF_HOST; cf_preload() passes it over there. */

@@ -6,13 +6,15 @@
 #ifndef CF__TRACE_H
 #define CF__TRACE_H
 
+#include <limits.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include <cuferry/registry.h>
 
 #include "driver.h"
 
-/* ---- trace.c: the file ---- */
+/* ---- trace.c: the text ---- */
 
 extern int cf__trace_on; /* atomic */
 
@@ -78,6 +80,15 @@ struct cf__trace_event {
 };
 void cf__trace_write(const struct cf__trace_event *event);
 
+/* What a file of this process begins and ends with, where it is whole. */
+struct cf__trace_frame {
+    const char *begin, *end;
+};
+
+/* Opens the file that `name`, the value of CF_TRACE, stands for, or one beside it that nobody else writes to: its
+ * descriptor, its path, and where the frame's end lies in it; 0 where it is empty. -1 with `errno` where that fails. */
+int cf__trace_file(const char *name, const struct cf__trace_frame *frame, char path[PATH_MAX], off_t *at);
+
 /* The calling thread's process and row. */
 void cf__trace_thread(int64_t *of_process, int64_t *row);
 
@@ -88,6 +99,9 @@ struct cf__timed {
     int64_t begin;
     int is_captured;
 };
+
+/* Numbers of arrows and rows begin at least here: those in the file are smaller. */
+void cf__timed_start(uint64_t least);
 
 /* Around a call that enqueues on `stream` in the current context of `driver`, which is a real one. `name` and `category` are
  * of the device's span; they stay valid until the trace is closed. */
