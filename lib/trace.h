@@ -113,7 +113,9 @@ void cf__timed_end(struct cf__timed *timed, const struct cf__driver *driver, CUr
 void cf__timed_collect(const struct cf__driver *driver);
 
 void cf__timed_stream_gone(const struct cf__driver *driver, CUstream stream);
-void cf__timed_device_gone(const struct cf__driver *driver, CUdevice device); /* before its primary context is reset */
+
+/* Behind what destroys contexts. */
+void cf__timed_contexts_gone(const struct cf__driver *driver);
 
 /* Writes what has finished anywhere; returns how many times have been lost. `is_final`: frees everything, too. */
 uint64_t cf__timed_finish(int is_final);

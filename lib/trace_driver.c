@@ -317,8 +317,10 @@ static CUresult trace_cuStreamDestroy(const struct cf__driver *driver, CUstream 
 
 static CUresult trace_cuDevicePrimaryCtxReset(const struct cf__driver *driver, CUdevice device)
 {
-    cf__timed_device_gone(driver, device);
-    return driver->cuDevicePrimaryCtxReset(device);
+    CUresult result = driver->cuDevicePrimaryCtxReset(device);
+    if (result == CUDA_SUCCESS)
+        cf__timed_contexts_gone(driver);
+    return result;
 }
 
 /* ---- The table ---- */
