@@ -1,8 +1,10 @@
-/* host_driver.h - what the files of the CPU driver share: driver_host.c, host_memory.c, host_stream.c, host_capture.c, host_graph.c. */
+/* host_driver.h - what the files of the CPU driver share: driver_host.c, host_memory.c, host_stream.c, host_capture.c,
+ * host_graph.c. */
 #ifndef CF__HOST_DRIVER_H
 #define CF__HOST_DRIVER_H
 
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 #include "internal.h"
@@ -17,6 +19,11 @@ struct CUctx_st {
     int unused;
 };
 extern struct CUctx_st cf__host_context;
+
+/* ---- driver_host.c ---- */
+
+/* The processor's name, by what the system says in the form of /proc/cpuinfo. */
+void cf__host_processor(FILE *info, char *name, size_t size);
 
 /* ---- host_memory.c ---- */
 
