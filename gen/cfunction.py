@@ -3,9 +3,9 @@
 import re
 import struct
 
-from expr import INT64_MAX
+from expr import INT64_MAX, calculate
 from interval import (AND, ARITHMETIC, ATOM, BITS, CHOICE, EQUALITY, INT64_MIN, Interpreted, MUL, OR, RANGES, RELATION,
-                      RELATIONS, UNARY, Value, as_integer, as_real, as_truth, calculate, combine_bits, compare, decide,
+                      RELATIONS, UNARY, Value, as_integer, as_real, as_truth, combine_bits, compare, decide,
                       negate, of_number, quotient_of)
 from text import WIDTH
 

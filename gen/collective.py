@@ -10,9 +10,9 @@ _KEYS = {'struct', 'class', 'union', 'enum', 'final'}
 
 # What no loop over threads can run.
 _WORDS = re.compile(
-    r'__shared__|__sync(threads|warp)\w*|__shfl\w*|__(any|all|ballot|activemask|match)\w*|__reduce_\w+_sync|asm|__asm__|'
-    r'cooperative_groups|this_thread_block|this_grid|__nanosleep|wmma|nvcuda|__pipeline_\w+|__cluster\w*|__isGlobal|'
-    r'__cvta_\w+|tex[123]D\w*|surf[123]D\w*')
+    r'__shared__|__sync(threads|warp)\w*|__shfl\w*|__(any|all|ballot|activemask|match)\w*|__reduce_\w+_sync|asm|'
+    r'__asm__|cooperative_groups|this_thread_block|this_grid|__nanosleep|wmma|nvcuda|__pipeline_\w+|__cluster\w*|'
+    r'__isGlobal|__cvta_\w+|tex[123]D\w*|surf[123]D\w*')
 
 
 def reachable(roots, everything):
@@ -67,7 +67,8 @@ def names(declaration):
 
 
 def first_use(kernel, everything, words=None):
-    """The first word in a kernel, or in what it calls, that makes its threads work together; None where there is none."""
+    """The first word in a kernel, or in what it calls, that makes its threads work together; None where there is
+    none."""
     candidates = [d for d in everything if not d.has('__global__') and (d.function is not None or d.body is not None)]
     for declaration in reachable([kernel], candidates):
         for token in declaration.body or ():

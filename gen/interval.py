@@ -1,6 +1,6 @@
 """C expressions whose values are known to lie between bounds, and arithmetic with them: interval arithmetic."""
 
-from expr import INT64_MAX
+from expr import INT64_MAX, calculate
 
 INT64_MIN = -2**63
 INT32_MAX = 2**31 - 1
@@ -75,15 +75,6 @@ def as_real(value):
 
 
 # ---- Arithmetic
-
-
-def calculate(code, left, right):
-    """Of constants, without limits."""
-    if code in ('DIV', 'MOD'):
-        quotient = abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
-        return quotient if code == 'DIV' else left - quotient * right
-    return {'ADD': left + right, 'SUB': left - right, 'MUL': left * right, 'BIT_AND': left & right,
-            'BIT_OR': left | right, 'BIT_XOR': left ^ right}[code]
 
 
 def decide(code, left, right):
