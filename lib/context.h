@@ -43,8 +43,8 @@ void cf__contexts_forget(void);                     /* every record, at cf_shutd
 void cf__contexts_lock(void);                       /* for fork */
 void cf__contexts_unlock(void);
 
-/* Where a driver call has failed: notes which context is lost, if one is, and appends to the detail in `text`. Returns the
- * status, CF_EFAULT for any call in a lost context. */
+/* Where a driver call has failed: notes which context is lost, if one is, and appends to the detail in `text`. Returns
+ * the status, CF_EFAULT for any call in a lost context. */
 int cf__note_lost(const struct cf__driver *driver, int status, char *text, size_t size);
 
 /* Notes that a context is lost; `running` where that is known from before, else NULL. */
@@ -71,8 +71,8 @@ extern int cf__was_used; /* a driver came into use: closing the shared object th
 
 /* ---- handle.c ---- */
 
-/* Keeps a stream, event or graph that was made in the place's context, so that it is refused after a reset of its device, and
- * returns it. Where there is no memory for that, the driver judges it. */
+/* Keeps a stream, event or graph that was made in the place's context, so that it is refused after a reset of its
+ * device, and returns it. Where there is no memory for that, the driver judges it. */
 void *cf__handle_keep(const struct cf__place *place, void *handle);
 void cf__handle_drop(const void *handle); /* once it is destroyed */
 
@@ -114,8 +114,9 @@ extern _Thread_local struct cf__running *cf__running;
 /* The same for another kernel, stream, context or none. NULL where there is no memory. */
 struct cf__running *cf__note_other_launch(struct cf__context *context, const cf_kernel *kernel, cf_stream stream);
 
-/* Notes that a kernel is launched, for what is said when one of them faults. Right before the launch; right behind it comes
- * cf__note_launched(). What is left out or stays noted for too long makes messages name more kernels, never wrong ones. */
+/* Notes that a kernel is launched, for what is said when one of them faults. Right before the launch; right behind it
+ * comes cf__note_launched(). What is left out or stays noted for too long makes messages name more kernels, never wrong
+ * ones. */
 static inline struct cf__running *cf__note_launch(struct cf__context *context, const cf_kernel *kernel,
                                                   cf_stream stream)
 {

@@ -1,5 +1,5 @@
-/* driver_host.c - fills the driver table with the CPU: one device with one context, and launches that return when they are
- * done, as the driver API allows. Memory, streams, events and graphs are in host_*.c. */
+/* driver_host.c - fills the driver table with the CPU: one device with one context, and launches that return when they
+ * are done, as the driver API allows. Memory, streams, events and graphs are in host_*.c. */
 #include <limits.h>
 #include <pthread.h>
 #include <stdint.h>

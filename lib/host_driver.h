@@ -30,8 +30,8 @@ void cf__host_processor(FILE *info, char *name, size_t size);
 /* All memory, at a reset; with the lock. */
 void cf__host_memory_free(void);
 
-/* Memory of a graph's allocation node: it is there from capture on, at one address, and counts as allocated from a launch
- * until it is freed. It goes when it is not allocated and no graph has it. */
+/* Memory of a graph's allocation node: it is there from capture on, at one address, and counts as allocated from a
+ * launch until it is freed. It goes when it is not allocated and no graph has it. */
 struct cf__host_block {
     CUdeviceptr address;
     int owners; /* graphs and executable graphs; under the lock, like what follows */

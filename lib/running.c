@@ -1,10 +1,10 @@
 /* running.c - which kernels may be running in a context, so that a fault can be told with their names.
  *
- * The driver reports a fault at some later call and does not say which kernel it was. Each thread notes what it launches,
- * by stream, in memory of its own that others read; a launch is struck off when a wait that began after it has succeeded.
- * What cannot be known counts as running: kernels that are captured and not launched, those of a graph as "a graph",
- * launches of other threads in a stream that this thread waits for. So the names hold the right one, if it is a kernel of
- * the library's at all. */
+ * The driver reports a fault at some later call and does not say which kernel it was. Each thread notes what it
+ * launches, by stream, in memory of its own that others read; a launch is struck off when a wait that began after it
+ * has succeeded. What cannot be known counts as running: kernels that are captured and not launched, those of a graph
+ * as "a graph", launches of other threads in a stream that this thread waits for. So the names hold the right one, if
+ * it is a kernel of the library's at all. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

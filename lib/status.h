@@ -32,7 +32,8 @@ extern int cf__logging; /* whether; atomic */
 __attribute__((format(printf, 2, 3))) void cf__log_line(int level, const char *format, ...);
 #define cf__log(...) (__atomic_load_n(&cf__logging, __ATOMIC_RELAXED) ? cf__log_line(__VA_ARGS__) : (void)0)
 
-/* Whether the calling thread is in the callback: what it calls in spite of the rules fails where it would wait for a lock. */
+/* Whether the calling thread is in the callback: what it calls in spite of the rules fails where it would wait for a
+ * lock. */
 int cf__log_is_inside(void);
 
 /* Its lock, for fork. */

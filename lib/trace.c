@@ -265,8 +265,8 @@ static uint32_t run_number(void)
     return (uint32_t)(((random[0] ^ random[1] * 0x9e3779b97f4a7c15) * 0xbf58476d1ce4e5b9) >> 32);
 }
 
-/* With the lock: the file, and in it an array with the process's name. Whether that succeeds; else `errno` says why not,
- * and `path` where. */
+/* With the lock: the file, and in it an array with the process's name. Whether that succeeds; else `errno` says why
+ * not, and `path` where. */
 static int start_file(const char *name)
 {
     char begin[128], first[512], quoted[128];

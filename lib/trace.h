@@ -1,8 +1,9 @@
 /* trace.h - the trace that CF_TRACE=file.json asks for: Chrome's trace events, which Perfetto reads too.
  *
- * A trace sits between the library and its drivers: the table that is used is then one whose functions note what they do
- * and call the real ones. Without CF_TRACE there is no such table, and nothing is paid. What the driver cannot tell, such as
- * the names of kernels and what a plain call decided, the library says by cf__trace_*(), which look at one flag first. */
+ * A trace sits between the library and its drivers: the table that is used is then one whose functions note what they
+ * do and call the real ones. Without CF_TRACE there is no such table, and nothing is paid. What the driver cannot tell,
+ * such as the names of kernels and what a plain call decided, the library says by cf__trace_*(), which look at one flag
+ * first. */
 #ifndef CF__TRACE_H
 #define CF__TRACE_H
 
@@ -35,8 +36,8 @@ int cf__trace_at_exit(void);
 /* At cf_shutdown(), while the drivers are still in use: writes what is left, and frees everything. */
 void cf__trace_close(void);
 
-/* A span of the calling thread: from `begin`, which is what cf__trace_begin() gave, to now. `format` makes the members of
- * a JSON object; NULL: there are none. */
+/* A span of the calling thread: from `begin`, which is what cf__trace_begin() gave, to now. `format` makes the members
+ * of a JSON object; NULL: there are none. */
 static inline int64_t cf__trace_begin(void)
 {
     return cf__traces() ? cf__trace_now() : 0;
@@ -103,8 +104,8 @@ struct cf__timed {
 /* Numbers of arrows and rows begin at least here: those in the file are smaller. */
 void cf__timed_start(uint64_t least);
 
-/* Around a call that enqueues on `stream` in the current context of `driver`, which is a real one. `name` and `category` are
- * of the device's span; they stay valid until the trace is closed. */
+/* Around a call that enqueues on `stream` in the current context of `driver`, which is a real one. `name` and
+ * `category` are of the device's span; they stay valid until the trace is closed. */
 void cf__timed_begin(struct cf__timed *timed, const struct cf__driver *driver, CUstream stream);
 void cf__timed_end(struct cf__timed *timed, const struct cf__driver *driver, CUresult result, CUstream stream,
                    const char *category, const char *name, const char *args);

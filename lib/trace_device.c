@@ -1,9 +1,9 @@
 /* trace_device.c - when a GPU did what was enqueued: events before and behind it, on one clock with the CPU.
  *
- * A context's times count from a reference event. That is put on the CPU's clock by watching it happen in a stream of its
- * own, now and then anew, and kept there by cause and effect: nothing begins before it was enqueued, and what is seen to
- * be done has ended. Events are asked whether they have happened, and never waited for; where too many wait, what is
- * enqueued next gets no times. */
+ * A context's times count from a reference event. That is put on the CPU's clock by watching it happen in a stream of
+ * its own, now and then anew, and kept there by cause and effect: nothing begins before it was enqueued, and what is
+ * seen to be done has ended. Events are asked whether they have happened, and never waited for; where too many wait,
+ * what is enqueued next gets no times. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -541,8 +541,8 @@ static void destroy_all(struct cf__clock *clock, int is_entered)
     destroy(clock, is_entered, destroy_stream, (uintptr_t)clock->stream);
 }
 
-/* With the clock's lock. At the end of the process other threads may still be destroying contexts: there those alone are
- * entered that cannot go meanwhile. */
+/* With the clock's lock. At the end of the process other threads may still be destroying contexts: there those alone
+ * are entered that cannot go meanwhile. */
 static void finish(struct cf__clock *clock, int is_final)
 {
     const struct cf__driver *driver = clock->driver;

@@ -360,8 +360,8 @@ static CUresult trace_cuDevicePrimaryCtxReset(const struct cf__driver *driver, C
     X(cuStreamDestroy, (CUstream stream), (driver, stream))                                                            \
     X(cuDevicePrimaryCtxReset, (CUdevice device), (driver, device))
 
-/* One of each for the CPU, and one for GPUs: a table's functions are not told which table they are in. The trace may have
- * ended. */
+/* One of each for the CPU, and one for GPUs: a table's functions are not told which table they are in. The trace may
+ * have ended. */
 static struct cf__driver of_host, of_cuda;             /* what is used */
 static const struct cf__driver *real_host, *real_cuda; /* what it calls */
 

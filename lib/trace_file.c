@@ -103,8 +103,8 @@ static int expand(const char *name, char path[PATH_MAX], int *has_process)
     return 0;
 }
 
-/* The `number`-th name for a file that others hold: trace.json, trace.PID.json, trace.PID.2.json, ...; of one that has the
- * process's number already, trace.2.json, ... */
+/* The `number`-th name for a file that others hold: trace.json, trace.PID.json, trace.PID.2.json, ...; of one that has
+ * the process's number already, trace.2.json, ... */
 static int vary(const char *path, int number, int has_process, char varied[PATH_MAX])
 {
     const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path, *suffix = strrchr(file, '.');

@@ -1,4 +1,5 @@
-/* fault_sweep.c - the sweep: K = 1, 2, ... until the K-th driver call, or allocation, of a scene is not made any more. */
+/* fault_sweep.c - the sweep: K = 1, 2, ... until the K-th driver call, or allocation, of a scene is not made any
+ * more. */
 #include "fault_sweep.h"
 
 #include <pthread.h>
@@ -89,7 +90,8 @@ static int is_named(const struct attempt *attempt, const char *call)
     return strstr(cf_last_error(), said) && cf_last_driver_result() == (int)attempt->result;
 }
 
-/* The first failure that counts decides; one that is tolerated need not. Where all of them are, the call may succeed. */
+/* The first failure that counts decides; one that is tolerated need not. Where all of them are, the call may
+ * succeed. */
 static void judge_driver(const struct attempt *attempt, int status)
 {
     int expected = attempt->result == CUDA_ERROR_OUT_OF_MEMORY ? CF_ENOMEM : CF_ECALL, hit = 0;

@@ -1,4 +1,5 @@
-/* fault_sweep.h - what a scene of test_fault.c is, and the sweep that fails each driver call and each allocation in it. */
+/* fault_sweep.h - what a scene of test_fault.c is, and the sweep that fails each driver call and each allocation in
+ * it. */
 #ifndef FAULT_SWEEP_H
 #define FAULT_SWEEP_H
 

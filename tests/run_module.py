@@ -429,7 +429,8 @@ class ModuleTest(Runner):
             return f'{missing} in {out}' if missing else ''
 
         self.test('describe_takes_the_name_of_the_c_function', lambda: '' if self.own(
-            '--describe', 'run_copy', driver=False) == self.own('--describe', 'copy', driver=False) else 'it differs', False)
+            '--describe', 'run_copy', driver=False) == self.own('--describe', 'copy', driver=False) else 'it differs',
+            False)
         for kernel, *lines in (
                 ('copy_f4', 'doc +Copies n elements', 'doc +of any type.', r'in +a\[n\], f32x4 \(const cf_float4 \*\)'),
                 ('copy_body', r'out +b\[n\], V24 \(struct body \*\)'),

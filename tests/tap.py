@@ -1,4 +1,5 @@
-"""tap.py - what the tests in Python share: results in the Test Anything Protocol, expected texts, and running commands."""
+"""tap.py - what the tests in Python share: results in the Test Anything Protocol, expected texts, and running
+commands."""
 
 import os
 import signal

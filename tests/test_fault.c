@@ -1,5 +1,6 @@
 /* test_fault.c - every public function, and every kind of kernel, while the driver's calls and the allocators fail, one
- * after the other: exact statuses, data as they were or right, nothing left alive, and the same call works afterwards. */
+ * after the other: exact statuses, data as they were or right, nothing left alive, and the same call works
+ * afterwards. */
 #include "on_fake.h"
 
 #include <cuferry/registry.h>
