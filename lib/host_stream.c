@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include "block.h"
 #include "host_driver.h"
 
 #define HANDLE_RANGE ((size_t)16 << 20)
@@ -114,6 +115,7 @@ CUresult cf__host_cuDevicePrimaryCtxReset(CUdevice device)
 void cf__host_reset(void)
 {
     cf__pool_stop();
+    cf__runners_free();
     cf__host_lock();
     free_handles();
     cf__host_memory_free();
