@@ -433,6 +433,49 @@ static void graph_memory_may_be_freed_outside(void **state)
     assert_ok(cf_graph_exec_destroy(exec));
 }
 
+/* Runs and frees follow each other in the stream, and the graph goes before the stream gets there. */
+static void graph_memory_outlives_the_graph_until_it_is_freed(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 3 };
+    float *kept = NULL, out[ROUNDS][COUNT];
+    memset(out, 0, sizeof out);
+    assert_ok(cf_stream_capture_begin(stream));
+    assert_ok(cf_mem_alloc_async(stream, (void **)&kept, BYTES));
+    assert_ok(cf_gather_f32_i32_async(stream, source, index_, kept, COUNT, COUNT));
+    cf_graph_exec exec = end_and_instantiate();
+    for (int round = 0; round < ROUNDS; round++) {
+        assert_ok(cf_graph_launch(exec, stream));
+        assert_ok(cf_mem_copy_async(stream, out[round], kept, BYTES));
+        assert_ok(cf_mem_free_async(stream, kept));
+    }
+    assert_ok(cf_graph_exec_destroy(exec));
+    assert_ok(cf_stream_sync(stream));
+    for (int i = 0; i < ROUNDS * COUNT; i++)
+        assert_true(out[i / COUNT][i % COUNT] == (float)order[i % COUNT]);
+}
+
+/* The same of memory that is allocated when the graph goes. */
+static void graph_memory_of_the_last_run_is_the_callers(void **state)
+{
+    (void)state;
+    float *kept = NULL, out[COUNT];
+    assert_ok(cf_stream_capture_begin(stream));
+    assert_ok(cf_mem_alloc_async(stream, (void **)&kept, BYTES));
+    assert_ok(cf_gather_f32_i32_async(stream, source, index_, kept, COUNT, COUNT));
+    cf_graph_exec exec = end_and_instantiate();
+    assert_ok(cf_graph_launch(exec, stream));
+    assert_ok(cf_mem_free_async(stream, kept));
+    assert_ok(cf_graph_launch(exec, stream));
+    assert_ok(cf_graph_exec_destroy(exec));
+    assert_ok(cf_stream_sync(stream));
+    memset(out, 0, sizeof out);
+    assert_ok(cf_mem_copy(out, kept, BYTES));
+    for (int i = 0; i < COUNT; i++)
+        assert_true(out[i] == (float)order[i]);
+    assert_ok(cf_mem_free(kept));
+}
+
 /* ---- What must not break a capture ---- */
 
 static void stream_functions_of_a_captured_stream_are_ecapture(void **state)
@@ -788,6 +831,8 @@ int main(int argc, char *argv[])
         TEST(stream_capture_unjoined_stream_loses_it_and_next_works),
         TEST(graph_memory_is_there_for_a_run),
         TEST(graph_memory_may_be_freed_outside),
+        TEST(graph_memory_outlives_the_graph_until_it_is_freed),
+        TEST(graph_memory_of_the_last_run_is_the_callers),
         TEST(stream_functions_of_a_captured_stream_are_ecapture),
         TEST(stream_capture_all_else_does_not_break_it),
         TEST(stream_capture_of_another_library_is_not_broken),
