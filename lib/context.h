@@ -74,12 +74,23 @@ extern int cf__was_used; /* a driver came into use: closing the shared object th
 /* Keeps a stream, event or graph that was made in the place's context, so that it is refused after a reset of its device, and
  * returns it. Where there is no memory for that, the driver judges it. */
 void *cf__handle_keep(const struct cf__place *place, void *handle);
-void cf__handle_drop(const void *handle); /* once it is destroyed */
 
-/* CF_EINVAL for one that went with a reset; costs a load before the first. */
+/* The record is dropped when the handle is destroyed, unless another thread was given the same handle in between, which
+ * the serial number from before tells. */
+unsigned int cf__handle_serial(const void *handle);
+void cf__handle_drop(const void *handle, unsigned int serial);
+
+/* The same of page-locked memory; whether a pointer lies in such memory, which takes a look at all records. */
+void cf__handle_keep_memory(const struct cf__place *place, const void *memory, size_t bytes);
+int cf__handle_is_memory(const void *pointer);
+
+/* CF_EINVAL for one that went with a reset, or of the CPU with cf_shutdown(); costs two loads before the first. */
 int cf__handle_check(const char *function, const void *handle);
 
-CUcontext cf__handle_context(const void *handle); /* where it was made; NULL where that is not known */
+/* cf__enter_handle() of a GPU's where a context is lost: enters the one where it was made; where that is not known, since it is
+ * another library's, one that works, if there is one: what becomes of the handle is for the driver to say. */
+int cf__handle_enter(struct cf__place *place, const char *function, const struct cf__driver *driver,
+                     const void *handle);
 
 void cf__handles_reset(CUcontext context, int device);
 void cf__handles_forget(void);
