@@ -71,6 +71,14 @@ extern int cf__was_used; /* a driver came into use: closing the shared object th
 
 /* ---- handle.c ---- */
 
+/* Launches of a thread in a stream up to one, which an event has recorded. */
+struct cf__mark {
+    uint64_t thread; /* its number; 0: no thread's */
+    CUcontext context;
+    cf_stream stream;
+    uint64_t launches;
+};
+
 /* Keeps a stream, event or graph that was made in the place's context, so that it is refused after a reset of its device, and
  * returns it. Where there is no memory for that, the driver judges it. */
 void *cf__handle_keep(const struct cf__place *place, void *handle);
@@ -86,6 +94,10 @@ int cf__handle_is_memory(const void *pointer);
 
 /* CF_EINVAL for one that went with a reset, or of the CPU with cf_shutdown(); costs two loads before the first. */
 int cf__handle_check(const char *function, const void *handle);
+
+/* What one of the library's events has recorded last; of others nothing is kept, and an empty mark returned. */
+void cf__handle_mark(const void *event, const struct cf__mark *mark);
+struct cf__mark cf__handle_marked(const void *event);
 
 /* cf__enter_handle() of a GPU's where a context is lost: enters the one where it was made; where that is not known, since it is
  * another library's, one that works, if there is one: what becomes of the handle is for the driver to say. */
@@ -151,6 +163,11 @@ static inline void cf__note_launched(struct cf__running *running)
 
 /* After a successful wait for a stream of the place's context: what this thread launched there is done. */
 void cf__note_waited(const struct cf__place *place, cf_stream stream);
+
+/* What the calling thread has launched so far in a stream of the place's context, which an event records; and that it is
+ * done, where that thread has waited for the event. */
+struct cf__mark cf__mark(const struct cf__place *place, cf_stream stream);
+void cf__note_reached(const struct cf__mark *mark);
 
 /* cuCtxSynchronize(), after which all that was launched before in the place's context is done. */
 CUresult cf__wait_for_all(const struct cf__place *place);

@@ -15,6 +15,15 @@ static CUresult relaxed(const struct cf__place *place, CUresult (*call)(CUevent 
     return result;
 }
 
+/* What this thread launched before the mark is done. */
+static void note_reached(const struct cf__place *place, cf_event event)
+{
+    if (place->driver->is_host)
+        return;
+    const struct cf__mark mark = cf__handle_marked(event);
+    cf__note_reached(&mark);
+}
+
 static int leave_event(struct cf__place *place, CUresult result, const char *call, const char *function, cf_event event)
 {
     int status = result == CUDA_SUCCESS
@@ -72,10 +81,17 @@ int cf_event_record(cf_event event, cf_stream stream)
         return cf__fail(CF_EINVAL, "cf_event_record: event %p and stream %p are of different devices", (void *)event,
                         (void *)stream);
     }
+    /* Noted before, so that no thread that waits for the new mark takes it for the one before. */
+    if (!place.driver->is_host) {
+        const struct cf__mark mark = cf__mark(&place, stream);
+        cf__handle_mark(event, &mark);
+    }
     CUresult result = place.driver->cuEventRecord(event, stream);
-    if (result != CUDA_SUCCESS)
+    if (result != CUDA_SUCCESS) {
+        cf__handle_mark(event, &(const struct cf__mark){.thread = 0});
         status = cf__fail_driver(place.driver, result, "cuEventRecord", "cf_event_record: event %p, stream %p",
                                  (void *)event, (void *)stream);
+    }
     cf__leave(&place);
     return status;
 }
@@ -84,9 +100,12 @@ int cf_event_sync(cf_event event)
 {
     struct cf__place place;
     int status = enter_event(&place, "cf_event_sync", "event", event);
-    return status == CF_OK ? leave_event(&place, relaxed(&place, place.driver->cuEventSynchronize, event),
-                                         "cuEventSynchronize", "cf_event_sync", event)
-                           : status;
+    if (status != CF_OK)
+        return status;
+    CUresult result = relaxed(&place, place.driver->cuEventSynchronize, event);
+    if (result == CUDA_SUCCESS)
+        note_reached(&place, event);
+    return leave_event(&place, result, "cuEventSynchronize", "cf_event_sync", event);
 }
 
 int cf_event_query(cf_event event)
@@ -96,6 +115,8 @@ int cf_event_query(cf_event event)
     if (status != CF_OK)
         return status;
     CUresult result = relaxed(&place, place.driver->cuEventQuery, event);
+    if (result == CUDA_SUCCESS)
+        note_reached(&place, event);
     if (result != CUDA_ERROR_NOT_READY)
         return leave_event(&place, result, "cuEventQuery", "cf_event_query", event);
     cf__leave(&place);

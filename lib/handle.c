@@ -15,6 +15,7 @@ struct entry {
     size_t bytes;       /* of page-locked memory; 0: a stream, event or graph */
     int device;         /* of one that went with a reset */
     unsigned int serial;
+    struct cf__mark mark; /* of an event */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -114,6 +115,25 @@ void cf__handle_drop(const void *handle, unsigned int serial)
     if (entry && entry->handle && entry->serial == serial)
         take_out(entry);
     pthread_mutex_unlock(&lock);
+}
+
+void cf__handle_mark(const void *event, const struct cf__mark *mark)
+{
+    pthread_mutex_lock(&lock);
+    struct entry *entry = room ? find(event) : NULL;
+    if (entry && entry->handle)
+        entry->mark = *mark;
+    pthread_mutex_unlock(&lock);
+}
+
+struct cf__mark cf__handle_marked(const void *event)
+{
+    struct cf__mark mark = {.thread = 0};
+    pthread_mutex_lock(&lock);
+    if (room)
+        mark = find(event)->mark;
+    pthread_mutex_unlock(&lock);
+    return mark;
 }
 
 int cf__handle_check(const char *function, const void *handle)

@@ -193,7 +193,7 @@ static int free_device(const struct cf__place *place, void *pointer, int waits)
     int status = waits ? cf__device_wait_begin("cf_mem_free", place, &wait) : CF_OK;
     if (status != CF_OK)
         return status;
-    CUresult result = waits ? driver->cuCtxSynchronize() : CUDA_SUCCESS;
+    CUresult result = waits ? cf__wait_for_all(place) : CUDA_SUCCESS;
     if (waits)
         cf__device_wait_end(&wait);
     if (result == CUDA_SUCCESS) {

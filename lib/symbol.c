@@ -108,9 +108,12 @@ static int set(const char *function, cf_stream stream, const cf_symbol *symbol, 
         if (result == CUDA_SUCCESS && !is_async) {
             call = "cuStreamSynchronize";
             result = place.driver->cuStreamSynchronize(NULL);
+            if (result == CUDA_SUCCESS)
+                cf__note_waited(&place, NULL);
         }
         if (result != CUDA_SUCCESS)
-            status = cf__fail_driver(place.driver, result, call, "%s: %zu bytes", symbol->function, bytes);
+            status = cf__fail_driver(place.driver, result, call, "%s: %zu bytes of %s", symbol->function, bytes,
+                                     symbol->name);
     }
     cf__unrelax(place.driver, mode);
     cf__leave(&place);

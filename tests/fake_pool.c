@@ -184,6 +184,8 @@ CUresult fake_cuMemFreeAsync(CUdeviceptr pointer, CUstream handle)
     CUstream stream;
     TRY(fake_begin());
     TRY(fake_stream(handle, &stream));
+    if (!fake.pools)
+        return fake_end(CUDA_ERROR_NOT_SUPPORTED);
     struct fake_allocation *allocation = fake_find_allocation(pointer);
     if (!allocation || allocation->type != FAKE_DEVICE_MEMORY || allocation->is_freed)
         return fake_end(CUDA_ERROR_INVALID_VALUE);

@@ -82,32 +82,32 @@ static int shut_down(void **state)
 static void handle_given_anew_while_it_is_destroyed_is_remembered(void **state)
 {
     (void)state;
-    cf_stream stream = new_stream();
+    cf_stream own = new_stream();
     stashes = 1;
-    assert_ok(cf_stream_destroy(stream));
+    assert_ok(cf_stream_destroy(own));
     stashes = 0;
-    assert_ptr_equal(made_meanwhile, stream);
-    assert_ok(cf_stream_sync(stream));
+    assert_ptr_equal(made_meanwhile, own);
+    assert_ok(cf_stream_sync(own));
     assert_ok(cf_device_reset(0)); /* of which it is known to have been */
-    assert_fails(cf_stream_sync(stream), CF_EINVAL, "was of device 0 before cf_device_reset(), and went with that");
+    assert_fails(cf_stream_sync(own), CF_EINVAL, "was of device 0 before cf_device_reset(), and went with that");
 }
 
 static void handle_that_cannot_be_destroyed_is_remembered(void **state)
 {
     (void)state;
     char detail[96];
-    cf_event event;
-    cf_stream stream = new_stream();
-    assert_ok(cf_event_create(&event));
+    cf_event marked;
+    cf_stream own = new_stream();
+    assert_ok(cf_event_create(&marked));
     destroy_fails = CUDA_ERROR_UNKNOWN;
-    snprintf(detail, sizeof detail, "cf_stream_destroy: stream %p: cuStreamDestroy returned 999 ", (void *)stream);
-    assert_fails(cf_stream_destroy(stream), CF_ECALL, detail);
-    snprintf(detail, sizeof detail, "cf_event_destroy: event %p: cuEventDestroy returned 999 ", (void *)event);
-    assert_fails(cf_event_destroy(event), CF_ECALL, detail);
+    snprintf(detail, sizeof detail, "cf_stream_destroy: stream %p: cuStreamDestroy returned 999 ", (void *)own);
+    assert_fails(cf_stream_destroy(own), CF_ECALL, detail);
+    snprintf(detail, sizeof detail, "cf_event_destroy: event %p: cuEventDestroy returned 999 ", (void *)marked);
+    assert_fails(cf_event_destroy(marked), CF_ECALL, detail);
     destroy_fails = CUDA_SUCCESS;
     assert_ok(cf_device_reset(0));
-    assert_fails(cf_stream_sync(stream), CF_EINVAL, "was of device 0 before cf_device_reset()");
-    assert_fails(cf_event_sync(event), CF_EINVAL, "was of device 0 before cf_device_reset()");
+    assert_fails(cf_stream_sync(own), CF_EINVAL, "was of device 0 before cf_device_reset()");
+    assert_fails(cf_event_sync(marked), CF_EINVAL, "was of device 0 before cf_device_reset()");
 }
 
 /* ---- The records by themselves ---- */
@@ -244,19 +244,27 @@ static const cf_param params[] = {{.name = "y",
                                    .ndims = 1,
                                    .extents = &one_element}};
 static struct made_image image;
-static cf_state state_of_kernel;
-static cf_kernel kernel = {MADE_KERNEL("one", image), .nparams = 1, .params = params,
-                           .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}}, .host = write_one};
-static const cf_kernel *const list[] = {&kernel};
+#define K(kernel_name)                                                                                          \
+    {                                                                                                           \
+        MADE_KERNEL(kernel_name, image), .nparams = 1, .params = params,                                        \
+                                         .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}}, .host = write_one \
+    }
+static cf_state states[2];
+static cf_kernel one = K("one"), two = K("two");
+static const cf_kernel *const list[] = {&one, &two};
 static cf_module module = {
-    .size = sizeof module, .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1, .kernels = list};
+    .size = sizeof module, .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 2, .kernels = list};
+
+static int launch(const cf_kernel *kernel, cf_stream on, void *pointer)
+{
+    void *const args[] = {&pointer};
+    return cf_launch(kernel, on, args);
+}
 
 static void lose_device_0(void)
 {
-    void *bad = &unreachable;
-    void *const args[] = {&bad};
     assert_ok(cf_device_use(0));
-    assert_ok(cf_launch(&kernel, NULL, args));
+    assert_ok(launch(&one, NULL, &unreachable));
     assert_fails(cf_device_sync(), CF_EFAULT, "device 0's context was lost to a fault");
 }
 
@@ -357,6 +365,150 @@ static void foreign_event_is_the_drivers_to_judge(void **state)
     assert_int_equal(driver->cuDevicePrimaryCtxRelease(1), CUDA_SUCCESS);
 }
 
+/* ---- What is known to be done, so that a fault is not told with it ---- */
+
+static cf_stream stream;
+static cf_event event;
+static char *memory; /* of the device */
+
+static void make_all(void)
+{
+    assert_ok(cf_event_create(&event));
+    stream = new_stream();
+    assert_ok(cf_mem_alloc((void **)&memory, 64));
+    assert_ok(launch(&one, NULL, memory));
+    assert_ok(launch(&two, NULL, memory)); /* loads them: that waits for what is enqueued */
+    assert_ok(cf_device_sync());
+}
+
+static void expect_fault_while(const char *running)
+{
+    char text[128];
+    assert_ok(launch(&two, stream, &unreachable));
+    snprintf(text, sizeof text, "device 0's context was lost to a fault while %s running; ", running);
+    assert_fails(cf_device_sync(), CF_EFAULT, text);
+}
+
+static void event_wait_means_that_what_is_before_it_is_done(void **state)
+{
+    (void)state;
+    make_all();
+    assert_ok(launch(&one, stream, memory));
+    assert_ok(cf_event_record(event, stream));
+    assert_ok(cf_event_sync(event));
+    expect_fault_while("made_two was");
+}
+
+static void event_query_means_that_what_is_before_it_is_done(void **state)
+{
+    (void)state;
+    make_all();
+    assert_ok(launch(&one, NULL, memory));
+    assert_ok(cf_event_record(event, NULL));
+    while (cf_event_query(event) == CF_ENOTREADY)
+        ;
+    expect_fault_while("made_two was");
+}
+
+static void event_wait_says_nothing_of_what_is_behind_it(void **state)
+{
+    (void)state;
+    make_all();
+    assert_ok(cf_event_record(event, stream));
+    assert_ok(launch(&one, stream, memory));
+    assert_ok(cf_event_sync(event));
+    expect_fault_while("one of made_one, made_two was");
+}
+
+static void event_wait_says_nothing_of_other_streams(void **state)
+{
+    (void)state;
+    make_all();
+    assert_ok(launch(&one, new_stream(), memory));
+    assert_ok(cf_event_record(event, stream));
+    assert_ok(cf_event_sync(event));
+    expect_fault_while("one of made_one, made_two was");
+}
+
+static void *record_there(void *on)
+{
+    return cf_event_record(event, on) == CF_OK ? NULL : (void *)"the event is not recorded";
+}
+
+static void event_that_another_thread_has_recorded_says_nothing(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    void *wrong;
+    make_all();
+    assert_ok(launch(&one, stream, memory));
+    assert_ok(cf_event_record(event, stream));
+    assert_int_equal(pthread_create(&thread, NULL, record_there, new_stream()), 0);
+    assert_int_equal(pthread_join(thread, &wrong), 0);
+    assert_null(wrong);
+    assert_ok(cf_event_sync(event));
+    expect_fault_while("one of made_one, made_two was");
+}
+
+static void copy_means_that_what_is_before_it_is_done(void **state)
+{
+    (void)state;
+    char host[64];
+    make_all();
+    assert_ok(launch(&one, NULL, memory));
+    assert_ok(cf_mem_copy(host, memory, sizeof host));
+    expect_fault_while("made_two was");
+}
+
+static void large_copy_means_that_what_is_before_it_is_done(void **state)
+{
+    (void)state;
+    enum { LARGE = 4 << 20 };
+    void *large;
+    char *host = calloc(1, LARGE);
+    assert_non_null(host);
+    make_all();
+    assert_ok(cf_mem_alloc(&large, LARGE));
+    assert_ok(launch(&one, NULL, memory));
+    assert_ok(cf_mem_copy(large, host, LARGE)); /* through pinned buffers */
+    expect_fault_while("made_two was");
+    free(host);
+}
+
+static void copy_2d_means_that_what_is_before_it_is_done(void **state)
+{
+    (void)state;
+    char host[64];
+    make_all();
+    assert_ok(launch(&one, NULL, memory));
+    assert_ok(cf_mem_copy_2d(host, 8, memory, 8, 4, 8));
+    expect_fault_while("made_two was");
+}
+
+static void fill_means_that_what_is_before_it_is_done(void **state)
+{
+    (void)state;
+    make_all();
+    assert_ok(launch(&one, NULL, memory));
+    assert_ok(cf_mem_fill(memory, 0, 64));
+    expect_fault_while("made_two was");
+}
+
+/* Without a pool it waits for the stream; with one, as it is freed here, for all of the device. */
+static void free_means_that_what_is_before_it_is_done(void **state)
+{
+    (void)state;
+    void *pooled;
+    make_all();
+    assert_ok(cf_mem_alloc_async(stream, &pooled, 64));
+    assert_ok(launch(&one, stream, pooled));
+    if (getenv("FAKE_CUDA"))
+        assert_ok(cf_mem_free_async(stream, pooled));
+    else
+        assert_ok(cf_mem_free(pooled));
+    expect_fault_while("made_two was");
+}
+
 /* ---- Handles of the CPU behind cf_shutdown() ---- */
 
 struct things {
@@ -443,7 +595,8 @@ static void handles_of_the_cpu_behind_shutdown_are_told_so(void **state)
 
 int main(int argc, char *argv[])
 {
-    kernel.state = &state_of_kernel;
+    one.state = &states[0];
+    two.state = &states[1];
     const struct CMUnitTest tests[] = {
         fake_test(handle_given_anew_while_it_is_destroyed_is_remembered, "CF_DRIVER=cuda"),
         fake_test(handle_that_cannot_be_destroyed_is_remembered, "CF_DRIVER=cuda"),
@@ -454,6 +607,17 @@ int main(int argc, char *argv[])
         fake_test(foreign_handles_of_a_device_in_use_outlive_a_fault_elsewhere, "CF_DRIVER=cuda"),
         fake_test(foreign_handles_of_the_current_context_outlive_a_fault_elsewhere, "CF_DRIVER=cuda"),
         fake_test(foreign_event_is_the_drivers_to_judge, "CF_DRIVER=cuda"),
+        fake_test(event_wait_means_that_what_is_before_it_is_done, "CF_DRIVER=cuda"),
+        fake_test(event_query_means_that_what_is_before_it_is_done, "CF_DRIVER=cuda"),
+        fake_test(event_wait_says_nothing_of_what_is_behind_it, "CF_DRIVER=cuda"),
+        fake_test(event_wait_says_nothing_of_other_streams, "CF_DRIVER=cuda"),
+        fake_test(event_that_another_thread_has_recorded_says_nothing, "CF_DRIVER=cuda"),
+        fake_test(copy_means_that_what_is_before_it_is_done, "CF_DRIVER=cuda"),
+        fake_test(large_copy_means_that_what_is_before_it_is_done, "CF_DRIVER=cuda"),
+        fake_test(copy_2d_means_that_what_is_before_it_is_done, "CF_DRIVER=cuda"),
+        fake_test(fill_means_that_what_is_before_it_is_done, "CF_DRIVER=cuda"),
+        fake_test(free_means_that_what_is_before_it_is_done, "CF_DRIVER=cuda"),
+        fake_test(free_means_that_what_is_before_it_is_done, "CF_DRIVER=cuda", "FAKE_CUDA=pools=0"),
         fake_test(handles_of_the_cpu_behind_shutdown_are_told_so, "CF_DRIVER=cuda"),
         fake_test(handles_of_the_cpu_behind_shutdown_are_told_so, "CF_DRIVER=host"),
     };
