@@ -127,8 +127,9 @@ int cf_symbol_set(const cf_symbol *symbol, const void *value)
 
 int cf_symbol_set_async(cf_stream stream, const cf_symbol *symbol, const void *value)
 {
+    int is_known = symbol && symbol->version == CF_REGISTRY_VERSION && symbol->size >= CF_SYMBOL_BYTES;
+    cf__name_async(is_known ? symbol->function : NULL);
     int status = set("cf_symbol_set_async", stream, symbol, value, 1);
-    if (status != CF_OK && symbol && symbol->version == CF_REGISTRY_VERSION && symbol->size >= CF_SYMBOL_BYTES)
-        cf__name_async(symbol->function);
+    cf__name_async(NULL);
     return status;
 }
