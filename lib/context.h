@@ -137,23 +137,30 @@ extern _Thread_local struct cf__running *cf__running;
 /* The same for another kernel, stream, context or none. NULL where there is no memory. */
 struct cf__running *cf__note_other_launch(struct cf__context *context, const cf_kernel *kernel, cf_stream stream);
 
-/* Notes that a kernel is launched, for what is said when one of them faults. Right before the launch; right behind it comes
- * cf__note_launched(). What is left out or stays noted for too long makes messages name more kernels, never wrong ones. */
-static inline struct cf__running *cf__note_launch(struct cf__context *context, const cf_kernel *kernel,
-                                                  cf_stream stream)
+/* Notes that the calling thread launches anew what it has launched last; NULL where it is something else. */
+static inline struct cf__running *cf__note_again(unsigned long long context, const cf_kernel *kernel, cf_stream stream)
 {
     struct cf__running *running = cf__running;
-    if (!running || __atomic_load_n(&running->context, __ATOMIC_RELAXED) != context->id ||
+    if (!running || __atomic_load_n(&running->context, __ATOMIC_RELAXED) != context ||
         running->slots[running->slot].kernel != kernel || running->slots[running->slot].stream != stream)
-        return cf__note_other_launch(context, kernel, stream);
+        return NULL;
     uint64_t number = (running->launches + 1) | 1;
     __atomic_store_n(&running->slots[running->slot].latest, number, __ATOMIC_RELAXED);
     __atomic_store_n(&running->launches, number, __ATOMIC_RELEASE);
     return running;
 }
 
-/* The same of a graph, whose kernels are not known. */
-struct cf__running *cf__note_graph(struct cf__context *context, cf_stream stream); /* NULL: none */
+/* Notes that a kernel is launched, for what is said when one of them faults. Right before the launch; right behind it comes
+ * cf__note_launched(). What is left out or stays noted for too long makes messages name more kernels, never wrong ones. */
+static inline struct cf__running *cf__note_launch(struct cf__context *context, const cf_kernel *kernel,
+                                                  cf_stream stream)
+{
+    struct cf__running *running = cf__note_again(context->id, kernel, stream);
+    return running ? running : cf__note_other_launch(context, kernel, stream);
+}
+
+/* Stands for a graph, whose kernels are not known. */
+extern const cf_kernel cf__graph;
 
 static inline void cf__note_launched(struct cf__running *running)
 {

@@ -342,6 +342,11 @@ static int fail_launch(const struct cf__driver *driver, CUresult result, const c
     return cf__fail_driver(driver, result, call, "cf_graph_launch: exec %p, stream %p", (void *)exec, (void *)stream);
 }
 
+static struct cf__running *note_launch(struct cf__context *context, cf_stream stream)
+{
+    return context ? cf__note_launch(context, &cf__graph, stream) : NULL;
+}
+
 /* On a stream that is known: whether that was possible. The stream alone is asked, since it may be captured by another
  * library; where its context went unnoticed, messages about a fault may leave the graph out. */
 static int launch_known(cf_graph_exec exec, cf_stream stream, int *status)
@@ -355,7 +360,9 @@ static int launch_known(cf_graph_exec exec, cf_stream stream, int *status)
     if (result == CUDA_SUCCESS) {
         if (now != CU_STREAM_CAPTURE_STATUS_NONE)
             return 0;
-        struct cf__running *running = cf__note_graph(cf__context_find(cf__known.id), stream);
+        struct cf__running *running = cf__note_again(cf__known.id, &cf__graph, stream);
+        if (!running)
+            running = note_launch(cf__context_find(cf__known.id), stream);
         call = "cuGraphLaunch";
         result = driver->cuGraphLaunch(exec, stream);
         cf__note_launched(running);
@@ -385,6 +392,21 @@ static int check_launch(const struct cf__place *place, cf_graph_exec exec, cf_st
     return status;
 }
 
+/* What is kept of the place's context, made where there is nothing yet; NULL on the CPU, and where that fails: then the
+ * graph is launched all the same. */
+static struct cf__context *record_of(const struct cf__place *place)
+{
+    struct cf__error before;
+    struct cf__context *context = place->driver->is_host ? NULL : cf__context_of(place->driver, place->context);
+    if (context || place->driver->is_host)
+        return context;
+    cf__error_save(&before);
+    if (cf__context(place, &context) == CF_OK)
+        return context;
+    cf__error_restore(&before);
+    return NULL;
+}
+
 int cf_graph_launch(cf_graph_exec exec, cf_stream stream)
 {
     if (!exec)
@@ -400,8 +422,8 @@ int cf_graph_launch(cf_graph_exec exec, cf_stream stream)
         return status;
     status = check_launch(&place, exec, stream);
     if (status == CF_OK) {
-        struct cf__context *context = place.driver->is_host ? NULL : cf__context_of(place.driver, place.context);
-        struct cf__running *running = cf__note_graph(context, stream);
+        struct cf__context *context = record_of(&place);
+        struct cf__running *running = note_launch(context, stream);
         CUresult result = place.driver->cuGraphLaunch(exec, stream);
         cf__note_launched(running);
         if (result == CUDA_SUCCESS && context)
