@@ -101,6 +101,7 @@ class Host:
     C function."""
     function: Optional[str] = None  # None: the kernel itself
     is_extern_c: bool = False
+    is_together: bool = False       # threads of a block may wait for one another
 
 
 @dataclass(frozen=True)

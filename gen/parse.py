@@ -2,12 +2,14 @@
 
 import itertools
 import os
+import re
 from dataclasses import replace
 
 import collective
 import cpusource
 import expr
 import reach
+import sharedmem
 from clauses import Clauses, is_include, read_pragma
 from cxxtypes import UNREADABLE, VOID, builtin, pointer
 from declare import declarations
@@ -281,7 +283,7 @@ class _File:
                     self._error(clauses.block_token, f'block(auto) and {what} do not go together: the block would '
                                                      'have to be '
                                 'known; write block(n)')
-            used = collective.first_use(declaration.declaration, self._declarations, ('__shared__',))
+            used = collective.first_use(declaration.declaration, self._declarations, re.compile('__shared__'))
             if used:
                 self._error(clauses.block_token, f'{declaration.token.text} has __shared__ memory, whose size goes '
                                                  'with its '
@@ -469,6 +471,8 @@ class _File:
         key = id(declaration)
         if key not in self._judged:
             is_bounded, is_closed = self._reach(False).judge(declaration.declaration)
+            is_bounded = is_bounded and (clauses.host is not None or
+                                         not self._runs_together(declaration.declaration))
             function = self._host_function(clauses)
             if is_closed and function is not None:
                 is_closed = self._reach(True).judge(function)[1]
@@ -503,10 +507,17 @@ class _File:
             return Host(scope + name + arguments)
         used = collective.first_use(declaration.declaration, self._declarations)
         if used:
-            raise ExprError(declaration.token, f'{declaration.token.text} uses {used}, which the CPU does not run '
-                                               'yet; add '
+            raise ExprError(declaration.token, f'{declaration.token.text} uses {used}, which the CPU does not run; add '
                             'host(none) to its annotation, or host(function) with a function for the CPU')
-        return Host()
+        return Host(is_together=self._runs_together(declaration.declaration))
+
+    def _runs_together(self, kernel):
+        """Whether threads of a kernel wait for one another. What is not understood does."""
+        # An annotation may stand at a declaration, and the definition elsewhere.
+        name = kernel.head[kernel.function].text
+        roots = [kernel] + [d for d in self._declarations if d.has('__global__') and d.function is not None and
+                            d.body is not None and d.head[d.function].text == name]
+        return any(collective.first_use(root, self._declarations, collective.TOGETHER) for root in roots)
 
     def _host_source(self, kernels):
         kept = [d.declaration for c, d, _ in self._kernels if not c.host]
@@ -517,8 +528,12 @@ class _File:
                  id(d) not in annotated and d.head[d.function].text in names]
         functions = {c.host.text for c, _, _ in self._kernels if c.host}
         constants = {name.rsplit('::', 1)[-1] for _, name, _ in self._proofs}
-        return cpusource.copy(self._scanner.source(self._scanner.path), self._path, self._declarations, kept, functions,
-                              constants)
+        try:
+            return cpusource.copy(self._scanner.source(self._scanner.path), self._path, self._declarations, kept,
+                                  functions, constants)
+        except sharedmem.SharedError as error:
+            self._error(error.token, str(error))
+            return ''
 
 
 def _default(parameter):

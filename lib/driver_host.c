@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "block.h"
 #include "host_driver.h"
 
 struct CUctx_st cf__host_context;
@@ -66,6 +67,8 @@ static const struct {
     {CUDA_ERROR_STREAM_CAPTURE_UNJOINED, "CUDA_ERROR_STREAM_CAPTURE_UNJOINED", "capturing stream has unjoined work"},
     {CUDA_ERROR_STREAM_CAPTURE_ISOLATION, "CUDA_ERROR_STREAM_CAPTURE_ISOLATION",
      "dependency created on uncaptured work in another stream"},
+    {CUDA_ERROR_ASSERT, "CUDA_ERROR_ASSERT", "device-side assert triggered"},
+    {CUDA_ERROR_LAUNCH_FAILED, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
     {CUDA_ERROR_CAPTURED_EVENT, "CUDA_ERROR_CAPTURED_EVENT",
      "operation not permitted on an event last recorded in a capturing stream"},
     {CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD, "CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD",
@@ -321,14 +324,6 @@ CUresult cf__host_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfun
     return threads > 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-static void run_kernel(const cf_kernel *kernel, const cf_host_launch *launch)
-{
-    if (kernel->is_host_whole)
-        kernel->host(launch, 0, (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z);
-    else
-        cf__pool_run(kernel->host, launch);
-}
-
 /* A launch in a graph, with the arguments as the call found them. */
 struct launch {
     struct cf__host_node node;
@@ -340,8 +335,7 @@ struct launch {
 static CUresult run_launch(struct cf__host_node *node)
 {
     const struct launch *launch = (const struct launch *)node;
-    run_kernel(launch->kernel, &launch->what);
-    return CUDA_SUCCESS;
+    return cf__host_run(launch->kernel, &launch->what, 0);
 }
 
 static size_t param_size(const cf_param *param)
@@ -360,7 +354,8 @@ static CUresult capture_launch(struct cf__host_handle *stream, const cf_kernel *
     struct launch *launch = malloc(bytes);
     if (!launch)
         return cf__host_capture_add(stream, NULL);
-    *launch = (struct launch){{.run = run_launch}, kernel, {what->grid, what->block, launch->args}};
+    *launch = (struct launch){{.run = run_launch}, kernel, *what};
+    launch->what.args = launch->args;
     char *value = (char *)launch + head;
     for (uint32_t i = 0; i < kernel->nparams; i++) {
         launch->args[i] = memcpy(value, what->args[i], param_size(&kernel->params[i]));
@@ -373,17 +368,16 @@ CUresult cf__host_cuLaunchCooperativeKernel(CUfunction function, unsigned int gr
                                             unsigned int grid_z, unsigned int block_x, unsigned int block_y,
                                             unsigned int block_z, unsigned int shared, CUstream stream, void **args)
 {
-    (void)shared;
     struct cf__host_handle *slot;
     CUresult result = cf__host_stream(stream, &slot);
     if (result != CUDA_SUCCESS)
         return result;
     const cf_kernel *kernel = (const cf_kernel *)(const void *)function;
-    const cf_host_launch what = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, args};
+    const cf_host_launch what = {
+        .grid = {grid_x, grid_y, grid_z}, .block = {block_x, block_y, block_z}, .args = args, .shared = shared};
     if (cf__host_is_captured(slot))
         return capture_launch(slot, kernel, &what);
-    run_kernel(kernel, &what);
-    return CUDA_SUCCESS;
+    return cf__host_run(kernel, &what, 0);
 }
 
 CUresult cf__host_cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,

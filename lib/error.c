@@ -7,6 +7,7 @@
 
 static _Thread_local char detail[CF__DETAIL];
 static _Thread_local CUresult driver_result;
+static _Thread_local char cause[500]; /* of the CPU driver's latest failure; empty once it is told */
 
 const char *cf_status_name(int status)
 {
@@ -135,12 +136,21 @@ int cf__fail_driver(const struct cf__driver *driver, CUresult result, const char
     va_start(values, format);
     vsnprintf(what, sizeof what, format, values);
     va_end(values);
-    snprintf(detail, sizeof detail, "%s: %s returned %d (%s, %s)", what, call, (int)result, name, text);
+    if (driver->is_host && *cause)
+        snprintf(detail, sizeof detail, "%.256s: %s", what, cause);
+    else
+        snprintf(detail, sizeof detail, "%s: %s returned %d (%s, %s)", what, call, (int)result, name, text);
+    *cause = 0;
     driver_result = result;
     int status = cf__note_lost(driver, cf__status_of(result), detail, sizeof detail);
     name_async();
     cf__log(CF_LOG_ERROR, "%s", detail);
     return status;
+}
+
+void cf__note_cause(const char *text)
+{
+    snprintf(cause, sizeof cause, "%s", text);
 }
 
 void cf__error_save(struct cf__error *error)

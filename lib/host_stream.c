@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include "block.h"
 #include "host_driver.h"
 
 #define HANDLE_RANGE ((size_t)16 << 20)
@@ -141,6 +142,7 @@ static void forget_handles(void)
 void cf__host_reset(void)
 {
     cf__pool_stop();
+    cf__runners_free();
     cf__host_lock();
     forget_handles();
     cf__host_memory_free();

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "block.h"
 #include "internal.h"
 
 /* Launches of fewer CUDA threads than this run on the launching thread. Measured on two cores: waking the worker cost 6
@@ -248,7 +249,8 @@ struct launch {
 static void run_blocks(void *data, uint64_t begin, uint64_t end)
 {
     const struct launch *launch = data;
-    launch->body(launch->launch, begin, end);
+    if (!cf__host_has_failed(launch->launch))
+        launch->body(launch->launch, begin, end);
 }
 
 int cf__pool_is_small(uint64_t blocks, uint64_t block_threads)

@@ -18,6 +18,9 @@ __attribute__((format(printf, 2, 3))) int cf__fail(int status, const char *forma
 /* The status that a driver's result stands for. */
 int cf__status_of(CUresult result);
 
+/* What the CPU driver's failure that is told next came of. */
+void cf__note_cause(const char *text);
+
 /* The same for a driver call: adds the call, the driver's name for the result and its text; maps it to a status. */
 __attribute__((format(printf, 4, 5))) int cf__fail_driver(const struct cf__driver *driver, CUresult result,
                                                           const char *call, const char *format, ...);

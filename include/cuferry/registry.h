@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include <cuferry/host/launch.h>
 #include <cuferry/types.h>
 
 #ifdef __cplusplus
@@ -18,7 +19,7 @@ extern "C" {
 
 /* Raised when anything below changes, but for fields that are added at the end of cf_kernel, cf_symbol or cf_module:
  * those raise their `size` alone. */
-#define CF_REGISTRY_VERSION 2
+#define CF_REGISTRY_VERSION 3
 
 /* The most dimensions of a grid, and of an array. */
 #define CF_GRID_DIMS 3
@@ -223,20 +224,6 @@ typedef struct cf_image {
     const uint16_t *ptx; /* PTX, likewise */
     cf_state *state;
 } cf_image;
-
-typedef struct cf_dim3 {
-    uint32_t x, y, z;
-} cf_dim3;
-
-/* One launch on the CPU. `args` is as in cf_launch(). */
-typedef struct cf_host_launch {
-    cf_dim3 grid, block;
-    void *const *args;
-} cf_host_launch;
-
-/* The CPU body of a kernel: runs blocks number `begin` to `end` - 1, counted x first, then y, then z.
- * Blocks are independent; several threads run parts of one launch at once. */
-typedef void cf_host_body(const cf_host_launch *launch, uint64_t begin, uint64_t end);
 
 /* Grid and block of a launch, and its bytes of dynamic shared memory. */
 typedef struct cf_size {
