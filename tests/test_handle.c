@@ -92,6 +92,24 @@ static void handle_given_anew_while_it_is_destroyed_is_remembered(void **state)
     assert_fails(cf_stream_sync(own), CF_EINVAL, "was of device 0 before cf_device_reset(), and went with that");
 }
 
+static void handle_given_anew_after_a_reset_is_fresh(void **state)
+{
+    cf_stream before[64], again;
+    int is_again = 0;
+    (void)state;
+    for (int i = 0; i < 64; i++)
+        assert_ok(cf_stream_create(&before[i]));
+    assert_ok(cf_device_reset(0));
+    for (int i = 0; i < 64; i++) {
+        assert_ok(cf_stream_create(&again));
+        assert_ok(cf_stream_sync(again));
+        for (int j = 0; j < 64; j++)
+            is_again += again == before[j];
+        assert_ok(cf_stream_destroy(again));
+    }
+    assert_true(is_again > 0 || SANITIZED); /* or this tests nothing */
+}
+
 static void handle_that_cannot_be_destroyed_is_remembered(void **state)
 {
     (void)state;
@@ -599,6 +617,7 @@ int main(int argc, char *argv[])
     two.state = &states[1];
     const struct CMUnitTest tests[] = {
         fake_test(handle_given_anew_while_it_is_destroyed_is_remembered, "CF_DRIVER=cuda"),
+        fake_test(handle_given_anew_after_a_reset_is_fresh, "CF_DRIVER=cuda"),
         fake_test(handle_that_cannot_be_destroyed_is_remembered, "CF_DRIVER=cuda"),
         cmocka_unit_test(record_of_a_later_owner_stays),
         cmocka_unit_test(records_many_are_each_found),
