@@ -323,9 +323,9 @@ CF_CHECKED int cf_event_elapsed(float *milliseconds, cf_event start, cf_event st
  * plain calls give CF_ECAPTURE as well. All else may be done meanwhile, in this thread and others: allocations and
  * first uses of kernels too do not break the recording. The call that ends it has to come from the thread that began
  * it: CF_ECAPTURE for another, which leaves the recording as it is while that thread lives. It names the stream that
- * began it: CF_ECAPTURE for another that takes part, and the recording is lost. Each failure in between that did break
- * it is told by that call: CF_ECAPTURE, and the recording is lost. CF_EINVAL where there is none. The first call waits
- * for a cf_device_sync() of the same device that another thread is in. The caller owns the graph until
+ * began it: CF_EINVAL for another that takes part, which leaves the recording as it is. Each failure in between that
+ * did break it is told by that call: CF_ECAPTURE, and the recording is lost. CF_EINVAL where there is none. The first
+ * call waits for a cf_device_sync() of the same device that another thread is in. The caller owns the graph until
  * cf_graph_destroy(). */
 CF_CHECKED int cf_stream_capture_begin(cf_stream stream);
 CF_CHECKED int cf_stream_capture_end(cf_stream stream, cf_graph *graph);

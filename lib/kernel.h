@@ -145,14 +145,23 @@ struct cf__known {
 };
 extern _Thread_local struct cf__known cf__known;
 
-/* The driver of a stream that is known, and the id of its context; NULL where the call has to go the long way. */
-static inline const struct cf__driver *cf__known_stream(cf_stream stream, unsigned long long *id)
+/* The driver of a stream that is known, as far as no driver is asked; NULL where the call has to go the long way. */
+static inline const struct cf__driver *cf__known_driver(cf_stream stream)
 {
     const struct cf__known *known = &cf__known;
     if (!stream || stream != known->stream || known->driver != cf__cuda_in_use() || cf__gpu_state() != CF__GPU_OURS ||
-        cf__watches(-1) || known->driver->cuCtxGetId(known->context, id) != CUDA_SUCCESS || *id != known->id)
+        cf__watches(-1))
         return NULL;
     return known->driver;
+}
+
+/* The same, and the id of its context. */
+static inline const struct cf__driver *cf__known_stream(cf_stream stream, unsigned long long *id)
+{
+    const struct cf__driver *driver = cf__known_driver(stream);
+    if (!driver || driver->cuCtxGetId(cf__known.context, id) != CUDA_SUCCESS || *id != cf__known.id)
+        return NULL;
+    return driver;
 }
 
 static inline void cf__know_stream(cf_stream stream, const struct cf__place *place, unsigned long long id)

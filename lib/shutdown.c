@@ -115,6 +115,7 @@ __attribute__((destructor)) static void end(void)
     cf_set_log(NULL, NULL);
     if (cf__was_used)
         (void)shut_down();
+    cf__host_end();
     cf__running_end();
     cf__fork_end();
 }

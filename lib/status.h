@@ -25,7 +25,8 @@ void cf__note_cause(const char *text);
 __attribute__((format(printf, 4, 5))) int cf__fail_driver(const struct cf__driver *driver, CUresult result,
                                                           const char *call, const char *format, ...);
 
-/* Where the detail begins with the name of an entry point, makes it that of its `_async` form. */
+/* Has details of the calling thread that begin with the name of an entry point name its `_async` form; NULL ends
+ * that. */
 void cf__name_async(const char *function);
 
 /* ---- log.c ---- */

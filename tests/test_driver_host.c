@@ -637,8 +637,9 @@ static void reset_gives_everything_back(void **state)
         assert_int_equal(host->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
         assert_int_equal(host->cuEventCreate(&event, CU_EVENT_DEFAULT), CUDA_SUCCESS);
         assert_int_equal(host->cuMemAlloc(&memory, 100), CUDA_SUCCESS);
+        assert_false(cf__host_is_past(stream));
         cf__host_reset();
-        assert_false(cf__host_owns(stream));
+        assert_true(cf__host_owns(stream) && cf__host_is_past(stream) && cf__host_is_past(event));
         assert_int_equal(host->cuStreamQuery(stream), CUDA_ERROR_INVALID_HANDLE);
         assert_int_equal(host->cuEventQuery(event), CUDA_ERROR_INVALID_HANDLE);
         assert_int_equal(host->cuMemFree(memory), CUDA_ERROR_INVALID_VALUE);
