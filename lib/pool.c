@@ -146,8 +146,10 @@ int cf__pool_configure(void)
     thread_target = count;
     may_spin = count > 1 && count <= processors;
     pthread_mutex_unlock(&lock);
-    __atomic_store_n(&is_configured, 1, __ATOMIC_RELEASE);
-    return CF_OK;
+    int status = cf__host_order_configure();
+    if (status == CF_OK)
+        __atomic_store_n(&is_configured, 1, __ATOMIC_RELEASE);
+    return status;
 }
 
 int cf__pool_ready(void)
