@@ -246,10 +246,15 @@ void cf__fiber_watched_switch(struct cf__fiber *from, const struct cf__fiber *to
         tool.end(from->tool, NULL, NULL);
 }
 
-void cf__fiber_forget(struct cf__fiber *fiber, int is_abandoned)
+/* Functions that did not return have marks left around their variables. */
+void cf__fiber_end(const struct cf__fiber *fiber)
 {
-    if (tool.unpoison && is_abandoned)
-        tool.unpoison(fiber->stack, fiber->bytes);
+    if (tool.unpoison && fiber->stack)
+        tool.unpoison(fiber->sp, (size_t)((const char *)fiber->stack + fiber->bytes - (const char *)fiber->sp));
+}
+
+void cf__fiber_forget(struct cf__fiber *fiber)
+{
     if (fiber->tool && tool.create && fiber->stack)
         tool.destroy(fiber->tool);
     fiber->tool = NULL;
@@ -272,7 +277,9 @@ void cf__fiber_create(struct cf__fiber *fiber, struct cf__stacks *stacks, size_t
     for (int i = 0; i < SAVED; i++)
         frame[i] = NULL;
     set_up(frame, entry, data, cf__fiber_start);
-    *fiber = (struct cf__fiber){.sp = frame, .stack = stack, .bytes = stacks->stride};
-    if (cf__fiber_is_watched && tool.create)
+    int has_tool = cf__fiber_is_watched && tool.create;
+    void *known = has_tool ? fiber->tool : NULL; /* to make one takes long */
+    *fiber = (struct cf__fiber){.sp = frame, .stack = stack, .bytes = stacks->stride, .tool = known};
+    if (has_tool && !known)
         fiber->tool = tool.create(0);
 }
