@@ -69,6 +69,12 @@ size_t cf__stacks_overrun(const struct cf__stacks *stacks, size_t used)
 
 /* ---- The switch: saves what a called function must keep, and returns on the other stack ---- */
 
+/* It returns to where the processor's second stack of return addresses has not been: an object that is marked as one for
+ * programs with such stacks would end them, and one that is not has the linker and the loader do without. */
+#if (defined __CET__ && __CET__ & 2) || defined __ARM_FEATURE_GCS_DEFAULT
+#error "fiber.c: compile with -fcf-protection=branch on x86-64, with -mbranch-protection=bti+pac-ret on aarch64"
+#endif
+
 #if defined __x86_64__
 
 __asm__(".text\n"
