@@ -515,6 +515,8 @@ static int find_size(struct call *call, int is_sized, const cf_size *size)
 
 static int check(const cf_kernel *kernel, void *const args[])
 {
+    if (!kernel)
+        return cf__fail(CF_EINVAL, "cf_call: kernel is NULL");
     int status = cf__check_arguments(kernel, args);
     if (status != CF_OK && cf__is_known(kernel))
         (void)cf__plan_begin(kernel);
@@ -528,7 +530,7 @@ static void trace_call(int64_t began, const cf_kernel *kernel, int status)
                   cf__trace_quote(plan, sizeof plan, cf_last_plan()), cf_status_name(status));
 }
 
-int cf_call(const cf_kernel *kernel, void *const args[])
+static int call_kernel(const cf_kernel *kernel, void *const args[])
 {
     enum { FEW = 8, FEW_CHECKS = 2 }; /* what most kernels have: these need no allocation */
     struct argument arguments[FEW];
@@ -563,5 +565,13 @@ int cf_call(const cf_kernel *kernel, void *const args[])
     cf__leave(&place);
     if (began)
         trace_call(began, kernel, status);
+    return status;
+}
+
+/* A thread that is cancelled ends behind the call: memory of its own, and buffers that others wait for, are given back. */
+int cf_call(const cf_kernel *kernel, void *const args[])
+{
+    int cancel = cf__cancel_off(), status = call_kernel(kernel, args);
+    cf__cancel_on(cancel);
     return status;
 }

@@ -28,19 +28,30 @@ static char no_cuda[256]; /* why there is no CUDA; read and written under the lo
 static _Thread_local int thread_device;
 static _Thread_local int thread_has_device; /* cf_device_use() was called */
 
+static int cancel; /* of the thread that has the lock, to be restored */
+
 void cf__device_lock(void)
 {
+    int before = cf__cancel_off();
     pthread_mutex_lock(&lock);
+    cancel = before;
 }
 
 int cf__device_trylock(void)
 {
-    return pthread_mutex_trylock(&lock) == 0;
+    int before = cf__cancel_off(), is_taken = pthread_mutex_trylock(&lock) == 0;
+    if (is_taken)
+        cancel = before;
+    else
+        cf__cancel_on(before);
+    return is_taken;
 }
 
 void cf__device_unlock(void)
 {
+    int before = cancel;
     pthread_mutex_unlock(&lock);
+    cf__cancel_on(before);
 }
 
 /* Takes the lock, for `function`. A callback of cf_set_log() may run under it. */
@@ -48,7 +59,7 @@ static int take_lock(const char *function)
 {
     if (cf__log_is_inside())
         return cf__fail(CF_EINVAL, "%s: called from the callback of cf_set_log()", function);
-    pthread_mutex_lock(&lock);
+    cf__device_lock();
     return CF_OK;
 }
 
@@ -182,7 +193,7 @@ static int default_backend(const char *function, struct backend **backend)
         status = choose(function, &choice);
         if (status == CF_OK)
             __atomic_store_n(&chosen, (int)choice, __ATOMIC_RELEASE);
-        pthread_mutex_unlock(&lock);
+        cf__device_unlock();
         if (status != CF_OK)
             return status;
         now = (int)choice;
@@ -218,7 +229,7 @@ static int ensure_host(const char *function)
     status = read_check();
     if (status == CF_OK)
         status = use_host();
-    pthread_mutex_unlock(&lock);
+    cf__device_unlock();
     return status;
 }
 
@@ -240,7 +251,7 @@ static int ensure_cuda(const char *why)
                                          : "this library was configured for the CPU alone");
     else if (status == CF_OK && (status = use_cuda()) != CF_OK && *no_cuda)
         status = cf__fail(status > 0 ? CF_ENODEV : status, "%s: %s", why, no_cuda);
-    pthread_mutex_unlock(&lock);
+    cf__device_unlock();
     return status;
 }
 
@@ -285,7 +296,7 @@ static int primary_context(struct backend *backend, int ordinal, CUcontext *cont
     const struct cf__driver *driver = backend->driver;
     CUdevice device;
     const char *call = "cuDeviceGet";
-    pthread_mutex_lock(&lock);
+    cf__device_lock();
     CUresult result = CUDA_SUCCESS;
     if (!backend->primary[ordinal]) {
         result = driver->cuDeviceGet(&device, ordinal);
@@ -297,7 +308,7 @@ static int primary_context(struct backend *backend, int ordinal, CUcontext *cont
             __atomic_store_n(&backend->primary[ordinal], *context, __ATOMIC_RELEASE);
     }
     *context = backend->primary[ordinal];
-    pthread_mutex_unlock(&lock);
+    cf__device_unlock();
     return result == CUDA_SUCCESS ? CF_OK : cf__fail_driver(driver, result, call, "device %d", ordinal);
 }
 
@@ -549,6 +560,7 @@ int cf_device_sync(void)
     int status = cf__enter(&place, "cf_device_sync", NULL);
     if (status != CF_OK)
         return status;
+    int cancelled = cf__cancel_off(); /* others know of `wait` on this thread's stack */
     status = cf__device_wait_begin("cf_device_sync", &place, &wait);
     if (status == CF_OK) {
         int mode = cf__relax(place.driver);
@@ -558,6 +570,7 @@ int cf_device_sync(void)
         if (result != CUDA_SUCCESS)
             status = cf__fail_driver(place.driver, result, "cuCtxSynchronize", "cf_device_sync");
     }
+    cf__cancel_on(cancelled);
     cf__leave(&place);
     return status;
 }

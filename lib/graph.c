@@ -59,6 +59,7 @@ static int is_waited_for(CUcontext context)
 /* Before the capture begins. */
 static void keep(struct capture *capture)
 {
+    int cancel = cf__cancel_off();
     pthread_mutex_lock(&lock);
     while (is_waited_for(capture->context))
         pthread_cond_wait(&ended, &lock);
@@ -70,6 +71,7 @@ static void keep(struct capture *capture)
     captures = capture;
     note_captures();
     pthread_mutex_unlock(&lock);
+    cf__cancel_on(cancel);
 }
 
 static void forget(cf_stream stream)

@@ -162,7 +162,8 @@ struct cf__plan {
         CF__PLAN_MIXED,
         CF__PLAN_NO_BODY,
         CF__PLAN_NOT_CLOSED,
-        CF__PLAN_ASKED,
+        CF__PLAN_ASKED, /* by CF_HOST_DATA */
+        CF__PLAN_SET,   /* by cf_set_host_data() */
         CF__PLAN_UNKNOWN,
         CF__PLAN_FORMULA
     } why; /* where arrays are staged, or could have been */

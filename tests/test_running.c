@@ -379,10 +379,8 @@ static void text_of_long_names_is_cut_between_them(void **state)
     assert_ok(cf_mem_free(good));
     assert_ok(cf__enter(&place, "test", NULL));
     assert_ok(cf__context(&place, &context));
-    static const cf_kernel made[] = {{.function = "a_kernel_of_24_characters"},
-                                     {.function = "a_kernel_of_25_characters_"}};
-    cf__note_launched(cf__note_launch(context, &made[0], NULL));
-    cf__note_launched(cf__note_launch(context, &made[1], NULL));
+    cf__note_launched(cf__note_launch(context, "a_kernel_of_24_characters", NULL));
+    cf__note_launched(cf__note_launch(context, "a_kernel_of_25_characters_", NULL));
     cf__running_text(context->id, text, sizeof text);
     assert_string_equal(text, "one of a_kernel_of_24_characters or others was");
     assert_int_equal(cf__wait_for_all(&place), CUDA_SUCCESS);

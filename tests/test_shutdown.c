@@ -274,7 +274,8 @@ static void close_without_shutdown_leaves_nothing(void **state)
     assert_int_equal(count_entries("/proc/self/fd"), files);
     if (SANITIZED)
         return;
-    assert_in_range(count_mappings(), 1, mappings + 4);
+    /* The C library has a heap or a stack for a thread more when many run at once: far fewer than one for each time. */
+    assert_in_range(count_mappings(), 1, mappings + TIMES / 10);
     assert_in_range(resident_pages(), 1, pages + 256);
 }
 
@@ -323,6 +324,52 @@ static void close_before_a_thread_ends_is_fine(void **state)
     int status = -1;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
+}
+
+/* Nothing can be given back then, and nothing of it may be called either. */
+static void *use_hold_and_wait(void *library)
+{
+    const char *detail;
+    closing_use_function *use;
+    closing_hold_function *hold;
+    *(void **)&use = dlsym(library, "closing_use");
+    *(void **)&hold = dlsym(library, "closing_hold");
+    int status = use(&detail);
+    hold();
+    pthread_barrier_wait(&used);
+    pthread_barrier_wait(&closed);
+    return status == CF_OK ? NULL : (void *)"closing_use() fails";
+}
+
+static void close_while_a_thread_has_a_lock_leaves_no_code_to_call(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    void *wrong;
+    closing_use_function *use;
+    const char *detail;
+    int threads = count_entries("/proc/self/task");
+    void *library = open_closing(&use), *place = *(void **)&use;
+    assert_ok(use(&detail)); /* so that this thread has something to end with, too */
+    assert_int_equal(pthread_barrier_init(&used, NULL, 2), 0);
+    assert_int_equal(pthread_barrier_init(&closed, NULL, 2), 0);
+    assert_int_equal(pthread_create(&thread, NULL, use_hold_and_wait, library), 0);
+    pthread_barrier_wait(&used);
+    assert_int_equal(dlclose(library), 0);
+    Dl_info info;
+    assert_int_equal(dladdr(place, &info), 0); /* it is gone */
+    assert_int_equal(count_entries("/proc/self/task"), threads + 1);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(0);
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    pthread_barrier_wait(&closed);
+    assert_int_equal(pthread_join(thread, &wrong), 0);
+    assert_null(wrong);
+    fflush(NULL);
+    _exit(0); /* what was not given back is the process's */
 }
 
 /* ---- A guest in the process ---- */
@@ -435,6 +482,7 @@ int main(int argc, char *argv[])
         fake_test(close_without_shutdown_leaves_nothing, "CF_DRIVER", "CF_THREADS=4"),
         fake_test(close_without_shutdown_leaves_nothing, "CF_DRIVER=host", "CF_THREADS=4"),
         fake_test(close_before_a_thread_ends_is_fine, "CF_DRIVER", "CF_THREADS=4"),
+        fake_test(close_while_a_thread_has_a_lock_leaves_no_code_to_call, "CF_DRIVER", "CF_THREADS=4"),
         fake_test(use_prints_nothing_and_handles_no_signals, "CF_DRIVER", "CF_THREADS=4"),
         fake_test(use_prints_nothing_and_handles_no_signals, "CF_DRIVER=host", "CF_THREADS=4"),
         fake_test(exit_with_threads_inside_ends, "CF_DRIVER"),
