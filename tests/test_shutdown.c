@@ -1,6 +1,6 @@
 /* test_shutdown.c - the end: cf_shutdown() that fails and is called again, shared objects that are closed without, and
  * processes that end in the middle of everything. */
-#include "on_fake.h"
+#include "on_closing.h"
 
 #include <dirent.h>
 #include <pthread.h>
@@ -8,7 +8,6 @@
 
 #include <cuferry/kernels.h>
 
-#include "closing.h"
 #include "internal.h"
 
 static int gather(void)
@@ -233,17 +232,10 @@ static long resident_pages(void)
     return resident;
 }
 
-static void *open_closing(closing_use_function **use)
+static void *open_and_find(closing_use_function **use)
 {
-    char self[PATH_MAX], fake[PATH_MAX], path[PATH_MAX];
-    find_paths(self, fake);
-    char *slash = strrchr(self, '/');
-    assert_true(snprintf(path, sizeof path, "%.*s/closing.so", slash ? (int)(slash - self) : 0, self) < PATH_MAX);
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!library)
-        fail_msg("%s", dlerror());
-    *(void **)use = dlsym(library, "closing_use");
-    assert_non_null(*use);
+    void *library = open_closing();
+    *use = (closing_use_function *)closing_function(library, "closing_use");
     return library;
 }
 
@@ -252,7 +244,7 @@ static void open_use_close(int count)
     for (int i = 0; i < count; i++) {
         closing_use_function *use;
         const char *detail;
-        void *library = open_closing(&use);
+        void *library = open_and_find(&use);
         if (use(&detail) != CF_OK)
             fail_msg("%s", detail);
         assert_int_equal(dlclose(library), 0);
@@ -283,7 +275,7 @@ static void *open_and_leave(void *unused)
 {
     closing_use_function *use;
     const char *detail;
-    void *library = open_closing(&use);
+    void *library = open_and_find(&use);
     (void)unused;
     if (use(&detail) != CF_OK)
         return (void *)"closing_use() fails";
@@ -308,7 +300,7 @@ static void close_before_a_thread_ends_is_fine(void **state)
     pthread_t thread;
     void *wrong;
     closing_use_function *use;
-    void *library = open_closing(&use);
+    void *library = open_and_find(&use);
     assert_int_equal(pthread_barrier_init(&used, NULL, 2), 0);
     assert_int_equal(pthread_barrier_init(&closed, NULL, 2), 0);
     assert_int_equal(pthread_create(&thread, NULL, use_and_wait, &use), 0);
@@ -330,12 +322,8 @@ static void close_before_a_thread_ends_is_fine(void **state)
 static void *use_hold_and_wait(void *library)
 {
     const char *detail;
-    closing_use_function *use;
-    closing_hold_function *hold;
-    *(void **)&use = dlsym(library, "closing_use");
-    *(void **)&hold = dlsym(library, "closing_hold");
-    int status = use(&detail);
-    hold();
+    int status = ((closing_use_function *)closing_function(library, "closing_use"))(&detail);
+    ((closing_hold_function *)closing_function(library, "closing_hold"))();
     pthread_barrier_wait(&used);
     pthread_barrier_wait(&closed);
     return status == CF_OK ? NULL : (void *)"closing_use() fails";
@@ -349,15 +337,13 @@ static void close_while_a_thread_has_a_lock_leaves_no_code_to_call(void **state)
     closing_use_function *use;
     const char *detail;
     int threads = count_entries("/proc/self/task");
-    void *library = open_closing(&use), *place = *(void **)&use;
+    void *library = open_and_find(&use);
     assert_ok(use(&detail)); /* so that this thread has something to end with, too */
     assert_int_equal(pthread_barrier_init(&used, NULL, 2), 0);
     assert_int_equal(pthread_barrier_init(&closed, NULL, 2), 0);
     assert_int_equal(pthread_create(&thread, NULL, use_hold_and_wait, library), 0);
     pthread_barrier_wait(&used);
-    assert_int_equal(dlclose(library), 0);
-    Dl_info info;
-    assert_int_equal(dladdr(place, &info), 0); /* it is gone */
+    close_closing(library, *(void **)&use);
     assert_int_equal(count_entries("/proc/self/task"), threads + 1);
     pid_t child = fork();
     if (child == 0)
