@@ -273,6 +273,11 @@ int cf__handle_driver(const char *function, const void *handle, const struct cf_
 
 /* ---- Contexts ---- */
 
+int cf__is_only_gpu(void)
+{
+    return cuda.count == 1;
+}
+
 CUcontext cf__primary_held(int device)
 {
     return __atomic_load_n(&cuda.primary[device], __ATOMIC_ACQUIRE);
@@ -499,6 +504,10 @@ int cf__place_device(const struct cf__place *place, int *device)
         *device = CF_HOST;
         return CF_OK;
     }
+    /* One that is held stays where it is. */
+    for (*device = 0; *device < cuda.count; ++*device)
+        if (cf__primary_held(*device) == place->context)
+            return CF_OK;
     CUresult result = place->driver->cuCtxGetDevice(device);
     return result == CUDA_SUCCESS ? CF_OK : cf__fail_driver(place->driver, result, "cuCtxGetDevice", "current device");
 }

@@ -343,11 +343,12 @@ int cf__launch(const cf_kernel *kernel, const struct cf__size *size, const struc
 static int check_pointers(const cf_kernel *kernel, void *const args[], const struct cf__place *place)
 {
     int device, status = cf__place_device(place, &device);
+    struct cf__found found = {.size = 0};
     for (uint32_t i = 0; status == CF_OK && i < kernel->nparams; i++) {
         struct cf__pointer pointer;
         if (kernel->params[i].direction == CF_VALUE || kernel->params[i].direction == CF_SCRATCH)
             continue;
-        status = cf__check_pointer(kernel, i, args, place, device, &pointer);
+        status = cf__check_pointer(kernel, i, args, place, device, &found, &pointer);
         if (status == CF_OK && pointer.is_staged)
             status = cf__fail(CF_EINVAL,
                               "%s: %s is host memory, which the device cannot reach; only the plain call takes it",

@@ -79,6 +79,9 @@ void cf__device_lock(void); /* of drivers and primary contexts */
 int cf__device_trylock(void);
 void cf__device_unlock(void);
 
+/* Whether there is no other GPU in the process; CUDA is in use. */
+int cf__is_only_gpu(void);
+
 /* The number of the place's device: CF_HOST or a GPU's. */
 int cf__place_device(const struct cf__place *place, int *device);
 

@@ -170,7 +170,7 @@ void cf__note_waited(const struct cf__place *place, cf_stream stream)
         pthread_mutex_unlock(&lock);
     }
     for (int i = 0; node && i < CF__RUNNING; i++)
-        if (node->slots[i].stream == stream)
+        if (node->slots[i].stream == stream && load(&node->slots[i].latest))
             __atomic_store_n(&node->slots[i].latest, 0, __ATOMIC_RELEASE);
 }
 
