@@ -1,4 +1,4 @@
-"""What device code uses that needs its threads to work together, or a GPU: found by name, through the functions and
+"""What device code uses that needs its threads to run together, or a GPU: found by name, through the functions and
 classes of the file that it uses."""
 
 import re
@@ -8,11 +8,12 @@ from declare import behind_template
 
 _KEYS = {'struct', 'class', 'union', 'enum', 'final'}
 
-# What no loop over threads can run.
-_WORDS = re.compile(
-    r'__shared__|__sync(threads|warp)\w*|__shfl\w*|__(any|all|ballot|activemask|match)\w*|__reduce_\w+_sync|asm|__asm__|'
-    r'cooperative_groups|this_thread_block|this_grid|__nanosleep|wmma|nvcuda|__pipeline_\w+|__cluster\w*|__isGlobal|'
-    r'__cvta_\w+|tex[123]D\w*|surf[123]D\w*')
+# What a loop over threads cannot run: threads that wait for one another or for a block's memory, or that fail.
+TOGETHER = re.compile(
+    r'__shared__|__sync(threads|warp)\w*|__shfl\w*|__(any|all|ballot|activemask|match)\w*|__reduce_\w+_sync|'
+    r'cooperative_groups|this_thread_block|this_grid|__nanosleep|__trap|assert|__assert_fail|__isShared')
+# What no CPU can.
+_FOREIGN = re.compile(r'asm|__asm__|wmma|nvcuda|__pipeline_\w+|__cluster\w*|__cvta_\w+|tex[123]D\w*|surf[123]D\w*')
 
 
 def reachable(roots, everything):
@@ -66,11 +67,12 @@ def names(declaration):
     return found
 
 
-def first_use(kernel, everything, words=None):
-    """The first word in a kernel, or in what it calls, that makes its threads work together; None where there is none."""
+def first_use(kernel, everything, words=_FOREIGN):
+    """The first of some words in a kernel, or in what it calls: without others, the first that no CPU can run. None
+    where there is none."""
     candidates = [d for d in everything if not d.has('__global__') and (d.function is not None or d.body is not None)]
     for declaration in reachable([kernel], candidates):
         for token in declaration.body or ():
-            if token.kind == 'identifier' and (token.text in words if words else _WORDS.fullmatch(token.text)):
+            if token.kind == 'identifier' and words.fullmatch(token.text):
                 return token.text + ('()' if token.text.startswith('__') and token.text != '__shared__' else '')
     return None

@@ -3,6 +3,7 @@
 import re
 
 import collective
+import sharedmem
 from brackets import without_attributes
 
 # What is left of a function that is taken out: directives that decide what is compiled.
@@ -24,7 +25,7 @@ def copy(lines, path, declarations, kernels, functions, constants):
     on_host = collective.reachable([d for d in others if _name(d) in functions] +
                                    [d for d in on_device if d.function is None and not d.is_class], others)
     device, host = {id(d) for d in on_device}, {id(d) for d in on_host}
-    edits = []      # (first token, last token, what to put before the first; '': take it out; None: take all out)
+    edits = []      # (first token, last token): take all out; (token, text): put that in its place
     for declaration in declarations:
         first, last = declaration.head[0], declaration.last
         if first.file != path:
@@ -33,24 +34,40 @@ def copy(lines, path, declarations, kernels, functions, constants):
             declaration.function is None or _is_device(declaration))
         if id(declaration) in kept:
             # The word is in __global__ already.
-            edits += [(t, t, '') for t in declaration.head if t.text == 'inline' and t.exact]
+            edits += [(t, '') for t in declaration.head if t.text == 'inline' and t.exact]
         elif not is_needed and not declaration.is_directive:
-            edits.append((first, last, None))
+            edits.append((first, last))
+            continue
         elif declaration in data and not any(declaration.has(w) for w in ('static', 'extern', 'const', 'constexpr',
                                                                          'template')):
             place = _behind_attributes(declaration.head)
-            edits.append((place, place, 'static '))
+            edits.append((place, 'static ' + place.text))
+        edits += _shared(declaration)
     lines = [line + '\n' for line in lines]
-    for first, last, insertion in reversed(edits):
-        line = lines[first.line - 1] if first.line <= len(lines) else ''
-        if insertion is not None and first.exact:
-            behind = first.column - 1 + (0 if insertion else len(first.text))
-            lines[first.line - 1] = line[:first.column - 1] + insertion + line[behind:]
-        elif insertion is None:
+    for first, last in reversed(edits):
+        if isinstance(last, str):
+            _replace(lines, first, last)
+        else:
             end = _closing(lines, first, last)
             if end is not None:
                 _blank(lines, first, last.line, end)
     return f'#line 1 "{path}"\n' + _without_launches(''.join(lines))
+
+
+def _shared(declaration):
+    """The edits that __shared__ memory takes, in their order."""
+    if declaration.function is None and declaration.has('__shared__'):
+        found = sharedmem.edits_outside(declaration)
+    else:
+        found = sharedmem.edits(declaration.body or [])
+    return sorted(found, key=lambda edit: (edit[0].line, edit[0].column))
+
+
+def _replace(lines, token, text):
+    line = lines[token.line - 1] if token.line <= len(lines) else ''
+    if token.exact:
+        begin = token.column - 1
+        lines[token.line - 1] = line[:begin] + text + line[begin + len(token.text):]
 
 
 def _behind_attributes(head):

@@ -46,7 +46,7 @@ def _body(instance, prefix, seen):
     sizes = ', '.join(f'sizeof({p.cxx})' for p in instance.params) or '0'
     table = host_bytes(prefix, instance)
     text += fold(f'extern "C" {{\nextern const uint32_t {table}[];\nconst uint32_t {table}[] = {{{sizes}}};\n}}\n', 8)
-    text += (f'extern "C" void {host_body(prefix, instance)}(const cf__host_launch *cf__launch, uint64_t cf__begin, '
+    text += (f'extern "C" void {host_body(prefix, instance)}(const cf_host_launch *cf__launch, uint64_t cf__begin, '
              'uint64_t cf__end)\n{\n')
     for number, param in enumerate(instance.params):
         ctype = f'{param.cxx}const' if param.pointer else f'const {param.cxx}'
@@ -58,5 +58,6 @@ def _body(instance, prefix, seen):
     if instance.host.function:
         text += f'    (void)cf__begin, (void)cf__end;\n    {call}}}\n'
     else:
-        text += f'    cf__run(cf__launch, cf__begin, cf__end, [=]() CF__INLINE {{\n        {call}    }});\n}}\n'
+        run = 'cf__run_together' if instance.host.is_together else 'cf__run'
+        text += f'    {run}(cf__launch, cf__begin, cf__end, [=]() CF__INLINE {{\n        {call}    }});\n}}\n'
     return text

@@ -2,12 +2,14 @@
 
 import itertools
 import os
+import re
 from dataclasses import replace
 
 import collective
 import cpusource
 import expr
 import reach
+import sharedmem
 from clauses import Clauses, is_include, read_pragma
 from cxxtypes import UNREADABLE, VOID, builtin, pointer
 from declare import declarations
@@ -190,8 +192,7 @@ class _File:
         direction = array.direction if array else 'CF_POINTER' if raw.pointer else 'CF_VALUE'
         if array and element is VOID:
             raise ExprError(array.token, f'the elements of {raw.token.text} have no type, so it has no extent; give '
-                                         'it the '
-                                         "elements' type")
+                                         "it the elements' type")
         return Param(raw.token.text, spelled_c, spelled_cxx, element, raw.pointer, raw.pointer and raw.const, direction,
                      ())
 
@@ -223,7 +224,8 @@ class _File:
         for tag, arguments in sets or [(None, [])]:
             at = tag or token
             try:
-                instance, identity = self._instance(f'{name}_{tag.text}' if tag else name, clauses, declaration, arguments, at)
+                instance, identity = self._instance(f'{name}_{tag.text}' if tag else name, clauses, declaration,
+                                                    arguments, at)
             except ExprError as error:
                 self._error(error.token, str(error))
                 continue
@@ -253,8 +255,7 @@ class _File:
                 for lower, _ in array.dims[1:]:
                     if lower:
                         self._error(lower[0].token, f'{name} has a section in an inner dimension, so the length of '
-                                                    'its rows '
-                                    f'in memory is not known; add pitch({name}: ...)')
+                                                    f'its rows in memory is not known; add pitch({name}: ...)')
         for name, (token, values) in clauses.pitches.items():
             if name not in clauses.arrays:
                 self._error(token, f'{name} has no extent; declare it with in, out or inout')
@@ -279,13 +280,11 @@ class _File:
                                    (clauses.counts_blocks, 'blocks(...)')):
                 if is_there:
                     self._error(clauses.block_token, f'block(auto) and {what} do not go together: the block would '
-                                                     'have to be '
-                                'known; write block(n)')
-            used = collective.first_use(declaration.declaration, self._declarations, ('__shared__',))
+                                                     'have to be known; write block(n)')
+            used = collective.first_use(declaration.declaration, self._declarations, re.compile('__shared__'))
             if used:
                 self._error(clauses.block_token, f'{declaration.token.text} has __shared__ memory, whose size goes '
-                                                 'with its '
-                            'block; write block(n)')
+                                                 'with its block; write block(n)')
         for name, (token, values) in clauses.tune.items():
             known = [p for p in declaration.template if p.name == name]
             if not known or known[0].is_type:
@@ -440,8 +439,7 @@ class _File:
             if not 1 <= size <= limit or threads > MAX_BLOCK:
                 token = clauses.block[number][0].token if clauses.block else clauses.token
                 raise ExprError(token, f'a block has 1 to {MAX_BLOCK} threads, and at most {MAX_BLOCK_Z} along z; '
-                                       'this is '
-                                f'{size if size < 1 or number == 2 else threads}')
+                                       f'this is {size if size < 1 or number == 2 else threads}')
 
     @staticmethod
     def _check(item, names, params):
@@ -469,6 +467,8 @@ class _File:
         key = id(declaration)
         if key not in self._judged:
             is_bounded, is_closed = self._reach(False).judge(declaration.declaration)
+            is_bounded = is_bounded and (clauses.host is not None or
+                                         not self._runs_together(declaration.declaration))
             function = self._host_function(clauses)
             if is_closed and function is not None:
                 is_closed = self._reach(True).judge(function)[1]
@@ -503,10 +503,17 @@ class _File:
             return Host(scope + name + arguments)
         used = collective.first_use(declaration.declaration, self._declarations)
         if used:
-            raise ExprError(declaration.token, f'{declaration.token.text} uses {used}, which the CPU does not run '
-                                               'yet; add '
+            raise ExprError(declaration.token, f'{declaration.token.text} uses {used}, which the CPU does not run; add '
                             'host(none) to its annotation, or host(function) with a function for the CPU')
-        return Host()
+        return Host(is_together=self._runs_together(declaration.declaration))
+
+    def _runs_together(self, kernel):
+        """Whether threads of a kernel wait for one another. What is not understood does."""
+        # An annotation may stand at a declaration, and the definition elsewhere.
+        name = kernel.head[kernel.function].text
+        roots = [kernel] + [d for d in self._declarations if d.has('__global__') and d.function is not None and
+                            d.body is not None and d.head[d.function].text == name]
+        return any(collective.first_use(root, self._declarations, collective.TOGETHER) for root in roots)
 
     def _host_source(self, kernels):
         kept = [d.declaration for c, d, _ in self._kernels if not c.host]
@@ -517,8 +524,12 @@ class _File:
                  id(d) not in annotated and d.head[d.function].text in names]
         functions = {c.host.text for c, _, _ in self._kernels if c.host}
         constants = {name.rsplit('::', 1)[-1] for _, name, _ in self._proofs}
-        return cpusource.copy(self._scanner.source(self._scanner.path), self._path, self._declarations, kept, functions,
-                              constants)
+        try:
+            return cpusource.copy(self._scanner.source(self._scanner.path), self._path, self._declarations, kept,
+                                  functions, constants)
+        except sharedmem.SharedError as error:
+            self._error(error.token, str(error))
+            return ''
 
 
 def _default(parameter):

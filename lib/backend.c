@@ -126,8 +126,8 @@ static int use_cuda(void)
     return status;
 }
 
-/* With the lock, before a driver is first used: the environment. What CF_DRIVER asks for; USE_HOST too where the library
- * was built without GPU code. */
+/* With the lock, before a driver is first used: the environment. What CF_DRIVER asks for; USE_HOST too where the
+ * library was built without GPU code. */
 static int wanted(enum choice *choice)
 {
     const char *name = getenv("CF_DRIVER");

@@ -73,7 +73,8 @@ static int holds(const struct cf__found *found, const void *pointer, size_t byte
     return before < found->size && found->size - before >= bytes;
 }
 
-/* Whether so many bytes at a pointer are memory of the place's GPU, which most are: only what tells that is asked for. */
+/* Whether so many bytes at a pointer are memory of the place's GPU, which most are: only what tells that is asked
+ * for. */
 static int is_here(const struct cf__place *place, int device, const void *pointer, size_t bytes,
                    struct cf__found *found)
 {
@@ -211,7 +212,8 @@ static int report_ranges(const struct call *call)
     return CF_OK;
 }
 
-/* Looks at elements that the CPU reads, of ranges in front of number `end`; ends with the first one that has one outside. */
+/* Looks at elements that the CPU reads, of ranges in front of number `end`; ends with the first one that has one
+ * outside. */
 static int search_host(const struct call *call, size_t end)
 {
     for (size_t i = 0; i < end; i++) {
@@ -399,8 +401,8 @@ static int launch_and_wait(const struct call *call)
     return CF_OK;
 }
 
-/* Between what is copied in and what is copied out: the streams keep the order, and the threads that copy out are not kept
- * waiting for the kernel. */
+/* Between what is copied in and what is copied out: the streams keep the order, and the threads that copy out are not
+ * kept waiting for the kernel. */
 static int launch_staged(const struct call *call)
 {
     const char *function;
@@ -583,7 +585,8 @@ static int call_kernel(const cf_kernel *kernel, void *const args[])
     return status;
 }
 
-/* A thread that is cancelled ends behind the call: memory of its own, and buffers that others wait for, are given back. */
+/* A thread that is cancelled ends behind the call: memory of its own, and buffers that others wait for, are given
+ * back. */
 int cf_call(const cf_kernel *kernel, void *const args[])
 {
     int cancel = cf__cancel_off(), status = call_kernel(kernel, args);

@@ -1,5 +1,5 @@
-/* context.c - what the library keeps for each context that it was used in, which of them are lost, and what could not be
- * freed there. */
+/* context.c - what the library keeps for each context that it was used in, which of them are lost, and what could not
+ * be freed there. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,8 +60,8 @@ void cf__context_drop(struct cf__context *context)
     pthread_mutex_unlock(&lock);
 }
 
-/* With the lock: a record that serves no context. The driver gives an address anew when the context that had it is gone, so
- * that there are no more records than there were contexts at one time. */
+/* With the lock: a record that serves no context. The driver gives an address anew when the context that had it is
+ * gone, so that there are no more records than there were contexts at one time. */
 static struct cf__context *spare(const struct cf__driver *driver, CUcontext handle)
 {
     struct cf__context *context = contexts;
@@ -269,7 +269,8 @@ static void describe(const struct cf__context *context, char *text, size_t size)
         snprintf(text, size, "its context was lost to a fault while %s running", context->running);
 }
 
-/* Which one is meant, where the current one is well and none was lost just now: the one that is lost, if there is one alone. */
+/* Which one is meant, where the current one is well and none was lost just now: the one that is lost, if there is one
+ * alone. */
 static const struct cf__context *only_lost(const struct cf__driver *driver)
 {
     const struct cf__context *only = NULL;

@@ -11,18 +11,14 @@ static _Thread_local int thread_has_device; /* cf_device_use() was called */
 
 int cf__handle_driver(const char *function, const void *handle, const struct cf__driver **driver)
 {
-    int status = CF_OK;
-    if (cf__host_owns(handle))
-        *driver = cf__in_use(&cf__host);
-    else {
+    int is_host = cf__host_owns(handle), status = CF_OK;
+    if (!is_host) {
         char why[96];
         snprintf(why, sizeof why, "%s: a stream, event or graph that is not of CF_HOST", function);
         status = cf__ensure_cuda(why);
-        *driver = cf__in_use(&cf__cuda);
-        if (status == CF_OK)
-            status = cf__handle_check(function, handle);
     }
-    return status;
+    *driver = cf__in_use(is_host ? &cf__host : &cf__cuda);
+    return status == CF_OK ? cf__handle_check(function, handle) : status;
 }
 
 /* The backend and ordinal of a device number, for `function`. */
@@ -185,12 +181,8 @@ int cf__enter_handle(struct cf__place *place, const char *function, const void *
 {
     const struct cf__driver *driver;
     int status = cf__handle_driver(function, handle, &driver);
-    CUcontext context = status == CF_OK && cf__gpu_state() & CF__GPU_LOST ? cf__handle_context(handle) : NULL;
-    if (context) { /* the thread's own may be the lost one */
-        *place = (struct cf__place){.driver = driver, .context = context};
-        status = make_current(place);
-        return status == CF_OK ? check_lost(place, function) : status;
-    }
+    if (status == CF_OK && !driver->is_host && cf__gpu_state() & CF__GPU_LOST)
+        return cf__handle_enter(place, function, driver, handle);
     if (status == CF_OK && !driver->is_host) {
         status = cf__enter(place, function, NULL);
         if (status != CF_OK || place->driver == driver)

@@ -1,5 +1,5 @@
-/* driver_host.c - fills the driver table with the CPU: one device with one context, and launches that return when they are
- * done, as the driver API allows. Memory, streams, events and graphs are in host_*.c. */
+/* driver_host.c - fills the driver table with the CPU: one device with one context, and launches that return when they
+ * are done, as the driver API allows. Memory, streams, events and graphs are in host_*.c. */
 #include <limits.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "block.h"
 #include "host_driver.h"
 
 struct CUctx_st cf__host_context;
@@ -66,6 +67,8 @@ static const struct {
     {CUDA_ERROR_STREAM_CAPTURE_UNJOINED, "CUDA_ERROR_STREAM_CAPTURE_UNJOINED", "capturing stream has unjoined work"},
     {CUDA_ERROR_STREAM_CAPTURE_ISOLATION, "CUDA_ERROR_STREAM_CAPTURE_ISOLATION",
      "dependency created on uncaptured work in another stream"},
+    {CUDA_ERROR_ASSERT, "CUDA_ERROR_ASSERT", "device-side assert triggered"},
+    {CUDA_ERROR_LAUNCH_FAILED, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
     {CUDA_ERROR_CAPTURED_EVENT, "CUDA_ERROR_CAPTURED_EVENT",
      "operation not permitted on an event last recorded in a capturing stream"},
     {CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD, "CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD",
@@ -104,6 +107,35 @@ CUresult cf__host_cuDeviceGet(CUdevice *device, int ordinal)
     return ordinal == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
+/* What stands behind a key, where a line begins with it; else NULL. */
+static char *value_of(char *line, const char *key)
+{
+    char *colon = strncmp(line, key, strlen(key)) == 0 ? strchr(line, ':') : NULL;
+    if (!colon || colon[1] != ' ')
+        return NULL;
+    colon[2 + strcspn(colon + 2, "\n")] = 0;
+    return colon + 2;
+}
+
+/* x86 has a name; of others the numbers tell machines apart whose constants differ. */
+void cf__host_processor(FILE *info, char *name, size_t size)
+{
+    char line[256], implementer[16] = "";
+    snprintf(name, size, "CPU");
+    while (fgets(line, sizeof line, info)) {
+        const char *model = value_of(line, "model name"), *maker = value_of(line, "CPU implementer");
+        const char *part = value_of(line, "CPU part");
+        if (maker)
+            snprintf(implementer, sizeof implementer, "%s", maker);
+        if (model)
+            snprintf(name, size, "%s", model);
+        else if (part)
+            snprintf(name, size, "CPU %s, part %s", implementer, part);
+        if (model || part)
+            return;
+    }
+}
+
 CUresult cf__host_cuDeviceGetName(char *name, int size, CUdevice device)
 {
     (void)device;
@@ -111,14 +143,7 @@ CUresult cf__host_cuDeviceGetName(char *name, int size, CUdevice device)
     FILE *file = fopen("/proc/cpuinfo", "re");
     if (!file)
         return CUDA_SUCCESS;
-    char line[256];
-    while (fgets(line, sizeof line, file)) {
-        char *colon = strchr(line, ':');
-        if (strncmp(line, "model name", 10) == 0 && colon && colon[1] == ' ') {
-            snprintf(name, (size_t)size, "%.*s", (int)strcspn(colon + 2, "\n"), colon + 2);
-            break;
-        }
-    }
+    cf__host_processor(file, name, (size_t)size);
     fclose(file);
     return CUDA_SUCCESS;
 }
@@ -321,14 +346,6 @@ CUresult cf__host_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfun
     return threads > 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-static void run_kernel(const cf_kernel *kernel, const cf_host_launch *launch)
-{
-    if (kernel->is_host_whole)
-        kernel->host(launch, 0, (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z);
-    else
-        cf__pool_run(kernel->host, launch);
-}
-
 /* A launch in a graph, with the arguments as the call found them. */
 struct launch {
     struct cf__host_node node;
@@ -340,8 +357,7 @@ struct launch {
 static CUresult run_launch(struct cf__host_node *node)
 {
     const struct launch *launch = (const struct launch *)node;
-    run_kernel(launch->kernel, &launch->what);
-    return CUDA_SUCCESS;
+    return cf__host_run(launch->kernel, &launch->what, 0);
 }
 
 static size_t param_size(const cf_param *param)
@@ -360,7 +376,8 @@ static CUresult capture_launch(struct cf__host_handle *stream, const cf_kernel *
     struct launch *launch = malloc(bytes);
     if (!launch)
         return cf__host_capture_add(stream, NULL);
-    *launch = (struct launch){{.run = run_launch}, kernel, {what->grid, what->block, launch->args}};
+    *launch = (struct launch){{.run = run_launch}, kernel, *what};
+    launch->what.args = launch->args;
     char *value = (char *)launch + head;
     for (uint32_t i = 0; i < kernel->nparams; i++) {
         launch->args[i] = memcpy(value, what->args[i], param_size(&kernel->params[i]));
@@ -373,17 +390,16 @@ CUresult cf__host_cuLaunchCooperativeKernel(CUfunction function, unsigned int gr
                                             unsigned int grid_z, unsigned int block_x, unsigned int block_y,
                                             unsigned int block_z, unsigned int shared, CUstream stream, void **args)
 {
-    (void)shared;
     struct cf__host_handle *slot;
     CUresult result = cf__host_stream(stream, &slot);
     if (result != CUDA_SUCCESS)
         return result;
     const cf_kernel *kernel = (const cf_kernel *)(const void *)function;
-    const cf_host_launch what = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, args};
+    const cf_host_launch what = {
+        .grid = {grid_x, grid_y, grid_z}, .block = {block_x, block_y, block_z}, .args = args, .shared = shared};
     if (cf__host_is_captured(slot))
         return capture_launch(slot, kernel, &what);
-    run_kernel(kernel, &what);
-    return CUDA_SUCCESS;
+    return cf__host_run(kernel, &what, 0);
 }
 
 CUresult cf__host_cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,

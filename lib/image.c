@@ -4,8 +4,8 @@
  * it is searched without the lock, and nodes are only ever added until cf_shutdown(). Contexts are told apart by their
  * id, since addresses are reused.
  *
- * A descriptor may go with the shared object that it is in, and its state with it; what is loaded stays until cf_shutdown(),
- * and is found from here. The state of an object that takes its place begins with zeros. */
+ * A descriptor may go with the shared object that it is in, and its state with it; what is loaded stays until
+ * cf_shutdown(), and is found from here. The state of an object that takes its place begins with zeros. */
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <pthread.h>

@@ -156,8 +156,8 @@ int cf_peer_enable(int device, int peer)
     return status;
 }
 
-/* With the lock: takes back what the library enabled; a context that is gone has taken it along. What fails leaves it as it
- * was. */
+/* With the lock: takes back what the library enabled; a context that is gone has taken it along. What fails leaves it
+ * as it was. */
 static int disable_in(const struct cf__place *place, const char *function, int device, int peer, CUcontext context)
 {
     const struct cf__driver *driver = place->driver;

@@ -1,7 +1,8 @@
 /* pool.c - the worker threads that run kernels on the CPU, search arrays and fill the buffers of copies.
  *
- * A job is a number of pieces: they are handed out in chunks from one counter to the thread that has the job and to every
- * worker that is free. That thread always takes part, so that a job ends even where no worker could be started. */
+ * A job is a number of pieces: they are handed out in chunks from one counter to the thread that has the job and to
+ * every worker that is free. That thread always takes part, so that a job ends even where no worker could be
+ * started. */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -10,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "block.h"
 #include "internal.h"
 
 /* Launches of fewer CUDA threads than this run on the launching thread. Measured on two cores: waking the worker cost 6
@@ -21,8 +23,8 @@
 
 #define MAX_THREADS 1024
 
-/* How long a thread looks for work, or for the end of it, before it sleeps: jobs follow one another within a call, and to wake
- * a thread takes as long as this. */
+/* How long a thread looks for work, or for the end of it, before it sleeps: jobs follow one another within a call, and
+ * to wake a thread takes as long as this. */
 #define SPIN_NS 15000
 
 struct job {
@@ -48,8 +50,8 @@ static int may_spin;          /* each thread can have a processor of its own */
 static int started;           /* the threads were started, or the attempt was made */
 static int stopping;
 
-/* The process whose threads these are. A child that no handler hears of, as of clone() or _Fork(), has a copy of all this
- * and none of the threads, and one of them may have held the lock. */
+/* The process whose threads these are. A child that no handler hears of, as of clone() or _Fork(), has a copy of all
+ * this and none of the threads, and one of them may have held the lock. */
 static pid_t owner; /* 0: none yet; atomic */
 #define ADOPTING ((pid_t)-1)
 
@@ -281,7 +283,8 @@ struct launch {
 static void run_blocks(void *data, uint64_t begin, uint64_t end)
 {
     const struct launch *launch = data;
-    launch->body(launch->launch, begin, end);
+    if (!cf__host_has_failed(launch->launch))
+        launch->body(launch->launch, begin, end);
 }
 
 int cf__pool_is_small(uint64_t blocks, uint64_t block_threads)

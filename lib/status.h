@@ -11,8 +11,8 @@
 
 /* ---- Cancellation ---- */
 
-/* A thread that is cancelled ends at the next function that waits or reads, the driver's included: not where it holds a lock,
- * or others know of its stack. Give the second what the first returns. */
+/* A thread that is cancelled ends at the next function that waits or reads, the driver's included: not where it holds
+ * a lock, or others know of its stack. Give the second what the first returns. */
 static inline int cf__cancel_off(void)
 {
     int before;
@@ -37,11 +37,15 @@ __attribute__((format(printf, 2, 3))) int cf__fail(int status, const char *forma
 /* The status that a driver's result stands for. */
 int cf__status_of(CUresult result);
 
+/* What the CPU driver's failure that is told next came of. */
+void cf__note_cause(const char *text);
+
 /* The same for a driver call: adds the call, the driver's name for the result and its text; maps it to a status. */
 __attribute__((format(printf, 4, 5))) int cf__fail_driver(const struct cf__driver *driver, CUresult result,
                                                           const char *call, const char *format, ...);
 
-/* Where the detail begins with the name of an entry point, makes it that of its `_async` form. */
+/* Has details of the calling thread that begin with the name of an entry point name its `_async` form; NULL ends
+ * that. */
 void cf__name_async(const char *function);
 
 /* ---- log.c ---- */
@@ -51,7 +55,8 @@ extern int cf__logging; /* whether; atomic */
 __attribute__((format(printf, 2, 3))) void cf__log_line(int level, const char *format, ...);
 #define cf__log(...) (__atomic_load_n(&cf__logging, __ATOMIC_RELAXED) ? cf__log_line(__VA_ARGS__) : (void)0)
 
-/* Whether the calling thread is in the callback: what it calls in spite of the rules fails where it would wait for a lock. */
+/* Whether the calling thread is in the callback: what it calls in spite of the rules fails where it would wait for a
+ * lock. */
 int cf__log_is_inside(void);
 
 /* Its lock, for fork. */

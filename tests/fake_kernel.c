@@ -1,11 +1,12 @@
 /* fake_kernel.c - images and launches of the fake driver: finds the kernels of an image in the registry that it was
- * linked with, in those that tests add and in those of shared objects, by the names of their entry points, and runs their
- * CPU bodies. */
+ * linked with, in those that tests add and in those of shared objects, by the names of their entry points, and runs
+ * their CPU bodies. */
 #include <dlfcn.h>
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "block.h"
 #include "internal.h"
 
 #include "fake_libcuda.h"
@@ -300,6 +301,7 @@ struct launch {
     const cf_kernel *kernel;
     CUlibrary library;
     cf_dim3 grid, block;
+    unsigned int shared;
     _Alignas(16) char values[]; /* of the arguments, as the call found them: each in a multiple of 16 bytes */
 };
 
@@ -352,10 +354,13 @@ static void run_launch(CUcontext context, struct fake_work *work)
     for (uint32_t i = 0; i < count; i++)
         is_reached &= kernel->params[i].direction == CF_VALUE || translate(context, kernel, i, given, translated[i]);
     if (is_reached) {
-        const cf_host_launch what = {launch->grid, launch->block, translated};
+        const cf_host_launch what = {
+            .grid = launch->grid, .block = launch->block, .args = translated, .shared = launch->shared};
         fake_exchange_globals(context, launch->library);
-        kernel->host(&what, 0, (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z);
+        CUresult result = cf__host_run(kernel, &what, 1);
         fake_exchange_globals(context, launch->library);
+        if (result != CUDA_SUCCESS)
+            fake_fail(context, result);
     } else {
         fake_fail(context, CUDA_ERROR_ILLEGAL_ADDRESS);
     }
@@ -390,7 +395,7 @@ static CUresult submit(CUfunction function, cf_dim3 grid, cf_dim3 block, unsigne
     launch->library = function->kernel->library;
     launch->grid = fake_counts.grid = grid;
     launch->block = fake_counts.block = block;
-    fake_counts.shared = shared;
+    launch->shared = fake_counts.shared = shared;
     char *at = launch->values;
     for (uint32_t i = 0; i < kernel->nparams; at += room(&kernel->params[i++]))
         memcpy(at, args[i], param_size(&kernel->params[i]));

@@ -211,6 +211,8 @@ const struct scene launch_scenes[] = {
     {"cf_launch captured", prepare_capturing, act_axpy_async, is_capture_right, clean_capturing, FRESH | CAPTURED},
     {"cf_launch captured, scratch", prepare_mirror_captured, act_mirror_captured, is_capture_right, clean_capturing,
      FRESH | CAPTURED},
+    {"cf_launch traced", prepare_axpy_async, act_launch, is_device_right, destroy_both, FRESH | TRACED},
+    {"cf_call traced", prepare_pick_staged, act_pick, is_host_right, clean_host_data, FRESH | TRACED},
     {"cf_preload", NULL, act_preload, NULL, NULL, 0},
     {"cf_kernel_preload", NULL, act_kernel_preload, NULL, NULL, 0},
     {"cf_kernel_occupancy", prepare_number, act_kernel_occupancy, is_kernel_occupancy_right, NULL, 0},

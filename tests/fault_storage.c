@@ -244,5 +244,8 @@ const struct scene storage_scenes[] = {
     {"cf_graph_destroy", prepare_graph, act_graph_destroy, NULL, clean_graph_gone, 0},
     {"cf_graph_exec_destroy", prepare_exec, act_graph_exec_destroy, NULL, clean_exec_gone, 0},
     {"cf_graph_launch", prepare_exec, act_graph_launch, is_device_right, clean_graph, FRESH},
+    {"cf_graph_launch traced", prepare_exec, act_graph_launch, is_device_right, clean_graph, FRESH | TRACED},
+    {"cf_device_reset traced", prepare_reset, act_device_reset, NULL, NULL, FRESH | TRACED},
+    {"cf_shutdown traced", prepare_shutdown, act_shutdown, NULL, clean_host_data, TRACED},
 };
 const int storage_scene_count = sizeof storage_scenes / sizeof *storage_scenes;

@@ -13,6 +13,7 @@ import time
 
 from npy import npy, npy_of, pack, read_bytes, read_npy
 from runner import Runner, made_floats, made_integers
+from tap import unignore_signals
 from tap import run
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -428,7 +429,8 @@ class ModuleTest(Runner):
             return f'{missing} in {out}' if missing else ''
 
         self.test('describe_takes_the_name_of_the_c_function', lambda: '' if self.own(
-            '--describe', 'run_copy', driver=False) == self.own('--describe', 'copy', driver=False) else 'it differs', False)
+            '--describe', 'run_copy', driver=False) == self.own('--describe', 'copy', driver=False) else 'it differs',
+            False)
         for kernel, *lines in (
                 ('copy_f4', 'doc +Copies n elements', 'doc +of any type.', r'in +a\[n\], f32x4 \(const cf_float4 \*\)'),
                 ('copy_body', r'out +b\[n\], V24 \(struct body \*\)'),
@@ -546,7 +548,8 @@ class ModuleTest(Runner):
                     os.remove(self.path(name))
             process = subprocess.Popen([self.path('alone/cf-run'), '--module', '../run.o', '--list'],
                                        cwd=self.path('alone'), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                       stderr=subprocess.DEVNULL, env=dict(os.environ, TMPDIR=self.path('tmp')))
+                                       stderr=subprocess.DEVNULL, env=dict(os.environ, TMPDIR=self.path('tmp')),
+                                       preexec_fn=unignore_signals)
             deadline = time.monotonic() + 20
             while not os.path.exists(self.path('started')) and time.monotonic() < deadline:
                 time.sleep(0.01)

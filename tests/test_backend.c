@@ -1,4 +1,5 @@
-/* test_backend.c - which driver is the default: CF_DRIVER, GPUs that cannot be used, and threads that all come first. */
+/* test_backend.c - which driver is the default: CF_DRIVER, GPUs that cannot be used, and threads that all come
+ * first. */
 #include "on_fake.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
-/* test_cancel.c - threads that are cancelled inside the library leave no lock behind, no buffers, and nothing of their stack:
- * every call of the driver, and every kernel on the CPU, is a point of cancellation here. */
+/* test_cancel.c - threads that are cancelled inside the library leave no lock behind, no buffers, and nothing of their
+ * stack: every call of the driver, and every kernel on the CPU, is a point of cancellation here. */
 #include "on_made.h"
 
 #include <pthread.h>

@@ -1,4 +1,5 @@
-/* test_context.c - what is kept of contexts: one record for each, by its id; which are lost, and what could not be freed. */
+/* test_context.c - what is kept of contexts: one record for each, by its id; which are lost, and what could not be
+ * freed. */
 #include "on_fake.h"
 
 #include <pthread.h>

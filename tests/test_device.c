@@ -1,5 +1,5 @@
-/* test_device.c - which device and context a call runs on: cf_device_use(), the thread's context and its streams; and that
- * cf_shutdown() gives everything back. */
+/* test_device.c - which device and context a call runs on: cf_device_use(), the thread's context and its streams; and
+ * that cf_shutdown() gives everything back. */
 #include "on_fake.h"
 
 #include <pthread.h>

@@ -60,7 +60,7 @@ static int runs_once(cf_dim3 grid, cf_dim3 block, cf_host_body *body)
     struct counts counts = {.blocks = (uint64_t)grid.x * grid.y * grid.z};
     counts.runs = calloc(counts.blocks, sizeof *counts.runs);
     void *const args[] = {&counts};
-    const cf_host_launch launch = {grid, block, args};
+    const cf_host_launch launch = {.grid = grid, .block = block, .args = args};
     if (!counts.runs)
         return 0;
     cf__pool_run(body, &launch);
@@ -147,7 +147,7 @@ static struct meeting hold_meeting(int wanted, uint32_t blocks)
 {
     struct meeting meeting = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, .wanted = wanted};
     void *const args[] = {&meeting};
-    const cf_host_launch launch = {{blocks, 1, 1}, {256, 1, 1}, args};
+    const cf_host_launch launch = {.grid = {blocks, 1, 1}, .block = {256, 1, 1}, .args = args};
     cf__pool_run(meet, &launch);
     return meeting;
 }
@@ -347,7 +347,7 @@ static int works_in_bare_child(void)
         for (int i = 0; i < 3; i++) { /* allocates nothing: the heap's lock may be held */
             struct counts counts = {.blocks = 2000, .runs = runs};
             void *const args[] = {&counts};
-            const cf_host_launch launch = {{2000, 1, 1}, {256, 1, 1}, args};
+            const cf_host_launch launch = {.grid = {2000, 1, 1}, .block = {256, 1, 1}, .args = args};
             memset(runs, 0, sizeof runs);
             cf__pool_run(count_blocks, &launch);
             for (int b = 0; b < 2000; b++)
@@ -437,7 +437,7 @@ static void *keep_launching(void *unused)
     while (!__atomic_load_n(&stop_launching, __ATOMIC_RELAXED)) { /* allocates nothing: the heap is not ours to test */
         struct counts counts = {.blocks = 200, .runs = runs};
         void *const args[] = {&counts};
-        const cf_host_launch launch = {{200, 1, 1}, {256, 1, 1}, args};
+        const cf_host_launch launch = {.grid = {200, 1, 1}, .block = {256, 1, 1}, .args = args};
         memset(runs, 0, sizeof runs);
         cf__pool_run(count_blocks, &launch);
         for (int b = 0; b < 200; b++)

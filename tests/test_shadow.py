@@ -177,11 +177,7 @@ __global__ void kernel(thrust::complex<float> *a, cuda::std::complex<double> *b,
     *g = hexp(*g);
     printf("%f\\n", (float)*h);
 }
-static_assert(sizeof(cf__host_launch) == sizeof(cf_host_launch) && sizeof(cf__host_launch::grid) == sizeof(cf_dim3) &&
-              offsetof(cf__host_launch, grid) == offsetof(cf_host_launch, grid) &&
-              offsetof(cf__host_launch, block) == offsetof(cf_host_launch, block) &&
-              offsetof(cf__host_launch, args) == offsetof(cf_host_launch, args), "registry.h");
-extern "C" void body(const cf__host_launch *launch, uint64_t begin, uint64_t end)
+extern "C" void body(const cf_host_launch *launch, uint64_t begin, uint64_t end)
 {
     cf__run(launch, begin, end, [=]() CF__INLINE {
         kernel(*(thrust::complex<float> **)launch->args[0], *(cuda::std::complex<double> **)launch->args[1],

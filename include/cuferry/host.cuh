@@ -1,8 +1,8 @@
 /* host.cuh - what a kernel file sees when the C++ compiler builds it for the CPU: all that nvcc has at hand before the
  * first line of a file.
  *
- * One thread of the CPU runs the CUDA threads of a block one after the other; blocks run in parallel. Kernels that
- * synchronise their threads, and shared memory, are not supported yet: what they need is not declared. */
+ * One thread of the CPU runs all CUDA threads of a block, one after the other or, where they wait for one another, by turns;
+ * blocks run in parallel. */
 #ifndef CUFERRY_HOST_CUH
 #define CUFERRY_HOST_CUH
 
@@ -35,6 +35,8 @@
 #include "host/runtime.cuh"
 #include "host/runtime_templates.cuh"
 #include "host/threads.cuh"
+#include "host/together.cuh"
+#include "host/warp.cuh"
 
 #endif
 #endif

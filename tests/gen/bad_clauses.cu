@@ -108,19 +108,20 @@ template <typename T> __global__ void number_for_a_type(T *x, int n);
 template <typename T> __global__ void void_for_a_type(T *x, int n);
 
 #pragma cf kernel grid(n) inout(x[n])
-__global__ void barrier(float *x, int n)
+__global__ void assembler(float *x, int n)
 {
-    __syncthreads();
+    asm volatile("bar.sync 0;");
     x[0] = 0;
 }
 
-__device__ float over_the_warp(float x)
+__device__ float copy_of(float x)
 {
-    return __shfl_down_sync(~0u, x, 1);
+    asm("mov.b32 %0, %0;" : "+f"(x));
+    return x;
 }
 
 #pragma cf kernel grid(n) inout(x[n])
-__global__ void shuffle_in_a_function(float *x, int n)
+__global__ void assembler_in_a_function(float *x, int n)
 {
-    x[0] = over_the_warp(x[0]);
+    x[0] = copy_of(x[0]);
 }

@@ -67,16 +67,6 @@ CF__FN long long clock64()
 #endif
 }
 
-/* A wait for other threads of the block would be one for ever: they run one after the other. */
-CF__FN void __nanosleep(unsigned int)
-{
-}
-
-CF__FN void __trap()
-{
-    __builtin_trap();
-}
-
 CF__FN void __brkpt()
 {
 }

@@ -1,15 +1,21 @@
-/* threads.cuh - the indices of CUDA threads, and the loop that runs them. */
+/* threads.cuh - the indices of CUDA threads, and what runs them: a loop, or the library where threads wait for others. */
 #ifndef CUFERRY_HOST_THREADS_CUH
 #define CUFERRY_HOST_THREADS_CUH
 
 #include <stdint.h>
 
+#include "launch.h"
 #include "vector.cuh"
 #include "words.cuh"
 
-/* One small block per thread of the CPU. */
-static __thread struct {
-    uint3 thread, block, block_size, grid_size;
+/* Of the CUDA thread that runs; one small object per thread of the CPU. What changes between threads stands first. */
+struct cf__running {
+    uint3 thread, block;
+    cf_host_block *state; /* null where threads run in a loop */
+};
+
+static __thread struct : cf__running {
+    uint3 block_size, grid_size;
 } cf__index;
 
 #define threadIdx cf__index.thread
@@ -27,22 +33,18 @@ template <typename T> static inline CF__INLINE T cf__read(const void *argument)
     return *reinterpret_cast<T *>(bytes);
 }
 
-/* The cf_host_launch of registry.h, which is not included here: the kernel file's own includes decide what cf_half is
- * (types.h), and its macros what is left of a header behind it. A test compares the two. */
-struct cf__host_launch {
-    struct {
-        uint32_t x, y, z;
-    } grid, block;
-    void *const *args;
-};
-
-/* Runs every thread of blocks `begin` to `end` - 1. */
-template <typename Thread>
-static inline CF__INLINE void cf__run(const cf__host_launch *launch, uint64_t begin, uint64_t end, Thread thread)
+static inline CF__INLINE void cf__set_sizes(const cf_host_launch *launch)
 {
-    const auto grid = launch->grid, block = launch->block;
-    gridDim = {grid.x, grid.y, grid.z};
-    blockDim = {block.x, block.y, block.z};
+    gridDim = {launch->grid.x, launch->grid.y, launch->grid.z};
+    blockDim = {launch->block.x, launch->block.y, launch->block.z};
+}
+
+/* Runs every thread of blocks `begin` to `end` - 1, one after the other. */
+template <typename Thread>
+static inline CF__INLINE void cf__run(const cf_host_launch *launch, uint64_t begin, uint64_t end, Thread thread)
+{
+    const cf_dim3 grid = launch->grid, block = launch->block;
+    cf__set_sizes(launch);
     for (uint64_t b = begin; b < end; b++) {
         blockIdx = {(unsigned int)(b % grid.x), (unsigned int)(b / grid.x % grid.y),
                     (unsigned int)(b / grid.x / grid.y)};
@@ -53,6 +55,23 @@ static inline CF__INLINE void cf__run(const cf__host_launch *launch, uint64_t be
                     thread();
                 }
     }
+}
+
+/* The same where threads may wait for one another, or fail. */
+template <typename Thread>
+static inline void cf__run_together(const cf_host_launch *launch, uint64_t begin, uint64_t end, Thread thread)
+{
+    cf__set_sizes(launch);
+    launch->ops->run(
+        launch, begin, end,
+        [](void *closure, cf_host_block *block, cf_dim3 index) {
+            threadIdx = {index.x, index.y, index.z};
+            blockIdx = {block->index.x, block->index.y, block->index.z};
+            cf__index.state = block;
+            (*static_cast<Thread *>(closure))();
+        },
+        &thread);
+    cf__index.state = nullptr;
 }
 
 #endif

@@ -16,6 +16,8 @@
 #define __host__
 #define __constant__ /* the generator sees to `static` */
 #define __managed__
+/* Where the generator does not write the declaration anew, which is in headers: all threads of a block run on one thread. */
+#define __shared__ static __thread
 #define __grid_constant__
 #define __launch_bounds__(...)
 #define __maxnreg__(...)

@@ -1,0 +1,115 @@
+/* launch.h - one launch on the CPU, and what a kernel's CPU body asks of the library while it runs. For C and C++. */
+#ifndef CUFERRY_HOST_LAUNCH_H
+#define CUFERRY_HOST_LAUNCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct cf_dim3 {
+    uint32_t x, y, z;
+} cf_dim3;
+
+struct cf_host_ops;
+
+/* One launch on the CPU. `args` is as in cf_launch(). */
+typedef struct cf_host_launch {
+    cf_dim3 grid, block;
+    void *const *args;
+    uint32_t shared;               /* bytes of dynamic shared memory */
+    uint32_t is_cooperative;       /* all blocks are resident at once */
+    const struct cf_host_ops *ops; /* NULL for bodies that ask for nothing */
+    void *run;                     /* the library's */
+} cf_host_launch;
+
+/* The CPU body of a kernel: runs blocks number `begin` to `end` - 1, counted x first, then y, then z.
+ * Blocks are independent; several threads run parts of one launch at once. */
+typedef void cf_host_body(const cf_host_launch *launch, uint64_t begin, uint64_t end);
+
+/* A block whose threads may wait for one another. What stands here is for the body to read. */
+typedef struct cf_host_block {
+    const struct cf_host_ops *ops;
+    cf_dim3 index;
+    uint32_t shared_count; /* __shared__ variables that have memory */
+    const struct cf_host_shared *shared;
+    void *dynamic; /* dynamic shared memory, as many bytes as the launch says */
+} cf_host_block;
+
+/* Memory of a __shared__ variable. */
+typedef struct cf_host_shared {
+    const void *key; /* of the variable: an address of its own */
+    void *memory;
+} cf_host_shared;
+
+/* Where in a kernel's source a thread waits or fails. */
+typedef struct cf_host_where {
+    const char *what; /* "__syncthreads()" */
+    const char *file;
+    int line;
+} cf_host_where;
+
+/* Runs one thread of a block, to its end. */
+typedef void cf_host_thread(void *closure, cf_host_block *block, cf_dim3 thread);
+
+typedef enum cf_host_vote { CF_HOST_VOTE_COUNT, CF_HOST_VOTE_AND, CF_HOST_VOTE_OR } cf_host_vote;
+
+typedef enum cf_host_warp_kind {
+    CF_HOST_WARP_SYNC,
+    CF_HOST_WARP_SHUFFLE,      /* out: the in of lane `argument` of the lane's segment of `width` lanes */
+    CF_HOST_WARP_SHUFFLE_UP,   /* of the lane `argument` below */
+    CF_HOST_WARP_SHUFFLE_DOWN, /* above */
+    CF_HOST_WARP_SHUFFLE_XOR,  /* whose number is this one's exclusive or `argument` */
+    CF_HOST_WARP_BALLOT,       /* in: int; out: uint32_t, the lanes where it is not 0 */
+    CF_HOST_WARP_MATCH_ANY,    /* out: uint32_t, the lanes with the same in */
+    CF_HOST_WARP_MATCH_ALL,    /* out: uint32_t, the mask where all have the same in, else 0 */
+    CF_HOST_WARP_ADD,          /* in and out: uint32_t; the same in all lanes, as in what follows */
+    CF_HOST_WARP_MIN,
+    CF_HOST_WARP_MAX,
+    CF_HOST_WARP_MIN_SIGNED,
+    CF_HOST_WARP_MAX_SIGNED,
+    CF_HOST_WARP_AND,
+    CF_HOST_WARP_OR,
+    CF_HOST_WARP_XOR
+} cf_host_warp_kind;
+
+/* What one lane brings to an operation of the lanes in `mask`. */
+typedef struct cf_host_warp {
+    cf_host_warp_kind kind;
+    uint32_t mask;
+    const void *in;
+    void *out;
+    uint32_t bytes; /* of in and out; of in alone where out is uint32_t */
+    int32_t argument, width;
+    cf_host_where where;
+    struct cf_host_warp *group; /* the library's: the first lane that came with this mask, */
+    uint32_t arrived;           /* and in that one: the lanes that did */
+} cf_host_warp;
+
+/* Each is called by a thread of a block that `run` started, but for `run` itself. Other threads of the block, and of other
+ * blocks in a cooperative launch, run in the meantime on the same thread of the CPU. */
+typedef struct cf_host_ops {
+    /* Runs every thread of blocks `begin` to `end` - 1. Returns early where one fails, which ends the launch. */
+    void (*run)(const cf_host_launch *launch, uint64_t begin, uint64_t end, cf_host_thread *thread, void *closure);
+
+    /* Waits for all threads of the block that have not ended. Gives the count, the and, the or of their values. */
+    int (*barrier)(cf_host_block *block, cf_host_vote vote, int value, const cf_host_where *where);
+
+    /* Waits for the lanes in the mask that have not ended, and exchanges what they bring. */
+    void (*warp)(cf_host_block *block, cf_host_warp *lane);
+
+    /* Waits until no thread of the warp can go on without; gives the lanes that wait at the same place. */
+    uint32_t (*active)(cf_host_block *block, const cf_host_where *where);
+
+    /* Waits for all threads of the launch, which is cooperative. */
+    void (*grid)(cf_host_block *block, const cf_host_where *where);
+
+    /* Lets others run. */
+    void (*yield)(cf_host_block *block);
+
+    /* The memory of a __shared__ variable in this block, the same for all threads. */
+    void *(*shared)(cf_host_block *block, const void *key, size_t bytes, size_t align);
+
+    /* Ends the launch, which then fails: `where` says what happened. `is_assert`: a condition did not hold. */
+    void (*fail)(cf_host_block *block, int is_assert, const cf_host_where *where);
+} cf_host_ops;
+
+#endif

@@ -1,0 +1,257 @@
+/* fiber.c - stacks on which CUDA threads wait for one another, and the switch between them. */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "fiber.h"
+
+/* A thread on a GPU has at most 512 KiB of local memory, and few have more than some hundred bytes. Only what is touched is
+ * taken from the system. */
+#define STACK ((size_t)256 << 10)
+
+/* What lies at the same place of each page would have one place in the caches for all stacks: tops differ by some lines. */
+#define COLOURS 32
+#define COLOUR ((size_t)128)
+
+#ifndef MADV_GUARD_INSTALL
+#define MADV_GUARD_INSTALL 102 /* since Linux 6.13: a guard that takes no mapping of its own */
+#endif
+
+int cf__stacks_reserve(struct cf__stacks *stacks, size_t count)
+{
+    if (count <= stacks->count)
+        return 1;
+    char *memory =
+        mmap(NULL, count * STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
+        return 0;
+    cf__stacks_free(stacks);
+    *stacks = (struct cf__stacks){memory, count, 0};
+    return 1;
+}
+
+void cf__stacks_free(struct cf__stacks *stacks)
+{
+    if (stacks->memory)
+        munmap(stacks->memory, stacks->count * STACK);
+    *stacks = (struct cf__stacks){NULL, 0, 0};
+}
+
+/* The lowest page of a stack is never touched but by mistake. Where the system has no room for another mapping, which is
+ * past some ten thousand stacks, the stack goes without. */
+static void guard(char *stack)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    if (madvise(stack, page, MADV_GUARD_INSTALL) != 0)
+        (void)mprotect(stack, page, PROT_NONE);
+}
+
+/* ---- The switch: saves what a called function must keep, and returns on the other stack ---- */
+
+#if defined __x86_64__
+
+__asm__(".text\n"
+        ".hidden cf__fiber_jump\n"
+        ".globl cf__fiber_jump\n"
+        ".type cf__fiber_jump, @function\n"
+        ".p2align 4\n"
+        "cf__fiber_jump:\n"
+        "    pushq %rbp\n"
+        "    pushq %rbx\n"
+        "    pushq %r12\n"
+        "    pushq %r13\n"
+        "    pushq %r14\n"
+        "    pushq %r15\n"
+        "    movq %rsp, (%rdi)\n"
+        "    movq %rsi, %rsp\n"
+        "    popq %r15\n"
+        "    popq %r14\n"
+        "    popq %r13\n"
+        "    popq %r12\n"
+        "    popq %rbx\n"
+        "    popq %rbp\n"
+        "    ret\n"
+        ".size cf__fiber_jump, . - cf__fiber_jump\n"
+        /* The first frame of a fiber: nothing called it. */
+        ".hidden cf__fiber_start\n"
+        ".globl cf__fiber_start\n"
+        ".type cf__fiber_start, @function\n"
+        ".p2align 4\n"
+        "cf__fiber_start:\n"
+        "    .cfi_startproc\n"
+        "    .cfi_undefined rip\n"
+        "    movq %r12, %rdi\n"
+        "    callq *%rbx\n"
+        "    ud2\n"
+        "    .cfi_endproc\n"
+        ".size cf__fiber_start, . - cf__fiber_start\n");
+
+enum { SAVED = 7 }; /* six registers and where to return to */
+
+static void set_up(void **frame, void (*entry)(void *), void *data, void (*start)(void))
+{
+    frame[3] = data;                         /* r12 */
+    *(void (**)(void *)) & frame[4] = entry; /* rbx */
+    *(void (**)(void)) & frame[6] = start;
+}
+
+#elif defined __aarch64__
+
+__asm__(".text\n"
+        ".hidden cf__fiber_jump\n"
+        ".globl cf__fiber_jump\n"
+        ".type cf__fiber_jump, %function\n"
+        ".p2align 4\n"
+        "cf__fiber_jump:\n"
+        "    hint 34\n" /* bti c */
+        "    sub sp, sp, #160\n"
+        "    stp x19, x20, [sp]\n"
+        "    stp x21, x22, [sp, #16]\n"
+        "    stp x23, x24, [sp, #32]\n"
+        "    stp x25, x26, [sp, #48]\n"
+        "    stp x27, x28, [sp, #64]\n"
+        "    stp x29, x30, [sp, #80]\n"
+        "    stp d8, d9, [sp, #96]\n"
+        "    stp d10, d11, [sp, #112]\n"
+        "    stp d12, d13, [sp, #128]\n"
+        "    stp d14, d15, [sp, #144]\n"
+        "    mov x9, sp\n"
+        "    str x9, [x0]\n"
+        "    mov sp, x1\n"
+        "    ldp x19, x20, [sp]\n"
+        "    ldp x21, x22, [sp, #16]\n"
+        "    ldp x23, x24, [sp, #32]\n"
+        "    ldp x25, x26, [sp, #48]\n"
+        "    ldp x27, x28, [sp, #64]\n"
+        "    ldp x29, x30, [sp, #80]\n"
+        "    ldp d8, d9, [sp, #96]\n"
+        "    ldp d10, d11, [sp, #112]\n"
+        "    ldp d12, d13, [sp, #128]\n"
+        "    ldp d14, d15, [sp, #144]\n"
+        "    add sp, sp, #160\n"
+        "    ret\n"
+        ".size cf__fiber_jump, . - cf__fiber_jump\n"
+        ".hidden cf__fiber_start\n"
+        ".globl cf__fiber_start\n"
+        ".type cf__fiber_start, %function\n"
+        ".p2align 4\n"
+        "cf__fiber_start:\n"
+        "    .cfi_startproc\n"
+        "    .cfi_undefined x30\n"
+        "    mov x0, x20\n"
+        "    blr x19\n"
+        "    brk #1\n"
+        "    .cfi_endproc\n"
+        ".size cf__fiber_start, . - cf__fiber_start\n");
+
+enum { SAVED = 20 };
+
+static void set_up(void **frame, void (*entry)(void *), void *data, void (*start)(void))
+{
+    *(void (**)(void *)) & frame[0] = entry; /* x19 */
+    frame[1] = data;                         /* x20 */
+    *(void (**)(void)) & frame[11] = start;  /* x30 */
+}
+
+#else
+#error "fiber.c switches stacks on x86-64 and aarch64"
+#endif
+
+void cf__fiber_start(void) __attribute__((visibility("hidden")));
+
+/* ---- Sanitizers, which keep an eye on stacks ---- */
+
+/* Of the sanitizer that is in the process, linked or loaded before all else: AddressSanitizer's are told where a stack
+ * lies, and ThreadSanitizer has an object for each. */
+static struct {
+    void (*begin)(void **shadow, const void *bottom, size_t size);
+    void (*end)(void *shadow, const void **bottom, size_t *size);
+    void *(*create)(unsigned int flags);
+    void (*destroy)(void *fiber);
+    void (*enter)(void *fiber, unsigned int flags);
+    void *(*current)(void);
+} tool;
+int cf__fiber_is_watched;
+
+static void find(void *function, const char *name)
+{
+    *(void **)function = dlsym(RTLD_DEFAULT, name);
+}
+
+static void look(void)
+{
+    find(&tool.begin, "__sanitizer_start_switch_fiber");
+    find(&tool.end, "__sanitizer_finish_switch_fiber");
+    find(&tool.create, "__tsan_create_fiber");
+    find(&tool.destroy, "__tsan_destroy_fiber");
+    find(&tool.enter, "__tsan_switch_to_fiber");
+    find(&tool.current, "__tsan_get_current_fiber");
+    cf__fiber_is_watched = (tool.begin && tool.end) || (tool.create && tool.destroy && tool.enter && tool.current);
+}
+
+void cf__fiber_look(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, look);
+}
+
+static const void *own_bottom(size_t *size)
+{
+    pthread_attr_t attributes;
+    void *bottom = NULL;
+    *size = 0;
+    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+        pthread_attr_getstack(&attributes, &bottom, size);
+        pthread_attr_destroy(&attributes);
+    }
+    return bottom;
+}
+
+void cf__fiber_watched_switch(struct cf__fiber *from, const struct cf__fiber *to, int is_last)
+{
+    size_t size = STACK;
+    if (tool.begin) {
+        const void *bottom = to->stack ? to->stack : own_bottom(&size);
+        tool.begin(is_last ? NULL : &from->tool, bottom, size);
+    } else {
+        if (!from->stack)
+            from->tool = tool.current();
+        tool.enter(to->tool, 0);
+    }
+    cf__fiber_jump(&from->sp, to->sp);
+    if (tool.begin)
+        tool.end(from->tool, NULL, NULL);
+}
+
+void cf__fiber_forget(struct cf__fiber *fiber)
+{
+    if (fiber->tool && tool.create && fiber->stack)
+        tool.destroy(fiber->tool);
+    fiber->tool = NULL;
+}
+
+void cf__fiber_begun(void)
+{
+    if (tool.end && cf__fiber_is_watched)
+        tool.end(NULL, NULL, NULL);
+}
+
+void cf__fiber_create(struct cf__fiber *fiber, struct cf__stacks *stacks, size_t number, void (*entry)(void *data),
+                      void *data)
+{
+    char *stack = stacks->memory + number * STACK;
+    if (number >= stacks->ready) {
+        guard(stack);
+        stacks->ready = number + 1;
+    }
+    void **top = (void **)(void *)(stack + STACK - (number % COLOURS + 1) * COLOUR);
+    void **frame = top - SAVED - SAVED % 2 * 2; /* so that the stack is aligned to 16 bytes where `entry` is called */
+    for (int i = 0; i < SAVED; i++)
+        frame[i] = NULL;
+    set_up(frame, entry, data, cf__fiber_start);
+    *fiber = (struct cf__fiber){.sp = frame, .stack = stack};
+    if (cf__fiber_is_watched && tool.create)
+        fiber->tool = tool.create(0);
+}

@@ -1,0 +1,59 @@
+/* block.cu - kernels whose threads wait for one another, for test_block.c. */
+#include <stdint.h>
+
+__device__ float warp_sum(float x)
+{
+    for (int distance = 16; distance; distance /= 2)
+        x += __shfl_down_sync(0xffffffff, x, distance);
+    return x;
+}
+
+/* The sums of rows of 256 elements. */
+#pragma cf kernel blocks(rows) block(256) in(x[rows][256]) out(sums[rows])
+__global__ void row_sums(const float *x, float *sums, int rows)
+{
+    __shared__ float part[8], sum;
+    float x_sum = warp_sum(x[blockIdx.x * 256 + threadIdx.x]);
+    if (threadIdx.x % 32 == 0)
+        part[threadIdx.x / 32] = x_sum;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        sum = 0;
+        for (int i = 0; i < 8; i++)
+            sum += part[i];
+    }
+    __syncthreads();
+    if (threadIdx.x == 255)
+        sums[blockIdx.x] = sum;
+}
+
+/* n elements in reverse, through dynamic shared memory. */
+#pragma cf kernel blocks(1) block(n) shared(n * sizeof(int)) in(x[n]) out(y[n])
+__global__ void reverse_in_shared(const int *x, int *y, int n)
+{
+    extern __shared__ int tile[];
+    tile[threadIdx.x] = x[threadIdx.x];
+    __syncthreads();
+    y[threadIdx.x] = tile[n - 1 - threadIdx.x];
+}
+
+/* Waits where thread `lonely` does not come. */
+#pragma cf kernel blocks(1) block(64) out(y[64])
+__global__ void wait_for_ever(int *y, int lonely)
+{
+    if ((int)threadIdx.x == lonely)
+        __shfl_sync(0xffffffff, 1, 0);
+    else
+        __syncthreads();
+    y[threadIdx.x] = 1;
+}
+
+#pragma cf kernel grid(n) inout(x[n])
+__global__ void check_all(int *x, int limit, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    assert(x[i] < limit);
+    x[i]++;
+}

@@ -1,0 +1,85 @@
+/* test_block.c - blocks whose threads wait for one another, on the CPU: barriers, shared memory, what fails. */
+#include <stdlib.h>
+
+#include "on_driver.h"
+
+#include "block_kernels.h"
+
+static int set_up(void **state)
+{
+    (void)state;
+    return cf_device_use(CF_HOST);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    return cf_shutdown();
+}
+
+static void block_sums_of_rows_are_right(void **state)
+{
+    (void)state;
+    enum { ROWS = 300 };
+    float *x = malloc(ROWS * 256 * sizeof *x), sums[ROWS];
+    assert_non_null(x);
+    for (int i = 0; i < ROWS * 256; i++)
+        x[i] = (float)(i * 7 % 11);
+    assert_ok(block_row_sums(x, sums, ROWS));
+    for (int row = 0; row < ROWS; row++) {
+        float sum = 0;
+        for (int i = 0; i < 256; i++)
+            sum += x[row * 256 + i];
+        assert_true(sums[row] == sum);
+    }
+    free(x);
+}
+
+static void block_shared_memory_of_a_launch_is_right(void **state)
+{
+    (void)state;
+    for (int n = 1; n <= 1024; n = n * 3 + 1) {
+        int x[1024], y[1024];
+        for (int i = 0; i < n; i++)
+            x[i] = 5 * i + n;
+        assert_ok(block_reverse_in_shared(x, y, n));
+        for (int i = 0; i < n; i++)
+            assert_int_equal(y[i], x[n - 1 - i]);
+    }
+}
+
+static void block_deadlock_is_named(void **state)
+{
+    (void)state;
+    int y[64];
+    assert_int_equal(block_wait_for_ever(y, 40), CF_EFAULT);
+    if (!strstr(cf_last_error(), "63 of 64 threads wait at __syncthreads() in ") ||
+        !strstr(cf_last_error(), "1 of 64 threads wait at __shfl_sync() in ") ||
+        !strstr(cf_last_error(), "block.cu:45, such as (40, 0, 0) of block (0, 0, 0)"))
+        fail_msg("%s", cf_last_error());
+    assert_int_equal(block_wait_for_ever(y, 64), CF_OK);
+}
+
+static void block_assertion_that_fails_is_named(void **state)
+{
+    (void)state;
+    int x[1000];
+    for (int i = 0; i < 1000; i++)
+        x[i] = i;
+    assert_int_equal(block_check_all(x, 998, 999), CF_EFAULT);
+    if (!strstr(cf_last_error(), "assertion `x[i] < limit' failed") ||
+        !strstr(cf_last_error(), "thread (230, 0, 0) of block (3, 0, 0)"))
+        fail_msg("%s", cf_last_error());
+    assert_ok(block_check_all(x, 2000, 1000));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(block_sums_of_rows_are_right),
+        cmocka_unit_test(block_shared_memory_of_a_launch_is_right),
+        cmocka_unit_test(block_deadlock_is_named),
+        cmocka_unit_test(block_assertion_that_fails_is_named),
+    };
+    return run_on_driver("tests", tests, sizeof tests / sizeof *tests, set_up, tear_down);
+}
