@@ -485,7 +485,7 @@ class ModuleTest(Runner):
         shared = ('-shared', '-fPIC')
         good = ('sizeof kernel', 'CF_REGISTRY_VERSION', 'sizeof module', 'CF_REGISTRY_VERSION', '&module')
         for name, values in (('kernel1.so', ('sizeof kernel', '1', *good[2:])), ('kernel_small.so', ('8', *good[1:])),
-                             ('version3.so', (*good[:3], '3', '&module')), ('small.so', (*good[:2], '16', *good[3:])),
+                             ('later.so', (*good[:3], '1000', '&module')), ('small.so', (*good[:2], '16', *good[3:])),
                              ('null.so', (*good[:4], 'NULL')), ('good.so', good)):
             self.compiled(name, MODULE % values, *shared)
         self.compiled('other.so', 'int x;\n', *shared)
@@ -513,7 +513,7 @@ class ModuleTest(Runner):
                 ('of_an_object_of_another_compiler', 'other.o', ['other.o', 'cfcc made none']),
                 ('that_misses_a_function', 'missing.so', ['missing']),
                 ('of_an_object_without_ending', 'object', ['object']),
-                ('of_a_later_version', 'version3.so', ['version 3', 'build it again']),
+                ('of_a_later_version', 'later.so', ['version 1000', 'build it again']),
                 ('of_a_kernel_of_version_1', 'kernel1.so', ['one of its kernels', 'version 1']),
                 ('of_a_kernel_too_small', 'kernel_small.so', ['one of its kernels', '8 bytes']),
                 ('of_too_few_fields', 'small.so', ['16 bytes', 'older']), ('of_nothing', 'null.so', ['cfcc'])):
