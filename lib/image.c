@@ -46,7 +46,7 @@ static int is_in_object(const cf_state *state)
 static void clear(cf_state *state, int was_in_object, const void *loaded)
 {
     if ((!was_in_object || is_in_object(state)) && state->loaded == loaded)
-        *state = (cf_state){NULL, NULL};
+        *state = (cf_state){NULL};
 }
 
 static int cancel; /* of the thread that has the lock, to be restored */

@@ -113,7 +113,7 @@ static void image_leaves_the_capture_mode_of_the_thread(void **state)
     assert_int_equal(driver->cuThreadExchangeStreamCaptureMode(&mode), CUDA_SUCCESS);
     assert_ok(run(&kernel));
     kernel.entry = "nonsense";
-    kernel.state = &(cf_state){NULL, NULL};
+    kernel.state = &(cf_state){NULL};
     assert_int_equal(run(&kernel), CF_EIMAGE);
     assert_int_equal(driver->cuThreadExchangeStreamCaptureMode(&mode), CUDA_SUCCESS);
     assert_int_equal(mode, 1);
@@ -274,8 +274,8 @@ static void image_empty_is_damaged(void **state)
     expect_damaged();
     image.end = image.begin;
     image.crc32 = 0; /* which is that of no bytes */
-    image.state = &(cf_state){NULL, NULL};
-    kernel.state = &(cf_state){NULL, NULL};
+    image.state = &(cf_state){NULL};
+    kernel.state = &(cf_state){NULL};
     assert_int_equal(run(&kernel), CF_EIMAGE);
 }
 
