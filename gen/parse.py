@@ -517,7 +517,7 @@ class _File:
         name = kernel.head[kernel.function].text
         roots = [kernel] + [d for d in self._declarations if d.has('__global__') and d.function is not None and
                             d.body is not None and d.head[d.function].text == name]
-        return any(collective.first_use(root, self._declarations, collective.TOGETHER) for root in roots)
+        return any(collective.runs_together(root, self._declarations) for root in roots)
 
     def _host_source(self, kernels):
         kept = [d.declaration for c, d, _ in self._kernels if not c.host]
