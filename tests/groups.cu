@@ -35,6 +35,14 @@ __global__ void ranks(int gx, int gy, int bx, int by, int bz, int *wrong)
     EXPECT_END;
 }
 
+/* The same without a loop. */
+#pragma cf kernel blocks(n) block(32) out(y[n][32])
+__global__ void ranks_alone(int n, int *y)
+{
+    auto warp = cg::tiled_partition<16>(cg::this_thread_block());
+    y[cg::this_grid().thread_rank()] = warp.thread_rank() + 100 * warp.meta_group_rank();
+}
+
 struct wide {
     double a, b, c;
     int d;

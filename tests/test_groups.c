@@ -22,11 +22,15 @@ static void groups_of_ranks_alone_run_in_a_loop(void **state)
     int found = 0;
     for (uint32_t i = 0; i < groups_registry.count; i++) {
         const cf_kernel *kernel = groups_registry.kernels[i];
-        const int is_ranks = strcmp(kernel->name, "ranks") == 0;
+        const int is_ranks = strcmp(kernel->name, "ranks_alone") == 0;
         found += is_ranks;
         assert_int_equal(kernel->is_bounded, is_ranks);
     }
     assert_int_equal(found, 1);
+    int y[3 * 32];
+    assert_ok(groups_ranks_alone(3, y));
+    for (int i = 0; i < 3 * 32; i++)
+        assert_int_equal(y[i], i % 16 + i % 32 / 16 * 100);
 }
 
 static void groups_that_are_tiles_exchange_values(void **state)
