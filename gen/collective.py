@@ -11,7 +11,7 @@ _KEYS = {'struct', 'class', 'union', 'enum', 'final'}
 # What a loop over threads cannot run: threads that wait for one another or for a block's memory, or that fail.
 TOGETHER = re.compile(
     r'__shared__|__sync(threads|warp)\w*|__shfl\w*|__(any|all|ballot|activemask|match)\w*|__reduce_\w+_sync|'
-    r'__nanosleep|__trap|assert|__assert_fail|__isShared|__dynamic_smem\w*')
+    r'__nanosleep|__trap|assert|__assert_fail|__is(Shared|Global)|__dynamic_smem\w*')
 # The same in files that use cooperative_groups: of groups, ranks and sizes alone need no other thread.
 _GROUPS = re.compile(
     r'sync|shfl\w*|any|all|ballot|match_a\w+|reduce\w*|\w+clusive_scan\w*|coalesced_\w+|\w+_partition|invoke_one\w*|'

@@ -34,6 +34,7 @@
 #include "host/memory.cuh"
 #include "host/runtime.cuh"
 #include "host/runtime_templates.cuh"
+#include "host/space.cuh"
 #include "host/threads.cuh"
 #include "host/together.cuh"
 #include "host/warp.cuh"
