@@ -11,6 +11,7 @@ from brackets import without_attributes
 _KEPT = re.compile(r'[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|else|endif|define|undef)\b')
 _INCLUDE = re.compile(r'[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]')
 _ONCE = re.compile(r'^[ \t]*#[ \t]*pragma[ \t]+once\b', re.MULTILINE)
+_HEAP = {'new', 'delete', 'virtual'}
 _PIECE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|<<<|[{}]', re.DOTALL)
 _COMMENT = re.compile(r'(/\*.*?\*/|//[^\n]*)|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
 
@@ -54,7 +55,14 @@ def copy(source, path, known, declarations, kernels, functions, constants, repor
         edits += _shared(declaration, outside, source, report)
     text = _without_launches(_edited(source(path), edits))
     headers = {file: _edited(source(file), found) for file, found in in_headers.items()}
-    return f'#line 1 "{path}"\n' + (_Inlined(source, path, known, headers).text(text) if headers else text)
+    needed = [d for d in declarations if id(d) in device or id(d) in kept]
+    heap = '#include "cuferry/host/heap.cuh"\n' if _uses_heap(needed) else ''
+    return f'{heap}#line 1 "{path}"\n' + (_Inlined(source, path, known, headers).text(text) if headers else text)
+
+
+def _uses_heap(declarations):
+    """Whether device code has words that make the compiler call the C++ library."""
+    return any(token.text in _HEAP and token.kind == 'identifier' for d in declarations for token in d.body or ())
 
 
 def _edited(lines, edits):

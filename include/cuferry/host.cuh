@@ -32,6 +32,7 @@
 #include "host/make_vector.cuh"
 #include "host/math.cuh"
 #include "host/memory.cuh"
+#include "host/nv_atomic.cuh"
 #include "host/runtime.cuh"
 #include "host/runtime_templates.cuh"
 #include "host/space.cuh"

@@ -71,4 +71,8 @@ CF__FN void __brkpt()
 {
 }
 
+CF__FN void __prof_trigger(int)
+{
+}
+
 #endif
