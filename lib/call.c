@@ -67,7 +67,8 @@ static int wrong_device(const cf_kernel *kernel, const cf_param *param, int of_m
                     of_memory, here);
 }
 
-/* Whether so many bytes at a pointer are memory of the place's GPU, which most are: only what tells that is asked for. */
+/* Whether so many bytes at a pointer are memory of the place's GPU, which most are: only what tells that is asked
+ * for. */
 static int is_here(const struct cf__place *place, int device, const void *pointer, size_t bytes)
 {
     enum { COUNT = 4 };
@@ -196,7 +197,8 @@ static int report_ranges(const struct call *call)
     return CF_OK;
 }
 
-/* Looks at elements that the CPU reads, of ranges in front of number `end`; ends with the first one that has one outside. */
+/* Looks at elements that the CPU reads, of ranges in front of number `end`; ends with the first one that has one
+ * outside. */
 static int search_host(const struct call *call, size_t end)
 {
     for (size_t i = 0; i < end; i++) {
@@ -384,8 +386,8 @@ static int launch_and_wait(const struct call *call)
     return CF_OK;
 }
 
-/* Between what is copied in and what is copied out: the streams keep the order, and the threads that copy out are not kept
- * waiting for the kernel. */
+/* Between what is copied in and what is copied out: the streams keep the order, and the threads that copy out are not
+ * kept waiting for the kernel. */
 static int launch_staged(const struct call *call)
 {
     const char *function;

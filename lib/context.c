@@ -1,5 +1,5 @@
-/* context.c - what the library keeps for each context that it was used in, which of them are lost, and what could not be
- * freed there. */
+/* context.c - what the library keeps for each context that it was used in, which of them are lost, and what could not
+ * be freed there. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,8 +60,8 @@ void cf__context_drop(struct cf__context *context)
     pthread_mutex_unlock(&lock);
 }
 
-/* With the lock: a record that serves no context. The driver gives an address anew when the context that had it is gone, so
- * that there are no more records than there were contexts at one time. */
+/* With the lock: a record that serves no context. The driver gives an address anew when the context that had it is
+ * gone, so that there are no more records than there were contexts at one time. */
 static struct cf__context *spare(const struct cf__driver *driver, CUcontext handle)
 {
     struct cf__context *context = contexts;

@@ -134,8 +134,8 @@ static int use_cuda(void)
     return status;
 }
 
-/* With the lock, before a driver is first used: the environment. What CF_DRIVER asks for; USE_HOST too where the library
- * was built without GPU code. */
+/* With the lock, before a driver is first used: the environment. What CF_DRIVER asks for; USE_HOST too where the
+ * library was built without GPU code. */
 static int wanted(enum choice *choice)
 {
     const char *name = getenv("CF_DRIVER");
@@ -246,18 +246,14 @@ static int ensure_cuda(const char *why)
 
 int cf__handle_driver(const char *function, const void *handle, const struct cf__driver **driver)
 {
-    int status = CF_OK;
-    if (cf__host_owns(handle))
-        *driver = in_use(&host);
-    else {
+    int is_host = cf__host_owns(handle), status = CF_OK;
+    if (!is_host) {
         char why[96];
         snprintf(why, sizeof why, "%s: a stream, event or graph that is not of CF_HOST", function);
         status = ensure_cuda(why);
-        *driver = in_use(&cuda);
-        if (status == CF_OK)
-            status = cf__handle_check(function, handle);
     }
-    return status;
+    *driver = in_use(is_host ? &host : &cuda);
+    return status == CF_OK ? cf__handle_check(function, handle) : status;
 }
 
 /* ---- Contexts ---- */
@@ -459,12 +455,8 @@ int cf__enter_handle(struct cf__place *place, const char *function, const void *
 {
     const struct cf__driver *driver;
     int status = cf__handle_driver(function, handle, &driver);
-    CUcontext context = status == CF_OK && cf__gpu_state() & CF__GPU_LOST ? cf__handle_context(handle) : NULL;
-    if (context) { /* the thread's own may be the lost one */
-        *place = (struct cf__place){.driver = driver, .context = context};
-        status = make_current(place);
-        return status == CF_OK ? check_lost(place, function) : status;
-    }
+    if (status == CF_OK && !driver->is_host && cf__gpu_state() & CF__GPU_LOST)
+        return cf__handle_enter(place, function, driver, handle);
     if (status == CF_OK && !driver->is_host) {
         status = cf__enter(place, function, NULL);
         if (status != CF_OK || place->driver == driver)

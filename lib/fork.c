@@ -7,9 +7,9 @@
 #include "internal.h"
 #include "trace.h"
 
-/* The driver does not work in a child of a process that has used it, and neither says so nor always fails. The word that
- * calls on a GPU look at lies in a page that the kernel wipes for a child, also one that no handler hears of, as of
- * clone() or _Fork(). Kernels before 4.14 have no such pages: there the handler alone wipes it. */
+/* The driver does not work in a child of a process that has used it, and neither says so nor always fails. The word
+ * that calls on a GPU look at lies in a page that the kernel wipes for a child, also one that no handler hears of, as
+ * of clone() or _Fork(). Kernels before 4.14 have no such pages: there the handler alone wipes it. */
 static int unwatched = CF__GPU_OURS; /* the word before a GPU is used, and where there is no page */
 int *cf__gpu_page = &unwatched;
 static void *page; /* NULL until its first use */

@@ -412,7 +412,9 @@ static inline int launch_known(const cf_kernel *kernel, const cf_size *size, cf_
         return 1;
     if (cf__is_unknown(result))
         return 0;
+    cf__name_async(kernel->function);
     *status = cf__fail_driver(driver, result, "cuLaunchKernel", "%s", kernel->function);
+    cf__name_async(NULL);
     return 1;
 }
 
@@ -438,10 +440,7 @@ static inline int launch_sized(const cf_kernel *kernel, const cf_size *size, con
 static inline int launch_in_order(const cf_kernel *kernel, const cf_size *size, cf_stream stream, void *const args[])
 {
     struct cf__place place;
-    int status;
-    if (launch_known(kernel, size, stream, args, &status))
-        return status;
-    status = cf__enter(&place, kernel->function, stream);
+    int status = cf__enter(&place, kernel->function, stream);
     if (status != CF_OK)
         return status;
     status = launch_sized(kernel, size, &place, stream, args);
@@ -454,10 +453,11 @@ static inline int launch_in_order(const cf_kernel *kernel, const cf_size *size, 
 int cf_launch(const cf_kernel *kernel, cf_stream stream, void *const args[])
 {
     cf_size size;
-    int status;
-    status = __builtin_expect(cf__in_order(kernel, args, &size), 1) ? launch_in_order(kernel, &size, stream, args)
-                                                                    : launch_checked(kernel, stream, args);
-    if (__builtin_expect(status != CF_OK, 0) && cf__is_known(kernel))
-        cf__name_async(kernel->function);
+    int status, is_in_order = __builtin_expect(cf__in_order(kernel, args, &size), 1);
+    if (is_in_order && launch_known(kernel, &size, stream, args, &status))
+        return status;
+    cf__name_async(cf__is_known(kernel) ? kernel->function : NULL);
+    status = is_in_order ? launch_in_order(kernel, &size, stream, args) : launch_checked(kernel, stream, args);
+    cf__name_async(NULL);
     return status;
 }

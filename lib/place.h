@@ -71,8 +71,8 @@ CUcontext cf__primary_held(int device);
 void cf__primary_hold(int device, CUcontext context);
 void cf__primary_owe(int device);
 
-/* All that are held, of both drivers; with the lock. The status of the latest that fails and stays. `is_kept`: the GPUs'
- * driver stays in use, for what is left there. */
+/* All that are held, of both drivers; with the lock. The status of the latest that fails and stays. `is_kept`: the
+ * GPUs' driver stays in use, for what is left there. */
 int cf__devices_release(int is_kept);
 
 void cf__device_lock(void); /* of drivers and primary contexts */

@@ -1,4 +1,5 @@
-/* plan.c - where a plain call on a GPU runs whose arrays all are host memory: there, or on the CPU; and what it says of that.
+/* plan.c - where a plain call on a GPU runs whose arrays all are host memory, there or on the CPU, and what it says of
+ * that.
  *
  * Times are estimated, in seconds, from what the annotation declares and from the constants of machine.c:
  *
@@ -7,13 +8,13 @@
  *
  * in, out    bytes that the kernel's in, out and inout sections have to be moved
  * bytes      what bytes(...) declares, else in + out; flops: what flops(...) declares, else 0
- * indices    elements with a declared range: they are taken for indices, each of an access in no order; 0 where all data are
- *            in a cache
+ * indices    elements with a declared range: they are taken for indices, each of an access in no order; 0 where all
+ *            data are in a cache
  *
- * Latency and rates of the CPU are those of all threads, or of one where the launch is small or the CPU body is called once for
- * all blocks. The smaller time wins, the CPU where they are equal. The kernel's own time on the GPU is left out: it is
- * small beside the copies. A kernel that declares neither bytes nor flops and has loops is staged, since its work is not known.
- * Nothing is measured where every value that the constants may have gives the same answer. */
+ * Latency and rates of the CPU are those of all threads, or of one where the launch is small or the CPU body is called
+ * once for all blocks. The smaller time wins, the CPU where they are equal. The kernel's own time on the GPU is left
+ * out: it is small beside the copies. A kernel that declares neither bytes nor flops and has loops is staged, since its
+ * work is not known. Nothing is measured where every value that the constants may have gives the same answer. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,8 @@
 /* pool.c - the worker threads that run kernels on the CPU, search arrays and fill the buffers of copies.
  *
- * A job is a number of pieces: they are handed out in chunks from one counter to the thread that has the job and to every
- * worker that is free. That thread always takes part, so that a job ends even where no worker could be started. */
+ * A job is a number of pieces: they are handed out in chunks from one counter to the thread that has the job and to
+ * every worker that is free. That thread always takes part, so that a job ends even where no worker could be
+ * started. */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -22,8 +23,8 @@
 
 #define MAX_THREADS 1024
 
-/* How long a thread looks for work, or for the end of it, before it sleeps: jobs follow one another within a call, and to wake
- * a thread takes as long as this. */
+/* How long a thread looks for work, or for the end of it, before it sleeps: jobs follow one another within a call, and
+ * to wake a thread takes as long as this. */
 #define SPIN_NS 15000
 
 struct job {

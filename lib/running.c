@@ -1,10 +1,10 @@
 /* running.c - which kernels may be running in a context, so that a fault can be told with their names.
  *
- * The driver reports a fault at some later call and does not say which kernel it was. Each thread notes what it launches,
- * by stream, in memory of its own that others read; a launch is struck off when a wait that began after it has succeeded.
- * What cannot be known counts as running: kernels that are captured and not launched, those of a graph as "a graph",
- * launches of other threads in a stream that this thread waits for. So the names hold the right one, if it is a kernel of
- * the library's at all. */
+ * The driver reports a fault at some later call and does not say which kernel it was. Each thread notes what it
+ * launches, by stream, in memory of its own that others read; a launch is struck off when a wait that began after it
+ * has succeeded. What cannot be known counts as running: kernels that are captured and not launched, those of a graph
+ * as "a graph", launches of other threads in a stream that this thread waits for. So the names hold the right one, if
+ * it is a kernel of the library's at all. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -151,27 +151,53 @@ struct cf__running *cf__note_other_launch(struct cf__context *context, const cf_
     return node;
 }
 
-struct cf__running *cf__note_graph(struct cf__context *context, cf_stream stream)
-{
-    static const cf_kernel graph = {.function = "a graph"};
-    return context ? cf__note_launch(context, &graph, stream) : NULL;
-}
+const cf_kernel cf__graph = {.function = "a graph"};
 
 /* ---- Waiting ---- */
 
-void cf__note_waited(const struct cf__place *place, cf_stream stream)
+/* That of the calling thread in a context; NULL where it has launched nothing there. */
+static struct cf__running *own_node(CUcontext handle)
 {
     struct cf__running *node = cf__running;
-    if (!node || place->driver->is_host)
-        return;
-    if (node->handle != place->context) {
+    if (node && node->handle != handle) {
         pthread_mutex_lock(&lock);
-        for (node = nodes; node && !(node->owner == &self && node->handle == place->context);)
+        for (node = nodes; node && !(node->owner == &self && node->handle == handle);)
             node = node->next;
         pthread_mutex_unlock(&lock);
     }
+    return node;
+}
+
+void cf__note_waited(const struct cf__place *place, cf_stream stream)
+{
+    struct cf__running *node = place->driver->is_host ? NULL : own_node(place->context);
     for (int i = 0; node && i < CF__RUNNING; i++)
         if (node->slots[i].stream == stream)
+            __atomic_store_n(&node->slots[i].latest, 0, __ATOMIC_RELEASE);
+}
+
+/* Unlike the address of `self`, no later thread's. */
+static uint64_t this_thread(void)
+{
+    static _Thread_local uint64_t number;
+    static uint64_t count;
+    if (!number)
+        number = __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED);
+    return number;
+}
+
+struct cf__mark cf__mark(const struct cf__place *place, cf_stream stream)
+{
+    const struct cf__running *node = own_node(place->context);
+    return (struct cf__mark){
+        .thread = this_thread(), .context = place->context, .stream = stream, .launches = node ? node->launches : 0};
+}
+
+void cf__note_reached(const struct cf__mark *mark)
+{
+    struct cf__running *node = mark->thread == this_thread() ? own_node(mark->context) : NULL;
+    for (int i = 0; node && i < CF__RUNNING; i++)
+        if (node->slots[i].stream == mark->stream && node->slots[i].latest <= mark->launches)
             __atomic_store_n(&node->slots[i].latest, 0, __ATOMIC_RELEASE);
 }
 

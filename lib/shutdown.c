@@ -88,9 +88,9 @@ int cf_shutdown(void)
 
 /* ---- Of the program, or of the shared object that holds the library ---- */
 
-/* At the end of the process nothing is given back: other threads may be inside, work may go on for ever, the driver may be
- * gone already, and all goes with the process. Functions given to atexit() are called before any destructor then, and where
- * a shared object is closed behind its destructors: so these tell the one from the other. */
+/* At the end of the process nothing is given back: other threads may be inside, work may go on for ever, the driver may
+ * be gone already, and all goes with the process. Functions given to atexit() are called before any destructor then,
+ * and where a shared object is closed behind its destructors: so these tell the one from the other. */
 static int is_exiting;
 
 static void note_exit(void)
@@ -115,6 +115,7 @@ __attribute__((destructor)) static void end(void)
     cf_set_log(NULL, NULL);
     if (cf__was_used)
         (void)shut_down();
+    cf__host_end();
     cf__running_end();
     cf__fork_end();
 }

@@ -1,4 +1,5 @@
-/* stage.c - what a context has for copies of host arrays: sets of pinned buffers with a stream, and cells for searches. */
+/* stage.c - what a context has for copies of host arrays: sets of pinned buffers with a stream, and cells for
+ * searches. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -87,7 +87,8 @@ int cf__stage_is_worth(size_t bytes);
 int cf__stage_move(const struct cf__place *place, struct cf__stage *stage, const char *function,
                    struct cf__part parts[], size_t count, int to_host);
 
-/* Let the default stream wait for the set's, and the reverse; `call` is what failed. Wait for what the latter waits for. */
+/* Let the default stream wait for the set's, and the reverse; `call` is what failed. Wait for what the latter waits
+ * for. */
 CUresult cf__stage_before(const struct cf__place *place, struct cf__stage *stage, const char **call);
 CUresult cf__stage_after(const struct cf__place *place, struct cf__stage *stage, const char **call);
 CUresult cf__stage_wait(const struct cf__place *place, struct cf__stage *stage);
@@ -120,8 +121,8 @@ void cf__stage_unlock(void);
 
 /* ---- machine.c ---- */
 
-/* What the machine can do, in seconds and per second: name, value where nothing can be measured, limits. Those of the pool
- * are of all its threads; where nothing can be measured, so many times that of one thread. */
+/* What the machine can do, in seconds and per second: name, value where nothing can be measured, limits. Those of the
+ * pool are of all its threads; where nothing can be measured, so many times that of one thread. */
 #define CF__MACHINE_LIST(X)              \
     X(stage_latency, 4e-5, 2e-5, 1e-3)   \
     X(host_to_device, 2e10, 1e9, 1e12)   \

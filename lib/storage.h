@@ -83,8 +83,8 @@ int cf__check_wait(const char *function, const struct cf__place *place, cf_strea
 
 /* ---- graph.c ---- */
 
-/* The same for a wait for everything in the place's context, of the captures that cf_stream_capture_begin() began; others
- * begin after its end. */
+/* The same for a wait for everything in the place's context, of the captures that cf_stream_capture_begin() began;
+ * others begin after its end. */
 struct cf__device_wait {
     CUcontext context;
     struct cf__device_wait *next;

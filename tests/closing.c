@@ -1,4 +1,5 @@
-/* closing.c - a shared object that holds the library, for test_shutdown.c to open, use and close without cf_shutdown(). */
+/* closing.c - a shared object that holds the library, for test_shutdown.c to open, use and close without
+ * cf_shutdown(). */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* driver_fault.c - the driver table with faults, made from the one list of driver functions; driver_fault.h says what it
- * does. It calls no allocator, so that tests may make those fail at the same time. */
+/* driver_fault.c - the driver table with faults, made from the one list of driver functions; driver_fault.h says what
+ * it does. It calls no allocator, so that tests may make those fail at the same time. */
 #include "driver_fault.h"
 
 #include <pthread.h>
@@ -46,8 +46,8 @@ void fault_arm(long at, int is_forever, CUresult result)
     pthread_mutex_unlock(&lock);
 }
 
-/* What a thread has pushed and could not pop, and a mode that it could not give back, are put right here: the library has
- * no other way than the call that failed. */
+/* What a thread has pushed and could not pop, and a mode that it could not give back, are put right here: the library
+ * has no other way than the call that failed. */
 static void make_up(enum side side)
 {
     CUcontext context;

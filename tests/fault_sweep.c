@@ -1,4 +1,5 @@
-/* fault_sweep.c - the sweep: K = 1, 2, ... until the K-th driver call, or allocation, of a scene is not made any more. */
+/* fault_sweep.c - the sweep: K = 1, 2, ... until the K-th driver call, or allocation, of a scene is not made any
+ * more. */
 #include "fault_sweep.h"
 
 #include <pthread.h>
@@ -89,14 +90,18 @@ static int is_named(const struct attempt *attempt, const char *call)
     return strstr(cf_last_error(), said) && cf_last_driver_result() == (int)attempt->result;
 }
 
-/* The first failure that counts decides; one that is tolerated need not. Where all of them are, the call may succeed. */
+/* The first failure that counts decides; one that is tolerated need not. Where all of them are, the call may
+ * succeed. */
 static void judge_driver(const struct attempt *attempt, int status)
 {
     int expected = attempt->result == CUDA_ERROR_OUT_OF_MEMORY ? CF_ENOMEM : CF_ECALL, hit = 0;
+    int is_traced = attempt->scene->flags & TRACED;
+    if (is_traced && status == CF_OK)
+        return;
     while (fault_hit(hit) && is_tolerated(attempt, fault_hit(hit)))
         hit++;
     const char *call = fault_hit(hit);
-    for (int i = 0; status == expected && fault_hit(i) && (i <= hit || attempt->scene->flags & ANY); i++)
+    for (int i = 0; status == expected && fault_hit(i) && (i <= hit || is_traced || attempt->scene->flags & ANY); i++)
         if (is_named(attempt, fault_hit(i)))
             return;
     if (status == CF_ECAPTURE && attempt->scene->flags & CAPTURED &&
@@ -152,12 +157,27 @@ static void play(const struct scene *scene)
     clean(scene);
 }
 
+static void trace(void)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/tmp/test_fault.%d.json", (int)getpid());
+    setenv("CF_TRACE", path, 1);
+}
+
+static void end_trace(void)
+{
+    unlink(getenv("CF_TRACE"));
+    unsetenv("CF_TRACE");
+}
+
 static void *run(void *of)
 {
     struct attempt *attempt = of;
     const struct scene *scene = attempt->scene;
     const char *name = NULL;
     now = attempt;
+    if (scene->flags & TRACED)
+        trace();
     if (getenv("FAULT_VERBOSE")) /* what was tried last, where the process does not live to tell */
         fprintf(stderr, "# %s%s: %s %ld%s\n", scene->name, attempt->is_warm ? ", used before" : "",
                 attempt->of_alloc ? "allocation" : "driver call", attempt->at,
@@ -191,6 +211,8 @@ static void *run(void *of)
     }
     clean(scene);
     NEED(cf_shutdown());
+    if (scene->flags & TRACED)
+        end_trace();
     char text[2048];
     int count = fault_alive(text, sizeof text);
     count_leaks(text, count);

@@ -1,11 +1,13 @@
 /* test_fault.c - every public function, and every kind of kernel, while the driver's calls and the allocators fail, one
- * after the other: exact statuses, data as they were or right, nothing left alive, and the same call works afterwards. */
+ * after the other: exact statuses, data as they were or right, nothing left alive, and the same call works
+ * afterwards. */
 #include "on_fake.h"
 
 #include <cuferry/registry.h>
 
 #include "fake_ask.h"
 #include "fault_kernels.h"
+#include "fault_alloc.h"
 #include "fault_sweep.h"
 
 /* What host(turn_on_cpu) names. */
@@ -697,6 +699,11 @@ static const struct scene scenes[] = {
     {"cf_launch captured", prepare_capturing, act_axpy_async, is_capture_right, clean_capturing, FRESH | CAPTURED},
     {"cf_launch captured, scratch", prepare_mirror_captured, act_mirror_captured, is_capture_right, clean_capturing,
      FRESH | CAPTURED},
+    {"cf_launch traced", prepare_axpy_async, act_launch, is_device_right, destroy_both, FRESH | TRACED},
+    {"cf_call traced", prepare_pick_staged, act_pick, is_host_right, clean_host_data, FRESH | TRACED},
+    {"cf_graph_launch traced", prepare_exec, act_graph_launch, is_device_right, clean_graph, FRESH | TRACED},
+    {"cf_device_reset traced", prepare_reset, act_device_reset, NULL, NULL, FRESH | TRACED},
+    {"cf_shutdown traced", prepare_shutdown, act_shutdown, NULL, clean_host_data, TRACED},
     {"cf_preload", NULL, act_preload, NULL, NULL, 0},
     {"cf_kernel_preload", NULL, act_kernel_preload, NULL, NULL, 0},
     {"cf_kernel_occupancy", prepare_number, act_kernel_occupancy, is_kernel_occupancy_right, NULL, 0},
@@ -722,6 +729,7 @@ static const struct tolerated tolerated[] = {
     {"cuPointerGetAttributes", "cf_launch", "likewise"},
     /* Questions that a copy need not have an answer to. */
     {"cuPointerGetAttributes", "cf_symbol_set", "where registered memory ends: the driver is given all of it"},
+    {"cuStreamGetCaptureInfo", "cf_stream_capture_begin", "which streams only take part, when one of them ends it"},
     /* Records of what is running, for messages. */
     {"cuCtxGetId", "cf_graph_launch", "a later fault is not told to be of this graph"},
     /* What is done later. */
@@ -791,6 +799,38 @@ static void header_every_function_is_swept(void **state)
     assert_in_range(count, 60, 200);
 }
 
+static void *create_first(void *unused)
+{
+    cf_stream first = NULL;
+    const char *name;
+    (void)unused;
+    int status = cf_device_use(CF_HOST);
+    for (long at = 1; status == CF_OK && !first && at < 100; at++) {
+        alloc_fault_arm(at, at % 2 == 0);
+        status = cf_stream_create(&first);
+        if (!alloc_fault_disarm(&name) || status == CF_OK)
+            break;
+        status = status == CF_ENOMEM ? CF_OK : status;
+    }
+    if (status == CF_OK)
+        status = cf_stream_destroy(first);
+    if (status == CF_OK)
+        status = cf_shutdown();
+    return status == CF_OK && first ? NULL : strdup(cf_last_error());
+}
+
+/* The addresses of the CPU's handles are kept from the first one on: what is left is counted after that. */
+static void first_handle_without_memory_is_enomem(void **state)
+{
+    pthread_t thread;
+    void *wrong;
+    (void)state;
+    assert_int_equal(pthread_create(&thread, NULL, create_first, NULL), 0);
+    assert_int_equal(pthread_join(thread, &wrong), 0);
+    if (wrong)
+        fail_msg("%s", (const char *)wrong);
+}
+
 /* The driver that plays a GPU runs the kernels that it knows of. */
 static void tell_fake(void)
 {
@@ -805,8 +845,9 @@ static void tell_fake(void)
 /* With an argument, those alone whose names have it. */
 int main(int argc, char *argv[])
 {
-    static struct CMUnitTest tests[SCENES + 1];
+    static struct CMUnitTest tests[SCENES + 2];
     size_t count = 0;
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(first_handle_without_memory_is_enomem);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(header_every_function_is_swept);
     for (int i = 0; i < SCENES; i++)
         if (argc < 2 || strstr(scenes[i].name, argv[1]))

@@ -1,4 +1,5 @@
-/* test_plan.c - where a plain call on host arrays runs: the settings, both sides of the border, and what is said of it. */
+/* test_plan.c - where a plain call on host arrays runs: the settings, both sides of the border, and what is said of
+ * it. */
 #include "on_made.h"
 
 #include <math.h>
@@ -154,7 +155,8 @@ static void use_machine(const char *numbers)
     assert_int_equal(setenv("CF_MACHINE_FILE", machine_file, 1), 0);
 }
 
-/* 100 us and 10 GB/s each way; the CPU: 20 us and 4 GB/s, 4 GFlop/s, 100 M accesses, a quarter of that with one thread. */
+/* 100 us and 10 GB/s each way; the CPU: 20 us and 4 GB/s, 4 GFlop/s, 100 M accesses, a quarter of that with one
+ * thread. */
 static const char numbers[] = "stage_latency 10e-5\nhost_to_device 10e9\ndevice_to_host 10e9\npool_latency 20e-6\n"
                               "thread_bandwidth 40e8\nthread_flops 10e8\nthread_random 25e6\n"
                               "pool_bandwidth 16e9\npool_flops 40e8\npool_random 10e7\n";
