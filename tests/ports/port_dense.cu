@@ -1,4 +1,4 @@
-/* port_dense.cu - dense linear algebra in the shapes that CUDA code has: tiles, padding, vector loads, rows by blocks. */
+/* port_dense.cu - dense linear algebra in the shapes that CUDA code has: tiles, padding, vector loads, rows. */
 #include <cuda_fp16.h>
 #include <math.h>
 #include <stdint.h>

@@ -24,7 +24,8 @@ __global__ void spmv_scalar(const int *__restrict__ begins, const int *__restric
 
 /* LANES lanes for each row. */
 #pragma cf kernel grid(rows * LANES) block(128) in(begins[rows + 1], column[count], value[count], x[cols]) \
-    out(y[rows]) check(0 <= begins[:] <= count, 0 <= column[:] < cols) tolerance(1e-5 * max(1, count)) flops(2.0 * count)
+    out(y[rows]) check(0 <= begins[:] <= count, 0 <= column[:] < cols) tolerance(1e-5 * max(1, count)) \
+    flops(2.0 * count)
 #pragma cf instances(lanes32: 32; lanes8: 8; lanes2: 2)
 template <int LANES>
 __global__ void spmv_vector(const int *begins, const int *column, const float *value, const float *x, float *y,

@@ -1,4 +1,4 @@
-/* ports.h - runs a kernel in three ways, on host arrays, on device memory and in a stream, and compares what comes out. */
+/* ports.h - runs a kernel on host arrays, on device memory and in a stream, and compares what comes out. */
 #ifndef PORTS_H
 #define PORTS_H
 
