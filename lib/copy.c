@@ -116,8 +116,10 @@ static int wait(const char *function, const struct cf__place *place, cf_stream s
     if (status != CF_OK)
         return status;
     CUresult result = place->driver->cuStreamSynchronize(stream);
-    return result == CUDA_SUCCESS ? CF_OK
-                                  : cf__fail_driver(place->driver, result, "cuStreamSynchronize", "%s", function);
+    if (result != CUDA_SUCCESS)
+        return cf__fail_driver(place->driver, result, "cuStreamSynchronize", "%s", function);
+    cf__note_waited(place, stream);
+    return CF_OK;
 }
 
 /* The context of memory of a GPU. Work that the source's default stream has so far comes before a copy that is done
@@ -220,7 +222,8 @@ static CUresult enqueue(const struct transfer *transfer, const char **call)
     return result;
 }
 
-/* Whether much is copied between a GPU and pageable memory at once: threads do that faster than the driver's own copy. */
+/* Whether much is copied between a GPU and pageable memory at once: threads do that faster than the driver's own
+ * copy. */
 static int is_staged(const struct transfer *transfer)
 {
     const struct side *of_gpu = side_of_gpu(transfer);
@@ -244,22 +247,29 @@ static int run(struct transfer *transfer)
         int to_host = transfer->source.memory.is_device;
         const struct side *device = to_host ? &transfer->source : &transfer->target;
         const struct side *host = to_host ? &transfer->target : &transfer->source;
-        return cf__stage_copy(&transfer->place, function, device->begin, host->begin, transfer->width, to_host);
+        status = cf__stage_copy(&transfer->place, function, device->begin, host->begin, transfer->width, to_host);
+        if (status == CF_OK)
+            cf__note_waited(&transfer->place, NULL); /* it was done behind that one's work */
+        return status;
     }
     CUresult result = enqueue(transfer, &call);
     if (transfer->waits) { /* also for the first rows of a copy that failed, and for copies within a device */
         CUresult waited = driver->cuStreamSynchronize(transfer->stream);
-        if (result == CUDA_SUCCESS && waited != CUDA_SUCCESS) {
+        if (waited == CUDA_SUCCESS)
+            cf__note_waited(&transfer->place, transfer->stream);
+        else if (result == CUDA_SUCCESS) {
             result = waited;
             call = "cuStreamSynchronize";
         }
     }
     if (result == CUDA_SUCCESS)
         return CF_OK;
+    const void *source = transfer->source.begin, *target = transfer->target.begin;
     if (transfer->rows == 1)
-        return cf__fail_driver(driver, result, call, "%s: %zu bytes", function, transfer->width);
-    return cf__fail_driver(driver, result, call, "%s: %zu rows of %zu bytes", function, transfer->rows,
-                           transfer->width);
+        return cf__fail_driver(driver, result, call, "%s: %zu bytes from source %p to target %p", function,
+                               transfer->width, source, target);
+    return cf__fail_driver(driver, result, call, "%s: %zu rows of %zu bytes from source %p to target %p", function,
+                           transfer->rows, transfer->width, source, target);
 }
 
 static int copy(struct transfer *transfer)
@@ -384,9 +394,12 @@ static int fill_entered(const struct transfer *transfer, unsigned char value)
     if (result == CUDA_SUCCESS && transfer->waits) {
         call = "cuStreamSynchronize";
         result = driver->cuStreamSynchronize(transfer->stream);
+        if (result == CUDA_SUCCESS)
+            cf__note_waited(&transfer->place, transfer->stream);
     }
     return result == CUDA_SUCCESS ? CF_OK
-                                  : cf__fail_driver(driver, result, call, "%s: %zu bytes", function, transfer->width);
+                                  : cf__fail_driver(driver, result, call, "%s: %zu bytes at target %p", function,
+                                                    transfer->width, (void *)transfer->target.begin);
 }
 
 static int fill(const char *function, cf_stream stream, void *target, unsigned char value, size_t bytes, int is_async)

@@ -6,6 +6,7 @@
 #define CF__DRIVER_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* ---- Types and constants ---- */
 
@@ -31,6 +32,7 @@
     X(CUstreamCaptureStatus, unsigned int)       \
     X(CUgraph, struct CUgraph_st *)              \
     X(CUgraphExec, struct CUgraphExec_st *)      \
+    X(CUgraphNode, struct CUgraphNode_st *)      \
     X(CUmemoryPool, struct CUmemPoolHandle_st *) \
     X(CUmemPool_attribute, unsigned int)         \
     X(CUmemAccess_flags, unsigned int)
@@ -202,7 +204,8 @@ typedef struct CUmemAccessDesc_st {
 /* The version from which libcuda is asked for a function: its own, or 12.0 where that is newer. */
 #define CF__DRIVER_VERSION 12000
 
-/* Name, version of the signature, parameters, their names. Functions newer than CF__DRIVER_VERSION may be NULL in a table. */
+/* Name, version of the signature, parameters, their names. Functions newer than CF__DRIVER_VERSION may be NULL in a
+ * table. */
 #define CF__DRIVER_FUNCS(X)                                                                                           \
     X(cuInit, 2000, (unsigned int flags), (flags))                                                                    \
     X(cuDriverGetVersion, 2020, (int *version), (version))                                                            \
@@ -302,6 +305,10 @@ typedef struct CUmemAccessDesc_st {
     X(cuStreamIsCapturing, 10000, (CUstream stream, CUstreamCaptureStatus * status), (stream, status))                \
     X(cuStreamBeginCapture, 10010, (CUstream stream, CUstreamCaptureMode mode), (stream, mode))                       \
     X(cuStreamEndCapture, 10000, (CUstream stream, CUgraph * graph), (stream, graph))                                 \
+    X(cuStreamGetCaptureInfo, 11030,                                                                                  \
+      (CUstream stream, CUstreamCaptureStatus * status, uint64_t * id, CUgraph * graph, const CUgraphNode **nodes,    \
+       size_t *count),                                                                                                \
+      (stream, status, id, graph, nodes, count))                                                                      \
     X(cuLaunchHostFunc, 10000, (CUstream stream, void (*function)(void *data), void *data), (stream, function, data)) \
     X(cuGraphInstantiateWithFlags, 11040, (CUgraphExec * exec, CUgraph graph, unsigned long long flags),              \
       (exec, graph, flags))                                                                                           \
@@ -331,8 +338,13 @@ extern const struct cf__driver cf__driver_host;
 /* Whether a stream or an event is the CPU driver's: its handles come from one reserved address range. */
 int cf__host_owns(const void *handle);
 
-/* Frees all memory, streams, events and threads of the CPU driver. */
+/* Whether cf__host_reset() has freed it. */
+int cf__host_is_past(const void *handle);
+
+/* Frees all memory, streams, events and threads of the CPU driver; at the end of the shared object the addresses of its
+ * handles, too. */
 void cf__host_reset(void);
+void cf__host_end(void);
 
 /* The lock of its memory and handles, for fork. */
 void cf__host_lock(void);

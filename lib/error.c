@@ -45,22 +45,19 @@ int cf_last_driver_result(void)
     return (int)driver_result;
 }
 
-int cf__fail(int status, const char *format, ...)
-{
-    va_list values;
-    va_start(values, format);
-    vsnprintf(detail, sizeof detail, format, values);
-    va_end(values);
-    driver_result = CUDA_SUCCESS;
-    cf__log(CF_LOG_ERROR, "%s", detail);
-    return status;
-}
+static _Thread_local const char *async_of; /* the name of what runs in its `_async` form; NULL: nothing */
 
 void cf__name_async(const char *function)
 {
+    async_of = function;
+}
+
+/* Where the detail begins with that name, makes it that of the `_async` form. */
+static void name_async(void)
+{
     static const char suffix[] = "_async";
-    const size_t added = sizeof suffix - 1, name = strlen(function);
-    if (name + added >= sizeof detail || strncmp(detail, function, name) != 0 || detail[name] != ':')
+    const size_t added = sizeof suffix - 1, name = async_of ? strlen(async_of) : sizeof detail;
+    if (name + added >= sizeof detail || strncmp(detail, async_of, name) != 0 || detail[name] != ':')
         return;
     size_t kept = strlen(detail) - name;
     if (name + added + kept >= sizeof detail)
@@ -68,6 +65,18 @@ void cf__name_async(const char *function)
     memmove(detail + name + added, detail + name, kept);
     memcpy(detail + name, suffix, added);
     detail[name + added + kept] = 0;
+}
+
+int cf__fail(int status, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    vsnprintf(detail, sizeof detail, format, values);
+    va_end(values);
+    name_async();
+    driver_result = CUDA_SUCCESS;
+    cf__log(CF_LOG_ERROR, "%s", detail);
+    return status;
 }
 
 int cf__status_of(CUresult result)
@@ -134,6 +143,7 @@ int cf__fail_driver(const struct cf__driver *driver, CUresult result, const char
     *cause = 0;
     driver_result = result;
     int status = cf__note_lost(driver, cf__status_of(result), detail, sizeof detail);
+    name_async();
     cf__log(CF_LOG_ERROR, "%s", detail);
     return status;
 }

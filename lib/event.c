@@ -15,9 +15,20 @@ static CUresult relaxed(const struct cf__place *place, CUresult (*call)(CUevent 
     return result;
 }
 
-static int leave_event(struct cf__place *place, CUresult result, const char *call, const char *function)
+/* What this thread launched before the mark is done. */
+static void note_reached(const struct cf__place *place, cf_event event)
 {
-    int status = result == CUDA_SUCCESS ? CF_OK : cf__fail_driver(place->driver, result, call, "%s", function);
+    if (place->driver->is_host)
+        return;
+    const struct cf__mark mark = cf__handle_marked(event);
+    cf__note_reached(&mark);
+}
+
+static int leave_event(struct cf__place *place, CUresult result, const char *call, const char *function, cf_event event)
+{
+    int status = result == CUDA_SUCCESS
+                     ? CF_OK
+                     : cf__fail_driver(place->driver, result, call, "%s: event %p", function, (void *)event);
     cf__leave(place);
     return status;
 }
@@ -34,7 +45,10 @@ int cf_event_create(cf_event *event)
     CUresult result = place.driver->cuEventCreate(&made, CU_EVENT_DEFAULT);
     if (result == CUDA_SUCCESS)
         *event = cf__handle_keep(&place, made);
-    return leave_event(&place, result, "cuEventCreate", "cf_event_create");
+    else
+        status = cf__fail_driver(place.driver, result, "cuEventCreate", "cf_event_create");
+    cf__leave(&place);
+    return status;
 }
 
 int cf_event_destroy(cf_event event)
@@ -45,11 +59,11 @@ int cf_event_destroy(cf_event event)
     int status = enter_event(&place, "cf_event_destroy", "event", event);
     if (status != CF_OK)
         return status;
-    status =
-        leave_event(&place, relaxed(&place, place.driver->cuEventDestroy, event), "cuEventDestroy", "cf_event_destroy");
-    if (status == CF_OK)
-        cf__handle_drop(event);
-    return status;
+    unsigned int serial = cf__handle_serial(event);
+    CUresult result = relaxed(&place, place.driver->cuEventDestroy, event);
+    if (result == CUDA_SUCCESS)
+        cf__handle_drop(event, serial);
+    return leave_event(&place, result, "cuEventDestroy", "cf_event_destroy", event);
 }
 
 int cf_event_record(cf_event event, cf_stream stream)
@@ -64,18 +78,34 @@ int cf_event_record(cf_event event, cf_stream stream)
         return status;
     if (cf__host_owns(event) != place.driver->is_host) {
         cf__leave(&place);
-        return cf__fail(CF_EINVAL, "cf_event_record: event and stream are of different devices");
+        return cf__fail(CF_EINVAL, "cf_event_record: event %p and stream %p are of different devices", (void *)event,
+                        (void *)stream);
     }
-    return leave_event(&place, place.driver->cuEventRecord(event, stream), "cuEventRecord", "cf_event_record");
+    /* Noted before, so that no thread that waits for the new mark takes it for the one before. */
+    if (!place.driver->is_host) {
+        const struct cf__mark mark = cf__mark(&place, stream);
+        cf__handle_mark(event, &mark);
+    }
+    CUresult result = place.driver->cuEventRecord(event, stream);
+    if (result != CUDA_SUCCESS) {
+        cf__handle_mark(event, &(const struct cf__mark){.thread = 0});
+        status = cf__fail_driver(place.driver, result, "cuEventRecord", "cf_event_record: event %p, stream %p",
+                                 (void *)event, (void *)stream);
+    }
+    cf__leave(&place);
+    return status;
 }
 
 int cf_event_sync(cf_event event)
 {
     struct cf__place place;
     int status = enter_event(&place, "cf_event_sync", "event", event);
-    return status == CF_OK ? leave_event(&place, relaxed(&place, place.driver->cuEventSynchronize, event),
-                                         "cuEventSynchronize", "cf_event_sync")
-                           : status;
+    if (status != CF_OK)
+        return status;
+    CUresult result = relaxed(&place, place.driver->cuEventSynchronize, event);
+    if (result == CUDA_SUCCESS)
+        note_reached(&place, event);
+    return leave_event(&place, result, "cuEventSynchronize", "cf_event_sync", event);
 }
 
 int cf_event_query(cf_event event)
@@ -85,8 +115,10 @@ int cf_event_query(cf_event event)
     if (status != CF_OK)
         return status;
     CUresult result = relaxed(&place, place.driver->cuEventQuery, event);
+    if (result == CUDA_SUCCESS)
+        note_reached(&place, event);
     if (result != CUDA_ERROR_NOT_READY)
-        return leave_event(&place, result, "cuEventQuery", "cf_event_query");
+        return leave_event(&place, result, "cuEventQuery", "cf_event_query", event);
     cf__leave(&place);
     return CF_ENOTREADY;
 }
@@ -103,8 +135,13 @@ int cf_event_elapsed(float *milliseconds, cf_event start, cf_event stop)
         return status;
     if (cf__host_owns(stop) != place.driver->is_host) {
         cf__leave(&place);
-        return cf__fail(CF_EINVAL, "cf_event_elapsed: start and stop are of different devices");
+        return cf__fail(CF_EINVAL, "cf_event_elapsed: start %p and stop %p are of different devices", (void *)start,
+                        (void *)stop);
     }
-    return leave_event(&place, place.driver->cuEventElapsedTime(milliseconds, start, stop), "cuEventElapsedTime",
-                       "cf_event_elapsed");
+    CUresult result = place.driver->cuEventElapsedTime(milliseconds, start, stop);
+    if (result != CUDA_SUCCESS)
+        status = cf__fail_driver(place.driver, result, "cuEventElapsedTime", "cf_event_elapsed: start %p, stop %p",
+                                 (void *)start, (void *)stop);
+    cf__leave(&place);
+    return status;
 }

@@ -13,14 +13,15 @@
  * that: so it is kept of the captures that are begun here. A capture begins when no such wait is under way. */
 struct capture {
     cf_stream stream;
+    const struct cf__driver *driver;
     CUcontext context;
     long thread; /* that began it */
+    uint64_t id; /* the driver's; 0 until it is known */
     struct capture *next;
 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t ended = PTHREAD_COND_INITIALIZER; /* a wait has */
 static struct capture *captures;
-static int has_captures; /* atomic, for those that have no lock */
 static struct cf__device_wait *waits;
 
 void cf__capture_lock(void)
@@ -42,12 +43,6 @@ static struct capture **find(cf_stream stream)
     return link;
 }
 
-/* With the lock, after each change. */
-static void note_captures(void)
-{
-    __atomic_store_n(&has_captures, captures != NULL, __ATOMIC_RELAXED);
-}
-
 static int is_waited_for(CUcontext context)
 {
     const struct cf__device_wait *wait = waits;
@@ -59,6 +54,7 @@ static int is_waited_for(CUcontext context)
 /* Before the capture begins. */
 static void keep(struct capture *capture)
 {
+    int cancel = cf__cancel_off();
     pthread_mutex_lock(&lock);
     while (is_waited_for(capture->context))
         pthread_cond_wait(&ended, &lock);
@@ -68,8 +64,8 @@ static void keep(struct capture *capture)
     free(before);
     capture->next = captures;
     captures = capture;
-    note_captures();
     pthread_mutex_unlock(&lock);
+    cf__cancel_on(cancel);
 }
 
 static void forget(cf_stream stream)
@@ -78,7 +74,6 @@ static void forget(cf_stream stream)
     struct capture **link = find(stream), *capture = *link;
     if (capture)
         *link = capture->next;
-    note_captures();
     pthread_mutex_unlock(&lock);
     free(capture);
 }
@@ -88,15 +83,37 @@ static long this_thread(void)
     return syscall(SYS_gettid);
 }
 
-/* The driver takes the call that ends a capture from the thread that began it alone, and drops the recording where it
- * comes from another: that is not tried while the first thread can still do it. */
-static int is_of_another_thread(cf_stream stream)
+static void note_id(cf_stream stream, uint64_t id)
 {
     pthread_mutex_lock(&lock);
-    const struct capture *capture = *find(stream);
+    struct capture *capture = *find(stream);
+    if (capture)
+        capture->id = id;
+    pthread_mutex_unlock(&lock);
+}
+
+/* The driver takes the call that ends a capture in the stream and from the thread that began it alone, and drops the
+ * recording where it comes otherwise: that is not tried while it can still be done. What another library has begun is
+ * not known here. */
+static int check_end(const char *function, const struct cf__driver *driver, cf_stream stream, uint64_t id)
+{
+    pthread_mutex_lock(&lock);
+    const struct capture *capture = captures;
+    while (capture && !(id && capture->id == id && capture->driver == driver))
+        capture = capture->next;
+    if (!capture)
+        capture = *find(stream);
+    cf_stream origin = capture ? capture->stream : stream;
     long thread = capture ? capture->thread : this_thread();
     pthread_mutex_unlock(&lock);
-    return thread != this_thread() && syscall(SYS_tgkill, getpid(), thread, 0) == 0;
+    if (origin != stream)
+        return cf__fail(CF_EINVAL,
+                        "%s: stream %p takes part in the capture that was begun in stream %p, and ends there", function,
+                        (void *)stream, (void *)origin);
+    if (thread != this_thread() && syscall(SYS_tgkill, getpid(), thread, 0) == 0)
+        return cf__fail(CF_ECAPTURE, "%s: the capture of stream %p was begun in another thread, which has to end it",
+                        function, (void *)stream);
+    return CF_OK;
 }
 
 void cf__captures_forget(CUcontext context)
@@ -109,7 +126,6 @@ void cf__captures_forget(CUcontext context)
         } else {
             link = &capture->next;
         }
-    note_captures();
     pthread_mutex_unlock(&lock);
 }
 
@@ -153,7 +169,8 @@ static int status_of_stream(const char *function, const struct cf__place *place,
 {
     CUresult result = place->driver->cuStreamIsCapturing(stream, status);
     return result == CUDA_SUCCESS ? CF_OK
-                                  : cf__fail_driver(place->driver, result, "cuStreamIsCapturing", "%s", function);
+                                  : cf__fail_driver(place->driver, result, "cuStreamIsCapturing", "%s: stream %p",
+                                                    function, (void *)stream);
 }
 
 static int begin(const struct cf__place *place, cf_stream stream)
@@ -167,13 +184,19 @@ static int begin(const struct cf__place *place, cf_stream stream)
     struct capture *capture = malloc(sizeof *capture);
     if (!capture)
         return cf__fail(CF_ENOMEM, "cf_stream_capture_begin: no memory");
-    *capture = (struct capture){stream, place->context, this_thread(), NULL};
+    *capture =
+        (struct capture){.stream = stream, .driver = place->driver, .context = place->context, .thread = this_thread()};
     keep(capture);
     CUresult result = place->driver->cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
     if (result != CUDA_SUCCESS) {
         forget(stream);
-        return cf__fail_driver(place->driver, result, "cuStreamBeginCapture", "cf_stream_capture_begin");
+        return cf__fail_driver(place->driver, result, "cuStreamBeginCapture", "cf_stream_capture_begin: stream %p",
+                               (void *)stream);
     }
+    /* Without an id no stream that takes part is told from this one. */
+    uint64_t id = 0;
+    if (place->driver->cuStreamGetCaptureInfo(stream, &now, &id, NULL, NULL, NULL) == CUDA_SUCCESS)
+        note_id(stream, id);
     return CF_OK;
 }
 
@@ -194,18 +217,20 @@ static int end(const struct cf__place *place, cf_stream stream, cf_graph *graph)
 {
     const char *function = "cf_stream_capture_end";
     CUstreamCaptureStatus now;
-    int status = status_of_stream(function, place, stream, &now);
-    if (status == CF_OK && now == CU_STREAM_CAPTURE_STATUS_NONE) {
+    uint64_t id = 0; /* where it is broken there is none */
+    CUresult result = place->driver->cuStreamGetCaptureInfo(stream, &now, &id, NULL, NULL, NULL);
+    if (result != CUDA_SUCCESS)
+        return cf__fail_driver(place->driver, result, "cuStreamGetCaptureInfo", "%s: stream %p", function,
+                               (void *)stream);
+    if (now == CU_STREAM_CAPTURE_STATUS_NONE) {
         forget(stream); /* where the capture ended elsewhere */
         return cf__fail(CF_EINVAL, "%s: stream %p is not being captured", function, (void *)stream);
     }
+    int status = check_end(function, place->driver, stream, now == CU_STREAM_CAPTURE_STATUS_ACTIVE ? id : 0);
     if (status != CF_OK)
         return status;
-    if (is_of_another_thread(stream))
-        return cf__fail(CF_ECAPTURE, "%s: the capture of stream %p was begun in another thread, which has to end it",
-                        function, (void *)stream);
     CUgraph captured = NULL;
-    CUresult result = place->driver->cuStreamEndCapture(stream, &captured);
+    result = place->driver->cuStreamEndCapture(stream, &captured);
     if (result == CUDA_SUCCESS) {
         forget(stream);
         *graph = cf__handle_keep(place, captured);
@@ -266,7 +291,8 @@ int cf_graph_instantiate(cf_graph_exec *exec, cf_graph graph)
     if (result == CUDA_SUCCESS)
         *exec = cf__handle_keep(&place, made);
     else
-        status = cf__fail_driver(place.driver, result, "cuGraphInstantiateWithFlags", "cf_graph_instantiate");
+        status = cf__fail_driver(place.driver, result, "cuGraphInstantiateWithFlags", "cf_graph_instantiate: graph %p",
+                                 (void *)graph);
     cf__leave(&place);
     return status;
 }
@@ -279,13 +305,14 @@ int cf_graph_destroy(cf_graph graph)
     int status = cf__enter_handle(&place, "cf_graph_destroy", graph);
     if (status != CF_OK)
         return status;
+    unsigned int serial = cf__handle_serial(graph);
     int mode = cf__relax(place.driver);
     CUresult result = place.driver->cuGraphDestroy(graph);
     cf__unrelax(place.driver, mode);
     if (result != CUDA_SUCCESS)
-        status = cf__fail_driver(place.driver, result, "cuGraphDestroy", "cf_graph_destroy");
+        status = cf__fail_driver(place.driver, result, "cuGraphDestroy", "cf_graph_destroy: graph %p", (void *)graph);
     else
-        cf__handle_drop(graph);
+        cf__handle_drop(graph, serial);
     cf__leave(&place);
     return status;
 }
@@ -298,33 +325,56 @@ int cf_graph_exec_destroy(cf_graph_exec exec)
     int status = cf__enter_handle(&place, "cf_graph_exec_destroy", exec);
     if (status != CF_OK)
         return status;
+    unsigned int serial = cf__handle_serial(exec);
     int mode = cf__relax(place.driver);
     CUresult result = place.driver->cuGraphExecDestroy(exec);
     cf__unrelax(place.driver, mode);
     if (result != CUDA_SUCCESS)
-        status = cf__fail_driver(place.driver, result, "cuGraphExecDestroy", "cf_graph_exec_destroy");
+        status =
+            cf__fail_driver(place.driver, result, "cuGraphExecDestroy", "cf_graph_exec_destroy: exec %p", (void *)exec);
     else
-        cf__handle_drop(exec);
+        cf__handle_drop(exec, serial);
     cf__leave(&place);
     return status;
 }
 
-/* On a stream that is known: whether that was possible. */
+static int fail_launch(const struct cf__driver *driver, CUresult result, const char *call, cf_graph_exec exec,
+                       cf_stream stream)
+{
+    return cf__fail_driver(driver, result, call, "cf_graph_launch: exec %p, stream %p", (void *)exec, (void *)stream);
+}
+
+static struct cf__running *note_launch(struct cf__context *context, cf_stream stream)
+{
+    return context ? cf__note_launch(context, cf__graph, stream) : NULL;
+}
+
+/* On a stream that is known: whether that was possible. The stream alone is asked, since it may be captured by another
+ * library; where its context went unnoticed, messages about a fault may leave the graph out. */
 static int launch_known(cf_graph_exec exec, cf_stream stream, int *status)
 {
-    unsigned long long id;
-    const struct cf__driver *driver = cf__host_owns(exec) ? NULL : cf__known_stream(stream, &id);
-    if (!driver || __atomic_load_n(&has_captures, __ATOMIC_RELAXED))
+    const struct cf__driver *driver = cf__host_owns(exec) ? NULL : cf__known_driver(stream);
+    if (!driver)
         return 0;
-    struct cf__running *running = cf__note_graph(cf__context_find(id), stream);
-    CUresult result = driver->cuGraphLaunch(exec, stream);
-    cf__note_launched(running);
+    CUstreamCaptureStatus now;
+    const char *call = "cuStreamIsCapturing";
+    CUresult result = driver->cuStreamIsCapturing(stream, &now);
+    if (result == CUDA_SUCCESS) {
+        if (now != CU_STREAM_CAPTURE_STATUS_NONE)
+            return 0;
+        struct cf__running *running = cf__note_again(cf__known.id, cf__graph, stream);
+        if (!running)
+            running = note_launch(cf__context_find(cf__known.id), stream);
+        call = "cuGraphLaunch";
+        result = driver->cuGraphLaunch(exec, stream);
+        cf__note_launched(running);
+    }
     *status = CF_OK;
     if (result == CUDA_SUCCESS)
         return 1;
     if (cf__is_unknown(result))
         return 0;
-    *status = cf__fail_driver(driver, result, "cuGraphLaunch", "cf_graph_launch");
+    *status = fail_launch(driver, result, call, exec, stream);
     return 1;
 }
 
@@ -333,14 +383,30 @@ static int check_launch(const struct cf__place *place, cf_graph_exec exec, cf_st
 {
     CUstreamCaptureStatus now = CU_STREAM_CAPTURE_STATUS_NONE;
     if (cf__host_owns(exec) != place->driver->is_host)
-        return cf__fail(CF_EINVAL, "cf_graph_launch: exec is of %s and the stream of %s",
-                        cf__host_owns(exec) ? "CF_HOST" : "a GPU", place->driver->is_host ? "CF_HOST" : "a GPU");
-    int status = cf__is_default(stream) ? CF_OK : status_of_stream("cf_graph_launch", place, stream, &now);
+        return cf__fail(CF_EINVAL, "cf_graph_launch: exec %p is of %s and stream %p of %s", (void *)exec,
+                        cf__host_owns(exec) ? "CF_HOST" : "a GPU", (void *)stream,
+                        place->driver->is_host ? "CF_HOST" : "a GPU");
+    int status = status_of_stream("cf_graph_launch", place, stream, &now);
     if (status == CF_OK && now != CU_STREAM_CAPTURE_STATUS_NONE)
         return cf__fail(CF_ECAPTURE,
                         "cf_graph_launch: stream %p is being captured, and graphs are not launched in graphs",
                         (void *)stream);
     return status;
+}
+
+/* What is kept of the place's context, made where there is nothing yet; NULL on the CPU, and where that fails: then the
+ * graph is launched all the same. */
+static struct cf__context *record_of(const struct cf__place *place)
+{
+    struct cf__error before;
+    struct cf__context *context = place->driver->is_host ? NULL : cf__context_of(place->driver, place->context);
+    if (context || place->driver->is_host)
+        return context;
+    cf__error_save(&before);
+    if (cf__context(place, &context) == CF_OK)
+        return context;
+    cf__error_restore(&before);
+    return NULL;
 }
 
 int cf_graph_launch(cf_graph_exec exec, cf_stream stream)
@@ -358,14 +424,14 @@ int cf_graph_launch(cf_graph_exec exec, cf_stream stream)
         return status;
     status = check_launch(&place, exec, stream);
     if (status == CF_OK) {
-        struct cf__context *context = place.driver->is_host ? NULL : cf__context_of(place.driver, place.context);
-        struct cf__running *running = cf__note_graph(context, stream);
+        struct cf__context *context = record_of(&place);
+        struct cf__running *running = note_launch(context, stream);
         CUresult result = place.driver->cuGraphLaunch(exec, stream);
         cf__note_launched(running);
         if (result == CUDA_SUCCESS && context)
             cf__know_stream(stream, &place, context->id);
         if (result != CUDA_SUCCESS)
-            status = cf__fail_driver(place.driver, result, "cuGraphLaunch", "cf_graph_launch");
+            status = fail_launch(place.driver, result, "cuGraphLaunch", exec, stream);
     }
     cf__leave(&place);
     return status;

@@ -1,5 +1,7 @@
 /* handle.c - the streams, events and graphs that the library made on GPUs, so that those of a device that was reset are
- * refused: the driver may take their handles for others, or die of them. */
+ * refused: the driver may take their handles for others, or die of them. And its page-locked memory, which a forked
+ * child must not take for the CPU's. */
+#include <limits.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -10,12 +12,16 @@
 struct entry {
     const void *handle; /* NULL: free */
     CUcontext context;  /* NULL: it went with a reset */
-    int device;         /* of such a one */
+    size_t bytes;       /* of page-locked memory; 0: a stream, event or graph */
+    int device;         /* of one that went with a reset */
+    unsigned int serial;
+    struct cf__mark mark; /* of an event */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct entry *entries;
-static size_t count, room; /* room is a power of 2 */
+static size_t count, room;       /* room is a power of 2 */
+static unsigned int last_serial; /* 0 is nobody's */
 
 /* ---- The table, with the lock ---- */
 
@@ -60,37 +66,81 @@ static void take_out(struct entry *entry)
         entries[hole] = entries[i];
         hole = i;
     }
-    entries[hole] = (struct entry){NULL, NULL, 0};
+    entries[hole] = (struct entry){.handle = NULL};
     count--;
 }
 
 /* ---- What others use ---- */
 
-void *cf__handle_keep(const struct cf__place *place, void *handle)
-{
-    if (place->driver->is_host)
-        return handle; /* its handles have generations of their own */
-    pthread_mutex_lock(&lock);
-    if (2 * (count + 1) <= room || grow()) {
-        struct entry *entry = find(handle);
-        count += !entry->handle;
-        *entry = (struct entry){handle, place->context, 0};
-    }
-    pthread_mutex_unlock(&lock);
-    return handle;
-}
-
-void cf__handle_drop(const void *handle)
+static void keep(const struct cf__place *place, const void *handle, size_t bytes)
 {
     pthread_mutex_lock(&lock);
     struct entry *entry = room ? find(handle) : NULL;
-    if (entry && entry->handle)
+    int is_there = entry && entry->handle;
+    if (is_there || 2 * (count + 1) <= room || grow()) {
+        entry = find(handle);
+        count += !is_there;
+        last_serial += 1 + (last_serial == UINT_MAX);
+        *entry = (struct entry){.handle = handle, .context = place->context, .bytes = bytes, .serial = last_serial};
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/* The CPU driver's handles have generations of their own, and its memory is the child's as well. */
+void *cf__handle_keep(const struct cf__place *place, void *handle)
+{
+    if (!place->driver->is_host)
+        keep(place, handle, 0);
+    return handle;
+}
+
+void cf__handle_keep_memory(const struct cf__place *place, const void *memory, size_t bytes)
+{
+    if (!place->driver->is_host)
+        keep(place, memory, bytes);
+}
+
+unsigned int cf__handle_serial(const void *handle)
+{
+    pthread_mutex_lock(&lock);
+    unsigned int serial = room ? find(handle)->serial : 0;
+    pthread_mutex_unlock(&lock);
+    return serial;
+}
+
+void cf__handle_drop(const void *handle, unsigned int serial)
+{
+    pthread_mutex_lock(&lock);
+    struct entry *entry = room ? find(handle) : NULL;
+    if (entry && entry->handle && entry->serial == serial)
         take_out(entry);
     pthread_mutex_unlock(&lock);
 }
 
+void cf__handle_mark(const void *event, const struct cf__mark *mark)
+{
+    pthread_mutex_lock(&lock);
+    struct entry *entry = room ? find(event) : NULL;
+    if (entry && entry->handle)
+        entry->mark = *mark;
+    pthread_mutex_unlock(&lock);
+}
+
+struct cf__mark cf__handle_marked(const void *event)
+{
+    struct cf__mark mark = {.thread = 0};
+    pthread_mutex_lock(&lock);
+    if (room)
+        mark = find(event)->mark;
+    pthread_mutex_unlock(&lock);
+    return mark;
+}
+
 int cf__handle_check(const char *function, const void *handle)
 {
+    if (cf__host_is_past(handle))
+        return cf__fail(CF_EINVAL, "%s: the handle %p was of CF_HOST, and was given back by cf_shutdown()", function,
+                        handle);
     if (!(cf__gpu_state() & CF__GPU_RESET))
         return CF_OK;
     pthread_mutex_lock(&lock);
@@ -103,7 +153,19 @@ int cf__handle_check(const char *function, const void *handle)
                     function, handle, device);
 }
 
-CUcontext cf__handle_context(const void *handle)
+int cf__handle_is_memory(const void *pointer)
+{
+    int is_memory = 0;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < room && !is_memory; i++)
+        is_memory = entries[i].handle && (uintptr_t)pointer - (uintptr_t)entries[i].handle < entries[i].bytes;
+    pthread_mutex_unlock(&lock);
+    return is_memory;
+}
+
+/* ---- Where a handle is used ---- */
+
+static CUcontext context_of(const void *handle)
 {
     pthread_mutex_lock(&lock);
     const struct entry *entry = room ? find(handle) : NULL;
@@ -112,20 +174,61 @@ CUcontext cf__handle_context(const void *handle)
     return context;
 }
 
+static int is_lost(const struct cf__driver *driver, CUcontext handle)
+{
+    const struct cf__context *context = cf__context_of(driver, handle);
+    return context && __atomic_load_n(&context->is_lost, __ATOMIC_ACQUIRE);
+}
+
+/* The thread's own context or one of the library's that works, NULL where there is none. */
+static CUcontext working_context(const struct cf__driver *driver, CUcontext current)
+{
+    CUcontext context = current && !is_lost(driver, current) ? current : NULL;
+    for (int device = 0; device < CF__MAX_DEVICES && !context; device++) {
+        CUcontext held = cf__primary_held(device);
+        if (held && !is_lost(driver, held))
+            context = held;
+    }
+    return context;
+}
+
+int cf__handle_enter(struct cf__place *place, const char *function, const struct cf__driver *driver, const void *handle)
+{
+    CUcontext current = NULL, context = context_of(handle);
+    *place = (struct cf__place){.driver = driver, .context = context};
+    if (context) {
+        int status = cf__check_lost(place, function);
+        return status == CF_OK ? cf__enter_context(place, driver, context) : status;
+    }
+    if (driver->cuCtxGetCurrent(&current) != CUDA_SUCCESS)
+        current = NULL;
+    context = working_context(driver, current);
+    if (context)
+        return cf__enter_context(place, driver, context);
+    place->context = current;
+    return current ? CF_OK : cf__enter(place, function, NULL);
+}
+
+/* ---- Resets, and the end ---- */
+
 void cf__handles_reset(CUcontext context, int device)
 {
     pthread_mutex_lock(&lock);
     for (size_t i = 0; i < room; i++)
         if (entries[i].handle && entries[i].context == context) {
             entries[i].context = NULL;
+            entries[i].bytes = 0;
             entries[i].device = device;
         }
     pthread_mutex_unlock(&lock);
     cf__gpu_mark(CF__GPU_RESET, 1);
 }
 
+/* In a child what is the parent's stays known as such. */
 void cf__handles_forget(void)
 {
+    if (cf__is_forked())
+        return;
     pthread_mutex_lock(&lock);
     free(entries);
     entries = NULL;

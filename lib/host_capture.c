@@ -1,4 +1,5 @@
-/* host_capture.c - capture of the CPU driver's streams: what is recorded, which streams take part, and what breaks it. */
+/* host_capture.c - capture of the CPU driver's streams: what is recorded, which streams take part, and what breaks
+ * it. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -259,16 +260,28 @@ CUresult cf__host_cuStreamEndCapture(CUstream stream, CUgraph *graph)
     return result;
 }
 
-CUresult cf__host_cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status)
+/* Of what is asked the library needs the number alone. */
+CUresult cf__host_cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus *status, uint64_t *id, CUgraph *graph,
+                                         const CUgraphNode **nodes, size_t *count)
 {
     struct cf__host_handle *slot;
     CUresult result = cf__host_stream(stream, &slot);
+    if (graph || nodes || count)
+        return CUDA_ERROR_NOT_SUPPORTED;
     cf__host_lock();
-    *status = result != CUDA_SUCCESS || !slot || !slot->capture ? CU_STREAM_CAPTURE_STATUS_NONE
-              : slot->capture->is_broken                        ? CU_STREAM_CAPTURE_STATUS_INVALIDATED
-                                                                : CU_STREAM_CAPTURE_STATUS_ACTIVE;
+    const struct cf__host_capture *capture = result == CUDA_SUCCESS && slot ? slot->capture : NULL;
+    *status = !capture             ? CU_STREAM_CAPTURE_STATUS_NONE
+              : capture->is_broken ? CU_STREAM_CAPTURE_STATUS_INVALIDATED
+                                   : CU_STREAM_CAPTURE_STATUS_ACTIVE;
+    if (id && *status == CU_STREAM_CAPTURE_STATUS_ACTIVE)
+        *id = capture->number;
     cf__host_unlock();
     return result;
+}
+
+CUresult cf__host_cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status)
+{
+    return cf__host_cuStreamGetCaptureInfo(stream, status, NULL, NULL, NULL, NULL);
 }
 
 /* Memory of the CPU needs no care while a stream is captured: the mode is kept, and asked by nobody. */

@@ -1,5 +1,6 @@
-/* host_stream.c - handles, streams and events of the CPU driver. A handle is the address of a slot in one reserved range,
- * which tells it from the GPU driver's, plus the slot's generation, which tells it from those that were there before. */
+/* host_stream.c - handles, streams and events of the CPU driver. A handle is the address of a slot in one reserved
+ * range, which tells it from the GPU driver's, plus the slot's generation, which tells it from those that were there
+ * before. */
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -12,10 +13,10 @@
 
 _Static_assert(sizeof(struct cf__host_handle) <= SLOT, "a handle's slot is too small");
 
-static char *range; /* NULL until the first handle; read without the lock */
+static char *range; /* NULL until the first handle; atomic; it stays, so that nothing else gets its addresses */
 static struct cf__host_handle *free_first, **free_last = &free_first; /* the one that was freed first is used first */
 static char *fresh;                                                   /* first slot that was never used */
-static uint32_t first_generation;                                     /* of a new range: it may lie where one was */
+static uint32_t first_generation;                                     /* since the latest end; 0: none yet; atomic */
 
 /* ---- Handles ---- */
 
@@ -111,20 +112,49 @@ CUresult cf__host_cuDevicePrimaryCtxReset(CUdevice device)
     return CUDA_SUCCESS;
 }
 
+int cf__host_is_past(const void *handle)
+{
+    if (!__atomic_load_n(&first_generation, __ATOMIC_RELAXED) || !cf__host_owns(handle))
+        return 0;
+    uintptr_t generation = (uintptr_t)handle % SLOT;
+    const struct cf__host_handle *slot = (const struct cf__host_handle *)((uintptr_t)handle - generation);
+    cf__host_lock();
+    uint32_t behind = (slot->generation - (uint32_t)generation) % SLOT;
+    int is_past =
+        (const char *)slot >= fresh || (behind <= slot->generation && behind > slot->generation - first_generation);
+    cf__host_unlock();
+    return is_past;
+}
+
+/* With the lock. Handles from before are told from later ones by their generations. */
+static void forget_handles(void)
+{
+    free_handles();
+    for (char *slot = range; slot && slot < fresh; slot += SLOT)
+        if (((struct cf__host_handle *)(void *)slot)->generation > first_generation)
+            __atomic_store_n(&first_generation, ((struct cf__host_handle *)(void *)slot)->generation, __ATOMIC_RELAXED);
+    if (range)
+        (void)madvise(range, HANDLE_RANGE, MADV_DONTNEED);
+    fresh = range;
+    free_first = NULL;
+    free_last = &free_first;
+}
+
 void cf__host_reset(void)
 {
     cf__pool_stop();
     cf__runners_free();
     cf__host_lock();
-    free_handles();
+    forget_handles();
     cf__host_memory_free();
+    cf__host_unlock();
+}
+
+void cf__host_end(void)
+{
     if (range)
         munmap(range, HANDLE_RANGE);
     __atomic_store_n(&range, NULL, __ATOMIC_RELEASE);
-    free_first = NULL;
-    free_last = &free_first;
-    first_generation++;
-    cf__host_unlock();
 }
 
 /* ---- Streams ---- */

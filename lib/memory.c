@@ -67,8 +67,8 @@ int cf__locate(const char *function, const void *pointer, struct cf__memory *mem
         result = ask(cuda, pointer, memory);
     }
     /* After a kernel's fault the driver answers nothing, and in a child it is not asked: what the CPU can read is
-     * host memory all the same, so that work on the CPU goes on. */
-    if (cf__is_forked() && !memory->driver && pointer && !is_readable(pointer))
+     * host memory all the same, so that work on the CPU goes on; but not what is page-locked for the parent. */
+    if (cf__is_forked() && !memory->driver && pointer && (!is_readable(pointer) || cf__handle_is_memory(pointer)))
         return cf__fail_fork(function);
     if (result == CUDA_SUCCESS || (cf__status_of(result) == CF_EFAULT && is_readable(pointer)))
         return CF_OK;
@@ -140,6 +140,8 @@ static int allocate(const char *function, const char *call, allocate_function *f
     cf__unrelax(place.driver, mode);
     if (result != CUDA_SUCCESS)
         status = cf__fail_driver(place.driver, result, call, "%s: %zu bytes", function, bytes);
+    else if (from == allocate_pinned)
+        cf__handle_keep_memory(&place, *pointer, bytes);
     cf__leave(&place);
     return status;
 }
@@ -172,9 +174,12 @@ static int find_pool(const struct cf__memory *memory, const void *pointer, int *
 
 static int free_pinned(const struct cf__driver *driver, void *pointer)
 {
+    unsigned int serial = cf__handle_serial(pointer);
     CUresult result = driver->cuMemFreeHost(pointer);
-    if (result == CUDA_SUCCESS)
+    if (result == CUDA_SUCCESS) {
+        cf__handle_drop(pointer, serial);
         return CF_OK;
+    }
     return cf__fail_driver(driver, result, "cuMemFreeHost",
                            "cf_mem_free: %p is page-locked memory, and not from cf_mem_alloc_pinned()", pointer);
 }
@@ -188,7 +193,7 @@ static int free_device(const struct cf__place *place, void *pointer, int waits)
     int status = waits ? cf__device_wait_begin("cf_mem_free", place, &wait) : CF_OK;
     if (status != CF_OK)
         return status;
-    CUresult result = waits ? driver->cuCtxSynchronize() : CUDA_SUCCESS;
+    CUresult result = waits ? cf__wait_for_all(place) : CUDA_SUCCESS;
     if (waits)
         cf__device_wait_end(&wait);
     if (result == CUDA_SUCCESS) {

@@ -74,22 +74,27 @@ static CUresult make(const struct cf__place *place, int device, uint64_t peers, 
     return result;
 }
 
+/* Whether the device can have one. */
+static CUresult look(const struct cf__place *place, int device, const char **call)
+{
+    struct pool *pool = pool_of(device);
+    int is_there = 0;
+    if (is_absent(pool) || handle_of(pool))
+        return CUDA_SUCCESS;
+    *call = "cuDeviceGetAttribute";
+    CUresult result =
+        place->driver->cuDeviceGetAttribute(&is_there, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, (CUdevice)device);
+    if (result == CUDA_SUCCESS && !is_there)
+        __atomic_store_n(&pool->is_absent, 1, __ATOMIC_RELAXED);
+    return result;
+}
+
 static CUresult add(const struct cf__place *place, int device, struct pool *pool, const char **call)
 {
     const struct cf__driver *driver = place->driver;
-    int is_there = 0;
-    *call = "cuDeviceGetAttribute";
-    CUresult result =
-        driver->cuDeviceGetAttribute(&is_there, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, (CUdevice)device);
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (!is_there) {
-        __atomic_store_n(&pool->is_absent, 1, __ATOMIC_RELAXED);
-        return CUDA_SUCCESS;
-    }
     CUmemoryPool made = NULL, none = NULL;
     uint64_t peers = cf__peers_of(device);
-    result = make(place, device, peers, &made, call);
+    CUresult result = make(place, device, peers, &made, call);
     if (result != CUDA_SUCCESS)
         return result;
     if (!__atomic_compare_exchange_n(&pool->handle, &none, made, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
@@ -104,10 +109,11 @@ static CUresult add(const struct cf__place *place, int device, struct pool *pool
 static CUresult ready(const struct cf__place *place, int device, const char **call)
 {
     struct pool *pool = pool_of(device);
-    if (is_absent(pool) || handle_of(pool))
-        return CUDA_SUCCESS;
+    CUresult result = look(place, device, call);
+    if (result != CUDA_SUCCESS || is_absent(pool) || handle_of(pool))
+        return result;
     int mode = cf__relax(place->driver);
-    CUresult result = add(place, device, pool, call);
+    result = add(place, device, pool, call);
     cf__unrelax(place->driver, mode);
     return result;
 }
@@ -193,6 +199,7 @@ static CUresult free_at_once(const struct cf__place *place, cf_stream stream, CU
     *call = "cuStreamSynchronize";
     CUresult result = place->driver->cuStreamSynchronize(stream);
     if (result == CUDA_SUCCESS) {
+        cf__note_waited(place, stream);
         *call = "cuMemFree";
         result = place->driver->cuMemFree(memory);
     }
@@ -264,6 +271,8 @@ CUresult cf__pool_free_async(const struct cf__place *place, cf_stream stream, CU
     if (!driver->is_host) {
         *call = "cuCtxGetDevice";
         CUresult result = driver->cuCtxGetDevice(&device);
+        if (result == CUDA_SUCCESS)
+            result = look(place, device, call);
         if (result != CUDA_SUCCESS)
             return result;
         if (is_absent(pool_of(device)))

@@ -1,6 +1,13 @@
 /* stream.c - streams: the driver's own. */
 #include "internal.h"
 
+/* A driver call about a stream failed. */
+static int fail(const struct cf__place *place, CUresult result, const char *call, const char *function,
+                cf_stream stream)
+{
+    return cf__fail_driver(place->driver, result, call, "%s: stream %p", function, (void *)stream);
+}
+
 /* ---- While streams are captured ---- */
 
 int cf__check_wait(const char *function, const struct cf__place *place, cf_stream stream)
@@ -12,7 +19,7 @@ int cf__check_wait(const char *function, const struct cf__place *place, cf_strea
             place->driver, result, "cuStreamIsCapturing",
             "%s: the default stream cannot be used while a stream that is ordered with it is captured", function);
     if (result != CUDA_SUCCESS)
-        return cf__fail_driver(place->driver, result, "cuStreamIsCapturing", "%s", function);
+        return fail(place, result, "cuStreamIsCapturing", function, stream);
     if (status != CU_STREAM_CAPTURE_STATUS_NONE)
         return cf__fail(CF_ECAPTURE, "%s: stream %p is being captured; nothing in it is done before the graph runs",
                         function, (void *)stream);
@@ -99,13 +106,14 @@ int cf_stream_destroy(cf_stream stream)
         return status;
     status = cf__check_wait("cf_stream_destroy", &place, stream);
     if (status == CF_OK) {
+        unsigned int serial = cf__handle_serial(stream);
         int mode = cf__relax(place.driver);
         CUresult result = place.driver->cuStreamDestroy(stream);
         cf__unrelax(place.driver, mode);
         if (result != CUDA_SUCCESS)
-            status = cf__fail_driver(place.driver, result, "cuStreamDestroy", "cf_stream_destroy");
+            status = fail(&place, result, "cuStreamDestroy", "cf_stream_destroy", stream);
         else
-            cf__handle_drop(stream);
+            cf__handle_drop(stream, serial);
     }
     cf__leave(&place);
     return status;
@@ -125,7 +133,7 @@ int cf_stream_sync(cf_stream stream)
         CUresult result = place.driver->cuStreamSynchronize(stream);
         cf__unrelax(place.driver, mode);
         if (result != CUDA_SUCCESS)
-            status = cf__fail_driver(place.driver, result, "cuStreamSynchronize", "cf_stream_sync");
+            status = fail(&place, result, "cuStreamSynchronize", "cf_stream_sync", stream);
         else
             cf__note_waited(&place, stream);
     }
@@ -147,7 +155,7 @@ int cf_stream_query(cf_stream stream)
         if (result == CUDA_ERROR_NOT_READY)
             status = CF_ENOTREADY;
         else if (result != CUDA_SUCCESS)
-            status = cf__fail_driver(place.driver, result, "cuStreamQuery", "cf_stream_query");
+            status = fail(&place, result, "cuStreamQuery", "cf_stream_query", stream);
         else
             cf__note_waited(&place, stream);
     }
@@ -188,7 +196,8 @@ int cf_stream_wait(cf_stream stream, cf_event event)
     } else {
         CUresult result = place.driver->cuStreamWaitEvent(stream, event, 0);
         if (result != CUDA_SUCCESS)
-            status = cf__fail_driver(place.driver, result, "cuStreamWaitEvent", "cf_stream_wait");
+            status = cf__fail_driver(place.driver, result, "cuStreamWaitEvent", "cf_stream_wait: stream %p, event %p",
+                                     (void *)stream, (void *)event);
     }
     cf__leave(&place);
     return status;
@@ -204,7 +213,7 @@ int cf_stream_call(cf_stream stream, cf_stream_function *function, void *data)
         return status;
     CUresult result = place.driver->cuLaunchHostFunc(stream, function, data);
     if (result != CUDA_SUCCESS)
-        status = cf__fail_driver(place.driver, result, "cuLaunchHostFunc", "cf_stream_call");
+        status = fail(&place, result, "cuLaunchHostFunc", "cf_stream_call", stream);
     cf__leave(&place);
     return status;
 }

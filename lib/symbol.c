@@ -108,9 +108,12 @@ static int set(const char *function, cf_stream stream, const cf_symbol *symbol, 
         if (result == CUDA_SUCCESS && !is_async) {
             call = "cuStreamSynchronize";
             result = place.driver->cuStreamSynchronize(NULL);
+            if (result == CUDA_SUCCESS)
+                cf__note_waited(&place, NULL);
         }
         if (result != CUDA_SUCCESS)
-            status = cf__fail_driver(place.driver, result, call, "%s: %zu bytes", symbol->function, bytes);
+            status = cf__fail_driver(place.driver, result, call, "%s: %zu bytes of %s", symbol->function, bytes,
+                                     symbol->name);
     }
     cf__unrelax(place.driver, mode);
     cf__leave(&place);
@@ -124,8 +127,9 @@ int cf_symbol_set(const cf_symbol *symbol, const void *value)
 
 int cf_symbol_set_async(cf_stream stream, const cf_symbol *symbol, const void *value)
 {
+    int is_known = symbol && symbol->version == CF_REGISTRY_VERSION && symbol->size >= CF_SYMBOL_BYTES;
+    cf__name_async(is_known ? symbol->function : NULL);
     int status = set("cf_symbol_set_async", stream, symbol, value, 1);
-    if (status != CF_OK && symbol && symbol->version == CF_REGISTRY_VERSION && symbol->size >= CF_SYMBOL_BYTES)
-        cf__name_async(symbol->function);
+    cf__name_async(NULL);
     return status;
 }

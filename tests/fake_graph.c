@@ -1,7 +1,7 @@
 /* fake_graph.c - capture and graphs of the fake driver, and the functions of the application that it calls.
  *
- * A capture keeps what is enqueued as a list in the order of the calls, which holds every dependency; that of streams on
- * one another is kept beside it, to tell what was not joined. */
+ * A capture keeps what is enqueued as a list in the order of the calls, which holds every dependency; that of streams
+ * on one another is kept beside it, to tell what was not joined. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -247,17 +247,28 @@ CUresult fake_cuStreamEndCapture(CUstream handle, CUgraph *graph)
     return fake_end(result);
 }
 
-CUresult fake_cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus *status)
+/* Of what can be asked the library needs the number alone. */
+CUresult fake_cuStreamGetCaptureInfo(CUstream handle, CUstreamCaptureStatus *status, uint64_t *id, CUgraph *graph,
+                                     const CUgraphNode **nodes, size_t *count)
 {
     CUstream stream;
     TRY(fake_begin());
+    if (graph || nodes || count)
+        return fake_end(CUDA_ERROR_NOT_SUPPORTED);
     TRY(fake_find_stream(handle, &stream));
     if (is_default(handle))
         TRY(fake_implicit(stream->object.context, 0));
     *status = !stream->capture             ? CU_STREAM_CAPTURE_STATUS_NONE
               : stream->capture->is_broken ? CU_STREAM_CAPTURE_STATUS_INVALIDATED
                                            : CU_STREAM_CAPTURE_STATUS_ACTIVE;
+    if (id && *status == CU_STREAM_CAPTURE_STATUS_ACTIVE)
+        *id = stream->capture->number;
     return fake_end(CUDA_SUCCESS);
+}
+
+CUresult fake_cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus *status)
+{
+    return fake_cuStreamGetCaptureInfo(handle, status, NULL, NULL, NULL, NULL);
 }
 
 /* ---- Events ---- */
@@ -347,6 +358,7 @@ CUresult fake_cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsi
     TRY(fake_current(&context));
     if (!fake_is_live(graph, FAKE_GRAPH) || flags)
         return fake_end(CUDA_ERROR_INVALID_VALUE);
+    TRY(fake_failed(graph->object.context));
     if (graph->nodes->has_memory && graph->nodes->execs)
         return fake_end(CUDA_ERROR_NOT_SUPPORTED); /* two would allocate at one address */
     *exec = fake_add(FAKE_EXEC, sizeof **exec, graph->object.context);

@@ -172,7 +172,8 @@ EXPORT int fake_cuda_alive(char *text, size_t size)
         case FAKE_ALLOCATION:
             if (((const struct fake_allocation *)object)->type == FAKE_GLOBAL)
                 break; /* goes with its library, too */
-            if (((const struct fake_allocation *)object)->owners && !((const struct fake_allocation *)object)->is_given)
+            if (fake_is_of_graph((const struct fake_allocation *)object) &&
+                !((const struct fake_allocation *)object)->is_given)
                 break; /* goes with its graphs */
             fake_report(&to, 1, "%zu bytes on device %d\n", ((const struct fake_allocation *)object)->size,
                         object->context->device);

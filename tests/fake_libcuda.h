@@ -150,12 +150,14 @@ struct fake_allocation {
     enum { FAKE_DEVICE_MEMORY, FAKE_GLOBAL, FAKE_MANAGED, FAKE_PINNED, FAKE_REGISTERED } type;
     char *memory;
     size_t size;
+    uint64_t number;         /* of all that there ever were, from 1 */
     int is_freed;            /* it goes when its stream gets there */
     int is_async;            /* of cuMemAllocAsync() or a pool: what peers do is for the pool to say */
     CUmemoryPool pool;       /* NULL: none, or one that was destroyed */
     int owners;              /* of a graph's memory: nodes that name it; 0 for other memory */
     int has_end;             /* likewise: a node frees it */
     int is_given;            /* likewise: a launch has allocated it, and nobody has freed it since */
+    int frees;               /* likewise: that wait in streams */
     int is_there;            /* likewise, as the streams have got: the same */
     CUlibrary library;       /* of FAKE_GLOBAL: it goes with that */
     const cf_symbol *symbol; /* likewise */

@@ -62,6 +62,7 @@ static int is_left(size_t bytes)
 
 CUresult fake_allocate(CUcontext context, size_t bytes, int type, struct fake_allocation **added)
 {
+    static uint64_t count;
     void *memory = NULL;
     if (bytes == 0)
         return CUDA_ERROR_INVALID_VALUE;
@@ -71,6 +72,7 @@ CUresult fake_allocate(CUcontext context, size_t bytes, int type, struct fake_al
     (*added)->type = type;
     (*added)->memory = memset(memory, POISON, bytes);
     (*added)->size = bytes;
+    (*added)->number = ++count;
     return CUDA_SUCCESS;
 }
 
@@ -146,14 +148,14 @@ CUresult fake_cuMemGetInfo(size_t *free, size_t *total)
 void fake_let_go(struct fake_allocation *allocation)
 {
     allocation->is_there = 0;
-    if (!allocation->owners)
+    if (!fake_is_of_graph(allocation))
         fake_remove(allocation);
 }
 
 /* Also where its graphs are gone. */
 int fake_is_of_graph(const struct fake_allocation *allocation)
 {
-    return allocation->owners || allocation->is_given;
+    return allocation->owners || allocation->is_given || allocation->frees;
 }
 
 /* Whether work waits in a stream of a device, the default ones left out. */

@@ -10,30 +10,44 @@ static void run_graph_alloc(CUcontext context, struct fake_work *work);
 static void run_graph_free(CUcontext context, struct fake_work *work);
 static void run_removal(CUcontext context, struct fake_work *work);
 
-/* Names memory by its address: it may be gone when this runs. */
+/* Names memory by its address and its number: it may be gone when this runs, with another one in its place. */
 struct removal {
     struct fake_work work;
     CUdeviceptr address;
-    struct fake_allocation *allocation;
+    uint64_t number;
 };
+
+static struct fake_allocation *allocation_of(const struct fake_work *work)
+{
+    const struct removal *removal = (const struct removal *)work;
+    struct fake_allocation *allocation = fake_find_allocation(removal->address);
+    return allocation && allocation->number == removal->number ? allocation : NULL;
+}
+
+static void name(struct removal *removal, const struct fake_allocation *allocation)
+{
+    removal->address = fake_address(allocation);
+    removal->number = allocation->number;
+}
 
 static void destroy_node(struct fake_work *work)
 {
-    struct fake_allocation *allocation = fake_find_allocation(((struct removal *)work)->address);
-    if (allocation && allocation->owners && --allocation->owners == 0 && !allocation->is_given)
+    struct fake_allocation *allocation = allocation_of(work);
+    if (allocation && allocation->owners && --allocation->owners == 0 && !fake_is_of_graph(allocation))
         fake_remove(allocation);
 }
 
-static void add_node(CUstream stream, void (*run)(CUcontext context, struct fake_work *work), CUdeviceptr address)
+static void add_node(CUstream stream, void (*run)(CUcontext context, struct fake_work *work),
+                     const struct fake_allocation *allocation)
 {
     struct removal *node = fake_submit(stream, run, sizeof *node);
-    node->address = address;
+    name(node, allocation);
     node->work.destroy = destroy_node;
 }
 
 static void run_graph_alloc(CUcontext context, struct fake_work *work)
 {
-    struct fake_allocation *allocation = fake_find_allocation(((struct removal *)work)->address);
+    struct fake_allocation *allocation = allocation_of(work);
     (void)context;
     allocation->is_there = 1;
     fake_poison(allocation);
@@ -41,7 +55,7 @@ static void run_graph_alloc(CUcontext context, struct fake_work *work)
 
 static void run_graph_free(CUcontext context, struct fake_work *work)
 {
-    struct fake_allocation *allocation = fake_find_allocation(((struct removal *)work)->address);
+    struct fake_allocation *allocation = allocation_of(work);
     (void)context;
     allocation->is_there = 0;
 }
@@ -54,7 +68,7 @@ CUresult fake_give_graph_memory(const struct fake_nodes *nodes)
         for (struct fake_work *work = nodes->first; work; work = work->next) {
             struct fake_allocation *allocation = NULL;
             if (work->run == run_graph_alloc)
-                allocation = fake_find_allocation(((struct removal *)work)->address);
+                allocation = allocation_of(work);
             if (!allocation || allocation->has_end)
                 continue;
             if (allocation->is_given && !is_checked)
@@ -71,7 +85,7 @@ static CUresult capture_alloc(CUdeviceptr *pointer, size_t bytes, CUstream strea
     if (result != CUDA_SUCCESS)
         return result;
     *pointer = fake_address(allocation);
-    add_node(stream, run_graph_alloc, *pointer);
+    add_node(stream, run_graph_alloc, allocation);
     stream->capture->nodes->has_memory = 1;
     fake_counts.alloc_async++;
     fake_counts.alloc_bytes = bytes;
@@ -84,7 +98,7 @@ static CUresult capture_free(struct fake_allocation *allocation, CUstream stream
         return CUDA_ERROR_INVALID_VALUE;
     allocation->owners++;
     allocation->has_end = 1;
-    add_node(stream, run_graph_free, fake_address(allocation));
+    add_node(stream, run_graph_free, allocation);
     return CUDA_SUCCESS;
 }
 
@@ -151,8 +165,18 @@ void fake_forget_pooled(struct fake_allocation *allocation)
 
 static void run_removal(CUcontext context, struct fake_work *work)
 {
+    struct fake_allocation *allocation = allocation_of(work);
     (void)context;
-    fake_let_go(((struct removal *)work)->allocation);
+    if (allocation)
+        fake_let_go(allocation);
+}
+
+/* The graphs may be gone before the stream gets here, and the work before it still uses their memory. */
+static void destroy_graph_removal(struct fake_work *work)
+{
+    struct fake_allocation *allocation = allocation_of(work);
+    if (allocation && --allocation->frees == 0 && !fake_is_of_graph(allocation))
+        fake_remove(allocation);
 }
 
 CUresult fake_cuMemFreeAsync(CUdeviceptr pointer, CUstream handle)
@@ -160,6 +184,8 @@ CUresult fake_cuMemFreeAsync(CUdeviceptr pointer, CUstream handle)
     CUstream stream;
     TRY(fake_begin());
     TRY(fake_stream(handle, &stream));
+    if (!fake.pools)
+        return fake_end(CUDA_ERROR_NOT_SUPPORTED);
     struct fake_allocation *allocation = fake_find_allocation(pointer);
     if (!allocation || allocation->type != FAKE_DEVICE_MEMORY || allocation->is_freed)
         return fake_end(CUDA_ERROR_INVALID_VALUE);
@@ -171,7 +197,12 @@ CUresult fake_cuMemFreeAsync(CUdeviceptr pointer, CUstream handle)
     fake_counts.free_async++;
     allocation->is_freed = !fake_is_of_graph(allocation);
     allocation->is_given = 0;
-    ((struct removal *)fake_submit(stream, run_removal, sizeof(struct removal)))->allocation = allocation;
+    struct removal *removal = fake_submit(stream, run_removal, sizeof *removal);
+    name(removal, allocation);
+    if (!allocation->is_freed) {
+        allocation->frees++;
+        removal->work.destroy = destroy_graph_removal;
+    }
     return fake_end(CUDA_SUCCESS);
 }
 

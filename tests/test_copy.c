@@ -234,8 +234,12 @@ static void mem_copy_2d_that_the_driver_refuses_goes_row_by_row(void **state)
     assert_int_equal(rows_calls, 2);
     unsigned char *memory = allocate(DEVICE, 100), data[100];
     random_bytes(data, sizeof data);
-    assert_fails(cf_mem_copy_2d(memory, 11, data, 10, 5, 9), CF_EINVAL,
-                 "cf_mem_copy_2d: 9 rows of 5 bytes: cuMemcpy2DAsync returned 1 (CUDA_ERROR_INVALID_VALUE");
+    char detail[160];
+    snprintf(detail, sizeof detail,
+             "cf_mem_copy_2d: 9 rows of 5 bytes from source %p to target %p: cuMemcpy2DAsync returned 1 "
+             "(CUDA_ERROR_INVALID_VALUE",
+             (void *)data, (void *)memory);
+    assert_fails(cf_mem_copy_2d(memory, 11, data, 10, 5, 9), CF_EINVAL, detail);
     release(DEVICE, memory);
 }
 

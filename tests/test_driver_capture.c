@@ -235,6 +235,43 @@ static void join_to_origin(void)
     CALL(cuStreamWaitEvent(origin, join_event, 0));
 }
 
+static uint64_t id_of(CUstream stream, CUstreamCaptureStatus expected)
+{
+    CUstreamCaptureStatus status = 77;
+    uint64_t id = 0;
+    CALL(cuStreamGetCaptureInfo(stream, &status, &id, NULL, NULL, NULL));
+    assert_int_equal(status, expected);
+    return id;
+}
+
+/* What tells the streams that take part from others, and one capture from the next. */
+static void capture_has_an_id_of_its_own(void **state)
+{
+    (void)state;
+    uint64_t before = 0;
+    for (int round = 0; round < 3; round++) {
+        (void)id_of(origin, CU_STREAM_CAPTURE_STATUS_NONE);
+        begin();
+        uint64_t id = id_of(origin, CU_STREAM_CAPTURE_STATUS_ACTIVE);
+        assert_true(id != 0 && id != before);
+        CALL(cuEventRecord(fork_event, origin));
+        CALL(cuStreamWaitEvent(other, fork_event, 0));
+        assert_true(id_of(other, CU_STREAM_CAPTURE_STATUS_ACTIVE) == id);
+        CALL(cuEventRecord(join_event, other));
+        CALL(cuStreamWaitEvent(origin, join_event, 0));
+        end();
+        CALL(cuGraphDestroy(graph));
+        graph = NULL;
+        (void)id_of(other, CU_STREAM_CAPTURE_STATUS_NONE);
+        before = id;
+    }
+    begin();
+    GIVES(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, cuStreamQuery(origin));
+    (void)id_of(origin, CU_STREAM_CAPTURE_STATUS_INVALIDATED);
+    GIVES(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, cuStreamEndCapture(origin, &graph));
+    graph = NULL;
+}
+
 static void capture_takes_streams_that_wait_for_it(void **state)
 {
     (void)state;
@@ -424,7 +461,8 @@ static void exchange_mode_gives_the_one_before(void **state)
     assert_int_equal(mode, CU_STREAM_CAPTURE_MODE_RELAXED);
 }
 
-/* Allocating breaks a capture of the same thread, unless it says that it knows what it does. The CPU has no reason to. */
+/* Allocating breaks a capture of the same thread, unless it says that it knows what it does. The CPU has no reason
+ * to. */
 static void capture_allocation_of_the_same_thread_breaks_it(void **state)
 {
     (void)state;
@@ -689,6 +727,7 @@ int main(void)
         TEST(capture_reads_host_memory_when_it_runs),
         TEST(capture_calls_host_functions_when_it_runs),
         TEST(launch_of_one_graph_in_two_streams_runs_in_order),
+        TEST(capture_has_an_id_of_its_own),
         TEST(capture_takes_streams_that_wait_for_it),
         TEST(capture_end_unjoined_work_is_refused),
         TEST(capture_end_work_behind_the_join_is_refused),

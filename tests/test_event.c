@@ -208,14 +208,19 @@ static void event_elapsed_unrecorded_event_is_invalid(void **state)
 {
     (void)state;
     float elapsed = -1;
+    char detail[128];
     cf_event recorded = create(), fresh = create();
     assert_ok(cf_event_record(recorded, NULL));
     assert_ok(cf_event_sync(recorded));
-    assert_fails(cf_event_elapsed(&elapsed, recorded, fresh), CF_EINVAL,
-                 "cf_event_elapsed: cuEventElapsedTime returned");
-    assert_fails(cf_event_elapsed(&elapsed, fresh, recorded), CF_EINVAL,
-                 "cf_event_elapsed: cuEventElapsedTime returned");
-    assert_fails(cf_event_elapsed(&elapsed, fresh, fresh), CF_EINVAL, "cf_event_elapsed: cuEventElapsedTime returned");
+    snprintf(detail, sizeof detail, "cf_event_elapsed: start %p, stop %p: cuEventElapsedTime returned",
+             (void *)recorded, (void *)fresh);
+    assert_fails(cf_event_elapsed(&elapsed, recorded, fresh), CF_EINVAL, detail);
+    snprintf(detail, sizeof detail, "cf_event_elapsed: start %p, stop %p: cuEventElapsedTime returned", (void *)fresh,
+             (void *)recorded);
+    assert_fails(cf_event_elapsed(&elapsed, fresh, recorded), CF_EINVAL, detail);
+    snprintf(detail, sizeof detail, "cf_event_elapsed: start %p, stop %p: cuEventElapsedTime returned", (void *)fresh,
+             (void *)fresh);
+    assert_fails(cf_event_elapsed(&elapsed, fresh, fresh), CF_EINVAL, detail);
     assert_true(elapsed == -1);
     assert_ok(cf_event_destroy(recorded));
     assert_ok(cf_event_destroy(fresh));

@@ -154,9 +154,11 @@ static void stream_capture_states_are_told(void **state)
     assert_int_equal(cf_stream_capture_end(stream, &graph), CF_EINVAL);
 }
 
+static cf_stream stream_end_there;
+
 static void *end_there(void *graph)
 {
-    return (void *)(intptr_t)cf_stream_capture_end(stream, graph);
+    return (void *)(intptr_t)cf_stream_capture_end(stream_end_there, graph);
 }
 
 static void stream_capture_end_in_another_thread_is_ecapture(void **state)
@@ -167,6 +169,7 @@ static void stream_capture_end_in_another_thread_is_ecapture(void **state)
     void *status;
     assert_ok(cf_stream_capture_begin(stream));
     assert_ok(gather(stream));
+    stream_end_there = stream;
     assert_int_equal(pthread_create(&thread, NULL, end_there, &graph), 0);
     assert_int_equal(pthread_join(thread, &status), 0);
     assert_int_equal((int)(intptr_t)status, CF_ECAPTURE);
@@ -360,6 +363,45 @@ static void stream_capture_joined_streams_are_part_of_it(void **state)
     assert_ok(cf_event_destroy(joined));
 }
 
+/* That stream does not end it, in whatever thread, and the recording goes on. */
+static void stream_capture_end_of_a_joined_stream_is_invalid(void **state)
+{
+    (void)state;
+    cf_event forked;
+    cf_graph graph = NULL;
+    pthread_t thread;
+    void *status;
+    char detail[128];
+    assert_ok(cf_event_create(&forked));
+    assert_ok(cf_stream_capture_begin(stream));
+    assert_ok(cf_event_record(forked, stream));
+    assert_ok(cf_stream_wait(other, forked));
+    assert_ok(gather(other));
+    snprintf(detail, sizeof detail,
+             "cf_stream_capture_end: stream %p takes part in the capture that was begun in stream %p", (void *)other,
+             (void *)stream);
+    assert_fails(cf_stream_capture_end(other, &graph), CF_EINVAL, detail);
+    stream_end_there = other;
+    assert_int_equal(pthread_create(&thread, NULL, end_there, &graph), 0);
+    assert_int_equal(pthread_join(thread, &status), 0);
+    assert_int_equal((int)(intptr_t)status, CF_EINVAL);
+    assert_null(graph);
+    expect_capturing(stream, 1);
+    expect_capturing(other, 1);
+    assert_ok(cf_event_record(forked, other));
+    assert_ok(cf_stream_wait(stream, forked));
+    cf_graph_exec exec = end_and_instantiate();
+    expect_capturing(other, 0);
+    run(exec, stream);
+    expect_result(1);
+    assert_ok(cf_graph_exec_destroy(exec));
+    /* And begins one of its own afterwards. */
+    assert_ok(cf_stream_capture_begin(other));
+    assert_ok(cf_stream_capture_end(other, &graph));
+    assert_ok(cf_graph_destroy(graph));
+    assert_ok(cf_event_destroy(forked));
+}
+
 static void stream_capture_unjoined_stream_loses_it_and_next_works(void **state)
 {
     (void)state;
@@ -431,6 +473,49 @@ static void graph_memory_may_be_freed_outside(void **state)
         assert_ok(cf_stream_sync(stream));
     }
     assert_ok(cf_graph_exec_destroy(exec));
+}
+
+/* Runs and frees follow each other in the stream, and the graph goes before the stream gets there. */
+static void graph_memory_outlives_the_graph_until_it_is_freed(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 3 };
+    float *kept = NULL, out[ROUNDS][COUNT];
+    memset(out, 0, sizeof out);
+    assert_ok(cf_stream_capture_begin(stream));
+    assert_ok(cf_mem_alloc_async(stream, (void **)&kept, BYTES));
+    assert_ok(cf_gather_f32_i32_async(stream, source, index_, kept, COUNT, COUNT));
+    cf_graph_exec exec = end_and_instantiate();
+    for (int round = 0; round < ROUNDS; round++) {
+        assert_ok(cf_graph_launch(exec, stream));
+        assert_ok(cf_mem_copy_async(stream, out[round], kept, BYTES));
+        assert_ok(cf_mem_free_async(stream, kept));
+    }
+    assert_ok(cf_graph_exec_destroy(exec));
+    assert_ok(cf_stream_sync(stream));
+    for (int i = 0; i < ROUNDS * COUNT; i++)
+        assert_true(out[i / COUNT][i % COUNT] == (float)order[i % COUNT]);
+}
+
+/* The same of memory that is allocated when the graph goes. */
+static void graph_memory_of_the_last_run_is_the_callers(void **state)
+{
+    (void)state;
+    float *kept = NULL, out[COUNT];
+    assert_ok(cf_stream_capture_begin(stream));
+    assert_ok(cf_mem_alloc_async(stream, (void **)&kept, BYTES));
+    assert_ok(cf_gather_f32_i32_async(stream, source, index_, kept, COUNT, COUNT));
+    cf_graph_exec exec = end_and_instantiate();
+    assert_ok(cf_graph_launch(exec, stream));
+    assert_ok(cf_mem_free_async(stream, kept));
+    assert_ok(cf_graph_launch(exec, stream));
+    assert_ok(cf_graph_exec_destroy(exec));
+    assert_ok(cf_stream_sync(stream));
+    memset(out, 0, sizeof out);
+    assert_ok(cf_mem_copy(out, kept, BYTES));
+    for (int i = 0; i < COUNT; i++)
+        assert_true(out[i] == (float)order[i]);
+    assert_ok(cf_mem_free(kept));
 }
 
 /* ---- What must not break a capture ---- */
@@ -567,6 +652,36 @@ static void stream_capture_of_another_library_is_not_broken(void **state)
     assert_ok(cf_graph_exec_destroy(exec));
 }
 
+/* The stream was launched on before, and is still known. */
+static void graph_launch_in_a_capture_of_another_library_is_ecapture(void **state)
+{
+    (void)state;
+    if (!on_cuda()) {
+        puts("# skip: there is no GPU");
+        skip();
+    }
+    const struct cf__driver *driver = other_library();
+    cf_graph graph = NULL;
+    assert_ok(cf_stream_capture_begin(stream));
+    assert_ok(gather(stream));
+    cf_graph_exec exec = end_and_instantiate(), captured;
+    for (int mode = CU_STREAM_CAPTURE_MODE_GLOBAL; mode <= CU_STREAM_CAPTURE_MODE_RELAXED; mode++) {
+        run(exec, stream);
+        assert_int_equal(driver->cuStreamBeginCapture(stream, (CUstreamCaptureMode)mode), CUDA_SUCCESS);
+        assert_ok(cf_mem_fill_async(stream, result, 0, BYTES));
+        assert_fails(cf_graph_launch(exec, stream), CF_ECAPTURE, "graphs are not launched in graphs");
+        run(exec, other);
+        expect_result(1);
+        assert_int_equal(driver->cuStreamEndCapture(stream, &graph), CUDA_SUCCESS);
+        assert_ok(cf_graph_instantiate(&captured, graph));
+        run(captured, stream);
+        expect_result(0);
+        assert_ok(cf_graph_exec_destroy(captured));
+        assert_ok(cf_graph_destroy(graph));
+    }
+    assert_ok(cf_graph_exec_destroy(exec));
+}
+
 /* A stream that is ordered with the default stream, as cudaStreamCreate() makes them: that one cannot be used then. */
 static void stream_capture_of_a_blocking_stream_keeps_plain_calls_out(void **state)
 {
@@ -584,6 +699,9 @@ static void stream_capture_of_a_blocking_stream_keeps_plain_calls_out(void **sta
     assert_int_equal(driver->cuCtxPushCurrent(context), CUDA_SUCCESS);
     assert_int_equal(driver->cuStreamCreate(&blocking, 0), CUDA_SUCCESS);
     assert_int_equal(driver->cuCtxPopCurrent(&popped), CUDA_SUCCESS);
+    assert_ok(cf_stream_capture_begin(stream));
+    cf_graph_exec exec = end_and_instantiate();
+    run(exec, NULL);
     assert_ok(cf_stream_capture_begin(blocking));
     const char *why = "the default stream cannot be used while a stream that is ordered with it is captured";
     assert_fails(cf_mem_copy(read, result, BYTES), CF_ECAPTURE, why);
@@ -593,9 +711,10 @@ static void stream_capture_of_a_blocking_stream_keeps_plain_calls_out(void **sta
     assert_fails(cf_stream_query(NULL), CF_ECAPTURE, why);
     assert_int_equal(cf_stream_is_capturing(NULL, &is_capturing), CF_ECAPTURE);
     assert_int_equal(is_capturing, 77);
+    assert_int_equal(cf_graph_launch(exec, NULL), CF_ECAPTURE);
+    assert_ok(cf_graph_exec_destroy(exec));
     assert_ok(gather(blocking));
     cf_graph graph;
-    cf_graph_exec exec;
     assert_ok(cf_stream_capture_end(blocking, &graph));
     assert_ok(cf_graph_instantiate(&exec, graph));
     assert_ok(cf_graph_destroy(graph));
@@ -785,12 +904,16 @@ int main(int argc, char *argv[])
         TEST(graph_launch_runs_follow_each_other),
         TEST(graph_launch_in_a_capture_is_ecapture),
         TEST(stream_capture_joined_streams_are_part_of_it),
+        TEST(stream_capture_end_of_a_joined_stream_is_invalid),
         TEST(stream_capture_unjoined_stream_loses_it_and_next_works),
         TEST(graph_memory_is_there_for_a_run),
         TEST(graph_memory_may_be_freed_outside),
+        TEST(graph_memory_outlives_the_graph_until_it_is_freed),
+        TEST(graph_memory_of_the_last_run_is_the_callers),
         TEST(stream_functions_of_a_captured_stream_are_ecapture),
         TEST(stream_capture_all_else_does_not_break_it),
         TEST(stream_capture_of_another_library_is_not_broken),
+        TEST(graph_launch_in_a_capture_of_another_library_is_ecapture),
         TEST(stream_capture_of_a_blocking_stream_keeps_plain_calls_out),
         TEST(stream_capture_8_threads_at_once_are_apart),
         TEST(device_reset_ends_captures),

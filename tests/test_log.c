@@ -56,6 +56,19 @@ static int gather(void)
 
 /* ---- What is told ---- */
 
+static void failure_of_an_async_call_is_told_with_its_name(void **state)
+{
+    (void)state;
+    assert_fails(cf_gather_f32_i32_async(NULL, NULL, NULL, NULL, 1, 1), CF_EINVAL, "cf_gather_f32_i32_async: ");
+    assert_line("1 cf_gather_f32_i32_async: ");
+    lines.text[0] = 0;
+    assert_fails(cf_gather_f32_i32(NULL, NULL, NULL, 1, 1), CF_EINVAL, "cf_gather_f32_i32: ");
+    assert_line("1 cf_gather_f32_i32: ");
+    lines.text[0] = 0;
+    assert_int_equal(cf_launch(NULL, NULL, NULL), CF_EINVAL);
+    assert_null(strstr(lines.text, "_async"));
+}
+
 static void failure_is_told_with_its_detail(void **state)
 {
     (void)state;
@@ -220,6 +233,7 @@ int main(int argc, char *argv[])
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(failure_is_told_with_its_detail),
+        TEST(failure_of_an_async_call_is_told_with_its_name),
         TEST(success_after_the_first_is_not_told),
         TEST(first_use_tells_the_device),
         fake_test(first_use_of_a_gpu_tells_driver_and_images, "CF_DRIVER=cuda"),

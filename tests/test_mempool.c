@@ -289,6 +289,20 @@ static void without_pools_memory_is_there_at_once(void **state)
     assert_ok(cf_graph_destroy(graph));
 }
 
+/* Where nothing was allocated so before, that there are no pools is found out here. */
+static void without_pools_other_memory_is_freed_in_order(void **state)
+{
+    (void)state;
+    unsigned char data[100] = {1, 2, 3}, read[100] = {0};
+    void *memory = NULL;
+    assert_ok(cf_mem_alloc(&memory, sizeof data));
+    assert_ok(cf_mem_copy_async(stream, memory, data, sizeof data));
+    assert_ok(cf_mem_copy_async(stream, read, memory, sizeof data));
+    assert_ok(cf_mem_free_async(stream, memory));
+    assert_memory_equal(read, data, sizeof data);
+    assert_int_equal(fake_counts()->free, 1);
+}
+
 /* ---- A driver that fails at the first use ---- */
 
 static struct cf__driver real, wrapped;
@@ -352,6 +366,7 @@ int main(int argc, char *argv[])
         fake_test(mem_free_of_another_gpus_pool_waits, "CF_DRIVER=cuda"),
         fake_test(mem_alloc_of_what_the_pool_keeps_succeeds, "CF_DRIVER=cuda", "FAKE_CUDA=oom=1000000"),
         fake_test(without_pools_memory_is_there_at_once, "CF_DRIVER=cuda", "FAKE_CUDA=pools=0"),
+        fake_test(without_pools_other_memory_is_freed_in_order, "CF_DRIVER=cuda", "FAKE_CUDA=pools=0"),
     };
     return RUN_WITH_FAKE(argc, argv, tests, set_up, tear_down);
 }

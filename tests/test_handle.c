@@ -1,0 +1,645 @@
+/* test_handle.c - what the library remembers of handles: which is whose when the driver gives one anew, which went with a
+ * reset or with cf_shutdown(), and where those are that are not its own. */
+#include "on_made.h"
+
+#include <pthread.h>
+
+#include "internal.h"
+
+/* ---- A driver that gives a handle anew at once, to another thread, or refuses to destroy one ---- */
+
+static CUresult (*real_create)(CUstream *, unsigned int), (*real_destroy)(CUstream);
+static CUresult (*real_destroy_event)(CUevent);
+static CUstream stash;         /* that was to be destroyed */
+static int stashes;            /* cuStreamDestroy() puts it there and calls a thread that creates one */
+static CUresult destroy_fails; /* what it returns else */
+static cf_stream made_meanwhile;
+
+static CUresult create(CUstream *stream, unsigned int flags)
+{
+    if (!stash)
+        return real_create(stream, flags);
+    *stream = stash;
+    stash = NULL;
+    return CUDA_SUCCESS;
+}
+
+static void *create_there(void *unused)
+{
+    (void)unused;
+    return cf_stream_create(&made_meanwhile) == CF_OK ? NULL : (void *)"no stream";
+}
+
+static CUresult destroy(CUstream stream)
+{
+    pthread_t thread;
+    void *wrong = NULL;
+    if (destroy_fails != CUDA_SUCCESS || !stashes)
+        return destroy_fails != CUDA_SUCCESS ? destroy_fails : real_destroy(stream);
+    stash = stream;
+    return pthread_create(&thread, NULL, create_there, NULL) || pthread_join(thread, &wrong) || wrong
+               ? CUDA_ERROR_UNKNOWN
+               : CUDA_SUCCESS;
+}
+
+static CUresult destroy_event(CUevent event)
+{
+    return destroy_fails != CUDA_SUCCESS ? destroy_fails : real_destroy_event(event);
+}
+
+__attribute__((visibility("default"))) const struct cf__driver *cf__driver_wrap(const struct cf__driver *driver)
+{
+    static struct cf__driver wrapped;
+    if (driver->is_host)
+        return driver;
+    wrapped = *driver;
+    real_create = driver->cuStreamCreate;
+    real_destroy = driver->cuStreamDestroy;
+    real_destroy_event = driver->cuEventDestroy;
+    wrapped.cuStreamCreate = create;
+    wrapped.cuStreamDestroy = destroy;
+    wrapped.cuEventDestroy = destroy_event;
+    return &wrapped;
+}
+
+static cf_stream new_stream(void)
+{
+    cf_stream stream = NULL;
+    assert_ok(cf_stream_create(&stream));
+    return stream;
+}
+
+static int shut_down(void **state)
+{
+    (void)state;
+    assert_ok(cf_shutdown());
+    assert_nothing_alive();
+    return 0;
+}
+
+/* ---- Handles that are given anew ---- */
+
+static void handle_given_anew_while_it_is_destroyed_is_remembered(void **state)
+{
+    (void)state;
+    cf_stream own = new_stream();
+    stashes = 1;
+    assert_ok(cf_stream_destroy(own));
+    stashes = 0;
+    assert_ptr_equal(made_meanwhile, own);
+    assert_ok(cf_stream_sync(own));
+    assert_ok(cf_device_reset(0)); /* of which it is known to have been */
+    assert_fails(cf_stream_sync(own), CF_EINVAL, "was of device 0 before cf_device_reset(), and went with that");
+}
+
+static void handle_given_anew_after_a_reset_is_fresh(void **state)
+{
+    cf_stream before[64], again;
+    int is_again = 0;
+    (void)state;
+    for (int i = 0; i < 64; i++)
+        assert_ok(cf_stream_create(&before[i]));
+    assert_ok(cf_device_reset(0));
+    for (int i = 0; i < 64; i++) {
+        assert_ok(cf_stream_create(&again));
+        assert_ok(cf_stream_sync(again));
+        for (int j = 0; j < 64; j++)
+            is_again += again == before[j];
+        assert_ok(cf_stream_destroy(again));
+    }
+    assert_true(is_again > 0 || SANITIZED); /* or this tests nothing */
+}
+
+static void handle_that_cannot_be_destroyed_is_remembered(void **state)
+{
+    (void)state;
+    char detail[96];
+    cf_event marked;
+    cf_stream own = new_stream();
+    assert_ok(cf_event_create(&marked));
+    destroy_fails = CUDA_ERROR_UNKNOWN;
+    snprintf(detail, sizeof detail, "cf_stream_destroy: stream %p: cuStreamDestroy returned 999 ", (void *)own);
+    assert_fails(cf_stream_destroy(own), CF_ECALL, detail);
+    snprintf(detail, sizeof detail, "cf_event_destroy: event %p: cuEventDestroy returned 999 ", (void *)marked);
+    assert_fails(cf_event_destroy(marked), CF_ECALL, detail);
+    destroy_fails = CUDA_SUCCESS;
+    assert_ok(cf_device_reset(0));
+    assert_fails(cf_stream_sync(own), CF_EINVAL, "was of device 0 before cf_device_reset()");
+    assert_fails(cf_event_sync(marked), CF_EINVAL, "was of device 0 before cf_device_reset()");
+}
+
+/* ---- The records by themselves ---- */
+
+static char addresses[1 << 16];
+static struct CUctx_st {
+    int unused;
+} context;
+static const struct cf__driver no_driver; /* that is not asked */
+static const struct cf__place place = {.driver = &no_driver, .context = &context};
+
+static void record_of_a_later_owner_stays(void **state)
+{
+    (void)state;
+    char *handle = addresses;
+    assert_ptr_equal(cf__handle_keep(&place, handle), handle);
+    unsigned int serial = cf__handle_serial(handle);
+    assert_int_not_equal(serial, 0);
+    cf__handle_keep(&place, handle); /* the next one's */
+    assert_int_not_equal(cf__handle_serial(handle), serial);
+    cf__handle_drop(handle, serial);
+    assert_int_not_equal(cf__handle_serial(handle), 0);
+    cf__handle_drop(handle, cf__handle_serial(handle));
+    assert_int_equal(cf__handle_serial(handle), 0);
+    cf__handle_drop(handle, 0); /* nobody's */
+    cf__handle_drop(handle, serial);
+    cf__handle_keep(&place, handle);
+    cf__handle_drop(handle, 0); /* what was not there before is not that */
+    assert_int_not_equal(cf__handle_serial(handle), 0);
+    cf__handle_drop(handle, cf__handle_serial(handle));
+}
+
+/* Against a list, through growth and runs of records that follow each other. */
+static void records_many_are_each_found(void **state)
+{
+    (void)state;
+    enum { COUNT = 5000 };
+    static unsigned int serials[COUNT];
+    static unsigned short seed[3] = {1, 2, 3};
+    for (int round = 0; round < 60000; round++) {
+        int i = (int)(nrand48(seed) % COUNT);
+        char *handle = addresses + 8 * i;
+        assert_int_equal(cf__handle_serial(handle), serials[i]);
+        if (serials[i] && round % 3) {
+            cf__handle_drop(handle, serials[i]);
+            serials[i] = 0;
+        } else {
+            cf__handle_keep(&place, handle);
+            serials[i] = cf__handle_serial(handle);
+        }
+    }
+    for (int i = 0; i < COUNT; i++) {
+        assert_int_equal(cf__handle_serial(addresses + 8 * i), serials[i]);
+        cf__handle_drop(addresses + 8 * i, serials[i]);
+    }
+}
+
+static void records_of_memory_hold_its_range(void **state)
+{
+    (void)state;
+    cf__handle_keep_memory(&place, addresses + 100, 50);
+    cf__handle_keep(&place, addresses + 200);
+    for (int i = 0; i < 300; i++)
+        assert_int_equal(cf__handle_is_memory(addresses + i), i >= 100 && i < 150);
+    cf__handle_drop(addresses + 100, cf__handle_serial(addresses + 100));
+    cf__handle_drop(addresses + 200, cf__handle_serial(addresses + 200));
+    assert_int_equal(cf__handle_is_memory(addresses + 120), 0);
+}
+
+enum { THREADS = 64, OWN = 128, SHARED = 8 };
+
+/* Each has addresses of its own, and some that all of them keep and drop. */
+static void *keep_and_drop(void *number)
+{
+    char *own = addresses + (uintptr_t)number * OWN, *shared = addresses + THREADS * OWN;
+    unsigned short seed[3] = {(unsigned short)(uintptr_t)number, 2, 3};
+    unsigned int serials[OWN] = {0};
+    for (int round = 0; round < 4000; round++) {
+        int i = (int)(nrand48(seed) % OWN);
+        if (cf__handle_serial(own + i) != serials[i])
+            return (void *)"a record is not the one that was made";
+        if (serials[i])
+            cf__handle_drop(own + i, serials[i]);
+        else
+            cf__handle_keep(&place, own + i);
+        serials[i] = serials[i] ? 0 : cf__handle_serial(own + i);
+        if (i < SHARED) {
+            unsigned int before = cf__handle_serial(shared + i);
+            cf__handle_keep(&place, shared + i);
+            cf__handle_drop(shared + i, before);
+            if (cf__handle_check("test", shared + i) != CF_OK)
+                return (void *)"a record that is not stale is refused";
+        }
+    }
+    for (int i = 0; i < OWN; i++)
+        cf__handle_drop(own + i, serials[i]);
+    return NULL;
+}
+
+static void records_under_64_threads_are_each_ones_own(void **state)
+{
+    (void)state;
+    pthread_t threads[THREADS];
+    void *wrong;
+    for (uintptr_t t = 0; t < THREADS; t++)
+        assert_int_equal(pthread_create(&threads[t], NULL, keep_and_drop, (void *)t), 0);
+    for (int t = 0; t < THREADS; t++) {
+        assert_int_equal(pthread_join(threads[t], &wrong), 0);
+        if (wrong)
+            fail_msg("%s", (char *)wrong);
+    }
+    for (int i = 0; i < THREADS * OWN; i++)
+        assert_int_equal(cf__handle_serial(addresses + i), 0);
+}
+
+/* ---- Handles of another library, where a device is lost ---- */
+
+static int32_t unreachable;
+
+static void write_one(const cf_host_launch *launch, uint64_t begin, uint64_t end)
+{
+    (void)begin, (void)end;
+    **(int32_t *const *)launch->args[0] += 1;
+}
+
+static const cf_expr one_element = FIXED(1);
+static const cf_param params[] = {{.name = "y",
+                                   .ctype = "int32_t *",
+                                   .type = CF_I32,
+                                   .direction = CF_INOUT,
+                                   .lanes = 1,
+                                   .bytes = 4,
+                                   .align = 4,
+                                   .ndims = 1,
+                                   .extents = &one_element}};
+static struct made_image image;
+#define K(kernel_name)                                                                                          \
+    {                                                                                                           \
+        MADE_KERNEL(kernel_name, image), .nparams = 1, .params = params,                                        \
+                                         .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}}, .host = write_one \
+    }
+static cf_state states[2];
+static cf_kernel one = K("one"), two = K("two");
+static const cf_kernel *const list[] = {&one, &two};
+static cf_module module = {
+    .size = sizeof module, .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 2, .kernels = list};
+
+static int launch(const cf_kernel *kernel, cf_stream on, void *pointer)
+{
+    void *const args[] = {&pointer};
+    return cf_launch(kernel, on, args);
+}
+
+static void lose_device_0(void)
+{
+    assert_ok(cf_device_use(0));
+    assert_ok(launch(&one, NULL, &unreachable));
+    assert_fails(cf_device_sync(), CF_EFAULT, "device 0's context was lost to a fault");
+}
+
+struct foreign {
+    CUcontext context;
+    CUstream stream;
+    CUevent start, stop;
+    CUgraph graph;
+};
+
+static void make_foreign(struct foreign *foreign, int device)
+{
+    const struct cf__driver *driver = other_library();
+    CUcontext popped;
+    assert_int_equal(driver->cuDevicePrimaryCtxRetain(&foreign->context, device), CUDA_SUCCESS);
+    assert_int_equal(driver->cuCtxPushCurrent(foreign->context), CUDA_SUCCESS);
+    assert_int_equal(driver->cuStreamCreate(&foreign->stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    assert_int_equal(driver->cuEventCreate(&foreign->start, CU_EVENT_DEFAULT), CUDA_SUCCESS);
+    assert_int_equal(driver->cuEventCreate(&foreign->stop, CU_EVENT_DEFAULT), CUDA_SUCCESS);
+    assert_int_equal(driver->cuEventRecord(foreign->start, foreign->stream), CUDA_SUCCESS);
+    assert_int_equal(driver->cuEventRecord(foreign->stop, foreign->stream), CUDA_SUCCESS);
+    assert_int_equal(driver->cuStreamBeginCapture(foreign->stream, CU_STREAM_CAPTURE_MODE_RELAXED), CUDA_SUCCESS);
+    assert_int_equal(driver->cuStreamEndCapture(foreign->stream, &foreign->graph), CUDA_SUCCESS);
+    assert_int_equal(driver->cuCtxPopCurrent(&popped), CUDA_SUCCESS);
+}
+
+static void use_and_destroy_foreign(const struct foreign *foreign)
+{
+    cf_graph_exec exec;
+    float elapsed = -1;
+    assert_ok(cf_event_sync(foreign->stop));
+    assert_ok(cf_event_query(foreign->start));
+    assert_ok(cf_event_elapsed(&elapsed, foreign->start, foreign->stop));
+    assert_true(elapsed >= 0);
+    assert_ok(cf_graph_instantiate(&exec, foreign->graph));
+    assert_ok(cf_graph_launch(exec, foreign->stream));
+    assert_ok(cf_stream_sync(foreign->stream));
+    assert_ok(cf_graph_exec_destroy(exec));
+    assert_ok(cf_graph_destroy(foreign->graph));
+    assert_ok(cf_event_destroy(foreign->start));
+    assert_ok(cf_event_destroy(foreign->stop));
+    assert_ok(cf_stream_destroy(foreign->stream));
+}
+
+/* The device that the thread uses is the lost one; the other is the library's, too. */
+static void foreign_handles_of_a_device_in_use_outlive_a_fault_elsewhere(void **state)
+{
+    (void)state;
+    struct foreign foreign;
+    void *there;
+    make_foreign(&foreign, 1);
+    assert_ok(cf_device_use(1));
+    assert_ok(cf_mem_alloc(&there, 64));
+    assert_ok(cf_mem_free(there));
+    lose_device_0();
+    assert_fails(cf_device_sync(), CF_EFAULT, "cf_device_sync: device 0's context was lost");
+    use_and_destroy_foreign(&foreign);
+    assert_fails(cf_device_sync(), CF_EFAULT, "cf_device_sync: device 0's context was lost");
+    assert_int_equal(other_library()->cuDevicePrimaryCtxRelease(1), CUDA_SUCCESS);
+}
+
+/* The same where the other library's context is current on the thread, and the other device not in use here. */
+static void foreign_handles_of_the_current_context_outlive_a_fault_elsewhere(void **state)
+{
+    (void)state;
+    const struct cf__driver *driver = other_library();
+    struct foreign foreign;
+    CUcontext now;
+    make_foreign(&foreign, 1);
+    lose_device_0();
+    assert_int_equal(driver->cuCtxPushCurrent(foreign.context), CUDA_SUCCESS);
+    use_and_destroy_foreign(&foreign);
+    assert_int_equal(driver->cuCtxPopCurrent(&now), CUDA_SUCCESS);
+    assert_ptr_equal(now, foreign.context);
+    assert_int_equal(driver->cuDevicePrimaryCtxRelease(1), CUDA_SUCCESS);
+}
+
+/* And where only lost contexts are known: the driver knows better. */
+static void foreign_event_is_the_drivers_to_judge(void **state)
+{
+    (void)state;
+    const struct cf__driver *driver = other_library();
+    struct foreign foreign, lost;
+    CUcontext popped;
+    make_foreign(&lost, 0);
+    make_foreign(&foreign, 1);
+    lose_device_0();
+    assert_int_equal(driver->cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS);
+    assert_int_equal(driver->cuCtxPushCurrent(lost.context), CUDA_SUCCESS);
+    assert_ok(cf_event_sync(foreign.stop));
+    assert_ok(cf_event_query(foreign.stop));
+    assert_fails(cf_event_sync(lost.stop), CF_EFAULT, "cuEventSynchronize returned 700");
+    assert_fails(cf_event_sync(lost.stop), CF_EFAULT, "device 0's context was lost to a fault");
+    assert_int_equal(driver->cuCtxPopCurrent(&popped), CUDA_SUCCESS);
+    assert_ptr_equal(popped, lost.context);
+    assert_ok(cf_device_use(1));
+    use_and_destroy_foreign(&foreign);
+    assert_int_equal(driver->cuDevicePrimaryCtxRelease(1), CUDA_SUCCESS);
+}
+
+/* ---- What is known to be done, so that a fault is not told with it ---- */
+
+static cf_stream stream;
+static cf_event event;
+static char *memory; /* of the device */
+
+static void make_all(void)
+{
+    assert_ok(cf_event_create(&event));
+    stream = new_stream();
+    assert_ok(cf_mem_alloc((void **)&memory, 64));
+    assert_ok(launch(&one, NULL, memory));
+    assert_ok(launch(&two, NULL, memory)); /* loads them: that waits for what is enqueued */
+    assert_ok(cf_device_sync());
+}
+
+static void expect_fault_while(const char *running)
+{
+    char text[128];
+    assert_ok(launch(&two, stream, &unreachable));
+    snprintf(text, sizeof text, "device 0's context was lost to a fault while %s running; ", running);
+    assert_fails(cf_device_sync(), CF_EFAULT, text);
+}
+
+static void event_wait_means_that_what_is_before_it_is_done(void **state)
+{
+    (void)state;
+    make_all();
+    assert_ok(launch(&one, stream, memory));
+    assert_ok(cf_event_record(event, stream));
+    assert_ok(cf_event_sync(event));
+    expect_fault_while("made_two was");
+}
+
+static void event_query_means_that_what_is_before_it_is_done(void **state)
+{
+    (void)state;
+    make_all();
+    assert_ok(launch(&one, NULL, memory));
+    assert_ok(cf_event_record(event, NULL));
+    while (cf_event_query(event) == CF_ENOTREADY)
+        ;
+    expect_fault_while("made_two was");
+}
+
+static void event_wait_says_nothing_of_what_is_behind_it(void **state)
+{
+    (void)state;
+    make_all();
+    assert_ok(cf_event_record(event, stream));
+    assert_ok(launch(&one, stream, memory));
+    assert_ok(cf_event_sync(event));
+    expect_fault_while("one of made_one, made_two was");
+}
+
+static void event_wait_says_nothing_of_other_streams(void **state)
+{
+    (void)state;
+    make_all();
+    assert_ok(launch(&one, new_stream(), memory));
+    assert_ok(cf_event_record(event, stream));
+    assert_ok(cf_event_sync(event));
+    expect_fault_while("one of made_one, made_two was");
+}
+
+static void *record_there(void *on)
+{
+    return cf_event_record(event, on) == CF_OK ? NULL : (void *)"the event is not recorded";
+}
+
+static void event_that_another_thread_has_recorded_says_nothing(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    void *wrong;
+    make_all();
+    assert_ok(launch(&one, stream, memory));
+    assert_ok(cf_event_record(event, stream));
+    assert_int_equal(pthread_create(&thread, NULL, record_there, new_stream()), 0);
+    assert_int_equal(pthread_join(thread, &wrong), 0);
+    assert_null(wrong);
+    assert_ok(cf_event_sync(event));
+    expect_fault_while("one of made_one, made_two was");
+}
+
+static void copy_means_that_what_is_before_it_is_done(void **state)
+{
+    (void)state;
+    char host[64];
+    make_all();
+    assert_ok(launch(&one, NULL, memory));
+    assert_ok(cf_mem_copy(host, memory, sizeof host));
+    expect_fault_while("made_two was");
+}
+
+static void large_copy_means_that_what_is_before_it_is_done(void **state)
+{
+    (void)state;
+    enum { LARGE = 4 << 20 };
+    void *large;
+    char *host = calloc(1, LARGE);
+    assert_non_null(host);
+    make_all();
+    assert_ok(cf_mem_alloc(&large, LARGE));
+    assert_ok(launch(&one, NULL, memory));
+    assert_ok(cf_mem_copy(large, host, LARGE)); /* through pinned buffers */
+    expect_fault_while("made_two was");
+    free(host);
+}
+
+static void copy_2d_means_that_what_is_before_it_is_done(void **state)
+{
+    (void)state;
+    char host[64];
+    make_all();
+    assert_ok(launch(&one, NULL, memory));
+    assert_ok(cf_mem_copy_2d(host, 8, memory, 8, 4, 8));
+    expect_fault_while("made_two was");
+}
+
+static void fill_means_that_what_is_before_it_is_done(void **state)
+{
+    (void)state;
+    make_all();
+    assert_ok(launch(&one, NULL, memory));
+    assert_ok(cf_mem_fill(memory, 0, 64));
+    expect_fault_while("made_two was");
+}
+
+/* Without a pool it waits for the stream; with one, as it is freed here, for all of the device. */
+static void free_means_that_what_is_before_it_is_done(void **state)
+{
+    (void)state;
+    void *pooled;
+    make_all();
+    assert_ok(cf_mem_alloc_async(stream, &pooled, 64));
+    assert_ok(launch(&one, stream, pooled));
+    if (getenv("FAKE_CUDA"))
+        assert_ok(cf_mem_free_async(stream, pooled));
+    else
+        assert_ok(cf_mem_free(pooled));
+    expect_fault_while("made_two was");
+}
+
+/* ---- Handles of the CPU behind cf_shutdown() ---- */
+
+struct things {
+    cf_stream stream;
+    cf_event event;
+    cf_graph graph;
+    cf_graph_exec exec;
+};
+
+static void make_on_cpu(struct things *things)
+{
+    things->stream = new_stream();
+    assert_ok(cf_event_create(&things->event));
+    assert_ok(cf_stream_capture_begin(things->stream));
+    assert_ok(cf_stream_capture_end(things->stream, &things->graph));
+    assert_ok(cf_graph_instantiate(&things->exec, things->graph));
+}
+
+static void expect_given_back(const struct things *things)
+{
+    char detail[128];
+    int number;
+    float elapsed;
+    cf_graph_exec exec;
+    snprintf(detail, sizeof detail, "cf_stream_sync: the handle %p was of CF_HOST, and was given back by cf_shutdown()",
+             (void *)things->stream);
+    assert_fails(cf_stream_sync(things->stream), CF_EINVAL, detail);
+#define PAST(call) assert_fails(call, CF_EINVAL, " was of CF_HOST, and was given back by cf_shutdown()")
+    PAST(cf_stream_query(things->stream));
+    PAST(cf_stream_device(things->stream, &number));
+    PAST(cf_stream_is_capturing(things->stream, &number));
+    PAST(cf_stream_destroy(things->stream));
+    PAST(cf_mem_fill_async(things->stream, &number, 0, sizeof number));
+    PAST(cf_event_record(things->event, NULL));
+    PAST(cf_event_sync(things->event));
+    PAST(cf_event_query(things->event));
+    PAST(cf_event_elapsed(&elapsed, things->event, things->event));
+    PAST(cf_event_destroy(things->event));
+    PAST(cf_stream_wait(NULL, things->event));
+    PAST(cf_graph_instantiate(&exec, things->graph));
+    PAST(cf_graph_launch(things->exec, NULL));
+    PAST(cf_graph_exec_destroy(things->exec));
+    PAST(cf_graph_destroy(things->graph));
+#undef PAST
+}
+
+static void *use_behind_the_end(void *unused)
+{
+    struct things before, again;
+    (void)unused;
+    assert_ok(cf_device_use(CF_HOST));
+    make_on_cpu(&before);
+    for (int i = 0; i < 3; i++) /* a slot that had several owners */
+        assert_ok(cf_stream_destroy(new_stream()));
+    for (int i = 0; i < 5; i++) {
+        assert_ok(cf_shutdown());
+        expect_given_back(&before);
+        assert_ok(cf_device_use(CF_HOST));
+        expect_given_back(&before);
+        make_on_cpu(&again); /* in the same places */
+        expect_given_back(&before);
+        assert_ok(cf_stream_sync(again.stream));
+        assert_ok(cf_event_record(again.event, again.stream));
+        assert_ok(cf_graph_launch(again.exec, again.stream));
+        assert_ok(cf_stream_destroy(again.stream));
+        assert_fails(cf_stream_sync(again.stream), CF_EINVAL,
+                     "CUDA_ERROR_INVALID_HANDLE"); /* which is another matter */
+        before = again;
+        before.stream = new_stream();
+    }
+    assert_ok(cf_shutdown());
+    expect_given_back(&before);
+    return NULL;
+}
+
+static void handles_of_the_cpu_behind_shutdown_are_told_so(void **state)
+{
+    (void)state;
+    int device;
+    assert_ok(cf_device_current(&device));
+    (void)use_behind_the_end(NULL);
+    assert_ok(cf_device_use(device));
+}
+
+int main(int argc, char *argv[])
+{
+    one.state = &states[0];
+    two.state = &states[1];
+    const struct CMUnitTest tests[] = {
+        fake_test(handle_given_anew_while_it_is_destroyed_is_remembered, "CF_DRIVER=cuda"),
+        fake_test(handle_given_anew_after_a_reset_is_fresh, "CF_DRIVER=cuda"),
+        fake_test(handle_that_cannot_be_destroyed_is_remembered, "CF_DRIVER=cuda"),
+        cmocka_unit_test(record_of_a_later_owner_stays),
+        cmocka_unit_test(records_many_are_each_found),
+        cmocka_unit_test(records_of_memory_hold_its_range),
+        cmocka_unit_test(records_under_64_threads_are_each_ones_own),
+        fake_test(foreign_handles_of_a_device_in_use_outlive_a_fault_elsewhere, "CF_DRIVER=cuda"),
+        fake_test(foreign_handles_of_the_current_context_outlive_a_fault_elsewhere, "CF_DRIVER=cuda"),
+        fake_test(foreign_event_is_the_drivers_to_judge, "CF_DRIVER=cuda"),
+        fake_test(event_wait_means_that_what_is_before_it_is_done, "CF_DRIVER=cuda"),
+        fake_test(event_query_means_that_what_is_before_it_is_done, "CF_DRIVER=cuda"),
+        fake_test(event_wait_says_nothing_of_what_is_behind_it, "CF_DRIVER=cuda"),
+        fake_test(event_wait_says_nothing_of_other_streams, "CF_DRIVER=cuda"),
+        fake_test(event_that_another_thread_has_recorded_says_nothing, "CF_DRIVER=cuda"),
+        fake_test(copy_means_that_what_is_before_it_is_done, "CF_DRIVER=cuda"),
+        fake_test(large_copy_means_that_what_is_before_it_is_done, "CF_DRIVER=cuda"),
+        fake_test(copy_2d_means_that_what_is_before_it_is_done, "CF_DRIVER=cuda"),
+        fake_test(fill_means_that_what_is_before_it_is_done, "CF_DRIVER=cuda"),
+        fake_test(free_means_that_what_is_before_it_is_done, "CF_DRIVER=cuda"),
+        fake_test(free_means_that_what_is_before_it_is_done, "CF_DRIVER=cuda", "FAKE_CUDA=pools=0"),
+        fake_test(handles_of_the_cpu_behind_shutdown_are_told_so, "CF_DRIVER=cuda"),
+        fake_test(handles_of_the_cpu_behind_shutdown_are_told_so, "CF_DRIVER=host"),
+    };
+    make_image(&image, 11);
+    return RUN_MADE(argc, argv, &module, tests, NULL, shut_down);
+}
