@@ -123,6 +123,9 @@ def runs_together(root, everything):
     """Whether threads of a kernel wait for one another. What is not understood does."""
     if first_use(root, everything, TOGETHER):
         return True
+    others = [d for d in everything if not d.has('__global__')]
+    if any(d.has('__shared__') for d in reachable([root], others)):     # declared outside of functions
+        return True
     if not any(t.text == 'cooperative_groups' for d in everything for part in (d.head, d.body or (), d.tail)
                for t in part):
         return False
