@@ -6,8 +6,8 @@ import re
 from brackets import split
 from declare import behind_template
 
-_KEYS = {'struct', 'class', 'union', 'enum', 'final', 'const', 'volatile', 'float', 'double', 'int', 'unsigned', 'signed',
-         'char', 'short', 'long', 'bool', 'void'}
+_KEYS = {'struct', 'class', 'union', 'enum', 'final', 'const', 'volatile', 'float', 'double', 'int', 'unsigned',
+         'signed', 'char', 'short', 'long', 'bool', 'void'}
 
 # What a loop over threads cannot run: threads that wait for one another or for a block's memory, or that fail.
 TOGETHER = re.compile(
@@ -110,7 +110,8 @@ def first_foreign(kernel, everything):
         for at, token in enumerate(body):
             texts = [t.text for t in body[at:at + 3]]
             if texts[:2] == ['cuda', '::'] and texts[2:] and texts[2] in _FOREIGN_OF_CUDA:
-                return f'cuda::{texts[2]}', 'use __syncthreads() and plain copies, or cooperative_groups::memcpy_async()'
+                return (f'cuda::{texts[2]}',
+                        'use __syncthreads() and plain copies, or cooperative_groups::memcpy_async()')
             if texts == ['<', '<', '<'] and [t.column - token.column for t in body[at:at + 3]] == [0, 1, 2]:
                 return 'a launch of a kernel', 'launch it from C, behind this one'
             if token.kind == 'identifier' and _ANY_FOREIGN.fullmatch(token.text):

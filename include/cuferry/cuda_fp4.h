@@ -1,2 +1,2 @@
-/* cuda_fp4.h - stands in for the toolkit's cuda_fp4.h when the C++ compiler reads a kernel file, and has nothing: kernels
- * on the CPU do not use it, and host code is left out. */
+/* cuda_fp4.h - stands in for the toolkit's cuda_fp4.h, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

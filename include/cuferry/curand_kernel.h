@@ -1,2 +1,2 @@
-/* curand_kernel.h - stands in for the toolkit's curand_kernel.h when the C++ compiler reads a kernel file, and has nothing: kernels
- * on the CPU do not use it, and host code is left out. */
+/* curand_kernel.h - stands in for the toolkit's curand_kernel.h, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

@@ -1,2 +1,2 @@
-/* mma.h - stands in for the toolkit's mma.h when the C++ compiler reads a kernel file, and has nothing: kernels
- * on the CPU do not use it, and host code is left out. */
+/* mma.h - stands in for the toolkit's mma.h, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

@@ -1,2 +1,2 @@
-/* surface_types.h - stands in for the toolkit's surface_types.h when the C++ compiler reads a kernel file, and has nothing: kernels
- * on the CPU do not use it, and host code is left out. */
+/* surface_types.h - stands in for the toolkit's surface_types.h, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

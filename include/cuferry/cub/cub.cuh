@@ -1,2 +1,2 @@
-/* cub.cuh - stands in for the toolkit's cub/cub.cuh when the C++ compiler reads a kernel file, and has nothing: kernels
- * on the CPU do not use it, and host code is left out. */
+/* cub.cuh - stands in for the toolkit's cub/cub.cuh, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

@@ -1,2 +1,2 @@
-/* util_type.cuh - stands in for the toolkit's cub/util_type.cuh when the C++ compiler reads a kernel file, and has nothing: kernels
- * on the CPU do not use it, and host code is left out. */
+/* util_type.cuh - stands in for the toolkit's cub/util_type.cuh, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

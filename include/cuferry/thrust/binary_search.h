@@ -1,2 +1,2 @@
-/* binary_search.h - stands in for the toolkit's thrust/binary_search.h when the C++ compiler reads a kernel file, and has nothing: kernels
- * on the CPU do not use it, and host code is left out. */
+/* binary_search.h - stands in for the toolkit's thrust/binary_search.h, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

@@ -1,2 +1,2 @@
-/* for_each.h - stands in for the toolkit's thrust/for_each.h when the C++ compiler reads a kernel file, and has nothing: kernels
- * on the CPU do not use it, and host code is left out. */
+/* for_each.h - stands in for the toolkit's thrust/for_each.h, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

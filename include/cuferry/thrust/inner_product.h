@@ -1,2 +1,2 @@
-/* inner_product.h - stands in for the toolkit's thrust/inner_product.h when the C++ compiler reads a kernel file, and has nothing: kernels
- * on the CPU do not use it, and host code is left out. */
+/* inner_product.h - stands in for the toolkit's thrust/inner_product.h, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

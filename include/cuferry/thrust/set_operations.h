@@ -1,2 +1,2 @@
-/* set_operations.h - stands in for the toolkit's thrust/set_operations.h when the C++ compiler reads a kernel file, and has nothing: kernels
- * on the CPU do not use it, and host code is left out. */
+/* set_operations.h - stands in for the toolkit's thrust/set_operations.h, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

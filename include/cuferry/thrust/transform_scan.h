@@ -1,2 +1,2 @@
-/* transform_scan.h - stands in for the toolkit's thrust/transform_scan.h when the C++ compiler reads a kernel file, and has nothing: kernels
- * on the CPU do not use it, and host code is left out. */
+/* transform_scan.h - stands in for the toolkit's thrust/transform_scan.h, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

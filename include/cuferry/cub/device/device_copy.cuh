@@ -1,2 +1,2 @@
-/* device_copy.cuh - stands in for the toolkit's cub/device/device_copy.cuh when the C++ compiler reads a kernel file, and has nothing: kernels
- * on the CPU do not use it, and host code is left out. */
+/* device_copy.cuh - stands in for the toolkit's cub/device/device_copy.cuh, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

@@ -1,2 +1,2 @@
-/* device_merge.cuh - stands in for the toolkit's cub/device/device_merge.cuh when the C++ compiler reads a kernel file, and has nothing: kernels
- * on the CPU do not use it, and host code is left out. */
+/* device_merge.cuh - stands in for the toolkit's cub/device/device_merge.cuh, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

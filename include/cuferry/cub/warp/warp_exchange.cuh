@@ -1,2 +1,2 @@
-/* warp_exchange.cuh - stands in for the toolkit's cub/warp/warp_exchange.cuh when the C++ compiler reads a kernel file, and has nothing: kernels
- * on the CPU do not use it, and host code is left out. */
+/* warp_exchange.cuh - stands in for the toolkit's cub/warp/warp_exchange.cuh, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

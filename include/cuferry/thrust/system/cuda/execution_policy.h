@@ -1,2 +1,2 @@
-/* execution_policy.h - stands in for the toolkit's thrust/system/cuda/execution_policy.h when the C++ compiler reads a kernel file, and has nothing: kernels
- * on the CPU do not use it, and host code is left out. */
+/* execution_policy.h - stands in for the toolkit's thrust/system/cuda/execution_policy.h, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */
