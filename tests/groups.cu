@@ -132,6 +132,37 @@ __global__ void partitions(int bx, int by, int bz, int *wrong)
     EXPECT_END;
 }
 
+/* Each thread reads what the next one of its group wrote, in every kind of group that can wait. */
+template <typename Group> __device__ void pass_on(const Group &group, int *cells, int first, int *wrong)
+{
+    const int next = first + (group.thread_rank() + 1) % group.size();
+    for (int round = 1; round <= 3; round++) {
+        cells[first + group.thread_rank()] = round * 1000 + first + group.thread_rank();
+        group.sync();
+        EXPECT(cells[next] == round * 1000 + next);
+        group.sync();
+    }
+}
+
+#pragma cf kernel blocks(n) block(128) inout(wrong[2])
+__global__ void syncs(int n, int *wrong)
+{
+    __shared__ int cells[128];
+    auto block = cg::this_thread_block();
+    const int rank = block_rank();
+    pass_on(block, cells, 0, wrong);
+    pass_on(cg::tiled_partition<32>(block), cells, rank / 32 * 32, wrong);
+    pass_on(cg::tiled_partition<4>(block), cells, rank / 4 * 4, wrong);
+    pass_on(cg::tiled_partition(block, 16), cells, rank / 16 * 16, wrong);
+    if (rank % 32 < 20)
+        pass_on(cg::coalesced_threads(), cells, rank / 32 * 32, wrong);
+    block.sync();
+    cells[rank] = rank;
+    __syncwarp();
+    EXPECT(cells[rank ^ 31] == (rank ^ 31));
+    EXPECT_END;
+}
+
 /* Groups of the lanes that took a branch. */
 #pragma cf kernel blocks(2) block(n) inout(wrong[2])
 __global__ void coalesced(int n, int *wrong)

@@ -72,6 +72,12 @@ static void groups_elect_one_of_them(void **state)
     }
 }
 
+static void groups_wait_for_their_threads(void **state)
+{
+    (void)state;
+    expect_all(3 * 128, groups_syncs, 3);
+}
+
 static void groups_copy_together(void **state)
 {
     (void)state;
@@ -119,11 +125,16 @@ static int set_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(groups_know_their_ranks),        cmocka_unit_test(groups_of_ranks_alone_run_in_a_loop),
+        cmocka_unit_test(groups_know_their_ranks),
+        cmocka_unit_test(groups_of_ranks_alone_run_in_a_loop),
         cmocka_unit_test(groups_that_are_tiles_exchange_values),
-        cmocka_unit_test(groups_are_divided_at_run_time), cmocka_unit_test(groups_of_a_branch_exchange_values),
-        cmocka_unit_test(groups_elect_one_of_them),       cmocka_unit_test(groups_copy_together),
-        cmocka_unit_test(groups_of_the_whole_grid_wait),  cmocka_unit_test(groups_that_cannot_wait_say_so),
+        cmocka_unit_test(groups_are_divided_at_run_time),
+        cmocka_unit_test(groups_of_a_branch_exchange_values),
+        cmocka_unit_test(groups_wait_for_their_threads),
+        cmocka_unit_test(groups_elect_one_of_them),
+        cmocka_unit_test(groups_copy_together),
+        cmocka_unit_test(groups_of_the_whole_grid_wait),
+        cmocka_unit_test(groups_that_cannot_wait_say_so),
     };
     return RUN_ON_DRIVER(tests, set_up, NULL);
 }

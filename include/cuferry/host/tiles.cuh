@@ -31,15 +31,10 @@ template <typename T> CF__FN constexpr void cf__check_shuffled()
                   "cooperative_groups shuffles types that are trivially copyable and have at most 32 bytes");
 }
 
-template <typename T>
-CF__FN unsigned int cf__match(cf_host_warp_kind kind, unsigned int mask, const T &value, const char *what,
-                              const char *file, int line)
+template <typename T> CF__FN constexpr void cf__check_matched()
 {
     static_assert(__is_trivially_copyable(T) && (sizeof(T) == 4 || sizeof(T) == 8),
                   "cooperative_groups matches types of 4 and of 8 bytes");
-    unsigned int lanes = 0;
-    cf__warp(kind, mask, &value, &lanes, sizeof value, 0, warpSize, what, file, line);
-    return lanes;
 }
 
 /* What tiles and coalesced groups have in common. */
@@ -130,12 +125,14 @@ class coalesced_group : public cf__lane_group
 
     template <typename T> unsigned int match_any(T value, CF__WHERE) const
     {
+        cf__check_matched<T>();
         return cf__packed(
             cf__match(CF_HOST_WARP_MATCH_ANY, cf__mask, value, "coalesced_group::match_any()", file, line), cf__mask);
     }
 
     template <typename T> unsigned int match_all(T value, int &all, CF__WHERE) const
     {
+        cf__check_matched<T>();
         const unsigned int lanes =
             cf__match(CF_HOST_WARP_MATCH_ALL, cf__mask, value, "coalesced_group::match_all()", file, line);
         all = lanes != 0;
@@ -230,12 +227,14 @@ template <unsigned int Size> class thread_block_tile<Size, void> : public cf__la
 
     template <typename T> unsigned int match_any(T value, CF__WHERE) const
     {
+        cf__check_matched<T>();
         return cf__match(CF_HOST_WARP_MATCH_ANY, cf__mask, value, "thread_block_tile::match_any()", file, line) >>
                cf__first();
     }
 
     template <typename T> unsigned int match_all(T value, int &all, CF__WHERE) const
     {
+        cf__check_matched<T>();
         const unsigned int lanes =
             cf__match(CF_HOST_WARP_MATCH_ALL, cf__mask, value, "thread_block_tile::match_all()", file, line);
         all = lanes != 0;
