@@ -12,7 +12,7 @@
 /* What one call may take. */
 #define MOST_BYTES ((size_t)64 << 20)
 #define MOST_THREADS ((int64_t)1 << 18)
-#define MOST_FLOPS 2e9
+#define MOST_FLOPS 1e8
 #define MOST_STEPS \
     3e8 /* threads times the largest number, where a loop may be as long as that and flops are not told */
 
