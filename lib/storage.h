@@ -85,14 +85,9 @@ int cf__check_wait(const char *function, const struct cf__place *place, cf_strea
 
 /* ---- graph.c ---- */
 
-/* The same for a wait for everything in the place's context, of the captures that cf_stream_capture_begin() began;
- * others begin after its end. */
-struct cf__device_wait {
-    CUcontext context;
-    struct cf__device_wait *next;
-};
-int cf__device_wait_begin(const char *function, const struct cf__place *place, struct cf__device_wait *wait);
-void cf__device_wait_end(struct cf__device_wait *wait);
+/* Waits for everything in the place's context; CF_ECAPTURE where cf_stream_capture_begin() began a capture there, other
+ * ones begin after its end. `result` is that of the wait. */
+int cf__wait_for_device(const char *function, const struct cf__place *place, CUresult *result);
 void cf__device_waits_forget(void); /* in a forked child, with the lock: the waiting threads are not there */
 
 void cf__captures_forget(CUcontext context); /* of one that is gone; NULL: all */

@@ -13,10 +13,19 @@
 static const struct cf__driver *below[2];
 static struct cf__driver waiting[2];
 
+static _Thread_local int calls_left = -1; /* until the thread is cancelled; negative: it is not */
+
+static void meet_point(void)
+{
+    if (calls_left >= 0 && calls_left-- == 0)
+        pthread_cancel(pthread_self());
+    pthread_testcancel();
+}
+
 #define WAITS_ON(side, name, parameters, names)      \
     static CUresult waits_##side##_##name parameters \
     {                                                \
-        pthread_testcancel();                        \
+        meet_point();                                \
         return below[side]->name names;              \
     }
 #define WAITS(name, version, parameters, names) \
@@ -225,6 +234,41 @@ static void threads_cancelled_among_others_do_not_hold_them_up(void **state)
     assert_ok(cf_mem_free(on_device));
 }
 
+/* Memory of a pool, which is freed behind a wait for the device. */
+static void *free_cancelled(void *of)
+{
+    struct attempt *attempt = of;
+    calls_left = attempt->number;
+    attempt->status = cf_mem_free(on_device);
+    attempt->is_done = 1;
+    return NULL;
+}
+
+/* At each of its calls of the driver. Captures, which wait for those waits, begin all the same. */
+static void thread_cancelled_anywhere_in_a_free_does_not_hold_up_captures(void **state)
+{
+    struct attempt attempt = {.number = 0};
+    cf_stream stream;
+    (void)state;
+    assert_ok(cf_stream_create(&stream));
+    for (; attempt.number < 100 && !attempt.is_done; attempt.number++) {
+        pthread_t thread;
+        cf_graph graph;
+        assert_ok(cf_mem_alloc_async(stream, &on_device, 100));
+        assert_int_equal(pthread_create(&thread, NULL, free_cancelled, &attempt), 0);
+        assert_int_equal(pthread_join(thread, NULL), 0);
+        assert_ok(cf_stream_capture_begin(stream));
+        assert_ok(cf_stream_capture_end(stream, &graph));
+        assert_ok(cf_graph_destroy(graph));
+        int status = cf_mem_free(on_device);
+        assert_true(status == CF_OK || status == CF_EINVAL); /* it may have been freed */
+        assert_ok(cf_device_sync());
+    }
+    assert_true(attempt.is_done && attempt.number > 3);
+    assert_ok(attempt.status);
+    assert_ok(cf_stream_destroy(stream));
+}
+
 int main(int argc, char *argv[])
 {
     const struct CMUnitTest tests[] = {
@@ -232,6 +276,7 @@ int main(int argc, char *argv[])
         fake_test(threads_cancelled_inside_do_not_hold_up_others, "CF_DRIVER=host", "CF_THREADS=4"),
         fake_test(threads_cancelled_among_others_do_not_hold_them_up, "CF_DRIVER=cuda", "CF_THREADS=4"),
         fake_test(threads_cancelled_among_others_do_not_hold_them_up, "CF_DRIVER=host", "CF_THREADS=4"),
+        fake_test(thread_cancelled_anywhere_in_a_free_does_not_hold_up_captures, "CF_DRIVER=cuda"),
     };
     return RUN_WITH_FAKE(argc, argv, tests, set_up, tear_down);
 }
