@@ -67,7 +67,7 @@ void cf__kept_forget(CUcontext context);
 
 /* ---- shutdown.c ---- */
 
-extern int cf__was_used; /* a driver came into use: closing the shared object that holds the library has to give back */
+extern int cf__was_used; /* closing the shared object that holds the library has to give back */
 
 /* ---- handle.c ---- */
 
