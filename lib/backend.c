@@ -163,7 +163,6 @@ static int choose(const char *function, enum choice *choice)
     return *choice == USE_HOST ? use_host() : CF_OK;
 }
 
-/* The process's default, decided at its first use. A failure is not kept: the next call tries again. */
 int cf__default_backend(const char *function, struct cf__backend **backend)
 {
     int now = __atomic_load_n(&chosen, __ATOMIC_ACQUIRE);
@@ -215,7 +214,6 @@ int cf__ensure_host(const char *function)
     return status;
 }
 
-/* CUDA, for calls that cannot run without it; `why` begins the message. */
 int cf__ensure_cuda(const char *why)
 {
     if (cf__is_forked())

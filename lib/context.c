@@ -7,8 +7,8 @@
 
 #include "internal.h"
 
-static pthread_mutex_t lock =
-    PTHREAD_MUTEX_INITIALIZER; /* of adding, losing and keeping; the list is read without it */
+/* Of adding, losing and keeping; the list is read without it. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct cf__context *contexts;
 
 /* ---- Records ---- */

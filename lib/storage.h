@@ -35,6 +35,9 @@ int cf__enter_memory(struct cf__place *place, const char *function, const struct
 
 /* ---- copy.c ---- */
 
+/* The longest pitch that a copy of rows may have, on every device. */
+#define CF__MAX_PITCH ((size_t)INT32_MAX)
+
 /* Copies in the place's context, on `stream` where `is_async`. */
 CUresult cf__copy(const struct cf__place *place, void *target, const void *source, size_t bytes, int is_async,
                   cf_stream stream);
