@@ -504,7 +504,8 @@ class _File:
         if used:
             what, instead = used
             raise ExprError(declaration.token, f'{declaration.token.text} uses {what}, which the CPU does not run; '
-                            f'{instead}, or add host(none) to its annotation, or host(function) with a function for the CPU')
+                            f'{instead}, or add host(none) to its annotation, or host(function) with a function for '
+                            'the CPU')
         return Host(is_together=self._runs_together(declaration.declaration))
 
     def _runs_together(self, kernel):
