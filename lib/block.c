@@ -433,7 +433,7 @@ static int reserve(struct cf__runner *runner, uint64_t blocks)
         uint32_t *ready = malloc(ring * sizeof *ready);
         uint8_t *states = malloc(threads);
         struct cf__lane *lanes = malloc(threads * sizeof *lanes);
-        struct cf__fiber *fibers = malloc(threads * sizeof *fibers);
+        struct cf__fiber *fibers = calloc(threads, sizeof *fibers);
         uint32_t *fiber_of = malloc(threads * sizeof *fiber_of);
         free(runner->ready);
         free(runner->states);
@@ -516,11 +516,10 @@ static int set_up(struct cf__runner *runner, uint64_t resident)
     return is_complete;
 }
 
-/* What sanitizers keep of fibers; and threads that are left where they were leave marks on their stacks. */
 static void clean_up(struct cf__runner *runner)
 {
     for (uint32_t i = 0; cf__fiber_is_watched && i < runner->fibers_used; i++)
-        cf__fiber_forget(&runner->fibers[i], runner->has_failed);
+        cf__fiber_end(&runner->fibers[i]);
     size_t overrun = cf__stacks_overrun(&runner->stacks, runner->fibers_used);
     if (overrun == SIZE_MAX)
         return;
@@ -538,6 +537,8 @@ static void run_blocks(struct cf__runner *runner, uint64_t begin, uint64_t end, 
         cf__fiber_switch(&runner->outside, begin_fiber(runner));
         clean_up(runner);
     }
+    for (uint32_t i = 0; cf__fiber_is_watched && i < runner->thread_room; i++)
+        cf__fiber_forget(&runner->fibers[i]);
 }
 
 static void run(const cf_host_launch *launch, uint64_t begin, uint64_t end, cf_host_thread *thread, void *closure)
