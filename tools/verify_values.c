@@ -13,8 +13,8 @@
 #define MOST_BYTES ((size_t)64 << 20)
 #define MOST_THREADS ((int64_t)1 << 18)
 #define MOST_FLOPS 1e8
-#define MOST_STEPS \
-    3e8 /* threads times the largest number, where a loop may be as long as that and flops are not told */
+/* Threads times the largest size, where a loop may be as long as that and flops are not told. */
+#define MOST_STEPS 5e7
 
 /* Choices that are tried for one size. */
 #define MOST_TRIES 50000
