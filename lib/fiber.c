@@ -36,10 +36,15 @@ int cf__stacks_reserve(struct cf__stacks *stacks, size_t count)
     return 1;
 }
 
+static void unmark(const void *memory, size_t bytes);
+
+/* What is next at these addresses, such as another thread's own stack, is not to find marks of ours. */
 void cf__stacks_free(struct cf__stacks *stacks)
 {
-    if (stacks->memory)
+    if (stacks->memory) {
+        unmark(stacks->memory, stacks->count * stacks->stride);
         munmap(stacks->memory, stacks->count * stacks->stride);
+    }
     *stacks = (struct cf__stacks){.memory = NULL};
 }
 
@@ -222,6 +227,13 @@ void cf__fiber_look(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, look);
+}
+
+/* AddressSanitizer's marks around variables. */
+static void unmark(const void *memory, size_t bytes)
+{
+    if (tool.unpoison)
+        tool.unpoison(memory, bytes);
 }
 
 static const void *own_bottom(size_t *size)

@@ -1,4 +1,5 @@
 /* block.cu - kernels whose threads wait for one another, for test_block.c. */
+#include <cassert>
 #include <stdint.h>
 
 __device__ float warp_sum(float x)

@@ -353,6 +353,7 @@ static void shuffled_is_one_to_one(void **state)
 static void *fail_often(void *data)
 {
     int *wrong = data, x[100];
+    *wrong = cf_device_use(CF_HOST) != CF_OK; /* each thread has a device of its own */
     for (int i = 0; i < 50; i++) {
         for (int j = 0; j < 100; j++)
             x[j] = j;
@@ -423,6 +424,7 @@ static void *launch_until_told(void *data)
     static float x[2560];
     float sums[10];
     int *failures = data;
+    *failures = cf_device_use(CF_HOST) != CF_OK;
     while (!__atomic_load_n(&stop_launching, __ATOMIC_RELAXED))
         *failures += host_launch_sums(x, sums, 2560) != CF_OK;
     return NULL;
