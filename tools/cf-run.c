@@ -19,8 +19,10 @@
 #include "module.h"
 #include "npy.h"
 #include "report.h"
+#include "sanitize.h"
 #include "trial.h"
 #include "variant.h"
+#include "watch.h"
 
 #define MAX_REPEATS 1000000
 #define LONG_STEP ((size_t)64 << 20) /* bytes, from which on a person at a terminal is told what goes on */
@@ -60,6 +62,11 @@ static const char help[] =
     "  --device N           the GPU's number, or -1 for the CPU\n"
     "  --repeat R           timed launches, after a first call that checks everything (default: 1)\n"
     "  --verify             run again on the CPU, and compare: bit for bit, or within the kernel's tolerance\n"
+    "  --check KIND         build the kernel for a check of its CPU form, run that, and name source line, block and "
+    "thread:\n"
+    "                       address (out of bounds, not aligned), race (what no barrier orders), or poison (memory "
+    "that is\n"
+    "                       read or left without having been written)\n"
     "  --list               print the name and the C prototype of every kernel, and of every constant's setter\n"
     "  --describe KERNEL    print what is known of a kernel, or of a setter\n"
     "  --help               print this\n"
@@ -77,12 +84,14 @@ struct options {
     int device, has_device;
     unsigned repeats;
     int verify;
+    const char *check;   /* NULL: nothing is checked */
     const char *module;  /* NULL: the bundled kernels */
     const char *variant; /* NULL: the first */
     char **settings;     /* name=value, of constants */
     size_t setting_count;
     char **words; /* name=value, in the place of the arguments that were read */
     int word_count;
+    char **argv; /* as they were given */
 };
 
 /* ---- Options ---- */
@@ -126,6 +135,12 @@ static int set_option(struct options *options, const char *name, char *value, st
         options->repeats = (unsigned)repeats;
         return status;
     }
+    if (strcmp(name, "--check") == 0) {
+        options->check = value;
+        if (strcmp(value, "address") != 0 && strcmp(value, "race") != 0 && strcmp(value, "poison") != 0)
+            return message_set(message, "--check %s: it is address, race or poison", value);
+        return 0;
+    }
     if (strcmp(name, "--verify") == 0) {
         options->verify = 1;
         return 0;
@@ -144,9 +159,9 @@ static int read_option(struct options *options, char **argv, int *at, struct mes
     static const struct {
         const char *name;
         int has_value;
-    } known[] = {{"--driver", 1},   {"--device", 1},  {"--repeat", 1}, {"--verify", 0},
-                 {"--module", 1},   {"--variant", 1}, {"--set", 1},    {"--list", 0},
-                 {"--describe", 1}, {"--help", 0},    {"--version", 0}};
+    } known[] = {{"--driver", 1}, {"--device", 1},   {"--repeat", 1},  {"--verify", 0},
+                 {"--check", 1},  {"--module", 1},   {"--variant", 1}, {"--set", 1},
+                 {"--list", 0},   {"--describe", 1}, {"--help", 0},    {"--version", 0}};
     char *text = argv[*at];
     size_t length = strcspn(text, "=");
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
@@ -166,9 +181,13 @@ static int read_option(struct options *options, char **argv, int *at, struct mes
 
 static int read_options(struct options *options, int argc, char **argv, struct message *message)
 {
-    *options = (struct options){.repeats = 1, .words = argv, .settings = calloc((size_t)argc + 1, sizeof *argv)};
-    if (!options->settings)
+    *options = (struct options){.repeats = 1,
+                                .words = argv,
+                                .settings = calloc((size_t)argc + 1, sizeof *argv),
+                                .argv = calloc((size_t)argc + 1, sizeof *argv)};
+    if (!options->settings || !options->argv)
         return message_set(message, "no memory");
+    memcpy(options->argv, argv, ((size_t)argc + 1) * sizeof *argv);
     for (int i = 1; i < argc; i++)
         if (argv[i][0] == '-') {
             if (read_option(options, argv, &i, message) != 0)
@@ -186,6 +205,9 @@ static int read_options(struct options *options, int argc, char **argv, struct m
         return message_set(message, "no kernel is named; --help shows how to use cf-run");
     options->kernel = *options->words++;
     options->word_count--;
+    if (options->check && ((options->driver && strcmp(options->driver, "host") != 0) ||
+                           (options->has_device && options->device != CF_HOST)))
+        return message_set(message, "--check %s: it is the kernel's form for the CPU that is checked", options->check);
     return 0;
 }
 
@@ -224,6 +246,8 @@ static int settle(const struct options *options, const cf_module *module, const 
     if (!kernel || arguments_read_values(kernel, plan->arguments, message) != 0)
         return -1;
     plan->kernel = kernel;
+    if (watch_what && (plan->kernel = watch_kernel(plan, message)) == NULL)
+        return -1;
     if (options->verify && !kernel->host)
         return message_set(message, "%s: --verify: the kernel has no form for the CPU", kernel->name);
     return infer_arguments(kernel, plan->arguments, message);
@@ -273,7 +297,7 @@ static int run(const struct options *options, const cf_module *module, struct me
     return status;
 }
 
-static int dispatch(const struct options *options, struct message *message)
+static int dispatch(struct options *options, struct message *message)
 {
     int version = cf_version();
     if (options->mode == HELP) {
@@ -284,6 +308,11 @@ static int dispatch(const struct options *options, struct message *message)
         printf("cf-run %d.%d.%d\n", version / 10000, version / 100 % 100, version % 100);
         return 0;
     }
+    const char *checked = watch_begin();
+    if (options->check && options->mode == RUN && !checked)
+        return sanitize_run(options->check, options->module, options->argv, message);
+    if (checked)
+        options->module = checked;
     const cf_module *module = options->module ? module_open(options->module, message) : &cf_registry;
     if (!module)
         return -1;
@@ -304,6 +333,7 @@ int main(int argc, char **argv)
     if (status == 0)
         status = dispatch(&options, &message);
     free(options.settings);
+    free(options.argv);
     if ((fflush(stdout) != 0 || ferror(stdout)) && status == 0)
         status = message_set(&message, "stdout: %s", strerror(errno));
     if (status == 0)
