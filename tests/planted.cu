@@ -92,8 +92,8 @@ __global__ void not_aligned(const float *x, float *y, int n, int bug)
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n)
         return;
-    const float4 four = *(const float4 *)(x + 4 * i + bug); /* BUG not_aligned */
-    y[i] = four.x + four.w;
+    const float4 *four = (const float4 *)(x + 4 * i + bug);
+    y[i] = four->x + four->w; /* BUG not_aligned */
 }
 
 #pragma cf kernel grid(n) scratch(tmp[n]) out(y[n])

@@ -37,7 +37,7 @@ PLANTED = {
     'local_array': ([N], 'address', r'{BUG}: stack-buffer-overflow: a write of 4 bytes; thread \(3, 0, 0\) of block '
                     r'\(0, 0, 0\)'),
     'local_index': ([N], 'address', r"{BUG}: index 4 is outside of 'int ?\[4\]'; thread \(3, 0, 0\) of block \(0, 0, 0\)"),
-    'not_aligned': (['x=random:f32:404', 'n=100'], 'address', r"{BUG}: a re\w+ \w+ '[^']*float4' at address 0x[0-9a-f]+, which is "
+    'not_aligned': (['x=random:f32:404', 'n=100'], 'address', r"{BUG}: a \w+ \w+ \w+ '[^']*float4' at address 0x[0-9a-f]+, which is "
                     r'not aligned to its 16 bytes; thread \(0, 0, 0\) of block \(0, 0, 0\)'),
     'past_scratch': ([N], 'address', r'{BUG}: heap-buffer-overflow: a write of 4 bytes at tmp\[1000\], which is past its '
                      r'end; thread \(231, 0, 0\) of block \(3, 0, 0\)'),

@@ -266,6 +266,7 @@ void race_access(struct region *region, const char *address, size_t bytes, int h
             note(&words[w].together, &now, region, region->begin + w * 4 + low);
             continue;
         }
+        region->is_split = 1;
         for (size_t i = low; i < high; i++)
             note(&words[w].apart[i], &now, region, region->begin + w * 4 + i);
     }
@@ -307,10 +308,11 @@ static void learn(struct race_known **known, uint32_t *count, uint32_t *room, st
 
 void race_forget(struct region *region)
 {
-    for (size_t w = 0; region->words && w < region->words_bytes / sizeof *region->words; w++)
+    for (size_t w = 0; region->is_split && w < region->words_bytes / sizeof *region->words; w++)
         free(region->words[w].apart);
-    if (region->words)
-        memset(region->words, 0, region->words_bytes);
+    if (region->words) /* pages that nobody touched take no time */
+        (void)madvise(region->words, region->words_bytes, MADV_DONTNEED);
+    region->is_split = 0;
 }
 
 void race_begin_block(struct watch_slot *slot)

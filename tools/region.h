@@ -18,6 +18,7 @@ struct region {
     unsigned char *seen; /* one byte for each: whether it was written; NULL: nobody asks */
     struct race_word *words;
     size_t words_bytes;
+    int is_split; /* some words are */
 };
 
 /* Adds a region, whose memory is not in another; NULL without memory. */

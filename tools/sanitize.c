@@ -194,7 +194,8 @@ static int run_again(const struct check *check, const char *kind, char **argv, s
     snprintf(told, sizeof told, "%s:%d:%s", kind, findings, check->module);
     snprintf(options, sizeof options,
              "log_path=%s/asan:symbolize=0:detect_leaks=0:redzone=2048:max_redzone=2048:halt_on_error=1:exitcode=1:"
-             "abort_on_error=0:print_legend=0:detect_stack_use_after_return=0:allocator_may_return_null=1",
+             "abort_on_error=0:handle_sigill=1:handle_sigfpe=1:print_legend=0:detect_stack_use_after_return=0:"
+             "allocator_may_return_null=1",
              check->folder);
     int status = -1;
     if (setenv(WATCH_VARIABLE, told, 1) == 0 && setenv("CF_DRIVER", "host", 1) == 0 &&

@@ -434,6 +434,12 @@ static void describe_address(const char *address, size_t bytes, int is_write, co
 {
     char what[200] = "", who[96] = "outside of the kernel's threads";
     const struct region *region = region_before(address);
+    if (!bytes) { /* a signal, which tells no more */
+        if (watch_current)
+            watch_describe(watch_current->slot->number, watch_current->number, who, sizeof who);
+        watch_find("{asan}: a wild access, or an instruction that cannot be run; %s of %s", who, kernel->name);
+        return;
+    }
     if (region && (size_t)(address - region->begin) < region->bytes + (1u << 20))
         region_describe(region, address, what, sizeof what);
     if (watch_current)
