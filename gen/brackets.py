@@ -2,9 +2,9 @@
 
 # Words in front of a parenthesis that are no function's name.
 ATTRIBUTES = {'__launch_bounds__', '__attribute__', '__attribute', '__align__', '__builtin_align__', 'alignas',
-              '_Alignas',
-               'decltype', '__declspec', '__maxnreg__', '__cluster_dims__', '__block_size__', 'noexcept', 'explicit',
-               'requires', 'throw', '__typeof__', 'typeof', '__nv_pure__', 'static_assert', '_Static_assert'}
+              '_Alignas', 'decltype', '__declspec', '__maxnreg__', '__cluster_dims__', '__block_size__', 'noexcept',
+              'explicit', 'requires', 'throw', '__typeof__', 'typeof', '__nv_pure__', 'static_assert',
+              '_Static_assert'}
 # Words that say nothing about a type.
 SPECIFIERS = {'static', 'extern', 'inline', 'constexpr', 'register', 'typename', '__restrict__', '__restrict',
                '__grid_constant__', '__device__', '__constant__', '__managed__', '__host__', 'mutable', 'thread_local',

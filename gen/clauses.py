@@ -8,8 +8,8 @@ MAX_GRID_DIMS = 3
 MAX_ARRAY_DIMS = 8
 
 DIRECTIONS = {'in': 'CF_IN', 'out': 'CF_OUT', 'inout': 'CF_INOUT', 'scratch': 'CF_SCRATCH'}
-CLAUSES = ('name', 'grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'in', 'out', 'inout', 'scratch', 'pitch',
-           'check', 'host', 'tune', 'tolerance', 'flops', 'bytes', 'include')
+CLAUSES = ('name', 'grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'in', 'out', 'inout', 'scratch',
+           'pitch', 'check', 'host', 'tune', 'tolerance', 'flops', 'bytes', 'include')
 
 
 class Array:

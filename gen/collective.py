@@ -68,8 +68,8 @@ def names(declaration):
 
 
 def first_use(kernel, everything, words=_FOREIGN):
-    """The first of some words in a kernel, or in what it calls: without others, the first that no CPU can run. None where
-    there is none."""
+    """The first of some words in a kernel, or in what it calls: without others, the first that no CPU can run. None
+    where there is none."""
     candidates = [d for d in everything if not d.has('__global__') and (d.function is not None or d.body is not None)]
     for declaration in reachable([kernel], candidates):
         for token in declaration.body or ():

@@ -26,8 +26,8 @@ class Declaration:
     def is_directive(self):
         """Whether it names nothing that could be reached: using directives and declarations, namespace aliases."""
         first = self.head[0].text
-        return first == 'using' or (first in ('namespace', 'static_assert', 'extern', 'template') and self.body is None and
-                                    self.function is None)
+        return first == 'using' or (first in ('namespace', 'static_assert', 'extern', 'template') and
+                                    self.body is None and self.function is None)
 
     def has(self, word):
         return any(t.text == word for t in self.head)
@@ -121,9 +121,11 @@ def declarations(items):
 
 def _open_scope(items, at, scopes):
     """Enters a namespace or a linkage block; the index behind its brace, or 0."""
+    def item_at(ahead):
+        return items[min(at + ahead, len(items) - 1)]
+
     def text(ahead):
-        item = items[min(at + ahead, len(items) - 1)]
-        return None if isinstance(item, Pragma) else item.text
+        return None if isinstance(item_at(ahead), Pragma) else item_at(ahead).text
 
     is_linkage = not isinstance(items[at + 1], Pragma) and items[at + 1].kind == 'string' and text(2) == '{'
     if items[at].text == 'extern' and is_linkage:
@@ -136,7 +138,7 @@ def _open_scope(items, at, scopes):
         return 0
     ahead += 1
     names = ''
-    while text(ahead) == '::' or text(ahead) is not None and items[min(at + ahead, len(items) - 1)].kind == 'identifier':
+    while text(ahead) == '::' or text(ahead) is not None and item_at(ahead).kind == 'identifier':
         names += text(ahead) if text(ahead) != 'inline' else ''
         ahead += 1
     if text(ahead) != '{':

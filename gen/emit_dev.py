@@ -21,8 +21,7 @@ def copyable(file):
             if not param.pointer and param.type.kind == 'struct':
                 seen.setdefault(param.type.cxx, param.name)
     return ''.join(f'static_assert(__is_trivially_copyable({cxx}), "{name} is not trivially copyable, so it cannot be '
-                   'passed '
-                   'from C");\n' for cxx, name in seen.items())
+                   'passed from C");\n' for cxx, name in seen.items())
 
 
 def values(file):

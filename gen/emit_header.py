@@ -54,9 +54,9 @@ def _guarded(names, pragma, directive=None):
 
 
 def dispatch(kernel):
-    """How a call's pointer types choose among a kernel's instances: nested (parameter numbers, [(element type, subtree)])
-    with instances at the leaves. Several parameters that vary together decide together, so that one of them may be NULL.
-    None where the types do not tell: then there is no type-generic form."""
+    """How a call's pointer types choose among a kernel's instances: nested (parameter numbers, [(element type,
+    subtree)]) with instances at the leaves. Several parameters that vary together decide together, so that one of them
+    may be NULL. None where the types do not tell: then there is no type-generic form."""
     return _dispatch(kernel.instances) if kernel.is_template else None
 
 
@@ -111,8 +111,7 @@ def _functions(kernel, prefix, has_generic):
     if has_generic:
         first = kernel.instances[0]
         text += (f'/* {prefix}_{kernel.name}() takes the types of every instance in C11 and C++; its address is that '
-                 'of '
-                 f'{prefix}_{first.name}(). */\n')
+                 f'of {prefix}_{first.name}(). */\n')
         text += _prototypes(f'{prefix}_{kernel.name}', first)
     for instance in kernel.instances:
         text += _prototypes(f'{prefix}_{instance.name}', instance)

@@ -149,7 +149,8 @@ def _check(check, instance):
         fields += [f'.condition = {_expr(check.condition)}', '.array = -1'] + ['.is_real = 1'] * check.is_real
     else:
         fields.append(f'.array = {check.array}')
-        for name, bound, is_open in (('lower', check.lower, check.lower_open), ('upper', check.upper, check.upper_open)):
+        for name, bound, is_open in (('lower', check.lower, check.lower_open),
+                                     ('upper', check.upper, check.upper_open)):
             if bound:
                 fields.append(f'.{name} = {_expr(bound)}')
             if bound and is_open:
@@ -203,8 +204,9 @@ def _descriptor(kernel, instance, variant, prefix, known_sizes):
             names = ', '.join(f'&{descriptor(prefix, v)}' for v in instance.variants)
             text += fold(f'static const cf_kernel *const cf__variants_{instance.name}[] = {{{names}}};\n', 8)
     text += f'{"" if is_first else "static "}const cf_kernel {symbol} = {{\n'
-    text += f'    .size = sizeof(cf_kernel),\n    .version = CF_REGISTRY_VERSION,\n    .name = {c_string(instance.name)},\n'
-    text += f'    .family = {c_string(kernel.name)},\n    .function = {c_string(f"{prefix}_{instance.name}")},\n'
+    text += '    .size = sizeof(cf_kernel),\n    .version = CF_REGISTRY_VERSION,\n'
+    text += f'    .name = {c_string(instance.name)},\n    .family = {c_string(kernel.name)},\n'
+    text += f'    .function = {c_string(f"{prefix}_{instance.name}")},\n'
     text += _doc(kernel.doc)
     text += f'    .file = {c_string(kernel.location.file)},\n    .line = {kernel.location.line},\n'
     text += f'    .nparams = {len(variant.params)},\n'
@@ -249,7 +251,8 @@ def _functions(instance, function, symbol):
     head_async = fold(f'int {function}_async({parameters(instance, f"cf_stream {stream(instance)}")})\n',
                       len(f'int {function}_async('))
     return (f'{head[:-1]};\n{head}{{\n{body}    return cf_call(&{symbol}, cf__args);\n}}\n\n'
-            f'{head_async[:-1]};\n{head_async}{{\n{body}    return cf_launch(&{symbol}, {stream(instance)}, cf__args);\n}}\n')
+            f'{head_async[:-1]};\n{head_async}{{\n{body}'
+            f'    return cf_launch(&{symbol}, {stream(instance)}, cf__args);\n}}\n')
 
 
 def _family(kernel, prefix):
@@ -270,8 +273,8 @@ def _symbol(symbol, prefix):
     size = host_data_bytes(prefix, symbol)
     text = (f'extern void *const {data};\nextern const uint32_t {size};\nstatic cf_state cf__data_{symbol.name};\n'
             f'extern const cf_symbol {name};\nconst cf_symbol {name} = {{\n'
-            f'    .size = sizeof(cf_symbol),\n    .version = CF_REGISTRY_VERSION,\n    .name = {c_string(symbol.name)},\n'
-            f'    .function = {c_string(function)},\n' + _doc(symbol.doc) +
+            '    .size = sizeof(cf_symbol),\n    .version = CF_REGISTRY_VERSION,\n'
+            f'    .name = {c_string(symbol.name)},\n    .function = {c_string(function)},\n' + _doc(symbol.doc) +
             f'    .file = {c_string(symbol.location.file)},\n    .line = {symbol.location.line},\n'
             f'    .ctype = {c_string(symbol.type.c)},\n' +
             fold('    ' + ', '.join(_type_fields(symbol.type)) + ',\n', 4))
@@ -284,4 +287,5 @@ def _symbol(symbol, prefix):
     head = f'int {function}({symbol_parameter(symbol)})'
     head_async = f'int {function}_async(cf_stream {stream_of(symbol)}, {symbol_parameter(symbol)})'
     return text + (f'{head};\n{head}\n{{\n    return cf_symbol_set(&{name}, {value});\n}}\n\n'
-                   f'{head_async};\n{head_async}\n{{\n    return cf_symbol_set_async({stream_of(symbol)}, &{name}, {value});\n}}\n')
+                   f'{head_async};\n{head_async}\n{{\n'
+                   f'    return cf_symbol_set_async({stream_of(symbol)}, &{name}, {value});\n}}\n')

@@ -276,8 +276,7 @@ class Names:
         value = self.declared.constant(self.scope, spelled)
         if value is UNREADABLE:
             raise ExprError(token, f'the value of {spelled} cannot be told here; use a literal, a macro, or a '
-                                   'constant that '
-                                   'is made of those')
+                                   'constant that is made of those')
         if value is not None:
             if spelled not in ('true', 'false'):
                 self.proofs.add((self.scope, spelled, value))
@@ -287,8 +286,9 @@ class Names:
     @staticmethod
     def _check(token, name, ctype, real):
         if not (ctype.number if real else ctype.integer):
-            what = {'float': 'a floating-point number', 'half': 'a floating-point number', 'complex': 'a complex number',
-                    'pointer': 'a pointer', 'array': f'an array; write {name}[0]',
+            what = {'float': 'a floating-point number', 'half': 'a floating-point number',
+                    'complex': 'a complex number', 'pointer': 'a pointer',
+                    'array': f'an array; write {name}[0]',
                     'bit-field': 'a bit-field, which has no address', 'struct': 'a struct'}.get(ctype.kind, ctype.cxx)
             raise ExprError(token, f'{name} is {what}; an expression takes {"numbers" if real else "integers"}')
 
@@ -413,7 +413,8 @@ def _compile_chain(terms, relations, names, real):
 
 
 def _number(token):
-    match = re.fullmatch(r'(0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)([uU]?[lL]{0,2}|[lL]{1,2}[uU]?)', token.text.replace("'", ''))
+    match = re.fullmatch(r'(0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)([uU]?[lL]{0,2}|[lL]{1,2}[uU]?)',
+                         token.text.replace("'", ''))
     if not match:
         raise ExprError(token, f"'{token.text}' is no integer; an expression takes integers")
     digits = match.group(1)
@@ -475,13 +476,14 @@ def constant_value(expr):
             at += operand
         else:
             right, left = stack.pop(), stack.pop()
-            stack.append(_binary(code, left, right))
+            stack.append(calculate(code, left, right))
         if stack and (stack[-1] is None or not -2**63 <= stack[-1] <= INT64_MAX):
             return None
     return stack[0]
 
 
-def _binary(code, left, right):
+def calculate(code, left, right):
+    """Of numbers without limits; None where there is no result."""
     if code in ('DIV', 'MOD'):
         if right == 0:
             return None
@@ -489,10 +491,10 @@ def _binary(code, left, right):
         return quotient if code == 'DIV' else left - quotient * right
     if code in ('SHL', 'SHR'):
         return None if not 0 <= right < 64 else left << right if code == 'SHL' else left >> right
-    return {'ADD': left + right, 'SUB': left - right, 'MUL': left * right, 'MIN': min(left, right), 'MAX': max(left, right),
-            'BIT_AND': left & right, 'BIT_OR': left | right, 'BIT_XOR': left ^ right, 'LT': int(left < right),
-            'LE': int(left <= right), 'GT': int(left > right), 'GE': int(left >= right), 'EQ': int(left == right),
-            'NE': int(left != right)}[code]
+    return {'ADD': left + right, 'SUB': left - right, 'MUL': left * right, 'MIN': min(left, right),
+            'MAX': max(left, right), 'BIT_AND': left & right, 'BIT_OR': left | right, 'BIT_XOR': left ^ right,
+            'LT': int(left < right), 'LE': int(left <= right), 'GT': int(left > right), 'GE': int(left >= right),
+            'EQ': int(left == right), 'NE': int(left != right)}[code]
 
 
 def _depth(ops):

@@ -144,7 +144,8 @@ def _expand_all(tokens, macros, budget):
 
 
 def _expand_one(tokens, at, macros, budget):
-    """(expansion, index after the macro's use); (None, at) where the name is a function-like macro's without arguments."""
+    """(expansion, index after the macro's use); (None, at) where the name is a function-like macro's without
+    arguments."""
     macro = macros.find(tokens[at].text)
     taken = 0
     if macro.params is not None:
@@ -156,8 +157,8 @@ def _expand_one(tokens, at, macros, budget):
 
 
 def _arguments(pending, macro):
-    """The arguments in front of a reversed list of tokens, and how many tokens they take with their parentheses; (None, 0)
-    where no parenthesis follows or none closes it."""
+    """The arguments in front of a reversed list of tokens, and how many tokens they take with their parentheses; (None,
+    0) where no parenthesis follows or none closes it."""
     if not pending or pending[-1].text != '(' or pending[-1].kind != 'punctuation':
         return None, 0
     arguments, current, depth, taken = [], [], 0, 0

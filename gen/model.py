@@ -97,8 +97,8 @@ class Launch:
 
 @dataclass(frozen=True)
 class Host:
-    """The CPU's form of an instance. A function is called by its C++ name where the kernel file defines it; else it is a
-    C function."""
+    """The CPU's form of an instance. A function is called by its C++ name where the kernel file defines it; else it is
+    a C function."""
     function: Optional[str] = None  # None: the kernel itself
     is_extern_c: bool = False
     is_together: bool = False       # threads of a block may wait for one another

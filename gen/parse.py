@@ -192,8 +192,7 @@ class _File:
         direction = array.direction if array else 'CF_POINTER' if raw.pointer else 'CF_VALUE'
         if array and element is VOID:
             raise ExprError(array.token, f'the elements of {raw.token.text} have no type, so it has no extent; give '
-                                         'it the '
-                                         "elements' type")
+                                         "it the elements' type")
         return Param(raw.token.text, spelled_c, spelled_cxx, element, raw.pointer, raw.pointer and raw.const, direction,
                      ())
 
@@ -225,7 +224,8 @@ class _File:
         for tag, arguments in sets or [(None, [])]:
             at = tag or token
             try:
-                instance, identity = self._instance(f'{name}_{tag.text}' if tag else name, clauses, declaration, arguments, at)
+                instance, identity = self._instance(f'{name}_{tag.text}' if tag else name, clauses, declaration,
+                                                    arguments, at)
             except ExprError as error:
                 self._error(error.token, str(error))
                 continue
@@ -255,8 +255,7 @@ class _File:
                 for lower, _ in array.dims[1:]:
                     if lower:
                         self._error(lower[0].token, f'{name} has a section in an inner dimension, so the length of '
-                                                    'its rows '
-                                    f'in memory is not known; add pitch({name}: ...)')
+                                                    f'its rows in memory is not known; add pitch({name}: ...)')
         for name, (token, values) in clauses.pitches.items():
             if name not in clauses.arrays:
                 self._error(token, f'{name} has no extent; declare it with in, out or inout')
@@ -281,13 +280,11 @@ class _File:
                                    (clauses.counts_blocks, 'blocks(...)')):
                 if is_there:
                     self._error(clauses.block_token, f'block(auto) and {what} do not go together: the block would '
-                                                     'have to be '
-                                'known; write block(n)')
+                                                     'have to be known; write block(n)')
             used = collective.first_use(declaration.declaration, self._declarations, re.compile('__shared__'))
             if used:
                 self._error(clauses.block_token, f'{declaration.token.text} has __shared__ memory, whose size goes '
-                                                 'with its '
-                            'block; write block(n)')
+                                                 'with its block; write block(n)')
         for name, (token, values) in clauses.tune.items():
             known = [p for p in declaration.template if p.name == name]
             if not known or known[0].is_type:
@@ -442,8 +439,7 @@ class _File:
             if not 1 <= size <= limit or threads > MAX_BLOCK:
                 token = clauses.block[number][0].token if clauses.block else clauses.token
                 raise ExprError(token, f'a block has 1 to {MAX_BLOCK} threads, and at most {MAX_BLOCK_Z} along z; '
-                                       'this is '
-                                f'{size if size < 1 or number == 2 else threads}')
+                                       f'this is {size if size < 1 or number == 2 else threads}')
 
     @staticmethod
     def _check(item, names, params):

@@ -1,17 +1,20 @@
 """What a kernel reaches by name: whether its work has a bound, and whether it touches data that are not its arguments.
 
-Names are all that is looked at, so that a name which means two things may say no where yes is true; never the other way."""
+Names are all that is looked at, so that a name which means two things may say no where yes is true; never the other
+way."""
 
 import collective
 from brackets import SPECIFIERS, matching
 
 _LOOPS = {'for', 'while', 'do', 'goto'}
-_WORDS = SPECIFIERS | {'const', 'volatile', 'float', 'double', 'int', 'unsigned', 'char', 'short', 'long', 'bool', 'void'}
+_WORDS = SPECIFIERS | {'const', 'volatile', 'float', 'double', 'int', 'unsigned', 'char', 'short', 'long', 'bool',
+                       'void'}
 _TAGGED = ('struct', 'class', 'union', 'enum')
 
 
 class Reach:
-    """The declarations of a file, by name. `is_host`: those that host code can call; else those that device code can."""
+    """The declarations of a file, by name. `is_host`: those that host code can call; else those that device code
+    can."""
 
     def __init__(self, declarations, is_host):
         self._is_host = is_host
@@ -31,12 +34,14 @@ class Reach:
     def judge(self, root):
         """(is bounded, is closed) of a kernel or a function."""
         # An annotation may stand at a declaration, and the definition elsewhere.
-        roots = [root] if root.body is not None else [d for d in self._kernels.get(_name(root), ()) if d.body is not None]
+        same = [root] if root.body is not None else self._kernels.get(_name(root), ())
+        roots = [d for d in same if d.body is not None]
         if not roots:
             return False, False
         found, is_known = self._reached(roots)
         functions = [f for d in found for f in _functions(d)]
-        is_bounded = is_known and not any(t.text in _LOOPS and t.kind == 'identifier' for _, body in functions for t in body)
+        is_bounded = is_known and not any(t.text in _LOOPS and t.kind == 'identifier'
+                                          for _, body in functions for t in body)
         is_closed = (is_known and not any(_is_data(d) for d in found) and
                      not any(_keeps_data(body) for _, body in functions) and not _makes_addresses(found))
         return is_bounded and not _recurs(functions), is_closed
@@ -52,7 +57,8 @@ class Reach:
                 for token in tokens:
                     others = self._named.get(token.text, ()) if token.kind == 'identifier' else ()
                     # A prototype is enough where the function follows; else it is in another file.
-                    is_known = is_known and not (others and all(d.function is not None and d.body is None for d in others))
+                    is_prototype = others and all(d.function is not None and d.body is None for d in others)
+                    is_known = is_known and not is_prototype
                     for other in others:
                         if id(other) not in seen:
                             seen.add(id(other))
@@ -208,8 +214,8 @@ def _pointers(tokens, is_head):
 
 
 def _declares(tokens, at, is_head):
-    """Whether a type and a * stand in front of a name, and the beginning of a declaration in front of those: of a product
-    as an argument, too, would be true that it stands behind a parenthesis."""
+    """Whether a type and a * stand in front of a name, and the beginning of a declaration in front of those: of a
+    product as an argument, too, would be true that it stands behind a parenthesis."""
     begin, stars = at - 1, 0
     while begin >= 0 and (tokens[begin].text in ('*', '::', '<', '>') or tokens[begin].kind == 'identifier'):
         stars += tokens[begin].text == '*'

@@ -9,8 +9,8 @@ from typedecl import CLASSES
 
 
 def read_symbols(declaration):
-    """The declarators of a __constant__ declaration whose variables a program may set: functions that give the Symbol of
-    one, or raise ExprError with the reason why it has no setter."""
+    """The declarators of a __constant__ declaration whose variables a program may set: functions that give the Symbol
+    of one, or raise ExprError with the reason why it has no setter."""
     words = {t.text for t in declaration.head}
     if words & {'extern', 'const', 'constexpr'} or declaration.head[0].text == 'template':
         return
@@ -33,8 +33,7 @@ def _symbol(declaration, declared, base, declarator):
     name = declarator[at - 1] if at else declaration.head[-1]
     if any(t.text in '*&' for t in declarator[:at] if t.kind == 'punctuation') or name.kind != 'identifier':
         raise ExprError(name, f'{name.text} is a pointer in constant memory, which a setter cannot fill from C; pass '
-                              'the '
-                              'pointer to the kernel')
+                              'the pointer to the kernel')
     ctype = _symbol_type(declaration, declared, base, name)
     scope = ''.join(s + '::' for s in declaration.scope if s)
     return Symbol(name.text, scope + name.text, (), name.location, ctype,
@@ -62,7 +61,6 @@ def _symbol_extents(tokens, name, declaration, declared):
         value = declared.evaluate(tokens[at + 1:end - 1], declaration.scope)
         if value is None or value < 1:
             raise ExprError(name, f'the extent of {name.text} is no integer constant that can be read here; use a '
-                                  'literal, a '
-                                  'macro, an enumerator or a constexpr integer')
+                                  'literal, a macro, an enumerator or a constexpr integer')
         yield value
         at = end

@@ -46,8 +46,7 @@ class Declared:
         where = declaration.head[0].file
         if where == self.path:
             return (f'{name} is declared in this file, which C programs do not include; move it into a header and '
-                    'write '
-                    'include("that header")')
+                    'write include("that header")')
         if declaration.scope:
             return f'{name} is in a namespace, which C does not have; declare it outside of all namespaces'
         self.headers[ctype.c] = where
@@ -58,7 +57,8 @@ class Declared:
         if declaration.body is not None:
             names = [t.text for t in declaration.tail if t.kind == 'identifier']
             if names:
-                self._tagged(declaration, head[1:], names[-1] if '*' not in [t.text for t in declaration.tail] else None)
+                is_pointer = any(t.text == '*' for t in declaration.tail)
+                self._tagged(declaration, head[1:], None if is_pointer else names[-1])
             return
         if any(t.text == ',' for t in head) and not any(t.text == '(' for t in head):
             first, *others = split(head, ',')
@@ -78,16 +78,14 @@ class Declared:
             plain = [t for t in head if t.kind == 'identifier']
             name = inner[0] if inner and head[-1].kind != 'identifier' else plain[-1]
             self.types.declare(scope, name.text, f'{name.text} hides a pointer or an array behind its name; write the '
-                                                 '* '
-                                                 'or [] in the kernel')
+                                                 '* or [] in the kernel')
             return
         self._alias(declaration, name.text, head[1:-1])
 
     def _alias(self, declaration, name, tokens):
         if any(t.text in '*&[(' for t in tokens if t.kind == 'punctuation'):
             self.types.declare(declaration.scope, name, f'{name} hides a pointer or a reference behind its name; '
-                                                        'write the '
-                                                        '* in the kernel')
+                                                        'write the * in the kernel')
             return
         cursor = Cursor(list(tokens) + [Token('end', '', '', 0, 0)])
         words = [w for w in expr.type_words(cursor) if w not in SPECIFIERS | {'const', 'volatile'}]
@@ -128,8 +126,8 @@ class Declared:
         if has_base:
             return f'{name} has a fixed underlying type, which C has only since C23; leave it out, or take an integer'
         # As a rule; the C compiler tells the size, which attributes and large values change.
-        ctype = CType(c, cxx, 'int' if negative else 'unsigned int', f'CF_INTEGER_TYPE({c})', 'i32' if negative else 'u32',
-                      'enum')
+        base, key = ('int', 'i32') if negative else ('unsigned int', 'u32')
+        ctype = CType(c, cxx, base, f'CF_INTEGER_TYPE({c})', key, 'enum')
         return self._visible(declaration, ctype, name)
 
     def _enumerators(self, declaration, scoped=None, tag=None):
@@ -156,7 +154,8 @@ class Declared:
             if texts[at] == '~' and texts[at + 1] == name and texts[at + 2] == '(':
                 return f'{name} has a destructor, so it is not trivially copyable; pass a plain struct'
         for at in range(len(texts) - 3):
-            if texts[at] == name and texts[at + 1] == '(' and name in texts[at + 2:at + 4] and '&' in texts[at + 3:at + 6]:
+            is_constructor = texts[at] == name and texts[at + 1] == '('
+            if is_constructor and name in texts[at + 2:at + 4] and '&' in texts[at + 3:at + 6]:
                 return f'{name} has a copy constructor, so it is not trivially copyable; pass a plain struct'
         if has_base:
             return f'{name} has a base class, which C does not have; pass a plain struct'

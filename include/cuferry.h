@@ -4,12 +4,14 @@
  *
  * Rules that hold for every function here, unless its own comment says otherwise:
  *
- * - It returns CF_OK (0) or a negative status. On failure cf_last_error() has one line of detail for the calling thread,
- *   and everything is as it was before the call. Nothing is printed, and the process is never ended; only a pointer to
- *   memory that is not there faults on the CPU, as in any C function. Streams, events and graphs that were destroyed must
- *   not be used again: on a GPU that may fault in the driver, or reach another that got the same handle.
+ * - It returns CF_OK (0) or a negative status. On failure cf_last_error() has one line of detail for the calling
+ *   thread, and everything is as it was before the call. Nothing is printed, and the process is never ended; only a
+ *   pointer to memory that is not there faults on the CPU, as in any C function. Streams, events and graphs that were
+ *   destroyed must not be used again: on a GPU that may fault in the driver, or reach another that got the same handle.
  * - It may be called from any thread at any time; nothing has to be initialised first. The exception is cf_shutdown().
  * - After it the calling thread's current CUDA context is what it was before.
+ * - A thread that is cancelled (pthread_cancel()) inside leaves no lock behind, and ends behind plain calls, copies of
+ *   host memory, waits for a device and all that is done once. Asynchronous cancellation is not supported.
  * - Sizes are in bytes, times in milliseconds.
  */
 #ifndef CUFERRY_H
@@ -151,10 +153,11 @@ CF_CHECKED int cf_device_name(int device, char *name, size_t size);
 
 /* Waits until all work on the calling thread's device is done. Reports what went wrong in it.
  *
- * A kernel that faults takes its context along: CF_EFAULT comes from the next call that hears of it, and from every later one in
- * that context until cf_device_reset() or the end of the process; other devices and CF_HOST go on. The detail names the kernels
- * that were running, as far as the library can know: those that were launched through it in the context and that no wait has
- * found to be done. Kernels of other libraries it does not know; those of a graph are "a graph". */
+ * A kernel that faults takes its context along: CF_EFAULT comes from the next call that hears of it, and from every
+ * later one in that context until cf_device_reset() or the end of the process; other devices and CF_HOST go on. The
+ * detail names the kernels that were running, as far as the library can know: those that were launched through it in
+ * the context and that no wait has found to be done. Kernels of other libraries it does not know; those of a graph are
+ * "a graph". */
 CF_CHECKED int cf_device_sync(void);
 
 /* Writes 1 where kernels on `device` can be let reach memory of the GPU `peer`, else 0; of a device and itself, 1.
@@ -322,9 +325,10 @@ CF_CHECKED int cf_event_elapsed(float *milliseconds, cf_event start, cf_event st
  * plain calls give CF_ECAPTURE as well. All else may be done meanwhile, in this thread and others: allocations and
  * first uses of kernels too do not break the recording. The call that ends it has to come from the thread that began
  * it: CF_ECAPTURE for another, which leaves the recording as it is while that thread lives. It names the stream that
- * began it: CF_EINVAL for another that takes part, which leaves the recording as it is. Each failure in between that did
- * break it is told by that call: CF_ECAPTURE, and the recording is lost. CF_EINVAL where there is none. The first call waits for
- * a cf_device_sync() of the same device that another thread is in. The caller owns the graph until cf_graph_destroy(). */
+ * began it: CF_EINVAL for another that takes part, which leaves the recording as it is. Each failure in between that
+ * did break it is told by that call: CF_ECAPTURE, and the recording is lost. CF_EINVAL where there is none. The first
+ * call waits for a cf_device_sync() of the same device that another thread is in. The caller owns the graph until
+ * cf_graph_destroy(). */
 CF_CHECKED int cf_stream_capture_begin(cf_stream stream);
 CF_CHECKED int cf_stream_capture_end(cf_stream stream, cf_graph *graph);
 
@@ -353,8 +357,8 @@ struct cf_op;
 struct cf_symbol;
 struct cf_module;
 
-/* A descriptor that was used lies in the library's lists: the shared object that it is in stays open until cf_shutdown(),
- * unless the library is in that object too.
+/* The shared object that a descriptor is in may be closed when the work with it is done; images that were loaded from
+ * it stay on the GPUs until cf_shutdown().
  *
  * Both take one pointer per parameter in `args`, to a value of the parameter's type, as the typed entry points do;
  * that of a scratch parameter is not looked at and may be NULL, since the library supplies the memory: of the
@@ -392,15 +396,24 @@ CF_CHECKED int cf_set_host_data(int where);
  * valid until the thread's next plain call or cf_last_plan(). */
 const char *cf_last_plan(void);
 
+/* The environment variable CF_TRACE=file.json, read when the library is first used and again after cf_shutdown(), has
+ * launches, copies, fills, graphs, loads, waits and plain calls written there with their times, for Perfetto and
+ * chrome://tracing: a whole JSON array at any moment. %p in the name becomes the process's number, %% a percent sign.
+ * Who opens the file first holds it until cf_shutdown() or the process's end. Others that are given the same name
+ * meanwhile, other processes or copies of the library in this one, write to files of their own beside it:
+ * file.PID.json, then file.PID.2.json, and so on; cf_set_log() is told which. What a process goes on with is behind
+ * what it wrote before; what another process has left in the file is written over. On file systems without locks a
+ * file that exists counts as held. CF_EINVAL, from every call, where no such file can be written. */
+
 /* Loads a kernel, or all kernels of a library (&cf_registry for the bundled ones), on the calling thread's device, so
- * that their first call has no more to do than any other. Kernels that were loaded before a failure stay so. One without
- * a form for the CPU gives CF_ENOTSUP on CF_HOST; cf_preload() passes it over there. */
+ * that their first call has no more to do than any other. Kernels that were loaded before a failure stay so. One
+ * without a form for the CPU gives CF_ENOTSUP on CF_HOST; cf_preload() passes it over there. */
 CF_CHECKED int cf_preload(const struct cf_module *module);
 CF_CHECKED int cf_kernel_preload(const struct cf_kernel *kernel);
 
 /* Writes how many blocks of `threads` threads and `shared` bytes of dynamic shared memory a multiprocessor of the
- * calling thread's device has resident at once: 0 where it has not so much shared memory; 1 on CF_HOST. CF_EINVAL where a
- * block has no such number of threads on any device. */
+ * calling thread's device has resident at once: 0 where it has not so much shared memory; 1 on CF_HOST. CF_EINVAL where
+ * a block has no such number of threads on any device. */
 CF_CHECKED int cf_kernel_occupancy(const struct cf_kernel *kernel, int threads, size_t shared, int *blocks);
 
 /* Evaluates an expression of the kernel's annotation, such as an extent, over `args`, of which only the integers that

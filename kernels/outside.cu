@@ -24,8 +24,8 @@ template <typename T> __global__ void outside(const T *x, T lower, T upper, int6
         lower_to(first, i);
 }
 
-/* The same in rows of `length` elements, whose first elements are `pitch` elements apart. *first counts the elements row
- * by row, and not what lies between the rows. */
+/* The same in rows of `length` elements, whose first elements are `pitch` elements apart. *first counts the elements
+ * row by row, and not what lies between the rows. */
 #pragma cf kernel grid(length * rows) in(x[rows][length]) pitch(x: pitch) inout(first[1])
 #pragma cf instances(i8: int8_t; i16: int16_t; i32: int32_t; i64: int64_t; \
     u8: uint8_t; u16: uint16_t; u32: uint32_t; u64: uint64_t)

@@ -43,8 +43,8 @@ void cf__contexts_forget(void);                     /* every record, at cf_shutd
 void cf__contexts_lock(void);                       /* for fork */
 void cf__contexts_unlock(void);
 
-/* Where a driver call has failed: notes which context is lost, if one is, and appends to the detail in `text`. Returns the
- * status, CF_EFAULT for any call in a lost context. */
+/* Where a driver call has failed: notes which context is lost, if one is, and appends to the detail in `text`. Returns
+ * the status, CF_EFAULT for any call in a lost context. */
 int cf__note_lost(const struct cf__driver *driver, int status, char *text, size_t size);
 
 /* Notes that a context is lost; `running` where that is known from before, else NULL. */
@@ -79,8 +79,8 @@ struct cf__mark {
     uint64_t launches;
 };
 
-/* Keeps a stream, event or graph that was made in the place's context, so that it is refused after a reset of its device, and
- * returns it. Where there is no memory for that, the driver judges it. */
+/* Keeps a stream, event or graph that was made in the place's context, so that it is refused after a reset of its
+ * device, and returns it. Where there is no memory for that, the driver judges it. */
 void *cf__handle_keep(const struct cf__place *place, void *handle);
 
 /* The record is dropped when the handle is destroyed, unless another thread was given the same handle in between, which
@@ -99,8 +99,9 @@ int cf__handle_check(const char *function, const void *handle);
 void cf__handle_mark(const void *event, const struct cf__mark *mark);
 struct cf__mark cf__handle_marked(const void *event);
 
-/* cf__enter_handle() of a GPU's where a context is lost: enters the one where it was made; where that is not known, since it is
- * another library's, one that works, if there is one: what becomes of the handle is for the driver to say. */
+/* cf__enter_handle() of a GPU's where a context is lost: enters the one where it was made; where that is not known,
+ * since it is another library's, one that works, if there is one: what becomes of the handle is for the driver to
+ * say. */
 int cf__handle_enter(struct cf__place *place, const char *function, const struct cf__driver *driver,
                      const void *handle);
 
@@ -120,7 +121,7 @@ struct cf__running {
     uint64_t unlisted;          /* the latest one that found no slot */
     int slot;                   /* that of the latest one */
     struct cf__running_slot {
-        const cf_kernel *kernel;
+        const char *name; /* the kernel's, as what was loaded keeps it: it names the kernel, too; atomic */
         cf_stream stream;
         uint64_t latest; /* number of its latest launch */
     } slots[CF__RUNNING];
@@ -135,14 +136,14 @@ struct cf__running {
 extern _Thread_local struct cf__running *cf__running;
 
 /* The same for another kernel, stream, context or none. NULL where there is no memory. */
-struct cf__running *cf__note_other_launch(struct cf__context *context, const cf_kernel *kernel, cf_stream stream);
+struct cf__running *cf__note_other_launch(struct cf__context *context, const char *name, cf_stream stream);
 
 /* Notes that the calling thread launches anew what it has launched last; NULL where it is something else. */
-static inline struct cf__running *cf__note_again(unsigned long long context, const cf_kernel *kernel, cf_stream stream)
+static inline struct cf__running *cf__note_again(unsigned long long context, const char *name, cf_stream stream)
 {
     struct cf__running *running = cf__running;
     if (!running || __atomic_load_n(&running->context, __ATOMIC_RELAXED) != context ||
-        running->slots[running->slot].kernel != kernel || running->slots[running->slot].stream != stream)
+        running->slots[running->slot].name != name || running->slots[running->slot].stream != stream)
         return NULL;
     uint64_t number = (running->launches + 1) | 1;
     __atomic_store_n(&running->slots[running->slot].latest, number, __ATOMIC_RELAXED);
@@ -150,17 +151,17 @@ static inline struct cf__running *cf__note_again(unsigned long long context, con
     return running;
 }
 
-/* Notes that a kernel is launched, for what is said when one of them faults. Right before the launch; right behind it comes
- * cf__note_launched(). What is left out or stays noted for too long makes messages name more kernels, never wrong ones. */
-static inline struct cf__running *cf__note_launch(struct cf__context *context, const cf_kernel *kernel,
-                                                  cf_stream stream)
+/* Notes that a kernel is launched, for what is said when one of them faults. Right before the launch; right behind it
+ * comes cf__note_launched(). What is left out or stays noted for too long makes messages name more kernels, never wrong
+ * ones. */
+static inline struct cf__running *cf__note_launch(struct cf__context *context, const char *name, cf_stream stream)
 {
-    struct cf__running *running = cf__note_again(context->id, kernel, stream);
-    return running ? running : cf__note_other_launch(context, kernel, stream);
+    struct cf__running *running = cf__note_again(context->id, name, stream);
+    return running ? running : cf__note_other_launch(context, name, stream);
 }
 
 /* Stands for a graph, whose kernels are not known. */
-extern const cf_kernel cf__graph;
+extern const char cf__graph[];
 
 static inline void cf__note_launched(struct cf__running *running)
 {
@@ -171,8 +172,8 @@ static inline void cf__note_launched(struct cf__running *running)
 /* After a successful wait for a stream of the place's context: what this thread launched there is done. */
 void cf__note_waited(const struct cf__place *place, cf_stream stream);
 
-/* What the calling thread has launched so far in a stream of the place's context, which an event records; and that it is
- * done, where that thread has waited for the event. */
+/* What the calling thread has launched so far in a stream of the place's context, which an event records; and that it
+ * is done, where that thread has waited for the event. */
 struct cf__mark cf__mark(const struct cf__place *place, cf_stream stream);
 void cf__note_reached(const struct cf__mark *mark);
 
@@ -184,9 +185,9 @@ void cf__running_text(unsigned long long context, char *text, size_t size);
 
 /* The notes of a context that is gone; CF__NO_CONTEXT: all. */
 void cf__running_forget(unsigned long long context);
-void cf__running_start(void); /* of the program or shared object */
-void cf__running_end(void);
-void cf__running_lock(void); /* for fork */
+void cf__running_start(void);      /* of the program or shared object */
+void cf__running_end(int is_free); /* frees the notes, where no other thread may be at them */
+void cf__running_lock(void);       /* for fork */
 void cf__running_unlock(void);
 void cf__running_forget_threads(void); /* in a child: the others are gone */
 

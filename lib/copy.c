@@ -222,7 +222,8 @@ static CUresult enqueue(const struct transfer *transfer, const char **call)
     return result;
 }
 
-/* Whether much is copied between a GPU and pageable memory at once: threads do that faster than the driver's own copy. */
+/* Whether much is copied between a GPU and pageable memory at once: threads do that faster than the driver's own
+ * copy. */
 static int is_staged(const struct transfer *transfer)
 {
     const struct side *of_gpu = side_of_gpu(transfer);

@@ -204,7 +204,8 @@ typedef struct CUmemAccessDesc_st {
 /* The version from which libcuda is asked for a function: its own, or 12.0 where that is newer. */
 #define CF__DRIVER_VERSION 12000
 
-/* Name, version of the signature, parameters, their names. Functions newer than CF__DRIVER_VERSION may be NULL in a table. */
+/* Name, version of the signature, parameters, their names. Functions newer than CF__DRIVER_VERSION may be NULL in a
+ * table. */
 #define CF__DRIVER_FUNCS(X)                                                                                           \
     X(cuInit, 2000, (unsigned int flags), (flags))                                                                    \
     X(cuDriverGetVersion, 2020, (int *version), (version))                                                            \

@@ -1,5 +1,5 @@
-/* driver_host.c - fills the driver table with the CPU: one device with one context, and launches that return when they are
- * done, as the driver API allows. Memory, streams, events and graphs are in host_*.c. */
+/* driver_host.c - fills the driver table with the CPU: one device with one context, and launches that return when they
+ * are done, as the driver API allows. Memory, streams, events and graphs are in host_*.c. */
 #include <limits.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -107,6 +107,35 @@ CUresult cf__host_cuDeviceGet(CUdevice *device, int ordinal)
     return ordinal == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
+/* What stands behind a key, where a line begins with it; else NULL. */
+static char *value_of(char *line, const char *key)
+{
+    char *colon = strncmp(line, key, strlen(key)) == 0 ? strchr(line, ':') : NULL;
+    if (!colon || colon[1] != ' ')
+        return NULL;
+    colon[2 + strcspn(colon + 2, "\n")] = 0;
+    return colon + 2;
+}
+
+/* x86 has a name; of others the numbers tell machines apart whose constants differ. */
+void cf__host_processor(FILE *info, char *name, size_t size)
+{
+    char line[256], implementer[16] = "";
+    snprintf(name, size, "CPU");
+    while (fgets(line, sizeof line, info)) {
+        const char *model = value_of(line, "model name"), *maker = value_of(line, "CPU implementer");
+        const char *part = value_of(line, "CPU part");
+        if (maker)
+            snprintf(implementer, sizeof implementer, "%s", maker);
+        if (model)
+            snprintf(name, size, "%s", model);
+        else if (part)
+            snprintf(name, size, "CPU %s, part %s", implementer, part);
+        if (model || part)
+            return;
+    }
+}
+
 CUresult cf__host_cuDeviceGetName(char *name, int size, CUdevice device)
 {
     (void)device;
@@ -114,14 +143,7 @@ CUresult cf__host_cuDeviceGetName(char *name, int size, CUdevice device)
     FILE *file = fopen("/proc/cpuinfo", "re");
     if (!file)
         return CUDA_SUCCESS;
-    char line[256];
-    while (fgets(line, sizeof line, file)) {
-        char *colon = strchr(line, ':');
-        if (strncmp(line, "model name", 10) == 0 && colon && colon[1] == ' ') {
-            snprintf(name, (size_t)size, "%.*s", (int)strcspn(colon + 2, "\n"), colon + 2);
-            break;
-        }
-    }
+    cf__host_processor(file, name, (size_t)size);
     fclose(file);
     return CUDA_SUCCESS;
 }

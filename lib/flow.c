@@ -1,8 +1,9 @@
-/* flow.c - moves arrays between pageable host memory and a GPU, through pinned buffers that several threads fill or empty.
+/* flow.c - moves arrays between pageable host memory and a GPU, through pinned buffers that several threads fill or
+ * empty.
  *
- * The driver copies pageable memory with one thread, at a fifth of what the link carries. Here all arrays of a call form
- * one queue of bytes, each row behind the last, which is cut into chunks. Each lane, run by a thread of the pool, has two
- * buffers: it fills one while the other is on the link. */
+ * The driver copies pageable memory with one thread, at a fifth of what the link carries. Here all arrays of a call
+ * form one queue of bytes, each row behind the last, which is cut into chunks. Each lane, run by a thread of the pool,
+ * has two buffers: it fills one while the other is on the link. */
 #include <stdint.h>
 #include <string.h>
 
@@ -14,7 +15,8 @@
 #define MAX_CHUNK ((size_t)4 << 20)
 #define MIN_CHUNK ((size_t)128 << 10)
 
-/* Bytes for which another lane is worth waking its thread, and chunks to a lane, so that buffers are on the link early. */
+/* Bytes for which another lane is worth waking its thread, and chunks to a lane, so that buffers are on the link
+ * early. */
 #define LANE_BYTES ((size_t)256 << 10)
 #define CHUNKS_PER_LANE 4
 

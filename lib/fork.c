@@ -7,9 +7,9 @@
 #include "internal.h"
 #include "trace.h"
 
-/* The driver does not work in a child of a process that has used it, and neither says so nor always fails. The word that
- * calls on a GPU look at lies in a page that the kernel wipes for a child, also one that no handler hears of, as of
- * clone() or _Fork(). Kernels before 4.14 have no such pages: there the handler alone wipes it. */
+/* The driver does not work in a child of a process that has used it, and neither says so nor always fails. The word
+ * that calls on a GPU look at lies in a page that the kernel wipes for a child, also one that no handler hears of, as
+ * of clone() or _Fork(). Kernels before 4.14 have no such pages: there the handler alone wipes it. */
 static int unwatched = CF__GPU_OURS; /* the word before a GPU is used, and where there is no page */
 int *cf__gpu_page = &unwatched;
 static void *page; /* NULL until its first use */
@@ -80,6 +80,7 @@ static const struct {
 } locks[] = {
     {cf__machine_lock, cf__machine_unlock, NULL},
     {cf__device_lock, cf__device_unlock, NULL},
+    {cf__peer_lock, cf__peer_unlock, NULL},
     {cf__image_lock, cf__image_unlock, NULL},
     {cf__stage_lock, cf__stage_unlock, NULL},
     {cf__contexts_lock, cf__contexts_unlock, NULL},

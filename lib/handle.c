@@ -1,6 +1,6 @@
 /* handle.c - the streams, events and graphs that the library made on GPUs, so that those of a device that was reset are
- * refused: the driver may take their handles for others, or die of them. And its page-locked memory, which a forked child
- * must not take for the CPU's. */
+ * refused: the driver may take their handles for others, or die of them. And its page-locked memory, which a forked
+ * child must not take for the CPU's. */
 #include <limits.h>
 #include <pthread.h>
 #include <stdint.h>

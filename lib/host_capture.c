@@ -1,4 +1,5 @@
-/* host_capture.c - capture of the CPU driver's streams: what is recorded, which streams take part, and what breaks it. */
+/* host_capture.c - capture of the CPU driver's streams: what is recorded, which streams take part, and what breaks
+ * it. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

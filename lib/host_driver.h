@@ -1,8 +1,10 @@
-/* host_driver.h - what the files of the CPU driver share: driver_host.c, host_memory.c, host_stream.c, host_capture.c, host_graph.c. */
+/* host_driver.h - what the files of the CPU driver share: driver_host.c, host_memory.c, host_stream.c, host_capture.c,
+ * host_graph.c. */
 #ifndef CF__HOST_DRIVER_H
 #define CF__HOST_DRIVER_H
 
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 #include "internal.h"
@@ -18,13 +20,18 @@ struct CUctx_st {
 };
 extern struct CUctx_st cf__host_context;
 
+/* ---- driver_host.c ---- */
+
+/* The processor's name, by what the system says in the form of /proc/cpuinfo. */
+void cf__host_processor(FILE *info, char *name, size_t size);
+
 /* ---- host_memory.c ---- */
 
 /* All memory, at a reset; with the lock. */
 void cf__host_memory_free(void);
 
-/* Memory of a graph's allocation node: it is there from capture on, at one address, and counts as allocated from a launch
- * until it is freed. It goes when it is not allocated and no graph has it. */
+/* Memory of a graph's allocation node: it is there from capture on, at one address, and counts as allocated from a
+ * launch until it is freed. It goes when it is not allocated and no graph has it. */
 struct cf__host_block {
     CUdeviceptr address;
     int owners; /* graphs and executable graphs; under the lock, like what follows */

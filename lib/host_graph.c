@@ -1,5 +1,5 @@
-/* host_graph.c - graphs of the CPU driver. A graph is the list of the nodes in the order in which they were captured, which
- * holds every dependency between them, and a run of it goes through the list. */
+/* host_graph.c - graphs of the CPU driver. A graph is the list of the nodes in the order in which they were captured,
+ * which holds every dependency between them, and a run of it goes through the list. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

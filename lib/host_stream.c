@@ -1,5 +1,6 @@
-/* host_stream.c - handles, streams and events of the CPU driver. A handle is the address of a slot in one reserved range,
- * which tells it from the GPU driver's, plus the slot's generation, which tells it from those that were there before. */
+/* host_stream.c - handles, streams and events of the CPU driver. A handle is the address of a slot in one reserved
+ * range, which tells it from the GPU driver's, plus the slot's generation, which tells it from those that were there
+ * before. */
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <time.h>

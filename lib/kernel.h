@@ -52,14 +52,14 @@ struct cf__rows {
 void cf__rows(const struct cf__section *section, size_t element, struct cf__rows *rows);
 size_t cf__slice(const struct cf__rows *rows, size_t slice); /* bytes from the first element to that slice */
 
-/* Copies a section between host memory and device memory, where it lies alike; both point to its first element. `call` is
- * what does it. */
+/* Copies a section between host memory and device memory, where it lies alike; both point to its first element. `call`
+ * is what does it. */
 CUresult cf__copy_section(const struct cf__place *place, const struct cf__section *section, size_t element, void *host,
                           void *device, int to_host, const char **call);
 
 /* ---- image.c ---- */
 
-/* A kernel, or a symbol, as it is loaded in one context. */
+/* A kernel, or a symbol, as it is loaded in one context. It stays until cf_shutdown(), its descriptor need not. */
 struct cf__loaded {
     unsigned long long context; /* its id */
     struct cf__context *owner;  /* what is kept of it */
@@ -68,10 +68,15 @@ struct cf__loaded {
     int is_simple;              /* of a kernel: neither cooperative nor with scratch memory */
     int block;                  /* what block(auto) gives; 0 until asked; atomic */
     int shared;                 /* bytes of dynamic shared memory that a launch may have; -1 until asked; atomic */
-    struct cf__loaded *next;
+    struct cf__loaded *next;    /* of the same state */
+    cf_state *state;
+    int is_in_object;         /* the state is part of the program or of a shared object, and goes with that */
+    struct cf__loaded *after; /* of all that are loaded */
+    char name[];              /* of its function, for messages */
 };
 
-/* What a state has for the context of that id; NULL where nothing is loaded there. Without a lock: nodes are only added. */
+/* What a state has for the context of that id; NULL where nothing is loaded there. Without a lock: nodes are only
+ * added. */
 static inline struct cf__loaded *cf__loaded_in(const cf_state *state, unsigned long long context)
 {
     struct cf__loaded *node = __atomic_load_n(&state->loaded, __ATOMIC_ACQUIRE);
@@ -133,9 +138,9 @@ static inline int cf__is_known(const cf_kernel *kernel)
 }
 
 /* The latest stream, no default one, that the calling thread enqueued on, and where it is. cuLaunchKernel() and
- * cuGraphLaunch() need no current context where the stream has one, and refuse what is of another context: so the context
- * alone has to be asked whether it is still the same, and a handle that another stream has by now is found out by what the
- * driver returns. */
+ * cuGraphLaunch() need no current context where the stream has one, and refuse what is of another context: so the
+ * context alone has to be asked whether it is still the same, and a handle that another stream has by now is found out
+ * by what the driver returns. */
 struct cf__known {
     cf_stream stream; /* NULL: none */
     const struct cf__driver *driver;
@@ -169,12 +174,12 @@ static inline void cf__know_stream(cf_stream stream, const struct cf__place *pla
         cf__known = (struct cf__known){stream, place->driver, place->context, id};
 }
 
-/* Whether what the driver returned may come of a handle that is another's by now, or has to be said with the context that it
- * is about: then the long way is gone, which finds out. */
+/* Whether what the driver returned may come of a handle that is another's by now, or has to be said with the context
+ * that it is about: then the long way is gone, which finds out. */
 int cf__is_unknown(CUresult result);
 
-/* Whether the kernel's compiled checks find everything in order, and the size of the launch then. Where not, the functions
- * below tell what is to be done. Older descriptors have no such checks. */
+/* Whether the kernel's compiled checks find everything in order, and the size of the launch then. Where not, the
+ * functions below tell what is to be done. Older descriptors have no such checks. */
 static inline int cf__in_order(const cf_kernel *kernel, void *const args[], cf_size *size)
 {
     return kernel && kernel->version == CF_REGISTRY_VERSION &&

@@ -1,7 +1,8 @@
-/* machine.c - the constants of the machine that decide where a call on host arrays runs: measured once and kept in a file.
+/* machine.c - the constants of the machine that decide where a call on host arrays runs: measured once and kept in a
+ * file.
  *
- * The file is $CF_MACHINE_FILE, else cuferry/machine-<hash> in $XDG_CACHE_HOME or ~/.cache, where the hash is of what the
- * file begins with: GPU, driver, processor and number of threads. A file that begins otherwise, or is damaged, is
+ * The file is $CF_MACHINE_FILE, else cuferry/machine-<hash> in $XDG_CACHE_HOME or ~/.cache, where the hash is of what
+ * the file begins with: GPU, driver, processor and number of threads. A file that begins otherwise, or is damaged, is
  * replaced. Where none can be written nothing is measured, and the usual constants serve: the same call always goes
  * the same way, in this process and the next. */
 #include <errno.h>

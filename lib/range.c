@@ -116,7 +116,8 @@ int cf__range_report(const struct cf__range *range, const struct cf__place *plac
 /* Elements that are looked at before a branch: the compiler makes vectors of them. */
 #define BLOCK 64
 
-/* The number of the first element outside, or CF__NONE. Both signs are one: distances from the lower bound are compared. */
+/* The number of the first element outside, or CF__NONE. Both signs are one: distances from the lower bound are
+ * compared. */
 #define DEFINE_FIND(type)                                                                             \
     static uint64_t find_##type(const void *elements, uint64_t count, uint64_t lower, uint64_t upper) \
     {                                                                                                 \

@@ -17,9 +17,15 @@ struct cf__pointer {
     struct cf__section section; /* of an array */
 };
 
+/* Memory of the call's device that a pointer of the call was found in, which the next one may lie in, too. */
+struct cf__found {
+    CUdeviceptr begin;
+    size_t size; /* 0: none so far */
+};
+
 /* For a kernel that runs at `place`, on device number `device`. */
 int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], const struct cf__place *place,
-                      int device, struct cf__pointer *pointer);
+                      int device, struct cf__found *found, struct cf__pointer *pointer);
 
 /* ---- range.c ---- */
 
@@ -87,7 +93,8 @@ int cf__stage_is_worth(size_t bytes);
 int cf__stage_move(const struct cf__place *place, struct cf__stage *stage, const char *function,
                    struct cf__part parts[], size_t count, int to_host);
 
-/* Let the default stream wait for the set's, and the reverse; `call` is what failed. Wait for what the latter waits for. */
+/* Let the default stream wait for the set's, and the reverse; `call` is what failed. Wait for what the latter waits
+ * for. */
 CUresult cf__stage_before(const struct cf__place *place, struct cf__stage *stage, const char **call);
 CUresult cf__stage_after(const struct cf__place *place, struct cf__stage *stage, const char **call);
 CUresult cf__stage_wait(const struct cf__place *place, struct cf__stage *stage);
@@ -120,8 +127,8 @@ void cf__stage_unlock(void);
 
 /* ---- machine.c ---- */
 
-/* What the machine can do, in seconds and per second: name, value where nothing can be measured, limits. Those of the pool
- * are of all its threads; where nothing can be measured, so many times that of one thread. */
+/* What the machine can do, in seconds and per second: name, value where nothing can be measured, limits. Those of the
+ * pool are of all its threads; where nothing can be measured, so many times that of one thread. */
 #define CF__MACHINE_LIST(X)              \
     X(stage_latency, 4e-5, 2e-5, 1e-3)   \
     X(host_to_device, 2e10, 1e9, 1e12)   \
@@ -162,7 +169,8 @@ struct cf__plan {
         CF__PLAN_MIXED,
         CF__PLAN_NO_BODY,
         CF__PLAN_NOT_CLOSED,
-        CF__PLAN_ASKED,
+        CF__PLAN_ASKED, /* by CF_HOST_DATA */
+        CF__PLAN_SET,   /* by cf_set_host_data() */
         CF__PLAN_UNKNOWN,
         CF__PLAN_FORMULA
     } why; /* where arrays are staged, or could have been */

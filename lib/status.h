@@ -5,7 +5,26 @@
 #include <cuferry.h>
 #include <cuferry/registry.h>
 
+#include <pthread.h>
+
 #include "driver.h"
+
+/* ---- Cancellation ---- */
+
+/* A thread that is cancelled ends at the next function that waits or reads, the driver's included: not where it holds
+ * a lock, or others know of its stack. Give the second what the first returns. */
+static inline int cf__cancel_off(void)
+{
+    int before;
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    return before;
+}
+
+static inline void cf__cancel_on(int before)
+{
+    int disabled;
+    (void)pthread_setcancelstate(before, &disabled);
+}
 
 /* ---- error.c ---- */
 
@@ -25,7 +44,8 @@ void cf__note_cause(const char *text);
 __attribute__((format(printf, 4, 5))) int cf__fail_driver(const struct cf__driver *driver, CUresult result,
                                                           const char *call, const char *format, ...);
 
-/* Has details of the calling thread that begin with the name of an entry point name its `_async` form; NULL ends that. */
+/* Has details of the calling thread that begin with the name of an entry point name its `_async` form; NULL ends
+ * that. */
 void cf__name_async(const char *function);
 
 /* ---- log.c ---- */
@@ -35,7 +55,8 @@ extern int cf__logging; /* whether; atomic */
 __attribute__((format(printf, 2, 3))) void cf__log_line(int level, const char *format, ...);
 #define cf__log(...) (__atomic_load_n(&cf__logging, __ATOMIC_RELAXED) ? cf__log_line(__VA_ARGS__) : (void)0)
 
-/* Whether the calling thread is in the callback: what it calls in spite of the rules fails where it would wait for a lock. */
+/* Whether the calling thread is in the callback: what it calls in spite of the rules fails where it would wait for a
+ * lock. */
 int cf__log_is_inside(void);
 
 /* Its lock, for fork. */

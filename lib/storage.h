@@ -68,6 +68,8 @@ uint64_t cf__peers_of(int peer); /* a bit for each GPU that cf_peer_enable() let
 
 int cf__peers_disable(const struct cf__driver *driver); /* all that the library enabled, at cf_shutdown() */
 void cf__peers_forget(int device);                      /* what concerns a GPU whose primary context was reset */
+void cf__peer_lock(void);                               /* for fork */
+void cf__peer_unlock(void);
 
 /* ---- stream.c ---- */
 
@@ -83,8 +85,8 @@ int cf__check_wait(const char *function, const struct cf__place *place, cf_strea
 
 /* ---- graph.c ---- */
 
-/* The same for a wait for everything in the place's context, of the captures that cf_stream_capture_begin() began; others
- * begin after its end. */
+/* The same for a wait for everything in the place's context, of the captures that cf_stream_capture_begin() began;
+ * others begin after its end. */
 struct cf__device_wait {
     CUcontext context;
     struct cf__device_wait *next;

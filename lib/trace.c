@@ -1,16 +1,17 @@
-/* trace.c - the trace's file: opened once, written in large pieces, whole at any moment.
+/* trace.c - the trace's text: written in large pieces, whole at any moment.
  *
- * The file is one JSON array. Each piece overwrites the array's end with more events and an end of its own, so that it can
- * be read while the process runs, and after it was killed; of that only the last second is missing. cf_shutdown() and the
- * process's end write the rest. Where the library is used again after cf_shutdown(), the file goes on. */
+ * The file is one JSON array. Each piece overwrites the array's end with more events and an end of its own, so that it
+ * can be read while the process runs, and after it was killed; of that only the last second is missing. cf_shutdown()
+ * and the process's end write the rest. Where the library is used again after cf_shutdown(), the file goes on, also
+ * where that is another copy of the library in the process. */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -253,58 +254,33 @@ void cf__trace_end(int64_t begin, const char *category, const char *name, const 
 
 /* ---- Begin and end ---- */
 
-/* CF_TRACE with the process's number for each %p, and % for %%. */
-static int expand(const char *name, char *expanded, size_t size)
+/* A number of the process that no earlier one with its process number has, and that all copies of the library in it
+ * agree on. It is made of what the kernel hands each program, which is secret: too few bits to tell that. */
+static uint32_t run_number(void)
 {
-    size_t length = 0;
-    for (; *name && length < size; name++) {
-        if (*name == '%' && name[1] == 'p') {
-            length += (size_t)snprintf(expanded + length, size - length, "%d", (int)getpid());
-            name++;
-            continue;
-        }
-        name += *name == '%' && name[1] == '%';
-        expanded[length++] = *name;
-    }
-    if (length >= size)
-        return -1;
-    expanded[length] = 0;
-    return 0;
+    uint64_t random[2] = {0, 0};
+    const void *given = (const void *)getauxval(AT_RANDOM);
+    if (given)
+        memcpy(random, given, sizeof random);
+    return (uint32_t)(((random[0] ^ random[1] * 0x9e3779b97f4a7c15) * 0xbf58476d1ce4e5b9) >> 32);
 }
 
-/* Not one of the three that programs write to by number, should these be closed. Nothing here waits for a reader. */
-static int open_file(const char *name, int flags)
-{
-    int opened = open(name, flags | O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
-    if (opened < 0 || opened > STDERR_FILENO)
-        return opened;
-    int moved = fcntl(opened, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    int error = errno;
-    close(opened);
-    errno = error;
-    return moved;
-}
-
-/* With the lock: the file, and in it an array with the process's name. Whether that succeeds; else `errno` says why not. */
+/* With the lock: the file, and in it an array with the process's name. Whether that succeeds; else `errno` says why
+ * not, and `path` where. */
 static int start_file(const char *name)
 {
-    int goes_on = process == getpid() && strcmp(name, path) == 0;
-    struct stat before = identity;
-    descriptor = open_file(name, goes_on ? 0 : O_TRUNC);
+    char begin[128], first[512], quoted[128];
+    snprintf(begin, sizeof begin,
+             START "{\"ph\": \"M\", \"pid\": %d, \"tid\": %d, \"name\": \"process_name\", "
+                   "\"args\": {\"run\": \"%08x\", ",
+             (int)getpid(), (int)getpid(), run_number());
+    descriptor = cf__trace_file(name, &(struct cf__trace_frame){begin, END}, path, &written);
     if (descriptor < 0)
         return 0;
-    if (fstat(descriptor, &identity) == 0 && goes_on &&
-        (identity.st_ino != before.st_ino || identity.st_dev != before.st_dev ||
-         identity.st_size != written + (off_t)sizeof END - 1))
-        goes_on = ftruncate(descriptor, 0) != 0; /* somebody else's by now */
-    char first[512], quoted[128];
-    int length =
-        snprintf(first, sizeof first,
-                 START "{\"ph\": \"M\", \"pid\": %d, \"tid\": %d, \"name\": \"process_name\", "
-                       "\"args\": {\"name\": \"%s\"}}" END,
-                 (int)getpid(), (int)getpid(), cf__trace_quote(quoted, sizeof quoted, program_invocation_short_name));
-    if (goes_on)
+    if (fstat(descriptor, &identity) == 0 && written > 0)
         return 1;
+    int length = snprintf(first, sizeof first, "%s\"name\": \"%s\"}}" END, begin,
+                          cf__trace_quote(quoted, sizeof quoted, program_invocation_short_name));
     written = length - (off_t)sizeof END + 1;
     if (write_at(first, (size_t)length, 0) == 0)
         return 1;
@@ -349,18 +325,15 @@ int cf__trace_at_exit(void)
 
 static int start(const char *name)
 {
-    char expanded[sizeof path];
-    if (expand(name, expanded, sizeof expanded) != 0)
-        return cf__fail(CF_EINVAL, "CF_TRACE=%.64s...: the name is too long", name);
     if (!text && (text = malloc(TEXT)) == NULL)
-        return cf__fail(CF_ENOMEM, "CF_TRACE=%s: no memory for the trace", expanded);
-    if (!start_file(expanded)) {
+        return cf__fail(CF_ENOMEM, "CF_TRACE=%s: no memory for the trace", name);
+    if (!start_file(name)) {
         int error = errno;
         free(text);
         text = NULL;
-        return cf__fail(CF_EINVAL, "CF_TRACE=%s: the file cannot be written: %s", expanded, strerror(error));
+        return cf__fail(CF_EINVAL, "CF_TRACE=%s: the file cannot be written: %s", path, strerror(error));
     }
-    memcpy(path, expanded, sizeof path);
+    cf__timed_start((uint64_t)written);
     process = getpid();
     used = 0;
     flushed = cf__trace_now();

@@ -1,18 +1,21 @@
 /* trace.h - the trace that CF_TRACE=file.json asks for: Chrome's trace events, which Perfetto reads too.
  *
- * A trace sits between the library and its drivers: the table that is used is then one whose functions note what they do
- * and call the real ones. Without CF_TRACE there is no such table, and nothing is paid. What the driver cannot tell, such as
- * the names of kernels and what a plain call decided, the library says by cf__trace_*(), which look at one flag first. */
+ * A trace sits between the library and its drivers: the table that is used is then one whose functions note what they
+ * do and call the real ones. Without CF_TRACE there is no such table, and nothing is paid. What the driver cannot tell,
+ * such as the names of kernels and what a plain call decided, the library says by cf__trace_*(), which look at one flag
+ * first. */
 #ifndef CF__TRACE_H
 #define CF__TRACE_H
 
+#include <limits.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include <cuferry/registry.h>
 
 #include "driver.h"
 
-/* ---- trace.c: the file ---- */
+/* ---- trace.c: the text ---- */
 
 extern int cf__trace_on; /* atomic */
 
@@ -33,8 +36,8 @@ int cf__trace_at_exit(void);
 /* At cf_shutdown(), while the drivers are still in use: writes what is left, and frees everything. */
 void cf__trace_close(void);
 
-/* A span of the calling thread: from `begin`, which is what cf__trace_begin() gave, to now. `format` makes the members of
- * a JSON object; NULL: there are none. */
+/* A span of the calling thread: from `begin`, which is what cf__trace_begin() gave, to now. `format` makes the members
+ * of a JSON object; NULL: there are none. */
 static inline int64_t cf__trace_begin(void)
 {
     return cf__traces() ? cf__trace_now() : 0;
@@ -78,6 +81,15 @@ struct cf__trace_event {
 };
 void cf__trace_write(const struct cf__trace_event *event);
 
+/* What a file of this process begins and ends with, where it is whole. */
+struct cf__trace_frame {
+    const char *begin, *end;
+};
+
+/* Opens the file that `name`, the value of CF_TRACE, stands for, or one beside it that nobody else writes to: its
+ * descriptor, its path, and where the frame's end lies in it; 0 where it is empty. -1 with `errno` where that fails. */
+int cf__trace_file(const char *name, const struct cf__trace_frame *frame, char path[PATH_MAX], off_t *at);
+
 /* The calling thread's process and row. */
 void cf__trace_thread(int64_t *of_process, int64_t *row);
 
@@ -89,8 +101,11 @@ struct cf__timed {
     int is_captured;
 };
 
-/* Around a call that enqueues on `stream` in the current context of `driver`, which is a real one. `name` and `category` are
- * of the device's span; they stay valid until the trace is closed. */
+/* Numbers of arrows and rows begin at least here: those in the file are smaller. */
+void cf__timed_start(uint64_t least);
+
+/* Around a call that enqueues on `stream` in the current context of `driver`, which is a real one. `name` and
+ * `category` are of the device's span; they stay valid until the trace is closed. */
 void cf__timed_begin(struct cf__timed *timed, const struct cf__driver *driver, CUstream stream);
 void cf__timed_end(struct cf__timed *timed, const struct cf__driver *driver, CUresult result, CUstream stream,
                    const char *category, const char *name, const char *args);
@@ -99,7 +114,9 @@ void cf__timed_end(struct cf__timed *timed, const struct cf__driver *driver, CUr
 void cf__timed_collect(const struct cf__driver *driver);
 
 void cf__timed_stream_gone(const struct cf__driver *driver, CUstream stream);
-void cf__timed_device_gone(const struct cf__driver *driver, CUdevice device); /* before its primary context is reset */
+
+/* Behind what destroys contexts. */
+void cf__timed_contexts_gone(const struct cf__driver *driver);
 
 /* Writes what has finished anywhere; returns how many times have been lost. `is_final`: frees everything, too. */
 uint64_t cf__timed_finish(int is_final);

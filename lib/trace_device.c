@@ -1,9 +1,9 @@
 /* trace_device.c - when a GPU did what was enqueued: events before and behind it, on one clock with the CPU.
  *
- * A context's times count from a reference event. That is put on the CPU's clock by watching it happen in a stream of its
- * own, now and then anew, and kept there by cause and effect: nothing begins before it was enqueued, and what is seen to
- * be done has ended. Events are asked whether they have happened, and never waited for; where too many wait, what is
- * enqueued next gets no times. */
+ * A context's times count from a reference event. That is put on the CPU's clock by watching it happen in a stream of
+ * its own, now and then anew, and kept there by cause and effect: nothing begins before it was enqueued, and what is
+ * seen to be done has ended. Events are asked whether they have happened, and never waited for; where too many wait,
+ * what is enqueued next gets no times. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,9 +48,12 @@ struct cf__clock {
     CUevent reference;    /* NULL: there are no times */
     int64_t reference_at; /* the CPU's time of it */
     int64_t paired;       /* when that was seen last */
+    CUstream stream;      /* to see it in, */
+    CUevent spare;        /* and the next one */
     struct row *rows;
     int row_count, count;
     struct cf__pending *unused;
+    struct cf__pending *partial; /* one that lacks events, which could not be created; or NULL */
     uint64_t lost;
     struct cf__clock *next;
 };
@@ -60,7 +63,24 @@ static struct cf__clock *clocks;
 static uint64_t arrows; /* atomic */
 static int64_t rows;    /* numbers given; atomic */
 
+/* An event takes more than a byte: the place in the file that it goes on at is past all numbers in it. */
+void cf__timed_start(uint64_t least)
+{
+    if (__atomic_load_n(&arrows, __ATOMIC_RELAXED) < least)
+        __atomic_store_n(&arrows, least, __ATOMIC_RELAXED);
+    if (__atomic_load_n(&rows, __ATOMIC_RELAXED) < (int64_t)least)
+        __atomic_store_n(&rows, (int64_t)least, __ATOMIC_RELAXED);
+}
+
 /* ---- Contexts ---- */
+
+/* Unless it is there already. */
+static int make_event(const struct cf__clock *clock, CUevent *event)
+{
+    if (!*event && clock->driver->cuEventCreate(event, CU_EVENT_DEFAULT) != CUDA_SUCCESS)
+        *event = NULL;
+    return *event != NULL;
+}
 
 /* Records an event in an idle stream, and writes the CPU's time of it; whether it was seen to happen. */
 static int watch(const struct cf__driver *driver, CUevent event, CUstream stream, int64_t *when)
@@ -76,29 +96,24 @@ static int watch(const struct cf__driver *driver, CUevent event, CUstream stream
     return result == CUDA_SUCCESS;
 }
 
-/* Where other work keeps the device from getting to it, the reference that there is stays; the first one's time is then a
- * guess, which what follows corrects. With the lock. */
+/* Where other work keeps the device from getting to it, the reference that there is stays; the first one's time is then
+ * a guess, which what follows corrects. With the lock. */
 static void pair(struct cf__clock *clock)
 {
     const struct cf__driver *driver = clock->driver;
-    CUstream stream;
-    CUevent event;
     int64_t when = clock->paired = cf__trace_now();
-    if (driver->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS)
+    if (!clock->stream && driver->cuStreamCreate(&clock->stream, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS)
+        clock->stream = NULL;
+    if (!clock->stream || !make_event(clock, &clock->spare))
         return;
-    if (driver->cuEventCreate(&event, CU_EVENT_DEFAULT) == CUDA_SUCCESS) {
-        (void)watch(driver, event, stream, &when); /* the first time, the driver is slow */
-        int seen = watch(driver, event, stream, &when);
-        CUevent other = event;
-        if (seen || !clock->reference) {
-            other = clock->reference;
-            clock->reference = event;
-            clock->reference_at = when;
-        }
-        if (other)
-            (void)driver->cuEventDestroy(other);
-    }
-    (void)driver->cuStreamDestroy(stream);
+    (void)watch(driver, clock->spare, clock->stream, &when); /* the first time, the driver is slow */
+    int seen = watch(driver, clock->spare, clock->stream, &when);
+    if (!seen && clock->reference)
+        return;
+    CUevent before = clock->reference;
+    clock->reference = clock->spare;
+    clock->reference_at = when;
+    clock->spare = before;
 }
 
 static void name_device(const struct cf__clock *clock)
@@ -313,20 +328,18 @@ static struct cf__pending *take(struct cf__clock *clock)
         clock->unused = pending->next;
         return pending;
     }
-    pending = clock->count < PENDING ? calloc(1, sizeof *pending) : NULL;
+    pending = clock->partial;
+    if (!pending && clock->count < PENDING)
+        pending = calloc(1, sizeof *pending);
     if (!pending)
         return NULL;
-    int made = clock->driver->cuEventCreate(&pending->begin, CU_EVENT_DEFAULT) == CUDA_SUCCESS;
-    if (made && clock->driver->cuEventCreate(&pending->end, CU_EVENT_DEFAULT) != CUDA_SUCCESS) {
-        (void)clock->driver->cuEventDestroy(pending->begin);
-        made = 0;
+    clock->partial = NULL;
+    if (make_event(clock, &pending->begin) && make_event(clock, &pending->end)) {
+        clock->count++;
+        return pending;
     }
-    if (!made) {
-        free(pending);
-        return NULL;
-    }
-    clock->count++;
-    return pending;
+    clock->partial = pending;
+    return NULL;
 }
 
 /* ---- Around a call ---- */
@@ -432,7 +445,7 @@ void cf__timed_stream_gone(const struct cf__driver *driver, CUstream stream)
     pthread_mutex_unlock(&clock->lock);
 }
 
-/* With the clock's lock: its events are gone, or were destroyed. */
+/* With the clock's lock: what it has in its context is gone, or was destroyed. */
 static void forget(struct cf__clock *clock)
 {
     lose(clock);
@@ -440,12 +453,37 @@ static void forget(struct cf__clock *clock)
         clock->unused = pending->next;
         free(pending);
     }
+    free(clock->partial);
     for (struct row *row; (row = clock->rows) != NULL;) {
         clock->rows = row->next;
         free(row);
     }
-    clock->reference = NULL;
+    clock->partial = NULL;
+    clock->reference = clock->spare = NULL;
+    clock->stream = NULL;
     clock->count = clock->row_count = 0;
+}
+
+/* Whether the context may be there: of other libraries, some may have been destroyed, with what the trace had there. */
+static int may_be_there(const struct cf__clock *clock)
+{
+    unsigned long long id;
+    if (!clock->id)
+        return 0;
+    CUresult result = clock->driver->cuCtxGetId(clock->context, &id);
+    return result == CUDA_SUCCESS ? id == clock->id : !cf__is_gone(result);
+}
+
+void cf__timed_contexts_gone(const struct cf__driver *driver)
+{
+    for (struct cf__clock *clock = __atomic_load_n(&clocks, __ATOMIC_ACQUIRE); clock; clock = clock->next) {
+        if (clock->driver != driver || may_be_there(clock))
+            continue;
+        pthread_mutex_lock(&clock->lock);
+        forget(clock);
+        pthread_mutex_unlock(&clock->lock);
+        __atomic_store_n(&clock->id, 0, __ATOMIC_RELAXED);
+    }
 }
 
 /* The clock's context where it is its device's primary one and that exists, which is then retained. */
@@ -466,46 +504,45 @@ static int retain_primary(const struct cf__clock *clock, CUdevice *device)
     return 0;
 }
 
-void cf__timed_device_gone(const struct cf__driver *driver, CUdevice device)
-{
-    for (struct cf__clock *clock = __atomic_load_n(&clocks, __ATOMIC_ACQUIRE); clock; clock = clock->next) {
-        CUdevice own;
-        if (clock->driver != driver || !retain_primary(clock, &own))
-            continue;
-        (void)driver->cuDevicePrimaryCtxRelease(own);
-        if (own != device)
-            continue;
-        pthread_mutex_lock(&clock->lock);
-        forget(clock);
-        pthread_mutex_unlock(&clock->lock);
-        __atomic_store_n(&clock->id, 0, __ATOMIC_RELAXED);
-    }
-}
-
 static CUresult destroy_event(const struct cf__driver *driver, uintptr_t event)
 {
     return driver->cuEventDestroy((CUevent)event);
 }
 
-static void destroy(struct cf__clock *clock, CUevent event)
+static CUresult destroy_stream(const struct cf__driver *driver, uintptr_t stream)
+{
+    return driver->cuStreamDestroy((CUstream)stream);
+}
+
+/* What cannot be destroyed now, or in a context that could not be entered, cf_shutdown() tries again. */
+static void destroy(const struct cf__clock *clock, int is_entered,
+                    CUresult (*destroy_it)(const struct cf__driver *driver, uintptr_t what), uintptr_t what)
 {
     const struct cf__place place = {.driver = clock->driver, .context = clock->context};
-    if (event && clock->driver->cuEventDestroy(event) != CUDA_SUCCESS)
-        cf__keep(&place, destroy_event, (uintptr_t)event);
+    if (!what)
+        return;
+    CUresult result = is_entered ? destroy_it(clock->driver, what) : CUDA_ERROR_UNKNOWN;
+    if (result != CUDA_SUCCESS && !cf__is_gone(result))
+        cf__keep(&place, destroy_it, what);
 }
 
-static void destroy_all(struct cf__clock *clock)
+static void destroy_all(struct cf__clock *clock, int is_entered)
 {
     lose(clock);
+    if (clock->partial)
+        give_back(clock, clock->partial);
+    clock->partial = NULL;
     for (const struct cf__pending *pending = clock->unused; pending; pending = pending->next) {
-        destroy(clock, pending->begin);
-        destroy(clock, pending->end);
+        destroy(clock, is_entered, destroy_event, (uintptr_t)pending->begin);
+        destroy(clock, is_entered, destroy_event, (uintptr_t)pending->end);
     }
-    destroy(clock, clock->reference);
+    destroy(clock, is_entered, destroy_event, (uintptr_t)clock->reference);
+    destroy(clock, is_entered, destroy_event, (uintptr_t)clock->spare);
+    destroy(clock, is_entered, destroy_stream, (uintptr_t)clock->stream);
 }
 
-/* With the clock's lock. A context that is neither a primary one nor current here may have been destroyed: what the trace
- * has there went with it, or will. */
+/* With the clock's lock. At the end of the process other threads may still be destroying contexts: there those alone
+ * are entered that cannot go meanwhile. */
 static void finish(struct cf__clock *clock, int is_final)
 {
     const struct cf__driver *driver = clock->driver;
@@ -514,13 +551,15 @@ static void finish(struct cf__clock *clock, int is_final)
     unsigned long long id = 0;
     int is_current = driver->cuCtxGetCurrent(&context) == CUDA_SUCCESS && context &&
                      driver->cuCtxGetId(context, &id) == CUDA_SUCCESS && id == clock->id;
-    int is_retained = !is_current && retain_primary(clock, &device);
-    if ((is_current || is_retained) && driver->cuCtxPushCurrent(clock->context) == CUDA_SUCCESS) {
+    int is_retained = !is_current && !is_final && retain_primary(clock, &device);
+    int is_there = is_current || is_retained || (is_final && may_be_there(clock));
+    int is_entered = is_there && driver->cuCtxPushCurrent(clock->context) == CUDA_SUCCESS;
+    if (is_entered)
         collect(clock);
-        if (is_final)
-            destroy_all(clock);
+    if (is_there && is_final)
+        destroy_all(clock, is_entered);
+    if (is_entered)
         (void)driver->cuCtxPopCurrent(&context);
-    }
     if (is_retained)
         (void)driver->cuDevicePrimaryCtxRelease(device);
     if (is_final)

@@ -317,8 +317,10 @@ static CUresult trace_cuStreamDestroy(const struct cf__driver *driver, CUstream 
 
 static CUresult trace_cuDevicePrimaryCtxReset(const struct cf__driver *driver, CUdevice device)
 {
-    cf__timed_device_gone(driver, device);
-    return driver->cuDevicePrimaryCtxReset(device);
+    CUresult result = driver->cuDevicePrimaryCtxReset(device);
+    if (result == CUDA_SUCCESS)
+        cf__timed_contexts_gone(driver);
+    return result;
 }
 
 /* ---- The table ---- */
@@ -358,8 +360,8 @@ static CUresult trace_cuDevicePrimaryCtxReset(const struct cf__driver *driver, C
     X(cuStreamDestroy, (CUstream stream), (driver, stream))                                                            \
     X(cuDevicePrimaryCtxReset, (CUdevice device), (driver, device))
 
-/* One of each for the CPU, and one for GPUs: a table's functions are not told which table they are in. The trace may have
- * ended. */
+/* One of each for the CPU, and one for GPUs: a table's functions are not told which table they are in. The trace may
+ * have ended. */
 static struct cf__driver of_host, of_cuda;             /* what is used */
 static const struct cf__driver *real_host, *real_cuda; /* what it calls */
 

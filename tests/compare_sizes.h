@@ -1,5 +1,6 @@
-/* compare_sizes.h - the compiled size functions of a library's kernels against the interpreter of their descriptors, over
- * random and extreme arguments: they say 1 where the interpreter finds everything in order, and give the same size. */
+/* compare_sizes.h - the compiled size functions of a library's kernels against the interpreter of their descriptors,
+ * over random and extreme arguments: they say 1 where the interpreter finds everything in order, and give the same
+ * size. */
 #ifndef COMPARE_SIZES_H
 #define COMPARE_SIZES_H
 
@@ -213,7 +214,8 @@ static inline int compare_kernel(struct compare *of, const cf_kernel *kernel, in
     return fast;
 }
 
-/* Compares every variant of every kernel; 0, or -1 and what is `wrong`. `*compiled` counts those that have a function. */
+/* Compares every variant of every kernel; 0, or -1 and what is `wrong`. `*compiled` counts those that have a
+ * function. */
 static inline int compare_sizes(const cf_module *module, int trials, int *compiled, char *wrong, size_t room)
 {
     static struct compare of;

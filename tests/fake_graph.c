@@ -1,7 +1,7 @@
 /* fake_graph.c - capture and graphs of the fake driver, and the functions of the application that it calls.
  *
- * A capture keeps what is enqueued as a list in the order of the calls, which holds every dependency; that of streams on
- * one another is kept beside it, to tell what was not joined. */
+ * A capture keeps what is enqueued as a list in the order of the calls, which holds every dependency; that of streams
+ * on one another is kept beside it, to tell what was not joined. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* fake_kernel.c - images and launches of the fake driver: finds the kernels of an image in the registry that it was
- * linked with, in those that tests add and in those of shared objects, by the names of their entry points, and runs their
- * CPU bodies. */
+ * linked with, in those that tests add and in those of shared objects, by the names of their entry points, and runs
+ * their CPU bodies. */
 #include <dlfcn.h>
 #include <link.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* fault_alloc.c - stands between a program and the C library's allocators: --wrap=malloc makes malloc() __wrap_malloc(). */
+/* fault_alloc.c - stands between a program and the C library's allocators: --wrap=malloc makes malloc()
+ * __wrap_malloc(). */
 #include "fault_alloc.h"
 
 #include <errno.h>

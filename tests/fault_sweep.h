@@ -1,4 +1,5 @@
-/* fault_sweep.h - what a scene of test_fault.c is, and the sweep that fails each driver call and each allocation in it. */
+/* fault_sweep.h - what a scene of test_fault.c is, and the sweep that fails each driver call and each allocation in
+ * it. */
 #ifndef FAULT_SWEEP_H
 #define FAULT_SWEEP_H
 
@@ -19,6 +20,7 @@ struct scene {
         TWO = 32,      /* or two */
         ANY = 8,       /* of several failures any has the detail: threads meet them, or the rest goes on after each */
         CAPTURED = 16, /* in a capture, which a failure may break */
+        TRACED = 64,   /* with CF_TRACE: what fails may be a call of the trace's, which nobody is told of */
     } flags;
 };
 

@@ -1,4 +1,5 @@
-/* on_counted.h - a driver that counts what it is asked, around the one that comes into use; for kernels made by hand. */
+/* on_counted.h - a driver that counts what it is asked, around the one that comes into use; for kernels made by
+ * hand. */
 #ifndef ON_COUNTED_H
 #define ON_COUNTED_H
 

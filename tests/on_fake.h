@@ -53,7 +53,8 @@ static inline void set_environment(const char *fake, const char *const environme
     for (size_t i = 0; i < sizeof decided_here / sizeof *decided_here; i++)
         unsetenv(decided_here[i]);
     setenv("CF_HOST_DATA", "stage", 1); /* tests of a GPU are not to run on the CPU */
-    /* What else the path holds stays, such as a copy of CMocka; LD_LIBRARY_PATH in the list leaves out the fake alone. */
+    /* What else the path holds stays, such as a copy of CMocka; LD_LIBRARY_PATH in the list leaves out the fake
+     * alone. */
     static char with[3 * PATH_MAX], without[PATH_MAX];
     const char *others = getenv("LD_LIBRARY_PATH");
     if (!others)

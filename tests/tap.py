@@ -1,6 +1,8 @@
-"""tap.py - what the tests in Python share: results in the Test Anything Protocol, expected texts, and running commands."""
+"""tap.py - what the tests in Python share: results in the Test Anything Protocol, expected texts, and running
+commands."""
 
 import os
+import signal
 import subprocess
 
 
@@ -32,6 +34,13 @@ def run(command, cwd=None, env=None, timeout=600):
     done = subprocess.run(command, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, check=False, timeout=timeout)
     return done.returncode, done.stdout.decode(errors='replace'), done.stderr.decode(errors='replace')
+
+
+def unignore_signals():
+    """In the child, for tests that send such: nohup ignores one, a shell others of what runs behind it, and this is
+    inherited."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def path_without_nvcc(folder):

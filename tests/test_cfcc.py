@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 
-from tap import Tap, path_without_nvcc, run
+from tap import Tap, path_without_nvcc, run, unignore_signals
 
 ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 
@@ -136,7 +136,7 @@ class CfccTest:
 
     def begin(self, *arguments):
         return subprocess.Popen([self.cfcc, '--cuda=no', *arguments], cwd=self.folder, env=self.env,
-                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=unignore_signals)
 
     def check(self, name, result, *expected):
         """A run that says nothing, and leaves the given files beside the kernel files."""

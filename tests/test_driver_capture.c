@@ -461,7 +461,8 @@ static void exchange_mode_gives_the_one_before(void **state)
     assert_int_equal(mode, CU_STREAM_CAPTURE_MODE_RELAXED);
 }
 
-/* Allocating breaks a capture of the same thread, unless it says that it knows what it does. The CPU has no reason to. */
+/* Allocating breaks a capture of the same thread, unless it says that it knows what it does. The CPU has no reason
+ * to. */
 static void capture_allocation_of_the_same_thread_breaks_it(void **state)
 {
     (void)state;

@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "internal.h"
+#include "host_driver.h"
 
 static const struct cf__driver *const host = &cf__driver_host;
 
@@ -101,6 +101,25 @@ static void device_name_any_size_is_cut_to_it(void **state)
         assert_memory_equal(name, whole, strlen(name));
         for (size_t i = size; i < sizeof name; i++)
             assert_int_equal(name[i], '\n');
+    }
+}
+
+static void device_name_is_the_processors_on_any_machine(void **state)
+{
+    (void)state;
+    static char infos[][160] = {
+        "processor\t: 0\nmodel name\t: Fast 9000 @ 3 GHz\n\nprocessor\t: 1\nmodel name\t: Another\n",
+        "processor\t: 0\nCPU implementer\t: 0x41\nCPU variant\t: 0x0\nCPU part\t: 0xd4f\n\nprocessor\t: 1\n",
+        "processor\t: 0\nFeatures\t: fp\n",
+    };
+    static const char *const names[] = {"Fast 9000 @ 3 GHz", "CPU 0x41, part 0xd4f", "CPU"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char name[64];
+        FILE *info = fmemopen(infos[i], strlen(infos[i]), "r");
+        assert_non_null(info);
+        cf__host_processor(info, name, sizeof name);
+        fclose(info);
+        assert_string_equal(name, names[i]);
     }
 }
 
@@ -741,6 +760,7 @@ int main(void)
         cmocka_unit_test(error_name_its_own_results_have_name_and_text),
         cmocka_unit_test(device_there_is_one),
         cmocka_unit_test(device_name_any_size_is_cut_to_it),
+        cmocka_unit_test(device_name_is_the_processors_on_any_machine),
         cmocka_unit_test(device_attribute_of_gpus_is_not_had),
         cmocka_unit_test(context_push_and_pop_nest),
         cmocka_unit_test(context_push_foreign_one_is_invalid),

@@ -1,4 +1,5 @@
-/* test_machine.c - the machine's constants: measured once, kept in a file that is whole, and replaced where it is damaged. */
+/* test_machine.c - the machine's constants: measured once, kept in a file that is whole, and replaced where it is
+ * damaged. */
 #include "on_made.h"
 
 #include <dirent.h>

@@ -1,4 +1,5 @@
-/* test_plan.c - where a plain call on host arrays runs: the settings, both sides of the border, and what is said of it. */
+/* test_plan.c - where a plain call on host arrays runs: the settings, both sides of the border, and what is said of
+ * it. */
 #include "on_made.h"
 
 #include <math.h>
@@ -154,7 +155,8 @@ static void use_machine(const char *numbers)
     assert_int_equal(setenv("CF_MACHINE_FILE", machine_file, 1), 0);
 }
 
-/* 100 us and 10 GB/s each way; the CPU: 20 us and 4 GB/s, 4 GFlop/s, 100 M accesses, a quarter of that with one thread. */
+/* 100 us and 10 GB/s each way; the CPU: 20 us and 4 GB/s, 4 GFlop/s, 100 M accesses, a quarter of that with one
+ * thread. */
 static const char numbers[] = "stage_latency 10e-5\nhost_to_device 10e9\ndevice_to_host 10e9\npool_latency 20e-6\n"
                               "thread_bandwidth 40e8\nthread_flops 10e8\nthread_random 25e6\n"
                               "pool_bandwidth 16e9\npool_flops 40e8\npool_random 10e7\n";
@@ -264,7 +266,7 @@ static void plan_kernels_that_need_the_gpu_stay_there(void **state)
     (void)state;
     assert_ok(cf_set_host_data(CF_HOST_DATA_HOST));
     assert_true(ran_on_cpu(100, 0, 0));
-    assert_plan("on the CPU, as CF_HOST_DATA asks; nothing was copied");
+    assert_plan("on the CPU, as cf_set_host_data() asks; nothing was copied");
     kernel.is_closed = 0;
     assert_false(ran_on_cpu(100, 0, 0));
     assert_plan("; the kernel may use data beside its arguments");
@@ -312,7 +314,7 @@ static void host_data_set_goes_before_the_environment(void **state)
     (void)state;
     assert_ok(cf_set_host_data(CF_HOST_DATA_STAGE));
     assert_false(ran_on_cpu(100, 0, 0)); /* CF_HOST_DATA=host */
-    assert_plan("as CF_HOST_DATA asks");
+    assert_plan("as cf_set_host_data() asks");
     assert_ok(cf_shutdown());
     assert_false(ran_on_cpu(100, 0, 0)); /* for the process */
     assert_fails(cf_set_host_data(3), CF_EINVAL, "cf_set_host_data: 3 is none of CF_HOST_DATA_AUTO,");

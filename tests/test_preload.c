@@ -1,4 +1,5 @@
-/* test_preload.c - kernels that are loaded beforehand ask for nothing at their first call; how many blocks are resident. */
+/* test_preload.c - kernels that are loaded beforehand ask for nothing at their first call; how many blocks are
+ * resident. */
 #include "on_counted.h"
 
 #include <cuferry/kernels.h>

@@ -1,5 +1,5 @@
-"""test_proof.py - kernels that change behind the generator's back: whatever differs from what it has read is refused, by
-the compilers of the CPU's and the GPU's code, by the look at the entry names, or when the kernel is loaded.
+"""test_proof.py - kernels that change behind the generator's back: whatever differs from what it has read is refused,
+by the compilers of the CPU's and the GPU's code, by the look at the entry names, or when the kernel is loaded.
 
 usage: test_proof.py BUILDDIR [--cxx CXX]
 """

@@ -1,5 +1,5 @@
-"""test_scale.py - 1,000 kernels in 100 files: the time and the memory that the generator takes, and what a change of one
-file writes anew.
+"""test_scale.py - 1,000 kernels in 100 files: the time and the memory that the generator takes, and what a change of
+one file writes anew.
 
 usage: test_scale.py
 """

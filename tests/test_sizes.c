@@ -1,5 +1,5 @@
-/* test_sizes.c - the compiled checks of kernels agree with their descriptors, and a launch that they find in order is four
- * calls of the driver. */
+/* test_sizes.c - the compiled checks of kernels agree with their descriptors, and a launch that they find in order is
+ * four calls of the driver. */
 #include "on_counted.h"
 
 #include <cuferry/kernels.h>

@@ -51,11 +51,12 @@ def problem(stem, options):
             file.write(MAIN)
         program = os.path.join(folder, 'main')
         # The CPU bodies are not called, and so not built.
-        code, out, err = run([*shlex.split(options.cc), '-std=gnu11', '-O1', '-fsanitize=undefined', '-fno-sanitize-recover=all',
-                              f'-I{ROOT}/include', f'-I{ROOT}/lib', f'-I{HERE}', f'-I{folder}', f'-I{CASES}',
-                              *(os.path.join(folder, f) for f in ('main.c', f'{stem}.stub.c', 't_registry.c')), '-o', program,
-                              os.path.join(options.builddir, 'libcuferry.a'), '-Wl,--unresolved-symbols=ignore-all',
-                              '-lpthread', '-ldl', '-lm'])
+        code, out, err = run([*shlex.split(options.cc), '-std=gnu11', '-O1', '-fsanitize=undefined',
+                              '-fno-sanitize-recover=all', f'-I{ROOT}/include', f'-I{ROOT}/lib', f'-I{HERE}',
+                              f'-I{folder}', f'-I{CASES}',
+                              *(os.path.join(folder, f) for f in ('main.c', f'{stem}.stub.c', 't_registry.c')),
+                              '-o', program, os.path.join(options.builddir, 'libcuferry.a'),
+                              '-Wl,--unresolved-symbols=ignore-all', '-lpthread', '-ldl', '-lm'])
         if code:
             return out + err
         code, out, err = run([program, str(options.trials)])

@@ -1,5 +1,5 @@
-/* test_stage.c - host arrays on their way to a GPU and back through pinned chunks: every size and shape, checks on the way, many
- * calls at once, and nothing moved that is not declared. */
+/* test_stage.c - host arrays on their way to a GPU and back through pinned chunks: every size and shape, checks on the
+ * way, many calls at once, and nothing moved that is not declared. */
 #include "on_made.h"
 
 #include <inttypes.h>
@@ -280,7 +280,8 @@ struct bad {
     int64_t at, value;
 };
 
-/* Puts bad elements in, and expects that exactly this is said, that nothing was launched, and that nothing was written. */
+/* Puts bad elements in, and expects that exactly this is said, that nothing was launched, and that nothing was
+ * written. */
 static void expect_outside(struct work *work, const struct bad bad[], int count, const char *said)
 {
     fake_cuda_counts_function *counts_of = (fake_cuda_counts_function *)fake_function("fake_cuda_counts");

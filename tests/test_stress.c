@@ -1,4 +1,5 @@
-/* test_stress.c - 64 threads use all of the library at once, and every result is looked at. Meant for ThreadSanitizer too. */
+/* test_stress.c - 64 threads use all of the library at once, and every result is looked at. Meant for ThreadSanitizer
+ * too. */
 #include "on_driver.h"
 
 #include <cuferry/kernels.h>

@@ -1,4 +1,5 @@
-"""test_trace.py - the trace of a program with several threads, as a viewer reads it: rows, nesting, times, arrows, counts.
+"""test_trace.py - the trace of a program with several threads, as a viewer reads it: rows, nesting, times, arrows,
+counts.
 
 usage: test_trace.py BUILDDIR
 The environment decides the driver, as for any program.

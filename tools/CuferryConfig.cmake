@@ -17,8 +17,8 @@ endif()
 # cuferry_add_kernels(<target> [PREFIX p] [HEADER h.h] [TARGETS 80 90 ...] [INCLUDE_DIRECTORIES dir...]
 #                     [DEFINITIONS NAME[=TEXT]...] file.cu...)
 #
-# Compiles kernel files into the target with cfcc, with the target's include directories and definitions beside those that
-# are named here. The C functions begin with the prefix, by default the name of the first
+# Compiles kernel files into the target with cfcc, with the target's include directories and definitions beside those
+# that are named here. The C functions begin with the prefix, by default the name of the first
 # file; their header, by default <prefix>.h, is on the include path of the target and of what links it.
 function(cuferry_add_kernels target)
     set(files ${ARGN})

@@ -6,7 +6,7 @@ start_results() {
     mkdir -p "$results"
     : >"$results/counts"
     # The machine's own settings are not the tests'.
-    unset CF_DRIVER CF_CHECK CF_THREADS CF_MACHINE_FILE FAKE_CUDA || :
+    unset CF_DRIVER CF_CHECK CF_THREADS CF_MACHINE_FILE CF_TRACE FAKE_CUDA || :
     # What runs on a GPU is not to run on the CPU instead, unless a test says so.
     CF_HOST_DATA=stage
     export CF_HOST_DATA
@@ -27,7 +27,11 @@ tap() { # NAME COMMAND...
     awk -v name="$name" -v code=$code -v log_file="$log" -v counts="$results/counts" -v faults="$results/faults" '
         # CMocka calls what skips itself "not ok", and gives no reason: the test prints it in a comment before.
         /^ok [0-9]+/ && /# SKIP/ { skipped++; why = $0; sub(/.*# SKIP */, "", why); next }
-        /^not ok [0-9]+ # SKIP/ { skipped++; why = comment != "" ? comment : "a test that is not for this driver"; next }
+        /^not ok [0-9]+ # SKIP/ {
+            skipped++
+            why = comment != "" ? comment : "a test that is not for this driver"
+            next
+        }
         /^# skip: / { comment = $0; sub(/^# skip: /, "", comment); next }
         # What test_fault did: added up by print_results.
         /^# [0-9]+ faults injected, [0-9]+ leaks$/ { print $2, $5 >> faults; next }
@@ -95,7 +99,8 @@ on_driver() { # LABEL FOLDER ENVIRONMENT...
 # The closing lines; false where anything failed, or nothing ran.
 print_results() {
     if [ -e "$results/faults" ]; then
-        awk '{ injected += $1; leaks += $2 } END { printf "%d faults injected, %d leaks\n", injected, leaks }' "$results/faults"
+        awk '{ injected += $1; leaks += $2 }
+             END { printf "%d faults injected, %d leaks\n", injected, leaks }' "$results/faults"
     fi
     awk '{ passed += $1; failed += $2; skipped += $3 }
          END {

@@ -47,8 +47,8 @@ extern "C" {
     X(CF_PTR, "ptr", void *)          \
     X(CF_OPAQUE, "opaque", unsigned char)
 
-/* CF_PTR is a pointer that is itself an element or a value's member of an array of pointers; CF_OPAQUE a struct, or what
- * void * points to: its size is its parameter's, not the type's. */
+/* CF_PTR is a pointer that is itself an element or a value's member of an array of pointers; CF_OPAQUE a struct, or
+ * what void * points to: its size is its parameter's, not the type's. */
 typedef enum cf_type {
 #define CF_TYPE_ENUM(name, text, ctype) name,
     CF_TYPE_LIST(CF_TYPE_ENUM)
@@ -56,8 +56,8 @@ typedef enum cf_type {
         CF_TYPE_COUNT
 } cf_type;
 
-/* The type of an integer C type of any spelling, as a constant expression: char and enumerations differ by platform. Does
- * not compile for another type. */
+/* The type of an integer C type of any spelling, as a constant expression: char and enumerations differ by platform.
+ * Does not compile for another type. */
 #define CF_INTEGER_TYPE(ctype)                                                                                    \
     (sizeof(char[(ctype)0.5 == 0 || sizeof(ctype) == 1 ? 1 : -1]) != 1 ? CF_TYPE_COUNT                            \
      : sizeof(ctype) == 1                                              ? ((ctype)-1 < (ctype)1 ? CF_I8 : CF_U8)   \
@@ -105,8 +105,8 @@ static inline size_t cf_type_size(cf_type type)
 /* One step of an expression in postfix form over a stack of int64_t. Arithmetic is exact: a step that overflows or
  * divides by 0 fails the whole expression. Comparisons and logic give 0 or 1.
  *
- * Expressions that serve reports and comparisons (bytes, flops, tolerance) are evaluated over a stack of double instead:
- * they may read floating-point parameters and constants, and nothing in them fails. */
+ * Expressions that serve reports and comparisons (bytes, flops, tolerance) are evaluated over a stack of double
+ * instead: they may read floating-point parameters and constants, and nothing in them fails. */
 enum cf_op_code {
     CF_OP_END,    /* the value is on the stack */
     CF_OP_CONST,  /* push `operand` */
@@ -170,8 +170,8 @@ typedef enum cf_direction {
 } cf_direction;
 
 /* Element [i][j] of an array of two dimensions stands i * P + j elements behind the pointer, where P is pitches[1], or
- * extents[1] where that is absent; more dimensions likewise. What the kernel touches is [lowers[d], lowers[d] + extents[d])
- * in each dimension d. */
+ * extents[1] where that is absent; more dimensions likewise. What the kernel touches is [lowers[d], lowers[d] +
+ * extents[d]) in each dimension d. */
 typedef struct cf_param {
     const char *name;
     const char *ctype; /* as C declares it: "const float *" */
@@ -197,8 +197,8 @@ typedef struct cf_check {
     const struct cf_kernel *scan;   /* kernel that finds the first element outside; see kernels/outside.cu */
 } cf_check;
 
-/* How many threads are launched. `grid` counts elements, or blocks where `counts_blocks` is set; each thread takes `items`
- * elements along x. Absent entries are 1. */
+/* How many threads are launched. `grid` counts elements, or blocks where `counts_blocks` is set; each thread takes
+ * `items` elements along x. Absent entries are 1. */
 typedef struct cf_launch_rule {
     uint8_t counts_blocks;
     uint8_t is_cooperative; /* all blocks are resident at once */
@@ -212,7 +212,6 @@ typedef struct cf_launch_rule {
 /* Loaded state, written by the runtime alone; lives beside the descriptor, zero at the start. */
 typedef struct cf_state {
     void *loaded;
-    struct cf_state *next;
 } cf_state;
 
 /* Machine code for one or more targets, in the form that the driver loads (a fatbin). */
@@ -231,8 +230,9 @@ typedef struct cf_size {
     uint32_t shared;
 } cf_size;
 
-/* The scalar checks and the launch rule of a kernel, compiled: 1 and the size where every check holds, every pointer whose
- * extent is not 0 is set and there is something to launch; else 0, and the descriptor tells what is to be said. */
+/* The scalar checks and the launch rule of a kernel, compiled: 1 and the size where every check holds, every pointer
+ * whose extent is not 0 is set and there is something to launch; else 0, and the descriptor tells what is to be
+ * said. */
 typedef int cf_size_body(void *const args[], cf_size *size);
 
 /* A template constant that tune(...) declares, and its value in one variant. */
