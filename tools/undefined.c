@@ -7,10 +7,10 @@
 
 #include "watch.h"
 
-#if defined __SANITIZE_ADDRESS__
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
 #define IS_SANITIZED 1
 #elif defined __has_feature
-#if __has_feature(address_sanitizer) || __has_feature(undefined_behavior_sanitizer)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(undefined_behavior_sanitizer)
 #define IS_SANITIZED 1
 #endif
 #endif
