@@ -184,8 +184,10 @@ int cf__pool_configure(void)
     __atomic_store_n(&thread_target, count, __ATOMIC_RELAXED);
     may_spin = count > 1 && count <= processors;
     pthread_mutex_unlock(&lock);
-    __atomic_store_n(&is_configured, 1, __ATOMIC_RELEASE);
-    return CF_OK;
+    int status = cf__host_order_configure();
+    if (status == CF_OK)
+        __atomic_store_n(&is_configured, 1, __ATOMIC_RELEASE);
+    return status;
 }
 
 int cf__pool_ready(void)

@@ -286,17 +286,18 @@ static void look_at_source(const struct watch_thread *own, const cf_host_warp *w
                own->slot->warps[own->number / 32].ended >> source & 1 ? "has ended" : "does not take part", who);
 }
 
-static void warp(cf_host_block *block, cf_host_warp *what)
+static uint64_t warp(cf_host_block *block, uint32_t mask, uint64_t value, cf_host_warp what,
+                     const cf_host_where *where)
 {
     struct watch_thread *own = watch_current;
-    uint32_t mask = what->mask & own->slot->warps[own->number / 32].lanes;
-    if (mask >> own->number % 32 & 1) /* else the library refuses it */
-        arrive(own, mask, what->kind == CF_HOST_WARP_SYNC);
-    const cf_host_warp was = *what;
-    real->warp(block, what);
+    uint32_t lanes = mask & own->slot->warps[own->number / 32].lanes;
+    if (lanes >> own->number % 32 & 1) /* else the library refuses it */
+        arrive(own, lanes, what.kind == CF_HOST_WARP_SYNC);
+    uint64_t result = real->warp(block, mask, value, what, where);
     watch_current = own;
-    if (watch_what == WATCH_POISON && was.kind >= CF_HOST_WARP_SHUFFLE && was.kind <= CF_HOST_WARP_SHUFFLE_XOR)
-        look_at_source(own, &was, &was.where);
+    if (watch_what == WATCH_POISON && what.kind >= CF_HOST_WARP_SHUFFLE && what.kind <= CF_HOST_WARP_SHUFFLE_XOR)
+        look_at_source(own, &what, where);
+    return result;
 }
 
 static uint32_t active(cf_host_block *block, const cf_host_where *where)
@@ -398,6 +399,7 @@ static void body(const cf_host_launch *what, uint64_t begin, uint64_t end)
     ops.yield = yield;
     ops.shared = shared;
     own.ops = &ops;
+    own.is_ordered = 1; /* every thread is told of, and none is left out */
     if (begin == 0) {
         region_end(1);
         begin_launch();

@@ -39,7 +39,7 @@ static inline CF__INLINE void cf__set_sizes(const cf_host_launch *launch)
     blockDim = {launch->block.x, launch->block.y, launch->block.z};
 }
 
-/* Runs every thread of blocks `begin` to `end` - 1, where threads may wait for one another, or fail. */
+/* Runs every thread of blocks `begin` to `end` - 1, which may wait for one another, or fail. */
 template <typename Thread>
 static inline void cf__run_together(const cf_host_launch *launch, uint64_t begin, uint64_t end, Thread thread)
 {
@@ -56,15 +56,15 @@ static inline void cf__run_together(const cf_host_launch *launch, uint64_t begin
     cf__index.state = nullptr;
 }
 
-/* The same, one after the other. What is checked has the library know the thread. */
+/* The same where they wait for nothing: one after the other. */
 template <typename Thread>
 static inline CF__INLINE void cf__run(const cf_host_launch *launch, uint64_t begin, uint64_t end, Thread thread)
 {
-#ifdef CF__CHECK
-    cf__run_together(launch, begin, end, thread);
-    return;
-#endif
     const cf_dim3 grid = launch->grid, block = launch->block;
+    if (launch->is_ordered) {
+        cf__run_together(launch, begin, end, thread);
+        return;
+    }
     cf__set_sizes(launch);
     for (uint64_t b = begin; b < end; b++) {
         blockIdx = {(unsigned int)(b % grid.x), (unsigned int)(b / grid.x % grid.y),
