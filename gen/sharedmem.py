@@ -62,13 +62,19 @@ def variables(declaration):
     return found + [last]
 
 
+def _require_exact(declaration, names, last):
+    """What is changed has to stand in the source. Macros may give extents and types, which stay as they are."""
+    edited = [t for t in declaration if t.text in _TAKEN_OUT or t.text == 'alignas']
+    for token in edited + names + [last]:
+        if not token.exact:
+            raise SharedError(token, 'a __shared__ declaration that a macro gives is not for the CPU: write it out, or '
+                                     'add host(none)')
+
+
 def edits(tokens):
     """What to change in the source: (token, text in its place), and (semicolon, text with it)."""
     for declaration, semicolon in declarations(tokens):
-        inexact = next((t for t in declaration + [semicolon] if not t.exact), None)
-        if inexact is not None:
-            raise SharedError(inexact, 'a __shared__ declaration that a macro gives is not for the CPU: write it out, or '
-                                       'add host(none)')
+        _require_exact(declaration, variables(declaration), semicolon)
         is_dynamic = any(t.text == 'extern' for t in declaration)
         is_first, behind = True, ';'
         for token in declaration:
@@ -92,10 +98,7 @@ def edits(tokens):
 def edits_outside(declaration):
     """The same for dynamic shared memory that is declared outside of functions."""
     name = variables(declaration.head)[0]
-    for token in declaration.head + [declaration.last]:
-        if not token.exact:
-            raise SharedError(token, 'a __shared__ declaration that a macro gives is not for the CPU: write it out, or '
-                                     'add host(none)')
+    _require_exact(declaration.head, [name], declaration.last)
     if not declaration.has('extern'):
         raise SharedError(name, f'{name.text}: __shared__ memory is declared inside of the kernel')
     is_first = True

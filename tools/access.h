@@ -39,6 +39,6 @@ void race_end(void);
 void poison_access(struct region *region, const char *address, size_t bytes, int how, const void *pc);
 
 /* What should be written, and was not. */
-void poison_unwritten(const struct trial_plan *plan, void *const args[]);
+void poison_unwritten(const cf_kernel *kernel, void *const args[]);
 
 #endif

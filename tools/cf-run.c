@@ -22,6 +22,7 @@
 #include "sanitize.h"
 #include "trial.h"
 #include "variant.h"
+#include "verify.h"
 #include "watch.h"
 
 #define MAX_REPEATS 1000000
@@ -31,6 +32,7 @@ static const char help[] =
     "usage: cf-run [OPTION...] KERNEL NAME=VALUE...\n"
     "       cf-run [--module FILE] --list\n"
     "       cf-run [--module FILE] --describe KERNEL\n"
+    "       cf-run [--module FILE] --verify --all [--except KERNEL...] [KERNEL...]\n"
     "\n"
     "Runs a kernel. KERNEL is its name, or its family's: then the arrays' types tell which is meant.\n"
     "\n"
@@ -62,6 +64,10 @@ static const char help[] =
     "  --device N           the GPU's number, or -1 for the CPU\n"
     "  --repeat R           timed launches, after a first call that checks everything (default: 1)\n"
     "  --verify             run again on the CPU, and compare: bit for bit, or within the kernel's tolerance\n"
+    "  --verify --all       the same for every kernel, or those that are named, over random arrays of many sizes; "
+    "without\n"
+    "                       a GPU, the CPU against itself in another order\n"
+    "  --except KERNEL      leave one or a family out\n"
     "  --check KIND         build the kernel for a check of its CPU form, run that, and name source line, block and "
     "thread:\n"
     "                       address (out of bounds, not aligned), race (what no barrier orders), or poison (memory "
@@ -83,7 +89,9 @@ struct options {
     const char *driver; /* NULL where it is not given */
     int device, has_device;
     unsigned repeats;
-    int verify;
+    int verify, all;
+    char **exceptions; /* of all */
+    size_t exception_count;
     const char *check;   /* NULL: nothing is checked */
     const char *module;  /* NULL: the bundled kernels */
     const char *variant; /* NULL: the first */
@@ -120,6 +128,10 @@ static int set_option(struct options *options, const char *name, char *value, st
         options->settings[options->setting_count++] = value;
         return 0;
     }
+    if (strcmp(name, "--except") == 0) {
+        options->exceptions[options->exception_count++] = value;
+        return 0;
+    }
     if (strcmp(name, "--driver") == 0) {
         options->driver = value;
         if (strcmp(value, "cuda") != 0 && strcmp(value, "host") != 0)
@@ -141,8 +153,8 @@ static int set_option(struct options *options, const char *name, char *value, st
             return message_set(message, "--check %s: it is address, race or poison", value);
         return 0;
     }
-    if (strcmp(name, "--verify") == 0) {
-        options->verify = 1;
+    if (strcmp(name, "--verify") == 0 || strcmp(name, "--all") == 0) {
+        *(name[2] == 'v' ? &options->verify : &options->all) = 1;
         return 0;
     }
     options->mode = strcmp(name, "--list") == 0 ? LIST : strcmp(name, "--help") == 0 ? HELP : VERSION;
@@ -159,9 +171,9 @@ static int read_option(struct options *options, char **argv, int *at, struct mes
     static const struct {
         const char *name;
         int has_value;
-    } known[] = {{"--driver", 1}, {"--device", 1},   {"--repeat", 1},  {"--verify", 0},
-                 {"--check", 1},  {"--module", 1},   {"--variant", 1}, {"--set", 1},
-                 {"--list", 0},   {"--describe", 1}, {"--help", 0},    {"--version", 0}};
+    } known[] = {{"--driver", 1}, {"--device", 1},   {"--repeat", 1}, {"--verify", 0},  {"--check", 1},
+                 {"--all", 0},    {"--except", 1},   {"--module", 1}, {"--variant", 1}, {"--set", 1},
+                 {"--list", 0},   {"--describe", 1}, {"--help", 0},   {"--version", 0}};
     char *text = argv[*at];
     size_t length = strcspn(text, "=");
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
@@ -183,8 +195,9 @@ static int read_options(struct options *options, int argc, char **argv, struct m
 {
     *options = (struct options){.repeats = 1,
                                 .words = argv,
-                                .settings = calloc((size_t)argc + 1, sizeof *argv),
+                                .settings = calloc(2 * (size_t)argc + 2, sizeof *argv),
                                 .argv = calloc((size_t)argc + 1, sizeof *argv)};
+    options->exceptions = options->settings + argc + 1;
     if (!options->settings || !options->argv)
         return message_set(message, "no memory");
     memcpy(options->argv, argv, ((size_t)argc + 1) * sizeof *argv);
@@ -201,13 +214,19 @@ static int read_options(struct options *options, int argc, char **argv, struct m
         return message_set(message, "'%s' is one argument too many", options->words[0]);
     if (options->mode != RUN)
         return 0;
+    if (options->check && ((options->driver && strcmp(options->driver, "host") != 0) ||
+                           (options->has_device && options->device != CF_HOST)))
+        return message_set(message, "--check %s: it is the kernel's form for the CPU that is checked", options->check);
+    if (options->all && !options->verify)
+        return message_set(message, "--all goes with --verify");
+    if (options->exception_count && !options->all)
+        return message_set(message, "--except goes with --verify --all");
+    if (options->all)
+        return 0;
     if (options->word_count == 0)
         return message_set(message, "no kernel is named; --help shows how to use cf-run");
     options->kernel = *options->words++;
     options->word_count--;
-    if (options->check && ((options->driver && strcmp(options->driver, "host") != 0) ||
-                           (options->has_device && options->device != CF_HOST)))
-        return message_set(message, "--check %s: it is the kernel's form for the CPU that is checked", options->check);
     return 0;
 }
 
@@ -246,11 +265,24 @@ static int settle(const struct options *options, const cf_module *module, const 
     if (!kernel || arguments_read_values(kernel, plan->arguments, message) != 0)
         return -1;
     plan->kernel = kernel;
-    if (watch_what && (plan->kernel = watch_kernel(plan, message)) == NULL)
-        return -1;
     if (options->verify && !kernel->host)
         return message_set(message, "%s: --verify: the kernel has no form for the CPU", kernel->name);
     return infer_arguments(kernel, plan->arguments, message);
+}
+
+/* Where this run is a check's, its kernel is watched. */
+static int watch(struct trial_plan *plan, struct message *message)
+{
+    size_t *bytes = calloc(plan->kernel->nparams + (size_t)1, sizeof *bytes);
+    if (!bytes)
+        return message_set(message, "%s: no memory", plan->kernel->name);
+    for (uint32_t i = 0; i < plan->kernel->nparams; i++)
+        bytes[i] = plan->arguments[i].array.bytes;
+    const cf_kernel *watched = watch_kernel(plan->kernel, bytes, message);
+    free(bytes);
+    if (watched)
+        plan->kernel = watched;
+    return watched ? 0 : -1;
 }
 
 /* Everything from the arguments on. */
@@ -259,7 +291,7 @@ static int run_plan(const struct options *options, const cf_module *module, cons
 {
     struct trial_times times;
     int device;
-    if (settle(options, module, any, plan, message) != 0)
+    if (settle(options, module, any, plan, message) != 0 || (watch_what && watch(plan, message) != 0))
         return -1;
     if ((options->has_device && cf_device_use(options->device) != CF_OK) || cf_device_current(&device) != CF_OK)
         return message_set(message, "%s", cf_last_error());
@@ -271,16 +303,41 @@ static int run_plan(const struct options *options, const cf_module *module, cons
     return save(plan->kernel, plan->arguments, message);
 }
 
-static int run(const struct options *options, const cf_module *module, struct message *message)
+static int set_environment(const struct options *options, struct message *message)
 {
-    const cf_kernel *any = instance_any(module, options->kernel, message);
-    if (!any)
-        return -1;
     if (options->driver && setenv("CF_DRIVER", options->driver, 1) != 0)
         return message_set(message, "CF_DRIVER: %s", strerror(errno));
     /* Who asks for a GPU gets it, whatever the size. */
     if (setenv("CF_HOST_DATA", "stage", 0) != 0)
         return message_set(message, "CF_HOST_DATA: %s", strerror(errno));
+    return 0;
+}
+
+static int verify(const struct options *options, const cf_module *module, struct message *message)
+{
+    struct constants constants = {0, NULL};
+    struct verify_plan plan = {
+        module, &constants, options->words, options->word_count, options->exceptions, options->exception_count};
+    if (options->variant || options->repeats != 1)
+        return message_set(message, "--verify --all runs every variant once: no --variant, no --repeat");
+    int status = set_environment(options, message);
+    if (status == 0)
+        status = constants_read(&constants, module, options->settings, options->setting_count, message);
+    if (status == 0 && options->has_device && cf_device_use(options->device) != CF_OK)
+        status = message_set(message, "%s", cf_last_error());
+    if (status == 0)
+        status = verify_all(&plan, message);
+    constants_free(&constants);
+    if (cf_shutdown() != CF_OK && status == 0)
+        status = message_set(message, "%s", cf_last_error());
+    return status;
+}
+
+static int run(const struct options *options, const cf_module *module, struct message *message)
+{
+    const cf_kernel *any = instance_any(module, options->kernel, message);
+    if (!any || set_environment(options, message) != 0)
+        return -1;
     struct argument *arguments = calloc(any->nparams + (size_t)1, sizeof *arguments);
     if (!arguments)
         return message_set(message, "%s: no memory", options->kernel);
@@ -317,7 +374,7 @@ static int dispatch(struct options *options, struct message *message)
     if (!module)
         return -1;
     if (options->mode == RUN)
-        return run(options, module, message);
+        return options->all ? verify(options, module, message) : run(options, module, message);
     if (options->mode == DESCRIBE)
         return describe_named(module, options->kernel, message);
     describe_all(module);

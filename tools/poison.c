@@ -100,14 +100,13 @@ static void look_at_output(const cf_kernel *kernel, const cf_param *param, const
         return;
     for (uint32_t d = 0; d < box.ndims; d++)
         used += (size_t)snprintf(text + used, sizeof text - used, "[%" PRId64 "]", box.lowers[d] + first[d]);
-    watch_find("%s:%" PRIu32 ": %s%s is not written, although it is an out() of %s; %" PRIu64 " of %" PRIu64
+    watch_find("%s:%" PRIu32 ": %s%s is not written, although it is an out(); %" PRIu64 " of %" PRIu64
                " elements are not",
-               kernel->file, kernel->line, param->name, box.ndims ? text : "[0]", kernel->name, missing, total);
+               kernel->file, kernel->line, param->name, box.ndims ? text : "[0]", missing, total);
 }
 
-void poison_unwritten(const struct trial_plan *plan, void *const args[])
+void poison_unwritten(const cf_kernel *kernel, void *const args[])
 {
-    const cf_kernel *kernel = plan->kernel;
     for (uint32_t i = 0; i < kernel->nparams; i++) {
         const cf_param *param = &kernel->params[i];
         struct region *region = param->direction == CF_OUT ? region_find(*(void *const *)args[i]) : NULL;

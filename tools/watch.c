@@ -35,8 +35,8 @@ struct watch_thread *watch_current;
 static int findings = -1; /* descriptor */
 static const char *module_path;
 
-static const struct trial_plan *plan;
 static const cf_kernel *kernel; /* as it is registered */
+static size_t *array_bytes;     /* of each parameter */
 static const cf_host_launch *launch;
 static const cf_host_ops *real;
 static cf_host_ops ops;
@@ -53,10 +53,10 @@ void watch_find(const char *format, ...)
     char text[2048];
     va_list values;
     va_start(values, format);
-    int length = vsnprintf(text, sizeof text - 1, format, values);
+    vsnprintf(text, sizeof text - 256, format, values);
     va_end(values);
-    length = length < 0 ? 0 : length < (int)sizeof text - 1 ? length : (int)sizeof text - 2;
-    text[length++] = '\n';
+    int length = (int)strlen(text);
+    length += snprintf(text + length, sizeof text - (size_t)length, " [%.250s]\n", kernel ? kernel->name : "");
     for (int at = 0; at < length;) {
         ssize_t written = write(findings, text + at, (size_t)(length - at));
         if (written <= 0)
@@ -286,8 +286,7 @@ static void look_at_source(const struct watch_thread *own, const cf_host_warp *w
                own->slot->warps[own->number / 32].ended >> source & 1 ? "has ended" : "does not take part", who);
 }
 
-static uint64_t warp(cf_host_block *block, uint32_t mask, uint64_t value, cf_host_warp what,
-                     const cf_host_where *where)
+static uint64_t warp(cf_host_block *block, uint32_t mask, uint64_t value, cf_host_warp what, const cf_host_where *where)
 {
     struct watch_thread *own = watch_current;
     uint32_t lanes = mask & own->slot->warps[own->number / 32].lanes;
@@ -343,7 +342,7 @@ static size_t bytes_of(uint32_t i, void *const args[])
 {
     const cf_param *param = &kernel->params[i];
     if (param->direction != CF_SCRATCH)
-        return plan->arguments[i].array.bytes;
+        return array_bytes[i];
     int64_t bytes = param->bytes;
     for (uint32_t d = 0; d < param->ndims; d++)
         bytes *= extent(&param->extents[d], args);
@@ -373,7 +372,7 @@ static void begin_launch(void)
 static void end_launch(void)
 {
     if (watch_what == WATCH_POISON)
-        poison_unwritten(plan, launch->args);
+        poison_unwritten(kernel, launch->args);
     race_end();
     if (watch_what != WATCH_ADDRESS) /* whose reports name arrays in later launches, too */
         region_end(1);
@@ -409,16 +408,23 @@ static void body(const cf_host_launch *what, uint64_t begin, uint64_t end)
         end_launch();
 }
 
-const cf_kernel *watch_kernel(const struct trial_plan *of, struct message *message)
+const cf_kernel *watch_kernel(const cf_kernel *of, const size_t *bytes, struct message *message)
 {
     static cf_kernel copy;
-    if (!of->kernel->host) {
-        message_set(message, "%s: --check: the kernel has no form for the CPU", of->kernel->name);
+    if (!of->host) {
+        message_set(message, "%s: --check: the kernel has no form for the CPU", of->name);
         return NULL;
     }
-    plan = of;
-    kernel = of->kernel;
-    copy = *of->kernel;
+    size_t *copied = malloc((of->nparams + (size_t)1) * sizeof *copied);
+    if (!copied) {
+        message_set(message, "%s: no memory", of->name);
+        return NULL;
+    }
+    memcpy(copied, bytes, of->nparams * sizeof *copied);
+    free(array_bytes);
+    array_bytes = copied;
+    kernel = of;
+    copy = *of;
     copy.host = body;
     launches = 0;
     return &copy;
@@ -439,17 +445,16 @@ static void describe_address(const char *address, size_t bytes, int is_write, co
     if (!bytes) { /* a signal, which tells no more */
         if (watch_current)
             watch_describe(watch_current->slot->number, watch_current->number, who, sizeof who);
-        watch_find("{asan}: a wild access, or an instruction that cannot be run; %s of %s", who, kernel->name);
+        watch_find("{asan}: a wild access, or an instruction that cannot be run; %s", who);
         return;
     }
     if (region && (size_t)(address - region->begin) < region->bytes + (1u << 20))
         region_describe(region, address, what, sizeof what);
     if (watch_current)
         watch_describe(watch_current->slot->number, watch_current->number, who, sizeof who);
-    watch_find("{asan}: %s: %s of %zu bytes%s%s%s; %s of %s", kind, is_write ? "a write" : "a read", bytes,
+    watch_find("{asan}: %s: %s of %zu bytes%s%s%s; %s", kind, is_write ? "a write" : "a read", bytes,
                *what ? " at " : "", what,
-               region && *what && address >= region->begin + region->bytes ? ", which is past its end" : "", who,
-               kernel->name);
+               region && *what && address >= region->begin + region->bytes ? ", which is past its end" : "", who);
 }
 
 /* Called behind a report, just before the process ends. */
@@ -470,7 +475,7 @@ static void note_death(void)
     if (is_present && address && access && size && description && is_present())
         describe_address(address(), size(), access(), description());
     else
-        watch_find("{asan}: in %s", kernel->name);
+        watch_find("{asan}: the kernel ends");
 }
 
 static void watch_deaths(void)

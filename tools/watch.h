@@ -6,7 +6,7 @@
 
 #include <cuferry/registry.h>
 
-#include "trial.h"
+#include "message.h"
 
 enum watch_kind { WATCH_NOTHING, WATCH_ADDRESS, WATCH_RACE, WATCH_POISON };
 
@@ -19,11 +19,9 @@ extern enum watch_kind watch_what;
 /* Reads that variable. The module's path; NULL where nothing is checked here. */
 const char *watch_begin(void);
 
-/* A twin of the plan's kernel that is watched as it runs; the first launch is. */
-const cf_kernel *watch_kernel(const struct trial_plan *plan, struct message *message);
-
-/* After the run: what can only be told then. */
-void watch_end(void);
+/* A twin of a kernel that is watched as it runs: its first launch from now on. `bytes` has the size of each parameter's
+ * array. NULL where the kernel has no form for the CPU. */
+const cf_kernel *watch_kernel(const cf_kernel *kernel, const size_t *bytes, struct message *message);
 
 /* A lane's place in the order of what a block does. An access is known by what stood here when it was made. */
 struct watch_clock {
