@@ -23,7 +23,7 @@ ANY = r'thread \(\d+, 0, 0\) of block \(\d+, 0, 0\)'
 PLANTED = {
     'read_past_end': (['x=randint:i32:1000:0:9', N], 'address',
                       r'{BUG}: heap-buffer-overflow: a read of 4 bytes at x\[1000\], which is past its end; '
-                      r'thread \(231, 0, 0\) of block \(3, 0, 0\) of read_past_end\n'),
+                      r'thread \(231, 0, 0\) of block \(3, 0, 0\) \[read_past_end\]\n'),
     'write_in_front': (['y=fill:i32:1000:0', N], 'address',
                        r'{BUG}: heap-buffer-overflow: a write of 4 bytes.*thread \(0, 0, 0\) of block \(0, 0, 0\)'),
     'no_guard': ([N], 'address', r'{BUG}: heap-buffer-overflow: a write of 8 bytes at y\[1000\], which is past its end; '
@@ -42,7 +42,7 @@ PLANTED = {
     'past_scratch': ([N], 'address', r'{BUG}: heap-buffer-overflow: a write of 4 bytes at tmp\[1000\], which is past its '
                      r'end; thread \(231, 0, 0\) of block \(3, 0, 0\)'),
     'no_barrier': (['x=randint:i32:3x256:0:100'], 'race', r'({BUG}|{OTHER}): ' + ANY + r' (reads|writes) byte \d+ of '
-                   r'__shared__ tile, which ' + ANY + r' (writes|reads) at ({BUG}|{OTHER}): nothing orders the two\n'),
+                   r'__shared__ tile, which ' + ANY + r' (writes|reads) at ({BUG}|{OTHER}): nothing orders the two \[no_barrier\]\n'),
     'tree': (['x=randint:i32:3x128:0:100'], 'race', r'{BUG}: ' + ANY + r' \w+ byte \d+ of __shared__ part, which ' + ANY +
              r' \w+ at {BUG}: nothing orders'),
     'lanes': ([], 'race', r'({BUG}|{OTHER}): .* __shared__ tile, .* at ({BUG}|{OTHER}): nothing orders'),
@@ -61,7 +61,7 @@ PLANTED = {
                          r'wrote; thread \(6, 0, 0\) of block \(1, 0, 0\)'),
     'unwritten_scratch': ([N], 'poison', r'{BUG}: reads tmp\[0\], which nobody wrote; thread \(0, 0, 0\) of block '
                           r'\(0, 0, 0\)'),
-    'unwritten_out': ([N], 'poison', r'{BUG}: y\[999\] is not written, although it is an out\(\) of unwritten_out; 1 of '
+    'unwritten_out': ([N], 'poison', r'{BUG}: y\[999\] is not written, although it is an out\(\); 1 of '
                       '1000 elements'),
     'adds_to_out': ([N], 'poison', r'{BUG}: reads y\[0\], which nobody wrote; thread \(0, 0, 0\) of block \(0, 0, 0\)'),
     'ended_lane': ([], 'poison', r'{BUG}: __shfl_down_sync\(\) reads lane \d+, which has ended; thread \(\d+, 0, 0\) of '
