@@ -40,7 +40,8 @@ static size_t *array_bytes;     /* of each parameter */
 static const cf_host_launch *launch;
 static const cf_host_ops *real;
 static cf_host_ops ops;
-static int launches; /* that have begun */
+static int launches;   /* that have begun */
+static int has_failed; /* this one: what it did not do it may have wanted to */
 static cf_host_thread *run_thread;
 static void *run_closure;
 static struct watch_slot *slots;
@@ -234,7 +235,8 @@ static void run(const cf_host_launch *what, uint64_t begin, uint64_t end, cf_hos
     run_thread = thread;
     run_closure = closure;
     real->run(what, begin, end, enter, NULL);
-    watch_current = NULL; /* where a thread failed */
+    has_failed |= watch_current != NULL; /* a thread failed, or waited for ever: none came to its end last */
+    watch_current = NULL;
     end_slots();
     region_end(0);
 }
@@ -371,7 +373,7 @@ static void begin_launch(void)
 
 static void end_launch(void)
 {
-    if (watch_what == WATCH_POISON)
+    if (watch_what == WATCH_POISON && !has_failed)
         poison_unwritten(kernel, launch->args);
     race_end();
     if (watch_what != WATCH_ADDRESS) /* whose reports name arrays in later launches, too */
@@ -400,6 +402,7 @@ static void body(const cf_host_launch *what, uint64_t begin, uint64_t end)
     own.ops = &ops;
     own.is_ordered = 1; /* every thread is told of, and none is left out */
     if (begin == 0) {
+        has_failed = 0;
         region_end(1);
         begin_launch();
     }
