@@ -345,7 +345,7 @@ static void *shared(cf_host_block *head, const void *key, size_t bytes, size_t a
     void *memory;
     if (posix_memalign(&memory, align < sizeof(void *) ? sizeof(void *) : align, bytes) != 0)
         cf__launch_fail(block->runner, CUDA_ERROR_OUT_OF_MEMORY, "no memory for a shared variable of %zu bytes", bytes);
-    ((cf_host_shared *)(uintptr_t)head->shared)[head->shared_count++] = (cf_host_shared){key, memory};
+    ((cf_host_shared *)(uintptr_t)head->shared)[head->shared_count++] = (cf_host_shared){key, memory, bytes};
     return memory;
 }
 
@@ -500,6 +500,7 @@ static int set_up(struct cf__runner *runner, uint64_t resident)
     for (uint64_t i = 0; i < resident; i++) {
         struct cf__block *block = &runner->blocks[i];
         block->head.ops = launch->ops;
+        block->head.launch = launch;
         block->runner = runner;
         is_complete &= posix_memalign(&block->head.dynamic, 128, launch->shared ? launch->shared : 1) == 0;
     }

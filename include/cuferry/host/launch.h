@@ -34,12 +34,14 @@ typedef struct cf_host_block {
     uint32_t shared_count; /* __shared__ variables that have memory */
     const struct cf_host_shared *shared;
     void *dynamic; /* dynamic shared memory, as many bytes as the launch says */
+    const cf_host_launch *launch;
 } cf_host_block;
 
 /* Memory of a __shared__ variable. */
 typedef struct cf_host_shared {
     const void *key; /* of the variable: an address of its own */
     void *memory;
+    size_t bytes;
 } cf_host_shared;
 
 /* Where in a kernel's source a thread waits or fails. */

@@ -21,13 +21,15 @@ CF__FN CF__INLINE void cf__warp(cf_host_warp_kind kind, unsigned int mask, const
                                 unsigned int bytes, int argument, int width, const char *what, const char *file,
                                 int line)
 {
-    for (unsigned int done = 0; done < bytes; done += 8) {
+    unsigned int done = 0;
+    do { /* at least once: lanes without values meet, too */
         const unsigned int part = bytes - done < 8 ? bytes - done : 8;
         uint64_t word = 0;
         __builtin_memcpy(&word, static_cast<const char *>(in) + done, part);
         word = cf__exchange(kind, mask, word, argument, width, what, file, line);
         __builtin_memcpy(static_cast<char *>(out) + done, &word, part);
-    }
+        done += 8;
+    } while (done < bytes);
 }
 
 CF__FN void __syncwarp(unsigned int mask = 0xffffffff, CF__WHERE)
