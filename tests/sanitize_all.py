@@ -34,7 +34,7 @@ def main():
             if name in LEFT_OUT:
                 continue
             module = os.path.join(folder, f'{name}.so')
-            code, _, err = run([os.path.join(build, 'cfcc'), *sys.argv[2:], '--shared', '--cuda=no', '--prefix', name,
+            code, _, err = run([os.path.join(build, 'cfcc'), *sys.argv[2:], '--shared', '--cuda=no', '--prefix', f'all_{name}',
                                 '-o', module, os.path.relpath(path, TREE)], cwd=TREE, env=environment)
             if code:
                 tap.check(f'sanitize_{name}_is_built', err)
