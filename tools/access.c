@@ -207,6 +207,20 @@ void __tsan_func_entry(void *pc)
     (void)pc;
 }
 
+/* A virtual function is called, or an object's class changes: what stands there is read or written. */
+EXPORT void __tsan_vptr_read(void **address);
+void __tsan_vptr_read(void **address)
+{
+    access_note(address, sizeof *address, ACCESS_READ, PC);
+}
+
+EXPORT void __tsan_vptr_update(void **address, void *value);
+void __tsan_vptr_update(void **address, void *value)
+{
+    (void)value;
+    access_note(address, sizeof *address, ACCESS_WRITE, PC);
+}
+
 EXPORT void __tsan_func_exit(void);
 void __tsan_func_exit(void)
 {
