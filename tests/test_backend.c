@@ -341,15 +341,15 @@ static int tear_down(void **state)
 
 /* ---- Another library that loads CUDA later ---- */
 
-static int looks; /* for a library that is loaded already */
+static int looks; /* for a library that is loaded already; atomic */
 
 /* Stands before the C library's. */
 void *dlopen(const char *file, int mode)
 {
-    static void *(*real)(const char *file, int mode);
-    if (!real)
-        *(void **)&real = dlsym(RTLD_NEXT, "dlopen");
-    looks += (mode & RTLD_NOLOAD) != 0;
+    void *(*real)(const char *file, int mode);
+    *(void **)&real = dlsym(RTLD_NEXT, "dlopen");
+    if (mode & RTLD_NOLOAD)
+        __atomic_add_fetch(&looks, 1, __ATOMIC_RELAXED);
     return real(file, mode);
 }
 
