@@ -108,7 +108,8 @@ class ShadowTest:
     def __init__(self, options, tap, folder):
         self.tap, self.folder = tap, folder
         self.cc, self.cxx = shlex.split(options.cc), shlex.split(options.cxx)
-        self.host_flags = self.flags_of_build() + [f'-I{d}' for d in (ROOT, INCLUDE, os.path.join(INCLUDE, 'cuferry'))]
+        # What configure adds of these flags is not read, but for the language.
+        self.host_flags = ['-std=c++17'] + self.flags_of_build() + [f'-I{d}' for d in (ROOT, INCLUDE, os.path.join(INCLUDE, 'cuferry'))]
         self.nvcc = shutil.which('nvcc') or shutil.which('/usr/local/cuda/bin/nvcc')
         root = os.path.dirname(os.path.dirname(os.path.realpath(self.nvcc))) if self.nvcc else None
         self.toolkit = root and os.path.join(root, 'include')
