@@ -1,40 +1,13 @@
 /* test_backend.c - which driver is the default: CF_DRIVER, GPUs that cannot be used, and threads that all come
  * first. */
 #include "on_fake.h"
+#include "small_calls.h"
 
 #include <pthread.h>
-
-#include <cuferry/kernels.h>
 
 #define THREADS 64
 
 /* ---- Calls ---- */
-
-/* A small gather from host arrays, wherever it runs. */
-static int gather(void)
-{
-    const float source[] = {1, 2, 3};
-    const int32_t index[] = {2, 0, 1, 2};
-    float res[4] = {0};
-    int status = cf_gather_f32_i32(source, index, res, 4, 3);
-    if (status == CF_OK && !(res[0] == 3 && res[1] == 1 && res[2] == 2 && res[3] == 3))
-        fail_msg("gather gave %g %g %g %g", (double)res[0], (double)res[1], (double)res[2], (double)res[3]);
-    return status;
-}
-
-static int device_now(void)
-{
-    int device = INT_MIN;
-    assert_ok(cf_device_current(&device));
-    return device;
-}
-
-static int gpu_count(void)
-{
-    int count = -1;
-    assert_ok(cf_device_count(&count));
-    return count;
-}
 
 /* The calls that need the default device, each with its status and detail. */
 static void expect_of_default(int status, const char *detail)
