@@ -26,13 +26,22 @@ def device_spans(events):
     return [e for e in events if e['ph'] == 'X' and e['pid'] >= DEVICES]
 
 
-def rows(spans):
+def rows(spans, key):
     found = collections.defaultdict(list)
     for span in spans:
         found[span['pid'], span['tid']].append(span)
     for row in found.values():
-        row.sort(key=lambda e: (e['ts'], -e['dur']))
+        row.sort(key=key)
     return found
+
+
+def outer_first(span):
+    return span['ts'], -span['dur']
+
+
+def in_turn(span):
+    """Of two that begin at one time, one took none, and came before."""
+    return span['ts'], span['dur']
 
 
 def check_form(events):
@@ -58,7 +67,7 @@ def check_names(events):
 
 
 def check_nesting(events):
-    for row in rows(host_spans(events)).values():
+    for row in rows(host_spans(events), outer_first).values():
         open_spans = []
         for span in row:
             while open_spans and span['ts'] >= open_spans[-1]['ts'] + open_spans[-1]['dur'] - EPSILON:
@@ -66,7 +75,7 @@ def check_nesting(events):
             if open_spans and span['ts'] + span['dur'] > open_spans[-1]['ts'] + open_spans[-1]['dur'] + EPSILON:
                 return f'{span}\noverlaps\n{open_spans[-1]}'
             open_spans.append(span)
-    for row in rows(device_spans(events)).values():
+    for row in rows(device_spans(events), in_turn).values():
         for before, after in zip(row, row[1:]):
             if after['ts'] < before['ts'] + before['dur'] - EPSILON:
                 return f'{after}\nbegins before the end of\n{before}'
@@ -84,7 +93,7 @@ def check_arrows(events):
     finishes = {e['id']: e for e in events if e['ph'] == 'f'}
     if set(starts) != set(finishes) or len(finishes) != len(device_spans(events)):
         return f'{len(starts)} starts, {len(finishes)} finishes, {len(device_spans(events))} spans of devices'
-    spans = rows([e for e in events if e['ph'] == 'X'])
+    spans = rows([e for e in events if e['ph'] == 'X'], in_turn)
     for number, start in starts.items():
         finish = finishes[number]
         names = {e['name'] for e in at(spans, start)} & {e['name'] for e in at(spans, finish)}
@@ -101,7 +110,7 @@ def check_arrows(events):
 
 def check_order(events):
     """Work of a stream is in the order in which it was enqueued: kernel, copy, fill, and so on."""
-    for row in rows(device_spans(events)).values():
+    for row in rows(device_spans(events), in_turn).values():
         categories = [e['cat'] for e in row if e['cat'] == 'kernel' or e['args'].get('bytes') in (100, 2000)]
         if len(categories) >= 30:
             for i, category in enumerate(categories[:30]):

@@ -16,15 +16,17 @@ count() { # PASSED FAILED SKIPPED
     echo "$@" >>"$results/counts"
 }
 
-# Runs a test, prints one line for it and the details of what failed. A program that dies, or that counts nothing, has
-# failed, whatever it passed before.
+# Runs a test, prints one line for it and the details of what failed; its time, where that is long. A program that dies,
+# or that counts nothing, has failed, whatever it passed before.
 tap() { # NAME COMMAND...
     name=$1
     shift
     log=$results/$(echo "$name" | tr -c 'A-Za-z0-9_\n' _).log
     code=0
+    started=$(date +%s)
     CMOCKA_MESSAGE_OUTPUT=TAP "$@" >"$log" 2>&1 </dev/null || code=$?
-    awk -v name="$name" -v code=$code -v log_file="$log" -v counts="$results/counts" -v faults="$results/faults" '
+    awk -v name="$name" -v code=$code -v seconds=$(($(date +%s) - started)) -v log_file="$log" \
+        -v counts="$results/counts" -v faults="$results/faults" '
         # CMocka calls what skips itself "not ok", and gives no reason: the test prints it in a comment before.
         /^ok [0-9]+/ && /# SKIP/ { skipped++; why = $0; sub(/.*# SKIP */, "", why); next }
         /^not ok [0-9]+ # SKIP/ {
@@ -41,6 +43,7 @@ tap() { # NAME COMMAND...
             if ((code != 0 && !failed) || passed + failed + skipped == 0) failed++
             printf "%-44s %4d passed", name, passed
             if (failed) printf ", %d FAILED (exit %d, %s)", failed, code, log_file
+            if (seconds >= 10) printf ", in %d s", seconds
             if (skipped) printf ", %d skipped: %s", skipped, why
             printf "\n"
             print passed + 0, failed + 0, skipped + 0 >> counts
