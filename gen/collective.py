@@ -17,6 +17,8 @@ TOGETHER = re.compile(
 _GROUPS = re.compile(
     r'sync|shfl\w*|any|all|ballot|match_a\w+|reduce\w*|\w+clusive_scan\w*|coalesced_\w+|\w+_partition|invoke_one\w*|'
     r'memcpy_async|wait|wait_prior|barrier_(arrive|wait)|is_valid')
+# In files that name a barrier of cuda:: or of cuda::std.
+_BARRIERS = re.compile(r'arrive|arrive_and_\w+|wait|wait_parity|try_wait\w*|init')
 # A partition of a size that its type tells is one of ranks.
 _RANKS = {'tiled_partition'}
 # What no CPU can, and what to write instead.
@@ -34,8 +36,8 @@ _FOREIGN = (
 _FOREIGN_WORDS = tuple((re.compile(pattern), what, instead) for pattern, what, instead in _FOREIGN)
 _ANY_FOREIGN = re.compile('|'.join(pattern for pattern, _, _ in _FOREIGN))
 # What stands behind cuda::
-_FOREIGN_OF_CUDA = {'barrier', 'pipeline', 'make_pipeline', 'latch', 'counting_semaphore', 'binary_semaphore', 'ptx',
-                    'annotated_ptr', 'memcpy_async'}
+_FOREIGN_OF_CUDA = {'pipeline', 'make_pipeline', 'latch', 'counting_semaphore', 'binary_semaphore', 'ptx',
+                    'annotated_ptr', 'device'}
 
 
 def reachable(roots, everything):
@@ -110,8 +112,8 @@ def first_foreign(kernel, everything):
         for at, token in enumerate(body):
             texts = [t.text for t in body[at:at + 3]]
             if texts[:2] == ['cuda', '::'] and texts[2:] and texts[2] in _FOREIGN_OF_CUDA:
-                return (f'cuda::{texts[2]}',
-                        'use __syncthreads() and plain copies, or cooperative_groups::memcpy_async()')
+                return (f'cuda::{texts[2]}', 'use __syncthreads() or cuda::barrier, and plain copies or '
+                                             'cuda::memcpy_async()')
             if texts == ['<', '<', '<'] and [t.column - token.column for t in body[at:at + 3]] == [0, 1, 2]:
                 return 'a launch of a kernel', 'launch it from C, behind this one'
             if token.kind == 'identifier' and _ANY_FOREIGN.fullmatch(token.text):
@@ -127,8 +129,10 @@ def runs_together(root, everything):
     others = [d for d in everything if not d.has('__global__')]
     if any(d.has('__shared__') for d in reachable([root], others)):     # declared outside of functions
         return True
-    if not any(t.text == 'cooperative_groups' for d in everything for part in (d.head, d.body or (), d.tail)
-               for t in part):
+    named = {t.text for d in everything for part in (d.head, d.body or (), d.tail) for t in part}
+    if 'barrier' in named and first_use(root, everything, _BARRIERS):
+        return True
+    if 'cooperative_groups' not in named:
         return False
     for tokens in _bodies(root, everything):
         for token, following in zip(tokens, [*tokens[1:], None]):

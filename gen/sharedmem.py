@@ -86,7 +86,7 @@ def _instead(word, is_first):
     """What stands in the typedef for a word of the declaration; None: the word."""
     if word in _TAKEN_OUT:
         return 'typedef' if is_first else ''
-    return '__align__' if word == 'alignas' else None
+    return 'CF__ALIGN_AS' if word == 'alignas' else None
 
 
 def _reference(name, is_dynamic):

@@ -14,12 +14,6 @@
 
 /* ---- Failing ---- */
 
-static void index_of(const struct cf__runner *runner, uint32_t thread, cf_dim3 *index)
-{
-    const cf_dim3 size = runner->launch->block;
-    *index = (cf_dim3){thread % size.x, thread / size.x % size.y, thread / size.x / size.y};
-}
-
 /* Leaves all threads where they are. */
 __attribute__((noreturn)) static void give_up(struct cf__runner *runner)
 {
@@ -44,38 +38,10 @@ static void fail(cf_host_block *head, int is_assert, const cf_host_where *where)
     const struct cf__block *block = (const struct cf__block *)head;
     struct cf__runner *runner = block->runner;
     cf_dim3 thread;
-    index_of(runner, runner->current - block->first, &thread);
+    cf__index_of(runner, runner->current - block->first, &thread);
     cf__launch_fail(runner, is_assert ? CUDA_ERROR_ASSERT : CUDA_ERROR_LAUNCH_FAILED,
                     "%s:%d: thread (%u, %u, %u) of block (%u, %u, %u): %s", where->file, where->line, thread.x,
                     thread.y, thread.z, head->index.x, head->index.y, head->index.z, where->what);
-}
-
-/* Every thread that has not ended waits for another: says how many wait where, and one of each. */
-static void fail_at_deadlock(struct cf__runner *runner)
-{
-    char text[400] = "";
-    size_t used = 0;
-    for (uint32_t i = 0; i < runner->total && used < sizeof text; i++) {
-        const cf_host_where *where = runner->lanes[i].where;
-        uint32_t count = 0, is_first = 1;
-        for (uint32_t j = 0; j < runner->total && runner->states[i] != CF__LANE_ENDED; j++) {
-            const cf_host_where *other = runner->lanes[j].where;
-            if (runner->states[j] == CF__LANE_ENDED || other->line != where->line || other->what != where->what ||
-                strcmp(other->file, where->file) != 0)
-                continue;
-            is_first &= j >= i;
-            count++;
-        }
-        if (!count || !is_first)
-            continue;
-        cf_dim3 thread, block = runner->blocks[i / runner->block_threads].head.index;
-        index_of(runner, i % runner->block_threads, &thread);
-        used += (size_t)snprintf(text + used, sizeof text - used,
-                                 "%s%u of %u threads wait at %s in %s:%d, such as (%u, %u, %u) of block (%u, %u, %u)",
-                                 used ? "; " : "", count, runner->total, where->what, where->file, where->line,
-                                 thread.x, thread.y, thread.z, block.x, block.y, block.z);
-    }
-    cf__launch_fail(runner, CUDA_ERROR_LAUNCH_FAILED, "threads wait for each other for ever: %s", text);
 }
 
 /* ---- Waiting ---- */
@@ -85,8 +51,6 @@ static void run_threads(void *data);
 /* Makes the fiber that goes on with the threads that have not begun. */
 static struct cf__fiber *begin_fiber(struct cf__runner *runner)
 {
-    if (runner->begun == runner->total)
-        fail_at_deadlock(runner);
     uint32_t number = runner->fibers_used++;
     cf__fiber_create(&runner->fibers[number], &runner->stacks, number, run_threads, runner);
     return &runner->fibers[number];
@@ -96,7 +60,10 @@ static struct cf__fiber *begin_fiber(struct cf__runner *runner)
  * natural one. It is the first in the ring then. */
 static int is_fresh_next(struct cf__runner *runner)
 {
-    uint32_t woken = runner->tail - runner->head, fresh = runner->begun < runner->total;
+    uint32_t fresh = runner->begun < runner->total;
+    if (!fresh && runner->tail == runner->head)
+        cf__barriers_rest(runner);
+    uint32_t woken = runner->tail - runner->head;
     if (!runner->random || !woken)
         return !woken;
     runner->random = runner->random * 6364136223846793005u + 1442695040888963407u;
@@ -122,8 +89,11 @@ static struct cf__fiber *next_fiber(struct cf__runner *runner)
 /* Where the next thread goes on, if nobody has to know of its fiber. */
 static inline void *next_stack(struct cf__runner *runner, int is_fresh)
 {
-    if (is_fresh || runner->head == runner->tail)
-        return begin_fiber(runner)->sp;
+    if (is_fresh || runner->head == runner->tail) {
+        if (runner->begun < runner->total)
+            return begin_fiber(runner)->sp;
+        cf__barriers_rest(runner);
+    }
     runner->current = runner->ready[runner->head++ & runner->ring_mask];
     return runner->lanes[runner->current].sp;
 }
@@ -154,14 +124,6 @@ static inline void wait(struct cf__runner *runner, const cf_host_where *where)
 void cf__lane_wait(struct cf__runner *runner, const cf_host_where *where)
 {
     wait(runner, where);
-}
-
-/* For the warp of the running thread, which has stopped or ended. */
-static void settle(struct cf__block *block)
-{
-    struct cf__runner *runner = block->runner;
-    uint32_t thread = runner->current - block->first;
-    cf__warp_settle(runner, &block->warps[thread / 32], runner->current - thread % 32);
 }
 
 /* All threads of a block that live have arrived. */
@@ -197,7 +159,7 @@ static int barrier(cf_host_block *head, cf_host_vote vote, int value, const cf_h
     } else {
         runner->states[runner->current] = CF__LANE_BARRIER;
         if (runner->asking)
-            settle(block);
+            cf__block_settle(block);
         wait(runner, where);
     }
     return block->results[vote];
@@ -227,7 +189,7 @@ static void grid(cf_host_block *head, const cf_host_where *where)
     } else {
         runner->states[runner->current] = CF__LANE_GRID;
         if (runner->asking)
-            settle(block);
+            cf__block_settle(block);
         wait(runner, where);
     }
 }
@@ -242,7 +204,8 @@ static void yield(cf_host_block *head)
         give_up(runner);
     runner->states[runner->current] = CF__LANE_YIELD;
     if (runner->asking)
-        settle(block);
+        cf__block_settle(block);
+    cf__barriers_look(runner);
     if (runner->head != runner->tail || runner->begun < runner->total) {
         cf__lane_ready(runner, runner->current);
         wait_for(runner, &nowhere, runner->begun < runner->total);
@@ -268,7 +231,7 @@ static void end_thread(struct cf__runner *runner, struct cf__block *block)
     if (runner->at_grid && runner->at_grid == runner->total - runner->ended)
         open_grid(runner);
     if (warp->in_operation || warp->in_active)
-        settle(block);
+        cf__block_settle(block);
 }
 
 /* Blocks begin one after the other, and so do the threads of each, in their order. */
@@ -293,7 +256,7 @@ static struct cf__block *begin_thread(struct cf__runner *runner, cf_dim3 *index)
     }
     if (runner->seed) {
         thread = (uint32_t)cf__shuffled(thread, runner->block_threads, block->key);
-        index_of(runner, thread, index);
+        cf__index_of(runner, thread, index);
     }
     runner->current = block->first + thread;
     return block;
@@ -374,6 +337,7 @@ static void free_runner(struct cf__runner *runner)
     free(runner->fiber_of);
     free(runner->states);
     free(runner->ready);
+    free(runner->waiting);
     free(runner);
 }
 
@@ -435,18 +399,21 @@ static int reserve(struct cf__runner *runner, uint64_t blocks)
         struct cf__lane *lanes = malloc(threads * sizeof *lanes);
         struct cf__fiber *fibers = calloc(threads, sizeof *fibers);
         uint32_t *fiber_of = malloc(threads * sizeof *fiber_of);
+        struct cf__waiting *waiting = malloc(threads * sizeof *waiting);
         free(runner->ready);
         free(runner->states);
         free(runner->lanes);
         free(runner->fibers);
         free(runner->fiber_of);
+        free(runner->waiting);
         runner->ready = ready;
         runner->states = states;
         runner->lanes = lanes;
         runner->fibers = fibers;
         runner->fiber_of = fiber_of;
+        runner->waiting = waiting;
         runner->ring_mask = ring - 1;
-        runner->thread_room = ready && states && lanes && fibers && fiber_of ? (uint32_t)threads : 0;
+        runner->thread_room = ready && states && lanes && fibers && fiber_of && waiting ? (uint32_t)threads : 0;
     }
     return threads <= runner->thread_room &&
            make_room((void **)&runner->blocks, &runner->block_room, blocks, sizeof *runner->blocks) &&
@@ -486,7 +453,7 @@ static void place_blocks(struct cf__runner *runner, uint64_t begin, uint32_t cou
         place_block(runner, i, begin + i);
     runner->total = count * runner->block_threads;
     memset(runner->states, CF__LANE_READY, runner->total);
-    runner->begun = runner->ended = runner->at_grid = runner->asking = 0;
+    runner->begun = runner->ended = runner->at_grid = runner->in_memory = runner->asking = 0;
     runner->head = runner->tail = 0;
     runner->next_block = runner->blocks;
     runner->next_thread = 0;
@@ -551,6 +518,7 @@ static void run(const cf_host_launch *launch, uint64_t begin, uint64_t end, cf_h
         runner->thread = thread;
         runner->closure = closure;
         runner->has_failed = 0;
+        memset(runner->waiting_lists, 0, sizeof runner->waiting_lists); /* what failed left threads there */
         runner->seed = ((const struct cf__host_run *)launch->run)->seed;
         runner->is_plain = !runner->seed && !cf__fiber_is_watched;
     }
@@ -578,4 +546,6 @@ const cf_host_ops cf__host_ops = {
     .yield = yield,
     .shared = shared,
     .fail = fail,
+    .wait = cf__barrier_wait,
+    .wake = cf__barrier_wake,
 };

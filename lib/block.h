@@ -1,4 +1,4 @@
-/* block.h - what the files share that run kernels on the CPU: host_launch.c, block.c, warp.c. */
+/* block.h - what the files share that run kernels on the CPU: host_launch.c, block.c, barrier.c, warp.c. */
 #ifndef CF__BLOCK_H
 #define CF__BLOCK_H
 
@@ -39,6 +39,15 @@ static inline int cf__host_has_failed(const cf_host_launch *launch)
 /* Waits for the threads of the CPU that run the other blocks of a cooperative launch; 0 where one has failed. */
 int cf__crew_wait(const cf_host_launch *launch);
 
+/* Barriers in memory that several blocks share: some of these may run on other threads of the CPU. One of those has brought a
+ * barrier into its next phase, tells the others, and how often that was so far. */
+int cf__crew_has_others(const cf_host_launch *launch);
+void cf__crew_tell(const cf_host_launch *launch);
+uint32_t cf__crew_told(const cf_host_launch *launch);
+
+/* Waits until others have told more than `seen`; 0 where none will, or the launch has failed. */
+int cf__crew_rest(const cf_host_launch *launch, uint32_t seen);
+
 /* The place of number i in an order of 0 to count - 1, which is another one for each key. */
 uint64_t cf__shuffled(uint64_t i, uint64_t count, uint64_t key);
 
@@ -54,6 +63,7 @@ enum cf__lane_state {
     CF__LANE_READY,   /* runs, or may run, or waits for its warp */
     CF__LANE_BARRIER, /* waits for its block */
     CF__LANE_GRID,    /* for the launch */
+    CF__LANE_MEMORY,  /* for a barrier in the kernel's memory */
     CF__LANE_YIELD,   /* for nothing, but lets others run first */
     CF__LANE_ENDED
 };
@@ -62,6 +72,18 @@ enum cf__lane_state {
 struct cf__lane {
     void *sp;
     const cf_host_where *where;
+};
+
+/* A thread that waits for a barrier in memory to leave a phase, 0 or 1, and who is next in its list: a number plus 1. */
+struct cf__waiting {
+    const uint64_t *word;
+    uint32_t phase, next;
+};
+
+#define CF__WAITING_LISTS 64
+
+struct cf__waiting_list {
+    uint32_t first, last;
 };
 
 struct cf__warp {
@@ -103,7 +125,7 @@ struct cf__runner {
     uint32_t total, begun; /* threads of the resident blocks */
     int is_plain;          /* no sanitizer watches, and the order is the natural one */
 
-    uint32_t ended, at_grid; /* of them */
+    uint32_t ended, at_grid, in_memory; /* of them */
     uint32_t block_threads, block_warps;
     struct cf__block *next_block; /* of the thread that begins next; and its number in there */
     uint32_t next_thread;
@@ -124,6 +146,8 @@ struct cf__runner {
     struct cf__fiber *fibers; /* one to a stack */
     uint32_t *fiber_of;       /* the number of a thread's */
     uint32_t block_room, warp_room, thread_room;
+    struct cf__waiting *waiting; /* of each thread */
+    struct cf__waiting_list waiting_lists[CF__WAITING_LISTS];
 };
 
 /* Stops the thread that runs until it is made ready. */
@@ -143,9 +167,30 @@ static inline void cf__lanes_ready(struct cf__runner *runner, uint32_t begin, ui
         ready[tail++ & mask] = begin++;
 }
 
+/* The index of a thread of a block, by its number. */
+static inline void cf__index_of(const struct cf__runner *runner, uint32_t thread, cf_dim3 *index)
+{
+    const cf_dim3 size = runner->launch->block;
+    *index = (cf_dim3){thread % size.x, thread / size.x % size.y, thread / size.x / size.y};
+}
+
 /* Ends the launch. */
 void cf__launch_fail(struct cf__runner *runner, CUresult result, const char *format, ...)
     __attribute__((noreturn, format(printf, 3, 4)));
+
+/* ---- barrier.c ---- */
+
+void cf__barrier_wait(cf_host_block *block, const uint64_t *word, uint64_t phase, const cf_host_where *where);
+void cf__barrier_wake(cf_host_block *block, const uint64_t *word);
+
+/* Looks whether other threads of the CPU have brought barriers into their next phases, for which threads here wait. */
+void cf__barriers_look(struct cf__runner *runner);
+
+/* The same, again and again: no thread here may go on. Ends the launch where none will. */
+void cf__barriers_rest(struct cf__runner *runner);
+
+/* Every thread that has not ended waits for another: says how many wait where, and one of each. */
+void cf__fail_at_deadlock(struct cf__runner *runner) __attribute__((noreturn));
 
 /* ---- warp.c ---- */
 
@@ -155,5 +200,13 @@ uint32_t cf__warp_active(cf_host_block *block, const cf_host_where *where);
 
 /* A lane has stopped or ended: what waits for it may be complete. `first` is the number of lane 0. */
 void cf__warp_settle(struct cf__runner *runner, struct cf__warp *warp, uint32_t first);
+
+/* The same for the warp of the running thread. */
+static inline void cf__block_settle(struct cf__block *block)
+{
+    struct cf__runner *runner = block->runner;
+    uint32_t thread = runner->current - block->first;
+    cf__warp_settle(runner, &block->warps[thread / 32], runner->current - thread % 32);
+}
 
 #endif

@@ -72,6 +72,8 @@ struct cf__crew {
     int most, joined, is_closed;
     int alive, arrived;  /* members whose blocks have not ended, and those of them at the barrier */
     uint32_t generation; /* of the barrier; atomic */
+    uint32_t told;       /* how often a barrier in memory came into its next phase; atomic */
+    int resting;         /* members whose threads all wait for such, and who know of all that was told */
 };
 
 static void close_crew(struct cf__crew *crew)
@@ -103,6 +105,12 @@ static void open_barrier(struct cf__crew *crew)
     pthread_cond_broadcast(&crew->change);
 }
 
+/* With the lock. Whether all members wait, some of them for barriers in memory, which nobody is left to come to. */
+static int is_stuck(const struct cf__crew *crew)
+{
+    return crew->resting && crew->resting + crew->arrived == crew->alive;
+}
+
 /* Behind a failure nothing opens any more. */
 static void leave(struct cf__crew *crew)
 {
@@ -110,6 +118,8 @@ static void leave(struct cf__crew *crew)
     crew->alive--;
     if (crew->arrived && crew->arrived == crew->alive && !cf__host_has_failed(crew->launch))
         open_barrier(crew);
+    if (is_stuck(crew))
+        pthread_cond_broadcast(&crew->change);
     pthread_mutex_unlock(&crew->lock);
 }
 
@@ -122,15 +132,22 @@ static void pause_briefly(void)
 #endif
 }
 
+static struct cf__crew *crew_of(const cf_host_launch *launch)
+{
+    return ((const struct cf__host_run *)launch->run)->crew;
+}
+
 int cf__crew_wait(const cf_host_launch *launch)
 {
-    struct cf__crew *crew = ((const struct cf__host_run *)launch->run)->crew;
+    struct cf__crew *crew = crew_of(launch);
     if (!crew)
         return 1;
     pthread_mutex_lock(&crew->lock);
     uint32_t generation = crew->generation;
     if (++crew->arrived == crew->alive)
         open_barrier(crew);
+    else if (is_stuck(crew))
+        pthread_cond_broadcast(&crew->change);
     pthread_mutex_unlock(&crew->lock);
     for (int i = 0; i < LOOKS && __atomic_load_n(&crew->generation, __ATOMIC_ACQUIRE) == generation; i++)
         pause_briefly();
@@ -139,6 +156,50 @@ int cf__crew_wait(const cf_host_launch *launch)
         pthread_cond_wait(&crew->change, &crew->lock);
     pthread_mutex_unlock(&crew->lock);
     return !cf__host_has_failed(launch);
+}
+
+/* ---- Barriers in memory that the blocks of a crew share ---- */
+
+int cf__crew_has_others(const cf_host_launch *launch)
+{
+    return crew_of(launch) != NULL;
+}
+
+void cf__crew_tell(const cf_host_launch *launch)
+{
+    struct cf__crew *crew = crew_of(launch);
+    pthread_mutex_lock(&crew->lock);
+    __atomic_store_n(&crew->told, crew->told + 1, __ATOMIC_RELEASE);
+    if (crew->resting)
+        pthread_cond_broadcast(&crew->change);
+    crew->resting = 0; /* all of them look again */
+    pthread_mutex_unlock(&crew->lock);
+}
+
+uint32_t cf__crew_told(const cf_host_launch *launch)
+{
+    struct cf__crew *crew = crew_of(launch);
+    return crew ? __atomic_load_n(&crew->told, __ATOMIC_ACQUIRE) : 0;
+}
+
+int cf__crew_rest(const cf_host_launch *launch, uint32_t seen)
+{
+    struct cf__crew *crew = crew_of(launch);
+    if (!crew)
+        return 0;
+    for (int i = 0; i < LOOKS && __atomic_load_n(&crew->told, __ATOMIC_ACQUIRE) == seen; i++)
+        pause_briefly();
+    pthread_mutex_lock(&crew->lock);
+    if (crew->told == seen) {
+        crew->resting++;
+        while (crew->told == seen && !is_stuck(crew) && !cf__host_has_failed(launch))
+            pthread_cond_wait(&crew->change, &crew->lock);
+        if (crew->told == seen)
+            crew->resting--;
+    }
+    int is_told = crew->told != seen && !cf__host_has_failed(launch);
+    pthread_mutex_unlock(&crew->lock);
+    return is_told;
 }
 
 struct crew_job {

@@ -316,6 +316,14 @@ static void yield(cf_host_block *block)
     watch_current = own;
 }
 
+/* What orders at these barriers are the atomic accesses that the kernel makes to their words. */
+static void wait(cf_host_block *block, const uint64_t *word, uint64_t phase, const cf_host_where *where)
+{
+    struct watch_thread *own = watch_current;
+    real->wait(block, word, phase, where);
+    watch_current = own;
+}
+
 static void *shared(cf_host_block *block, const void *key, size_t bytes, size_t align)
 {
     void *memory = real->shared(block, key, bytes, align);
@@ -398,6 +406,7 @@ static void body(const cf_host_launch *what, uint64_t begin, uint64_t end)
     ops.active = active;
     ops.grid = grid;
     ops.yield = yield;
+    ops.wait = wait;
     ops.shared = shared;
     own.ops = &ops;
     own.is_ordered = 1; /* every thread is told of, and none is left out */

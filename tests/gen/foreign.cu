@@ -70,13 +70,13 @@ __global__ void bytes(float *x, int n)
 }
 
 #pragma cf kernel grid(n) block(128) inout(x[n])
-__global__ void barriers(int *x, int n)
+__global__ void pipelines(int *x, int n)
 {
-    __shared__ cuda::barrier<cuda::thread_scope_block> barrier;
-    if (threadIdx.x == 0)
-        init(&barrier, blockDim.x);
-    __syncthreads();
-    barrier.arrive_and_wait();
+    cuda::pipeline<cuda::thread_scope_thread> pipe = cuda::make_pipeline();
+    pipe.producer_acquire();
+    pipe.producer_commit();
+    cuda::pipeline_consumer_wait_prior<0>(pipe);
+    pipe.consumer_release();
     x[threadIdx.x] = 0;
 }
 

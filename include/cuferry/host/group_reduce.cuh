@@ -26,13 +26,22 @@ CF__REDUCTION(bit_or, CF_HOST_WARP_OR, CF_HOST_WARP_OR)
 CF__REDUCTION(bit_xor, CF_HOST_WARP_XOR, CF_HOST_WARP_XOR)
 #undef CF__REDUCTION
 
+template <typename Group, typename T, typename Operator>
+CF__FN auto reduce(const Group &group, T &&value, Operator &&op, CF__WHERE) -> decltype(op(value, value));
+
 /* Tiles, in the order in which GPUs combine values: with the other half, quarter and so on. */
 template <unsigned int Size, typename T, typename Operator>
 CF__FN T cf__reduce(const thread_block_tile<Size> &tile, T value, Operator &op, const char *file, int line)
 {
-    for (unsigned int distance = Size / 2; distance; distance /= 2)
-        value = op(value, tile.shfl_xor(value, distance, file, line));
-    return value;
+    if constexpr (Size <= 32) {
+        for (unsigned int distance = Size / 2; distance; distance /= 2)
+            value = op(value, tile.shfl_xor(value, distance, file, line));
+        return value;
+    } else {
+        return cf__between_warps(
+            tile, reduce(thread_block_tile<32>(0, 1), value, op, file, line),
+            [&](T part) { return reduce(thread_block_tile<Size / 32>(0, 1), part, op, file, line); }, file, line);
+    }
 }
 
 template <typename T, typename Operator>
@@ -44,11 +53,12 @@ CF__FN T cf__reduce(const coalesced_group &group, T value, Operator &op, const c
 }
 
 template <typename Group, typename T, typename Operator>
-CF__FN auto reduce(const Group &group, T &&value, Operator &&op, CF__WHERE) -> decltype(op(value, value))
+CF__FN auto reduce(const Group &group, T &&value, Operator &&op, const char *file, int line)
+    -> decltype(op(value, value))
 {
     typedef cf__value<T> Value;
     constexpr cf_host_warp_kind kind = cf__reduction<Value, cf__value<Operator>>::kind;
-    if constexpr (kind != CF_HOST_WARP_SYNC) {
+    if constexpr (kind != CF_HOST_WARP_SYNC && !cf__is_large<Group>()) {
         Value result = value;
         cf__warp(kind, group.cf__lanes(), &result, &result, sizeof result, 0, warpSize, "reduce()", file, line);
         return result;
@@ -57,7 +67,17 @@ CF__FN auto reduce(const Group &group, T &&value, Operator &&op, CF__WHERE) -> d
     }
 }
 
-/* ---- To an atomic object ---- */
+/* ---- To an atomic object, or to memory ---- */
+
+template <typename T> CF__FN void cf__store(T *target, const T &value)
+{
+    *target = value;
+}
+
+template <typename Atomic, typename T> CF__FN void cf__store(Atomic &&target, const T &value)
+{
+    target.store(value);
+}
 
 template <typename Group, typename Atomic, typename T, typename Operator>
 CF__FN void reduce_update_async(const Group &group, Atomic &&target, T &&value, Operator &&op, CF__WHERE)
@@ -72,7 +92,7 @@ CF__FN void reduce_store_async(const Group &group, Atomic &&target, T &&value, O
 {
     const cf__value<T> result = reduce(group, value, op, file, line);
     if (group.thread_rank() == 0)
-        target.store(result);
+        cf__store(target, result);
 }
 
 } /* namespace cooperative_groups */

@@ -49,6 +49,41 @@ template <typename T> struct cf__is_integer_sum<T, plus<T>> {
     static constexpr bool value = ((T)1 / 2 == (T)0);
 };
 
+/* ---- Tiles of several warps ---- */
+
+template <unsigned int Size> CF__FN constexpr bool cf__spans_warps(const cf__tile<Size, false> *)
+{
+    return true;
+}
+
+CF__FN constexpr bool cf__spans_warps(const void *)
+{
+    return false;
+}
+
+template <typename Group> CF__FN constexpr bool cf__is_large()
+{
+    return cf__spans_warps(static_cast<const Group *>(nullptr));
+}
+
+/* Each warp gives a value and takes what one thread of the tile's first warp makes of it, who may ask the others there: as many
+ * as the tile has warps. */
+template <typename Group, typename T, typename Between>
+CF__FN T cf__between_warps(const Group &, T value, Between between, const char *file, int line)
+{
+    cf__check_large<T>();
+    const unsigned int lane = cf__lane(), first = Group::cf__first_warp(), own = first + Group::cf__warp_rank();
+    if (lane == 0)
+        Group::cf__put(own, value);
+    Group::cf__meet("an operation of a thread_block_tile", file, line);
+    if (own == first && lane < Group::cf__warps)
+        Group::cf__put(first + lane, between(Group::template cf__get<T>(first + lane)));
+    Group::cf__meet("an operation of a thread_block_tile", file, line);
+    const T result = Group::template cf__get<T>(own);
+    __syncwarp(0xffffffff, file, line); /* before the next one is given */
+    return result;
+}
+
 /* ---- Scans ---- */
 
 /* In the order in which GPUs combine values: what is 1 below, then 2, 4 and so on. */
@@ -65,26 +100,51 @@ CF__FN T cf__scan(const Group &group, T value, Operator &op, const char *file, i
 }
 
 template <typename Group, typename T, typename Operator>
+CF__FN auto exclusive_scan(const Group &group, T &&value, Operator &&op, CF__WHERE) -> decltype(op(value, value));
+
+/* Over the warps of a tile: each gets what the warps below it have together, and the first one an empty value. */
+template <bool is_exclusive, typename Group, typename T, typename Operator>
+CF__FN T cf__scan_warps(const Group &group, T value, Operator &op, const char *file, int line)
+{
+    typedef thread_block_tile<Group::cf__warps> Warps;
+    const thread_block_tile<32> warp(0, 1);
+    const T scanned = cf__scan(warp, value, op, file, line);
+    const T below = cf__between_warps(
+        group, warp.shfl(scanned, 31, file, line),
+        [&](T total) { return exclusive_scan(Warps(0, 1), total, op, file, line); }, file, line);
+    const T own = is_exclusive ? warp.shfl_up(scanned, 1, file, line) : scanned;
+    if (is_exclusive && warp.thread_rank() == 0)
+        return below;
+    return Group::cf__warp_rank() == 0 ? own : op(own, below);
+}
+
+template <typename Group, typename T, typename Operator>
 CF__FN auto inclusive_scan(const Group &group, T &&value, Operator &&op, CF__WHERE) -> decltype(op(value, value))
 {
-    return cf__scan(group, cf__value<T>(value), op, file, line);
+    if constexpr (cf__is_large<Group>())
+        return cf__scan_warps<false>(group, cf__value<T>(value), op, file, line);
+    else
+        return cf__scan(group, cf__value<T>(value), op, file, line);
 }
 
 template <typename Group, typename T> CF__FN cf__value<T> inclusive_scan(const Group &group, T &&value, CF__WHERE)
 {
-    plus<cf__value<T>> op;
-    return cf__scan(group, cf__value<T>(value), op, file, line);
+    return inclusive_scan(group, value, plus<cf__value<T>>(), file, line);
 }
 
 /* The first thread gets an empty value. */
 template <typename Group, typename T, typename Operator>
-CF__FN auto exclusive_scan(const Group &group, T &&value, Operator &&op, CF__WHERE) -> decltype(op(value, value))
+CF__FN auto exclusive_scan(const Group &group, T &&value, Operator &&op, const char *file, int line)
+    -> decltype(op(value, value))
 {
     typedef cf__value<T> Value;
-    const Value own = value, scanned = cf__scan(group, own, op, file, line);
-    if constexpr (cf__is_integer_sum<Value, cf__value<Operator>>::value) {
-        return (Value)(scanned - own);
+    const Value own = value;
+    if constexpr (cf__is_large<Group>()) {
+        return cf__scan_warps<true>(group, own, op, file, line);
+    } else if constexpr (cf__is_integer_sum<Value, cf__value<Operator>>::value) {
+        return (Value)(cf__scan(group, own, op, file, line) - own);
     } else {
+        const Value scanned = cf__scan(group, own, op, file, line);
         const Value below = group.shfl_up(scanned, 1, file, line);
         return group.thread_rank() == 0 ? Value{} : below;
     }
@@ -116,12 +176,38 @@ CF__FN T cf__total_before(const Group &group, Atomic &&target, T scanned, Operat
     return group.shfl(before, (int)last, file, line);
 }
 
+/* Over the warps of a tile, likewise. */
+template <bool is_exclusive, typename Group, typename Atomic, typename T, typename Operator>
+CF__FN T cf__scan_warps_update(const Group &group, Atomic &target, T value, Operator &op, const char *file, int line)
+{
+    typedef thread_block_tile<Group::cf__warps> Warps;
+    const thread_block_tile<32> warp(0, 1);
+    const T scanned = cf__scan(warp, value, op, file, line);
+    const T before = cf__between_warps(
+        group, warp.shfl(scanned, 31, file, line),
+        [&](T total) {
+            const Warps warps(0, 1);
+            const T sum = cf__scan(warps, total, op, file, line);
+            const T old = cf__total_before(warps, target, sum, op, file, line);
+            const T below = warps.shfl_up(sum, 1, file, line);
+            return warps.thread_rank() == 0 ? old : op(below, old);
+        },
+        file, line);
+    const T own = is_exclusive ? warp.shfl_up(scanned, 1, file, line) : scanned;
+    return is_exclusive && warp.thread_rank() == 0 ? before : op(own, before);
+}
+
 template <typename Group, typename Atomic, typename T, typename Operator>
 CF__FN auto inclusive_scan_update(const Group &group, Atomic &&target, T &&value, Operator &&op, CF__WHERE)
     -> decltype(op(value, value))
 {
-    const cf__value<T> scanned = cf__scan(group, cf__value<T>(value), op, file, line);
-    return op(cf__total_before(group, target, scanned, op, file, line), scanned);
+    typedef cf__value<T> Value;
+    if constexpr (cf__is_large<Group>()) {
+        return cf__scan_warps_update<false>(group, target, Value(value), op, file, line);
+    } else {
+        const Value scanned = cf__scan(group, Value(value), op, file, line);
+        return op(cf__total_before(group, target, scanned, op, file, line), scanned);
+    }
 }
 
 template <typename Group, typename Atomic, typename T>
@@ -135,10 +221,14 @@ CF__FN auto exclusive_scan_update(const Group &group, Atomic &&target, T &&value
     -> decltype(op(value, value))
 {
     typedef cf__value<T> Value;
-    const Value scanned = cf__scan(group, Value(value), op, file, line);
-    const Value before = cf__total_before(group, target, scanned, op, file, line);
-    const Value below = group.shfl_up(scanned, 1, file, line);
-    return group.thread_rank() == 0 ? before : op(before, below);
+    if constexpr (cf__is_large<Group>()) {
+        return cf__scan_warps_update<true>(group, target, Value(value), op, file, line);
+    } else {
+        const Value scanned = cf__scan(group, Value(value), op, file, line);
+        const Value before = cf__total_before(group, target, scanned, op, file, line);
+        const Value below = group.shfl_up(scanned, 1, file, line);
+        return group.thread_rank() == 0 ? before : op(before, below);
+    }
 }
 
 template <typename Group, typename Atomic, typename T>

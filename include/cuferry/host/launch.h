@@ -35,7 +35,15 @@ typedef struct cf_host_block {
     const struct cf_host_shared *shared;
     void *dynamic; /* dynamic shared memory, as many bytes as the launch says */
     const cf_host_launch *launch;
+    uint64_t tiles[32]; /* barriers of tiles of several warps; 0 until they are used */
 } cf_host_block;
+
+/* A barrier in a kernel's memory is a word that the kernel changes by atomic operations. Bit 63 is its phase; bits 32 to 62 count
+ * the arrivals that this phase lacks, and the others those that the next one will wait for. */
+#define CF_HOST_PHASE ((uint64_t)1 << 63)
+#define CF_HOST_ARRIVAL ((uint64_t)1 << 32)
+#define CF_HOST_MISSING(word) ((uint32_t)((word) >> 32) & 0x7fffffffu)
+#define CF_HOST_EXPECTED(word) ((uint32_t)(word))
 
 /* Memory of a __shared__ variable. */
 typedef struct cf_host_shared {
@@ -110,6 +118,12 @@ typedef struct cf_host_ops {
 
     /* Ends the launch, which then fails: `where` says what happened. `is_assert`: a condition did not hold. */
     void (*fail)(cf_host_block *block, int is_assert, const cf_host_where *where);
+
+    /* Waits as long as the barrier at `word` is in this phase, bit 63. Returns at times while it still is. */
+    void (*wait)(cf_host_block *block, const uint64_t *word, uint64_t phase, const cf_host_where *where);
+
+    /* The barrier at `word` has come into its next phase. */
+    void (*wake)(cf_host_block *block, const uint64_t *word);
 } cf_host_ops;
 
 #endif

@@ -157,17 +157,12 @@ CF__FN coalesced_group coalesced_threads(CF__WHERE)
 
 /* ---- As many lanes side by side as a power of 2 ---- */
 
-template <unsigned int Size, typename Parent = void> class thread_block_tile;
+template <unsigned int Size, bool is_in_warp> class cf__tile;
 
-template <unsigned int Size> class thread_block_tile<Size, void> : public cf__lane_group
+template <unsigned int Size> class cf__tile<Size, true> : public cf__lane_group
 {
-    static_assert(Size >= 1 && Size <= 1024 && (Size & (Size - 1)) == 0, "the size of a tile is a power of 2");
-    static_assert(Size <= 32,
-                  "tiles of more than 32 threads are not for the CPU: use tiles of 32 and __shared__ memory, "
-                  "or add host(none) to the kernel's annotation");
-
   public:
-    thread_block_tile(unsigned int meta_rank, unsigned int meta_size)
+    cf__tile(unsigned int meta_rank, unsigned int meta_size)
         : cf__lane_group(0xffffffffu >> (32 - Size) << (cf__lane() & ~(Size - 1)), meta_rank, meta_size)
     {
     }
@@ -246,6 +241,22 @@ template <unsigned int Size> class thread_block_tile<Size, void> : public cf__la
     {
         return cf__lane() & ~(Size - 1);
     }
+};
+
+} /* namespace cooperative_groups */
+
+#include "large_tiles.cuh"
+
+namespace cooperative_groups
+{
+template <unsigned int Size, typename Parent = void> class thread_block_tile;
+
+template <unsigned int Size> class thread_block_tile<Size, void> : public cf__tile<Size, Size <= 32>
+{
+    static_assert(Size >= 1 && Size <= 1024 && (Size & (Size - 1)) == 0, "the size of a tile is a power of 2");
+
+  public:
+    using cf__tile<Size, Size <= 32>::cf__tile;
 };
 
 /* A tile that knows what it is a part of, which only its type tells. */

@@ -72,6 +72,19 @@ template <typename T> CF__FN T &cf__dynamic_shared()
     return *static_cast<T *>(cf__index.state->dynamic);
 }
 
+/* alignas(), which a typedef may not have: of a number or of a type. */
+#define CF__ALIGN_AS(...) __attribute__((aligned(cf__alignment<__VA_ARGS__>())))
+
+template <size_t bytes> constexpr size_t cf__alignment()
+{
+    return bytes;
+}
+
+template <typename T> constexpr size_t cf__alignment()
+{
+    return alignof(T);
+}
+
 template <typename T> struct cf__element_of;
 template <typename T> struct cf__element_of<T[]> {
     typedef T type;

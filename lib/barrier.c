@@ -1,0 +1,167 @@
+/* barrier.c - barriers in a kernel's memory, on the CPU: which threads wait for which; and what is said where all wait for ever.
+ *
+ * A barrier is a word, which kernels change themselves: see launch.h. Threads that have to wait for its next phase stand in one of
+ * a few lists, by the word's address. */
+#include <stdio.h>
+#include <string.h>
+
+#include "block.h"
+#include "internal.h"
+
+/* ---- Deadlocks ---- */
+
+/* Whether threads wait in the same way: at the same place, and for the same barrier where it is one in memory. */
+static int is_same_wait(const struct cf__runner *runner, uint32_t i, uint32_t j)
+{
+    const cf_host_where *one = runner->lanes[i].where, *other = runner->lanes[j].where;
+    if (runner->states[i] != runner->states[j] || one->line != other->line || one->what != other->what ||
+        strcmp(one->file, other->file) != 0)
+        return 0;
+    return runner->states[i] != CF__LANE_MEMORY || runner->waiting[i].word == runner->waiting[j].word;
+}
+
+/* What a barrier in memory lacks; nothing for others. */
+static void describe_lack(const struct cf__runner *runner, uint32_t thread, char *text, size_t size)
+{
+    *text = 0;
+    if (runner->states[thread] != CF__LANE_MEMORY)
+        return;
+    uint64_t word = __atomic_load_n(runner->waiting[thread].word, __ATOMIC_RELAXED);
+    snprintf(text, size, " for %u more of %u arrivals", CF_HOST_MISSING(word), CF_HOST_EXPECTED(word));
+}
+
+/* How many threads wait as one does; 0 where one in front of it does, too. */
+static uint32_t count_waiting(const struct cf__runner *runner, uint32_t thread)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < runner->total; i++)
+        if (runner->states[i] != CF__LANE_ENDED && is_same_wait(runner, i, thread)) {
+            if (i < thread)
+                return 0;
+            count++;
+        }
+    return count;
+}
+
+void cf__fail_at_deadlock(struct cf__runner *runner)
+{
+    char text[440] = "", lack[64];
+    size_t used = 0;
+    for (uint32_t i = 0; i < runner->total && used < sizeof text; i++) {
+        uint32_t count = runner->states[i] == CF__LANE_ENDED ? 0 : count_waiting(runner, i);
+        if (!count)
+            continue;
+        const cf_host_where *where = runner->lanes[i].where;
+        cf_dim3 thread, block = runner->blocks[i / runner->block_threads].head.index;
+        cf__index_of(runner, i % runner->block_threads, &thread);
+        describe_lack(runner, i, lack, sizeof lack);
+        used += (size_t)snprintf(text + used, sizeof text - used,
+                                 "%s%u of %u threads wait at %s in %s:%d%s, such as (%u, %u, %u) of block (%u, %u, %u)",
+                                 used ? "; " : "", count, runner->total, where->what, where->file, where->line, lack,
+                                 thread.x, thread.y, thread.z, block.x, block.y, block.z);
+    }
+    cf__launch_fail(runner, CUDA_ERROR_LAUNCH_FAILED, "threads wait for each other for ever: %s", text);
+}
+
+/* ---- Waiting ---- */
+
+static struct cf__waiting_list *list_of(struct cf__runner *runner, const uint64_t *word)
+{
+    return &runner->waiting_lists[(uintptr_t)word / sizeof *word % CF__WAITING_LISTS];
+}
+
+static void add(struct cf__runner *runner, struct cf__waiting_list *list, uint32_t thread)
+{
+    runner->waiting[thread].next = 0;
+    if (list->last)
+        runner->waiting[list->last - 1].next = thread + 1;
+    else
+        list->first = thread + 1;
+    list->last = thread + 1;
+}
+
+/* Lets those of a list go on whose barriers are in another phase now. */
+static void release(struct cf__runner *runner, struct cf__waiting_list *list)
+{
+    uint32_t next = list->first;
+    list->first = list->last = 0;
+    while (next) {
+        uint32_t thread = next - 1;
+        const struct cf__waiting *waiting = &runner->waiting[thread];
+        next = waiting->next;
+        if (__atomic_load_n(waiting->word, __ATOMIC_ACQUIRE) >> 63 == waiting->phase) {
+            add(runner, list, thread);
+        } else {
+            runner->in_memory--;
+            runner->states[thread] = CF__LANE_READY;
+            cf__lane_ready(runner, thread);
+        }
+    }
+}
+
+static void release_all(struct cf__runner *runner)
+{
+    for (uint32_t i = 0; i < CF__WAITING_LISTS; i++)
+        if (runner->waiting_lists[i].first)
+            release(runner, &runner->waiting_lists[i]);
+}
+
+void cf__barrier_wait(cf_host_block *head, const uint64_t *word, uint64_t phase, const cf_host_where *where)
+{
+    struct cf__block *block = (struct cf__block *)head;
+    struct cf__runner *runner = block->runner;
+    uint32_t own = runner->current;
+    runner->waiting[own].word = word;
+    runner->waiting[own].phase = (uint32_t)(phase >> 63);
+    add(runner, list_of(runner, word), own);
+    runner->states[own] = CF__LANE_MEMORY;
+    runner->in_memory++;
+    if (runner->asking)
+        cf__block_settle(block);
+    cf__lane_wait(runner, where);
+}
+
+/* Whether a barrier is the block's own: no thread of another one comes to it. */
+static int is_of_block(const cf_host_block *head, const uint64_t *word)
+{
+    uintptr_t address = (uintptr_t)word;
+    if (address - (uintptr_t)head->tiles < sizeof head->tiles ||
+        address - (uintptr_t)head->dynamic < head->launch->shared)
+        return 1;
+    for (uint32_t i = 0; i < head->shared_count; i++)
+        if (address - (uintptr_t)head->shared[i].memory < head->shared[i].bytes)
+            return 1;
+    return 0;
+}
+
+void cf__barrier_wake(cf_host_block *head, const uint64_t *word)
+{
+    struct cf__runner *runner = ((struct cf__block *)head)->runner;
+    struct cf__waiting_list *list = list_of(runner, word);
+    if (list->first)
+        release(runner, list);
+    if (cf__crew_has_others(runner->launch) && !is_of_block(head, word))
+        cf__crew_tell(runner->launch);
+}
+
+void cf__barriers_look(struct cf__runner *runner)
+{
+    if (runner->in_memory && cf__crew_has_others(runner->launch))
+        release_all(runner);
+}
+
+void cf__barriers_rest(struct cf__runner *runner)
+{
+    const cf_host_launch *launch = runner->launch;
+    for (;;) {
+        uint32_t seen = cf__crew_told(launch);
+        release_all(runner);
+        if (runner->head != runner->tail)
+            return;
+        if (runner->in_memory && cf__crew_rest(launch, seen))
+            continue;
+        if (cf__host_has_failed(launch))
+            cf__launch_fail(runner, CUDA_ERROR_LAUNCH_FAILED, "another thread failed before");
+        cf__fail_at_deadlock(runner);
+    }
+}
