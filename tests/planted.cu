@@ -1,6 +1,12 @@
 /* planted.cu - kernels with an error each, for test_sanitize.py: where `bug` is 0 they are right. The test looks for the lines
  * that are marked. */
+#include <cooperative_groups.h>
+#include <cuda/barrier>
 #include <stdint.h>
+
+#pragma nv_diag_suppress static_var_with_dynamic_init
+
+using block_barrier = cuda::barrier<cuda::thread_scope_block>;
 
 /* ---- Out of bounds ---- */
 
@@ -191,7 +197,45 @@ __global__ void last_block(int *part, unsigned *count, int *sum, int n, int bug)
     }
 }
 
+/* It arrives, and reads without waiting for the others. */
+#pragma cf kernel blocks(n) block(128) out(y[n][128])
+__global__ void arrives_alone(int *y, int n, int bug)
+{
+    __shared__ block_barrier barrier;
+    __shared__ int tile[128];
+    if (threadIdx.x == 0)
+        init(&barrier, 128);
+    __syncthreads();
+    tile[threadIdx.x] = threadIdx.x; /* OTHER arrives_alone */
+    block_barrier::arrival_token token = barrier.arrive();
+    if (!bug)
+        barrier.wait(static_cast<block_barrier::arrival_token &&>(token));
+    y[blockIdx.x * 128 + threadIdx.x] = tile[127 - threadIdx.x]; /* BUG arrives_alone */
+}
+
+/* What a barrier orders is a block's own, although the next block has its barrier in the same place. */
+#pragma cf kernel blocks(n) block(64) scratch(first[1]) out(y[n])
+__global__ void of_another_block(int *first, int *y, int n, int bug)
+{
+    auto tile = cooperative_groups::tiled_partition<64>(cooperative_groups::this_thread_block());
+    if (threadIdx.x == 0 && blockIdx.x == 0)
+        *first = 4; /* OTHER of_another_block */
+    tile.sync();
+    if (threadIdx.x == 63)
+        y[blockIdx.x] = bug || blockIdx.x == 0 ? *first : 4; /* BUG of_another_block */
+}
+
 /* ---- Waiting ---- */
+
+/* Half of a tile of two warps goes elsewhere. */
+#pragma cf kernel blocks(1) block(128) out(y[128])
+__global__ void half_a_tile(int *y, int bug)
+{
+    auto tile = cooperative_groups::tiled_partition<64>(cooperative_groups::this_thread_block());
+    if (!bug || threadIdx.x >= 32)
+        tile.sync(); /* BUG half_a_tile */
+    y[threadIdx.x] = 1;
+}
 
 #pragma cf kernel blocks(1) block(64) out(y[64])
 __global__ void divergent(int *y, int bug)

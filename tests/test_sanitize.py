@@ -53,6 +53,12 @@ PLANTED = {
     'last_block': (['n=10', 'count=fill:u32:1:0', 'sum=fill:i32:1:0'], 'race',
                    r'{BUG}: thread \(33, 0, 0\) of block \(9, 0, 0\) reads part\[0\], which thread \(0, 0, 0\) of block '
                    r'\(0, 0, 0\) writes at {OTHER}: nothing orders'),
+    'arrives_alone': (['n=3'], 'race', r'({BUG}|{OTHER}): ' + ANY + r' \w+ byte \d+ of __shared__ tile, which ' + ANY +
+                      r' \w+ at ({BUG}|{OTHER}): nothing orders'),
+    'of_another_block': (['n=3'], 'race', r'{BUG}: thread \(63, 0, 0\) of block \([12], 0, 0\) reads first\[0\], which '
+                         r'thread \(0, 0, 0\) of block \(0, 0, 0\) writes at {OTHER}: nothing orders'),
+    'half_a_tile': ([], 'address', r'32 of 128 threads wait at thread_block_tile::sync\(\) in {BUG} for 32 more of 64 '
+                    r'arrivals, such as \(32, 0, 0\) of block \(0, 0, 0\)'),
     'divergent': ([], 'race', r'32 of 64 threads wait at __syncthreads\(\) in {BUG}, such as \(0, 0, 0\) of block '
                   r'\(0, 0, 0\); .*__syncwarp\(\) in {OTHER}'),
     'own_lane': ([], 'poison', r'{BUG}: thread \(37, 0, 0\) of block \(0, 0, 0\): a warp operation whose mask leaves its '

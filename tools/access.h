@@ -22,6 +22,7 @@ void race_settle(void);
 
 /* The thread, or lanes of its warp together, have reached what orders what was before. */
 void race_begin_block(struct watch_slot *slot);
+void race_end_block(struct watch_slot *slot);
 
 /* Forgets the accesses to a region. */
 void race_forget(struct region *region);

@@ -45,6 +45,8 @@ struct race_sync {
     struct race_known *known; /* what those who gave knew */
     uint32_t known_count, known_room;
     uint32_t visit;
+    const cf_host_block *head; /* in whose memory it is, in the list of that block's; NULL: in none */
+    struct race_sync *next;    /* in that memory, or of those whose block has ended */
 };
 
 /* A thread or a block knows the first `count` that were given at an address. */
@@ -56,6 +58,7 @@ struct race_known {
 
 static struct race_sync **syncs; /* a table by address, a power of two long */
 static size_t sync_count, sync_room;
+static struct race_sync *ended; /* of blocks before, which others know of */
 static uint32_t visit;
 
 /* A write of a value that may be the one that stood there, which is seen when it is done. */
@@ -315,10 +318,43 @@ void race_forget(struct region *region)
     region->is_split = 0;
 }
 
+static void empty(struct race_sync *sync)
+{
+    free(sync->given);
+    free(sync->known);
+    sync->given = NULL;
+    sync->known = NULL;
+    sync->count = sync->room = sync->known_count = sync->known_room = 0;
+}
+
+static size_t place_of(const void *address);
+
+/* What was given at addresses in a block's memory is not for the next block that has it. Of what others know stays. */
+void race_end_block(struct watch_slot *slot)
+{
+    struct race_sync *own = slot->syncs;
+    while (own) {
+        struct race_sync *sync = own, *fresh = slot->is_known ? calloc(1, sizeof *fresh) : NULL;
+        own = sync->next;
+        sync->head = NULL;
+        if (fresh) {
+            fresh->address = sync->address;
+            syncs[place_of(sync->address)] = fresh;
+            sync->next = ended;
+            ended = sync;
+        } else if (!slot->is_known) {
+            empty(sync);
+        }
+    }
+    slot->syncs = NULL;
+    slot->is_known = 0;
+}
+
 void race_begin_block(struct watch_slot *slot)
 {
     race_settle();
     region_each(slot->head, race_forget); /* its shared memory was another block's */
+    race_end_block(slot);
     free(slot->known);
     slot->known = NULL;
     slot->known_count = slot->known_room = 0;
@@ -393,6 +429,13 @@ static int grow(void)
     return 1;
 }
 
+/* Whether an address is in a block's memory: a shared variable, or a barrier of its tiles. */
+static int is_of(const struct watch_slot *slot, const void *address)
+{
+    const struct region *region = region_find(address);
+    return (uintptr_t)address - (uintptr_t)slot->head < sizeof *slot->head || (region && region->block == slot->head);
+}
+
 /* What is given at an address; NULL where nothing is, or with `is_new` without memory. */
 static struct race_sync *sync_at(const void *address, int is_new)
 {
@@ -405,6 +448,13 @@ static struct race_sync *sync_at(const void *address, int is_new)
         syncs[place]->address = address;
         sync_count++;
     }
+    struct watch_slot *slot = watch_current->slot;
+    struct race_sync *sync = is_new ? syncs[place] : NULL;
+    if (sync && !sync->head && !sync->count && is_of(slot, address)) {
+        sync->head = slot->head;
+        sync->next = slot->syncs;
+        slot->syncs = sync;
+    }
     return syncs[place];
 }
 
@@ -415,6 +465,7 @@ static void give(struct watch_thread *thread, const void *address)
         return;
     sync->given[sync->count++] =
         (struct given){.block = thread->slot->number, .warp = thread->number / 32, .clock = thread->fence};
+    thread->slot->is_known |= sync->head != thread->slot->head;
     for (uint32_t i = 0; i < thread->known_count; i++)
         learn(&sync->known, &sync->known_count, &sync->known_room, thread->known[i]);
     for (uint32_t i = 0; i < thread->slot->known_count; i++)
@@ -442,10 +493,15 @@ void race_end(void)
     pending.address = NULL;
     for (size_t i = 0; i < sync_room; i++)
         if (syncs[i]) {
-            free(syncs[i]->given);
-            free(syncs[i]->known);
+            empty(syncs[i]);
             free(syncs[i]);
         }
+    while (ended) {
+        struct race_sync *sync = ended;
+        ended = sync->next;
+        empty(sync);
+        free(sync);
+    }
     free(syncs);
     syncs = NULL;
     sync_count = sync_room = 0;

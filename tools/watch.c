@@ -158,6 +158,7 @@ static void end_slots(void)
     for (size_t i = 0; i < slot_count; i++) {
         for (uint32_t t = 0; slots[i].threads && t < threads; t++)
             free(slots[i].threads[t].known);
+        race_end_block(&slots[i]);
         free(slots[i].known);
         free(slots[i].threads);
         free(slots[i].warps);

@@ -53,6 +53,8 @@ struct watch_slot {
     struct watch_warp *warps;
     struct race_known *known; /* what its threads knew when they came to a barrier */
     uint32_t known_count, known_room;
+    struct race_sync *syncs; /* in its memory */
+    int is_known;            /* elsewhere: what was given there */
 };
 
 /* The thread that runs; NULL outside of kernels. */
