@@ -164,14 +164,12 @@ static void *worker(void *unused)
     return NULL;
 }
 
-/* CF_THREADS, else the processors that this process may run on. */
+/* CF_THREADS, else the processors that this process may use. */
 int cf__pool_configure(void)
 {
     const char *text = getenv("CF_THREADS");
-    cpu_set_t set;
-    /* Fails where the machine may have more processors than the set holds. */
-    int processors = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : (int)sysconf(_SC_NPROCESSORS_ONLN);
-    int count = processors < 1 ? 1 : processors > MAX_THREADS ? MAX_THREADS : processors;
+    int processors = cf__processors();
+    int count = processors > MAX_THREADS ? MAX_THREADS : processors;
     if (text && *text) {
         char *end;
         errno = 0;

@@ -199,6 +199,14 @@ int cf__plan_decide(const struct cf__moves *moves, void *const args[], const str
 int cf__plan_configure(void);  /* reads CF_HOST_DATA; before the first use */
 int cf__checks_elements(void); /* as cf_set_check() has it */
 
+/* ---- processors.c ---- */
+
+/* How many processors the process may use, at least 1. */
+int cf__processors(void);
+
+/* What control groups leave of `most`, as /proc and the folders that it names tell. `root`: where those are; "" but in tests. */
+int cf__processors_of_groups(const char *root, int most);
+
 /* ---- pool.c ---- */
 
 /* Reads how many threads are wanted; before the first run. */

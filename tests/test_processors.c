@@ -1,0 +1,174 @@
+/* test_processors.c - how many processors the process may use, by control groups of both versions, in folders that are made
+ * for it. */
+#include "on_driver.h"
+
+#include <ftw.h>
+#include <sched.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+static char root[] = "/tmp/cuferry-processors-XXXXXX";
+
+/* Writes a file below the root, with the folders that it is in. */
+static void put(const char *path, const char *text)
+{
+    char whole[512];
+    snprintf(whole, sizeof whole, "%s%s", root, path);
+    for (char *slash = whole + strlen(root) + 1; (slash = strchr(slash, '/')) != NULL; *slash++ = '/') {
+        *slash = 0;
+        (void)mkdir(whole, 0700);
+    }
+    FILE *file = fopen(whole, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static int take_away(const char *path, const struct stat *info, int kind, struct FTW *walk)
+{
+    (void)info, (void)kind;
+    return walk->level ? remove(path) : 0;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    return mkdtemp(root) ? 0 : -1;
+}
+
+static int clear(void **state)
+{
+    (void)state;
+    return nftw(root, take_away, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+static int tear_down(void **state)
+{
+    return clear(state) || rmdir(root);
+}
+
+#define MOUNT_2 "30 24 0:26 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n"
+#define MOUNT_1 "32 31 0:29 / /sys/fs/cgroup/cpu,cpuacct rw shared:12 - cgroup cgroup rw,cpu,cpuacct\n"
+#define OTHERS                                                \
+    "22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n" \
+    "33 31 0:30 / /sys/fs/cgroup/cpuset rw shared:13 - cgroup cgroup rw,cpuset\n"
+
+static void processors_without_groups_are_all(void **state)
+{
+    (void)state;
+    assert_int_equal(cf__processors_of_groups(root, 24), 24);
+    put("/proc/self/cgroup", "");
+    put("/proc/self/mountinfo", OTHERS);
+    assert_int_equal(cf__processors_of_groups(root, 24), 24);
+}
+
+static void processors_of_version_2_are_those_of_the_least_group(void **state)
+{
+    (void)state;
+    put("/proc/self/cgroup", "0::/user.slice/job 7.scope/step\n");
+    put("/proc/self/mountinfo", OTHERS MOUNT_2);
+    assert_int_equal(cf__processors_of_groups(root, 24), 24); /* no group has such a file */
+    put("/sys/fs/cgroup/user.slice/job 7.scope/step/cpu.max", "max 100000\n");
+    assert_int_equal(cf__processors_of_groups(root, 24), 24);
+    put("/sys/fs/cgroup/user.slice/job 7.scope/cpu.max", "750000 100000\n");
+    assert_int_equal(cf__processors_of_groups(root, 24), 8);
+    put("/sys/fs/cgroup/user.slice/cpu.max", "600000 100000\n");
+    assert_int_equal(cf__processors_of_groups(root, 24), 6);
+    put("/sys/fs/cgroup/user.slice/job 7.scope/step/cpu.max", "200001 100000\n");
+    assert_int_equal(cf__processors_of_groups(root, 24), 3);
+    assert_int_equal(cf__processors_of_groups(root, 2), 2);
+    put("/sys/fs/cgroup/user.slice/job 7.scope/step/cpu.max", "1000 100000\n");
+    assert_int_equal(cf__processors_of_groups(root, 24), 1);
+}
+
+/* The container's own group is mounted as the highest, and named so or not. */
+static void processors_in_a_container_are_those_of_what_is_mounted(void **state)
+{
+    (void)state;
+    put("/proc/self/mountinfo", MOUNT_2);
+    put("/sys/fs/cgroup/cpu.max", "400000 100000\n");
+    static const char *const names[] = {"0::/\n", "0::/../outside\n", "0::/docker/0123\n"};
+    for (int i = 0; i < 3; i++) {
+        put("/proc/self/cgroup", names[i]);
+        assert_int_equal(cf__processors_of_groups(root, 24), 4);
+    }
+    put("/proc/self/mountinfo", "30 24 0:26 /docker/0123 /sys/fs/cgroup ro - cgroup2 cgroup rw\n");
+    assert_int_equal(cf__processors_of_groups(root, 24), 4);
+    put("/sys/fs/cgroup/docker/0123/cpu.max", "100000 100000\n"); /* another one's */
+    assert_int_equal(cf__processors_of_groups(root, 24), 4);
+    put("/proc/self/cgroup", "0::/docker/0123/inner\n");
+    put("/sys/fs/cgroup/inner/cpu.max", "200000 100000\n");
+    assert_int_equal(cf__processors_of_groups(root, 24), 2);
+    put("/proc/self/cgroup", "0::/docker/01234\n");
+    assert_int_equal(cf__processors_of_groups(root, 24), 4);
+}
+
+static void processors_of_version_1_are_found_by_the_controller(void **state)
+{
+    (void)state;
+    put("/proc/self/cgroup", "12:cpuset:/wrong\n4:cpuacct,cpu:/a/b\n1:name=systemd:/wrong\n0::/\n");
+    put("/proc/self/mountinfo", OTHERS MOUNT_1);
+    put("/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "-1\n");
+    put("/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n");
+    put("/sys/fs/cgroup/cpu,cpuacct/wrong/cpu.cfs_quota_us", "100000\n");
+    put("/sys/fs/cgroup/cpu,cpuacct/wrong/cpu.cfs_period_us", "100000\n");
+    assert_int_equal(cf__processors_of_groups(root, 24), 24);
+    put("/sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_quota_us", "250000\n");
+    assert_int_equal(cf__processors_of_groups(root, 24), 24); /* without a period */
+    put("/sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_period_us", "50000\n");
+    assert_int_equal(cf__processors_of_groups(root, 24), 5);
+    put("/sys/fs/cgroup/cpu,cpuacct/a/b/cpu.cfs_quota_us", "-1\n");
+    put("/sys/fs/cgroup/cpu,cpuacct/a/b/cpu.cfs_period_us", "100000\n");
+    assert_int_equal(cf__processors_of_groups(root, 24), 5);
+}
+
+static void processors_where_files_make_no_sense_are_all(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "", "\n", "max", "0 100000\n", "100000\n", "100000 0\n", "-5 100000\n", "x y\n", "99999999999999999999 1\n"};
+    put("/proc/self/cgroup", "0::/a\n");
+    put("/proc/self/mountinfo", "\n - \nx - cgroup2\n1 2 - cgroup2 cgroup2 rw\n" MOUNT_2);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        put("/sys/fs/cgroup/a/cpu.max", texts[i]);
+        assert_int_equal(cf__processors_of_groups(root, 24), 24);
+    }
+    put("/sys/fs/cgroup/a/cpu.max", "100000 100000"); /* without an end of the line */
+    assert_int_equal(cf__processors_of_groups(root, 24), 1);
+    static char line[5000] = "0::/";
+    memset(line + 4, 'a', sizeof line - 6);
+    put("/proc/self/cgroup", line);
+    assert_int_equal(cf__processors_of_groups(root, 24), 24);
+}
+
+static void processors_of_this_process_are_at_most_those_it_may_run_on(void **state)
+{
+    (void)state;
+    cpu_set_t before, one;
+    assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+    int all = cf__processors();
+    assert_in_range(all, 1, CPU_COUNT(&before));
+    CPU_ZERO(&one);
+    for (int i = 0; i < CPU_SETSIZE && !CPU_COUNT(&one); i++)
+        if (CPU_ISSET(i, &before))
+            CPU_SET(i, &one);
+    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+    assert_int_equal(cf__processors(), 1);
+    assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
+    assert_int_equal(cf__processors(), all);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(processors_without_groups_are_all, clear),
+        cmocka_unit_test_teardown(processors_of_version_2_are_those_of_the_least_group, clear),
+        cmocka_unit_test_teardown(processors_in_a_container_are_those_of_what_is_mounted, clear),
+        cmocka_unit_test_teardown(processors_of_version_1_are_found_by_the_controller, clear),
+        cmocka_unit_test_teardown(processors_where_files_make_no_sense_are_all, clear),
+        cmocka_unit_test(processors_of_this_process_are_at_most_those_it_may_run_on),
+    };
+    return RUN_ON_DRIVER(tests, set_up, tear_down);
+}
