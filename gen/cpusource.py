@@ -12,9 +12,10 @@ _PIECE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])
 _COMMENT = re.compile(r'(/\*.*?\*/|//[^\n]*)|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
 
 
-def copy(lines, path, declarations, kernels, functions, constants):
+def copy(lines, path, declarations, kernels, functions, constants, loop_edits):
     """`kernels` are the declarations of the kernels that the CPU runs as they are, `functions` the names of those that
-    it runs instead of others, `constants` the names of those whose values are proven. What no name leads to from there
+    it runs instead of others, `constants` the names of those whose values are proven, `loop_edits` what loops.find()
+    changes, by declaration. What no name leads to from there
     is taken out, and functions of host code that are reached from device code alone: a wrapper may have its kernel's
     name."""
     kept = {id(d) for d in kernels}
@@ -35,6 +36,7 @@ def copy(lines, path, declarations, kernels, functions, constants):
         if id(declaration) in kept:
             # The word is in __global__ already.
             edits += [(t, '') for t in declaration.head if t.text == 'inline' and t.exact]
+            edits += loop_edits.get(id(declaration), [])
         elif not is_needed and not declaration.is_directive:
             edits.append((first, last))
             continue

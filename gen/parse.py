@@ -8,6 +8,7 @@ from dataclasses import replace
 import collective
 import cpusource
 import expr
+import loops
 import reach
 import sharedmem
 from clauses import Clauses, is_include, read_pragma
@@ -44,6 +45,7 @@ class _File:
         self._notes = []
         self._proofs = set()
         self._reaches = {}          # whether for host code: Reach
+        self._loops = {}            # name: what loops.find() says
         self._judged = {}           # kernel: what it reaches
 
     def _error(self, token, message):
@@ -505,7 +507,16 @@ class _File:
         if used:
             raise ExprError(declaration.token, f'{declaration.token.text} uses {used}, which the CPU does not run; add '
                             'host(none) to its annotation, or host(function) with a function for the CPU')
-        return Host(is_together=self._runs_together(declaration.declaration))
+        if self._runs_together(declaration.declaration):
+            return Host(is_together=True)
+        found = self._loop(declaration.token.text)
+        return Host(loop=found[0] if found else None)
+
+    def _loop(self, name):
+        """How the kernels of a name run as a loop, with the edits that this takes; see loops.find()."""
+        if name not in self._loops:
+            self._loops[name] = loops.find(name, self._declarations, self._path)
+        return self._loops[name]
 
     def _runs_together(self, kernel):
         """Whether threads of a kernel wait for one another. What is not understood does."""
@@ -522,11 +533,15 @@ class _File:
         # An annotation may stand at a declaration, and the definition elsewhere.
         kept += [d for d in self._declarations if d.function is not None and d.has('__global__') and
                  id(d) not in annotated and d.head[d.function].text in names]
+        edits = {}
+        for name in names:
+            if not any(self._runs_together(d) for d in kept if d.head[d.function].text == name):
+                edits.update((self._loop(name) or (None, {}))[1])
         functions = {c.host.text for c, _, _ in self._kernels if c.host}
         constants = {name.rsplit('::', 1)[-1] for _, name, _ in self._proofs}
         try:
             return cpusource.copy(self._scanner.source(self._scanner.path), self._path, self._declarations, kept,
-                                  functions, constants)
+                                  functions, constants, edits)
         except sharedmem.SharedError as error:
             self._error(error.token, str(error))
             return ''

@@ -441,6 +441,17 @@ const cf_host_ops cf__host_ops = {
     .fail = fail,
 };
 
+/* Looked up in what libgcc found when the program began. */
+static uint32_t processor(void)
+{
+#if defined __x86_64__
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+        __builtin_cpu_supports("fma"))
+        return CF_HOST_X86_64_V3;
+#endif
+    return 0;
+}
+
 CUresult cf__host_run(const cf_kernel *kernel, const cf_host_launch *what, int is_serial)
 {
     struct cf__host_run run = {.has_failed = 0};
@@ -448,6 +459,7 @@ CUresult cf__host_run(const cf_kernel *kernel, const cf_host_launch *what, int i
     launch.is_cooperative = kernel->launch.is_cooperative;
     launch.ops = &cf__host_ops;
     launch.run = &run;
+    launch.processor = processor();
     if (is_serial || kernel->is_host_whole || launch.is_cooperative)
         kernel->host(&launch, 0, (uint64_t)launch.grid.x * launch.grid.y * launch.grid.z);
     else

@@ -1,0 +1,305 @@
+/* loop.cuh - kernels whose threads do not wait for one another, as loops that compilers vectorize.
+ *
+ * The generator gives such kernels their indices as a parameter (see gen/loops.py): here they are a local object, and the
+ * global index along x is the variable of one loop over all blocks of a row. */
+#ifndef CUFERRY_HOST_LOOP_CUH
+#define CUFERRY_HOST_LOOP_CUH
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "launch.h"
+#include "threads.cuh"
+#include "words.cuh"
+
+/* Threads run one by one, all of them, where each access is looked at. */
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#define CF__ONE_BY_ONE
+#elif defined __has_feature
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define CF__ONE_BY_ONE
+#endif
+#endif
+
+/* A guard: 2 * axis, and 1 where it holds up to some index; else it holds from some on. */
+enum { CF__LOWER_X, CF__UPPER_X, CF__LOWER_Y, CF__UPPER_Y, CF__LOWER_Z, CF__UPPER_Z };
+
+enum { CF__ASK_ALL = -1, CF__ASK_NONE = 0x7fffffff };
+
+/* Of types of at least the size of int, which hold every global index as it is, or modulo their range. */
+template <typename T> struct cf__is_integer {
+    static constexpr bool value = (T)0.5 == (T)0 && sizeof(T) >= sizeof(int);
+};
+
+/* Indices of one thread. */
+struct cf__indices {
+    uint3 thread, block, block_size, grid_size;
+    uint64_t at[3]; /* block * block_size + thread */
+    int asked;      /* the guard whose value is wanted; or all are evaluated, or none */
+    bool *answer;
+
+    /* blockIdx.x * blockDim.x + threadIdx.x, where one of the first two is cast to T. */
+    template <typename T> CF__INLINE auto global(int axis) const -> decltype((T)0 * 0u + 0u)
+    {
+        typedef decltype((T)0 * 0u + 0u) result;
+        if constexpr (cf__is_integer<T>::value)
+            return (result)at[axis];
+        else
+            return (T)(&block.x)[axis] * (&block_size.x)[axis] + (&thread.x)[axis];
+    }
+
+    /* A guard of the kernel, where its place among the guards is `number` and its index has so many bytes. A narrower index
+     * than int wraps, and holds for no range. */
+    CF__INLINE bool in(int number, size_t bytes, bool holds) const
+    {
+        if (asked == CF__ASK_ALL || (asked == CF__ASK_NONE && bytes < sizeof(int)))
+            return holds;
+        if (asked != number)
+            return true;
+        *answer = holds || bytes < sizeof(int);
+        return false; /* the thread goes no further */
+    }
+};
+
+/* Within a kernel it hides the object that functions read. */
+#define CF__PARAMETER [[maybe_unused]] const cf__indices &cf__index
+
+static constexpr size_t cf__smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* What compilers are told of a loop over threads: they do not depend on one another. */
+#ifdef __clang__
+#define CF__INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define CF__INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
+/* The threads whose global indices are in [low, high) along each axis. */
+struct cf__box {
+    uint64_t low[3], high[3];
+};
+
+template <bool is_mirrored> static inline CF__INLINE void cf__mirror(const cf__indices &index)
+{
+    if (is_mirrored) {
+        threadIdx = index.thread;
+        blockIdx = index.block;
+    }
+}
+
+static inline CF__INLINE cf__indices cf__first(const cf_host_launch *launch)
+{
+    const cf_dim3 grid = launch->grid, block = launch->block;
+    return {{0, 0, 0}, {0, 0, 0}, {block.x, block.y, block.z}, {grid.x, grid.y, grid.z}, {0, 0, 0}, CF__ASK_ALL, nullptr};
+}
+
+/* Every thread of the blocks, one by one. */
+template <bool is_mirrored, typename Thread>
+static __attribute__((noinline)) void cf__one_by_one(const cf_host_launch *launch, uint64_t begin, uint64_t end, Thread thread)
+{
+    const cf_dim3 grid = launch->grid, block = launch->block;
+    cf__indices index = cf__first(launch);
+    for (uint64_t b = begin; b < end; b++) {
+        index.block = {(unsigned int)(b % grid.x), (unsigned int)(b / grid.x % grid.y), (unsigned int)(b / grid.x / grid.y)};
+        for (unsigned int z = 0; z < block.z; z++)
+            for (unsigned int y = 0; y < block.y; y++)
+                for (unsigned int x = 0; x < block.x; x++) {
+                    index.thread = {x, y, z};
+                    index.at[0] = (uint64_t)index.block.x * block.x + x;
+                    index.at[1] = (uint64_t)index.block.y * block.y + y;
+                    index.at[2] = (uint64_t)index.block.z * block.z + z;
+                    cf__mirror<is_mirrored>(index);
+                    thread(index);
+                }
+    }
+}
+
+/* Whether guard `number` holds for the threads with index `at` along its axis. */
+template <bool is_mirrored, int number, int axis, typename Thread>
+static __attribute__((noinline)) bool cf__holds(const cf_host_launch *launch, uint64_t at, Thread thread)
+{
+    const uint32_t size = (&launch->block.x)[axis];
+    bool answer = true;
+    cf__indices index = cf__first(launch);
+    (&index.thread.x)[axis] = (unsigned int)(at % size);
+    (&index.block.x)[axis] = (unsigned int)(at / size);
+    index.at[axis] = at;
+    index.asked = number;
+    index.answer = &answer;
+    cf__mirror<is_mirrored>(index);
+    thread(index);
+    return answer;
+}
+
+/* Takes the indices for which a guard does not hold off the box. */
+template <bool is_mirrored, int number, int guard, typename Thread>
+static __attribute__((noinline)) void cf__narrow(const cf_host_launch *launch, cf__box *box, Thread thread)
+{
+    constexpr int axis = guard / 2;
+    constexpr bool is_upper = guard % 2;
+    uint64_t low = box->low[axis], high = box->high[axis];
+    if (low >= high || cf__holds<is_mirrored, number, axis>(launch, is_upper ? high - 1 : low, thread))
+        return;
+    /* It changes once within [low, high]. */
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (cf__holds<is_mirrored, number, axis>(launch, middle, thread) == is_upper)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    (is_upper ? box->high : box->low)[axis] = low;
+}
+
+template <bool is_mirrored, int... guards> struct cf__guards {
+    template <int number, typename Thread> static void narrow(const cf_host_launch *, cf__box *, Thread)
+    {
+    }
+};
+
+template <bool is_mirrored, int guard, int... guards> struct cf__guards<is_mirrored, guard, guards...> {
+    template <int number, typename Thread> static void narrow(const cf_host_launch *launch, cf__box *box, Thread thread)
+    {
+        cf__narrow<is_mirrored, number, guard>(launch, box, thread);
+        cf__guards<is_mirrored, guards...>::template narrow<number + 1>(launch, box, thread);
+    }
+};
+
+/* So many threads along an axis that global indices, and a little more, are of type int. */
+static inline bool cf__is_small(const cf_host_launch *launch)
+{
+    constexpr uint64_t limit = 0x7fffffff - (1 << 20);
+    return (uint64_t)launch->grid.x * launch->block.x <= limit && (uint64_t)launch->grid.y * launch->block.y <= limit &&
+           (uint64_t)launch->grid.z * launch->block.z <= limit;
+}
+
+/* The threads of one row with x in [low, high), of which all guards hold. */
+template <bool is_mirrored, typename Thread>
+static inline CF__INLINE void cf__flat_row(cf__indices index, uint64_t low, uint64_t high, Thread thread)
+{
+    const unsigned int size = index.block_size.x;
+    const int begin = (int)(low & 0x7fffffff), end = (int)high; /* compilers see that it is not negative */
+    CF__INDEPENDENT
+    for (int x = begin; x < end; x++) {
+        __builtin_assume(x >= 0);
+        index.at[0] = (uint64_t)(int64_t)x;
+        index.thread.x = (unsigned int)x % size;
+        index.block.x = (unsigned int)x / size;
+        cf__mirror<is_mirrored>(index);
+        thread(index);
+    }
+}
+
+/* The same where the place within the block counts: block by block. */
+template <bool is_mirrored, typename Thread>
+static inline CF__INLINE void cf__row(cf__indices index, uint64_t low, uint64_t high, Thread thread)
+{
+    const unsigned int size = index.block_size.x;
+    for (uint64_t x = low; x < high;) {
+        index.block.x = (unsigned int)(x / size) & 0x7fffffff;
+        const int base = (int)(index.block.x * size & 0x7fffffff), begin = (int)(x - (uint64_t)base);
+        const int end = high - (uint64_t)base < size ? (int)(high - (uint64_t)base) : (int)size;
+        CF__INDEPENDENT
+        for (int t = begin; t < end; t++) {
+            __builtin_assume(t >= 0 && t < 1024);
+            index.thread.x = (unsigned int)t;
+            index.at[0] = (uint64_t)(int64_t)(base + t);
+            cf__mirror<is_mirrored>(index);
+            thread(index);
+        }
+        x = (uint64_t)base + size;
+    }
+}
+
+static inline CF__INLINE void cf__clip(uint64_t *low, uint64_t *high, uint64_t least, uint64_t most)
+{
+    *low = *low < least ? least : *low;
+    *high = *high > most ? most : *high;
+}
+
+/* The threads within the box of `count` blocks side by side. */
+template <bool is_flat, bool is_mirrored, typename Thread>
+static inline CF__INLINE void cf__blocks(cf__indices index, uint64_t block_x, uint64_t count, const cf__box &box, Thread thread)
+{
+    const uint64_t size_x = index.block_size.x;
+    const uint64_t y = (uint64_t)index.block.y * index.block_size.y, z = (uint64_t)index.block.z * index.block_size.z;
+    uint64_t low[3] = {block_x * size_x, y, z};
+    uint64_t high[3] = {(block_x + count) * size_x, y + index.block_size.y, z + index.block_size.z};
+    for (int axis = 0; axis < 3; axis++)
+        cf__clip(&low[axis], &high[axis], box.low[axis], box.high[axis]);
+    for (int at_z = (int)low[2]; at_z < (int)high[2]; at_z++)
+        for (int at_y = (int)low[1]; at_y < (int)high[1]; at_y++) {
+            __builtin_assume(at_y >= 0 && at_z >= 0);
+            index.at[1] = (uint64_t)(int64_t)at_y;
+            index.at[2] = (uint64_t)(int64_t)at_z;
+            index.thread.y = (unsigned int)at_y - (unsigned int)y;
+            index.thread.z = (unsigned int)at_z - (unsigned int)z;
+            if (is_flat)
+                cf__flat_row<is_mirrored>(index, low[0], high[0], thread);
+            else
+                cf__row<is_mirrored>(index, low[0], high[0], thread);
+        }
+}
+
+/* Runs blocks `begin` to `end` - 1. `is_flat`: the kernel's index along x is the global one alone; `is_mirrored`: functions
+ * read the indices, too. */
+template <bool is_flat, bool is_mirrored, int... guards, typename Thread>
+static inline CF__INLINE void cf__loop(const cf_host_launch *launch, uint64_t begin, uint64_t end, Thread thread)
+{
+    if (is_mirrored)
+        cf__set_sizes(launch);
+#ifndef CF__ONE_BY_ONE
+    if (cf__is_small(launch)) {
+        const cf_dim3 grid = launch->grid, size = launch->block;
+        cf__box box = {{0, 0, 0}, {(uint64_t)grid.x * size.x, (uint64_t)grid.y * size.y, (uint64_t)grid.z * size.z}};
+        cf__guards<is_mirrored, guards...>::template narrow<0>(launch, &box, thread);
+        cf__indices index = cf__first(launch);
+        index.asked = CF__ASK_NONE;
+        uint64_t block_x = begin % grid.x;
+        index.block.y = (unsigned int)(begin / grid.x % grid.y);
+        index.block.z = (unsigned int)(begin / grid.x / grid.y);
+        for (uint64_t left = end - begin; left > 0;) {
+            const uint64_t rest = grid.x - block_x, count = !is_flat ? 1 : rest < left ? rest : left;
+            cf__blocks<is_flat, is_mirrored>(index, block_x, count, box, thread);
+            left -= count;
+            block_x += count;
+            if (block_x == grid.x) {
+                block_x = 0;
+                if (++index.block.y == grid.y) {
+                    index.block.y = 0;
+                    index.block.z++;
+                }
+            }
+        }
+        return;
+    }
+#endif
+    cf__one_by_one<is_mirrored>(launch, begin, end, thread);
+}
+
+/* The CPU body of a kernel, compiled twice where processors differ in what they can do. */
+#if defined __x86_64__ && !defined CF__ONE_BY_ONE && !defined __AVX2__
+#define CF__BODY(name, loop)                                                                                        \
+    __attribute__((target("avx,avx2,bmi,bmi2,f16c,fma,lzcnt,movbe"))) static void loop##_v3(                            \
+        const cf_host_launch *launch, uint64_t begin, uint64_t end)                                                 \
+    {                                                                                                               \
+        loop(launch, begin, end);                                                                                   \
+    }                                                                                                               \
+    extern "C" void name(const cf_host_launch *launch, uint64_t begin, uint64_t end)                                \
+    {                                                                                                               \
+        if (launch->processor & CF_HOST_X86_64_V3)                                                                  \
+            loop##_v3(launch, begin, end);                                                                          \
+        else                                                                                                        \
+            loop(launch, begin, end);                                                                               \
+    }
+#else
+#define CF__BODY(name, loop)                                                         \
+    extern "C" void name(const cf_host_launch *launch, uint64_t begin, uint64_t end) \
+    {                                                                                \
+        loop(launch, begin, end);                                                    \
+    }
+#endif
+
+#endif
