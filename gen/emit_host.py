@@ -64,12 +64,13 @@ def _body(instance, prefix, seen):
         return text + f'    (void)cf__begin, (void)cf__end;\n    {call}}}\n'
     run, parameter = 'cf__run_together' if instance.host.is_together else 'cf__run', ''
     if loop:
-        run, parameter = f'cf__loop<{_loop(loop)}>', 'CF__PARAMETER'
+        run, parameter = f'cf__loop<{_loop(loop, instance.launch)}>', 'CF__PARAMETER'
     text += f'    {run}(cf__launch, cf__begin, cf__end, [=]({parameter}) CF__INLINE {{\n        {call}    }});\n}}\n'
     return text + (f'CF__BODY({body}, cf__loop_{instance.name})\n' if loop else '')
 
 
-def _loop(loop):
+def _loop(loop, launch):
     """The template arguments of a loop."""
-    words = ['true' if flag else 'false' for flag in (loop.is_flat, loop.is_mirrored)]
+    words = ['1' if len(launch.grid) == 1 and len(launch.block) <= 1 else '3']
+    words += ['true' if flag else 'false' for flag in (loop.is_flat, loop.is_mirrored)]
     return ', '.join(words + [f'CF__{"UPPER" if g.is_upper else "LOWER"}_{"XYZ"[g.axis]}' for g in loop.guards])

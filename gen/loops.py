@@ -25,12 +25,13 @@ _PURE = _TYPES | {'min', 'max', 'sizeof', 'static_cast'}
 _STATEMENTS = {'return', 'for', 'while', 'do', 'switch', 'goto', 'asm', 'static', 'extern', 'using', 'typedef', 'break',
                'continue', 'if', 'else', 'case', 'default', 'constexpr', 'delete', 'new', 'throw', 'try'}
 _MIRRORED = {'<': '>', '>': '<', '<=': '>=', '>=': '<='}
+_COMMENT = re.compile(r'/\*.*?\*/')
 _LARGEST_OFFSET = 1 << 16
 
 
-def find(name, declarations, path):
+def find(name, declarations, path, lines):
     """(Loop, edits by declaration) of the kernels of a name; None where they stay as they are. Edits are pairs of a token
-    and what stands in its place, in their order."""
+    and what stands in its place, in their order. `lines` are those of the file."""
     kernels = [d for d in declarations if d.has('__global__') and d.function is not None and
                d.head[d.function].text == name]
     bodies = [d for d in kernels if d.body is not None]
@@ -39,15 +40,33 @@ def find(name, declarations, path):
         return None
     edits = {}
     for kernel in kernels:
-        opening = kernel.head[kernel.function + 1:kernel.function + 3]
-        if kernel.head[0].file != path or not all(t.exact for t in opening):
+        if kernel.head[0].file != path or not _are_written(lines, kernel.head[:kernel.function + 3]):
             return None
         edits[id(kernel)] = _parameter(kernel)
-    analysis = _Analysis(bodies[0], _data(declarations))
+    analysis = _Analysis(bodies[0], _data(declarations), lines)
     edits[id(bodies[0])] += analysis.edits()
     reads_elsewhere = _read_indices(bodies[0], declarations)
     loop = Loop(tuple(analysis.guards), not reads_elsewhere and not analysis.uses_thread(), reads_elsewhere)
     return loop, edits
+
+
+def _are_written(lines, tokens):
+    """Whether tokens stand in the source as they are, with nothing between them: no macro gave them."""
+    if not all(t.exact and t.line <= len(lines) for t in tokens):
+        return False
+    for token, after in zip(tokens, tokens[1:]):
+        end = token.column - 1 + len(token.text)
+        if token.line == after.line:
+            between = _COMMENT.sub('', lines[token.line - 1][end:after.column - 1])
+        elif token.line < after.line:
+            # A comment may go on over the lines.
+            between = (re.sub(r'(?:/\*|//).*|\\$', '', _COMMENT.sub('', lines[token.line - 1][end:])) +
+                       re.sub(r'^.*\*/', '', _COMMENT.sub('', lines[after.line - 1][:after.column - 1])))
+        else:
+            return False
+        if between.strip():
+            return False
+    return True
 
 
 def _parameter(kernel):
@@ -105,8 +124,8 @@ def _read_indices(kernel, declarations):
 class _Analysis:
     """One kernel's body."""
 
-    def __init__(self, kernel, data):
-        self._body, self._data = kernel.body, data
+    def __init__(self, kernel, data, lines):
+        self._body, self._data, self._lines = kernel.body, data, lines
         self._replaced = {}     # number of a token: what stands in its place
         self._in_front = {}     # number of a token: what is put in front of it
         self._taken = set()     # numbers of the tokens of global indices
@@ -207,7 +226,7 @@ class _Analysis:
             return
         found = self._sum(at)
         if found is None or self._text(found[0]) in ('*', '/', '%', '.', '[', '(') or \
-                not all(t.exact for t in self._body[at:found[0]]):
+                not _are_written(self._lines, self._body[max(at - 1, 0):found[0] + 1]):
             return
         end, axis, ctype = found
         self._taken.update(range(at, end))
@@ -336,9 +355,9 @@ class _Analysis:
 
     def _guard(self, at):
         """Reads an `if` that lets some threads alone do something; the index behind it where others may follow."""
-        if self._text(at + 1) != '(':
-            return None
         close = matching(self._body, at + 1, '(', ')') - 1
+        if self._text(at + 1) != '(' or not _are_written(self._lines, self._body[at:close + 2]):
+            return None
         rest = [self._text(close + i) for i in range(1, 5)]
         after = close + 3 if rest[:2] == ['return', ';'] else close + 5 if rest == ['{', 'return', ';', '}'] else None
         if after is not None:
@@ -375,8 +394,7 @@ class _Analysis:
             depth += (text in '([{') - (text in ')]}')
             if depth == 0 and text in ('<', '>', '<=', '>=', '==', '!=', '&', '|', '^', '!'):
                 operators.append(i)
-        if len(operators) != 1 or self._text(operators[0]) not in _MIRRORED or not self._body[at].exact or \
-                not self._body[end].exact:
+        if len(operators) != 1 or self._text(operators[0]) not in _MIRRORED:
             return False
         middle, relation = operators[0], self._text(operators[0])
         if self._is_index(at, middle) and self._is_uniform(middle + 1, end):

@@ -515,7 +515,8 @@ class _File:
     def _loop(self, name):
         """How the kernels of a name run as a loop, with the edits that this takes; see loops.find()."""
         if name not in self._loops:
-            self._loops[name] = loops.find(name, self._declarations, self._path)
+            self._loops[name] = loops.find(name, self._declarations, self._path,
+                                           self._scanner.source(self._scanner.path))
         return self._loops[name]
 
     def _runs_together(self, kernel):

@@ -34,7 +34,8 @@ template <typename T> struct cf__is_integer {
 /* Indices of one thread. */
 struct cf__indices {
     uint3 thread, block, block_size, grid_size;
-    uint64_t at[3]; /* block * block_size + thread */
+    uint64_t at[3];     /* block * block_size + thread */
+    uint32_t narrow[3]; /* the same as CUDA works it out; of its own, so that compilers see one width in a loop */
     int asked;      /* the guard whose value is wanted; or all are evaluated, or none */
     bool *answer;
 
@@ -43,9 +44,15 @@ struct cf__indices {
     {
         typedef decltype((T)0 * 0u + 0u) result;
         if constexpr (cf__is_integer<T>::value)
-            return (result)at[axis];
+            return sizeof(T) > sizeof(int) ? (result)at[axis] : (result)narrow[axis];
         else
             return (T)(&block.x)[axis] * (&block_size.x)[axis] + (&thread.x)[axis];
+    }
+
+    CF__INLINE void set(int axis, uint64_t value)
+    {
+        at[axis] = value;
+        narrow[axis] = (uint32_t)value;
     }
 
     /* A guard of the kernel, where its place among the guards is `number` and its index has so many bytes. A narrower index
@@ -71,6 +78,7 @@ static constexpr size_t cf__smaller(size_t a, size_t b)
 
 /* What compilers are told of a loop over threads: they do not depend on one another. */
 #ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed" /* loops that cannot be vectorized are none to warn of */
 #define CF__INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #else
 #define CF__INDEPENDENT _Pragma("GCC ivdep")
@@ -92,7 +100,7 @@ template <bool is_mirrored> static inline CF__INLINE void cf__mirror(const cf__i
 static inline CF__INLINE cf__indices cf__first(const cf_host_launch *launch)
 {
     const cf_dim3 grid = launch->grid, block = launch->block;
-    return {{0, 0, 0}, {0, 0, 0}, {block.x, block.y, block.z}, {grid.x, grid.y, grid.z}, {0, 0, 0}, CF__ASK_ALL, nullptr};
+    return {{0, 0, 0}, {0, 0, 0}, {block.x, block.y, block.z}, {grid.x, grid.y, grid.z}, {0, 0, 0}, {0, 0, 0}, CF__ASK_ALL, nullptr};
 }
 
 /* Every thread of the blocks, one by one. */
@@ -107,9 +115,9 @@ static __attribute__((noinline)) void cf__one_by_one(const cf_host_launch *launc
             for (unsigned int y = 0; y < block.y; y++)
                 for (unsigned int x = 0; x < block.x; x++) {
                     index.thread = {x, y, z};
-                    index.at[0] = (uint64_t)index.block.x * block.x + x;
-                    index.at[1] = (uint64_t)index.block.y * block.y + y;
-                    index.at[2] = (uint64_t)index.block.z * block.z + z;
+                    index.set(0, (uint64_t)index.block.x * block.x + x);
+                    index.set(1, (uint64_t)index.block.y * block.y + y);
+                    index.set(2, (uint64_t)index.block.z * block.z + z);
                     cf__mirror<is_mirrored>(index);
                     thread(index);
                 }
@@ -125,7 +133,7 @@ static __attribute__((noinline)) bool cf__holds(const cf_host_launch *launch, ui
     cf__indices index = cf__first(launch);
     (&index.thread.x)[axis] = (unsigned int)(at % size);
     (&index.block.x)[axis] = (unsigned int)(at / size);
-    index.at[axis] = at;
+    index.set(axis, at);
     index.asked = number;
     index.answer = &answer;
     cf__mirror<is_mirrored>(index);
@@ -167,10 +175,13 @@ template <bool is_mirrored, int guard, int... guards> struct cf__guards<is_mirro
     }
 };
 
-/* So many threads along an axis that global indices, and a little more, are of type int. */
-static inline bool cf__is_small(const cf_host_launch *launch)
+/* Whether there are the axes that the loop is for, and so few threads along each that
+ * global indices, and a little more, are of type int. */
+static inline bool cf__is_small(const cf_host_launch *launch, int axes)
 {
     constexpr uint64_t limit = 0x7fffffff - (1 << 20);
+    if (axes == 1 && (launch->grid.y | launch->grid.z | launch->block.y | launch->block.z) != 1)
+        return false;
     return (uint64_t)launch->grid.x * launch->block.x <= limit && (uint64_t)launch->grid.y * launch->block.y <= limit &&
            (uint64_t)launch->grid.z * launch->block.z <= limit;
 }
@@ -180,11 +191,14 @@ template <bool is_mirrored, typename Thread>
 static inline CF__INLINE void cf__flat_row(cf__indices index, uint64_t low, uint64_t high, Thread thread)
 {
     const unsigned int size = index.block_size.x;
-    const int begin = (int)(low & 0x7fffffff), end = (int)high; /* compilers see that it is not negative */
+    const int begin = (int)(low & 0x7fffffff); /* compilers see that it is not negative */
+    const int count = low < high ? (int)(high - low) : 0;
     CF__INDEPENDENT
-    for (int x = begin; x < end; x++) {
+    for (int t = 0; t < count; t++) {
+        const int x = begin + t;
         __builtin_assume(x >= 0);
         index.at[0] = (uint64_t)(int64_t)x;
+        index.narrow[0] = (uint32_t)x;
         index.thread.x = (unsigned int)x % size;
         index.block.x = (unsigned int)x / size;
         cf__mirror<is_mirrored>(index);
@@ -206,6 +220,7 @@ static inline CF__INLINE void cf__row(cf__indices index, uint64_t low, uint64_t 
             __builtin_assume(t >= 0 && t < 1024);
             index.thread.x = (unsigned int)t;
             index.at[0] = (uint64_t)(int64_t)(base + t);
+            index.narrow[0] = (uint32_t)(base + t);
             cf__mirror<is_mirrored>(index);
             thread(index);
         }
@@ -219,23 +234,28 @@ static inline CF__INLINE void cf__clip(uint64_t *low, uint64_t *high, uint64_t l
     *high = *high > most ? most : *high;
 }
 
-/* The threads within the box of `count` blocks side by side. */
+/* Some blocks side by side, in some rows of one layer. */
+struct cf__rectangle {
+    uint64_t x, y, z, columns, rows;
+};
+
+/* The threads of a rectangle that are within the box, in the order of their global indices. */
 template <bool is_flat, bool is_mirrored, typename Thread>
-static inline CF__INLINE void cf__blocks(cf__indices index, uint64_t block_x, uint64_t count, const cf__box &box, Thread thread)
+static inline CF__INLINE void cf__blocks(cf__indices index, const cf__rectangle &blocks, const cf__box &box, Thread thread)
 {
-    const uint64_t size_x = index.block_size.x;
-    const uint64_t y = (uint64_t)index.block.y * index.block_size.y, z = (uint64_t)index.block.z * index.block_size.z;
-    uint64_t low[3] = {block_x * size_x, y, z};
-    uint64_t high[3] = {(block_x + count) * size_x, y + index.block_size.y, z + index.block_size.z};
+    const uint3 size = index.block_size;
+    uint64_t low[3] = {blocks.x * size.x, blocks.y * size.y, blocks.z * size.z};
+    uint64_t high[3] = {low[0] + blocks.columns * size.x, low[1] + blocks.rows * size.y, low[2] + size.z};
     for (int axis = 0; axis < 3; axis++)
         cf__clip(&low[axis], &high[axis], box.low[axis], box.high[axis]);
-    for (int at_z = (int)low[2]; at_z < (int)high[2]; at_z++)
-        for (int at_y = (int)low[1]; at_y < (int)high[1]; at_y++) {
-            __builtin_assume(at_y >= 0 && at_z >= 0);
-            index.at[1] = (uint64_t)(int64_t)at_y;
-            index.at[2] = (uint64_t)(int64_t)at_z;
-            index.thread.y = (unsigned int)at_y - (unsigned int)y;
-            index.thread.z = (unsigned int)at_z - (unsigned int)z;
+    index.block.z = (unsigned int)blocks.z;
+    for (uint64_t z = low[2]; z < high[2]; z++)
+        for (uint64_t y = low[1]; y < high[1]; y++) {
+            index.set(1, y);
+            index.set(2, z);
+            index.thread.z = (unsigned int)z % size.z;
+            index.thread.y = (unsigned int)y % size.y;
+            index.block.y = (unsigned int)y / size.y;
             if (is_flat)
                 cf__flat_row<is_mirrored>(index, low[0], high[0], thread);
             else
@@ -243,34 +263,47 @@ static inline CF__INLINE void cf__blocks(cf__indices index, uint64_t block_x, ui
         }
 }
 
-/* Runs blocks `begin` to `end` - 1. `is_flat`: the kernel's index along x is the global one alone; `is_mirrored`: functions
- * read the indices, too. */
-template <bool is_flat, bool is_mirrored, int... guards, typename Thread>
+/* Runs blocks `begin` to `end` - 1. `axes`: of the grid; `is_flat`: the kernel's index along x is the global one alone;
+ * `is_mirrored`: functions read the indices, too. */
+template <int axes, bool is_flat, bool is_mirrored, int... guards, typename Thread>
 static inline CF__INLINE void cf__loop(const cf_host_launch *launch, uint64_t begin, uint64_t end, Thread thread)
 {
     if (is_mirrored)
         cf__set_sizes(launch);
 #ifndef CF__ONE_BY_ONE
-    if (cf__is_small(launch)) {
+    if (cf__is_small(launch, axes)) {
         const cf_dim3 grid = launch->grid, size = launch->block;
         cf__box box = {{0, 0, 0}, {(uint64_t)grid.x * size.x, (uint64_t)grid.y * size.y, (uint64_t)grid.z * size.z}};
         cf__guards<is_mirrored, guards...>::template narrow<0>(launch, &box, thread);
         cf__indices index = cf__first(launch);
         index.asked = CF__ASK_NONE;
-        uint64_t block_x = begin % grid.x;
-        index.block.y = (unsigned int)(begin / grid.x % grid.y);
-        index.block.z = (unsigned int)(begin / grid.x / grid.y);
-        for (uint64_t left = end - begin; left > 0;) {
-            const uint64_t rest = grid.x - block_x, count = !is_flat ? 1 : rest < left ? rest : left;
-            cf__blocks<is_flat, is_mirrored>(index, block_x, count, box, thread);
-            left -= count;
-            block_x += count;
-            if (block_x == grid.x) {
-                block_x = 0;
-                if (++index.block.y == grid.y) {
-                    index.block.y = 0;
-                    index.block.z++;
-                }
+        if (axes == 1) {
+            uint64_t low = begin * size.x, high = end * size.x;
+            cf__clip(&low, &high, box.low[0], box.high[0]);
+            if (is_flat)
+                cf__flat_row<is_mirrored>(index, low, high, thread);
+            else
+                cf__row<is_mirrored>(index, low, high, thread);
+            return;
+        }
+        cf__rectangle blocks = {begin % grid.x, begin / grid.x % grid.y, begin / grid.x / grid.y, 1, 1};
+        for (uint64_t left = end - begin; left > 0; left -= blocks.columns * blocks.rows) {
+            const uint64_t rest = grid.x - blocks.x;
+            blocks.columns = !is_flat ? 1 : rest < left ? rest : left;
+            blocks.rows = 1;
+            if (blocks.columns == grid.x && left >= 2 * grid.x) {
+                const uint64_t whole = left / grid.x, there = grid.y - blocks.y;
+                blocks.rows = whole < there ? whole : there;
+            }
+            cf__blocks<is_flat, is_mirrored>(index, blocks, box, thread);
+            blocks.x += blocks.columns;
+            if (blocks.x == grid.x) {
+                blocks.x = 0;
+                blocks.y += blocks.rows;
+            }
+            if (blocks.y == grid.y) {
+                blocks.y = 0;
+                blocks.z++;
             }
         }
         return;
