@@ -7,7 +7,7 @@ The indices become a parameter, which is a local object in the loop. The usual g
 is read as one number, the loop's own variable. A guard at the kernel's top, `if (i < n) ...` or `if (i >= n) return;`, is
 asked before the loop where it holds, which is a range of i, and not again in it:
 
-    if (cf__index.in(0, sizeof(i), i < n)) ...
+    if (cf__index.in(0, cf__grows(i), i < n)) ...
 
 What is not understood stays as it is, and is slower."""
 
@@ -404,14 +404,14 @@ class _Analysis:
         else:
             return False
         name = next(self._text(i) for i in range(begin, stop) if self._text(i) in self._axis)
-        size = f'sizeof({name})'
+        grows = f'cf__grows({name})'
         if stop > begin + 1:
-            size = f'cf__smaller({size}, sizeof({" ".join(t.text for t in self._body[begin:stop])}))'
+            grows += f' && cf__grows({" ".join(t.text for t in self._body[begin:stop])})'
         is_upper = relation in ('<', '<=')
         number = len(self.guards)
         self.guards.append(Guard(self._axis[name], is_upper != is_outside))
         opening, closing = ('!', ('!(', '))')) if is_outside else ('', ('', ')'))
-        self._put(at, f'{opening}cf__index.in({number}, {size}, {closing[0]}')
+        self._put(at, f'{opening}cf__index.in({number}, {grows}, {closing[0]}')
         self._put(end, closing[1])
         return True
 
@@ -420,6 +420,8 @@ class _Analysis:
 
     def _is_index(self, at, end):
         """Whether a value is a global index, in another type perhaps, or more by a number."""
+        while self._text(at) == '(' and matching(self._body, at, '(', ')') == end:
+            at, end = at + 1, end - 1
         cast = self._cast(at)
         if cast and not cast[2]:
             at = cast[0]

@@ -5,7 +5,6 @@
 #ifndef CUFERRY_HOST_LOOP_CUH
 #define CUFERRY_HOST_LOOP_CUH
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "launch.h"
@@ -26,10 +25,27 @@ enum { CF__LOWER_X, CF__UPPER_X, CF__LOWER_Y, CF__UPPER_Y, CF__LOWER_Z, CF__UPPE
 
 enum { CF__ASK_ALL = -1, CF__ASK_NONE = 0x7fffffff };
 
-/* Of types of at least the size of int, which hold every global index as it is, or modulo their range. */
+/* The integers that hold a global index, or that index modulo their range: those of at least the size of int. */
 template <typename T> struct cf__is_integer {
-    static constexpr bool value = (T)0.5 == (T)0 && sizeof(T) >= sizeof(int);
+    static constexpr bool value = false;
 };
+#define CF__INTEGER(type)                     \
+    template <> struct cf__is_integer<type> { \
+        static constexpr bool value = true;   \
+    };
+CF__INTEGER(int)
+CF__INTEGER(unsigned int)
+CF__INTEGER(long)
+CF__INTEGER(unsigned long)
+CF__INTEGER(long long)
+CF__INTEGER(unsigned long long)
+#undef CF__INTEGER
+
+/* Whether a global index, or more, grows as it should in a variable of this type, which is not narrow. */
+template <typename T> static constexpr CF__INLINE bool cf__grows(T)
+{
+    return cf__is_integer<T>::value;
+}
 
 /* Indices of one thread. */
 struct cf__indices {
@@ -40,9 +56,9 @@ struct cf__indices {
     bool *answer;
 
     /* blockIdx.x * blockDim.x + threadIdx.x, where one of the first two is cast to T. */
-    template <typename T> CF__INLINE auto global(int axis) const -> decltype((T)0 * 0u + 0u)
+    template <typename T> CF__INLINE auto global(int axis) const -> decltype((T)0u * 0u + 0u)
     {
-        typedef decltype((T)0 * 0u + 0u) result;
+        typedef decltype((T)0u * 0u + 0u) result;
         if constexpr (cf__is_integer<T>::value)
             return sizeof(T) > sizeof(int) ? (result)at[axis] : (result)narrow[axis];
         else
@@ -55,26 +71,21 @@ struct cf__indices {
         narrow[axis] = (uint32_t)value;
     }
 
-    /* A guard of the kernel, where its place among the guards is `number` and its index has so many bytes. A narrower index
-     * than int wraps, and holds for no range. */
-    CF__INLINE bool in(int number, size_t bytes, bool holds) const
+    /* A guard of the kernel: `number` is its place among them, `grows` whether its index is one for which it holds in a
+     * range of threads. */
+    CF__INLINE bool in(int number, bool grows, bool holds) const
     {
-        if (asked == CF__ASK_ALL || (asked == CF__ASK_NONE && bytes < sizeof(int)))
+        if (asked == CF__ASK_ALL || (asked == CF__ASK_NONE && !grows))
             return holds;
         if (asked != number)
             return true;
-        *answer = holds || bytes < sizeof(int);
+        *answer = holds || !grows;
         return false; /* the thread goes no further */
     }
 };
 
 /* Within a kernel it hides the object that functions read. */
 #define CF__PARAMETER [[maybe_unused]] const cf__indices &cf__index
-
-static constexpr size_t cf__smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
 
 /* What compilers are told of a loop over threads: they do not depend on one another. */
 #ifdef __clang__
