@@ -11,9 +11,16 @@ _KEYS = {'struct', 'class', 'union', 'enum', 'final'}
 # What a loop over threads cannot run: threads that wait for one another or for a block's memory, or that fail.
 TOGETHER = re.compile(
     r'__shared__|__sync(threads|warp)\w*|__shfl\w*|__(any|all|ballot|activemask|match)\w*|__reduce_\w+_sync|'
-    r'cooperative_groups|this_thread_block|this_grid|__nanosleep|__trap|assert|__assert_fail|__isShared')
+    r'__nanosleep|__trap|assert|__assert_fail|__is(Shared|Global)|__dynamic_smem\w*')
+# The same in files that use cooperative_groups: of groups, ranks and sizes alone need no other thread.
+_GROUPS = re.compile(
+    r'sync|shfl\w*|any|all|ballot|match_a\w+|reduce\w*|\w+clusive_scan\w*|coalesced_\w+|\w+_partition|invoke_one\w*|'
+    r'memcpy_async|wait|wait_prior|barrier_(arrive|wait)|is_valid')
+# A partition of a size that its type tells is one of ranks.
+_RANKS = {'tiled_partition'}
 # What no CPU can.
-_FOREIGN = re.compile(r'asm|__asm__|wmma|nvcuda|__pipeline_\w+|__cluster\w*|__cvta_\w+|tex[123]D\w*|surf[123]D\w*')
+_FOREIGN = re.compile(r'asm|__asm__|wmma|nvcuda|__pipeline_\w+|__cluster\w*|this_cluster|cluster_group|__cvta_\w+|'
+                      r'tex[123]D\w*|surf[123]D\w*')
 
 
 def reachable(roots, everything):
@@ -76,3 +83,20 @@ def first_use(kernel, everything, words=_FOREIGN):
             if token.kind == 'identifier' and words.fullmatch(token.text):
                 return token.text + ('()' if token.text.startswith('__') and token.text != '__shared__' else '')
     return None
+
+
+def runs_together(root, everything):
+    """Whether threads of a kernel wait for one another. What is not understood does."""
+    if first_use(root, everything, TOGETHER):
+        return True
+    if not any(t.text == 'cooperative_groups' for d in everything for part in (d.head, d.body or (), d.tail)
+               for t in part):
+        return False
+    candidates = [d for d in everything if not d.has('__global__') and (d.function is not None or d.body is not None)]
+    for declaration in reachable([root], candidates):
+        tokens = declaration.body or ()
+        for token, following in zip(tokens, [*tokens[1:], None]):
+            if token.kind == 'identifier' and _GROUPS.fullmatch(token.text):
+                if token.text not in _RANKS or following is None or following.text != '<':
+                    return True
+    return False

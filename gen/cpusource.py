@@ -1,5 +1,6 @@
 """A kernel file as the CPU compiles it: the source less what no CPU kernel needs, its lines kept in their places."""
 
+import os
 import re
 
 import collective
@@ -8,16 +9,19 @@ from brackets import without_attributes
 
 # What is left of a function that is taken out: directives that decide what is compiled.
 _KEPT = re.compile(r'[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|else|endif|define|undef)\b')
+_INCLUDE = re.compile(r'[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]')
+_ONCE = re.compile(r'^[ \t]*#[ \t]*pragma[ \t]+once\b', re.MULTILINE)
+_HEAP = {'new', 'delete', 'virtual'}
 _PIECE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|<<<|[{}]', re.DOTALL)
 _COMMENT = re.compile(r'(/\*.*?\*/|//[^\n]*)|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
 
 
-def copy(lines, path, declarations, kernels, functions, constants, loop_edits):
+def copy(source, path, known, declarations, kernels, functions, constants, loop_edits, report):
     """`kernels` are the declarations of the kernels that the CPU runs as they are, `functions` the names of those that
     it runs instead of others, `constants` the names of those whose values are proven, `loop_edits` what loops.find()
-    changes, by declaration. What no name leads to from there
-    is taken out, and functions of host code that are reached from device code alone: a wrapper may have its kernel's
-    name."""
+    changes, by declaration. What no name leads to from there is taken out, and functions of host code that are reached
+    from device code alone: a wrapper may have its kernel's name. `source` gives the lines of a file, `known` are all files that were read: headers with __shared__ memory stand
+    in the copy. `report` takes an error and the token that it is about."""
     kept = {id(d) for d in kernels}
     others = [d for d in declarations if not d.has('__global__')]
     data = [d for d in others if d.function is None and d.has('__constant__')]
@@ -26,13 +30,18 @@ def copy(lines, path, declarations, kernels, functions, constants, loop_edits):
     on_host = collective.reachable([d for d in others if _name(d) in functions] +
                                    [d for d in on_device if d.function is None and not d.is_class], others)
     device, host = {id(d) for d in on_device}, {id(d) for d in on_host}
+    outside = sharedmem.Outside(declarations)
     edits = []      # (first token, last token): take all out; (token, text): put that in its place
+    in_headers = {}
     for declaration in declarations:
         first, last = declaration.head[0], declaration.last
-        if first.file != path:
-            continue
         is_needed = id(declaration) in host or id(declaration) in device and (
             declaration.function is None or _is_device(declaration))
+        if first.file != path:
+            if is_needed or id(declaration) in kept:
+                for edit in _shared(declaration, outside, source, report):
+                    in_headers.setdefault(edit[0].file, []).append(edit)
+            continue
         if id(declaration) in kept:
             # The word is in __global__ already.
             edits += [(t, '') for t in declaration.head if t.text == 'inline' and t.exact]
@@ -44,7 +53,21 @@ def copy(lines, path, declarations, kernels, functions, constants, loop_edits):
                                                                          'template')):
             place = _behind_attributes(declaration.head)
             edits.append((place, 'static ' + place.text))
-        edits += _shared(declaration)
+        edits += _shared(declaration, outside, source, report)
+    text = _without_launches(_edited(source(path), edits))
+    headers = {file: _edited(source(file), found) for file, found in in_headers.items()}
+    needed = [d for d in declarations if id(d) in device or id(d) in kept]
+    heap = '#include "cuferry/host/heap.cuh"\n' if _uses_heap(needed) else ''
+    return f'{heap}#line 1 "{path}"\n' + (_Inlined(source, path, known, headers).text(text) if headers else text)
+
+
+def _uses_heap(declarations):
+    """Whether device code has words that make the compiler call the C++ library."""
+    return any(token.text in _HEAP and token.kind == 'identifier' for d in declarations for token in d.body or ())
+
+
+def _edited(lines, edits):
+    """The text of a file with its edits, which are in order."""
     lines = [line + '\n' for line in lines]
     for first, last in reversed(edits):
         if isinstance(last, str):
@@ -53,15 +76,73 @@ def copy(lines, path, declarations, kernels, functions, constants, loop_edits):
             end = _closing(lines, first, last)
             if end is not None:
                 _blank(lines, first, last.line, end)
-    return f'#line 1 "{path}"\n' + _without_launches(''.join(lines))
+    return ''.join(lines)
 
 
-def _shared(declaration):
+class _Inlined:
+    """A kernel file with the headers whose text was changed, and those that include them, in place of the directives
+    that include them."""
+
+    def __init__(self, source, path, known, headers):
+        self._source, self._path, self._headers = source, path, headers
+        self._known = {os.path.normpath(file): file for file in known}
+        self._changed = {}      # file: whether it stands in the copy
+        self._once = {}
+
+    def text(self, text):
+        return self._inline(text, self._path)
+
+    def _target(self, file, name):
+        """The file that a directive includes; None where it is not known."""
+        beside = os.path.normpath(os.path.join(os.path.dirname(file), name))
+        if beside in self._known:
+            return self._known[beside]
+        ends = [known for path, known in self._known.items() if path.endswith('/' + os.path.normpath(name))]
+        return ends[0] if len(ends) == 1 else None
+
+    def _is_changed(self, file):
+        if file not in self._changed:
+            self._changed[file] = file in self._headers     # a circle ends here
+            lines = self._source(file) if not self._changed[file] else []
+            targets = [self._target(file, m.group(2)) for m in map(_INCLUDE.match, lines) if m]
+            self._changed[file] = self._changed[file] or any(t and self._is_changed(t) for t in targets)
+        return self._changed[file]
+
+    def _inline(self, text, file):
+        lines = text.split('\n')
+        for number, line in enumerate(lines):
+            match = _INCLUDE.match(line)
+            target = self._target(file, match.group(2)) if match else None
+            if target and target != file and self._is_changed(target):
+                lines[number] = self._whole(target) + f'\n#line {number + 2} "{file}"'
+            elif target and file != self._path and match.group(1) == '"':
+                # It is found beside the kernel file.
+                lines[number] = f'#include "{os.path.relpath(target, os.path.dirname(self._path) or ".")}"'
+        return '\n'.join(lines)
+
+    def _whole(self, file):
+        if file in self._headers:
+            text = self._headers[file]
+        else:
+            text = '\n'.join(self._source(file)) + '\n'
+        guard = ''
+        if _ONCE.search(text):
+            guard = f'CF__ONCE_{self._once.setdefault(file, len(self._once))}'
+            text = _ONCE.sub('', text)
+        text = f'#line 1 "{file}"\n' + self._inline(text, file)
+        return f'#ifndef {guard}\n#define {guard}\n{text}\n#endif' if guard else text
+
+
+def _shared(declaration, outside, source, report):
     """The edits that __shared__ memory takes, in their order."""
-    if declaration.function is None and declaration.has('__shared__'):
-        found = sharedmem.edits_outside(declaration)
-    else:
-        found = sharedmem.edits(declaration.body or [])
+    try:
+        if outside.is_one(declaration):
+            found = [*outside.edits(declaration, source)]
+        else:
+            found = [*outside.references(declaration), *sharedmem.edits(declaration.body or [], source)]
+    except sharedmem.SharedError as error:
+        report(error.token, str(error))
+        found = []
     return sorted(found, key=lambda edit: (edit[0].line, edit[0].column))
 
 

@@ -18,6 +18,8 @@ from brackets import matching, split
 from model import Guard, Loop
 
 INDICES = {'threadIdx', 'blockIdx', 'blockDim', 'gridDim'}
+# What functions of the library's own headers that read them are reached by.
+_GROUPS = 'cooperative_groups'
 _AXES = {'x': 0, 'y': 1, 'z': 2}
 _TYPES = {'bool', 'char', 'short', 'int', 'long', 'unsigned', 'signed', 'float', 'double', 'size_t', 'ptrdiff_t'} | {
     f'{u}int{n}_t' for u in ('', 'u') for n in (8, 16, 32, 64)}
@@ -111,14 +113,14 @@ def _data(declarations):
 
 def _read_indices(kernel, declarations):
     """Whether functions that a kernel calls read the indices. A template may call what its arguments name."""
-    def reads(declaration):
-        return any(t.text in INDICES for part in (declaration.head, declaration.body or (), declaration.tail) for t in part)
+    def has(declaration, words):
+        return any(t.text in words for part in (declaration.head, declaration.body or (), declaration.tail) for t in part)
 
     others = [d for d in declarations if not d.has('__global__')]
     reached = collective.reachable([kernel], others)[1:]
     if kernel.head[0].text == 'template':
         reached += [d for d in others if d.is_class or d.has('operator')]
-    return any(reads(d) for d in reached)
+    return any(has(d, INDICES) for d in reached) or any(has(d, {_GROUPS}) for d in declarations)
 
 
 class _Analysis:

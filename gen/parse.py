@@ -10,7 +10,6 @@ import cpusource
 import expr
 import loops
 import reach
-import sharedmem
 from clauses import Clauses, is_include, read_pragma
 from cxxtypes import UNREADABLE, VOID, builtin, pointer
 from declare import declarations
@@ -525,7 +524,7 @@ class _File:
         name = kernel.head[kernel.function].text
         roots = [kernel] + [d for d in self._declarations if d.has('__global__') and d.function is not None and
                             d.body is not None and d.head[d.function].text == name]
-        return any(collective.first_use(root, self._declarations, collective.TOGETHER) for root in roots)
+        return any(collective.runs_together(root, self._declarations) for root in roots)
 
     def _host_source(self, kernels):
         kept = [d.declaration for c, d, _ in self._kernels if not c.host]
@@ -540,12 +539,8 @@ class _File:
                 edits.update((self._loop(name) or (None, {}))[1])
         functions = {c.host.text for c, _, _ in self._kernels if c.host}
         constants = {name.rsplit('::', 1)[-1] for _, name, _ in self._proofs}
-        try:
-            return cpusource.copy(self._scanner.source(self._scanner.path), self._path, self._declarations, kept,
-                                  functions, constants, edits)
-        except sharedmem.SharedError as error:
-            self._error(error.token, str(error))
-            return ''
+        return cpusource.copy(self._scanner.lines_of, self._path, self._scanner.shown_paths, self._declarations, kept,
+                              functions, constants, edits, self._error)
 
 
 def _default(parameter):

@@ -97,6 +97,16 @@ class Scanner:
         """The lines of a source file by the name that messages show."""
         return next((lines for path, lines in self._sources.items() if lines and self._display(path) == name), [])
 
+    @property
+    def shown_paths(self):
+        """All files that were read, by the names that messages show."""
+        return {self._display(path) for path in self.paths}
+
+    def lines_of(self, name):
+        """The lines of a file that was read, by the name that messages show."""
+        path = next((p for p in [self.path, *self.paths] if self._display(p) == name), name)
+        return self.source(path)
+
     def items(self):
         """Pragmas and tokens, closed by an `end` token."""
         path, number, system, pending = self.path, 1, False, []

@@ -10,6 +10,8 @@
  *   destroyed must not be used again: on a GPU that may fault in the driver, or reach another that got the same handle.
  * - It may be called from any thread at any time; nothing has to be initialised first. The exception is cf_shutdown().
  * - After it the calling thread's current CUDA context is what it was before.
+ * - A thread that is cancelled (pthread_cancel()) inside leaves no lock behind, and ends behind plain calls, copies of
+ *   host memory, waits for a device and all that is done once. Asynchronous cancellation is not supported.
  * - Sizes are in bytes, times in milliseconds.
  */
 #ifndef CUFERRY_H
@@ -355,8 +357,8 @@ struct cf_op;
 struct cf_symbol;
 struct cf_module;
 
-/* A descriptor that was used lies in the library's lists: the shared object that it is in stays open until
- * cf_shutdown(), unless the library is in that object too.
+/* The shared object that a descriptor is in may be closed when the work with it is done; images that were loaded from
+ * it stay on the GPUs until cf_shutdown().
  *
  * Both take one pointer per parameter in `args`, to a value of the parameter's type, as the typed entry points do;
  * that of a scratch parameter is not looked at and may be NULL, since the library supplies the memory: of the

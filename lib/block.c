@@ -3,6 +3,7 @@
  * A fiber runs threads one after the other until one must wait: that stack is this thread's from then on, and a new fiber
  * goes on with the next. So a thread that never waits costs no stack, and none depends on which thread is first. All
  * threads of a block run on one thread of the CPU. */
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,14 +20,12 @@ static void index_of(const struct cf__runner *runner, uint32_t thread, cf_dim3 *
     *index = (cf_dim3){thread % size.x, thread / size.x % size.y, thread / size.x / size.y};
 }
 
-/* The first failure of a launch is the one that is told. */
-static void note_failure(const cf_host_launch *launch, CUresult result, const char *text)
+/* Leaves all threads where they are. */
+__attribute__((noreturn)) static void give_up(struct cf__runner *runner)
 {
-    struct cf__host_run *run = launch->run;
-    if (__atomic_exchange_n(&run->has_failed, 1, __ATOMIC_ACQ_REL))
-        return;
-    run->result = result;
-    snprintf(run->text, sizeof run->text, "%s", text);
+    runner->has_failed = 1;
+    cf__fiber_leave(&runner->fibers[runner->fiber_of[runner->current]], &runner->outside);
+    __builtin_unreachable();
 }
 
 void cf__launch_fail(struct cf__runner *runner, CUresult result, const char *format, ...)
@@ -36,10 +35,8 @@ void cf__launch_fail(struct cf__runner *runner, CUresult result, const char *for
     va_start(values, format);
     vsnprintf(text, sizeof text, format, values);
     va_end(values);
-    note_failure(runner->launch, result, text);
-    runner->has_failed = 1;
-    cf__fiber_leave(runner->on, &runner->outside);
-    __builtin_unreachable();
+    cf__host_note_failure(runner->launch, result, text);
+    give_up(runner);
 }
 
 static void fail(cf_host_block *head, int is_assert, const cf_host_where *where)
@@ -85,82 +82,131 @@ static void fail_at_deadlock(struct cf__runner *runner)
 
 static void run_threads(void *data);
 
-/* The fiber of a thread that may go on; it becomes the one that runs. */
-static struct cf__fiber *next(struct cf__runner *runner)
+/* Makes the fiber that goes on with the threads that have not begun. */
+static struct cf__fiber *begin_fiber(struct cf__runner *runner)
 {
-    if (runner->head != runner->tail) {
-        runner->current = runner->ready[runner->head++ & runner->ring_mask];
-        runner->on = runner->lanes[runner->current].fiber;
-    } else if (runner->begun < runner->total) {
-        uint32_t number = runner->fibers_used++;
-        runner->on = &runner->fibers[number];
-        cf__fiber_create(runner->on, &runner->stacks, number, run_threads, runner);
-    } else {
+    if (runner->begun == runner->total)
         fail_at_deadlock(runner);
-    }
-    return runner->on;
+    uint32_t number = runner->fibers_used++;
+    cf__fiber_create(&runner->fibers[number], &runner->stacks, number, run_threads, runner);
+    return &runner->fibers[number];
 }
 
-void cf__lane_wait(struct cf__runner *runner, enum cf__lane_state state, const cf_host_where *where)
+/* Whether a thread that has not begun is next, or one that was woken: by chance, and which one, where the order is not the
+ * natural one. It is the first in the ring then. */
+static int is_fresh_next(struct cf__runner *runner)
 {
-    struct cf__fiber *own = runner->on;
-    struct cf__lane *lane = &runner->lanes[runner->current];
-    runner->states[runner->current] = (uint8_t)state;
-    lane->fiber = own;
-    lane->where = where;
-    struct cf__fiber *other = next(runner);
-    if (other != own) /* the thread that stopped may be the next */
-        cf__fiber_switch(own, other);
+    uint32_t woken = runner->tail - runner->head, fresh = runner->begun < runner->total;
+    if (!runner->random || !woken)
+        return !woken;
+    runner->random = runner->random * 6364136223846793005u + 1442695040888963407u;
+    uint32_t pick = (uint32_t)(runner->random >> 33) % (woken + fresh);
+    if (pick == woken)
+        return 1;
+    uint32_t *first = &runner->ready[runner->head & runner->ring_mask];
+    uint32_t *picked = &runner->ready[(runner->head + pick) & runner->ring_mask];
+    uint32_t thread = *picked;
+    *picked = *first;
+    *first = thread;
+    return 0;
 }
 
-/* Marks the running thread as one that stops, for its warp. */
-static void stop(struct cf__block *block)
+static struct cf__fiber *next_fiber(struct cf__runner *runner)
+{
+    if (is_fresh_next(runner))
+        return begin_fiber(runner);
+    runner->current = runner->ready[runner->head++ & runner->ring_mask];
+    return &runner->fibers[runner->fiber_of[runner->current]];
+}
+
+/* Where the next thread goes on, if nobody has to know of its fiber. */
+static inline void *next_stack(struct cf__runner *runner)
+{
+    if (runner->head == runner->tail)
+        return begin_fiber(runner)->sp;
+    runner->current = runner->ready[runner->head++ & runner->ring_mask];
+    return runner->lanes[runner->current].sp;
+}
+
+static inline void wait(struct cf__runner *runner, const cf_host_where *where)
+{
+    struct cf__lane *lane = &runner->lanes[runner->current];
+    lane->where = where;
+    if (runner->is_plain) {
+        lane->sp = NULL;
+        void *sp = next_stack(runner);
+        if (sp) /* the thread that stopped may be the next */
+            cf__fiber_jump(&lane->sp, sp);
+    } else {
+        struct cf__fiber *own = &runner->fibers[runner->fiber_of[runner->current]], *other = next_fiber(runner);
+        if (other != own)
+            cf__fiber_switch(own, other);
+    }
+}
+
+void cf__lane_wait(struct cf__runner *runner, const cf_host_where *where)
+{
+    wait(runner, where);
+}
+
+/* For the warp of the running thread, which has stopped or ended. */
+static void settle(struct cf__block *block)
 {
     struct cf__runner *runner = block->runner;
     uint32_t thread = runner->current - block->first;
-    struct cf__warp *warp = &block->warps[thread / 32];
-    warp->stopped |= 1u << thread % 32;
-    if (warp->in_active)
-        cf__warp_settle(runner, warp, runner->current - thread % 32);
+    cf__warp_settle(runner, &block->warps[thread / 32], runner->current - thread % 32);
 }
 
 /* All threads of a block that live have arrived. */
 static void open_barrier(struct cf__block *block)
 {
     struct cf__runner *runner = block->runner;
+    uint32_t begin = block->first, end = begin + runner->block_threads;
     block->results[CF_HOST_VOTE_COUNT] = block->count;
     block->results[CF_HOST_VOTE_AND] = (uint32_t)block->count == block->arrived;
     block->results[CF_HOST_VOTE_OR] = block->count != 0;
     block->arrived = 0;
     block->count = 0;
-    for (uint32_t i = 0; i < runner->block_warps; i++)
-        block->warps[i].stopped = block->warps[i].ended;
-    for (uint32_t i = 0; i < runner->block_threads; i++)
-        if (runner->states[block->first + i] == CF__LANE_BARRIER)
-            cf__lane_ready(runner, block->first + i);
+    if (block->alive == runner->block_threads) {
+        memset(runner->states + begin, CF__LANE_READY, end - begin);
+        cf__lanes_ready(runner, begin, runner->current);
+        cf__lanes_ready(runner, runner->current + 1, end);
+        return;
+    }
+    for (uint32_t i = begin; i < end; i++)
+        if (runner->states[i] == CF__LANE_BARRIER) {
+            runner->states[i] = CF__LANE_READY;
+            cf__lane_ready(runner, i);
+        }
 }
 
 static int barrier(cf_host_block *head, cf_host_vote vote, int value, const cf_host_where *where)
 {
     struct cf__block *block = (struct cf__block *)head;
+    struct cf__runner *runner = block->runner;
     block->count += value != 0;
     if (++block->arrived == block->alive) {
         open_barrier(block);
     } else {
-        stop(block);
-        cf__lane_wait(block->runner, CF__LANE_BARRIER, where);
+        runner->states[runner->current] = CF__LANE_BARRIER;
+        if (runner->asking)
+            settle(block);
+        wait(runner, where);
     }
     return block->results[vote];
 }
 
+/* All threads here that live have arrived: those on other threads of the CPU may not have. */
 static void open_grid(struct cf__runner *runner)
 {
+    if (!cf__crew_wait(runner->launch))
+        give_up(runner);
     runner->at_grid = 0;
-    for (uint32_t i = 0; i < runner->total / runner->block_threads * runner->block_warps; i++)
-        runner->warps[i].stopped = runner->warps[i].ended;
     for (uint32_t i = 0; i < runner->total; i++)
-        if (runner->states[i] == CF__LANE_GRID)
+        if (runner->states[i] == CF__LANE_GRID) {
+            runner->states[i] = CF__LANE_READY;
             cf__lane_ready(runner, i);
+        }
 }
 
 static void grid(cf_host_block *head, const cf_host_where *where)
@@ -172,19 +218,31 @@ static void grid(cf_host_block *head, const cf_host_where *where)
     } else if (++runner->at_grid == runner->total - runner->ended) {
         open_grid(runner);
     } else {
-        stop(block);
-        cf__lane_wait(runner, CF__LANE_GRID, where);
+        runner->states[runner->current] = CF__LANE_GRID;
+        if (runner->asking)
+            settle(block);
+        wait(runner, where);
     }
 }
 
+/* What the thread looks for may come of threads elsewhere, and after a failure never. */
 static void yield(cf_host_block *head)
 {
     static const cf_host_where nowhere = {"__nanosleep()", "", 0};
-    struct cf__runner *runner = ((struct cf__block *)head)->runner;
-    if (runner->head == runner->tail && runner->begun == runner->total)
-        return;
-    cf__lane_ready(runner, runner->current);
-    cf__lane_wait(runner, CF__LANE_READY, &nowhere);
+    struct cf__block *block = (struct cf__block *)head;
+    struct cf__runner *runner = block->runner;
+    if (cf__host_has_failed(runner->launch))
+        give_up(runner);
+    runner->states[runner->current] = CF__LANE_YIELD;
+    if (runner->asking)
+        settle(block);
+    if (runner->head == runner->tail && runner->begun == runner->total) {
+        sched_yield();
+    } else {
+        cf__lane_ready(runner, runner->current);
+        wait(runner, &nowhere);
+    }
+    runner->states[runner->current] = CF__LANE_READY;
 }
 
 /* ---- Running ---- */
@@ -198,33 +256,62 @@ static void end_thread(struct cf__runner *runner, struct cf__block *block)
     runner->ended++;
     block->alive--;
     warp->ended |= 1u << thread % 32;
-    warp->stopped |= 1u << thread % 32;
     if (block->arrived && block->arrived == block->alive)
         open_barrier(block);
     if (runner->at_grid && runner->at_grid == runner->total - runner->ended)
         open_grid(runner);
     if (warp->in_operation || warp->in_active)
-        cf__warp_settle(runner, warp, runner->current - thread % 32);
+        settle(block);
+}
+
+/* Blocks begin one after the other, and so do the threads of each, in their order. */
+static struct cf__block *begin_thread(struct cf__runner *runner, cf_dim3 *index)
+{
+    const cf_dim3 size = runner->launch->block;
+    struct cf__block *block = runner->next_block;
+    uint32_t thread = runner->next_thread++;
+    *index = runner->next_index;
+    if (++runner->next_index.x == size.x) {
+        runner->next_index.x = 0;
+        if (++runner->next_index.y == size.y) {
+            runner->next_index.y = 0;
+            runner->next_index.z++;
+        }
+    }
+    runner->begun++;
+    if (runner->next_thread == runner->block_threads) {
+        runner->next_block++;
+        runner->next_thread = 0;
+        runner->next_index = (cf_dim3){0, 0, 0};
+    }
+    if (runner->seed) {
+        thread = (uint32_t)cf__shuffled(thread, runner->block_threads, block->key);
+        index_of(runner, thread, index);
+    }
+    runner->current = block->first + thread;
+    return block;
 }
 
 /* What a fiber does: begins threads as long as there are any. Behind a thread that had to wait it goes on with others. */
 static void run_threads(void *data)
 {
     struct cf__runner *runner = data;
+    uint32_t number = runner->fibers_used - 1;
     cf__fiber_begun();
-    while (runner->begun < runner->total) {
-        uint32_t number = runner->begun++;
-        struct cf__block *block = &runner->blocks[number / runner->block_threads];
-        uint32_t thread = (uint32_t)(((uint64_t)(number % runner->block_threads) * runner->stride + runner->shift) %
-                                     runner->block_threads);
+    do {
         cf_dim3 index;
-        index_of(runner, thread, &index);
-        runner->current = block->first + thread;
+        struct cf__block *block = begin_thread(runner, &index);
+        runner->fiber_of[runner->current] = number;
         runner->thread(runner->closure, &block->head, index);
         end_thread(runner, block);
-    }
-    struct cf__fiber *own = runner->on;
-    cf__fiber_leave(own, runner->ended == runner->total ? &runner->outside : next(runner));
+    } while (runner->begun < runner->total && (!runner->random || is_fresh_next(runner)));
+    struct cf__fiber *own = &runner->fibers[number];
+    if (runner->ended == runner->total)
+        cf__fiber_leave(own, &runner->outside);
+    else if (runner->is_plain)
+        cf__fiber_jump(&own->sp, next_stack(runner));
+    else
+        cf__fiber_leave(own, next_fiber(runner));
     __builtin_unreachable();
 }
 
@@ -258,14 +345,17 @@ static void *shared(cf_host_block *head, const void *key, size_t bytes, size_t a
     void *memory;
     if (posix_memalign(&memory, align < sizeof(void *) ? sizeof(void *) : align, bytes) != 0)
         cf__launch_fail(block->runner, CUDA_ERROR_OUT_OF_MEMORY, "no memory for a shared variable of %zu bytes", bytes);
-    ((cf_host_shared *)(uintptr_t)head->shared)[head->shared_count++] = (cf_host_shared){key, memory};
+    ((cf_host_shared *)(uintptr_t)head->shared)[head->shared_count++] = (cf_host_shared){key, memory, bytes};
     return memory;
 }
 
 /* ---- Runners ---- */
 
+/* More than this many threads are those of a cooperative launch: what it takes is not kept. */
+#define KEPT_THREADS 4096
+
 /* Those that wait for work; atomic. */
-static struct cf__runner *idle[64];
+static struct cf__runner *idle[256];
 
 static void free_runner(struct cf__runner *runner)
 {
@@ -274,6 +364,7 @@ static void free_runner(struct cf__runner *runner)
     free(runner->warps);
     free(runner->lanes);
     free(runner->fibers);
+    free(runner->fiber_of);
     free(runner->states);
     free(runner->ready);
     free(runner);
@@ -326,7 +417,7 @@ static int make_room(void **array, uint32_t *room, size_t count, size_t size)
 static int reserve(struct cf__runner *runner, uint64_t blocks)
 {
     uint64_t threads = blocks * runner->block_threads;
-    if (threads > UINT32_MAX / 2)
+    if (blocks > UINT32_MAX / 2 || threads > UINT32_MAX / 2)
         return 0;
     if (threads > runner->thread_room) {
         uint32_t ring = 1;
@@ -336,16 +427,19 @@ static int reserve(struct cf__runner *runner, uint64_t blocks)
         uint8_t *states = malloc(threads);
         struct cf__lane *lanes = malloc(threads * sizeof *lanes);
         struct cf__fiber *fibers = malloc(threads * sizeof *fibers);
+        uint32_t *fiber_of = malloc(threads * sizeof *fiber_of);
         free(runner->ready);
         free(runner->states);
         free(runner->lanes);
         free(runner->fibers);
+        free(runner->fiber_of);
         runner->ready = ready;
         runner->states = states;
         runner->lanes = lanes;
         runner->fibers = fibers;
+        runner->fiber_of = fiber_of;
         runner->ring_mask = ring - 1;
-        runner->thread_room = ready && states && lanes && fibers ? (uint32_t)threads : 0;
+        runner->thread_room = ready && states && lanes && fibers && fiber_of ? (uint32_t)threads : 0;
     }
     return threads <= runner->thread_room &&
            make_room((void **)&runner->blocks, &runner->block_room, blocks, sizeof *runner->blocks) &&
@@ -355,33 +449,46 @@ static int reserve(struct cf__runner *runner, uint64_t blocks)
 }
 
 /* Puts blocks in place, whose shared memory is that of those before. */
-static void place_blocks(struct cf__runner *runner, uint64_t begin, uint32_t count)
+static void place_block(struct cf__runner *runner, uint32_t place, uint64_t number)
 {
     const cf_dim3 grid = runner->launch->grid;
     const uint32_t threads = runner->block_threads;
-    for (uint32_t i = 0; i < count; i++) {
-        uint64_t b = begin + i;
-        struct cf__block *block = &runner->blocks[i];
-        block->head.index =
-            (cf_dim3){(uint32_t)(b % grid.x), (uint32_t)(b / grid.x % grid.y), (uint32_t)(b / grid.x / grid.y)};
-        block->first = i * threads;
-        block->alive = threads;
-        block->arrived = 0;
-        block->count = 0;
-        block->warps = &runner->warps[(size_t)i * runner->block_warps];
-        for (uint32_t w = 0; w < runner->block_warps; w++) {
-            uint32_t rest = threads - 32 * w;
-            struct cf__warp *warp = &block->warps[w];
-            warp->lanes = rest < 32 ? (1u << rest) - 1 : ~0u;
-            warp->ended = warp->stopped = warp->in_operation = warp->in_active = 0;
-        }
+    struct cf__block *block = &runner->blocks[place];
+    if (runner->seed) {
+        number = cf__shuffled(number, (uint64_t)grid.x * grid.y * grid.z, runner->seed);
+        block->key = number << 32 | runner->seed;
     }
-    runner->total = count * threads;
-    runner->begun = runner->ended = runner->at_grid = 0;
-    runner->head = runner->tail = 0;
+    block->head.index = (cf_dim3){(uint32_t)(number % grid.x), (uint32_t)(number / grid.x % grid.y),
+                                  (uint32_t)(number / grid.x / grid.y)};
+    block->first = place * threads;
+    block->alive = threads;
+    block->arrived = 0;
+    block->count = 0;
+    block->warps = &runner->warps[(size_t)place * runner->block_warps];
+    for (uint32_t w = 0; w < runner->block_warps; w++) {
+        uint32_t rest = threads - 32 * w;
+        struct cf__warp *warp = &block->warps[w];
+        warp->lanes = rest < 32 ? (1u << rest) - 1 : ~0u;
+        warp->ended = warp->in_operation = warp->in_active = warp->group_mask = 0;
+    }
 }
 
-static int set_up(struct cf__runner *runner, uint32_t resident)
+static void place_blocks(struct cf__runner *runner, uint64_t begin, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        place_block(runner, i, begin + i);
+    runner->total = count * runner->block_threads;
+    memset(runner->states, CF__LANE_READY, runner->total);
+    runner->begun = runner->ended = runner->at_grid = runner->asking = 0;
+    runner->head = runner->tail = 0;
+    runner->next_block = runner->blocks;
+    runner->next_thread = 0;
+    runner->next_index = (cf_dim3){0, 0, 0};
+    runner->fibers_used = 0;
+    runner->random = runner->seed ? cf__shuffled(begin, UINT64_MAX, runner->seed) | 1 : 0;
+}
+
+static int set_up(struct cf__runner *runner, uint64_t resident)
 {
     const cf_host_launch *launch = runner->launch;
     runner->block_threads = launch->block.x * launch->block.y * launch->block.z;
@@ -390,13 +497,40 @@ static int set_up(struct cf__runner *runner, uint32_t resident)
         return 0;
     memset(runner->blocks, 0, resident * sizeof *runner->blocks);
     int is_complete = 1;
-    for (uint32_t i = 0; i < resident; i++) {
+    for (uint64_t i = 0; i < resident; i++) {
         struct cf__block *block = &runner->blocks[i];
         block->head.ops = launch->ops;
+        block->head.launch = launch;
         block->runner = runner;
         is_complete &= posix_memalign(&block->head.dynamic, 128, launch->shared ? launch->shared : 1) == 0;
     }
+    for (uint64_t i = 0; i < resident && !is_complete; i++)
+        free_shared(&runner->blocks[i]);
     return is_complete;
+}
+
+/* What sanitizers keep of fibers; and threads that are left where they were leave marks on their stacks. */
+static void clean_up(struct cf__runner *runner)
+{
+    for (uint32_t i = 0; cf__fiber_is_watched && i < runner->fibers_used; i++)
+        cf__fiber_forget(&runner->fibers[i], runner->has_failed);
+    size_t overrun = cf__stacks_overrun(&runner->stacks, runner->fibers_used);
+    if (overrun == SIZE_MAX)
+        return;
+    cf__stacks_free(&runner->stacks);
+    runner->has_failed = 1;
+    cf__host_note_failure(runner->launch, CUDA_ERROR_LAUNCH_FAILED,
+                          "a thread needs more than the 640 KiB that a stack has on the CPU");
+}
+
+static void run_blocks(struct cf__runner *runner, uint64_t begin, uint64_t end, uint32_t resident)
+{
+    const cf_host_launch *launch = runner->launch;
+    for (uint64_t b = begin; b < end && !runner->has_failed && !cf__host_has_failed(launch); b += resident) {
+        place_blocks(runner, b, resident);
+        cf__fiber_switch(&runner->outside, begin_fiber(runner));
+        clean_up(runner);
+    }
 }
 
 static void run(const cf_host_launch *launch, uint64_t begin, uint64_t end, cf_host_thread *thread, void *closure)
@@ -409,25 +543,22 @@ static void run(const cf_host_launch *launch, uint64_t begin, uint64_t end, cf_h
         runner->thread = thread;
         runner->closure = closure;
         runner->has_failed = 0;
-        runner->stride = 1;
-        runner->shift = 0;
+        runner->seed = ((const struct cf__host_run *)launch->run)->seed;
+        runner->is_plain = !runner->seed && !cf__fiber_is_watched;
     }
-    if (!runner || resident > UINT32_MAX || !set_up(runner, (uint32_t)resident)) {
-        note_failure(launch, CUDA_ERROR_OUT_OF_MEMORY, "no memory for the threads of a block");
+    if (!runner || !set_up(runner, resident)) {
+        cf__host_note_failure(launch, CUDA_ERROR_OUT_OF_MEMORY, "no memory for the threads of a block");
         if (runner)
             free_runner(runner);
         return;
     }
-    for (uint64_t b = begin; b < end && !runner->has_failed && !cf__host_has_failed(launch); b += resident) {
-        place_blocks(runner, b, (uint32_t)resident);
-        runner->fibers_used = 0;
-        cf__fiber_switch(&runner->outside, next(runner));
-        for (uint32_t i = 0; cf__fiber_is_watched && i < runner->fibers_used; i++)
-            cf__fiber_forget(&runner->fibers[i]);
-    }
+    run_blocks(runner, begin, end, (uint32_t)resident);
     for (uint64_t i = 0; i < resident; i++)
         free_shared(&runner->blocks[i]);
-    give_runner(runner);
+    if (runner->thread_room > KEPT_THREADS)
+        free_runner(runner);
+    else
+        give_runner(runner);
 }
 
 const cf_host_ops cf__host_ops = {
@@ -440,32 +571,3 @@ const cf_host_ops cf__host_ops = {
     .shared = shared,
     .fail = fail,
 };
-
-/* Looked up in what libgcc found when the program began. */
-static uint32_t processor(void)
-{
-#if defined __x86_64__
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-        __builtin_cpu_supports("fma"))
-        return CF_HOST_X86_64_V3;
-#endif
-    return 0;
-}
-
-CUresult cf__host_run(const cf_kernel *kernel, const cf_host_launch *what, int is_serial)
-{
-    struct cf__host_run run = {.has_failed = 0};
-    cf_host_launch launch = *what;
-    launch.is_cooperative = kernel->launch.is_cooperative;
-    launch.ops = &cf__host_ops;
-    launch.run = &run;
-    launch.processor = processor();
-    if (is_serial || kernel->is_host_whole || launch.is_cooperative)
-        kernel->host(&launch, 0, (uint64_t)launch.grid.x * launch.grid.y * launch.grid.z);
-    else
-        cf__pool_run(kernel->host, &launch);
-    if (!run.has_failed)
-        return CUDA_SUCCESS;
-    cf__note_cause(run.text);
-    return run.result;
-}

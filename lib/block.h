@@ -1,4 +1,4 @@
-/* block.h - what the files share that run blocks whose threads wait for one another: block.c, warp.c. */
+/* block.h - what the files share that run kernels on the CPU: host_launch.c, block.c, warp.c. */
 #ifndef CF__BLOCK_H
 #define CF__BLOCK_H
 
@@ -7,15 +7,27 @@
 #include "driver.h"
 #include "fiber.h"
 
+/* ---- host_launch.c: one launch ---- */
+
+struct cf__crew;
+
 /* The outcome of one launch on the CPU. */
 struct cf__host_run {
     int has_failed; /* atomic: who sets it first writes the rest */
     CUresult result;
     char text[480];
+    struct cf__crew *crew; /* the threads of the CPU that share a cooperative launch; NULL where it is one */
+    uint32_t seed;         /* of the order of blocks and threads; 0: the natural one */
 };
+
+/* CF_HOST_ORDER. */
+int cf__host_order_configure(void);
 
 /* Runs all blocks of a launch; what it fails with is told by the thread's next message. `is_serial`: on this thread alone. */
 CUresult cf__host_run(const cf_kernel *kernel, const cf_host_launch *what, int is_serial);
+
+/* The first failure of a launch is the one that is told. */
+void cf__host_note_failure(const cf_host_launch *launch, CUresult result, const char *text);
 
 /* Whether a part of a launch failed, which ends the rest. */
 static inline int cf__host_has_failed(const cf_host_launch *launch)
@@ -24,6 +36,14 @@ static inline int cf__host_has_failed(const cf_host_launch *launch)
     return run && __atomic_load_n(&run->has_failed, __ATOMIC_RELAXED);
 }
 
+/* Waits for the threads of the CPU that run the other blocks of a cooperative launch; 0 where one has failed. */
+int cf__crew_wait(const cf_host_launch *launch);
+
+/* The place of number i in an order of 0 to count - 1, which is another one for each key. */
+uint64_t cf__shuffled(uint64_t i, uint64_t count, uint64_t key);
+
+/* ---- block.c: the threads of a block ---- */
+
 /* What CPU bodies ask for. */
 extern const cf_host_ops cf__host_ops;
 
@@ -31,74 +51,96 @@ extern const cf_host_ops cf__host_ops;
 void cf__runners_free(void);
 
 enum cf__lane_state {
-    CF__LANE_READY,   /* runs, or may run */
+    CF__LANE_READY,   /* runs, or may run, or waits for its warp */
     CF__LANE_BARRIER, /* waits for its block */
     CF__LANE_GRID,    /* for the launch */
-    CF__LANE_WARP,    /* for lanes of its warp */
-    CF__LANE_ACTIVE,  /* until no lane of its warp can go on without */
+    CF__LANE_YIELD,   /* for nothing, but lets others run first */
     CF__LANE_ENDED
 };
 
-/* A CUDA thread that has begun and waits. */
+/* A CUDA thread that has begun and waits: where its stack goes on, unless a sanitizer watches, and what for. */
 struct cf__lane {
-    struct cf__fiber *fiber; /* that it waits on */
+    void *sp;
     const cf_host_where *where;
 };
 
 struct cf__warp {
-    uint32_t lanes;   /* that there are */
-    uint32_t ended;   /* of them, lanes that have */
-    uint32_t stopped; /* that wait for anything, or have ended */
-    uint32_t in_operation, in_active;
-    uint32_t found[32];        /* by active(), for each lane */
-    cf_host_warp *brought[32]; /* by the lanes in_operation */
+    uint32_t lanes;        /* that there are */
+    uint32_t ended;        /* of them, lanes that have */
+    uint32_t in_operation; /* lanes that wait in one, */
+    uint32_t in_active;    /* and in active() */
+    /* Of the group of lanes that a lane came to last: their mask, 0 where they are complete, and those that have come. */
+    uint32_t group_mask, group_arrived;
+    uint32_t mask[32]; /* of each lane in_operation, like what follows */
+    uint8_t kind[32];
+    uint8_t source[32]; /* the lane whose value a shuffle takes */
+    uint64_t value[32];
+    uint64_t result[32]; /* of the lane's latest operation, or active() */
 };
 
 struct cf__block {
     cf_host_block head;
     struct cf__runner *runner;
+    struct cf__warp *warps;
     uint32_t first; /* number of its first thread among those of the runner */
     uint32_t alive; /* threads that have not ended */
     uint32_t arrived;
     int count;      /* of the values at the barrier that are not 0 */
     int results[3]; /* of the latest barrier */
     uint32_t shared_room;
-    struct cf__warp *warps;
+    uint64_t key; /* of the order of its threads */
 };
 
 /* Runs blocks of one launch on one thread of the CPU. It is kept for later ones, with its memory. */
 struct cf__runner {
-    struct cf__stacks stacks;
-    struct cf__block *blocks; /* that are resident */
-    struct cf__warp *warps;
+    /* What each wait looks at stands together. */
     struct cf__lane *lanes;
-    struct cf__fiber *fibers; /* one to a stack */
     uint8_t *states;
     uint32_t *ready; /* a ring of threads that may go on */
-    uint32_t block_room, warp_room, thread_room, ring_mask;
+    uint32_t ring_mask, head, tail;
+    uint32_t current;      /* the thread that runs */
+    uint32_t asking;       /* lanes that wait in active() */
+    uint32_t total, begun; /* threads of the resident blocks */
+    int is_plain;          /* no sanitizer watches, and the order is the natural one */
+
+    uint32_t ended, at_grid; /* of them */
+    uint32_t block_threads, block_warps;
+    struct cf__block *next_block; /* of the thread that begins next; and its number in there */
+    uint32_t next_thread;
+    cf_dim3 next_index;
+    uint32_t fibers_used;
+    uint32_t seed;            /* of the order of blocks and threads; 0: the natural one */
+    uint64_t random;          /* state of what then picks the next thread */
+    struct cf__fiber outside; /* the CPU's thread, which waits meanwhile */
+    int has_failed;
 
     const cf_host_launch *launch;
     cf_host_thread *thread;
     void *closure;
-    uint32_t block_threads, block_warps;
-    uint32_t head, tail;          /* of the ring */
-    uint32_t total, begun, ended; /* threads of the resident blocks */
-    uint32_t at_grid;             /* of them */
-    uint32_t current;             /* the one that runs */
-    uint32_t fibers_used;
-    uint32_t stride, shift;   /* the i-th to begin in a block is (i * stride + shift) % block_threads */
-    struct cf__fiber *on;     /* the fiber that runs */
-    struct cf__fiber outside; /* the CPU's thread, which waits meanwhile */
-    int has_failed;
+
+    struct cf__stacks stacks;
+    struct cf__block *blocks; /* that are resident */
+    struct cf__warp *warps;
+    struct cf__fiber *fibers; /* one to a stack */
+    uint32_t *fiber_of;       /* the number of a thread's */
+    uint32_t block_room, warp_room, thread_room;
 };
 
 /* Stops the thread that runs until it is made ready. */
-void cf__lane_wait(struct cf__runner *runner, enum cf__lane_state state, const cf_host_where *where);
+void cf__lane_wait(struct cf__runner *runner, const cf_host_where *where);
 
 static inline void cf__lane_ready(struct cf__runner *runner, uint32_t thread)
 {
-    runner->states[thread] = CF__LANE_READY;
     runner->ready[runner->tail++ & runner->ring_mask] = thread;
+}
+
+/* The same for threads `begin` to `end` - 1. */
+static inline void cf__lanes_ready(struct cf__runner *runner, uint32_t begin, uint32_t end)
+{
+    uint32_t *ready = runner->ready, mask = runner->ring_mask, tail = runner->tail;
+    runner->tail += end - begin;
+    while (begin < end)
+        ready[tail++ & mask] = begin++;
 }
 
 /* Ends the launch. */
@@ -107,7 +149,8 @@ void cf__launch_fail(struct cf__runner *runner, CUresult result, const char *for
 
 /* ---- warp.c ---- */
 
-void cf__warp_exchange(cf_host_block *block, cf_host_warp *lane);
+uint64_t cf__warp_exchange(cf_host_block *block, uint32_t mask, uint64_t value, cf_host_warp what,
+                           const cf_host_where *where);
 uint32_t cf__warp_active(cf_host_block *block, const cf_host_where *where);
 
 /* A lane has stopped or ended: what waits for it may be complete. `first` is the number of lane 0. */

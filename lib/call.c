@@ -67,25 +67,39 @@ static int wrong_device(const cf_kernel *kernel, const cf_param *param, int of_m
                     of_memory, here);
 }
 
+static int holds(const struct cf__found *found, const void *pointer, size_t bytes)
+{
+    CUdeviceptr before = (uintptr_t)pointer - found->begin;
+    return before < found->size && found->size - before >= bytes;
+}
+
 /* Whether so many bytes at a pointer are memory of the place's GPU, which most are: only what tells that is asked
  * for. */
-static int is_here(const struct cf__place *place, int device, const void *pointer, size_t bytes)
+static int is_here(const struct cf__place *place, int device, const void *pointer, size_t bytes,
+                   struct cf__found *found)
 {
     enum { COUNT = 4 };
     unsigned int type = 0;
-    int ordinal = CF_HOST;
-    CUdeviceptr begin = 0;
-    size_t size = 0;
-    CUpointer_attribute attributes[COUNT] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
-                                             CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, CU_POINTER_ATTRIBUTE_RANGE_SIZE};
-    void *data[COUNT] = {&type, &ordinal, &begin, &size};
-    return !place->driver->is_host &&
-           place->driver->cuPointerGetAttributes(COUNT, attributes, data, (uintptr_t)pointer) == CUDA_SUCCESS &&
-           type == CU_MEMORYTYPE_DEVICE && ordinal == device && size - ((uintptr_t)pointer - begin) >= bytes;
+    int ordinal = device;
+    static CUpointer_attribute attributes[COUNT] = {
+        CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, CU_POINTER_ATTRIBUTE_RANGE_SIZE,
+        CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
+    if (place->driver->is_host)
+        return 0;
+    if (holds(found, pointer, bytes))
+        return 1;
+    struct cf__found of_pointer = {.size = 0};
+    void *data[COUNT] = {&type, &of_pointer.begin, &of_pointer.size, &ordinal};
+    unsigned int count = cf__is_only_gpu() ? COUNT - 1 : COUNT;
+    if (place->driver->cuPointerGetAttributes(count, attributes, data, (uintptr_t)pointer) != CUDA_SUCCESS ||
+        type != CU_MEMORYTYPE_DEVICE || ordinal != device || !holds(&of_pointer, pointer, bytes))
+        return 0;
+    *found = of_pointer;
+    return 1;
 }
 
 int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], const struct cf__place *place,
-                      int device, struct cf__pointer *pointer)
+                      int device, struct cf__found *found, struct cf__pointer *pointer)
 {
     const cf_param *param = &kernel->params[i];
     void *given = *(void *const *)args[i];
@@ -104,7 +118,7 @@ int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], c
         return cf__fail(CF_EINVAL, "%s: %s = %p is not aligned to its elements' %" PRIu32 " bytes", kernel->function,
                         param->name, given, param->align);
 
-    if (is_here(place, device, forward(given, section->offset), section->span))
+    if (is_here(place, device, forward(given, section->offset), section->span, found))
         return CF_OK;
     struct cf__memory memory;
     int known = cf__locate(kernel->function, forward(given, section->offset), &memory);
@@ -137,6 +151,7 @@ static int check_pointers(struct call *call)
 {
     const cf_kernel *kernel = call->kernel;
     struct cf__plan *plan = call->plan;
+    struct cf__found found = {.size = 0};
     int status = cf__place_device(call->place, &call->device);
     for (uint32_t i = 0; status == CF_OK && i < kernel->nparams; i++) {
         struct argument *argument = &call->arguments[i];
@@ -146,7 +161,7 @@ static int check_pointers(struct call *call)
         argument->copy = 0;
         if (direction == CF_VALUE || direction == CF_SCRATCH)
             continue;
-        status = cf__check_pointer(kernel, i, call->given, call->place, call->device, &argument->pointer);
+        status = cf__check_pointer(kernel, i, call->given, call->place, call->device, &found, &argument->pointer);
         call->args[i] = &argument->pointer.usable;
         if (status != CF_OK || !argument->pointer.is_staged) {
             plan->in_place +=
@@ -517,6 +532,8 @@ static int find_size(struct call *call, int is_sized, const cf_size *size)
 
 static int check(const cf_kernel *kernel, void *const args[])
 {
+    if (!kernel)
+        return cf__fail(CF_EINVAL, "cf_call: kernel is NULL");
     int status = cf__check_arguments(kernel, args);
     if (status != CF_OK && cf__is_known(kernel))
         (void)cf__plan_begin(kernel);
@@ -530,7 +547,7 @@ static void trace_call(int64_t began, const cf_kernel *kernel, int status)
                   cf__trace_quote(plan, sizeof plan, cf_last_plan()), cf_status_name(status));
 }
 
-int cf_call(const cf_kernel *kernel, void *const args[])
+static int call_kernel(const cf_kernel *kernel, void *const args[])
 {
     enum { FEW = 8, FEW_CHECKS = 2 }; /* what most kernels have: these need no allocation */
     struct argument arguments[FEW];
@@ -565,5 +582,14 @@ int cf_call(const cf_kernel *kernel, void *const args[])
     cf__leave(&place);
     if (began)
         trace_call(began, kernel, status);
+    return status;
+}
+
+/* A thread that is cancelled ends behind the call: memory of its own, and buffers that others wait for, are given
+ * back. */
+int cf_call(const cf_kernel *kernel, void *const args[])
+{
+    int cancel = cf__cancel_off(), status = call_kernel(kernel, args);
+    cf__cancel_on(cancel);
     return status;
 }

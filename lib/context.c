@@ -194,22 +194,68 @@ static int is_failing(const struct cf__driver *driver)
     return cf__status_of(driver->cuStreamQuery(NULL)) == CF_EFAULT;
 }
 
+static const struct cf__context *lost(const struct cf__driver *driver, CUcontext handle)
+{
+    const struct cf__context *context = handle ? cf__context_of(driver, handle) : NULL;
+    return context && __atomic_load_n(&context->is_lost, __ATOMIC_ACQUIRE) ? context : NULL;
+}
+
+/* Whether a context that was not known to be lost is: then it is noted. */
+static int look_at(const struct cf__driver *driver, CUcontext context, int device)
+{
+    CUcontext popped;
+    if (lost(driver, context) || driver->cuCtxPushCurrent(context) != CUDA_SUCCESS)
+        return 0;
+    int is_lost = is_failing(driver);
+    if (is_lost)
+        cf__context_lose(driver, context, device, NULL);
+    (void)driver->cuCtxPopCurrent(&popped);
+    return is_lost;
+}
+
+/* Contexts that were used and are not known to be lost; the first ones, where there are more. */
+struct used {
+    CUcontext handle;
+    unsigned long long id;
+    int device;
+};
+
+static int list_used(const struct cf__driver *driver, struct used used[CF__MAX_DEVICES])
+{
+    int count = 0;
+    pthread_mutex_lock(&lock);
+    for (const struct cf__context *context = contexts; context && count < CF__MAX_DEVICES; context = context->next)
+        if (context->driver == driver && context->id != CF__NO_CONTEXT && !context->is_lost)
+            used[count++] = (struct used){context->handle, context->id, context->device};
+    pthread_mutex_unlock(&lock);
+    return count;
+}
+
 /* A call that failed may have been about another context than the current one, as with an event: the ones that the
- * library holds are asked, too. */
-static void look_for_lost(const struct cf__driver *driver, CUcontext current)
+ * library holds or has used are asked, too. Gives one that was lost just now, or NULL. */
+static const struct cf__context *look_for_lost(const struct cf__driver *driver, CUcontext current)
 {
     int device = 0, mode = cf__relax(driver); /* other devices may be captured on */
-    if (current && is_failing(driver))
+    unsigned long long id;
+    CUcontext found = NULL;
+    if (current && !lost(driver, current) && is_failing(driver)) {
         cf__context_lose(driver, current, driver->cuCtxGetDevice(&device) == CUDA_SUCCESS ? device : -1, NULL);
+        found = current;
+    }
     for (device = 0; device < CF__MAX_DEVICES; device++) {
-        CUcontext other, primary = cf__primary_held(device);
-        if (!primary || primary == current || driver->cuCtxPushCurrent(primary) != CUDA_SUCCESS)
-            continue;
-        if (is_failing(driver))
-            cf__context_lose(driver, primary, device, NULL);
-        (void)driver->cuCtxPopCurrent(&other);
+        CUcontext primary = cf__primary_held(device);
+        if (primary && primary != current && look_at(driver, primary, device) && !found)
+            found = primary;
+    }
+    struct used used[CF__MAX_DEVICES];
+    for (int count = list_used(driver, used); count-- > 0;) {
+        CUcontext handle = used[count].handle;
+        if (handle != current && driver->cuCtxGetId(handle, &id) == CUDA_SUCCESS && id == used[count].id &&
+            look_at(driver, handle, used[count].device) && !found)
+            found = handle;
     }
     cf__unrelax(driver, mode);
+    return lost(driver, found);
 }
 
 static void describe(const struct cf__context *context, char *text, size_t size)
@@ -223,10 +269,20 @@ static void describe(const struct cf__context *context, char *text, size_t size)
         snprintf(text, size, "its context was lost to a fault while %s running", context->running);
 }
 
-static const struct cf__context *lost(const struct cf__driver *driver, CUcontext handle)
+/* Which one is meant, where the current one is well and none was lost just now: the one that is lost, if there is one
+ * alone. */
+static const struct cf__context *only_lost(const struct cf__driver *driver)
 {
-    const struct cf__context *context = handle ? cf__context_of(driver, handle) : NULL;
-    return context && __atomic_load_n(&context->is_lost, __ATOMIC_ACQUIRE) ? context : NULL;
+    const struct cf__context *only = NULL;
+    int count = 0;
+    pthread_mutex_lock(&lock);
+    for (const struct cf__context *context = contexts; context; context = context->next)
+        if (context->driver == driver && context->id != CF__NO_CONTEXT && context->is_lost) {
+            only = context;
+            count++;
+        }
+    pthread_mutex_unlock(&lock);
+    return count == 1 ? only : NULL;
 }
 
 int cf__note_lost(const struct cf__driver *driver, int status, char *text, size_t size)
@@ -236,11 +292,10 @@ int cf__note_lost(const struct cf__driver *driver, int status, char *text, size_
         return status;
     if (driver->cuCtxGetCurrent(&current) != CUDA_SUCCESS)
         current = NULL;
-    if (status == CF_EFAULT)
-        look_for_lost(driver, current);
+    const struct cf__context *now = status == CF_EFAULT ? look_for_lost(driver, current) : NULL;
     const struct cf__context *context = lost(driver, current);
-    for (int device = 0; !context && status == CF_EFAULT && device < CF__MAX_DEVICES; device++)
-        context = lost(driver, cf__primary_held(device));
+    if (!context && status == CF_EFAULT)
+        context = now ? now : only_lost(driver);
     size_t used = strlen(text);
     if (context && used + 2 < size) {
         memcpy(text + used, "; ", 3);

@@ -121,7 +121,7 @@ struct cf__running {
     uint64_t unlisted;          /* the latest one that found no slot */
     int slot;                   /* that of the latest one */
     struct cf__running_slot {
-        const cf_kernel *kernel;
+        const char *name; /* the kernel's, as what was loaded keeps it: it names the kernel, too; atomic */
         cf_stream stream;
         uint64_t latest; /* number of its latest launch */
     } slots[CF__RUNNING];
@@ -136,14 +136,14 @@ struct cf__running {
 extern _Thread_local struct cf__running *cf__running;
 
 /* The same for another kernel, stream, context or none. NULL where there is no memory. */
-struct cf__running *cf__note_other_launch(struct cf__context *context, const cf_kernel *kernel, cf_stream stream);
+struct cf__running *cf__note_other_launch(struct cf__context *context, const char *name, cf_stream stream);
 
 /* Notes that the calling thread launches anew what it has launched last; NULL where it is something else. */
-static inline struct cf__running *cf__note_again(unsigned long long context, const cf_kernel *kernel, cf_stream stream)
+static inline struct cf__running *cf__note_again(unsigned long long context, const char *name, cf_stream stream)
 {
     struct cf__running *running = cf__running;
     if (!running || __atomic_load_n(&running->context, __ATOMIC_RELAXED) != context ||
-        running->slots[running->slot].kernel != kernel || running->slots[running->slot].stream != stream)
+        running->slots[running->slot].name != name || running->slots[running->slot].stream != stream)
         return NULL;
     uint64_t number = (running->launches + 1) | 1;
     __atomic_store_n(&running->slots[running->slot].latest, number, __ATOMIC_RELAXED);
@@ -154,15 +154,14 @@ static inline struct cf__running *cf__note_again(unsigned long long context, con
 /* Notes that a kernel is launched, for what is said when one of them faults. Right before the launch; right behind it
  * comes cf__note_launched(). What is left out or stays noted for too long makes messages name more kernels, never wrong
  * ones. */
-static inline struct cf__running *cf__note_launch(struct cf__context *context, const cf_kernel *kernel,
-                                                  cf_stream stream)
+static inline struct cf__running *cf__note_launch(struct cf__context *context, const char *name, cf_stream stream)
 {
-    struct cf__running *running = cf__note_again(context->id, kernel, stream);
-    return running ? running : cf__note_other_launch(context, kernel, stream);
+    struct cf__running *running = cf__note_again(context->id, name, stream);
+    return running ? running : cf__note_other_launch(context, name, stream);
 }
 
 /* Stands for a graph, whose kernels are not known. */
-extern const cf_kernel cf__graph;
+extern const char cf__graph[];
 
 static inline void cf__note_launched(struct cf__running *running)
 {
@@ -186,9 +185,9 @@ void cf__running_text(unsigned long long context, char *text, size_t size);
 
 /* The notes of a context that is gone; CF__NO_CONTEXT: all. */
 void cf__running_forget(unsigned long long context);
-void cf__running_start(void); /* of the program or shared object */
-void cf__running_end(void);
-void cf__running_lock(void); /* for fork */
+void cf__running_start(void);      /* of the program or shared object */
+void cf__running_end(int is_free); /* frees the notes, where no other thread may be at them */
+void cf__running_lock(void);       /* for fork */
 void cf__running_unlock(void);
 void cf__running_forget_threads(void); /* in a child: the others are gone */
 

@@ -2,14 +2,11 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "fiber.h"
-
-/* A thread on a GPU has at most 512 KiB of local memory, and few have more than some hundred bytes. Only what is touched is
- * taken from the system. */
-#define STACK ((size_t)256 << 10)
 
 /* What lies at the same place of each page would have one place in the caches for all stacks: tops differ by some lines. */
 #define COLOURS 32
@@ -19,33 +16,55 @@
 #define MADV_GUARD_INSTALL 102 /* since Linux 6.13: a guard that takes no mapping of its own */
 #endif
 
+#define PATTERN 0xcf
+
 int cf__stacks_reserve(struct cf__stacks *stacks, size_t count)
 {
     if (count <= stacks->count)
         return 1;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    /* A guard, and pages of an odd number: a power of two would have all tops share few places of the table of pages. */
+    size_t stride = (CF__STACK_BYTES + page - 1) / page * page + page;
+    stride += stride / page % 2 ? 0 : page;
     char *memory =
-        mmap(NULL, count * STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        mmap(NULL, count * stride, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED)
         return 0;
+    (void)madvise(memory, count * stride, MADV_NOHUGEPAGE); /* of each stack a page or two are touched */
     cf__stacks_free(stacks);
-    *stacks = (struct cf__stacks){memory, count, 0};
+    *stacks = (struct cf__stacks){.memory = memory, .stride = stride, .count = count, .bare = count, .page = page};
     return 1;
 }
 
 void cf__stacks_free(struct cf__stacks *stacks)
 {
     if (stacks->memory)
-        munmap(stacks->memory, stacks->count * STACK);
-    *stacks = (struct cf__stacks){NULL, 0, 0};
+        munmap(stacks->memory, stacks->count * stacks->stride);
+    *stacks = (struct cf__stacks){.memory = NULL};
 }
 
-/* The lowest page of a stack is never touched but by mistake. Where the system has no room for another mapping, which is
- * past some ten thousand stacks, the stack goes without. */
-static void guard(char *stack)
+/* The lowest page of a stack is never touched but by mistake. Systems before Linux 6.13 have no room for another mapping
+ * past some ten thousand stacks: there the page has a pattern, which tells of the mistake afterwards. */
+static void guard(struct cf__stacks *stacks, size_t number)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    if (madvise(stack, page, MADV_GUARD_INSTALL) != 0)
-        (void)mprotect(stack, page, PROT_NONE);
+    char *stack = stacks->memory + number * stacks->stride;
+    stacks->ready = number + 1;
+    if (number < stacks->bare && madvise(stack, stacks->page, MADV_GUARD_INSTALL) != 0 &&
+        mprotect(stack, stacks->page, PROT_NONE) != 0)
+        stacks->bare = number;
+    if (number >= stacks->bare)
+        memset(stack, PATTERN, stacks->page);
+}
+
+size_t cf__stacks_overrun(const struct cf__stacks *stacks, size_t used)
+{
+    for (size_t number = stacks->bare; number < used; number++) {
+        const unsigned char *stack = (const unsigned char *)stacks->memory + number * stacks->stride;
+        for (size_t i = 0; i < stacks->page; i++)
+            if (stack[i] != PATTERN)
+                return number;
+    }
+    return SIZE_MAX;
 }
 
 /* ---- The switch: saves what a called function must keep, and returns on the other stack ---- */
@@ -172,6 +191,7 @@ static struct {
     void (*destroy)(void *fiber);
     void (*enter)(void *fiber, unsigned int flags);
     void *(*current)(void);
+    void (*unpoison)(const volatile void *memory, size_t bytes);
 } tool;
 int cf__fiber_is_watched;
 
@@ -188,6 +208,7 @@ static void look(void)
     find(&tool.destroy, "__tsan_destroy_fiber");
     find(&tool.enter, "__tsan_switch_to_fiber");
     find(&tool.current, "__tsan_get_current_fiber");
+    find(&tool.unpoison, "__asan_unpoison_memory_region");
     cf__fiber_is_watched = (tool.begin && tool.end) || (tool.create && tool.destroy && tool.enter && tool.current);
 }
 
@@ -211,8 +232,8 @@ static const void *own_bottom(size_t *size)
 
 void cf__fiber_watched_switch(struct cf__fiber *from, const struct cf__fiber *to, int is_last)
 {
-    size_t size = STACK;
     if (tool.begin) {
+        size_t size = to->bytes;
         const void *bottom = to->stack ? to->stack : own_bottom(&size);
         tool.begin(is_last ? NULL : &from->tool, bottom, size);
     } else {
@@ -225,8 +246,10 @@ void cf__fiber_watched_switch(struct cf__fiber *from, const struct cf__fiber *to
         tool.end(from->tool, NULL, NULL);
 }
 
-void cf__fiber_forget(struct cf__fiber *fiber)
+void cf__fiber_forget(struct cf__fiber *fiber, int is_abandoned)
 {
+    if (tool.unpoison && is_abandoned)
+        tool.unpoison(fiber->stack, fiber->bytes);
     if (fiber->tool && tool.create && fiber->stack)
         tool.destroy(fiber->tool);
     fiber->tool = NULL;
@@ -241,17 +264,15 @@ void cf__fiber_begun(void)
 void cf__fiber_create(struct cf__fiber *fiber, struct cf__stacks *stacks, size_t number, void (*entry)(void *data),
                       void *data)
 {
-    char *stack = stacks->memory + number * STACK;
-    if (number >= stacks->ready) {
-        guard(stack);
-        stacks->ready = number + 1;
-    }
-    void **top = (void **)(void *)(stack + STACK - (number % COLOURS + 1) * COLOUR);
+    char *stack = stacks->memory + number * stacks->stride;
+    if (number >= stacks->ready)
+        guard(stacks, number);
+    void **top = (void **)(void *)(stack + stacks->stride - (number % COLOURS + 1) * COLOUR);
     void **frame = top - SAVED - SAVED % 2 * 2; /* so that the stack is aligned to 16 bytes where `entry` is called */
     for (int i = 0; i < SAVED; i++)
         frame[i] = NULL;
     set_up(frame, entry, data, cf__fiber_start);
-    *fiber = (struct cf__fiber){.sp = frame, .stack = stack};
+    *fiber = (struct cf__fiber){.sp = frame, .stack = stack, .bytes = stacks->stride};
     if (cf__fiber_is_watched && tool.create)
         fiber->tool = tool.create(0);
 }

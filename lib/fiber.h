@@ -3,23 +3,36 @@
 #define CF__FIBER_H
 
 #include <stddef.h>
+#include <stdint.h>
+
+/* A thread on a GPU has at most 512 KiB of local memory, and few have more than some hundred bytes. Here that much fits,
+ * with what calls and saved registers take beside it. Only what is touched is taken from the system. */
+#define CF__STACK_BYTES ((size_t)640 << 10)
 
 /* Stacks of one thread of the CPU. Those that were used once stay in place until cf__stacks_free(). */
 struct cf__stacks {
     char *memory;
-    size_t count; /* that there is room for */
-    size_t ready; /* of them, with a guard */
+    size_t stride; /* bytes from one to the next */
+    size_t count;  /* that there is room for */
+    size_t ready;  /* of them, with a guard */
+    size_t bare;   /* from this number on the guard is a pattern, since the system had none; `count` where it has */
+    size_t page;
 };
 
 /* Makes room for `count` stacks; 0 where there is no memory, and what there was stays. None may be in use. */
 int cf__stacks_reserve(struct cf__stacks *stacks, size_t count);
 void cf__stacks_free(struct cf__stacks *stacks);
 
+/* The first of `used` stacks that had to be larger, of those where nothing stops what runs out of it; SIZE_MAX: none. What lay
+ * beside it is overwritten. */
+size_t cf__stacks_overrun(const struct cf__stacks *stacks, size_t used);
+
 /* Where a fiber, or the thread's own stack, goes on. */
 struct cf__fiber {
     void *sp;
     const void *stack; /* its lowest byte; NULL: that of the thread of the CPU */
-    void *tool;        /* what a sanitizer knows it by */
+    size_t bytes;
+    void *tool; /* what a sanitizer knows it by */
 };
 
 /* Makes a fiber on stack number `number`: the first switch to it calls `entry`, which must not return. */
@@ -53,7 +66,7 @@ static inline void cf__fiber_leave(struct cf__fiber *from, const struct cf__fibe
         cf__fiber_jump(&from->sp, to->sp);
 }
 
-/* What a sanitizer keeps of a fiber that nothing goes back to. */
-void cf__fiber_forget(struct cf__fiber *fiber);
+/* Frees what a sanitizer keeps of a fiber that nothing goes back to. `is_abandoned`: before its functions returned. */
+void cf__fiber_forget(struct cf__fiber *fiber, int is_abandoned);
 
 #endif

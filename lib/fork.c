@@ -80,6 +80,7 @@ static const struct {
 } locks[] = {
     {cf__machine_lock, cf__machine_unlock, NULL},
     {cf__device_lock, cf__device_unlock, NULL},
+    {cf__peer_lock, cf__peer_unlock, NULL},
     {cf__image_lock, cf__image_unlock, NULL},
     {cf__stage_lock, cf__stage_unlock, NULL},
     {cf__contexts_lock, cf__contexts_unlock, NULL},

@@ -54,6 +54,7 @@ static int is_waited_for(CUcontext context)
 /* Before the capture begins. */
 static void keep(struct capture *capture)
 {
+    int cancel = cf__cancel_off();
     pthread_mutex_lock(&lock);
     while (is_waited_for(capture->context))
         pthread_cond_wait(&ended, &lock);
@@ -64,6 +65,7 @@ static void keep(struct capture *capture)
     capture->next = captures;
     captures = capture;
     pthread_mutex_unlock(&lock);
+    cf__cancel_on(cancel);
 }
 
 static void forget(cf_stream stream)
@@ -344,7 +346,7 @@ static int fail_launch(const struct cf__driver *driver, CUresult result, const c
 
 static struct cf__running *note_launch(struct cf__context *context, cf_stream stream)
 {
-    return context ? cf__note_launch(context, &cf__graph, stream) : NULL;
+    return context ? cf__note_launch(context, cf__graph, stream) : NULL;
 }
 
 /* On a stream that is known: whether that was possible. The stream alone is asked, since it may be captured by another
@@ -360,7 +362,7 @@ static int launch_known(cf_graph_exec exec, cf_stream stream, int *status)
     if (result == CUDA_SUCCESS) {
         if (now != CU_STREAM_CAPTURE_STATUS_NONE)
             return 0;
-        struct cf__running *running = cf__note_again(cf__known.id, &cf__graph, stream);
+        struct cf__running *running = cf__note_again(cf__known.id, cf__graph, stream);
         if (!running)
             running = note_launch(cf__context_find(cf__known.id), stream);
         call = "cuGraphLaunch";

@@ -2,7 +2,11 @@
  *
  * An image becomes one CUlibrary for the process. The state of a kernel or a symbol lists what it is in each context:
  * it is searched without the lock, and nodes are only ever added until cf_shutdown(). Contexts are told apart by their
- * id, since addresses are reused. */
+ * id, since addresses are reused.
+ *
+ * A descriptor may go with the shared object that it is in, and its state with it; what is loaded stays until
+ * cf_shutdown(), and is found from here. The state of an object that takes its place begins with zeros. */
+#include <dlfcn.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -23,7 +27,43 @@ struct item {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static cf_state *items, *images; /* states that are loaded, linked by `next` */
+static struct cf__loaded *items;
+static struct library {
+    CUlibrary handle;
+    cf_state *state; /* of its image */
+    int is_in_object;
+    struct library *next;
+} * libraries;
+
+/* Whether a state lies in the program or in a shared object that is open. */
+static int is_in_object(const cf_state *state)
+{
+    Dl_info info;
+    return dladdr(state, &info) != 0;
+}
+
+/* Of the library's, as it was when that was loaded. */
+static void clear(cf_state *state, int was_in_object, const void *loaded)
+{
+    if ((!was_in_object || is_in_object(state)) && state->loaded == loaded)
+        *state = (cf_state){NULL};
+}
+
+static int cancel; /* of the thread that has the lock, to be restored */
+
+void cf__image_lock(void)
+{
+    int before = cf__cancel_off();
+    pthread_mutex_lock(&lock);
+    cancel = before;
+}
+
+void cf__image_unlock(void)
+{
+    int before = cancel;
+    pthread_mutex_unlock(&lock);
+    cf__cancel_on(before);
+}
 
 /* ---- What can be said of an image before the driver sees it ---- */
 
@@ -111,13 +151,6 @@ static int check_device(const char *function, const cf_image *image, const struc
 
 /* ---- Loading, with the lock ---- */
 
-static void keep(cf_state **list, cf_state *state, void *loaded)
-{
-    state->next = *list;
-    *list = state;
-    __atomic_store_n(&state->loaded, loaded, __ATOMIC_RELEASE);
-}
-
 static int load_library(const char *function, const cf_image *image, const struct cf__driver *driver,
                         CUlibrary *library)
 {
@@ -128,10 +161,17 @@ static int load_library(const char *function, const cf_image *image, const struc
     int status = check_intact(function, image);
     if (status != CF_OK)
         return status;
+    struct library *made = malloc(sizeof *made);
+    if (!made)
+        return cf__fail(CF_ENOMEM, "%s: no memory to load its image", function);
     CUresult result = driver->cuLibraryLoadData(library, image->begin, NULL, NULL, 0, NULL, NULL, 0);
-    if (result != CUDA_SUCCESS)
+    if (result != CUDA_SUCCESS) {
+        free(made);
         return cf__fail_driver(driver, result, "cuLibraryLoadData", "%s: loading its image", function);
-    keep(&images, state, *library);
+    }
+    *made = (struct library){*library, state, is_in_object(state), libraries};
+    libraries = made;
+    __atomic_store_n(&state->loaded, *library, __ATOMIC_RELEASE);
     cf__log(CF_LOG_INFO, "%s: its image of %td bytes was loaded", function, image->end - image->begin);
     return CF_OK;
 }
@@ -250,16 +290,27 @@ static struct cf__loaded *spare(const cf_state *state)
     return node;
 }
 
+/* With the lock: one more node of its state. NULL where there is no memory. */
+static struct cf__loaded *new_node(const struct item *item)
+{
+    size_t bytes = strlen(item->function) + 1;
+    struct cf__loaded *node = malloc(sizeof *node + bytes);
+    if (!node)
+        return NULL;
+    *node = (struct cf__loaded){.context = CF__NO_CONTEXT,
+                                .is_simple = item->kernel && is_simple(item->kernel),
+                                .next = item->state->loaded,
+                                .state = item->state,
+                                .is_in_object = is_in_object(item->state)};
+    memcpy(node->name, item->function, bytes);
+    return node;
+}
+
 static int add(const struct item *item, const struct cf__driver *driver, unsigned long long context,
                struct cf__context *owner, struct cf__loaded **loaded)
 {
     cf_state *state = item->state;
-    struct cf__loaded made = {.context = context,
-                              .owner = owner,
-                              .is_simple = item->kernel && is_simple(item->kernel),
-                              .shared = -1,
-                              .next = state->loaded};
-    struct cf__loaded *again = spare(state), *node = again ? again : malloc(sizeof *node);
+    struct cf__loaded made = {.shared = -1}, *again = spare(state), *node = again ? again : new_node(item);
     if (!node)
         return cf__fail(CF_ENOMEM, "%s: no memory to load it", item->function);
     int64_t began = cf__trace_begin();
@@ -267,25 +318,24 @@ static int add(const struct item *item, const struct cf__driver *driver, unsigne
     cf__trace_end(began, "load", item->function, NULL);
     if (status == CF_OK && item->kernel)
         cf__trace_kernel(made.function, item->kernel);
-    *loaded = node;
     if (status != CF_OK) {
         if (!again)
             free(node);
-    } else if (again) {
-        node->owner = made.owner;
-        node->function = made.function;
-        node->address = made.address;
-        node->block = made.block;
-        node->shared = made.shared;
-        __atomic_store_n(&node->context, context, __ATOMIC_RELEASE);
-    } else {
-        *node = made;
-        if (state->loaded)
-            __atomic_store_n(&state->loaded, node, __ATOMIC_RELEASE);
-        else
-            keep(&items, state, node);
+        return status;
     }
-    return status;
+    node->owner = owner;
+    node->function = made.function;
+    node->address = made.address;
+    node->block = made.block;
+    node->shared = made.shared;
+    __atomic_store_n(&node->context, context, __ATOMIC_RELEASE);
+    if (!again) {
+        node->after = items;
+        items = node;
+        __atomic_store_n(&state->loaded, node, __ATOMIC_RELEASE);
+    }
+    *loaded = node;
+    return CF_OK;
 }
 
 static int find_or_add(const struct item *item, const struct cf__place *place, struct cf__loaded **loaded)
@@ -302,11 +352,11 @@ static int find_or_add(const struct item *item, const struct cf__place *place, s
         return status;
     if (cf__log_is_inside())
         return cf__fail(CF_EINVAL, "%s: called from the callback of cf_set_log()", item->function);
-    pthread_mutex_lock(&lock);
+    cf__image_lock();
     *loaded = cf__loaded_in(item->state, context);
     if (!*loaded)
         status = add(item, place->driver, context, owner, loaded);
-    pthread_mutex_unlock(&lock);
+    cf__image_unlock();
     return status;
 }
 
@@ -363,11 +413,11 @@ CUresult cf__kernel_allow(const struct cf__place *place, struct cf__loaded *load
 {
     if (bytes <= __atomic_load_n(&loaded->shared, __ATOMIC_ACQUIRE))
         return CUDA_SUCCESS;
-    pthread_mutex_lock(&lock);
+    cf__image_lock();
     int mode = cf__relax(place->driver);
     CUresult result = share(place->driver, loaded, bytes, call);
     cf__unrelax(place->driver, mode);
-    pthread_mutex_unlock(&lock);
+    cf__image_unlock();
     return result;
 }
 
@@ -393,49 +443,42 @@ int cf__kernel_share(const cf_kernel *kernel, const struct cf__place *place, str
 
 /* ---- The end ---- */
 
-void cf__image_lock(void)
+/* With the lock. What fails stays, to be used, or tried again. */
+static int unload_libraries(const struct cf__driver *cuda)
 {
-    pthread_mutex_lock(&lock);
-}
-
-void cf__image_unlock(void)
-{
-    pthread_mutex_unlock(&lock);
+    int status = CF_OK;
+    for (struct library **link = &libraries, *library; (library = *link) != NULL;) {
+        CUresult result = cuda ? cuda->cuLibraryUnload(library->handle) : CUDA_SUCCESS;
+        if (result != CUDA_SUCCESS && !cf__is_gone(result)) {
+            status = cf__fail_driver(cuda, result, "cuLibraryUnload", "cf_shutdown: unloading an image");
+            link = &library->next;
+            continue;
+        }
+        *link = library->next;
+        clear(library->state, library->is_in_object, library->handle);
+        free(library);
+    }
+    return status;
 }
 
 int cf__images_unload(const struct cf__driver *cuda)
 {
-    int status = CF_OK;
-    pthread_mutex_lock(&lock);
-    for (cf_state *state; (state = items) != NULL;) {
-        for (struct cf__loaded *node = state->loaded, *next; node; node = next) {
-            next = node->next;
-            free(node);
-        }
-        items = state->next;
-        *state = (cf_state){NULL, NULL};
+    cf__image_lock();
+    int status = unload_libraries(cuda);
+    for (struct cf__loaded *node; (node = items) != NULL;) {
+        items = node->after;
+        clear(node->state, node->is_in_object, node);
+        free(node);
     }
-    for (cf_state **link = &images, *state; (state = *link) != NULL;) {
-        CUresult result = cuda ? cuda->cuLibraryUnload(state->loaded) : CUDA_SUCCESS;
-        if (result != CUDA_SUCCESS && !cf__is_gone(result)) {
-            status = cf__fail_driver(cuda, result, "cuLibraryUnload", "cf_shutdown: unloading an image");
-            link = &state->next;
-            continue;
-        }
-        *link = state->next;
-        *state = (cf_state){NULL, NULL};
-    }
-    pthread_mutex_unlock(&lock);
+    cf__image_unlock();
     return status;
 }
 
 void cf__images_drop(unsigned long long context)
 {
-    pthread_mutex_lock(&lock);
-    for (cf_state *state = items; state; state = state->next) {
-        struct cf__loaded *node = cf__loaded_in(state, context);
-        if (node)
+    cf__image_lock();
+    for (struct cf__loaded *node = items; node; node = node->after)
+        if (node->context == context)
             __atomic_store_n(&node->context, CF__NO_CONTEXT, __ATOMIC_RELEASE);
-    }
-    pthread_mutex_unlock(&lock);
+    cf__image_unlock();
 }

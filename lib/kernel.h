@@ -59,7 +59,7 @@ CUresult cf__copy_section(const struct cf__place *place, const struct cf__sectio
 
 /* ---- image.c ---- */
 
-/* A kernel, or a symbol, as it is loaded in one context. */
+/* A kernel, or a symbol, as it is loaded in one context. It stays until cf_shutdown(), its descriptor need not. */
 struct cf__loaded {
     unsigned long long context; /* its id */
     struct cf__context *owner;  /* what is kept of it */
@@ -68,7 +68,11 @@ struct cf__loaded {
     int is_simple;              /* of a kernel: neither cooperative nor with scratch memory */
     int block;                  /* what block(auto) gives; 0 until asked; atomic */
     int shared;                 /* bytes of dynamic shared memory that a launch may have; -1 until asked; atomic */
-    struct cf__loaded *next;
+    struct cf__loaded *next;    /* of the same state */
+    cf_state *state;
+    int is_in_object;         /* the state is part of the program or of a shared object, and goes with that */
+    struct cf__loaded *after; /* of all that are loaded */
+    char name[];              /* of its function, for messages */
 };
 
 /* What a state has for the context of that id; NULL where nothing is loaded there. Without a lock: nodes are only

@@ -52,7 +52,7 @@ int cf__check_descriptor(const char *what, uint32_t version, uint32_t size, size
 int cf__check_arguments(const cf_kernel *kernel, void *const args[])
 {
     if (!kernel)
-        return cf__fail(CF_EINVAL, "cf_call, cf_launch: kernel is NULL");
+        return cf__fail(CF_EINVAL, "cf_launch: kernel is NULL");
     int known = cf__check_descriptor("kernel", kernel->version, kernel->size, CF_KERNEL_BYTES);
     if (known != CF_OK)
         return known;
@@ -221,18 +221,17 @@ static int enqueue_cooperative(const cf_kernel *kernel, const struct cf__size *s
                            kernel->function, (uint64_t)grid[0] * grid[1] * grid[2]);
 }
 
-static inline struct cf__running *note_launch(const struct cf__loaded *loaded, const cf_kernel *kernel,
-                                              cf_stream stream)
+static inline struct cf__running *note_launch(const struct cf__loaded *loaded, cf_stream stream)
 {
-    return loaded->owner->driver->is_host ? NULL : cf__note_launch(loaded->owner, kernel, stream);
+    return loaded->owner->driver->is_host ? NULL : cf__note_launch(loaded->owner, loaded->name, stream);
 }
 
 /* The launch that is nothing but a call of the driver. */
 static inline CUresult launch_once(const struct cf__driver *driver, const struct cf__loaded *loaded,
-                                   const cf_kernel *kernel, const uint32_t grid[], const uint32_t block[],
-                                   unsigned int shared, cf_stream stream, void *const args[])
+                                   const uint32_t grid[], const uint32_t block[], unsigned int shared, cf_stream stream,
+                                   void *const args[])
 {
-    struct cf__running *running = note_launch(loaded, kernel, stream);
+    struct cf__running *running = note_launch(loaded, stream);
     CUresult result = driver->cuLaunchKernel(loaded->function, grid[0], grid[1], grid[2], block[0], block[1], block[2],
                                              shared, stream, (void **)(uintptr_t)args, NULL);
     cf__note_launched(running);
@@ -249,13 +248,13 @@ static int enqueue(const cf_kernel *kernel, const struct cf__size *size, const s
     if (status != CF_OK)
         return status;
     if (kernel->launch.is_cooperative) {
-        struct cf__running *running = note_launch(loaded, kernel, stream);
+        struct cf__running *running = note_launch(loaded, stream);
         status = enqueue_cooperative(kernel, size, place, loaded->function, stream, args);
         cf__note_launched(running);
         return status;
     }
     CUresult result =
-        launch_once(place->driver, loaded, kernel, size->grid, size->block, (unsigned int)size->shared, stream, args);
+        launch_once(place->driver, loaded, size->grid, size->block, (unsigned int)size->shared, stream, args);
     return result == CUDA_SUCCESS ? CF_OK
                                   : cf__fail_driver(place->driver, result, "cuLaunchKernel", "%s", kernel->function);
 }
@@ -344,11 +343,12 @@ int cf__launch(const cf_kernel *kernel, const struct cf__size *size, const struc
 static int check_pointers(const cf_kernel *kernel, void *const args[], const struct cf__place *place)
 {
     int device, status = cf__place_device(place, &device);
+    struct cf__found found = {.size = 0};
     for (uint32_t i = 0; status == CF_OK && i < kernel->nparams; i++) {
         struct cf__pointer pointer;
         if (kernel->params[i].direction == CF_VALUE || kernel->params[i].direction == CF_SCRATCH)
             continue;
-        status = cf__check_pointer(kernel, i, args, place, device, &pointer);
+        status = cf__check_pointer(kernel, i, args, place, device, &found, &pointer);
         if (status == CF_OK && pointer.is_staged)
             status = cf__fail(CF_EINVAL,
                               "%s: %s is host memory, which the device cannot reach; only the plain call takes it",
@@ -406,7 +406,7 @@ static inline int launch_known(const cf_kernel *kernel, const cf_size *size, cf_
     const struct cf__loaded *loaded = driver ? cf__loaded_in(kernel->state, id) : NULL;
     if (!is_one_call(loaded, size))
         return 0;
-    CUresult result = launch_once(driver, loaded, kernel, size->grid, size->block, size->shared, stream, args);
+    CUresult result = launch_once(driver, loaded, size->grid, size->block, size->shared, stream, args);
     *status = CF_OK;
     if (__builtin_expect(result == CUDA_SUCCESS, 1))
         return 1;
@@ -430,7 +430,7 @@ static inline int launch_sized(const cf_kernel *kernel, const cf_size *size, con
         int status = cf__watches(CF__WATCH_POINTERS) ? check_pointers(kernel, args, place) : CF_OK;
         return status == CF_OK ? cf__launch(kernel, &known, place, stream, args) : status;
     }
-    CUresult result = launch_once(place->driver, loaded, kernel, size->grid, size->block, size->shared, stream, args);
+    CUresult result = launch_once(place->driver, loaded, size->grid, size->block, size->shared, stream, args);
     if (result != CUDA_SUCCESS)
         return cf__fail_driver(place->driver, result, "cuLaunchKernel", "%s", kernel->function);
     cf__know_stream(stream, place, loaded->context);

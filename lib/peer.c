@@ -1,5 +1,25 @@
 /* peer.c - GPUs that reach each other's memory. */
+#include <pthread.h>
+
 #include "internal.h"
+
+/* Of enabling and disabling: what one thread has begun must be as it ends before another one looks. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int cancel; /* of the thread that has the lock, to be restored */
+
+void cf__peer_lock(void)
+{
+    int before = cf__cancel_off();
+    pthread_mutex_lock(&lock);
+    cancel = before;
+}
+
+void cf__peer_unlock(void)
+{
+    int before = cancel;
+    pthread_mutex_unlock(&lock);
+    cf__cancel_on(before);
+}
 
 /* Which GPUs cf_peer_enable() lets reach a GPU, a bit for each; and where the library did that, and not another one
  * in the process, whose doing stays. Atomic. */
@@ -80,19 +100,24 @@ int cf_peer_possible(int device, int peer, int *answer)
     return status;
 }
 
+/* With the lock. The driver is asked even where it was enabled before: another library may have undone that, and this
+ * thread's own doing counts then. */
 static int enable(const struct cf__place *place, int device, int peer, CUcontext context)
 {
     const struct cf__driver *driver = place->driver;
-    int mode = cf__relax(driver);
+    int mode = cf__relax(driver), was_enabled = cf__peer_enabled(device, peer);
     CUresult result = driver->cuCtxEnablePeerAccess(context, 0);
-    int is_ours = result == CUDA_SUCCESS;
+    int is_done = result == CUDA_SUCCESS;
     const char *call = "cuCtxEnablePeerAccess";
-    if (is_ours || result == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED) {
-        note(device, peer, is_ours);
+    if (is_done || result == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED) {
+        note(device, peer, is_done); /* a pool that is made from now on is shared by its maker */
         call = "cuMemPoolSetAccess";
         result = cf__pool_share(driver, device, peer, 1);
-        if (result != CUDA_SUCCESS && strike(device, peer))
-            (void)driver->cuCtxDisablePeerAccess(context);
+        if (result != CUDA_SUCCESS && !was_enabled) {
+            (void)strike(device, peer);
+            if (is_done)
+                (void)driver->cuCtxDisablePeerAccess(context);
+        }
     }
     cf__unrelax(driver, mode);
     return result == CUDA_SUCCESS
@@ -100,14 +125,22 @@ static int enable(const struct cf__place *place, int device, int peer, CUcontext
                : cf__fail_driver(driver, result, call, "cf_peer_enable: device %d, peer %d", device, peer);
 }
 
+/* What both ask first; the callback of a failure that is told with the lock must not wait for it. */
+static int check(const char *function, int device, int peer, int *is_possible)
+{
+    if (cf__log_is_inside())
+        return cf__fail(CF_EINVAL, "%s: called from the callback of cf_set_log()", function);
+    return possible(function, device, peer, is_possible);
+}
+
 int cf_peer_enable(int device, int peer)
 {
-    int is_possible, status = possible("cf_peer_enable", device, peer, &is_possible);
+    int is_possible, status = check("cf_peer_enable", device, peer, &is_possible);
     if (status != CF_OK)
         return status;
     if (!is_possible)
         return cf__fail(CF_ENOTSUP, "cf_peer_enable: device %d does not reach the memory of device %d", device, peer);
-    if (cf__peer_enabled(device, peer))
+    if (device == peer)
         return CF_OK;
     CUcontext context;
     struct cf__place place;
@@ -116,12 +149,37 @@ int cf_peer_enable(int device, int peer)
         status = cf__enter_device(&place, "cf_peer_enable", device);
     if (status != CF_OK)
         return status;
+    cf__peer_lock();
     status = enable(&place, device, peer, context);
+    cf__peer_unlock();
     cf__leave(&place);
     return status;
 }
 
-/* Takes back what the library enabled; a context that is gone has taken it along. */
+/* With the lock: takes back what the library enabled; a context that is gone has taken it along. What fails leaves it
+ * as it was. */
+static int disable_in(const struct cf__place *place, const char *function, int device, int peer, CUcontext context)
+{
+    const struct cf__driver *driver = place->driver;
+    const char *call = "cuMemPoolSetAccess";
+    int mode = cf__relax(driver);
+    CUresult result = cf__peer_enabled(device, peer) ? cf__pool_share(driver, device, peer, 0) : CUDA_SUCCESS;
+    if (result == CUDA_SUCCESS && strike(device, peer)) {
+        call = "cuCtxDisablePeerAccess";
+        result = driver->cuCtxDisablePeerAccess(context);
+        if (result == CUDA_ERROR_PEER_ACCESS_NOT_ENABLED)
+            result = CUDA_SUCCESS;
+        if (result != CUDA_SUCCESS) {
+            note(device, peer, 1);
+            (void)cf__pool_share(driver, device, peer, 1);
+        }
+    }
+    cf__unrelax(driver, mode);
+    return result == CUDA_SUCCESS
+               ? CF_OK
+               : cf__fail_driver(driver, result, call, "%s: device %d, peer %d", function, device, peer);
+}
+
 static int disable(const char *function, int device, int peer)
 {
     if (!cf__peer_enabled(device, peer) || device == peer)
@@ -133,28 +191,16 @@ static int disable(const char *function, int device, int peer)
         status = cf__enter_device(&place, function, device);
     if (status != CF_OK)
         return status;
-    const struct cf__driver *driver = place.driver;
-    const char *call = "cuMemPoolSetAccess";
-    int mode = cf__relax(driver);
-    CUresult result = cf__pool_share(driver, device, peer, 0);
-    if (result == CUDA_SUCCESS && strike(device, peer)) {
-        call = "cuCtxDisablePeerAccess";
-        result = driver->cuCtxDisablePeerAccess(context);
-        if (result == CUDA_ERROR_PEER_ACCESS_NOT_ENABLED)
-            result = CUDA_SUCCESS;
-        if (result != CUDA_SUCCESS)
-            note(device, peer, 1);
-    }
-    cf__unrelax(driver, mode);
-    if (result != CUDA_SUCCESS)
-        status = cf__fail_driver(driver, result, call, "%s: device %d, peer %d", function, device, peer);
+    cf__peer_lock();
+    status = disable_in(&place, function, device, peer, context);
+    cf__peer_unlock();
     cf__leave(&place);
     return status;
 }
 
 int cf_peer_disable(int device, int peer)
 {
-    int is_possible, status = possible("cf_peer_disable", device, peer, &is_possible);
+    int is_possible, status = check("cf_peer_disable", device, peer, &is_possible);
     return status == CF_OK ? disable("cf_peer_disable", device, peer) : status;
 }
 

@@ -44,27 +44,21 @@ struct cf__error {
 void cf__error_save(struct cf__error *error);
 void cf__error_restore(const struct cf__error *error);
 
-/* ---- device.c ---- */
+/* ---- backend.c ---- */
 
-/* Where a call runs: its context is current on the thread between enter and leave. */
-struct cf__place {
-    const struct cf__driver *driver;
-    CUcontext context;
-    int pushed; /* leave has to pop it */
-};
+/* GPUs beyond this number do not count. */
+#define CF__MAX_DEVICES 64
 
 /* Tests put a driver of their own around one that comes into use: what it returns is used in its place. Absent else. */
 extern const struct cf__driver *cf__driver_wrap(const struct cf__driver *driver) __attribute__((weak));
 
-/* Enter the device of `stream`, or where it is NULL that of the calling thread, for `function`, which messages name. */
-int cf__enter(struct cf__place *place, const char *function, cf_stream stream);
+/* The drivers that are in use already, NULL where one is not. */
+const struct cf__driver *cf__cuda_in_use(void);
+const struct cf__driver *cf__host_in_use(void);
 
-/* Enter a context of a driver; any of its contexts where `context` is NULL. */
-int cf__enter_context(struct cf__place *place, const struct cf__driver *driver, CUcontext context);
-void cf__leave(struct cf__place *place);
-
-/* GPUs beyond this number do not count. */
-#define CF__MAX_DEVICES 64
+/* Where another library in the process has loaded CUDA and this one has no default driver yet: decides on that, since
+ * pointers may be memory of a GPU. */
+int cf__look_for_cuda(const char *function);
 
 /* The primary context of a GPU that is held; NULL: none. Hold and owe (a reference more) are for cf_device_reset(). */
 CUcontext cf__primary_held(int device);
@@ -79,20 +73,31 @@ void cf__device_lock(void); /* of drivers and primary contexts */
 int cf__device_trylock(void);
 void cf__device_unlock(void);
 
+/* Whether there is no other GPU in the process; CUDA is in use. */
+int cf__is_only_gpu(void);
+
+/* ---- device.c ---- */
+
+/* Where a call runs: its context is current on the thread between enter and leave. */
+struct cf__place {
+    const struct cf__driver *driver;
+    CUcontext context;
+    int pushed; /* leave has to pop it */
+};
+
+/* Enter the device of `stream`, or where it is NULL that of the calling thread, for `function`, which messages name. */
+int cf__enter(struct cf__place *place, const char *function, cf_stream stream);
+
+/* Enter a context of a driver; any of its contexts where `context` is NULL. */
+int cf__enter_context(struct cf__place *place, const struct cf__driver *driver, CUcontext context);
+void cf__leave(struct cf__place *place);
+
 /* The number of the place's device: CF_HOST or a GPU's. */
 int cf__place_device(const struct cf__place *place, int *device);
 
 /* A device by its number, for `function`; and entering its primary context. */
 int cf__device(const char *function, int device, const struct cf__driver **driver, CUdevice *handle);
 int cf__enter_device(struct cf__place *place, const char *function, int device);
-
-/* Where another library in the process has loaded CUDA and this one has no default driver yet: decides on that, since
- * pointers may be memory of a GPU. */
-int cf__look_for_cuda(const char *function);
-
-/* The drivers that are in use already, NULL where one is not. */
-const struct cf__driver *cf__cuda_in_use(void);
-const struct cf__driver *cf__host_in_use(void);
 
 /* Enters a context of the driver that an event, a graph or an executable graph belongs to, where any of its contexts
  * will do: the thread's own where that is one, so that no device is started for this. */

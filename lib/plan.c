@@ -70,10 +70,12 @@ int cf__plan_configure(void)
     return CF_OK;
 }
 
-static int host_data(void)
+/* Whether cf_set_host_data() asked for it, and not the environment. */
+static int host_data(int *is_set)
 {
     int asked = __atomic_load_n(&host_data_asked, __ATOMIC_RELAXED);
-    return asked >= 0 ? asked : __atomic_load_n(&host_data_found, __ATOMIC_RELAXED);
+    *is_set = asked >= 0;
+    return *is_set ? asked : __atomic_load_n(&host_data_found, __ATOMIC_RELAXED);
 }
 
 /* ---- The formula ---- */
@@ -179,14 +181,14 @@ static int compare(const struct cf__moves *moves, void *const args[], const stru
 int cf__plan_decide(const struct cf__moves *moves, void *const args[], const struct cf__place *place,
                     struct cf__plan *plan, int *is_on_cpu)
 {
-    int asked = host_data();
+    int is_set, asked = host_data(&is_set);
     *is_on_cpu = 0;
     if (!moves->kernel->host)
         plan->why = CF__PLAN_NO_BODY;
     else if (!is_closed(moves->kernel))
         plan->why = CF__PLAN_NOT_CLOSED;
     else if (asked != CF_HOST_DATA_AUTO) {
-        plan->why = CF__PLAN_ASKED;
+        plan->why = is_set ? CF__PLAN_SET : CF__PLAN_ASKED;
         *is_on_cpu = asked == CF_HOST_DATA_HOST;
     } else if (!is_work_known(moves->kernel))
         plan->why = CF__PLAN_UNKNOWN;
@@ -233,11 +235,20 @@ static const char *of_constants(const struct cf__plan *plan)
     return plan->constants == CF__CONSTANTS_DEFAULT ? ", by default constants" : "";
 }
 
+static const char *const reasons[] = {
+    [CF__PLAN_MIXED] = "not all arrays are host memory out of its reach",
+    [CF__PLAN_NO_BODY] = "the kernel has no form for the CPU",
+    [CF__PLAN_NOT_CLOSED] = "the kernel may use data beside its arguments",
+    [CF__PLAN_ASKED] = "as CF_HOST_DATA asks",
+    [CF__PLAN_SET] = "as cf_set_host_data() asks",
+    [CF__PLAN_UNKNOWN] = "the kernel has loops and declares neither bytes nor flops",
+};
+
 static void add_cpu(struct text *text, const struct cf__plan *plan)
 {
     add(text, "on the CPU, ");
-    if (plan->why == CF__PLAN_ASKED)
-        add(text, "as CF_HOST_DATA asks; nothing was copied");
+    if (plan->why == CF__PLAN_ASKED || plan->why == CF__PLAN_SET)
+        add(text, "%s; nothing was copied", reasons[plan->why]);
     else if (plan->constants == CF__CONSTANTS_ANY)
         add(text, "which takes less than staging %zu bytes on any machine", plan->in + plan->out);
     else
@@ -247,13 +258,6 @@ static void add_cpu(struct text *text, const struct cf__plan *plan)
 
 static void add_staged(struct text *text, const struct cf__plan *plan)
 {
-    static const char *const reasons[] = {
-        [CF__PLAN_MIXED] = "not all arrays are host memory out of its reach",
-        [CF__PLAN_NO_BODY] = "the kernel has no form for the CPU",
-        [CF__PLAN_NOT_CLOSED] = "the kernel may use data beside its arguments",
-        [CF__PLAN_ASKED] = "as CF_HOST_DATA asks",
-        [CF__PLAN_UNKNOWN] = "the kernel has loops and declares neither bytes nor flops",
-    };
     add(text, "%zu bytes copied in and %zu out", plan->in, plan->out);
     if (plan->in_place)
         add(text, ", %u arrays used in place", plan->in_place);

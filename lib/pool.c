@@ -44,11 +44,49 @@ static int job_count;                                  /* of those; read without
 static int sleeping;                                   /* workers that wait for work */
 static pthread_t threads[MAX_THREADS];
 static int thread_count;
-static int thread_target = 1; /* with the one that has the job */
+static int thread_target = 1; /* with the one that has the job; atomic */
 static int is_configured;     /* the target is that of the environment; atomic */
 static int may_spin;          /* each thread can have a processor of its own */
 static int started;           /* the threads were started, or the attempt was made */
 static int stopping;
+
+/* The process whose threads these are. A child that no handler hears of, as of clone() or _Fork(), has a copy of all
+ * this and none of the threads, and one of them may have held the lock. */
+static pid_t owner; /* 0: none yet; atomic */
+#define ADOPTING ((pid_t)-1)
+
+static void forget(void)
+{
+    jobs = NULL;
+    job_count = sleeping = 0;
+    thread_count = 0;
+    started = stopping = 0;
+    pthread_cond_init(&work, NULL);
+    pthread_cond_init(&done, NULL);
+}
+
+/* The first of the child's threads to come here puts things right, the others wait. */
+static void adopt(pid_t before, pid_t self)
+{
+    if (before != ADOPTING &&
+        __atomic_compare_exchange_n(&owner, &before, ADOPTING, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+        if (before) {
+            pthread_mutex_init(&lock, NULL);
+            forget();
+        }
+        __atomic_store_n(&owner, self, __ATOMIC_RELEASE);
+    }
+    while (__atomic_load_n(&owner, __ATOMIC_ACQUIRE) != self)
+        sched_yield();
+}
+
+static void take_lock(void)
+{
+    pid_t self = getpid(), before = __atomic_load_n(&owner, __ATOMIC_ACQUIRE);
+    if (before != self)
+        adopt(before, self);
+    pthread_mutex_lock(&lock);
+}
 
 static void run_chunks(struct job *job)
 {
@@ -142,12 +180,14 @@ int cf__pool_configure(void)
             return cf__fail(CF_EINVAL, "CF_THREADS=%s: it is a number from 1 to %d", text, MAX_THREADS);
         count = (int)value;
     }
-    pthread_mutex_lock(&lock);
-    thread_target = count;
+    take_lock();
+    __atomic_store_n(&thread_target, count, __ATOMIC_RELAXED);
     may_spin = count > 1 && count <= processors;
     pthread_mutex_unlock(&lock);
-    __atomic_store_n(&is_configured, 1, __ATOMIC_RELEASE);
-    return CF_OK;
+    int status = cf__host_order_configure();
+    if (status == CF_OK)
+        __atomic_store_n(&is_configured, 1, __ATOMIC_RELEASE);
+    return status;
 }
 
 int cf__pool_ready(void)
@@ -157,15 +197,12 @@ int cf__pool_ready(void)
 
 int cf__pool_size(void)
 {
-    pthread_mutex_lock(&lock);
-    int size = thread_target;
-    pthread_mutex_unlock(&lock);
-    return size;
+    return __atomic_load_n(&thread_target, __ATOMIC_RELAXED);
 }
 
 void cf__pool_lock(void)
 {
-    pthread_mutex_lock(&lock);
+    take_lock();
 }
 
 void cf__pool_unlock(void)
@@ -175,12 +212,8 @@ void cf__pool_unlock(void)
 
 void cf__pool_forget(void)
 {
-    jobs = NULL;
-    job_count = sleeping = 0;
-    thread_count = 0;
-    started = 0;
-    pthread_cond_init(&work, NULL);
-    pthread_cond_init(&done, NULL);
+    forget();
+    __atomic_store_n(&owner, getpid(), __ATOMIC_RELEASE);
 }
 
 /* With the lock. Signals are for the application's threads: the workers block them all. */
@@ -224,7 +257,8 @@ void cf__pool_for(cf__pool_body *body, void *data, uint64_t count, uint64_t chun
         return;
     }
     struct job job = {.body = body, .data = data, .count = count, .chunk = chunk};
-    pthread_mutex_lock(&lock);
+    int cancel = cf__cancel_off(); /* the workers know of the job on this thread's stack */
+    take_lock();
     if (!started)
         start();
     add(&job);
@@ -240,6 +274,7 @@ void cf__pool_for(cf__pool_body *body, void *data, uint64_t count, uint64_t chun
     while (job.workers)
         pthread_cond_wait(&done, &lock);
     pthread_mutex_unlock(&lock);
+    cf__cancel_on(cancel);
 }
 
 struct launch {
@@ -275,7 +310,7 @@ void cf__pool_run(cf_host_body *body, const cf_host_launch *launch)
 
 void cf__pool_stop(void)
 {
-    pthread_mutex_lock(&lock);
+    take_lock();
     stopping = 1;
     pthread_cond_broadcast(&work);
     int count = thread_count;

@@ -111,11 +111,11 @@ static void end_thread(void *owner)
 /* ---- Launching ---- */
 
 /* The slot of a kernel in a stream, or one whose launches are done; -1 where there is neither. */
-static int slot_for(const struct cf__running *node, const cf_kernel *kernel, cf_stream stream)
+static int slot_for(const struct cf__running *node, const char *name, cf_stream stream)
 {
     int slot = -1;
     for (int i = 0; i < CF__RUNNING; i++) {
-        if (node->slots[i].kernel == kernel && node->slots[i].stream == stream)
+        if (node->slots[i].name == name && node->slots[i].stream == stream)
             return i;
         if (slot < 0 && node->slots[i].latest <= load(&node->done))
             slot = i;
@@ -123,7 +123,7 @@ static int slot_for(const struct cf__running *node, const cf_kernel *kernel, cf_
     return slot;
 }
 
-struct cf__running *cf__note_other_launch(struct cf__context *context, const cf_kernel *kernel, cf_stream stream)
+struct cf__running *cf__note_other_launch(struct cf__context *context, const char *name, cf_stream stream)
 {
     struct cf__running *node = cf__running;
     if (!node || node->context != context->id) {
@@ -137,12 +137,12 @@ struct cf__running *cf__note_other_launch(struct cf__context *context, const cf_
         cf__running = node;
     }
     uint64_t number = (node->launches + 1) | 1;
-    int i = slot_for(node, kernel, stream);
+    int i = slot_for(node, name, stream);
     if (i < 0) {
         __atomic_store_n(&node->unlisted, number, __ATOMIC_RELEASE);
     } else {
         struct cf__running_slot *slot = &node->slots[i];
-        __atomic_store_n(&slot->kernel, kernel, __ATOMIC_RELAXED);
+        __atomic_store_n(&slot->name, name, __ATOMIC_RELAXED);
         slot->stream = stream;
         __atomic_store_n(&slot->latest, number, __ATOMIC_RELEASE);
         node->slot = i;
@@ -151,7 +151,7 @@ struct cf__running *cf__note_other_launch(struct cf__context *context, const cf_
     return node;
 }
 
-const cf_kernel cf__graph = {.function = "a graph"};
+const char cf__graph[] = "a graph";
 
 /* ---- Waiting ---- */
 
@@ -172,7 +172,7 @@ void cf__note_waited(const struct cf__place *place, cf_stream stream)
 {
     struct cf__running *node = place->driver->is_host ? NULL : own_node(place->context);
     for (int i = 0; node && i < CF__RUNNING; i++)
-        if (node->slots[i].stream == stream)
+        if (node->slots[i].stream == stream && load(&node->slots[i].latest))
             __atomic_store_n(&node->slots[i].latest, 0, __ATOMIC_RELEASE);
 }
 
@@ -269,7 +269,7 @@ static void add_names(struct names *names, const struct cf__running *node)
         names->has_others = 1;
     for (int i = 0; i < CF__RUNNING; i++)
         if (load(&node->slots[i].latest) > done)
-            add_name(names, __atomic_load_n(&node->slots[i].kernel, __ATOMIC_RELAXED)->function);
+            add_name(names, __atomic_load_n(&node->slots[i].name, __ATOMIC_RELAXED));
 }
 
 void cf__running_text(unsigned long long context, char *text, size_t size)
@@ -314,12 +314,12 @@ void cf__running_start(void)
     has_key = pthread_key_create(&at_thread_end, end_thread) == 0;
 }
 
-void cf__running_end(void)
+void cf__running_end(int is_free)
 {
     if (has_key)
         (void)pthread_key_delete(at_thread_end);
     has_key = 0;
-    for (struct cf__running *node = nodes, *next; node; node = next) {
+    for (struct cf__running *node = is_free ? nodes : NULL, *next; node; node = next) {
         next = node->next;
         free(node);
     }

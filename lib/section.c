@@ -1,6 +1,7 @@
 /* section.c - where the elements of an array argument lie, worked out from its extents, lower bounds and pitches. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "internal.h"
 
@@ -101,12 +102,22 @@ static int evaluate(const cf_kernel *kernel, const cf_param *param, uint32_t d, 
     return CF_OK;
 }
 
+/* What most extents are: one parameter. */
+static int evaluate_extent(const cf_kernel *kernel, const cf_expr *expr, void *const args[], int64_t *value)
+{
+    const cf_op *ops = expr->ops;
+    if (!ops || ops[0].code != CF_OP_PARAM || ops[1].code != CF_OP_END || kernel->params[ops[0].operand].type != CF_I64)
+        return cf__evaluate(kernel, expr, args, value);
+    memcpy(value, args[ops[0].operand], sizeof *value);
+    return CF_OK;
+}
+
 /* What most arrays are: one dimension from 0 on. 0 where it is not, or where something is wrong with it. */
 static int is_plain(const cf_kernel *kernel, const cf_param *param, void *const args[], struct cf__section *section)
 {
     int64_t count, span;
     if (param->ndims != 1 || (param->lowers && param->lowers[0].ops) ||
-        cf__evaluate(kernel, &param->extents[0], args, &count) != CF_OK || count < 0 ||
+        evaluate_extent(kernel, &param->extents[0], args, &count) != CF_OK || count < 0 ||
         __builtin_mul_overflow(count, (int64_t)param->bytes, &span))
         return 0;
     section->count = section->extents[0] = count;
@@ -118,11 +129,10 @@ static int is_plain(const cf_kernel *kernel, const cf_param *param, void *const 
     return 1;
 }
 
-int cf__section(const cf_kernel *kernel, uint32_t i, void *const args[], struct cf__section *section)
+/* All others. It is kept apart, since its registers and its stack would have to be saved for those as well. */
+__attribute__((noinline)) static int work_out(const cf_kernel *kernel, const cf_param *param, void *const args[],
+                                              struct cf__section *section)
 {
-    const cf_param *param = &kernel->params[i];
-    if (is_plain(kernel, param, args, section))
-        return CF_OK;
     int64_t stride = param->bytes, count = 1, first = 0, last = 0;
     int overflow = 0, empty = 0;
     if (param->ndims > CF_ARRAY_DIMS)
@@ -158,6 +168,12 @@ int cf__section(const cf_kernel *kernel, uint32_t i, void *const args[], struct 
     section->offset = (size_t)first;
     section->span = (size_t)(last - first);
     return CF_OK;
+}
+
+int cf__section(const cf_kernel *kernel, uint32_t i, void *const args[], struct cf__section *section)
+{
+    const cf_param *param = &kernel->params[i];
+    return is_plain(kernel, param, args, section) ? CF_OK : work_out(kernel, param, args, section);
 }
 
 /* ---- Rows ---- */

@@ -60,7 +60,7 @@ static void forget(void)
 
 static int shut_down(void)
 {
-    int status = CF_OK;
+    int status = CF_OK, cancel = cf__cancel_off();
     if (cf__is_forked())
         forget();
     else
@@ -73,6 +73,7 @@ static int shut_down(void)
     add(&status, cf__devices_release(status != CF_OK));
     cf__device_unlock();
     cf__host_reset();
+    cf__cancel_on(cancel);
     return status;
 }
 
@@ -107,15 +108,23 @@ __attribute__((constructor)) static void start(void)
 
 int cf__was_used;
 
+/* Another thread that holds a lock may wait for the dynamic linker's, which this one has: then nothing is given back,
+ * but no code may be called either once it is gone, by a thread's end, by a fork or in a thread of the library's
+ * own. */
 __attribute__((destructor)) static void end(void)
 {
-    if (is_exiting || !cf__device_trylock())
+    if (is_exiting)
         return;
-    cf__device_unlock();
-    cf_set_log(NULL, NULL);
-    if (cf__was_used)
-        (void)shut_down();
+    int is_free = cf__device_trylock();
+    if (is_free) {
+        cf__device_unlock();
+        cf_set_log(NULL, NULL);
+        if (cf__was_used)
+            (void)shut_down();
+    } else {
+        cf__pool_stop();
+    }
     cf__host_end();
-    cf__running_end();
+    cf__running_end(is_free);
     cf__fork_end();
 }

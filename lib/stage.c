@@ -186,9 +186,11 @@ int cf__reaches_pageable(const struct cf__place *place, int device, int *reaches
 
 /* ---- Sets ---- */
 
+/* Until it is given back the thread cannot be cancelled. */
 static struct cf__stage *take_set(struct cf__stages *stages)
 {
     struct cf__stage *found = NULL;
+    int cancel = cf__cancel_off();
     pthread_mutex_lock(&stages->lock);
     for (;;) {
         for (int s = 0; s < SETS && !found; s++)
@@ -199,6 +201,7 @@ static struct cf__stage *take_set(struct cf__stages *stages)
         pthread_cond_wait(&stages->given_back, &stages->lock);
     }
     found->in_use = 1;
+    found->cancel = cancel;
     pthread_mutex_unlock(&stages->lock);
     return found;
 }
@@ -249,10 +252,12 @@ int cf__stage_begin(const struct cf__place *place, const char *function, struct 
 void cf__stage_end(struct cf__stage *stage)
 {
     struct cf__stages *stages = stage->owner;
+    int cancel = stage->cancel;
     pthread_mutex_lock(&stages->lock);
     stage->in_use = 0;
     pthread_cond_signal(&stages->given_back);
     pthread_mutex_unlock(&stages->lock);
+    cf__cancel_on(cancel);
 }
 
 CUstream cf__stage_stream(const struct cf__stage *stage)

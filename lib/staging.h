@@ -17,9 +17,15 @@ struct cf__pointer {
     struct cf__section section; /* of an array */
 };
 
+/* Memory of the call's device that a pointer of the call was found in, which the next one may lie in, too. */
+struct cf__found {
+    CUdeviceptr begin;
+    size_t size; /* 0: none so far */
+};
+
 /* For a kernel that runs at `place`, on device number `device`. */
 int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], const struct cf__place *place,
-                      int device, struct cf__pointer *pointer);
+                      int device, struct cf__found *found, struct cf__pointer *pointer);
 
 /* ---- range.c ---- */
 
@@ -163,7 +169,8 @@ struct cf__plan {
         CF__PLAN_MIXED,
         CF__PLAN_NO_BODY,
         CF__PLAN_NOT_CLOSED,
-        CF__PLAN_ASKED,
+        CF__PLAN_ASKED, /* by CF_HOST_DATA */
+        CF__PLAN_SET,   /* by cf_set_host_data() */
         CF__PLAN_UNKNOWN,
         CF__PLAN_FORMULA
     } why; /* where arrays are staged, or could have been */

@@ -68,6 +68,8 @@ uint64_t cf__peers_of(int peer); /* a bit for each GPU that cf_peer_enable() let
 
 int cf__peers_disable(const struct cf__driver *driver); /* all that the library enabled, at cf_shutdown() */
 void cf__peers_forget(int device);                      /* what concerns a GPU whose primary context was reset */
+void cf__peer_lock(void);                               /* for fork */
+void cf__peer_unlock(void);
 
 /* ---- stream.c ---- */
 

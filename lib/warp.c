@@ -3,121 +3,111 @@
 
 #include "block.h"
 
-/* The lane that a lane's value comes from: itself where the segment has no such lane. */
-static uint32_t source_lane(const cf_host_warp *own, uint32_t lane)
+static uint32_t lowest(uint32_t lanes)
 {
-    int width = own->width, first = (int)lane & ~(width - 1), last = first + width - 1, from = (int)lane;
-    switch (own->kind) {
+    return (uint32_t)__builtin_ctz(lanes);
+}
+
+/* ---- Operations of lanes that have all arrived ---- */
+
+/* The lane that a lane's value comes from: itself where the segment has no such lane. */
+static uint32_t source_lane(cf_host_warp what, uint32_t lane)
+{
+    int width = what.width, own = (int)lane, first = own & ~(width - 1), last = first + width - 1, from;
+    switch (what.kind) {
     case CF_HOST_WARP_SHUFFLE:
-        return (uint32_t)(first | (own->argument & (width - 1)));
+        return (uint32_t)(first | (what.argument & (width - 1)));
     case CF_HOST_WARP_SHUFFLE_UP:
-        from -= own->argument;
-        return from < first || own->argument < 0 ? lane : (uint32_t)from;
+        return (uint32_t)what.argument > (uint32_t)(own - first) ? lane : lane - (uint32_t)what.argument;
     case CF_HOST_WARP_SHUFFLE_DOWN:
-        return own->argument < 0 || own->argument > last - from ? lane : (uint32_t)(from + own->argument);
+        return (uint32_t)what.argument > (uint32_t)(last - own) ? lane : lane + (uint32_t)what.argument;
     default: /* into lower segments, too, but not into higher ones */
-        from ^= own->argument;
+        from = own ^ what.argument;
         return from < 0 || from > last ? lane : (uint32_t)from;
     }
 }
 
-static void copy(void *to, const void *from, uint32_t bytes)
-{
-    if (bytes == 4)
-        memcpy(to, from, 4);
-    else if (bytes == 8)
-        memcpy(to, from, 8);
-    else
-        memcpy(to, from, bytes);
-}
-
 /* A lane that does not take part has nothing to give: its reader keeps its own value. */
-static void shuffle(const struct cf__warp *warp, uint32_t lanes)
+static void shuffle(struct cf__warp *warp, uint32_t lanes)
 {
+    if (lanes == UINT32_MAX) {
+        for (int lane = 0; lane < 32; lane++)
+            warp->result[lane] = warp->value[warp->source[lane]];
+        return;
+    }
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(rest), source = source_lane(warp->brought[lane], lane);
-        const cf_host_warp *own = warp->brought[lane];
-        copy(own->out, source < 32 && lanes >> source & 1 ? warp->brought[source]->in : own->in, own->bytes);
+        uint32_t lane = lowest(rest), source = warp->source[lane];
+        warp->result[lane] = warp->value[lanes >> source & 1 ? source : lane];
     }
 }
 
-static void set(const struct cf__warp *warp, uint32_t lanes, uint32_t value)
+static void give(struct cf__warp *warp, uint32_t lanes, uint32_t value)
 {
-    for (uint32_t rest = lanes; rest; rest &= rest - 1)
-        memcpy(warp->brought[__builtin_ctz(rest)]->out, &value, sizeof value);
-}
-
-static uint32_t value_of(const struct cf__warp *warp, uint32_t lane)
-{
-    uint32_t value;
-    memcpy(&value, warp->brought[lane]->in, sizeof value);
-    return value;
+    if (lanes == UINT32_MAX)
+        for (int lane = 0; lane < 32; lane++)
+            warp->result[lane] = value;
+    else
+        for (uint32_t rest = lanes; rest; rest &= rest - 1)
+            warp->result[lowest(rest)] = value;
 }
 
 static uint32_t ballot(const struct cf__warp *warp, uint32_t lanes)
 {
-    uint32_t set_in = 0;
-    for (uint32_t rest = lanes; rest; rest &= rest - 1)
-        set_in |= (uint32_t)(value_of(warp, (uint32_t)__builtin_ctz(rest)) != 0) << __builtin_ctz(rest);
-    return set_in;
+    uint32_t found = 0;
+    for (uint32_t lane = 0; lane < 32; lane++)
+        found |= (uint32_t)(warp->value[lane] != 0) << lane; /* of others, it is what they brought long ago */
+    return found & lanes;
 }
 
-/* The lanes that brought what `lane` did. */
 static uint32_t equal_to(const struct cf__warp *warp, uint32_t lanes, uint32_t lane)
 {
-    const cf_host_warp *own = warp->brought[lane];
     uint32_t equal = 0;
-    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-        uint32_t other = (uint32_t)__builtin_ctz(rest);
-        equal |= (uint32_t)(memcmp(own->in, warp->brought[other]->in, own->bytes) == 0) << other;
-    }
+    for (uint32_t rest = lanes; rest; rest &= rest - 1)
+        equal |= (uint32_t)(warp->value[lowest(rest)] == warp->value[lane]) << lowest(rest);
     return equal;
 }
 
-static void match_any(const struct cf__warp *warp, uint32_t lanes)
+static void match_any(struct cf__warp *warp, uint32_t lanes)
 {
     for (uint32_t rest = lanes; rest;) {
-        uint32_t equal = equal_to(warp, rest, (uint32_t)__builtin_ctz(rest));
-        set(warp, equal, equal);
+        uint32_t equal = equal_to(warp, rest, lowest(rest));
+        give(warp, equal, equal);
         rest &= ~equal;
     }
 }
 
-static uint32_t combine(cf_host_warp_kind kind, uint32_t a, uint32_t b)
-{
-    switch (kind) {
-    case CF_HOST_WARP_ADD:
-        return a + b;
-    case CF_HOST_WARP_MIN:
-        return a < b ? a : b;
-    case CF_HOST_WARP_MAX:
-        return a > b ? a : b;
-    case CF_HOST_WARP_MIN_SIGNED:
-        return (int32_t)a < (int32_t)b ? a : b;
-    case CF_HOST_WARP_MAX_SIGNED:
-        return (int32_t)a > (int32_t)b ? a : b;
-    case CF_HOST_WARP_AND:
-        return a & b;
-    case CF_HOST_WARP_OR:
-        return a | b;
-    default:
-        return a ^ b;
+#define COMBINE(name, type, expression)                                     \
+    static uint32_t name(const struct cf__warp *warp, uint32_t lanes)       \
+    {                                                                       \
+        type a = (type)warp->value[lowest(lanes)];                          \
+        for (uint32_t rest = lanes & (lanes - 1); rest; rest &= rest - 1) { \
+            type b = (type)warp->value[lowest(rest)];                       \
+            a = expression;                                                 \
+        }                                                                   \
+        return (uint32_t)a;                                                 \
     }
-}
+COMBINE(sum, uint32_t, a + b)
+COMBINE(least, uint32_t, b < a ? b : a)
+COMBINE(greatest, uint32_t, b > a ? b : a)
+COMBINE(least_signed, int32_t, b < a ? b : a)
+COMBINE(greatest_signed, int32_t, b > a ? b : a)
+COMBINE(all_bits, uint32_t, a &b)
+COMBINE(any_bits, uint32_t, a | b)
+COMBINE(odd_bits, uint32_t, a ^ b)
 
-static uint32_t reduce(const struct cf__warp *warp, uint32_t lanes, cf_host_warp_kind kind)
+static void operate(struct cf__warp *warp, uint32_t lanes, uint32_t kind)
 {
-    uint32_t result = value_of(warp, (uint32_t)__builtin_ctz(lanes));
-    for (uint32_t rest = lanes & (lanes - 1); rest; rest &= rest - 1)
-        result = combine(kind, result, value_of(warp, (uint32_t)__builtin_ctz(rest)));
-    return result;
-}
-
-/* All of `lanes` have arrived with operations of one kind. */
-static void operate(const struct cf__warp *warp, uint32_t lanes)
-{
-    uint32_t first = (uint32_t)__builtin_ctz(lanes);
-    cf_host_warp_kind kind = warp->brought[first]->kind;
+    static uint32_t (*const reduce[])(const struct cf__warp *warp, uint32_t lanes) = {
+        [CF_HOST_WARP_BALLOT] = ballot,
+        [CF_HOST_WARP_ADD] = sum,
+        [CF_HOST_WARP_MIN] = least,
+        [CF_HOST_WARP_MAX] = greatest,
+        [CF_HOST_WARP_MIN_SIGNED] = least_signed,
+        [CF_HOST_WARP_MAX_SIGNED] = greatest_signed,
+        [CF_HOST_WARP_AND] = all_bits,
+        [CF_HOST_WARP_OR] = any_bits,
+        [CF_HOST_WARP_XOR] = odd_bits,
+    };
     switch (kind) {
     case CF_HOST_WARP_SYNC:
         break;
@@ -127,86 +117,103 @@ static void operate(const struct cf__warp *warp, uint32_t lanes)
     case CF_HOST_WARP_SHUFFLE_XOR:
         shuffle(warp, lanes);
         break;
-    case CF_HOST_WARP_BALLOT:
-        set(warp, lanes, ballot(warp, lanes));
-        break;
     case CF_HOST_WARP_MATCH_ANY:
         match_any(warp, lanes);
         break;
     case CF_HOST_WARP_MATCH_ALL:
-        set(warp, lanes, equal_to(warp, lanes, first) == lanes ? lanes : 0);
+        give(warp, lanes, equal_to(warp, lanes, lowest(lanes)) == lanes ? lanes : 0);
         break;
     default:
-        set(warp, lanes, reduce(warp, lanes, kind));
+        give(warp, lanes, reduce[kind](warp, lanes));
     }
 }
 
-/* Lets all of `lanes` but `running` go on. */
-static void release(struct cf__runner *runner, struct cf__warp *warp, uint32_t first, uint32_t lanes, uint32_t running)
+/* ---- Arriving ---- */
+
+/* Lets lanes go on, all but that which runs. */
+static void release(struct cf__runner *runner, uint32_t first, uint32_t lanes, uint32_t running)
 {
-    warp->stopped &= ~lanes;
-    for (uint32_t rest = lanes & ~running; rest; rest &= rest - 1)
-        cf__lane_ready(runner, first + (uint32_t)__builtin_ctz(rest));
+    if (lanes == UINT32_MAX) {
+        cf__lanes_ready(runner, first, first + running);
+        cf__lanes_ready(runner, first + running + 1, first + 32);
+        return;
+    }
+    for (uint32_t rest = lanes & ~(1u << running); rest; rest &= rest - 1)
+        cf__lane_ready(runner, first + lowest(rest));
 }
 
-/* The first lane that came with a mask and waits; NULL where none does. */
-static cf_host_warp *group_of(const struct cf__warp *warp, uint32_t mask)
+/* The lanes that wait and came with this mask. */
+static uint32_t waiting_with(const struct cf__warp *warp, uint32_t mask)
 {
+    uint32_t found = 0;
     for (uint32_t rest = warp->in_operation & mask; rest; rest &= rest - 1)
-        if (warp->brought[__builtin_ctz(rest)]->mask == mask)
-            return warp->brought[__builtin_ctz(rest)]->group;
-    return NULL;
+        found |= (uint32_t)(warp->mask[lowest(rest)] == mask) << lowest(rest);
+    return found;
 }
 
-static void fail_at(cf_host_block *head, const cf_host_warp *lane, const char *what)
+static void fail_at(cf_host_block *head, const cf_host_where *where, const char *what)
 {
-    head->ops->fail(head, 0, &(cf_host_where){what, lane->where.file, lane->where.line});
+    head->ops->fail(head, 0, &(cf_host_where){what, where->file, where->line});
 }
 
-void cf__warp_exchange(cf_host_block *head, cf_host_warp *lane)
+static int is_shuffle(uint32_t kind)
+{
+    return kind >= CF_HOST_WARP_SHUFFLE && kind <= CF_HOST_WARP_SHUFFLE_XOR;
+}
+
+uint64_t cf__warp_exchange(cf_host_block *head, uint32_t mask, uint64_t value, cf_host_warp what,
+                           const cf_host_where *where)
 {
     struct cf__block *block = (struct cf__block *)head;
     struct cf__runner *runner = block->runner;
-    uint32_t thread = runner->current - block->first, bit = 1u << thread % 32, first = runner->current - thread % 32;
+    uint32_t thread = runner->current - block->first, lane = thread % 32, bit = 1u << lane;
     struct cf__warp *warp = &block->warps[thread / 32];
-    uint32_t mask = lane->mask & warp->lanes;
+    mask &= warp->lanes;
     if (!(mask & bit))
-        fail_at(head, lane, "a warp operation whose mask leaves its own lane out");
-    lane->mask = mask;
-    cf_host_warp *group = group_of(warp, mask);
-    if (group && group->kind != lane->kind)
-        fail_at(head, lane, "lanes of one mask are at different warp operations");
-    lane->arrived = 0;
-    lane->group = group ? group : lane;
-    warp->brought[thread % 32] = lane;
-    uint32_t arrived = lane->group->arrived |= bit;
-    if (((arrived | warp->ended) & mask) == mask) {
-        operate(warp, arrived);
-        warp->in_operation &= ~arrived;
-        release(runner, warp, first, arrived, bit);
-        return;
+        fail_at(head, where, "a warp operation whose mask leaves its own lane out");
+    uint32_t arrived = warp->group_mask == mask ? warp->group_arrived : waiting_with(warp, mask);
+    if (arrived && warp->kind[lowest(arrived)] != what.kind)
+        fail_at(head, where, "lanes of one mask are at different warp operations");
+    if (is_shuffle(what.kind)) {
+        if (!what.width || what.width > 32 || what.width & (what.width - 1))
+            fail_at(head, where, "a shuffle whose width is not a power of two up to 32");
+        warp->source[lane] = (uint8_t)source_lane(what, lane);
     }
+    warp->value[lane] = value;
+    arrived |= bit;
+    if (((arrived | warp->ended) & mask) == mask) {
+        warp->group_mask = 0;
+        operate(warp, arrived, what.kind);
+        warp->in_operation &= ~arrived;
+        release(runner, runner->current - lane, arrived, lane);
+        return warp->result[lane];
+    }
+    warp->group_mask = mask;
+    warp->group_arrived = arrived;
+    warp->mask[lane] = mask;
+    warp->kind[lane] = what.kind;
     warp->in_operation |= bit;
-    warp->stopped |= bit;
-    if (warp->in_active)
-        cf__warp_settle(runner, warp, first);
-    cf__lane_wait(runner, CF__LANE_WARP, &lane->where);
+    if (runner->asking)
+        cf__warp_settle(runner, warp, runner->current - lane);
+    cf__lane_wait(runner, where);
+    return warp->result[lane];
 }
 
 uint32_t cf__warp_active(cf_host_block *head, const cf_host_where *where)
 {
     struct cf__block *block = (struct cf__block *)head;
     struct cf__runner *runner = block->runner;
-    uint32_t thread = runner->current - block->first, bit = 1u << thread % 32, first = runner->current - thread % 32;
+    uint32_t thread = runner->current - block->first, lane = thread % 32;
     struct cf__warp *warp = &block->warps[thread / 32];
-    warp->in_active |= bit;
-    warp->stopped |= bit;
+    warp->in_active |= 1u << lane;
+    runner->asking++;
     runner->lanes[runner->current].where = where;
-    cf__warp_settle(runner, warp, first);
-    /* It may be ready already: then it stands in the ring like the others. */
-    cf__lane_wait(runner, runner->states[runner->current], where);
-    return warp->found[thread % 32];
+    cf__warp_settle(runner, warp, runner->current - lane);
+    cf__lane_wait(runner, where); /* it may be in the ring already */
+    return (uint32_t)warp->result[lane];
 }
+
+/* ---- What completes without a lane that arrives ---- */
 
 static int is_same(const cf_host_where *a, const cf_host_where *b)
 {
@@ -218,32 +225,42 @@ static void tell_active(struct cf__runner *runner, struct cf__warp *warp, uint32
 {
     uint32_t asking = warp->in_active;
     warp->in_active = 0;
+    runner->asking -= (uint32_t)__builtin_popcount(asking);
     for (uint32_t left = asking; left;) {
-        const cf_host_where *where = runner->lanes[first + (uint32_t)__builtin_ctz(left)].where;
+        const cf_host_where *where = runner->lanes[first + lowest(left)].where;
         uint32_t together = 0;
         for (uint32_t rest = left; rest; rest &= rest - 1)
-            together |= (uint32_t)is_same(runner->lanes[first + (uint32_t)__builtin_ctz(rest)].where, where)
-                        << __builtin_ctz(rest);
-        for (uint32_t rest = together; rest; rest &= rest - 1)
-            warp->found[__builtin_ctz(rest)] = together;
+            together |= (uint32_t)is_same(runner->lanes[first + lowest(rest)].where, where) << lowest(rest);
+        give(warp, together, together);
         left &= ~together;
     }
-    release(runner, warp, first, asking, 0);
+    for (uint32_t rest = asking; rest; rest &= rest - 1)
+        cf__lane_ready(runner, first + lowest(rest));
+}
+
+/* Whether each lane waits for anything, or has ended. */
+static int are_all_stopped(const struct cf__runner *runner, const struct cf__warp *warp, uint32_t first)
+{
+    for (uint32_t rest = warp->lanes & ~(warp->in_operation | warp->in_active); rest; rest &= rest - 1)
+        if (runner->states[first + lowest(rest)] == CF__LANE_READY)
+            return 0;
+    return 1;
 }
 
 void cf__warp_settle(struct cf__runner *runner, struct cf__warp *warp, uint32_t first)
 {
-    for (uint32_t rest = warp->in_operation; rest; rest &= rest - 1) {
-        if (!(warp->in_operation >> __builtin_ctz(rest) & 1))
-            continue; /* it came with a lane before */
-        const cf_host_warp *group = warp->brought[__builtin_ctz(rest)]->group;
-        uint32_t arrived = group->arrived;
-        if (((arrived | warp->ended) & group->mask) != group->mask)
+    for (uint32_t rest = warp->ended ? warp->in_operation : 0; rest;) {
+        uint32_t mask = warp->mask[lowest(rest)], arrived = waiting_with(warp, mask);
+        rest &= ~arrived;
+        if (((arrived | warp->ended) & mask) != mask)
             continue;
-        operate(warp, arrived);
+        operate(warp, arrived, warp->kind[lowest(arrived)]);
         warp->in_operation &= ~arrived;
-        release(runner, warp, first, arrived, 0);
+        if (warp->group_mask == mask)
+            warp->group_mask = 0;
+        for (uint32_t lanes = arrived; lanes; lanes &= lanes - 1)
+            cf__lane_ready(runner, first + lowest(lanes));
     }
-    if (warp->in_active && warp->stopped == warp->lanes)
+    if (warp->in_active && are_all_stopped(runner, warp, first))
         tell_active(runner, warp, first);
 }

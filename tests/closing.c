@@ -7,6 +7,7 @@
 #include <cuferry/kernels.h>
 
 #include "closing.h"
+#include "internal.h"
 
 enum { LENGTH = 1 << 15 }; /* enough to start threads on the CPU */
 static float source[LENGTH], res[LENGTH];
@@ -63,4 +64,14 @@ int closing_use(const char **detail)
         status = use(device);
     *detail = cf_last_error();
     return status;
+}
+
+void closing_hold(void)
+{
+    cf__device_lock();
+}
+
+const struct cf_module *closing_module(void)
+{
+    return &cf_registry;
 }

@@ -32,18 +32,57 @@ static _Thread_local CUstreamCaptureMode modes[SIDES];            /* in which th
 static _Thread_local int missed_pops[SIDES], missed_modes[SIDES]; /* calls that failed */
 
 static long calls, fail_at, injected;
-static int fails_forever, hits[1024], hit_count; /* functions that failed, in order */
+static int fails_as_lost, fails_forever, hits[1024], hit_count; /* functions that failed, in order */
 static CUresult fail_with;
 
-void fault_arm(long at, int is_forever, CUresult result)
+static void arm(long at, int is_forever, int is_lost, CUresult result)
 {
     pthread_mutex_lock(&lock);
     calls = 0;
     fail_at = at;
     fails_forever = is_forever;
+    fails_as_lost = is_lost;
     fail_with = result;
     hit_count = 0;
     pthread_mutex_unlock(&lock);
+}
+
+void fault_arm(long at, int is_forever, CUresult result)
+{
+    arm(at, is_forever, 0, result);
+}
+
+void fault_arm_lost(long at)
+{
+    arm(at, 1, 1, CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
+/* What a lost context does not keep from its answer, as measured on driver 580. */
+static int is_answered(enum side side, enum function function)
+{
+    static const unsigned char answered[] = {
+        [F_cuInit] = 1,
+        [F_cuDriverGetVersion] = 1,
+        [F_cuGetErrorName] = 1,
+        [F_cuGetErrorString] = 1,
+        [F_cuDeviceGetCount] = 1,
+        [F_cuDeviceGet] = 1,
+        [F_cuDeviceGetName] = 1,
+        [F_cuDeviceGetAttribute] = 1,
+        [F_cuDeviceTotalMem] = 1,
+        [F_cuDeviceCanAccessPeer] = 1,
+        [F_cuDevicePrimaryCtxGetState] = 1,
+        [F_cuDevicePrimaryCtxRelease] = 1,
+        [F_cuDevicePrimaryCtxReset] = 1,
+        [F_cuCtxGetCurrent] = 1,
+        [F_cuCtxPushCurrent] = 1,
+        [F_cuCtxPopCurrent] = 1,
+        [F_cuCtxGetDevice] = 1,
+        [F_cuCtxGetId] = 1,
+        [F_cuPointerGetAttributes] = 1,
+        [F_cuThreadExchangeStreamCaptureMode] = 1,
+    };
+    return side == HOST || (function < sizeof answered && answered[function]);
 }
 
 /* What a thread has pushed and could not pop, and a mode that it could not give back, are put right here: the library
@@ -66,6 +105,7 @@ int fault_disarm(void)
 {
     pthread_mutex_lock(&lock);
     fail_at = 0;
+    fails_as_lost = 0;
     int count = hit_count;
     pthread_mutex_unlock(&lock);
     for (int side = 0; side < SIDES; side++)
@@ -101,6 +141,10 @@ long fault_count(void)
 static int strikes(enum side side, enum function function, CUresult *result)
 {
     pthread_mutex_lock(&lock);
+    if (fails_as_lost && is_answered(side, function)) {
+        pthread_mutex_unlock(&lock);
+        return 0;
+    }
     calls++;
     int is_hit = fail_at && (calls == fail_at || (fails_forever && calls > fail_at));
     if (is_hit) {
@@ -220,6 +264,32 @@ void fault_forget(void)
     pthread_mutex_lock(&lock);
     object_count = 0;
     pthread_mutex_unlock(&lock);
+}
+
+/* Libraries and pools are in no context. */
+static void take(const struct object *object)
+{
+    const struct cf__driver *driver = inner[CUDA];
+    if (object->kind == LIBRARY)
+        (void)driver->cuLibraryUnload((CUlibrary)object->handle);
+    else if (object->kind == POOL)
+        (void)driver->cuMemPoolDestroy((CUmemoryPool)object->handle);
+}
+
+void fault_take_lost(void)
+{
+    int devices = 0;
+    pthread_mutex_lock(&lock);
+    for (int i = object_count; i-- > 0;)
+        if (objects[i].side == CUDA && objects[i].kind != PRIMARY) {
+            take(&objects[i]);
+            objects[i] = objects[--object_count];
+        }
+    pthread_mutex_unlock(&lock);
+    if (!inner[CUDA] || inner[CUDA]->cuDeviceGetCount(&devices) != CUDA_SUCCESS)
+        return;
+    for (int device = 0; device < devices; device++)
+        (void)inner[CUDA]->cuDevicePrimaryCtxReset(device);
 }
 
 /* What a function that succeeded has made or given back. */

@@ -9,6 +9,15 @@
  * too. */
 void fault_arm(long at, int is_forever, CUresult result);
 
+/* As when a kernel has faulted: from the `at`-th call of a GPU's on, of those that tell of it, all of these return
+ * CUDA_ERROR_ILLEGAL_ADDRESS, until fault_disarm(). The real driver still answers what is asked of devices, of the
+ * current context and of pointers, and takes a primary context back. */
+void fault_arm_lost(long at);
+
+/* Behind that, with no failure armed: takes away what went with the fault, in the driver below, too. What is counted
+ * from then on could have been given back all the same. */
+void fault_take_lost(void);
+
 /* No more failures. How many calls failed since fault_arm(). */
 int fault_disarm(void);
 

@@ -10,6 +10,7 @@
 
 #include "driver_fault.h"
 #include "fault_alloc.h"
+#include "fault_kernels.h"
 #include "on_fake.h"
 
 long fault_total, leak_total;
@@ -24,6 +25,7 @@ struct attempt {
     const struct tolerated *tolerated;
     int is_warm;    /* the scene was played before without faults */
     int of_alloc;   /* allocations fail, not driver calls */
+    int is_lost;    /* driver calls fail as after a kernel's fault: for good */
     long at;        /* which one */
     int is_forever; /* and all later ones */
     CUresult result;
@@ -35,11 +37,16 @@ static int wrong;
 
 /* On a real GPU, where an attempt takes milliseconds, or where FAULT_QUICK is set: one result of each call, and of
  * calls behind the first ones only some. A context that is held meanwhile is not made anew for each attempt. */
+static int is_fake(void)
+{
+    return on_cuda() && dlsym(dlopen("libcuda.so.1", RTLD_NOW), "fake_cuda_alive");
+}
+
 static int is_quick(void)
 {
     static int quick = -1;
     if (quick < 0) {
-        int is_real = on_cuda() && !dlsym(dlopen("libcuda.so.1", RTLD_NOW), "fake_cuda_alive");
+        int is_real = on_cuda() && !is_fake();
         CUcontext held;
         if (is_real && (other_library()->cuInit(0) != CUDA_SUCCESS ||
                         other_library()->cuDevicePrimaryCtxRetain(&held, 0) != CUDA_SUCCESS))
@@ -65,9 +72,11 @@ __attribute__((format(printf, 1, 2))) static void complain(const char *format, .
     printf("\n");
 }
 
+static int is_lost_now; /* the GPUs are: what needs one says so, and no call fails otherwise */
+
 void fault_need(int status, const char *call, const char *file, int line)
 {
-    if (status != CF_OK)
+    if (status != CF_OK && !(is_lost_now && status == CF_EFAULT))
         complain("%s:%d: %s gave %s: %s", file, line, call, cf_status_name(status), cf_last_error());
 }
 
@@ -94,7 +103,10 @@ static int is_named(const struct attempt *attempt, const char *call)
  * succeed. */
 static void judge_driver(const struct attempt *attempt, int status)
 {
-    int expected = attempt->result == CUDA_ERROR_OUT_OF_MEMORY ? CF_ENOMEM : CF_ECALL, hit = 0;
+    int expected = attempt->is_lost ? CF_EFAULT : attempt->result == CUDA_ERROR_OUT_OF_MEMORY ? CF_ENOMEM : CF_ECALL;
+    int hit = 0;
+    if (attempt->is_lost && strncmp(attempt->scene->name, "cf_shutdown", 11) == 0)
+        expected = CF_OK; /* what is lost has not to be given back */
     int is_traced = attempt->scene->flags & TRACED;
     if (is_traced && status == CF_OK)
         return;
@@ -104,9 +116,13 @@ static void judge_driver(const struct attempt *attempt, int status)
     for (int i = 0; status == expected && fault_hit(i) && (i <= hit || is_traced || attempt->scene->flags & ANY); i++)
         if (is_named(attempt, fault_hit(i)))
             return;
+    if (attempt->is_lost && status == expected && strstr(cf_last_error(), "was lost to a fault"))
+        return;
     if (status == CF_ECAPTURE && attempt->scene->flags & CAPTURED &&
         strcmp(fault_hit(0), "cuThreadExchangeStreamCaptureMode") == 0)
         return; /* what it was to protect from */
+    if (attempt->is_lost && expected == CF_OK && status == CF_OK)
+        return;
     if (status != (call ? expected : CF_OK))
         complain("%s failed and the status is %s, not %s (%s)", call ? call : fault_hit(0), cf_status_name(status),
                  cf_status_name(call ? expected : CF_OK), cf_last_error());
@@ -127,6 +143,46 @@ static void count_leaks(const char *text, long count)
         leak_total += count < 0 ? -count : count;
         complain("%ld objects left alive: %s", count, text);
     }
+}
+
+/* ---- When GPUs are lost ---- */
+
+/* The CPU goes on, and so does what is allocated there. */
+static void *work_on_cpu(void *unused)
+{
+    float x[64], y[64];
+    void *from;
+    (void)unused;
+    for (int i = 0; i < 64; i++) {
+        x[i] = (float)i;
+        y[i] = 1;
+    }
+    NEED(cf_device_use(CF_HOST) == CF_OK ? CF_OK : CF_ECALL);
+    NEED(cf_mem_alloc(&from, sizeof x) == CF_OK ? CF_OK : CF_ECALL);
+    NEED(cf_mem_copy(from, x, sizeof x) == CF_OK ? CF_OK : CF_ECALL);
+    NEED(fault_axpy(2, from, y, 64) == CF_OK ? CF_OK : CF_ECALL);
+    NEED(cf_mem_free(from) == CF_OK ? CF_OK : CF_ECALL);
+    for (int i = 0; i < 64; i++)
+        if (y[i] != 1 + 2 * x[i]) {
+            complain("the CPU computes nonsense");
+            break;
+        }
+    return NULL;
+}
+
+/* Whatever the call was, the process goes on without the GPUs, and lets go of all that can be freed without them. */
+static void go_on_without(const struct attempt *attempt)
+{
+    pthread_t thread;
+    is_lost_now = 1;
+    if (pthread_create(&thread, NULL, work_on_cpu, NULL) != 0 || pthread_join(thread, NULL) != 0)
+        complain("no thread");
+    if (attempt->scene->clean)
+        attempt->scene->clean();
+    is_lost_now = 0;
+    NEED(cf_shutdown());
+    (void)fault_disarm();
+    fault_take_lost();
 }
 
 /* ---- An attempt ---- */
@@ -170,6 +226,52 @@ static void end_trace(void)
     unsetenv("CF_TRACE");
 }
 
+static void arm(const struct attempt *attempt)
+{
+    if (attempt->of_alloc)
+        alloc_fault_arm(attempt->at, attempt->is_forever);
+    else if (attempt->is_lost)
+        fault_arm_lost(attempt->at);
+    else
+        fault_arm(attempt->at, attempt->is_forever, attempt->result);
+}
+
+/* What is alive behind cf_shutdown(). */
+static void count_alive_objects(void)
+{
+    static int known; /* to the fake driver, which does not forget what was lost before */
+    char text[2048];
+    int count = fault_alive(text, sizeof text);
+    count_leaks(text, count);
+    fault_forget();
+    int others = count_alive(text, sizeof text);
+    if (!count && others > known && !now->is_lost)
+        count_leaks(text, others - known);
+    known = others;
+}
+
+/* The call once more, or where all was lost from the beginning, with the fault gone. */
+static void repeat(const struct attempt *attempt, int status)
+{
+    const struct scene *scene = attempt->scene;
+    if (attempt->is_lost && attempt->was_hit) {
+        go_on_without(attempt);
+        count_alive_objects();
+        play(scene);
+        return;
+    }
+    check_data(scene, status == CF_OK);
+    if (status != CF_OK && scene->flags & FRESH) {
+        clean(scene);
+        prepare(scene);
+    }
+    if (status != CF_OK) {
+        NEED(scene->act());
+        check_data(scene, 1);
+    }
+    clean(scene);
+}
+
 static void *run(void *of)
 {
     struct attempt *attempt = of;
@@ -185,43 +287,28 @@ static void *run(void *of)
     if (attempt->is_warm)
         play(scene);
     prepare(scene);
-    if (attempt->of_alloc)
-        alloc_fault_arm(attempt->at, attempt->is_forever);
-    else
-        fault_arm(attempt->at, attempt->is_forever, attempt->result);
+    arm(attempt);
     int status = scene->act();
-    attempt->was_hit = attempt->of_alloc ? alloc_fault_disarm(&name) : fault_disarm() > 0;
+    attempt->was_hit = attempt->of_alloc ? alloc_fault_disarm(&name) : fault_hit(0) != NULL;
+    if (!attempt->of_alloc && !(attempt->is_lost && attempt->was_hit))
+        (void)fault_disarm();
     if (!attempt->was_hit)
         NEED(status);
     else if (attempt->of_alloc)
         judge_alloc(name, status);
     else
         judge_driver(attempt, status);
-    check_data(scene, status == CF_OK);
-    if (status != CF_OK && scene->flags & FRESH) {
-        clean(scene);
-        prepare(scene);
-    }
     if (getenv("FAULT_VERBOSE"))
-        fprintf(stderr, "#   %s: %d, %s\n", name ? name : fault_hit(0) ? fault_hit(0) : "nothing", status,
-                status == CF_OK ? "" : cf_last_error());
-    if (status != CF_OK) { /* the fault is gone */
-        NEED(scene->act());
-        check_data(scene, 1);
-    }
-    clean(scene);
+        fprintf(stderr, "#   %s: %d, %s\n",
+                name           ? name
+                : fault_hit(0) ? fault_hit(0)
+                               : "nothing",
+                status, status == CF_OK ? "" : cf_last_error());
+    repeat(attempt, status);
     NEED(cf_shutdown());
     if (scene->flags & TRACED)
         end_trace();
-    char text[2048];
-    int count = fault_alive(text, sizeof text);
-    count_leaks(text, count);
-    fault_forget();
-    static int known; /* to the fake driver, which does not forget what was lost before */
-    int others = count_alive(text, sizeof text);
-    if (!count && others > known)
-        count_leaks(text, others - known);
-    known = others;
+    count_alive_objects();
     return NULL;
 }
 
@@ -286,6 +373,12 @@ int fault_sweep(const struct scene *scene, const struct tolerated *tolerated)
             }
             what.of_alloc = 1;
             sweep(what);
+        }
+        if (is_fake()) {
+            struct attempt lost = {.scene = scene, .tolerated = tolerated, .is_warm = is_warm, .is_forever = 1};
+            lost.is_lost = 1;
+            lost.result = CUDA_ERROR_ILLEGAL_ADDRESS;
+            sweep(lost);
         }
     }
     return wrong;

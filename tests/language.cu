@@ -112,7 +112,7 @@ __global__ void __launch_bounds__(BLOCK) total(const T *x, T *sum, T *partial, u
 }
 
 /* Every element becomes the sum of all: needs all blocks at once. */
-#pragma cf kernel blocks(16) block(64) cooperative host(none) inout(x[n]) scratch(sums[16]) check(n == 1024)
+#pragma cf kernel blocks(16) block(64) cooperative inout(x[n]) scratch(sums[16]) check(n == 1024)
 __global__ void together(int *x, int *sums, int n)
 {
     auto grid = cooperative_groups::this_grid();

@@ -29,7 +29,7 @@
 #define MADE_KERNEL(kernel_name, made)                                                                                 \
     .size = sizeof(cf_kernel), .version = CF_REGISTRY_VERSION, .name = kernel_name, .family = kernel_name,             \
     .function = "made_" kernel_name, .file = __FILE__, .line = __LINE__, .image = &(made).image, .entry = kernel_name, \
-    .state = &(cf_state){NULL, NULL}
+    .state = &(cf_state){NULL}
 
 /* An image that holds nothing; the fake driver tells them apart by their mark. */
 struct made_image {

@@ -1,6 +1,6 @@
 /* test_image.c - images load once and kernels are found in them; whatever is wrong with one is a status and a line that
  * names it, and does no harm to the next call. The descriptors are copies of gather's, with something spoilt. */
-#include "on_fake.h"
+#include "on_closing.h"
 
 #include <pthread.h>
 
@@ -113,7 +113,7 @@ static void image_leaves_the_capture_mode_of_the_thread(void **state)
     assert_int_equal(driver->cuThreadExchangeStreamCaptureMode(&mode), CUDA_SUCCESS);
     assert_ok(run(&kernel));
     kernel.entry = "nonsense";
-    kernel.state = &(cf_state){NULL, NULL};
+    kernel.state = &(cf_state){NULL};
     assert_int_equal(run(&kernel), CF_EIMAGE);
     assert_int_equal(driver->cuThreadExchangeStreamCaptureMode(&mode), CUDA_SUCCESS);
     assert_int_equal(mode, 1);
@@ -196,6 +196,53 @@ static void image_on_two_gpus_loads_once(void **state)
     assert_int_equal(count_of(text, "primary context"), 2);
 }
 
+/* ---- Descriptors of a shared object that is closed ---- */
+
+static const cf_kernel *kernel_of(void *library)
+{
+    closing_module_function *module = (closing_module_function *)closing_function(library, "closing_module");
+    return cf_kernel_find(module(), "gather_f32_i32");
+}
+
+/* Its kernels run through this program's copy of the library, which is shut down when they are gone. */
+static void image_of_a_closed_object_is_given_back(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 5; i++) { /* most likely at the same address */
+        void *library = open_closing();
+        const cf_kernel *theirs = kernel_of(library);
+        assert_null(theirs->state->loaded);
+        assert_ok(run(theirs));
+        assert_non_null(theirs->state->loaded);
+        close_closing(library, theirs);
+        assert_ok(run(cf_kernel_find(&cf_registry, "gather_f32_i32")));
+    }
+    assert_ok(cf_shutdown());
+    assert_nothing_alive();
+    assert_ok(run(&kernel));
+}
+
+/* What has taken the place is left alone, and begins anew. */
+static void image_of_an_object_opened_again_is_another(void **state)
+{
+    (void)state;
+    void *library = open_closing();
+    const cf_kernel *before = kernel_of(library);
+    assert_ok(run(before));
+    close_closing(library, before);
+    library = open_closing();
+    const cf_kernel *again = kernel_of(library);
+    assert_null(again->state->loaded);
+    assert_ok(cf_shutdown());
+    assert_nothing_alive();
+    assert_ok(run(again));
+    assert_ok(cf_shutdown()); /* while it is open */
+    assert_nothing_alive();
+    assert_null(again->state->loaded);
+    assert_ok(run(again));
+    close_closing(library, again);
+}
+
 /* ---- Damaged images ---- */
 
 /* CRC-32 by its definition, one bit at a time. */
@@ -227,8 +274,8 @@ static void image_empty_is_damaged(void **state)
     expect_damaged();
     image.end = image.begin;
     image.crc32 = 0; /* which is that of no bytes */
-    image.state = &(cf_state){NULL, NULL};
-    kernel.state = &(cf_state){NULL, NULL};
+    image.state = &(cf_state){NULL};
+    kernel.state = &(cf_state){NULL};
     assert_int_equal(run(&kernel), CF_EIMAGE);
 }
 
@@ -549,6 +596,8 @@ int main(int argc, char *argv[])
         IMAGE_TEST(image_leaves_the_capture_mode_of_the_thread),
         IMAGE_TEST(image_loaded_by_16_threads_loads_once),
         IMAGE_TEST(image_in_contexts_that_come_and_go_runs),
+        IMAGE_TEST(image_of_a_closed_object_is_given_back),
+        IMAGE_TEST(image_of_an_object_opened_again_is_another),
         IMAGE_TEST(image_empty_is_damaged),
         IMAGE_TEST(image_cut_short_is_damaged),
         IMAGE_TEST(image_too_long_is_damaged),

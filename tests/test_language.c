@@ -230,14 +230,6 @@ static void together_runs_all_blocks_at_once(void **state)
     int expected = 0;
     for (int i = 0; i < 1024; i++)
         expected += x[i] = (int)(next() % 1000);
-    if (!on_cuda()) {
-        assert_fails(language_together(x, 1024), CF_ENOTSUP, "language_together");
-        return;
-    }
-    if (is_played) {
-        puts("# skip: the driver that plays a GPU runs CPU bodies, and there is none");
-        skip();
-    }
     assert_ok(language_together(x, 1024));
     for (int i = 0; i < 1024; i++)
         assert_int_equal(x[i], expected);

@@ -414,9 +414,10 @@ static void launch_null_is_invalid(void **state)
     (void)state;
     cf_kernel kernel = first_instance();
     void *const args[] = {NULL};
-    assert_fails(cf_launch(NULL, NULL, args), CF_EINVAL, "kernel is NULL");
+    assert_fails(cf_launch(NULL, NULL, args), CF_EINVAL, "cf_launch: kernel is NULL");
     assert_fails(cf_launch(&kernel, NULL, NULL), CF_EINVAL, "cf_gather_f32_i32_async: args is NULL");
-    assert_fails(cf_call(NULL, args), CF_EINVAL, "kernel is NULL");
+    assert_fails(cf_call(NULL, args), CF_EINVAL, "cf_call: kernel is NULL");
+    assert_memory_equal(cf_last_error(), "cf_call: ", 9);
     assert_fails(cf_call(&kernel, NULL), CF_EINVAL, "cf_gather_f32_i32: args is NULL");
 }
 

@@ -1,9 +1,45 @@
 /* test_peer.c - GPUs that reach each other's memory. */
 #include "on_made.h"
 
+#include <time.h>
+
 #include <cuferry/kernels.h>
 
 #include "internal.h"
+
+/* ---- A driver that fails ---- */
+
+static CUresult share_result, disable_result; /* CUDA_SUCCESS: what the driver gives */
+static void (*meanwhile)(void);               /* while the next share fails */
+static const struct cf__driver *below;
+
+static CUresult share_pool(CUmemoryPool pool, const CUmemAccessDesc *access, size_t count)
+{
+    CUresult result = share_result;
+    void (*then)(void) = meanwhile;
+    meanwhile = NULL;
+    share_result = CUDA_SUCCESS;
+    if (then)
+        then();
+    return result == CUDA_SUCCESS ? below->cuMemPoolSetAccess(pool, access, count) : result;
+}
+
+static CUresult disable_access(CUcontext peer)
+{
+    return disable_result == CUDA_SUCCESS ? below->cuCtxDisablePeerAccess(peer) : disable_result;
+}
+
+const struct cf__driver *cf__driver_wrap(const struct cf__driver *driver)
+{
+    static struct cf__driver wrapped;
+    if (driver->is_host)
+        return driver;
+    below = driver;
+    wrapped = *driver;
+    wrapped.cuMemPoolSetAccess = share_pool;
+    wrapped.cuCtxDisablePeerAccess = disable_access;
+    return &wrapped;
+}
 
 static int tear_down(void **state)
 {
@@ -249,6 +285,118 @@ static void peer_enable_8_threads_at_once_all_succeed(void **state)
     check_gather(1);
 }
 
+/* Undone by another library it is not there, whatever was done before. */
+static void peer_enable_after_another_library_has_undone_it_does_it_again(void **state)
+{
+    (void)state;
+    need_two_gpus();
+    struct cf__place peer, place;
+    assert_ok(cf_peer_enable(0, 1));
+    assert_ok(cf__enter_device(&peer, "test", 1));
+    cf__leave(&peer);
+    assert_ok(cf__enter_device(&place, "test", 0));
+    assert_int_equal(other_library()->cuCtxDisablePeerAccess(peer.context), CUDA_SUCCESS);
+    assert_ok(cf_peer_enable(0, 1));
+    assert_int_equal(other_library()->cuCtxEnablePeerAccess(peer.context, 0), CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED);
+    cf__leave(&place);
+    check_gather(0);
+    check_gather(1);
+}
+
+/* What fails leaves it as it was: enabled. */
+static void peer_functions_that_fail_leave_it_as_it_was(void **state)
+{
+    (void)state;
+    need_two_gpus();
+    assert_ok(cf_mem_free(allocate(1, 1, 1000))); /* there is a pool */
+    share_result = CUDA_ERROR_UNKNOWN;
+    assert_fails(cf_peer_enable(0, 1), CF_ECALL, "cf_peer_enable: device 0, peer 1: cuMemPoolSetAccess returned 999 ");
+    assert_false(cf__peer_enabled(0, 1));
+    assert_ok(cf_peer_enable(0, 1));
+    share_result = CUDA_ERROR_UNKNOWN;
+    assert_fails(cf_peer_enable(0, 1), CF_ECALL, "cuMemPoolSetAccess returned 999 ");
+    assert_true(cf__peer_enabled(0, 1));
+    check_gather(0);
+    check_gather(1);
+    share_result = CUDA_ERROR_UNKNOWN;
+    assert_fails(cf_peer_disable(0, 1), CF_ECALL,
+                 "cf_peer_disable: device 0, peer 1: cuMemPoolSetAccess returned 999 ");
+    check_gather(1);
+    disable_result = CUDA_ERROR_UNKNOWN;
+    assert_fails(cf_peer_disable(0, 1), CF_ECALL, "device 0, peer 1: cuCtxDisablePeerAccess returned 999 ");
+    assert_true(cf__peer_enabled(0, 1));
+    check_gather(0);
+    check_gather(1);
+    disable_result = CUDA_SUCCESS;
+    assert_ok(cf_peer_disable(0, 1));
+    assert_false(cf__peer_enabled(0, 1));
+}
+
+/* One thread fails to enable what another one is told to be enabled. */
+static pthread_t second;
+static int second_status, is_second_early;
+
+static void *enable_too(void *unused)
+{
+    second_status = cf_peer_enable(0, 1);
+    return unused;
+}
+
+static void start_second(void)
+{
+    struct timespec end;
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_nsec += 100000000; /* it waits for the first, or would be done long before */
+    end.tv_sec += end.tv_nsec / 1000000000;
+    end.tv_nsec %= 1000000000;
+    is_second_early =
+        pthread_create(&second, NULL, enable_too, NULL) != 0 || pthread_timedjoin_np(second, NULL, &end) == 0;
+}
+
+static void peer_enable_beside_one_that_fails_holds(void **state)
+{
+    (void)state;
+    need_two_gpus();
+    assert_ok(cf_mem_free(allocate(1, 1, 1000)));
+    share_result = CUDA_ERROR_UNKNOWN;
+    meanwhile = start_second;
+    assert_fails(cf_peer_enable(0, 1), CF_ECALL, "cuMemPoolSetAccess returned 999 ");
+    assert_false(is_second_early);
+    assert_int_equal(pthread_join(second, NULL), 0);
+    assert_ok(second_status);
+    assert_true(cf__peer_enabled(0, 1));
+    check_gather(0);
+    check_gather(1);
+}
+
+/* Each of several at once, to and fro; at the end it is as the last one wants it. */
+static void *enable_and_disable(void *unused)
+{
+    intptr_t wrong = 0;
+    (void)unused;
+    for (int round = 0; round < 100; round++)
+        wrong += cf_peer_enable(0, 1) != CF_OK || cf_peer_disable(0, 1) != CF_OK;
+    return (void *)wrong;
+}
+
+static void peer_functions_8_threads_at_once_end_as_the_last_one(void **state)
+{
+    (void)state;
+    need_two_gpus();
+    pthread_t threads[8];
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, enable_and_disable, NULL), 0);
+    for (int i = 0; i < 8; i++) {
+        void *wrong;
+        assert_int_equal(pthread_join(threads[i], &wrong), 0);
+        assert_null(wrong);
+    }
+    assert_false(cf__peer_enabled(0, 1));
+    assert_ok(cf_peer_enable(0, 1));
+    check_gather(0);
+    check_gather(1);
+}
+
 int main(int argc, char *argv[])
 {
     const struct CMUnitTest tests[] = {
@@ -260,6 +408,10 @@ int main(int argc, char *argv[])
         TEST(peer_disable_takes_it_back),
         TEST(peer_enable_beside_another_library_leaves_its_doing),
         TEST(peer_enable_8_threads_at_once_all_succeed),
+        TEST(peer_enable_after_another_library_has_undone_it_does_it_again),
+        TEST(peer_functions_that_fail_leave_it_as_it_was),
+        TEST(peer_enable_beside_one_that_fails_holds),
+        TEST(peer_functions_8_threads_at_once_end_as_the_last_one),
         fake_test(without_peers_a_kernel_does_not_reach_the_memory, "CF_DRIVER=cuda"),
         fake_test(without_peers_a_kernel_does_not_reach_the_pool, "CF_DRIVER=cuda"),
         fake_test(peer_enable_where_it_is_not_possible_is_enotsup, "CF_DRIVER=cuda", "FAKE_CUDA=peer=0"),

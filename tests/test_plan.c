@@ -266,7 +266,7 @@ static void plan_kernels_that_need_the_gpu_stay_there(void **state)
     (void)state;
     assert_ok(cf_set_host_data(CF_HOST_DATA_HOST));
     assert_true(ran_on_cpu(100, 0, 0));
-    assert_plan("on the CPU, as CF_HOST_DATA asks; nothing was copied");
+    assert_plan("on the CPU, as cf_set_host_data() asks; nothing was copied");
     kernel.is_closed = 0;
     assert_false(ran_on_cpu(100, 0, 0));
     assert_plan("; the kernel may use data beside its arguments");
@@ -314,7 +314,7 @@ static void host_data_set_goes_before_the_environment(void **state)
     (void)state;
     assert_ok(cf_set_host_data(CF_HOST_DATA_STAGE));
     assert_false(ran_on_cpu(100, 0, 0)); /* CF_HOST_DATA=host */
-    assert_plan("as CF_HOST_DATA asks");
+    assert_plan("as cf_set_host_data() asks");
     assert_ok(cf_shutdown());
     assert_false(ran_on_cpu(100, 0, 0)); /* for the process */
     assert_fails(cf_set_host_data(3), CF_EINVAL, "cf_set_host_data: 3 is none of CF_HOST_DATA_AUTO,");

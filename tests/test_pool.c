@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -78,13 +79,13 @@ static void pool_run_shapes_at_the_limits_run_each_block_once(void **state)
     static const struct {
         cf_dim3 grid, block;
     } shapes[] = {
-        {{1, 1, 1}, {1, 1, 1}},         {{2, 1, 1}, {1, 1, 1}},         {{1, 1, 1}, {1024, 1, 1}},
-        {{15, 1, 1}, {1024, 1, 1}},     {{16, 1, 1}, {1024, 1, 1}},     {{17, 1, 1}, {1024, 1, 1}},
-        {{63, 1, 1}, {256, 1, 1}},      {{64, 1, 1}, {256, 1, 1}},      {{65, 1, 1}, {256, 1, 1}},
-        {{16383, 1, 1}, {1, 1, 1}},     {{16384, 1, 1}, {1, 1, 1}},     {{16385, 1, 1}, {1, 1, 1}},
-        {{100003, 1, 1}, {1, 1, 1}},    {{1, 65535, 1}, {2, 2, 2}},     {{1, 1, 65535}, {7, 1, 1}},
-        {{31, 37, 41}, {32, 8, 1}},     {{1000003, 1, 1}, {256, 1, 1}}, {{4, 4, 4}, {8, 8, 8}},
-        {{17, 1, 1}, {1000, 1, 1}},     {{3, 5, 7}, {10, 10, 10}},
+        {{1, 1, 1}, {1, 1, 1}},      {{2, 1, 1}, {1, 1, 1}},         {{1, 1, 1}, {1024, 1, 1}},
+        {{15, 1, 1}, {1024, 1, 1}},  {{16, 1, 1}, {1024, 1, 1}},     {{17, 1, 1}, {1024, 1, 1}},
+        {{63, 1, 1}, {256, 1, 1}},   {{64, 1, 1}, {256, 1, 1}},      {{65, 1, 1}, {256, 1, 1}},
+        {{16383, 1, 1}, {1, 1, 1}},  {{16384, 1, 1}, {1, 1, 1}},     {{16385, 1, 1}, {1, 1, 1}},
+        {{100003, 1, 1}, {1, 1, 1}}, {{1, 65535, 1}, {2, 2, 2}},     {{1, 1, 65535}, {7, 1, 1}},
+        {{31, 37, 41}, {32, 8, 1}},  {{1000003, 1, 1}, {256, 1, 1}}, {{4, 4, 4}, {8, 8, 8}},
+        {{17, 1, 1}, {1000, 1, 1}},  {{3, 5, 7}, {10, 10, 10}},
     };
     for (size_t t = 0; t < sizeof thread_counts / sizeof *thread_counts; t++) {
         use_threads(thread_counts[t]);
@@ -334,6 +335,98 @@ static void pool_run_in_a_child_runs_each_block_once(void **state)
     assert_true(works_in_child());
 }
 
+/* Such children run no handlers: the workers, and whoever had the lock, are just not there. */
+static int works_in_bare_child(void)
+{
+    int status = 0;
+    pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+    if (child == 0) {
+        static unsigned int runs[2000];
+        alarm(10);
+        int right = 1;
+        for (int i = 0; i < 3; i++) { /* allocates nothing: the heap's lock may be held */
+            struct counts counts = {.blocks = 2000, .runs = runs};
+            void *const args[] = {&counts};
+            const cf_host_launch launch = {.grid = {2000, 1, 1}, .block = {256, 1, 1}, .args = args};
+            memset(runs, 0, sizeof runs);
+            cf__pool_run(count_blocks, &launch);
+            for (int b = 0; b < 2000; b++)
+                right &= runs[b] == 1;
+        }
+        cf__pool_stop();
+        _exit(!right);
+    }
+    return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
+static void need_bare_children(void)
+{
+    if (SANITIZED) {
+        puts("# skip: a sanitizer's own state does not survive a bare clone()");
+        skip();
+    }
+}
+
+static void pool_run_in_a_child_without_handlers_runs_each_block_once(void **state)
+{
+    (void)state;
+    need_bare_children();
+    use_threads("4");
+    assert_true(works_in_bare_child());
+    assert_true(runs_once((cf_dim3){1000, 1, 1}, (cf_dim3){256, 1, 1}, count_blocks));
+    for (int i = 0; i < 10; i++)
+        assert_true(works_in_bare_child());
+    assert_true(runs_once((cf_dim3){1000, 1, 1}, (cf_dim3){256, 1, 1}, count_blocks));
+}
+
+static void pool_run_in_a_child_without_handlers_that_has_the_lock_taken_works(void **state)
+{
+    (void)state;
+    need_bare_children();
+    use_threads("4");
+    assert_true(runs_once((cf_dim3){1000, 1, 1}, (cf_dim3){256, 1, 1}, count_blocks));
+    cf__pool_lock(); /* as another thread may have it */
+    int works = works_in_bare_child();
+    cf__pool_unlock();
+    assert_true(works);
+    assert_true(runs_once((cf_dim3){1000, 1, 1}, (cf_dim3){256, 1, 1}, count_blocks));
+}
+
+/* A thread that is cancelled in a body ends behind the job, which others have a part in. */
+static int was_behind;
+
+static void point_of_cancellation(const cf_host_launch *launch, uint64_t begin, uint64_t end)
+{
+    pthread_testcancel();
+    count_blocks(launch, begin, end);
+}
+
+static void *launch_cancelled(void *unused)
+{
+    (void)unused;
+    pthread_cancel(pthread_self());
+    int right = runs_once((cf_dim3){2000, 1, 1}, (cf_dim3){256, 1, 1}, point_of_cancellation);
+    __atomic_store_n(&was_behind, right, __ATOMIC_RELAXED);
+    pthread_testcancel();
+    return NULL;
+}
+
+static void pool_run_by_a_cancelled_thread_runs_each_block_once(void **state)
+{
+    (void)state;
+    use_threads("4");
+    for (int i = 0; i < 20; i++) {
+        pthread_t thread;
+        void *value;
+        __atomic_store_n(&was_behind, 0, __ATOMIC_RELAXED);
+        assert_int_equal(pthread_create(&thread, NULL, launch_cancelled, NULL), 0);
+        assert_true(runs_once((cf_dim3){1000, 1, 1}, (cf_dim3){256, 1, 1}, count_blocks));
+        assert_int_equal(pthread_join(thread, &value), 0);
+        assert_ptr_equal(value, PTHREAD_CANCELED);
+        assert_true(__atomic_load_n(&was_behind, __ATOMIC_RELAXED));
+    }
+}
+
 static int stop_launching;
 
 static void *keep_launching(void *unused)
@@ -412,6 +505,9 @@ int main(void)
         cmocka_unit_test(pool_stop_then_run_starts_anew),
         cmocka_unit_test(pool_run_in_a_child_runs_each_block_once),
         cmocka_unit_test(pool_run_in_a_child_of_a_launching_parent_runs_each_block_once),
+        cmocka_unit_test(pool_run_in_a_child_without_handlers_runs_each_block_once),
+        cmocka_unit_test(pool_run_in_a_child_without_handlers_that_has_the_lock_taken_works),
+        cmocka_unit_test(pool_run_by_a_cancelled_thread_runs_each_block_once),
         cmocka_unit_test(pool_configure_bad_number_is_refused_and_the_old_one_kept),
         cmocka_unit_test(pool_configure_empty_or_unset_takes_the_processors),
     };

@@ -18,6 +18,7 @@ import tempfile
 
 from npy import LETTERS, npy, npy_bytes, pack, read_npy
 from run_module import ModuleTest
+from run_verify import VerifyTest
 from runner import MASK, Runner, made_floats, made_integers
 from tap import Tap
 
@@ -472,6 +473,8 @@ def main():
             group()
     with tempfile.TemporaryDirectory() as folder:
         ModuleTest(tap, sys.argv[1], folder).run()
+    with tempfile.TemporaryDirectory() as folder:
+        VerifyTest(tap, sys.argv[1], folder).run()
     return tap.close()
 
 

@@ -2,6 +2,8 @@
  * device for the whole process, so that each test has one of its own. */
 #include "on_made.h"
 
+#include "on_closing.h"
+
 #include <pthread.h>
 
 #include "internal.h"
@@ -234,6 +236,70 @@ static void fault_told_by_another_devices_event_is_of_the_right_one(void **state
     assert_fails(cf_device_sync(), CF_EFAULT, "cf_device_sync: device 0's context");
 }
 
+/* The descriptor went with the shared object that it was in. */
+static void fault_of_a_closed_objects_kernel_is_named(void **state)
+{
+    static float elsewhere[3], *data = elsewhere;
+    static const int32_t order[] = {2, 1, 0}, *index = order;
+    int64_t count = 3;
+    void *const args[] = {&data, (void *)(uintptr_t)&index, &data, &count, &count};
+    (void)state;
+    void *library = open_closing();
+    closing_module_function *of_closing = (closing_module_function *)closing_function(library, "closing_module");
+    const cf_kernel *gather = cf_kernel_find(of_closing(), "gather_f32_i32");
+    assert_ok(cf_launch(gather, NULL, args));
+    close_closing(library, gather);
+    expect_fault_while("cf_gather_f32_i32 was");
+    assert_fails(launch(0, NULL), CF_EFAULT, "while cf_gather_f32_i32 was running");
+}
+
+/* Devices 0 and then 1 are lost; the thread's own, number 2, is well. The library does not know whose the event is. */
+static void fault_told_on_a_well_device_is_of_the_one_lost_last(void **state)
+{
+    const struct cf__driver *driver = other_library();
+    struct cf__place place;
+    CUevent event;
+    (void)state;
+    assert_ok(launch_bad(0, NULL));
+    expect_fault_while("made_a was");
+    assert_ok(cf_device_use(1));
+    assert_ok(launch_bad(1, NULL));
+    assert_ok(cf__enter_device(&place, "test", 1));
+    assert_int_equal(driver->cuEventCreate(&event, CU_EVENT_DEFAULT), CUDA_SUCCESS);
+    assert_int_equal(driver->cuEventRecord(event, NULL), CUDA_SUCCESS);
+    cf__leave(&place);
+    assert_ok(cf_device_use(2));
+    assert_fails(cf_event_sync(event), CF_EFAULT, "device 1's context was lost to a fault while made_b was running");
+    /* From now on it may be of either. */
+    assert_fails(cf_event_sync(event), CF_EFAULT, "700 (CUDA_ERROR_ILLEGAL_ADDRESS");
+    assert_non_null(strstr(cf_last_error(), "; a context of this process was lost to a fault"));
+    assert_ok(cf_device_sync());
+    assert_ok(cf_device_use(0));
+    assert_fails(cf_device_sync(), CF_EFAULT, "device 0's context was lost to a fault while made_a was running");
+    assert_ok(cf_device_use(1));
+    assert_fails(cf_device_sync(), CF_EFAULT, "device 1's context was lost to a fault while made_b was running");
+    assert_ok(cf_device_use(0));
+}
+
+/* One that another library made, and this one was used in. */
+static void fault_in_a_created_context_is_told_of_that(void **state)
+{
+    const struct cf__driver *driver = other_library();
+    CUcontext created, popped;
+    CUevent event;
+    (void)state;
+    assert_int_equal(context_create(&created, 0, 1), CUDA_SUCCESS);
+    assert_ok(launch_bad(1, NULL));
+    assert_int_equal(driver->cuEventCreate(&event, CU_EVENT_DEFAULT), CUDA_SUCCESS);
+    assert_int_equal(driver->cuEventRecord(event, NULL), CUDA_SUCCESS);
+    assert_int_equal(driver->cuCtxPopCurrent(&popped), CUDA_SUCCESS);
+    assert_ok(cf_device_use(0));
+    assert_fails(cf_event_sync(event), CF_EFAULT, "device 1's context was lost to a fault while made_b was running");
+    assert_ok(cf_device_sync());
+    assert_int_equal(context_destroy(created), CUDA_SUCCESS);
+    assert_ok(cf_mem_free(good));
+}
+
 /* ---- Several threads ---- */
 
 static void *launch_b_elsewhere(void *stream)
@@ -379,10 +445,8 @@ static void text_of_long_names_is_cut_between_them(void **state)
     assert_ok(cf_mem_free(good));
     assert_ok(cf__enter(&place, "test", NULL));
     assert_ok(cf__context(&place, &context));
-    static const cf_kernel made[] = {{.function = "a_kernel_of_24_characters"},
-                                     {.function = "a_kernel_of_25_characters_"}};
-    cf__note_launched(cf__note_launch(context, &made[0], NULL));
-    cf__note_launched(cf__note_launch(context, &made[1], NULL));
+    cf__note_launched(cf__note_launch(context, "a_kernel_of_24_characters", NULL));
+    cf__note_launched(cf__note_launch(context, "a_kernel_of_25_characters_", NULL));
     cf__running_text(context->id, text, sizeof text);
     assert_string_equal(text, "one of a_kernel_of_24_characters or others was");
     assert_int_equal(cf__wait_for_all(&place), CUDA_SUCCESS);
@@ -413,6 +477,9 @@ int main(int argc, char *argv[])
         TEST(fault_of_nobodys_kernel_says_so),
         TEST(fault_told_by_another_devices_event_is_of_the_right_one),
         TEST(fault_on_one_device_leaves_handles_and_captures_of_another),
+        TEST(fault_of_a_closed_objects_kernel_is_named),
+        fake_test(fault_told_on_a_well_device_is_of_the_one_lost_last, "CF_DRIVER=cuda", "FAKE_CUDA=devices=3"),
+        TEST(fault_in_a_created_context_is_told_of_that),
         TEST(fault_with_another_thread_lists_its_kernels),
         TEST(fault_after_a_wait_for_the_device_leaves_out_other_threads),
         TEST(fault_among_threads_always_names_it),

@@ -1,6 +1,6 @@
 /* test_shutdown.c - the end: cf_shutdown() that fails and is called again, shared objects that are closed without, and
  * processes that end in the middle of everything. */
-#include "on_fake.h"
+#include "on_closing.h"
 
 #include <dirent.h>
 #include <pthread.h>
@@ -8,7 +8,6 @@
 
 #include <cuferry/kernels.h>
 
-#include "closing.h"
 #include "internal.h"
 
 static int gather(void)
@@ -233,17 +232,10 @@ static long resident_pages(void)
     return resident;
 }
 
-static void *open_closing(closing_use_function **use)
+static void *open_and_find(closing_use_function **use)
 {
-    char self[PATH_MAX], fake[PATH_MAX], path[PATH_MAX];
-    find_paths(self, fake);
-    char *slash = strrchr(self, '/');
-    assert_true(snprintf(path, sizeof path, "%.*s/closing.so", slash ? (int)(slash - self) : 0, self) < PATH_MAX);
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!library)
-        fail_msg("%s", dlerror());
-    *(void **)use = dlsym(library, "closing_use");
-    assert_non_null(*use);
+    void *library = open_closing();
+    *use = (closing_use_function *)closing_function(library, "closing_use");
     return library;
 }
 
@@ -252,7 +244,7 @@ static void open_use_close(int count)
     for (int i = 0; i < count; i++) {
         closing_use_function *use;
         const char *detail;
-        void *library = open_closing(&use);
+        void *library = open_and_find(&use);
         if (use(&detail) != CF_OK)
             fail_msg("%s", detail);
         assert_int_equal(dlclose(library), 0);
@@ -274,7 +266,8 @@ static void close_without_shutdown_leaves_nothing(void **state)
     assert_int_equal(count_entries("/proc/self/fd"), files);
     if (SANITIZED)
         return;
-    assert_in_range(count_mappings(), 1, mappings + 4);
+    /* The C library has a heap or a stack for a thread more when many run at once: far fewer than one for each time. */
+    assert_in_range(count_mappings(), 1, mappings + TIMES / 10);
     assert_in_range(resident_pages(), 1, pages + 256);
 }
 
@@ -282,7 +275,7 @@ static void *open_and_leave(void *unused)
 {
     closing_use_function *use;
     const char *detail;
-    void *library = open_closing(&use);
+    void *library = open_and_find(&use);
     (void)unused;
     if (use(&detail) != CF_OK)
         return (void *)"closing_use() fails";
@@ -307,7 +300,7 @@ static void close_before_a_thread_ends_is_fine(void **state)
     pthread_t thread;
     void *wrong;
     closing_use_function *use;
-    void *library = open_closing(&use);
+    void *library = open_and_find(&use);
     assert_int_equal(pthread_barrier_init(&used, NULL, 2), 0);
     assert_int_equal(pthread_barrier_init(&closed, NULL, 2), 0);
     assert_int_equal(pthread_create(&thread, NULL, use_and_wait, &use), 0);
@@ -323,6 +316,46 @@ static void close_before_a_thread_ends_is_fine(void **state)
     int status = -1;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
+}
+
+/* Nothing can be given back then, and nothing of it may be called either. */
+static void *use_hold_and_wait(void *library)
+{
+    const char *detail;
+    int status = ((closing_use_function *)closing_function(library, "closing_use"))(&detail);
+    ((closing_hold_function *)closing_function(library, "closing_hold"))();
+    pthread_barrier_wait(&used);
+    pthread_barrier_wait(&closed);
+    return status == CF_OK ? NULL : (void *)"closing_use() fails";
+}
+
+static void close_while_a_thread_has_a_lock_leaves_no_code_to_call(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    void *wrong;
+    closing_use_function *use;
+    const char *detail;
+    int threads = count_entries("/proc/self/task");
+    void *library = open_and_find(&use);
+    assert_ok(use(&detail)); /* so that this thread has something to end with, too */
+    assert_int_equal(pthread_barrier_init(&used, NULL, 2), 0);
+    assert_int_equal(pthread_barrier_init(&closed, NULL, 2), 0);
+    assert_int_equal(pthread_create(&thread, NULL, use_hold_and_wait, library), 0);
+    pthread_barrier_wait(&used);
+    close_closing(library, *(void **)&use);
+    assert_int_equal(count_entries("/proc/self/task"), threads + 1);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(0);
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    pthread_barrier_wait(&closed);
+    assert_int_equal(pthread_join(thread, &wrong), 0);
+    assert_null(wrong);
+    fflush(NULL);
+    _exit(0); /* what was not given back is the process's */
 }
 
 /* ---- A guest in the process ---- */
@@ -435,6 +468,7 @@ int main(int argc, char *argv[])
         fake_test(close_without_shutdown_leaves_nothing, "CF_DRIVER", "CF_THREADS=4"),
         fake_test(close_without_shutdown_leaves_nothing, "CF_DRIVER=host", "CF_THREADS=4"),
         fake_test(close_before_a_thread_ends_is_fine, "CF_DRIVER", "CF_THREADS=4"),
+        fake_test(close_while_a_thread_has_a_lock_leaves_no_code_to_call, "CF_DRIVER", "CF_THREADS=4"),
         fake_test(use_prints_nothing_and_handles_no_signals, "CF_DRIVER", "CF_THREADS=4"),
         fake_test(use_prints_nothing_and_handles_no_signals, "CF_DRIVER=host", "CF_THREADS=4"),
         fake_test(exit_with_threads_inside_ends, "CF_DRIVER"),

@@ -21,6 +21,7 @@
 #include "report.h"
 #include "trial.h"
 #include "variant.h"
+#include "verify.h"
 
 #define MAX_REPEATS 1000000
 #define LONG_STEP ((size_t)64 << 20) /* bytes, from which on a person at a terminal is told what goes on */
@@ -29,6 +30,7 @@ static const char help[] =
     "usage: cf-run [OPTION...] KERNEL NAME=VALUE...\n"
     "       cf-run [--module FILE] --list\n"
     "       cf-run [--module FILE] --describe KERNEL\n"
+    "       cf-run [--module FILE] --verify --all [--except KERNEL...] [KERNEL...]\n"
     "\n"
     "Runs a kernel. KERNEL is its name, or its family's: then the arrays' types tell which is meant.\n"
     "\n"
@@ -60,6 +62,10 @@ static const char help[] =
     "  --device N           the GPU's number, or -1 for the CPU\n"
     "  --repeat R           timed launches, after a first call that checks everything (default: 1)\n"
     "  --verify             run again on the CPU, and compare: bit for bit, or within the kernel's tolerance\n"
+    "  --verify --all       the same for every kernel, or those that are named, over random arrays of many sizes; "
+    "without\n"
+    "                       a GPU, the CPU against itself in another order\n"
+    "  --except KERNEL      leave one or a family out\n"
     "  --list               print the name and the C prototype of every kernel, and of every constant's setter\n"
     "  --describe KERNEL    print what is known of a kernel, or of a setter\n"
     "  --help               print this\n"
@@ -76,7 +82,9 @@ struct options {
     const char *driver; /* NULL where it is not given */
     int device, has_device;
     unsigned repeats;
-    int verify;
+    int verify, all;
+    char **exceptions; /* of all */
+    size_t exception_count;
     const char *module;  /* NULL: the bundled kernels */
     const char *variant; /* NULL: the first */
     char **settings;     /* name=value, of constants */
@@ -111,6 +119,10 @@ static int set_option(struct options *options, const char *name, char *value, st
         options->settings[options->setting_count++] = value;
         return 0;
     }
+    if (strcmp(name, "--except") == 0) {
+        options->exceptions[options->exception_count++] = value;
+        return 0;
+    }
     if (strcmp(name, "--driver") == 0) {
         options->driver = value;
         if (strcmp(value, "cuda") != 0 && strcmp(value, "host") != 0)
@@ -126,8 +138,8 @@ static int set_option(struct options *options, const char *name, char *value, st
         options->repeats = (unsigned)repeats;
         return status;
     }
-    if (strcmp(name, "--verify") == 0) {
-        options->verify = 1;
+    if (strcmp(name, "--verify") == 0 || strcmp(name, "--all") == 0) {
+        *(name[2] == 'v' ? &options->verify : &options->all) = 1;
         return 0;
     }
     options->mode = strcmp(name, "--list") == 0 ? LIST : strcmp(name, "--help") == 0 ? HELP : VERSION;
@@ -144,9 +156,9 @@ static int read_option(struct options *options, char **argv, int *at, struct mes
     static const struct {
         const char *name;
         int has_value;
-    } known[] = {{"--driver", 1},   {"--device", 1},  {"--repeat", 1}, {"--verify", 0},
-                 {"--module", 1},   {"--variant", 1}, {"--set", 1},    {"--list", 0},
-                 {"--describe", 1}, {"--help", 0},    {"--version", 0}};
+    } known[] = {{"--driver", 1},   {"--device", 1}, {"--repeat", 1},  {"--verify", 0}, {"--all", 0},
+                 {"--except", 1},   {"--module", 1}, {"--variant", 1}, {"--set", 1},    {"--list", 0},
+                 {"--describe", 1}, {"--help", 0},   {"--version", 0}};
     char *text = argv[*at];
     size_t length = strcspn(text, "=");
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
@@ -166,7 +178,8 @@ static int read_option(struct options *options, char **argv, int *at, struct mes
 
 static int read_options(struct options *options, int argc, char **argv, struct message *message)
 {
-    *options = (struct options){.repeats = 1, .words = argv, .settings = calloc((size_t)argc + 1, sizeof *argv)};
+    *options = (struct options){.repeats = 1, .words = argv, .settings = calloc(2 * (size_t)argc + 2, sizeof *argv)};
+    options->exceptions = options->settings + argc + 1;
     if (!options->settings)
         return message_set(message, "no memory");
     for (int i = 1; i < argc; i++)
@@ -181,6 +194,12 @@ static int read_options(struct options *options, int argc, char **argv, struct m
     if (options->mode != RUN && options->word_count)
         return message_set(message, "'%s' is one argument too many", options->words[0]);
     if (options->mode != RUN)
+        return 0;
+    if (options->all && !options->verify)
+        return message_set(message, "--all goes with --verify");
+    if (options->exception_count && !options->all)
+        return message_set(message, "--except goes with --verify --all");
+    if (options->all)
         return 0;
     if (options->word_count == 0)
         return message_set(message, "no kernel is named; --help shows how to use cf-run");
@@ -247,16 +266,41 @@ static int run_plan(const struct options *options, const cf_module *module, cons
     return save(plan->kernel, plan->arguments, message);
 }
 
-static int run(const struct options *options, const cf_module *module, struct message *message)
+static int set_environment(const struct options *options, struct message *message)
 {
-    const cf_kernel *any = instance_any(module, options->kernel, message);
-    if (!any)
-        return -1;
     if (options->driver && setenv("CF_DRIVER", options->driver, 1) != 0)
         return message_set(message, "CF_DRIVER: %s", strerror(errno));
     /* Who asks for a GPU gets it, whatever the size. */
     if (setenv("CF_HOST_DATA", "stage", 0) != 0)
         return message_set(message, "CF_HOST_DATA: %s", strerror(errno));
+    return 0;
+}
+
+static int verify(const struct options *options, const cf_module *module, struct message *message)
+{
+    struct constants constants = {0, NULL};
+    struct verify_plan plan = {
+        module, &constants, options->words, options->word_count, options->exceptions, options->exception_count};
+    if (options->variant || options->repeats != 1)
+        return message_set(message, "--verify --all runs every variant once: no --variant, no --repeat");
+    int status = set_environment(options, message);
+    if (status == 0)
+        status = constants_read(&constants, module, options->settings, options->setting_count, message);
+    if (status == 0 && options->has_device && cf_device_use(options->device) != CF_OK)
+        status = message_set(message, "%s", cf_last_error());
+    if (status == 0)
+        status = verify_all(&plan, message);
+    constants_free(&constants);
+    if (cf_shutdown() != CF_OK && status == 0)
+        status = message_set(message, "%s", cf_last_error());
+    return status;
+}
+
+static int run(const struct options *options, const cf_module *module, struct message *message)
+{
+    const cf_kernel *any = instance_any(module, options->kernel, message);
+    if (!any || set_environment(options, message) != 0)
+        return -1;
     struct argument *arguments = calloc(any->nparams + (size_t)1, sizeof *arguments);
     if (!arguments)
         return message_set(message, "%s: no memory", options->kernel);
@@ -288,7 +332,7 @@ static int dispatch(const struct options *options, struct message *message)
     if (!module)
         return -1;
     if (options->mode == RUN)
-        return run(options, module, message);
+        return options->all ? verify(options, module, message) : run(options, module, message);
     if (options->mode == DESCRIBE)
         return describe_named(module, options->kernel, message);
     describe_all(module);

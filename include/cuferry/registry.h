@@ -212,7 +212,6 @@ typedef struct cf_launch_rule {
 /* Loaded state, written by the runtime alone; lives beside the descriptor, zero at the start. */
 typedef struct cf_state {
     void *loaded;
-    struct cf_state *next;
 } cf_state;
 
 /* Machine code for one or more targets, in the form that the driver loads (a fatbin). */

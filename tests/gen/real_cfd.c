@@ -845,6 +845,8 @@ static int cf__sizes_smooth(void *const cf__args[], cf_size *cf__size)
     return 1;
 }
 
+cf_host_body t__h_smooth;
+extern const uint32_t t__b_smooth[];
 static cf_state cf__state_smooth;
 extern const cf_kernel t__k_smooth;
 const cf_kernel t__k_smooth = {
@@ -890,6 +892,8 @@ const cf_kernel t__k_smooth = {
         {CF_OP_PARAM, 3}, {CF_OP_MUL, 0}, {CF_OP_END, 0}}},
     .tolerance = {"1e-12", (const cf_op[]){{CF_OP_REAL, 4427486594234968593}, {CF_OP_END, 0}}},
     CF__IMAGE(smooth),
+    .host = t__h_smooth,
+    .host_bytes = t__b_smooth,
     .state = &cf__state_smooth,
     .sizes = cf__sizes_smooth,
     .is_closed = 1,

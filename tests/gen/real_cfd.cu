@@ -155,7 +155,7 @@ __global__ void filter(const double *u, double *v, int n)
 
 /* A tile and its rim in shared memory of a size that the launch gives. */
 #pragma cf kernel grid(nx, ny) block(TILE_X, TILE_Y) shared((TILE_X + 2) * (TILE_Y + 2) * sizeof(real)) \
-    in(u[ny][nx]) out(v[ny][nx]) host(none) tolerance(1e-12) flops(5.0 * nx * ny)
+    in(u[ny][nx]) out(v[ny][nx]) tolerance(1e-12) flops(5.0 * nx * ny)
 __global__ void smooth(const real *__restrict__ u, real *__restrict__ v, int nx, int ny)
 {
     extern __shared__ real tile[];

@@ -550,6 +550,8 @@ static int cf__sizes_small_transform_p64(void *const cf__args[], cf_size *cf__si
     return 1;
 }
 
+cf_host_body t__h_small_transform_p64;
+extern const uint32_t t__b_small_transform_p64[];
 static cf_state cf__state_small_transform_p64;
 extern const cf_kernel t__k_small_transform_p64;
 const cf_kernel t__k_small_transform_p64 = {
@@ -560,7 +562,7 @@ const cf_kernel t__k_small_transform_p64 = {
     .function = "t_small_transform_p64",
     .doc = "Whole transforms of 64 points in the registers and the shared memory of one block.",
     .file = "real_fft.cu",
-    .line = 90,
+    .line = 89,
     .nparams = 2,
     .params = (const cf_param[]){
         {.name = "data", .ctype = "cf_float2 *", .direction = CF_INOUT, .type = CF_F32, .lanes = 2, .bytes = 8,
@@ -580,6 +582,8 @@ const cf_kernel t__k_small_transform_p64 = {
             {CF_OP_END, 0}}},
     },
     CF__IMAGE(small_transform_p64),
+    .host = t__h_small_transform_p64,
+    .host_bytes = t__b_small_transform_p64,
     .state = &cf__state_small_transform_p64,
     .sizes = cf__sizes_small_transform_p64,
     .is_closed = 1,
@@ -613,6 +617,8 @@ static int cf__sizes_small_transform_p1024(void *const cf__args[], cf_size *cf__
     return 1;
 }
 
+cf_host_body t__h_small_transform_p1024;
+extern const uint32_t t__b_small_transform_p1024[];
 static cf_state cf__state_small_transform_p1024;
 extern const cf_kernel t__k_small_transform_p1024;
 const cf_kernel t__k_small_transform_p1024 = {
@@ -623,7 +629,7 @@ const cf_kernel t__k_small_transform_p1024 = {
     .function = "t_small_transform_p1024",
     .doc = "Whole transforms of 64 points in the registers and the shared memory of one block.",
     .file = "real_fft.cu",
-    .line = 90,
+    .line = 89,
     .nparams = 2,
     .params = (const cf_param[]){
         {.name = "data", .ctype = "cf_float2 *", .direction = CF_INOUT, .type = CF_F32, .lanes = 2, .bytes = 8,
@@ -643,6 +649,8 @@ const cf_kernel t__k_small_transform_p1024 = {
             {CF_OP_END, 0}}},
     },
     CF__IMAGE(small_transform_p1024),
+    .host = t__h_small_transform_p1024,
+    .host_bytes = t__b_small_transform_p1024,
     .state = &cf__state_small_transform_p1024,
     .sizes = cf__sizes_small_transform_p1024,
     .is_closed = 1,

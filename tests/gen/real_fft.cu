@@ -84,8 +84,7 @@ extern "C" __global__ void rotate(cuFloatComplex *x, cuFloatComplex phase, int n
 }
 
 /* Whole transforms of 64 points in the registers and the shared memory of one block. */
-#pragma cf kernel blocks(batch) block(POINTS / 2) shared(POINTS * sizeof(float2)) inout(data[batch][POINTS]) \
-    host(none)
+#pragma cf kernel blocks(batch) block(POINTS / 2) shared(POINTS * sizeof(float2)) inout(data[batch][POINTS])
 #pragma cf instances(p64: 64; p1024: 1024)
 template <unsigned POINTS> __launch_bounds__(POINTS / 2) __global__ void small_transform(float2 *data, unsigned batch)
 {

@@ -523,6 +523,8 @@ static int cf__sizes_transpose_u8(void *const cf__args[], cf_size *cf__size)
     return 1;
 }
 
+cf_host_body t__h_transpose_u8;
+extern const uint32_t t__b_transpose_u8[];
 static cf_state cf__state_transpose_u8;
 extern const cf_kernel t__k_transpose_u8;
 static const cf_kernel t__k_transpose_u8__TILE_32__ROWS_16;
@@ -570,6 +572,8 @@ const cf_kernel t__k_transpose_u8 = {
         },
     },
     CF__IMAGE(transpose_u8),
+    .host = t__h_transpose_u8,
+    .host_bytes = t__b_transpose_u8,
     .state = &cf__state_transpose_u8,
     .nconstants = 2,
     .constants = (const cf_constant[]){{"TILE", 32}, {"ROWS", 8}},
@@ -602,6 +606,8 @@ static int cf__sizes_transpose_u8__TILE_32__ROWS_16(void *const cf__args[], cf_s
     return 1;
 }
 
+cf_host_body t__h_transpose_u8__TILE_32__ROWS_16;
+extern const uint32_t t__b_transpose_u8__TILE_32__ROWS_16[];
 static cf_state cf__state_transpose_u8__TILE_32__ROWS_16;
 static const cf_kernel t__k_transpose_u8__TILE_32__ROWS_16 = {
     .size = sizeof(cf_kernel),
@@ -643,6 +649,8 @@ static const cf_kernel t__k_transpose_u8__TILE_32__ROWS_16 = {
         },
     },
     CF__IMAGE(transpose_u8__TILE_32__ROWS_16),
+    .host = t__h_transpose_u8__TILE_32__ROWS_16,
+    .host_bytes = t__b_transpose_u8__TILE_32__ROWS_16,
     .state = &cf__state_transpose_u8__TILE_32__ROWS_16,
     .nconstants = 2,
     .constants = (const cf_constant[]){{"TILE", 32}, {"ROWS", 16}},
@@ -675,6 +683,8 @@ static int cf__sizes_transpose_u8__TILE_16__ROWS_8(void *const cf__args[], cf_si
     return 1;
 }
 
+cf_host_body t__h_transpose_u8__TILE_16__ROWS_8;
+extern const uint32_t t__b_transpose_u8__TILE_16__ROWS_8[];
 static cf_state cf__state_transpose_u8__TILE_16__ROWS_8;
 static const cf_kernel t__k_transpose_u8__TILE_16__ROWS_8 = {
     .size = sizeof(cf_kernel),
@@ -716,6 +726,8 @@ static const cf_kernel t__k_transpose_u8__TILE_16__ROWS_8 = {
         },
     },
     CF__IMAGE(transpose_u8__TILE_16__ROWS_8),
+    .host = t__h_transpose_u8__TILE_16__ROWS_8,
+    .host_bytes = t__b_transpose_u8__TILE_16__ROWS_8,
     .state = &cf__state_transpose_u8__TILE_16__ROWS_8,
     .nconstants = 2,
     .constants = (const cf_constant[]){{"TILE", 16}, {"ROWS", 8}},
@@ -748,6 +760,8 @@ static int cf__sizes_transpose_u8__TILE_16__ROWS_16(void *const cf__args[], cf_s
     return 1;
 }
 
+cf_host_body t__h_transpose_u8__TILE_16__ROWS_16;
+extern const uint32_t t__b_transpose_u8__TILE_16__ROWS_16[];
 static cf_state cf__state_transpose_u8__TILE_16__ROWS_16;
 static const cf_kernel t__k_transpose_u8__TILE_16__ROWS_16 = {
     .size = sizeof(cf_kernel),
@@ -789,6 +803,8 @@ static const cf_kernel t__k_transpose_u8__TILE_16__ROWS_16 = {
         },
     },
     CF__IMAGE(transpose_u8__TILE_16__ROWS_16),
+    .host = t__h_transpose_u8__TILE_16__ROWS_16,
+    .host_bytes = t__b_transpose_u8__TILE_16__ROWS_16,
     .state = &cf__state_transpose_u8__TILE_16__ROWS_16,
     .nconstants = 2,
     .constants = (const cf_constant[]){{"TILE", 16}, {"ROWS", 16}},
@@ -839,6 +855,8 @@ static int cf__sizes_transpose_f32(void *const cf__args[], cf_size *cf__size)
     return 1;
 }
 
+cf_host_body t__h_transpose_f32;
+extern const uint32_t t__b_transpose_f32[];
 static cf_state cf__state_transpose_f32;
 extern const cf_kernel t__k_transpose_f32;
 static const cf_kernel t__k_transpose_f32__TILE_32__ROWS_16;
@@ -887,6 +905,8 @@ const cf_kernel t__k_transpose_f32 = {
         },
     },
     CF__IMAGE(transpose_f32),
+    .host = t__h_transpose_f32,
+    .host_bytes = t__b_transpose_f32,
     .state = &cf__state_transpose_f32,
     .nconstants = 2,
     .constants = (const cf_constant[]){{"TILE", 32}, {"ROWS", 8}},
@@ -923,6 +943,8 @@ static int cf__sizes_transpose_f32__TILE_32__ROWS_16(void *const cf__args[], cf_
     return 1;
 }
 
+cf_host_body t__h_transpose_f32__TILE_32__ROWS_16;
+extern const uint32_t t__b_transpose_f32__TILE_32__ROWS_16[];
 static cf_state cf__state_transpose_f32__TILE_32__ROWS_16;
 static const cf_kernel t__k_transpose_f32__TILE_32__ROWS_16 = {
     .size = sizeof(cf_kernel),
@@ -964,6 +986,8 @@ static const cf_kernel t__k_transpose_f32__TILE_32__ROWS_16 = {
         },
     },
     CF__IMAGE(transpose_f32__TILE_32__ROWS_16),
+    .host = t__h_transpose_f32__TILE_32__ROWS_16,
+    .host_bytes = t__b_transpose_f32__TILE_32__ROWS_16,
     .state = &cf__state_transpose_f32__TILE_32__ROWS_16,
     .nconstants = 2,
     .constants = (const cf_constant[]){{"TILE", 32}, {"ROWS", 16}},
@@ -1000,6 +1024,8 @@ static int cf__sizes_transpose_f32__TILE_16__ROWS_8(void *const cf__args[], cf_s
     return 1;
 }
 
+cf_host_body t__h_transpose_f32__TILE_16__ROWS_8;
+extern const uint32_t t__b_transpose_f32__TILE_16__ROWS_8[];
 static cf_state cf__state_transpose_f32__TILE_16__ROWS_8;
 static const cf_kernel t__k_transpose_f32__TILE_16__ROWS_8 = {
     .size = sizeof(cf_kernel),
@@ -1041,6 +1067,8 @@ static const cf_kernel t__k_transpose_f32__TILE_16__ROWS_8 = {
         },
     },
     CF__IMAGE(transpose_f32__TILE_16__ROWS_8),
+    .host = t__h_transpose_f32__TILE_16__ROWS_8,
+    .host_bytes = t__b_transpose_f32__TILE_16__ROWS_8,
     .state = &cf__state_transpose_f32__TILE_16__ROWS_8,
     .nconstants = 2,
     .constants = (const cf_constant[]){{"TILE", 16}, {"ROWS", 8}},
@@ -1077,6 +1105,8 @@ static int cf__sizes_transpose_f32__TILE_16__ROWS_16(void *const cf__args[], cf_
     return 1;
 }
 
+cf_host_body t__h_transpose_f32__TILE_16__ROWS_16;
+extern const uint32_t t__b_transpose_f32__TILE_16__ROWS_16[];
 static cf_state cf__state_transpose_f32__TILE_16__ROWS_16;
 static const cf_kernel t__k_transpose_f32__TILE_16__ROWS_16 = {
     .size = sizeof(cf_kernel),
@@ -1118,6 +1148,8 @@ static const cf_kernel t__k_transpose_f32__TILE_16__ROWS_16 = {
         },
     },
     CF__IMAGE(transpose_f32__TILE_16__ROWS_16),
+    .host = t__h_transpose_f32__TILE_16__ROWS_16,
+    .host_bytes = t__b_transpose_f32__TILE_16__ROWS_16,
     .state = &cf__state_transpose_f32__TILE_16__ROWS_16,
     .nconstants = 2,
     .constants = (const cf_constant[]){{"TILE", 16}, {"ROWS", 16}},
@@ -1168,6 +1200,8 @@ static int cf__sizes_transpose_f64(void *const cf__args[], cf_size *cf__size)
     return 1;
 }
 
+cf_host_body t__h_transpose_f64;
+extern const uint32_t t__b_transpose_f64[];
 static cf_state cf__state_transpose_f64;
 extern const cf_kernel t__k_transpose_f64;
 static const cf_kernel t__k_transpose_f64__TILE_32__ROWS_16;
@@ -1216,6 +1250,8 @@ const cf_kernel t__k_transpose_f64 = {
         },
     },
     CF__IMAGE(transpose_f64),
+    .host = t__h_transpose_f64,
+    .host_bytes = t__b_transpose_f64,
     .state = &cf__state_transpose_f64,
     .nconstants = 2,
     .constants = (const cf_constant[]){{"TILE", 32}, {"ROWS", 8}},
@@ -1252,6 +1288,8 @@ static int cf__sizes_transpose_f64__TILE_32__ROWS_16(void *const cf__args[], cf_
     return 1;
 }
 
+cf_host_body t__h_transpose_f64__TILE_32__ROWS_16;
+extern const uint32_t t__b_transpose_f64__TILE_32__ROWS_16[];
 static cf_state cf__state_transpose_f64__TILE_32__ROWS_16;
 static const cf_kernel t__k_transpose_f64__TILE_32__ROWS_16 = {
     .size = sizeof(cf_kernel),
@@ -1293,6 +1331,8 @@ static const cf_kernel t__k_transpose_f64__TILE_32__ROWS_16 = {
         },
     },
     CF__IMAGE(transpose_f64__TILE_32__ROWS_16),
+    .host = t__h_transpose_f64__TILE_32__ROWS_16,
+    .host_bytes = t__b_transpose_f64__TILE_32__ROWS_16,
     .state = &cf__state_transpose_f64__TILE_32__ROWS_16,
     .nconstants = 2,
     .constants = (const cf_constant[]){{"TILE", 32}, {"ROWS", 16}},
@@ -1329,6 +1369,8 @@ static int cf__sizes_transpose_f64__TILE_16__ROWS_8(void *const cf__args[], cf_s
     return 1;
 }
 
+cf_host_body t__h_transpose_f64__TILE_16__ROWS_8;
+extern const uint32_t t__b_transpose_f64__TILE_16__ROWS_8[];
 static cf_state cf__state_transpose_f64__TILE_16__ROWS_8;
 static const cf_kernel t__k_transpose_f64__TILE_16__ROWS_8 = {
     .size = sizeof(cf_kernel),
@@ -1370,6 +1412,8 @@ static const cf_kernel t__k_transpose_f64__TILE_16__ROWS_8 = {
         },
     },
     CF__IMAGE(transpose_f64__TILE_16__ROWS_8),
+    .host = t__h_transpose_f64__TILE_16__ROWS_8,
+    .host_bytes = t__b_transpose_f64__TILE_16__ROWS_8,
     .state = &cf__state_transpose_f64__TILE_16__ROWS_8,
     .nconstants = 2,
     .constants = (const cf_constant[]){{"TILE", 16}, {"ROWS", 8}},
@@ -1406,6 +1450,8 @@ static int cf__sizes_transpose_f64__TILE_16__ROWS_16(void *const cf__args[], cf_
     return 1;
 }
 
+cf_host_body t__h_transpose_f64__TILE_16__ROWS_16;
+extern const uint32_t t__b_transpose_f64__TILE_16__ROWS_16[];
 static cf_state cf__state_transpose_f64__TILE_16__ROWS_16;
 static const cf_kernel t__k_transpose_f64__TILE_16__ROWS_16 = {
     .size = sizeof(cf_kernel),
@@ -1447,6 +1493,8 @@ static const cf_kernel t__k_transpose_f64__TILE_16__ROWS_16 = {
         },
     },
     CF__IMAGE(transpose_f64__TILE_16__ROWS_16),
+    .host = t__h_transpose_f64__TILE_16__ROWS_16,
+    .host_bytes = t__b_transpose_f64__TILE_16__ROWS_16,
     .state = &cf__state_transpose_f64__TILE_16__ROWS_16,
     .nconstants = 2,
     .constants = (const cf_constant[]){{"TILE", 16}, {"ROWS", 16}},

@@ -78,7 +78,7 @@ __global__ void histogram(const byte *__restrict__ data, unsigned *__restrict__ 
 
 /* A transposed matrix, by tiles of a size to be found. */
 #pragma cf kernel blocks((width + TILE - 1) / TILE, (height + TILE - 1) / TILE) block(TILE, ROWS) \
-    tune(TILE: 32, 16; ROWS: 8, 16) in(source[height][width]) out(target[width][height]) host(none)
+    tune(TILE: 32, 16; ROWS: 8, 16) in(source[height][width]) out(target[width][height])
 #pragma cf instances(u8: unsigned char; f32: float; f64: double)
 template <typename T, int TILE, int ROWS>
 __global__ void transpose(const T *__restrict__ source, T *__restrict__ target, int width, int height)

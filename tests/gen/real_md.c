@@ -737,6 +737,8 @@ static int cf__sizes_pack(void *const cf__args[], cf_size *cf__size)
     return 1;
 }
 
+cf_host_body t__h_pack;
+extern const uint32_t t__b_pack[];
 static cf_state cf__state_pack;
 extern const cf_kernel t__k_pack;
 const cf_kernel t__k_pack = {
@@ -763,6 +765,8 @@ const cf_kernel t__k_pack = {
         .block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
     },
     CF__IMAGE(pack),
+    .host = t__h_pack,
+    .host_bytes = t__b_pack,
     .state = &cf__state_pack,
     .sizes = cf__sizes_pack,
     .is_bounded = 1,

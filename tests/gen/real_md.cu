@@ -164,7 +164,7 @@ __global__ void wrap(float **columns, int n, float length)
 }
 
 /* Pairs of floats stored as halves. */
-#pragma cf kernel grid(n) in(wide[n]) out(narrow[n]) host(none)
+#pragma cf kernel grid(n) in(wide[n]) out(narrow[n])
 __global__ void pack(const float2 *wide, __half2 *narrow, size_t n)
 {
     size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;

@@ -158,6 +158,8 @@ static int cf__sizes_half_axpy(void *const cf__args[], cf_size *cf__size)
     return 1;
 }
 
+cf_host_body t__h_half_axpy;
+extern const uint32_t t__b_half_axpy[];
 static cf_state cf__state_half_axpy;
 extern const cf_kernel t__k_half_axpy;
 const cf_kernel t__k_half_axpy = {
@@ -185,6 +187,8 @@ const cf_kernel t__k_half_axpy = {
         .block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
     },
     CF__IMAGE(half_axpy),
+    .host = t__h_half_axpy,
+    .host_bytes = t__b_half_axpy,
     .state = &cf__state_half_axpy,
     .sizes = cf__sizes_half_axpy,
     .is_bounded = 1,
@@ -219,6 +223,8 @@ static int cf__sizes_narrow_f16(void *const cf__args[], cf_size *cf__size)
     return 1;
 }
 
+cf_host_body t__h_narrow_f16;
+extern const uint32_t t__b_narrow_f16[];
 static cf_state cf__state_narrow_f16;
 extern const cf_kernel t__k_narrow_f16;
 const cf_kernel t__k_narrow_f16 = {
@@ -245,6 +251,8 @@ const cf_kernel t__k_narrow_f16 = {
         .block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
     },
     CF__IMAGE(narrow_f16),
+    .host = t__h_narrow_f16,
+    .host_bytes = t__b_narrow_f16,
     .state = &cf__state_narrow_f16,
     .sizes = cf__sizes_narrow_f16,
     .is_bounded = 1,
@@ -265,6 +273,8 @@ int t_narrow_f16_async(cf_stream stream, const float *x, cf_half *y, int n)
     return cf_launch(&t__k_narrow_f16, stream, cf__args);
 }
 
+cf_host_body t__h_narrow_bf16;
+extern const uint32_t t__b_narrow_bf16[];
 static cf_state cf__state_narrow_bf16;
 extern const cf_kernel t__k_narrow_bf16;
 const cf_kernel t__k_narrow_bf16 = {
@@ -291,6 +301,8 @@ const cf_kernel t__k_narrow_bf16 = {
         .block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
     },
     CF__IMAGE(narrow_bf16),
+    .host = t__h_narrow_bf16,
+    .host_bytes = t__b_narrow_bf16,
     .state = &cf__state_narrow_bf16,
     .sizes = cf__sizes_narrow_f16,
     .is_bounded = 1,
@@ -311,6 +323,8 @@ int t_narrow_bf16_async(cf_stream stream, const float *x, cf_bfloat16 *y, int n)
     return cf_launch(&t__k_narrow_bf16, stream, cf__args);
 }
 
+cf_host_body t__h_narrow_f16_f64;
+extern const uint32_t t__b_narrow_f16_f64[];
 static cf_state cf__state_narrow_f16_f64;
 extern const cf_kernel t__k_narrow_f16_f64;
 const cf_kernel t__k_narrow_f16_f64 = {
@@ -337,6 +351,8 @@ const cf_kernel t__k_narrow_f16_f64 = {
         .block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
     },
     CF__IMAGE(narrow_f16_f64),
+    .host = t__h_narrow_f16_f64,
+    .host_bytes = t__b_narrow_f16_f64,
     .state = &cf__state_narrow_f16_f64,
     .sizes = cf__sizes_narrow_f16,
     .is_bounded = 1,

@@ -55,7 +55,7 @@ __global__ void lanes(unsigned *lane, int n)
 /* ---- 16 bits ---- */
 
 /* y = a x + y in half precision. */
-#pragma cf kernel grid(n) in(x[n]) inout(y[n]) host(none)
+#pragma cf kernel grid(n) in(x[n]) inout(y[n])
 __global__ void half_axpy(__half a, const __half *x, __half *y, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -64,7 +64,7 @@ __global__ void half_axpy(__half a, const __half *x, __half *y, int n)
 }
 
 /* Wide and narrow numbers in one template. */
-#pragma cf kernel grid(n) in(x[n]) out(y[n]) host(none)
+#pragma cf kernel grid(n) in(x[n]) out(y[n])
 #pragma cf instances(f16: float, half; bf16: float, __nv_bfloat16; f16_f64: double, __half)
 template <typename From, typename To> __global__ void narrow(const From *x, To *y, int n)
 {

@@ -11,6 +11,7 @@
 #include "math.cuh"
 #include "half.cuh"
 #include "vector.cuh"
+#include "warp.cuh"
 
 #define CF__F16 __nv_bfloat16
 #define CF__F16_RAW __nv_bfloat16_raw

@@ -195,3 +195,8 @@ CF__OPERATORS(CF__F16X2, __hadd2, __hsub2, __hmul2, __h2div, __hbeq2, __hbneu2, 
 CF__ATOMIC_ONE(atomicAdd, CF__F16, return cf__atomic(address, [=](CF__F16 old) { return __hadd(old, value); });)
 CF__ATOMIC_ONE(atomicAdd, CF__F16X2,
                return CF__F16X2(atomicAdd(&address->x, value.x), atomicAdd(&address->y, value.y));)
+
+/* ---- Shuffles ---- */
+
+CF__SHUFFLES(CF__F16)
+CF__SHUFFLES(CF__F16X2)

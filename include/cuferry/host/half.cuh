@@ -10,6 +10,7 @@
 #include "intrinsics.cuh"
 #include "math.cuh"
 #include "vector.cuh"
+#include "warp.cuh"
 
 struct __nv_bfloat16;
 

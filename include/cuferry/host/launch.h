@@ -22,6 +22,8 @@ typedef struct cf_host_launch {
     uint32_t is_cooperative;       /* all blocks are resident at once */
     const struct cf_host_ops *ops; /* NULL for bodies that ask for nothing */
     void *run;                     /* the library's */
+    uint32_t
+        is_ordered; /* the library sets the order of threads: bodies whose threads wait for nothing use `ops`, too */
     uint32_t processor;            /* CF_HOST_X86_64_V3, or 0 */
 } cf_host_launch;
 
@@ -36,12 +38,14 @@ typedef struct cf_host_block {
     uint32_t shared_count; /* __shared__ variables that have memory */
     const struct cf_host_shared *shared;
     void *dynamic; /* dynamic shared memory, as many bytes as the launch says */
+    const cf_host_launch *launch;
 } cf_host_block;
 
 /* Memory of a __shared__ variable. */
 typedef struct cf_host_shared {
     const void *key; /* of the variable: an address of its own */
     void *memory;
+    size_t bytes;
 } cf_host_shared;
 
 /* Where in a kernel's source a thread waits or fails. */
@@ -58,14 +62,14 @@ typedef enum cf_host_vote { CF_HOST_VOTE_COUNT, CF_HOST_VOTE_AND, CF_HOST_VOTE_O
 
 typedef enum cf_host_warp_kind {
     CF_HOST_WARP_SYNC,
-    CF_HOST_WARP_SHUFFLE,      /* out: the in of lane `argument` of the lane's segment of `width` lanes */
-    CF_HOST_WARP_SHUFFLE_UP,   /* of the lane `argument` below */
-    CF_HOST_WARP_SHUFFLE_DOWN, /* above */
+    CF_HOST_WARP_SHUFFLE,      /* gives the value of lane `argument` of the lane's segment of `width` lanes, */
+    CF_HOST_WARP_SHUFFLE_UP,   /* of the lane `argument` below, */
+    CF_HOST_WARP_SHUFFLE_DOWN, /* above, */
     CF_HOST_WARP_SHUFFLE_XOR,  /* whose number is this one's exclusive or `argument` */
-    CF_HOST_WARP_BALLOT,       /* in: int; out: uint32_t, the lanes where it is not 0 */
-    CF_HOST_WARP_MATCH_ANY,    /* out: uint32_t, the lanes with the same in */
-    CF_HOST_WARP_MATCH_ALL,    /* out: uint32_t, the mask where all have the same in, else 0 */
-    CF_HOST_WARP_ADD,          /* in and out: uint32_t; the same in all lanes, as in what follows */
+    CF_HOST_WARP_BALLOT,       /* the lanes whose value is not 0 */
+    CF_HOST_WARP_MATCH_ANY,    /* the lanes with the same value */
+    CF_HOST_WARP_MATCH_ALL,    /* those that take part where all have the same value, else 0 */
+    CF_HOST_WARP_ADD,          /* of 32-bit values; the same for all lanes, as in what follows */
     CF_HOST_WARP_MIN,
     CF_HOST_WARP_MAX,
     CF_HOST_WARP_MIN_SIGNED,
@@ -75,17 +79,12 @@ typedef enum cf_host_warp_kind {
     CF_HOST_WARP_XOR
 } cf_host_warp_kind;
 
-/* What one lane brings to an operation of the lanes in `mask`. */
+/* An operation of the lanes of a warp: as small as it can be, since each lane brings one. */
 typedef struct cf_host_warp {
-    cf_host_warp_kind kind;
-    uint32_t mask;
-    const void *in;
-    void *out;
-    uint32_t bytes; /* of in and out; of in alone where out is uint32_t */
-    int32_t argument, width;
-    cf_host_where where;
-    struct cf_host_warp *group; /* the library's: the first lane that came with this mask, */
-    uint32_t arrived;           /* and in that one: the lanes that did */
+    uint8_t kind;
+    uint8_t width; /* of the segments of a shuffle: a power of two up to 32 */
+    uint16_t reserved;
+    int32_t argument;
 } cf_host_warp;
 
 /* Each is called by a thread of a block that `run` started, but for `run` itself. Other threads of the block, and of other
@@ -97,8 +96,9 @@ typedef struct cf_host_ops {
     /* Waits for all threads of the block that have not ended. Gives the count, the and, the or of their values. */
     int (*barrier)(cf_host_block *block, cf_host_vote vote, int value, const cf_host_where *where);
 
-    /* Waits for the lanes in the mask that have not ended, and exchanges what they bring. */
-    void (*warp)(cf_host_block *block, cf_host_warp *lane);
+    /* Waits for the lanes in the mask that have not ended, and gives what comes of the values that they bring. */
+    uint64_t (*warp)(cf_host_block *block, uint32_t mask, uint64_t value, cf_host_warp what,
+                     const cf_host_where *where);
 
     /* Waits until no thread of the warp can go on without; gives the lanes that wait at the same place. */
     uint32_t (*active)(cf_host_block *block, const cf_host_where *where);

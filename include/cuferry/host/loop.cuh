@@ -52,7 +52,7 @@ struct cf__indices {
     uint3 thread, block, block_size, grid_size;
     uint64_t at[3];     /* block * block_size + thread */
     uint32_t narrow[3]; /* the same as CUDA works it out; of its own, so that compilers see one width in a loop */
-    int asked;      /* the guard whose value is wanted; or all are evaluated, or none */
+    int asked;          /* the guard whose value is wanted; or all are evaluated, or none */
     bool *answer;
 
     /* blockIdx.x * blockDim.x + threadIdx.x, where one of the first two is cast to T. */
@@ -111,17 +111,20 @@ template <bool is_mirrored> static inline CF__INLINE void cf__mirror(const cf__i
 static inline CF__INLINE cf__indices cf__first(const cf_host_launch *launch)
 {
     const cf_dim3 grid = launch->grid, block = launch->block;
-    return {{0, 0, 0}, {0, 0, 0}, {block.x, block.y, block.z}, {grid.x, grid.y, grid.z}, {0, 0, 0}, {0, 0, 0}, CF__ASK_ALL, nullptr};
+    return {{0, 0, 0},   {0, 0, 0}, {block.x, block.y, block.z}, {grid.x, grid.y, grid.z}, {0, 0, 0}, {0, 0, 0},
+            CF__ASK_ALL, nullptr};
 }
 
 /* Every thread of the blocks, one by one. */
 template <bool is_mirrored, typename Thread>
-static __attribute__((noinline)) void cf__one_by_one(const cf_host_launch *launch, uint64_t begin, uint64_t end, Thread thread)
+static __attribute__((noinline)) void cf__one_by_one(const cf_host_launch *launch, uint64_t begin, uint64_t end,
+                                                     Thread thread)
 {
     const cf_dim3 grid = launch->grid, block = launch->block;
     cf__indices index = cf__first(launch);
     for (uint64_t b = begin; b < end; b++) {
-        index.block = {(unsigned int)(b % grid.x), (unsigned int)(b / grid.x % grid.y), (unsigned int)(b / grid.x / grid.y)};
+        index.block = {(unsigned int)(b % grid.x), (unsigned int)(b / grid.x % grid.y),
+                       (unsigned int)(b / grid.x / grid.y)};
         for (unsigned int z = 0; z < block.z; z++)
             for (unsigned int y = 0; y < block.y; y++)
                 for (unsigned int x = 0; x < block.x; x++) {
@@ -133,6 +136,21 @@ static __attribute__((noinline)) void cf__one_by_one(const cf_host_launch *launc
                     thread(index);
                 }
     }
+}
+
+/* In the order that the library sets. */
+template <typename Thread>
+static __attribute__((noinline)) void cf__in_order(const cf_host_launch *launch, uint64_t begin, uint64_t end,
+                                                   Thread thread)
+{
+    cf__run_together(launch, begin, end, [=]() {
+        cf__indices index = cf__first(launch);
+        index.thread = threadIdx;
+        index.block = blockIdx;
+        for (int axis = 0; axis < 3; axis++)
+            index.set(axis, (uint64_t)(&index.block.x)[axis] * (&index.block_size.x)[axis] + (&index.thread.x)[axis]);
+        thread(index);
+    });
 }
 
 /* Whether guard `number` holds for the threads with index `at` along its axis. */
@@ -252,7 +270,8 @@ struct cf__rectangle {
 
 /* The threads of a rectangle that are within the box, in the order of their global indices. */
 template <bool is_flat, bool is_mirrored, typename Thread>
-static inline CF__INLINE void cf__blocks(cf__indices index, const cf__rectangle &blocks, const cf__box &box, Thread thread)
+static inline CF__INLINE void cf__blocks(cf__indices index, const cf__rectangle &blocks, const cf__box &box,
+                                         Thread thread)
 {
     const uint3 size = index.block_size;
     uint64_t low[3] = {blocks.x * size.x, blocks.y * size.y, blocks.z * size.z};
@@ -279,6 +298,10 @@ static inline CF__INLINE void cf__blocks(cf__indices index, const cf__rectangle 
 template <int axes, bool is_flat, bool is_mirrored, int... guards, typename Thread>
 static inline CF__INLINE void cf__loop(const cf_host_launch *launch, uint64_t begin, uint64_t end, Thread thread)
 {
+    if (launch->is_ordered) {
+        cf__in_order(launch, begin, end, thread);
+        return;
+    }
     if (is_mirrored)
         cf__set_sizes(launch);
 #ifndef CF__ONE_BY_ONE
@@ -325,18 +348,18 @@ static inline CF__INLINE void cf__loop(const cf_host_launch *launch, uint64_t be
 
 /* The CPU body of a kernel, compiled twice where processors differ in what they can do. */
 #if defined __x86_64__ && !defined CF__ONE_BY_ONE && !defined __AVX2__
-#define CF__BODY(name, loop)                                                                                        \
-    __attribute__((target("avx,avx2,bmi,bmi2,f16c,fma,lzcnt,movbe"))) static void loop##_v3(                            \
-        const cf_host_launch *launch, uint64_t begin, uint64_t end)                                                 \
-    {                                                                                                               \
-        loop(launch, begin, end);                                                                                   \
-    }                                                                                                               \
-    extern "C" void name(const cf_host_launch *launch, uint64_t begin, uint64_t end)                                \
-    {                                                                                                               \
-        if (launch->processor & CF_HOST_X86_64_V3)                                                                  \
-            loop##_v3(launch, begin, end);                                                                          \
-        else                                                                                                        \
-            loop(launch, begin, end);                                                                               \
+#define CF__BODY(name, loop)                                                                                         \
+    __attribute__((target("avx2,bmi,bmi2,fma"))) static void loop##_v3(const cf_host_launch *launch, uint64_t begin, \
+                                                                       uint64_t end)                                 \
+    {                                                                                                                \
+        loop(launch, begin, end);                                                                                    \
+    }                                                                                                                \
+    extern "C" void name(const cf_host_launch *launch, uint64_t begin, uint64_t end)                                 \
+    {                                                                                                                \
+        if (launch->processor & CF_HOST_X86_64_V3)                                                                   \
+            loop##_v3(launch, begin, end);                                                                           \
+        else                                                                                                         \
+            loop(launch, begin, end);                                                                                \
     }
 #else
 #define CF__BODY(name, loop)                                                         \

@@ -71,25 +71,8 @@ CF__FN void __brkpt()
 {
 }
 
-/* All memory is global. */
-CF__FN unsigned int __isGlobal(const void *)
+CF__FN void __prof_trigger(int)
 {
-    return 1;
-}
-
-CF__FN unsigned int __isShared(const void *)
-{
-    return 0;
-}
-
-CF__FN unsigned int __isConstant(const void *)
-{
-    return 0;
-}
-
-CF__FN unsigned int __isLocal(const void *)
-{
-    return 0;
 }
 
 #endif

@@ -40,25 +40,7 @@ static inline CF__INLINE void cf__set_sizes(const cf_host_launch *launch)
     blockDim = {launch->block.x, launch->block.y, launch->block.z};
 }
 
-/* Runs every thread of blocks `begin` to `end` - 1, one after the other. */
-template <typename Thread>
-static inline CF__INLINE void cf__run(const cf_host_launch *launch, uint64_t begin, uint64_t end, Thread thread)
-{
-    const cf_dim3 grid = launch->grid, block = launch->block;
-    cf__set_sizes(launch);
-    for (uint64_t b = begin; b < end; b++) {
-        blockIdx = {(unsigned int)(b % grid.x), (unsigned int)(b / grid.x % grid.y),
-                    (unsigned int)(b / grid.x / grid.y)};
-        for (unsigned int z = 0; z < block.z; z++)
-            for (unsigned int y = 0; y < block.y; y++)
-                for (unsigned int x = 0; x < block.x; x++) {
-                    threadIdx = {x, y, z};
-                    thread();
-                }
-    }
-}
-
-/* The same where threads may wait for one another, or fail. */
+/* Runs every thread of blocks `begin` to `end` - 1, which may wait for one another, or fail. */
 template <typename Thread>
 static inline void cf__run_together(const cf_host_launch *launch, uint64_t begin, uint64_t end, Thread thread)
 {
@@ -73,6 +55,28 @@ static inline void cf__run_together(const cf_host_launch *launch, uint64_t begin
         },
         &thread);
     cf__index.state = nullptr;
+}
+
+/* The same where they wait for nothing: one after the other. */
+template <typename Thread>
+static inline CF__INLINE void cf__run(const cf_host_launch *launch, uint64_t begin, uint64_t end, Thread thread)
+{
+    const cf_dim3 grid = launch->grid, block = launch->block;
+    if (launch->is_ordered) {
+        cf__run_together(launch, begin, end, thread);
+        return;
+    }
+    cf__set_sizes(launch);
+    for (uint64_t b = begin; b < end; b++) {
+        blockIdx = {(unsigned int)(b % grid.x), (unsigned int)(b / grid.x % grid.y),
+                    (unsigned int)(b / grid.x / grid.y)};
+        for (unsigned int z = 0; z < block.z; z++)
+            for (unsigned int y = 0; y < block.y; y++)
+                for (unsigned int x = 0; x < block.x; x++) {
+                    threadIdx = {x, y, z};
+                    thread();
+                }
+    }
 }
 
 #endif

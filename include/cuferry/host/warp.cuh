@@ -7,17 +7,34 @@
 #include "together.cuh"
 #include "words.cuh"
 
-/* `in` and `out` may be the same object. */
-CF__FN void cf__warp(cf_host_warp_kind kind, unsigned int mask, const void *in, void *out, unsigned int bytes,
-                     int argument, int width, const char *what, const char *file, int line)
+CF__FN uint64_t cf__exchange(cf_host_warp_kind kind, unsigned int mask, uint64_t value, int argument, int width,
+                             const char *what, const char *file, int line)
 {
-    cf_host_warp lane = {kind, mask, in, out, bytes, argument, width, {what, file, line}, nullptr, 0};
-    CF__TOGETHER(, warp(own.state, &lane))
+    const cf_host_where where = {what, file, line};
+    const cf_host_warp operation = {(uint8_t)kind, (uint8_t)(width < 0 || width > 32 ? 0 : width), 0, argument};
+    CF__TOGETHER(const uint64_t result =, warp(own.state, mask, value, operation, &where))
+    return result;
+}
+
+/* The bytes of `out` may be those of `in`: as many words as it takes are exchanged one after the other. */
+CF__FN CF__INLINE void cf__warp(cf_host_warp_kind kind, unsigned int mask, const void *in, void *out,
+                                unsigned int bytes, int argument, int width, const char *what, const char *file,
+                                int line)
+{
+    unsigned int done = 0;
+    do { /* at least once: lanes without values meet, too */
+        const unsigned int part = bytes - done < 8 ? bytes - done : 8;
+        uint64_t word = 0;
+        __builtin_memcpy(&word, static_cast<const char *>(in) + done, part);
+        word = cf__exchange(kind, mask, word, argument, width, what, file, line);
+        __builtin_memcpy(static_cast<char *>(out) + done, &word, part);
+        done += 8;
+    } while (done < bytes);
 }
 
 CF__FN void __syncwarp(unsigned int mask = 0xffffffff, CF__WHERE)
 {
-    cf__warp(CF_HOST_WARP_SYNC, mask, nullptr, nullptr, 0, 0, warpSize, "__syncwarp()", file, line);
+    cf__exchange(CF_HOST_WARP_SYNC, mask, 0, 0, warpSize, "__syncwarp()", file, line);
 }
 
 /* The number of a thread in its warp. */
@@ -68,9 +85,7 @@ CF__SHUFFLES(double)
 
 CF__FN unsigned int cf__ballot(unsigned int mask, int predicate, const char *what, const char *file, int line)
 {
-    unsigned int lanes = 0;
-    cf__warp(CF_HOST_WARP_BALLOT, mask, &predicate, &lanes, sizeof predicate, 0, warpSize, what, file, line);
-    return lanes;
+    return (unsigned int)cf__exchange(CF_HOST_WARP_BALLOT, mask, predicate != 0, 0, warpSize, what, file, line);
 }
 
 CF__FN unsigned int __ballot_sync(unsigned int mask, int predicate, CF__WHERE)
@@ -98,21 +113,25 @@ CF__FN unsigned int __activemask(CF__WHERE)
 
 /* ---- Matches ---- */
 
-#define CF__MATCHES(T)                                                                                                \
-    CF__FN unsigned int __match_any_sync(unsigned int mask, T value, CF__WHERE)                                       \
-    {                                                                                                                 \
-        unsigned int lanes = 0;                                                                                       \
-        cf__warp(CF_HOST_WARP_MATCH_ANY, mask, &value, &lanes, sizeof value, 0, warpSize, "__match_any_sync()", file, \
-                 line);                                                                                               \
-        return lanes;                                                                                                 \
-    }                                                                                                                 \
-    CF__FN unsigned int __match_all_sync(unsigned int mask, T value, int *all, CF__WHERE)                             \
-    {                                                                                                                 \
-        unsigned int lanes = 0;                                                                                       \
-        cf__warp(CF_HOST_WARP_MATCH_ALL, mask, &value, &lanes, sizeof value, 0, warpSize, "__match_all_sync()", file, \
-                 line);                                                                                               \
-        *all = lanes != 0;                                                                                            \
-        return lanes;                                                                                                 \
+template <typename T>
+CF__FN unsigned int cf__match(cf_host_warp_kind kind, unsigned int mask, T value, const char *what, const char *file,
+                              int line)
+{
+    uint64_t bits = 0;
+    __builtin_memcpy(&bits, &value, sizeof value);
+    return (unsigned int)cf__exchange(kind, mask, bits, 0, warpSize, what, file, line);
+}
+
+#define CF__MATCHES(T)                                                                                               \
+    CF__FN unsigned int __match_any_sync(unsigned int mask, T value, CF__WHERE)                                      \
+    {                                                                                                                \
+        return cf__match(CF_HOST_WARP_MATCH_ANY, mask, value, "__match_any_sync()", file, line);                     \
+    }                                                                                                                \
+    CF__FN unsigned int __match_all_sync(unsigned int mask, T value, int *all, CF__WHERE)                            \
+    {                                                                                                                \
+        const unsigned int lanes = cf__match(CF_HOST_WARP_MATCH_ALL, mask, value, "__match_all_sync()", file, line); \
+        *all = lanes != 0;                                                                                           \
+        return lanes;                                                                                                \
     }
 CF__MATCHES(int)
 CF__MATCHES(unsigned int)
@@ -125,12 +144,10 @@ CF__MATCHES(double)
 
 /* ---- Reductions ---- */
 
-#define CF__REDUCE(name, T, kind)                                                                 \
-    CF__FN T name(unsigned int mask, T value, CF__WHERE)                                          \
-    {                                                                                             \
-        T result = value;                                                                         \
-        cf__warp(kind, mask, &value, &result, sizeof value, 0, warpSize, #name "()", file, line); \
-        return result;                                                                            \
+#define CF__REDUCE(name, T, kind)                                                                     \
+    CF__FN T name(unsigned int mask, T value, CF__WHERE)                                              \
+    {                                                                                                 \
+        return (T)cf__exchange(kind, mask, (unsigned int)value, 0, warpSize, #name "()", file, line); \
     }
 CF__REDUCE(__reduce_add_sync, unsigned int, CF_HOST_WARP_ADD)
 CF__REDUCE(__reduce_add_sync, int, CF_HOST_WARP_ADD)

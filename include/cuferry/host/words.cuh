@@ -38,6 +38,11 @@
 #define CUDARTAPI
 #define CUDART_CB
 
+/* No lambda is one that only a GPU runs. */
+#define __nv_is_extended_device_lambda_closure_type(type) false
+#define __nv_is_extended_device_lambda_with_preserved_return_type(type) false
+#define __nv_is_extended_host_device_lambda_closure_type(type) false
+
 #if !defined __clang__
 #define __builtin_assume(condition) ((condition) ? (void)0 : __builtin_unreachable())
 #endif

@@ -1,0 +1,320 @@
+/* backend.c - which drivers are in use, which one is the default, and the primary contexts that are held. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend.h"
+#include "config.h"
+#include "trace.h"
+
+enum choice { UNDECIDED, USE_CUDA, USE_HOST };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what is written below */
+static struct cf__driver cuda_table;
+struct cf__backend cf__cuda, cf__host;
+static int chosen;        /* enum choice; read without the lock */
+static char no_cuda[256]; /* why there is no CUDA; read and written under the lock */
+static int cancel;        /* of the thread that has the lock, to be restored */
+
+void cf__device_lock(void)
+{
+    int before = cf__cancel_off();
+    pthread_mutex_lock(&lock);
+    cancel = before;
+}
+
+int cf__device_trylock(void)
+{
+    int before = cf__cancel_off(), is_taken = pthread_mutex_trylock(&lock) == 0;
+    if (is_taken)
+        cancel = before;
+    else
+        cf__cancel_on(before);
+    return is_taken;
+}
+
+void cf__device_unlock(void)
+{
+    int before = cancel;
+    pthread_mutex_unlock(&lock);
+    cf__cancel_on(before);
+}
+
+/* Takes the lock, for `function`. A callback of cf_set_log() may run under it. */
+static int take_lock(const char *function)
+{
+    if (cf__log_is_inside())
+        return cf__fail(CF_EINVAL, "%s: called from the callback of cf_set_log()", function);
+    cf__device_lock();
+    return CF_OK;
+}
+
+/* ---- Drivers ---- */
+
+const struct cf__driver *cf__cuda_in_use(void)
+{
+    return cf__is_forked() ? NULL : cf__in_use(&cf__cuda);
+}
+
+const struct cf__driver *cf__host_in_use(void)
+{
+    return cf__in_use(&cf__host);
+}
+
+/* With the lock: CF_CHECK, read when the library is first used and not at each launch. */
+static int read_check(void)
+{
+    const char *check = getenv("CF_CHECK");
+    if (cf__in_use(&cf__cuda) || cf__in_use(&cf__host))
+        return CF_OK;
+    if (check && *check && strcmp(check, "0") != 0 && strcmp(check, "1") != 0)
+        return cf__fail(CF_EINVAL, "CF_CHECK=%s: it is 0 or 1", check);
+    cf__watch(CF__WATCH_POINTERS, check && strcmp(check, "1") == 0);
+    int status = cf__plan_configure();
+    return status == CF_OK ? cf__trace_open() : status;
+}
+
+/* With the lock. */
+static int use(struct cf__backend *backend, const struct cf__driver *driver)
+{
+    if (cf__driver_wrap)
+        driver = cf__driver_wrap(driver);
+    driver = cf__trace_wrap(driver);
+    CUresult result = driver->cuDeviceGetCount(&backend->count);
+    if (result != CUDA_SUCCESS)
+        return cf__fail_driver(driver, result, "cuDeviceGetCount", "asking for the devices");
+    if (backend->count > CF__MAX_DEVICES)
+        backend->count = CF__MAX_DEVICES;
+    __atomic_store_n(&backend->driver, driver, __ATOMIC_RELEASE);
+    cf__was_used = 1;
+    return CF_OK;
+}
+
+/* With the lock. */
+static int use_host(void)
+{
+    if (cf__in_use(&cf__host))
+        return CF_OK;
+    int status = cf__pool_configure();
+    return status == CF_OK ? use(&cf__host, &cf__driver_host) : status;
+}
+
+static void log_cuda(void)
+{
+    int version = 0;
+    if (!__atomic_load_n(&cf__logging, __ATOMIC_RELAXED))
+        return;
+    if (cf__cuda.driver->cuDriverGetVersion(&version) == CUDA_SUCCESS)
+        cf__log(CF_LOG_INFO, "the NVIDIA driver, for CUDA %d.%d, with %d GPUs", version / 1000, version % 1000 / 10,
+                cf__cuda.count);
+}
+
+/* With the lock: CF_OK, 1 where there is no GPU, else a status; `no_cuda` says why, or where it is empty the detail. */
+static int use_cuda(void)
+{
+    if (cf__in_use(&cf__cuda))
+        return CF_OK;
+    cf__fork_watch(1); /* before the driver is there: a fork may come in between */
+    no_cuda[0] = 0;
+    int status = cf__driver_cuda(&cuda_table, no_cuda, sizeof no_cuda);
+    if (status == CF_OK)
+        status = use(&cf__cuda, &cuda_table);
+    if (status == CF_OK)
+        log_cuda();
+    else
+        cf__fork_watch(0);
+    return status;
+}
+
+/* With the lock, before a driver is first used: the environment. What CF_DRIVER asks for; USE_HOST too where the
+ * library was built without GPU code. */
+static int wanted(enum choice *choice)
+{
+    const char *name = getenv("CF_DRIVER");
+    if (!name || !*name)
+        *choice = CF_CONFIG_CUDA ? UNDECIDED : USE_HOST;
+    else if (strcmp(name, "cuda") == 0)
+        *choice = USE_CUDA;
+    else if (strcmp(name, "host") == 0)
+        *choice = USE_HOST;
+    else
+        return cf__fail(CF_EINVAL, "CF_DRIVER=%s: it is cuda or host", name);
+    return read_check();
+}
+
+static int choose(const char *function, enum choice *choice)
+{
+    int status = wanted(choice);
+    if (status != CF_OK)
+        return status;
+    if (*choice != USE_HOST) {
+        if (cf__is_forked())
+            return cf__fail_fork(function);
+        status = use_cuda();
+        if (status < 0 && !*no_cuda)
+            return status;
+        if (status < 0)
+            return cf__fail(status, "the GPU cannot be used: %s; CF_DRIVER=host runs on the CPU", no_cuda);
+        if (status > 0 && *choice == USE_CUDA)
+            return cf__fail(CF_ENODEV, "CF_DRIVER=cuda: %s", no_cuda);
+        *choice = status == CF_OK ? USE_CUDA : USE_HOST;
+    }
+    return *choice == USE_HOST ? use_host() : CF_OK;
+}
+
+/* The process's default, decided at its first use. A failure is not kept: the next call tries again. */
+int cf__default_backend(const char *function, struct cf__backend **backend)
+{
+    int now = __atomic_load_n(&chosen, __ATOMIC_ACQUIRE);
+    if (now == UNDECIDED) {
+        enum choice choice = UNDECIDED;
+        int status = take_lock(function);
+        if (status != CF_OK)
+            return status;
+        status = choose(function, &choice);
+        if (status == CF_OK)
+            __atomic_store_n(&chosen, (int)choice, __ATOMIC_RELEASE);
+        cf__device_unlock();
+        if (status != CF_OK)
+            return status;
+        now = (int)choice;
+        cf__log(CF_LOG_INFO, "calls run on %s by default", now == USE_CUDA ? "GPU 0" : "the CPU");
+    }
+    if (now == USE_CUDA && cf__is_forked())
+        return cf__fail_fork(function);
+    *backend = now == USE_CUDA ? &cf__cuda : &cf__host;
+    return CF_OK;
+}
+
+int cf__look_for_cuda(const char *function)
+{
+    struct cf__backend *backend;
+    struct cf__error before;
+    if (__atomic_load_n(&chosen, __ATOMIC_ACQUIRE) != UNDECIDED || cf__is_forked() || !cf__driver_cuda_is_loaded())
+        return CF_OK;
+    cf__error_save(&before);
+    int status = cf__default_backend(function, &backend);
+    if (status != CF_EDRIVER && status != CF_ENODEV) /* of a driver that cannot be used there is no memory */
+        return status;
+    cf__error_restore(&before);
+    return CF_OK;
+}
+
+int cf__ensure_host(const char *function)
+{
+    if (cf__in_use(&cf__host))
+        return CF_OK;
+    int status = take_lock(function);
+    if (status != CF_OK)
+        return status;
+    status = read_check();
+    if (status == CF_OK)
+        status = use_host();
+    cf__device_unlock();
+    return status;
+}
+
+/* CUDA, for calls that cannot run without it; `why` begins the message. */
+int cf__ensure_cuda(const char *why)
+{
+    if (cf__is_forked())
+        return cf__fail_fork(why);
+    if (cf__in_use(&cf__cuda))
+        return CF_OK;
+    enum choice choice = UNDECIDED;
+    int status = take_lock(why);
+    if (status != CF_OK)
+        return status;
+    status = wanted(&choice);
+    if (status == CF_OK && choice == USE_HOST)
+        status = cf__fail(CF_ENODEV, "%s: %s", why,
+                          CF_CONFIG_CUDA ? "CF_DRIVER=host keeps this process on the CPU"
+                                         : "this library was configured for the CPU alone");
+    else if (status == CF_OK && (status = use_cuda()) != CF_OK && *no_cuda)
+        status = cf__fail(status > 0 ? CF_ENODEV : status, "%s: %s", why, no_cuda);
+    cf__device_unlock();
+    return status;
+}
+
+/* ---- Primary contexts ---- */
+
+int cf__is_only_gpu(void)
+{
+    return cf__cuda.count == 1;
+}
+
+CUcontext cf__primary_held(int device)
+{
+    return __atomic_load_n(&cf__cuda.primary[device], __ATOMIC_ACQUIRE);
+}
+
+void cf__primary_hold(int device, CUcontext context)
+{
+    __atomic_store_n(&cf__cuda.primary[device], context, __ATOMIC_RELEASE);
+}
+
+void cf__primary_owe(int device)
+{
+    cf__cuda.owed[device]++;
+}
+
+int cf__primary_context(struct cf__backend *backend, int ordinal, CUcontext *context)
+{
+    *context = __atomic_load_n(&backend->primary[ordinal], __ATOMIC_ACQUIRE);
+    if (*context)
+        return CF_OK;
+    const struct cf__driver *driver = backend->driver;
+    CUdevice device;
+    const char *call = "cuDeviceGet";
+    cf__device_lock();
+    CUresult result = CUDA_SUCCESS;
+    if (!backend->primary[ordinal]) {
+        result = driver->cuDeviceGet(&device, ordinal);
+        if (result == CUDA_SUCCESS) {
+            call = "cuDevicePrimaryCtxRetain";
+            result = driver->cuDevicePrimaryCtxRetain(context, device);
+        }
+        if (result == CUDA_SUCCESS)
+            __atomic_store_n(&backend->primary[ordinal], *context, __ATOMIC_RELEASE);
+    }
+    *context = backend->primary[ordinal];
+    cf__device_unlock();
+    return result == CUDA_SUCCESS ? CF_OK : cf__fail_driver(driver, result, call, "device %d", ordinal);
+}
+
+/* With the lock. What cannot be released stays, to be tried again. */
+static int release(struct cf__backend *backend, int is_kept)
+{
+    const struct cf__driver *driver = cf__in_use(backend);
+    int status = CF_OK;
+    for (int i = 0; driver && i < backend->count; i++)
+        while (backend->primary[i] || backend->owed[i]) {
+            CUdevice device;
+            const char *call = "cuDeviceGet";
+            CUresult result = driver->cuDeviceGet(&device, i);
+            if (result == CUDA_SUCCESS) {
+                call = "cuDevicePrimaryCtxRelease";
+                result = driver->cuDevicePrimaryCtxRelease(device);
+            }
+            if (result != CUDA_SUCCESS && !cf__is_gone(result)) {
+                status = cf__fail_driver(driver, result, call, "cf_shutdown: device %d", i);
+                break;
+            }
+            if (backend->owed[i])
+                backend->owed[i]--;
+            else
+                backend->primary[i] = NULL;
+        }
+    if (status == CF_OK && !is_kept)
+        memset(backend, 0, sizeof *backend);
+    return status;
+}
+
+int cf__devices_release(int is_kept)
+{
+    int status = cf__is_forked() ? CF_OK : release(&cf__cuda, is_kept), of_host = release(&cf__host, 0);
+    if (cf__is_forked())
+        memset(&cf__cuda, 0, sizeof cf__cuda);
+    __atomic_store_n(&chosen, UNDECIDED, __ATOMIC_RELEASE);
+    return status == CF_OK ? of_host : status;
+}

@@ -1,0 +1,34 @@
+/* expect_all.h - runs kernels that check themselves: see expect_kernel.h. */
+#ifndef EXPECT_ALL_H
+#define EXPECT_ALL_H
+
+#include "on_driver.h"
+
+#include <cuferry/registry.h>
+
+#include "fake_ask.h"
+
+/* The driver that plays a GPU runs the kernels that it knows of. */
+static inline int tell_fake_of(const cf_module *module)
+{
+    fake_cuda_add_function *add = NULL;
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    if (library)
+        *(void **)&add = dlsym(library, "fake_cuda_add");
+    if (add)
+        add(module);
+    return library ? dlclose(library) : 0;
+}
+
+/* Calls a kernel that checks itself and that so many threads run to the end. */
+#define expect_all(threads, call, ...)                                                 \
+    do {                                                                               \
+        int wrong[2] = {0, 0};                                                         \
+        if (call(__VA_ARGS__, wrong) != CF_OK)                                         \
+            fail_msg("%s", cf_last_error());                                           \
+        if (wrong[0])                                                                  \
+            fail_msg("%s: line %d of the kernel file does not hold", #call, wrong[0]); \
+        assert_int_equal(wrong[1], threads);                                           \
+    } while (0)
+
+#endif

@@ -1,0 +1,225 @@
+/* fault_launch.c - the scenes of test_fault.c about kernels and their constants. */
+#include "on_fake.h"
+
+#include <cuferry/registry.h>
+
+#include "fault_data.h"
+#include "fault_kernels.h"
+
+/* What host(turn_on_cpu) names. */
+void turn_on_cpu(float *array, int n);
+void turn_on_cpu(float *array, int n)
+{
+    for (int i = 0; i < n / 2; i++) {
+        float kept = array[i];
+        array[i] = array[n - 1 - i];
+        array[n - 1 - i] = kept;
+    }
+}
+
+/* ---- Kernels ---- */
+
+ACT(axpy, fault_axpy(2, x, y, N))
+ACT(pick, fault_pick(x, picked, y, M, N))
+ACT(rows, fault_rows(x, y, NX, NY, LD))
+ACT(mirror, fault_mirror(x, y, N))
+PREPARE(axpy_staged, NEED(cf_set_host_data(CF_HOST_DATA_STAGE)); expect_axpy())
+PREPARE(pick_staged, NEED(cf_set_host_data(CF_HOST_DATA_STAGE)); expect_pick())
+PREPARE(rows_staged, NEED(cf_set_host_data(CF_HOST_DATA_STAGE)); expect_rows())
+PREPARE(mirror_staged, NEED(cf_set_host_data(CF_HOST_DATA_STAGE)); expect_mirror())
+PREPARE(axpy_on_host, NEED(cf_set_host_data(CF_HOST_DATA_HOST)); expect_axpy())
+PREPARE(pick_on_host, NEED(cf_set_host_data(CF_HOST_DATA_HOST)); expect_pick())
+PREPARE(axpy_auto, expect_axpy())
+
+PREPARE(axpy_device, expect_axpy(); upload())
+ACT(axpy_device, fault_axpy(2, dx, dy, N))
+PREPARE(pick_device, expect_pick(); upload())
+ACT(pick_device, fault_pick(dx, dpicked, dy, M, N))
+ACT(pick_mixed, fault_pick(x, dpicked, dy, M, N))
+PREPARE(pick_mixed, NEED(cf_set_host_data(CF_HOST_DATA_STAGE)); expect_pick(); upload())
+CLEAN(pick_mixed, destroy_arrays(); clean_host_data())
+
+/* Through pinned chunks. */
+static void prepare_large_axpy(void)
+{
+    fill_large();
+    for (int i = 0; i < LARGE; i++)
+        large_new[i] = OLD + 2 * large_x[i];
+}
+
+static void prepare_large_pick(void)
+{
+    fill_large();
+    for (int i = 0; i < LARGE; i++)
+        large_new[i] = large_x[large_picked[i]];
+}
+ACT(large_axpy, fault_axpy(2, large_x, large_y, LARGE))
+ACT(large_pick, fault_pick(large_x, large_picked, large_y, LARGE, LARGE))
+
+/* In pinned memory, which is used in place. */
+static float *pinned[2];
+static void prepare_pinned(void)
+{
+    expect_axpy();
+    for (int i = 0; i < 2; i++)
+        NEED(cf_mem_alloc_pinned((void **)&pinned[i], sizeof x));
+    memcpy(pinned[0], x, sizeof x);
+    memcpy(pinned[1], y, sizeof y);
+}
+ACT(pinned, fault_axpy(2, pinned[0], pinned[1], N))
+RIGHT(pinned, is_array_right(pinned[1], is_done))
+CLEAN(pinned, NEED(cf_mem_free(pinned[0])); NEED(cf_mem_free(pinned[1])))
+
+PREPARE(axpy_async, expect_axpy(); upload(); make_stream())
+ACT(axpy_async, fault_axpy_async(stream, 2, dx, dy, N))
+ACT(axpy_async_default, fault_axpy_async(NULL, 2, dx, dy, N))
+PREPARE(mirror_async, expect_mirror(); upload(); make_stream())
+ACT(mirror_async, fault_mirror_async(stream, dx, dy, N))
+
+static void prepare_weigh_async(void)
+{
+    fill_host();
+    for (int i = 0; i < N; i++)
+        expected[i] = 3 * OLD;
+    upload();
+    make_stream();
+    NEED(fault_set_factor(3));
+}
+ACT(weigh_async, fault_weigh_async(stream, dy, N))
+
+static void prepare_turn_async(void)
+{
+    fill_host();
+    y[0] = OLD;
+    upload();
+    NEED(cf_mem_copy(dy, x, N * sizeof *x));
+    for (int i = 0; i < N; i++)
+        expected[i] = x[N - 1 - i];
+    make_stream();
+}
+ACT(turn_async, fault_turn_async(stream, dy, N))
+static int is_turn_right(int is_done)
+{
+    if (is_done)
+        return is_device_right(1);
+    memcpy(expected, x, N * sizeof *x);
+    int is_right = is_device_right(1); /* as it was */
+    for (int i = 0; i < N; i++)
+        expected[i] = x[N - 1 - i];
+    return is_right;
+}
+
+/* CF_CHECK=1 makes a launch look at its pointers. */
+PREPARE(checked, setenv("CF_CHECK", "1", 1); prepare_axpy_async())
+CLEAN(checked, unsetenv("CF_CHECK"); destroy_both())
+
+/* In a stream that is being captured. */
+ACT(mirror_captured, fault_mirror_async(stream, dx, dy, N))
+PREPARE(mirror_captured, prepare_capturing(); expect_mirror())
+
+static const cf_kernel *kernel(const char *name)
+{
+    return cf_kernel_find(&fault_registry, name);
+}
+
+static int act_call(void)
+{
+    float a = 2;
+    int n = N;
+    void *of_x = x, *of_y = y;
+    void *const args[] = {&a, &of_x, &of_y, &n};
+    return cf_call(kernel("axpy"), args);
+}
+
+static int act_launch(void)
+{
+    float a = 2;
+    int n = N;
+    void *const args[] = {&a, &dx, &dy, &n};
+    return cf_launch(kernel("axpy"), stream, args);
+}
+ACT(preload, cf_preload(&fault_registry))
+ACT(kernel_preload, cf_kernel_preload(kernel("weigh")))
+PREPARE(number, number = -77)
+ACT(kernel_occupancy, cf_kernel_occupancy(kernel("axpy"), 256, 0, &number))
+RIGHT(kernel_occupancy, is_done ? number >= 1 : number == -77)
+
+static int act_evaluate(void)
+{
+    int n = N;
+    void *const args[] = {NULL, NULL, NULL, &n};
+    return cf_kernel_evaluate(kernel("axpy"), kernel("axpy")->params[1].extents[0].ops, SIZE_MAX, args, &wide);
+}
+
+static int act_evaluate_real(void)
+{
+    int n = N;
+    double real = 0;
+    void *const args[] = {NULL, NULL, NULL, &n};
+    int status = cf_kernel_evaluate_real(kernel("axpy"), kernel("axpy")->params[1].extents[0].ops, args, &real);
+    return status == CF_OK && real != N ? -100 : status;
+}
+
+/* The constant is what it was or what it was set to. */
+static const cf_symbol *factor(void)
+{
+    return fault_registry.symbols[0];
+}
+static const float three = 3;
+PREPARE(symbol, fill_host(); upload(); make_stream(); NEED(fault_set_factor(1)))
+ACT(symbol_set, cf_symbol_set(factor(), &three))
+ACT(symbol_set_async, cf_symbol_set_async(stream, factor(), &three))
+static int is_symbol_right(int is_done)
+{
+    NEED(cf_stream_sync(stream));
+    NEED(cf_mem_copy(dy, y, sizeof y));
+    NEED(fault_weigh_async(stream, dy, N));
+    for (int i = 0; i < N; i++)
+        expected[i] = 3 * OLD;
+    return is_device_right(is_done);
+}
+PREPARE(symbol_cold, stream = NULL)
+
+/* ---- The scenes ---- */
+
+const struct scene launch_scenes[] = {
+    {"cf_call", prepare_axpy_staged, act_call, is_host_right, clean_host_data, FRESH},
+    {"cf_call host arrays, nothing more", prepare_axpy_staged, act_axpy, is_host_right, clean_host_data, FRESH},
+    {"cf_call host arrays, elements checked", prepare_pick_staged, act_pick, is_host_right, clean_host_data, FRESH},
+    {"cf_call host arrays, rows", prepare_rows_staged, act_rows, is_host_right, clean_host_data, FRESH},
+    {"cf_call host arrays, scratch", prepare_mirror_staged, act_mirror, is_host_right, clean_host_data, FRESH},
+    {"cf_call host arrays, in chunks", prepare_large_axpy, act_large_axpy, is_large_right, clean_host_data,
+     FRESH | ANY},
+    {"cf_call host arrays, in chunks, elements checked", prepare_large_pick, act_large_pick, is_large_right,
+     clean_host_data, FRESH | ANY},
+    {"cf_call host arrays on the CPU", prepare_axpy_on_host, act_axpy, is_host_right, clean_host_data, FRESH},
+    {"cf_call host arrays on the CPU, elements checked", prepare_pick_on_host, act_pick, is_host_right, clean_host_data,
+     FRESH},
+    {"cf_call host arrays, where it is faster", prepare_axpy_auto, act_axpy, is_host_right, NULL, FRESH},
+    {"cf_call device arrays", prepare_axpy_device, act_axpy_device, is_device_right, destroy_arrays, FRESH},
+    {"cf_call device arrays, elements checked", prepare_pick_device, act_pick_device, is_device_right, destroy_arrays,
+     FRESH},
+    {"cf_call arrays of both", prepare_pick_mixed, act_pick_mixed, is_device_right, clean_pick_mixed, FRESH},
+    {"cf_call pinned arrays", prepare_pinned, act_pinned, is_pinned_right, clean_pinned, FRESH},
+    {"cf_launch", prepare_axpy_async, act_launch, is_device_right, destroy_both, FRESH},
+    {"cf_launch by its own function", prepare_axpy_async, act_axpy_async, is_device_right, destroy_both, FRESH},
+    {"cf_launch default stream", prepare_axpy_async, act_axpy_async_default, is_device_right, destroy_both, FRESH},
+    {"cf_launch scratch", prepare_mirror_async, act_mirror_async, is_device_right, destroy_both, FRESH},
+    {"cf_launch block(auto), constants", prepare_weigh_async, act_weigh_async, is_device_right, destroy_both, FRESH},
+    {"cf_launch shared memory", prepare_turn_async, act_turn_async, is_turn_right, destroy_both, FRESH},
+    {"cf_launch pointers checked", prepare_checked, act_axpy_async, is_device_right, clean_checked, FRESH},
+    {"cf_launch captured", prepare_capturing, act_axpy_async, is_capture_right, clean_capturing, FRESH | CAPTURED},
+    {"cf_launch captured, scratch", prepare_mirror_captured, act_mirror_captured, is_capture_right, clean_capturing,
+     FRESH | CAPTURED},
+    {"cf_launch traced", prepare_axpy_async, act_launch, is_device_right, destroy_both, FRESH | TRACED},
+    {"cf_call traced", prepare_pick_staged, act_pick, is_host_right, clean_host_data, FRESH | TRACED},
+    {"cf_preload", NULL, act_preload, NULL, NULL, 0},
+    {"cf_kernel_preload", NULL, act_kernel_preload, NULL, NULL, 0},
+    {"cf_kernel_occupancy", prepare_number, act_kernel_occupancy, is_kernel_occupancy_right, NULL, 0},
+    {"cf_kernel_evaluate", NULL, act_evaluate, NULL, NULL, 0},
+    {"cf_kernel_evaluate_real", NULL, act_evaluate_real, NULL, NULL, 0},
+    {"cf_symbol_set", prepare_symbol, act_symbol_set, is_symbol_right, destroy_both, 0},
+    {"cf_symbol_set first", prepare_symbol_cold, act_symbol_set, NULL, NULL, 0},
+    {"cf_symbol_set_async", prepare_symbol, act_symbol_set_async, is_symbol_right, destroy_both, 0},
+};
+const int launch_scene_count = sizeof launch_scenes / sizeof *launch_scenes;

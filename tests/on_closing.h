@@ -1,0 +1,41 @@
+/* on_closing.h - opens the shared object of closing.c, for tests of what is left when it is closed. */
+#ifndef ON_CLOSING_H
+#define ON_CLOSING_H
+
+#include "on_fake.h"
+
+#include "closing.h"
+
+/* Found from the program's own place. */
+static inline void *open_closing(void)
+{
+    char self[PATH_MAX], fake[PATH_MAX], path[PATH_MAX];
+    find_paths(self, fake);
+    char *slash = strrchr(self, '/');
+    assert_true(snprintf(path, sizeof path, "%.*s/closing.so", slash ? (int)(slash - self) : 0, self) < PATH_MAX);
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        fail_msg("%s", dlerror());
+    return library;
+}
+
+/* One of its functions. */
+static inline void (*closing_function(void *library, const char *name))(void)
+{
+    void (*function)(void);
+    *(void **)&function = dlsym(library, name);
+    if (!function)
+        fail_msg("%s", dlerror());
+    return function;
+}
+
+/* Closes it, and sees to it that `place` went with it. */
+static inline void close_closing(void *library, const void *place)
+{
+    Dl_info info;
+    assert_int_not_equal(dladdr(place, &info), 0);
+    assert_int_equal(dlclose(library), 0);
+    assert_int_equal(dladdr(place, &info), 0);
+}
+
+#endif

@@ -1,0 +1,136 @@
+"""run_verify.py - cf-run --verify --all: on the bundled kernels, on good and wrong ones of its own, on those of the tests."""
+
+import os
+import re
+
+from runner import Runner
+from tap import run
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+# Those whose results stand in any order, or that need more of their arrays than random numbers: trees, levels.
+PORTS = {'port_reduce': (), 'port_scan': ('compact', 'compact_active'), 'port_dense': (), 'port_stencil': (),
+         'port_graph': ('bfs_step', 'label_step', 'union_edges', 'flatten'), 'port_science': (), 'port_groups': ()}
+
+
+def rows(out):
+    """What is said of each kernel: the number of sizes, and the rest."""
+    return {name: (sizes, rest) for name, sizes, rest in re.findall(r'^(\S+(?: \S+=\S+)?) +(\d+|-)  (.*)$', out, re.MULTILINE)}
+
+
+class VerifyTest(Runner):
+    def run(self):
+        cfcc = os.path.join(self.build, 'cfcc')
+        cuda = ['--cuda', 'no'] if self.driver == 'host' else []
+        code, _, err = run([cfcc, *cuda, '-o', 'verify.o', os.path.join(HERE, 'verify.cu')], cwd=self.folder)
+        self.tap.check('kernels_to_verify_are_compiled', err if code else '')
+        if code == 0:
+            for group in (self.bundled, self.good_ones, self.wrong_ones, self.left_out, self.refused, self.ports):
+                group()
+
+    def verify(self, *arguments):
+        """Status, the rows of the table, its head and its last line, and what stands on stderr."""
+        code, out, err = self.execute('--verify', '--all', *arguments)
+        lines = out.splitlines()
+        return code, rows(out), lines[0] if lines else '', lines[-1] if lines else '', err
+
+    def own(self, *arguments):
+        return self.verify('--module', 'verify.o', *arguments)
+
+    def bundled(self):
+        def everything():
+            code, found, head, last, err = self.verify()
+            listed = [line.split()[0] for line in self.good('--list', driver=False).splitlines()]
+            assert code == 0 and not err, (code, err)
+            assert sorted(found) == sorted(listed), (found, listed)
+            wanted = 'no GPU: on the CPU' if self.driver == 'host' else 'device 0 ('
+            assert head.startswith(f'verify: {wanted}'), head
+            assert last == f'verify: {len(listed)} of {len(listed)} kernels agree, 0 differ, 0 were not run', last
+            return '' if found['gather_f32_i64'] == ('11', 'agree bit for bit') else found['gather_f32_i64']
+
+        def on_the_cpu():
+            code, out, err = self.execute('--verify', '--all', '--device', '-1', 'outside_i32')
+            return '' if code == 0 and 'twice' in out.splitlines()[0] else (code, out, err)
+
+        self.test('every_bundled_kernel_agrees', everything)
+        self.test('device_of_the_cpu_runs_there_twice', on_the_cpu)
+
+    def good_ones(self):
+        def agree():
+            code, found, _, _, err = self.own('picky', 'midst', 'indexed')
+            assert code == 0 and sorted(found) == ['indexed', 'midst', 'picky'], (code, found, err)
+            return '' if all(int(n) >= 5 and rest == 'agree bit for bit' for n, rest in found.values()) else found
+
+        def family():
+            code, out, err = self.execute('--verify', '--all', '--except', 'gather_f32_i32', '--except', 'gather_i64_i64',
+                                          'gather')
+            return '' if code == 0 and len(rows(out)) == 6 and 'gather_f32_i32' not in out else (code, out, err)
+
+        self.test('kernels_of_few_good_values_and_sections_agree', agree)
+        self.test('a_family_less_two_is_verified', family)
+
+    def wrong_ones(self):
+        for kernel, culprits in (
+                ('forgets', [r'n = 31: y\[30\] is not written; nor are 1 of 31 elements']),
+                ('spills', [r'nx = \d+, ny = \d+, ld = \d+: \d+ bytes beside the section of v are overwritten']),
+                ('passes', [r'n = 33: 1 bytes beside the section of y are overwritten']),
+                ('tolerant', [r'n = 31: tolerance\(1 - n\) is -30'])):
+            def body(kernel=kernel, culprits=culprits):
+                code, found, _, last, err = self.own(kernel)
+                assert code == 1 and found[kernel][1].startswith('DIFFERS: '), (code, found)
+                assert last == 'verify: 0 of 1 kernels agree, 1 differ, 0 were not run', last
+                assert err.startswith(f'cf-run: verify: 1 of 1 kernels differ; the first: {kernel}: '), err
+                return '' if all(re.search(c, found[kernel][1]) and re.search(c, err) for c in culprits) else found
+            self.test(f'kernel_that_{kernel}_is_told', body)
+
+        def counts():
+            code, found, _, _, _ = self.own('counts', 'midst')
+            place = 'in another order' if self.driver == 'host' else 'on device 0'
+            wanted = rf'DIFFERS: count\[0\] = \d+ {place} and 11 on the CPU; 1 of 1 elements differ, by up to .*'
+            return '' if code == 1 and found['midst'][1].startswith('agree') and re.fullmatch(
+                wanted, found['counts'][1]) else found
+        if self.driver == 'host':  # a GPU has its own count, which is 1 too
+            self.test('kernel_that_differs_from_run_to_run_is_told', counts)
+
+    def left_out(self):
+        def reasons():
+            code, found, _, last, err = self.own('never', 'elsewhere', 'too_large', 'picky')
+            assert code == 0, (code, err)
+            assert last == 'verify: 1 of 4 kernels agree, 0 differ, 3 were not run', last
+            wanted = {'never': 'no values pass', 'elsewhere': 'no form for the CPU', 'too_large': 'block'}
+            return '' if all(found[k][0] == '-' and text in found[k][1] for k, text in wanted.items()) else found
+
+        def nothing():
+            code, _, _, _, err = self.own('never')
+            return '' if code == 1 and 'none of 1 kernels could be run' in err else (code, err)
+
+        self.test('kernels_that_cannot_be_run_say_why', reasons)
+        self.test('nothing_to_run_is_a_failure', nothing)
+
+    def refused(self):
+        for name, arguments, culprits in (
+                ('all_without_verify', ['--all'], ['--all', '--verify']),
+                ('except_without_all', ['--verify', '--except', 'gather', 'gather'], ['--except', '--all']),
+                ('all_of_an_unknown_kernel', ['--verify', '--all', 'gahter'], ["'gahter'", "did you mean 'gather'"]),
+                ('all_except_an_unknown_kernel', ['--verify', '--all', '--except', 'gahter'], ["'gahter'"]),
+                ('all_with_an_argument', ['--verify', '--all', 'gather', 'N=5'], ["'N=5'"]),
+                ('all_with_repeats', ['--verify', '--all', '--repeat', '2'], ['--repeat']),
+                ('all_with_a_variant', ['--verify', '--all', '--variant', 'BLOCK=1'], ['--variant'])):
+            self.bad(f'{name}_is_refused', arguments, culprits)
+
+    def ports(self):
+        """Every kernel of the tests that has a form for both, where no sanitizer makes it slow."""
+        with open(self.program, 'rb') as program:
+            content = program.read()
+        is_slow = b'__asan_init' in content or b'__tsan_init' in content
+        for name, exceptions in PORTS.items():
+            path = os.path.join(self.build, 'tests', f'{name}.o')
+            if is_slow or not os.path.exists(path):
+                self.tap.skip(f'every_kernel_of_{name}_agrees', 'a sanitizer makes it slow' if is_slow else 'not built')
+                continue
+
+            def body(path=path, exceptions=exceptions):
+                words = [word for kernel in exceptions for word in ('--except', kernel)]
+                code, _, _, last, err = self.verify('--module', os.path.abspath(path), *words)
+                return '' if code == 0 and ' 0 differ, 0 were not run' in last else err + last
+            self.test(f'every_kernel_of_{name}_agrees', body)

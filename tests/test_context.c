@@ -1,0 +1,320 @@
+/* test_context.c - what is kept of contexts: one record for each, by its id; which are lost, and what could not be
+ * freed. */
+#include "on_fake.h"
+
+#include <pthread.h>
+
+#include "internal.h"
+
+static struct cf__place entered(int device)
+{
+    struct cf__place place;
+    assert_ok(cf__enter_device(&place, "test", device));
+    return place;
+}
+
+static int default_device(void)
+{
+    int device;
+    assert_ok(cf_device_current(&device));
+    return device;
+}
+
+static struct cf__context *record(const struct cf__place *place)
+{
+    struct cf__context *context = NULL;
+    assert_ok(cf__context(place, &context));
+    assert_non_null(context);
+    return context;
+}
+
+static int count_records(void)
+{
+    int count = 0;
+    for (struct cf__context *context = NULL; (context = cf__context_next(context)) != NULL;)
+        count++;
+    return count;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    assert_ok(cf_shutdown());
+    assert_nothing_alive();
+    assert_int_equal(count_records(), 0);
+    return 0;
+}
+
+/* ---- Records ---- */
+
+static void context_of_a_place_has_one_record(void **state)
+{
+    unsigned long long id;
+    (void)state;
+    assert_int_equal(count_records(), 0);
+    struct cf__place place = entered(default_device());
+    assert_null(cf__context_of(place.driver, place.context)); /* not used so far */
+    struct cf__context *context = record(&place);
+    assert_ptr_equal(record(&place), context);
+    assert_int_equal(place.driver->cuCtxGetId(place.context, &id), CUDA_SUCCESS);
+    assert_true(context->id == id);
+    assert_ptr_equal(context->handle, place.context);
+    assert_ptr_equal(context->driver, place.driver);
+    assert_int_equal(context->device, default_device());
+    assert_false(context->is_lost);
+    assert_null(context->stages);
+    assert_ptr_equal(cf__context_find(id), context);
+    assert_ptr_equal(cf__context_of(place.driver, place.context), context);
+    assert_null(cf__context_find(id + 1000));
+    assert_int_equal(count_records(), 1);
+    cf__leave(&place);
+}
+
+static void contexts_of_the_cpu_and_a_gpu_have_their_own(void **state)
+{
+    (void)state;
+    struct cf__place here = entered(default_device()), cpu = entered(CF_HOST);
+    struct cf__context *first = record(&here), *second = record(&cpu);
+    assert_int_equal(second->device, CF_HOST);
+    if (on_cuda())
+        assert_ptr_not_equal(first, second);
+    assert_int_equal(count_records(), on_cuda() ? 2 : 1);
+    cf__leave(&cpu);
+    cf__leave(&here);
+}
+
+static void context_that_is_dropped_has_none_until_it_is_used(void **state)
+{
+    (void)state;
+    struct cf__place place = entered(default_device());
+    struct cf__context *context = record(&place);
+    cf__context_drop(context);
+    assert_null(cf__context_of(place.driver, place.context));
+    assert_int_equal(count_records(), 0);
+    assert_ptr_equal(record(&place), context); /* which serves again */
+    assert_int_equal(count_records(), 1);
+    cf__leave(&place);
+}
+
+static struct cf__context *met[16];
+
+static void *meet(void *number)
+{
+    struct cf__place place;
+    if (cf__enter_device(&place, "test", 0) != CF_OK || cf__context(&place, &met[(uintptr_t)number]) != CF_OK)
+        return (void *)"no record";
+    cf__leave(&place);
+    return NULL;
+}
+
+static void context_used_by_16_threads_at_once_has_one_record(void **state)
+{
+    pthread_t threads[16];
+    void *wrong;
+    (void)state;
+    for (int round = 0; round < 20; round++) {
+        for (uintptr_t t = 0; t < 16; t++)
+            assert_int_equal(pthread_create(&threads[t], NULL, meet, (void *)t), 0);
+        for (int t = 0; t < 16; t++) {
+            assert_int_equal(pthread_join(threads[t], &wrong), 0);
+            assert_null(wrong);
+        }
+        for (int t = 1; t < 16; t++)
+            assert_ptr_equal(met[t], met[0]);
+        assert_int_equal(count_records(), 1);
+        assert_ok(cf_shutdown());
+    }
+}
+
+/* Another context at the same address is another one. */
+static void context_made_anew_at_an_address_has_a_record_of_its_own(void **state)
+{
+    CUcontext before, again;
+    unsigned long long id;
+    (void)state;
+    assert_non_null(other_library());
+    assert_int_equal(context_create(&before, 0, 0), CUDA_SUCCESS);
+    struct cf__place place;
+    assert_ok(cf__enter(&place, "test", NULL));
+    struct cf__context *context = record(&place);
+    id = context->id;
+    context->is_lost = 1;
+    cf__leave(&place);
+    assert_int_equal(context_destroy(before), CUDA_SUCCESS);
+    assert_int_equal(context_create(&again, 0, 0), CUDA_SUCCESS);
+    assert_ptr_equal(again, before);
+    assert_null(cf__context_of(place.driver, again)); /* though it has the address */
+    assert_ok(cf__enter(&place, "test", NULL));
+    context = record(&place);
+    assert_true(context->id != id);
+    assert_false(context->is_lost);
+    assert_null(cf__context_find(id));
+    assert_int_equal(count_records(), 1);
+    cf__leave(&place);
+    assert_int_equal(context_destroy(again), CUDA_SUCCESS);
+}
+
+/* ---- Lost ones ---- */
+
+static void context_that_is_lost_says_so_until_it_is_dropped(void **state)
+{
+    (void)state;
+    struct cf__place place = entered(1);
+    assert_ok(cf__check_lost(&place, "cf_test"));
+    assert_false(cf__gpu_state() & CF__GPU_LOST);
+    cf__context_lose(place.driver, place.context, 1, "cf_a was"); /* without a record so far */
+    assert_true(cf__gpu_state() & CF__GPU_LOST);
+    assert_fails(cf__check_lost(&place, "cf_test"), CF_EFAULT,
+                 "cf_test: device 1's context was lost to a fault while cf_a was running; cf_device_reset(1) may make "
+                 "the device usable again, ending the process does");
+    cf__context_lose(place.driver, place.context, 1, "cf_b was"); /* the first cause stays */
+    assert_fails(cf__check_lost(&place, "cf_test"), CF_EFAULT, "while cf_a was running");
+    struct cf__place other = entered(0);
+    assert_ok(cf__check_lost(&other, "cf_test"));
+    cf__leave(&other);
+    cf__context_drop(cf__context_of(place.driver, place.context));
+    assert_ok(cf__check_lost(&place, "cf_test"));
+    assert_false(cf__gpu_state() & CF__GPU_LOST);
+    cf__leave(&place);
+}
+
+static void note_lost_tells_of_the_current_context_alone(void **state)
+{
+    char text[CF__DETAIL] = "it failed";
+    (void)state;
+    struct cf__place first = entered(0);
+    const struct cf__driver *driver = first.driver;
+    assert_int_equal(cf__note_lost(driver, CF_ECALL, text, sizeof text), CF_ECALL);
+    assert_string_equal(text, "it failed");
+    cf__context_lose(driver, first.context, 0, "cf_a was");
+    assert_int_equal(cf__note_lost(driver, CF_ECALL, text, sizeof text), CF_EFAULT);
+    assert_memory_equal(text, "it failed; device 0's context was lost to a fault while cf_a was running; ", 74);
+    struct cf__place second = entered(1);
+    strcpy(text, "it failed");
+    assert_int_equal(cf__note_lost(driver, CF_ECALL, text, sizeof text), CF_ECALL);
+    assert_string_equal(text, "it failed");
+    assert_int_equal(cf__note_lost(driver, CF_EFAULT, text, sizeof text), CF_EFAULT); /* the only one that it may be */
+    assert_non_null(strstr(text, "; device 0's context was lost"));
+    cf__leave(&second);
+    cf__leave(&first);
+    assert_int_equal(cf__note_lost(&cf__driver_host, CF_ECALL, text, sizeof text), CF_ECALL);
+}
+
+static void note_lost_without_room_cuts_its_text(void **state)
+{
+    (void)state;
+    struct cf__place place = entered(0);
+    cf__context_lose(place.driver, place.context, 0, "cf_a was");
+    for (size_t size = 10; size < 100; size++) {
+        char text[128];
+        memset(text, '#', sizeof text);
+        strcpy(text, "it failed");
+        (void)cf__note_lost(place.driver, CF_EFAULT, text, size);
+        assert_true(strlen(text) < size);
+        assert_int_equal(text[size], '#');
+        assert_memory_equal(text, "it failed", 9);
+    }
+    cf__leave(&place);
+}
+
+/* ---- What could not be freed ---- */
+
+static CUresult free_result;
+static uintptr_t freed[64];
+static CUcontext freed_in[64];
+static int freed_count;
+
+static CUresult note_free(const struct cf__driver *driver, uintptr_t what)
+{
+    if (free_result != CUDA_SUCCESS)
+        return free_result;
+    assert_int_equal(driver->cuCtxGetCurrent(&freed_in[freed_count]), CUDA_SUCCESS);
+    freed[freed_count++] = what;
+    return CUDA_SUCCESS;
+}
+
+static void kept_is_freed_once_in_its_context(void **state)
+{
+    (void)state;
+    struct cf__place place = entered(default_device());
+    for (uintptr_t i = 1; i <= 40; i++)
+        cf__keep(&place, note_free, i);
+    cf__leave(&place);
+    free_result = CUDA_ERROR_UNKNOWN;
+    assert_fails(cf__kept_free(), CF_ECALL,
+                 "cf_shutdown: what an earlier call could not free: freeing it returned 999");
+    free_result = CUDA_SUCCESS;
+    assert_ok(cf__kept_free());
+    assert_int_equal(freed_count, 40);
+    uintptr_t sum = 0;
+    for (int i = 0; i < 40; i++) {
+        assert_ptr_equal(freed_in[i], place.context);
+        sum += freed[i];
+    }
+    assert_int_equal(sum, 40 * 41 / 2);
+    assert_ok(cf__kept_free()); /* nothing is left */
+    assert_int_equal(freed_count, 40);
+}
+
+static void kept_of_a_context_that_is_gone_is_forgotten(void **state)
+{
+    static const CUresult gone[] = {CUDA_ERROR_ILLEGAL_ADDRESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_INVALID_HANDLE,
+                                    CUDA_ERROR_CONTEXT_IS_DESTROYED, CUDA_ERROR_INVALID_CONTEXT};
+    (void)state;
+    struct cf__place place = entered(default_device());
+    for (size_t i = 0; i < sizeof gone / sizeof *gone; i++) {
+        cf__keep(&place, note_free, 7);
+        free_result = gone[i];
+        assert_ok(cf__kept_free());
+        free_result = CUDA_SUCCESS;
+        assert_ok(cf__kept_free());
+        assert_int_equal(freed_count, 0);
+    }
+    cf__leave(&place);
+}
+
+static void kept_forget_takes_those_of_one_context(void **state)
+{
+    (void)state;
+    struct cf__place first = entered(0), second = entered(1);
+    cf__keep(&first, note_free, 1);
+    cf__keep(&second, note_free, 2);
+    cf__keep(&first, note_free, 3);
+    cf__leave(&second);
+    cf__leave(&first);
+    cf__kept_forget(first.context);
+    assert_ok(cf__kept_free());
+    assert_int_equal(freed_count, 1);
+    assert_int_equal(freed[0], 2);
+    cf__keep(&first, note_free, 4);
+    cf__kept_forget(NULL);
+    assert_ok(cf__kept_free());
+    assert_int_equal(freed_count, 1);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    free_result = CUDA_SUCCESS;
+    freed_count = 0;
+    return 0;
+}
+
+int main(int argc, char *argv[])
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(context_of_a_place_has_one_record),
+        TEST(contexts_of_the_cpu_and_a_gpu_have_their_own),
+        TEST(context_that_is_dropped_has_none_until_it_is_used),
+        TEST(kept_is_freed_once_in_its_context),
+        TEST(kept_of_a_context_that_is_gone_is_forgotten),
+        fake_test(context_used_by_16_threads_at_once_has_one_record, "CF_DRIVER=cuda"),
+        fake_test(context_made_anew_at_an_address_has_a_record_of_its_own, "CF_DRIVER"),
+        fake_test(context_that_is_lost_says_so_until_it_is_dropped, "CF_DRIVER=cuda"),
+        fake_test(note_lost_tells_of_the_current_context_alone, "CF_DRIVER=cuda"),
+        fake_test(note_lost_without_room_cuts_its_text, "CF_DRIVER=cuda"),
+        fake_test(kept_forget_takes_those_of_one_context, "CF_DRIVER=cuda"),
+    };
+    return RUN_WITH_FAKE(argc, argv, tests, NULL, tear_down);
+}

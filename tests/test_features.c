@@ -1,0 +1,72 @@
+/* test_features.c - device code with lambdas, classes, the heap, 16-bit floats, hints and atomic objects. */
+#include "expect_all.h"
+
+#include "features_kernels.h"
+
+static void features_of_the_language_work(void **state)
+{
+    (void)state;
+    expect_all(2 * 64, features_language, 0);
+}
+
+static void features_of_the_heap_work(void **state)
+{
+    (void)state;
+    int gone = 0;
+    expect_all(2 * 32, features_heap, 100, &gone);
+    assert_int_equal(gone, 1);
+}
+
+static void features_of_narrow_types_work(void **state)
+{
+    (void)state;
+    expect_all(64, features_narrow, 0);
+}
+
+static void features_of_hinted_memory_work(void **state)
+{
+    (void)state;
+    double memory[32 * 4] = {0};
+    expect_all(32, features_hints, memory);
+}
+
+static void features_of_atomic_objects_work(void **state)
+{
+    (void)state;
+    for (unsigned n = 1; n <= 64; n *= 4) {
+        uint64_t sums[8] = {0, UINT64_MAX, 0, 0, 0, 0, 0, 0};
+        expect_all((int)n * 256, features_atomics, (int)n, (void *)sums);
+        assert_int_equal(sums[0], n * (255 * 128 + 256));
+        assert_int_equal(sums[1], 3);
+        assert_int_equal(sums[2], 255);
+        double real;
+        memcpy(&real, &sums[3], sizeof real);
+        assert_true(real == 0.5 * 256 * n);
+        assert_int_equal(sums[4], (uint64_t)-2 * 256 * n);
+        assert_int_equal(sums[5], 255);
+        assert_int_equal(sums[6], UINT64_MAX);
+        assert_int_equal(sums[7], n * 255 * 128);
+    }
+}
+
+static void features_that_tell_time_work(void **state)
+{
+    (void)state;
+    expect_all(32, features_times, 0);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    return tell_fake_of(&features_registry);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(features_of_the_language_work),   cmocka_unit_test(features_of_the_heap_work),
+        cmocka_unit_test(features_of_narrow_types_work),   cmocka_unit_test(features_of_hinted_memory_work),
+        cmocka_unit_test(features_of_atomic_objects_work), cmocka_unit_test(features_that_tell_time_work),
+    };
+    return RUN_ON_DRIVER(tests, set_up, NULL);
+}

@@ -1,0 +1,183 @@
+/* test_fiber.c - stacks, the switch between them, and what stops a thread that runs out of its own. */
+#include "on_driver.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fiber.h"
+
+/* ---- A system that has no guards left ---- */
+
+static int has_no_guards;
+
+/* These stand in for the C library's, in the library too. */
+int madvise(void *memory, size_t bytes, int advice)
+{
+    if (has_no_guards)
+        return errno = EINVAL, -1;
+    return (int)syscall(SYS_madvise, memory, bytes, advice);
+}
+
+int mprotect(void *memory, size_t bytes, int protection)
+{
+    if (has_no_guards)
+        return errno = ENOMEM, -1;
+    return (int)syscall(SYS_mprotect, memory, bytes, protection);
+}
+
+/* ---- Fibers in a ring ---- */
+
+enum { FIBERS = 200, ROUNDS = 50 };
+
+static struct {
+    struct cf__stacks stacks;
+    struct cf__fiber fibers[FIBERS], outside;
+    int ended, misaligned, wrong;
+} ring;
+
+/* What is in registers while others run: enough that all of them are used. */
+static void go_round(void *data)
+{
+    cf__fiber_begun();
+    long own = (long)(intptr_t)data, a = own, b = 2 * own, c = 3 * own, d = 5 * own, e = 7 * own, f = 11 * own;
+    double x = (double)own, y = x / 4, z = x / 8; /* exact, as all that follows */
+    _Alignas(16) volatile char aligned[16];
+    char text[64];
+    ring.misaligned += (uintptr_t)aligned % 16 != 0;
+    for (int i = 0; i < ROUNDS; i++) {
+        cf__fiber_switch(&ring.fibers[own], &ring.fibers[(own + 1) % FIBERS]);
+        a++, b += 2, c += 3, d += 5, e += 7, f += 11;
+        x += 1, y += 1.0 / 4, z += 1.0 / 8;
+    }
+    snprintf(text, sizeof text, "%.1f %.1Lf", x, (long double)x); /* needs an aligned stack */
+    char right[64];
+    snprintf(right, sizeof right, "%ld.0 %ld.0", own + ROUNDS, own + ROUNDS);
+    ring.wrong += a != own + ROUNDS || b != 2 * a || c != 3 * a || d != 5 * a || e != 7 * a || f != 11 * a ||
+                  x != (double)a || y != (double)own / 4 + ROUNDS / 4.0 || z != (double)own / 8 + ROUNDS / 8.0 ||
+                  strcmp(text, right) != 0;
+    ring.ended++;
+    cf__fiber_leave(&ring.fibers[own], own + 1 < FIBERS ? &ring.fibers[own + 1] : &ring.outside);
+}
+
+static void fiber_keeps_what_its_functions_have(void **state)
+{
+    (void)state;
+    cf__fiber_look();
+    assert_true(cf__stacks_reserve(&ring.stacks, FIBERS));
+    for (int again = 0; again < 3; again++) {
+        ring.ended = 0;
+        for (intptr_t i = 0; i < FIBERS; i++)
+            cf__fiber_create(&ring.fibers[i], &ring.stacks, (size_t)i, go_round, (void *)i);
+        cf__fiber_switch(&ring.outside, &ring.fibers[0]);
+        for (int i = 0; i < FIBERS; i++)
+            cf__fiber_forget(&ring.fibers[i], 0);
+        assert_int_equal(ring.ended, FIBERS);
+        assert_int_equal(ring.wrong, 0);
+        assert_int_equal(ring.misaligned, 0);
+    }
+    assert_int_equal(cf__stacks_overrun(&ring.stacks, FIBERS), SIZE_MAX);
+    cf__stacks_free(&ring.stacks);
+}
+
+/* ---- Stacks ---- */
+
+static void stacks_that_cannot_be_had_leave_what_there_was(void **state)
+{
+    (void)state;
+    struct cf__stacks stacks = {.memory = NULL};
+    assert_true(cf__stacks_reserve(&stacks, 3));
+    char *memory = stacks.memory;
+    assert_true(cf__stacks_reserve(&stacks, 2));
+    assert_ptr_equal(stacks.memory, memory);
+    assert_false(cf__stacks_reserve(&stacks, (size_t)1 << 31));
+    assert_ptr_equal(stacks.memory, memory);
+    assert_int_equal(stacks.count, 3);
+    assert_true(cf__stacks_reserve(&stacks, 4));
+    assert_int_equal(stacks.count, 4);
+    cf__stacks_free(&stacks);
+    assert_null(stacks.memory);
+    assert_int_equal(stacks.count, 0);
+    cf__stacks_free(&stacks);
+}
+
+static void nothing(void *data)
+{
+    (void)data;
+}
+
+/* How a child ends that writes the bytes of stack 1 from the top to `below` its lowest that is for use. */
+static int end_of_child(size_t below)
+{
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        struct cf__stacks stacks = {.memory = NULL};
+        struct cf__fiber fibers[2];
+        struct rlimit none = {0, 0};
+        (void)setrlimit(RLIMIT_CORE, &none);
+        (void)signal(SIGSEGV, SIG_DFL);
+        if (!cf__stacks_reserve(&stacks, 2))
+            _exit(2);
+        for (size_t i = 0; i < 2; i++)
+            cf__fiber_create(&fibers[i], &stacks, i, nothing, NULL);
+        volatile char *stack = stacks.memory + stacks.stride;
+        for (size_t i = stacks.stride; i-- > stacks.page - below;)
+            stack[i] = 1;
+        _exit(stacks.stride - stacks.page < CF__STACK_BYTES ? 3 : 0);
+    }
+    int status = -1;
+    assert_true(child > 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return status;
+}
+
+static void stack_is_large_enough_and_what_lies_below_is_guarded(void **state)
+{
+    (void)state;
+    assert_int_equal(end_of_child(0), 0);
+    int status = end_of_child(1);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGSEGV);
+}
+
+static void stack_without_a_guard_tells_what_ran_out_of_it(void **state)
+{
+    (void)state;
+    enum { COUNT = 6 };
+    struct cf__stacks stacks = {.memory = NULL};
+    struct cf__fiber fibers[COUNT];
+    assert_true(cf__stacks_reserve(&stacks, COUNT));
+    for (size_t i = 0; i < COUNT; i++) {
+        has_no_guards = i >= 2;
+        cf__fiber_create(&fibers[i], &stacks, i, nothing, NULL);
+    }
+    has_no_guards = 0;
+    assert_int_equal(stacks.bare, 2);
+    assert_int_equal(cf__stacks_overrun(&stacks, COUNT), SIZE_MAX);
+    memset(stacks.memory + 4 * stacks.stride + stacks.page, 1, 100);
+    assert_int_equal(cf__stacks_overrun(&stacks, COUNT), SIZE_MAX);
+    stacks.memory[4 * stacks.stride + stacks.page - 1] = 1;
+    assert_int_equal(cf__stacks_overrun(&stacks, COUNT), 4);
+    assert_int_equal(cf__stacks_overrun(&stacks, 4), SIZE_MAX);
+    stacks.memory[2 * stacks.stride] = 1;
+    assert_int_equal(cf__stacks_overrun(&stacks, COUNT), 2);
+    for (size_t i = 0; i < COUNT; i++)
+        cf__fiber_forget(&fibers[i], 1);
+    cf__stacks_free(&stacks);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fiber_keeps_what_its_functions_have),
+        cmocka_unit_test(stacks_that_cannot_be_had_leave_what_there_was),
+        cmocka_unit_test(stack_is_large_enough_and_what_lies_below_is_guarded),
+        cmocka_unit_test(stack_without_a_guard_tells_what_ran_out_of_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

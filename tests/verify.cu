@@ -1,0 +1,101 @@
+/* verify.cu - kernels that cf-run --verify --all finds good, finds wrong, or cannot run. */
+#include <stdint.h>
+
+#include "run_types.h"
+
+/* ---- Good ones ---- */
+
+/* Conditions that few numbers pass. */
+#pragma cf kernel grid(n) in(x[n * k]) out(y[n]) check(n % 2 == 0, k > n % 5, 0.4 < c <= 0.5, 7 <= shift < 9)
+__global__ void picky(const int *x, int *y, int n, int k, double c, int shift)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = x[i * k] << shift;
+}
+
+/* A section in the midst of rows, which has to hold what is between. */
+#pragma cf kernel grid(nx, ny) block(16, 8) in(u[1:ny][2:nx]) out(v[1:ny][2:nx]) pitch(u: ld; v: ld) check(ld >= nx + 2)
+__global__ void midst(const float *u, float *v, int nx, int ny, int ld)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x < nx && y < ny)
+        v[(y + 1) * ld + x + 2] = 2 * u[(y + 1) * ld + x + 2];
+}
+
+/* Indices of every kind of bound. */
+#pragma cf kernel grid(n) in(i[n], j[n], k[n], x[m]) inout(y[n]) check(0 <= i[:] < m, j[:] < 0, k[:] > 200)
+__global__ void indexed(const int *i, const signed char *j, const unsigned char *k, const double *x, double *y, int n, int m)
+{
+    int t = blockIdx.x * blockDim.x + threadIdx.x;
+    if (t < n)
+        y[t] += x[i[t]] + (j[t] >= 0 || k[t] <= 200);
+}
+
+/* ---- Wrong ones ---- */
+
+#pragma cf kernel grid(n) in(x[n]) out(y[n])
+__global__ void forgets(const float *x, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n && i != 30)
+        y[i] = x[i];
+}
+
+/* Writes between the rows. */
+#pragma cf kernel grid(nx, ny) block(16, 8) out(v[ny][nx]) pitch(v: ld) check(ld > nx)
+__global__ void spills(float *v, int nx, int ny, int ld)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x <= nx && y < ny - (x == nx))
+        v[y * ld + x] = 1;
+}
+
+/* Writes behind the end. */
+#pragma cf kernel grid(n + 1) out(y[n]) host(passes_on_cpu)
+__global__ void passes(unsigned char *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = 1;
+}
+
+static void passes_on_cpu(unsigned char *y, int n)
+{
+    for (int i = 0; i < n + (n == 33); i++)
+        y[i] = 1;
+}
+
+/* Other results each time it runs. */
+__device__ int runs;
+
+#pragma cf kernel blocks(1) block(1) out(count[1])
+__global__ void counts(int *count)
+{
+    *count = ++runs + 10 * (blockDim.x + blockIdx.x);
+}
+
+#pragma cf kernel grid(n) in(x[n]) out(y[n]) tolerance(1 - n) check(n > 1)
+__global__ void tolerant(const float *x, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = x[i];
+}
+
+/* ---- What cannot be run ---- */
+
+#pragma cf kernel grid(n) out(y[n]) check(n > 5, n < 5)
+__global__ void never(int *y, int n)
+{
+}
+
+#pragma cf kernel blocks(1) block(n + 2000) out(y[n])
+__global__ void too_large(int *y, int n)
+{
+}
+
+#pragma cf kernel grid(n) out(y[n]) host(none)
+__global__ void elsewhere(int *y, int n)
+{
+}

@@ -1,0 +1,415 @@
+/* verify.c - runs every kernel of a library on the CPU and on a GPU over made-up arguments of many sizes, and compares. */
+#include "verify.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cuferry.h>
+
+#include "argument.h"
+#include "instance.h"
+#include "variant.h"
+#include "verify_values.h"
+
+/* What arrays hold before a run. They differ, so that what neither run writes differs too. */
+static const int poisons[2] = {0x5a, 0xa5};
+
+/* The order of blocks and threads in the second of two runs on the CPU. */
+#define ORDER "CF_HOST_ORDER"
+
+struct verification {
+    const struct verify_plan *plan;
+    const char *order; /* the user's own; NULL where there is none */
+    int device;
+    int name_width;
+    int is_lost; /* the device is of no use any more */
+    size_t agree, differ, left_out;
+    struct message first; /* of what differs */
+};
+
+/* One kernel's, or variant's, runs. */
+struct trials {
+    const cf_kernel *kernel;
+    struct verify_values values;
+    unsigned runs;
+    double tolerance; /* of the latest run; below 0: bit for bit */
+    double largest;   /* deviation of all */
+    int is_lost;      /* the device is of no use any more */
+    struct message wrong, refused;
+};
+
+/* What one run has left. */
+struct result {
+    void **packed; /* one a parameter: the section of what is written, else NULL */
+};
+
+/* ---- One call ---- */
+
+static int call(const struct trials *trials, const struct constants *constants, int device, void *const args[],
+                struct message *message)
+{
+    if (cf_device_use(device) != CF_OK)
+        return message_set(message, "%s", cf_last_error());
+    if (constants_set(constants, message) != 0)
+        return -1;
+    int status = cf_call(trials->kernel, args);
+    if (status != CF_OK)
+        message_set(message, "%s", cf_last_error());
+    return status;
+}
+
+/* Takes what was written; -1 where something beside a section was, too. */
+static int take(const struct trials *trials, uint32_t i, const void *memory, int poison, void **packed,
+                struct message *message)
+{
+    const struct verify_array *array = &trials->values.arrays[i];
+    const char *name = trials->kernel->params[i].name;
+    *packed = malloc(array->section.bytes + 1);
+    if (!*packed)
+        return message_set(message, "no memory");
+    size_t changed = verify_array_take(array, memory, poison, *packed);
+    return changed ? message_set(message, "%zu bytes beside the section of %s are overwritten", changed, name) : 0;
+}
+
+/* Runs the kernel once, and takes its results: a status of the library's; -1 with the message for what else fails. */
+static int run(const struct trials *trials, const struct constants *constants, int device, int poison,
+               struct result *result, struct message *message)
+{
+    const cf_kernel *kernel = trials->kernel;
+    void **memory = calloc(2 * (size_t)kernel->nparams + 1, sizeof *memory), **args = memory + kernel->nparams;
+    int status = memory ? 0 : message_set(message, "no memory");
+    for (uint32_t i = 0; status == 0 && i < kernel->nparams; i++) {
+        const cf_param *param = &kernel->params[i];
+        args[i] = trials->values.args[i];
+        if (!argument_is_array(param))
+            continue;
+        args[i] = &memory[i];
+        const struct verify_array *array = &trials->values.arrays[i];
+        if (array->bytes && !(memory[i] = verify_array_make(array, argument_is_read(param), poison)))
+            status = message_set(message, "no memory");
+    }
+    if (status == 0)
+        status = call(trials, constants, device, args, message);
+    for (uint32_t i = 0; status == 0 && i < kernel->nparams; i++)
+        if (argument_is_written(&kernel->params[i]) && memory[i])
+            status = take(trials, i, memory[i], poison, &result->packed[i], message);
+    for (uint32_t i = 0; memory && i < kernel->nparams; i++)
+        free(memory[i]);
+    free(memory);
+    return status;
+}
+
+/* ---- Comparison ---- */
+
+static void add_place(int device, int which, int other, struct message *message)
+{
+    if (device == CF_HOST && other == CF_HOST)
+        message_add(message, which ? " in another order" : " on the CPU");
+    else if (device == CF_HOST)
+        message_add(message, " on the CPU");
+    else
+        message_add(message, " on device %d", device);
+}
+
+/* "y[12] = 3 on device 0 and 4 on the CPU; 3 of 33 elements differ, by up to 1, tolerance 1e-05". */
+static int differs(const struct trials *trials, uint32_t i, const struct comparison *found, const void *got, int device,
+                   struct message *message)
+{
+    const struct verify_array *array = &trials->values.arrays[i];
+    const struct element_type *type = &array->section.type;
+    char text[ELEMENT_TEXT];
+    element_format(type, (const char *)got + found->first * type->bytes, text);
+    message_set(message, "%s", trials->kernel->params[i].name);
+    verify_array_index(array, found->first, message);
+    message_add(message, " = %s", text);
+    add_place(device, 1, CF_HOST, message);
+    message_add(message, " and %s on the CPU; %zu of %zu elements differ", found->expected, found->count,
+                array->section.count);
+    if (element_parts(type->type))
+        message_add(message, ", by up to %.3g", found->largest);
+    if (trials->tolerance >= 0)
+        message_add(message, ", tolerance %.3g", trials->tolerance);
+    return -1;
+}
+
+static int unwritten(const struct trials *trials, uint32_t i, size_t count, size_t first, struct message *message)
+{
+    const struct verify_array *array = &trials->values.arrays[i];
+    message_set(message, "%s", trials->kernel->params[i].name);
+    verify_array_index(array, first, message);
+    message_add(message, " is not written; nor %s %zu of %zu elements",
+                count == array->section.count ? "are all" : "are", count, array->section.count);
+    return -1;
+}
+
+static int compare(struct trials *trials, const struct result results[2], int device, struct message *message)
+{
+    const cf_kernel *kernel = trials->kernel;
+    for (uint32_t i = 0; i < kernel->nparams; i++) {
+        const void *expected = results[0].packed[i], *got = results[1].packed[i];
+        const struct verify_array *array = &trials->values.arrays[i];
+        size_t first = 0;
+        if (!expected || !got)
+            continue;
+        size_t missing = verify_array_unwritten(array, expected, poisons[0], got, poisons[1], &first);
+        if (missing)
+            return unwritten(trials, i, missing, first, message);
+        struct comparison found = compare_arrays(got, expected, &array->section, trials->tolerance);
+        trials->largest = found.largest > trials->largest ? found.largest : trials->largest;
+        if (found.count)
+            return differs(trials, i, &found, got, device, message);
+    }
+    return 0;
+}
+
+/* ---- One size ---- */
+
+/* Begins the library anew with an order of the CPU's; NULL: the user's own. */
+static int set_order(const struct verification *verification, const char *order, struct message *message)
+{
+    const char *own = order ? order : verification->order;
+    if ((own ? setenv(ORDER, own, 1) : unsetenv(ORDER)) != 0 || cf_shutdown() != CF_OK)
+        return message_set(message, "%s", cf_last_error());
+    return 0;
+}
+
+static int run_second(const struct verification *verification, const struct trials *trials, struct result *result,
+                      struct message *message)
+{
+    int device = verification->device;
+    const struct constants *constants = verification->plan->constants;
+    if (device != CF_HOST)
+        return run(trials, constants, device, poisons[1], result, message);
+    int is_taken = verification->order && strcmp(verification->order, "1") == 0;
+    if (set_order(verification, is_taken ? "2" : "1", message) != 0)
+        return -1;
+    int status = run(trials, constants, device, poisons[1], result, message);
+    if (set_order(verification, NULL, message) != 0)
+        return -1;
+    return status;
+}
+
+static int find_tolerance(struct trials *trials, struct message *message)
+{
+    const cf_kernel *kernel = trials->kernel;
+    trials->tolerance = COMPARE_EXACT;
+    if (!kernel->tolerance.ops)
+        return 0;
+    if (cf_kernel_evaluate_real(kernel, kernel->tolerance.ops, trials->values.args, &trials->tolerance) != CF_OK ||
+        !(trials->tolerance >= 0))
+        return message_set(message, "tolerance(%s) is %g, and no number from 0 on", kernel->tolerance.text,
+                           trials->tolerance);
+    return 0;
+}
+
+/* 0 where both runs agree, or where a device refuses what the annotation allows, as a block that is too large. */
+static int try_values(const struct verification *verification, struct trials *trials, struct result results[2],
+                      struct message *message)
+{
+    if (find_tolerance(trials, message) != 0)
+        return -1;
+    int status = run(trials, verification->plan->constants, CF_HOST, poisons[0], &results[0], message);
+    if (status == CF_OK) {
+        status = run_second(verification, trials, &results[1], message);
+        trials->is_lost = status == CF_EFAULT && verification->device != CF_HOST;
+    }
+    if (status == CF_EINVAL && strstr(message->text, "beside the section") == NULL) {
+        trials->refused = *message;
+        return 0;
+    }
+    if (status != CF_OK)
+        return -1;
+    trials->runs++;
+    return compare(trials, results, verification->device, message);
+}
+
+/* Keeps the first failure, with the values that it came with. */
+static void try_size(const struct verification *verification, struct trials *trials, int64_t size, int only)
+{
+    const uint32_t count = trials->kernel->nparams;
+    struct message message = {""};
+    if (verify_values_choose(&trials->values, size, only) != 0)
+        return;
+    void **packed = calloc(2 * (size_t)count + 1, sizeof *packed);
+    struct result results[2] = {{packed}, {packed + count}};
+    int status = packed ? try_values(verification, trials, results, &message) : message_set(&message, "no memory");
+    for (uint32_t i = 0; packed && i < 2 * count; i++)
+        free(packed[i]);
+    free(packed);
+    if (status == 0)
+        return;
+    verify_values_add(&trials->values, &trials->wrong);
+    message_add(&trials->wrong, "%s%s", *trials->wrong.text ? ": " : "", message.text);
+}
+
+/* ---- One kernel ---- */
+
+/* A large size that can be had: what is past the limits is not. */
+static void try_large(const struct verification *verification, struct trials *trials, int only)
+{
+    static const int64_t large[] = {100003, 10007, 1009, 307, 65536, 1024};
+    unsigned runs = trials->runs;
+    for (size_t i = 0; i < sizeof large / sizeof *large && trials->runs == runs && !*trials->wrong.text; i++)
+        try_size(verification, trials, large[i], only);
+}
+
+static void try_sizes(const struct verification *verification, struct trials *trials)
+{
+    int64_t sizes[] = {0, 1, 31, 32, 33, 0, 0, 0};
+    if (trials->values.size_count == 0) {
+        try_size(verification, trials, 1, VERIFY_ALL_SIZES);
+        return;
+    }
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && !*trials->wrong.text; i++) {
+        if (i == 5) { /* the block may depend on what was chosen before */
+            int64_t block = verify_values_block(&trials->values);
+            sizes[5] = block - 1, sizes[6] = block, sizes[7] = block + 1;
+        }
+        try_size(verification, trials, sizes[i], VERIFY_ALL_SIZES);
+    }
+    if (!*trials->wrong.text)
+        try_large(verification, trials, VERIFY_ALL_SIZES);
+    for (uint32_t s = 0; trials->values.size_count > 1 && s < trials->values.size_count && !*trials->wrong.text; s++)
+        try_large(verification, trials, (int)s);
+}
+
+static void print_outcome(struct verification *verification, const struct trials *trials, const char *name)
+{
+    if (*trials->wrong.text) {
+        printf("%6u  DIFFERS: %s\n", trials->runs, trials->wrong.text);
+        if (verification->differ++ == 0)
+            message_set(&verification->first, "%s: %s", name, trials->wrong.text);
+    } else if (trials->runs == 0) {
+        printf("%6s  not run: %s\n", "-", *trials->refused.text ? trials->refused.text : "no values pass its checks");
+        verification->left_out++;
+    } else {
+        verification->agree++;
+        printf("%6u  ", trials->runs);
+        if (trials->tolerance >= 0)
+            printf("agree within %.3g, tolerance %.3g\n", trials->largest, trials->tolerance);
+        else
+            printf("agree bit for bit\n");
+    }
+    fflush(stdout);
+}
+
+/* Tells first what runs: a kernel that faults on the CPU ends the process. */
+static void verify_kernel(struct verification *verification, const cf_kernel *kernel)
+{
+    struct message name = {""}, reason = {""};
+    struct trials trials = {.kernel = kernel};
+    message_add(&name, "%s%s", kernel->name, kernel->nconstants ? " " : "");
+    variant_add(kernel, &name);
+    printf("%-*s", verification->name_width, name.text);
+    fflush(stdout);
+    if (verification->is_lost) {
+        printf("%6s  not run: device %d is lost\n", "-", verification->device);
+        verification->left_out++;
+        return;
+    }
+    if (!kernel->host || verify_values_begin(&trials.values, kernel, &reason) != 0) {
+        printf("%6s  not run: %s\n", "-", kernel->host ? reason.text : "it has no form for the CPU");
+        verification->left_out++;
+    } else {
+        try_sizes(verification, &trials);
+        print_outcome(verification, &trials, name.text);
+        verification->is_lost = trials.is_lost;
+    }
+    if (kernel->host)
+        verify_values_free(&trials.values);
+}
+
+/* ---- All kernels ---- */
+
+static int is_meant(const struct verify_plan *plan, const cf_kernel *kernel)
+{
+    int is_named = plan->name_count == 0;
+    for (int i = 0; i < plan->name_count; i++)
+        is_named |= instance_is_named(plan->module, kernel, plan->names[i]);
+    for (size_t i = 0; i < plan->exception_count; i++)
+        is_named &= !instance_is_named(plan->module, kernel, plan->exceptions[i]);
+    return is_named;
+}
+
+/* Every name has to mean a kernel. */
+static int check_names(const struct verify_plan *plan, struct message *message)
+{
+    for (int i = 0; i < plan->name_count; i++)
+        if (!instance_any(plan->module, plan->names[i], message))
+            return -1;
+    for (size_t i = 0; i < plan->exception_count; i++)
+        if (!instance_any(plan->module, plan->exceptions[i], message))
+            return -1;
+    return 0;
+}
+
+static int print_head(const struct verification *verification, struct message *message)
+{
+    char name[256];
+    if (cf_device_name(verification->device, name, sizeof name) != CF_OK)
+        return message_set(message, "%s", cf_last_error());
+    if (verification->device == CF_HOST)
+        printf("verify: no GPU: on the CPU (%s) twice, the second time in another order\n", name);
+    else
+        printf("verify: device %d (%s) against the CPU\n", verification->device, name);
+    printf("%-*s%6s  result\n", verification->name_width, "kernel", "sizes");
+    return 0;
+}
+
+static void for_each(struct verification *verification, void (*use)(struct verification *, const cf_kernel *))
+{
+    const cf_kernel *kernel;
+    for (size_t k = 0; (kernel = cf_kernel_at(verification->plan->module, k)) != NULL; k++) {
+        if (!is_meant(verification->plan, kernel))
+            continue;
+        if (kernel->nvariants == 0)
+            use(verification, kernel);
+        for (uint32_t v = 0; v < kernel->nvariants; v++)
+            use(verification, kernel->variants[v]);
+    }
+}
+
+static void widen(struct verification *verification, const cf_kernel *kernel)
+{
+    struct message name = {""};
+    variant_add(kernel, &name);
+    int width = (int)(strlen(kernel->name) + (kernel->nconstants != 0) + strlen(name.text));
+    if (width > verification->name_width)
+        verification->name_width = width;
+}
+
+static int conclude(const struct verification *verification, struct message *message)
+{
+    size_t total = verification->agree + verification->differ + verification->left_out;
+    printf("verify: %zu of %zu kernels agree, %zu differ, %zu were not run\n", verification->agree, total,
+           verification->differ, verification->left_out);
+    if (verification->differ)
+        return message_set(message, "verify: %zu of %zu kernels differ; the first: %s", verification->differ, total,
+                           verification->first.text);
+    if (!verification->agree)
+        return message_set(message, "verify: none of %zu kernels could be run", total);
+    return 0;
+}
+
+int verify_all(const struct verify_plan *plan, struct message *message)
+{
+    const char *order = getenv(ORDER);
+    struct verification verification = {.plan = plan, .name_width = (int)strlen("kernel")};
+    char own[32];
+    if (order) {
+        snprintf(own, sizeof own, "%s", order);
+        verification.order = own;
+    }
+    if (check_names(plan, message) != 0)
+        return -1;
+    if (cf_device_current(&verification.device) != CF_OK)
+        return message_set(message, "%s", cf_last_error());
+    for_each(&verification, widen);
+    if (print_head(&verification, message) != 0)
+        return -1;
+    for_each(&verification, verify_kernel);
+    return conclude(&verification, message);
+}

@@ -1,0 +1,233 @@
+/* verify_arrays.c - the arrays of one call that is verified: where their sections lie, random elements, what was written. */
+#include "verify_arrays.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <cuferry.h>
+
+#include "argument.h"
+
+/* Bytes behind an array's end that nothing may write. */
+#define GUARD 256
+
+/* Integers that nothing is declared of are made in [0, ANY_HIGH]. */
+#define ANY_HIGH 100
+
+/* ---- Sections ---- */
+
+static int evaluate(const cf_kernel *kernel, const cf_expr *expr, void *const args[], int64_t absent, int64_t *value)
+{
+    *value = absent;
+    if (!expr || !expr->ops)
+        return 0;
+    return cf_kernel_evaluate(kernel, expr->ops, SIZE_MAX, args, value) == CF_OK ? 0 : -1;
+}
+
+/* Extents, lower bounds, strides. */
+static int measure_section(const cf_kernel *kernel, const cf_param *param, void *const args[],
+                           struct verify_array *array)
+{
+    int64_t stride = 1, last = 0, bytes;
+    struct npy_array *section = &array->section;
+    section->type = argument_type(param);
+    if (section->type.bytes == 0) /* of void */
+        section->type.bytes = 1;
+    section->ndims = param->ndims;
+    for (uint32_t d = param->ndims; d-- > 0;) {
+        int64_t extent, lower, pitch;
+        if (evaluate(kernel, &param->extents[d], args, 0, &extent) != 0 ||
+            evaluate(kernel, param->lowers ? &param->lowers[d] : NULL, args, 0, &lower) != 0 ||
+            evaluate(kernel, param->pitches && d > 0 ? &param->pitches[d] : NULL, args, extent, &pitch) != 0)
+            return -1;
+        if (extent < 0 || lower < 0 || (d > 0 && pitch - lower < extent))
+            return -1;
+        section->shape[d] = extent;
+        array->lowers[d] = lower;
+        array->strides[d] = stride;
+        if (__builtin_mul_overflow(lower + (extent ? extent - 1 : 0), stride, &bytes) ||
+            __builtin_add_overflow(last, bytes, &last) || __builtin_mul_overflow(stride, pitch, &stride))
+            return -1;
+    }
+    if (npy_measure(section) != 0 || __builtin_mul_overflow(last + 1, (int64_t)section->type.bytes, &bytes))
+        return -1;
+    array->bytes = section->count ? (size_t)bytes : 0;
+    return 0;
+}
+
+/* ---- Elements ---- */
+
+/* Narrows [low, high] to what one check allows. */
+static int narrow(const cf_kernel *kernel, const cf_check *check, void *const args[], element_wide *low,
+                  element_wide *high)
+{
+    int64_t value;
+    if (check->lower.ops) {
+        if (evaluate(kernel, &check->lower, args, 0, &value) != 0)
+            return -1;
+        element_wide bound = (element_wide)value + (check->lower_open ? 1 : 0);
+        *low = bound > *low ? bound : *low;
+    }
+    if (check->upper.ops) {
+        if (evaluate(kernel, &check->upper, args, 0, &value) != 0)
+            return -1;
+        element_wide bound = (element_wide)value - (check->upper_open ? 1 : 0);
+        *high = bound < *high ? bound : *high;
+    }
+    return 0;
+}
+
+/* Integers within all checks, near the bound where there is but one. */
+static int choose_integers(const cf_kernel *kernel, uint32_t i, void *const args[], struct verify_array *array)
+{
+    cf_type type = array->section.type.type;
+    element_wide low = element_min(type), high = element_max(type);
+    int is_below = 0, is_above = 0;
+    for (uint32_t c = 0; c < kernel->nchecks; c++) {
+        const cf_check *check = &kernel->checks[c];
+        if (check->array != (int32_t)i)
+            continue;
+        if (narrow(kernel, check, args, &low, &high) != 0)
+            return -1;
+        is_below |= check->lower.ops != NULL;
+        is_above |= check->upper.ops != NULL;
+    }
+    if (!is_below)
+        low = is_above ? (high - ANY_HIGH > low ? high - ANY_HIGH : low) : 0;
+    if (!is_above)
+        high = low + ANY_HIGH < high ? low + ANY_HIGH : high;
+    if (type == CF_BOOL && high > 1)
+        high = 1;
+    if (low > high && array->section.count)
+        return -1;
+    array->make.rule = MAKE_RANDINT;
+    return low > high || (element_store(type, low, &array->make.low) == 0 &&
+                          element_store(type, high, &array->make.high) == 0)
+               ? 0
+               : -1;
+}
+
+static int choose_elements(const cf_kernel *kernel, uint32_t i, void *const args[], struct verify_array *array)
+{
+    cf_type type = array->section.type.type;
+    array->make.type = type;
+    array->make.rule = MAKE_RANDOM;
+    return element_is_integer(type) ? choose_integers(kernel, i, args, array) : 0;
+}
+
+int verify_arrays_measure(const cf_kernel *kernel, void *const args[], uint64_t seed, size_t limit,
+                          struct verify_array *arrays)
+{
+    size_t total = 0;
+    for (uint32_t i = 0; i < kernel->nparams; i++) {
+        if (kernel->params[i].direction == CF_VALUE)
+            continue;
+        arrays[i] = (struct verify_array){.make = {.seed = seed + i}};
+        if (measure_section(kernel, &kernel->params[i], args, &arrays[i]) != 0 || arrays[i].bytes > limit ||
+            (total += arrays[i].bytes) > limit || choose_elements(kernel, i, args, &arrays[i]) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- Memory ---- */
+
+/* The offset of row number `row` of the section, in bytes; rows are of the innermost dimension. */
+static size_t row_offset(const struct verify_array *array, size_t row)
+{
+    const struct npy_array *section = &array->section;
+    int64_t offset = section->ndims ? array->lowers[section->ndims - 1] : 0;
+    for (uint32_t d = section->ndims; d > 1; d--) {
+        size_t extent = (size_t)section->shape[d - 2];
+        offset += (array->lowers[d - 2] + (int64_t)(row % extent)) * array->strides[d - 2];
+        row /= extent;
+    }
+    return (size_t)offset * section->type.bytes;
+}
+
+static size_t row_bytes(const struct verify_array *array)
+{
+    const struct npy_array *section = &array->section;
+    return (section->ndims ? (size_t)section->shape[section->ndims - 1] : 1) * section->type.bytes;
+}
+
+/* Numbers; zeros for structs, of which nothing is known. */
+static void make_packed(const struct verify_array *array, void *packed)
+{
+    if (element_parts(array->make.type) || element_is_integer(array->make.type))
+        make_elements(&array->make, packed, array->section.bytes);
+    else
+        memset(packed, 0, array->section.bytes);
+}
+
+void *verify_array_make(const struct verify_array *array, int is_read, int poison)
+{
+    const size_t length = row_bytes(array);
+    char *memory = malloc(array->bytes + GUARD), *packed = malloc(array->section.bytes + 1);
+    if (memory && packed) {
+        memset(memory, poison, array->bytes + GUARD);
+        if (is_read) {
+            make_packed(array, packed);
+            for (size_t at = 0; at < array->section.bytes; at += length)
+                memcpy(memory + row_offset(array, at / length), packed + at, length);
+        }
+    } else {
+        free(memory);
+        memory = NULL;
+    }
+    free(packed);
+    return memory;
+}
+
+static size_t count_changed(const unsigned char *begin, const unsigned char *end, int poison)
+{
+    size_t count = 0;
+    for (; begin < end; begin++)
+        count += *begin != poison;
+    return count;
+}
+
+size_t verify_array_take(const struct verify_array *array, const void *memory, int poison, void *packed)
+{
+    const size_t length = row_bytes(array);
+    const unsigned char *bytes = memory, *done = bytes;
+    size_t changed = 0;
+    for (size_t at = 0; at < array->section.bytes; at += length) {
+        const unsigned char *row = bytes + row_offset(array, at / length);
+        memcpy((char *)packed + at, row, length);
+        changed += count_changed(done, row, poison);
+        done = row + length;
+    }
+    return changed + count_changed(done, bytes + array->bytes + GUARD, poison);
+}
+
+/* ---- Results ---- */
+
+static int is_poison(const char *element, size_t bytes, int poison)
+{
+    for (size_t i = 0; i < bytes; i++)
+        if ((unsigned char)element[i] != poison)
+            return 0;
+    return 1;
+}
+
+size_t verify_array_unwritten(const struct verify_array *array, const void *one, int poison, const void *other,
+                              int other_poison, size_t *first)
+{
+    size_t count = 0, bytes = array->section.type.bytes;
+    for (size_t i = 0; i < array->section.count; i++)
+        if (is_poison((const char *)one + i * bytes, bytes, poison) &&
+            is_poison((const char *)other + i * bytes, bytes, other_poison) && count++ == 0)
+            *first = i;
+    return count;
+}
+
+void verify_array_index(const struct verify_array *array, size_t number, struct message *message)
+{
+    size_t below = array->section.count;
+    for (uint32_t d = 0; d < array->section.ndims; d++) {
+        below /= (size_t)array->section.shape[d];
+        message_add(message, "[%zu]", number / below + (size_t)array->lowers[d]);
+        number %= below;
+    }
+}

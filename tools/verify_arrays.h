@@ -1,0 +1,41 @@
+/* verify_arrays.h - the arrays of one call that is verified: where their sections lie, random elements, what was written. */
+#ifndef VERIFY_ARRAYS_H
+#define VERIFY_ARRAYS_H
+
+#include <cuferry/registry.h>
+
+#include "compare.h"
+#include "make.h"
+#include "message.h"
+#include "npy.h"
+
+/* One array's section in memory. */
+struct verify_array {
+    struct npy_array section;       /* its elements, as if nothing lay between them */
+    int64_t lowers[CF_ARRAY_DIMS];  /* the first element in each dimension */
+    int64_t strides[CF_ARRAY_DIMS]; /* in elements */
+    size_t bytes;                   /* from element 0 to the section's end; 0 where it is empty */
+    struct make make;               /* how its elements are made, where it is read */
+};
+
+/* Describes all arrays of a call with these values; -1 where there cannot be such arrays: extents below 0, more bytes than
+ * `limit` in all, checks that no element can pass. Parameters that are no arrays stay as they are. */
+int verify_arrays_measure(const cf_kernel *kernel, void *const args[], uint64_t seed, size_t limit,
+                          struct verify_array *arrays);
+
+/* An array in memory: poisoned everywhere, its section filled where it is read, and more poison behind. NULL where there
+ * is no memory; freed by the caller. */
+void *verify_array_make(const struct verify_array *array, int is_read, int poison);
+
+/* Copies the section's elements into `packed`; the number of bytes beside it that are not poison any more. */
+size_t verify_array_take(const struct verify_array *array, const void *memory, int poison, void *packed);
+
+/* How many elements hold one poison in one result and the other in the other: neither run wrote them. `first`: the
+ * first of them. */
+size_t verify_array_unwritten(const struct verify_array *array, const void *one, int poison, const void *other,
+                              int other_poison, size_t *first);
+
+/* Adds "[17]" or "[3][5]" for the number of an element of the section. */
+void verify_array_index(const struct verify_array *array, size_t number, struct message *message);
+
+#endif

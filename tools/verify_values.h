@@ -1,0 +1,45 @@
+/* verify_values.h - chooses the values of a kernel's parameters that are no arrays: those of a size, within all checks. */
+#ifndef VERIFY_VALUES_H
+#define VERIFY_VALUES_H
+
+#include <cuferry/registry.h>
+
+#include "message.h"
+#include "verify_arrays.h"
+
+/* A number that is chosen: a value, or a member of one. */
+struct verify_number {
+    uint32_t param;
+    size_t offset; /* in the parameter's value */
+    cf_type type;
+    int is_size; /* extents or the grid depend on it */
+};
+
+/* Beyond, numbers stay 0. */
+#define VERIFY_NUMBERS 32
+
+struct verify_values {
+    const cf_kernel *kernel;
+    void **args; /* one a parameter: its value; NULL for arrays */
+    struct verify_number numbers[VERIFY_NUMBERS];
+    uint32_t count, size_count;
+    struct verify_array *arrays; /* of the chosen values, one a parameter */
+};
+
+/* Finds a kernel's numbers; -1 with the reason where its arguments cannot be made, such as pointers of which nothing is
+ * declared. Freed by the caller whatever it returns. */
+int verify_values_begin(struct verify_values *values, const cf_kernel *kernel, struct message *message);
+void verify_values_free(struct verify_values *values);
+
+/* Chooses values in which all sizes are `size`, or, with `only` from 0 on, in which that size alone is and others are small;
+ * where checks forbid it others deviate, and as few as possible. -1 where no size can be that. */
+#define VERIFY_ALL_SIZES (-1)
+int verify_values_choose(struct verify_values *values, int64_t size, int only);
+
+/* Threads of a block as launched with the values of the latest choice; 256 where it is not known before. */
+int64_t verify_values_block(const struct verify_values *values);
+
+/* Adds "n = 33, k = 5". */
+void verify_values_add(const struct verify_values *values, struct message *message);
+
+#endif
