@@ -7,14 +7,14 @@ The indices become a parameter, which is a local object in the loop. The usual g
 is read as one number, the loop's own variable. A guard at the kernel's top, `if (i < n) ...` or `if (i >= n) return;`, is
 asked before the loop where it holds, which is a range of i, and not again in it:
 
-    if (cf__index.in(0, cf__grows(i), i < n)) ...
+    if (cf__index.in(0, cf__grows(i), i, i < n)) ...
 
 What is not understood stays as it is, and is slower."""
 
 import re
 
 import collective
-from brackets import matching, split
+from brackets import SPECIFIERS, matching
 from model import Guard, Loop
 
 INDICES = {'threadIdx', 'blockIdx', 'blockDim', 'gridDim'}
@@ -23,6 +23,8 @@ _GROUPS = 'cooperative_groups'
 _AXES = {'x': 0, 'y': 1, 'z': 2}
 _TYPES = {'bool', 'char', 'short', 'int', 'long', 'unsigned', 'signed', 'float', 'double', 'size_t', 'ptrdiff_t'} | {
     f'{u}int{n}_t' for u in ('', 'u') for n in (8, 16, 32, 64)}
+_WIDE = {'int', 'unsigned', 'signed', 'long', 'auto', 'const', 'size_t', 'ptrdiff_t', 'int32_t', 'uint32_t', 'int64_t', 'uint64_t',
+         'std', 'uint'}
 _PURE = _TYPES | {'min', 'max', 'sizeof', 'static_cast'}
 _STATEMENTS = {'return', 'for', 'while', 'do', 'switch', 'goto', 'asm', 'static', 'extern', 'using', 'typedef', 'break',
                'continue', 'if', 'else', 'case', 'default', 'constexpr', 'delete', 'new', 'throw', 'try'}
@@ -45,9 +47,10 @@ def find(name, declarations, path, lines):
         if kernel.head[0].file != path or not _are_written(lines, kernel.head[:kernel.function + 3]):
             return None
         edits[id(kernel)] = _parameter(kernel)
-    analysis = _Analysis(bodies[0], _data(declarations), lines)
+    helpers = _helpers(declarations)
+    analysis = _Analysis(bodies[0], _data(declarations), helpers, lines)
     edits[id(bodies[0])] += analysis.edits()
-    reads_elsewhere = _read_indices(bodies[0], declarations)
+    reads_elsewhere = _read_indices(bodies[0], declarations, analysis.helpers_left())
     loop = Loop(tuple(analysis.guards), not reads_elsewhere and not analysis.uses_thread(), reads_elsewhere)
     return loop, edits
 
@@ -111,51 +114,49 @@ def _data(declarations):
             (d.has('__device__') or d.has('__managed__')) for name in collective.names(d)}
 
 
-def _read_indices(kernel, declarations):
-    """Whether functions that a kernel calls read the indices. A template may call what its arguments name."""
+def _helpers(declarations):
+    """Functions that do nothing but give the global index: the declaration and its index, by name."""
+    found, functions = {}, {}
+    for declaration in declarations:
+        if declaration.function is None or declaration.has('__global__'):
+            continue
+        name = declaration.head[declaration.function].text
+        functions[name] = functions.get(name, 0) + 1
+        words = [t.text for t in declaration.head[:declaration.function]]
+        body = declaration.body or []
+        if [t.text for t in declaration.head[declaration.function + 1:]] not in (['(', ')'], ['(', 'void', ')']) or \
+                not body or body[0].text != 'return' or body[-1].text != ';' or not words or words[0] == 'template':
+            continue
+        reader = _Reader(body)
+        index = reader.index(1)
+        ctype = [w for w in words if w in _TYPES]
+        if index and index[0] == len(body) - 1 and ctype and set(words) - SPECIFIERS == set(ctype):
+            found[name] = declaration, index[1], index[2], ' '.join(ctype)
+    return {name: helper for name, helper in found.items() if functions[name] == 1}
+
+
+def _read_indices(kernel, declarations, helpers):
+    """Whether functions that a kernel calls read the indices, but for some that it does not call any more. A template may
+    call what its arguments name."""
     def has(declaration, words):
         return any(t.text in words for part in (declaration.head, declaration.body or (), declaration.tail) for t in part)
 
-    others = [d for d in declarations if not d.has('__global__')]
+    others = [d for d in declarations if not d.has('__global__') and not any(d is h for h in helpers)]
+    words = INDICES | {h.head[h.function].text for h in helpers}
     reached = collective.reachable([kernel], others)[1:]
     if kernel.head[0].text == 'template':
         reached += [d for d in others if d.is_class or d.has('operator')]
-    return any(has(d, INDICES) for d in reached) or any(has(d, {_GROUPS}) for d in declarations)
+    return any(has(d, words) for d in reached) or any(has(d, {_GROUPS}) for d in declarations)
 
 
-class _Analysis:
-    """One kernel's body."""
+class _Reader:
+    """Reads global indices in a function's body."""
 
-    def __init__(self, kernel, data, lines):
-        self._body, self._data, self._lines = kernel.body, data, lines
-        self._replaced = {}     # number of a token: what stands in its place
-        self._in_front = {}     # number of a token: what is put in front of it
-        self._taken = set()     # numbers of the tokens of global indices
-        self._axis = {}         # variables that are a global index: its axis
-        self._varying = set()   # other variables that may differ between threads
-        self.guards = []
-        for at, _ in enumerate(self._body):
-            self._take_index(at)
-        self._statements()
-
-    def edits(self):
-        for at in sorted(self._replaced.keys() | self._in_front.keys()):
-            token = self._body[at]
-            yield token, self._in_front.get(at, '') + self._replaced.get(at, token.text)
-
-    def uses_thread(self):
-        """Whether the kernel reads the indices along x other than as the global index."""
-        for at, token in enumerate(self._body):
-            if token.text in ('threadIdx', 'blockIdx') and at not in self._taken:
-                axis = self._text(at + 2) if self._text(at + 1) == '.' else ''
-                if axis not in ('y', 'z'):
-                    return True
-        return False
+    def __init__(self, body):
+        self._body = body
 
     def _text(self, at):
         return self._body[at].text if 0 <= at < len(self._body) else ''
-
-    # ---- Global indices
 
     def _component(self, at, name):
         """(index behind, axis) of blockIdx.x and the like."""
@@ -206,7 +207,7 @@ class _Analysis:
                 return right[0], left[1], left[2] or right[2]
         return None
 
-    def _sum(self, at):
+    def index(self, at):
         """(index behind, axis, type) of blockIdx.x * blockDim.x + threadIdx.x, in either order."""
         for first, second in ((self._product, self._thread), (self._thread, self._product)):
             left = first(at)
@@ -220,20 +221,66 @@ class _Analysis:
         found = self._component(at, 'threadIdx')
         return (*found, '') if found else None
 
+class _Analysis(_Reader):
+    """One kernel's body."""
+
+    def __init__(self, kernel, data, helpers, lines):
+        super().__init__(kernel.body)
+        self._data, self._helpers, self._lines = data, helpers, lines
+        self._replaced = {}     # number of a token: what stands in its place
+        self._in_front = {}     # number of a token: what is put in front of it
+        self._taken = {}        # numbers of the tokens of global indices: the axis
+        self._axis = {}         # variables that are a global index, or grow with it: its axis
+        self._wide = set()      # those of them whose type is known to hold it
+        self._varying = set()   # other variables that may differ between threads
+        self.guards = []
+        for at, _ in enumerate(self._body):
+            self._take_index(at)
+        self._statements()
+
+    def edits(self):
+        for at in sorted(self._replaced.keys() | self._in_front.keys()):
+            token = self._body[at]
+            yield token, self._in_front.get(at, '') + self._replaced.get(at, token.text)
+
+    def uses_thread(self):
+        """Whether the kernel reads the indices along x other than as the global index."""
+        for at, token in enumerate(self._body):
+            if token.text in ('threadIdx', 'blockIdx') and at not in self._taken:
+                axis = self._text(at + 2) if self._text(at + 1) == '.' else ''
+                if axis not in ('y', 'z'):
+                    return True
+        return False
+
+    # ---- Global indices
+
     def _take_index(self, at):
         before, token = self._text(at - 1), self._body[at]
         if at in self._taken or before not in ('=', '(', ',', 'return', '{', '[', ';', '?', ':', ''):
             return
         if before == '(' and at > 1 and self._body[at - 2].text == 'static_cast':
             return
-        found = self._sum(at)
+        found = self.index(at) or self._helper(at)
         if found is None or self._text(found[0]) in ('*', '/', '%', '.', '[', '(') or \
                 not _are_written(self._lines, self._body[max(at - 1, 0):found[0] + 1]):
             return
-        end, axis, ctype = found
-        self._taken.update(range(at, end))
+        end, axis, ctype, *result = found
+        self._taken.update({number: _AXES[axis] for number in range(at, end)})
         self._replaced.update({number: '' for number in range(at, end)})
-        self._replaced[at] = f'cf__index.global<{ctype or "unsigned int"}>({_AXES[axis]})'
+        value = f'cf__index.global<{ctype or "unsigned int"}>({_AXES[axis]})'
+        self._replaced[at] = f'(({result[0]}){value})' if result else value
+
+    def _helper(self, at):
+        """(index behind, axis, type, type of the result) of a call of a function that gives a global index."""
+        helper = self._helpers.get(self._text(at))
+        if helper is None or self._text(at + 1) != '(' or self._text(at + 2) != ')':
+            return None
+        return (at + 3, *helper[1:])
+
+    def helpers_left(self):
+        """The declarations of such functions that the kernel does not name any more."""
+        left = {t.text for number, t in enumerate(self._body) if number not in self._taken}
+        return [helper[0] for name, helper in self._helpers.items() if name not in left]
 
     # ---- Guards
 
@@ -258,7 +305,7 @@ class _Analysis:
         end = self._end(at)
         if self._text(at) in _STATEMENTS or end >= len(self._body):
             return None
-        begin, is_first = at, True
+        begin, is_first, words = at, True, []
         while begin < end:
             stop = begin
             while stop < end and self._text(stop) != ',':
@@ -270,33 +317,73 @@ class _Analysis:
                     len([t for t in front if t.kind == 'identifier']) < (2 if is_first else 1) or \
                     not self._is_pure(equals + 1, stop):
                 return None
-            self._note(front[-1].text, equals + 1, stop)
+            words = [t.text for t in front[:-1]] if is_first else words
+            self._note(front[-1].text, words, equals + 1, stop)
             begin, is_first = stop + 1, False
         return end + 1
 
-    def _note(self, name, at, end):
+    def _note(self, name, words, at, end):
         """What a variable is whose value stands there."""
         self._axis.pop(name, None)
         self._varying.discard(name)
-        axis = self._index_axis(at, end)
-        if axis is not None:
+        self._wide.discard(name)
+        end_of_sum, axis = self._sum(at, end)
+        if end_of_sum == end and axis is not None:
             self._axis[name] = axis
+            if set(words) <= _WIDE:
+                self._wide.add(name)
         elif not self._is_uniform(at, end):
             self._varying.add(name)
 
-    def _index_axis(self, at, end):
-        """The axis of a value that grows with the global index: that itself, or more by a number."""
+    # Of values that grow with the global index in equal steps: sums of products that have one varying factor. The program
+    # that runs the loop sees to it that the steps are right. Each reader gives the index behind, and the axis, which is
+    # None for what is the same in all threads; the index is -1 where it is something else.
+
+    def _sum(self, at, end):
+        at, axis = self._product_of(at, end)
+        while 0 <= at < end and self._text(at) == '+':
+            at, other = self._product_of(at + 1, end)
+            if axis is not None and other is not None and axis != other:
+                return -1, None
+            axis = other if axis is None else axis
+        return at, axis
+
+    def _product_of(self, at, end):
+        at, axis = self._operand(at, end)
+        while 0 <= at < end and self._text(at) == '*':
+            at, other = self._operand(at + 1, end)
+            if axis is not None and other is not None:
+                return -1, None
+            axis = other if axis is None else axis
+        return at, axis
+
+    def _operand(self, at, end):
+        if at >= end:
+            return -1, None
+        if at in self._taken:
+            axis = self._taken[at]
+            while at in self._taken:
+                at += 1
+            return at, axis
         cast = self._cast(at)
-        if cast and not cast[2] and at not in self._taken:
-            at = cast[0]
-        while self._text(at) == '(' and at not in self._taken and matching(self._body, at, '(', ')') == end:
-            at, end = at + 1, end - 1
-        stop = at
-        while stop in self._taken:
-            stop += 1
-        if stop == at or stop != end and not self._is_offset(stop, end):
-            return None
-        return int(self._replaced[at][-2])
+        if cast and not cast[2] and set(cast[1].split()) <= _WIDE:
+            return self._operand(cast[0], end)
+        token = self._body[at]
+        if token.text == '(':
+            close = matching(self._body, at, '(', ')') - 1
+            behind, axis = self._sum(at + 1, close)
+            return (close + 1, axis) if behind == close else (-1, None)
+        for word in ('threadIdx', 'blockIdx'):
+            found = self._component(at, word)
+            if found:
+                return found[0], _AXES[found[1]]
+        if token.text in self._wide:
+            return at + 1, self._axis[token.text]
+        stop = at + 1
+        while self._text(stop) == '.' and stop + 1 < end:
+            stop += 2
+        is_value = token.kind in ('identifier', 'number') and self._is_uniform(at, stop)
+        return (stop, None) if is_value else (-1, None)
 
     def _is_offset(self, at, end):
         return (end == at + 2 and self._text(at) == '+' and re.fullmatch(r'\d{1,5}', self._text(at + 1)) is not None and
@@ -413,7 +500,7 @@ class _Analysis:
         number = len(self.guards)
         self.guards.append(Guard(self._axis[name], is_upper != is_outside))
         opening, closing = ('!', ('!(', '))')) if is_outside else ('', ('', ')'))
-        self._put(at, f'{opening}cf__index.in({number}, {grows}, {closing[0]}')
+        self._put(at, f'{opening}cf__index.in({number}, {grows}, {name}, {closing[0]}')
         self._put(end, closing[1])
         return True
 

@@ -47,13 +47,19 @@ template <typename T> static constexpr CF__INLINE bool cf__grows(T)
     return cf__is_integer<T>::value;
 }
 
+/* A guard in one thread. */
+struct cf__answer {
+    bool holds, grows;
+    int64_t index; /* the variable that is compared */
+};
+
 /* Indices of one thread. */
 struct cf__indices {
     uint3 thread, block, block_size, grid_size;
     uint64_t at[3];     /* block * block_size + thread */
     uint32_t narrow[3]; /* the same as CUDA works it out; of its own, so that compilers see one width in a loop */
     int asked;          /* the guard whose value is wanted; or all are evaluated, or none */
-    bool *answer;
+    struct cf__answer *answer;
 
     /* blockIdx.x * blockDim.x + threadIdx.x, where one of the first two is cast to T. */
     template <typename T> CF__INLINE auto global(int axis) const -> decltype((T)0u * 0u + 0u)
@@ -71,15 +77,15 @@ struct cf__indices {
         narrow[axis] = (uint32_t)value;
     }
 
-    /* A guard of the kernel: `number` is its place among them, `grows` whether its index is one for which it holds in a
-     * range of threads. */
-    CF__INLINE bool in(int number, bool grows, bool holds) const
+    /* A guard of the kernel: `number` is its place among them, `index` the variable that it compares; `grows`: one for
+     * which it holds in a range of threads. */
+    template <typename T> CF__INLINE bool in(int number, bool grows, T index, bool holds) const
     {
         if (asked == CF__ASK_ALL || (asked == CF__ASK_NONE && !grows))
             return holds;
         if (asked != number)
             return true;
-        *answer = holds || !grows;
+        *answer = {holds, grows, (int64_t)index};
         return false; /* the thread goes no further */
     }
 };
@@ -153,12 +159,12 @@ static __attribute__((noinline)) void cf__in_order(const cf_host_launch *launch,
     });
 }
 
-/* Whether guard `number` holds for the threads with index `at` along its axis. */
+/* Guard `number` in the threads with index `at` along its axis. */
 template <bool is_mirrored, int number, int axis, typename Thread>
-static __attribute__((noinline)) bool cf__holds(const cf_host_launch *launch, uint64_t at, Thread thread)
+static __attribute__((noinline)) cf__answer cf__ask(const cf_host_launch *launch, uint64_t at, Thread thread)
 {
     const uint32_t size = (&launch->block.x)[axis];
-    bool answer = true;
+    cf__answer answer = {true, false, 0};
     cf__indices index = cf__first(launch);
     (&index.thread.x)[axis] = (unsigned int)(at % size);
     (&index.block.x)[axis] = (unsigned int)(at / size);
@@ -170,46 +176,77 @@ static __attribute__((noinline)) bool cf__holds(const cf_host_launch *launch, ui
     return answer;
 }
 
-/* Takes the indices for which a guard does not hold off the box. */
+/* Whether a variable that is a sum of products grows in equal steps from thread to thread, and within the range of int. */
+template <bool is_mirrored, int number, int axis, typename Thread>
+static bool cf__is_even(const cf_host_launch *launch, int64_t first, Thread thread)
+{
+    const int64_t size = (&launch->block.x)[axis], count = (&launch->grid.x)[axis];
+    int64_t step = 1, next;
+    if (size > 1)
+        step = cf__ask<is_mirrored, number, axis>(launch, 1, thread).index - first;
+    if (count > 1) {
+        next = cf__ask<is_mirrored, number, axis>(launch, (uint64_t)size, thread).index;
+        if (size == 1)
+            step = next - first;
+        else if (step <= 0 || step > 0x7fffffff || next - first != step * size)
+            return false;
+    }
+    return step > 0 && step <= 0x7fffffff && first >= -0x100000 && first <= 0x100000 &&
+           step * (size * count) <= 0x7fffffff - 0x100000;
+}
+
+/* Takes the indices for which a guard does not hold off the box. Gives whether it holds for a range of them. */
 template <bool is_mirrored, int number, int guard, typename Thread>
-static __attribute__((noinline)) void cf__narrow(const cf_host_launch *launch, cf__box *box, Thread thread)
+static __attribute__((noinline)) bool cf__narrow(const cf_host_launch *launch, cf__box *box, Thread thread)
 {
     constexpr int axis = guard / 2;
     constexpr bool is_upper = guard % 2;
     uint64_t low = box->low[axis], high = box->high[axis];
-    if (low >= high || cf__holds<is_mirrored, number, axis>(launch, is_upper ? high - 1 : low, thread))
-        return;
+    const cf__answer first = cf__ask<is_mirrored, number, axis>(launch, 0, thread);
+    if (!first.grows || low >= high)
+        return true;
+    if (!cf__is_even<is_mirrored, number, axis>(launch, first.index, thread))
+        return false;
+    if (cf__ask<is_mirrored, number, axis>(launch, is_upper ? high - 1 : low, thread).holds)
+        return true;
     /* It changes once within [low, high]. */
     while (low < high) {
         const uint64_t middle = low + (high - low) / 2;
-        if (cf__holds<is_mirrored, number, axis>(launch, middle, thread) == is_upper)
+        if (cf__ask<is_mirrored, number, axis>(launch, middle, thread).holds == is_upper)
             low = middle + 1;
         else
             high = middle;
     }
     (is_upper ? box->high : box->low)[axis] = low;
+    return true;
 }
 
 template <bool is_mirrored, int... guards> struct cf__guards {
-    template <int number, typename Thread> static void narrow(const cf_host_launch *, cf__box *, Thread)
+    template <int number, typename Thread> static bool narrow(const cf_host_launch *, cf__box *, Thread)
     {
+        return true;
     }
 };
 
 template <bool is_mirrored, int guard, int... guards> struct cf__guards<is_mirrored, guard, guards...> {
-    template <int number, typename Thread> static void narrow(const cf_host_launch *launch, cf__box *box, Thread thread)
+    template <int number, typename Thread> static bool narrow(const cf_host_launch *launch, cf__box *box, Thread thread)
     {
-        cf__narrow<is_mirrored, number, guard>(launch, box, thread);
-        cf__guards<is_mirrored, guards...>::template narrow<number + 1>(launch, box, thread);
+        return cf__narrow<is_mirrored, number, guard>(launch, box, thread) &&
+               cf__guards<is_mirrored, guards...>::template narrow<number + 1>(launch, box, thread);
     }
 };
 
+/* Whatever a block's size is in the kernel's text, their threads are of type int. */
+#define CF__FEW_BLOCKS 0x1fffff
+
 /* Whether there are the axes that the loop is for, and so few threads along each that
  * global indices, and a little more, are of type int. */
-static inline bool cf__is_small(const cf_host_launch *launch, int axes)
+static inline bool cf__is_small(const cf_host_launch *launch, int axes, bool is_flat)
 {
     constexpr uint64_t limit = 0x7fffffff - (1 << 20);
     if (axes == 1 && (launch->grid.y | launch->grid.z | launch->block.y | launch->block.z) != 1)
+        return false;
+    if (!is_flat && launch->grid.x > CF__FEW_BLOCKS)
         return false;
     return (uint64_t)launch->grid.x * launch->block.x <= limit && (uint64_t)launch->grid.y * launch->block.y <= limit &&
            (uint64_t)launch->grid.z * launch->block.z <= limit;
@@ -241,7 +278,7 @@ static inline CF__INLINE void cf__row(cf__indices index, uint64_t low, uint64_t 
 {
     const unsigned int size = index.block_size.x;
     for (uint64_t x = low; x < high;) {
-        index.block.x = (unsigned int)(x / size) & 0x7fffffff;
+        index.block.x = (unsigned int)(x / size) & CF__FEW_BLOCKS;
         const int base = (int)(index.block.x * size & 0x7fffffff), begin = (int)(x - (uint64_t)base);
         const int end = high - (uint64_t)base < size ? (int)(high - (uint64_t)base) : (int)size;
         CF__INDEPENDENT
@@ -305,10 +342,10 @@ static inline CF__INLINE void cf__loop(const cf_host_launch *launch, uint64_t be
     if (is_mirrored)
         cf__set_sizes(launch);
 #ifndef CF__ONE_BY_ONE
-    if (cf__is_small(launch, axes)) {
-        const cf_dim3 grid = launch->grid, size = launch->block;
-        cf__box box = {{0, 0, 0}, {(uint64_t)grid.x * size.x, (uint64_t)grid.y * size.y, (uint64_t)grid.z * size.z}};
-        cf__guards<is_mirrored, guards...>::template narrow<0>(launch, &box, thread);
+    const cf_dim3 grid = launch->grid, size = launch->block;
+    cf__box box = {{0, 0, 0}, {(uint64_t)grid.x * size.x, (uint64_t)grid.y * size.y, (uint64_t)grid.z * size.z}};
+    if (cf__is_small(launch, axes, is_flat) &&
+        cf__guards<is_mirrored, guards...>::template narrow<0>(launch, &box, thread)) {
         cf__indices index = cf__first(launch);
         index.asked = CF__ASK_NONE;
         if (axes == 1) {
