@@ -111,6 +111,43 @@ __global__ void forms_auto(int *x, int n)
         x[i] += i + 1;
 }
 
+#pragma cf kernel grid(n) block(64) inout(x[n])
+__global__ void forms_literal(int *x, int n)
+{
+    int i = blockIdx.x * 64 + threadIdx.x;
+    if (i < n)
+        x[i] += i + 1;
+}
+
+#pragma cf kernel grid(n) inout(x[n])
+__global__ void forms_offset(int *x, int n)
+{
+    int i = (int)(blockIdx.x * blockDim.x + threadIdx.x) + 2;
+    if (i + 1 < n + 3)
+        x[i - 2] += i - 1;
+}
+
+/* Each thread has four elements. */
+#pragma cf kernel grid(n) items(4) inout(x[n])
+__global__ void forms_items(int *x, int n)
+{
+    int i = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
+    if (i < n) {
+        for (int k = i; k < i + 4 && k < n; k++)
+            x[k] += k + 1;
+    }
+}
+
+/* Blocks that number in 16 bits: negative ones beyond. */
+#pragma cf kernel grid(n) block(1) inout(x[n])
+__global__ void narrow_block(int *x, int n)
+{
+    short block = blockIdx.x;
+    int i = block * blockDim.x + threadIdx.x;
+    if (i >= 0 && i < n)
+        x[i] += i + 1;
+}
+
 /* ---- Kernels whose threads past n do something, too ---- */
 
 /* Without a guard: the caller has an element for each thread. */
@@ -251,6 +288,17 @@ __global__ void indices(int *x, int nx, int ny, int nz)
         own[0] += threadIdx.x, own[1] += threadIdx.y, own[2] += threadIdx.z;
         own[3] += blockIdx.x, own[4] += blockIdx.y, own[5] += blockIdx.z;
     }
+}
+
+#pragma cf kernel grid(nx, ny, nz) block(8, 4, 2) inout(x[nz][ny][nx][4])
+__global__ void indices_of_rows(int *x, int nx, int ny, int nz)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int j = blockIdx.y * blockDim.y + threadIdx.y, k = blockIdx.z * blockDim.z + threadIdx.z;
+    if (i >= nx || j >= ny || k >= nz)
+        return;
+    int *own = x + 4 * ((k * ny + j) * nx + i);
+    own[0] += threadIdx.y, own[1] += threadIdx.z, own[2] += blockIdx.y, own[3] += blockIdx.z;
 }
 
 __device__ int own_place()

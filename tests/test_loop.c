@@ -90,7 +90,8 @@ static void loop_of_any_form_runs_each_thread_once(void **state)
         {"forms_plain", 96},   {"forms_return", 256}, {"forms_braces", 256},    {"forms_static_cast", 256},
         {"forms_mixed", 256},  {"forms_macro", 256},  {"forms_function", 256},  {"forms_parts", 256},
         {"forms_lambda", 256}, {"forms_stride", 256}, {"forms_float", 256},     {"forms_auto", 1},
-        {"forms_auto", 1024},  {"forms_auto", 37},    {"declared_before", 256}, {"other_name", 32},
+        {"forms_auto", 1024},  {"forms_auto", 37},    {"declared_before", 256}, {"forms_literal", 64},
+        {"forms_offset", 256}, {"other_name", 32},
     };
     for (size_t form = 0; form < sizeof forms / sizeof *forms; form++) {
         const cf_kernel *kernel = kernel_of(forms[form].name);
@@ -129,6 +130,74 @@ static void loop_called_by_the_library_is_the_same(void **state)
         assert_int_equal(large[i], i < LARGE - 5 ? i + 1 : 0);
     free(large);
     assert_ok(loop_without_index(x));
+}
+
+/* Not the block that the kernel's text has: threads then have other elements. */
+static void loop_of_another_block_than_its_text_has_is_the_same(void **state)
+{
+    (void)state;
+    static const uint32_t blocks[] = {1, 32, 128};
+    for (size_t b = 0; b < sizeof blocks / sizeof *blocks; b++)
+        EACH(way, n)
+        {
+            int *data = x, grid = (n + 63) / 64;
+            static int expected[ROOM];
+            memset(expected, 0, sizeof expected);
+            for (int block = 0; block < grid; block++)
+                for (int t = 0; t < (int)blocks[b]; t++)
+                    if (block * 64 + t < n)
+                        expected[block * 64 + t] += block * 64 + t + 1;
+            run(kernel_of("forms_literal"), (cf_dim3){(uint32_t)grid, 1, 1}, (cf_dim3){blocks[b], 1, 1},
+                (void *[]){&data, &n}, way);
+            assert_memory_equal(x, expected, sizeof x);
+        }
+}
+
+static void loop_of_several_elements_to_a_thread_is_whole(void **state)
+{
+    (void)state;
+    EACH(way, n)
+    {
+        int *data = x;
+        run_line(kernel_of("forms_items"), (n + 3) / 4, 256, (void *[]){&data, &n}, way);
+        for (int i = 0; i < ROOM; i++)
+            assert_int_equal(x[i], i < n ? i + 1 : 0);
+    }
+}
+
+static void loop_over_blocks_that_wrap_is_the_same(void **state)
+{
+    (void)state;
+    enum { BLOCKS = 70000 };
+    int *own = malloc(BLOCKS * sizeof *own), n = BLOCKS;
+    assert_non_null(own);
+    for (int way = 0; way < WAYS; way++) {
+        if (!way_exists(way))
+            continue;
+        memset(own, 0, BLOCKS * sizeof *own);
+        run_line(kernel_of("narrow_block"), n, 1, (void *[]){&own, &n}, way);
+        for (int i = 0; i < BLOCKS; i++) /* 65536 to 69999 are 0 to 4463 again */
+            assert_int_equal(own[i], (i < 32768 ? i + 1 : 0) * (i < BLOCKS - 65536 ? 2 : 1));
+    }
+    free(own);
+}
+
+static void loop_in_another_order_is_the_same(void **state)
+{
+    assert_int_equal(tear_down(state), CF_OK);
+    assert_int_equal(setenv("CF_HOST_ORDER", "7", 1), 0);
+    assert_int_equal(set_up(state), CF_OK);
+    int n = 1000;
+    memset(x, 0, sizeof x);
+    int status = loop_forms_plain(x, n);
+    if (status == CF_OK)
+        status = loop_forms_function(x, n);
+    assert_int_equal(tear_down(state), CF_OK);
+    assert_int_equal(unsetenv("CF_HOST_ORDER"), 0);
+    assert_int_equal(set_up(state), CF_OK);
+    assert_int_equal(status, CF_OK);
+    for (int i = 0; i < ROOM; i++)
+        assert_int_equal(x[i], i < n ? 2 * (i + 1) : 0);
 }
 
 /* ---- Threads past the end ---- */
@@ -242,20 +311,24 @@ enum { NX = 21, NY = 9, NZ = 5, BX = 8, BY = 4, BZ = 2 };
 static void loop_thread_sees_its_indices(void **state)
 {
     (void)state;
-    static int own[NZ][NY][NX][6], place[NZ][NY][NX];
+    static int own[NZ][NY][NX][6], place[NZ][NY][NX], rows[NZ][NY][NX][4];
     const cf_dim3 grid = {(NX + BX - 1) / BX, (NY + BY - 1) / BY, (NZ + BZ - 1) / BZ}, block = {BX, BY, BZ};
     for (int way = 0; way < WAYS; way++) {
         if (!way_exists(way))
             continue;
-        int *indices = &own[0][0][0][0], *places = &place[0][0][0], nx = NX, ny = NY, nz = NZ;
+        int *indices = &own[0][0][0][0], *places = &place[0][0][0], *row = &rows[0][0][0][0], nx = NX, ny = NY, nz = NZ;
         memset(own, 0, sizeof own), memset(place, 0, sizeof place);
         run(kernel_of("indices"), grid, block, (void *[]){&indices, &nx, &ny, &nz}, way);
+        memset(rows, 0, sizeof rows);
+        run(kernel_of("indices_of_rows"), grid, block, (void *[]){&row, &nx, &ny, &nz}, way);
         run(kernel_of("indices_by_function"), grid, block, (void *[]){&places, &nx, &ny, &nz}, way);
         for (int k = 0; k < NZ; k++)
             for (int j = 0; j < NY; j++)
                 for (int i = 0; i < NX; i++) {
                     const int expected[6] = {i % BX, j % BY, k % BZ, i / BX, j / BY, k / BZ};
                     assert_memory_equal(own[k][j][i], expected, sizeof expected);
+                    const int of_rows[4] = {j % BY, k % BZ, j / BY, k / BZ};
+                    assert_memory_equal(rows[k][j][i], of_rows, sizeof of_rows);
                     assert_int_equal(place[k][j][i],
                                      (i % BX + 10 * (j % BY) + 100 * (k % BZ)) * 1000 + (int)grid.x + BY);
                 }
@@ -325,7 +398,7 @@ static void loop_of_more_threads_than_int_counts_is_right(void **state)
 {
     (void)state;
     static int part[1024];
-    const uint64_t first = (1u << 31) / 256 + 5;
+    const uint64_t first = (UINT64_C(1) << 32) / 256 + 5;
     int64_t n = (int64_t)(first * 256 + 700);
     int *shifted = (int *)((uintptr_t)part - first * 256 * sizeof *part);
     void *args[] = {&shifted, &n};
@@ -405,6 +478,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loop_of_any_form_runs_each_thread_once),
         cmocka_unit_test(loop_called_by_the_library_is_the_same),
+        cmocka_unit_test(loop_of_another_block_than_its_text_has_is_the_same),
+        cmocka_unit_test(loop_of_several_elements_to_a_thread_is_whole),
+        cmocka_unit_test(loop_over_blocks_that_wrap_is_the_same),
+        cmocka_unit_test(loop_in_another_order_is_the_same),
         cmocka_unit_test(loop_with_work_past_the_end_does_it),
         cmocka_unit_test(loop_bound_of_each_thread_holds),
         cmocka_unit_test(loop_index_that_wraps_runs_all_threads),
