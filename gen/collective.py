@@ -6,7 +6,8 @@ import re
 from brackets import split
 from declare import behind_template
 
-_KEYS = {'struct', 'class', 'union', 'enum', 'final'}
+_KEYS = {'struct', 'class', 'union', 'enum', 'final', 'const', 'volatile', 'float', 'double', 'int', 'unsigned',
+         'signed', 'char', 'short', 'long', 'bool', 'void'}
 
 # What a loop over threads cannot run: threads that wait for one another or for a block's memory, or that fail.
 TOGETHER = re.compile(
@@ -18,9 +19,23 @@ _GROUPS = re.compile(
     r'memcpy_async|wait|wait_prior|barrier_(arrive|wait)|is_valid')
 # A partition of a size that its type tells is one of ranks.
 _RANKS = {'tiled_partition'}
-# What no CPU can.
-_FOREIGN = re.compile(r'asm|__asm__|wmma|nvcuda|__pipeline_\w+|__cluster\w*|this_cluster|cluster_group|__cvta_\w+|'
-                      r'tex[123]D\w*|surf[123]D\w*')
+# What no CPU can, and what to write instead.
+_FOREIGN = (
+    (r'asm|__asm__|__asm', 'inline assembly', 'write C++ beside it, under #ifndef __CUDA_ARCH__'),
+    (r'wmma|nvcuda|mma_sync|load_matrix_sync', 'matrices of a warp', 'multiply tiles in __shared__ memory'),
+    (r'cub', 'CUB', 'use cooperative_groups, which has reduce() and the scans'),
+    (r'curand\w*', 'cuRAND', 'write the generator in the kernel file'),
+    (r'this_cluster|cluster_group|__cluster\w*|cluster_dim\w*|map_shared_rank', 'clusters of blocks',
+     'use blocks, or a cooperative grid'),
+    (r'tex[123]D\w*|texCubemap\w*|surf[123]D\w*', 'textures', 'read the array through a pointer'),
+    (r'__nv_fp[468]\w*', 'floats of 8 bits and less', 'use __half or __nv_bfloat16'),
+    (r'__pipeline_arrive_on|__mbarrier\w*|__cvta_\w+', 'asynchronous barriers', 'use __syncthreads()'),
+)
+_FOREIGN_WORDS = tuple((re.compile(pattern), what, instead) for pattern, what, instead in _FOREIGN)
+_ANY_FOREIGN = re.compile('|'.join(pattern for pattern, _, _ in _FOREIGN))
+# What stands behind cuda::
+_FOREIGN_OF_CUDA = {'barrier', 'pipeline', 'make_pipeline', 'latch', 'counting_semaphore', 'binary_semaphore', 'ptx',
+                    'annotated_ptr', 'memcpy_async'}
 
 
 def reachable(roots, everything):
@@ -74,14 +89,34 @@ def names(declaration):
     return found
 
 
-def first_use(kernel, everything, words=_FOREIGN):
-    """The first of some words in a kernel, or in what it calls: without others, the first that no CPU can run. None
-    where there is none."""
+def _bodies(kernel, everything):
+    """What a kernel and what it calls have in their braces."""
     candidates = [d for d in everything if not d.has('__global__') and (d.function is not None or d.body is not None)]
-    for declaration in reachable([kernel], candidates):
-        for token in declaration.body or ():
+    return [declaration.body or () for declaration in reachable([kernel], candidates)]
+
+
+def first_use(kernel, everything, words):
+    """The first of some words in a kernel, or in what it calls; None where there is none."""
+    for body in _bodies(kernel, everything):
+        for token in body:
             if token.kind == 'identifier' and words.fullmatch(token.text):
-                return token.text + ('()' if token.text.startswith('__') and token.text != '__shared__' else '')
+                return token.text
+    return None
+
+
+def first_foreign(kernel, everything):
+    """The first that no CPU can run in a kernel, or in what it calls: (what, what to write instead), or None."""
+    for body in _bodies(kernel, everything):
+        for at, token in enumerate(body):
+            texts = [t.text for t in body[at:at + 3]]
+            if texts[:2] == ['cuda', '::'] and texts[2:] and texts[2] in _FOREIGN_OF_CUDA:
+                return (f'cuda::{texts[2]}',
+                        'use __syncthreads() and plain copies, or cooperative_groups::memcpy_async()')
+            if texts == ['<', '<', '<'] and [t.column - token.column for t in body[at:at + 3]] == [0, 1, 2]:
+                return 'a launch of a kernel', 'launch it from C, behind this one'
+            if token.kind == 'identifier' and _ANY_FOREIGN.fullmatch(token.text):
+                return next((f'{what} ({token.text})', instead) for words, what, instead in _FOREIGN_WORDS
+                            if words.fullmatch(token.text))
     return None
 
 
@@ -89,12 +124,13 @@ def runs_together(root, everything):
     """Whether threads of a kernel wait for one another. What is not understood does."""
     if first_use(root, everything, TOGETHER):
         return True
+    others = [d for d in everything if not d.has('__global__')]
+    if any(d.has('__shared__') for d in reachable([root], others)):     # declared outside of functions
+        return True
     if not any(t.text == 'cooperative_groups' for d in everything for part in (d.head, d.body or (), d.tail)
                for t in part):
         return False
-    candidates = [d for d in everything if not d.has('__global__') and (d.function is not None or d.body is not None)]
-    for declaration in reachable([root], candidates):
-        tokens = declaration.body or ()
+    for tokens in _bodies(root, everything):
         for token, following in zip(tokens, [*tokens[1:], None]):
             if token.kind == 'identifier' and _GROUPS.fullmatch(token.text):
                 if token.text not in _RANKS or following is None or following.text != '<':

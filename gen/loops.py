@@ -1,11 +1,11 @@
-"""How the CPU runs a kernel as a loop over its threads: what it changes in the kernel's text so that compilers see a loop.
+"""How the CPU runs a kernel as a loop over its threads: what it changes in the kernel's text so that compilers see one.
 
 The indices become a parameter, which is a local object in the loop. The usual global index,
 
     int i = blockIdx.x * blockDim.x + threadIdx.x;
 
-is read as one number, the loop's own variable. A guard at the kernel's top, `if (i < n) ...` or `if (i >= n) return;`, is
-asked before the loop where it holds, which is a range of i, and not again in it:
+is read as one number, the loop's own variable. A guard at the kernel's top, `if (i < n) ...` or `if (i >= n) return;`,
+is asked before the loop where it holds, which is a range of i, and not again in it:
 
     if (cf__index.in(0, cf__grows(i), i, i < n)) ...
 
@@ -23,8 +23,9 @@ _GROUPS = 'cooperative_groups'
 _AXES = {'x': 0, 'y': 1, 'z': 2}
 _TYPES = {'bool', 'char', 'short', 'int', 'long', 'unsigned', 'signed', 'float', 'double', 'size_t', 'ptrdiff_t'} | {
     f'{u}int{n}_t' for u in ('', 'u') for n in (8, 16, 32, 64)}
-_WIDE = {'int', 'unsigned', 'signed', 'long', 'auto', 'const', 'size_t', 'ptrdiff_t', 'int32_t', 'uint32_t', 'int64_t', 'uint64_t',
-         'std', 'uint'}
+# Of types that hold every global index.
+_WIDE = {'int', 'unsigned', 'signed', 'long', 'auto', 'const', 'size_t', 'ptrdiff_t', 'int32_t', 'uint32_t', 'int64_t',
+         'uint64_t'}
 _PURE = _TYPES | {'min', 'max', 'sizeof', 'static_cast'}
 _STATEMENTS = {'return', 'for', 'while', 'do', 'switch', 'goto', 'asm', 'static', 'extern', 'using', 'typedef', 'break',
                'continue', 'if', 'else', 'case', 'default', 'constexpr', 'delete', 'new', 'throw', 'try'}
@@ -34,8 +35,8 @@ _LARGEST_OFFSET = 1 << 16
 
 
 def find(name, declarations, path, lines):
-    """(Loop, edits by declaration) of the kernels of a name; None where they stay as they are. Edits are pairs of a token
-    and what stands in its place, in their order. `lines` are those of the file."""
+    """(Loop, edits by declaration) of the kernels of a name; None where they stay as they are. Edits are pairs of a
+    token and what stands in its place, in their order. `lines` are those of the file."""
     kernels = [d for d in declarations if d.has('__global__') and d.function is not None and
                d.head[d.function].text == name]
     bodies = [d for d in kernels if d.body is not None]
@@ -130,16 +131,18 @@ def _helpers(declarations):
         reader = _Reader(body)
         index = reader.index(1)
         ctype = [w for w in words if w in _TYPES]
-        if index and index[0] == len(body) - 1 and ctype and set(words) - SPECIFIERS == set(ctype):
+        if index and index[0] == len(body) - 1 and ctype and set(ctype) <= _WIDE and \
+                set(words) - SPECIFIERS == set(ctype) and set(index[2].split()) <= _WIDE:
             found[name] = declaration, index[1], index[2], ' '.join(ctype)
     return {name: helper for name, helper in found.items() if functions[name] == 1}
 
 
 def _read_indices(kernel, declarations, helpers):
-    """Whether functions that a kernel calls read the indices, but for some that it does not call any more. A template may
-    call what its arguments name."""
+    """Whether functions that a kernel calls read the indices, but for some that it does not call any more. A template
+    may call what its arguments name."""
     def has(declaration, words):
-        return any(t.text in words for part in (declaration.head, declaration.body or (), declaration.tail) for t in part)
+        parts = declaration.head, declaration.body or (), declaration.tail
+        return any(t.text in words for part in parts for t in part)
 
     others = [d for d in declarations if not d.has('__global__') and not any(d is h for h in helpers)]
     words = INDICES | {h.head[h.function].text for h in helpers}
@@ -232,6 +235,9 @@ class _Analysis(_Reader):
         self._taken = {}        # numbers of the tokens of global indices: the axis
         self._axis = {}         # variables that are a global index, or grow with it: its axis
         self._wide = set()      # those of them whose type is known to hold it
+        self._casts = {}        # of the others: the types that their values pass through, which the compiler knows
+        self._passed = []
+        self._types = {}        # numbers of the tokens of global indices: such a type
         self._varying = set()   # other variables that may differ between threads
         self.guards = []
         for at, _ in enumerate(self._body):
@@ -267,6 +273,8 @@ class _Analysis(_Reader):
         end, axis, ctype, *result = found
         self._taken.update({number: _AXES[axis] for number in range(at, end)})
         self._replaced.update({number: '' for number in range(at, end)})
+        if not set(ctype.split()) <= _WIDE:
+            self._types[at] = ctype
         value = f'cf__index.global<{ctype or "unsigned int"}>({_AXES[axis]})'
         self._replaced[at] = f'(({result[0]}){value})' if result else value
 
@@ -327,17 +335,19 @@ class _Analysis(_Reader):
         self._axis.pop(name, None)
         self._varying.discard(name)
         self._wide.discard(name)
-        end_of_sum, axis = self._sum(at, end)
-        if end_of_sum == end and axis is not None:
+        self._passed = []
+        behind, axis = self._sum(at, end)
+        if behind == end and axis is not None:
             self._axis[name] = axis
-            if set(words) <= _WIDE:
+            self._casts[name] = self._passed
+            if set(words) <= _WIDE and not self._passed:
                 self._wide.add(name)
         elif not self._is_uniform(at, end):
             self._varying.add(name)
 
-    # Of values that grow with the global index in equal steps: sums of products that have one varying factor. The program
-    # that runs the loop sees to it that the steps are right. Each reader gives the index behind, and the axis, which is
-    # None for what is the same in all threads; the index is -1 where it is something else.
+    # Of values that grow with the global index in equal steps: sums of products that have one varying factor. What runs
+    # the loop sees to it that the steps are right. Each reader gives the index behind, and the axis, which is None for
+    # what is the same in all threads; the index is -1 where it is something else.
 
     def _sum(self, at, end):
         at, axis = self._product_of(at, end)
@@ -362,6 +372,7 @@ class _Analysis(_Reader):
             return -1, None
         if at in self._taken:
             axis = self._taken[at]
+            self._passed += [self._types[at]] if at in self._types else []
             while at in self._taken:
                 at += 1
             return at, axis
@@ -382,7 +393,8 @@ class _Analysis(_Reader):
         stop = at + 1
         while self._text(stop) == '.' and stop + 1 < end:
             stop += 2
-        is_value = token.kind in ('identifier', 'number') and self._is_uniform(at, stop)
+        is_value = (token.kind == 'identifier' and self._is_uniform(at, stop) or
+                    token.kind == 'number' and re.fullmatch(r'(?:0[xX][\da-fA-F]+|\d+)[uUlL]*', token.text) is not None)
         return (stop, None) if is_value else (-1, None)
 
     def _is_offset(self, at, end):
@@ -390,7 +402,7 @@ class _Analysis(_Reader):
                 int(self._text(at + 1)) < _LARGEST_OFFSET)
 
     def _is_pure(self, at, end):
-        """Whether evaluating has no effect but its value, and that with any indices. Names are all that is looked at."""
+        """Whether evaluating has no effect but its value, and that with any indices. Names are all that counts."""
         for i in range(at, end):
             token, after = self._body[i], self._text(i + 1)
             if token.kind == 'string' or token.text in ('{', '}', '?', '[', '->', '=', 'new', 'delete', 'throw'):
@@ -496,6 +508,7 @@ class _Analysis(_Reader):
         grows = f'cf__grows({name})'
         if stop > begin + 1:
             grows += f' && cf__grows({" ".join(t.text for t in self._body[begin:stop])})'
+        grows += ''.join(f' && cf__is_integer<{ctype}>::value' for ctype in self._casts[name])
         is_upper = relation in ('<', '<=')
         number = len(self.guards)
         self.guards.append(Guard(self._axis[name], is_upper != is_outside))

@@ -502,10 +502,12 @@ class _File:
             scope = ''.join(s + '::' for s in function.scope if s)
             arguments = kernel[kernel.index('<'):] if function.head[0].text == 'template' and '<' in kernel else ''
             return Host(scope + name + arguments)
-        used = collective.first_use(declaration.declaration, self._declarations)
+        used = collective.first_foreign(declaration.declaration, self._declarations)
         if used:
-            raise ExprError(declaration.token, f'{declaration.token.text} uses {used}, which the CPU does not run; add '
-                            'host(none) to its annotation, or host(function) with a function for the CPU')
+            what, instead = used
+            raise ExprError(declaration.token, f'{declaration.token.text} uses {what}, which the CPU does not run; '
+                            f'{instead}, or add host(none) to its annotation, or host(function) with a function for '
+                            'the CPU')
         if self._runs_together(declaration.declaration):
             return Host(is_together=True)
         found = self._loop(declaration.token.text)

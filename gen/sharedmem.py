@@ -1,4 +1,4 @@
-"""__shared__ variables in a kernel file as the CPU compiles it: references to memory that the library has for each block.
+"""__shared__ variables in a kernel file as the CPU compiles it: references to memory that the library has for a block.
 
     __shared__ float tile[32], *end;
 
@@ -15,7 +15,8 @@ from brackets import ATTRIBUTES, matching
 from lexer import Token
 
 _TAKEN_OUT = {'extern', 'static', '__shared__', '__device__', 'inline'}
-_PIECE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|[A-Za-z_]\w*|[^\sA-Za-z_]', re.DOTALL)
+_PIECE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|[A-Za-z_]\w*|[^\sA-Za-z_]',
+                    re.DOTALL)
 _CALL = re.compile(r'[A-Za-z_]\w*\s*(\(.*\))?\s*')
 _FROM_MACRO = ('a __shared__ declaration that a macro gives is not for the CPU, unless it is all that the macro gives: '
                'write it out, or add host(none)')
@@ -216,8 +217,8 @@ class Outside:
         if not named or declaration.function is None:
             for token in body if declaration.is_class else ():
                 if token.text in named and not self._found[token.text]:
-                    raise SharedError(token, f'{token.text} is __shared__ memory that a class names: declare it inside of '
-                                             'the function')
+                    raise SharedError(token, f'{token.text} is __shared__ memory that a class names: declare it inside '
+                                             'of the function')
             return
         named -= {t.text for t in declaration.head}
         named -= {n.text for d in _declarations(list(body)) for n in d.names}
@@ -225,8 +226,8 @@ class Outside:
             return
         first, last = body[0], declaration.last
         if not first.exact or not last.exact or last.text != '}':
-            raise SharedError(first, 'a macro stands where this function begins or ends, which names __shared__ memory that '
-                                     'is declared outside: declare it inside')
+            raise SharedError(first, 'a macro stands where this function begins or ends, which names __shared__ memory '
+                                     'that is declared outside: declare it inside')
         # Braces of its own: the function may have variables of these names.
         text = ''.join(_reference(name, self._found[name]) for name in sorted(named))
         yield Token('edit', '', first.file, first.line, first.column), text.lstrip() + ' { '

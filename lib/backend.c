@@ -61,8 +61,9 @@ const struct cf__driver *cf__host_in_use(void)
     return cf__in_use(&cf__host);
 }
 
-/* With the lock: CF_CHECK, read when the library is first used and not at each launch. */
-static int read_check(void)
+/* With the lock: what the environment asks for, read when the library is first used and not at each launch. The trace
+ * is open from then on. */
+static int configure(void)
 {
     const char *check = getenv("CF_CHECK");
     if (cf__in_use(&cf__cuda) || cf__in_use(&cf__host))
@@ -71,6 +72,7 @@ static int read_check(void)
         return cf__fail(CF_EINVAL, "CF_CHECK=%s: it is 0 or 1", check);
     cf__watch(CF__WATCH_POINTERS, check && strcmp(check, "1") == 0);
     int status = cf__plan_configure();
+    cf__was_used = 1;
     return status == CF_OK ? cf__trace_open() : status;
 }
 
@@ -86,7 +88,6 @@ static int use(struct cf__backend *backend, const struct cf__driver *driver)
     if (backend->count > CF__MAX_DEVICES)
         backend->count = CF__MAX_DEVICES;
     __atomic_store_n(&backend->driver, driver, __ATOMIC_RELEASE);
-    cf__was_used = 1;
     return CF_OK;
 }
 
@@ -139,7 +140,7 @@ static int wanted(enum choice *choice)
         *choice = USE_HOST;
     else
         return cf__fail(CF_EINVAL, "CF_DRIVER=%s: it is cuda or host", name);
-    return read_check();
+    return configure();
 }
 
 static int choose(const char *function, enum choice *choice)
@@ -162,7 +163,6 @@ static int choose(const char *function, enum choice *choice)
     return *choice == USE_HOST ? use_host() : CF_OK;
 }
 
-/* The process's default, decided at its first use. A failure is not kept: the next call tries again. */
 int cf__default_backend(const char *function, struct cf__backend **backend)
 {
     int now = __atomic_load_n(&chosen, __ATOMIC_ACQUIRE);
@@ -207,14 +207,13 @@ int cf__ensure_host(const char *function)
     int status = take_lock(function);
     if (status != CF_OK)
         return status;
-    status = read_check();
+    status = configure();
     if (status == CF_OK)
         status = use_host();
     cf__device_unlock();
     return status;
 }
 
-/* CUDA, for calls that cannot run without it; `why` begins the message. */
 int cf__ensure_cuda(const char *why)
 {
     if (cf__is_forked())

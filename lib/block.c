@@ -120,28 +120,35 @@ static struct cf__fiber *next_fiber(struct cf__runner *runner)
 }
 
 /* Where the next thread goes on, if nobody has to know of its fiber. */
-static inline void *next_stack(struct cf__runner *runner)
+static inline void *next_stack(struct cf__runner *runner, int is_fresh)
 {
-    if (runner->head == runner->tail)
+    if (is_fresh || runner->head == runner->tail)
         return begin_fiber(runner)->sp;
     runner->current = runner->ready[runner->head++ & runner->ring_mask];
     return runner->lanes[runner->current].sp;
 }
 
-static inline void wait(struct cf__runner *runner, const cf_host_where *where)
+/* `is_fresh`: one that has not begun is to be next. */
+static inline void wait_for(struct cf__runner *runner, const cf_host_where *where, int is_fresh)
 {
     struct cf__lane *lane = &runner->lanes[runner->current];
     lane->where = where;
     if (runner->is_plain) {
         lane->sp = NULL;
-        void *sp = next_stack(runner);
+        void *sp = next_stack(runner, is_fresh);
         if (sp) /* the thread that stopped may be the next */
             cf__fiber_jump(&lane->sp, sp);
     } else {
-        struct cf__fiber *own = &runner->fibers[runner->fiber_of[runner->current]], *other = next_fiber(runner);
+        struct cf__fiber *own = &runner->fibers[runner->fiber_of[runner->current]];
+        struct cf__fiber *other = is_fresh ? begin_fiber(runner) : next_fiber(runner);
         if (other != own)
             cf__fiber_switch(own, other);
     }
+}
+
+static inline void wait(struct cf__runner *runner, const cf_host_where *where)
+{
+    wait_for(runner, where, 0);
 }
 
 void cf__lane_wait(struct cf__runner *runner, const cf_host_where *where)
@@ -225,7 +232,7 @@ static void grid(cf_host_block *head, const cf_host_where *where)
     }
 }
 
-/* What the thread looks for may come of threads elsewhere, and after a failure never. */
+/* What the thread looks for may come of one that has not begun, or that is elsewhere, and after a failure never. */
 static void yield(cf_host_block *head)
 {
     static const cf_host_where nowhere = {"__nanosleep()", "", 0};
@@ -236,11 +243,11 @@ static void yield(cf_host_block *head)
     runner->states[runner->current] = CF__LANE_YIELD;
     if (runner->asking)
         settle(block);
-    if (runner->head == runner->tail && runner->begun == runner->total) {
-        sched_yield();
-    } else {
+    if (runner->head != runner->tail || runner->begun < runner->total) {
         cf__lane_ready(runner, runner->current);
-        wait(runner, &nowhere);
+        wait_for(runner, &nowhere, runner->begun < runner->total);
+    } else {
+        sched_yield();
     }
     runner->states[runner->current] = CF__LANE_READY;
 }
@@ -309,7 +316,7 @@ static void run_threads(void *data)
     if (runner->ended == runner->total)
         cf__fiber_leave(own, &runner->outside);
     else if (runner->is_plain)
-        cf__fiber_jump(&own->sp, next_stack(runner));
+        cf__fiber_jump(&own->sp, next_stack(runner, 0));
     else
         cf__fiber_leave(own, next_fiber(runner));
     __builtin_unreachable();
@@ -352,7 +359,7 @@ static void *shared(cf_host_block *head, const void *key, size_t bytes, size_t a
 /* ---- Runners ---- */
 
 /* More than this many threads are those of a cooperative launch: what it takes is not kept. */
-#define KEPT_THREADS 4096
+#define KEPT_THREADS 16384
 
 /* Those that wait for work; atomic. */
 static struct cf__runner *idle[256];
@@ -426,7 +433,7 @@ static int reserve(struct cf__runner *runner, uint64_t blocks)
         uint32_t *ready = malloc(ring * sizeof *ready);
         uint8_t *states = malloc(threads);
         struct cf__lane *lanes = malloc(threads * sizeof *lanes);
-        struct cf__fiber *fibers = malloc(threads * sizeof *fibers);
+        struct cf__fiber *fibers = calloc(threads, sizeof *fibers);
         uint32_t *fiber_of = malloc(threads * sizeof *fiber_of);
         free(runner->ready);
         free(runner->states);
@@ -509,11 +516,10 @@ static int set_up(struct cf__runner *runner, uint64_t resident)
     return is_complete;
 }
 
-/* What sanitizers keep of fibers; and threads that are left where they were leave marks on their stacks. */
 static void clean_up(struct cf__runner *runner)
 {
     for (uint32_t i = 0; cf__fiber_is_watched && i < runner->fibers_used; i++)
-        cf__fiber_forget(&runner->fibers[i], runner->has_failed);
+        cf__fiber_end(&runner->fibers[i]);
     size_t overrun = cf__stacks_overrun(&runner->stacks, runner->fibers_used);
     if (overrun == SIZE_MAX)
         return;
@@ -531,6 +537,8 @@ static void run_blocks(struct cf__runner *runner, uint64_t begin, uint64_t end, 
         cf__fiber_switch(&runner->outside, begin_fiber(runner));
         clean_up(runner);
     }
+    for (uint32_t i = 0; cf__fiber_is_watched && i < runner->thread_room; i++)
+        cf__fiber_forget(&runner->fibers[i]);
 }
 
 static void run(const cf_host_launch *launch, uint64_t begin, uint64_t end, cf_host_thread *thread, void *closure)

@@ -7,8 +7,8 @@
 
 #include "internal.h"
 
-static pthread_mutex_t lock =
-    PTHREAD_MUTEX_INITIALIZER; /* of adding, losing and keeping; the list is read without it */
+/* Of adding, losing and keeping; the list is read without it. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct cf__context *contexts;
 
 /* ---- Records ---- */
@@ -31,9 +31,11 @@ struct cf__context *cf__context_find(unsigned long long id)
     return context;
 }
 
-/* With the lock. */
+/* With the lock. Of a record that serves none nothing is left: its id would stand for all notes. */
 static void drop(struct cf__context *context)
 {
+    if (context->id == CF__NO_CONTEXT)
+        return;
     if (!context->driver->is_host)
         cf__running_forget(context->id);
     cf__stages_free(context, NULL);
@@ -123,8 +125,7 @@ void cf__contexts_forget(void)
     pthread_mutex_lock(&lock);
     for (struct cf__context *context = contexts, *next; context; context = next) {
         next = context->next;
-        if (context->id != CF__NO_CONTEXT)
-            drop(context);
+        drop(context);
         free(context);
     }
     __atomic_store_n(&contexts, NULL, __ATOMIC_RELEASE);

@@ -67,7 +67,7 @@ void cf__kept_forget(CUcontext context);
 
 /* ---- shutdown.c ---- */
 
-extern int cf__was_used; /* a driver came into use: closing the shared object that holds the library has to give back */
+extern int cf__was_used; /* closing the shared object that holds the library has to give back */
 
 /* ---- handle.c ---- */
 
@@ -99,9 +99,9 @@ int cf__handle_check(const char *function, const void *handle);
 void cf__handle_mark(const void *event, const struct cf__mark *mark);
 struct cf__mark cf__handle_marked(const void *event);
 
-/* cf__enter_handle() of a GPU's where a context is lost: enters the one where it was made; where that is not known,
- * since it is another library's, one that works, if there is one: what becomes of the handle is for the driver to
- * say. */
+/* Enters the context where a GPU's handle was made, as cf__enter_handle() has to where a context is lost; where that is
+ * not known, since it is another library's, one that works, if there is one: what becomes of the handle is for the
+ * driver to say. */
 int cf__handle_enter(struct cf__place *place, const char *function, const struct cf__driver *driver,
                      const void *handle);
 

@@ -3,9 +3,6 @@
 
 #include "internal.h"
 
-/* The longest pitch that a copy of rows may have, on every device. */
-#define MAX_PITCH ((size_t)INT32_MAX)
-
 /* One side of a copy, or what is filled. */
 struct side {
     const char *name;
@@ -210,8 +207,8 @@ static CUresult copy_rows(const struct transfer *transfer)
 
 static CUresult enqueue(const struct transfer *transfer, const char **call)
 {
-    if (transfer->rows == 1 || transfer->is_peer || transfer->target.pitch > MAX_PITCH ||
-        transfer->source.pitch > MAX_PITCH || is_in_pieces(transfer, &transfer->target) ||
+    if (transfer->rows == 1 || transfer->is_peer || transfer->target.pitch > CF__MAX_PITCH ||
+        transfer->source.pitch > CF__MAX_PITCH || is_in_pieces(transfer, &transfer->target) ||
         is_in_pieces(transfer, &transfer->source))
         return copy_row_by_row(transfer, call);
     *call = "cuMemcpy2DAsync";

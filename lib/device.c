@@ -266,24 +266,19 @@ int cf_device_name(int device, char *name, size_t size)
 int cf_device_sync(void)
 {
     struct cf__place place;
-    struct cf__device_wait wait;
+    CUresult result;
     int status = cf__enter(&place, "cf_device_sync", NULL);
     if (status != CF_OK)
         return status;
-    int cancelled = cf__cancel_off(); /* others know of `wait` on this thread's stack */
-    status = cf__device_wait_begin("cf_device_sync", &place, &wait);
-    if (status == CF_OK) {
-        int mode = cf__relax(place.driver);
-        CUresult result = cf__wait_for_all(&place);
-        cf__unrelax(place.driver, mode);
-        cf__device_wait_end(&wait);
-        if (result != CUDA_SUCCESS)
-            status = cf__fail_driver(place.driver, result, "cuCtxSynchronize", "cf_device_sync");
-    }
-    cf__cancel_on(cancelled);
+    int mode = cf__relax(place.driver);
+    status = cf__wait_for_device("cf_device_sync", &place, &result);
+    cf__unrelax(place.driver, mode);
+    if (status == CF_OK && result != CUDA_SUCCESS)
+        status = cf__fail_driver(place.driver, result, "cuCtxSynchronize", "cf_device_sync");
     cf__leave(&place);
     return status;
 }
+
 int cf_require(int requirement)
 {
     if (requirement != CF_CUDA)

@@ -63,7 +63,6 @@
     X(CUDA_ERROR_CONTEXT_IS_DESTROYED, 709)                      \
     X(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED, 704)               \
     X(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, 705)                   \
-    X(CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE, 708)                    \
     X(CUDA_ERROR_ASSERT, 710)                                    \
     X(CUDA_ERROR_HARDWARE_STACK_ERROR, 714)                      \
     X(CUDA_ERROR_LAUNCH_FAILED, 719)                             \

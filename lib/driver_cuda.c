@@ -2,6 +2,8 @@
  *
  * The library stays open once it is: others in the process use it too, and it does not support being unloaded. */
 #include <dlfcn.h>
+#include <link.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -65,11 +67,28 @@ static int usable(struct cf__driver *driver, char *reason, size_t size)
     return CF_OK;
 }
 
+/* How many objects the process has ever loaded: each is told it. */
+static int take_count(struct dl_phdr_info *object, size_t size, void *count)
+{
+    if (size >= offsetof(struct dl_phdr_info, dlpi_adds) + sizeof object->dlpi_adds)
+        *(unsigned long long *)count = object->dlpi_adds;
+    return 1;
+}
+
+/* The dynamic linker goes through all folders where the library could be before it says no: it is asked again when
+ * something has been loaded since. */
 int cf__driver_cuda_is_loaded(void)
 {
+    static unsigned long long without; /* the count when it was not there; atomic */
+    unsigned long long count = 0;
+    (void)dl_iterate_phdr(take_count, &count);
+    if (count && count == __atomic_load_n(&without, __ATOMIC_RELAXED))
+        return 0;
     void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
     if (library)
         dlclose(library);
+    else
+        __atomic_store_n(&without, count, __ATOMIC_RELAXED);
     return library != NULL;
 }
 

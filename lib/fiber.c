@@ -36,10 +36,15 @@ int cf__stacks_reserve(struct cf__stacks *stacks, size_t count)
     return 1;
 }
 
+static void unmark(const void *memory, size_t bytes);
+
+/* What is next at these addresses, such as another thread's own stack, is not to find marks of ours. */
 void cf__stacks_free(struct cf__stacks *stacks)
 {
-    if (stacks->memory)
+    if (stacks->memory) {
+        unmark(stacks->memory, stacks->count * stacks->stride);
         munmap(stacks->memory, stacks->count * stacks->stride);
+    }
     *stacks = (struct cf__stacks){.memory = NULL};
 }
 
@@ -68,6 +73,12 @@ size_t cf__stacks_overrun(const struct cf__stacks *stacks, size_t used)
 }
 
 /* ---- The switch: saves what a called function must keep, and returns on the other stack ---- */
+
+/* It returns to where the processor's second stack of return addresses has not been: an object that is marked as one for
+ * programs with such stacks would end them, and one that is not has the linker and the loader do without. */
+#if (defined __CET__ && __CET__ & 2) || defined __ARM_FEATURE_GCS_DEFAULT
+#error "fiber.c: compile with -fcf-protection=branch on x86-64, with -mbranch-protection=bti+pac-ret on aarch64"
+#endif
 
 #if defined __x86_64__
 
@@ -218,6 +229,13 @@ void cf__fiber_look(void)
     pthread_once(&once, look);
 }
 
+/* AddressSanitizer's marks around variables. */
+static void unmark(const void *memory, size_t bytes)
+{
+    if (tool.unpoison)
+        tool.unpoison(memory, bytes);
+}
+
 static const void *own_bottom(size_t *size)
 {
     pthread_attr_t attributes;
@@ -246,10 +264,15 @@ void cf__fiber_watched_switch(struct cf__fiber *from, const struct cf__fiber *to
         tool.end(from->tool, NULL, NULL);
 }
 
-void cf__fiber_forget(struct cf__fiber *fiber, int is_abandoned)
+/* Functions that did not return have marks left around their variables. */
+void cf__fiber_end(const struct cf__fiber *fiber)
 {
-    if (tool.unpoison && is_abandoned)
-        tool.unpoison(fiber->stack, fiber->bytes);
+    if (tool.unpoison && fiber->stack)
+        tool.unpoison(fiber->sp, (size_t)((const char *)fiber->stack + fiber->bytes - (const char *)fiber->sp));
+}
+
+void cf__fiber_forget(struct cf__fiber *fiber)
+{
     if (fiber->tool && tool.create && fiber->stack)
         tool.destroy(fiber->tool);
     fiber->tool = NULL;
@@ -272,7 +295,9 @@ void cf__fiber_create(struct cf__fiber *fiber, struct cf__stacks *stacks, size_t
     for (int i = 0; i < SAVED; i++)
         frame[i] = NULL;
     set_up(frame, entry, data, cf__fiber_start);
-    *fiber = (struct cf__fiber){.sp = frame, .stack = stack, .bytes = stacks->stride};
-    if (cf__fiber_is_watched && tool.create)
+    int has_tool = cf__fiber_is_watched && tool.create;
+    void *known = has_tool ? fiber->tool : NULL; /* to make one takes long */
+    *fiber = (struct cf__fiber){.sp = frame, .stack = stack, .bytes = stacks->stride, .tool = known};
+    if (has_tool && !known)
         fiber->tool = tool.create(0);
 }

@@ -35,7 +35,8 @@ struct cf__fiber {
     void *tool; /* what a sanitizer knows it by */
 };
 
-/* Makes a fiber on stack number `number`: the first switch to it calls `entry`, which must not return. */
+/* Makes a fiber on stack number `number`: the first switch to it calls `entry`, which must not return. `fiber` is all zero,
+ * or was made before. */
 void cf__fiber_create(struct cf__fiber *fiber, struct cf__stacks *stacks, size_t number, void (*entry)(void *data),
                       void *data);
 
@@ -66,7 +67,10 @@ static inline void cf__fiber_leave(struct cf__fiber *from, const struct cf__fibe
         cf__fiber_jump(&from->sp, to->sp);
 }
 
-/* Frees what a sanitizer keeps of a fiber that nothing goes back to. `is_abandoned`: before its functions returned. */
-void cf__fiber_forget(struct cf__fiber *fiber, int is_abandoned);
+/* Tells a sanitizer of a fiber that nothing goes back to. */
+void cf__fiber_end(const struct cf__fiber *fiber);
+
+/* Frees what a sanitizer keeps of a fiber, and of those that were made in its place before. */
+void cf__fiber_forget(struct cf__fiber *fiber);
 
 #endif

@@ -26,9 +26,6 @@
 /* Bytes that are looked at while they are in a cache. */
 #define LOOK_BYTES ((size_t)128 << 10)
 
-/* The longest pitch that every driver takes. */
-#define MAX_PITCH INT32_MAX
-
 /* ---- Chunks ---- */
 
 /* The arrays that go one way. */
@@ -96,7 +93,7 @@ static CUresult enqueue_run(struct flow *flow, const struct cf__part *part, cons
     const struct cf__driver *driver = flow->place->driver;
     CUstream stream = flow->stage->stream;
     CUresult result = CUDA_SUCCESS;
-    if (run->rows > 1 && run->pitch <= MAX_PITCH) {
+    if (run->rows > 1 && run->pitch <= CF__MAX_PITCH) {
         CUDA_MEMCPY2D copy = {.WidthInBytes = run->length, .Height = run->rows};
         copy.srcMemoryType = flow->to_host ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
         copy.dstMemoryType = flow->to_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;

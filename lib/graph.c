@@ -22,7 +22,10 @@ struct capture {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t ended = PTHREAD_COND_INITIALIZER; /* a wait has */
 static struct capture *captures;
-static struct cf__device_wait *waits;
+static struct device_wait {
+    CUcontext context;
+    struct device_wait *next;
+} * waits;
 
 void cf__capture_lock(void)
 {
@@ -45,7 +48,7 @@ static struct capture **find(cf_stream stream)
 
 static int is_waited_for(CUcontext context)
 {
-    const struct cf__device_wait *wait = waits;
+    const struct device_wait *wait = waits;
     while (wait && wait->context != context)
         wait = wait->next;
     return wait != NULL;
@@ -129,7 +132,7 @@ void cf__captures_forget(CUcontext context)
     pthread_mutex_unlock(&lock);
 }
 
-int cf__device_wait_begin(const char *function, const struct cf__place *place, struct cf__device_wait *wait)
+static int begin_wait(const char *function, const struct cf__place *place, struct device_wait *wait)
 {
     pthread_mutex_lock(&lock);
     struct capture *capture = captures;
@@ -137,23 +140,36 @@ int cf__device_wait_begin(const char *function, const struct cf__place *place, s
         capture = capture->next;
     void *stream = capture ? (void *)capture->stream : NULL;
     if (!stream) {
-        *wait = (struct cf__device_wait){place->context, waits};
+        *wait = (struct device_wait){place->context, waits};
         waits = wait;
     }
     pthread_mutex_unlock(&lock);
     return stream ? cf__fail(CF_ECAPTURE, "%s: stream %p of the device is being captured", function, stream) : CF_OK;
 }
 
-void cf__device_wait_end(struct cf__device_wait *wait)
+static void end_wait(struct device_wait *wait)
 {
     pthread_mutex_lock(&lock);
-    struct cf__device_wait **link = &waits;
+    struct device_wait **link = &waits;
     while (*link && *link != wait)
         link = &(*link)->next;
     if (*link)
         *link = wait->next;
     pthread_cond_broadcast(&ended);
     pthread_mutex_unlock(&lock);
+}
+
+int cf__wait_for_device(const char *function, const struct cf__place *place, CUresult *result)
+{
+    struct device_wait wait;
+    int cancel = cf__cancel_off(); /* others know of `wait` on this thread's stack */
+    int status = begin_wait(function, place, &wait);
+    if (status == CF_OK) {
+        *result = cf__wait_for_all(place);
+        end_wait(&wait);
+    }
+    cf__cancel_on(cancel);
+    return status;
 }
 
 void cf__device_waits_forget(void)
@@ -276,12 +292,22 @@ int cf_stream_is_capturing(cf_stream stream, int *is_capturing)
 
 /* ---- Graphs ---- */
 
+/* The graph's own context, which is that of what is made of it. */
+static int enter_graph(struct cf__place *place, const char *function, cf_graph graph)
+{
+    const struct cf__driver *driver;
+    int status = cf__handle_driver(function, graph, &driver);
+    if (status != CF_OK)
+        return status;
+    return driver->is_host ? cf__enter_context(place, driver, NULL) : cf__handle_enter(place, function, driver, graph);
+}
+
 int cf_graph_instantiate(cf_graph_exec *exec, cf_graph graph)
 {
     if (!exec || !graph)
         return cf__fail(CF_EINVAL, "cf_graph_instantiate: %s is NULL", exec ? "graph" : "exec");
     struct cf__place place;
-    int status = cf__enter_handle(&place, "cf_graph_instantiate", graph);
+    int status = enter_graph(&place, "cf_graph_instantiate", graph);
     if (status != CF_OK)
         return status;
     CUgraphExec made;

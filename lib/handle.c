@@ -174,9 +174,14 @@ static CUcontext context_of(const void *handle)
     return context;
 }
 
+static int is_any_lost(void)
+{
+    return cf__gpu_state() & CF__GPU_LOST;
+}
+
 static int is_lost(const struct cf__driver *driver, CUcontext handle)
 {
-    const struct cf__context *context = cf__context_of(driver, handle);
+    const struct cf__context *context = is_any_lost() ? cf__context_of(driver, handle) : NULL;
     return context && __atomic_load_n(&context->is_lost, __ATOMIC_ACQUIRE);
 }
 
@@ -197,7 +202,7 @@ int cf__handle_enter(struct cf__place *place, const char *function, const struct
     CUcontext current = NULL, context = context_of(handle);
     *place = (struct cf__place){.driver = driver, .context = context};
     if (context) {
-        int status = cf__check_lost(place, function);
+        int status = is_any_lost() ? cf__check_lost(place, function) : CF_OK;
         return status == CF_OK ? cf__enter_context(place, driver, context) : status;
     }
     if (driver->cuCtxGetCurrent(&current) != CUDA_SUCCESS)

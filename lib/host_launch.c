@@ -103,11 +103,12 @@ static void open_barrier(struct cf__crew *crew)
     pthread_cond_broadcast(&crew->change);
 }
 
+/* Behind a failure nothing opens any more. */
 static void leave(struct cf__crew *crew)
 {
     pthread_mutex_lock(&crew->lock);
     crew->alive--;
-    if (crew->arrived && crew->arrived == crew->alive)
+    if (crew->arrived && crew->arrived == crew->alive && !cf__host_has_failed(crew->launch))
         open_barrier(crew);
     pthread_mutex_unlock(&crew->lock);
 }
@@ -136,9 +137,8 @@ int cf__crew_wait(const cf_host_launch *launch)
     pthread_mutex_lock(&crew->lock);
     while (crew->generation == generation && !cf__host_has_failed(launch))
         pthread_cond_wait(&crew->change, &crew->lock);
-    int is_open = crew->generation != generation;
     pthread_mutex_unlock(&crew->lock);
-    return is_open;
+    return !cf__host_has_failed(launch);
 }
 
 struct crew_job {

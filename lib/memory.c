@@ -189,13 +189,10 @@ static int free_device(const struct cf__place *place, void *pointer, int waits)
 {
     const struct cf__driver *driver = place->driver;
     const char *call = "cuCtxSynchronize";
-    struct cf__device_wait wait;
-    int status = waits ? cf__device_wait_begin("cf_mem_free", place, &wait) : CF_OK;
+    CUresult result = CUDA_SUCCESS;
+    int status = waits ? cf__wait_for_device("cf_mem_free", place, &result) : CF_OK;
     if (status != CF_OK)
         return status;
-    CUresult result = waits ? cf__wait_for_all(place) : CUDA_SUCCESS;
-    if (waits)
-        cf__device_wait_end(&wait);
     if (result == CUDA_SUCCESS) {
         call = "cuMemFree";
         result = driver->cuMemFree((uintptr_t)pointer);

@@ -166,26 +166,26 @@ int cf__mempools_destroy(const struct cf__driver *driver)
 
 /* ---- Allocation ---- */
 
-static CUresult is_capturing(const struct cf__place *place, cf_stream stream, int *capturing, const char **call)
+/* Devices without pools: what is done at once cannot be part of a graph, and trying it would break the capture. `wanted`
+ * is what would be called. */
+static CUresult check_at_once(const struct cf__place *place, cf_stream stream, const char *wanted, const char **call)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     *call = "cuStreamIsCapturing";
     CUresult result = place->driver->cuStreamIsCapturing(stream, &status);
-    *capturing = status != CU_STREAM_CAPTURE_STATUS_NONE;
-    return result;
+    if (result != CUDA_SUCCESS)
+        return result;
+    *call = wanted;
+    return status == CU_STREAM_CAPTURE_STATUS_NONE ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
 }
 
-/* Devices without pools: memory that is there at once is there in the stream's order, too. A graph cannot have any. */
+/* Memory that is there at once is there in the stream's order, too. */
 static CUresult allocate_at_once(const struct cf__place *place, cf_stream stream, size_t bytes, CUdeviceptr *memory,
                                  const char **call)
 {
-    int capturing;
-    CUresult result = is_capturing(place, stream, &capturing, call);
+    CUresult result = check_at_once(place, stream, "cuMemAlloc", call);
     if (result != CUDA_SUCCESS)
         return result;
-    *call = "cuMemAlloc";
-    if (capturing)
-        return CUDA_ERROR_NOT_SUPPORTED;
     int mode = cf__relax(place->driver);
     result = place->driver->cuMemAlloc(memory, bytes);
     cf__unrelax(place->driver, mode);
@@ -195,9 +195,12 @@ static CUresult allocate_at_once(const struct cf__place *place, cf_stream stream
 /* Freed once the stream is past all that may use it. */
 static CUresult free_at_once(const struct cf__place *place, cf_stream stream, CUdeviceptr memory, const char **call)
 {
+    CUresult result = check_at_once(place, stream, "cuMemFree", call);
+    if (result != CUDA_SUCCESS)
+        return result;
     int mode = cf__relax(place->driver);
     *call = "cuStreamSynchronize";
-    CUresult result = place->driver->cuStreamSynchronize(stream);
+    result = place->driver->cuStreamSynchronize(stream);
     if (result == CUDA_SUCCESS) {
         cf__note_waited(place, stream);
         *call = "cuMemFree";

@@ -36,14 +36,6 @@ void cf__gpu_mark(int bits, int is_on); /* sets or clears CF__GPU_LOST, CF__GPU_
 void cf__fork_start(void);              /* of the program or shared object */
 void cf__fork_end(void);
 
-/* What the calling thread's detail says, around what may fail without being a failure of the call. */
-struct cf__error {
-    char detail[CF__DETAIL];
-    CUresult result;
-};
-void cf__error_save(struct cf__error *error);
-void cf__error_restore(const struct cf__error *error);
-
 /* ---- backend.c ---- */
 
 /* GPUs beyond this number do not count. */

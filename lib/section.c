@@ -216,9 +216,6 @@ size_t cf__slice(const struct cf__rows *rows, size_t slice)
 
 /* ---- Copies ---- */
 
-/* The longest pitch that every driver takes. */
-#define MAX_PITCH INT32_MAX
-
 static CUresult copy_slice(const struct cf__place *place, const struct cf__rows *rows, char *host, char *device,
                            int to_host)
 {
@@ -255,7 +252,7 @@ CUresult cf__copy_section(const struct cf__place *place, const struct cf__sectio
     struct cf__rows rows;
     cf__rows(section, element, &rows);
     /* The driver refuses a copy of memory that is registered with it in part alone; cf__copy() does it in pieces. */
-    int by_rows = rows.rows == 1 || rows.pitch > MAX_PITCH || cf__left((uintptr_t)host) < section->span;
+    int by_rows = rows.rows == 1 || rows.pitch > CF__MAX_PITCH || cf__left((uintptr_t)host) < section->span;
     CUresult result = CUDA_SUCCESS;
     *call = by_rows ? "cuMemcpy" : "cuMemcpy2D";
     for (size_t slice = 0; slice < rows.slices && result == CUDA_SUCCESS; slice++) {

@@ -48,6 +48,14 @@ __attribute__((format(printf, 4, 5))) int cf__fail_driver(const struct cf__drive
  * that. */
 void cf__name_async(const char *function);
 
+/* What the calling thread's detail says, around what may fail without being a failure of the call. */
+struct cf__error {
+    char detail[CF__DETAIL];
+    CUresult result;
+};
+void cf__error_save(struct cf__error *error);
+void cf__error_restore(const struct cf__error *error);
+
 /* ---- log.c ---- */
 
 /* One line for the callback of cf_set_log(), if there is one. */

@@ -35,6 +35,9 @@ int cf__enter_memory(struct cf__place *place, const char *function, const struct
 
 /* ---- copy.c ---- */
 
+/* The longest pitch that a copy of rows may have, on every device. */
+#define CF__MAX_PITCH ((size_t)INT32_MAX)
+
 /* Copies in the place's context, on `stream` where `is_async`. */
 CUresult cf__copy(const struct cf__place *place, void *target, const void *source, size_t bytes, int is_async,
                   cf_stream stream);
@@ -85,14 +88,9 @@ int cf__check_wait(const char *function, const struct cf__place *place, cf_strea
 
 /* ---- graph.c ---- */
 
-/* The same for a wait for everything in the place's context, of the captures that cf_stream_capture_begin() began;
- * others begin after its end. */
-struct cf__device_wait {
-    CUcontext context;
-    struct cf__device_wait *next;
-};
-int cf__device_wait_begin(const char *function, const struct cf__place *place, struct cf__device_wait *wait);
-void cf__device_wait_end(struct cf__device_wait *wait);
+/* Waits for everything in the place's context; CF_ECAPTURE where cf_stream_capture_begin() began a capture there, other
+ * ones begin after its end. `result` is that of the wait. */
+int cf__wait_for_device(const char *function, const struct cf__place *place, CUresult *result);
 void cf__device_waits_forget(void); /* in a forked child, with the lock: the waiting threads are not there */
 
 void cf__captures_forget(CUcontext context); /* of one that is gone; NULL: all */

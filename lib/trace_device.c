@@ -355,7 +355,7 @@ static int is_captured(const struct cf__driver *driver, CUstream stream)
 
 void cf__timed_begin(struct cf__timed *timed, const struct cf__driver *driver, CUstream stream)
 {
-    *timed = (struct cf__timed){NULL, NULL, 0, 0};
+    *timed = (struct cf__timed){.cancel = cf__cancel_off()};
     if (!cf__traces())
         return; /* it has ended */
     timed->is_captured = is_captured(driver, stream);
@@ -393,13 +393,12 @@ void cf__timed_begin(struct cf__timed *timed, const struct cf__driver *driver, C
         timed->pending->launched = timed->begin;
 }
 
-void cf__timed_end(struct cf__timed *timed, const struct cf__driver *driver, CUresult result, CUstream stream,
-                   const char *category, const char *name, const char *args)
+/* Marks the end of what was enqueued, where that has times. */
+static void mark_end(struct cf__timed *timed, const struct cf__driver *driver, CUresult result, CUstream stream,
+                     const char *category, const char *name, const char *args)
 {
     struct cf__clock *clock = timed->clock;
     struct cf__pending *pending = timed->pending;
-    if (!clock)
-        return;
     int is_marked =
         result == CUDA_SUCCESS && pending->row && driver->cuEventRecord(pending->end, stream) == CUDA_SUCCESS;
     pthread_mutex_lock(&clock->lock);
@@ -420,16 +419,25 @@ void cf__timed_end(struct cf__timed *timed, const struct cf__driver *driver, CUr
     pthread_mutex_unlock(&clock->lock);
 }
 
+void cf__timed_end(struct cf__timed *timed, const struct cf__driver *driver, CUresult result, CUstream stream,
+                   const char *category, const char *name, const char *args)
+{
+    if (timed->clock)
+        mark_end(timed, driver, result, stream, category, name, args);
+    cf__cancel_on(timed->cancel);
+}
+
 void cf__timed_collect(const struct cf__driver *driver)
 {
     struct cf__clock *clock = driver->is_host ? NULL : current(driver, 0);
     if (!clock)
         return;
-    int mode = cf__relax(driver);
+    int cancel = cf__cancel_off(), mode = cf__relax(driver);
     pthread_mutex_lock(&clock->lock);
     collect(clock);
     pthread_mutex_unlock(&clock->lock);
     cf__unrelax(driver, mode);
+    cf__cancel_on(cancel);
 }
 
 /* ---- What goes ---- */

@@ -1,4 +1,5 @@
 /* block.cu - kernels whose threads wait for one another, for test_block.c. */
+#include <cassert>
 #include <stdint.h>
 
 __device__ float warp_sum(float x)
@@ -56,4 +57,48 @@ __global__ void check_all(int *x, int limit, int n)
         return;
     assert(x[i] < limit);
     x[i]++;
+}
+
+/* Local memory as large as a GPU has. */
+#pragma cf kernel blocks(1) block(64) inout(x[64])
+__global__ void keep_much(int *x, int last)
+{
+    volatile int kept[100 * 1024];
+    int i = threadIdx.x;
+    for (int j = i; j <= last; j += 512)
+        kept[j] = x[i] + j;
+    __syncthreads();
+    x[i] = 0;
+    for (int j = i; j <= last; j += 512)
+        x[i] += kept[j] - j;
+}
+
+/* Calls itself, each time with local memory of its own. */
+__device__ __noinline__ int descend(int depth, int x)
+{
+    volatile int kept[1024];
+    kept[depth % 1024] = x;
+    if (depth > 0)
+        kept[1] = descend(depth - 1, x + 1);
+    return kept[depth % 1024] + kept[1] * (depth > 0);
+}
+
+#pragma cf kernel blocks(1) block(64) out(x[64])
+__global__ void descend_deep(int *x, int depth)
+{
+    __syncthreads();
+    x[threadIdx.x] = descend((int)threadIdx.x == 63 ? depth : 0, 1);
+}
+
+/* Threads leave one after the other, and those that stay go on together. */
+#pragma cf kernel blocks(blocks) block(n) out(rounds[blocks * n])
+__global__ void leave_in_turn(int *rounds, int blocks, int n)
+{
+    int i = threadIdx.x, count = 0;
+    while (count < (i * 37) % n) {
+        count++;
+        if (__syncthreads_count(1) > n)
+            return;
+    }
+    rounds[blockIdx.x * n + i] = count;
 }

@@ -60,3 +60,18 @@ __global__ void turn(float *x, int n)
     for (int i = threadIdx.x; i < n; i += blockDim.x)
         x[i] = kept[n - 1 - i];
 }
+
+/* Threads that wait for one another, which takes memory on the CPU. */
+#pragma cf kernel blocks(1) block(256) shared(n * sizeof(float)) inout(x[n]) check(n <= 8 * 1024)
+__global__ void turn_together(float *x, int n)
+{
+    extern __shared__ float kept[];
+    __shared__ int last;
+    if (threadIdx.x == 0)
+        last = n - 1;
+    for (int i = threadIdx.x; i < n; i += blockDim.x)
+        kept[i] = x[i];
+    __syncthreads();
+    for (int i = threadIdx.x; i < n; i += blockDim.x)
+        x[i] = kept[last - i];
+}

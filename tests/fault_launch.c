@@ -98,6 +98,7 @@ static void prepare_turn_async(void)
     make_stream();
 }
 ACT(turn_async, fault_turn_async(stream, dy, N))
+ACT(turn_together_async, fault_turn_together_async(stream, dy, N))
 static int is_turn_right(int is_done)
 {
     if (is_done)
@@ -207,6 +208,7 @@ const struct scene launch_scenes[] = {
     {"cf_launch scratch", prepare_mirror_async, act_mirror_async, is_device_right, destroy_both, FRESH},
     {"cf_launch block(auto), constants", prepare_weigh_async, act_weigh_async, is_device_right, destroy_both, FRESH},
     {"cf_launch shared memory", prepare_turn_async, act_turn_async, is_turn_right, destroy_both, FRESH},
+    {"cf_launch threads that wait", prepare_turn_async, act_turn_together_async, is_turn_right, destroy_both, FRESH},
     {"cf_launch pointers checked", prepare_checked, act_axpy_async, is_device_right, clean_checked, FRESH},
     {"cf_launch captured", prepare_capturing, act_axpy_async, is_capture_right, clean_capturing, FRESH | CAPTURED},
     {"cf_launch captured, scratch", prepare_mirror_captured, act_mirror_captured, is_capture_right, clean_capturing,

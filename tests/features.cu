@@ -106,7 +106,7 @@ __global__ void language(int loud, int *wrong)
     b.f = 1;
     EXPECT(b.u == 0x3f800000 && (int)color::green == 5);
     __builtin_assume(t < 64);
-    const float *aligned = (const float *)__builtin_assume_aligned(scales, 4);
+    const float *first = scales, *aligned = (const float *)__builtin_assume_aligned(first, 4);
     EXPECT(aligned[2] == 2);
     struct {
         int x;

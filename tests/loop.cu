@@ -1,8 +1,8 @@
-/* loop.cu - kernels that run as loops over their threads, each beside what it must not be changed to, for test_loop.c. Every
- * one counts, so that a thread too many or too few shows. */
+/* loop.cu - kernels that run as loops over their threads, and such as look like them, for test_loop.c. They add, so that a
+ * thread too many or too few shows. */
 #include <stdint.h>
 
-/* ---- Forms of the index and of the guard: each adds 1 to its elements below n, and a mark past the end to others ---- */
+/* ---- Forms of the index and of the guard ---- */
 
 #pragma cf kernel grid(n) block(96) inout(x[n])
 __global__ void forms_plain(int *x, int n)
@@ -144,6 +144,28 @@ __global__ void narrow_block(int *x, int n)
 {
     short block = blockIdx.x;
     int i = block * blockDim.x + threadIdx.x;
+    if (i >= 0 && i < n)
+        x[i] += i + 1;
+}
+
+#pragma cf kernel grid(n) block(1) inout(x[n])
+#pragma cf instances(i16: short; i32: int)
+template <typename B> __global__ void cast_block(int *x, int n)
+{
+    int i = (B)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= 0 && i < n)
+        x[i] += i + 1;
+}
+
+__device__ short narrow_global()
+{
+    return blockIdx.x * blockDim.x + threadIdx.x;
+}
+
+#pragma cf kernel grid(n) block(1) inout(x[n])
+__global__ void narrow_function(int *x, int n)
+{
+    int i = narrow_global();
     if (i >= 0 && i < n)
         x[i] += i + 1;
 }
@@ -350,6 +372,15 @@ template <typename I> __global__ void multiply_add(float a, const float *x, floa
     I i = (I)blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n)
         y[i] = a * x[i] + y[i];
+}
+
+/* Never contracted. */
+#pragma cf kernel grid(n) in(x[n]) inout(y[n])
+__global__ void multiply_then_add(float a, const float *x, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = __fadd_rn(__fmul_rn(a, x[i]), y[i]);
 }
 
 /* The same, which the generator leaves as it is. */

@@ -169,6 +169,15 @@ __global__ void dynamics(int n, int *wrong)
     EXPECT_END;
 }
 
+/* No thread waits for another: the memory alone makes them a block. */
+#pragma cf kernel blocks(2) block(n) shared(n * sizeof(int)) inout(wrong[2])
+__global__ void own_slots(int n, int *wrong)
+{
+    dynamic[threadIdx.x] = threadIdx.x;
+    EXPECT(dynamic[threadIdx.x] == (int)threadIdx.x);
+    EXPECT_END;
+}
+
 /* A template's shared memory is of each instance. */
 #pragma cf kernel blocks(n) block(N) in(x[n][N]) out(y[n])
 #pragma cf instances(f32_32: float, 32; f64_128: double, 128)

@@ -339,6 +339,36 @@ static int tear_down(void **state)
     return cf_shutdown();
 }
 
+/* ---- Another library that loads CUDA later ---- */
+
+static int looks; /* for a library that is loaded already */
+
+/* Stands before the C library's. */
+void *dlopen(const char *file, int mode)
+{
+    static void *(*real)(const char *file, int mode);
+    if (!real)
+        *(void **)&real = dlsym(RTLD_NEXT, "dlopen");
+    looks += (mode & RTLD_NOLOAD) != 0;
+    return real(file, mode);
+}
+
+static void cuda_that_is_loaded_later_is_found_without_a_look_at_each_call(void **state)
+{
+    CUcontext context;
+    CUdeviceptr memory;
+    (void)state;
+    assert_ok(cf_device_use(CF_HOST));
+    for (int i = 0; i < 10; i++)
+        assert_ok(gather());
+    assert_in_range(looks, 1, 2); /* the first call may load something itself */
+    const struct cf__driver *driver = other_library();
+    assert_int_equal(context_create(&context, 0, 0), CUDA_SUCCESS);
+    assert_int_equal(driver->cuMemAlloc(&memory, 16), CUDA_SUCCESS);
+    assert_ok(cf_mem_free((void *)(uintptr_t)memory));
+    assert_int_equal(context_destroy(context), CUDA_SUCCESS);
+}
+
 int main(int argc, char *argv[])
 {
     const struct CMUnitTest tests[] = {
@@ -361,6 +391,7 @@ int main(int argc, char *argv[])
         fake_test(threads_bad_number_is_invalid, "CF_DRIVER=host"),
         fake_test(threads_bad_number_matters_to_a_gpu_where_they_copy, "CF_THREADS=none"),
         fake_test(threads_racing_start_everything_once, "CF_DRIVER"),
+        fake_test(cuda_that_is_loaded_later_is_found_without_a_look_at_each_call, "CF_DRIVER"),
         fake_test(threads_racing_on_a_bad_driver_all_fail, "FAKE_CUDA=init=999"),
     };
     return RUN_WITH_FAKE(argc, argv, tests, NULL, tear_down);

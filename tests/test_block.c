@@ -1,6 +1,11 @@
 /* test_block.c - blocks whose threads wait for one another, on the CPU: barriers, shared memory, what fails. */
 #include <stdlib.h>
 
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "on_driver.h"
 
 #include "block_kernels.h"
@@ -20,7 +25,7 @@ static int tear_down(void **state)
 static void block_sums_of_rows_are_right(void **state)
 {
     (void)state;
-    enum { ROWS = 300 };
+    enum { ROWS = SANITIZED ? 20 : 300 };
     float *x = malloc(ROWS * 256 * sizeof *x), sums[ROWS];
     assert_non_null(x);
     for (int i = 0; i < ROWS * 256; i++)
@@ -73,6 +78,50 @@ static void block_assertion_that_fails_is_named(void **state)
     assert_ok(block_check_all(x, 2000, 1000));
 }
 
+static void block_threads_that_leave_are_not_waited_for(void **state)
+{
+    (void)state;
+    static int rounds[3 * 1024];
+    for (int n = 1; n <= (SANITIZED ? 100 : 1024); n = n * 2 + 1) {
+        assert_ok(block_leave_in_turn(rounds, 3, n));
+        for (int i = 0; i < 3 * n; i++)
+            assert_int_equal(rounds[i], i % n * 37 % n);
+    }
+}
+
+/* ---- Stacks ---- */
+
+static void block_local_memory_of_400_kib_is_there(void **state)
+{
+    (void)state;
+    int x[64];
+    for (int i = 0; i < 64; i++)
+        x[i] = i + 1;
+    assert_ok(block_keep_much(x, 100 * 1024 - 1));
+    for (int i = 0; i < 64; i++)
+        assert_int_equal(x[i], 200 * (i + 1));
+}
+
+static void block_thread_that_runs_out_of_its_stack_ends_the_process(void **state)
+{
+    (void)state;
+    int x[64];
+    assert_ok(block_descend_deep(x, 100));
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        struct rlimit none = {0, 0};
+        (void)setrlimit(RLIMIT_CORE, &none);
+        (void)signal(SIGSEGV, SIG_DFL);
+        _exit(block_descend_deep(x, 100000) == CF_OK ? 0 : 1);
+    }
+    int status = -1;
+    assert_true(child > 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGSEGV);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -80,6 +129,9 @@ int main(void)
         cmocka_unit_test(block_shared_memory_of_a_launch_is_right),
         cmocka_unit_test(block_deadlock_is_named),
         cmocka_unit_test(block_assertion_that_fails_is_named),
+        cmocka_unit_test(block_threads_that_leave_are_not_waited_for),
+        cmocka_unit_test(block_local_memory_of_400_kib_is_there),
+        cmocka_unit_test(block_thread_that_runs_out_of_its_stack_ends_the_process),
     };
     return run_on_driver("tests", tests, sizeof tests / sizeof *tests, set_up, tear_down);
 }

@@ -13,10 +13,19 @@
 static const struct cf__driver *below[2];
 static struct cf__driver waiting[2];
 
+static _Thread_local int calls_left = -1; /* until the thread is cancelled; negative: it is not */
+
+static void meet_point(void)
+{
+    if (calls_left >= 0 && calls_left-- == 0)
+        pthread_cancel(pthread_self());
+    pthread_testcancel();
+}
+
 #define WAITS_ON(side, name, parameters, names)      \
     static CUresult waits_##side##_##name parameters \
     {                                                \
-        pthread_testcancel();                        \
+        meet_point();                                \
         return below[side]->name names;              \
     }
 #define WAITS(name, version, parameters, names) \
@@ -225,6 +234,74 @@ static void threads_cancelled_among_others_do_not_hold_them_up(void **state)
     assert_ok(cf_mem_free(on_device));
 }
 
+/* ---- At any call of the driver ---- */
+
+static cf_stream stream;
+
+/* Memory of a pool is freed behind a wait for the device. */
+static int free_pooled(void)
+{
+    return cf_mem_free(on_device);
+}
+
+static int launch_and_wait(void)
+{
+    int status = cf_mem_fill_async(stream, on_device, 0, 100); /* indices, too */
+    if (status == CF_OK)
+        status = cf_gather_f32_i32_async(stream, on_device, on_device, on_device, 1, 1);
+    return status == CF_OK ? cf_stream_sync(stream) : status;
+}
+
+static int (*const anywhere[])(void) = {free_pooled, launch_and_wait};
+
+static void *call_until_cancelled(void *of)
+{
+    struct attempt *attempt = of;
+    int (*call)(void) = anywhere[attempt->number];
+    calls_left = attempt->status;
+    attempt->status = call();
+    attempt->is_done = 1;
+    return NULL;
+}
+
+/* The calls again, and a capture, which waits for waits for its device, from another thread. */
+static void expect_usable(void)
+{
+    cf_graph graph;
+    assert_ok(launch_and_wait());
+    assert_ok(cf_stream_capture_begin(stream));
+    assert_ok(cf_stream_capture_end(stream, &graph));
+    assert_ok(cf_graph_destroy(graph));
+    assert_ok(cf_device_sync());
+}
+
+static void threads_cancelled_anywhere_inside_do_not_hold_up_others(void **state)
+{
+    void *more;
+    (void)state;
+    assert_ok(cf_stream_create(&stream));
+    for (int i = 0; i < 2; i++) {
+        struct attempt attempt = {.number = i};
+        int calls_before = 0;
+        for (; calls_before < 200 && !attempt.is_done; calls_before++) {
+            pthread_t thread;
+            attempt.status = calls_before;
+            assert_ok(cf_mem_alloc_async(stream, &on_device, 100));
+            assert_ok(cf_mem_alloc_async(stream, &more, 100));
+            assert_int_equal(pthread_create(&thread, NULL, call_until_cancelled, &attempt), 0);
+            assert_int_equal(pthread_join(thread, NULL), 0);
+            int status = cf_mem_free(on_device);
+            assert_true(status == CF_OK || status == CF_EINVAL); /* it may have been freed */
+            on_device = more;
+            expect_usable();
+            assert_ok(cf_mem_free(more));
+        }
+        assert_true(attempt.is_done && calls_before > 3);
+        assert_ok(attempt.status);
+    }
+    assert_ok(cf_stream_destroy(stream));
+}
+
 int main(int argc, char *argv[])
 {
     const struct CMUnitTest tests[] = {
@@ -232,6 +309,8 @@ int main(int argc, char *argv[])
         fake_test(threads_cancelled_inside_do_not_hold_up_others, "CF_DRIVER=host", "CF_THREADS=4"),
         fake_test(threads_cancelled_among_others_do_not_hold_them_up, "CF_DRIVER=cuda", "CF_THREADS=4"),
         fake_test(threads_cancelled_among_others_do_not_hold_them_up, "CF_DRIVER=host", "CF_THREADS=4"),
+        fake_test(threads_cancelled_anywhere_inside_do_not_hold_up_others, "CF_DRIVER=cuda"),
+        fake_test(threads_cancelled_anywhere_inside_do_not_hold_up_others, "CF_DRIVER=cuda", "CF_TRACE=/dev/null"),
     };
     return RUN_WITH_FAKE(argc, argv, tests, set_up, tear_down);
 }

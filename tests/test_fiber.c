@@ -75,11 +75,13 @@ static void fiber_keeps_what_its_functions_have(void **state)
             cf__fiber_create(&ring.fibers[i], &ring.stacks, (size_t)i, go_round, (void *)i);
         cf__fiber_switch(&ring.outside, &ring.fibers[0]);
         for (int i = 0; i < FIBERS; i++)
-            cf__fiber_forget(&ring.fibers[i], 0);
+            cf__fiber_end(&ring.fibers[i]);
         assert_int_equal(ring.ended, FIBERS);
         assert_int_equal(ring.wrong, 0);
         assert_int_equal(ring.misaligned, 0);
     }
+    for (int i = 0; i < FIBERS; i++)
+        cf__fiber_forget(&ring.fibers[i]);
     assert_int_equal(cf__stacks_overrun(&ring.stacks, FIBERS), SIZE_MAX);
     cf__stacks_free(&ring.stacks);
 }
@@ -117,7 +119,7 @@ static int end_of_child(size_t below)
     pid_t child = fork();
     if (child == 0) {
         struct cf__stacks stacks = {.memory = NULL};
-        struct cf__fiber fibers[2];
+        struct cf__fiber fibers[2] = {{.sp = NULL}};
         struct rlimit none = {0, 0};
         (void)setrlimit(RLIMIT_CORE, &none);
         (void)signal(SIGSEGV, SIG_DFL);
@@ -150,7 +152,7 @@ static void stack_without_a_guard_tells_what_ran_out_of_it(void **state)
     (void)state;
     enum { COUNT = 6 };
     struct cf__stacks stacks = {.memory = NULL};
-    struct cf__fiber fibers[COUNT];
+    struct cf__fiber fibers[COUNT] = {{.sp = NULL}};
     assert_true(cf__stacks_reserve(&stacks, COUNT));
     for (size_t i = 0; i < COUNT; i++) {
         has_no_guards = i >= 2;
@@ -167,7 +169,7 @@ static void stack_without_a_guard_tells_what_ran_out_of_it(void **state)
     stacks.memory[2 * stacks.stride] = 1;
     assert_int_equal(cf__stacks_overrun(&stacks, COUNT), 2);
     for (size_t i = 0; i < COUNT; i++)
-        cf__fiber_forget(&fibers[i], 1);
+        cf__fiber_forget(&fibers[i]);
     cf__stacks_free(&stacks);
 }
 

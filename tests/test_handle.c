@@ -128,6 +128,29 @@ static void handle_that_cannot_be_destroyed_is_remembered(void **state)
     assert_fails(cf_event_sync(marked), CF_EINVAL, "was of device 0 before cf_device_reset()");
 }
 
+/* Whatever the thread's device is when it is made ready to run. */
+static void executable_graph_is_of_the_graphs_device(void **state)
+{
+    cf_graph graph;
+    cf_graph_exec exec;
+    (void)state;
+    cf_stream here = new_stream();
+    assert_ok(cf_device_use(1));
+    cf_stream there = new_stream();
+    assert_ok(cf_stream_capture_begin(there));
+    assert_ok(cf_stream_capture_end(there, &graph));
+    assert_ok(cf_device_use(0));
+    assert_ok(cf_graph_instantiate(&exec, graph));
+    assert_ok(cf_graph_destroy(graph));
+    assert_ok(cf_device_reset(0));
+    assert_fails(cf_stream_sync(here), CF_EINVAL, "was of device 0 before cf_device_reset()");
+    assert_ok(cf_graph_launch(exec, there));
+    assert_ok(cf_stream_sync(there));
+    assert_ok(cf_device_reset(1));
+    assert_fails(cf_graph_launch(exec, NULL), CF_EINVAL, "was of device 1 before cf_device_reset()");
+    assert_fails(cf_graph_exec_destroy(exec), CF_EINVAL, "was of device 1 before cf_device_reset()");
+}
+
 /* ---- The records by themselves ---- */
 
 static char addresses[1 << 16];
@@ -619,6 +642,7 @@ int main(int argc, char *argv[])
         fake_test(handle_given_anew_while_it_is_destroyed_is_remembered, "CF_DRIVER=cuda"),
         fake_test(handle_given_anew_after_a_reset_is_fresh, "CF_DRIVER=cuda"),
         fake_test(handle_that_cannot_be_destroyed_is_remembered, "CF_DRIVER=cuda"),
+        fake_test(executable_graph_is_of_the_graphs_device, "CF_DRIVER=cuda"),
         cmocka_unit_test(record_of_a_later_owner_stays),
         cmocka_unit_test(records_many_are_each_found),
         cmocka_unit_test(records_of_memory_hold_its_range),

@@ -169,16 +169,22 @@ static void loop_over_blocks_that_wrap_is_the_same(void **state)
 {
     (void)state;
     enum { BLOCKS = 70000 };
+    static const char *const names[] = {"narrow_block", "cast_block_i16", "narrow_function", "cast_block_i32"};
     int *own = malloc(BLOCKS * sizeof *own), n = BLOCKS;
     assert_non_null(own);
-    for (int way = 0; way < WAYS; way++) {
-        if (!way_exists(way))
-            continue;
-        memset(own, 0, BLOCKS * sizeof *own);
-        run_line(kernel_of("narrow_block"), n, 1, (void *[]){&own, &n}, way);
-        for (int i = 0; i < BLOCKS; i++) /* 65536 to 69999 are 0 to 4463 again */
-            assert_int_equal(own[i], (i < 32768 ? i + 1 : 0) * (i < BLOCKS - 65536 ? 2 : 1));
-    }
+    for (int number = 0; number < 4; number++)
+        for (int way = 0; way < WAYS; way++) {
+            if (!way_exists(way))
+                continue;
+            memset(own, 0, BLOCKS * sizeof *own);
+            run_line(kernel_of(names[number]), n, 1, (void *[]){&own, &n}, way);
+            for (int i = 0; i < BLOCKS; i++) {
+                /* In 16 bits 65536 to 69999 are 0 to 4463 again. */
+                int narrow = i >= 32768 ? 0 : i < BLOCKS - 65536 ? 2 * (i + 1) : i + 1;
+                if (own[i] != (number < 3 ? narrow : i + 1))
+                    fail_msg("%s, way %d: [%d] is %d", names[number], way, i, own[i]);
+            }
+        }
     free(own);
 }
 
@@ -443,6 +449,10 @@ static void loop_sums_are_the_same_bit_for_bit(void **state)
             /* In one of the two ways throughout; see kernels/README.md. */
             if (memcmp(to, plain, sizeof to) != 0 && memcmp(to, fused, sizeof to) != 0)
                 fail_msg("%s, n = %d, way %d", name, n, way);
+            for (int i = 0; i < ROOM; i++)
+                to[i] = (float)i * 0.37f;
+            run_line(kernel_of("multiply_then_add"), n, 256, (void *[]){(void *)(uintptr_t)&a, &in, &out, &n}, way);
+            assert_memory_equal(to, plain, sizeof to);
         }
     EACH(way, n)
     {

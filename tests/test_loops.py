@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""test_loops.py - what the generator understands of the kernels of loop.cu: their indices and their guards. Those that it
-does not understand are right, too, but slow, and no other test would see it.
+"""test_loops.py - what the generator understands of the kernels of loop.cu: their indices and their guards. Those that
+it does not understand are right, too, but slow, and no other test would see it.
 
 usage: test_loops.py [--cxx CXX]
 """
@@ -34,6 +34,9 @@ EXPECTED = {
     'forms_offset': UPPER,
     'forms_items': UPPER,
     'narrow_block': ('1, false, false', ''),
+    'cast_block_i16': ('1, true, false', 'LOWER_X UPPER_X'),
+    'cast_block_i32': ('1, true, false', 'LOWER_X UPPER_X'),
+    'narrow_function': ('1, false, true', ''),
     'all_threads': ('1, true, false', ''),
     'all_else': ('1, true, false', ''),
     'all_behind': ('1, true, false', ''),
@@ -51,6 +54,7 @@ EXPECTED = {
     'indices_of_rows': ('3, true, false', 'UPPER_X UPPER_Y UPPER_Z'),
     'indices_by_function': ('3, false, true', 'UPPER_X UPPER_Y UPPER_Z'),
     'multiply_add_plain': None,
+    'multiply_then_add': UPPER,
     'twice': UPPER,
     'declared_before': UPPER,
     'other_name': UPPER,

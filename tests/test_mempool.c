@@ -283,10 +283,13 @@ static void without_pools_memory_is_there_at_once(void **state)
     assert_memory_equal(read, data, sizeof data); /* freeing waits */
     assert_ok(cf_mem_trim(0));
     assert_int_equal(counts->pool_create, 0);
+    memory = allocate(stream, sizeof data);
     assert_ok(cf_stream_capture_begin(stream));
-    assert_fails(cf_mem_alloc_async(stream, &memory, 10), CF_ENOTSUP, "cf_mem_alloc_async: 10 bytes: ");
+    assert_fails(cf_mem_free_async(stream, memory), CF_ENOTSUP, "cf_mem_free_async: 0x");
+    assert_fails(cf_mem_alloc_async(stream, &(void *){NULL}, 10), CF_ENOTSUP, "cf_mem_alloc_async: 10 bytes: ");
     assert_ok(cf_stream_capture_end(stream, &graph));
     assert_ok(cf_graph_destroy(graph));
+    assert_ok(cf_mem_free_async(stream, memory));
 }
 
 /* Where nothing was allocated so before, that there are no pools is found out here. */

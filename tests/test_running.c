@@ -207,6 +207,23 @@ static void fault_on_one_device_does_not_name_the_others_kernels(void **state)
     assert_ok(cf_mem_free(there));
 }
 
+/* What is kept of the context that was reset serves the one that comes after. */
+static void fault_beside_a_device_that_was_reset_is_named(void **state)
+{
+    (void)state;
+    assert_ok(cf_device_use(1));
+    assert_ok(launch_bad(1, NULL));
+    assert_ok(cf_device_use(0));
+    assert_ok(cf_device_reset(0));
+    assert_ok(cf_mem_alloc(&good, 4));
+    assert_ok(launch(0, NULL));
+    assert_ok(cf_device_sync());
+    assert_ok(cf_device_use(1));
+    assert_fails(cf_device_sync(), CF_EFAULT, "device 1's context was lost to a fault while made_b was running");
+    assert_ok(cf_device_use(0));
+    assert_ok(cf_mem_free(good));
+}
+
 static void fault_of_nobodys_kernel_says_so(void **state)
 {
     (void)state;
@@ -474,6 +491,7 @@ int main(int argc, char *argv[])
         TEST(fault_among_too_many_says_so),
         TEST(fault_of_a_graph_is_named_so),
         TEST(fault_on_one_device_does_not_name_the_others_kernels),
+        TEST(fault_beside_a_device_that_was_reset_is_named),
         TEST(fault_of_nobodys_kernel_says_so),
         TEST(fault_told_by_another_devices_event_is_of_the_right_one),
         TEST(fault_on_one_device_leaves_handles_and_captures_of_another),

@@ -15,6 +15,7 @@ static void shared_memory_of_a_launch_has_many_names(void **state)
     static const int sizes[] = {1, 31, 32, 33, 256, 1000};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         expect_all(2 * sizes[i], shared_dynamics, sizes[i]);
+    expect_all(2 * 64, shared_own_slots, 64);
 }
 
 static void shared_memory_of_templates_is_of_each_instance(void **state)

@@ -821,6 +821,25 @@ static void file_goes_on_with_other_copies_of_the_library(void **state)
     assert_int_equal(for_others(NULL), 0);
 }
 
+/* No driver came into use there. */
+static void file_of_a_copy_that_cannot_be_used_is_closed_with_it(void **state)
+{
+    const char *detail;
+    closing_use_function *use;
+    (void)state;
+    setenv("CF_THREADS", "none", 1);
+    void *library = open_copy(&use, 0);
+    assert_int_equal(use(&detail), CF_EINVAL);
+    assert_non_null(strstr(detail, "CF_THREADS=none"));
+    assert_int_equal(dlclose(library), 0);
+    unsetenv("CF_THREADS");
+    work(5);
+    assert_ok(cf_shutdown());
+    read_trace(path);
+    assert_int_equal(count(KERNEL), 5);
+    assert_int_equal(for_others(NULL), 0);
+}
+
 static void file_that_another_process_writes_is_left_to_it(void **state)
 {
     (void)state;
@@ -1216,6 +1235,7 @@ int main(int argc, char *argv[])
         TEST(fork_leaves_the_trace_to_the_parent),
         TEST(copies_of_the_library_write_files_of_their_own),
         TEST(file_goes_on_with_other_copies_of_the_library),
+        TEST(file_of_a_copy_that_cannot_be_used_is_closed_with_it),
         TEST(file_that_another_process_writes_is_left_to_it),
         TEST(file_that_another_process_wrote_is_written_anew),
         TEST(processes_that_begin_at_once_write_files_of_their_own),

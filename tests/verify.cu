@@ -25,7 +25,8 @@ __global__ void midst(const float *u, float *v, int nx, int ny, int ld)
 
 /* Indices of every kind of bound. */
 #pragma cf kernel grid(n) in(i[n], j[n], k[n], x[m]) inout(y[n]) check(0 <= i[:] < m, j[:] < 0, k[:] > 200)
-__global__ void indexed(const int *i, const signed char *j, const unsigned char *k, const double *x, double *y, int n, int m)
+__global__ void indexed(const int *i, const signed char *j, const unsigned char *k, const double *x, double *y, int n,
+                        int m)
 {
     int t = blockIdx.x * blockDim.x + threadIdx.x;
     if (t < n)

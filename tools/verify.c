@@ -1,4 +1,4 @@
-/* verify.c - runs every kernel of a library on the CPU and on a GPU over made-up arguments of many sizes, and compares. */
+/* verify.c - runs every kernel of a library on the CPU and on a GPU, over arguments of many sizes, and compares. */
 #include "verify.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* verify_arrays.c - the arrays of one call that is verified: where their sections lie, random elements, what was written. */
+/* verify_arrays.c - the arrays of a call that is verified: where sections lie, random elements, what was written. */
 #include "verify_arrays.h"
 
 #include <stdlib.h>

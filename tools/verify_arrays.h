@@ -1,4 +1,4 @@
-/* verify_arrays.h - the arrays of one call that is verified: where their sections lie, random elements, what was written. */
+/* verify_arrays.h - the arrays of a call that is verified: where sections lie, random elements, what was written. */
 #ifndef VERIFY_ARRAYS_H
 #define VERIFY_ARRAYS_H
 
@@ -18,13 +18,13 @@ struct verify_array {
     struct make make;               /* how its elements are made, where it is read */
 };
 
-/* Describes all arrays of a call with these values; -1 where there cannot be such arrays: extents below 0, more bytes than
- * `limit` in all, checks that no element can pass. Parameters that are no arrays stay as they are. */
+/* Describes all arrays of a call with these values; -1 where there cannot be such arrays: extents below 0, more bytes
+ * than `limit` in all, checks that no element can pass. Parameters that are no arrays stay as they are. */
 int verify_arrays_measure(const cf_kernel *kernel, void *const args[], uint64_t seed, size_t limit,
                           struct verify_array *arrays);
 
-/* An array in memory: poisoned everywhere, its section filled where it is read, and more poison behind. NULL where there
- * is no memory; freed by the caller. */
+/* An array in memory: poisoned everywhere, its section filled where it is read, and more poison behind. NULL where
+ * there is no memory; freed by the caller. */
 void *verify_array_make(const struct verify_array *array, int is_read, int poison);
 
 /* Copies the section's elements into `packed`; the number of bytes beside it that are not poison any more. */

@@ -1,4 +1,4 @@
-/* verify_values.c - chooses the values of a kernel's parameters that are no arrays: those of a size, within all checks. */
+/* verify_values.c - chooses the values of parameters that are no arrays: those of a size, within all checks. */
 #include "verify_values.h"
 
 #include <inttypes.h>
@@ -12,7 +12,9 @@
 /* What one call may take. */
 #define MOST_BYTES ((size_t)64 << 20)
 #define MOST_THREADS ((int64_t)1 << 18)
-#define MOST_FLOPS 2e9
+#define MOST_FLOPS 1e8
+/* Threads times the largest size, where a loop may be as long as that and flops are not told. */
+#define MOST_STEPS 5e7
 
 /* Choices that are tried for one size. */
 #define MOST_TRIES 50000
@@ -211,6 +213,23 @@ static int passes_checks(const struct verify_values *values)
     return 1;
 }
 
+static int64_t number_value(const struct verify_values *values, uint32_t i)
+{
+    const struct verify_number *number = &values->numbers[i];
+    int64_t value = -1;
+    (void)element_integer(number->type, (const char *)values->args[number->param] + number->offset, &value);
+    return value;
+}
+
+static double largest_size(const struct verify_values *values)
+{
+    int64_t largest = 1;
+    for (uint32_t i = 0; i < values->count; i++)
+        if (values->numbers[i].is_size && number_value(values, i) > largest)
+            largest = number_value(values, i);
+    return (double)largest;
+}
+
 static int is_affordable(const struct verify_values *values)
 {
     const cf_kernel *kernel = values->kernel;
@@ -220,16 +239,10 @@ static int is_affordable(const struct verify_values *values)
         (kernel->launch.counts_blocks && __builtin_mul_overflow(grid, verify_values_block(values), &threads)) ||
         threads > MOST_THREADS)
         return 0;
+    if (!kernel->flops.ops && !kernel->is_bounded && (double)threads * largest_size(values) > MOST_STEPS)
+        return 0;
     return !kernel->flops.ops || cf_kernel_evaluate_real(kernel, kernel->flops.ops, values->args, &flops) != CF_OK ||
            !(flops > MOST_FLOPS);
-}
-
-static int64_t number_value(const struct verify_values *values, uint32_t i)
-{
-    const struct verify_number *number = &values->numbers[i];
-    int64_t value = -1;
-    (void)element_integer(number->type, (const char *)values->args[number->param] + number->offset, &value);
-    return value;
 }
 
 static int is_of_size(const struct search *search)

@@ -1,4 +1,4 @@
-/* verify_values.h - chooses the values of a kernel's parameters that are no arrays: those of a size, within all checks. */
+/* verify_values.h - chooses the values of parameters that are no arrays: those of a size, within all checks. */
 #ifndef VERIFY_VALUES_H
 #define VERIFY_VALUES_H
 
@@ -31,8 +31,8 @@ struct verify_values {
 int verify_values_begin(struct verify_values *values, const cf_kernel *kernel, struct message *message);
 void verify_values_free(struct verify_values *values);
 
-/* Chooses values in which all sizes are `size`, or, with `only` from 0 on, in which that size alone is and others are small;
- * where checks forbid it others deviate, and as few as possible. -1 where no size can be that. */
+/* Chooses values in which all sizes are `size`, or, with `only` from 0 on, in which that size alone is and others are
+ * small; where checks forbid it others deviate, and as few as possible. -1 where no size can be that. */
 #define VERIFY_ALL_SIZES (-1)
 int verify_values_choose(struct verify_values *values, int64_t size, int only);
 

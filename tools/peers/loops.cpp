@@ -164,8 +164,8 @@ void compare(Arrays &arrays, bool is_large, int number, index_kind index, const 
     }
     const bool is_met = ratio <= loops[number].target;
     missed += !is_met;
-    std::printf("%-16s %-9s %10.1f us %10.1f us %7.2f   <= %.2f%s\n", name.c_str(), build, times[0] * 1e6, times[1] * 1e6,
-                ratio, loops[number].target, is_met ? "" : "   missed");
+    std::printf("%-16s %-9s %10.1f us %10.1f us %7.2f   <= %.2f%s\n", name.c_str(), build, times[0] * 1e6,
+                times[1] * 1e6, ratio, loops[number].target, is_met ? "" : "   missed");
 }
 
 void part(bool is_large)
@@ -175,7 +175,8 @@ void part(bool is_large)
                 is_large ? "16 Mi elements, all threads" : "65,536 elements, one thread", "kernel", "code", "OpenMP",
                 "Cuferry", "ratio");
 #if defined __x86_64__
-    const bool has_v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+    const bool has_v3 =
+        __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
 #else
     const bool has_v3 = false;
 #endif

@@ -3,7 +3,6 @@
 #include "plain_loops.h"
 #include "polynomial.h"
 
-
 namespace
 {
 

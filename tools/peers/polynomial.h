@@ -5,7 +5,8 @@
 #ifdef __CUDACC__
 __host__ __device__
 #endif
-static inline float polynomial_of(float x)
+    static inline float
+    polynomial_of(float x)
 {
     float sum = 0.7f;
     sum = sum * x + 0.11f, sum = sum * x + 0.12f, sum = sum * x + 0.13f, sum = sum * x + 0.14f;

@@ -72,7 +72,7 @@ class thread_group
         return cf__kind;
     }
 
-      enum cf__kind_of_group : unsigned int { BLOCK = 1, GRID, LANES };
+    enum cf__kind_of_group : unsigned int { BLOCK = 1, GRID, LANES };
 
     explicit thread_group(cf__kind_of_group kind, unsigned int mask = 0, unsigned int meta_rank = 0,
                           unsigned int meta_size = 1)

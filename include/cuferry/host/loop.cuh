@@ -1,7 +1,7 @@
 /* loop.cuh - kernels whose threads do not wait for one another, as loops that compilers vectorize.
  *
- * The generator gives such kernels their indices as a parameter (see gen/loops.py): here they are a local object, and the
- * global index along x is the variable of one loop over all blocks of a row. */
+ * The generator gives such kernels their indices as a parameter (see gen/loops.py): here they are a local object, and
+ * the global index along x is the variable of one loop over all blocks of a row. */
 #ifndef CUFERRY_HOST_LOOP_CUH
 #define CUFERRY_HOST_LOOP_CUH
 
@@ -176,7 +176,7 @@ static __attribute__((noinline)) cf__answer cf__ask(const cf_host_launch *launch
     return answer;
 }
 
-/* Whether a variable that is a sum of products grows in equal steps from thread to thread, and within the range of int. */
+/* Whether a variable that is a sum of products grows in equal steps from thread to thread, within the range of int. */
 template <bool is_mirrored, int number, int axis, typename Thread>
 static bool cf__is_even(const cf_host_launch *launch, int64_t first, Thread thread)
 {

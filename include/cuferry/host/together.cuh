@@ -117,13 +117,6 @@ CF__FN void __trap(CF__WHERE)
     cf__fail(0, "__trap()", file, line);
 }
 
-#undef assert
-#ifdef NDEBUG
-#define assert(condition) ((void)0)
-#else
-#define assert(condition) ((condition) ? (void)0 : cf__fail(1, "assertion `" #condition "' failed", __FILE__, __LINE__))
-#endif
-
 /* A thread that looks at memory for what another writes lets that one run. */
 CF__FN void __nanosleep(unsigned int)
 {

@@ -1,0 +1,2 @@
+/* block_discontinuity.cuh - stands in for the toolkit's cub/block/block_discontinuity.cuh, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

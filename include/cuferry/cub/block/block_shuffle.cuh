@@ -1,0 +1,2 @@
+/* block_shuffle.cuh - stands in for the toolkit's cub/block/block_shuffle.cuh, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

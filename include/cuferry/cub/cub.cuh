@@ -1,0 +1,2 @@
+/* cub.cuh - stands in for the toolkit's cub/cub.cuh, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

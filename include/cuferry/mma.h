@@ -1,0 +1,2 @@
+/* mma.h - stands in for the toolkit's mma.h, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

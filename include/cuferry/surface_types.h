@@ -1,0 +1,2 @@
+/* surface_types.h - stands in for the toolkit's surface_types.h, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

@@ -1,0 +1,2 @@
+/* copy.h - stands in for the toolkit's thrust/copy.h, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

@@ -1,0 +1,2 @@
+/* device_ptr.h - stands in for the toolkit's thrust/device_ptr.h, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

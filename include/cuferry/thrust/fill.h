@@ -1,0 +1,2 @@
+/* fill.h - stands in for the toolkit's thrust/fill.h, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

@@ -1,0 +1,2 @@
+/* inner_product.h - stands in for the toolkit's thrust/inner_product.h, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

@@ -1,0 +1,2 @@
+/* constant_iterator.h - stands in for the toolkit's thrust/iterator/constant_iterator.h, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

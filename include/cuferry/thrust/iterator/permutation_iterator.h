@@ -1,0 +1,2 @@
+/* permutation_iterator.h - stands in for the toolkit's thrust/iterator/permutation_iterator.h, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

@@ -1,0 +1,2 @@
+/* zip_iterator.h - stands in for the toolkit's thrust/iterator/zip_iterator.h, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

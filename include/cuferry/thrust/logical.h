@@ -1,0 +1,2 @@
+/* logical.h - stands in for the toolkit's thrust/logical.h, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

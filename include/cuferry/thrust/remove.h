@@ -1,0 +1,2 @@
+/* remove.h - stands in for the toolkit's thrust/remove.h, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

@@ -1,0 +1,2 @@
+/* replace.h - stands in for the toolkit's thrust/replace.h, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

@@ -1,0 +1,2 @@
+/* reverse.h - stands in for the toolkit's thrust/reverse.h, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

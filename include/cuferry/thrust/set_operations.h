@@ -1,0 +1,2 @@
+/* set_operations.h - stands in for the toolkit's thrust/set_operations.h, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

@@ -1,0 +1,2 @@
+/* transform.h - stands in for the toolkit's thrust/transform.h, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

@@ -1,0 +1,2 @@
+/* transform_reduce.h - stands in for the toolkit's thrust/transform_reduce.h, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

@@ -1,0 +1,2 @@
+/* transform_scan.h - stands in for the toolkit's thrust/transform_scan.h, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

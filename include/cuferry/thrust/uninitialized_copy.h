@@ -1,0 +1,2 @@
+/* uninitialized_copy.h - stands in for the toolkit's thrust/uninitialized_copy.h, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

@@ -1,0 +1,101 @@
+/* What no CPU runs, and what is to be written instead; the headers of all that are read. */
+#include <cub/block/block_reduce.cuh>
+#include <cub/cub.cuh>
+#include <cuda/barrier>
+#include <cuda/pipeline>
+#include <cuda_fp8.h>
+#include <curand_kernel.h>
+#include <mma.h>
+#include <stdint.h>
+#include <thrust/device_vector.h>
+#include <thrust/sort.h>
+
+#include <cooperative_groups.h>
+
+namespace cg = cooperative_groups;
+
+__device__ int lane()
+{
+    int lane;
+    asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+    return lane;
+}
+
+#pragma cf kernel grid(n) inout(x[n])
+__global__ void assembly(int *x, int n)
+{
+    x[0] = lane();
+}
+
+#pragma cf kernel grid(n) inout(x[n])
+__global__ void matrices(float *x, int n)
+{
+    nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, 16, float> c;
+    nvcuda::wmma::fill_fragment(c, 0.0f);
+    nvcuda::wmma::store_matrix_sync(x, c, 16, nvcuda::wmma::mem_row_major);
+}
+
+#pragma cf kernel grid(n) block(128) inout(x[n])
+__global__ void block_sum(int *x, int n)
+{
+    typedef cub::BlockReduce<int, 128> Reduce;
+    __shared__ typename Reduce::TempStorage storage;
+    x[0] = Reduce(storage).Sum(x[threadIdx.x]);
+}
+
+#pragma cf kernel grid(n) inout(x[n])
+__global__ void numbers(float *x, int n)
+{
+    curandState state;
+    curand_init(1, threadIdx.x, 0, &state);
+    x[threadIdx.x] = curand_uniform(&state);
+}
+
+#pragma cf kernel grid(n) inout(x[n])
+__global__ void clusters(int *x, int n)
+{
+    x[0] = cg::this_cluster().block_rank();
+}
+
+#pragma cf kernel grid(n) inout(x[n])
+__global__ void textures(float *x, cudaTextureObject_t texture, int n)
+{
+    x[threadIdx.x] = tex1Dfetch<float>(texture, threadIdx.x);
+}
+
+#pragma cf kernel grid(n) inout(x[n])
+__global__ void bytes(float *x, int n)
+{
+    x[0] = float(__nv_fp8_e4m3(x[0]));
+}
+
+#pragma cf kernel grid(n) block(128) inout(x[n])
+__global__ void barriers(int *x, int n)
+{
+    __shared__ cuda::barrier<cuda::thread_scope_block> barrier;
+    if (threadIdx.x == 0)
+        init(&barrier, blockDim.x);
+    __syncthreads();
+    barrier.arrive_and_wait();
+    x[threadIdx.x] = 0;
+}
+
+#pragma cf kernel grid(n) inout(x[n])
+__global__ void launches(int *x, int n)
+{
+    if (n > 1)
+        launches<<<1, 1>>>(x, n - 1);
+}
+
+/* None of them is in the way of these. */
+#pragma cf kernel grid(n) inout(x[n]) host(none)
+__global__ void gpu_alone(int *x, int n)
+{
+    x[0] = lane();
+}
+
+inline void sorted(int *x, int n)
+{
+    thrust::device_vector<int> v(x, x + n);
+    thrust::sort(v.begin(), v.end());
+}
