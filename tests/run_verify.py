@@ -122,9 +122,8 @@ class VerifyTest(Runner):
 
     def ports(self):
         """Every kernel of the tests that has a form for both, where no sanitizer makes it slow."""
-        with open(self.program, 'rb') as program:
-            content = program.read()
-        is_slow = b'__asan_init' in content or b'__tsan_init' in content
+        with open(os.path.join(self.build, 'cfcc.json'), encoding='utf-8') as config:
+            is_slow = '-fsanitize' in config.read()
         for name, exceptions in PORTS.items():
             path = os.path.join(self.build, 'tests', f'{name}.o')
             if is_slow or not os.path.exists(path):

@@ -60,7 +60,7 @@ static void block_deadlock_is_named(void **state)
     assert_int_equal(block_wait_for_ever(y, 40), CF_EFAULT);
     if (!strstr(cf_last_error(), "63 of 64 threads wait at __syncthreads() in ") ||
         !strstr(cf_last_error(), "1 of 64 threads wait at __shfl_sync() in ") ||
-        !strstr(cf_last_error(), "block.cu:45, such as (40, 0, 0) of block (0, 0, 0)"))
+        !strstr(cf_last_error(), "block.cu:46, such as (40, 0, 0) of block (0, 0, 0)"))
         fail_msg("%s", cf_last_error());
     assert_int_equal(block_wait_for_ever(y, 64), CF_OK);
 }

@@ -19,9 +19,11 @@
 #include "module.h"
 #include "npy.h"
 #include "report.h"
+#include "sanitize.h"
 #include "trial.h"
 #include "variant.h"
 #include "verify.h"
+#include "watch.h"
 
 #define MAX_REPEATS 1000000
 #define LONG_STEP ((size_t)64 << 20) /* bytes, from which on a person at a terminal is told what goes on */
@@ -66,6 +68,11 @@ static const char help[] =
     "without\n"
     "                       a GPU, the CPU against itself in another order\n"
     "  --except KERNEL      leave one or a family out\n"
+    "  --check KIND         build the kernel for a check of its CPU form, run that, and name source line, block and "
+    "thread:\n"
+    "                       address (out of bounds, not aligned), race (what no barrier orders), or poison (memory "
+    "that is\n"
+    "                       read or left without having been written)\n"
     "  --list               print the name and the C prototype of every kernel, and of every constant's setter\n"
     "  --describe KERNEL    print what is known of a kernel, or of a setter\n"
     "  --help               print this\n"
@@ -85,12 +92,14 @@ struct options {
     int verify, all;
     char **exceptions; /* of all */
     size_t exception_count;
+    const char *check;   /* NULL: nothing is checked */
     const char *module;  /* NULL: the bundled kernels */
     const char *variant; /* NULL: the first */
     char **settings;     /* name=value, of constants */
     size_t setting_count;
     char **words; /* name=value, in the place of the arguments that were read */
     int word_count;
+    char **argv; /* as they were given */
 };
 
 /* ---- Options ---- */
@@ -138,6 +147,12 @@ static int set_option(struct options *options, const char *name, char *value, st
         options->repeats = (unsigned)repeats;
         return status;
     }
+    if (strcmp(name, "--check") == 0) {
+        options->check = value;
+        if (strcmp(value, "address") != 0 && strcmp(value, "race") != 0 && strcmp(value, "poison") != 0)
+            return message_set(message, "--check %s: it is address, race or poison", value);
+        return 0;
+    }
     if (strcmp(name, "--verify") == 0 || strcmp(name, "--all") == 0) {
         *(name[2] == 'v' ? &options->verify : &options->all) = 1;
         return 0;
@@ -156,9 +171,9 @@ static int read_option(struct options *options, char **argv, int *at, struct mes
     static const struct {
         const char *name;
         int has_value;
-    } known[] = {{"--driver", 1},   {"--device", 1}, {"--repeat", 1},  {"--verify", 0}, {"--all", 0},
-                 {"--except", 1},   {"--module", 1}, {"--variant", 1}, {"--set", 1},    {"--list", 0},
-                 {"--describe", 1}, {"--help", 0},   {"--version", 0}};
+    } known[] = {{"--driver", 1}, {"--device", 1},   {"--repeat", 1}, {"--verify", 0},  {"--check", 1},
+                 {"--all", 0},    {"--except", 1},   {"--module", 1}, {"--variant", 1}, {"--set", 1},
+                 {"--list", 0},   {"--describe", 1}, {"--help", 0},   {"--version", 0}};
     char *text = argv[*at];
     size_t length = strcspn(text, "=");
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
@@ -178,10 +193,14 @@ static int read_option(struct options *options, char **argv, int *at, struct mes
 
 static int read_options(struct options *options, int argc, char **argv, struct message *message)
 {
-    *options = (struct options){.repeats = 1, .words = argv, .settings = calloc(2 * (size_t)argc + 2, sizeof *argv)};
+    *options = (struct options){.repeats = 1,
+                                .words = argv,
+                                .settings = calloc(2 * (size_t)argc + 2, sizeof *argv),
+                                .argv = calloc((size_t)argc + 1, sizeof *argv)};
     options->exceptions = options->settings + argc + 1;
-    if (!options->settings)
+    if (!options->settings || !options->argv)
         return message_set(message, "no memory");
+    memcpy(options->argv, argv, ((size_t)argc + 1) * sizeof *argv);
     for (int i = 1; i < argc; i++)
         if (argv[i][0] == '-') {
             if (read_option(options, argv, &i, message) != 0)
@@ -195,6 +214,9 @@ static int read_options(struct options *options, int argc, char **argv, struct m
         return message_set(message, "'%s' is one argument too many", options->words[0]);
     if (options->mode != RUN)
         return 0;
+    if (options->check && ((options->driver && strcmp(options->driver, "host") != 0) ||
+                           (options->has_device && options->device != CF_HOST)))
+        return message_set(message, "--check %s: it is the kernel's form for the CPU that is checked", options->check);
     if (options->all && !options->verify)
         return message_set(message, "--all goes with --verify");
     if (options->exception_count && !options->all)
@@ -248,13 +270,28 @@ static int settle(const struct options *options, const cf_module *module, const 
     return infer_arguments(kernel, plan->arguments, message);
 }
 
+/* Where this run is a check's, its kernel is watched. */
+static int watch(struct trial_plan *plan, struct message *message)
+{
+    size_t *bytes = calloc(plan->kernel->nparams + (size_t)1, sizeof *bytes);
+    if (!bytes)
+        return message_set(message, "%s: no memory", plan->kernel->name);
+    for (uint32_t i = 0; i < plan->kernel->nparams; i++)
+        bytes[i] = plan->arguments[i].array.bytes;
+    const cf_kernel *watched = watch_kernel(plan->kernel, bytes, message);
+    free(bytes);
+    if (watched)
+        plan->kernel = watched;
+    return watched ? 0 : -1;
+}
+
 /* Everything from the arguments on. */
 static int run_plan(const struct options *options, const cf_module *module, const cf_kernel *any,
                     struct trial_plan *plan, struct message *message)
 {
     struct trial_times times;
     int device;
-    if (settle(options, module, any, plan, message) != 0)
+    if (settle(options, module, any, plan, message) != 0 || (watch_what && watch(plan, message) != 0))
         return -1;
     if ((options->has_device && cf_device_use(options->device) != CF_OK) || cf_device_current(&device) != CF_OK)
         return message_set(message, "%s", cf_last_error());
@@ -317,7 +354,7 @@ static int run(const struct options *options, const cf_module *module, struct me
     return status;
 }
 
-static int dispatch(const struct options *options, struct message *message)
+static int dispatch(struct options *options, struct message *message)
 {
     int version = cf_version();
     if (options->mode == HELP) {
@@ -328,6 +365,11 @@ static int dispatch(const struct options *options, struct message *message)
         printf("cf-run %d.%d.%d\n", version / 10000, version / 100 % 100, version % 100);
         return 0;
     }
+    const char *checked = watch_begin();
+    if (options->check && options->mode == RUN && !checked)
+        return sanitize_run(options->check, options->module, options->argv, message);
+    if (checked)
+        options->module = checked;
     const cf_module *module = options->module ? module_open(options->module, message) : &cf_registry;
     if (!module)
         return -1;
@@ -348,6 +390,7 @@ int main(int argc, char **argv)
     if (status == 0)
         status = dispatch(&options, &message);
     free(options.settings);
+    free(options.argv);
     if ((fflush(stdout) != 0 || ferror(stdout)) && status == 0)
         status = message_set(&message, "stdout: %s", strerror(errno));
     if (status == 0)

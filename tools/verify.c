@@ -13,6 +13,7 @@
 #include "instance.h"
 #include "variant.h"
 #include "verify_values.h"
+#include "watch.h"
 
 /* What arrays hold before a run. They differ, so that what neither run writes differs too. */
 static const int poisons[2] = {0x5a, 0xa5};
@@ -48,6 +49,18 @@ struct result {
 
 /* ---- One call ---- */
 
+/* The kernel, watched. */
+static const cf_kernel *watch(const struct trials *trials, struct message *message)
+{
+    const cf_kernel *kernel = trials->kernel;
+    size_t *bytes = calloc(kernel->nparams + (size_t)1, sizeof *bytes);
+    for (uint32_t i = 0; bytes && i < kernel->nparams; i++)
+        bytes[i] = argument_is_array(&kernel->params[i]) ? trials->values.arrays[i].bytes : 0;
+    const cf_kernel *watched = bytes ? watch_kernel(kernel, bytes, message) : NULL;
+    free(bytes);
+    return watched;
+}
+
 static int call(const struct trials *trials, const struct constants *constants, int device, void *const args[],
                 struct message *message)
 {
@@ -55,7 +68,10 @@ static int call(const struct trials *trials, const struct constants *constants, 
         return message_set(message, "%s", cf_last_error());
     if (constants_set(constants, message) != 0)
         return -1;
-    int status = cf_call(trials->kernel, args);
+    const cf_kernel *kernel = watch_what ? watch(trials, message) : trials->kernel;
+    if (!kernel)
+        return -1;
+    int status = cf_call(kernel, args);
     if (status != CF_OK)
         message_set(message, "%s", cf_last_error());
     return status;
@@ -252,7 +268,9 @@ static void try_large(const struct verification *verification, struct trials *tr
 {
     static const int64_t large[] = {100003, 10007, 1009, 307, 65536, 1024};
     unsigned runs = trials->runs;
-    for (size_t i = 0; i < sizeof large / sizeof *large && trials->runs == runs && !*trials->wrong.text; i++)
+    /* Where every access is looked at, what takes a second takes minutes. */
+    for (size_t i = watch_what ? 3 : 0;
+         i < sizeof large / sizeof *large && trials->runs == runs && !*trials->wrong.text; i++)
         try_size(verification, trials, large[i], only);
 }
 

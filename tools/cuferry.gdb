@@ -1,0 +1,10 @@
+# cuferry.gdb - for gdb -x: stops in kernels that run on the CPU, and knows CUDA's names for the indices. See kernels/README.md.
+
+set breakpoint pending on
+# One thread of the CPU runs all, block after block.
+set environment CF_DRIVER host
+set environment CF_THREADS 1
+macro define threadIdx cf__index.thread
+macro define blockIdx cf__index.block
+macro define blockDim cf__index.block_size
+macro define gridDim cf__index.grid_size

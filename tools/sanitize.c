@@ -1,0 +1,413 @@
+/* sanitize.c - runs cf-run once more over kernels that were built anew to be checked, and prints what that found. */
+#include "sanitize.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "watch.h"
+
+extern char **environ;
+
+/* What the run leaves in its folder. */
+struct check {
+    char folder[PATH_MAX], module[PATH_MAX + 16], findings[PATH_MAX + 16];
+    char runtime[PATH_MAX]; /* of AddressSanitizer; empty for the others */
+    char source[PATH_MAX];  /* where its report says that the error is */
+    int count;              /* findings that were printed */
+};
+
+/* ---- Programs ---- */
+
+static volatile pid_t child;
+static volatile sig_atomic_t caught;
+
+/* What ends this process ends the program first that it waits for, and the folder goes. */
+static void pass_on(int number)
+{
+    caught = number;
+    if (child > 0)
+        (void)kill(child, number);
+}
+
+static const int signals[] = {SIGHUP, SIGINT, SIGTERM};
+#define SIGNALS (sizeof signals / sizeof *signals)
+
+static void catch_signals(struct sigaction old[SIGNALS])
+{
+    struct sigaction action = {.sa_handler = pass_on};
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < SIGNALS; i++) {
+        (void)sigaction(signals[i], NULL, &old[i]);
+        if (old[i].sa_handler != SIG_IGN)
+            (void)sigaction(signals[i], &action, NULL);
+    }
+}
+
+static void release_signals(const struct sigaction old[SIGNALS])
+{
+    for (size_t i = 0; i < SIGNALS; i++)
+        (void)sigaction(signals[i], &old[i], NULL);
+    if (caught)
+        (void)raise(caught);
+}
+
+/* Runs a program to its end; its status as waitpid() gives it, or -1. Where `text` is not NULL, what it writes to its standard
+ * output goes there, for the caller to free. */
+static int run_program(const char *const argv[], char **text)
+{
+    int ends[2] = {-1, -1}, status = -1;
+    size_t used = 0, room = 0;
+    if (text && pipe2(ends, O_CLOEXEC) != 0)
+        return -1;
+    child = caught ? -1 : fork();
+    if (child == 0) {
+        if (text)
+            (void)dup2(ends[1], STDOUT_FILENO);
+        execvp(argv[0], (char *const *)(uintptr_t)argv);
+        _exit(127);
+    }
+    if (text)
+        (void)close(ends[1]);
+    for (ssize_t got = 1; text && child > 0 && (got > 0 || errno == EINTR);) {
+        if (room - used < 4096) {
+            char *larger = realloc(*text, room = 2 * room + 8192);
+            if (!larger)
+                break;
+            *text = larger;
+        }
+        if ((got = read(ends[0], *text + used, room - used - 1)) > 0)
+            used += (size_t)got;
+        else if (got == 0)
+            break;
+    }
+    if (text && *text)
+        (*text)[used] = 0;
+    if (text)
+        (void)close(ends[0]);
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    child = 0;
+    return status;
+}
+
+/* A program that lies beside this one. */
+static int beside(const char *name, char path[PATH_MAX], struct message *message)
+{
+    ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
+    path[length > 0 ? length : 0] = 0;
+    char *slash = strrchr(path, '/');
+    if (!slash || slash - path > PATH_MAX - 16)
+        return message_set(message, "--check: /proc/self/exe does not tell where %s is", name);
+    strcpy(slash + 1, name);
+    return access(path, X_OK) == 0
+               ? 0
+               : message_set(message, "--check needs the %s beside cf-run: %s: %s", name, path, strerror(errno));
+}
+
+/* ---- Building anew ---- */
+
+static int make_folder(struct check *check, struct message *message)
+{
+    const char *temporary = getenv("TMPDIR");
+    temporary = temporary && *temporary ? temporary : "/tmp";
+    int length = snprintf(check->folder, sizeof check->folder, "%s/cf-run-XXXXXX", temporary);
+    if (length >= (int)sizeof check->folder || !mkdtemp(check->folder)) {
+        check->folder[0] = 0;
+        return message_set(message, "--check: no folder can be made in %s: %s", temporary, strerror(errno));
+    }
+    /* As the loader names it. */
+    char *real = realpath(check->folder, NULL);
+    if (real)
+        snprintf(check->folder, sizeof check->folder, "%s", real);
+    free(real);
+    snprintf(check->module, sizeof check->module, "%s/module.so", check->folder);
+    snprintf(check->findings, sizeof check->findings, "%s/findings", check->folder);
+    return 0;
+}
+
+static void remove_folder(const char *path)
+{
+    DIR *folder = *path ? opendir(path) : NULL;
+    for (struct dirent *entry; folder && (entry = readdir(folder)) != NULL;)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            (void)unlinkat(dirfd(folder), entry->d_name, 0);
+    if (folder)
+        (void)closedir(folder);
+    if (*path)
+        (void)rmdir(path);
+}
+
+/* What the compiler says goes to the user. */
+static int rebuild(struct check *check, const char *kind, const char *module, struct message *message)
+{
+    char cfcc[PATH_MAX], *said = NULL;
+    if (beside("cfcc", cfcc, message) != 0)
+        return -1;
+    char *real = module ? realpath(module, NULL) : NULL;
+    if (module && !real)
+        return message_set(message, "%s: %s", module, strerror(errno));
+    const char *const command[] = {
+        cfcc, "--check", kind, "-o", check->module, module ? "--again" : "--bundled", module ? real : NULL, NULL};
+    int status = run_program(command, &said);
+    if (status == 0 && said)
+        snprintf(check->runtime, sizeof check->runtime, "%.*s", (int)strcspn(said, "\n"), said);
+    free(said);
+    free(real);
+    return status == 0 ? 0
+                       : message_set(message, "--check=%s: %s could not be built for it", kind,
+                                     module ? module : "the bundled kernels");
+}
+
+/* ---- Running ---- */
+
+/* Adds to what a variable of the environment says. */
+static int add_to(const char *name, const char *more, const char *separator, int is_first)
+{
+    const char *old = getenv(name);
+    char *text = malloc((old ? strlen(old) : 0) + strlen(more) + 2);
+    if (!text)
+        return -1;
+    if (!old || !*old)
+        strcpy(text, more);
+    else
+        sprintf(text, "%s%s%s", is_first ? more : old, separator, is_first ? old : more);
+    int status = setenv(name, text, 1);
+    free(text);
+    return status;
+}
+
+/* The program's status, or -1. Redzones are as wide as they can be, so that what lies far outside is seen, too. */
+static int run_again(const struct check *check, const char *kind, char **argv, struct message *message)
+{
+    char told[PATH_MAX + 64], options[PATH_MAX + 300];
+    int findings = open(check->findings, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    if (findings < 0)
+        return message_set(message, "%s: %s", check->findings, strerror(errno));
+    snprintf(told, sizeof told, "%s:%d:%s", kind, findings, check->module);
+    snprintf(options, sizeof options,
+             "log_path=%s/asan:symbolize=0:detect_leaks=0:redzone=2048:max_redzone=2048:halt_on_error=1:exitcode=1:"
+             "abort_on_error=0:handle_sigill=1:handle_sigfpe=1:print_legend=0:detect_stack_use_after_return=0:"
+             "allocator_may_return_null=1",
+             check->folder);
+    int status = -1;
+    if (setenv(WATCH_VARIABLE, told, 1) == 0 && setenv("CF_DRIVER", "host", 1) == 0 &&
+        setenv("CF_THREADS", "1", 1) == 0 &&
+        (!*check->runtime ||
+         (add_to("ASAN_OPTIONS", options, ":", 0) == 0 && add_to("LD_PRELOAD", check->runtime, ":", 1) == 0))) {
+        status = run_program((const char *const *)(uintptr_t)argv, NULL);
+    }
+    (void)close(findings);
+    return status;
+}
+
+/* ---- Source lines ---- */
+
+static int is_ours(const char *file)
+{
+    return strstr(file, "cuferry/host/") || strstr(file, ".host.cpp") || *file == '?';
+}
+
+/* A path as the user would write it. */
+static const char *shown(const char *file)
+{
+    char here[PATH_MAX];
+    size_t length = getcwd(here, sizeof here) ? strlen(here) : 0;
+    if (length > 1 && strncmp(file, here, length) == 0 && file[length] == '/')
+        return file + length + 1;
+    return file[0] == '.' && file[1] == '/' ? file + 2 : file;
+}
+
+/* Writes "block.cu:12" for a byte of the module's code: of the functions that are inlined there, the innermost that is not of
+ * our headers. `function` gets its name. */
+static void find_line(const struct check *check, const char *offset, char *line, size_t size, char *function,
+                      size_t function_size)
+{
+    char *text = NULL;
+    const char *const command[] = {"addr2line", "-i", "-f", "-C", "-e", check->module, offset, NULL};
+    snprintf(line, size, "module.so+%s", offset);
+    snprintf(function, function_size, "?");
+    if (run_program(command, &text) == 0 && text)
+        for (char *at = text, *end; *at && (end = strchr(at, '\n')) != NULL;) {
+            char *file = end + 1, *file_end = strchr(file, '\n');
+            if (!file_end)
+                break;
+            *end = *file_end = 0;
+            file[strcspn(file, " ")] = 0; /* " (discriminator 2)" */
+            if (!is_ours(file)) {
+                snprintf(line, size, "%s", shown(file));
+                snprintf(function, function_size, "%.*s", (int)strcspn(at, "("), at);
+                break;
+            }
+            at = file_end + 1;
+        }
+    free(text);
+}
+
+/* The name of the __shared__ variable whose key lies at a byte of the module. */
+static void find_name(const struct check *check, const char *offset, char *name, size_t size)
+{
+    char *text = NULL;
+    const char *const command[] = {"nm", "-C", check->module, NULL};
+    unsigned long wanted = strtoul(offset, NULL, 16);
+    snprintf(name, size, "variable");
+    if (run_program(command, &text) == 0 && text)
+        for (char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n') {
+            char *end = at + strcspn(at, "\n"), *key = strstr(at, "cf__K_");
+            if (key && key < end && strtoul(at, NULL, 16) == wanted) {
+                size_t length = strspn(key + 6, "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
+                snprintf(name, size, "%.*s", (int)length, key + 6);
+                break;
+            }
+        }
+    free(text);
+}
+
+/* Prints a finding, with names in the place of {pc:N}, {key:N} and {asan}. */
+static void print_finding(struct check *check, const char *text)
+{
+    char offset[32], name[PATH_MAX], function[256];
+    for (const char *at = text; *at;) {
+        const char *end = *at == '{' ? strchr(at, '}') : NULL;
+        const char *colon = end ? memchr(at, ':', (size_t)(end - at)) : NULL;
+        if (!end || (!colon && strncmp(at, "{asan}", 6) != 0)) {
+            fputc(*at++, stderr);
+            continue;
+        }
+        if (colon)
+            snprintf(offset, sizeof offset, "0x%.*s", (int)(end - colon - 1), colon + 1);
+        if (!colon)
+            snprintf(name, sizeof name, "%s", *check->source ? check->source : "the kernel");
+        else if (strncmp(at, "{pc:", 4) == 0)
+            find_line(check, offset, name, sizeof name, function, sizeof function);
+        else
+            find_name(check, offset, name, sizeof name);
+        fputs(name, stderr);
+        at = end + 1;
+    }
+    fputc('\n', stderr);
+    check->count++;
+}
+
+/* ---- AddressSanitizer's report ---- */
+
+/* A frame of a stack in the module: "    #3 0x7f12 (/tmp/x/module.so+0x1234)". */
+static const char *offset_in(const struct check *check, const char *line, char *offset, size_t size)
+{
+    const char *frame = strstr(line, check->module), *hash = line + strspn(line, " ");
+    if (*hash != '#' || !frame || frame[strlen(check->module)] != '+')
+        return NULL;
+    frame += strlen(check->module) + 1;
+    snprintf(offset, size, "%.*s", (int)strcspn(frame, ") "), frame);
+    return hash;
+}
+
+/* Reads a report, and prints it with source lines: what tells of the kernel, and not of this program. */
+static void read_report(struct check *check, FILE *file, FILE *out)
+{
+    char line[4096], offset[64], place[PATH_MAX], function[256];
+    while (fgets(line, sizeof line, file) && strncmp(line, "Shadow bytes", 12) != 0) {
+        const char *frame = offset_in(check, line, offset, sizeof offset);
+        if (!frame) {
+            if (line[strspn(line, " ")] != '#' && strncmp(line, "SUMMARY", 7) != 0 &&
+                strspn(line, "=\n") != strlen(line))
+                fputs(line, out);
+            continue;
+        }
+        find_line(check, offset, place, sizeof place, function, sizeof function);
+        if (strncmp(place, "module.so", 9) == 0)
+            continue;
+        if (!*check->source)
+            snprintf(check->source, sizeof check->source, "%s", place);
+        fprintf(out, "    %.*s in %s %s\n", (int)strcspn(frame, " "), frame, function, place);
+    }
+}
+
+/* The report's text, for the caller to free; NULL where there is none. */
+static char *take_report(struct check *check)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = NULL;
+    DIR *folder = opendir(check->folder);
+    for (struct dirent *entry; folder && (entry = readdir(folder)) != NULL;) {
+        char path[2 * PATH_MAX];
+        if (strncmp(entry->d_name, "asan.", 5) != 0)
+            continue;
+        snprintf(path, sizeof path, "%s/%s", check->folder, entry->d_name);
+        FILE *file = fopen(path, "re");
+        if (file && (out || (out = open_memstream(&text, &size)) != NULL))
+            read_report(check, file, out);
+        if (file)
+            fclose(file);
+    }
+    if (folder)
+        (void)closedir(folder);
+    if (out)
+        fclose(out);
+    return text;
+}
+
+static void print_findings(struct check *check)
+{
+    char line[4096];
+    char *report = take_report(check);
+    FILE *file = fopen(check->findings, "re");
+    while (file && fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\n")] = 0;
+        print_finding(check, line);
+    }
+    if (file)
+        fclose(file);
+    if (report) {
+        fputs(report, stderr);
+        if (!check->count)
+            print_finding(check, "{asan}: AddressSanitizer found an error");
+    }
+    free(report);
+}
+
+int sanitize_run(const char *kind, const char *module, char **argv, struct message *message)
+{
+    struct check check = {.count = 0};
+    struct sigaction old[SIGNALS];
+    char program[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length <= 0)
+        return message_set(message, "--check: /proc/self/exe: %s", strerror(errno));
+    program[length] = 0;
+    argv[0] = program;
+    catch_signals(old);
+    int status = make_folder(&check, message);
+    if (status == 0)
+        status = rebuild(&check, kind, module, message);
+    if (status == 0) {
+        fflush(stdout);
+        int ended = run_again(&check, kind, argv, message);
+        print_findings(&check);
+        if (check.count)
+            status = message_set(message, "--check=%s found %d error%s", kind, check.count, check.count > 1 ? "s" : "");
+        else if (ended == -1 && *message->text)
+            status = -1;
+        else if (ended == -1)
+            status = message_set(message, "--check=%s: %s cannot be run", kind, program);
+        else if (WIFSIGNALED(ended))
+            status = message_set(message, "--check=%s: the run was ended by signal %d (%s)%s", kind, WTERMSIG(ended),
+                                 strsignal(WTERMSIG(ended)),
+                                 strcmp(kind, "address") != 0 ? "; --check=address may tell where" : "");
+        else if (ended)
+            status = message_set(message, "--check=%s: the run failed", kind);
+        else
+            printf("check: %s: nothing found\n", kind);
+    }
+    remove_folder(check.folder);
+    release_signals(old);
+    return status;
+}

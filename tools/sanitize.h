@@ -1,0 +1,11 @@
+/* sanitize.h - runs cf-run once more over kernels that were built anew to be checked. */
+#ifndef SANITIZE_H
+#define SANITIZE_H
+
+#include "message.h"
+
+/* Builds the kernels of `module`, NULL for the bundled ones, for a check of a kind ("address", "race", "poison"), runs this
+ * program on them with the same arguments, and prints what that found. -1 where it found anything, or failed. */
+int sanitize_run(const char *kind, const char *module, char **argv, struct message *message);
+
+#endif

@@ -1,0 +1,511 @@
+/* watch.c - what happens in a checked kernel: which thread of which block runs, and what is found.
+ *
+ * The kernel's CPU body asks a table of functions for everything that threads do together. Here it gets a table of ours, which
+ * asks the library's, so that it is known which thread runs: one at a time, since CF_THREADS is 1. */
+#include "watch.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cuferry.h>
+
+#include "access.h"
+#include "region.h"
+
+/* Lanes that have come to a warp operation with one mask. */
+struct group {
+    uint32_t mask, arrived;
+    int is_sync;
+};
+
+struct watch_warp {
+    uint32_t lanes, ended;
+    struct group groups[32];
+    uint32_t group_count;
+};
+
+enum watch_kind watch_what;
+struct watch_thread *watch_current;
+
+static int findings = -1; /* descriptor */
+static const char *module_path;
+
+static const cf_kernel *kernel; /* as it is registered */
+static size_t *array_bytes;     /* of each parameter */
+static const cf_host_launch *launch;
+static const cf_host_ops *real;
+static cf_host_ops ops;
+static int launches;   /* that have begun */
+static int has_failed; /* this one: what it did not do it may have wanted to */
+static cf_host_thread *run_thread;
+static void *run_closure;
+static struct watch_slot *slots;
+static size_t slot_count;
+
+/* ---- Findings ---- */
+
+void watch_find(const char *format, ...)
+{
+    char text[2048];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(text, sizeof text - 256, format, values);
+    va_end(values);
+    int length = (int)strlen(text);
+    length += snprintf(text + length, sizeof text - (size_t)length, " [%.250s]\n", kernel ? kernel->name : "");
+    for (int at = 0; at < length;) {
+        ssize_t written = write(findings, text + at, (size_t)(length - at));
+        if (written <= 0)
+            return;
+        at += (int)written;
+    }
+}
+
+void watch_describe(uint32_t block, uint32_t thread, char *text, size_t size)
+{
+    const cf_dim3 b = launch->block, g = launch->grid;
+    snprintf(text, size, "thread (%u, %u, %u) of block (%u, %u, %u)", thread % b.x, thread / b.x % b.y,
+             thread / b.x / b.y, block % g.x, block / g.x % g.y, block / g.x / g.y);
+}
+
+unsigned long watch_offset(const void *address)
+{
+    Dl_info info;
+    if (!dladdr(address, &info) || !info.dli_fname || strcmp(info.dli_fname, module_path) != 0)
+        return 0;
+    return (unsigned long)((uintptr_t)address - (uintptr_t)info.dli_fbase);
+}
+
+/* ---- Blocks and threads ---- */
+
+static int make_slot(struct watch_slot *slot)
+{
+    uint32_t threads = launch->block.x * launch->block.y * launch->block.z;
+    *slot = (struct watch_slot){.threads = calloc(threads, sizeof *slot->threads),
+                                .warps = calloc((threads + 31) / 32, sizeof *slot->warps)};
+    return slot->threads && slot->warps;
+}
+
+static void unsee(struct region *region)
+{
+    if (region->seen)
+        memset(region->seen, 0, region->bytes);
+}
+
+/* Begins a block in its place. */
+static void begin_block(struct watch_slot *slot, const cf_host_block *head)
+{
+    uint32_t threads = launch->block.x * launch->block.y * launch->block.z;
+    slot->head = head;
+    slot->index = head->index;
+    slot->number = (head->index.z * launch->grid.y + head->index.y) * launch->grid.x + head->index.x;
+    slot->ended = 0;
+    for (uint32_t i = 0; i < threads; i++) {
+        struct watch_thread *thread = &slot->threads[i];
+        free(thread->known);
+        memset(thread, 0, sizeof *thread);
+        thread->slot = slot;
+        thread->number = i;
+    }
+    for (uint32_t w = 0; w < (threads + 31) / 32; w++) {
+        uint32_t rest = threads - 32 * w;
+        slot->warps[w] = (struct watch_warp){.lanes = rest < 32 ? (1u << rest) - 1 : ~0u};
+    }
+    region_each(head, unsee);
+    race_begin_block(slot);
+    if (launch->shared && !region_find(head->dynamic))
+        region_add(&(struct region){.begin = head->dynamic,
+                                    .bytes = launch->shared,
+                                    .kind = REGION_DYNAMIC,
+                                    .block = head,
+                                    .seen = watch_what == WATCH_POISON ? calloc(launch->shared, 1) : NULL});
+}
+
+/* The place of a block that runs now; NULL without memory. */
+static struct watch_slot *slot_of(const cf_host_block *head)
+{
+    static size_t latest;
+    size_t i = latest < slot_count && slots[latest].head == head ? latest : 0;
+    while (i < slot_count && slots[i].head != head)
+        i++;
+    if (i == slot_count) {
+        struct watch_slot *larger = realloc(slots, (slot_count + 1) * sizeof *slots);
+        if (!larger)
+            return NULL;
+        /* Threads name their block's place. */
+        for (size_t s = 0; s < slot_count && larger != slots; s++)
+            for (uint32_t t = 0; t < launch->block.x * launch->block.y * launch->block.z; t++)
+                larger[s].threads[t].slot = &larger[s];
+        slots = larger;
+        if (!make_slot(&slots[slot_count++]))
+            return NULL;
+        begin_block(&slots[i], head);
+    } else if (memcmp(&slots[i].index, &head->index, sizeof head->index) != 0) {
+        begin_block(&slots[i], head);
+    }
+    latest = i;
+    return &slots[i];
+}
+
+static void end_slots(void)
+{
+    uint32_t threads = launch->block.x * launch->block.y * launch->block.z;
+    for (size_t i = 0; i < slot_count; i++) {
+        for (uint32_t t = 0; slots[i].threads && t < threads; t++)
+            free(slots[i].threads[t].known);
+        free(slots[i].known);
+        free(slots[i].threads);
+        free(slots[i].warps);
+    }
+    free(slots);
+    slots = NULL;
+    slot_count = 0;
+}
+
+/* ---- Lanes together ---- */
+
+/* All of a group have come that will. */
+static void complete(struct watch_slot *slot, uint32_t w, uint32_t i)
+{
+    struct watch_warp *warp = &slot->warps[w];
+    const struct group group = warp->groups[i];
+    warp->groups[i] = warp->groups[--warp->group_count];
+    for (uint32_t rest = group.arrived; rest; rest &= rest - 1)
+        slot->threads[32 * w + (uint32_t)__builtin_ctz(rest)].took_part = group.arrived;
+    if (group.is_sync)
+        race_sync_lanes(slot, w, group.arrived);
+}
+
+static int is_complete(const struct watch_warp *warp, const struct group *group)
+{
+    return ((group->arrived | warp->ended) & group->mask) == group->mask;
+}
+
+/* A lane comes to an operation of the lanes in a mask, its own among them. */
+static void arrive(struct watch_thread *thread, uint32_t mask, int is_sync)
+{
+    uint32_t w = thread->number / 32, i = 0;
+    struct watch_warp *warp = &thread->slot->warps[w];
+    while (i < warp->group_count && warp->groups[i].mask != mask)
+        i++;
+    if (i == warp->group_count)
+        warp->groups[warp->group_count++] = (struct group){mask, 0, is_sync};
+    warp->groups[i].arrived |= 1u << thread->number % 32;
+    if (is_complete(warp, &warp->groups[i]))
+        complete(thread->slot, w, i);
+}
+
+static void end_thread(struct watch_thread *thread)
+{
+    uint32_t w = thread->number / 32;
+    struct watch_warp *warp = &thread->slot->warps[w];
+    warp->ended |= 1u << thread->number % 32;
+    thread->slot->ended++;
+    for (uint32_t i = 0; i < warp->group_count;)
+        if (is_complete(warp, &warp->groups[i]))
+            complete(thread->slot, w, i);
+        else
+            i++;
+}
+
+/* ---- The table ---- */
+
+static void enter(void *unused, cf_host_block *block, cf_dim3 index)
+{
+    (void)unused;
+    struct watch_slot *slot = slot_of(block);
+    if (!slot)
+        return;
+    const cf_dim3 size = launch->block;
+    struct watch_thread *own = &slot->threads[(index.z * size.y + index.y) * size.x + index.x];
+    watch_current = own;
+    run_thread(run_closure, block, index);
+    watch_current = NULL;
+    race_settle();
+    end_thread(own);
+}
+
+static void run(const cf_host_launch *what, uint64_t begin, uint64_t end, cf_host_thread *thread, void *closure)
+{
+    run_thread = thread;
+    run_closure = closure;
+    real->run(what, begin, end, enter, NULL);
+    has_failed |= watch_current != NULL; /* a thread failed, or waited for ever: none came to its end last */
+    watch_current = NULL;
+    end_slots();
+    region_end(0);
+}
+
+static int barrier(cf_host_block *block, cf_host_vote vote, int value, const cf_host_where *where)
+{
+    struct watch_thread *own = watch_current;
+    race_arrive(own);
+    int result = real->barrier(block, vote, value, where);
+    own->clock.epoch++;
+    watch_current = own;
+    return result;
+}
+
+static void grid(cf_host_block *block, const cf_host_where *where)
+{
+    struct watch_thread *own = watch_current;
+    race_arrive(own);
+    real->grid(block, where);
+    own->clock.epoch++;
+    own->clock.grid++;
+    watch_current = own;
+}
+
+/* The lane whose value a shuffle gives; the lane itself where its segment has no such. */
+static uint32_t source_of(const cf_host_warp *what, uint32_t lane)
+{
+    int width = what->width, first = (int)lane & ~(width - 1), last = first + width - 1, from = (int)lane;
+    if (what->kind == CF_HOST_WARP_SHUFFLE)
+        from = first | (what->argument & (width - 1));
+    else if (what->kind == CF_HOST_WARP_SHUFFLE_UP && what->argument >= 0 && what->argument <= from - first)
+        from -= what->argument;
+    else if (what->kind == CF_HOST_WARP_SHUFFLE_DOWN && what->argument >= 0 && what->argument <= last - from)
+        from += what->argument;
+    else if (what->kind == CF_HOST_WARP_SHUFFLE_XOR && (from ^ what->argument) <= last && (from ^ what->argument) >= 0)
+        from ^= what->argument;
+    return (uint32_t)from;
+}
+
+/* What a shuffle takes from a lane that did not come is undefined. */
+static void look_at_source(const struct watch_thread *own, const cf_host_warp *what, const cf_host_where *where)
+{
+    uint32_t lane = own->number % 32, source = source_of(what, lane);
+    char who[96];
+    if (own->took_part >> source & 1)
+        return;
+    watch_describe(own->slot->number, own->number, who, sizeof who);
+    watch_find("%s:%d: %s reads lane %u, which %s; %s", where->file, where->line, where->what, source,
+               own->slot->warps[own->number / 32].ended >> source & 1 ? "has ended" : "does not take part", who);
+}
+
+static uint64_t warp(cf_host_block *block, uint32_t mask, uint64_t value, cf_host_warp what, const cf_host_where *where)
+{
+    struct watch_thread *own = watch_current;
+    uint32_t lanes = mask & own->slot->warps[own->number / 32].lanes;
+    if (lanes >> own->number % 32 & 1) /* else the library refuses it */
+        arrive(own, lanes, what.kind == CF_HOST_WARP_SYNC);
+    uint64_t result = real->warp(block, mask, value, what, where);
+    watch_current = own;
+    if (watch_what == WATCH_POISON && what.kind >= CF_HOST_WARP_SHUFFLE && what.kind <= CF_HOST_WARP_SHUFFLE_XOR)
+        look_at_source(own, &what, where);
+    return result;
+}
+
+static uint32_t active(cf_host_block *block, const cf_host_where *where)
+{
+    struct watch_thread *own = watch_current;
+    uint32_t lanes = real->active(block, where);
+    watch_current = own;
+    return lanes;
+}
+
+static void yield(cf_host_block *block)
+{
+    struct watch_thread *own = watch_current;
+    real->yield(block);
+    watch_current = own;
+}
+
+static void *shared(cf_host_block *block, const void *key, size_t bytes, size_t align)
+{
+    void *memory = real->shared(block, key, bytes, align);
+    if (!region_find(memory))
+        region_add(&(struct region){.begin = memory,
+                                    .bytes = bytes,
+                                    .kind = REGION_SHARED,
+                                    .key = key,
+                                    .block = block,
+                                    .seen = watch_what == WATCH_POISON ? calloc(bytes ? bytes : 1, 1) : NULL});
+    return memory;
+}
+
+static void body(const cf_host_launch *what, uint64_t begin, uint64_t end);
+
+/* ---- Launches ---- */
+
+static int64_t extent(const cf_expr *expr, void *const args[])
+{
+    int64_t value = 0;
+    return expr->ops && cf_kernel_evaluate(kernel, expr->ops, SIZE_MAX, args, &value) == CF_OK ? value : 0;
+}
+
+/* The bytes of an array, as the command line has it; of scratch memory, as it is declared. */
+static size_t bytes_of(uint32_t i, void *const args[])
+{
+    const cf_param *param = &kernel->params[i];
+    if (param->direction != CF_SCRATCH)
+        return array_bytes[i];
+    int64_t bytes = param->bytes;
+    for (uint32_t d = 0; d < param->ndims; d++)
+        bytes *= extent(&param->extents[d], args);
+    return bytes > 0 ? (size_t)bytes : 0;
+}
+
+static void begin_launch(void)
+{
+    for (uint32_t i = 0; i < kernel->nparams; i++) {
+        const cf_param *param = &kernel->params[i];
+        if (param->direction == CF_VALUE)
+            continue;
+        size_t bytes = bytes_of(i, launch->args);
+        char *begin = *(char *const *)launch->args[i];
+        if (!begin || !bytes || region_find(begin))
+            continue;
+        int is_written = param->direction != CF_OUT && param->direction != CF_SCRATCH;
+        region_add(&(struct region){.begin = begin,
+                                    .bytes = bytes,
+                                    .kind = REGION_ARRAY,
+                                    .name = param->name,
+                                    .element = param->bytes,
+                                    .seen = watch_what == WATCH_POISON && !is_written ? calloc(bytes, 1) : NULL});
+    }
+}
+
+static void end_launch(void)
+{
+    if (watch_what == WATCH_POISON && !has_failed)
+        poison_unwritten(kernel, launch->args);
+    race_end();
+    if (watch_what != WATCH_ADDRESS) /* whose reports name arrays in later launches, too */
+        region_end(1);
+}
+
+/* In the place of the kernel's CPU body. Parts come one after the other. */
+static void body(const cf_host_launch *what, uint64_t begin, uint64_t end)
+{
+    cf_host_launch own = *what;
+    launches += begin == 0;
+    launch = &own;
+    if (launches > 1 && watch_what != WATCH_ADDRESS) { /* it was looked at; the timed ones are the same */
+        kernel->host(what, begin, end);
+        return;
+    }
+    real = what->ops;
+    ops = *real;
+    ops.run = run;
+    ops.barrier = barrier;
+    ops.warp = warp;
+    ops.active = active;
+    ops.grid = grid;
+    ops.yield = yield;
+    ops.shared = shared;
+    own.ops = &ops;
+    own.is_ordered = 1; /* every thread is told of, and none is left out */
+    if (begin == 0) {
+        has_failed = 0;
+        region_end(1);
+        begin_launch();
+    }
+    kernel->host(&own, begin, end);
+    if (end == (uint64_t)own.grid.x * own.grid.y * own.grid.z || kernel->is_host_whole)
+        end_launch();
+}
+
+const cf_kernel *watch_kernel(const cf_kernel *of, const size_t *bytes, struct message *message)
+{
+    static cf_kernel copy;
+    if (!of->host) {
+        message_set(message, "%s: --check: the kernel has no form for the CPU", of->name);
+        return NULL;
+    }
+    size_t *copied = malloc((of->nparams + (size_t)1) * sizeof *copied);
+    if (!copied) {
+        message_set(message, "%s: no memory", of->name);
+        return NULL;
+    }
+    memcpy(copied, bytes, of->nparams * sizeof *copied);
+    free(array_bytes);
+    array_bytes = copied;
+    kernel = of;
+    copy = *of;
+    copy.host = body;
+    launches = 0;
+    return &copy;
+}
+
+/* ---- AddressSanitizer ---- */
+
+static void *function(const char *name)
+{
+    return dlsym(RTLD_DEFAULT, name);
+}
+
+/* Says where an address is, as near to a region as it is. */
+static void describe_address(const char *address, size_t bytes, int is_write, const char *kind)
+{
+    char what[200] = "", who[96] = "outside of the kernel's threads";
+    const struct region *region = region_before(address);
+    if (!bytes) { /* a signal, which tells no more */
+        if (watch_current)
+            watch_describe(watch_current->slot->number, watch_current->number, who, sizeof who);
+        watch_find("{asan}: a wild access, or an instruction that cannot be run; %s", who);
+        return;
+    }
+    if (region && (size_t)(address - region->begin) < region->bytes + (1u << 20))
+        region_describe(region, address, what, sizeof what);
+    if (watch_current)
+        watch_describe(watch_current->slot->number, watch_current->number, who, sizeof who);
+    watch_find("{asan}: %s: %s of %zu bytes%s%s%s; %s", kind, is_write ? "a write" : "a read", bytes,
+               *what ? " at " : "", what,
+               region && *what && address >= region->begin + region->bytes ? ", which is past its end" : "", who);
+}
+
+/* Called behind a report, just before the process ends. */
+static void note_death(void)
+{
+    int (*is_present)(void);
+    void *(*address)(void);
+    int (*access)(void);
+    size_t (*size)(void);
+    const char *(*description)(void);
+    *(void **)&is_present = function("__asan_report_present");
+    *(void **)&address = function("__asan_get_report_address");
+    *(void **)&access = function("__asan_get_report_access_type");
+    *(void **)&size = function("__asan_get_report_access_size");
+    *(void **)&description = function("__asan_get_report_description");
+    if (!kernel)
+        return;
+    if (is_present && address && access && size && description && is_present())
+        describe_address(address(), size(), access(), description());
+    else
+        watch_find("{asan}: the kernel ends");
+}
+
+static void watch_deaths(void)
+{
+    void (*set)(void (*)(void));
+    *(void **)&set = function("__sanitizer_set_death_callback");
+    if (set)
+        set(note_death);
+}
+
+const char *watch_begin(void)
+{
+    static const char *const names[] = {"", "address:", "race:", "poison:"};
+    const char *text = getenv(WATCH_VARIABLE);
+    for (int i = WATCH_ADDRESS; text && i <= WATCH_POISON; i++) {
+        size_t length = strlen(names[i]);
+        char *end;
+        if (strncmp(text, names[i], length) != 0)
+            continue;
+        findings = (int)strtol(text + length, &end, 10);
+        if (*end != ':')
+            return NULL;
+        watch_what = (enum watch_kind)i;
+        module_path = end + 1;
+        if (watch_what == WATCH_ADDRESS)
+            watch_deaths();
+        return module_path;
+    }
+    return NULL;
+}

@@ -1,0 +1,71 @@
+/* watch.h - what happens in a checked kernel: which thread of which block runs, and what is found. */
+#ifndef WATCH_H
+#define WATCH_H
+
+#include <stdint.h>
+
+#include <cuferry/registry.h>
+
+#include "message.h"
+
+enum watch_kind { WATCH_NOTHING, WATCH_ADDRESS, WATCH_RACE, WATCH_POISON };
+
+/* What is checked in this process: set by the cf-run that started this one. */
+extern enum watch_kind watch_what;
+
+/* The environment variable that tells it: "race:7:/tmp/x/module.so" - what, the descriptor where findings go, the module. */
+#define WATCH_VARIABLE "CF__CHECKED"
+
+/* Reads that variable. The module's path; NULL where nothing is checked here. */
+const char *watch_begin(void);
+
+/* A twin of a kernel that is watched as it runs: its first launch from now on. `bytes` has the size of each parameter's
+ * array. NULL where the kernel has no form for the CPU. */
+const cf_kernel *watch_kernel(const cf_kernel *kernel, const size_t *bytes, struct message *message);
+
+/* A lane's place in the order of what a block does. An access is known by what stood here when it was made. */
+struct watch_clock {
+    uint32_t epoch; /* barriers of the block that the thread has passed */
+    uint32_t grid;  /* of the grid */
+    uint32_t lanes
+        [32]; /* for each lane of the warp: everything that it did before that step is ordered before this thread */
+};
+
+/* A CUDA thread that runs, or waits. */
+struct watch_thread {
+    struct watch_slot *slot;
+    uint32_t number; /* in the block */
+    uint32_t took_part;
+    struct watch_clock clock;
+    struct watch_clock fence; /* at the last fence */
+    int has_fence;
+    struct race_known *known; /* what it knows by atomics */
+    uint32_t known_count, known_room;
+};
+
+/* A block that is resident. */
+struct watch_slot {
+    const cf_host_block *head;
+    cf_dim3 index;
+    uint32_t number; /* of the block */
+    uint32_t ended;  /* threads */
+    struct watch_thread *threads;
+    struct watch_warp *warps;
+    struct race_known *known; /* what its threads knew when they came to a barrier */
+    uint32_t known_count, known_room;
+};
+
+/* The thread that runs; NULL outside of kernels. */
+extern struct watch_thread *watch_current;
+
+/* Writes "thread (1, 0, 0) of block (2, 0, 0)". */
+void watch_describe(uint32_t block, uint32_t thread, char *text, size_t size);
+
+/* Tells one finding. In the text stands {pc:N} for the source line of the module's byte N, {key:N} for the name of a
+ * variable there. */
+void watch_find(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Where in the module's file an address is. */
+unsigned long watch_offset(const void *address);
+
+#endif
