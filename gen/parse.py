@@ -8,6 +8,7 @@ from dataclasses import replace
 import collective
 import cpusource
 import expr
+import loops
 import reach
 from clauses import Clauses, is_include, read_pragma
 from cxxtypes import UNREADABLE, VOID, builtin, pointer
@@ -43,6 +44,7 @@ class _File:
         self._notes = []
         self._proofs = set()
         self._reaches = {}          # whether for host code: Reach
+        self._loops = {}            # name: what loops.find() says
         self._judged = {}           # kernel: what it reaches
 
     def _error(self, token, message):
@@ -506,7 +508,17 @@ class _File:
             raise ExprError(declaration.token, f'{declaration.token.text} uses {what}, which the CPU does not run; '
                             f'{instead}, or add host(none) to its annotation, or host(function) with a function for '
                             'the CPU')
-        return Host(is_together=self._runs_together(declaration.declaration))
+        if self._runs_together(declaration.declaration):
+            return Host(is_together=True)
+        found = self._loop(declaration.token.text)
+        return Host(loop=found[0] if found else None)
+
+    def _loop(self, name):
+        """How the kernels of a name run as a loop, with the edits that this takes; see loops.find()."""
+        if name not in self._loops:
+            self._loops[name] = loops.find(name, self._declarations, self._path,
+                                           self._scanner.source(self._scanner.path))
+        return self._loops[name]
 
     def _runs_together(self, kernel):
         """Whether threads of a kernel wait for one another. What is not understood does."""
@@ -523,10 +535,14 @@ class _File:
         # An annotation may stand at a declaration, and the definition elsewhere.
         kept += [d for d in self._declarations if d.function is not None and d.has('__global__') and
                  id(d) not in annotated and d.head[d.function].text in names]
+        edits = {}
+        for name in names:
+            if not any(self._runs_together(d) for d in kept if d.head[d.function].text == name):
+                edits.update((self._loop(name) or (None, {}))[1])
         functions = {c.host.text for c, _, _ in self._kernels if c.host}
         constants = {name.rsplit('::', 1)[-1] for _, name, _ in self._proofs}
         return cpusource.copy(self._scanner.lines_of, self._path, self._scanner.shown_paths, self._declarations, kept,
-                              functions, constants, self._error)
+                              functions, constants, edits, self._error)
 
 
 def _default(parameter):
