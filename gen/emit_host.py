@@ -72,5 +72,5 @@ def _body(instance, prefix, seen):
 def _loop(loop, launch):
     """The template arguments of a loop."""
     words = ['1' if len(launch.grid) == 1 and len(launch.block) <= 1 else '3']
-    words += ['true' if flag else 'false' for flag in (loop.is_flat, loop.is_mirrored)]
+    words += ['true' if flag else 'false' for flag in (loop.is_flat, loop.is_mirrored, loop.is_numeric)]
     return ', '.join(words + [f'CF__{"UPPER" if g.is_upper else "LOWER"}_{"XYZ"[g.axis]}' for g in loop.guards])

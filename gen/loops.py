@@ -7,7 +7,7 @@ The indices become a parameter, which is a local object in the loop. The usual g
 is read as one number, the loop's own variable. A guard at the kernel's top, `if (i < n) ...` or `if (i >= n) return;`,
 is asked before the loop where it holds, which is a range of i, and not again in it:
 
-    if (cf__index.in(0, cf__grows(i), i, i < n)) ...
+    if (cf__index.in(0, cf__is_wide(i), i, i < n)) ...
 
 What is not understood stays as it is, and is slower."""
 
@@ -236,7 +236,8 @@ class _Analysis(_Reader):
         self._axis = {}         # variables that are a global index, or grow with it: its axis
         self._wide = set()      # those of them whose type is known to hold it
         self._casts = {}        # of the others: the types that their values pass through, which the compiler knows
-        self._passed = []
+        self._factors = {}      # of all: what they are sums and products of, which has to be whole
+        self._passed, self._used = [], []
         self._types = {}        # numbers of the tokens of global indices: such a type
         self._varying = set()   # other variables that may differ between threads
         self.guards = []
@@ -335,11 +336,12 @@ class _Analysis(_Reader):
         self._axis.pop(name, None)
         self._varying.discard(name)
         self._wide.discard(name)
-        self._passed = []
+        self._passed, self._used = [], []
         behind, axis = self._sum(at, end)
         if behind == end and axis is not None:
             self._axis[name] = axis
             self._casts[name] = self._passed
+            self._factors[name] = self._used
             if set(words) <= _WIDE and not self._passed:
                 self._wide.add(name)
         elif not self._is_uniform(at, end):
@@ -389,13 +391,19 @@ class _Analysis(_Reader):
             if found:
                 return found[0], _AXES[found[1]]
         if token.text in self._wide:
+            self._used += self._factors[token.text]
             return at + 1, self._axis[token.text]
         stop = at + 1
         while self._text(stop) == '.' and stop + 1 < end:
             stop += 2
-        is_value = (token.kind == 'identifier' and self._is_uniform(at, stop) or
-                    token.kind == 'number' and re.fullmatch(r'(?:0[xX][\da-fA-F]+|\d+)[uUlL]*', token.text) is not None)
-        return (stop, None) if is_value else (-1, None)
+        if token.kind == 'identifier' and self._is_uniform(at, stop):
+            self._used.append(self._spelled(at, stop))
+            return stop, None
+        is_whole = token.kind == 'number' and re.fullmatch(r'(?:0[xX][\da-fA-F]+|\d+)[uUlL]*', token.text)
+        return (stop, None) if is_whole else (-1, None)
+
+    def _spelled(self, at, end):
+        return ' '.join(t.text for t in self._body[at:end])
 
     def _is_offset(self, at, end):
         return (end == at + 2 and self._text(at) == '+' and re.fullmatch(r'\d{1,5}', self._text(at + 1)) is not None and
@@ -499,16 +507,18 @@ class _Analysis(_Reader):
             return False
         middle, relation = operators[0], self._text(operators[0])
         if self._is_index(at, middle) and self._is_uniform(middle + 1, end):
-            begin, stop = at, middle
+            index, limit = (at, middle), (middle + 1, end)
         elif self._is_index(middle + 1, end) and self._is_uniform(at, middle):
-            begin, stop, relation = middle + 1, end, _MIRRORED[relation]
+            index, limit, relation = (middle + 1, end), (at, middle), _MIRRORED[relation]
         else:
             return False
-        name = next(self._text(i) for i in range(begin, stop) if self._text(i) in self._axis)
-        grows = f'cf__grows({name})'
-        if stop > begin + 1:
-            grows += f' && cf__grows({" ".join(t.text for t in self._body[begin:stop])})'
-        grows += ''.join(f' && cf__is_integer<{ctype}>::value' for ctype in self._casts[name])
+        name = next(self._text(i) for i in range(*index) if self._text(i) in self._axis)
+        conditions = [f'cf__is_wide({name})', f'cf__is_number({self._spelled(*limit)})']
+        if index[1] > index[0] + 1:
+            conditions.append(f'cf__is_wide({self._spelled(*index)})')
+        conditions += [f'cf__number<{ctype}>::is_wide' for ctype in self._casts[name]]
+        conditions += [f'cf__is_whole({factor})' for factor in dict.fromkeys(self._factors[name])]
+        grows = ' && '.join(conditions)
         is_upper = relation in ('<', '<=')
         number = len(self.guards)
         self.guards.append(Guard(self._axis[name], is_upper != is_outside))

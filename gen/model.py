@@ -108,6 +108,7 @@ class Loop:
     guards: Tuple[Guard, ...]       # by their numbers
     is_flat: bool                   # of the indices along x it reads the global one alone
     is_mirrored: bool               # functions that it calls read the indices, too
+    is_numeric: bool = False        # its threads have nothing but numbers of their own, and no arrays of them
 
 
 @dataclass(frozen=True)

@@ -283,6 +283,44 @@ __global__ void from_on(int *x, int n, int first)
     x[i] += 1;
 }
 
+/* Begins below 0, which compared with an unsigned number is large. */
+#pragma cf kernel grid(n) inout(x[n])
+__global__ void below_zero(int *x, unsigned int n, int by)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x + by;
+    if (i < n)
+        x[i] += 1;
+}
+
+/* Does not grow in whole steps. */
+#pragma cf kernel grid(n) inout(x[n])
+__global__ void real_steps(int *x, int n, float by)
+{
+    int i = (blockIdx.x * blockDim.x + threadIdx.x) * by;
+    if (i < n)
+        atomicAdd(&x[i], 1);
+}
+
+/* What < does with an object of a class is not what it does with a number. */
+struct even {
+    int n;
+    __device__ even(int limit) : n(limit) {}
+};
+
+__device__ inline bool operator<(int i, even limit)
+{
+    return i < limit.n && i % 2 == 0;
+}
+
+#pragma cf kernel grid(n) inout(x[n])
+__global__ void compared_by_class(int *x, int n)
+{
+    const even limit = (even)n;
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < limit)
+        x[i] += 1;
+}
+
 /* Two guards, with a division between them that the first allows. */
 #pragma cf kernel grid(n) inout(x[n])
 __global__ void divided(int *x, int n, int step)
@@ -402,6 +440,97 @@ __global__ void twice(int *x, int n)
         x[2 * i + 1] = x[2 * i] + 1;
         x[2 * i] = x[2 * i + 1] + 1;
     }
+}
+
+/* ---- Memory of a thread's own, which is not all threads' ---- */
+
+#pragma cf kernel grid(n) in(x[n]) out(y[n])
+__global__ void own_filled(const int *x, int *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    int own[8];
+    for (int k = 0; k < 8; k++)
+        own[k] = x[i] * k + i;
+    y[i] = own[x[i] & 7];
+}
+
+#pragma cf kernel grid(n) in(x[n]) out(y[n])
+__global__ void own_pair(const int *x, int *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    int k = x[i] & 1, own[2];
+    own[k] = x[i];
+    own[1 - k] = i;
+    y[i] = own[0] - own[1];
+}
+
+#pragma cf kernel grid(n) in(x[n]) out(y[n])
+__global__ void own_pointers(const int *x, int *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    const int *own[2];
+    own[0] = x + i;
+    own[1] = x + (n - 1 - i);
+    y[i] = *own[x[i] & 1];
+}
+
+__device__ inline int one_of(int *of, int at)
+{
+    return of[at];
+}
+
+#pragma cf kernel grid(n) in(x[n]) out(y[n])
+__global__ void own_addressed(const int *x, int *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    int2 own = make_int2(x[i], -i);
+    y[i] = one_of(&own.x, x[i] & 1);
+}
+
+struct three {
+    int of[3];
+    __device__ int &operator[](int k) { return of[k]; }
+};
+
+__device__ inline int middle(int a, int b, int c)
+{
+    three own;
+    own[0] = a, own[1] = b, own[2] = c;
+    for (int k = 0; k < 3; k++)
+        if (own[k % 2] > own[k % 2 + 1]) {
+            int larger = own[k % 2];
+            own[k % 2] = own[k % 2 + 1], own[k % 2 + 1] = larger;
+        }
+    return own[1];
+}
+
+#pragma cf kernel grid(n) in(x[n]) out(y[n])
+__global__ void own_object(const int *x, int *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    y[i] = middle(x[i], x[n - 1 - i], i);
+}
+
+/* None: what pointers lead to is the caller's. */
+#pragma cf kernel grid(ny, nx) in(x[ny][nx]) out(y[ny][nx])
+__global__ void own_none(const int *x, int *y, int ny, int nx)
+{
+    int row = blockIdx.x * blockDim.x + threadIdx.x, column = blockIdx.y * blockDim.y + threadIdx.y;
+    if (row >= ny || column >= nx)
+        return;
+    const int *from = x + row * nx;
+    int *to = y + row * nx;
+    to[column] = min(from[column], from[nx - 1 - column]);
 }
 
 /* ---- A declaration in front, and kernels that share a name ---- */

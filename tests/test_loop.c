@@ -297,6 +297,50 @@ static void loop_bound_is_compared_as_in_the_kernel(void **state)
     }
 }
 
+static void loop_index_from_below_zero_is_compared_as_in_the_kernel(void **state)
+{
+    (void)state;
+    for (int by = -300; by <= 0; by += 100)
+        EACH(way, n)
+        {
+            int *data = x, whole = (n + 255) / 256 * 256;
+            run_line(kernel_of("below_zero"), n, 256, (void *[]){&data, &n, &by}, way);
+            for (int i = 0; i < ROOM; i++)
+                assert_int_equal(x[i], i < n && i < whole + by);
+        }
+}
+
+static void loop_index_of_real_steps_runs_all_threads(void **state)
+{
+    (void)state;
+    static const float steps[] = {0.5f, 1, 1.5f};
+    for (int step = 0; step < 3; step++)
+        EACH(way, n)
+        {
+            static int expected[ROOM];
+            int *data = x, whole = (n + 255) / 256 * 256;
+            float by = steps[step];
+            memset(expected, 0, sizeof expected);
+            for (int thread = 0; thread < whole; thread++)
+                if ((int)((float)thread * by) < n)
+                    expected[(int)((float)thread * by)]++;
+            run_line(kernel_of("real_steps"), n, 256, (void *[]){&data, &n, &by}, way);
+            assert_memory_equal(x, expected, sizeof expected);
+        }
+}
+
+static void loop_bound_of_a_class_is_asked_in_each_thread(void **state)
+{
+    (void)state;
+    EACH(way, n)
+    {
+        int *data = x;
+        run_line(kernel_of("compared_by_class"), n, 256, (void *[]){&data, &n}, way);
+        for (int i = 0; i < ROOM; i++)
+            assert_int_equal(x[i], i < n && i % 2 == 0);
+    }
+}
+
 static void loop_division_behind_a_guard_is_not_reached(void **state)
 {
     (void)state;
@@ -465,6 +509,62 @@ static void loop_sums_are_the_same_bit_for_bit(void **state)
     }
 }
 
+/* ---- Memory of a thread's own ---- */
+
+static int own_filled(const int *from, int i, int n)
+{
+    (void)n;
+    return from[i] * (from[i] & 7) + i;
+}
+
+static int own_pair(const int *from, int i, int n)
+{
+    (void)n;
+    return from[i] & 1 ? i - from[i] : from[i] - i;
+}
+
+static int own_pointers(const int *from, int i, int n)
+{
+    return from[i] & 1 ? from[n - 1 - i] : from[i];
+}
+
+static int own_addressed(const int *from, int i, int n)
+{
+    (void)n;
+    return from[i] & 1 ? -i : from[i];
+}
+
+static int own_object(const int *from, int i, int n)
+{
+    int a = from[i], b = from[n - 1 - i], larger = a > b ? a : b, least = a > b ? b : a;
+    return i < least ? least : i > larger ? larger : i;
+}
+
+static void loop_threads_do_not_share_their_own_memory(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        int (*expected)(const int *from, int i, int n);
+    } kernels[] = {{"own_filled", own_filled},
+                   {"own_pair", own_pair},
+                   {"own_pointers", own_pointers},
+                   {"own_addressed", own_addressed},
+                   {"own_object", own_object}};
+    static int from[LARGEST];
+    for (int i = 0; i < LARGEST; i++)
+        from[i] = (int)((unsigned int)i * 2654435761u >> 12) % 5000;
+    for (size_t number = 0; number < sizeof kernels / sizeof *kernels; number++)
+        EACH(way, n)
+        {
+            int *in = from, *out = x;
+            run_line(kernel_of(kernels[number].name), n, 256, (void *[]){&in, &out, &n}, way);
+            for (int i = 0; i < ROOM; i++)
+                if (x[i] != (i < n ? kernels[number].expected(from, i, n) : 0))
+                    fail_msg("%s, n = %d, way %d: y[%d] is %d", kernels[number].name, n, way, i, x[i]);
+        }
+}
+
 static void loop_left_as_it_is_gives_the_same(void **state)
 {
     (void)state;
@@ -496,11 +596,15 @@ int main(void)
         cmocka_unit_test(loop_bound_of_each_thread_holds),
         cmocka_unit_test(loop_index_that_wraps_runs_all_threads),
         cmocka_unit_test(loop_bound_is_compared_as_in_the_kernel),
+        cmocka_unit_test(loop_index_from_below_zero_is_compared_as_in_the_kernel),
+        cmocka_unit_test(loop_index_of_real_steps_runs_all_threads),
+        cmocka_unit_test(loop_bound_of_a_class_is_asked_in_each_thread),
         cmocka_unit_test(loop_division_behind_a_guard_is_not_reached),
         cmocka_unit_test(loop_thread_sees_its_indices),
         cmocka_unit_test(loop_interiors_of_grids_are_whole),
         cmocka_unit_test(loop_of_more_threads_than_int_counts_is_right),
         cmocka_unit_test(loop_sums_are_the_same_bit_for_bit),
+        cmocka_unit_test(loop_threads_do_not_share_their_own_memory),
         cmocka_unit_test(loop_left_as_it_is_gives_the_same),
     };
     return RUN_ON_DRIVER(tests, set_up, tear_down);

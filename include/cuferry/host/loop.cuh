@@ -25,26 +25,47 @@ enum { CF__LOWER_X, CF__UPPER_X, CF__LOWER_Y, CF__UPPER_Y, CF__LOWER_Z, CF__UPPE
 
 enum { CF__ASK_ALL = -1, CF__ASK_NONE = 0x7fffffff };
 
-/* The integers that hold a global index, or that index modulo their range: those of at least the size of int. */
-template <typename T> struct cf__is_integer {
-    static constexpr bool value = false;
+/* What is known of a type: nothing of classes. */
+template <typename T> struct cf__number {
+    static constexpr bool is_number = __is_enum(T), is_whole = is_number, is_wide = false;
 };
-#define CF__INTEGER(type)                     \
-    template <> struct cf__is_integer<type> { \
-        static constexpr bool value = true;   \
+#define CF__NUMBER(type, whole, wide)                                             \
+    template <> struct cf__number<type> {                                         \
+        static constexpr bool is_number = true, is_whole = whole, is_wide = wide; \
     };
-CF__INTEGER(int)
-CF__INTEGER(unsigned int)
-CF__INTEGER(long)
-CF__INTEGER(unsigned long)
-CF__INTEGER(long long)
-CF__INTEGER(unsigned long long)
-#undef CF__INTEGER
+CF__NUMBER(bool, true, false)
+CF__NUMBER(char, true, false)
+CF__NUMBER(signed char, true, false)
+CF__NUMBER(unsigned char, true, false)
+CF__NUMBER(short, true, false)
+CF__NUMBER(unsigned short, true, false)
+CF__NUMBER(int, true, true)
+CF__NUMBER(unsigned int, true, true)
+CF__NUMBER(long, true, true)
+CF__NUMBER(unsigned long, true, true)
+CF__NUMBER(long long, true, true)
+CF__NUMBER(unsigned long long, true, true)
+CF__NUMBER(float, false, false)
+CF__NUMBER(double, false, false)
+CF__NUMBER(long double, false, false)
+#undef CF__NUMBER
 
-/* Whether a global index, or more, grows as it should in a variable of this type, which is not narrow. */
-template <typename T> static constexpr CF__INLINE bool cf__grows(T)
+/* Whether a type holds a global index, or that index modulo its range: it has at least the size of int. */
+template <typename T> static constexpr CF__INLINE bool cf__is_wide(const T &)
 {
-    return cf__is_integer<T>::value;
+    return cf__number<T>::is_wide;
+}
+
+/* Whether sums and products of a value are exact. */
+template <typename T> static constexpr CF__INLINE bool cf__is_whole(const T &)
+{
+    return cf__number<T>::is_whole;
+}
+
+/* Whether < compares a value as numbers are: of classes nobody knows. */
+template <typename T> static constexpr CF__INLINE bool cf__is_number(const T &)
+{
+    return cf__number<T>::is_number;
 }
 
 /* A guard in one thread. */
@@ -65,7 +86,7 @@ struct cf__indices {
     template <typename T> CF__INLINE auto global(int axis) const -> decltype((T)0u * 0u + 0u)
     {
         typedef decltype((T)0u * 0u + 0u) result;
-        if constexpr (cf__is_integer<T>::value)
+        if constexpr (cf__number<T>::is_wide)
             return sizeof(T) > sizeof(int) ? (result)at[axis] : (result)narrow[axis];
         else
             return (T)(&block.x)[axis] * (&block_size.x)[axis] + (&thread.x)[axis];
@@ -93,12 +114,15 @@ struct cf__indices {
 /* Within a kernel it hides the object that functions read. */
 #define CF__PARAMETER [[maybe_unused]] const cf__indices &cf__index
 
-/* What compilers are told of a loop over threads: they do not depend on one another. */
+/* What compilers are told of a loop over threads: they do not depend on one another. That is not true of a thread's own
+ * arrays, which all threads have at one place: where there may be some, the compiler has to find out. */
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed" /* loops that cannot be vectorized are none to warn of */
 #define CF__INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#define CF__VECTORIZE _Pragma("clang loop vectorize(enable)")
 #else
 #define CF__INDEPENDENT _Pragma("GCC ivdep")
+#define CF__VECTORIZE
 #endif
 
 /* The threads whose global indices are in [low, high) along each axis. */
@@ -176,23 +200,21 @@ static __attribute__((noinline)) cf__answer cf__ask(const cf_host_launch *launch
     return answer;
 }
 
-/* Whether a variable that is a sum of products grows in equal steps from thread to thread, within the range of int. */
+/* Whether a variable that is a sum of products grows in equal steps from thread to thread, from 0 or more, within the
+ * range of int: then numbers of all types compare with it as they do with the thread's place. */
 template <bool is_mirrored, int number, int axis, typename Thread>
 static bool cf__is_even(const cf_host_launch *launch, int64_t first, Thread thread)
 {
-    const int64_t size = (&launch->block.x)[axis], count = (&launch->grid.x)[axis];
-    int64_t step = 1, next;
-    if (size > 1)
-        step = cf__ask<is_mirrored, number, axis>(launch, 1, thread).index - first;
-    if (count > 1) {
-        next = cf__ask<is_mirrored, number, axis>(launch, (uint64_t)size, thread).index;
-        if (size == 1)
-            step = next - first;
-        else if (step <= 0 || step > 0x7fffffff || next - first != step * size)
-            return false;
-    }
-    return step > 0 && step <= 0x7fffffff && first >= -0x100000 && first <= 0x100000 &&
-           step * (size * count) <= 0x7fffffff - 0x100000;
+    constexpr uint64_t most = 0x7fffffff - 0x100000;
+    const uint64_t size = (&launch->block.x)[axis], count = size * (&launch->grid.x)[axis];
+    auto beyond = [=](uint64_t at) {
+        return (uint64_t)cf__ask<is_mirrored, number, axis>(launch, at, thread).index - (uint64_t)first;
+    };
+    if (first < 0 || first > 0x100000)
+        return false;
+    const uint64_t step = count > 1 ? beyond(1) : 1;
+    return step > 0 && step <= most && step * count <= most && (count == size || beyond(size) == step * size) &&
+           beyond(count - 1) == step * (count - 1);
 }
 
 /* Takes the indices for which a guard does not hold off the box. Gives whether it holds for a range of them. */
@@ -252,28 +274,41 @@ static inline bool cf__is_small(const cf_host_launch *launch, int axes, bool is_
            (uint64_t)launch->grid.z * launch->block.z <= limit;
 }
 
+/* Steps `begin` to `end` - 1, which compilers may do side by side. `is_numeric`: a thread has no arrays
+ * of its own. */
+template <bool is_numeric, typename Step> static inline CF__INLINE void cf__each(int begin, int end, Step step)
+{
+    if constexpr (is_numeric) {
+        CF__INDEPENDENT
+        for (int t = begin; t < end; t++)
+            step(t);
+    } else {
+        CF__VECTORIZE
+        for (int t = begin; t < end; t++)
+            step(t);
+    }
+}
+
 /* The threads of one row with x in [low, high), of which all guards hold. */
-template <bool is_mirrored, typename Thread>
+template <bool is_mirrored, bool is_numeric, typename Thread>
 static inline CF__INLINE void cf__flat_row(cf__indices index, uint64_t low, uint64_t high, Thread thread)
 {
     const unsigned int size = index.block_size.x;
     const int begin = (int)(low & 0x7fffffff); /* compilers see that it is not negative */
-    const int count = low < high ? (int)(high - low) : 0;
-    CF__INDEPENDENT
-    for (int t = 0; t < count; t++) {
+    cf__each<is_numeric>(0, low < high ? (int)(high - low) : 0, [=](int t) CF__INLINE {
         const int x = begin + t;
         __builtin_assume(x >= 0);
-        index.at[0] = (uint64_t)(int64_t)x;
-        index.narrow[0] = (uint32_t)x;
-        index.thread.x = (unsigned int)x % size;
-        index.block.x = (unsigned int)x / size;
-        cf__mirror<is_mirrored>(index);
-        thread(index);
-    }
+        cf__indices own = index;
+        own.set(0, (uint64_t)(int64_t)x);
+        own.thread.x = (unsigned int)x % size;
+        own.block.x = (unsigned int)x / size;
+        cf__mirror<is_mirrored>(own);
+        thread(own);
+    });
 }
 
 /* The same where the place within the block counts: block by block. */
-template <bool is_mirrored, typename Thread>
+template <bool is_mirrored, bool is_numeric, typename Thread>
 static inline CF__INLINE void cf__row(cf__indices index, uint64_t low, uint64_t high, Thread thread)
 {
     const unsigned int size = index.block_size.x;
@@ -281,15 +316,14 @@ static inline CF__INLINE void cf__row(cf__indices index, uint64_t low, uint64_t 
         index.block.x = (unsigned int)(x / size) & CF__FEW_BLOCKS;
         const int base = (int)(index.block.x * size & 0x7fffffff), begin = (int)(x - (uint64_t)base);
         const int end = high - (uint64_t)base < size ? (int)(high - (uint64_t)base) : (int)size;
-        CF__INDEPENDENT
-        for (int t = begin; t < end; t++) {
+        cf__each<is_numeric>(begin, end, [=](int t) CF__INLINE {
             __builtin_assume(t >= 0 && t < 1024);
-            index.thread.x = (unsigned int)t;
-            index.at[0] = (uint64_t)(int64_t)(base + t);
-            index.narrow[0] = (uint32_t)(base + t);
-            cf__mirror<is_mirrored>(index);
-            thread(index);
-        }
+            cf__indices own = index;
+            own.thread.x = (unsigned int)t;
+            own.set(0, (uint64_t)(int64_t)(base + t));
+            cf__mirror<is_mirrored>(own);
+            thread(own);
+        });
         x = (uint64_t)base + size;
     }
 }
@@ -306,7 +340,7 @@ struct cf__rectangle {
 };
 
 /* The threads of a rectangle that are within the box, in the order of their global indices. */
-template <bool is_flat, bool is_mirrored, typename Thread>
+template <bool is_flat, bool is_mirrored, bool is_numeric, typename Thread>
 static inline CF__INLINE void cf__blocks(cf__indices index, const cf__rectangle &blocks, const cf__box &box,
                                          Thread thread)
 {
@@ -324,15 +358,15 @@ static inline CF__INLINE void cf__blocks(cf__indices index, const cf__rectangle 
             index.thread.y = (unsigned int)y % size.y;
             index.block.y = (unsigned int)y / size.y;
             if (is_flat)
-                cf__flat_row<is_mirrored>(index, low[0], high[0], thread);
+                cf__flat_row<is_mirrored, is_numeric>(index, low[0], high[0], thread);
             else
-                cf__row<is_mirrored>(index, low[0], high[0], thread);
+                cf__row<is_mirrored, is_numeric>(index, low[0], high[0], thread);
         }
 }
 
 /* Runs blocks `begin` to `end` - 1. `axes`: of the grid; `is_flat`: the kernel's index along x is the global one alone;
- * `is_mirrored`: functions read the indices, too. */
-template <int axes, bool is_flat, bool is_mirrored, int... guards, typename Thread>
+ * `is_mirrored`: functions read the indices, too; `is_numeric`: a thread has no arrays of its own. */
+template <int axes, bool is_flat, bool is_mirrored, bool is_numeric, int... guards, typename Thread>
 static inline CF__INLINE void cf__loop(const cf_host_launch *launch, uint64_t begin, uint64_t end, Thread thread)
 {
     if (launch->is_ordered) {
@@ -352,9 +386,9 @@ static inline CF__INLINE void cf__loop(const cf_host_launch *launch, uint64_t be
             uint64_t low = begin * size.x, high = end * size.x;
             cf__clip(&low, &high, box.low[0], box.high[0]);
             if (is_flat)
-                cf__flat_row<is_mirrored>(index, low, high, thread);
+                cf__flat_row<is_mirrored, is_numeric>(index, low, high, thread);
             else
-                cf__row<is_mirrored>(index, low, high, thread);
+                cf__row<is_mirrored, is_numeric>(index, low, high, thread);
             return;
         }
         cf__rectangle blocks = {begin % grid.x, begin / grid.x % grid.y, begin / grid.x / grid.y, 1, 1};
@@ -366,7 +400,7 @@ static inline CF__INLINE void cf__loop(const cf_host_launch *launch, uint64_t be
                 const uint64_t whole = left / grid.x, there = grid.y - blocks.y;
                 blocks.rows = whole < there ? whole : there;
             }
-            cf__blocks<is_flat, is_mirrored>(index, blocks, box, thread);
+            cf__blocks<is_flat, is_mirrored, is_numeric>(index, blocks, box, thread);
             blocks.x += blocks.columns;
             if (blocks.x == grid.x) {
                 blocks.x = 0;
