@@ -11,18 +11,19 @@ from brackets import without_attributes
 _KEPT = re.compile(r'[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|else|endif|define|undef)\b')
 _INCLUDE = re.compile(r'[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]')
 _ONCE = re.compile(r'^[ \t]*#[ \t]*pragma[ \t]+once\b', re.MULTILINE)
+_SYSTEM = re.compile(r'^[ \t]*#[ \t]*pragma[ \t]+(?:GCC|clang)[ \t]+system_header\b', re.MULTILINE)
 _HEAP = {'new', 'delete', 'virtual'}
 _PIECE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|<<<|[{}]', re.DOTALL)
 _COMMENT = re.compile(r'(/\*.*?\*/|//[^\n]*)|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
 
 
-def copy(source, path, known, declarations, kernels, functions, constants, loop_edits, report):
+def copy(scanner, path, declarations, kernels, functions, constants, loop_edits, report):
     """`kernels` are the declarations of the kernels that the CPU runs as they are, `functions` the names of those that
     it runs instead of others, `constants` the names of those whose values are proven, `loop_edits` what loops.find()
     changes, by declaration. What no name leads to from there is taken out, and functions of host code that are reached
-    from device code alone: a wrapper may have its kernel's name. `source` gives the lines of a file, `known` are all
-    files that were read: headers with __shared__ memory stand in the copy. `report` takes an error and the token that
-    it is about."""
+    from device code alone: a wrapper may have its kernel's name. `scanner` has read the file: headers with __shared__
+    memory stand in the copy. `report` takes an error and the token that it is about."""
+    source = scanner.lines_of
     kept = {id(d) for d in kernels}
     others = [d for d in declarations if not d.has('__global__')]
     data = [d for d in others if d.function is None and d.has('__constant__')]
@@ -33,15 +34,18 @@ def copy(source, path, known, declarations, kernels, functions, constants, loop_
     device, host = {id(d) for d in on_device}, {id(d) for d in on_host}
     outside = sharedmem.Outside(declarations)
     edits = []      # (first token, last token): take all out; (token, text): put that in its place
-    in_headers = {}
+    in_headers, reached = {}, {}
     for declaration in declarations:
         first, last = declaration.head[0], declaration.last
         is_needed = id(declaration) in host or id(declaration) in device and (
             declaration.function is None or _is_device(declaration))
         if first.file != path:
-            if is_needed or id(declaration) in kept:
-                for edit in _shared(declaration, outside, source, report):
-                    in_headers.setdefault(edit[0].file, []).append(edit)
+            # What no kernel needs stands there, too, and has to compile.
+            is_needed = is_needed or id(declaration) in kept
+            for edit in _shared(declaration, outside, source, report if is_needed else _pass_over):
+                in_headers.setdefault(edit[0].file, []).append(edit)
+                if is_needed:
+                    reached.setdefault(edit[0].file, edit[0])
             continue
         if id(declaration) in kept:
             # The word is in __global__ already.
@@ -56,10 +60,18 @@ def copy(source, path, known, declarations, kernels, functions, constants, loop_
             edits.append((place, 'static ' + place.text))
         edits += _shared(declaration, outside, source, report)
     text = _without_launches(_edited(source(path), edits))
-    headers = {file: _edited(source(file), found) for file, found in in_headers.items()}
+    inlined = _Inlined(scanner, path, {file: _edited(source(file), found) for file, found in in_headers.items()})
     needed = [d for d in declarations if id(d) in device or id(d) in kept]
     heap = '#include "cuferry/host/heap.cuh"\n' if _uses_heap(needed) else ''
-    return f'{heap}#line 1 "{path}"\n' + (_Inlined(source, path, known, headers).text(text) if headers else text)
+    text = inlined.text(text) if in_headers else text
+    for file in sorted(reached.keys() - inlined.placed):
+        report(reached[file], f'{file} has __shared__ memory, and how this file includes it is not understood: '
+                                       'include it by its name, or by a longer one where several headers are called so')
+    return f'{heap}#line 1 "{path}"\n{text}'
+
+
+def _pass_over(token, message):
+    """In the place of what reports an error."""
 
 
 def _uses_heap(declarations):
@@ -84,9 +96,11 @@ class _Inlined:
     """A kernel file with the headers whose text was changed, and those that include them, in place of the directives
     that include them."""
 
-    def __init__(self, source, path, known, headers):
-        self._source, self._path, self._headers = source, path, headers
-        self._known = {os.path.normpath(file): file for file in known}
+    def __init__(self, scanner, path, headers):
+        self._source, self._path, self._headers = scanner.lines_of, path, headers
+        self._known = {os.path.normpath(file): file for file in scanner.shown_paths}
+        self._system = scanner.shown_system_paths
+        self.placed = set()
         self._changed = {}      # file: whether it stands in the copy
         self._once = {}
 
@@ -115,13 +129,18 @@ class _Inlined:
             match = _INCLUDE.match(line)
             target = self._target(file, match.group(2)) if match else None
             if target and target != file and self._is_changed(target):
-                lines[number] = self._whole(target) + f'\n#line {number + 2} "{file}"'
+                lines[number] = self._whole(target) + '\n' + self._marker(number + 2, file)
             elif target and file != self._path and match.group(1) == '"':
                 # It is found beside the kernel file.
                 lines[number] = f'#include "{os.path.relpath(target, os.path.dirname(self._path) or ".")}"'
         return '\n'.join(lines)
 
+    def _marker(self, number, file):
+        """Of what stands in the system's headers the compiler warns as little as before."""
+        return f'# {number} "{file}"{" 3" if file in self._system else ""}'
+
     def _whole(self, file):
+        self.placed.add(file)
         if file in self._headers:
             text = self._headers[file]
         else:
@@ -130,7 +149,7 @@ class _Inlined:
         if _ONCE.search(text):
             guard = f'CF__ONCE_{self._once.setdefault(file, len(self._once))}'
             text = _ONCE.sub('', text)
-        text = f'#line 1 "{file}"\n' + self._inline(text, file)
+        text = self._marker(1, file) + '\n' + self._inline(_SYSTEM.sub('', text), file)
         return f'#ifndef {guard}\n#define {guard}\n{text}\n#endif' if guard else text
 
 

@@ -556,8 +556,8 @@ class _File:
                 edits.update((self._loop(name) or (None, {}))[1])
         functions = {c.host.text for c, _, _ in self._kernels if c.host}
         constants = {name.rsplit('::', 1)[-1] for _, name, _ in self._proofs}
-        return cpusource.copy(self._scanner.lines_of, self._path, self._scanner.shown_paths, self._declarations, kept,
-                              functions, constants, edits, self._error)
+        return cpusource.copy(self._scanner, self._path, self._declarations, kept, functions, constants, edits,
+                              self._error)
 
 
 def _default(parameter):

@@ -28,6 +28,9 @@ DIRECTIVES = frozenset(('kernel', 'instances') + CLAUSES)
 
 _MARKER = re.compile(r'#(?:line)? (\d+) "((?:[^"\\]|\\.)*)"([ \d]*)$')
 _PRAGMA = re.compile(r'[ \t]*#[ \t]*pragma[ \t]+cf\b')
+_ANY_MARKER = re.compile(r'^' + _MARKER.pattern, re.MULTILINE)
+# What headers of device code have, outside of the definitions of macros.
+_DEVICE = re.compile(r'^(?!#).*\b__(?:shared|device|global|constant|managed)__\b', re.MULTILINE)
 
 
 def preprocess(cxx, flags, path):
@@ -61,7 +64,7 @@ class Scanner:
 
     The text has the definitions of macros in their places (-dD), so that annotations can use them: the compilers leave
     pragmas unexpanded.
-    What stands in system headers is passed over. Pragmas are read from the source itself, where their positions are
+    What stands in system headers is passed over, unless it is device code. Pragmas are read from the source itself, where their positions are
     true: the preprocessor folds their white space. Other tokens are found again in their source line."""
 
     def __init__(self, text, display, diagnostics):
@@ -74,6 +77,7 @@ class Scanner:
         self.paths = set()      # of all files that were read, as the preprocessor names them
         self.path = None    # of the kernel file itself, as the preprocessor was given it
         self._first_marker()
+        self._device_headers = _device_headers(text)    # of the system's, as the preprocessor names them
 
     def _first_marker(self):
         match = _MARKER.match(self._text.split('\n', 1)[0])
@@ -102,6 +106,11 @@ class Scanner:
         """All files that were read, by the names that messages show."""
         return {self._display(path) for path in self.paths}
 
+    @property
+    def shown_system_paths(self):
+        """System headers that were read for their device code, by the names that messages show."""
+        return {self._display(path) for path in self._device_headers}
+
     def lines_of(self, name):
         """The lines of a file that was read, by the name that messages show."""
         path = next((p for p in [self.path, *self.paths] if self._display(p) == name), name)
@@ -109,7 +118,7 @@ class Scanner:
 
     def items(self):
         """Pragmas and tokens, closed by an `end` token."""
-        path, number, system, pending = self.path, 1, False, []
+        path, number, system, skipped, pending = self.path, 1, False, False, []
         first = 1
         for line in self._text.split('\n'):
             if line.startswith('#') or (not system and _PRAGMA.match(line)):
@@ -119,7 +128,8 @@ class Scanner:
                     pending = []
                     path = _unescape(marker.group(2))
                     self.paths.add(path)
-                    number, system = int(marker.group(1)), '3' in marker.group(3).split()
+                    number, system = int(marker.group(1)), _is_of_system(marker)
+                    skipped = system and path not in self._device_headers
                     first = number
                     continue
                 if line.startswith(('#define ', '#undef ')):
@@ -134,7 +144,7 @@ class Scanner:
                     continue
                 else:
                     line = ''
-            if not system:
+            if not skipped:
                 pending.append(line)
             number += 1
         yield from self._flush(pending, path, first)
@@ -191,6 +201,22 @@ class Scanner:
 @functools.lru_cache(maxsize=None)
 def _unescape(name):
     return re.sub(r'\\(.)', r'\1', name)
+
+
+def _is_of_system(marker):
+    return '3' in marker.group(3).split()
+
+
+def _device_headers(text):
+    """The system headers of a preprocessed text that have device code."""
+    found, before = set(), None
+    for marker in [*_ANY_MARKER.finditer(text), None]:
+        if before and _is_of_system(before):
+            end = marker.start() if marker else len(text)
+            if before.group(2) not in found and _DEVICE.search(text, before.end(), end):
+                found.add(before.group(2))
+        before = marker
+    return {_unescape(name) for name in found}
 
 
 def comment_above(lines, number):

@@ -29,6 +29,73 @@ __global__ void twice(const float *x, float *y, int64_t n)
 }
 '''
 
+SYSTEM_HEADER = '''#pragma once
+#pragma GCC system_header
+#include "meet.cuh"
+/* Of a block. */
+template <typename T> __device__ T block_sum(T x)
+{
+    __shared__ T part[256];
+    part[threadIdx.x] = x;
+    meet();
+    for (int half = blockDim.x / 2; half; half /= 2) {
+        if (threadIdx.x < half)
+            part[threadIdx.x] += part[threadIdx.x + half];
+        meet();
+    }
+    return part[0];
+}
+static __device__ float *scratch()
+{
+    extern __shared__ float memory[];
+    return memory;
+}
+static __device__ float *unused()
+{
+    extern __shared__ float other[];
+    __shared__ alignas(16) float four[4];
+    return other + (four == other);
+}
+'''
+
+# The first is cooperative: one thread of the CPU has many blocks at once. The second waits in the header alone.
+BLOCK_SUMS = '''#include <deep/sum.cuh>
+#pragma cf kernel blocks(n) block(256) cooperative in(x[n][256]) out(y[n])
+__global__ void sums(const int *x, int *y, int n)
+{
+    int all = block_sum(x[blockIdx.x * 256 + threadIdx.x]);
+    if (threadIdx.x == 0)
+        y[blockIdx.x] = all;
+}
+#pragma cf kernel blocks(n) block(64) shared(64 * sizeof(float)) out(y[n])
+__global__ void last(float *y, int n)
+{
+    float *memory = scratch();
+    memory[threadIdx.x] = blockIdx.x + threadIdx.x;
+    meet();
+    if (threadIdx.x == 0)
+        y[blockIdx.x] = memory[63];
+}
+'''
+
+BLOCK_SUMS_PROGRAM = '''#include <stdio.h>
+#include <cuferry.h>
+#include "heat.h"
+int main(void)
+{
+    static int x[9 * 256], y[9], wrong;
+    static float z[9];
+    for (int i = 0; i < 9 * 256; i++)
+        x[i] = i / 256 + 1;
+    if (heat_sums(x, y, 9) || heat_last(z, 9))
+        return puts(cf_last_error()), 1;
+    for (int i = 0; i < 9; i++)
+        wrong += y[i] != 256 * (i + 1) || z[i] != i + 63;
+    puts(wrong ? "wrong" : "right");
+    return cf_shutdown();
+}
+'''
+
 INTERFACES = '''#include <stdint.h>
 #include "body.h"
 
@@ -269,6 +336,36 @@ class CfccTest:
             code, out, err = run(['./main'], cwd=self.folder, env=self.env)
         self.expect('cfcc_object_links_and_runs', (code, out) == (0, '2 8\n'), f'{out}{err}')
 
+    def system_headers(self):
+        """Device code in headers that the compiler takes for a system's waits, and has memory of each block."""
+        compilers = [('gcc', []), ('clang', ['--cc', 'clang', '--cxx', 'clang++'])]
+        for name, words in compilers:
+            test = f'cfcc_device_code_of_system_headers_runs_with_{name}'
+            if words and not (shutil.which('clang') and shutil.which('clang++')):
+                self.tap.skip(test, 'clang is not installed')
+                continue
+            self.fresh(heat=BLOCK_SUMS)
+            self.write('lib/deep/sum.cuh', SYSTEM_HEADER)
+            self.write('lib/deep/meet.cuh', '#define LIB_DEVICE static __device__ __forceinline__\n'
+                                            'LIB_DEVICE void meet() { int nothing; __syncthreads(); }\n')
+            self.write('main.c', BLOCK_SUMS_PROGRAM)
+            code, out, err = self.compile(*words, '-Xcxx=-isystem', '-Xcxx=lib', '-Xcxx=-Werror', 'heat.cu')
+            if code == 0:
+                command = [*shlex.split(self.config['cc']), *shlex.split(self.config['link_flags']), f'-I{ROOT}/include',
+                           'main.c', 'heat.o', os.path.join(self.builddir, 'libcuferry.a'), '-lpthread', '-ldl', '-lm',
+                           '-o', 'main']
+                code, out, err = run(command, cwd=self.folder)
+            if code == 0:
+                code, out, err = run(['./main'], cwd=self.folder, env=self.env)
+            self.expect(test, (code, out) == (0, 'right\n'), f'exit {code}: {out}{err}')
+        self.fresh(heat=BLOCK_SUMS.replace('#include <deep/sum.cuh>', '#define SUM <deep/sum.cuh>\n#include SUM'))
+        self.write('lib/deep/sum.cuh', SYSTEM_HEADER)
+        self.write('lib/deep/meet.cuh', 'static __device__ void meet() { __syncthreads(); }\n')
+        result = self.compile('-Xcxx=-isystem', '-Xcxx=lib', 'heat.cu')
+        good = result[0] == 1 and re.search(r'lib/deep/sum\.cuh:7:\d+: error: \S*lib/deep/sum\.cuh has __shared__ memory, and '
+                                            r'how this file includes it is not understood', result[2])
+        self.expect('cfcc_shared_memory_of_a_header_that_is_not_found_is_refused', good, result)
+
     # ---- What is refused
 
     def errors(self):
@@ -466,6 +563,7 @@ def main():
         test.depfile()
         test.pass_on()
         test.program()
+        test.system_headers()
         test.errors()
         test.bad_kernels()
         test.parallel()
