@@ -272,6 +272,62 @@ __global__ void atomics(int n, unsigned long long *sums, int *wrong)
     EXPECT_END;
 }
 
+struct alignas(16) two {
+    unsigned long long count, sum;
+};
+
+struct four {
+    int members[4];
+
+    __device__ bool operator==(const four &other) const
+    {
+        for (int i = 0; i < 4; i++)
+            if (members[i] != other.members[i])
+                return false;
+        return true;
+    }
+};
+
+__device__ cuda::atomic<four, cuda::thread_scope_device> tally(four{{0, 0, 0, 0}});
+
+/* Both halves change at once: always the sum of as many threads as have counted. */
+#pragma cf kernel blocks(n) block(64) inout(pair[2], latest[2], all[4], wrong[2])
+__global__ void wide(int n, unsigned long long *pair, unsigned long long *latest, int *all, int *wrong)
+{
+    const unsigned long long t = blockIdx.x * 64 + threadIdx.x;
+    two *shared = reinterpret_cast<two *>(pair);
+#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 900
+    two old = {0, 0}, seen;
+    for (;;) {
+        seen = atomicCAS(shared, old, two{old.count + 1, old.sum + 7});
+        EXPECT(seen.sum == 7 * seen.count);
+        if (seen.count == old.count)
+            break;
+        old = seen;
+    }
+    const two before = atomicExch(reinterpret_cast<two *>(latest), two{t, 3 * t});
+    EXPECT(before.sum == 3 * before.count);
+#else
+    atomicAdd(&shared->count, 1ull);
+    atomicAdd(&shared->sum, 7ull);
+    latest[0] = latest[1] = 0;
+#endif
+    four was = tally.load();
+    four next;
+    do {
+        EXPECT(was.members[1] == 2 * was.members[0] && was.members[3] == 5 * was.members[0]);
+        for (int i = 0; i < 4; i++)
+            next.members[i] = was.members[i] + (i == 0 ? 1 : i == 1 ? 2 : i == 2 ? 4 : 5);
+    } while (!tally.compare_exchange_weak(was, next));
+    EXPECT(!cuda::atomic<four>::is_always_lock_free && !tally.is_lock_free() && sizeof tally == 20);
+    if (was.members[0] == n * 64 - 1) {
+        was = tally.exchange(four{{0, 0, 0, 0}});
+        for (int i = 0; i < 4; i++)
+            all[i] = was.members[i];
+    }
+    EXPECT_END;
+}
+
 #pragma cf kernel blocks(1) block(32) inout(wrong[2])
 __global__ void times(int dummy, int *wrong)
 {

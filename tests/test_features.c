@@ -55,6 +55,23 @@ static void features_that_tell_time_work(void **state)
     expect_all(32, features_times, 0);
 }
 
+/* Several threads of the CPU have a part. */
+static void features_of_wide_atomics_work(void **state)
+{
+    (void)state;
+    enum { BLOCKS = SANITIZED ? 20 : 2000 };
+    _Alignas(16) unsigned long long pair[2] = {0, 0};
+    _Alignas(16) unsigned long long latest[2] = {0, 0};
+    int all[4] = {0};
+    expect_all(BLOCKS * 64, features_wide, BLOCKS, pair, latest, all);
+    assert_int_equal(pair[0], BLOCKS * 64);
+    assert_int_equal(pair[1], BLOCKS * 64 * 7);
+    assert_int_equal(latest[1], 3 * latest[0]);
+    assert_int_equal(all[0], BLOCKS * 64);
+    assert_int_equal(all[2], BLOCKS * 64 * 4);
+    assert_int_equal(all[3], BLOCKS * 64 * 5);
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -67,6 +84,7 @@ int main(void)
         cmocka_unit_test(features_of_the_language_work),   cmocka_unit_test(features_of_the_heap_work),
         cmocka_unit_test(features_of_narrow_types_work),   cmocka_unit_test(features_of_hinted_memory_work),
         cmocka_unit_test(features_of_atomic_objects_work), cmocka_unit_test(features_that_tell_time_work),
+        cmocka_unit_test(features_of_wide_atomics_work),
     };
     return RUN_ON_DRIVER(tests, set_up, NULL);
 }

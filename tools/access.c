@@ -180,6 +180,21 @@ ATOMIC(16, uint16_t)
 ATOMIC(32, uint32_t)
 ATOMIC(64, uint64_t)
 
+/* The headers ask for it where a kernel changes 16 bytes. All threads run on one thread of the CPU. */
+__extension__ typedef unsigned __int128 bits128;
+EXPORT bits128 __tsan_atomic128_compare_exchange_val(volatile bits128 *address, bits128 old, bits128 value, int order,
+                                                     int other);
+bits128 __tsan_atomic128_compare_exchange_val(volatile bits128 *address, bits128 old, bits128 value, int order,
+                                              int other)
+{
+    (void)other;
+    note_atomic((const void *)(uintptr_t)address, sizeof value, ACCESS_READ | ACCESS_WRITE, order, PC);
+    bits128 before = *address;
+    if (before == old)
+        *address = value;
+    return before;
+}
+
 EXPORT void __tsan_atomic_thread_fence(int order);
 void __tsan_atomic_thread_fence(int order)
 {

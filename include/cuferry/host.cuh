@@ -40,6 +40,7 @@
 #include "host/threads.cuh"
 #include "host/together.cuh"
 #include "host/warp.cuh"
+#include "host/wide_atomics.cuh"
 
 #endif
 #endif

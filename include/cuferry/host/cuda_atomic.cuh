@@ -3,6 +3,7 @@
 #define CUFERRY_HOST_CUDA_ATOMIC_CUH
 
 #include <atomic>
+#include <sched.h>
 #include <stddef.h>
 
 #include "words.cuh"
@@ -44,14 +45,137 @@ template <typename T> struct cf__difference<T *> {
     typedef ptrdiff_t type;
 };
 
+/* What has no size that processors change at once has a lock beside it, as on a GPU. */
+template <typename T> class cf__locked
+{
+  public:
+    cf__locked() = default;
+
+    constexpr cf__locked(const T &value) : value_(value), lock_(false)
+    {
+    }
+
+    /* Calls a function with the value, which nobody else then looks at. */
+    template <typename Use> auto use(Use used) -> decltype(used(*static_cast<T *>(nullptr)))
+    {
+        struct hold {
+            bool *lock;
+
+            hold(bool *wanted) : lock(wanted)
+            {
+                while (__atomic_exchange_n(lock, true, __ATOMIC_ACQUIRE))
+                    sched_yield();
+            }
+
+            ~hold()
+            {
+                __atomic_store_n(lock, false, __ATOMIC_RELEASE);
+            }
+        } held(&lock_);
+        return used(value_);
+    }
+
+  private:
+    T value_;
+    bool lock_;
+};
+
+/* ---- What all operations are made of, for both ---- */
+
+template <typename T> CF__FN T cf__load(T *object, memory_order order)
+{
+    T value;
+    __atomic_load(object, &value, (int)order);
+    return value;
+}
+
+template <typename T> CF__FN T cf__load(cf__locked<T> *object, memory_order)
+{
+    return object->use([](T &value) { return value; });
+}
+
+template <typename T> CF__FN void cf__store(T *object, T value, memory_order order)
+{
+    __atomic_store(object, &value, (int)order);
+}
+
+template <typename T> CF__FN void cf__store(cf__locked<T> *object, T value, memory_order)
+{
+    object->use([&](T &old) { old = value; });
+}
+
+template <typename T> CF__FN T cf__exchange(T *object, T value, memory_order order)
+{
+    T old;
+    __atomic_exchange(object, &value, &old, (int)order);
+    return old;
+}
+
+template <typename T> CF__FN T cf__exchange(cf__locked<T> *object, T value, memory_order)
+{
+    return object->use([&](T &place) {
+        const T old = place;
+        place = value;
+        return old;
+    });
+}
+
+template <typename T>
+CF__FN bool cf__compare_exchange(T *object, T &expected, T value, bool is_weak, memory_order success,
+                                 memory_order failure)
+{
+    return __atomic_compare_exchange(object, &expected, &value, is_weak, (int)success, (int)failure);
+}
+
+template <typename T>
+CF__FN bool cf__compare_exchange(cf__locked<T> *object, T &expected, T value, bool, memory_order, memory_order)
+{
+    return object->use([&](T &place) {
+        const bool is_equal = place == expected;
+        if (is_equal)
+            place = value;
+        else
+            expected = place;
+        return is_equal;
+    });
+}
+
+template <typename T> CF__FN constexpr bool cf__is_lock_free()
+{
+    return sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8;
+}
+
+template <typename T, bool is_lock_free> struct cf__storage_of {
+    struct type {
+        alignas(sizeof(T)) T value;
+        type() = default;
+        constexpr type(const T &initial) : value(initial)
+        {
+        }
+        T *cf__place()
+        {
+            return &value;
+        }
+    };
+};
+template <typename T> struct cf__storage_of<T, false> {
+    struct type : cf__locked<T> {
+        using cf__locked<T>::cf__locked;
+        type() = default;
+        cf__locked<T> *cf__place()
+        {
+            return this;
+        }
+    };
+};
+
 /* All operations, on what cf__object() of the class that inherits them points to. */
 template <typename Class, typename T> class cf__atomic_operations
 {
-    static_assert(__is_trivially_copyable(T) && (sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8),
-                  "atomic objects have 1, 2, 4 or 8 bytes on the CPU");
+    static_assert(__is_trivially_copyable(T), "atomic objects are trivially copyable");
     typedef typename cf__difference<T>::type difference;
 
-    T *object() const
+    auto object() const
     {
         return static_cast<const Class *>(this)->cf__object();
     }
@@ -66,35 +190,31 @@ template <typename Class, typename T> class cf__atomic_operations
 
   public:
     typedef T value_type;
-    static constexpr bool is_always_lock_free = true;
+    static constexpr bool is_always_lock_free = cf__is_lock_free<T>();
 
     bool is_lock_free() const
     {
-        return true;
+        return is_always_lock_free;
     }
 
     T load(memory_order order = memory_order_seq_cst) const
     {
-        T value;
-        __atomic_load(object(), &value, (int)order);
-        return value;
+        return cf__load(object(), order);
     }
 
     void store(T value, memory_order order = memory_order_seq_cst) const
     {
-        __atomic_store(object(), &value, (int)order);
+        cf__store(object(), value, order);
     }
 
     T exchange(T value, memory_order order = memory_order_seq_cst) const
     {
-        T old;
-        __atomic_exchange(object(), &value, &old, (int)order);
-        return old;
+        return cf__exchange(object(), value, order);
     }
 
     bool compare_exchange_strong(T &expected, T value, memory_order success, memory_order failure) const
     {
-        return __atomic_compare_exchange(object(), &expected, &value, false, (int)success, (int)failure);
+        return cf__compare_exchange(object(), expected, value, false, success, failure);
     }
 
     bool compare_exchange_strong(T &expected, T value, memory_order order = memory_order_seq_cst) const
@@ -104,7 +224,7 @@ template <typename Class, typename T> class cf__atomic_operations
 
     bool compare_exchange_weak(T &expected, T value, memory_order success, memory_order failure) const
     {
-        return __atomic_compare_exchange(object(), &expected, &value, true, (int)success, (int)failure);
+        return cf__compare_exchange(object(), expected, value, true, success, failure);
     }
 
     bool compare_exchange_weak(T &expected, T value, memory_order order = memory_order_seq_cst) const
@@ -167,6 +287,8 @@ template <typename Class, typename T> class cf__atomic_operations
 template <typename T, thread_scope Scope = thread_scope_system>
 class atomic_ref : public cf__atomic_operations<atomic_ref<T, Scope>, T>
 {
+    static_assert(cf__is_lock_free<T>(), "atomic_ref is of objects of 1, 2, 4 or 8 bytes");
+
   public:
     static constexpr size_t required_alignment = sizeof(T);
 
@@ -198,7 +320,7 @@ class atomic : public cf__atomic_operations<atomic<T, Scope>, T>
   public:
     atomic() = default;
 
-    constexpr atomic(T value) : value_(value)
+    constexpr atomic(T value) : storage_(value)
     {
     }
 
@@ -211,13 +333,14 @@ class atomic : public cf__atomic_operations<atomic<T, Scope>, T>
         return value;
     }
 
-    T *cf__object() const
+    auto cf__object() const
     {
-        return const_cast<T *>(&value_);
+        return const_cast<storage *>(&storage_)->cf__place();
     }
 
   private:
-    alignas(sizeof(T)) T value_;
+    typedef typename cf__storage_of<T, cf__is_lock_free<T>()>::type storage;
+    storage storage_;
 };
 
 } /* namespace cuda */

@@ -2,6 +2,7 @@
 #ifndef CUFERRY_HOST_NV_ATOMIC_CUH
 #define CUFERRY_HOST_NV_ATOMIC_CUH
 
+#include "wide_atomics.cuh"
 #include "words.cuh"
 
 #define __NV_ATOMIC_RELAXED __ATOMIC_RELAXED
@@ -27,7 +28,10 @@ template <typename T> struct cf__operand {
 
 template <typename T> CF__FN void __nv_atomic_load(const T *address, T *value, int order, CF__SCOPE)
 {
-    __atomic_load(address, value, order);
+    if constexpr (sizeof(T) == 16)
+        *value = cf__compare_and_swap128(const_cast<T *>(address), *value, *value, order);
+    else
+        __atomic_load(address, value, order);
 }
 
 template <typename T> CF__FN T __nv_atomic_load_n(const T *address, int order, CF__SCOPE)
@@ -37,7 +41,10 @@ template <typename T> CF__FN T __nv_atomic_load_n(const T *address, int order, C
 
 template <typename T> CF__FN void __nv_atomic_store(T *address, T *value, int order, CF__SCOPE)
 {
-    __atomic_store(address, value, order);
+    if constexpr (sizeof(T) == 16)
+        (void)cf__swap128(address, *value, order);
+    else
+        __atomic_store(address, value, order);
 }
 
 template <typename T>
@@ -48,7 +55,10 @@ CF__FN void __nv_atomic_store_n(T *address, typename cf__operand<T>::type value,
 
 template <typename T> CF__FN void __nv_atomic_exchange(T *address, T *value, T *old, int order, CF__SCOPE)
 {
-    __atomic_exchange(address, value, old, order);
+    if constexpr (sizeof(T) == 16)
+        *old = cf__swap128(address, *value, order);
+    else
+        __atomic_exchange(address, value, old, order);
 }
 
 template <typename T>
@@ -63,7 +73,14 @@ template <typename T>
 CF__FN bool __nv_atomic_compare_exchange(T *address, T *expected, T *value, bool is_weak, int success, int failure,
                                          CF__SCOPE)
 {
-    return __atomic_compare_exchange(address, expected, value, is_weak, success, failure);
+    if constexpr (sizeof(T) == 16) {
+        const T old = cf__compare_and_swap128(address, *expected, *value, success);
+        const bool is_equal = cf__to_bits128(old) == cf__to_bits128(*expected);
+        *expected = old;
+        return is_equal;
+    } else {
+        return __atomic_compare_exchange(address, expected, value, is_weak, success, failure);
+    }
 }
 
 template <typename T>
