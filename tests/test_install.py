@@ -48,7 +48,7 @@ class InstallTest:
                       'include/cuferry/registry.h', 'lib/libcuferry.a', 'lib/pkgconfig/cuferry.pc',
                       'lib/cmake/Cuferry/CuferryConfig.cmake', 'lib/cmake/Cuferry/CuferryConfigVersion.cmake',
                       'lib/cuferry/cfcc.json', 'lib/cuferry/gen/cfgen', 'share/man/man1/cfcc.1', 'share/man/man1/cf-run.1',
-                      'share/man/man3/cuferry.3', 'share/cuferry/cuferry.json', 'share/cuferry/manifest.schema.json']
+                      'share/man/man3/cuferry.3', 'share/cuferry/cuferry.json', 'share/cuferry/kernels/gather.cu', 'share/cuferry/manifest.schema.json']
             lost = [w for w in wanted if not os.path.exists(destdir + os.path.join(self.prefix, w))]
             self.tap.check(name, f'{out}{err}lost: {lost}' if code or lost else '')
         # What follows uses a tree that was moved, and that knows neither the source tree nor the build folder.
@@ -252,6 +252,20 @@ class InstallTest:
         code, out, err = run([loader, library], env=dict(self.env, CF_THREADS='4'))
         return '' if code == 0 and out.split() == ['Threads:', '1'] else f'exit {code}: {out}{err}'
 
+    def checks(self):
+        """The installed cf-run checks the bundled kernels, of which it has the sources."""
+        cf_run, kernels = (os.path.join(self.prefix, *part) for part in (('bin', 'cf-run'), ('share', 'cuferry', 'kernels')))
+        env = dict(self.env, XDG_CACHE_HOME=os.path.join(self.folder, 'cache'))
+        command = [cf_run, '--check', 'race', 'gather', 'source=random:f32:100', 'index=randint:i32:1000:0:100']
+        code, out, err = run(command, cwd=self.folder, env=env)
+        good = code == 0 and out.endswith('check: race: nothing found\n')
+        self.tap.check('installed_cf_run_checks_bundled_kernels', '' if good else f'exit {code}: {out}{err}')
+        os.rename(kernels, kernels + '.away')
+        code, out, err = run(command, cwd=self.folder, env=env)
+        os.rename(kernels + '.away', kernels)
+        told = code == 1 and 'their sources are not in ' in err and 'install Cuferry again' in err
+        self.tap.check('installed_cf_run_without_sources_says_so', '' if told else f'exit {code}: {out}{err}')
+
     def headers(self):
         _, out, _ = run([*shlex.split(self.cc), '-M', '-x', 'c', os.path.join(HERE, 'consumers', 'make', 'plain.c'),
                          *self.flags('--cflags')], env=self.env)
@@ -279,6 +293,7 @@ def main():
             test.readme_program()
             test.needs_libc_alone(program)
             test.symbols(program)
+            test.checks()
             test.headers()
             test.kernels_of_users()
     return tap.close()
