@@ -117,7 +117,7 @@ static void barrier_that_lacks_arrivals_is_named(void **state)
     assert_int_equal(barrier_lacks(-1, wrong), CF_EFAULT);
     assert_non_null(strstr(cf_last_error(), "a barrier that expects less than none"));
     assert_int_equal(barrier_lacks(0, wrong), CF_EFAULT);
-    assert_non_null(strstr(cf_last_error(), "arrive() of more than it expects"));
+    assert_non_null(strstr(cf_last_error(), "arrive_and_wait() of more than it expects"));
 }
 
 static void barrier_of_a_tile_that_a_thread_does_not_come_to_is_named(void **state)

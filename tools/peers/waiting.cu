@@ -1,4 +1,8 @@
 // waiting.cu - kernels that do nothing but wait, for waiting.c.
+#include <cooperative_groups.h>
+#include <cuda/barrier>
+
+#pragma nv_diag_suppress static_var_with_dynamic_init
 
 #pragma cf kernel blocks(blocks) block(size) out(ended[blocks])
 __global__ void barriers(int *ended, int blocks, int size, int rounds)
@@ -56,4 +60,32 @@ __global__ void votes_of_blocks(int *ended, int blocks, int size, int rounds)
         x += __syncthreads_or(i >= 0);
     if (threadIdx.x == 0)
         ended[blockIdx.x] = x;
+}
+
+#pragma cf kernel blocks(blocks) block(size) out(ended[blocks])
+__global__ void memory_barriers(int *ended, int blocks, int size, int rounds)
+{
+    __shared__ cuda::barrier<cuda::thread_scope_block> barrier;
+    if (threadIdx.x == 0)
+        init(&barrier, size);
+    __syncthreads();
+    for (int i = 0; i < rounds; i++)
+        barrier.arrive_and_wait();
+    if (threadIdx.x == 0)
+        ended[blockIdx.x] = rounds;
+}
+
+#pragma cf kernel blocks(blocks) block(size) out(ended[blocks])
+__global__ void tile_barriers(int *ended, int blocks, int size, int rounds)
+{
+    auto block = cooperative_groups::this_thread_block();
+    auto warp = cooperative_groups::tiled_partition<32>(block);
+    auto tile = cooperative_groups::tiled_partition<256>(block);
+    for (int i = 0; i < rounds; i++)
+        if (size < 256)
+            warp.sync();
+        else
+            tile.sync();
+    if (threadIdx.x == 0)
+        ended[blockIdx.x] = rounds;
 }

@@ -40,15 +40,24 @@ CF__FN void cf__wake(const uint64_t *word)
         block->ops->wake(block, word);
 }
 
+/* Puts `next` in the place of `old`; 0 where something else stands there, which `old` then is. Threads of one block never run
+ * at once: what is their own needs no operation that no other one comes between, which takes longer than all else here. */
+template <bool is_of_block> CF__FN CF__INLINE bool cf__replace(uint64_t *word, uint64_t &old, uint64_t next)
+{
+    if (!is_of_block)
+        return __atomic_compare_exchange_n(word, &old, next, true, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+    __atomic_store_n(word, next, __ATOMIC_RELEASE);
+    return true;
+}
+
 /* So many arrivals, of which some threads will not come again. Gives the phase that they belong to. The last one calls
  * `completion` before the next phase begins. */
-template <typename Completion>
+template <bool is_of_block, typename Completion>
 CF__FN CF__INLINE uint64_t cf__arrive(uint64_t *word, uint64_t count, uint64_t dropped, Completion &completion,
-                                      const char *what, const char *file, int line)
+                                      bool &is_last, const char *what, const char *file, int line)
 {
     uint64_t old = __atomic_load_n(word, __ATOMIC_RELAXED), next;
     constexpr bool is_called = !cf__is_nothing<Completion>::value;
-    bool is_last;
     do {
         if (count > CF_HOST_MISSING(old))
             cf__fail(0, what, file, line);
@@ -56,7 +65,7 @@ CF__FN CF__INLINE uint64_t cf__arrive(uint64_t *word, uint64_t count, uint64_t d
         is_last = count > 0 && CF_HOST_MISSING(next) == 0;
         if (!is_called && is_last)
             next = cf__next_phase(next);
-    } while (!__atomic_compare_exchange_n(word, &old, next, true, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+    } while (!cf__replace<is_of_block>(word, old, next));
     if (is_last) {
         if (is_called) {
             completion();
@@ -78,6 +87,21 @@ CF__FN CF__INLINE void cf__await(const uint64_t *word, uint64_t phase, const cha
     while (!cf__is_past(word, phase)) {
         CF__TOGETHER(, wait(own.state, word, phase, &where))
     }
+}
+
+/* One arrival, and the wait for the others. */
+template <bool is_of_block, typename Completion>
+CF__FN CF__INLINE void cf__meet(uint64_t *word, Completion &completion, const char *too_many, const char *what,
+                                const char *file, int line)
+{
+    bool is_last;
+    const uint64_t phase = cf__arrive<is_of_block>(word, 1, 0, completion, is_last, too_many, file, line);
+    const cf_host_where where = {what, file, line};
+    if (is_last)
+        return;
+    do {
+        CF__TOGETHER(, wait(own.state, word, phase, &where))
+    } while (!cf__is_past(word, phase));
 }
 
 CF__FN long long cf__nanoseconds()

@@ -44,8 +44,8 @@ template <> struct cf__barrier_state<cf__no_completion> : cf__barrier_word {
     }
 };
 
-/* What barriers of all scopes have: on the CPU all scopes are one. */
-template <typename Completion> class cf__barrier : cf__barrier_state<Completion>
+/* What barriers of all scopes have. */
+template <bool is_of_block, typename Completion> class cf__barrier : cf__barrier_state<Completion>
 {
     typedef cf__barrier_state<Completion> state;
 
@@ -69,8 +69,9 @@ template <typename Completion> class cf__barrier : cf__barrier_state<Completion>
     [[nodiscard]] arrival_token arrive(ptrdiff_t update = 1, CF__WHERE)
     {
         auto &&completion = this->cf__called();
-        return cf__arrive(&this->cf__word, (uint64_t)update, 0, completion,
-                          "cuda::barrier::arrive() of more than it expects", file, line);
+        bool is_last;
+        return cf__arrive<is_of_block>(&this->cf__word, (uint64_t)update, 0, completion, is_last,
+                                       "cuda::barrier::arrive() of more than it expects", file, line);
     }
 
     void wait(arrival_token &&phase, CF__WHERE) const
@@ -83,16 +84,19 @@ template <typename Completion> class cf__barrier : cf__barrier_state<Completion>
         cf__await(&this->cf__word, parity ? CF_HOST_PHASE : 0, "cuda::barrier::wait_parity()", file, line);
     }
 
-    void arrive_and_wait(CF__WHERE)
+    CF__INLINE void arrive_and_wait(CF__WHERE)
     {
-        cf__await(&this->cf__word, arrive(1, file, line), "cuda::barrier::arrive_and_wait()", file, line);
+        auto &&completion = this->cf__called();
+        cf__meet<is_of_block>(&this->cf__word, completion, "cuda::barrier::arrive_and_wait() of more than it expects",
+                              "cuda::barrier::arrive_and_wait()", file, line);
     }
 
     void arrive_and_drop(CF__WHERE)
     {
         auto &&completion = this->cf__called();
-        (void)cf__arrive(&this->cf__word, 1, 1, completion, "cuda::barrier::arrive_and_drop() of more than it expects",
-                         file, line);
+        bool is_last;
+        (void)cf__arrive<is_of_block>(&this->cf__word, 1, 1, completion, is_last,
+                                      "cuda::barrier::arrive_and_drop() of more than it expects", file, line);
     }
 
     template <typename Rep, typename Period>
@@ -139,10 +143,13 @@ template <typename Completion> class cf__barrier : cf__barrier_state<Completion>
     }
 };
 
-template <thread_scope Scope, typename Completion = cf__no_completion> class barrier : public cf__barrier<Completion>
+template <thread_scope Scope> constexpr bool cf__is_of_block = Scope == thread_scope_block || Scope == thread_scope_thread;
+
+template <thread_scope Scope, typename Completion = cf__no_completion>
+class barrier : public cf__barrier<cf__is_of_block<Scope>, Completion>
 {
   public:
-    using cf__barrier<Completion>::cf__barrier;
+    using cf__barrier<cf__is_of_block<Scope>, Completion>::cf__barrier;
     barrier() = default;
 
     friend void init(barrier *object, ptrdiff_t expected, Completion completion = Completion(), CF__WHERE)
@@ -153,10 +160,10 @@ template <thread_scope Scope, typename Completion = cf__no_completion> class bar
 
 namespace std
 {
-template <typename Completion = cf__no_completion> class barrier : public cf__barrier<Completion>
+template <typename Completion = cf__no_completion> class barrier : public cf__barrier<false, Completion>
 {
   public:
-    using cf__barrier<Completion>::cf__barrier;
+    using cf__barrier<false, Completion>::cf__barrier;
 };
 } /* namespace std */
 

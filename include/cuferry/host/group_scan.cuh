@@ -69,16 +69,16 @@ template <typename Group> CF__FN constexpr bool cf__is_large()
 /* Each warp gives a value and takes what one thread of the tile's first warp makes of it, who may ask the others there: as many
  * as the tile has warps. */
 template <typename Group, typename T, typename Between>
-CF__FN T cf__between_warps(const Group &, T value, Between between, const char *file, int line)
+CF__FN T cf__between_warps(const Group &group, T value, Between between, const char *file, int line)
 {
     cf__check_large<T>();
     const unsigned int lane = cf__lane(), first = Group::cf__first_warp(), own = first + Group::cf__warp_rank();
     if (lane == 0)
         Group::cf__put(own, value);
-    Group::cf__meet("an operation of a thread_block_tile", file, line);
+    group.cf__wait_for_all("an operation of a thread_block_tile", file, line);
     if (own == first && lane < Group::cf__warps)
         Group::cf__put(first + lane, between(Group::template cf__get<T>(first + lane)));
-    Group::cf__meet("an operation of a thread_block_tile", file, line);
+    group.cf__wait_for_all("an operation of a thread_block_tile", file, line);
     const T result = Group::template cf__get<T>(own);
     __syncwarp(0xffffffff, file, line); /* before the next one is given */
     return result;

@@ -30,6 +30,9 @@ template <unsigned int Size> class cf__tile<Size, false>
   public:
     cf__tile(unsigned int meta_rank, unsigned int meta_size) : cf__meta_rank(meta_rank), cf__meta_size(meta_size)
     {
+        /* Kernels that ask for ranks alone run in a loop, without barriers. */
+        cf_host_block *block = cf__index.state;
+        cf__word = block ? &block->tiles[1024 / Size + thread_block::thread_rank() / Size] : nullptr;
     }
 
     static constexpr unsigned int num_threads()
@@ -57,36 +60,36 @@ template <unsigned int Size> class cf__tile<Size, false>
         return cf__meta_size;
     }
 
-    static void sync(CF__WHERE)
+    CF__INLINE void sync(CF__WHERE) const
     {
-        cf__meet("thread_block_tile::sync()", file, line);
+        cf__wait_for_all("thread_block_tile::sync()", file, line);
     }
 
-    template <typename T> static T shfl(T value, unsigned int rank, CF__WHERE)
+    template <typename T> T shfl(T value, unsigned int rank, CF__WHERE) const
     {
         cf__check_large<T>();
         if (thread_rank() == rank)
             cf__put(cf__first_warp() + rank / 32, value);
-        cf__meet("thread_block_tile::shfl()", file, line);
+        cf__wait_for_all("thread_block_tile::shfl()", file, line);
         const T result = cf__get<T>(cf__first_warp() + rank / 32 % cf__warps);
-        cf__meet("thread_block_tile::shfl()", file, line);
+        cf__wait_for_all("thread_block_tile::shfl()", file, line);
         return result;
     }
 
-    static int any(int predicate, CF__WHERE)
+    int any(int predicate, CF__WHERE) const
     {
         const int held = cf__ballot(0xffffffff, predicate, "thread_block_tile::any()", file, line) != 0;
         int found = 0;
         if (cf__lane() == 0)
             cf__put(cf__first_warp() + cf__warp_rank(), held);
-        cf__meet("thread_block_tile::any()", file, line);
+        cf__wait_for_all("thread_block_tile::any()", file, line);
         for (unsigned int warp = 0; warp < cf__warps; warp++)
             found |= cf__get<int>(cf__first_warp() + warp);
-        cf__meet("thread_block_tile::any()", file, line);
+        cf__wait_for_all("thread_block_tile::any()", file, line);
         return found;
     }
 
-    static int all(int predicate, CF__WHERE)
+    int all(int predicate, CF__WHERE) const
     {
         return !any(!predicate, file, line);
     }
@@ -116,21 +119,18 @@ template <unsigned int Size> class cf__tile<Size, false>
         return *reinterpret_cast<T *>(bytes);
     }
 
-    /* Waits for all threads of the tile. */
-    static CF__INLINE void cf__meet(const char *what, const char *file, int line)
+    CF__INLINE void cf__wait_for_all(const char *what, const char *file, int line) const
     {
-        cf_host_block *block = cf__index.state;
-        if (!block)
-            __builtin_trap();
-        uint64_t *word = &block->tiles[1024 / Size + thread_block::thread_rank() / Size];
-        uint64_t none = 0;
         cf__no_completion nothing;
-        if (__atomic_load_n(word, __ATOMIC_RELAXED) == 0)
-            __atomic_compare_exchange_n(word, &none, cf__new_barrier(Size), false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-        cf__await(word, cf__arrive(word, 1, 0, nothing, what, file, line), what, file, line);
+        if (!cf__word)
+            __builtin_trap();
+        if (__atomic_load_n(cf__word, __ATOMIC_RELAXED) == 0)
+            __atomic_store_n(cf__word, cf__new_barrier(Size), __ATOMIC_RELAXED);
+        cf__meet<true>(cf__word, nothing, what, what, file, line);
     }
 
   private:
+    uint64_t *cf__word;
     unsigned int cf__meta_rank, cf__meta_size;
 };
 
