@@ -257,7 +257,7 @@ void cf__primary_owe(int device)
     cf__cuda.owed[device]++;
 }
 
-int cf__primary_context(struct cf__backend *backend, int ordinal, CUcontext *context)
+int cf__primary_context(const char *function, struct cf__backend *backend, int ordinal, CUcontext *context)
 {
     *context = __atomic_load_n(&backend->primary[ordinal], __ATOMIC_ACQUIRE);
     if (*context)
@@ -278,7 +278,7 @@ int cf__primary_context(struct cf__backend *backend, int ordinal, CUcontext *con
     }
     *context = backend->primary[ordinal];
     cf__device_unlock();
-    return result == CUDA_SUCCESS ? CF_OK : cf__fail_driver(driver, result, call, "device %d", ordinal);
+    return result == CUDA_SUCCESS ? CF_OK : cf__fail_driver(driver, result, call, "%s: device %d", function, ordinal);
 }
 
 /* With the lock. What cannot be released stays, to be tried again. */

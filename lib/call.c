@@ -136,7 +136,7 @@ int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], c
         pointer->usable = backward(memory.usable, section->offset);
         return CF_OK;
     }
-    int reaches, status = cf__reaches_pageable(place, device, &reaches);
+    int reaches, status = cf__reaches_pageable(place, kernel->function, device, &reaches);
     if (status != CF_OK)
         return status;
     pointer->is_staged = !reaches;
@@ -152,7 +152,7 @@ static int check_pointers(struct call *call)
     const cf_kernel *kernel = call->kernel;
     struct cf__plan *plan = call->plan;
     struct cf__found found = {.size = 0};
-    int status = cf__place_device(call->place, &call->device);
+    int status = cf__place_device(call->place, kernel->function, &call->device);
     for (uint32_t i = 0; status == CF_OK && i < kernel->nparams; i++) {
         struct argument *argument = &call->arguments[i];
         cf_direction direction = kernel->params[i].direction;

@@ -92,16 +92,16 @@ static struct cf__context *add(const struct cf__driver *driver, CUcontext handle
     return context;
 }
 
-int cf__context(const struct cf__place *place, struct cf__context **context)
+int cf__context(const struct cf__place *place, const char *function, struct cf__context **context)
 {
     unsigned long long id;
     int device;
     CUresult result = place->driver->cuCtxGetId(place->context, &id);
     if (result != CUDA_SUCCESS)
-        return cf__fail_driver(place->driver, result, "cuCtxGetId", "entering a context");
+        return cf__fail_driver(place->driver, result, "cuCtxGetId", "%s", function);
     if ((*context = cf__context_find(id)) != NULL)
         return CF_OK;
-    int status = cf__place_device(place, &device);
+    int status = cf__place_device(place, function, &device);
     if (status != CF_OK)
         return status;
     pthread_mutex_lock(&lock);
@@ -109,7 +109,7 @@ int cf__context(const struct cf__place *place, struct cf__context **context)
     if (!*context)
         *context = add(place->driver, place->context, id, device);
     pthread_mutex_unlock(&lock);
-    return *context ? CF_OK : cf__fail(CF_ENOMEM, "no memory for what is kept of a context");
+    return *context ? CF_OK : cf__fail(CF_ENOMEM, "%s: no memory for what is kept of a context", function);
 }
 
 struct cf__context *cf__context_next(const struct cf__context *context)
@@ -305,6 +305,11 @@ int cf__note_lost(const struct cf__driver *driver, int status, char *text, size_
         snprintf(text + used, size - used, "; a context of this process was lost to a fault");
     }
     return context ? CF_EFAULT : status;
+}
+
+int cf__is_lost(const struct cf__driver *driver, CUcontext handle)
+{
+    return cf__gpu_state() & CF__GPU_LOST && lost(driver, handle);
 }
 
 int cf__check_lost(const struct cf__place *place, const char *function)

@@ -26,8 +26,8 @@ struct cf__context {
     struct cf__context *next;
 };
 
-/* The record of the place's context, made at its first use. */
-int cf__context(const struct cf__place *place, struct cf__context **context);
+/* The record of the place's context, made at its first use, for `function`. */
+int cf__context(const struct cf__place *place, const char *function, struct cf__context **context);
 
 /* The record of a context, if there is one; by its address where the driver does not tell its id. */
 struct cf__context *cf__context_of(const struct cf__driver *driver, CUcontext handle);
@@ -52,6 +52,9 @@ void cf__context_lose(const struct cf__driver *driver, CUcontext handle, int dev
 
 /* Whether a result means that what was to be freed is gone already: with its context, or with the driver. */
 int cf__is_gone(CUresult result);
+
+/* Whether a context of a GPU is known to be lost. */
+int cf__is_lost(const struct cf__driver *driver, CUcontext handle);
 
 /* CF_EFAULT where the place's context is lost. Asked for where cf__gpu_state() has CF__GPU_LOST. */
 int cf__check_lost(const struct cf__place *place, const char *function);
@@ -99,9 +102,8 @@ int cf__handle_check(const char *function, const void *handle);
 void cf__handle_mark(const void *event, const struct cf__mark *mark);
 struct cf__mark cf__handle_marked(const void *event);
 
-/* Enters the context where a GPU's handle was made, as cf__enter_handle() has to where a context is lost; where that is
- * not known, since it is another library's, one that works, if there is one: what becomes of the handle is for the
- * driver to say. */
+/* Enters the context where a GPU's handle was made, for cf__enter_handle(); where that is not known, since it is
+ * another library's, one that works, if there is one: what becomes of the handle is for the driver to say. */
 int cf__handle_enter(struct cf__place *place, const char *function, const struct cf__driver *driver,
                      const void *handle);
 

@@ -87,7 +87,7 @@ static int enter_plain(struct transfer *transfer)
     if (of_gpu)
         return cf__enter_memory(&transfer->place, transfer->function, &of_gpu->memory);
     if (target->driver && target->driver->is_host)
-        return cf__enter_context(&transfer->place, target->driver, target->context);
+        return cf__enter_context(&transfer->place, transfer->function, target->driver, target->context);
     return cf__enter(&transfer->place, transfer->function, NULL);
 }
 
@@ -127,8 +127,7 @@ static int context_of(const struct transfer *transfer, const struct side *side, 
     *context = side->memory.context;
     if (*context && !waits)
         return CF_OK;
-    int status = *context ? cf__enter_context(&place, side->memory.driver, *context)
-                          : cf__enter_device(&place, transfer->function, side->memory.device);
+    int status = cf__enter_memory(&place, transfer->function, &side->memory);
     if (status != CF_OK)
         return status;
     *context = place.context;
@@ -366,7 +365,7 @@ int cf_mem_copy_2d_async(cf_stream stream, void *target, size_t target_pitch, co
 static int move_to_host(struct transfer *transfer)
 {
     const struct cf__memory *target = &transfer->target.memory;
-    int device, status = cf__place_device(&transfer->place, &device);
+    int device, status = cf__place_device(&transfer->place, transfer->function, &device);
     if (status == CF_OK && !cf__is_default(transfer->stream))
         status = cf__fail(CF_EINVAL, "%s: target is memory of CF_HOST and the stream is of device %d",
                           transfer->function, device);
@@ -376,7 +375,8 @@ static int move_to_host(struct transfer *transfer)
     cf__unrelax(transfer->place.driver, mode);
     cf__leave(&transfer->place);
     transfer->stream = NULL;
-    return status == CF_OK ? cf__enter_context(&transfer->place, target->driver, target->context) : status;
+    return status == CF_OK ? cf__enter_context(&transfer->place, transfer->function, target->driver, target->context)
+                           : status;
 }
 
 static int fill_entered(const struct transfer *transfer, unsigned char value)

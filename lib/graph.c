@@ -292,22 +292,12 @@ int cf_stream_is_capturing(cf_stream stream, int *is_capturing)
 
 /* ---- Graphs ---- */
 
-/* The graph's own context, which is that of what is made of it. */
-static int enter_graph(struct cf__place *place, const char *function, cf_graph graph)
-{
-    const struct cf__driver *driver;
-    int status = cf__handle_driver(function, graph, &driver);
-    if (status != CF_OK)
-        return status;
-    return driver->is_host ? cf__enter_context(place, driver, NULL) : cf__handle_enter(place, function, driver, graph);
-}
-
 int cf_graph_instantiate(cf_graph_exec *exec, cf_graph graph)
 {
     if (!exec || !graph)
         return cf__fail(CF_EINVAL, "cf_graph_instantiate: %s is NULL", exec ? "graph" : "exec");
     struct cf__place place;
-    int status = enter_graph(&place, "cf_graph_instantiate", graph);
+    int status = cf__enter_handle(&place, "cf_graph_instantiate", graph); /* whose context becomes that of `exec` */
     if (status != CF_OK)
         return status;
     CUgraphExec made;
@@ -429,7 +419,7 @@ static struct cf__context *record_of(const struct cf__place *place)
     if (context || place->driver->is_host)
         return context;
     cf__error_save(&before);
-    if (cf__context(place, &context) == CF_OK)
+    if (cf__context(place, "cf_graph_launch", &context) == CF_OK)
         return context;
     cf__error_restore(&before);
     return NULL;

@@ -174,44 +174,49 @@ static CUcontext context_of(const void *handle)
     return context;
 }
 
-static int is_any_lost(void)
-{
-    return cf__gpu_state() & CF__GPU_LOST;
-}
-
-static int is_lost(const struct cf__driver *driver, CUcontext handle)
-{
-    const struct cf__context *context = is_any_lost() ? cf__context_of(driver, handle) : NULL;
-    return context && __atomic_load_n(&context->is_lost, __ATOMIC_ACQUIRE);
-}
-
 /* The thread's own context or one of the library's that works, NULL where there is none. */
 static CUcontext working_context(const struct cf__driver *driver, CUcontext current)
 {
-    CUcontext context = current && !is_lost(driver, current) ? current : NULL;
+    CUcontext context = current && !cf__is_lost(driver, current) ? current : NULL;
     for (int device = 0; device < CF__MAX_DEVICES && !context; device++) {
         CUcontext held = cf__primary_held(device);
-        if (held && !is_lost(driver, held))
+        if (held && !cf__is_lost(driver, held))
             context = held;
     }
     return context;
 }
 
+/* A device that another library alone has started; -1 where there is none. */
+static int find_active(const struct cf__driver *driver)
+{
+    int devices = 0;
+    (void)driver->cuDeviceGetCount(&devices);
+    for (int device = 0; device < devices && device < CF__MAX_DEVICES; device++) {
+        CUdevice handle;
+        unsigned int flags;
+        int is_active = 0;
+        if (!cf__primary_held(device) && driver->cuDeviceGet(&handle, device) == CUDA_SUCCESS &&
+            driver->cuDevicePrimaryCtxGetState(handle, &flags, &is_active) == CUDA_SUCCESS && is_active)
+            return device;
+    }
+    return -1;
+}
+
 int cf__handle_enter(struct cf__place *place, const char *function, const struct cf__driver *driver, const void *handle)
 {
     CUcontext current = NULL, context = context_of(handle);
-    *place = (struct cf__place){.driver = driver, .context = context};
-    if (context) {
-        int status = is_any_lost() ? cf__check_lost(place, function) : CF_OK;
-        return status == CF_OK ? cf__enter_context(place, driver, context) : status;
+    if (!context) {
+        if (driver->cuCtxGetCurrent(&current) != CUDA_SUCCESS)
+            current = NULL;
+        context = working_context(driver, current);
     }
-    if (driver->cuCtxGetCurrent(&current) != CUDA_SUCCESS)
-        current = NULL;
-    context = working_context(driver, current);
     if (context)
-        return cf__enter_context(place, driver, context);
-    place->context = current;
-    return current ? CF_OK : cf__enter(place, function, NULL);
+        return cf__enter_context(place, function, driver, context);
+    *place = (struct cf__place){.driver = driver, .context = current};
+    if (current)
+        return CF_OK;
+    int active = find_active(driver);
+    return active < 0 ? cf__enter(place, function, NULL) : cf__enter_device(place, function, active);
 }
 
 /* ---- Resets, and the end ---- */

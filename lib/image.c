@@ -347,7 +347,7 @@ static int find_or_add(const struct item *item, const struct cf__place *place, s
     if ((*loaded = cf__loaded_in(item->state, context)) != NULL)
         return CF_OK;
     struct cf__context *owner;
-    int status = cf__context(place, &owner);
+    int status = cf__context(place, item->function, &owner);
     if (status != CF_OK)
         return status;
     if (cf__log_is_inside())

@@ -84,18 +84,8 @@ size_t cf__left(uintptr_t address)
 
 int cf__enter_memory(struct cf__place *place, const char *function, const struct cf__memory *memory)
 {
-    if (memory->context)
-        return cf__enter_context(place, memory->driver, memory->context);
-    if (cf__gpu_state() & CF__GPU_LOST) /* the thread's device may be the lost one */
-        return cf__enter_device(place, function, memory->device);
-    int device, status = cf__enter(place, function, NULL);
-    if (status != CF_OK)
-        return status;
-    status = cf__place_device(place, &device);
-    if (status == CF_OK && device == memory->device)
-        return CF_OK;
-    cf__leave(place);
-    return status == CF_OK ? cf__enter_device(place, function, memory->device) : status;
+    return memory->context ? cf__enter_context(place, function, memory->driver, memory->context)
+                           : cf__enter_near(place, function, memory->device);
 }
 
 /* ---- Allocation ---- */

@@ -36,7 +36,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int stages_of(const struct cf__place *place, const char *function, struct cf__stages **stages)
 {
     struct cf__context *context;
-    int status = cf__context(place, &context);
+    int status = cf__context(place, function, &context);
     if (status != CF_OK)
         return status;
     *stages = __atomic_load_n(&context->stages, __ATOMIC_ACQUIRE);
@@ -162,10 +162,10 @@ void cf__cells_give(uint64_t *cells)
     pthread_mutex_unlock(&stages->lock);
 }
 
-int cf__reaches_pageable(const struct cf__place *place, int device, int *reaches)
+int cf__reaches_pageable(const struct cf__place *place, const char *function, int device, int *reaches)
 {
     struct cf__stages *stages;
-    int status = stages_of(place, "staging", &stages);
+    int status = stages_of(place, function, &stages);
     if (status != CF_OK)
         return status;
     *reaches = __atomic_load_n(&stages->pageable, __ATOMIC_RELAXED);
@@ -174,11 +174,11 @@ int cf__reaches_pageable(const struct cf__place *place, int device, int *reaches
     CUdevice handle;
     CUresult result = place->driver->cuDeviceGet(&handle, device);
     if (result != CUDA_SUCCESS)
-        return cf__fail_driver(place->driver, result, "cuDeviceGet", "device %d", device);
+        return cf__fail_driver(place->driver, result, "cuDeviceGet", "%s: device %d", function, device);
     /* A driver that does not know what is asked for has no such device. */
     result = place->driver->cuDeviceGetAttribute(reaches, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, handle);
     if (result != CUDA_SUCCESS && result != CUDA_ERROR_INVALID_VALUE)
-        return cf__fail_driver(place->driver, result, "cuDeviceGetAttribute", "device %d", device);
+        return cf__fail_driver(place->driver, result, "cuDeviceGetAttribute", "%s: device %d", function, device);
     *reaches = result == CUDA_SUCCESS && *reaches == 1;
     __atomic_store_n(&stages->pageable, *reaches, __ATOMIC_RELAXED);
     return CF_OK;

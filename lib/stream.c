@@ -89,7 +89,7 @@ int cf_stream_device(cf_stream stream, int *device)
     int status = cf__enter(&place, "cf_stream_device", stream);
     if (status != CF_OK)
         return status;
-    status = cf__place_device(&place, device);
+    status = cf__place_device(&place, "cf_stream_device", device);
     cf__leave(&place);
     return status;
 }

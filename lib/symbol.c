@@ -48,7 +48,7 @@ static int locate(const cf_symbol *symbol, const struct cf__place *place, size_t
 static int check_value(const cf_symbol *symbol, const struct cf__place *place, const void *value, size_t bytes,
                        struct cf__memory *memory)
 {
-    int device, status = cf__place_device(place, &device);
+    int device, status = cf__place_device(place, symbol->function, &device);
     if (status != CF_OK)
         return status;
     status = cf__locate(symbol->function, value, memory);

@@ -23,7 +23,7 @@ static int default_device(void)
 static struct cf__context *record(const struct cf__place *place)
 {
     struct cf__context *context = NULL;
-    assert_ok(cf__context(place, &context));
+    assert_ok(cf__context(place, "test", &context));
     assert_non_null(context);
     return context;
 }
@@ -101,7 +101,7 @@ static struct cf__context *met[16];
 static void *meet(void *number)
 {
     struct cf__place place;
-    if (cf__enter_device(&place, "test", 0) != CF_OK || cf__context(&place, &met[(uintptr_t)number]) != CF_OK)
+    if (cf__enter_device(&place, "test", 0) != CF_OK || cf__context(&place, "test", &met[(uintptr_t)number]) != CF_OK)
         return (void *)"no record";
     cf__leave(&place);
     return NULL;
