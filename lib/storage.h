@@ -86,6 +86,11 @@ static inline int cf__is_default(cf_stream stream)
  * CF_ECAPTURE. */
 int cf__check_wait(const char *function, const struct cf__place *place, cf_stream stream);
 
+/* ---- event.c ---- */
+
+/* cf_event_sync(), for `function`. */
+int cf__event_wait(const char *function, cf_event event);
+
 /* ---- graph.c ---- */
 
 /* Waits for everything in the place's context; CF_ECAPTURE where cf_stream_capture_begin() began a capture there, other
