@@ -136,6 +136,12 @@ int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], c
         pointer->usable = backward(memory.usable, section->offset);
         return CF_OK;
     }
+    /* Memory of a GPU that was freed would fault where it is staged. */
+    if (!memory.driver && !cf__is_readable(forward(given, section->offset)))
+        return cf__fail(CF_EINVAL,
+                        "%s: %s = %p is no memory: the CPU cannot read there, and no device has it; it may have been "
+                        "freed",
+                        kernel->function, param->name, given);
     int reaches, status = cf__reaches_pageable(place, kernel->function, device, &reaches);
     if (status != CF_OK)
         return status;

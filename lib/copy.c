@@ -63,6 +63,13 @@ static int locate(const struct transfer *transfer, struct side *side)
         return cf__fail(CF_EINVAL, "%s: %s is NULL", function, side->name);
     int status = cf__locate(function, side->begin, &side->memory);
     size_t bytes = span(transfer, side->pitch);
+    /* The driver would take it for host memory, and fault. In a stream it may be a graph's that is being captured. */
+    if (status == CF_OK && !side->memory.driver && !transfer->is_async && cf__cuda_in_use() &&
+        !cf__is_readable(side->begin))
+        return cf__fail(CF_EINVAL,
+                        "%s: %s %p is no memory: the CPU cannot read there, and no device has it; it may have been "
+                        "freed",
+                        function, side->name, (void *)side->begin);
     if (status == CF_OK && side->memory.is_bounded && bytes > side->memory.left)
         return cf__fail(CF_EINVAL, "%s: %s has %zu bytes left in its allocation, not %zu", function, side->name,
                         side->memory.left, bytes);
@@ -394,9 +401,13 @@ static int fill_entered(const struct transfer *transfer, unsigned char value)
         if (result == CUDA_SUCCESS)
             cf__note_waited(&transfer->place, transfer->stream);
     }
-    return result == CUDA_SUCCESS ? CF_OK
-                                  : cf__fail_driver(driver, result, call, "%s: %zu bytes at target %p", function,
-                                                    transfer->width, (void *)transfer->target.begin);
+    if (result == CUDA_SUCCESS)
+        return CF_OK;
+    int is_ordinary = !driver->is_host && !transfer->target.memory.driver && result == CUDA_ERROR_INVALID_VALUE &&
+                      cf__is_readable(transfer->target.begin);
+    return cf__fail_driver(driver, result, call, "%s: %zu bytes at target %p%s", function, transfer->width,
+                           (void *)transfer->target.begin,
+                           is_ordinary ? ", which is host memory that the GPU does not reach" : "");
 }
 
 static int fill(const char *function, cf_stream stream, void *target, unsigned char value, size_t bytes, int is_async)

@@ -43,7 +43,7 @@ static CUresult ask(const struct cf__driver *driver, const void *pointer, struct
 
 /* Whether the CPU can read at an address, without trying: the kernel looks at the set of signals there, and refuses
  * what is to be done with it. */
-static int is_readable(const void *pointer)
+int cf__is_readable(const void *pointer)
 {
     enum { SET_BYTES = 8, NOTHING_KNOWN = ~0 };
     uintptr_t aligned = (uintptr_t)pointer / SET_BYTES * SET_BYTES;
@@ -68,9 +68,9 @@ int cf__locate(const char *function, const void *pointer, struct cf__memory *mem
     }
     /* After a kernel's fault the driver answers nothing, and in a child it is not asked: what the CPU can read is
      * host memory all the same, so that work on the CPU goes on; but not what is page-locked for the parent. */
-    if (cf__is_forked() && !memory->driver && pointer && (!is_readable(pointer) || cf__handle_is_memory(pointer)))
+    if (cf__is_forked() && !memory->driver && pointer && (!cf__is_readable(pointer) || cf__handle_is_memory(pointer)))
         return cf__fail_fork(function);
-    if (result == CUDA_SUCCESS || (cf__status_of(result) == CF_EFAULT && is_readable(pointer)))
+    if (result == CUDA_SUCCESS || (cf__status_of(result) == CF_EFAULT && cf__is_readable(pointer)))
         return CF_OK;
     return cf__fail_driver(asked, result, "cuPointerGetAttributes", "%s: %p", function, pointer);
 }
