@@ -21,7 +21,12 @@ struct entry {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct entry *entries;
 static size_t count, room;       /* room is a power of 2 */
+static size_t stale;             /* of these, those that went with a reset */
 static unsigned int last_serial; /* 0 is nobody's */
+
+/* Entries of handles that went with earlier resets than the latest one: where there are more, they are forgotten, since
+ * nobody has to destroy them. */
+#define MOST_STALE 4096
 
 /* ---- The table, with the lock ---- */
 
@@ -55,10 +60,23 @@ static int grow(void)
     return 1;
 }
 
+static int is_stale(const struct entry *entry)
+{
+    return entry->handle && !entry->context;
+}
+
+/* An entry that is stale goes, or gets another owner. Where there is none left no call has to look for them. */
+static void count_out(const struct entry *entry)
+{
+    if (is_stale(entry) && --stale == 0)
+        cf__gpu_mark(CF__GPU_RESET, 0);
+}
+
 /* Those behind it in its run move up, so that they are found. */
 static void take_out(struct entry *entry)
 {
     size_t hole = (size_t)(entry - entries);
+    count_out(entry);
     for (size_t i = (hole + 1) & (room - 1); entries[i].handle; i = (i + 1) & (room - 1)) {
         size_t home = place_of(entries[i].handle);
         if (((i - home) & (room - 1)) < ((i - hole) & (room - 1)))
@@ -79,6 +97,7 @@ static void keep(const struct cf__place *place, const void *handle, size_t bytes
     int is_there = entry && entry->handle;
     if (is_there || 2 * (count + 1) <= room || grow()) {
         entry = find(handle);
+        count_out(entry);
         count += !is_there;
         last_serial += 1 + (last_serial == UINT_MAX);
         *entry = (struct entry){.handle = handle, .context = place->context, .bytes = bytes, .serial = last_serial};
@@ -145,12 +164,12 @@ int cf__handle_check(const char *function, const void *handle)
         return CF_OK;
     pthread_mutex_lock(&lock);
     const struct entry *entry = room ? find(handle) : NULL;
-    int is_stale = entry && entry->handle && !entry->context, device = is_stale ? entry->device : 0;
+    int is_past = entry && is_stale(entry), device = is_past ? entry->device : 0;
     pthread_mutex_unlock(&lock);
-    if (!is_stale)
+    if (!is_past)
         return CF_OK;
-    return cf__fail(CF_EINVAL, "%s: the handle %p was of device %d before cf_device_reset(), and went with that",
-                    function, handle, device);
+    return cf__fail(CF_EINVAL, "%s: the handle %p was of device %d before its reset, and went with that", function,
+                    handle, device);
 }
 
 int cf__handle_is_memory(const void *pointer)
@@ -221,17 +240,29 @@ int cf__handle_enter(struct cf__place *place, const char *function, const struct
 
 /* ---- Resets, and the end ---- */
 
+/* With the lock. What is taken out may give its place to another one, which is looked at, too. */
+static void forget_stale(void)
+{
+    for (size_t i = 0; i < room; i++)
+        while (is_stale(&entries[i]))
+            take_out(&entries[i]);
+}
+
 void cf__handles_reset(CUcontext context, int device)
 {
     pthread_mutex_lock(&lock);
+    if (stale > MOST_STALE)
+        forget_stale();
     for (size_t i = 0; i < room; i++)
         if (entries[i].handle && entries[i].context == context) {
             entries[i].context = NULL;
             entries[i].bytes = 0;
             entries[i].device = device;
+            stale++;
         }
+    if (stale)
+        cf__gpu_mark(CF__GPU_RESET, 1);
     pthread_mutex_unlock(&lock);
-    cf__gpu_mark(CF__GPU_RESET, 1);
 }
 
 /* In a child what is the parent's stays known as such. */
@@ -242,7 +273,7 @@ void cf__handles_forget(void)
     pthread_mutex_lock(&lock);
     free(entries);
     entries = NULL;
-    count = room = 0;
+    count = room = stale = 0;
     pthread_mutex_unlock(&lock);
     cf__gpu_mark(CF__GPU_RESET, 0);
 }

@@ -131,10 +131,10 @@ static void reset_takes_everything_away(void **state)
     make(&before);
     assert_ok(cf_device_reset(0));
     assert_int_equal(alive(), 2); /* a context, and the kernel's image, which is the process's */
-    snprintf(detail, sizeof detail, "cf_stream_sync: the handle %p was of device 0 before cf_device_reset()",
+    snprintf(detail, sizeof detail, "cf_stream_sync: the handle %p was of device 0 before its reset",
              (void *)before.stream);
     assert_fails(cf_stream_sync(before.stream), CF_EINVAL, detail);
-    expect_stale(&before, " was of device 0 before cf_device_reset(), and went with that");
+    expect_stale(&before, " was of device 0 before its reset, and went with that");
     assert_fails(cf_mem_free(before.memory), CF_EINVAL, "cf_mem_free");
     for (int i = 0; i < 3; i++) {
         make(&after);
@@ -154,12 +154,12 @@ static void reset_of_one_device_leaves_the_other(void **state)
     use_and_destroy(&of_1);
     assert_ok(gather());
     assert_ok(cf_device_use(0));
-    expect_stale(&of_0, "was of device 0 before cf_device_reset()");
+    expect_stale(&of_0, "was of device 0 before its reset");
     assert_ok(gather());
     assert_ok(cf_device_use(1));
     make(&of_1);
     assert_ok(cf_device_reset(1));
-    expect_stale(&of_1, "was of device 1 before cf_device_reset()");
+    expect_stale(&of_1, "was of device 1 before its reset");
 }
 
 static void reset_of_a_device_not_in_use_starts_nothing(void **state)
@@ -228,7 +228,7 @@ static void reset_after_a_fault_makes_the_device_usable(void **state)
         assert_fails(gather(), CF_EFAULT, "cf_gather_f32_i32: device 0's context was lost to a fault while ");
         assert_ok(cf_mem_fill(there, 0, 64)); /* the other one is well */
         assert_ok(cf_device_reset(0));
-        expect_stale(&things, "was of device 0 before cf_device_reset()");
+        expect_stale(&things, "was of device 0 before its reset");
         make(&things);
         use_and_destroy(&things);
     }
