@@ -254,7 +254,14 @@ void cf__primary_hold(int device, CUcontext context)
 
 void cf__primary_owe(int device)
 {
-    cf__cuda.owed[device]++;
+    __atomic_add_fetch(&cf__cuda.owed[device], 1, __ATOMIC_RELAXED);
+}
+
+/* The driver keeps the reference to it for the next one. */
+void cf__primary_drop(int device, CUcontext gone)
+{
+    if (__atomic_compare_exchange_n(&cf__cuda.primary[device], &gone, NULL, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        cf__primary_owe(device);
 }
 
 int cf__primary_context(const char *function, struct cf__backend *backend, int ordinal, CUcontext *context)

@@ -189,6 +189,48 @@ void cf__context_lose(const struct cf__driver *driver, CUcontext handle, int dev
         cf__log(CF_LOG_INFO, "the context of device %d was lost to a fault while %s running", device, context->running);
 }
 
+/* Whether a context is gone; `is_destroyed`: there is not even another one at its address. */
+static int is_gone(const struct cf__context *context, unsigned long long id, int *is_destroyed)
+{
+    unsigned long long now;
+    CUresult result = context->driver->cuCtxGetId(context->handle, &now);
+    *is_destroyed = result == CUDA_ERROR_INVALID_CONTEXT || result == CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    return *is_destroyed || (result == CUDA_SUCCESS && now != id);
+}
+
+/* Its record stays for its id. Its handles are marked before the device is used again, when there are new ones. */
+static void let_go(struct cf__context *context, unsigned long long id, int is_destroyed)
+{
+    pthread_mutex_lock(&lock);
+    int was_lost = context->is_lost && context->id == id, device = context->device;
+    if (was_lost) {
+        if (device >= 0 && device < CF__MAX_DEVICES && cf__primary_held(device) == context->handle) {
+            cf__peers_forget(device);
+            if (is_destroyed)
+                cf__primary_drop(device, context->handle);
+        }
+        cf__captures_forget(context->handle);
+        cf__handles_reset(context->handle, device);
+        __atomic_store_n(&context->is_lost, 0, __ATOMIC_RELEASE);
+        if (!is_any_lost())
+            cf__gpu_mark(CF__GPU_LOST, 0);
+    }
+    pthread_mutex_unlock(&lock);
+    if (was_lost)
+        cf__log(CF_LOG_INFO, "the context of device %d that was lost is gone", device);
+}
+
+void cf__contexts_review(void)
+{
+    for (struct cf__context *context = cf__context_next(NULL); context; context = cf__context_next(context)) {
+        unsigned long long id = id_of(context);
+        int is_destroyed;
+        if (__atomic_load_n(&context->is_lost, __ATOMIC_ACQUIRE) && !cf__log_is_inside() &&
+            is_gone(context, id, &is_destroyed))
+            let_go(context, id, is_destroyed);
+    }
+}
+
 /* Whether the context that is current on the thread fails whatever is asked of it. */
 static int is_failing(const struct cf__driver *driver)
 {

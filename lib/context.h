@@ -50,6 +50,10 @@ int cf__note_lost(const struct cf__driver *driver, int status, char *text, size_
 /* Notes that a context is lost; `running` where that is known from before, else NULL. */
 void cf__context_lose(const struct cf__driver *driver, CUcontext handle, int device, const char *running);
 
+/* Contexts that were lost count no more once they are gone, destroyed or reset by another library in the process. Before
+ * a context is entered, where cf__gpu_state() has CF__GPU_LOST. */
+void cf__contexts_review(void);
+
 /* Whether a result means that what was to be freed is gone already: with its context, or with the driver. */
 int cf__is_gone(CUresult result);
 

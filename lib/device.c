@@ -61,6 +61,12 @@ int cf__device(const char *function, int device, const struct cf__driver **drive
 
 /* ---- Contexts ---- */
 
+static void review(void)
+{
+    if (cf__gpu_state() & CF__GPU_LOST)
+        cf__contexts_review();
+}
+
 /* The thread's own, where it has one. */
 static int get_current(const struct cf__driver *driver, const char *function, CUcontext *context)
 {
@@ -95,6 +101,7 @@ static int enter_device(struct cf__place *place, const char *function, struct cf
 int cf__enter_device(struct cf__place *place, const char *function, int device)
 {
     struct cf__backend *backend;
+    review();
     int ordinal, status = device_backend(function, device, &backend, &ordinal);
     return status == CF_OK ? enter_device(place, function, backend, ordinal) : status;
 }
@@ -134,6 +141,7 @@ static int check_lost(struct cf__place *place, const char *function)
 
 static int enter(struct cf__place *place, const char *function, cf_stream stream)
 {
+    review();
     /* The default streams have no context of their own. */
     if ((uintptr_t)stream <= (uintptr_t)CU_STREAM_PER_THREAD)
         return enter_thread_device(place, function);
@@ -158,6 +166,7 @@ int cf__enter(struct cf__place *place, const char *function, cf_stream stream)
 int cf__enter_context(struct cf__place *place, const char *function, const struct cf__driver *driver, CUcontext context)
 {
     *place = (struct cf__place){.driver = driver, .context = context};
+    review();
     int status = check_lost(place, function);
     return status == CF_OK ? make_current(place, function) : status;
 }

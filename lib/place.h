@@ -57,6 +57,9 @@ CUcontext cf__primary_held(int device);
 void cf__primary_hold(int device, CUcontext context);
 void cf__primary_owe(int device);
 
+/* One that is held has been reset by another library: the next one is taken at its first use. */
+void cf__primary_drop(int device, CUcontext gone);
+
 /* All that are held, of both drivers; with the lock. The status of the latest that fails and stays. `is_kept`: the
  * GPUs' driver stays in use, for what is left there. */
 int cf__devices_release(int is_kept);

@@ -178,6 +178,28 @@ static void context_that_is_lost_says_so_until_it_is_dropped(void **state)
     cf__leave(&place);
 }
 
+static void context_that_is_lost_and_destroyed_counts_no_more(void **state)
+{
+    CUcontext own;
+    struct cf__place place;
+    (void)state;
+    assert_ok(cf_require(CF_CUDA));
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(context_create(&own, 0, 0), CUDA_SUCCESS);
+        assert_ok(cf__enter(&place, "test", NULL));
+        cf__context_lose(place.driver, place.context, 0, "cf_a was");
+        cf__leave(&place);
+        assert_fails(cf_device_sync(), CF_EFAULT, "device 0's context was lost to a fault while cf_a was running");
+        assert_int_equal(context_destroy(own), CUDA_SUCCESS);
+        if (i == 1) /* at the same address */
+            assert_int_equal(context_create(&own, 0, 0), CUDA_SUCCESS);
+        assert_ok(cf_device_sync());
+        assert_int_equal(cf__gpu_state(), CF__GPU_OURS);
+        if (i == 1)
+            assert_int_equal(context_destroy(own), CUDA_SUCCESS);
+    }
+}
+
 static void note_lost_tells_of_the_current_context_alone(void **state)
 {
     char text[CF__DETAIL] = "it failed";
@@ -312,6 +334,7 @@ int main(int argc, char *argv[])
         fake_test(context_used_by_16_threads_at_once_has_one_record, "CF_DRIVER=cuda"),
         fake_test(context_made_anew_at_an_address_has_a_record_of_its_own, "CF_DRIVER"),
         fake_test(context_that_is_lost_says_so_until_it_is_dropped, "CF_DRIVER=cuda"),
+        fake_test(context_that_is_lost_and_destroyed_counts_no_more, "CF_DRIVER=cuda"),
         fake_test(note_lost_tells_of_the_current_context_alone, "CF_DRIVER=cuda"),
         fake_test(note_lost_without_room_cuts_its_text, "CF_DRIVER=cuda"),
         fake_test(kept_forget_takes_those_of_one_context, "CF_DRIVER=cuda"),
