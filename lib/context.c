@@ -1,5 +1,4 @@
-/* context.c - what the library keeps for each context that it was used in, which of them are lost, and what could not
- * be freed there. */
+/* context.c - what the library keeps for each context that it was used in, and which of them are lost. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +6,7 @@
 
 #include "internal.h"
 
-/* Of adding, losing and keeping; the list is read without it. */
+/* Of adding and losing; the list is read without it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct cf__context *contexts;
 
@@ -362,124 +361,4 @@ int cf__check_lost(const struct cf__place *place, const char *function)
         return CF_OK;
     describe(context, text, sizeof text);
     return cf__fail(CF_EFAULT, "%s: %s", function, text);
-}
-
-/* ---- What could not be freed ---- */
-
-struct kept {
-    struct cf__place place; /* `pushed` is not used */
-    unsigned long long id;  /* of its context; CF__NO_CONTEXT: not known */
-    CUresult (*free)(const struct cf__driver *driver, uintptr_t what);
-    uintptr_t what;
-    struct kept *next;
-};
-static struct kept *kept;
-
-/* Memory may be what was short when freeing failed: these need none. */
-static struct kept reserve[16];
-static unsigned int reserve_used; /* as bits */
-
-/* With the lock, both. */
-static struct kept *kept_alloc(void)
-{
-    struct kept *node = malloc(sizeof *node);
-    for (unsigned int i = 0; !node && i < sizeof reserve / sizeof *reserve; i++)
-        if (!(reserve_used >> i & 1)) {
-            reserve_used |= 1U << i;
-            node = &reserve[i];
-        }
-    return node;
-}
-
-static void kept_free(struct kept *node)
-{
-    if (node >= reserve && node < reserve + sizeof reserve / sizeof *reserve)
-        reserve_used &= ~(1U << (node - reserve));
-    else
-        free(node);
-}
-
-void cf__keep(const struct cf__place *place, CUresult (*free_it)(const struct cf__driver *driver, uintptr_t what),
-              uintptr_t what)
-{
-    unsigned long long id;
-    if (place->driver->cuCtxGetId(place->context, &id) != CUDA_SUCCESS)
-        id = CF__NO_CONTEXT;
-    pthread_mutex_lock(&lock);
-    struct kept *node = kept_alloc();
-    if (node) {
-        *node = (struct kept){{place->driver, place->context, 0}, id, free_it, what, kept};
-        kept = node;
-    }
-    pthread_mutex_unlock(&lock);
-}
-
-/* Nothing is left of it where its context or the driver is gone, or the context is lost and goes as a whole. */
-int cf__is_gone(CUresult result)
-{
-    return cf__status_of(result) == CF_EFAULT || result == CUDA_ERROR_DEINITIALIZED ||
-           result == CUDA_ERROR_CONTEXT_IS_DESTROYED || result == CUDA_ERROR_INVALID_CONTEXT ||
-           result == CUDA_ERROR_INVALID_HANDLE;
-}
-
-/* Tries again; CUDA_SUCCESS also where nothing is left to be freed. */
-static CUresult try_again(const struct kept *node, const char **call)
-{
-    const struct cf__driver *driver = node->place.driver;
-    unsigned long long id;
-    CUcontext context;
-    *call = "cuCtxGetId";
-    CUresult result = driver->cuCtxGetId(node->place.context, &id);
-    if (result == CUDA_SUCCESS && node->id != CF__NO_CONTEXT && id != node->id)
-        return CUDA_SUCCESS;
-    if (result == CUDA_SUCCESS) {
-        *call = "cuCtxPushCurrent";
-        result = driver->cuCtxPushCurrent(node->place.context);
-    }
-    if (result == CUDA_SUCCESS) {
-        *call = "freeing it";
-        result = node->free(driver, node->what);
-        (void)driver->cuCtxPopCurrent(&context);
-    }
-    return cf__is_gone(result) ? CUDA_SUCCESS : result;
-}
-
-int cf__kept_free(void)
-{
-    int status = CF_OK;
-    pthread_mutex_lock(&lock);
-    struct kept *nodes = kept;
-    kept = NULL;
-    pthread_mutex_unlock(&lock);
-    while (nodes) {
-        struct kept *node = nodes;
-        const char *call;
-        CUresult result = try_again(node, &call);
-        nodes = node->next;
-        if (result != CUDA_SUCCESS)
-            status =
-                cf__fail_driver(node->place.driver, result, call, "cf_shutdown: what an earlier call could not free");
-        pthread_mutex_lock(&lock);
-        if (result == CUDA_SUCCESS) {
-            kept_free(node);
-        } else {
-            node->next = kept;
-            kept = node;
-        }
-        pthread_mutex_unlock(&lock);
-    }
-    return status;
-}
-
-void cf__kept_forget(CUcontext context)
-{
-    pthread_mutex_lock(&lock);
-    for (struct kept **link = &kept, *node; (node = *link) != NULL;)
-        if (!context || node->place.context == context) {
-            *link = node->next;
-            kept_free(node);
-        } else {
-            link = &node->next;
-        }
-    pthread_mutex_unlock(&lock);
 }

@@ -54,23 +54,32 @@ void cf__context_lose(const struct cf__driver *driver, CUcontext handle, int dev
  * a context is entered, where cf__gpu_state() has CF__GPU_LOST. */
 void cf__contexts_review(void);
 
-/* Whether a result means that what was to be freed is gone already: with its context, or with the driver. */
-int cf__is_gone(CUresult result);
-
 /* Whether a context of a GPU is known to be lost. */
 int cf__is_lost(const struct cf__driver *driver, CUcontext handle);
 
 /* CF_EFAULT where the place's context is lost. Asked for where cf__gpu_state() has CF__GPU_LOST. */
 int cf__check_lost(const struct cf__place *place, const char *function);
 
+/* ---- keep.c ---- */
+
 /* Keeps what could not be freed, to be tried again at cf_shutdown(): `free` is called with the place's context
  * current. */
 void cf__keep(const struct cf__place *place, CUresult (*free)(const struct cf__driver *driver, uintptr_t what),
               uintptr_t what);
+
+/* Before `count` things are made that may all have to be kept when there is no memory any more; 0: there is none now. */
+int cf__keep_reserve(size_t count);
+
+/* Whether a result means that what was to be freed is gone already: with its context, or with the driver. */
+int cf__is_gone(CUresult result);
+
 int cf__kept_free(void); /* the status of the latest that still fails, which stays */
 
 /* The same without the driver: of a context that is gone, or with NULL of all. */
 void cf__kept_forget(CUcontext context);
+void cf__keep_end(void);  /* gives back what was reserved, where nothing is kept */
+void cf__keep_lock(void); /* for fork */
+void cf__keep_unlock(void);
 
 /* ---- shutdown.c ---- */
 

@@ -13,6 +13,9 @@
 /* Fewer bytes go faster as they are: the driver copies 10 GB/s without any thread to wake. */
 #define WORTH_BYTES ((size_t)512 << 10)
 
+/* What is freed of one: its stream, events, and the memory and the event of each buffer. */
+#define SET_THINGS (3 + 2 * CF__LANES * CF__BUFFERS)
+
 /* Pinned cells for searches, one of a list of those that are free. */
 struct cells {
     uint64_t cells[CF__CELLS];
@@ -44,7 +47,7 @@ static int stages_of(const struct cf__place *place, const char *function, struct
         return CF_OK;
     pthread_mutex_lock(&lock);
     *stages = context->stages;
-    if (!*stages && (*stages = calloc(1, sizeof **stages)) != NULL) {
+    if (!*stages && cf__keep_reserve(SETS * SET_THINGS) && (*stages = calloc(1, sizeof **stages)) != NULL) {
         pthread_mutex_init(&(*stages)->lock, NULL);
         pthread_cond_init(&(*stages)->given_back, NULL);
         (*stages)->pageable = -1;
@@ -139,6 +142,8 @@ int cf__cells_take(const struct cf__place *place, const char *function, uint64_t
         stages->cells = taken->next;
     pthread_mutex_unlock(&stages->lock);
     if (!taken) {
+        if (!cf__keep_reserve(1))
+            return cf__fail(CF_ENOMEM, "%s: no memory for checking elements", function);
         int mode = cf__relax(place->driver);
         void *memory = NULL;
         CUresult result = place->driver->cuMemHostAlloc(&memory, sizeof *taken, CU_MEMHOSTALLOC_PORTABLE);
