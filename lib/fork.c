@@ -74,7 +74,8 @@ int cf__fail_fork(const char *what)
 /* ---- Locks ---- */
 
 /* A child has the forking thread alone: no lock may be held by another one at that moment. In the order in which they
- * nest, each once; `forget`: what has to be put right in a child, with the lock. */
+ * nest, each once; `forget`: what has to be put right in a child, with the lock. Those of the trace's times and of its
+ * kernels' names are not among them: a child has no trace, and never takes them. */
 static const struct {
     void (*lock)(void), (*unlock)(void), (*forget)(void);
 } locks[] = {
