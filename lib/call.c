@@ -107,8 +107,9 @@ int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], c
     pointer->usable = given;
     pointer->is_staged = 0;
     section->offset = section->span = 0;
+    int status = CF_OK;
     if (cf__is_array(param)) {
-        int status = cf__section(kernel, i, args, section);
+        status = cf__section(kernel, i, args, section);
         if (status != CF_OK || section->count == 0)
             return status;
     } else if (!given) {
@@ -121,9 +122,9 @@ int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], c
     if (is_here(place, device, forward(given, section->offset), section->span, found))
         return CF_OK;
     struct cf__memory memory;
-    int known = cf__locate(kernel->function, forward(given, section->offset), &memory);
-    if (known != CF_OK)
-        return known;
+    status = cf__locate(kernel->function, forward(given, section->offset), &memory);
+    if (status != CF_OK)
+        return status;
     int is_near = memory.device == device || (device != CF_HOST && cf__peer_enabled(device, memory.device));
     if (memory.is_device && !is_near)
         return wrong_device(kernel, param, memory.device, device);
@@ -142,7 +143,8 @@ int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], c
                         "%s: %s = %p is no memory: the CPU cannot read there, and no device has it; it may have been "
                         "freed",
                         kernel->function, param->name, given);
-    int reaches, status = cf__reaches_pageable(place, kernel->function, device, &reaches);
+    int reaches;
+    status = cf__reaches_pageable(place, kernel->function, device, &reaches);
     if (status != CF_OK)
         return status;
     pointer->is_staged = !reaches;
