@@ -155,7 +155,7 @@ CF_CHECKED int cf_device_name(int device, char *name, size_t size);
 /* Waits until all work on the calling thread's device is done. Reports what went wrong in it.
  *
  * A kernel that faults takes its context along: CF_EFAULT comes from the next call that hears of it, and from every
- * later one in that context until cf_device_reset() or the end of the process; other devices and CF_HOST go on. The
+ * later one in that context, until it is reset or destroyed or the process ends; other devices and CF_HOST go on. The
  * detail names the kernels that were running, as far as the library can know: those that were launched through it in
  * the context and that no wait has found to be done. Kernels of other libraries it does not know; those of a graph are
  * "a graph". */

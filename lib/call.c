@@ -139,10 +139,7 @@ int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], c
     }
     /* Memory of a GPU that was freed would fault where it is staged. */
     if (!memory.driver && !cf__is_readable(forward(given, section->offset)))
-        return cf__fail(CF_EINVAL,
-                        "%s: %s = %p is no memory: the CPU cannot read there, and no device has it; it may have been "
-                        "freed",
-                        kernel->function, param->name, given);
+        return cf__fail_no_memory(kernel->function, param->name, given);
     int reaches;
     status = cf__reaches_pageable(place, kernel->function, device, &reaches);
     if (status != CF_OK)

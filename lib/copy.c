@@ -66,10 +66,7 @@ static int locate(const struct transfer *transfer, struct side *side)
     /* The driver would take it for host memory, and fault. In a stream it may be a graph's that is being captured. */
     if (status == CF_OK && !side->memory.driver && !transfer->is_async && cf__cuda_in_use() &&
         !cf__is_readable(side->begin))
-        return cf__fail(CF_EINVAL,
-                        "%s: %s %p is no memory: the CPU cannot read there, and no device has it; it may have been "
-                        "freed",
-                        function, side->name, (void *)side->begin);
+        return cf__fail_no_memory(function, side->name, side->begin);
     if (status == CF_OK && side->memory.is_bounded && bytes > side->memory.left)
         return cf__fail(CF_EINVAL, "%s: %s has %zu bytes left in its allocation, not %zu", function, side->name,
                         side->memory.left, bytes);

@@ -53,6 +53,13 @@ int cf__is_readable(const void *pointer)
     return !is_fault;
 }
 
+int cf__fail_no_memory(const char *function, const char *name, const void *pointer)
+{
+    return cf__fail(CF_EINVAL,
+                    "%s: %s = %p is no memory: the CPU cannot read there, and no device has it; it may have been freed",
+                    function, name, pointer);
+}
+
 int cf__locate(const char *function, const void *pointer, struct cf__memory *memory)
 {
     int status = cf__look_for_cuda(function);

@@ -29,6 +29,7 @@ int cf__locate(const char *function, const void *pointer, struct cf__memory *mem
 /* Whether the CPU can read at an address; a call of the system. What is neither that nor known to a driver is no memory,
  * or that of a graph whose capture has not ended. */
 int cf__is_readable(const void *pointer);
+int cf__fail_no_memory(const char *function, const char *name, const void *pointer);
 
 /* Bytes from an address to the end of what is registered or allocated there with CUDA; SIZE_MAX where nothing is
  * known. */

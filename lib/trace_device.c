@@ -17,8 +17,7 @@
 #define PROCESS 100000000 /* number of device 0's process in the trace, beyond those of real ones */
 #define SECOND 1000000000
 
-/* What is destroyed of a context's clock, and of a span that waits: events and a stream. */
-enum { CLOCK_THINGS = 3, PENDING_THINGS = 2 };
+enum { CLOCK_THINGS = 3, PENDING_THINGS = 2 }; /* that have to be destroyed: events, and a stream */
 
 struct cf__pending {
     CUevent begin, end;

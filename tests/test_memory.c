@@ -685,13 +685,13 @@ static void memory_of_a_gpu_that_was_freed_is_no_memory(void **state)
     assert_non_null(host);
     assert_ok(cf_mem_alloc(&freed, LARGE));
     assert_ok(cf_mem_free(freed));
-#define GONE(call, name)                                                                         \
-    do {                                                                                         \
-        snprintf(detail, sizeof detail,                                                          \
-                 "%.*s: " name " %p is no memory: the CPU cannot read there, and no device has " \
-                 "it; it may have been freed",                                                   \
-                 (int)strcspn(#call, "("), #call, freed);                                        \
-        assert_fails(call, CF_EINVAL, detail);                                                   \
+#define GONE(call, name)                                                                           \
+    do {                                                                                           \
+        snprintf(detail, sizeof detail,                                                            \
+                 "%.*s: " name " = %p is no memory: the CPU cannot read there, and no device has " \
+                 "it; it may have been freed",                                                     \
+                 (int)strcspn(#call, "("), #call, freed);                                          \
+        assert_fails(call, CF_EINVAL, detail);                                                     \
     } while (0)
     static const size_t sizes[] = {1, 1000, LARGE};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
