@@ -163,6 +163,11 @@ static unsigned long long made_up_id(void)
     return CF__NO_CONTEXT - 1 - __atomic_fetch_add(&made, 1, __ATOMIC_RELAXED);
 }
 
+static int is_made_up(unsigned long long id)
+{
+    return id > CF__NO_CONTEXT / 2;
+}
+
 void cf__context_lose(const struct cf__driver *driver, CUcontext handle, int device, const char *running)
 {
     unsigned long long id;
@@ -194,7 +199,7 @@ static int is_gone(const struct cf__context *context, unsigned long long id, int
     unsigned long long now;
     CUresult result = context->driver->cuCtxGetId(context->handle, &now);
     *is_destroyed = result == CUDA_ERROR_INVALID_CONTEXT || result == CUDA_ERROR_CONTEXT_IS_DESTROYED;
-    return *is_destroyed || (result == CUDA_SUCCESS && now != id);
+    return *is_destroyed || (result == CUDA_SUCCESS && now != id && !is_made_up(id));
 }
 
 /* Its record stays for its id. Its handles are marked before the device is used again, when there are new ones. */
@@ -216,7 +221,7 @@ static void let_go(struct cf__context *context, unsigned long long id, int is_de
     }
     pthread_mutex_unlock(&lock);
     if (was_lost)
-        cf__log(CF_LOG_INFO, "the context of device %d that was lost is gone", device);
+        cf__log(CF_LOG_INFO, "the lost context of device %d is gone", device);
 }
 
 void cf__contexts_review(void)

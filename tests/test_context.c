@@ -199,6 +199,30 @@ static void context_that_is_lost_and_destroyed_counts_no_more(void **state)
     }
 }
 
+static CUresult tell_no_id(CUcontext context, unsigned long long *id)
+{
+    (void)context, (void)id;
+    return CUDA_ERROR_ILLEGAL_ADDRESS;
+}
+
+/* That its number is told later does not make it another one. */
+static void context_that_told_no_id_when_it_was_lost_stays_lost(void **state)
+{
+    static struct cf__driver silent;
+    (void)state;
+    struct cf__place place = entered(0);
+    silent = *place.driver;
+    silent.cuCtxGetId = tell_no_id;
+    cf__context_lose(&silent, place.context, 0, "cf_a was");
+    cf__contexts_review();
+    silent.cuCtxGetId = place.driver->cuCtxGetId;
+    cf__contexts_review();
+    assert_true(cf__gpu_state() & CF__GPU_LOST);
+    cf__context_drop(cf__context_next(NULL));
+    assert_false(cf__gpu_state() & CF__GPU_LOST);
+    cf__leave(&place);
+}
+
 static void note_lost_tells_of_the_current_context_alone(void **state)
 {
     char text[CF__DETAIL] = "it failed";
@@ -249,6 +273,7 @@ int main(int argc, char *argv[])
         fake_test(context_made_anew_at_an_address_has_a_record_of_its_own, "CF_DRIVER"),
         fake_test(context_that_is_lost_says_so_until_it_is_dropped, "CF_DRIVER=cuda"),
         fake_test(context_that_is_lost_and_destroyed_counts_no_more, "CF_DRIVER=cuda"),
+        fake_test(context_that_told_no_id_when_it_was_lost_stays_lost, "CF_DRIVER=cuda"),
         fake_test(note_lost_tells_of_the_current_context_alone, "CF_DRIVER=cuda"),
         fake_test(note_lost_without_room_cuts_its_text, "CF_DRIVER=cuda"),
     };
