@@ -98,7 +98,7 @@ static void mem_free_async_foreign_pointer_is_invalid(void **state)
     assert_non_null(strstr(cf_last_error(), "cf_mem_free_async: "));
     if (on_cuda())
         assert_fails(cf_mem_free_async(stream, pinned), CF_EINVAL,
-                     "is not from cf_mem_alloc_async() on the stream's device");
+                     "is not from cf_mem_alloc_async() on the stream's kind of device");
     assert_ok(cf_mem_fill(memory, 1, 1000));
     assert_ok(cf_mem_free_async(stream, memory));
     assert_ok(cf_mem_free(pinned));
