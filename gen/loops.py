@@ -18,6 +18,8 @@ from brackets import SPECIFIERS, matching
 from model import Guard, Loop
 
 INDICES = {'threadIdx', 'blockIdx', 'blockDim', 'gridDim'}
+# What a global index may begin with, but for the functions that give one.
+_OPENINGS = {'threadIdx', 'blockIdx', '(', 'static_cast'}
 # What functions of the library's own headers that read them are reached by.
 _GROUPS = 'cooperative_groups'
 _AXES = {'x': 0, 'y': 1, 'z': 2}
@@ -86,7 +88,7 @@ def _parameter(kernel):
 
 def _is_named_elsewhere(name, declarations):
     """Whether device code has another use for a kernel's name than to declare it."""
-    return any(t.text == name for d in declarations if d.body is not None and
+    return any(t.text == name for d in declarations if d.body is not None and name in d.words and
                (d.has('__device__') or d.has('__global__') or d.has('constexpr') or d.is_class)
                for t in d.body if t.kind == 'identifier')
 
@@ -94,6 +96,8 @@ def _is_named_elsewhere(name, declarations):
 def _hides_parameters(body):
     """Whether there are functions in a function that do not see its parameters: of local classes, lambdas without."""
     for at, token in enumerate(body):
+        if token.text not in ('struct', 'class', 'union', '['):
+            continue
         after = [t.text for t in body[at + 1:at + 4]]
         if token.text in ('struct', 'class', 'union') and (after[:1] in (['{'], [':']) or after[1:2] in (['{'], [':'])):
             return True
@@ -140,16 +144,12 @@ def _helpers(declarations):
 def _read_indices(kernel, declarations, helpers):
     """Whether functions that a kernel calls read the indices, but for some that it does not call any more. A template
     may call what its arguments name."""
-    def has(declaration, words):
-        parts = declaration.head, declaration.body or (), declaration.tail
-        return any(t.text in words for part in parts for t in part)
-
     others = [d for d in declarations if not d.has('__global__') and not any(d is h for h in helpers)]
     words = INDICES | {h.head[h.function].text for h in helpers}
     reached = collective.reachable([kernel], others)[1:]
     if kernel.head[0].text == 'template':
         reached += [d for d in others if d.is_class or d.has('operator')]
-    return any(has(d, words) for d in reached) or any(has(d, {_GROUPS}) for d in declarations)
+    return not all(words.isdisjoint(d.words) for d in reached) or any(_GROUPS in d.words for d in declarations)
 
 
 class _Reader:
@@ -263,6 +263,8 @@ class _Analysis(_Reader):
 
     def _take_index(self, at):
         before, token = self._text(at - 1), self._body[at]
+        if token.text not in _OPENINGS and token.text not in self._helpers:
+            return
         if at in self._taken or before not in ('=', '(', ',', 'return', '{', '[', ';', '?', ':', ''):
             return
         if before == '(' and at > 1 and self._body[at - 2].text == 'static_cast':

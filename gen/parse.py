@@ -47,6 +47,7 @@ class _File:
         self._proofs = set()
         self._reaches = {}          # whether for host code: Reach
         self._loops = {}            # name: what loops.find() says
+        self._together = {}         # kernel: whether its threads wait for one another
         self._numeric = {}          # kernel and types that it has as template arguments: what scalars.alone() says
         self._judged = {}           # kernel: what it reaches
 
@@ -539,9 +540,11 @@ class _File:
         """Whether threads of a kernel wait for one another. What is not understood does."""
         # An annotation may stand at a declaration, and the definition elsewhere.
         name = kernel.head[kernel.function].text
-        roots = [kernel] + [d for d in self._declarations if d.has('__global__') and d.function is not None and
-                            d.body is not None and d.head[d.function].text == name]
-        return any(collective.runs_together(root, self._declarations) for root in roots)
+        if id(kernel) not in self._together:
+            roots = [kernel] + [d for d in self._declarations if d.has('__global__') and d.function is not None and
+                                d is not kernel and d.body is not None and d.head[d.function].text == name]
+            self._together[id(kernel)] = any(collective.runs_together(root, self._declarations) for root in roots)
+        return self._together[id(kernel)]
 
     def _host_source(self, kernels):
         kept = [d.declaration for c, d, _ in self._kernels if not c.host]

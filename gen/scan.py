@@ -121,7 +121,10 @@ class Scanner:
         path, number, system, skipped, pending = self.path, 1, False, False, []
         first = 1
         for line in self._text.split('\n'):
-            if line.startswith('#') or (not system and _PRAGMA.match(line)):
+            if line.startswith(('#define ', '#undef ')):       # most are
+                self._macros.directive(line)
+                line = ''
+            elif line.startswith('#') or (not system and _PRAGMA.match(line)):
                 marker = _MARKER.match(line)
                 if marker:
                     yield from self._flush(pending, path, first)
@@ -132,10 +135,7 @@ class Scanner:
                     skipped = system and path not in self._device_headers
                     first = number
                     continue
-                if line.startswith(('#define ', '#undef ')):
-                    self._macros.directive(line)
-                    line = ''
-                elif not system and _PRAGMA.match(line):
+                if not system and _PRAGMA.match(line):
                     yield from self._flush(pending, path, first)
                     pending = []
                     yield self._pragma(line, path, number)
