@@ -30,7 +30,7 @@ _MARKER = re.compile(r'#(?:line)? (\d+) "((?:[^"\\]|\\.)*)"([ \d]*)$')
 _PRAGMA = re.compile(r'[ \t]*#[ \t]*pragma[ \t]+cf\b')
 _ANY_MARKER = re.compile(r'^' + _MARKER.pattern, re.MULTILINE)
 # What headers of device code have, outside of the definitions of macros.
-_DEVICE = re.compile(r'^(?!#).*\b__(?:shared|device|global|constant|managed)__\b', re.MULTILINE)
+_DEVICE = re.compile(r'\b__(?:shared|device|global|constant|managed)__\b')
 
 
 def preprocess(cxx, flags, path):
@@ -207,13 +207,17 @@ def _is_of_system(marker):
     return '3' in marker.group(3).split()
 
 
+def _has_device_code(text, begin, end):
+    return any(text[text.rfind('\n', 0, match.start()) + 1] != '#' for match in _DEVICE.finditer(text, begin, end))
+
+
 def _device_headers(text):
     """The system headers of a preprocessed text that have device code."""
     found, before = set(), None
     for marker in [*_ANY_MARKER.finditer(text), None]:
         if before and _is_of_system(before):
             end = marker.start() if marker else len(text)
-            if before.group(2) not in found and _DEVICE.search(text, before.end(), end):
+            if before.group(2) not in found and _has_device_code(text, before.end(), end):
                 found.add(before.group(2))
         before = marker
     return {_unescape(name) for name in found}
