@@ -89,31 +89,34 @@ def names(declaration):
     return found
 
 
-def _bodies(kernel, everything):
-    """What a kernel and what it calls have in their braces."""
-    candidates = [d for d in everything if not d.has('__global__') and (d.function is not None or d.body is not None)]
-    return [declaration.body or () for declaration in reachable([kernel], candidates)]
+def _reached(kernel, everything):
+    """A kernel and what it calls."""
+    return reachable([kernel], [d for d in everything if not d.has('__global__') and
+                                (d.function is not None or d.body is not None)])
 
 
 def first_use(kernel, everything, words):
     """The first of some words in a kernel, or in what it calls; None where there is none."""
-    for body in _bodies(kernel, everything):
-        for token in body:
-            if token.kind == 'identifier' and words.fullmatch(token.text):
-                return token.text
+    for declaration in _reached(kernel, everything):
+        if any(map(words.fullmatch, declaration.words)):
+            for token in declaration.body or ():
+                if token.kind == 'identifier' and words.fullmatch(token.text):
+                    return token.text
     return None
 
 
 def first_foreign(kernel, everything):
     """The first that no CPU can run in a kernel, or in what it calls: (what, what to write instead), or None."""
-    for body in _bodies(kernel, everything):
+    for declaration in _reached(kernel, everything):
+        body = declaration.body or ()
         for at, token in enumerate(body):
-            texts = [t.text for t in body[at:at + 3]]
-            if texts[:2] == ['cuda', '::'] and texts[2:] and texts[2] in _FOREIGN_OF_CUDA:
-                return (f'cuda::{texts[2]}',
-                        'use __syncthreads() and plain copies, or cooperative_groups::memcpy_async()')
-            if texts == ['<', '<', '<'] and [t.column - token.column for t in body[at:at + 3]] == [0, 1, 2]:
-                return 'a launch of a kernel', 'launch it from C, behind this one'
+            if token.text in ('cuda', '<'):
+                texts = [t.text for t in body[at:at + 3]]
+                if texts[:2] == ['cuda', '::'] and texts[2:] and texts[2] in _FOREIGN_OF_CUDA:
+                    return (f'cuda::{texts[2]}',
+                            'use __syncthreads() and plain copies, or cooperative_groups::memcpy_async()')
+                if texts == ['<', '<', '<'] and [t.column - token.column for t in body[at:at + 3]] == [0, 1, 2]:
+                    return 'a launch of a kernel', 'launch it from C, behind this one'
             if token.kind == 'identifier' and _ANY_FOREIGN.fullmatch(token.text):
                 return next((f'{what} ({token.text})', instead) for words, what, instead in _FOREIGN_WORDS
                             if words.fullmatch(token.text))
@@ -127,10 +130,10 @@ def runs_together(root, everything):
     others = [d for d in everything if not d.has('__global__')]
     if any(d.has('__shared__') for d in reachable([root], others)):     # declared outside of functions
         return True
-    if not any(t.text == 'cooperative_groups' for d in everything for part in (d.head, d.body or (), d.tail)
-               for t in part):
+    if not any('cooperative_groups' in d.words for d in everything):
         return False
-    for tokens in _bodies(root, everything):
+    for declaration in _reached(root, everything):
+        tokens = declaration.body or ()
         for token, following in zip(tokens, [*tokens[1:], None]):
             if token.kind == 'identifier' and _GROUPS.fullmatch(token.text):
                 if token.text not in _RANKS or following is None or following.text != '<':

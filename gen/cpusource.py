@@ -16,12 +16,13 @@ _PIECE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])
 _COMMENT = re.compile(r'(/\*.*?\*/|//[^\n]*)|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
 
 
-def copy(source, path, known, declarations, kernels, functions, constants, report):
+def copy(source, path, known, declarations, kernels, functions, constants, loop_edits, report):
     """`kernels` are the declarations of the kernels that the CPU runs as they are, `functions` the names of those that
-    it runs instead of others, `constants` the names of those whose values are proven. What no name leads to from there
-    is taken out, and functions of host code that are reached from device code alone: a wrapper may have its kernel's
-    name. `source` gives the lines of a file, `known` are all files that were read: headers with __shared__ memory stand
-    in the copy. `report` takes an error and the token that it is about."""
+    it runs instead of others, `constants` the names of those whose values are proven, `loop_edits` what loops.find()
+    changes, by declaration. What no name leads to from there is taken out, and functions of host code that are reached
+    from device code alone: a wrapper may have its kernel's name. `source` gives the lines of a file, `known` are all
+    files that were read: headers with __shared__ memory stand in the copy. `report` takes an error and the token that
+    it is about."""
     kept = {id(d) for d in kernels}
     others = [d for d in declarations if not d.has('__global__')]
     data = [d for d in others if d.function is None and d.has('__constant__')]
@@ -45,6 +46,7 @@ def copy(source, path, known, declarations, kernels, functions, constants, repor
         if id(declaration) in kept:
             # The word is in __global__ already.
             edits += [(t, '') for t in declaration.head if t.text == 'inline' and t.exact]
+            edits += loop_edits.get(id(declaration), [])
         elif not is_needed and not declaration.is_directive:
             edits.append((first, last))
             continue

@@ -1,5 +1,7 @@
 """A kernel file's declarations at file and namespace scope: finds where each begins and ends."""
 
+from functools import cached_property
+
 from brackets import ATTRIBUTES, matching
 from lexer import Token
 from scan import Pragma
@@ -14,6 +16,7 @@ class Declaration:
         self.tail = []
         self.last = head[-1]        # the last token of all
         self.function = _function_name(head)
+        self._front = frozenset(t.text for t in head)
 
     @property
     def is_class(self):
@@ -30,7 +33,13 @@ class Declaration:
                                     self.body is None and self.function is None)
 
     def has(self, word):
-        return any(t.text == word for t in self.head)
+        """Whether a word stands in front of its braces."""
+        return word in self._front
+
+    @cached_property
+    def words(self):
+        """The texts of its tokens, once it has all of them."""
+        return self._front.union((t.text for t in self.body or ()), (t.text for t in self.tail))
 
 
 def behind_template(head):

@@ -40,24 +40,37 @@ def _body(instance, prefix, seen):
         seen.add(function)
     else:
         what = 'function' if instance.host.function else 'kernel'
+        proven = ', '.join(['CF__PARAMETER'] * (instance.host.loop is not None) + [p.cxx for p in instance.params])
         text += f'/* Fails to compile where the {what} does not take exactly these types. */\n'
-        text += (fold(f'typedef decltype(static_cast<void (*)({ctypes})>(', 8) +
+        text += (fold(f'typedef decltype(static_cast<void (*)({proven})>(', 8) +
                  f'\n    {function})) cf__proof_{instance.name};\n\n')
     sizes = ', '.join(f'sizeof({p.cxx})' for p in instance.params) or '0'
     table = host_bytes(prefix, instance)
     text += fold(f'extern "C" {{\nextern const uint32_t {table}[];\nconst uint32_t {table}[] = {{{sizes}}};\n}}\n', 8)
-    text += (f'extern "C" void {host_body(prefix, instance)}(const cf_host_launch *cf__launch, uint64_t cf__begin, '
-             'uint64_t cf__end)\n{\n')
+    head = 'const cf_host_launch *cf__launch, uint64_t cf__begin, uint64_t cf__end)\n{\n'
+    body = host_body(prefix, instance)
+    loop = instance.host.loop
+    text += f'CF__FN CF__INLINE void cf__loop_{instance.name}({head}' if loop else f'extern "C" void {body}({head}'
     for number, param in enumerate(instance.params):
         ctype = f'{param.cxx}const' if param.pointer else f'const {param.cxx}'
         # C may align its twin of a class less.
         is_class = param.type.kind in ('complex', 'struct') and not param.pointer
         read = f'cf__read<{param.cxx}>' if is_class else f'*static_cast<{ctype} *>'
         text += f'    {ctype} {names[number]} = {read}(cf__launch->args[{number}]);\n'
+    if loop:
+        names.insert(0, 'cf__index')
     call = fold(f'{function}({", ".join(names)});\n', 12)
     if instance.host.function:
-        text += f'    (void)cf__begin, (void)cf__end;\n    {call}}}\n'
-    else:
-        run = 'cf__run_together' if instance.host.is_together else 'cf__run'
-        text += f'    {run}(cf__launch, cf__begin, cf__end, [=]() CF__INLINE {{\n        {call}    }});\n}}\n'
-    return text
+        return text + f'    (void)cf__begin, (void)cf__end;\n    {call}}}\n'
+    run, parameter = 'cf__run_together' if instance.host.is_together else 'cf__run', ''
+    if loop:
+        run, parameter = f'cf__loop<{_loop(loop, instance.launch)}>', 'CF__PARAMETER'
+    text += f'    {run}(cf__launch, cf__begin, cf__end, [=]({parameter}) CF__INLINE {{\n        {call}    }});\n}}\n'
+    return text + (f'CF__BODY({body}, cf__loop_{instance.name})\n' if loop else '')
+
+
+def _loop(loop, launch):
+    """The template arguments of a loop."""
+    words = ['1' if len(launch.grid) == 1 and len(launch.block) <= 1 else '3']
+    words += ['true' if flag else 'false' for flag in (loop.is_flat, loop.is_mirrored, loop.is_numeric)]
+    return ', '.join(words + [f'CF__{"UPPER" if g.is_upper else "LOWER"}_{"XYZ"[g.axis]}' for g in loop.guards])

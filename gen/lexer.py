@@ -5,9 +5,9 @@ import re
 from model import Location
 
 _TOKEN = re.compile(r'''
-    (?P<space>[ \t\f\v]+|\\\n|/\*.*?\*/|//[^\n]*)
+    (?P<identifier>[A-Za-z_]\w*)
+  | (?P<space>[ \t\f\v]+|\\\n|/\*.*?\*/|//[^\n]*)
   | (?P<newline>\n)
-  | (?P<identifier>[A-Za-z_]\w*)
   | (?P<number>\.?\d(?:[eEpP][+-]|'\w|[\w.])*)
   | (?P<string>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')
   | (?P<punctuation>\.\.\.|::|->|<=|>=|==|!=|&&|\|\||.)
@@ -42,6 +42,9 @@ def tokenize(text, file, line, column):
     start = at - (column - 1)
     size = len(text)
     while at < size:
+        if text[at] == ' ':         # most are
+            at += 1
+            continue
         match = _RAW_STRING.match(text, at) if text[at] in 'uULR' else None
         if match:
             kind = 'string'

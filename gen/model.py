@@ -96,12 +96,29 @@ class Launch:
 
 
 @dataclass(frozen=True)
+class Guard:
+    """A comparison of a kernel's global index with what is the same for all threads."""
+    axis: int                       # 0: x
+    is_upper: bool                  # holds up to some index; else from some on
+
+
+@dataclass(frozen=True)
+class Loop:
+    """How the CPU runs a kernel whose indices are its parameter."""
+    guards: Tuple[Guard, ...]       # by their numbers
+    is_flat: bool                   # of the indices along x it reads the global one alone
+    is_mirrored: bool               # functions that it calls read the indices, too
+    is_numeric: bool = False        # its threads have nothing but numbers of their own, and no arrays of them
+
+
+@dataclass(frozen=True)
 class Host:
     """The CPU's form of an instance. A function is called by its C++ name where the kernel file defines it; else it is
     a C function."""
     function: Optional[str] = None  # None: the kernel itself
     is_extern_c: bool = False
     is_together: bool = False       # threads of a block may wait for one another
+    loop: Optional[Loop] = None     # where they do not, and the kernel's text is understood
 
 
 @dataclass(frozen=True)

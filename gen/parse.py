@@ -8,7 +8,9 @@ from dataclasses import replace
 import collective
 import cpusource
 import expr
+import loops
 import reach
+import scalars
 from clauses import Clauses, is_include, read_pragma
 from cxxtypes import UNREADABLE, VOID, builtin, pointer
 from declare import declarations
@@ -24,6 +26,7 @@ from typedecl import Declared
 MAX_BLOCK = 1024
 MAX_BLOCK_Z = 64
 MAX_VARIANTS = 64
+_NUMBERS = ('integer', 'float', 'enum')
 _CHECKED = ('i8', 'i16', 'i32', 'i64', 'u8', 'u16', 'u32', 'u64')
 
 
@@ -43,6 +46,9 @@ class _File:
         self._notes = []
         self._proofs = set()
         self._reaches = {}          # whether for host code: Reach
+        self._loops = {}            # name: what loops.find() says
+        self._together = {}         # kernel: whether its threads wait for one another
+        self._numeric = {}          # kernel and types that it has as template arguments: what scalars.alone() says
         self._judged = {}           # kernel: what it reaches
 
     def _error(self, token, message):
@@ -403,7 +409,8 @@ class _File:
         # Memory behind a pointer that has no extent, or behind one in a value or an element, is nobody's argument.
         is_closed = is_closed and not any(p.direction == 'CF_POINTER' or reach.may_point(p.type) for p in params)
         return Instance(name, kernel, tuple(params), launch, checks, *reports,
-                        self._host(clauses, declaration, kernel, entry), constants, is_bounded, is_closed)
+                        self._host(clauses, declaration, kernel, entry, params, types), constants, is_bounded,
+                        is_closed)
 
     def _spelled_argument(self, value, parameter, scope):
         """A template argument at file scope."""
@@ -487,7 +494,7 @@ class _File:
         return next((d for d in self._declarations if name and d.function is not None and d.body is not None and
                      d.head[d.function].text == name and not d.has('__global__')), None)
 
-    def _host(self, clauses, declaration, kernel, entry):
+    def _host(self, clauses, declaration, kernel, entry, params, types):
         """What the CPU runs: nothing, a function, or the kernel, where the CPU can."""
         if clauses.host and clauses.host.text == 'none':
             return None
@@ -506,15 +513,38 @@ class _File:
             raise ExprError(declaration.token, f'{declaration.token.text} uses {what}, which the CPU does not run; '
                             f'{instead}, or add host(none) to its annotation, or host(function) with a function for '
                             'the CPU')
-        return Host(is_together=self._runs_together(declaration.declaration))
+        if self._runs_together(declaration.declaration):
+            return Host(is_together=True)
+        found = self._loop(declaration.token.text)
+        return Host(loop=replace(found[0], is_numeric=self._is_numeric(declaration, params, types)) if found else None)
+
+    def _is_numeric(self, declaration, params, types):
+        """Whether an instance's threads have nothing but numbers of their own."""
+        if not all(t.kind in _NUMBERS for t in [p.type for p in params] + list(types.values())):
+            return False
+        key = declaration.token.text, tuple(types)
+        if key not in self._numeric:
+            kernel = next(d for d in self._declarations if d.has('__global__') and d.function is not None and
+                          d.body is not None and d.head[d.function].text == key[0])
+            self._numeric[key] = scalars.alone(kernel, self._declarations, set(types))
+        return self._numeric[key]
+
+    def _loop(self, name):
+        """How the kernels of a name run as a loop, with the edits that this takes; see loops.find()."""
+        if name not in self._loops:
+            self._loops[name] = loops.find(name, self._declarations, self._path,
+                                           self._scanner.source(self._scanner.path))
+        return self._loops[name]
 
     def _runs_together(self, kernel):
         """Whether threads of a kernel wait for one another. What is not understood does."""
         # An annotation may stand at a declaration, and the definition elsewhere.
         name = kernel.head[kernel.function].text
-        roots = [kernel] + [d for d in self._declarations if d.has('__global__') and d.function is not None and
-                            d.body is not None and d.head[d.function].text == name]
-        return any(collective.runs_together(root, self._declarations) for root in roots)
+        if id(kernel) not in self._together:
+            roots = [kernel] + [d for d in self._declarations if d.has('__global__') and d.function is not None and
+                                d is not kernel and d.body is not None and d.head[d.function].text == name]
+            self._together[id(kernel)] = any(collective.runs_together(root, self._declarations) for root in roots)
+        return self._together[id(kernel)]
 
     def _host_source(self, kernels):
         kept = [d.declaration for c, d, _ in self._kernels if not c.host]
@@ -523,10 +553,14 @@ class _File:
         # An annotation may stand at a declaration, and the definition elsewhere.
         kept += [d for d in self._declarations if d.function is not None and d.has('__global__') and
                  id(d) not in annotated and d.head[d.function].text in names]
+        edits = {}
+        for name in names:
+            if not any(self._runs_together(d) for d in kept if d.head[d.function].text == name):
+                edits.update((self._loop(name) or (None, {}))[1])
         functions = {c.host.text for c, _, _ in self._kernels if c.host}
         constants = {name.rsplit('::', 1)[-1] for _, name, _ in self._proofs}
         return cpusource.copy(self._scanner.lines_of, self._path, self._scanner.shown_paths, self._declarations, kept,
-                              functions, constants, self._error)
+                              functions, constants, edits, self._error)
 
 
 def _default(parameter):

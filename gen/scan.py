@@ -112,7 +112,10 @@ class Scanner:
         path, number, system, pending = self.path, 1, False, []
         first = 1
         for line in self._text.split('\n'):
-            if line.startswith('#') or (not system and _PRAGMA.match(line)):
+            if line.startswith(('#define ', '#undef ')):       # most are
+                self._macros.directive(line)
+                line = ''
+            elif line.startswith('#') or (not system and _PRAGMA.match(line)):
                 marker = _MARKER.match(line)
                 if marker:
                     yield from self._flush(pending, path, first)
@@ -122,10 +125,7 @@ class Scanner:
                     number, system = int(marker.group(1)), '3' in marker.group(3).split()
                     first = number
                     continue
-                if line.startswith(('#define ', '#undef ')):
-                    self._macros.directive(line)
-                    line = ''
-                elif not system and _PRAGMA.match(line):
+                if not system and _PRAGMA.match(line):
                     yield from self._flush(pending, path, first)
                     pending = []
                     yield self._pragma(line, path, number)

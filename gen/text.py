@@ -16,8 +16,14 @@ def identifier(text):
     return re.sub(r'\W', '_', text, flags=re.ASCII)
 
 
+# What a C string literal has as it is.
+_PLAIN = re.compile(r'[ !#->@-\[\]-~]*')
+
+
 def c_string(text):
     """A C string literal."""
+    if _PLAIN.fullmatch(text):
+        return f'"{text}"'
     out = []
     for byte in text.encode():
         char = chr(byte)
@@ -44,6 +50,8 @@ def comment(lines):
 def fold(line, indent, end=''):
     """A line of C, folded after commas so that no line is wider than WIDTH less `end`, what follows on each line.
     Folded lines begin with `indent` spaces. Commas in string literals are left alone."""
+    if len(line) <= WIDTH - len(end):
+        return line
     pieces = re.findall(r'(?:"(?:\\.|[^"\\])*"|[^",])+,? ?|,', line)
     lines, current = [], ''
     for piece in pieces:

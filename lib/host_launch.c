@@ -211,6 +211,17 @@ static void run_cooperative(const cf_kernel *kernel, const cf_host_launch *launc
         kernel->host(launch, 0, blocks);
 }
 
+/* Looked up in what libgcc found when the program began. */
+static uint32_t processor(void)
+{
+#if defined __x86_64__
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+        __builtin_cpu_supports("fma"))
+        return CF_HOST_X86_64_V3;
+#endif
+    return 0;
+}
+
 CUresult cf__host_run(const cf_kernel *kernel, const cf_host_launch *what, int is_serial)
 {
     struct cf__host_run run = {.seed = __atomic_load_n(&seed, __ATOMIC_RELAXED)};
@@ -220,6 +231,7 @@ CUresult cf__host_run(const cf_kernel *kernel, const cf_host_launch *what, int i
     launch.is_ordered = run.seed != 0;
     launch.ops = &cf__host_ops;
     launch.run = &run;
+    launch.processor = processor();
     if (is_serial || kernel->is_host_whole || launch.is_ordered) /* an order is one thread's */
         kernel->host(&launch, 0, blocks);
     else if (launch.is_cooperative)

@@ -29,6 +29,7 @@
 #include "host/casts.cuh"
 #include "host/integer.cuh"
 #include "host/intrinsics.cuh"
+#include "host/loop.cuh"
 #include "host/make_vector.cuh"
 #include "host/math.cuh"
 #include "host/memory.cuh"

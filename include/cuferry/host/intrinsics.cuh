@@ -49,10 +49,11 @@ CF__FN float __saturatef(float x)
 
 /* ---- Rounded to nearest: never contracted into a fused multiply-add ---- */
 
-/* Where the compiler would contract across it, the value passes through a register that it knows nothing of. */
+/* Where the compiler would contract across it, the value passes through a register that it knows nothing of. On x86-64
+ * some functions are compiled for processors that can, whatever the file is for. */
 template <typename T> CF__FN T cf__rounded(T x)
 {
-#if (defined __FP_FAST_FMAF || defined __FP_FAST_FMA) && defined __x86_64__
+#if defined __x86_64__
     __asm__("" : "+x"(x));
 #elif (defined __FP_FAST_FMAF || defined __FP_FAST_FMA) && defined __aarch64__
     __asm__("" : "+w"(x));

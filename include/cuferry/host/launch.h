@@ -11,6 +11,9 @@ typedef struct cf_dim3 {
 
 struct cf_host_ops;
 
+/* What the processor can do beyond the least that its architecture has. */
+enum { CF_HOST_X86_64_V3 = 1 };
+
 /* One launch on the CPU. `args` is as in cf_launch(). */
 typedef struct cf_host_launch {
     cf_dim3 grid, block;
@@ -21,6 +24,7 @@ typedef struct cf_host_launch {
     void *run;                     /* the library's */
     uint32_t
         is_ordered; /* the library sets the order of threads: bodies whose threads wait for nothing use `ops`, too */
+    uint32_t processor;            /* CF_HOST_X86_64_V3, or 0 */
 } cf_host_launch;
 
 /* The CPU body of a kernel: runs blocks number `begin` to `end` - 1, counted x first, then y, then z.

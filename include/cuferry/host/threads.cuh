@@ -33,6 +33,7 @@ template <typename T> static inline CF__INLINE T cf__read(const void *argument)
     return *reinterpret_cast<T *>(bytes);
 }
 
+/* For functions that a kernel calls, and for kernels whose text the generator left as it is. */
 static inline CF__INLINE void cf__set_sizes(const cf_host_launch *launch)
 {
     gridDim = {launch->grid.x, launch->grid.y, launch->grid.z};

@@ -1,0 +1,226 @@
+// loops.cpp - kernels on the CPU beside hand-written OpenMP loops, in one process: the same data, in turns, the median of
+// many rounds. Needs no GPU.
+//
+// usage: peers-loops [--strict] [cache|memory]
+//
+// cache: 65,536 elements by one thread, in processor time, so that other programs do not count; memory: 16 Mi by all
+// threads, on a machine that is idle, or by one where CF_THREADS=1 and OMP_NUM_THREADS=1 say so. Exits with 0 where every
+// result is right, 1 where one is wrong or a call fails; with --strict 2 where a target is missed.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <cuferry.h>
+#include <cuferry/registry.h>
+
+#include "loops_kernels.h"
+#include "plain_loops.h"
+
+extern "C" const cf_module loops_registry;
+
+namespace
+{
+
+double seconds(bool of_this_thread)
+{
+    timespec time;
+    clock_gettime(of_this_thread ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+double median(std::vector<double> values)
+{
+    std::nth_element(values.begin(), values.begin() + (ptrdiff_t)values.size() / 2, values.end());
+    return values[values.size() / 2];
+}
+
+void check(int status)
+{
+    if (status != CF_OK)
+        throw std::runtime_error(cf_last_error());
+}
+
+const struct {
+    loop_kind kind;
+    const char *name;
+    double target;
+} loops[] = {{SAXPY, "saxpy", 1.05},
+             {TAKE, "take", 1.05},
+             {POLYNOMIAL, "polynomial", 1.05},
+             {STENCIL_2D, "stencil_2d", 1.2},
+             {STENCIL_3D, "stencil_3d", 1.2}};
+const char *const indices[] = {"i32", "u32", "i64"};
+
+// The arguments of a kernel, whose extents are of the kind of its index.
+struct Arguments {
+    float a = 1.5f;
+    loop_data data;
+    int64_t wide[3];
+    int32_t narrow[3];
+    std::vector<void *> list;
+    Arguments(loop_kind kind, index_kind index, const loop_data &of) : data(of)
+    {
+        const int64_t extents[] = {of.nx, kind == TAKE ? of.nx : of.ny, of.nz};
+        void *n[3];
+        for (int i = 0; i < 3; i++) {
+            wide[i] = extents[i], narrow[i] = (int32_t)extents[i];
+            n[i] = index == I64 ? (void *)&wide[i] : (void *)&narrow[i];
+        }
+        if (kind == SAXPY)
+            list = {&a, &data.x, &data.y, n[0]};
+        else if (kind == TAKE)
+            list = {&data.x, &data.index, &data.y, n[0], n[1]};
+        else
+            list = {&data.x, &data.y, n[0], n[1], n[2]};
+    }
+};
+
+// One thread runs all blocks, with the code for a processor of this kind.
+void run_body(const cf_kernel *kernel, loop_kind kind, const loop_data &data, void **args, uint32_t processor)
+{
+    cf_host_launch launch = {};
+    const uint32_t blocks[][3] = {{256, 1, 1}, {32, 8, 1}, {32, 4, 2}};
+    const uint32_t *block = blocks[kind == STENCIL_3D ? 2 : kind == STENCIL_2D];
+    launch.block = {block[0], block[1], block[2]};
+    launch.grid = {(uint32_t)((data.nx + block[0] - 1) / block[0]), (uint32_t)((data.ny + block[1] - 1) / block[1]),
+                   (uint32_t)((data.nz + block[2] - 1) / block[2])};
+    launch.args = args;
+    launch.processor = processor;
+    kernel->host(&launch, 0, (uint64_t)launch.grid.x * launch.grid.y * launch.grid.z);
+}
+
+struct Arrays {
+    float *x, *y, *expected;
+    int32_t *index;
+    int64_t n;
+    template <typename T> static T *array(int64_t n)
+    {
+        void *memory = std::aligned_alloc(4096, (size_t)(n * (int64_t)sizeof(T) + 4095) / 4096 * 4096);
+        if (!memory)
+            throw std::bad_alloc();
+        return static_cast<T *>(memory);
+    }
+    explicit Arrays(int64_t count) : n(count)
+    {
+        x = array<float>(n), y = array<float>(n), expected = array<float>(n), index = array<int32_t>(n);
+        uint32_t state = 1;
+        for (int64_t i = 0; i < n; i++) {
+            state = state * 1664525u + 1013904223u;
+            x[i] = (float)(state >> 8) / (1 << 24);
+            index[i] = (int32_t)(state % (uint32_t)n);
+        }
+    }
+    void reset(float *array)
+    {
+        for (int64_t i = 0; i < n; i++)
+            array[i] = (float)(i % 7);
+    }
+};
+
+int missed;
+
+void compare(Arrays &arrays, bool is_large, int number, index_kind index, const char *build, uint32_t processor)
+{
+    const loop_kind kind = loops[number].kind;
+    loop_data data = {arrays.x, arrays.index, arrays.y, is_large ? 1 << 24 : 65536, 1, 1};
+    if (kind == STENCIL_2D)
+        data.nx = data.ny = is_large ? 4096 : 256;
+    else if (kind == STENCIL_3D)
+        data.nx = data.ny = is_large ? 256 : 64, data.nz = is_large ? 256 : 16;
+    const std::string name = std::string(loops[number].name) + "_" + indices[index];
+    const cf_kernel *kernel = cf_kernel_find(&loops_registry, name.c_str());
+    if (!kernel)
+        throw std::runtime_error(name + " is not there");
+    auto by_hand = [&](float *y) {
+        loop_data own = data;
+        own.y = y;
+        (processor ? plain_loop_v3 : plain_loop)(kind, index, !is_large, own);
+    };
+    auto by_kernel = [&] {
+        Arguments arguments(kind, index, data);
+        if (is_large)
+            check(cf_launch(kernel, nullptr, arguments.list.data()));
+        else
+            run_body(kernel, kind, data, arguments.list.data(), processor);
+    };
+    arrays.reset(arrays.y), arrays.reset(arrays.expected);
+    by_hand(arrays.expected);
+    by_kernel();
+    for (int64_t i = 0; i < arrays.n; i++)
+        if (!(std::fabs(arrays.y[i] - arrays.expected[i]) <= 1e-6f * std::fmax(1, std::fabs(arrays.expected[i]))))
+            throw std::runtime_error(name + ": element " + std::to_string(i) + " is wrong");
+    // The two of a round are of one moment: what else the machine does, and its clock, count for both.
+    const int rounds = !is_large ? 501 : kind == TAKE ? 3 : 15;
+    std::vector<double> times[2], ratios;
+    for (int round = 0; round < rounds; round++) {
+        for (int side = 0; side < 2; side++) {
+            const double begin = seconds(!is_large);
+            (round + side) % 2 ? by_kernel() : by_hand(arrays.y);
+            times[(round + side) % 2].push_back(seconds(!is_large) - begin);
+        }
+        ratios.push_back(times[1].back() / times[0].back());
+    }
+    const double ratio = median(ratios);
+    const bool is_met = ratio <= loops[number].target;
+    missed += !is_met;
+    std::printf("%-16s %-9s %10.1f us %10.1f us %7.2f   <= %.2f%s\n", name.c_str(), build, median(times[0]) * 1e6,
+                median(times[1]) * 1e6, ratio, loops[number].target, is_met ? "" : "   missed");
+}
+
+void part(bool is_large)
+{
+    Arrays arrays(is_large ? 1 << 24 : 1 << 16);
+    std::printf("\n%s\n%-16s %-9s %13s %13s %7s   target\n",
+                is_large ? "16 Mi elements, all threads" : "65,536 elements, one thread", "kernel", "code", "OpenMP",
+                "Cuferry", "ratio");
+#if defined __x86_64__
+    const bool has_v3 =
+        __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+#else
+    const bool has_v3 = false;
+#endif
+    for (uint32_t processor = 0; processor <= (has_v3 ? 1 : 0); processor++) {
+        if (is_large && has_v3 && !processor) // the library chooses
+            continue;
+        for (int number = 0; number < 5; number++)
+            for (int index = 0; index < 3; index++)
+                compare(arrays, is_large, number, (index_kind)index, processor ? "v3" : "baseline", processor);
+    }
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    bool is_strict = false, wants[2] = {true, true};
+    for (int i = 1; i < argc; i++) {
+        if (!std::strcmp(argv[i], "--strict"))
+            is_strict = true;
+        else if (!std::strcmp(argv[i], "cache"))
+            wants[1] = false;
+        else if (!std::strcmp(argv[i], "memory"))
+            wants[0] = false;
+        else {
+            std::fprintf(stderr, "usage: peers-loops [--strict] [cache|memory]\n");
+            return 1;
+        }
+    }
+    try {
+        check(cf_device_use(CF_HOST));
+        for (int large = 0; large < 2; large++)
+            if (wants[large])
+                part(large);
+        check(cf_shutdown());
+    } catch (const std::exception &error) {
+        std::printf("%s\n", error.what());
+        return 1;
+    }
+    std::printf("\n%d targets missed\n", missed);
+    return is_strict && missed ? 2 : 0;
+}

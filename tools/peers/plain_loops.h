@@ -1,0 +1,21 @@
+// plain_loops.h - the hand-written loops of plain_loops.cpp.
+#ifndef PLAIN_LOOPS_H
+#define PLAIN_LOOPS_H
+
+#include <cstdint>
+
+enum loop_kind { SAXPY, TAKE, POLYNOMIAL, STENCIL_2D, STENCIL_3D };
+enum index_kind { I32, U32, I64 };
+
+struct loop_data {
+    const float *x;
+    const int32_t *index;
+    float *y;
+    int64_t nx, ny, nz;
+};
+
+// One of the loops; by one thread, or by as many as OpenMP has.
+void plain_loop(loop_kind kind, index_kind index, bool by_one, const loop_data &data);
+void plain_loop_v3(loop_kind kind, index_kind index, bool by_one, const loop_data &data);
+
+#endif
