@@ -47,8 +47,10 @@ class InstallTest:
             wanted = ['bin/cf-run', 'bin/cfcc', 'include/cuferry.h', 'include/cuferry/kernels.h',
                       'include/cuferry/registry.h', 'lib/libcuferry.a', 'lib/pkgconfig/cuferry.pc',
                       'lib/cmake/Cuferry/CuferryConfig.cmake', 'lib/cmake/Cuferry/CuferryConfigVersion.cmake',
-                      'lib/cuferry/cfcc.json', 'lib/cuferry/gen/cfgen', 'share/man/man1/cfcc.1', 'share/man/man1/cf-run.1',
-                      'share/man/man3/cuferry.3', 'share/cuferry/cuferry.json', 'share/cuferry/kernels/gather.cu', 'share/cuferry/manifest.schema.json']
+                      'lib/cuferry/cfcc.json', 'lib/cuferry/compile/linking.py', 'lib/cuferry/gen/cfgen',
+                      'share/man/man1/cfcc.1', 'share/man/man1/cf-run.1', 'share/man/man3/cuferry.3',
+                      'share/cuferry/cuferry.json', 'share/cuferry/kernels/gather.cu',
+                      'share/cuferry/manifest.schema.json']
             lost = [w for w in wanted if not os.path.exists(destdir + os.path.join(self.prefix, w))]
             self.tap.check(name, f'{out}{err}lost: {lost}' if code or lost else '')
         # What follows uses a tree that was moved, and that knows neither the source tree nor the build folder.
