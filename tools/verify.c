@@ -412,15 +412,42 @@ static int conclude(const struct verification *verification, struct message *mes
     return 0;
 }
 
-int verify_all(const struct verify_plan *plan, struct message *message)
+/* The user's own order of the CPU; NULL where there is none. */
+static const char *own_order(char *text, size_t size)
 {
     const char *order = getenv(ORDER);
-    struct verification verification = {.plan = plan, .name_width = (int)strlen("kernel")};
+    if (order)
+        snprintf(text, size, "%s", order);
+    return order ? text : NULL;
+}
+
+enum verify_outcome verify_once(const struct verify_values *values, const struct constants *constants, int device,
+                                struct message *message)
+{
+    const uint32_t count = values->kernel->nparams;
     char own[32];
-    if (order) {
-        snprintf(own, sizeof own, "%s", order);
-        verification.order = own;
-    }
+    const struct verify_plan plan = {.constants = constants};
+    struct verification verification = {.plan = &plan, .order = own_order(own, sizeof own), .device = device};
+    struct trials trials = {.kernel = values->kernel, .values = *values};
+    void **packed = calloc(2 * (size_t)count + 1, sizeof *packed);
+    struct result results[2] = {{packed}, {packed + count}};
+    int status = packed ? try_values(&verification, &trials, results, message) : message_set(message, "no memory");
+    for (uint32_t i = 0; packed && i < 2 * count; i++)
+        free(packed[i]);
+    free(packed);
+    if (status != 0)
+        return trials.is_lost ? VERIFY_LOST : VERIFY_DIFFERS;
+    if (trials.runs)
+        return VERIFY_AGREES;
+    *message = trials.refused;
+    return VERIFY_REFUSED;
+}
+
+int verify_all(const struct verify_plan *plan, struct message *message)
+{
+    char own[32];
+    struct verification verification = {
+        .plan = plan, .order = own_order(own, sizeof own), .name_width = (int)strlen("kernel")};
     if (check_names(plan, message) != 0)
         return -1;
     if (cf_device_current(&verification.device) != CF_OK)
