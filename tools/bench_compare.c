@@ -71,7 +71,7 @@ int bench_compare_conclude(const struct bench_run *earlier, const struct bench_r
             continue;
         char size[BENCH_SIZE_TEXT];
         bench_size_format(result->size, size);
-        message_set(&first, "%s %s at %s", result->kernel, result->variant, size);
+        message_set(&first, "%s%s%s at %s", result->kernel, *result->variant ? " " : "", result->variant, size);
         if (change == BENCH_BROKEN)
             message_add(&first, " has no time any more");
         else

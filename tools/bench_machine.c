@@ -69,14 +69,13 @@ static int64_t last_cache(const char *folder, int cpu, char shared[BENCH_NAME])
 
 int64_t bench_machine_caches(const char *folder)
 {
-    /* A cache is counted at the first CPU that shares it; so many different ones there are at most. */
-    static char seen[256][BENCH_NAME];
+    static char seen[CPU_SETSIZE][BENCH_NAME]; /* a cache is counted at the first CPU that shares it */
     cpu_set_t set;
     int64_t total = 0;
     int count = 0;
     if (sched_getaffinity(0, sizeof set, &set) != 0)
         return 0;
-    for (int cpu = 0; cpu < CPU_SETSIZE && count < 256; cpu++) {
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
         char shared[BENCH_NAME] = "";
         int64_t size = CPU_ISSET(cpu, &set) ? last_cache(folder, cpu, shared) : 0;
         int is_known = 0;

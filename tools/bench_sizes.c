@@ -59,22 +59,25 @@ static int read_factor(const char **at, double *factor)
     return 0;
 }
 
+/* The size behind another one, by a factor above 1: exact where that is whole, and always larger; -1 past 2^62. */
+static int64_t next_size(int64_t size, double factor)
+{
+    int64_t next;
+    if ((double)size * factor > 0x1p62)
+        return -1;
+    if (factor == floor(factor))
+        return __builtin_mul_overflow(size, (int64_t)factor, &next) ? -1 : next;
+    next = (int64_t)((double)size * factor);
+    return next > size ? next : size + 1;
+}
+
 static int add_range(struct bench_sizes *sizes, int64_t from, int64_t to, double factor, const char *text,
                      struct message *message)
 {
-    for (int64_t size = from;;) {
+    for (int64_t size = from; size > 0 && size <= to; size = next_size(size, factor))
         if (add(sizes, size, text, message) != 0)
             return -1;
-        double next = floor((double)size * factor);
-        /* Exact where the factor is whole. */
-        int64_t whole, is_over = next > 0x1p62 ||
-                                 (factor == floor(factor) && __builtin_mul_overflow(size, (int64_t)factor, &whole));
-        if (is_over)
-            return 0;
-        size = factor == floor(factor) ? whole : (int64_t)next > size ? (int64_t)next : size + 1;
-        if (size > to)
-            return 0;
-    }
+    return 0;
 }
 
 static int read_item(struct bench_sizes *sizes, const char **at, const char *text, struct message *message)

@@ -89,7 +89,7 @@ static double expected(const struct bench_result *last, const struct bench_resul
     if (before->elements > 0 && last->elements > before->elements)
         growth =
             log(last->seconds.median / before->seconds.median) / log((double)last->elements / (double)before->elements);
-    growth = growth > 1 ? growth : 1;
+    growth = growth > 3 ? 3 : growth > 1 ? growth : 1; /* what is past that is noise */
     return last->elements > 0 ? last->seconds.median * pow(elements / (double)last->elements, growth) : 0;
 }
 
