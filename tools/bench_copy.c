@@ -162,7 +162,8 @@ int bench_copy_measure(const struct bench_machine *machine, size_t available, do
     if (status == 0 && machine->on_cuda) {
         struct bench_work work = {copy_device, NULL, 1, &arrays};
         if (cf_mem_fill(arrays.source, 1, arrays.bytes) != CF_OK ||
-            cf_mem_fill(arrays.target, 2, arrays.bytes) != CF_OK)
+            cf_mem_fill(arrays.target, 2, arrays.bytes) != CF_OK ||
+            cf_mem_copy(arrays.target, arrays.source, arrays.bytes) != CF_OK) /* loads what the driver copies with */
             status = library_failure(message);
         else
             status = bench_timing_take(&work, 1, budget, &times, message);

@@ -100,7 +100,7 @@ static int64_t host_cache(void)
 /* ---- Memory ---- */
 
 /* What Linux could give without anybody's being moved out: more than what is free, since files' pages go. */
-static size_t host_available(void)
+size_t bench_machine_host_available(void)
 {
     FILE *file = fopen("/proc/meminfo", "re");
     char line[BENCH_NAME];
@@ -110,7 +110,7 @@ static size_t host_available(void)
             break;
     if (file)
         (void)fclose(file);
-    return (size_t)kib << 10;
+    return kib ? (size_t)kib << 10 : SIZE_MAX;
 }
 
 int bench_machine_available(const struct bench_machine *machine, size_t *available, struct message *message)
@@ -118,8 +118,8 @@ int bench_machine_available(const struct bench_machine *machine, size_t *availab
     int64_t free_bytes;
     if (cf_device_property(machine->device, CF_PROPERTY_MEMORY_FREE, &free_bytes) != CF_OK)
         return library_failure(message);
-    size_t host = machine->on_cuda ? 0 : host_available();
-    *available = host ? host : (size_t)free_bytes;
+    size_t host = machine->on_cuda ? SIZE_MAX : bench_machine_host_available();
+    *available = host < SIZE_MAX ? host : (size_t)free_bytes;
     *available -= *available / 8;
     return 0;
 }

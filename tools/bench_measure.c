@@ -72,6 +72,15 @@ static void describe(const struct bench_values *values, struct bench_result *res
 
 /* ---- Before anything is timed ---- */
 
+/* Two runs on arrays in the host's memory, and what both wrote. */
+static int has_room_to_verify(const struct verify_values *values)
+{
+    size_t total = 0;
+    for (uint32_t i = 0; i < values->kernel->nparams; i++)
+        total += values->arrays[i].bytes;
+    return total < bench_machine_host_available() / 4;
+}
+
 static int verify(struct measurement *measurement)
 {
     const struct bench_conditions *conditions = measurement->conditions;
@@ -79,6 +88,10 @@ static int verify(struct measurement *measurement)
     struct message message = {""};
     if (!chosen->kernel->host || !(conditions->verify || verify_values_are_small(chosen)))
         return 0;
+    if (!has_room_to_verify(chosen)) {
+        end_with(measurement->result, BENCH_LEFT_OUT, "out of memory: the host has too little to compare its results");
+        return -1;
+    }
     switch (verify_once(chosen, conditions->constants, conditions->machine->device, &message)) {
     case VERIFY_AGREES:
         measurement->result->is_verified = 1;
@@ -96,14 +109,23 @@ static int verify(struct measurement *measurement)
     return -1;
 }
 
+/* Arrays are made one by one in the host's memory, which takes twice the largest. */
 static int make_memory(struct measurement *measurement, struct message *message)
 {
     const struct bench_machine *machine = measurement->conditions->machine;
-    size_t available;
+    const struct verify_values *chosen = &measurement->values->chosen;
+    size_t available, making = 0;
     if (bench_machine_available(machine, &available, message) != 0)
         return -1;
-    return bench_memory_make(&measurement->memory, &measurement->values->chosen, (size_t)machine->cache, available,
-                             message);
+    for (uint32_t i = 0; i < chosen->kernel->nparams; i++)
+        if (argument_is_array(&chosen->kernel->params[i]) && 2 * chosen->arrays[i].bytes > making)
+            making = 2 * chosen->arrays[i].bytes;
+    if (making > bench_machine_host_available())
+        return message_set(message, "out of memory: making its arrays takes %.1f MiB of the host's",
+                           (double)making / 0x1p20);
+    if (!machine->on_cuda)
+        available -= making < available ? making : available;
+    return bench_memory_make(&measurement->memory, chosen, (size_t)machine->cache, available, message);
 }
 
 /* ---- Timing ---- */

@@ -19,7 +19,8 @@
 #define FEWEST_SAMPLES 5
 #define SURE_SAMPLES 20
 #define MOST_SAMPLES 2000
-#define SURE 0.005 /* the median's error */
+#define SURE 0.005  /* the median's error */
+#define SURE_PART 5 /* of the budget, which has to be over: samples that are close in time are alike */
 
 /* Seconds that a GPU is given to raise its clock, where the work takes less. */
 #define WARM_UP 0.02
@@ -208,9 +209,9 @@ static int find_batch(struct timing *timing, struct message *message)
 
 /* ---- The whole ---- */
 
-static int is_sure(const struct timing *timing, double *scratch)
+static int is_sure(const struct timing *timing, double since, double *scratch)
 {
-    if (timing->count < SURE_SAMPLES)
+    if (timing->count < SURE_SAMPLES || bench_timing_now() < since)
         return 0;
     for (size_t i = 0; i < timing->count; i++)
         scratch[i] = timing->samples[i];
@@ -238,9 +239,9 @@ static int take(struct timing *timing, double budget, double *scratch, struct me
         return -1;
     do {
         timing->count = 0;
-        double end = bench_timing_now() + budget;
+        double begin = bench_timing_now(), end = begin + budget;
         while (timing->count < MOST_SAMPLES && (timing->count < FEWEST_SAMPLES || bench_timing_now() < end) &&
-               !is_sure(timing, scratch))
+               !is_sure(timing, begin + budget / SURE_PART, scratch))
             if (sample(timing, SURE_SAMPLES, message) != 0)
                 return -1;
     } while (is_too_short(timing, scratch));

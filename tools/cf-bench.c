@@ -334,6 +334,9 @@ static int set_environment(const struct options *options, struct message *messag
 {
     if (options->driver && setenv("CF_DRIVER", options->driver, 1) != 0)
         return message_set(message, "CF_DRIVER: %s", strerror(errno));
+    /* What is compared with the CPU is to run on the GPU, whatever the size. */
+    if (setenv("CF_HOST_DATA", "stage", 0) != 0)
+        return message_set(message, "CF_HOST_DATA: %s", strerror(errno));
     return 0;
 }
 
