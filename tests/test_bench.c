@@ -485,6 +485,33 @@ static void results_survive_json(void **state)
     free(found.results);
 }
 
+/* Texts are cut, and paths hold any bytes: what is written is UTF-8 nevertheless. */
+static void results_are_utf8(void **state)
+{
+    (void)state;
+    static const char *const texts[][2] = {{"a\xc3", "a\xef\xbf\xbd"},
+                                           {"\xff\x41", "\xef\xbf\xbd\x41"},
+                                           {"\xc0\x80", "\xef\xbf\xbd\xef\xbf\xbd"},
+                                           {"\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
+                                           {"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"},
+                                           {"\xe2\x82\xac", "\xe2\x82\xac"}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct bench_result results[3];
+        struct bench_run run = make_run(results), found;
+        struct message message = {""};
+        char path[] = "/tmp/cf-test-XXXXXX";
+        int fd = mkstemp(path);
+        assert_true(fd >= 0);
+        close(fd);
+        strcpy(results[2].reason, texts[i][0]);
+        assert_int_equal(bench_json_write(path, &run, &message), 0);
+        assert_int_equal(bench_json_read(path, &found, &message), 0);
+        assert_int_equal(unlink(path), 0);
+        assert_string_equal(found.results[2].reason, texts[i][1]);
+        free(found.results);
+    }
+}
+
 static void compare_finds_what_changed(void **state)
 {
     (void)state;
@@ -531,6 +558,7 @@ int main(void)
         cmocka_unit_test(json_that_is_deep_is_refused),
         cmocka_unit_test(json_strings_are_utf8),
         cmocka_unit_test(results_survive_json),
+        cmocka_unit_test(results_are_utf8),
         cmocka_unit_test(compare_finds_what_changed),
     };
     return RUN_ON_DRIVER(tests, NULL, NULL);

@@ -69,9 +69,11 @@ struct options {
     int device, has_device, verify, variants;
     double budget, limit, tolerance;
     int64_t cache;
-    char **names, **exceptions, **settings;
-    size_t name_count, exception_count, setting_count;
-    char **lists; /* what the three lie in */
+    struct instance_names names;
+    char **settings;
+    size_t setting_count;
+    size_t room;  /* of each of the lists */
+    char **lists; /* what names, exceptions and settings lie in */
 };
 
 /* ---- Options ---- */
@@ -132,7 +134,7 @@ static int set_option(struct options *options, const char *name, char *value, st
     if (strcmp(name, "--set") == 0)
         options->settings[options->setting_count++] = value;
     else if (strcmp(name, "--except") == 0)
-        options->exceptions[options->exception_count++] = value;
+        options->lists[options->room + options->names.exception_count++] = value;
     else if (strcmp(name, "--verify") == 0)
         options->verify = 1;
     else if (strcmp(name, "--variants") == 0)
@@ -165,7 +167,7 @@ static int check_options(const struct options *options, struct message *message)
         return message_set(message, "--limit 0: nothing can be run within it");
     if (options->tolerance >= 0 && !options->against)
         return message_set(message, "--strict goes with --against");
-    if (options->from && (options->name_count || options->module))
+    if (options->from && (options->names.count || options->module))
         return message_set(message, "--from %s: nothing is run, so no kernels are named, and no module", options->from);
     return 0;
 }
@@ -181,12 +183,13 @@ static int read_options(struct options *options, int argc, char **argv, struct m
                                 .lists = calloc(3 * room, sizeof *argv)};
     if (!options->lists)
         return message_set(message, "no memory");
-    options->names = options->lists;
-    options->exceptions = options->lists + room;
+    options->room = room;
+    options->names.names = options->lists;
+    options->names.exceptions = options->lists + room;
     options->settings = options->lists + 2 * room;
     for (int i = 1; i < argc; i++)
         if (argv[i][0] != '-')
-            options->names[options->name_count++] = argv[i];
+            options->lists[options->names.count++] = argv[i];
         else if (read_option(options, argv, &i, message) != 0)
             return -1;
     return check_options(options, message);
@@ -202,28 +205,6 @@ struct chosen {
     size_t value_count, constant_count;
 };
 
-static int is_meant(const struct options *options, const cf_module *module, const cf_kernel *kernel)
-{
-    int is_named = options->name_count == 0;
-    for (size_t i = 0; i < options->name_count; i++)
-        is_named |= instance_is_named(module, kernel, options->names[i]);
-    for (size_t i = 0; i < options->exception_count; i++)
-        is_named &= !instance_is_named(module, kernel, options->exceptions[i]);
-    return is_named;
-}
-
-/* Every name has to mean a kernel. */
-static int check_names(const struct options *options, const cf_module *module, struct message *message)
-{
-    for (size_t i = 0; i < options->name_count; i++)
-        if (!instance_any(module, options->names[i], message))
-            return -1;
-    for (size_t i = 0; i < options->exception_count; i++)
-        if (!instance_any(module, options->exceptions[i], message))
-            return -1;
-    return 0;
-}
-
 static int choose_kernels(const struct options *options, const cf_module *module, struct chosen *chosen,
                           struct message *message)
 {
@@ -235,7 +216,7 @@ static int choose_kernels(const struct options *options, const cf_module *module
     if (!chosen->kernels)
         return message_set(message, "no memory");
     for (size_t i = 0; (kernel = cf_kernel_at(module, i)) != NULL; i++) {
-        if (!is_meant(options, module, kernel))
+        if (!instance_is_meant(module, kernel, &options->names))
             continue;
         if (!options->variants || kernel->nvariants == 0)
             chosen->kernels[chosen->count++] = kernel;
@@ -380,7 +361,8 @@ static int measure(const struct options *options, const struct bench_run *earlie
     struct chosen chosen = {.count = 0};
     struct constants constants = {0, NULL};
     const cf_module *module = options->module ? module_open(options->module, message) : &cf_registry;
-    if (!module || check_names(options, module, message) != 0 || set_environment(options, message) != 0)
+    if (!module || instance_check_names(module, &options->names, message) != 0 ||
+        set_environment(options, message) != 0)
         return -1;
     int status = choose_kernels(options, module, &chosen, message);
     if (status == 0)
@@ -488,9 +470,6 @@ int main(int argc, char **argv)
         status = message_set(&message, "stdout: %s", strerror(errno));
     if (status == 0)
         return EXIT_SUCCESS;
-    for (char *at = message.text; *at; at++) /* names of files may hold anything, and the line is to stay one */
-        if ((unsigned char)*at < ' ' || *at == 0x7f)
-            *at = '?';
-    fprintf(stderr, "cf-bench: %s\n", message.text);
+    message_print("cf-bench", &message);
     return EXIT_FAILURE;
 }

@@ -303,7 +303,9 @@ static int verify(const struct options *options, const cf_module *module, struct
 {
     struct constants constants = {0, NULL};
     struct verify_plan plan = {
-        module, &constants, options->words, options->word_count, options->exceptions, options->exception_count};
+        module,
+        &constants,
+        {options->words, (size_t)options->word_count, options->exceptions, options->exception_count}};
     if (options->variant || options->repeats != 1)
         return message_set(message, "--verify --all runs every variant once: no --variant, no --repeat");
     int status = set_environment(options, message);
@@ -381,9 +383,6 @@ int main(int argc, char **argv)
         status = message_set(&message, "stdout: %s", strerror(errno));
     if (status == 0)
         return EXIT_SUCCESS;
-    for (char *at = message.text; *at; at++) /* names of files may hold anything, and the line is to stay one */
-        if ((unsigned char)*at < ' ' || *at == 0x7f)
-            *at = '?';
-    fprintf(stderr, "cf-run: %s\n", message.text);
+    message_print("cf-run", &message);
     return EXIT_FAILURE;
 }

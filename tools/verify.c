@@ -10,7 +10,6 @@
 #include <cuferry.h>
 
 #include "argument.h"
-#include "instance.h"
 #include "variant.h"
 #include "verify_values.h"
 #include "watch.h"
@@ -342,28 +341,6 @@ static void verify_kernel(struct verification *verification, const cf_kernel *ke
 
 /* ---- All kernels ---- */
 
-static int is_meant(const struct verify_plan *plan, const cf_kernel *kernel)
-{
-    int is_named = plan->name_count == 0;
-    for (int i = 0; i < plan->name_count; i++)
-        is_named |= instance_is_named(plan->module, kernel, plan->names[i]);
-    for (size_t i = 0; i < plan->exception_count; i++)
-        is_named &= !instance_is_named(plan->module, kernel, plan->exceptions[i]);
-    return is_named;
-}
-
-/* Every name has to mean a kernel. */
-static int check_names(const struct verify_plan *plan, struct message *message)
-{
-    for (int i = 0; i < plan->name_count; i++)
-        if (!instance_any(plan->module, plan->names[i], message))
-            return -1;
-    for (size_t i = 0; i < plan->exception_count; i++)
-        if (!instance_any(plan->module, plan->exceptions[i], message))
-            return -1;
-    return 0;
-}
-
 static int print_head(const struct verification *verification, struct message *message)
 {
     char name[256];
@@ -381,7 +358,7 @@ static void for_each(struct verification *verification, void (*use)(struct verif
 {
     const cf_kernel *kernel;
     for (size_t k = 0; (kernel = cf_kernel_at(verification->plan->module, k)) != NULL; k++) {
-        if (!is_meant(verification->plan, kernel))
+        if (!instance_is_meant(verification->plan->module, kernel, &verification->plan->names))
             continue;
         if (kernel->nvariants == 0)
             use(verification, kernel);
@@ -448,7 +425,7 @@ int verify_all(const struct verify_plan *plan, struct message *message)
     char own[32];
     struct verification verification = {
         .plan = plan, .order = own_order(own, sizeof own), .name_width = (int)strlen("kernel")};
-    if (check_names(plan, message) != 0)
+    if (instance_check_names(plan->module, &plan->names, message) != 0)
         return -1;
     if (cf_device_current(&verification.device) != CF_OK)
         return message_set(message, "%s", cf_last_error());

@@ -5,6 +5,7 @@
 #include <cuferry/registry.h>
 
 #include "constant.h"
+#include "instance.h"
 #include "message.h"
 #include "verify_values.h"
 
@@ -12,10 +13,7 @@
 struct verify_plan {
     const cf_module *module;
     const struct constants *constants; /* that are set first */
-    char *const *names;                /* kernels or families; all where there are none */
-    int name_count;
-    char *const *exceptions; /* and those that are left out */
-    size_t exception_count;
+    struct instance_names names;
 };
 
 /* Runs each kernel and variant on the thread's device and on the CPU, and prints a line for each. Where the thread's
