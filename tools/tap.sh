@@ -279,6 +279,10 @@ on_driver() { # LABEL FOLDER ENVIRONMENT...
     *" test_run "*) ;;
     *) tap "test_run, $label" env "$@" "${PYTHON:-python3}" tests/test_run.py "$folder" ;;
     esac
+    case " $except " in
+    *" test_bench.py "*) ;;
+    *) tap "test_bench.py, $label" env "$@" "${PYTHON:-python3}" tests/test_bench.py "$folder" ;;
+    esac
     tap "test_trace.py, $label" env "$@" "${PYTHON:-python3}" tests/test_trace.py "$folder"
 }
 
