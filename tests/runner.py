@@ -1,4 +1,5 @@
-"""runner.py - runs cf-run as a user does, for the tests of it, and says what it makes of random numbers."""
+"""runner.py - runs cf-run and cf-bench as a user does, for the tests of them, and says what they make of random
+numbers."""
 
 import os
 import re
@@ -81,7 +82,7 @@ class Runner:
             code, _, err = self.execute(*arguments, **options)
             after = sorted(os.listdir(self.folder))
             problems = [] if code == 1 else [f'exit {code}']
-            if not re.fullmatch(r'cf-run: [^\n]+\n', err):
+            if not re.fullmatch(os.path.basename(self.program) + r': [^\n]+\n', err):
                 problems.append('not one line')
             problems += [f'{culprit!r} is not named' for culprit in culprits if culprit not in err]
             problems += [] if before == after else [f'files left: {set(after) ^ set(before)}']

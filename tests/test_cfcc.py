@@ -517,6 +517,11 @@ class CfccTest:
         code, _, err = self.compile('heat.cu', cfcc=copy)
         good = code == 1 and err.startswith('cfcc: there is no cfcc.json')
         self.expect('cfcc_without_configuration_says_so', good, err)
+        with open(os.path.join(os.path.dirname(copy), 'cfcc.json'), 'w', encoding='utf-8') as file:
+            json.dump(dict(self.config, srcdir='/nowhere'), file)
+        result = self.compile('heat.cu', cfcc=copy)
+        self.expect('cfcc_without_its_source_tree_says_so', result == (
+            1, '', 'cfcc: there is no folder /nowhere/tools/compile, where the rest of it was\n'), result)
         return copy
 
     def without_nvcc(self):

@@ -44,11 +44,14 @@ class InstallTest:
         for name, destdir in (('ninja_install_fills_the_prefix', ''), ('ninja_install_obeys_destdir', self.folder + '/stage')):
             code, out, err = run(['sh', os.path.join(ROOT, 'tools', 'install'), ROOT, self.builddir, self.prefix],
                                  env=dict(os.environ, DESTDIR=destdir))
-            wanted = ['bin/cf-run', 'bin/cfcc', 'include/cuferry.h', 'include/cuferry/kernels.h',
+            wanted = ['bin/cf-bench', 'bin/cf-run', 'bin/cfcc', 'include/cuferry.h', 'include/cuferry/kernels.h',
                       'include/cuferry/registry.h', 'lib/libcuferry.a', 'lib/pkgconfig/cuferry.pc',
                       'lib/cmake/Cuferry/CuferryConfig.cmake', 'lib/cmake/Cuferry/CuferryConfigVersion.cmake',
-                      'lib/cuferry/cfcc.json', 'lib/cuferry/gen/cfgen', 'share/man/man1/cfcc.1', 'share/man/man1/cf-run.1',
-                      'share/man/man3/cuferry.3', 'share/cuferry/cuferry.json', 'share/cuferry/kernels/gather.cu', 'share/cuferry/manifest.schema.json']
+                      'lib/cuferry/cfcc.json', 'lib/cuferry/compile/linking.py', 'lib/cuferry/gen/cfgen',
+                      'share/man/man1/cfcc.1', 'share/man/man1/cf-bench.1',
+                      'share/man/man1/cf-run.1', 'share/man/man3/cuferry.3',
+                      'share/cuferry/cuferry.json', 'share/cuferry/kernels/gather.cu',
+                      'share/cuferry/manifest.schema.json']
             lost = [w for w in wanted if not os.path.exists(destdir + os.path.join(self.prefix, w))]
             self.tap.check(name, f'{out}{err}lost: {lost}' if code or lost else '')
         # What follows uses a tree that was moved, and that knows neither the source tree nor the build folder.
@@ -60,7 +63,7 @@ class InstallTest:
                 with open(os.path.join(path, name), 'rb') as file:
                     text = file.read()
                 # Debug information does.
-                if name not in ('libcuferry.a', 'cf-run'):
+                if name not in ('libcuferry.a', 'cf-bench', 'cf-run'):
                     named += [name for folder in (ROOT, self.prefix, self.builddir) if folder.encode() in text]
         self.tap.check('installed_files_name_no_folder_of_the_build', ', '.join(named))
         self.prefix = moved

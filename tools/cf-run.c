@@ -18,6 +18,7 @@
 #include "message.h"
 #include "module.h"
 #include "npy.h"
+#include "option.h"
 #include "report.h"
 #include "sanitize.h"
 #include "trial.h"
@@ -165,30 +166,15 @@ static int set_option(struct options *options, const char *name, char *value, st
     return 0;
 }
 
-/* Takes the option at argv[*at], with its value where it has one: "--repeat 3" or "--repeat=3". */
 static int read_option(struct options *options, char **argv, int *at, struct message *message)
 {
-    static const struct {
-        const char *name;
-        int has_value;
-    } known[] = {{"--driver", 1}, {"--device", 1},   {"--repeat", 1}, {"--verify", 0},  {"--check", 1},
-                 {"--all", 0},    {"--except", 1},   {"--module", 1}, {"--variant", 1}, {"--set", 1},
-                 {"--list", 0},   {"--describe", 1}, {"--help", 0},   {"--version", 0}};
-    char *text = argv[*at];
-    size_t length = strcspn(text, "=");
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (strlen(known[i].name) != length || memcmp(known[i].name, text, length) != 0)
-            continue;
-        char *value = text[length] ? text + length + 1 : NULL;
-        if (value && !known[i].has_value)
-            return message_set(message, "%s takes no value", known[i].name);
-        if (!value && known[i].has_value)
-            value = argv[++*at]; /* NULL past the last */
-        if (!value && known[i].has_value)
-            return message_set(message, "%s needs a value; --help shows how to use it", known[i].name);
-        return set_option(options, known[i].name, value, message);
-    }
-    return message_set(message, "unknown option '%s'; --help shows all", text);
+    static const struct option known[] = {{"--driver", 1},  {"--device", 1}, {"--repeat", 1}, {"--verify", 0},
+                                          {"--check", 1},   {"--all", 0},    {"--except", 1}, {"--module", 1},
+                                          {"--variant", 1}, {"--set", 1},    {"--list", 0},   {"--describe", 1},
+                                          {"--help", 0},    {"--version", 0}};
+    char *value;
+    const struct option *option = option_take(known, sizeof known / sizeof *known, argv, at, &value, message);
+    return option ? set_option(options, option->name, value, message) : -1;
 }
 
 static int read_options(struct options *options, int argc, char **argv, struct message *message)
@@ -317,7 +303,9 @@ static int verify(const struct options *options, const cf_module *module, struct
 {
     struct constants constants = {0, NULL};
     struct verify_plan plan = {
-        module, &constants, options->words, options->word_count, options->exceptions, options->exception_count};
+        module,
+        &constants,
+        {options->words, (size_t)options->word_count, options->exceptions, options->exception_count}};
     if (options->variant || options->repeats != 1)
         return message_set(message, "--verify --all runs every variant once: no --variant, no --repeat");
     int status = set_environment(options, message);
@@ -395,9 +383,6 @@ int main(int argc, char **argv)
         status = message_set(&message, "stdout: %s", strerror(errno));
     if (status == 0)
         return EXIT_SUCCESS;
-    for (char *at = message.text; *at; at++) /* names of files may hold anything, and the line is to stay one */
-        if ((unsigned char)*at < ' ' || *at == 0x7f)
-            *at = '?';
-    fprintf(stderr, "cf-run: %s\n", message.text);
+    message_print("cf-run", &message);
     return EXIT_FAILURE;
 }

@@ -71,6 +71,29 @@ const cf_kernel *instance_any(const cf_module *module, const char *name, struct 
     return NULL;
 }
 
+/* ---- Several names ---- */
+
+int instance_check_names(const cf_module *module, const struct instance_names *names, struct message *message)
+{
+    for (size_t i = 0; i < names->count; i++)
+        if (!instance_any(module, names->names[i], message))
+            return -1;
+    for (size_t i = 0; i < names->exception_count; i++)
+        if (!instance_any(module, names->exceptions[i], message))
+            return -1;
+    return 0;
+}
+
+int instance_is_meant(const cf_module *module, const cf_kernel *kernel, const struct instance_names *names)
+{
+    int is_named = names->count == 0;
+    for (size_t i = 0; i < names->count; i++)
+        is_named |= instance_is_named(module, kernel, names->names[i]);
+    for (size_t i = 0; i < names->exception_count; i++)
+        is_named &= !instance_is_named(module, kernel, names->exceptions[i]);
+    return is_named;
+}
+
 /* ---- Types ---- */
 
 /* How well all given arrays suit a kernel: as the worst of them does, see argument_suits(). */

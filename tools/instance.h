@@ -12,6 +12,18 @@
 /* Whether `name` is a kernel's name, or else its family's; the names of their C functions do too. */
 int instance_is_named(const cf_module *module, const cf_kernel *kernel, const char *name);
 
+/* What a command line names: kernels or families, all where there are none, and those that are left out. */
+struct instance_names {
+    char *const *names;
+    size_t count;
+    char *const *exceptions;
+    size_t exception_count;
+};
+
+/* Every name has to mean a kernel; and whether a kernel is meant. */
+int instance_check_names(const cf_module *module, const struct instance_names *names, struct message *message);
+int instance_is_meant(const cf_module *module, const cf_kernel *kernel, const struct instance_names *names);
+
 /* Any kernel that `name` means, as all of a family have the same parameter names; NULL where there is none. */
 const cf_kernel *instance_any(const cf_module *module, const char *name, struct message *message);
 

@@ -34,4 +34,13 @@ __attribute__((format(printf, 2, 3))) static inline void message_add(struct mess
     va_end(args);
 }
 
+/* Prints the line on stderr, as one line whatever the names of files in it hold. */
+static inline void message_print(const char *program, struct message *message)
+{
+    for (char *at = message->text; *at; at++)
+        if ((unsigned char)*at < ' ' || *at == 0x7f)
+            *at = '?';
+    fprintf(stderr, "%s: %s\n", program, message->text);
+}
+
 #endif

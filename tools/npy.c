@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "dtype.h"
+#include "file.h"
 #include "literal.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
@@ -25,7 +26,7 @@
 #define ALIGNMENT 64            /* of the elements in a file, as NumPy writes it */
 #define HEADER_LIMIT (1 << 20)  /* bytes; that of a plain array has about 100 */
 #define DESCR_LIMIT 60000       /* bytes; a header of version 1.0 has up to 65535 */
-#define CHUNK ((size_t)1 << 30) /* bytes to one read() or write(), which take no more than 2 GiB */
+#define CHUNK ((size_t)1 << 30) /* bytes to one read(), which takes no more than 2 GiB */
 
 int npy_measure(struct npy_array *array)
 {
@@ -254,18 +255,6 @@ void npy_free(struct npy_file *file)
 
 /* ---- Writing ---- */
 
-static int write_all(int fd, const void *data, size_t size)
-{
-    for (size_t done = 0; done < size;) {
-        size_t part = size - done < CHUNK ? size - done : CHUNK;
-        ssize_t put = write(fd, (const char *)data + done, part);
-        if (put < 0 && errno != EINTR)
-            return -1;
-        done += put > 0 ? (size_t)put : 0;
-    }
-    return 0;
-}
-
 /* Makes the header; the caller frees it. NULL where there is no memory. */
 static char *make_header(const struct npy_array *array, size_t *size)
 {
@@ -293,70 +282,14 @@ static char *make_header(const struct npy_array *array, size_t *size)
     return header;
 }
 
-/* Writes everything and closes `fd` in any case; -1 with errno. */
-static int write_file(int fd, const struct npy_array *array, const void *elements)
+int npy_write(const char *path, const struct npy_array *array, const void *elements, struct message *message)
 {
     size_t size = 0;
     char *header = make_header(array, &size);
-    int status = header ? write_all(fd, header, size) : -1;
-    if (status == 0)
-        status = write_all(fd, elements, array->bytes);
-    int error = errno;
+    if (!header)
+        return message_set(message, "%s: no memory", path);
+    const struct file_part parts[] = {{header, size}, {elements, array->bytes}};
+    int status = file_write(path, parts, 2, message);
     free(header);
-    if (close(fd) != 0 && status == 0)
-        return -1;
-    errno = error;
     return status;
-}
-
-/* Writes a temporary file in the target's folder and renames it; -1 with errno. */
-static int replace(const char *target, mode_t mode, const struct npy_array *array, const void *elements)
-{
-    const char *slash = strrchr(target, '/');
-    int folder = slash ? (int)(slash + 1 - target) : 0;
-    size_t size = (size_t)folder + 64;
-    char *temporary = malloc(size);
-    if (!temporary)
-        return -1;
-    int fd = -1;
-    for (int try = 0; fd < 0 && try < 100; try++) {
-        snprintf(temporary, size, "%.*s.cf-%ld-%d.tmp", folder, target, (long)getpid(), try);
-        fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd < 0 && errno != EEXIST)
-            break;
-    }
-    int status = fd < 0 ? -1 : 0;
-    if (status == 0) {
-        if (mode)
-            (void)fchmod(fd, mode); /* where the file system knows no modes the file is good without */
-        status = write_file(fd, array, elements);
-        if (status == 0)
-            status = rename(temporary, target);
-        int error = errno;
-        if (status != 0)
-            (void)unlink(temporary);
-        errno = error;
-    }
-    int error = errno;
-    free(temporary);
-    errno = error;
-    return status;
-}
-
-int npy_write(const char *path, const struct npy_array *array, const void *elements, struct message *message)
-{
-    struct stat info;
-    int exists = stat(path, &info) == 0, status = -1;
-    if (exists && !S_ISREG(info.st_mode)) {
-        int fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
-        status = fd < 0 ? -1 : write_file(fd, array, elements);
-    } else {
-        char *target = exists ? realpath(path, NULL) : NULL; /* a symbolic link stays one */
-        if (target ? access(target, W_OK) == 0 : !exists)
-            status = replace(target ? target : path, exists ? info.st_mode & 07777 : 0, array, elements);
-        int error = errno;
-        free(target);
-        errno = error;
-    }
-    return status == 0 ? 0 : message_set(message, "%s: %s", path, strerror(errno));
 }

@@ -10,7 +10,6 @@
 #include <cuferry.h>
 
 #include "argument.h"
-#include "instance.h"
 #include "variant.h"
 #include "verify_values.h"
 #include "watch.h"
@@ -342,28 +341,6 @@ static void verify_kernel(struct verification *verification, const cf_kernel *ke
 
 /* ---- All kernels ---- */
 
-static int is_meant(const struct verify_plan *plan, const cf_kernel *kernel)
-{
-    int is_named = plan->name_count == 0;
-    for (int i = 0; i < plan->name_count; i++)
-        is_named |= instance_is_named(plan->module, kernel, plan->names[i]);
-    for (size_t i = 0; i < plan->exception_count; i++)
-        is_named &= !instance_is_named(plan->module, kernel, plan->exceptions[i]);
-    return is_named;
-}
-
-/* Every name has to mean a kernel. */
-static int check_names(const struct verify_plan *plan, struct message *message)
-{
-    for (int i = 0; i < plan->name_count; i++)
-        if (!instance_any(plan->module, plan->names[i], message))
-            return -1;
-    for (size_t i = 0; i < plan->exception_count; i++)
-        if (!instance_any(plan->module, plan->exceptions[i], message))
-            return -1;
-    return 0;
-}
-
 static int print_head(const struct verification *verification, struct message *message)
 {
     char name[256];
@@ -381,7 +358,7 @@ static void for_each(struct verification *verification, void (*use)(struct verif
 {
     const cf_kernel *kernel;
     for (size_t k = 0; (kernel = cf_kernel_at(verification->plan->module, k)) != NULL; k++) {
-        if (!is_meant(verification->plan, kernel))
+        if (!instance_is_meant(verification->plan->module, kernel, &verification->plan->names))
             continue;
         if (kernel->nvariants == 0)
             use(verification, kernel);
@@ -412,16 +389,43 @@ static int conclude(const struct verification *verification, struct message *mes
     return 0;
 }
 
-int verify_all(const struct verify_plan *plan, struct message *message)
+/* The user's own order of the CPU; NULL where there is none. */
+static const char *own_order(char *text, size_t size)
 {
     const char *order = getenv(ORDER);
-    struct verification verification = {.plan = plan, .name_width = (int)strlen("kernel")};
+    if (order)
+        snprintf(text, size, "%s", order);
+    return order ? text : NULL;
+}
+
+enum verify_outcome verify_once(const struct verify_values *values, const struct constants *constants, int device,
+                                struct message *message)
+{
+    const uint32_t count = values->kernel->nparams;
     char own[32];
-    if (order) {
-        snprintf(own, sizeof own, "%s", order);
-        verification.order = own;
-    }
-    if (check_names(plan, message) != 0)
+    const struct verify_plan plan = {.constants = constants};
+    struct verification verification = {.plan = &plan, .order = own_order(own, sizeof own), .device = device};
+    struct trials trials = {.kernel = values->kernel, .values = *values};
+    void **packed = calloc(2 * (size_t)count + 1, sizeof *packed);
+    struct result results[2] = {{packed}, {packed + count}};
+    int status = packed ? try_values(&verification, &trials, results, message) : message_set(message, "no memory");
+    for (uint32_t i = 0; packed && i < 2 * count; i++)
+        free(packed[i]);
+    free(packed);
+    if (status != 0)
+        return trials.is_lost ? VERIFY_LOST : VERIFY_DIFFERS;
+    if (trials.runs)
+        return VERIFY_AGREES;
+    *message = trials.refused;
+    return VERIFY_REFUSED;
+}
+
+int verify_all(const struct verify_plan *plan, struct message *message)
+{
+    char own[32];
+    struct verification verification = {
+        .plan = plan, .order = own_order(own, sizeof own), .name_width = (int)strlen("kernel")};
+    if (instance_check_names(plan->module, &plan->names, message) != 0)
         return -1;
     if (cf_device_current(&verification.device) != CF_OK)
         return message_set(message, "%s", cf_last_error());

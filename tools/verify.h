@@ -5,16 +5,15 @@
 #include <cuferry/registry.h>
 
 #include "constant.h"
+#include "instance.h"
 #include "message.h"
+#include "verify_values.h"
 
 /* What is verified. */
 struct verify_plan {
     const cf_module *module;
     const struct constants *constants; /* that are set first */
-    char *const *names;                /* kernels or families; all where there are none */
-    int name_count;
-    char *const *exceptions; /* and those that are left out */
-    size_t exception_count;
+    struct instance_names names;
 };
 
 /* Runs each kernel and variant on the thread's device and on the CPU, and prints a line for each. Where the thread's
@@ -22,5 +21,13 @@ struct verify_plan {
  * results differ, elements of `out` arrays are not written, anything beside a section is, a call fails, or nothing
  * could be run. */
 int verify_all(const struct verify_plan *plan, struct message *message);
+
+enum verify_outcome { VERIFY_AGREES, VERIFY_REFUSED, VERIFY_DIFFERS, VERIFY_LOST };
+
+/* The same of one kernel and one choice of values; constants are set first. What is wrong is in the message: a call that
+ * the device refuses, as with a block that is too large, results that differ or a call that fails, and a device that is
+ * lost. Where `device` is CF_HOST, the library begins anew: nothing of it may be in use. */
+enum verify_outcome verify_once(const struct verify_values *values, const struct constants *constants, int device,
+                                struct message *message);
 
 #endif

@@ -9,12 +9,8 @@
 
 #include "argument.h"
 
-/* What one call may take. */
-#define MOST_BYTES ((size_t)64 << 20)
-#define MOST_THREADS ((int64_t)1 << 18)
-#define MOST_FLOPS 1e8
-/* Threads times the largest size, where a loop may be as long as that and flops are not told. */
-#define MOST_STEPS 5e7
+/* What takes a moment on the CPU. */
+static const struct verify_limits small = {(size_t)64 << 20, (int64_t)1 << 18, 1e8, 5e7};
 
 /* Choices that are tried for one size. */
 #define MOST_TRIES 50000
@@ -27,6 +23,7 @@ static void add_number(struct verify_values *values, struct verify_number number
         struct verify_number *known = &values->numbers[i];
         if (known->param == number.param && known->offset == number.offset) {
             known->is_size |= number.is_size;
+            known->is_swept |= number.is_swept;
             return;
         }
     }
@@ -34,15 +31,23 @@ static void add_number(struct verify_values *values, struct verify_number number
         values->numbers[values->count++] = number;
 }
 
-static void add_expr(struct verify_values *values, const cf_expr *expr, int is_size)
+enum role { ANY, PITCH, EXTENT };
+
+static void add_expr(struct verify_values *values, const cf_expr *expr, enum role role)
 {
     for (const cf_op *op = expr->ops; op && op->code != CF_OP_END; op++)
         if (op->code == CF_OP_PARAM) {
             uint32_t param = (uint32_t)op->operand;
-            add_number(values, (struct verify_number){param, 0, values->kernel->params[param].type, is_size});
+            add_number(values, (struct verify_number){.param = param,
+                                                      .type = values->kernel->params[param].type,
+                                                      .is_size = role != ANY,
+                                                      .is_swept = role == EXTENT});
         } else if (op->code == CF_OP_MEMBER) {
-            add_number(values, (struct verify_number){CF_MEMBER_PARAM(op->operand), CF_MEMBER_OFFSET(op->operand),
-                                                      CF_MEMBER_TYPE(op->operand), is_size});
+            add_number(values, (struct verify_number){.param = CF_MEMBER_PARAM(op->operand),
+                                                      .offset = CF_MEMBER_OFFSET(op->operand),
+                                                      .type = CF_MEMBER_TYPE(op->operand),
+                                                      .is_size = role != ANY,
+                                                      .is_swept = role == EXTENT});
         }
 }
 
@@ -53,28 +58,28 @@ static void find_numbers(struct verify_values *values)
     for (uint32_t i = 0; i < kernel->nparams; i++) {
         const cf_param *param = &kernel->params[i];
         for (uint32_t d = 0; param->direction != CF_VALUE && d < param->ndims; d++) {
-            add_expr(values, &param->extents[d], 1);
+            add_expr(values, &param->extents[d], EXTENT);
             if (param->lowers)
-                add_expr(values, &param->lowers[d], 0);
+                add_expr(values, &param->lowers[d], ANY);
             if (param->pitches)
-                add_expr(values, &param->pitches[d], 1);
+                add_expr(values, &param->pitches[d], PITCH);
         }
     }
     for (int d = 0; d < CF_GRID_DIMS; d++) {
-        add_expr(values, &kernel->launch.grid[d], 1);
-        add_expr(values, &kernel->launch.block[d], 0);
+        add_expr(values, &kernel->launch.grid[d], EXTENT);
+        add_expr(values, &kernel->launch.block[d], ANY);
     }
     for (uint32_t c = 0; c < kernel->nchecks; c++) {
-        add_expr(values, &kernel->checks[c].condition, 0);
-        add_expr(values, &kernel->checks[c].lower, 0);
-        add_expr(values, &kernel->checks[c].upper, 0);
+        add_expr(values, &kernel->checks[c].condition, ANY);
+        add_expr(values, &kernel->checks[c].lower, ANY);
+        add_expr(values, &kernel->checks[c].upper, ANY);
     }
     for (uint32_t i = 0; i < kernel->nparams; i++) {
         const cf_param *param = &kernel->params[i];
         size_t part = cf_type_size(param->type);
         for (uint32_t lane = 0; param->direction == CF_VALUE && part && param->type != CF_OPAQUE && lane < param->lanes;
              lane++)
-            add_number(values, (struct verify_number){i, lane * part, param->type, 0});
+            add_number(values, (struct verify_number){.param = i, .offset = lane * part, .type = param->type});
     }
     for (uint32_t i = 0; i < values->count; i++)
         values->size_count += (uint32_t)values->numbers[i].is_size;
@@ -82,7 +87,7 @@ static void find_numbers(struct verify_values *values)
 
 int verify_values_begin(struct verify_values *values, const cf_kernel *kernel, struct message *message)
 {
-    *values = (struct verify_values){.kernel = kernel};
+    *values = (struct verify_values){.kernel = kernel, .limits = small};
     values->args = calloc(kernel->nparams + (size_t)1, sizeof *values->args);
     values->arrays = calloc(kernel->nparams + (size_t)1, sizeof *values->arrays);
     if (!values->args || !values->arrays)
@@ -130,6 +135,10 @@ struct search {
 static const int64_t *list_of(const struct search *search, uint32_t i, uint32_t *count)
 {
     const struct verify_number *number = &search->values->numbers[i];
+    if (number->wanted) {
+        *count = number->wanted_count;
+        return number->wanted;
+    }
     if (!number->is_size) {
         *count = COUNT(others);
         return others;
@@ -145,6 +154,8 @@ static const int64_t *list_of(const struct search *search, uint32_t i, uint32_t 
 static uint32_t candidate_count(const struct search *search, uint32_t i)
 {
     uint32_t count;
+    if (search->values->numbers[i].is_set)
+        return 1;
     if (!element_is_integer(search->values->numbers[i].type))
         return COUNT(reals);
     (void)list_of(search, i, &count);
@@ -167,6 +178,8 @@ static int set_number(const struct search *search, uint32_t i, uint32_t c)
 {
     const struct verify_number *number = &search->values->numbers[i];
     char *at = (char *)search->values->args[number->param] + number->offset;
+    if (number->is_set)
+        return 0;
     if (number->type == CF_BOOL)
         return element_store(CF_BOOL, c == 0, at);
     if (element_is_integer(number->type))
@@ -230,25 +243,33 @@ static double largest_size(const struct verify_values *values)
     return (double)largest;
 }
 
-static int is_affordable(const struct verify_values *values)
+static int is_affordable(const struct verify_values *values, const struct verify_limits *limits)
 {
     const cf_kernel *kernel = values->kernel;
     double flops = 0;
     int64_t grid = product(values, kernel->launch.grid), threads = grid;
     if (grid < 0 ||
         (kernel->launch.counts_blocks && __builtin_mul_overflow(grid, verify_values_block(values), &threads)) ||
-        threads > MOST_THREADS)
+        threads > limits->threads)
         return 0;
-    if (!kernel->flops.ops && !kernel->is_bounded && (double)threads * largest_size(values) > MOST_STEPS)
+    if (!kernel->flops.ops && !kernel->is_bounded && (double)threads * largest_size(values) > limits->steps)
         return 0;
     return !kernel->flops.ops || cf_kernel_evaluate_real(kernel, kernel->flops.ops, values->args, &flops) != CF_OK ||
-           !(flops > MOST_FLOPS);
+           !(flops > limits->flops);
+}
+
+int verify_values_are_small(const struct verify_values *values)
+{
+    size_t total = 0;
+    for (uint32_t i = 0; i < values->kernel->nparams; i++)
+        total += values->arrays[i].bytes;
+    return total <= small.bytes && is_affordable(values, &small);
 }
 
 static int is_of_size(const struct search *search)
 {
     const struct verify_values *values = search->values;
-    if (values->size_count == 0)
+    if (values->size_count == 0 || search->size == VERIFY_WANTED)
         return 1;
     for (uint32_t i = 0; i < values->count; i++)
         if (values->numbers[i].is_size && number_value(values, i) == search->size)
@@ -259,8 +280,8 @@ static int is_of_size(const struct search *search)
 static int is_good(const struct search *search)
 {
     struct verify_values *values = search->values;
-    return is_of_size(search) && passes_checks(values) && is_affordable(values) &&
-           verify_arrays_measure(values->kernel, values->args, (uint64_t)search->size * 1000, MOST_BYTES,
+    return is_of_size(search) && passes_checks(values) && is_affordable(values, &values->limits) &&
+           verify_arrays_measure(values->kernel, values->args, (uint64_t)search->size * 1000, values->limits.bytes,
                                  values->arrays) == 0;
 }
 

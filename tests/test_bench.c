@@ -1,0 +1,565 @@
+/* test_bench.c - the parts of cf-bench that need no clock: statistics, sizes, the choice of arguments, caches, JSON. */
+#include "on_driver.h"
+
+#include <math.h>
+#include <sched.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cuferry/registry.h>
+
+#include "bench_compare.h"
+#include "bench_json.h"
+#include "bench_kernels.h"
+#include "bench_machine.h"
+#include "bench_sizes.h"
+#include "bench_statistics.h"
+#include "bench_timing.h"
+#include "bench_values.h"
+#include "json.h"
+
+/* ---- Statistics ---- */
+
+static void statistics_of_known_samples_are_numpys(void **state)
+{
+    (void)state;
+    double samples[] = {7, 1, 3, 2, 10, 4};
+    const struct bench_statistics found = bench_statistics_of(samples, 6);
+    /* numpy.percentile([7, 1, 3, 2, 10, 4], [0, 25, 50, 75, 100]) */
+    assert_true(found.least == 1 && found.lower == 2.25 && found.median == 3.5 && found.upper == 6.25);
+    assert_true(found.most == 10 && found.count == 6);
+    assert_true(fabs(bench_statistics_spread(&found) - 4 / 3.5) < 1e-15);
+}
+
+static void statistics_of_odd_counts_have_the_middle_one(void **state)
+{
+    (void)state;
+    double one[] = {3}, five[] = {5, 4, 3, 2, 1};
+    struct bench_statistics found = bench_statistics_of(one, 1);
+    assert_true(found.least == 3 && found.lower == 3 && found.median == 3 && found.upper == 3 && found.most == 3);
+    assert_true(bench_statistics_spread(&found) == 0 && bench_statistics_error(&found) == 0);
+    found = bench_statistics_of(five, 5);
+    assert_true(found.lower == 2 && found.median == 3 && found.upper == 4);
+    /* (4 - 2) / 3 * 1.2533 / 1.349 / sqrt(5) */
+    assert_true(fabs(bench_statistics_error(&found) - 0.277) < 1e-3);
+}
+
+static void statistics_of_zeros_have_no_spread(void **state)
+{
+    (void)state;
+    double zeros[] = {0, 0, 0};
+    const struct bench_statistics found = bench_statistics_of(zeros, 3);
+    assert_true(found.median == 0 && bench_statistics_spread(&found) == 0 && bench_statistics_error(&found) == 0);
+}
+
+/* ---- Sizes ---- */
+
+static void expect_sizes(const char *text, size_t count, const int64_t *wanted)
+{
+    struct bench_sizes sizes;
+    struct message message = {""};
+    if (bench_sizes_read(&sizes, text, &message) != 0)
+        fail_msg("%s", message.text);
+    assert_int_equal(sizes.count, count);
+    for (size_t i = 0; i < count; i++)
+        assert_true(sizes.list[i] == wanted[i]);
+    bench_sizes_free(&sizes);
+}
+
+#define EXPECT_SIZES(text, ...) \
+    expect_sizes(text, sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), (const int64_t[]){__VA_ARGS__})
+
+static void sizes_read_what_the_manual_says(void **state)
+{
+    (void)state;
+    EXPECT_SIZES("1000", 1000);
+    EXPECT_SIZES("2^10:2^13", 1024, 2048, 4096, 8192);
+    EXPECT_SIZES("2^10:2^14:4", 1024, 4096, 16384);
+    EXPECT_SIZES("1000:10^6:10", 1000, 10000, 100000, 1000000);
+    EXPECT_SIZES("10:15", 10);
+    EXPECT_SIZES("7:7", 7);
+    EXPECT_SIZES("1:6:1.5", 1, 2, 3, 4, 6);
+    EXPECT_SIZES("2^20,5,2^10,5", 5, 1024, 1 << 20);
+    EXPECT_SIZES("3,2^4:2^6,40", 3, 16, 32, 40, 64);
+    EXPECT_SIZES("2^31:2^33", (int64_t)1 << 31, (int64_t)1 << 32, (int64_t)1 << 33);
+    EXPECT_SIZES("2^61:2^62", (int64_t)1 << 61, (int64_t)1 << 62);
+    EXPECT_SIZES("4611686018427387904", (int64_t)1 << 62);
+    EXPECT_SIZES("1^99999999999:2", 1, 2);
+}
+
+static void sizes_that_are_none_are_named(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {"",
+                                        "0",
+                                        "-1",
+                                        "x",
+                                        "2^63",
+                                        "2^",
+                                        "2:1",
+                                        "1:",
+                                        ":1",
+                                        "1:2:1",
+                                        "1:2:0",
+                                        "1:2:x",
+                                        "1,",
+                                        ",1",
+                                        "1 2",
+                                        "1:2:3:4",
+                                        "1:9:1.",
+                                        "0:5",
+                                        "1e3",
+                                        "0x10",
+                                        "99999999999999999999",
+                                        "10^99",
+                                        "1:2^62:1.0001",
+                                        "2^10;5",
+                                        "0^0:1x",
+                                        "4611686018427387905"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct bench_sizes sizes;
+        struct message message = {""};
+        char begin[64];
+        snprintf(begin, sizeof begin, "--sizes %s: ", wrong[i]);
+        if (bench_sizes_read(&sizes, wrong[i], &message) == 0)
+            fail_msg("'%s' was taken", wrong[i]);
+        assert_memory_equal(message.text, begin, strlen(begin));
+        bench_sizes_free(&sizes);
+    }
+}
+
+static void size_format_gives_powers_of_two(void **state)
+{
+    (void)state;
+    char text[BENCH_SIZE_TEXT];
+    bench_size_format(512, text);
+    assert_string_equal(text, "512");
+    bench_size_format((int64_t)1 << 40, text);
+    assert_string_equal(text, "2^40");
+    bench_size_format(1000000, text);
+    assert_string_equal(text, "1000000");
+}
+
+/* ---- The choice of arguments ---- */
+
+static void expect_values(const char *kernel, int64_t size, const char *setting, const char *wanted)
+{
+    struct bench_values values;
+    struct message message = {""}, text = {""};
+    char *settings[] = {(char *)(uintptr_t)setting};
+    int is_wrong;
+    if (bench_values_begin(&values, cf_kernel_find(&bench_registry, kernel), settings, setting != NULL, &is_wrong,
+                           &message) != 0 ||
+        bench_values_choose(&values, size, &message) != 0)
+        verify_values_add(&values.chosen, &message);
+    else
+        verify_values_add(&values.chosen, &text);
+    if (strncmp(text.text, wanted, strlen(wanted)) != 0)
+        fail_msg("%s at %lld: '%s', not '%s'; %s", kernel, (long long)size, text.text, wanted, message.text);
+    bench_values_free(&values);
+}
+
+static void one_extent_is_the_size(void **state)
+{
+    (void)state;
+    expect_values("twice_f32", 1, NULL, "n = 1");
+    expect_values("twice_f32", 1000, NULL, "n = 1000");
+    expect_values("twice_f32", (int64_t)1 << 33, NULL, "n = 8589934592");
+    expect_values("once", (int64_t)1 << 30, NULL, "n = 1073741824");
+    expect_values("small", 64, NULL, "n = 64");
+}
+
+static void extents_side_by_side_are_all_the_size(void **state)
+{
+    (void)state;
+    expect_values("count", 1024, NULL, "n = 1024, k = 1024");
+    expect_values("count", 8, NULL, "n = 8, k = 8"); /* fewer than the array that no size changes has */
+    expect_values("count", 1024, "k=3", "n = 1024, k = 3");
+}
+
+static void extents_that_are_multiplied_share_the_size(void **state)
+{
+    (void)state;
+    expect_values("field", 1024, NULL, "nx = 32, ny = 32, ld = 33");
+    expect_values("field", 2048, NULL, "nx = 64, ny = 32, ld = 65");
+    expect_values("field", 1000000, NULL, "nx = 1024, ny = 976, ld = 1025");
+    expect_values("field", 4096, "nx=1000", "nx = 1000, ny = 4, ld = 1001");
+    expect_values("field", 4096, "ld=2000", "nx = 64, ny = 64, ld = 2000");
+    expect_values("product", (int64_t)1 << 20, NULL, "rows = 1024, inner = 1024, cols = 1024");
+    expect_values("product", (int64_t)1 << 20, "inner=16", "rows = 1024, inner = 16, cols = 1024");
+}
+
+static void expect_no_values(const char *kernel, int64_t size, const char *reason)
+{
+    struct bench_values values;
+    struct message message = {""};
+    int is_wrong;
+    assert_int_equal(bench_values_begin(&values, cf_kernel_find(&bench_registry, kernel), NULL, 0, &is_wrong, &message),
+                     0);
+    assert_int_equal(bench_values_choose(&values, size, &message), -1);
+    assert_non_null(strstr(message.text, reason));
+    bench_values_free(&values);
+}
+
+static void sizes_that_cannot_be_had_say_why(void **state)
+{
+    (void)state;
+    expect_no_values("small", 1024, "allow 64 elements");
+    expect_no_values("once", (int64_t)1 << 40, "allow 2147483647 elements");
+    expect_no_values("never", 64, "pass its checks");
+}
+
+static void settings_that_are_none_are_told(void **state)
+{
+    (void)state;
+    struct bench_values values;
+    struct message message = {""};
+    char *settings[] = {(char *)(uintptr_t) "n=4000000000"};
+    int is_wrong;
+    assert_int_equal(
+        bench_values_begin(&values, cf_kernel_find(&bench_registry, "once"), settings, 1, &is_wrong, &message), -1);
+    assert_int_equal(is_wrong, 1);
+    assert_non_null(strstr(message.text, "once: n"));
+    bench_values_free(&values);
+}
+
+static void kernels_of_a_constant_size_do_not_vary(void **state)
+{
+    (void)state;
+    struct bench_values values;
+    struct message message = {""};
+    int is_wrong;
+    assert_int_equal(
+        bench_values_begin(&values, cf_kernel_find(&bench_registry, "constant"), NULL, 0, &is_wrong, &message), 0);
+    assert_int_equal(bench_values_vary(&values), 0);
+    assert_int_equal(bench_values_choose(&values, 1 << 20, &message), 0);
+    assert_int_equal(bench_values_elements(&values), 64);
+    bench_values_free(&values);
+}
+
+/* ---- Timing ---- */
+
+struct counted {
+    size_t next, pieces, restored, wrong;
+};
+
+static int count_piece(void *data, cf_stream stream, size_t piece, struct message *message)
+{
+    struct counted *counted = data;
+    (void)stream, (void)message;
+    counted->wrong += piece != counted->next;
+    counted->next = (piece + 1) % counted->pieces;
+    return 0;
+}
+
+/* A piece must not come again before it is made good. */
+static int count_restore(void *data, cf_stream stream, struct message *message)
+{
+    struct counted *counted = data;
+    (void)stream, (void)message;
+    counted->restored++;
+    counted->next = 0;
+    return 0;
+}
+
+static int refuse_piece(void *data, cf_stream stream, size_t piece, struct message *message)
+{
+    (void)data, (void)stream;
+    return piece == 0 ? message_set(message, "refused") : 0;
+}
+
+static void timing_takes_the_pieces_by_turns(void **state)
+{
+    (void)state;
+    struct counted counted = {.pieces = 1 << 14};
+    struct bench_work work = {count_piece, NULL, counted.pieces, &counted};
+    struct bench_times times;
+    struct message message = {""};
+    assert_int_equal(bench_timing_take(&work, 0, 0.01, &times, &message), 0);
+    assert_int_equal(counted.wrong, 0);
+    assert_true(times.batch > 1); /* a piece takes less than a clock can tell */
+    assert_true(times.seconds.count >= 5 && times.seconds.median > 0);
+    assert_true(times.seconds.least <= times.seconds.lower && times.seconds.lower <= times.seconds.median);
+    assert_true(times.seconds.median <= times.seconds.upper && times.seconds.upper <= times.seconds.most);
+    work.restore = count_restore;
+    counted.next = 0;
+    assert_int_equal(bench_timing_take(&work, 0, 0.01, &times, &message), 0);
+    assert_int_equal(counted.wrong, 0);
+}
+
+static void timing_of_what_fails_fails(void **state)
+{
+    (void)state;
+    const struct bench_work work = {refuse_piece, NULL, 5, NULL};
+    struct bench_times times;
+    struct message message = {""};
+    assert_int_equal(bench_timing_take(&work, 0, 0.01, &times, &message), -1);
+    assert_string_equal(message.text, "refused");
+}
+
+/* One piece that takes no time, and may not be done twice: no clock tells that. */
+static void timing_of_too_little_is_refused(void **state)
+{
+    (void)state;
+    struct counted counted = {.pieces = 1};
+    const struct bench_work work = {refuse_piece, count_restore, 1, &counted};
+    const struct bench_work fast = {count_piece, count_restore, 1, &counted};
+    struct bench_times times;
+    struct message message = {""};
+    assert_int_equal(bench_timing_take(&work, 0, 0, &times, &message), -1);
+    if (bench_timing_take(&fast, 0, 0, &times, &message) != 0)
+        assert_non_null(strstr(message.text, "the clock tells"));
+    assert_int_equal(counted.wrong, 0);
+}
+
+/* ---- Caches ---- */
+
+static void put(const char *folder, int cpu, int index, const char *name, const char *text)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/cpu%d", folder, cpu);
+    (void)mkdir(path, 0777);
+    snprintf(path, sizeof path, "%s/cpu%d/cache", folder, cpu);
+    (void)mkdir(path, 0777);
+    snprintf(path, sizeof path, "%s/cpu%d/cache/index%d", folder, cpu, index);
+    (void)mkdir(path, 0777);
+    snprintf(path, sizeof path, "%s/cpu%d/cache/index%d/%s", folder, cpu, index, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file, "%s\n", text);
+    fclose(file);
+}
+
+static void caches_are_counted_once_each(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/cf-test-XXXXXX", command[64];
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(bench_machine_caches(folder), 0);
+    cpu_set_t set;
+    assert_int_equal(sched_getaffinity(0, sizeof set, &set), 0);
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (!CPU_ISSET(cpu, &set))
+            continue;
+        put(folder, cpu, 0, "level", "1");
+        put(folder, cpu, 0, "type", "Data");
+        put(folder, cpu, 0, "size", "32K");
+        put(folder, cpu, 0, "shared_cpu_list", "x");
+        put(folder, cpu, 1, "level", "3");
+        put(folder, cpu, 1, "type", "Unified");
+        put(folder, cpu, 1, "size", "32768K");
+        put(folder, cpu, 1, "shared_cpu_list", "0-1023");
+    }
+    assert_int_equal(bench_machine_caches(folder), 32 << 20);
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, &set)) {
+            char own[16];
+            snprintf(own, sizeof own, "%d", cpu);
+            put(folder, cpu, 1, "shared_cpu_list", own);
+        }
+    assert_int_equal(bench_machine_caches(folder), CPU_COUNT(&set) * (int64_t)(32 << 20));
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
+/* ---- JSON ---- */
+
+static void expect_json(const char *text, int is_good)
+{
+    struct message message = {""};
+    struct json *json = json_read(text, strlen(text), "f", &message);
+    if (!json != !is_good)
+        fail_msg("%s: %s", text, message.text);
+    if (!json)
+        assert_memory_equal(message.text, "f:1: ", 5);
+    json_free(json);
+}
+
+static void json_is_what_rfc_8259_says(void **state)
+{
+    (void)state;
+    static const char *const good[] = {"null",
+                                       "true",
+                                       " [ ] ",
+                                       "{}",
+                                       "0",
+                                       "-0.5e+3",
+                                       "1E-2",
+                                       "\"\"",
+                                       "[1,2,[3]]",
+                                       "{\"a\": {\"b\": []}, \"a\": 2}",
+                                       "\"\\u00e9\\ud83d\\ude00\\n\""};
+    static const char *const bad[] = {
+        "",       "nul", "[",     "[1,]",   "{,}", "{\"a\"}", "{\"a\":}", "01",        "1.",          ".5",
+        "+1",     "1e",  "0x10",  "inf",    "NaN", "\"",      "\"\\x\"",  "\"\\u12\"", "\"\\ud800\"", "\"\\u0000\"",
+        "\"\t\"", "1 2", "[1 2]", "{1: 2}", "'a'", "\"\\",    "-"};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        expect_json(good[i], 1);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        expect_json(bad[i], 0);
+}
+
+static void json_that_is_deep_is_refused(void **state)
+{
+    (void)state;
+    char deep[4096];
+    memset(deep, '[', sizeof deep);
+    deep[sizeof deep - 1] = 0;
+    expect_json(deep, 0);
+}
+
+static void json_strings_are_utf8(void **state)
+{
+    (void)state;
+    static const char text[] = "{\"k\": \"\\u00e9\\u20ac\\ud83d\\ude00\\\"\\/\"}";
+    struct message message = {""};
+    struct json *json = json_read(text, sizeof text - 1, "f", &message);
+    const struct json *found = json_get(json, "k");
+    assert_non_null(found);
+    assert_string_equal(found->text, "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"/");
+    assert_null(json_get(json, "j"));
+    assert_null(json_get(found, "j"));
+    json_free(json);
+}
+
+/* ---- Results ---- */
+
+static struct bench_statistics around(double median)
+{
+    return (struct bench_statistics){0.8 * median, 0.9 * median, median, 1.1 * median, 1.3 * median, 21};
+}
+
+static struct bench_run make_run(struct bench_result results[3])
+{
+    struct bench_run run = {.results = results, .count = 3};
+    run.machine = (struct bench_machine){.version = "0.1.0",
+                                         .system = "Linux",
+                                         .processor = "P \"1\"\n\\",
+                                         .threads = 2,
+                                         .on_cuda = 1,
+                                         .driver = "13.0",
+                                         .device_name = "G",
+                                         .capability = 90,
+                                         .memory = (int64_t)1 << 40,
+                                         .cache = 1 << 26,
+                                         .copy = {2e9, around(1e-3)}};
+    results[0] = (struct bench_result){.kernel = "k",
+                                       .variant = "B=2",
+                                       .size = (int64_t)1 << 33,
+                                       .values = "n = 5",
+                                       .elements = 5,
+                                       .bytes = 20,
+                                       .flops = -1,
+                                       .copies = 3,
+                                       .batch = 7,
+                                       .is_verified = 1,
+                                       .seconds = around(0.1)};
+    results[1] = results[0];
+    results[1].size = 77;
+    results[1].flops = 1e9;
+    results[1].is_verified = 0;
+    results[1].seconds = around(1.0 / 3);
+    results[2] = (struct bench_result){
+        .kernel = "j", .size = 5, .outcome = BENCH_LEFT_OUT, .reason = "\x01 \xc3\xa9", .flops = -1};
+    return run;
+}
+
+static void results_survive_json(void **state)
+{
+    (void)state;
+    struct bench_result results[3];
+    const struct bench_run run = make_run(results);
+    struct bench_run found;
+    struct message message = {""};
+    char path[] = "/tmp/cf-test-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    assert_int_equal(bench_json_write(path, &run, &message), 0);
+    if (bench_json_read(path, &found, &message) != 0)
+        fail_msg("%s", message.text);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(found.count, 3);
+    assert_memory_equal(&found.machine, &run.machine, sizeof run.machine);
+    assert_memory_equal(found.results, run.results, 3 * sizeof *run.results);
+    free(found.results);
+}
+
+/* Texts are cut, and paths hold any bytes: what is written is UTF-8 nevertheless. */
+static void results_are_utf8(void **state)
+{
+    (void)state;
+    static const char *const texts[][2] = {{"a\xc3", "a\xef\xbf\xbd"},
+                                           {"\xff\x41", "\xef\xbf\xbd\x41"},
+                                           {"\xc0\x80", "\xef\xbf\xbd\xef\xbf\xbd"},
+                                           {"\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
+                                           {"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"},
+                                           {"\xe2\x82\xac", "\xe2\x82\xac"}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct bench_result results[3];
+        struct bench_run run = make_run(results), found;
+        struct message message = {""};
+        char path[] = "/tmp/cf-test-XXXXXX";
+        int fd = mkstemp(path);
+        assert_true(fd >= 0);
+        close(fd);
+        strcpy(results[2].reason, texts[i][0]);
+        assert_int_equal(bench_json_write(path, &run, &message), 0);
+        assert_int_equal(bench_json_read(path, &found, &message), 0);
+        assert_int_equal(unlink(path), 0);
+        assert_string_equal(found.results[2].reason, texts[i][1]);
+        free(found.results);
+    }
+}
+
+static void compare_finds_what_changed(void **state)
+{
+    (void)state;
+    struct bench_result then[3], now[3];
+    const struct bench_run earlier = make_run(then);
+    double ratio;
+    (void)make_run(now);
+    assert_int_equal(bench_compare(&earlier, &now[0], &ratio), BENCH_SAME);
+    assert_true(ratio == 1);
+    now[0].seconds = around(0.2);
+    assert_int_equal(bench_compare(&earlier, &now[0], &ratio), BENCH_SLOWER);
+    assert_true(ratio == 2);
+    now[0].seconds = around(0.05);
+    assert_int_equal(bench_compare(&earlier, &now[0], &ratio), BENCH_FASTER);
+    now[0].seconds = around(0.11); /* the spreads overlap */
+    assert_int_equal(bench_compare(&earlier, &now[0], &ratio), BENCH_SAME);
+    strcpy(now[0].values, "n = 6");
+    assert_int_equal(bench_compare(&earlier, &now[0], &ratio), BENCH_NEW);
+    now[1].outcome = BENCH_FAILED;
+    assert_int_equal(bench_compare(&earlier, &now[1], &ratio), BENCH_BROKEN);
+    assert_int_equal(bench_compare(&earlier, &now[2], &ratio), BENCH_NEW); /* neither has a time */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(statistics_of_known_samples_are_numpys),
+        cmocka_unit_test(statistics_of_odd_counts_have_the_middle_one),
+        cmocka_unit_test(statistics_of_zeros_have_no_spread),
+        cmocka_unit_test(sizes_read_what_the_manual_says),
+        cmocka_unit_test(sizes_that_are_none_are_named),
+        cmocka_unit_test(size_format_gives_powers_of_two),
+        cmocka_unit_test(one_extent_is_the_size),
+        cmocka_unit_test(extents_side_by_side_are_all_the_size),
+        cmocka_unit_test(extents_that_are_multiplied_share_the_size),
+        cmocka_unit_test(sizes_that_cannot_be_had_say_why),
+        cmocka_unit_test(settings_that_are_none_are_told),
+        cmocka_unit_test(kernels_of_a_constant_size_do_not_vary),
+        cmocka_unit_test(timing_takes_the_pieces_by_turns),
+        cmocka_unit_test(timing_of_what_fails_fails),
+        cmocka_unit_test(timing_of_too_little_is_refused),
+        cmocka_unit_test(caches_are_counted_once_each),
+        cmocka_unit_test(json_is_what_rfc_8259_says),
+        cmocka_unit_test(json_that_is_deep_is_refused),
+        cmocka_unit_test(json_strings_are_utf8),
+        cmocka_unit_test(results_survive_json),
+        cmocka_unit_test(results_are_utf8),
+        cmocka_unit_test(compare_finds_what_changed),
+    };
+    return RUN_ON_DRIVER(tests, NULL, NULL);
+}

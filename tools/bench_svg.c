@@ -1,0 +1,250 @@
+/* bench_svg.c - draws bandwidth over size, with the copy bandwidth as the limit. */
+#include "bench_svg.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "file.h"
+
+/* Of the plot's frame, in the units of the drawing. */
+#define LEFT 80.0
+#define TOP 50.0
+#define WIDTH 720.0
+#define HEIGHT 420.0
+#define LEGEND (LEFT + WIDTH + 24)
+#define LINE 18.0
+
+/* Colours that people of any sight tell apart, after Okabe and Ito; a second round is dashed, and so on. */
+static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"};
+static const char *const dashes[] = {"none", "6 3", "2 3", "8 3 2 3"};
+#define COLOURS (sizeof colours / sizeof *colours)
+#define DASHES (sizeof dashes / sizeof *dashes)
+
+struct plot {
+    FILE *file;
+    const struct bench_run *run;
+    double first, last; /* exponents of 2 at the left and the right */
+    double most;        /* bytes per second at the top */
+    size_t series;
+};
+
+static int is_drawn(const struct bench_result *result)
+{
+    return result->outcome == BENCH_MEASURED && result->size > 0 && result->seconds.median > 0;
+}
+
+static int is_same(const struct bench_result *a, const struct bench_result *b)
+{
+    return strcmp(a->kernel, b->kernel) == 0 && strcmp(a->variant, b->variant) == 0;
+}
+
+/* Whether no result before this one is drawn of its kernel. */
+static int is_first(const struct bench_run *run, size_t number)
+{
+    for (size_t i = 0; i < number; i++)
+        if (is_drawn(&run->results[i]) && is_same(&run->results[i], &run->results[number]))
+            return 0;
+    return 1;
+}
+
+static double copy_of(const struct plot *plot)
+{
+    return bench_bandwidth(plot->run->machine.copy.bytes, &plot->run->machine.copy.seconds);
+}
+
+static double x_of(const struct plot *plot, double exponent)
+{
+    return LEFT + WIDTH * (exponent - plot->first) / (plot->last - plot->first);
+}
+
+static double y_of(const struct plot *plot, double bandwidth)
+{
+    double part = bandwidth / plot->most;
+    return TOP + HEIGHT * (1 - (part < 1 ? part : 1));
+}
+
+static void put_text(const struct plot *plot, const char *text)
+{
+    for (const unsigned char *at = (const unsigned char *)text; *at; at++)
+        if (strchr("&<>\"'", *at))
+            fprintf(plot->file, "&#%d;", *at);
+        else
+            putc(*at < ' ' || *at >= 0x7f ? '?' : *at, plot->file);
+}
+
+/* ---- Axes ---- */
+
+/* A round distance between marks, of which there are about `count`. */
+static double round_step(double range, double count)
+{
+    double rough = range / count, unit = pow(10, floor(log10(rough)));
+    return rough <= unit ? unit : rough <= 2 * unit ? 2 * unit : rough <= 5 * unit ? 5 * unit : 10 * unit;
+}
+
+static void find_ranges(struct plot *plot)
+{
+    double least = 62, greatest = 0, most = copy_of(plot);
+    for (size_t i = 0; i < plot->run->count; i++) {
+        const struct bench_result *result = &plot->run->results[i];
+        if (!is_drawn(result))
+            continue;
+        double exponent = log2((double)result->size), bandwidth = bench_bandwidth(result->bytes, &result->seconds);
+        least = exponent < least ? exponent : least;
+        greatest = exponent > greatest ? exponent : greatest;
+        most = bandwidth > most ? bandwidth : most;
+        plot->series += (size_t)is_first(plot->run, i);
+    }
+    if (greatest < least)
+        least = greatest = 0;
+    plot->first = floor(least) - (floor(least) == ceil(greatest));
+    plot->last = ceil(greatest) + (floor(least) == ceil(greatest));
+    plot->most = most > 0 ? 1.05 * most : 1;
+}
+
+static void draw_axes(const struct plot *plot)
+{
+    FILE *file = plot->file;
+    int step = (int)ceil((plot->last - plot->first) / 15);
+    step = step < 1 ? 1 : step;
+    for (int k = (int)plot->first; k <= (int)plot->last; k += step)
+        fprintf(
+            file,
+            "<line class=\"tick\" x1=\"%.2f\" x2=\"%.2f\" y1=\"%.2f\" y2=\"%.2f\" stroke=\"#ddd\"/>\n"
+            "<text x=\"%.2f\" y=\"%.2f\" text-anchor=\"middle\">2<tspan dy=\"-5\" font-size=\"9\">%d</tspan></text>\n",
+            x_of(plot, k), x_of(plot, k), TOP, TOP + HEIGHT, x_of(plot, k), TOP + HEIGHT + 20, k);
+    double giga = plot->most / 1e9, between = round_step(giga, 8);
+    for (int i = 0; i * between <= giga; i++) {
+        double y = y_of(plot, i * between * 1e9);
+        fprintf(file,
+                "<line class=\"tick\" x1=\"%.2f\" x2=\"%.2f\" y1=\"%.2f\" y2=\"%.2f\" stroke=\"#ddd\"/>\n"
+                "<text x=\"%.2f\" y=\"%.2f\" text-anchor=\"end\">%g</text>\n",
+                LEFT, LEFT + WIDTH, y, y, LEFT - 6, y + 4, i * between);
+    }
+    fprintf(file, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"none\" stroke=\"#444\"/>\n", LEFT,
+            TOP, WIDTH, HEIGHT);
+    fprintf(file, "<text x=\"%.2f\" y=\"%.2f\" text-anchor=\"middle\">size, elements</text>\n", LEFT + WIDTH / 2,
+            TOP + HEIGHT + 42);
+    fprintf(file, "<text transform=\"translate(20 %.2f) rotate(-90)\" text-anchor=\"middle\">GB/s</text>\n",
+            TOP + HEIGHT / 2);
+}
+
+static void draw_limit(const struct plot *plot)
+{
+    double copy = copy_of(plot), y = y_of(plot, copy);
+    if (!(copy > 0))
+        return;
+    fprintf(plot->file,
+            "<line class=\"limit\" x1=\"%.2f\" x2=\"%.2f\" y1=\"%.2f\" y2=\"%.2f\" stroke=\"#444\" "
+            "stroke-dasharray=\"8 4\" stroke-width=\"1.5\"/>\n",
+            LEFT, LEFT + WIDTH, y, y);
+    fprintf(plot->file, "<text x=\"%.2f\" y=\"%.2f\">copy, %.4g GB/s</text>\n", LEFT + 6, y - 5, copy / 1e9);
+}
+
+/* ---- Results ---- */
+
+/* One line through all results of a kernel, which are in the order of their sizes. */
+static void draw_line(const struct plot *plot, size_t from, const char *colour, const char *dash)
+{
+    const struct bench_run *run = plot->run;
+    const char *command = "M";
+    fprintf(plot->file,
+            "<path class=\"kernel\" fill=\"none\" stroke=\"%s\" stroke-width=\"1.8\" stroke-dasharray=\"%s\" d=\"",
+            colour, dash);
+    for (size_t i = from; i < run->count; i++) {
+        const struct bench_result *result = &run->results[i];
+        if (!is_same(result, &run->results[from]) || !is_drawn(result))
+            continue;
+        fprintf(plot->file, "%s%.2f %.2f", command, x_of(plot, log2((double)result->size)),
+                y_of(plot, bench_bandwidth(result->bytes, &result->seconds)));
+        command = " L";
+    }
+    fprintf(plot->file, "\"/>\n");
+}
+
+static void draw_point(const struct plot *plot, const struct bench_result *result, const char *colour)
+{
+    const struct bench_statistics *seconds = &result->seconds;
+    double x = x_of(plot, log2((double)result->size)), bandwidth = bench_bandwidth(result->bytes, seconds);
+    if (seconds->lower > 0)
+        fprintf(plot->file, "<line class=\"spread\" x1=\"%.2f\" x2=\"%.2f\" y1=\"%.2f\" y2=\"%.2f\" stroke=\"%s\"/>\n",
+                x, x, y_of(plot, result->bytes / seconds->lower), y_of(plot, result->bytes / seconds->upper), colour);
+    fprintf(plot->file, "<circle class=\"point\" cx=\"%.2f\" cy=\"%.2f\" r=\"3\" fill=\"%s\"><title>", x,
+            y_of(plot, bandwidth), colour);
+    put_text(plot, result->kernel);
+    fprintf(plot->file, " ");
+    put_text(plot, result->variant);
+    fprintf(plot->file, " %" PRId64 ": %.4g GB/s, %.4g us</title></circle>\n", result->size, bandwidth / 1e9,
+            seconds->median * 1e6);
+}
+
+static void draw_legend(const struct plot *plot, size_t number, const struct bench_result *result, const char *colour,
+                        const char *dash)
+{
+    double y = TOP + 10 + LINE * (double)number;
+    fprintf(plot->file,
+            "<line x1=\"%.2f\" x2=\"%.2f\" y1=\"%.2f\" y2=\"%.2f\" stroke=\"%s\" stroke-width=\"1.8\" "
+            "stroke-dasharray=\"%s\"/>\n<text class=\"legend\" x=\"%.2f\" y=\"%.2f\">",
+            LEGEND, LEGEND + 26, y, y, colour, dash, LEGEND + 32, y + 4);
+    put_text(plot, result->kernel);
+    fprintf(plot->file, "%s", *result->variant ? " " : "");
+    put_text(plot, result->variant);
+    fprintf(plot->file, "</text>\n");
+}
+
+static void draw_results(const struct plot *plot)
+{
+    const struct bench_run *run = plot->run;
+    size_t number = 0;
+    for (size_t i = 0; i < run->count; i++) {
+        if (!is_drawn(&run->results[i]) || !is_first(run, i))
+            continue;
+        const char *colour = colours[number % COLOURS], *dash = dashes[number / COLOURS % DASHES];
+        draw_line(plot, i, colour, dash);
+        for (size_t k = i; k < run->count; k++)
+            if (is_drawn(&run->results[k]) && is_same(&run->results[k], &run->results[i]))
+                draw_point(plot, &run->results[k], colour);
+        draw_legend(plot, number++, &run->results[i], colour, dash);
+    }
+}
+
+static void draw(struct plot *plot)
+{
+    find_ranges(plot);
+    double legend = TOP + LINE * (double)plot->series + 30, height = TOP + HEIGHT + 60;
+    fprintf(plot->file,
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" "
+            "viewBox=\"0 0 1080 %.0f\" font-family=\"sans-serif\" font-size=\"12\">\n",
+            legend > height ? legend : height);
+    fprintf(plot->file, "<title>Bandwidth over size</title>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n");
+    fprintf(plot->file, "<text x=\"%.2f\" y=\"28\" font-size=\"15\">", LEFT);
+    put_text(plot, plot->run->machine.device_name);
+    fprintf(plot->file, ", Cuferry ");
+    put_text(plot, plot->run->machine.version);
+    fprintf(plot->file, "</text>\n");
+    draw_axes(plot);
+    draw_limit(plot);
+    draw_results(plot);
+    fprintf(plot->file, "</svg>\n");
+}
+
+int bench_svg_write(const char *path, const struct bench_run *run, struct message *message)
+{
+    struct file_part part = {NULL, 0};
+    char *text = NULL;
+    struct plot plot = {.file = open_memstream(&text, &part.bytes), .run = run};
+    if (!plot.file)
+        return message_set(message, "%s: no memory", path);
+    draw(&plot);
+    int status = ferror(plot.file) ? -1 : 0;
+    if (fclose(plot.file) != 0 || status != 0) {
+        free(text);
+        return message_set(message, "%s: no memory", path);
+    }
+    part.data = text;
+    status = file_write(path, &part, 1, message);
+    free(text);
+    return status;
+}

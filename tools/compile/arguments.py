@@ -1,0 +1,144 @@
+"""arguments.py - the command line: what it says, what was left out, and what cannot work."""
+
+import argparse
+import os
+import re
+import sys
+
+from failure import Failure
+from flags import CHECKS
+from workspace import stem
+
+USAGE = '''cfcc [--prefix P] [-o FILE.o] [--header FILE.h] [-MD] [options] FILE.cu...
+       cfcc --shared [--prefix P] [-o FILE.so] [options] FILE.cu... | FILE.o...
+       cfcc --check KIND [-o FILE.so] --again FILE | --bundled'''
+
+
+class Parser(argparse.ArgumentParser):
+    def error(self, message):
+        self.exit(2, f'cfcc: {message}; see cfcc --help\n')
+
+
+def arguments(config):
+    parser = Parser(prog='cfcc', usage=USAGE, allow_abbrev=False,
+                    description='Compiles annotated CUDA kernels to one object and one header of typed C functions.')
+    parser.add_argument('files', nargs='*', metavar='FILE', help='kernel files (.cu); with --shared also .o and .a')
+    parser.add_argument('--prefix', metavar='P', help='of the C functions (default: the name of the output)')
+    parser.add_argument('-o', dest='output', metavar='FILE', help='the object (default: the first file, as .o or .so)')
+    parser.add_argument('--header', metavar='FILE', help='the header (default: P.h beside the object)')
+    parser.add_argument('--shared', action='store_true', help='make a shared object that contains the runtime')
+    parser.add_argument('--manifest', metavar='FILE', help='also write what is known of the kernels, as JSON')
+    parser.add_argument('-I', dest='includes', action='append', default=[], metavar='DIR', help='a folder of headers')
+    parser.add_argument('-D', dest='defines', action='append', default=[], metavar='NAME[=TEXT]', help='a macro')
+    parser.add_argument('-O', dest='level', metavar='LEVEL', help='optimise the CPU code: -O0, -O3, -Os ...')
+    parser.add_argument('-g', dest='debug', action='store_true', help='debug information of the CPU code')
+    parser.add_argument('-MD', dest='depend', action='store_true', help='write the names of the files that were read, '
+                        'for make and Ninja, to a .d beside the object')
+    parser.add_argument('-MF', dest='depfile', metavar='FILE', help='write them to FILE')
+    for name, compiler in (('cxx', 'the C++ compiler'), ('nvcc', 'nvcc')):
+        parser.add_argument(f'-X{name}', dest=f'{name}_flags', action='append', default=[], metavar='FLAG',
+                            help=f'a flag for {compiler}, as in -X{name}=' +
+                                 ('-march=native' if name == 'cxx' else '-lineinfo'))
+    parser.add_argument('--targets', metavar='LIST', help='GPUs to build machine code for: major, native, or as 80,90')
+    parser.add_argument('--cuda', metavar='DIR|no', help='the CUDA toolkit, or CPU code alone')
+    for name, language in (('cc', 'C'), ('cxx', 'C++')):
+        parser.add_argument(f'--{name}', default=config[name], metavar='COMMAND',
+                            help=f'the {language} compiler (default: {config[name]})')
+    parser.add_argument('-j', dest='jobs', type=int, default=len(os.sched_getaffinity(0)), metavar='N',
+                        help='run N compilers at once (default: the CPUs)')
+    parser.add_argument('--check', choices=sorted(CHECKS), metavar='KIND', help='CPU code alone, for cf-run --check: '
+                        'address, race or poison')
+    parser.add_argument('--again', metavar='FILE', help='with --check: what FILE was built of')
+    parser.add_argument('--bundled', action='store_true', help='with --check: the bundled kernels')
+    parser.add_argument('--version', action='version', version=f'cfcc {config["version"]}')
+    # -O alone takes no argument, and -O2 is one word.
+    words = sys.argv[1:]
+    levels = [w for w in words if re.fullmatch(r'-O[0-3sgz]?|-Ofast', w)]
+    options = parser.parse_intermixed_args([w for w in words if w not in levels])
+    if options.level is not None:
+        parser.error(f'-O {options.level} is no level of optimisation')
+    options.pass_on = levels[-1:] + (['-g'] if options.debug else [])
+    if options.check:
+        options.cuda, options.shared = 'no', True
+        if config['link_flags'].find('-fsanitize') >= 0:
+            parser.error('--check: this Cuferry was itself built with a sanitizer')
+    if options.again or options.bundled:
+        if not options.check or options.files or (options.again and options.bundled):
+            parser.error('--again FILE and --bundled go with --check alone')
+        options.sources = options.objects = options.files = []
+        options.manifest = options.depfile = None
+        return options
+    check(options, parser)
+    return options
+
+
+def check(options, parser):
+    """Fills in what was left out, and refuses what cannot work, before anything is run."""
+    options.sources = [f for f in options.files if f.endswith('.cu')]
+    options.objects = [f for f in options.files if f.endswith(('.o', '.a'))]
+    other = [f for f in options.files if f not in options.sources + options.objects]
+    if not options.files:
+        parser.error('no kernel file is named')
+    if other:
+        parser.error(f'{other[0]} is no kernel file: their names end with .cu')
+    if options.objects and not options.shared:
+        parser.error(f'{options.objects[0]}: objects go with --shared alone')
+    if options.jobs < 1:
+        parser.error(f'-j {options.jobs}: at least one compiler runs')
+    if not options.sources and (options.prefix or options.header or options.manifest or options.depend or
+                                options.depfile):
+        parser.error('--prefix, --header, --manifest, -MD and -MF go with kernel files')
+    options.output = options.output or stem(options.files[0]) + ('.so' if options.shared else '.o')
+    # libheat.so is the library heat.
+    options.prefix = options.prefix or re.sub('^lib(?=.)', '', stem(options.output))
+    options.header = options.header or os.path.join(os.path.dirname(options.output), f'{options.prefix}.h')
+    if options.sources and not re.fullmatch(r'[A-Za-z][A-Za-z0-9_]*', options.prefix):
+        parser.error(f"the prefix '{options.prefix}' cannot begin a C name; give another with --prefix")
+    if options.sources and re.match(r'cf(_|$)', options.prefix):
+        parser.error(f"the prefix '{options.prefix}' is the library's own; give another with --prefix")
+    if options.depend and not options.depfile:
+        options.depfile = re.sub(r'\.s?o$', '', options.output) + '.d'
+    check_files(options)
+
+
+def check_files(options):
+    seen = {}
+    for path in options.files:
+        if not os.path.isfile(path):
+            raise Failure(f'{path}: ' + ('it is a folder' if os.path.isdir(path) else 'no such file'))
+        if not os.access(path, os.R_OK):
+            raise Failure(f'{path}: cannot be read')
+    for path in options.sources:
+        if not re.fullmatch(r'\w[\w.-]*', stem(path)):
+            raise Failure(f"{path}: a kernel file's name is made of letters, digits and _")
+        if stem(path) in seen:
+            raise Failure(f'{path}: {seen[stem(path)]} has the same name; rename one of them')
+        seen[stem(path)] = path
+    outputs = [options.output, *([options.header] if options.sources else []),
+               *filter(None, [options.manifest, options.depfile])]
+    for path in outputs:
+        problem = unwritable(path, options.files)
+        if problem:
+            raise Failure(f'cannot write {path}: {problem}')
+    if len({os.path.abspath(path) for path in outputs}) < len(outputs):
+        raise Failure(f'the outputs have to be different files: {", ".join(outputs)}')
+    if options.sources and os.path.exists(options.header) and not is_generated(options.header):
+        raise Failure(f'{options.header} is there, and cfcc did not write it; name another header with --header')
+
+
+def unwritable(path, inputs):
+    folder = os.path.dirname(path) or '.'
+    if os.path.isdir(path):
+        return 'it is a folder'
+    if not os.path.isdir(folder):
+        return f'there is no folder {folder}'
+    if not os.access(folder, os.W_OK):
+        return f'the folder {folder} is not writable'
+    if os.path.exists(path) and any(os.path.samefile(path, f) for f in inputs):
+        return 'it is an input'
+    return ''
+
+
+def is_generated(path):
+    with open(path, encoding='utf-8', errors='replace') as file:
+        return file.readline().startswith('/* Generated by cfgen ')

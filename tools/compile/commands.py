@@ -1,0 +1,52 @@
+"""commands.py - runs compilers, several at once."""
+
+import concurrent.futures
+import os
+import signal
+import subprocess
+import threading
+
+from failure import Failure, Interrupted, Refused
+
+
+class Runner:
+    """Runs commands, several at once, and can end all of them."""
+
+    def __init__(self, jobs, folder):
+        self._pool = concurrent.futures.ThreadPoolExecutor(jobs)
+        self._lock = threading.Lock()
+        self._running = set()
+        self._is_stopped = False
+        # What a compiler that is killed leaves goes with our own folder.
+        self._environment = dict(os.environ, TMPDIR=folder)
+
+    def start(self, command, cwd=None):
+        """A future of what the command prints; it raises Refused with that where the command fails."""
+        return self._pool.submit(self._run, command, cwd)
+
+    def _run(self, command, cwd):
+        with self._lock:
+            if self._is_stopped:
+                raise Interrupted
+            try:
+                process = subprocess.Popen(command, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                           stderr=subprocess.STDOUT, start_new_session=True, env=self._environment)
+            except OSError as error:
+                raise Failure(f'cannot run {command[0]}: {error.strerror}') from error
+            self._running.add(process)
+        text = process.communicate()[0].decode(errors='replace')
+        with self._lock:
+            self._running.discard(process)
+        if process.returncode:
+            raise Refused(text or f'cfcc: {command[0]} ended with {process.returncode}\n')
+        return text
+
+    def stop(self):
+        with self._lock:
+            self._is_stopped = True
+            for process in self._running:
+                try:
+                    os.killpg(process.pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+        self._pool.shutdown(wait=True)

@@ -1,0 +1,121 @@
+"""compilation.py - from kernel files to objects: the generator, and the compilers of the CPU's and the GPUs' code."""
+
+import os
+import sys
+
+
+class Compilation:
+    """Of all kernel files of one run; `objects` are in its workspace at the end."""
+
+    def __init__(self, workspace, flags):
+        self.workspace, self.flags = workspace, flags
+        self.options, self.config, self.toolkit = workspace.options, workspace.config, workspace.toolkit
+        self.pairs = list(zip(workspace.stems, self.options.sources))
+
+    def run(self):
+        self._scan()
+        self._generate()
+        self._compile()
+
+    @property
+    def header(self):
+        return self._path(os.path.join('header', os.path.basename(self.options.header)))
+
+    @property
+    def manifest(self):
+        return self._path(f'{self.options.prefix}.json')
+
+    @property
+    def registry(self):
+        return f'{self.options.prefix}_registry'
+
+    @property
+    def objects(self):
+        kinds = ['stub', 'host'] + (['image'] if self.toolkit else [])
+        return [self._path(f'{self.registry}.o'),
+                *(self._path(f'{name}.{kind}.o') for name in self.workspace.stems for kind in kinds)]
+
+    @property
+    def stubs(self):
+        """The objects that have the functions that programs call."""
+        return [self._path(f'{name}.stub.o') for name in self.workspace.stems]
+
+    def _path(self, name):
+        return self.workspace.path(name)
+
+    # ---- The generator
+
+    def _scan(self):
+        self.workspace.wait([self.workspace.start(
+            self.options.cxx, self.config.words('scan_flags'), self.options.cxx_flags, self.flags.kernel_includes,
+            self.flags.user, ['-MD', '-MF', self._path(f'{name}.scan.d'), '-MT', 'scan', source],
+            ['-o', self._path(f'{name}.ii')]) for name, source in self.pairs])
+        # The compilers say the same again.
+        self.workspace.messages.clear()
+
+    def _start_generator(self, *words):
+        return self.workspace.runner.start([sys.executable, self.config.generator, *words])
+
+    def _generate(self):
+        scanned = [self._path(f'{name}.ii') for name in self.workspace.stems]
+        header = os.path.basename(self.options.header)
+        self.workspace.wait([self._start_generator('--prefix', self.options.prefix, '--header', header, '--outdir',
+                                                   self.workspace.folder, '--root', '.', *scanned)])
+        # Out of the way of a header of the user's with the same name: nothing that was generated includes it.
+        os.mkdir(os.path.dirname(self.header))
+        os.rename(self._path(header), self.header)
+
+    # ---- The objects
+
+    def _compile(self):
+        """All objects; those of device code wait for nvcc."""
+        host_flags = self.flags.host()
+        rest = [self._start_host(name, source, host_flags) for name, source in self.pairs]
+        rest.append(self.start_c(self.registry, self.options.sources[0]))
+        if self.toolkit:
+            self._compile_images()
+            rest += [self._start_image(name) for name in self.workspace.stems]
+        self.workspace.wait(rest + [self.start_c(f'{name}.stub', source) for name, source in self.pairs])
+
+    def _compile_images(self):
+        for ptx, fatbin in [self._start_device(name) for name in self.workspace.stems]:
+            self.workspace.wait([ptx])
+            # It said what the PTX's compilation said.
+            said = len(self.workspace.messages)
+            self.workspace.wait([fatbin])
+            del self.workspace.messages[said:]
+        self.workspace.wait([self._start_image_header(name) for name in self.workspace.stems])
+
+    def start_c(self, name, source):
+        gpu = ['-DCF__GPU'] if self.toolkit else []
+        folder = self.workspace.folder
+        return self.workspace.start(
+            self.options.cc, self.config.words('c_flags'), self.options.pass_on, self.flags.mapped(name), gpu,
+            ['-iquote', folder, '-I', folder, f'-I{self.config.include}'], self.flags.includes(source),
+            ['-c', self._path(f'{name}.c'), '-o', self._path(f'{name}.o')])
+
+    def _start_host(self, name, source, flags):
+        return self.workspace.start(
+            self.options.cxx, flags, self.flags.mapped(name), self.flags.includes(source), self.flags.kernel_includes,
+            ['-MD', '-MF', self._path(f'{name}.host.d'), '-MT', 'host'],
+            ['-c', self._path(f'{name}.host.cpp'), '-o', self._path(f'{name}.host.o')])
+
+    def _start_device(self, name):
+        """PTX of one target, to learn the entry names from, and the image of all."""
+        common = [self.toolkit.nvcc, *self.toolkit.flags, '-Xcompiler', '-iquote,.', '-I', self.config.include,
+                  *self.flags.user, *self.options.nvcc_flags, self._path(f'{name}.dev.cu')]
+        ptx = [f'-arch=compute_{self.toolkit.sm[0]}', '-MD', '-MF', self._path(f'{name}.device.d')]
+        start = self.workspace.runner.start
+        return (start([*common, '-ptx', *ptx, '-o', self._path(f'{name}.ptx')]),
+                start([*common, '-fatbin', *self.toolkit.gencode, '-o', self._path(f'{name}.fatbin')]))
+
+    def _start_image_header(self, name):
+        return self._start_generator(
+            '--image', self._path(f'{name}.image.h'), '--toolkit', str(self.toolkit.version), '--sm',
+            ','.join(map(str, self.toolkit.sm)), '--ptx', str(self.toolkit.sm[-1]), self._path(f'{name}.ptx'),
+            self._path(f'{name}.fatbin'))
+
+    def _start_image(self, name):
+        # .incbin names the fatbin relative to this folder.
+        return self.workspace.start(self.options.cc, ['-c', f'{name}.image.S', '-o', f'{name}.image.o'],
+                                    cwd=self.workspace.folder)

@@ -1,0 +1,33 @@
+"""config.py - what configure found, and where the parts of Cuferry are."""
+
+import os
+import shlex
+
+
+class Config:
+    """In an installed tree or in a build folder: the folder of cfcc.json, and the values that it has."""
+
+    def __init__(self, program, folder, values):
+        self.program, self.folder, self.values = program, folder, values
+        if 'srcdir' in values:
+            source = os.path.normpath(os.path.join(folder, values['srcdir']))
+            self.include, self.generator = os.path.join(source, 'include'), os.path.join(source, 'gen', 'cfgen')
+            self.library = os.path.join(folder, 'libcuferry.a')
+            self.bundled = source   # the folder that has kernels/
+        else:
+            prefix = os.path.dirname(os.path.dirname(folder))
+            self.include, self.generator = os.path.join(prefix, 'include'), os.path.join(folder, 'gen', 'cfgen')
+            self.library = os.path.join(prefix, 'lib', 'libcuferry.a')
+            self.bundled = os.path.join(prefix, 'share', 'cuferry')
+
+    def __getitem__(self, name):
+        return self.values[name]
+
+    def words(self, name):
+        return shlex.split(self.values[name])
+
+    def own_files(self):
+        """All of Cuferry that has a part in what cfcc makes, less headers, which depfiles name."""
+        folders = [os.path.dirname(path) for path in (self.generator, os.path.realpath(__file__))]
+        return [self.program, self.library, self.generator, *(
+            os.path.join(folder, n) for folder in folders for n in sorted(os.listdir(folder)) if n.endswith('.py'))]

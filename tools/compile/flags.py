@@ -1,0 +1,73 @@
+"""flags.py - what compilers are told."""
+
+import os
+
+from failure import Refused
+
+# What configure looks for in clang, by the names that its versions have for it.
+CLANG_FLAGS = [['-Xclang', '-disable-noundef-analysis'], ['-Xclang', '-no-enable-noundef-analysis']]
+
+# What is checked, and how the CPU code is compiled for it. The functions that -fsanitize=thread has called are cf-run's.
+CHECKS = {
+    'address': ['-fsanitize=address,alignment,bounds,null,integer-divide-by-zero', '-fno-sanitize-recover=all'],
+    'race': ['-fsanitize=thread'],
+    'poison': ['-fsanitize=thread'],
+}
+CHECK_FLAGS = ['-g', '-O1', '-fno-omit-frame-pointer', '-fno-optimize-sibling-calls']
+# clang's bounds of locals end in a trap that tells nothing, where AddressSanitizer tells all.
+ADDRESS_FLAGS = [['-fno-sanitize=local-bounds']]
+# Volatile accesses are told from others, reads that a write follows are not left out, nor are copies.
+THREAD_FLAGS = [['-Wno-tsan'], ['-mmemcpy-strategy=libcall:-1:noalign'], ['-mmemset-strategy=libcall:-1:noalign'],
+                ['--param=tsan-distinguish-volatile=1'], ['-mllvm', '-tsan-distinguish-volatile=1'],
+                ['-mllvm', '-tsan-instrument-read-before-write=1']]
+
+
+class Flags:
+    """The flags of one run, some of which a compiler is asked about."""
+
+    def __init__(self, workspace):
+        self._workspace, self._options, self._config = workspace, workspace.options, workspace.config
+
+    @property
+    def kernel_includes(self):
+        """Headers that stand in for the toolkit's come after the user's."""
+        return ['-isystem', os.path.join(self._config.include, 'cuferry'), f'-I{self._config.include}']
+
+    @property
+    def user(self):
+        return [f'-I{d}' for d in self._options.includes] + [f'-D{d}' for d in self._options.defines]
+
+    def includes(self, source):
+        """For generated C and C++: the user's headers as the source finds them, by its own folder first."""
+        return ['-iquote', os.path.dirname(source) or '.', '-iquote', '.', *self.user]
+
+    def mapped(self, name):
+        """Keeps our folder out of objects, and what is made of random numbers the same each time."""
+        return [f'-ffile-prefix-map={self._workspace.folder}/=', f'-frandom-seed={name}']
+
+    def host(self):
+        """For the kernels as the CPU runs them."""
+        return [*self._config.words('body_flags'), *self._optional(self._config.words('body_flags_of_cxx')),
+                *self._options.pass_on, *self._options.cxx_flags, *self._of_check()]
+
+    def _of_check(self):
+        if not self._options.check:
+            return []
+        kind = CHECKS[self._options.check]
+        wanted = ADDRESS_FLAGS if self._options.check == 'address' else THREAD_FLAGS
+        return CHECK_FLAGS + kind + [word for words in wanted if self._takes([*kind, *words]) for word in words]
+
+    def _optional(self, flags):
+        """Those of the configured compiler's own flags that another one takes too, and those of clang's."""
+        if self._options.cxx == self._config['cxx']:
+            return flags
+        groups = [[flag] for flag in flags if flag != '-Xclang' and ['-Xclang', flag] not in CLANG_FLAGS] + CLANG_FLAGS
+        return [flag for group in groups if self._takes(group) for flag in group]
+
+    def _takes(self, flags):
+        try:
+            self._workspace.start(self._options.cxx, ['-Werror', *flags, '-x', 'c++', '-c', os.devnull],
+                                  ['-o', self._workspace.path('none.o')]).result()
+            return True
+        except Refused:
+            return False

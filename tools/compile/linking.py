@@ -1,0 +1,87 @@
+"""linking.py - one object of all that was compiled, and the shared object with the runtime."""
+
+import os
+import re
+
+from failure import Failure
+from record import Record
+from symbols import Symbols
+
+# What compilers have done by these functions is an access like others, where accesses are checked.
+COPIES = ('memcpy', 'memmove', 'memset')
+
+
+def public_functions(config):
+    """The functions that cuferry.h declares."""
+    with open(os.path.join(config.include, 'cuferry.h'), encoding='utf-8') as file:
+        text = re.sub(r'/\*.*?\*/', '', file.read(), flags=re.DOTALL)
+    return set(re.findall(r'\b(cf_\w+)\(', text))
+
+
+class Linking:
+    def __init__(self, compilation):
+        self.compilation, self.workspace = compilation, compilation.workspace
+        self.options, self.config = compilation.options, compilation.config
+        self.record = Record(self.workspace)
+
+    def combine(self):
+        """One object, in which the names that programs use alone are global: helper functions and template instances
+        of two libraries are never mixed."""
+        names = [name for stub in self.compilation.stubs for name in Symbols(stub).functions()]
+        public = self.workspace.write('public', ''.join(f'{name}\n' for name in [self.compilation.registry, *names]))
+        whole, separate = self.workspace.path('all.o'), self.workspace.path('public.o')
+        self._run([self.config['ld'], '-r', '--force-group-allocation', '-o', whole, *self.compilation.objects])
+        copies = [word for name in COPIES for word in ('--redefine-sym', f'{name}=cf__checked_{name}')]
+        self._run([self.config['objcopy'], f'--keep-global-symbols={public}', *self.record.flags([self.record.own()]),
+                   *(copies if self.options.check in ('race', 'poison') else []), whole, separate])
+        return separate
+
+    def share(self, objects):
+        """A shared object with the runtime, whose own functions are public too."""
+        prefix, own = library_of(objects)
+        runtime = sorted(public_functions(self.config))
+        whole = self._with_runtime(objects, prefix, runtime)
+        if self.options.objects:
+            kept = ([self.record.own()] if self.options.sources else []) + self.record.of_others(self.options.objects)
+            self._run([self.config['objcopy'], *self.record.flags(kept), whole])
+        symbols = Symbols(whole)
+        public = [n for n in symbols if n in own or n in runtime or n == 'cf_module_info']
+        symbols.show(public, whole)
+        return self._link(whole, public)
+
+    def _with_runtime(self, objects, prefix, runtime):
+        self.workspace.write('module.c', f'#include <cuferry/registry.h>\nextern const cf_module {prefix}_registry;\n'
+                             'cf_module_info_function cf_module_info;\nconst cf_module *cf_module_info(void)\n{\n'
+                             f'    return &{prefix}_registry;\n}}\n')
+        self.workspace.wait([self.compilation.start_c('module', '.')])
+        wanted = [word for name in runtime for word in ('-u', name)]
+        whole = self.workspace.path('whole.o')
+        self._run([self.config['ld'], '-r', *wanted, '-o', whole, self.workspace.path('module.o'), *objects,
+                   self.config.library])
+        return whole
+
+    def _link(self, whole, public):
+        version = self.workspace.write('version', '{ global: ' + ' '.join(f'{n};' for n in public) + ' local: *; };\n')
+        flags = ['-shared', '-Xlinker', '-Bsymbolic', '-Xlinker', f'--version-script={version}']
+        for word in ('-soname', os.path.basename(self.options.output)):
+            flags += ['-Xlinker', word]
+        # A sanitizer's functions come with the program.
+        if '-fsanitize' not in self.config['link_flags'] and not self.options.check:
+            flags += ['-Xlinker', '-z', '-Xlinker', 'defs']
+        path = self.workspace.path('shared.so')
+        self.workspace.wait([self.workspace.start(self.options.cc, flags, self.config.words('link_flags'),
+                                                  ['-o', path, whole], ['-lpthread', '-ldl', '-lm'])])
+        return path
+
+    def _run(self, command):
+        self.workspace.wait([self.workspace.runner.start(command)])
+
+
+def library_of(objects):
+    """The prefix and the public names of the one library among some objects."""
+    found = [(prefix, path) for path in objects if not path.endswith('.a') for prefix in Symbols(path).registries()]
+    if len(found) != 1:
+        several = ' and '.join(f'{path} is of the prefix {prefix}' for prefix, path in found)
+        raise Failure(f'--shared takes one library: {several or "cfcc made none of " + ", ".join(objects)}')
+    prefix, path = found[0]
+    return prefix, {name for name in Symbols(path) if name.startswith(f'{prefix}_')}

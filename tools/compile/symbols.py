@@ -1,0 +1,59 @@
+"""symbols.py - the symbol tables of objects."""
+
+import struct
+
+from failure import Failure
+
+
+class Symbols:
+    """The global symbols that an object of 64 bits, little endian, defines. What is hidden in an object the linker
+    hides in a shared object too, and GNU's tools have no way to undo it; it is a byte of the symbol table."""
+
+    TYPE_OBJECT, TYPE_FUNCTION, BIND_LOCAL, SECTION_SYMBOLS = 1, 2, 0, 2
+
+    def __init__(self, path):
+        with open(path, 'rb') as file:
+            self._data = bytearray(file.read())
+        if self._data[:6] != b'\x7fELF\x02\x01':
+            raise Failure(f'{path} is no object file of this machine')
+        try:
+            self._read()
+        except (struct.error, IndexError, ValueError) as error:
+            raise Failure(f'{path} is no whole object file: {error}') from error
+
+    def _read(self):
+        start, = struct.unpack_from('<Q', self._data, 40)
+        size, count = struct.unpack_from('<HH', self._data, 58)
+        if not count:
+            count, = struct.unpack_from('<Q', self._data, start + 32)
+        # name, type, flags, address, offset, size, link
+        headers = [struct.unpack_from('<IIQQQQI', self._data, start + i * size) for i in range(count)]
+        self._places = {}
+        for header in (h for h in headers if h[1] == self.SECTION_SYMBOLS):
+            names = headers[header[6]][4]
+            for place in range(header[4], header[4] + header[5], 24):
+                name, info, _, section = struct.unpack_from('<IBBH', self._data, place)
+                if section and info >> 4 != self.BIND_LOCAL:
+                    text = self._data[names + name:self._data.index(0, names + name)].decode(errors='replace')
+                    self._places[text] = place
+
+    def __iter__(self):
+        return iter(sorted(self._places))
+
+    def _of_type(self, wanted):
+        return [name for name in self if self._data[self._places[name] + 4] & 15 == wanted]
+
+    def functions(self):
+        return self._of_type(self.TYPE_FUNCTION)
+
+    def registries(self):
+        """The prefixes of the libraries in the object."""
+        return [name[:-len('_registry')] for name in self._of_type(self.TYPE_OBJECT)
+                if name.endswith('_registry') and name != 'cf_registry']
+
+    def show(self, names, path):
+        """Writes the object with the default visibility for some of its symbols."""
+        for name in names:
+            self._data[self._places[name] + 5] &= 0xfc
+        with open(path, 'wb') as file:
+            file.write(self._data)

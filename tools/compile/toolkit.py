@@ -1,0 +1,79 @@
+"""toolkit.py - an nvcc, found, and the GPUs that it builds for."""
+
+import os
+import re
+import shutil
+import subprocess
+
+from failure import Failure
+
+
+class Toolkit:
+    """An nvcc, and the targets that it builds for."""
+
+    def __init__(self, nvcc, targets, flags):
+        self.nvcc = nvcc
+        release = re.search(r'release (\d+)\.(\d+)', self._ask([nvcc, '--version']))
+        if not release:
+            raise Failure(f'{nvcc} does not tell its version')
+        self.version = int(release.group(1)) * 1000 + int(release.group(2)) * 10
+        if self.version < 12000:
+            raise Failure(f'{nvcc} is of CUDA {release.group(1)}.{release.group(2)}; Cuferry needs 12.0 or newer')
+        # This compression came within CUDA 12: some of its drivers need not know it.
+        self.flags = [f for f in flags if self.version >= 13000 or not f.startswith('-compress-mode')]
+        known = sorted(int(n) for n in re.findall(r'^sm_(\d+)$', self._ask([nvcc, '--list-gpu-code']), re.MULTILINE))
+        self.sm = self._targets(targets, known)
+
+    @staticmethod
+    def _ask(command):
+        try:
+            done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                  check=True)
+            return done.stdout.decode(errors='replace')
+        except (OSError, subprocess.CalledProcessError) as error:
+            raise Failure(f'{" ".join(command)} fails: {error}') from error
+
+    def _targets(self, targets, known):
+        if targets == 'major':
+            return sorted({n // 10: n for n in reversed(known)}.values())
+        if targets == 'native':
+            try:
+                found = self._ask(['nvidia-smi', '--query-gpu=compute_cap', '--format=csv,noheader'])
+            except Failure:
+                found = ''
+            names = found.replace('.', '').split()
+            if not names:
+                raise Failure('--targets=native: nvidia-smi finds no GPU')
+        else:
+            names = [n for n in re.split('[, ]', targets) if n]
+        if not names:
+            raise Failure(f'--targets={targets} names no target')
+        for name in names:
+            if not name.isdigit() or int(name) not in known:
+                raise Failure(f'--targets: nvcc knows no sm_{name}; it knows {" ".join(map(str, known))}')
+        return sorted({int(n) for n in names})
+
+    @property
+    def gencode(self):
+        """nvcc's options for machine code of all targets, and PTX of the newest."""
+        codes = [(n, f'sm_{n}') for n in self.sm] + [(self.sm[-1], f'compute_{self.sm[-1]}')]
+        return [word for n, code in codes for word in ('-gencode', f'arch=compute_{n},code={code}')]
+
+
+def find_toolkit(options, config):
+    """The toolkit of --cuda, or the configured one, or that of PATH; None with the reason to build for the CPU
+    alone, which is empty where that was asked for."""
+    if options.cuda == 'no':
+        return None, ''
+    if options.cuda is not None:
+        nvcc = os.path.join(options.cuda, 'bin', 'nvcc')
+        if not os.access(nvcc, os.X_OK):
+            raise Failure(f'--cuda={options.cuda}: there is no bin/nvcc')
+    elif config['cuda'] == 'no':
+        return None, 'Cuferry was configured without CUDA'
+    else:
+        configured = os.path.join(config.folder, config['nvcc'])
+        nvcc = config['nvcc'] and shutil.which(configured) or shutil.which('nvcc')
+        if not nvcc:
+            return None, 'no nvcc was found'
+    return Toolkit(nvcc, options.targets or config['targets'], config.words('nvcc_flags')), ''

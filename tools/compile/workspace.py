@@ -1,0 +1,58 @@
+"""workspace.py - the folder in which one library is made, and what compilers that work there say to the user."""
+
+import os
+import re
+import shlex
+
+from failure import Refused
+
+
+def stem(path):
+    return os.path.splitext(os.path.basename(path))[0]
+
+
+class Workspace:
+    """A folder of cfcc's own. Compilers run in the user's folder, where relative paths hold."""
+
+    def __init__(self, options, config, toolkit, folder, runner):
+        self.options, self.config, self.toolkit = options, config, toolkit
+        self.folder, self.runner = folder, runner
+        self.stems = [stem(path) for path in options.sources]
+        # What generated files call a source, and what the user does.
+        self.shown = {os.path.relpath(path): path for path in options.sources}
+        self.messages = []
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, name, text):
+        path = self.path(name)
+        with open(path, 'w', encoding='utf-8', errors='surrogateescape') as file:
+            file.write(text)
+        return path
+
+    def start(self, compiler, *flags, cwd=None):
+        """A future of what a compiler says, which may be a command of several words."""
+        return self.runner.start([*shlex.split(compiler), *(word for group in flags for word in group)], cwd)
+
+    def wait(self, futures):
+        """Waits for all, and shows what was said. Of several that fail, the first is heard: others repeat it."""
+        refused = None
+        for future in futures:
+            try:
+                self.messages.append(self._users_paths(future.result()))
+            except Refused as error:
+                refused = refused or error
+        if refused:
+            raise Refused(self._users_paths(str(refused)))
+
+    def _users_paths(self, text):
+        """A compiler's message without our folder, and with the sources as the user named them."""
+        ours = re.escape(self.folder)
+        text = re.sub(rf'^In file included from {ours}/[^\n]*?:\d+(?::\d+)?:\n', '', text, flags=re.MULTILINE)
+        for name, source in zip(self.stems, self.options.sources):
+            text = re.sub(rf'{ours}/{re.escape(name)}\.(?:ii|dev\.cu|host\.c(?:pp|u))', lambda _, s=source: s, text)
+        text = text.replace(self.folder + '/', '')
+        for shown, given in self.shown.items():
+            text = re.sub(rf'(?<![\w/.-])(?:\./)?{re.escape(shown)}(?![\w/-])', lambda _, g=given: g, text)
+        return text
