@@ -455,8 +455,7 @@ __global__ void dct8(const float *pixels, float *result, int count)
     __shared__ float tile[2][8][9], half[2][8][9];
     const int block = blockIdx.x * 2 + threadIdx.z, u = threadIdx.x, v = threadIdx.y;
     float(&mine)[8][9] = tile[threadIdx.z];
-    if (block < count)
-        mine[v][u] = pixels[block * 64 + v * 8 + u];
+    mine[v][u] = block < count ? pixels[block * 64 + v * 8 + u] : 0;
     __syncthreads();
     float sum = 0;
     for (int i = 0; i < 8; i++)
