@@ -32,6 +32,9 @@ void race_sync_lanes(struct watch_slot *slot, uint32_t warp, uint32_t lanes);
 /* An atomic access gives what the thread did before a fence, and takes what others gave. */
 void race_atomic(const void *address, int is_read, int is_write, int is_release);
 
+/* All have come to the barrier in memory at an address. */
+void race_begin_phase(const void *address);
+
 /* The state of a launch ends. */
 void race_end(void);
 

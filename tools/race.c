@@ -41,13 +41,21 @@ struct given {
 struct race_sync {
     const void *address;
     struct given *given;
-    uint32_t count, room;
+    uint32_t held, room;
+    uint32_t merged;          /* of those, what stands for all that were given in phases before: one for each warp */
+    uint32_t base;            /* how many those are */
+    uint32_t phase;           /* what was given before it began */
     struct race_known *known; /* what those who gave knew */
     uint32_t known_count, known_room;
-    uint32_t visit;
+    uint32_t visit, visited;   /* the latest look at it, and how many that took in */
     const cf_host_block *head; /* in whose memory it is, in the list of that block's; NULL: in none */
     struct race_sync *next;    /* in that memory, or of those whose block has ended */
 };
+
+static uint32_t count_of(const struct race_sync *sync)
+{
+    return sync->base + sync->held - sync->merged;
+}
 
 /* A thread or a block knows the first `count` that were given at an address. */
 struct race_known {
@@ -131,13 +139,16 @@ static int is_known(const struct access *access, const struct race_known *known,
 {
     for (uint32_t i = 0; i < count; i++) {
         struct race_sync *sync = known[i].sync;
-        if (known[i].epoch > epoch || sync->visit == visit)
+        if (known[i].epoch > epoch || (sync->visit == visit && sync->visited >= known[i].count))
             continue;
-        for (uint32_t g = 0; g < known[i].count; g++)
+        uint32_t later = known[i].count > sync->base ? known[i].count - sync->base : 0;
+        for (uint32_t g = 0; g < sync->merged + later && g < sync->held; g++)
             if (is_given(access, &sync->given[g]))
                 return 1;
+        int is_first = sync->visit != visit;
         sync->visit = visit;
-        if (is_known(access, sync->known, sync->known_count, UINT32_MAX))
+        sync->visited = known[i].count;
+        if (is_first && is_known(access, sync->known, sync->known_count, UINT32_MAX))
             return 1;
     }
     return 0;
@@ -324,7 +335,8 @@ static void empty(struct race_sync *sync)
     free(sync->known);
     sync->given = NULL;
     sync->known = NULL;
-    sync->count = sync->room = sync->known_count = sync->known_room = 0;
+    sync->held = sync->room = sync->known_count = sync->known_room = 0;
+    sync->merged = sync->base = sync->phase = 0;
 }
 
 static size_t place_of(const void *address);
@@ -450,7 +462,7 @@ static struct race_sync *sync_at(const void *address, int is_new)
     }
     struct watch_slot *slot = watch_current->slot;
     struct race_sync *sync = is_new ? syncs[place] : NULL;
-    if (sync && !sync->head && !sync->count && is_of(slot, address)) {
+    if (sync && !sync->head && !count_of(sync) && is_of(slot, address)) {
         sync->head = slot->head;
         sync->next = slot->syncs;
         slot->syncs = sync;
@@ -461,9 +473,9 @@ static struct race_sync *sync_at(const void *address, int is_new)
 static void give(struct watch_thread *thread, const void *address)
 {
     struct race_sync *sync = sync_at(address, 1);
-    if (!sync || !room_for((void **)&sync->given, sync->count, &sync->room, sizeof *sync->given))
+    if (!sync || !room_for((void **)&sync->given, sync->held, &sync->room, sizeof *sync->given))
         return;
-    sync->given[sync->count++] =
+    sync->given[sync->held++] =
         (struct given){.block = thread->slot->number, .warp = thread->number / 32, .clock = thread->fence};
     thread->slot->is_known |= sync->head != thread->slot->head;
     for (uint32_t i = 0; i < thread->known_count; i++)
@@ -480,12 +492,46 @@ void race_atomic(const void *address, int is_read, int is_write, int is_release)
 {
     struct watch_thread *thread = watch_current;
     struct race_sync *sync = is_read ? sync_at(address, 0) : NULL;
-    if (sync && sync->count)
-        learn(&thread->known, &thread->known_count, &thread->known_room, (struct race_known){sync, sync->count, 0});
+    if (sync && count_of(sync))
+        learn(&thread->known, &thread->known_count, &thread->known_room, (struct race_known){sync, count_of(sync), 0});
     if (is_write && is_release)
         race_fence();
     if (is_write && thread->has_fence)
         give(thread, address);
+}
+
+/* What two of a warp gave, one after the other. */
+static void merge(struct given *into, const struct given *from)
+{
+    struct watch_clock *a = &into->clock;
+    const struct watch_clock *b = &from->clock;
+    a->epoch = a->epoch > b->epoch ? a->epoch : b->epoch;
+    a->grid = a->grid > b->grid ? a->grid : b->grid;
+    for (int i = 0; i < 32; i++)
+        a->lanes[i] = a->lanes[i] > b->lanes[i] ? a->lanes[i] : b->lanes[i];
+}
+
+/* Who comes to a barrier knows all that was given there in the phases before, so that one for each warp does. */
+void race_begin_phase(const void *address)
+{
+    struct race_sync *sync = sync_at(address, 0);
+    if (!sync)
+        return;
+    uint32_t end = sync->merged + sync->phase - sync->base, kept = sync->merged, count = count_of(sync);
+    for (uint32_t i = sync->merged; i < end; i++) {
+        uint32_t g = 0;
+        while (g < kept && (sync->given[g].block != sync->given[i].block || sync->given[g].warp != sync->given[i].warp))
+            g++;
+        if (g < kept)
+            merge(&sync->given[g], &sync->given[i]);
+        else
+            sync->given[kept++] = sync->given[i];
+    }
+    memmove(sync->given + kept, sync->given + end, (sync->held - end) * sizeof *sync->given);
+    sync->held -= end - kept;
+    sync->merged = kept;
+    sync->base = sync->phase;
+    sync->phase = count;
 }
 
 void race_end(void)

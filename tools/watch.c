@@ -325,6 +325,12 @@ static void wait(cf_host_block *block, const uint64_t *word, uint64_t phase, con
     watch_current = own;
 }
 
+static void wake(cf_host_block *block, const uint64_t *word)
+{
+    race_begin_phase(word);
+    real->wake(block, word);
+}
+
 static void *shared(cf_host_block *block, const void *key, size_t bytes, size_t align)
 {
     void *memory = real->shared(block, key, bytes, align);
@@ -408,6 +414,7 @@ static void body(const cf_host_launch *what, uint64_t begin, uint64_t end)
     ops.grid = grid;
     ops.yield = yield;
     ops.wait = wait;
+    ops.wake = wake;
     ops.shared = shared;
     own.ops = &ops;
     own.is_ordered = 1; /* every thread is told of, and none is left out */
