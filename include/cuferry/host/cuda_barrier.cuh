@@ -10,6 +10,7 @@
 #include "cuda_atomic.cuh"
 #include "cuda_std.cuh"
 #include "memory.cuh"
+#include "wide_atomics.cuh"
 
 namespace cuda
 {
@@ -190,7 +191,11 @@ CF__FN CF__INLINE async_contract_fulfillment cf__copy(const Group &group, void *
     const size_t threads = (size_t)group.size(), rank = (size_t)group.thread_rank();
     const size_t each = bytes / threads, more = bytes % threads;
     const size_t begin = each * rank + (rank < more ? rank : more);
-    __builtin_memcpy(static_cast<char *>(to) + begin, static_cast<const char *>(from) + begin, each + (rank < more));
+    size_t own = each + (rank < more);
+#if defined CF__THREADS_CHECKED
+    __asm__("" : "+r"(own)); /* compilers tell of no copy that they write out */
+#endif
+    __builtin_memcpy(static_cast<char *>(to) + begin, static_cast<const char *>(from) + begin, own);
     return none;
 }
 
