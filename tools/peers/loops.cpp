@@ -258,6 +258,7 @@ int main(int argc, char **argv)
         setenv("OMP_WAIT_POLICY", "passive", 1);
         execv("/proc/self/exe", argv);
     }
+    std::setvbuf(stdout, nullptr, _IOLBF, 0); // a row may take minutes on a busy machine
     try {
         check(cf_device_use(CF_HOST));
         for (int large = 0; large < 2; large++)
