@@ -10,7 +10,7 @@ import os
 import sys
 import tempfile
 
-from npy import npy_of, pack
+from npy import npy
 from tap import Tap, ended, run
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -31,10 +31,10 @@ EXCEPT = {
 # What the latter are given: a tree's parents, counts that begin at 0.
 COMPACT = ['x=randint:i32:1000:0:100', 'kept=fill:i32:1000:0', 'count=fill:u32:1:0', 'limit=50']
 GIVEN = {
-    'port_graph': [['label_step', 'from=randint:i32:1000:0:300', 'to=randint:i32:1000:0:300', 'labels=count.npy',
+    'port_graph': [['label_step', 'from=randint:i32:1000:0:300', 'to=randint:i32:1000:0:300', 'labels={folder}/count.npy',
                     'changed=fill:i32:1:0'],
-                   ['union_edges', 'edge=randint:i32:1000x2:0:300', 'parents=count.npy'],
-                   ['flatten', 'parents=tree.npy']],
+                   ['union_edges', 'edge=randint:i32:1000x2:0:300', 'parents={folder}/count.npy'],
+                   ['flatten', 'parents={folder}/tree.npy']],
     'port_scan': [['compact', *COMPACT], ['compact_active', *COMPACT]],
 }
 # Files whose kernels are there to go wrong, or to be compiled.
@@ -51,7 +51,7 @@ class SanitizeAll:
         self.environment = dict(os.environ, TMPDIR=folder, XDG_CACHE_HOME=os.path.join(folder, 'cache'))
         for name, numbers in (('count', range(300)), ('tree', (i // 2 for i in range(300)))):
             with open(os.path.join(folder, f'{name}.npy'), 'wb') as file:
-                file.write(npy_of('<i4', pack('i32', list(numbers)), (300,)))
+                file.write(npy('i32', list(numbers)))
 
     def run(self, tool, *words):
         return run([os.path.join(self.build, tool), *words], cwd=TREE, env=self.environment, timeout=1800)
@@ -76,9 +76,7 @@ class SanitizeAll:
         for kind in KINDS:
             self.check(name, kind, *words, '--verify', '--all', *exceptions)
             for kernel, *arguments in GIVEN.get(name, []):
-                self.check(f'{name}_{kernel}', kind, *words, kernel, *(
-                    a.replace('=count.npy', f'={self.folder}/count.npy').replace('=tree.npy', f'={self.folder}/tree.npy')
-                    for a in arguments))
+                self.check(f'{name}_{kernel}', kind, *words, kernel, *(a.format(folder=self.folder) for a in arguments))
 
 
 def main():

@@ -140,6 +140,22 @@ static int beside(const char *name, char path[PATH_MAX], struct message *message
                : message_set(message, "--check needs the %s beside cf-run: %s: %s", name, path, strerror(errno));
 }
 
+/* What a program of the compiler's prints, for the caller to free; NULL where it fails. */
+static char *ask(const char *const argv[])
+{
+    static int is_told;
+    char *text = NULL;
+    int status = run_program(argv, &text);
+    if (status == 0 && text)
+        return text;
+    if (!is_told && WIFEXITED(status) && WEXITSTATUS(status) == 127) {
+        is_told = 1;
+        fprintf(stderr, "cf-run: %s, of binutils, cannot be run: lines and names are missing\n", argv[0]);
+    }
+    free(text);
+    return NULL;
+}
+
 /* ---- Building anew ---- */
 
 static int make_folder(struct check *check, struct message *message)
@@ -267,75 +283,72 @@ static int is_kernel_file(const char *place)
 static void find_line(const struct check *check, const char *offset, char *line, size_t size, char *function,
                       size_t function_size, char caller[PATH_MAX])
 {
-    char *text = NULL;
     const char *const command[] = {"addr2line", "-i", "-f", "-C", "-e", check->module, offset, NULL};
     int is_found = 0;
     snprintf(line, size, "module.so+%s", offset);
     snprintf(function, function_size, "?");
     *caller = 0;
-    if (run_program(command, &text) == 0 && text)
-        for (char *at = text, *end; *at && (end = strchr(at, '\n')) != NULL;) {
-            char *file = end + 1, *file_end = strchr(file, '\n');
-            if (!file_end)
-                break;
-            *end = *file_end = 0;
-            char *more = strstr(file, " (discriminator ");
-            if (more)
-                *more = 0;
-            if (!is_ours(file) && !is_found) {
-                snprintf(line, size, "%s", shown(file));
-                snprintf(function, function_size, "%.*s", (int)strcspn(at, "("), at);
-                is_found = 1;
-            }
-            if (is_found && is_kernel_file(file)) {
-                if (!is_kernel_file(line))
-                    snprintf(caller, PATH_MAX, "%s", shown(file));
-                break;
-            }
-            at = file_end + 1;
+    char *text = ask(command);
+    for (char *at = text, *end; at && *at && (end = strchr(at, '\n')) != NULL;) {
+        char *file = end + 1, *file_end = strchr(file, '\n');
+        if (!file_end)
+            break;
+        *end = *file_end = 0;
+        char *more = strstr(file, " (discriminator ");
+        if (more)
+            *more = 0;
+        if (!is_ours(file) && !is_found) {
+            snprintf(line, size, "%s", shown(file));
+            snprintf(function, function_size, "%.*s", (int)strcspn(at, "("), at);
+            is_found = 1;
         }
+        if (is_found && is_kernel_file(file)) {
+            if (!is_kernel_file(line))
+                snprintf(caller, PATH_MAX, "%s", shown(file));
+            break;
+        }
+        at = file_end + 1;
+    }
     free(text);
 }
 
 /* Writes "byte 4 of table" for a byte of the module's data. */
 static void find_data(const struct check *check, const char *offset, char *what, size_t size)
 {
-    char *text = NULL;
     const char *const command[] = {"nm", "-CS", check->module, NULL};
     unsigned long wanted = strtoul(offset, NULL, 16), best = 0;
     snprintf(what, size, "a variable");
-    if (run_program(command, &text) == 0 && text)
-        for (char *at = text, *end; *at; at = end + (*end == '\n')) {
-            unsigned long begin, bytes;
-            char type;
-            int used = 0;
-            end = at + strcspn(at, "\n");
-            if (sscanf(at, "%lx %lx %c %n", &begin, &bytes, &type, &used) < 3 || !used || !strchr("bBdDuV", type) ||
-                begin > wanted || begin < best)
-                continue;
-            best = begin;
-            snprintf(what, size, "byte %lu of %.*s%s", wanted - begin, (int)(end - at) - used, at + used,
-                     wanted - begin < bytes ? "" : ", which is past its end");
-        }
+    char *text = ask(command);
+    for (char *at = text, *end; at && *at; at = end + (*end == '\n')) {
+        unsigned long begin, bytes;
+        char type;
+        int used = 0;
+        end = at + strcspn(at, "\n");
+        if (sscanf(at, "%lx %lx %c %n", &begin, &bytes, &type, &used) < 3 || !used || !strchr("bBdDuV", type) ||
+            begin > wanted || begin < best)
+            continue;
+        best = begin;
+        snprintf(what, size, "byte %lu of %.*s%s", wanted - begin, (int)(end - at) - used, at + used,
+                 wanted - begin < bytes ? "" : ", which is past its end");
+    }
     free(text);
 }
 
 /* The name of the __shared__ variable whose key lies at a byte of the module. */
 static void find_name(const struct check *check, const char *offset, char *name, size_t size)
 {
-    char *text = NULL;
     const char *const command[] = {"nm", "-C", check->module, NULL};
     unsigned long wanted = strtoul(offset, NULL, 16);
     snprintf(name, size, "variable");
-    if (run_program(command, &text) == 0 && text)
-        for (char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n') {
-            char *end = at + strcspn(at, "\n"), *key = strstr(at, "cf__K_");
-            if (key && key < end && strtoul(at, NULL, 16) == wanted) {
-                size_t length = strspn(key + 6, "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
-                snprintf(name, size, "%.*s", (int)length, key + 6);
-                break;
-            }
+    char *text = ask(command);
+    for (char *at = text; at && *at; at += strcspn(at, "\n"), at += *at == '\n') {
+        char *end = at + strcspn(at, "\n"), *key = strstr(at, "cf__K_");
+        if (key && key < end && strtoul(at, NULL, 16) == wanted) {
+            size_t length = strspn(key + 6, "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
+            snprintf(name, size, "%.*s", (int)length, key + 6);
+            break;
         }
+    }
     free(text);
 }
 
@@ -384,7 +397,7 @@ static void print_finding(struct check *check, const char *text)
             snprintf(called, sizeof called, "%s", caller);
         at = end + 1;
     }
-    fprintf(stderr, *called ? "; called at %s\n" : "\n", called);
+    fprintf(stderr, "%s%s\n", *called ? "; called at " : "", called);
     check->count++;
 }
 
