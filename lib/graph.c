@@ -291,7 +291,7 @@ static int end(const struct cf__place *place, cf_stream stream, cf_graph *graph)
     result = place->driver->cuStreamEndCapture(stream, &captured);
     if (result == CUDA_SUCCESS) {
         forget(number);
-        *graph = cf__handle_keep(place, captured);
+        *graph = cf__handle_keep(place, CF__GRAPH, captured);
         return CF_OK;
     }
     status = cf__fail_driver(place->driver, result, "cuStreamEndCapture", "%s: stream %p", function, (void *)stream);
@@ -339,7 +339,8 @@ int cf_graph_instantiate(cf_graph_exec *exec, cf_graph graph)
     if (!exec || !graph)
         return cf__fail(CF_EINVAL, "cf_graph_instantiate: %s is NULL", exec ? "graph" : "exec");
     struct cf__place place;
-    int status = cf__enter_handle(&place, "cf_graph_instantiate", graph); /* whose context becomes that of `exec` */
+    int status =
+        cf__enter_handle(&place, "cf_graph_instantiate", CF__GRAPH, graph); /* whose context becomes that of `exec` */
     if (status != CF_OK)
         return status;
     CUgraphExec made;
@@ -347,7 +348,7 @@ int cf_graph_instantiate(cf_graph_exec *exec, cf_graph graph)
     CUresult result = place.driver->cuGraphInstantiateWithFlags(&made, graph, 0);
     cf__unrelax(place.driver, mode);
     if (result == CUDA_SUCCESS)
-        *exec = cf__handle_keep(&place, made);
+        *exec = cf__handle_keep(&place, CF__GRAPH_EXEC, made);
     else
         status = cf__fail_driver(place.driver, result, "cuGraphInstantiateWithFlags", "cf_graph_instantiate: graph %p",
                                  (void *)graph);
@@ -360,17 +361,17 @@ int cf_graph_destroy(cf_graph graph)
     if (!graph)
         return CF_OK;
     struct cf__place place;
-    int status = cf__enter_handle(&place, "cf_graph_destroy", graph);
+    int status = cf__enter_handle(&place, "cf_graph_destroy", CF__GRAPH, graph);
     if (status != CF_OK)
         return status;
-    unsigned int serial = cf__handle_serial(graph);
+    unsigned int serial = cf__handle_serial(CF__GRAPH, graph);
     int mode = cf__relax(place.driver);
     CUresult result = place.driver->cuGraphDestroy(graph);
     cf__unrelax(place.driver, mode);
     if (result != CUDA_SUCCESS)
         status = cf__fail_driver(place.driver, result, "cuGraphDestroy", "cf_graph_destroy: graph %p", (void *)graph);
     else
-        cf__handle_drop(graph, serial);
+        cf__handle_drop(CF__GRAPH, graph, serial);
     cf__leave(&place);
     return status;
 }
@@ -380,10 +381,10 @@ int cf_graph_exec_destroy(cf_graph_exec exec)
     if (!exec)
         return CF_OK;
     struct cf__place place;
-    int status = cf__enter_handle(&place, "cf_graph_exec_destroy", exec);
+    int status = cf__enter_handle(&place, "cf_graph_exec_destroy", CF__GRAPH_EXEC, exec);
     if (status != CF_OK)
         return status;
-    unsigned int serial = cf__handle_serial(exec);
+    unsigned int serial = cf__handle_serial(CF__GRAPH_EXEC, exec);
     int mode = cf__relax(place.driver);
     CUresult result = place.driver->cuGraphExecDestroy(exec);
     cf__unrelax(place.driver, mode);
@@ -391,7 +392,7 @@ int cf_graph_exec_destroy(cf_graph_exec exec)
         status =
             cf__fail_driver(place.driver, result, "cuGraphExecDestroy", "cf_graph_exec_destroy: exec %p", (void *)exec);
     else
-        cf__handle_drop(exec, serial);
+        cf__handle_drop(CF__GRAPH_EXEC, exec, serial);
     cf__leave(&place);
     return status;
 }
@@ -475,7 +476,7 @@ int cf_graph_launch(cf_graph_exec exec, cf_stream stream)
     int status;
     if (launch_known(exec, stream, &status))
         return status;
-    status = cf__handle_check("cf_graph_launch", exec);
+    status = cf__handle_check("cf_graph_launch", CF__GRAPH_EXEC, exec);
     if (status == CF_OK)
         status = cf__enter(&place, "cf_graph_launch", stream);
     if (status != CF_OK)

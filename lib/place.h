@@ -80,6 +80,15 @@ struct cf__place {
     int pushed; /* leave has to pop it */
 };
 
+/* What a handle is of: the driver may give the address of one that is gone to one of another kind. */
+enum cf__kind {
+    CF__STREAM,
+    CF__EVENT,
+    CF__GRAPH,
+    CF__GRAPH_EXEC,
+    CF__PAGE_LOCKED, /* memory */
+};
+
 /* Enter the device of `stream`, or where it is NULL that of the calling thread, for `function`, which messages name. */
 int cf__enter(struct cf__place *place, const char *function, cf_stream stream);
 
@@ -99,10 +108,10 @@ int cf__enter_near(struct cf__place *place, const char *function, int device);
 
 /* Enters a context of the driver that an event, a graph or an executable graph belongs to: its own, as far as that is
  * known, else one that there is already. The thread's device is not started for this. */
-int cf__enter_handle(struct cf__place *place, const char *function, const void *handle);
+int cf__enter_handle(struct cf__place *place, const char *function, enum cf__kind kind, const void *handle);
 
 /* The driver that a stream, an event or a graph belongs to, for `function`. */
-int cf__handle_driver(const char *function, const void *handle, const struct cf__driver **driver);
+int cf__handle_driver(const char *function, enum cf__kind kind, const void *handle, const struct cf__driver **driver);
 
 /* Lets the thread do, while a stream is captured, what could break a capture and does not, such as loading and
  * allocating for the library's own use. Give what it returns to cf__unrelax(). */
