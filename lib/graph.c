@@ -26,7 +26,7 @@ struct capture {
 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t ended = PTHREAD_COND_INITIALIZER; /* a wait has */
-static struct capture *captures;                        /* the latest first */
+static struct capture *captures;                        /* the latest first; atomic */
 static uint64_t last_number;
 static struct device_wait {
     CUcontext context;
@@ -57,7 +57,7 @@ static struct capture *find(cf_stream stream)
 static void drop(struct capture **link)
 {
     struct capture *capture = *link;
-    *link = capture->next;
+    __atomic_store_n(link, capture->next, __ATOMIC_RELAXED);
     free(capture);
 }
 
@@ -78,7 +78,7 @@ static uint64_t keep(struct capture *capture)
         pthread_cond_wait(&ended, &lock);
     uint64_t number = capture->number = ++last_number;
     capture->next = captures;
-    captures = capture;
+    __atomic_store_n(&captures, capture, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&lock);
     cf__cancel_on(cancel);
     return number;
@@ -408,32 +408,24 @@ static struct cf__running *note_launch(struct cf__context *context, cf_stream st
     return context ? cf__note_launch(context, cf__graph, stream) : NULL;
 }
 
-/* On a stream that is known: whether that was possible. The stream alone is asked, since it may be captured by another
- * library; where its context went unnoticed, messages about a fault may leave the graph out. */
+/* On a stream that is known, while nothing is captured that the library began: whether that was possible. Where its
+ * context went unnoticed, messages about a fault may leave the graph out. */
 static int launch_known(cf_graph_exec exec, cf_stream stream, int *status)
 {
     const struct cf__driver *driver = cf__host_owns(exec) ? NULL : cf__known_driver(stream);
-    if (!driver)
+    if (!driver || __atomic_load_n(&captures, __ATOMIC_RELAXED))
         return 0;
-    CUstreamCaptureStatus now;
-    const char *call = "cuStreamIsCapturing";
-    CUresult result = driver->cuStreamIsCapturing(stream, &now);
-    if (result == CUDA_SUCCESS) {
-        if (now != CU_STREAM_CAPTURE_STATUS_NONE)
-            return 0;
-        struct cf__running *running = cf__note_again(cf__known.id, cf__graph, stream);
-        if (!running)
-            running = note_launch(cf__context_find(cf__known.id), stream);
-        call = "cuGraphLaunch";
-        result = driver->cuGraphLaunch(exec, stream);
-        cf__note_launched(running);
-    }
+    struct cf__running *running = cf__note_again(cf__known.id, cf__graph, stream);
+    if (!running)
+        running = note_launch(cf__context_find(cf__known.id), stream);
+    CUresult result = driver->cuGraphLaunch(exec, stream);
+    cf__note_launched(running);
     *status = CF_OK;
     if (result == CUDA_SUCCESS)
         return 1;
     if (cf__is_unknown(result))
         return 0;
-    *status = fail_launch(driver, result, call, exec, stream);
+    *status = fail_launch(driver, result, "cuGraphLaunch", exec, stream);
     return 1;
 }
 

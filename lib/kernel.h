@@ -208,6 +208,31 @@ int cf__size(const cf_kernel *kernel, const struct cf__place *place, void *const
 int cf__launch(const cf_kernel *kernel, const struct cf__size *size, const struct cf__place *place, cf_stream stream,
                void *const args[]);
 
+/* For the short ways of cf_launch() and of the plain call. */
+/* Whether a launch is one call of the driver. */
+static inline int cf__is_one_call(const struct cf__loaded *loaded, const cf_size *size)
+{
+    return loaded && loaded->is_simple &&
+           (size->shared == 0 || (int)size->shared <= __atomic_load_n(&loaded->shared, __ATOMIC_ACQUIRE));
+}
+
+static inline struct cf__running *cf__note_kernel(const struct cf__loaded *loaded, cf_stream stream)
+{
+    return loaded->owner->driver->is_host ? NULL : cf__note_launch(loaded->owner, loaded->name, stream);
+}
+
+/* The launch that is nothing but a call of the driver. */
+static inline CUresult cf__launch_once(const struct cf__driver *driver, const struct cf__loaded *loaded,
+                                       const uint32_t grid[], const uint32_t block[], unsigned int shared,
+                                       cf_stream stream, void *const args[])
+{
+    struct cf__running *running = cf__note_kernel(loaded, stream);
+    CUresult result = driver->cuLaunchKernel(loaded->function, grid[0], grid[1], grid[2], block[0], block[1], block[2],
+                                             shared, stream, (void **)(uintptr_t)args, NULL);
+    cf__note_launched(running);
+    return result;
+}
+
 /* ---- symbol.c ---- */
 
 /* Its bytes; CF_EOVERFLOW where they are too many. */

@@ -84,7 +84,8 @@ static int any_lane(struct launch *launch, uint32_t of)
     }
 }
 
-/* The lane that a shuffle reads, by the programming guide; the lane itself where there is none. */
+/* The lane that a shuffle reads, by the programming guide; the lane itself where there is none. Of a distance the PTX
+ * instruction takes the low five bits. */
 static int source_of(const step *own, int lane)
 {
     int first = lane / own->width * own->width, from;
@@ -92,13 +93,13 @@ static int source_of(const step *own, int lane)
     case SHUFFLE:
         return first + (int)((uint32_t)own->argument % (uint32_t)own->width);
     case UP:
-        from = lane - own->argument;
+        from = lane - own->argument % 32;
         return from < first ? lane : from;
     case DOWN:
-        from = lane + own->argument;
+        from = lane + own->argument % 32;
         return from >= first + own->width ? lane : from;
     default: /* lower segments may be read, higher ones may not */
-        from = lane ^ own->argument;
+        from = lane ^ own->argument % 32;
         return from >= first + own->width ? lane : from;
     }
 }
@@ -107,7 +108,7 @@ static int source_of(const step *own, int lane)
 static void make_shuffle(struct launch *launch, step *steps, uint32_t group)
 {
     int operation = (int)draw(launch, BALLOT), width = 1 << draw(launch, 6);
-    int argument = (int)draw(launch, operation % 4 == XOR ? 32 : 40), is_defined = 1;
+    int argument = (int)draw(launch, 80), is_defined = 1;
     for (int lane = 0; lane < 32; lane++) {
         if (!(group >> lane & 1))
             continue;
