@@ -452,7 +452,7 @@ static void trace_call(int64_t began, const cf_kernel *kernel, int status)
                   cf__trace_quote(plan, sizeof plan, cf_last_plan()), cf_status_name(status));
 }
 
-static int call_kernel(const cf_kernel *kernel, void *const args[])
+CF__HOT static int call_kernel(const cf_kernel *kernel, void *const args[])
 {
     enum { FEW = 8, FEW_CHECKS = 2 }; /* what most kernels have: these need no allocation */
     struct argument arguments[FEW];
@@ -493,7 +493,7 @@ static int call_kernel(const cf_kernel *kernel, void *const args[])
 
 /* A thread that is cancelled ends behind the call: memory of its own, and buffers that others wait for, are given
  * back. */
-int cf_call(const cf_kernel *kernel, void *const args[])
+CF__HOT int cf_call(const cf_kernel *kernel, void *const args[])
 {
     int cancel = cf__cancel_off(), status = call_kernel(kernel, args);
     cf__cancel_on(cancel);

@@ -130,11 +130,11 @@ void cf__handles_unlock(void);
 /* What one thread launched in one context and does not know to be done. Read by all threads, written by its own. */
 enum { CF__RUNNING = 8 };
 struct cf__running {
-    unsigned long long context; /* its id, or CF__NO_CONTEXT; atomic */
-    uint64_t launches;          /* odd while one is being enqueued */
-    uint64_t done;              /* those up to this number are; written under the lock */
-    uint64_t unlisted;          /* the latest one that found no slot */
-    int slot;                   /* that of the latest one */
+    _Alignas(64) unsigned long long context; /* its id, or CF__NO_CONTEXT; atomic */
+    uint64_t launches;                       /* odd while one is being enqueued */
+    uint64_t done;                           /* those up to this number are; written under the lock */
+    uint64_t unlisted;                       /* the latest one that found no slot */
+    int slot;                                /* that of the latest one */
     struct cf__running_slot {
         const char *name; /* the kernel's, as what was loaded keeps it: it names the kernel, too; atomic */
         cf_stream stream;

@@ -5,7 +5,7 @@
 #include "backend.h"
 
 static _Thread_local int thread_device;
-static _Thread_local int thread_has_device; /* cf_device_use() was called */
+_Thread_local int cf__has_device;
 
 /* ---- Numbers and handles ---- */
 
@@ -110,7 +110,7 @@ static int enter_thread_device(struct cf__place *place, const char *function)
 {
     struct cf__backend *backend;
     int ordinal = 0, status;
-    if (thread_has_device) {
+    if (cf__has_device) {
         status = device_backend(function, thread_device, &backend, &ordinal);
         return status == CF_OK ? enter_device(place, function, backend, ordinal) : status;
     }
@@ -160,7 +160,7 @@ static int enter(struct cf__place *place, const char *function, cf_stream stream
     return make_current(place, function);
 }
 
-int cf__enter(struct cf__place *place, const char *function, cf_stream stream)
+CF__HOT int cf__enter(struct cf__place *place, const char *function, cf_stream stream)
 {
     int status = enter(place, function, stream);
     return status == CF_OK ? check_lost(place, function) : status;
@@ -178,7 +178,7 @@ int cf__enter_near(struct cf__place *place, const char *function, int device)
 {
     int current, status;
     *place = (struct cf__place){.driver = cf__in_use(&cf__cuda)};
-    if (thread_has_device || device == CF_HOST || !place->driver)
+    if (cf__has_device || device == CF_HOST || !place->driver)
         return cf__enter_device(place, function, device);
     status = get_current(place->driver, function, &place->context);
     if (status == CF_OK && place->context && !cf__is_lost(place->driver, place->context)) {
@@ -199,7 +199,7 @@ int cf__enter_handle(struct cf__place *place, const char *function, enum cf__kin
                            : cf__handle_enter(place, function, driver, kind, handle);
 }
 
-void cf__leave(struct cf__place *place)
+CF__HOT void cf__leave(struct cf__place *place)
 {
     CUcontext context;
     if (place->pushed)
@@ -240,7 +240,7 @@ int cf_device_use(int device)
     int ordinal, status = device_backend("cf_device_use", device, &backend, &ordinal);
     if (status == CF_OK) {
         thread_device = device;
-        thread_has_device = 1;
+        cf__has_device = 1;
     }
     return status;
 }

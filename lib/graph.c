@@ -26,7 +26,6 @@ struct capture {
 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t ended = PTHREAD_COND_INITIALIZER; /* a wait has */
-static struct capture *captures;                        /* the latest first; atomic */
 static uint64_t last_number;
 static struct device_wait {
     CUcontext context;
@@ -47,7 +46,7 @@ void cf__capture_unlock(void)
 static struct capture *find(cf_stream stream)
 {
     struct capture *found = NULL;
-    for (struct capture *capture = captures; capture && !(found && found->is_begun); capture = capture->next)
+    for (struct capture *capture = cf__hot.captures; capture && !(found && found->is_begun); capture = capture->next)
         if (capture->stream == stream && (!found || capture->is_begun))
             found = capture;
     return found;
@@ -77,8 +76,8 @@ static uint64_t keep(struct capture *capture)
     while (is_waited_for(capture->context))
         pthread_cond_wait(&ended, &lock);
     uint64_t number = capture->number = ++last_number;
-    capture->next = captures;
-    __atomic_store_n(&captures, capture, __ATOMIC_RELAXED);
+    capture->next = cf__hot.captures;
+    __atomic_store_n(&cf__hot.captures, capture, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&lock);
     cf__cancel_on(cancel);
     return number;
@@ -87,7 +86,7 @@ static uint64_t keep(struct capture *capture)
 static void forget(uint64_t number)
 {
     pthread_mutex_lock(&lock);
-    struct capture **link = &captures;
+    struct capture **link = &cf__hot.captures;
     while (*link && (*link)->number != number)
         link = &(*link)->next;
     if (*link)
@@ -105,7 +104,7 @@ static long this_thread(void)
 static void note_begun(cf_stream stream, uint64_t number, uint64_t id)
 {
     pthread_mutex_lock(&lock);
-    for (struct capture **link = &captures, *capture; (capture = *link) != NULL;)
+    for (struct capture **link = &cf__hot.captures, *capture; (capture = *link) != NULL;)
         if (capture->number == number) {
             capture->is_begun = 1;
             capture->id = id;
@@ -135,7 +134,7 @@ static int check_end(const char *function, const struct cf__driver *driver, cf_s
                      uint64_t *number)
 {
     pthread_mutex_lock(&lock);
-    const struct capture *capture = captures;
+    const struct capture *capture = cf__hot.captures;
     while (capture && !(id && capture->id == id && capture->driver == driver))
         capture = capture->next;
     if (!capture)
@@ -157,7 +156,7 @@ static int check_end(const char *function, const struct cf__driver *driver, cf_s
 void cf__captures_forget(CUcontext context)
 {
     pthread_mutex_lock(&lock);
-    for (struct capture **link = &captures; *link;)
+    for (struct capture **link = &cf__hot.captures; *link;)
         if (!context || (*link)->context == context)
             drop(link);
         else
@@ -168,7 +167,7 @@ void cf__captures_forget(CUcontext context)
 static int begin_wait(const char *function, const struct cf__place *place, struct device_wait *wait)
 {
     pthread_mutex_lock(&lock);
-    struct capture *capture = captures;
+    struct capture *capture = cf__hot.captures;
     while (capture && capture->context != place->context)
         capture = capture->next;
     void *stream = capture ? (void *)capture->stream : NULL;
@@ -413,7 +412,7 @@ static struct cf__running *note_launch(struct cf__context *context, cf_stream st
 static int launch_known(cf_graph_exec exec, cf_stream stream, int *status)
 {
     const struct cf__driver *driver = cf__host_owns(exec) ? NULL : cf__known_driver(stream);
-    if (!driver || __atomic_load_n(&captures, __ATOMIC_RELAXED))
+    if (!driver || __atomic_load_n(&cf__hot.captures, __ATOMIC_RELAXED))
         return 0;
     struct cf__running *running = cf__note_again(cf__known.id, cf__graph, stream);
     if (!running)
@@ -460,7 +459,7 @@ static struct cf__context *record_of(const struct cf__place *place)
     return NULL;
 }
 
-int cf_graph_launch(cf_graph_exec exec, cf_stream stream)
+CF__HOT int cf_graph_launch(cf_graph_exec exec, cf_stream stream)
 {
     if (!exec)
         return cf__fail(CF_EINVAL, "cf_graph_launch: exec is NULL");

@@ -8,14 +8,12 @@
 
 /* ---- What is watched ---- */
 
-int cf__watching;
-
 void cf__watch(int what, int is_on)
 {
     if (is_on)
-        __atomic_or_fetch(&cf__watching, what, __ATOMIC_RELAXED);
+        __atomic_or_fetch(&cf__hot.watching, what, __ATOMIC_RELAXED);
     else
-        __atomic_and_fetch(&cf__watching, ~what, __ATOMIC_RELAXED);
+        __atomic_and_fetch(&cf__hot.watching, ~what, __ATOMIC_RELAXED);
 }
 
 /* ---- Arguments ---- */
@@ -373,12 +371,12 @@ int cf__is_unknown(CUresult result)
     return is_unknown;
 }
 
-/* The shortest way, on a stream that is known: whether it was gone. */
+/* The shortest way, on a stream that is known or the default one: whether it was gone. */
 static inline int launch_known(const cf_kernel *kernel, const cf_size *size, cf_stream stream, void *const args[],
                                int *status)
 {
     unsigned long long id;
-    const struct cf__driver *driver = cf__known_stream(stream, &id);
+    const struct cf__driver *driver = stream ? cf__known_stream(stream, &id) : cf__own_stream(&id);
     const struct cf__loaded *loaded = driver ? cf__loaded_in(kernel->state, id) : NULL;
     if (!cf__is_one_call(loaded, size))
         return 0;
@@ -426,7 +424,7 @@ static inline int launch_in_order(const cf_kernel *kernel, const cf_size *size, 
 }
 
 /* Each of these nanoseconds is paid at every launch: what is in order is not looked at twice. */
-int cf_launch(const cf_kernel *kernel, cf_stream stream, void *const args[])
+CF__HOT int cf_launch(const cf_kernel *kernel, cf_stream stream, void *const args[])
 {
     cf_size size;
     int status, is_in_order = __builtin_expect(cf__in_order(kernel, args, &size), 1);

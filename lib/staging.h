@@ -10,6 +10,8 @@
 
 /* ---- direct.c ---- */
 
+void cf__direct_arrays(const cf_kernel *kernel, struct cf__arrays *arrays);
+
 /* A plain call whose arguments are in order, where all that is to be done is a launch and a wait: whether it was that,
  * and its status then. If not, nothing has been done. */
 int cf__call_direct(const cf_kernel *kernel, const cf_size *size, void *const args[], int *status);

@@ -10,7 +10,7 @@ static int fail(const struct cf__place *place, CUresult result, const char *call
 
 /* ---- While streams are captured ---- */
 
-int cf__check_wait(const char *function, const struct cf__place *place, cf_stream stream)
+CF__HOT int cf__check_wait(const char *function, const struct cf__place *place, cf_stream stream)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     CUresult result = place->driver->cuStreamIsCapturing(stream, &status);
