@@ -334,10 +334,7 @@ int cf__driver_cuda_is_loaded(void);
 /* The CPU as a driver. */
 extern const struct cf__driver cf__driver_host;
 
-/* Whether a stream or an event is the CPU driver's: its handles come from one reserved address range. */
-int cf__host_owns(const void *handle);
-
-/* Whether cf__host_reset() has freed it. */
+/* Whether a handle was the CPU driver's, and cf__host_reset() has freed it. */
 int cf__host_is_past(const void *handle);
 
 /* Frees all memory, streams, events and threads of the CPU driver; at the end of the shared object the addresses of its

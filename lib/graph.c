@@ -18,10 +18,11 @@ struct capture {
     cf_stream stream;
     const struct cf__driver *driver;
     CUcontext context;
-    long thread;     /* that began it */
-    uint64_t number; /* of all records, from 1 */
-    int is_begun;    /* the driver has begun it; until then the record is its thread's alone to take away */
-    uint64_t id;     /* the driver's; 0 until it is known */
+    unsigned long long context_id; /* of one at the same address later; CF__NO_CONTEXT where the driver does not tell */
+    long thread;                   /* that began it */
+    uint64_t number;               /* of all records, from 1 */
+    int is_begun; /* the driver has begun it; until then the record is its thread's alone to take away */
+    uint64_t id;  /* the driver's; 0 until it is known */
     struct capture *next;
 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -164,9 +165,29 @@ void cf__captures_forget(CUcontext context)
     pthread_mutex_unlock(&lock);
 }
 
+static unsigned long long id_of(const struct cf__place *place)
+{
+    unsigned long long id;
+    return place->driver->cuCtxGetId(place->context, &id) == CUDA_SUCCESS ? id : CF__NO_CONTEXT;
+}
+
+/* With the lock: forgets the captures of a context that another library destroyed, and whose address is another one's
+ * by now. */
+static void forget_earlier(CUcontext context, unsigned long long id)
+{
+    for (struct capture **link = &cf__hot.captures; *link;)
+        if ((*link)->context == context && (*link)->context_id != id && (*link)->context_id != CF__NO_CONTEXT &&
+            id != CF__NO_CONTEXT)
+            drop(link);
+        else
+            link = &(*link)->next;
+}
+
 static int begin_wait(const char *function, const struct cf__place *place, struct device_wait *wait)
 {
+    unsigned long long id = __atomic_load_n(&cf__hot.captures, __ATOMIC_RELAXED) ? id_of(place) : CF__NO_CONTEXT;
     pthread_mutex_lock(&lock);
+    forget_earlier(place->context, id);
     struct capture *capture = cf__hot.captures;
     while (capture && capture->context != place->context)
         capture = capture->next;
@@ -237,8 +258,11 @@ static int begin(const struct cf__place *place, cf_stream stream)
     struct capture *capture = malloc(sizeof *capture);
     if (!capture)
         return cf__fail(CF_ENOMEM, "cf_stream_capture_begin: no memory");
-    *capture =
-        (struct capture){.stream = stream, .driver = place->driver, .context = place->context, .thread = this_thread()};
+    *capture = (struct capture){.stream = stream,
+                                .driver = place->driver,
+                                .context = place->context,
+                                .context_id = id_of(place),
+                                .thread = this_thread()};
     uint64_t number = keep(capture);
     CUresult result = place->driver->cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
     if (result != CUDA_SUCCESS) {

@@ -8,7 +8,6 @@
 #include "block.h"
 #include "host_driver.h"
 
-#define HANDLE_RANGE ((size_t)16 << 20)
 #define SLOT 64 /* bytes from one to the next, and generations */
 
 _Static_assert(sizeof(struct cf__host_handle) <= SLOT, "a handle's slot is too small");
@@ -19,18 +18,12 @@ static uint32_t first_generation;                                     /* since t
 
 /* ---- Handles ---- */
 
-CF__HOT int cf__host_owns(const void *handle)
-{
-    const char *begin = __atomic_load_n(&cf__hot.handles, __ATOMIC_ACQUIRE);
-    return begin && (uintptr_t)handle - (uintptr_t)begin < HANDLE_RANGE;
-}
-
 /* With the lock. */
 static struct cf__host_handle *take_slot(void)
 {
     if (!cf__hot.handles) {
         void *memory =
-            mmap(NULL, HANDLE_RANGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+            mmap(NULL, CF__HANDLE_RANGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (memory == MAP_FAILED)
             return NULL;
         fresh = memory;
@@ -41,7 +34,7 @@ static struct cf__host_handle *take_slot(void)
         free_first = slot->next_free;
         if (!free_first)
             free_last = &free_first;
-    } else if (fresh < cf__hot.handles + HANDLE_RANGE) {
+    } else if (fresh < cf__hot.handles + CF__HANDLE_RANGE) {
         slot = (struct cf__host_handle *)(void *)fresh;
         slot->generation = first_generation;
         fresh += SLOT;
@@ -133,7 +126,7 @@ static void forget_handles(void)
         if (((struct cf__host_handle *)(void *)slot)->generation > first_generation)
             __atomic_store_n(&first_generation, ((struct cf__host_handle *)(void *)slot)->generation, __ATOMIC_RELAXED);
     if (cf__hot.handles)
-        (void)madvise(cf__hot.handles, HANDLE_RANGE, MADV_DONTNEED);
+        (void)madvise(cf__hot.handles, CF__HANDLE_RANGE, MADV_DONTNEED);
     fresh = cf__hot.handles;
     free_first = NULL;
     free_last = &free_first;
@@ -152,7 +145,7 @@ void cf__host_reset(void)
 void cf__host_end(void)
 {
     if (cf__hot.handles)
-        munmap(cf__hot.handles, HANDLE_RANGE);
+        munmap(cf__hot.handles, CF__HANDLE_RANGE);
     __atomic_store_n(&cf__hot.handles, NULL, __ATOMIC_RELEASE);
 }
 

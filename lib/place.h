@@ -23,6 +23,15 @@ extern struct cf__hot {
     int is_cuda_default;           /* backend.c: GPUs are where calls run by default */
 } cf__hot;
 
+/* Whether a stream, an event or a graph is the CPU driver's: its handles come from one reserved range. */
+#define CF__HANDLE_RANGE ((size_t)16 << 20)
+
+static inline int cf__host_owns(const void *handle)
+{
+    const char *begin = __atomic_load_n(&cf__hot.handles, __ATOMIC_ACQUIRE);
+    return begin && (uintptr_t)handle - (uintptr_t)begin < CF__HANDLE_RANGE;
+}
+
 /* ---- fork.c ---- */
 
 /* How GPUs stand in this process, as bits: a call on one goes the long way where it is not CF__GPU_OURS alone. */

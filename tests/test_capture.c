@@ -369,6 +369,35 @@ static void graph_launch_in_a_capture_leaves_it_as_it_is(void **state)
     assert_ok(cf_graph_exec_destroy(exec));
 }
 
+/* Another library destroys the stream and its context, and makes one that gets its address. */
+static void capture_in_a_context_that_is_gone_keeps_nobody_waiting(void **state)
+{
+    (void)state;
+    if (!on_cuda()) {
+        puts("# skip: there is no GPU");
+        skip();
+    }
+    CUcontext gone, again;
+    cf_stream inside;
+    cf_graph graph;
+    assert_int_equal(context_create(&gone, 0, 0), CUDA_SUCCESS);
+    assert_ok(cf_stream_create(&inside));
+    assert_ok(cf_stream_capture_begin(inside));
+    assert_fails(cf_device_sync(), CF_ECAPTURE, "is being captured");
+    assert_int_equal(other_library()->cuStreamDestroy(inside), CUDA_SUCCESS);
+    assert_int_equal(context_destroy(gone), CUDA_SUCCESS);
+    assert_int_equal(context_create(&again, 0, 0), CUDA_SUCCESS);
+    assert_ok(cf_device_sync());
+    assert_ok(cf_stream_create(&inside));
+    assert_ok(cf_stream_capture_begin(inside));
+    assert_fails(cf_device_sync(), CF_ECAPTURE, "is being captured");
+    assert_ok(cf_stream_capture_end(inside, &graph));
+    assert_ok(cf_device_sync());
+    assert_ok(cf_graph_destroy(graph));
+    assert_ok(cf_stream_destroy(inside));
+    assert_int_equal(context_destroy(again), CUDA_SUCCESS);
+}
+
 /* A stream that is ordered with the default stream, as cudaStreamCreate() makes them: that one cannot be used then. */
 static void stream_capture_of_a_blocking_stream_keeps_plain_calls_out(void **state)
 {
@@ -481,6 +510,7 @@ int main(int argc, char *argv[])
         TEST(stream_capture_of_another_library_is_not_broken),
         TEST(graph_launch_in_a_capture_of_another_library_is_ecapture),
         TEST(graph_launch_in_a_capture_leaves_it_as_it_is),
+        TEST(capture_in_a_context_that_is_gone_keeps_nobody_waiting),
         TEST(stream_capture_of_a_blocking_stream_keeps_plain_calls_out),
         TEST(stream_capture_8_threads_at_once_are_apart),
         TEST(device_reset_ends_captures),
