@@ -272,6 +272,8 @@ class SanitizeTest:
             code, err, is_gone = self.end('race', number, is_child)
             problem = '' if code == expected and text in err and is_gone else f'{ended(code)}, {is_gone}: {err}'
             self.tap.check(f'check_{name}_says_so', problem)
+        run(['sh', '-c', '"$0" --check race --module planted.so traps n=1000 bug=1 2>&1 | true',
+             os.path.join(self.build, 'cf-run')], cwd=self.folder, env=self.environment)
         self.tap.check('check_leaves_no_folder', ' '.join(os.listdir(self.temporary)))
         code, err, is_gone = self.end('race', signal.SIGKILL, False)
         self.tap.check('check_that_is_killed_leaves_no_run', '' if code == -9 and is_gone else f'{ended(code)}: {err}')

@@ -41,7 +41,8 @@ static void pass_on(int number)
         (void)kill(child, number);
 }
 
-static const int signals[] = {SIGHUP, SIGINT, SIGTERM};
+/* SIGPIPE, too: who reads the first lines alone ends what prints them. */
+static const int signals[] = {SIGHUP, SIGINT, SIGTERM, SIGPIPE};
 #define SIGNALS (sizeof signals / sizeof *signals)
 
 static void catch_signals(struct sigaction old[SIGNALS])
@@ -62,7 +63,8 @@ static void release_signals(const struct sigaction old[SIGNALS], const char *kin
     if (!caught)
         return;
     fflush(stdout);
-    fprintf(stderr, "cf-run: --check=%s: ended by signal %d (%s)\n", kind, caught, strsignal(caught));
+    if (caught != SIGPIPE)
+        fprintf(stderr, "cf-run: --check=%s: ended by signal %d (%s)\n", kind, caught, strsignal(caught));
     (void)raise(caught);
 }
 
