@@ -10,7 +10,7 @@
 enum choice { UNDECIDED, USE_CUDA, USE_HOST };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what is written below */
-static struct cf__driver cuda_table;
+static _Alignas(64) struct cf__driver cuda_table;
 struct cf__backend cf__cuda, cf__host;
 static int chosen;        /* enum choice; read without the lock */
 static char no_cuda[256]; /* why there is no CUDA; read and written under the lock */
@@ -51,11 +51,6 @@ static int take_lock(const char *function)
 
 /* ---- Drivers ---- */
 
-const struct cf__driver *cf__cuda_in_use(void)
-{
-    return cf__is_forked() ? NULL : cf__in_use(&cf__cuda);
-}
-
 const struct cf__driver *cf__host_in_use(void)
 {
     return cf__in_use(&cf__host);
@@ -88,6 +83,8 @@ static int use(struct cf__backend *backend, const struct cf__driver *driver)
     if (backend->count > CF__MAX_DEVICES)
         backend->count = CF__MAX_DEVICES;
     __atomic_store_n(&backend->driver, driver, __ATOMIC_RELEASE);
+    if (backend == &cf__cuda)
+        __atomic_store_n(&cf__hot.cuda, driver, __ATOMIC_RELEASE);
     return CF_OK;
 }
 
@@ -163,7 +160,13 @@ static int choose(const char *function, enum choice *choice)
     return *choice == USE_HOST ? use_host() : CF_OK;
 }
 
-int cf__default_backend(const char *function, struct cf__backend **backend)
+static void set_chosen(enum choice choice)
+{
+    __atomic_store_n(&chosen, (int)choice, __ATOMIC_RELEASE);
+    __atomic_store_n(&cf__hot.is_cuda_default, choice == USE_CUDA, __ATOMIC_RELEASE);
+}
+
+CF__HOT int cf__default_backend(const char *function, struct cf__backend **backend)
 {
     int now = __atomic_load_n(&chosen, __ATOMIC_ACQUIRE);
     if (now == UNDECIDED) {
@@ -173,7 +176,7 @@ int cf__default_backend(const char *function, struct cf__backend **backend)
             return status;
         status = choose(function, &choice);
         if (status == CF_OK)
-            __atomic_store_n(&chosen, (int)choice, __ATOMIC_RELEASE);
+            set_chosen(choice);
         cf__device_unlock();
         if (status != CF_OK)
             return status;
@@ -321,6 +324,7 @@ int cf__devices_release(int is_kept)
     int status = cf__is_forked() ? CF_OK : release(&cf__cuda, is_kept), of_host = release(&cf__host, 0);
     if (cf__is_forked())
         memset(&cf__cuda, 0, sizeof cf__cuda);
-    __atomic_store_n(&chosen, UNDECIDED, __ATOMIC_RELEASE);
+    __atomic_store_n(&cf__hot.cuda, cf__cuda.driver, __ATOMIC_RELEASE);
+    set_chosen(UNDECIDED);
     return status == CF_OK ? of_host : status;
 }

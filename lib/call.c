@@ -29,127 +29,19 @@ struct call {
     struct cf__moves moves;
     struct cf__plan *plan;
     struct cf__stage *stage; /* that copies go through; NULL: the default stream */
+    int mode;                /* that the thread captures in, once `is_relaxed` */
+    int is_relaxed;
 };
 
+/* Before what could break a capture: allocating and waiting. */
+static void relax(struct call *call)
+{
+    if (!call->is_relaxed && !call->place->driver->is_host)
+        call->mode = cf__relax(call->place->driver);
+    call->is_relaxed = 1;
+}
+
 /* ---- Pointers ---- */
-
-/* An array's pointer need not lie where its elements are: it is moved as a number. */
-static void *forward(const void *pointer, size_t bytes)
-{
-    return (void *)((uintptr_t)pointer + bytes);
-}
-
-static void *backward(const void *pointer, size_t bytes)
-{
-    return (void *)((uintptr_t)pointer - bytes);
-}
-
-/* What lies behind the array's first element does not hold all of it. */
-static int too_short(const cf_kernel *kernel, const cf_param *param, const struct cf__section *section, size_t left)
-{
-    if (section->offset == 0)
-        return cf__fail(CF_EINVAL,
-                        "%s: %s has %" PRId64 " elements, %zu bytes, and its allocation ends after %zu bytes",
-                        kernel->function, param->name, section->count, section->span, left);
-    return cf__fail(CF_EINVAL,
-                    "%s: %s has %" PRId64
-                    " elements, from byte %zu to byte %zu, and its allocation ends after %zu bytes",
-                    kernel->function, param->name, section->count, section->offset, section->offset + section->span,
-                    section->offset + left);
-}
-
-static int wrong_device(const cf_kernel *kernel, const cf_param *param, int of_memory, int of_call)
-{
-    char here[24] = "CF_HOST";
-    if (of_call != CF_HOST)
-        snprintf(here, sizeof here, "device %d", of_call);
-    return cf__fail(CF_EINVAL, "%s: %s is memory of device %d and the call runs on %s", kernel->function, param->name,
-                    of_memory, here);
-}
-
-static int holds(const struct cf__found *found, const void *pointer, size_t bytes)
-{
-    CUdeviceptr before = (uintptr_t)pointer - found->begin;
-    return before < found->size && found->size - before >= bytes;
-}
-
-/* Whether so many bytes at a pointer are memory of the place's GPU, which most are: only what tells that is asked
- * for. */
-static int is_here(const struct cf__place *place, int device, const void *pointer, size_t bytes,
-                   struct cf__found *found)
-{
-    enum { COUNT = 4 };
-    unsigned int type = 0;
-    int ordinal = device;
-    static CUpointer_attribute attributes[COUNT] = {
-        CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, CU_POINTER_ATTRIBUTE_RANGE_SIZE,
-        CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
-    if (place->driver->is_host)
-        return 0;
-    if (holds(found, pointer, bytes))
-        return 1;
-    struct cf__found of_pointer = {.size = 0};
-    void *data[COUNT] = {&type, &of_pointer.begin, &of_pointer.size, &ordinal};
-    unsigned int count = cf__is_only_gpu() ? COUNT - 1 : COUNT;
-    if (place->driver->cuPointerGetAttributes(count, attributes, data, (uintptr_t)pointer) != CUDA_SUCCESS ||
-        type != CU_MEMORYTYPE_DEVICE || ordinal != device || !holds(&of_pointer, pointer, bytes))
-        return 0;
-    *found = of_pointer;
-    return 1;
-}
-
-int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], const struct cf__place *place,
-                      int device, struct cf__found *found, struct cf__pointer *pointer)
-{
-    const cf_param *param = &kernel->params[i];
-    void *given = *(void *const *)args[i];
-    struct cf__section *section = &pointer->section;
-    pointer->usable = given;
-    pointer->is_staged = 0;
-    section->offset = section->span = 0;
-    int status = CF_OK;
-    if (cf__is_array(param)) {
-        status = cf__section(kernel, i, args, section);
-        if (status != CF_OK || section->count == 0)
-            return status;
-    } else if (!given) {
-        return CF_OK;
-    }
-    if (param->align > 1 && (uintptr_t)given % param->align)
-        return cf__fail(CF_EINVAL, "%s: %s = %p is not aligned to its elements' %" PRIu32 " bytes", kernel->function,
-                        param->name, given, param->align);
-
-    if (is_here(place, device, forward(given, section->offset), section->span, found))
-        return CF_OK;
-    struct cf__memory memory;
-    status = cf__locate(kernel->function, forward(given, section->offset), &memory);
-    if (status != CF_OK)
-        return status;
-    int is_near = memory.device == device || (device != CF_HOST && cf__peer_enabled(device, memory.device));
-    if (memory.is_device && !is_near)
-        return wrong_device(kernel, param, memory.device, device);
-    if (memory.is_bounded && memory.left < section->span)
-        return too_short(kernel, param, section, memory.left);
-    if (place->driver->is_host)
-        return CF_OK;
-    /* Host memory is used in place where all of it, not only a part, is registered with the GPU's driver. */
-    if (memory.driver && !memory.driver->is_host && memory.usable && memory.left >= section->span) {
-        pointer->usable = backward(memory.usable, section->offset);
-        return CF_OK;
-    }
-    /* Memory of a GPU that was freed would fault where it is staged. */
-    if (!memory.driver && !cf__is_readable(forward(given, section->offset)))
-        return cf__fail_no_memory(kernel->function, param->name, given);
-    int reaches;
-    status = cf__reaches_pageable(place, kernel->function, device, &reaches);
-    if (status != CF_OK)
-        return status;
-    pointer->is_staged = !reaches;
-    if (pointer->is_staged && !cf__is_array(param))
-        return cf__fail(CF_EINVAL, "%s: %s is host memory; it has no declared extent and takes device memory only",
-                        kernel->function, param->name);
-    return CF_OK;
-}
 
 /* All pointers are checked before anything is done. */
 static int check_pointers(struct call *call)
@@ -201,7 +93,7 @@ static int begin_ranges(struct call *call)
         status = cf__range_begin(range, kernel, check, call->given, &array->section);
         if (status != CF_OK || array->section.count == 0)
             continue;
-        range->first = forward(array->usable, array->section.offset);
+        range->first = cf__forward(array->usable, array->section.offset);
         range->is_host = call->place->driver->is_host || array->is_staged;
         call->range_count++;
     }
@@ -235,13 +127,14 @@ static int search_host(const struct call *call, size_t end)
 }
 
 /* Looks at elements on the device; where one is outside, at those too that come before it. */
-static int search_device(const struct call *call)
+static int search_device(struct call *call)
 {
     size_t end = 0, first = 0;
     while (first < call->range_count && call->ranges[first].is_host)
         first++;
     if (first == call->range_count)
         return CF_OK;
+    relax(call);
     int status = cf__range_search_device(call->ranges, call->range_count, call->place);
     if (status != CF_OK)
         return status;
@@ -252,7 +145,7 @@ static int search_device(const struct call *call)
     return status == CF_OK ? report_ranges(call) : status;
 }
 
-static int search_all(const struct call *call)
+static int search_all(struct call *call)
 {
     int status = search_device(call);
     if (status == CF_OK)
@@ -294,9 +187,9 @@ static int allocate(struct call *call)
             argument->copy = 0;
             status = driver_failure(call, result, function, i);
         }
-        argument->host = forward(argument->pointer.usable, section->offset);
+        argument->host = cf__forward(argument->pointer.usable, section->offset);
         argument->device = (void *)(uintptr_t)(argument->copy + before);
-        argument->pointer.usable = backward(argument->device, section->offset);
+        argument->pointer.usable = cf__backward(argument->device, section->offset);
     }
     return status;
 }
@@ -394,11 +287,13 @@ static int failure(const struct call *call, CUresult result, const char *functio
     return cf__fail_driver(call->place->driver, result, function, "%s", call->kernel->function);
 }
 
-static int launch_and_wait(const struct call *call)
+/* What can be done behind the launch costs nothing: the GPU is at work. */
+static int launch_and_wait(struct call *call)
 {
     int status = cf__launch(call->kernel, &call->size, call->place, NULL, call->args);
     if (status != CF_OK)
         return status;
+    relax(call);
     CUresult result = call->place->driver->cuStreamSynchronize(NULL);
     if (result != CUDA_SUCCESS)
         return failure(call, result, "cuStreamSynchronize");
@@ -408,7 +303,7 @@ static int launch_and_wait(const struct call *call)
 
 /* Between what is copied in and what is copied out: the streams keep the order, and the threads that copy out are not
  * kept waiting for the kernel. */
-static int launch_staged(const struct call *call)
+static int launch_staged(struct call *call)
 {
     const char *function;
     CUresult result = cf__stage_before(call->place, call->stage, &function);
@@ -432,6 +327,7 @@ static int launch_staged(const struct call *call)
 
 static int run_staged(struct call *call)
 {
+    relax(call);
     int status = search_device(call);
     if (status == CF_OK && (cf__stage_is_worth(call->moves.in) || cf__stage_is_worth(call->moves.out)))
         status = cf__stage_begin(call->place, call->kernel->function, &call->stage);
@@ -482,8 +378,10 @@ static int run(struct call *call)
         status = check_pointers(call);
     if (status == CF_OK)
         status = begin_ranges(call);
-    if (status == CF_OK && could_run_on_cpu(call))
+    if (status == CF_OK && could_run_on_cpu(call)) {
+        relax(call);
         status = cf__plan_decide(&call->moves, call->given, call->place, plan, &is_on_cpu);
+    }
     if (status != CF_OK)
         return status;
     if (call->size.is_empty || call->place->driver->is_host || plan->staged == 0) {
@@ -527,8 +425,10 @@ static int run_large(struct call *call)
 /* The size of the launch, where the compiled checks have not found it. */
 static int find_size(struct call *call, int is_sized, const cf_size *size)
 {
-    if (!is_sized)
+    if (!is_sized) {
+        relax(call);
         return cf__size(call->kernel, call->place, call->given, &call->size);
+    }
     call->size = (struct cf__size){.grid = {size->grid[0], size->grid[1], size->grid[2]},
                                    .block = {size->block[0], size->block[1], size->block[2]},
                                    .shared = (int)size->shared};
@@ -552,7 +452,7 @@ static void trace_call(int64_t began, const cf_kernel *kernel, int status)
                   cf__trace_quote(plan, sizeof plan, cf_last_plan()), cf_status_name(status));
 }
 
-static int call_kernel(const cf_kernel *kernel, void *const args[])
+CF__HOT static int call_kernel(const cf_kernel *kernel, void *const args[])
 {
     enum { FEW = 8, FEW_CHECKS = 2 }; /* what most kernels have: these need no allocation */
     struct argument arguments[FEW];
@@ -563,7 +463,7 @@ static int call_kernel(const cf_kernel *kernel, void *const args[])
     struct call call;
     cf_size size;
     int is_sized = cf__in_order(kernel, args, &size), status = is_sized ? CF_OK : check(kernel, args);
-    if (status != CF_OK)
+    if (status != CF_OK || (is_sized && cf__call_direct(kernel, &size, args, &status)))
         return status;
     call.kernel = kernel;
     call.place = &place;
@@ -575,15 +475,16 @@ static int call_kernel(const cf_kernel *kernel, void *const args[])
     call.moves = (struct cf__moves){.kernel = kernel, .size = &call.size};
     call.plan = cf__plan_begin(kernel);
     call.stage = NULL;
+    call.is_relaxed = 0;
     status = cf__enter(&place, kernel->function, NULL);
     if (status != CF_OK)
         return status;
-    int mode = place.driver->is_host ? -1 : cf__relax(place.driver); /* waiting could break a capture, too */
-    int64_t began = cf__trace_begin();                               /* the first call opens the trace as it enters */
+    int64_t began = cf__trace_begin(); /* the first call opens the trace as it enters */
     status = find_size(&call, is_sized, &size);
     if (status == CF_OK)
         status = (kernel->nparams <= FEW && kernel->nchecks <= FEW_CHECKS ? run : run_large)(&call);
-    cf__unrelax(place.driver, mode);
+    if (call.is_relaxed && !place.driver->is_host)
+        cf__unrelax(place.driver, call.mode);
     cf__leave(&place);
     if (began)
         trace_call(began, kernel, status);
@@ -592,7 +493,7 @@ static int call_kernel(const cf_kernel *kernel, void *const args[])
 
 /* A thread that is cancelled ends behind the call: memory of its own, and buffers that others wait for, are given
  * back. */
-int cf_call(const cf_kernel *kernel, void *const args[])
+CF__HOT int cf_call(const cf_kernel *kernel, void *const args[])
 {
     int cancel = cf__cancel_off(), status = call_kernel(kernel, args);
     cf__cancel_on(cancel);

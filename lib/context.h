@@ -97,19 +97,19 @@ struct cf__mark {
 
 /* Keeps a stream, event or graph that was made in the place's context, so that it is refused after a reset of its
  * device, and returns it. Where there is no memory for that, the driver judges it. */
-void *cf__handle_keep(const struct cf__place *place, void *handle);
+void *cf__handle_keep(const struct cf__place *place, enum cf__kind kind, void *handle);
 
 /* The record is dropped when the handle is destroyed, unless another thread was given the same handle in between, which
  * the serial number from before tells. */
-unsigned int cf__handle_serial(const void *handle);
-void cf__handle_drop(const void *handle, unsigned int serial);
+unsigned int cf__handle_serial(enum cf__kind kind, const void *handle);
+void cf__handle_drop(enum cf__kind kind, const void *handle, unsigned int serial);
 
 /* The same of page-locked memory; whether a pointer lies in such memory, which takes a look at all records. */
 void cf__handle_keep_memory(const struct cf__place *place, const void *memory, size_t bytes);
 int cf__handle_is_memory(const void *pointer);
 
 /* CF_EINVAL for one that went with a reset, or of the CPU with cf_shutdown(); costs two loads before the first. */
-int cf__handle_check(const char *function, const void *handle);
+int cf__handle_check(const char *function, enum cf__kind kind, const void *handle);
 
 /* What one of the library's events has recorded last; of others nothing is kept, and an empty mark returned. */
 void cf__handle_mark(const void *event, const struct cf__mark *mark);
@@ -117,7 +117,7 @@ struct cf__mark cf__handle_marked(const void *event);
 
 /* Enters the context where a GPU's handle was made, for cf__enter_handle(); where that is not known, since it is
  * another library's, one that works, if there is one: what becomes of the handle is for the driver to say. */
-int cf__handle_enter(struct cf__place *place, const char *function, const struct cf__driver *driver,
+int cf__handle_enter(struct cf__place *place, const char *function, const struct cf__driver *driver, enum cf__kind kind,
                      const void *handle);
 
 void cf__handles_reset(CUcontext context, int device);
@@ -130,11 +130,11 @@ void cf__handles_unlock(void);
 /* What one thread launched in one context and does not know to be done. Read by all threads, written by its own. */
 enum { CF__RUNNING = 8 };
 struct cf__running {
-    unsigned long long context; /* its id, or CF__NO_CONTEXT; atomic */
-    uint64_t launches;          /* odd while one is being enqueued */
-    uint64_t done;              /* those up to this number are; written under the lock */
-    uint64_t unlisted;          /* the latest one that found no slot */
-    int slot;                   /* that of the latest one */
+    _Alignas(64) unsigned long long context; /* its id, or CF__NO_CONTEXT; atomic */
+    uint64_t launches;                       /* odd while one is being enqueued */
+    uint64_t done;                           /* those up to this number are; written under the lock */
+    uint64_t unlisted;                       /* the latest one that found no slot */
+    int slot;                                /* that of the latest one */
     struct cf__running_slot {
         const char *name; /* the kernel's, as what was loaded keeps it: it names the kernel, too; atomic */
         cf_stream stream;

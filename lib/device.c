@@ -5,11 +5,11 @@
 #include "backend.h"
 
 static _Thread_local int thread_device;
-static _Thread_local int thread_has_device; /* cf_device_use() was called */
+_Thread_local int cf__has_device;
 
 /* ---- Numbers and handles ---- */
 
-int cf__handle_driver(const char *function, const void *handle, const struct cf__driver **driver)
+int cf__handle_driver(const char *function, enum cf__kind kind, const void *handle, const struct cf__driver **driver)
 {
     int is_host = cf__host_owns(handle), status = CF_OK;
     if (!is_host) {
@@ -18,7 +18,7 @@ int cf__handle_driver(const char *function, const void *handle, const struct cf_
         status = cf__ensure_cuda(why);
     }
     *driver = cf__in_use(is_host ? &cf__host : &cf__cuda);
-    return status == CF_OK ? cf__handle_check(function, handle) : status;
+    return status == CF_OK ? cf__handle_check(function, kind, handle) : status;
 }
 
 /* The backend and ordinal of a device number, for `function`. */
@@ -110,7 +110,7 @@ static int enter_thread_device(struct cf__place *place, const char *function)
 {
     struct cf__backend *backend;
     int ordinal = 0, status;
-    if (thread_has_device) {
+    if (cf__has_device) {
         status = device_backend(function, thread_device, &backend, &ordinal);
         return status == CF_OK ? enter_device(place, function, backend, ordinal) : status;
     }
@@ -147,17 +147,20 @@ static int enter(struct cf__place *place, const char *function, cf_stream stream
         return enter_thread_device(place, function);
     place->driver = cf__in_use(&cf__cuda);
     if (!place->driver || cf__gpu_state() != CF__GPU_OURS || cf__host_owns(stream)) {
-        int status = cf__handle_driver(function, stream, &place->driver);
+        int status = cf__handle_driver(function, CF__STREAM, stream, &place->driver);
         if (status != CF_OK)
             return status;
     }
     CUresult result = place->driver->cuStreamGetCtx(stream, &place->context);
+    /* Of a stream whose capture is broken the driver tells nothing until that has ended. */
+    if (result == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED)
+        return cf__handle_enter(place, function, place->driver, CF__STREAM, stream);
     if (result != CUDA_SUCCESS)
         return cf__fail_driver(place->driver, result, "cuStreamGetCtx", "%s: stream %p", function, (void *)stream);
     return make_current(place, function);
 }
 
-int cf__enter(struct cf__place *place, const char *function, cf_stream stream)
+CF__HOT int cf__enter(struct cf__place *place, const char *function, cf_stream stream)
 {
     int status = enter(place, function, stream);
     return status == CF_OK ? check_lost(place, function) : status;
@@ -175,7 +178,7 @@ int cf__enter_near(struct cf__place *place, const char *function, int device)
 {
     int current, status;
     *place = (struct cf__place){.driver = cf__in_use(&cf__cuda)};
-    if (thread_has_device || device == CF_HOST || !place->driver)
+    if (cf__has_device || device == CF_HOST || !place->driver)
         return cf__enter_device(place, function, device);
     status = get_current(place->driver, function, &place->context);
     if (status == CF_OK && place->context && !cf__is_lost(place->driver, place->context)) {
@@ -186,17 +189,17 @@ int cf__enter_near(struct cf__place *place, const char *function, int device)
     return status == CF_OK ? cf__enter_device(place, function, device) : status;
 }
 
-int cf__enter_handle(struct cf__place *place, const char *function, const void *handle)
+int cf__enter_handle(struct cf__place *place, const char *function, enum cf__kind kind, const void *handle)
 {
     const struct cf__driver *driver;
-    int status = cf__handle_driver(function, handle, &driver);
+    int status = cf__handle_driver(function, kind, handle, &driver);
     if (status != CF_OK)
         return status;
     return driver->is_host ? enter_device(place, function, &cf__host, 0)
-                           : cf__handle_enter(place, function, driver, handle);
+                           : cf__handle_enter(place, function, driver, kind, handle);
 }
 
-void cf__leave(struct cf__place *place)
+CF__HOT void cf__leave(struct cf__place *place)
 {
     CUcontext context;
     if (place->pushed)
@@ -237,7 +240,7 @@ int cf_device_use(int device)
     int ordinal, status = device_backend("cf_device_use", device, &backend, &ordinal);
     if (status == CF_OK) {
         thread_device = device;
-        thread_has_device = 1;
+        cf__has_device = 1;
     }
     return status;
 }

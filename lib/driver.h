@@ -203,9 +203,22 @@ typedef struct CUmemAccessDesc_st {
 /* The version from which libcuda is asked for a function: its own, or 12.0 where that is newer. */
 #define CF__DRIVER_VERSION 12000
 
-/* Name, version of the signature, parameters, their names. Functions newer than CF__DRIVER_VERSION may be NULL in a
- * table. */
+/* Name, version of the signature, parameters, their names; first what launches need, one line of the cache. Functions
+ * newer than CF__DRIVER_VERSION may be NULL in a table. */
 #define CF__DRIVER_FUNCS(X)                                                                                           \
+    X(cuLaunchKernel, 4000,                                                                                           \
+      (CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x,      \
+       unsigned int block_y, unsigned int block_z, unsigned int shared, CUstream stream, void **args, void **extra),  \
+      (function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared, stream, args, extra))                     \
+    X(cuCtxGetId, 12000, (CUcontext context, unsigned long long *id), (context, id))                                  \
+    X(cuGraphLaunch, 10000, (CUgraphExec exec, CUstream stream), (exec, stream))                                      \
+    X(cuCtxGetCurrent, 4000, (CUcontext * context), (context))                                                        \
+    X(cuPointerGetAttributes, 7000,                                                                                   \
+      (unsigned int count, CUpointer_attribute *attributes, void **data, CUdeviceptr pointer),                        \
+      (count, attributes, data, pointer))                                                                             \
+    X(cuStreamIsCapturing, 10000, (CUstream stream, CUstreamCaptureStatus * status), (stream, status))                \
+    X(cuThreadExchangeStreamCaptureMode, 10010, (CUstreamCaptureMode * mode), (mode))                                 \
+    X(cuStreamSynchronize, 2000, (CUstream stream), (stream))                                                         \
     X(cuInit, 2000, (unsigned int flags), (flags))                                                                    \
     X(cuDriverGetVersion, 2020, (int *version), (version))                                                            \
     X(cuGetErrorName, 6000, (CUresult result, const char **name), (result, name))                                     \
@@ -217,11 +230,9 @@ typedef struct CUmemAccessDesc_st {
       (value, attribute, device))                                                                                     \
     X(cuDevicePrimaryCtxRetain, 7000, (CUcontext * context, CUdevice device), (context, device))                      \
     X(cuDevicePrimaryCtxRelease, 11000, (CUdevice device), (device))                                                  \
-    X(cuCtxGetCurrent, 4000, (CUcontext * context), (context))                                                        \
     X(cuCtxPushCurrent, 4000, (CUcontext context), (context))                                                         \
     X(cuCtxPopCurrent, 4000, (CUcontext * context), (context))                                                        \
     X(cuCtxGetDevice, 2000, (CUdevice * device), (device))                                                            \
-    X(cuCtxGetId, 12000, (CUcontext context, unsigned long long *id), (context, id))                                  \
     X(cuCtxSynchronize, 2000, (void), ())                                                                             \
     X(cuMemAlloc, 3020, (CUdeviceptr * pointer, size_t bytes), (pointer, bytes))                                      \
     X(cuMemFree, 3020, (CUdeviceptr pointer), (pointer))                                                              \
@@ -233,16 +244,11 @@ typedef struct CUmemAccessDesc_st {
       (target, source, bytes, stream))                                                                                \
     X(cuMemsetD8Async, 3020, (CUdeviceptr target, unsigned char value, size_t bytes, CUstream stream),                \
       (target, value, bytes, stream))                                                                                 \
-    X(cuPointerGetAttributes, 7000,                                                                                   \
-      (unsigned int count, CUpointer_attribute *attributes, void **data, CUdeviceptr pointer),                        \
-      (count, attributes, data, pointer))                                                                             \
     X(cuStreamCreate, 2000, (CUstream * stream, unsigned int flags), (stream, flags))                                 \
     X(cuStreamDestroy, 4000, (CUstream stream), (stream))                                                             \
-    X(cuStreamSynchronize, 2000, (CUstream stream), (stream))                                                         \
     X(cuStreamQuery, 2000, (CUstream stream), (stream))                                                               \
     X(cuStreamWaitEvent, 3020, (CUstream stream, CUevent event, unsigned int flags), (stream, event, flags))          \
     X(cuStreamGetCtx, 9020, (CUstream stream, CUcontext * context), (stream, context))                                \
-    X(cuThreadExchangeStreamCaptureMode, 10010, (CUstreamCaptureMode * mode), (mode))                                 \
     X(cuEventCreate, 2000, (CUevent * event, unsigned int flags), (event, flags))                                     \
     X(cuEventDestroy, 4000, (CUevent event), (event))                                                                 \
     X(cuEventRecord, 2000, (CUevent event, CUstream stream), (event, stream))                                         \
@@ -271,10 +277,6 @@ typedef struct CUmemAccessDesc_st {
       (CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x,      \
        unsigned int block_y, unsigned int block_z, unsigned int shared, CUstream stream, void **args),                \
       (function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared, stream, args))                            \
-    X(cuLaunchKernel, 4000,                                                                                           \
-      (CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x,      \
-       unsigned int block_y, unsigned int block_z, unsigned int shared, CUstream stream, void **args, void **extra),  \
-      (function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared, stream, args, extra))                     \
     X(cuDeviceTotalMem, 3020, (size_t * bytes, CUdevice device), (bytes, device))                                     \
     X(cuDeviceCanAccessPeer, 4000, (int *possible, CUdevice device, CUdevice peer), (possible, device, peer))         \
     X(cuDevicePrimaryCtxReset, 11000, (CUdevice device), (device))                                                    \
@@ -301,7 +303,6 @@ typedef struct CUmemAccessDesc_st {
     X(cuMemcpy2DAsync, 3020, (const CUDA_MEMCPY2D *copy, CUstream stream), (copy, stream))                            \
     X(cuStreamCreateWithPriority, 5050, (CUstream * stream, unsigned int flags, int priority),                        \
       (stream, flags, priority))                                                                                      \
-    X(cuStreamIsCapturing, 10000, (CUstream stream, CUstreamCaptureStatus * status), (stream, status))                \
     X(cuStreamBeginCapture, 10010, (CUstream stream, CUstreamCaptureMode mode), (stream, mode))                       \
     X(cuStreamEndCapture, 10000, (CUstream stream, CUgraph * graph), (stream, graph))                                 \
     X(cuStreamGetCaptureInfo, 11030,                                                                                  \
@@ -311,17 +312,16 @@ typedef struct CUmemAccessDesc_st {
     X(cuLaunchHostFunc, 10000, (CUstream stream, void (*function)(void *data), void *data), (stream, function, data)) \
     X(cuGraphInstantiateWithFlags, 11040, (CUgraphExec * exec, CUgraph graph, unsigned long long flags),              \
       (exec, graph, flags))                                                                                           \
-    X(cuGraphLaunch, 10000, (CUgraphExec exec, CUstream stream), (exec, stream))                                      \
     X(cuGraphDestroy, 10000, (CUgraph graph), (graph))                                                                \
     X(cuGraphExecDestroy, 10000, (CUgraphExec exec), (exec))                                                          \
     X(cuOccupancyMaxActiveBlocksPerMultiprocessor, 6050,                                                              \
       (int *blocks, CUfunction function, int threads, size_t shared), (blocks, function, threads, shared))
 
 struct cf__driver {
-    int is_host; /* the CPU: kernels run from their descriptors, there are no images */
 #define CF__DRIVER_FIELD(name, version, parameters, names) CUresult(*name) parameters;
     CF__DRIVER_FUNCS(CF__DRIVER_FIELD)
 #undef CF__DRIVER_FIELD
+    int is_host; /* the CPU: kernels run from their descriptors, there are no images */
 };
 
 /* Fills `driver` from libcuda.so.1. CF_OK; 1 where there is no driver or no device; else a status: there is a GPU and
@@ -334,10 +334,7 @@ int cf__driver_cuda_is_loaded(void);
 /* The CPU as a driver. */
 extern const struct cf__driver cf__driver_host;
 
-/* Whether a stream or an event is the CPU driver's: its handles come from one reserved address range. */
-int cf__host_owns(const void *handle);
-
-/* Whether cf__host_reset() has freed it. */
+/* Whether a handle was the CPU driver's, and cf__host_reset() has freed it. */
 int cf__host_is_past(const void *handle);
 
 /* Frees all memory, streams, events and threads of the CPU driver; at the end of the shared object the addresses of its

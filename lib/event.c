@@ -3,7 +3,8 @@
 
 static int enter_event(struct cf__place *place, const char *function, const char *name, cf_event event)
 {
-    return event ? cf__enter_handle(place, function, event) : cf__fail(CF_EINVAL, "%s: %s is NULL", function, name);
+    return event ? cf__enter_handle(place, function, CF__EVENT, event)
+                 : cf__fail(CF_EINVAL, "%s: %s is NULL", function, name);
 }
 
 /* Waiting and asking must not break a capture that another stream is in. */
@@ -44,7 +45,7 @@ int cf_event_create(cf_event *event)
     CUevent made;
     CUresult result = place.driver->cuEventCreate(&made, CU_EVENT_DEFAULT);
     if (result == CUDA_SUCCESS)
-        *event = cf__handle_keep(&place, made);
+        *event = cf__handle_keep(&place, CF__EVENT, made);
     else
         status = cf__fail_driver(place.driver, result, "cuEventCreate", "cf_event_create");
     cf__leave(&place);
@@ -59,10 +60,10 @@ int cf_event_destroy(cf_event event)
     int status = enter_event(&place, "cf_event_destroy", "event", event);
     if (status != CF_OK)
         return status;
-    unsigned int serial = cf__handle_serial(event);
+    unsigned int serial = cf__handle_serial(CF__EVENT, event);
     CUresult result = relaxed(&place, place.driver->cuEventDestroy, event);
     if (result == CUDA_SUCCESS)
-        cf__handle_drop(event, serial);
+        cf__handle_drop(CF__EVENT, event, serial);
     return leave_event(&place, result, "cuEventDestroy", "cf_event_destroy", event);
 }
 
@@ -71,7 +72,7 @@ int cf_event_record(cf_event event, cf_stream stream)
     if (!event)
         return cf__fail(CF_EINVAL, "cf_event_record: event is NULL");
     struct cf__place place;
-    int status = cf__handle_check("cf_event_record", event);
+    int status = cf__handle_check("cf_event_record", CF__EVENT, event);
     if (status == CF_OK)
         status = cf__enter(&place, "cf_event_record", stream);
     if (status != CF_OK)
@@ -153,7 +154,7 @@ int cf_event_elapsed(float *milliseconds, cf_event start, cf_event stop)
     if (!milliseconds || !stop)
         return cf__fail(CF_EINVAL, "cf_event_elapsed: %s is NULL", milliseconds ? "stop" : "milliseconds");
     struct cf__place place;
-    int status = cf__handle_check("cf_event_elapsed", stop);
+    int status = cf__handle_check("cf_event_elapsed", CF__EVENT, stop);
     if (status == CF_OK)
         status = enter_event(&place, "cf_event_elapsed", "start", start);
     if (status != CF_OK)

@@ -11,7 +11,7 @@
  * that calls on a GPU look at lies in a page that the kernel wipes for a child, also one that no handler hears of, as
  * of clone() or _Fork(). Kernels before 4.14 have no such pages: there the handler alone wipes it. */
 static int unwatched = CF__GPU_OURS; /* the word before a GPU is used, and where there is no page */
-int *cf__gpu_page = &unwatched;
+_Alignas(64) struct cf__hot cf__hot = {.gpu_page = &unwatched};
 static void *page; /* NULL until its first use */
 static int is_watched;
 
@@ -40,14 +40,14 @@ void cf__fork_watch(int is_used)
     if (!word)
         word = &unwatched;
     is_watched = is_used;
-    if (word != cf__gpu_page)
+    if (word != cf__hot.gpu_page)
         __atomic_store_n(word, cf__gpu_state(), __ATOMIC_RELAXED);
-    __atomic_store_n(&cf__gpu_page, word, __ATOMIC_RELEASE);
+    __atomic_store_n(&cf__hot.gpu_page, word, __ATOMIC_RELEASE);
 }
 
 void cf__gpu_mark(int bits, int is_on)
 {
-    int *word = __atomic_load_n(&cf__gpu_page, __ATOMIC_ACQUIRE);
+    int *word = __atomic_load_n(&cf__hot.gpu_page, __ATOMIC_ACQUIRE);
     if (is_on)
         (void)__atomic_fetch_or(word, bits, __ATOMIC_RELAXED);
     else
@@ -57,7 +57,7 @@ void cf__gpu_mark(int bits, int is_on)
 void cf__fork_end(void)
 {
     unwatched = cf__gpu_state();
-    __atomic_store_n(&cf__gpu_page, &unwatched, __ATOMIC_RELEASE);
+    __atomic_store_n(&cf__hot.gpu_page, &unwatched, __ATOMIC_RELEASE);
     if (page)
         munmap(page, page_size());
     page = NULL;
@@ -111,7 +111,7 @@ static void after_fork(void)
 static void after_fork_in_child(void)
 {
     if (is_watched)
-        __atomic_store_n(cf__gpu_page, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(cf__hot.gpu_page, 0, __ATOMIC_RELAXED);
     for (int i = 0; i < LOCKS; i++)
         if (locks[i].forget)
             locks[i].forget();

@@ -18,15 +18,15 @@ struct capture {
     cf_stream stream;
     const struct cf__driver *driver;
     CUcontext context;
-    long thread;     /* that began it */
-    uint64_t number; /* of all records, from 1 */
-    int is_begun;    /* the driver has begun it; until then the record is its thread's alone to take away */
-    uint64_t id;     /* the driver's; 0 until it is known */
+    unsigned long long context_id; /* of one at the same address later; CF__NO_CONTEXT where the driver does not tell */
+    long thread;                   /* that began it */
+    uint64_t number;               /* of all records, from 1 */
+    int is_begun; /* the driver has begun it; until then the record is its thread's alone to take away */
+    uint64_t id;  /* the driver's; 0 until it is known */
     struct capture *next;
 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t ended = PTHREAD_COND_INITIALIZER; /* a wait has */
-static struct capture *captures;                        /* the latest first */
 static uint64_t last_number;
 static struct device_wait {
     CUcontext context;
@@ -47,7 +47,7 @@ void cf__capture_unlock(void)
 static struct capture *find(cf_stream stream)
 {
     struct capture *found = NULL;
-    for (struct capture *capture = captures; capture && !(found && found->is_begun); capture = capture->next)
+    for (struct capture *capture = cf__hot.captures; capture && !(found && found->is_begun); capture = capture->next)
         if (capture->stream == stream && (!found || capture->is_begun))
             found = capture;
     return found;
@@ -57,7 +57,7 @@ static struct capture *find(cf_stream stream)
 static void drop(struct capture **link)
 {
     struct capture *capture = *link;
-    *link = capture->next;
+    __atomic_store_n(link, capture->next, __ATOMIC_RELAXED);
     free(capture);
 }
 
@@ -77,8 +77,8 @@ static uint64_t keep(struct capture *capture)
     while (is_waited_for(capture->context))
         pthread_cond_wait(&ended, &lock);
     uint64_t number = capture->number = ++last_number;
-    capture->next = captures;
-    captures = capture;
+    capture->next = cf__hot.captures;
+    __atomic_store_n(&cf__hot.captures, capture, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&lock);
     cf__cancel_on(cancel);
     return number;
@@ -87,7 +87,7 @@ static uint64_t keep(struct capture *capture)
 static void forget(uint64_t number)
 {
     pthread_mutex_lock(&lock);
-    struct capture **link = &captures;
+    struct capture **link = &cf__hot.captures;
     while (*link && (*link)->number != number)
         link = &(*link)->next;
     if (*link)
@@ -105,7 +105,7 @@ static long this_thread(void)
 static void note_begun(cf_stream stream, uint64_t number, uint64_t id)
 {
     pthread_mutex_lock(&lock);
-    for (struct capture **link = &captures, *capture; (capture = *link) != NULL;)
+    for (struct capture **link = &cf__hot.captures, *capture; (capture = *link) != NULL;)
         if (capture->number == number) {
             capture->is_begun = 1;
             capture->id = id;
@@ -135,7 +135,7 @@ static int check_end(const char *function, const struct cf__driver *driver, cf_s
                      uint64_t *number)
 {
     pthread_mutex_lock(&lock);
-    const struct capture *capture = captures;
+    const struct capture *capture = cf__hot.captures;
     while (capture && !(id && capture->id == id && capture->driver == driver))
         capture = capture->next;
     if (!capture)
@@ -157,7 +157,7 @@ static int check_end(const char *function, const struct cf__driver *driver, cf_s
 void cf__captures_forget(CUcontext context)
 {
     pthread_mutex_lock(&lock);
-    for (struct capture **link = &captures; *link;)
+    for (struct capture **link = &cf__hot.captures; *link;)
         if (!context || (*link)->context == context)
             drop(link);
         else
@@ -165,10 +165,30 @@ void cf__captures_forget(CUcontext context)
     pthread_mutex_unlock(&lock);
 }
 
+static unsigned long long id_of(const struct cf__place *place)
+{
+    unsigned long long id;
+    return place->driver->cuCtxGetId(place->context, &id) == CUDA_SUCCESS ? id : CF__NO_CONTEXT;
+}
+
+/* With the lock: forgets the captures of a context that another library destroyed, and whose address is another one's
+ * by now. */
+static void forget_earlier(CUcontext context, unsigned long long id)
+{
+    for (struct capture **link = &cf__hot.captures; *link;)
+        if ((*link)->context == context && (*link)->context_id != id && (*link)->context_id != CF__NO_CONTEXT &&
+            id != CF__NO_CONTEXT)
+            drop(link);
+        else
+            link = &(*link)->next;
+}
+
 static int begin_wait(const char *function, const struct cf__place *place, struct device_wait *wait)
 {
+    unsigned long long id = __atomic_load_n(&cf__hot.captures, __ATOMIC_RELAXED) ? id_of(place) : CF__NO_CONTEXT;
     pthread_mutex_lock(&lock);
-    struct capture *capture = captures;
+    forget_earlier(place->context, id);
+    struct capture *capture = cf__hot.captures;
     while (capture && capture->context != place->context)
         capture = capture->next;
     void *stream = capture ? (void *)capture->stream : NULL;
@@ -238,8 +258,11 @@ static int begin(const struct cf__place *place, cf_stream stream)
     struct capture *capture = malloc(sizeof *capture);
     if (!capture)
         return cf__fail(CF_ENOMEM, "cf_stream_capture_begin: no memory");
-    *capture =
-        (struct capture){.stream = stream, .driver = place->driver, .context = place->context, .thread = this_thread()};
+    *capture = (struct capture){.stream = stream,
+                                .driver = place->driver,
+                                .context = place->context,
+                                .context_id = id_of(place),
+                                .thread = this_thread()};
     uint64_t number = keep(capture);
     CUresult result = place->driver->cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
     if (result != CUDA_SUCCESS) {
@@ -291,7 +314,7 @@ static int end(const struct cf__place *place, cf_stream stream, cf_graph *graph)
     result = place->driver->cuStreamEndCapture(stream, &captured);
     if (result == CUDA_SUCCESS) {
         forget(number);
-        *graph = cf__handle_keep(place, captured);
+        *graph = cf__handle_keep(place, CF__GRAPH, captured);
         return CF_OK;
     }
     status = cf__fail_driver(place->driver, result, "cuStreamEndCapture", "%s: stream %p", function, (void *)stream);
@@ -339,7 +362,8 @@ int cf_graph_instantiate(cf_graph_exec *exec, cf_graph graph)
     if (!exec || !graph)
         return cf__fail(CF_EINVAL, "cf_graph_instantiate: %s is NULL", exec ? "graph" : "exec");
     struct cf__place place;
-    int status = cf__enter_handle(&place, "cf_graph_instantiate", graph); /* whose context becomes that of `exec` */
+    int status =
+        cf__enter_handle(&place, "cf_graph_instantiate", CF__GRAPH, graph); /* whose context becomes that of `exec` */
     if (status != CF_OK)
         return status;
     CUgraphExec made;
@@ -347,7 +371,7 @@ int cf_graph_instantiate(cf_graph_exec *exec, cf_graph graph)
     CUresult result = place.driver->cuGraphInstantiateWithFlags(&made, graph, 0);
     cf__unrelax(place.driver, mode);
     if (result == CUDA_SUCCESS)
-        *exec = cf__handle_keep(&place, made);
+        *exec = cf__handle_keep(&place, CF__GRAPH_EXEC, made);
     else
         status = cf__fail_driver(place.driver, result, "cuGraphInstantiateWithFlags", "cf_graph_instantiate: graph %p",
                                  (void *)graph);
@@ -360,17 +384,17 @@ int cf_graph_destroy(cf_graph graph)
     if (!graph)
         return CF_OK;
     struct cf__place place;
-    int status = cf__enter_handle(&place, "cf_graph_destroy", graph);
+    int status = cf__enter_handle(&place, "cf_graph_destroy", CF__GRAPH, graph);
     if (status != CF_OK)
         return status;
-    unsigned int serial = cf__handle_serial(graph);
+    unsigned int serial = cf__handle_serial(CF__GRAPH, graph);
     int mode = cf__relax(place.driver);
     CUresult result = place.driver->cuGraphDestroy(graph);
     cf__unrelax(place.driver, mode);
     if (result != CUDA_SUCCESS)
         status = cf__fail_driver(place.driver, result, "cuGraphDestroy", "cf_graph_destroy: graph %p", (void *)graph);
     else
-        cf__handle_drop(graph, serial);
+        cf__handle_drop(CF__GRAPH, graph, serial);
     cf__leave(&place);
     return status;
 }
@@ -380,10 +404,10 @@ int cf_graph_exec_destroy(cf_graph_exec exec)
     if (!exec)
         return CF_OK;
     struct cf__place place;
-    int status = cf__enter_handle(&place, "cf_graph_exec_destroy", exec);
+    int status = cf__enter_handle(&place, "cf_graph_exec_destroy", CF__GRAPH_EXEC, exec);
     if (status != CF_OK)
         return status;
-    unsigned int serial = cf__handle_serial(exec);
+    unsigned int serial = cf__handle_serial(CF__GRAPH_EXEC, exec);
     int mode = cf__relax(place.driver);
     CUresult result = place.driver->cuGraphExecDestroy(exec);
     cf__unrelax(place.driver, mode);
@@ -391,7 +415,7 @@ int cf_graph_exec_destroy(cf_graph_exec exec)
         status =
             cf__fail_driver(place.driver, result, "cuGraphExecDestroy", "cf_graph_exec_destroy: exec %p", (void *)exec);
     else
-        cf__handle_drop(exec, serial);
+        cf__handle_drop(CF__GRAPH_EXEC, exec, serial);
     cf__leave(&place);
     return status;
 }
@@ -407,32 +431,24 @@ static struct cf__running *note_launch(struct cf__context *context, cf_stream st
     return context ? cf__note_launch(context, cf__graph, stream) : NULL;
 }
 
-/* On a stream that is known: whether that was possible. The stream alone is asked, since it may be captured by another
- * library; where its context went unnoticed, messages about a fault may leave the graph out. */
+/* On a stream that is known, while nothing is captured that the library began: whether that was possible. Where its
+ * context went unnoticed, messages about a fault may leave the graph out. */
 static int launch_known(cf_graph_exec exec, cf_stream stream, int *status)
 {
     const struct cf__driver *driver = cf__host_owns(exec) ? NULL : cf__known_driver(stream);
-    if (!driver)
+    if (!driver || __atomic_load_n(&cf__hot.captures, __ATOMIC_RELAXED))
         return 0;
-    CUstreamCaptureStatus now;
-    const char *call = "cuStreamIsCapturing";
-    CUresult result = driver->cuStreamIsCapturing(stream, &now);
-    if (result == CUDA_SUCCESS) {
-        if (now != CU_STREAM_CAPTURE_STATUS_NONE)
-            return 0;
-        struct cf__running *running = cf__note_again(cf__known.id, cf__graph, stream);
-        if (!running)
-            running = note_launch(cf__context_find(cf__known.id), stream);
-        call = "cuGraphLaunch";
-        result = driver->cuGraphLaunch(exec, stream);
-        cf__note_launched(running);
-    }
+    struct cf__running *running = cf__note_again(cf__known.id, cf__graph, stream);
+    if (!running)
+        running = note_launch(cf__context_find(cf__known.id), stream);
+    CUresult result = driver->cuGraphLaunch(exec, stream);
+    cf__note_launched(running);
     *status = CF_OK;
     if (result == CUDA_SUCCESS)
         return 1;
     if (cf__is_unknown(result))
         return 0;
-    *status = fail_launch(driver, result, call, exec, stream);
+    *status = fail_launch(driver, result, "cuGraphLaunch", exec, stream);
     return 1;
 }
 
@@ -467,7 +483,7 @@ static struct cf__context *record_of(const struct cf__place *place)
     return NULL;
 }
 
-int cf_graph_launch(cf_graph_exec exec, cf_stream stream)
+CF__HOT int cf_graph_launch(cf_graph_exec exec, cf_stream stream)
 {
     if (!exec)
         return cf__fail(CF_EINVAL, "cf_graph_launch: exec is NULL");
@@ -475,7 +491,7 @@ int cf_graph_launch(cf_graph_exec exec, cf_stream stream)
     int status;
     if (launch_known(exec, stream, &status))
         return status;
-    status = cf__handle_check("cf_graph_launch", exec);
+    status = cf__handle_check("cf_graph_launch", CF__GRAPH_EXEC, exec);
     if (status == CF_OK)
         status = cf__enter(&place, "cf_graph_launch", stream);
     if (status != CF_OK)

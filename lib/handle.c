@@ -11,9 +11,10 @@
 /* A hash table with linear probing, at most half full. */
 struct entry {
     const void *handle; /* NULL: free */
-    CUcontext context;  /* NULL: it went with a reset */
-    size_t bytes;       /* of page-locked memory; 0: a stream, event or graph */
-    int device;         /* of one that went with a reset */
+    enum cf__kind kind;
+    CUcontext context; /* NULL: it went with a reset */
+    size_t bytes;      /* of page-locked memory; 0: a stream, event or graph */
+    int device;        /* of one that went with a reset */
     unsigned int serial;
     struct cf__mark mark; /* of an event */
 };
@@ -30,16 +31,16 @@ static unsigned int last_serial; /* 0 is nobody's */
 
 /* ---- The table, with the lock ---- */
 
-static size_t place_of(const void *handle)
+static size_t place_of(enum cf__kind kind, const void *handle)
 {
-    return (size_t)((uint64_t)(uintptr_t)handle * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (room - 1);
+    return (size_t)(((uint64_t)(uintptr_t)handle + kind) * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (room - 1);
 }
 
 /* That of a handle, or the free one where it would stand. */
-static struct entry *find(const void *handle)
+static struct entry *find(enum cf__kind kind, const void *handle)
 {
-    size_t i = place_of(handle);
-    while (entries[i].handle && entries[i].handle != handle)
+    size_t i = place_of(kind, handle);
+    while (entries[i].handle && !(entries[i].handle == handle && entries[i].kind == kind))
         i = (i + 1) & (room - 1);
     return &entries[i];
 }
@@ -55,7 +56,7 @@ static int grow(void)
     room = larger;
     for (size_t i = 0; i < of_before; i++)
         if (before[i].handle)
-            *find(before[i].handle) = before[i];
+            *find(before[i].kind, before[i].handle) = before[i];
     free(before);
     return 1;
 }
@@ -78,7 +79,7 @@ static void take_out(struct entry *entry)
     size_t hole = (size_t)(entry - entries);
     count_out(entry);
     for (size_t i = (hole + 1) & (room - 1); entries[i].handle; i = (i + 1) & (room - 1)) {
-        size_t home = place_of(entries[i].handle);
+        size_t home = place_of(entries[i].kind, entries[i].handle);
         if (((i - home) & (room - 1)) < ((i - hole) & (room - 1)))
             continue;
         entries[hole] = entries[i];
@@ -90,47 +91,47 @@ static void take_out(struct entry *entry)
 
 /* ---- What others use ---- */
 
-static void keep(const struct cf__place *place, const void *handle, size_t bytes)
+static void keep(const struct cf__place *place, enum cf__kind kind, const void *handle, size_t bytes)
 {
     pthread_mutex_lock(&lock);
-    struct entry *entry = room ? find(handle) : NULL;
+    struct entry *entry = room ? find(kind, handle) : NULL;
     int is_there = entry && entry->handle;
     if (is_there || 2 * (count + 1) <= room || grow()) {
-        entry = find(handle);
+        entry = find(kind, handle);
         count_out(entry);
         count += !is_there;
         last_serial += 1 + (last_serial == UINT_MAX);
-        *entry = (struct entry){.handle = handle, .context = place->context, .bytes = bytes, .serial = last_serial};
+        *entry = (struct entry){handle, kind, place->context, bytes, .serial = last_serial};
     }
     pthread_mutex_unlock(&lock);
 }
 
 /* The CPU driver's handles have generations of their own, and its memory is the child's as well. */
-void *cf__handle_keep(const struct cf__place *place, void *handle)
+void *cf__handle_keep(const struct cf__place *place, enum cf__kind kind, void *handle)
 {
     if (!place->driver->is_host)
-        keep(place, handle, 0);
+        keep(place, kind, handle, 0);
     return handle;
 }
 
 void cf__handle_keep_memory(const struct cf__place *place, const void *memory, size_t bytes)
 {
     if (!place->driver->is_host)
-        keep(place, memory, bytes);
+        keep(place, CF__PAGE_LOCKED, memory, bytes);
 }
 
-unsigned int cf__handle_serial(const void *handle)
+unsigned int cf__handle_serial(enum cf__kind kind, const void *handle)
 {
     pthread_mutex_lock(&lock);
-    unsigned int serial = room ? find(handle)->serial : 0;
+    unsigned int serial = room ? find(kind, handle)->serial : 0;
     pthread_mutex_unlock(&lock);
     return serial;
 }
 
-void cf__handle_drop(const void *handle, unsigned int serial)
+void cf__handle_drop(enum cf__kind kind, const void *handle, unsigned int serial)
 {
     pthread_mutex_lock(&lock);
-    struct entry *entry = room ? find(handle) : NULL;
+    struct entry *entry = room ? find(kind, handle) : NULL;
     if (entry && entry->handle && entry->serial == serial)
         take_out(entry);
     pthread_mutex_unlock(&lock);
@@ -139,7 +140,7 @@ void cf__handle_drop(const void *handle, unsigned int serial)
 void cf__handle_mark(const void *event, const struct cf__mark *mark)
 {
     pthread_mutex_lock(&lock);
-    struct entry *entry = room ? find(event) : NULL;
+    struct entry *entry = room ? find(CF__EVENT, event) : NULL;
     if (entry && entry->handle)
         entry->mark = *mark;
     pthread_mutex_unlock(&lock);
@@ -150,12 +151,12 @@ struct cf__mark cf__handle_marked(const void *event)
     struct cf__mark mark = {.thread = 0};
     pthread_mutex_lock(&lock);
     if (room)
-        mark = find(event)->mark;
+        mark = find(CF__EVENT, event)->mark;
     pthread_mutex_unlock(&lock);
     return mark;
 }
 
-int cf__handle_check(const char *function, const void *handle)
+int cf__handle_check(const char *function, enum cf__kind kind, const void *handle)
 {
     if (cf__host_is_past(handle))
         return cf__fail(CF_EINVAL, "%s: the handle %p was of CF_HOST, and was given back by cf_shutdown()", function,
@@ -163,7 +164,7 @@ int cf__handle_check(const char *function, const void *handle)
     if (!(cf__gpu_state() & CF__GPU_RESET))
         return CF_OK;
     pthread_mutex_lock(&lock);
-    const struct entry *entry = room ? find(handle) : NULL;
+    const struct entry *entry = room ? find(kind, handle) : NULL;
     int is_past = entry && is_stale(entry), device = is_past ? entry->device : 0;
     pthread_mutex_unlock(&lock);
     if (!is_past)
@@ -184,10 +185,10 @@ int cf__handle_is_memory(const void *pointer)
 
 /* ---- Where a handle is used ---- */
 
-static CUcontext context_of(const void *handle)
+static CUcontext context_of(enum cf__kind kind, const void *handle)
 {
     pthread_mutex_lock(&lock);
-    const struct entry *entry = room ? find(handle) : NULL;
+    const struct entry *entry = room ? find(kind, handle) : NULL;
     CUcontext context = entry && entry->handle ? entry->context : NULL;
     pthread_mutex_unlock(&lock);
     return context;
@@ -221,9 +222,10 @@ static int find_active(const struct cf__driver *driver)
     return -1;
 }
 
-int cf__handle_enter(struct cf__place *place, const char *function, const struct cf__driver *driver, const void *handle)
+int cf__handle_enter(struct cf__place *place, const char *function, const struct cf__driver *driver, enum cf__kind kind,
+                     const void *handle)
 {
-    CUcontext current = NULL, context = context_of(handle);
+    CUcontext current = NULL, context = context_of(kind, handle);
     if (!context) {
         if (driver->cuCtxGetCurrent(&current) != CUDA_SUCCESS)
             current = NULL;

@@ -8,41 +8,33 @@
 #include "block.h"
 #include "host_driver.h"
 
-#define HANDLE_RANGE ((size_t)16 << 20)
 #define SLOT 64 /* bytes from one to the next, and generations */
 
 _Static_assert(sizeof(struct cf__host_handle) <= SLOT, "a handle's slot is too small");
 
-static char *range; /* NULL until the first handle; atomic; it stays, so that nothing else gets its addresses */
 static struct cf__host_handle *free_first, **free_last = &free_first; /* the one that was freed first is used first */
 static char *fresh;                                                   /* first slot that was never used */
 static uint32_t first_generation;                                     /* since the latest end; 0: none yet; atomic */
 
 /* ---- Handles ---- */
 
-int cf__host_owns(const void *handle)
-{
-    const char *begin = __atomic_load_n(&range, __ATOMIC_ACQUIRE);
-    return begin && (uintptr_t)handle - (uintptr_t)begin < HANDLE_RANGE;
-}
-
 /* With the lock. */
 static struct cf__host_handle *take_slot(void)
 {
-    if (!range) {
+    if (!cf__hot.handles) {
         void *memory =
-            mmap(NULL, HANDLE_RANGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+            mmap(NULL, CF__HANDLE_RANGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (memory == MAP_FAILED)
             return NULL;
         fresh = memory;
-        __atomic_store_n(&range, (char *)memory, __ATOMIC_RELEASE);
+        __atomic_store_n(&cf__hot.handles, (char *)memory, __ATOMIC_RELEASE);
     }
     struct cf__host_handle *slot = free_first;
     if (slot) {
         free_first = slot->next_free;
         if (!free_first)
             free_last = &free_first;
-    } else if (fresh < range + HANDLE_RANGE) {
+    } else if (fresh < cf__hot.handles + CF__HANDLE_RANGE) {
         slot = (struct cf__host_handle *)(void *)fresh;
         slot->generation = first_generation;
         fresh += SLOT;
@@ -95,7 +87,7 @@ static CUresult destroy(const void *handle, enum cf__host_kind kind)
 /* With the lock. */
 static void free_handles(void)
 {
-    for (char *slot = range; slot && slot < fresh; slot += SLOT)
+    for (char *slot = cf__hot.handles; slot && slot < fresh; slot += SLOT)
         if (((struct cf__host_handle *)(void *)slot)->kind != CF__HOST_FREE)
             cf__host_handle_free((struct cf__host_handle *)(void *)slot);
 }
@@ -130,12 +122,12 @@ int cf__host_is_past(const void *handle)
 static void forget_handles(void)
 {
     free_handles();
-    for (char *slot = range; slot && slot < fresh; slot += SLOT)
+    for (char *slot = cf__hot.handles; slot && slot < fresh; slot += SLOT)
         if (((struct cf__host_handle *)(void *)slot)->generation > first_generation)
             __atomic_store_n(&first_generation, ((struct cf__host_handle *)(void *)slot)->generation, __ATOMIC_RELAXED);
-    if (range)
-        (void)madvise(range, HANDLE_RANGE, MADV_DONTNEED);
-    fresh = range;
+    if (cf__hot.handles)
+        (void)madvise(cf__hot.handles, CF__HANDLE_RANGE, MADV_DONTNEED);
+    fresh = cf__hot.handles;
     free_first = NULL;
     free_last = &free_first;
 }
@@ -152,9 +144,9 @@ void cf__host_reset(void)
 
 void cf__host_end(void)
 {
-    if (range)
-        munmap(range, HANDLE_RANGE);
-    __atomic_store_n(&range, NULL, __ATOMIC_RELEASE);
+    if (cf__hot.handles)
+        munmap(cf__hot.handles, CF__HANDLE_RANGE);
+    __atomic_store_n(&cf__hot.handles, NULL, __ATOMIC_RELEASE);
 }
 
 /* ---- Streams ---- */

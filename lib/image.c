@@ -302,6 +302,8 @@ static struct cf__loaded *new_node(const struct item *item)
                                 .next = item->state->loaded,
                                 .state = item->state,
                                 .is_in_object = is_in_object(item->state)};
+    if (item->kernel)
+        cf__direct_arrays(item->kernel, &node->arrays);
     memcpy(node->name, item->function, bytes);
     return node;
 }
@@ -324,6 +326,7 @@ static int add(const struct item *item, const struct cf__driver *driver, unsigne
         return status;
     }
     node->owner = owner;
+    node->device = owner->device;
     node->function = made.function;
     node->address = made.address;
     node->block = made.block;

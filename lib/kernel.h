@@ -59,16 +59,33 @@ CUresult cf__copy_section(const struct cf__place *place, const struct cf__sectio
 
 /* ---- image.c ---- */
 
-/* A kernel, or a symbol, as it is loaded in one context. It stays until cf_shutdown(), its descriptor need not. */
+/* What the plain call asks of a kernel's arrays, in one place: the descriptor's parts lie far apart, and each costs it
+ * what a miss of the cache costs. */
+struct cf__arrays {
+    int8_t count;       /* -1: an array has several dimensions or a lower bound, an extent is worked out, or there are
+                           more */
+    uint8_t has_ranges; /* of elements */
+    struct cf__one_dimension {
+        uint8_t pointer, extent; /* the numbers of these parameters */
+        uint8_t is_wide;         /* the extent has 64 bits, not 32 */
+        uint8_t mask;            /* bits of the pointer that are 0 */
+        uint32_t bytes;          /* of an element */
+    } arrays[5];
+};
+
+/* A kernel, or a symbol, as it is loaded in one context. It stays until cf_shutdown(), its descriptor need not. What a
+ * launch needs stands first. */
 struct cf__loaded {
     unsigned long long context; /* its id */
-    struct cf__context *owner;  /* what is kept of it */
     CUfunction function;        /* of a kernel */
-    CUdeviceptr address;        /* of a symbol */
-    int is_simple;              /* of a kernel: neither cooperative nor with scratch memory */
-    int block;                  /* what block(auto) gives; 0 until asked; atomic */
-    int shared;                 /* bytes of dynamic shared memory that a launch may have; -1 until asked; atomic */
     struct cf__loaded *next;    /* of the same state */
+    int is_simple;              /* of a kernel: neither cooperative nor with scratch memory */
+    int shared;                 /* bytes of dynamic shared memory that a launch may have; -1 until asked; atomic */
+    int device;                 /* CF_HOST or a GPU's number */
+    struct cf__arrays arrays;   /* of a kernel */
+    int block;                  /* what block(auto) gives; 0 until asked; atomic */
+    CUdeviceptr address;        /* of a symbol */
+    struct cf__context *owner;  /* what is kept of the context */
     cf_state *state;
     int is_in_object;         /* the state is part of the program or of a shared object, and goes with that */
     struct cf__loaded *after; /* of all that are loaded */
@@ -121,11 +138,10 @@ enum {
     CF__WATCH_POINTERS = 1, /* CF_CHECK=1: cf_launch() checks its pointers */
     CF__WATCH_TRACE = 2     /* CF_TRACE: launches are recorded */
 };
-extern int cf__watching; /* atomic */
 
 static inline int cf__watches(int what)
 {
-    return __atomic_load_n(&cf__watching, __ATOMIC_RELAXED) & what;
+    return __atomic_load_n(&cf__hot.watching, __ATOMIC_RELAXED) & what;
 }
 
 void cf__watch(int what, int is_on);
@@ -170,6 +186,26 @@ static inline const struct cf__driver *cf__known_stream(cf_stream stream, unsign
     return driver;
 }
 
+/* The driver where a call on the default stream runs in the thread's own current context, and that; NULL where it has
+ * none, another device, or the call has to go the long way. */
+static inline const struct cf__driver *cf__own_context(CUcontext *context)
+{
+    const struct cf__driver *driver = cf__cuda_in_use();
+    if (!driver || cf__gpu_state() != CF__GPU_OURS || cf__watches(-1) || cf__has_device ||
+        !__atomic_load_n(&cf__hot.is_cuda_default, __ATOMIC_ACQUIRE) ||
+        driver->cuCtxGetCurrent(context) != CUDA_SUCCESS || !*context)
+        return NULL;
+    return driver;
+}
+
+/* The same, and the id of that context. */
+static inline const struct cf__driver *cf__own_stream(unsigned long long *id)
+{
+    CUcontext context;
+    const struct cf__driver *driver = cf__own_context(&context);
+    return driver && driver->cuCtxGetId(context, id) == CUDA_SUCCESS ? driver : NULL;
+}
+
 static inline void cf__know_stream(cf_stream stream, const struct cf__place *place, unsigned long long id)
 {
     if ((uintptr_t)stream > (uintptr_t)CU_STREAM_PER_THREAD && !place->driver->is_host)
@@ -207,6 +243,33 @@ int cf__size(const cf_kernel *kernel, const struct cf__place *place, void *const
 /* Enqueues a kernel whose arguments were checked; supplies its scratch memory. */
 int cf__launch(const cf_kernel *kernel, const struct cf__size *size, const struct cf__place *place, cf_stream stream,
                void *const args[]);
+
+/* For the short ways of cf_launch() and of the plain call. */
+/* Whether a launch is one call of the driver. */
+static inline int cf__is_one_call(const struct cf__loaded *loaded, const cf_size *size)
+{
+    return loaded && loaded->is_simple &&
+           (size->shared == 0 || (int)size->shared <= __atomic_load_n(&loaded->shared, __ATOMIC_ACQUIRE));
+}
+
+static inline struct cf__running *cf__note_kernel(const struct cf__loaded *loaded, cf_stream stream)
+{
+    return loaded->owner->driver->is_host ? NULL : cf__note_launch(loaded->owner, loaded->name, stream);
+}
+
+/* The launch that is nothing but a call of the driver. */
+static inline CUresult cf__launch_once(const struct cf__driver *driver, const struct cf__loaded *loaded,
+                                       const uint32_t grid[], const uint32_t block[], unsigned int shared,
+                                       cf_stream stream, void *const args[])
+{
+    struct cf__running *running = cf__note_again(loaded->context, loaded->name, stream);
+    if (__builtin_expect(!running, 0))
+        running = cf__note_kernel(loaded, stream);
+    CUresult result = driver->cuLaunchKernel(loaded->function, grid[0], grid[1], grid[2], block[0], block[1], block[2],
+                                             shared, stream, (void **)(uintptr_t)args, NULL);
+    cf__note_launched(running);
+    return result;
+}
 
 /* ---- symbol.c ---- */
 

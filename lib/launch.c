@@ -8,14 +8,12 @@
 
 /* ---- What is watched ---- */
 
-int cf__watching;
-
 void cf__watch(int what, int is_on)
 {
     if (is_on)
-        __atomic_or_fetch(&cf__watching, what, __ATOMIC_RELAXED);
+        __atomic_or_fetch(&cf__hot.watching, what, __ATOMIC_RELAXED);
     else
-        __atomic_and_fetch(&cf__watching, ~what, __ATOMIC_RELAXED);
+        __atomic_and_fetch(&cf__hot.watching, ~what, __ATOMIC_RELAXED);
 }
 
 /* ---- Arguments ---- */
@@ -221,23 +219,6 @@ static int enqueue_cooperative(const cf_kernel *kernel, const struct cf__size *s
                            kernel->function, (uint64_t)grid[0] * grid[1] * grid[2]);
 }
 
-static inline struct cf__running *note_launch(const struct cf__loaded *loaded, cf_stream stream)
-{
-    return loaded->owner->driver->is_host ? NULL : cf__note_launch(loaded->owner, loaded->name, stream);
-}
-
-/* The launch that is nothing but a call of the driver. */
-static inline CUresult launch_once(const struct cf__driver *driver, const struct cf__loaded *loaded,
-                                   const uint32_t grid[], const uint32_t block[], unsigned int shared, cf_stream stream,
-                                   void *const args[])
-{
-    struct cf__running *running = note_launch(loaded, stream);
-    CUresult result = driver->cuLaunchKernel(loaded->function, grid[0], grid[1], grid[2], block[0], block[1], block[2],
-                                             shared, stream, (void **)(uintptr_t)args, NULL);
-    cf__note_launched(running);
-    return result;
-}
-
 static int enqueue(const cf_kernel *kernel, const struct cf__size *size, const struct cf__place *place,
                    cf_stream stream, void *const args[])
 {
@@ -248,13 +229,13 @@ static int enqueue(const cf_kernel *kernel, const struct cf__size *size, const s
     if (status != CF_OK)
         return status;
     if (kernel->launch.is_cooperative) {
-        struct cf__running *running = note_launch(loaded, stream);
+        struct cf__running *running = cf__note_kernel(loaded, stream);
         status = enqueue_cooperative(kernel, size, place, loaded->function, stream, args);
         cf__note_launched(running);
         return status;
     }
     CUresult result =
-        launch_once(place->driver, loaded, size->grid, size->block, (unsigned int)size->shared, stream, args);
+        cf__launch_once(place->driver, loaded, size->grid, size->block, (unsigned int)size->shared, stream, args);
     return result == CUDA_SUCCESS ? CF_OK
                                   : cf__fail_driver(place->driver, result, "cuLaunchKernel", "%s", kernel->function);
 }
@@ -390,23 +371,16 @@ int cf__is_unknown(CUresult result)
     return is_unknown;
 }
 
-/* Whether a launch is one call of the driver. */
-static inline int is_one_call(const struct cf__loaded *loaded, const cf_size *size)
-{
-    return loaded && loaded->is_simple &&
-           (size->shared == 0 || (int)size->shared <= __atomic_load_n(&loaded->shared, __ATOMIC_ACQUIRE));
-}
-
-/* The shortest way, on a stream that is known: whether it was gone. */
+/* The shortest way, on a stream that is known or the default one: whether it was gone. */
 static inline int launch_known(const cf_kernel *kernel, const cf_size *size, cf_stream stream, void *const args[],
                                int *status)
 {
     unsigned long long id;
-    const struct cf__driver *driver = cf__known_stream(stream, &id);
+    const struct cf__driver *driver = stream ? cf__known_stream(stream, &id) : cf__own_stream(&id);
     const struct cf__loaded *loaded = driver ? cf__loaded_in(kernel->state, id) : NULL;
-    if (!is_one_call(loaded, size))
+    if (!cf__is_one_call(loaded, size))
         return 0;
-    CUresult result = launch_once(driver, loaded, size->grid, size->block, size->shared, stream, args);
+    CUresult result = cf__launch_once(driver, loaded, size->grid, size->block, size->shared, stream, args);
     *status = CF_OK;
     if (__builtin_expect(result == CUDA_SUCCESS, 1))
         return 1;
@@ -423,14 +397,14 @@ static inline int launch_sized(const cf_kernel *kernel, const cf_size *size, con
                                cf_stream stream, void *const args[])
 {
     const struct cf__loaded *loaded = cf__kernel_loaded(kernel, place);
-    if (!is_one_call(loaded, size) || cf__watches(-1)) {
+    if (!cf__is_one_call(loaded, size) || cf__watches(-1)) {
         const struct cf__size known = {.grid = {size->grid[0], size->grid[1], size->grid[2]},
                                        .block = {size->block[0], size->block[1], size->block[2]},
                                        .shared = (int)size->shared};
         int status = cf__watches(CF__WATCH_POINTERS) ? check_pointers(kernel, args, place) : CF_OK;
         return status == CF_OK ? cf__launch(kernel, &known, place, stream, args) : status;
     }
-    CUresult result = launch_once(place->driver, loaded, size->grid, size->block, size->shared, stream, args);
+    CUresult result = cf__launch_once(place->driver, loaded, size->grid, size->block, size->shared, stream, args);
     if (result != CUDA_SUCCESS)
         return cf__fail_driver(place->driver, result, "cuLaunchKernel", "%s", kernel->function);
     cf__know_stream(stream, place, loaded->context);
@@ -450,7 +424,7 @@ static inline int launch_in_order(const cf_kernel *kernel, const cf_size *size, 
 }
 
 /* Each of these nanoseconds is paid at every launch: what is in order is not looked at twice. */
-int cf_launch(const cf_kernel *kernel, cf_stream stream, void *const args[])
+CF__HOT int cf_launch(const cf_kernel *kernel, cf_stream stream, void *const args[])
 {
     cf_size size;
     int status, is_in_order = __builtin_expect(cf__in_order(kernel, args, &size), 1);

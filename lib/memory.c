@@ -171,10 +171,10 @@ static int find_pool(const struct cf__memory *memory, const void *pointer, int *
 
 static int free_pinned(const struct cf__driver *driver, void *pointer)
 {
-    unsigned int serial = cf__handle_serial(pointer);
+    unsigned int serial = cf__handle_serial(CF__PAGE_LOCKED, pointer);
     CUresult result = driver->cuMemFreeHost(pointer);
     if (result == CUDA_SUCCESS) {
-        cf__handle_drop(pointer, serial);
+        cf__handle_drop(CF__PAGE_LOCKED, pointer, serial);
         return CF_OK;
     }
     return cf__fail_driver(driver, result, "cuMemFreeHost",

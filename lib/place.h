@@ -8,6 +8,30 @@
 #include "driver.h"
 #include "status.h"
 
+/* Functions on the way of every launch: the linker lays them side by side. */
+#define CF__HOT __attribute__((hot))
+
+struct capture;
+
+/* What every launch looks at, in one line of the cache; all are atomic. */
+extern struct cf__hot {
+    const struct cf__driver *cuda; /* backend.c: the GPUs' driver, NULL until it is in use */
+    int *gpu_page;                 /* fork.c: in a page that a fork wipes */
+    struct capture *captures;      /* graph.c: that are open */
+    char *handles;                 /* host_stream.c: the range of the CPU's; NULL until the first */
+    int watching;                  /* launch.c: what sends launches the long way */
+    int is_cuda_default;           /* backend.c: GPUs are where calls run by default */
+} cf__hot;
+
+/* Whether a stream, an event or a graph is the CPU driver's: its handles come from one reserved range. */
+#define CF__HANDLE_RANGE ((size_t)16 << 20)
+
+static inline int cf__host_owns(const void *handle)
+{
+    const char *begin = __atomic_load_n(&cf__hot.handles, __ATOMIC_ACQUIRE);
+    return begin && (uintptr_t)handle - (uintptr_t)begin < CF__HANDLE_RANGE;
+}
+
 /* ---- fork.c ---- */
 
 /* How GPUs stand in this process, as bits: a call on one goes the long way where it is not CF__GPU_OURS alone. */
@@ -16,11 +40,10 @@ enum {
     CF__GPU_LOST = 2,  /* a context was lost to a fault */
     CF__GPU_RESET = 4, /* a device was reset: handles from before are refused */
 };
-extern int *cf__gpu_page; /* in a page that a fork wipes */
 
 static inline int cf__gpu_state(void)
 {
-    return __atomic_load_n(__atomic_load_n(&cf__gpu_page, __ATOMIC_ACQUIRE), __ATOMIC_RELAXED);
+    return __atomic_load_n(__atomic_load_n(&cf__hot.gpu_page, __ATOMIC_ACQUIRE), __ATOMIC_RELAXED);
 }
 
 static inline int cf__is_forked(void)
@@ -45,7 +68,11 @@ void cf__fork_end(void);
 extern const struct cf__driver *cf__driver_wrap(const struct cf__driver *driver) __attribute__((weak));
 
 /* The drivers that are in use already, NULL where one is not. */
-const struct cf__driver *cf__cuda_in_use(void);
+static inline const struct cf__driver *cf__cuda_in_use(void)
+{
+    return cf__is_forked() ? NULL : __atomic_load_n(&cf__hot.cuda, __ATOMIC_ACQUIRE);
+}
+
 const struct cf__driver *cf__host_in_use(void);
 
 /* Where another library in the process has loaded CUDA and this one has no default driver yet: decides on that, since
@@ -73,11 +100,22 @@ int cf__is_only_gpu(void);
 
 /* ---- device.c ---- */
 
+extern _Thread_local int cf__has_device; /* cf_device_use() was called: the thread's device is not the default one */
+
 /* Where a call runs: its context is current on the thread between enter and leave. */
 struct cf__place {
     const struct cf__driver *driver;
     CUcontext context;
     int pushed; /* leave has to pop it */
+};
+
+/* What a handle is of: the driver may give the address of one that is gone to one of another kind. */
+enum cf__kind {
+    CF__STREAM,
+    CF__EVENT,
+    CF__GRAPH,
+    CF__GRAPH_EXEC,
+    CF__PAGE_LOCKED, /* memory */
 };
 
 /* Enter the device of `stream`, or where it is NULL that of the calling thread, for `function`, which messages name. */
@@ -99,10 +137,10 @@ int cf__enter_near(struct cf__place *place, const char *function, int device);
 
 /* Enters a context of the driver that an event, a graph or an executable graph belongs to: its own, as far as that is
  * known, else one that there is already. The thread's device is not started for this. */
-int cf__enter_handle(struct cf__place *place, const char *function, const void *handle);
+int cf__enter_handle(struct cf__place *place, const char *function, enum cf__kind kind, const void *handle);
 
 /* The driver that a stream, an event or a graph belongs to, for `function`. */
-int cf__handle_driver(const char *function, const void *handle, const struct cf__driver **driver);
+int cf__handle_driver(const char *function, enum cf__kind kind, const void *handle, const struct cf__driver **driver);
 
 /* Lets the thread do, while a stream is captured, what could break a capture and does not, such as loading and
  * allocating for the library's own use. Give what it returns to cf__unrelax(). */

@@ -199,7 +199,7 @@ int cf__plan_decide(const struct cf__moves *moves, void *const args[], const str
 
 /* ---- What was done ---- */
 
-struct cf__plan *cf__plan_begin(const cf_kernel *kernel)
+CF__HOT struct cf__plan *cf__plan_begin(const cf_kernel *kernel)
 {
     latest.where = CF__PLAN_FAILED;
     latest.why = CF__PLAN_MIXED;

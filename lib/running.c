@@ -68,9 +68,10 @@ static struct cf__running *take(unsigned long long context, CUcontext handle)
         if (is_free_for(other, context))
             node = other;
     if (!node) {
-        node = calloc(1, sizeof *node);
+        node = aligned_alloc(_Alignof(struct cf__running), sizeof *node);
         if (!node)
             return NULL;
+        memset(node, 0, sizeof *node);
         node->context = CF__NO_CONTEXT;
         node->next = nodes;
         nodes = node;
@@ -168,7 +169,7 @@ static struct cf__running *own_node(CUcontext handle)
     return node;
 }
 
-void cf__note_waited(const struct cf__place *place, cf_stream stream)
+CF__HOT void cf__note_waited(const struct cf__place *place, cf_stream stream)
 {
     struct cf__running *node = place->driver->is_host ? NULL : own_node(place->context);
     for (int i = 0; node && i < CF__RUNNING; i++)

@@ -8,7 +8,26 @@
 #include "driver.h"
 #include "kernel.h"
 
-/* ---- call.c ---- */
+/* ---- direct.c ---- */
+
+void cf__direct_arrays(const cf_kernel *kernel, struct cf__arrays *arrays);
+
+/* A plain call whose arguments are in order, where all that is to be done is a launch and a wait: whether it was that,
+ * and its status then. If not, nothing has been done. */
+int cf__call_direct(const cf_kernel *kernel, const cf_size *size, void *const args[], int *status);
+
+/* ---- pointer.c ---- */
+
+/* An array's pointer need not lie where its elements are: it is moved as a number. */
+static inline void *cf__forward(const void *pointer, size_t bytes)
+{
+    return (void *)((uintptr_t)pointer + bytes);
+}
+
+static inline void *cf__backward(const void *pointer, size_t bytes)
+{
+    return (void *)((uintptr_t)pointer - bytes);
+}
 
 /* A pointer argument, checked against the memory it lies in. */
 struct cf__pointer {
@@ -22,6 +41,9 @@ struct cf__found {
     CUdeviceptr begin;
     size_t size; /* 0: none so far */
 };
+
+/* Whether so many bytes at a pointer are memory of the place's GPU, which most are. */
+int cf__is_here(const struct cf__place *place, int device, const void *pointer, size_t bytes, struct cf__found *found);
 
 /* For a kernel that runs at `place`, on device number `device`. */
 int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], const struct cf__place *place,

@@ -10,7 +10,7 @@ static int fail(const struct cf__place *place, CUresult result, const char *call
 
 /* ---- While streams are captured ---- */
 
-int cf__check_wait(const char *function, const struct cf__place *place, cf_stream stream)
+CF__HOT int cf__check_wait(const char *function, const struct cf__place *place, cf_stream stream)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     CUresult result = place->driver->cuStreamIsCapturing(stream, &status);
@@ -42,7 +42,7 @@ static int create(const char *function, cf_stream *stream, int has_priority, int
                                    : place.driver->cuStreamCreate(&made, CU_STREAM_NON_BLOCKING);
     cf__unrelax(place.driver, mode);
     if (result == CUDA_SUCCESS)
-        *stream = cf__handle_keep(&place, made);
+        *stream = cf__handle_keep(&place, CF__STREAM, made);
     else
         status = cf__fail_driver(place.driver, result, has_priority ? "cuStreamCreateWithPriority" : "cuStreamCreate",
                                  "%s", function);
@@ -106,14 +106,14 @@ int cf_stream_destroy(cf_stream stream)
         return status;
     status = cf__check_wait("cf_stream_destroy", &place, stream);
     if (status == CF_OK) {
-        unsigned int serial = cf__handle_serial(stream);
+        unsigned int serial = cf__handle_serial(CF__STREAM, stream);
         int mode = cf__relax(place.driver);
         CUresult result = place.driver->cuStreamDestroy(stream);
         cf__unrelax(place.driver, mode);
         if (result != CUDA_SUCCESS)
             status = fail(&place, result, "cuStreamDestroy", "cf_stream_destroy", stream);
         else
-            cf__handle_drop(stream, serial);
+            cf__handle_drop(CF__STREAM, stream, serial);
     }
     cf__leave(&place);
     return status;
@@ -186,7 +186,7 @@ int cf_stream_wait(cf_stream stream, cf_event event)
     if (!event)
         return cf__fail(CF_EINVAL, "cf_stream_wait: event is NULL");
     struct cf__place place;
-    int status = cf__handle_check("cf_stream_wait", event);
+    int status = cf__handle_check("cf_stream_wait", CF__EVENT, event);
     if (status == CF_OK)
         status = cf__enter(&place, "cf_stream_wait", stream);
     if (status != CF_OK)

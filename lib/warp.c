@@ -10,20 +10,24 @@ static uint32_t lowest(uint32_t lanes)
 
 /* ---- Operations of lanes that have all arrived ---- */
 
-/* The lane that a lane's value comes from: itself where the segment has no such lane. */
+/* The lane that a lane's value comes from: itself where the segment has no such lane. As on a GPU only the low five bits
+ * of a distance count. */
 static uint32_t source_lane(cf_host_warp what, uint32_t lane)
 {
-    int width = what.width, own = (int)lane, first = own & ~(width - 1), last = first + width - 1, from;
+    int width = what.width, own = (int)lane, first = own & ~(width - 1), last = first + width - 1;
+    int distance = what.argument & 31, from;
     switch (what.kind) {
     case CF_HOST_WARP_SHUFFLE:
         return (uint32_t)(first | (what.argument & (width - 1)));
     case CF_HOST_WARP_SHUFFLE_UP:
-        return (uint32_t)what.argument > (uint32_t)(own - first) ? lane : lane - (uint32_t)what.argument;
+        from = own - distance;
+        return from < first ? lane : (uint32_t)from;
     case CF_HOST_WARP_SHUFFLE_DOWN:
-        return (uint32_t)what.argument > (uint32_t)(last - own) ? lane : lane + (uint32_t)what.argument;
+        from = own + distance;
+        return from > last ? lane : (uint32_t)from;
     default: /* into lower segments, too, but not into higher ones */
-        from = own ^ what.argument;
-        return from < 0 || from > last ? lane : (uint32_t)from;
+        from = own ^ distance;
+        return from > last ? lane : (uint32_t)from;
     }
 }
 

@@ -96,6 +96,11 @@ CUresult fake_find_stream(CUstream handle, CUstream *stream)
     return fake_failed(handle->object.context);
 }
 
+static CUresult check_capture(CUstream stream)
+{
+    return stream->capture && stream->capture->is_broken ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : CUDA_SUCCESS;
+}
+
 CUresult fake_stream(CUstream handle, CUstream *stream)
 {
     CUresult result = fake_find_stream(handle, stream);
@@ -103,7 +108,7 @@ CUresult fake_stream(CUstream handle, CUstream *stream)
         return result;
     if (*stream == &(*stream)->object.context->legacy)
         return fake_implicit((*stream)->object.context, 1);
-    return (*stream)->capture && (*stream)->capture->is_broken ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : CUDA_SUCCESS;
+    return check_capture(*stream);
 }
 
 #define GREATEST_PRIORITY (-5)
@@ -185,6 +190,7 @@ CUresult fake_cuStreamGetCtx(CUstream handle, CUcontext *context)
     CUstream stream;
     TRY(fake_begin());
     TRY(fake_find_stream(handle, &stream));
+    TRY(check_capture(stream));
     *context = stream->object.context;
     return fake_end(CUDA_SUCCESS);
 }

@@ -183,8 +183,10 @@ __global__ void narrow(int dummy, int *wrong)
 
 /* ---- Loads and stores with hints ---- */
 
-template <typename T> __device__ bool hinted(T *memory, T a, T b)
+// What __ldg() reads nobody may write while the kernel runs.
+template <typename T> __device__ bool hinted(T *memory, const double *constants, T a, T b)
 {
+    const T *constant = (const T *)constants;
     const auto same = [](const T &x, const T &y) {
         const unsigned char *p = (const unsigned char *)&x, *q = (const unsigned char *)&y;
         for (size_t i = 0; i < sizeof(T); i++)
@@ -193,7 +195,7 @@ template <typename T> __device__ bool hinted(T *memory, T a, T b)
         return true;
     };
     *memory = a;
-    bool is_right = same(__ldg(memory), a) && same(__ldca(memory), a) && same(__ldcg(memory), a) &&
+    bool is_right = same(__ldg(constant), *constant) && same(__ldca(memory), a) && same(__ldcg(memory), a) &&
                     same(__ldcs(memory), a) && same(__ldlu(memory), a) && same(__ldcv(memory), a);
     __stwb(memory, b);
     is_right = is_right && same(*memory, b);
@@ -205,29 +207,33 @@ template <typename T> __device__ bool hinted(T *memory, T a, T b)
     return is_right && same(*memory, a);
 }
 
-#pragma cf kernel blocks(1) block(32) inout(memory[32 * 4], wrong[2])
-__global__ void hints(double *memory, int *wrong)
+#pragma cf kernel blocks(1) block(32) in(constants[32 * 4]) inout(memory[32 * 4], wrong[2])
+__global__ void hints(const double *constants, double *memory, int *wrong)
 {
     void *own = memory + threadIdx.x * 4;
-    EXPECT(hinted((char *)own, 'a', 'b') && hinted((signed char *)own, (signed char)-1, (signed char)2));
-    EXPECT(hinted((unsigned char *)own, (unsigned char)255, (unsigned char)2));
-    EXPECT(hinted((short *)own, (short)-3, (short)4) && hinted((unsigned short *)own, (unsigned short)3, (unsigned short)4));
-    EXPECT(hinted((int *)own, 1, 2) && hinted((unsigned *)own, 1u, 2u) && hinted((long *)own, 1l, 2l));
-    EXPECT(hinted((long long *)own, 1ll, 2ll) && hinted((unsigned long long *)own, 1ull, 2ull));
-    EXPECT(hinted((float *)own, 1.0f, 2.0f) && hinted((double *)own, 1.0, 2.0));
-    EXPECT(hinted((float2 *)own, make_float2(1, 2), make_float2(3, 4)));
-    EXPECT(hinted((float4 *)own, make_float4(1, 2, 3, 4), make_float4(3, 4, 5, 6)));
-    EXPECT(hinted((double2 *)own, make_double2(1, 2), make_double2(3, 4)));
-    EXPECT(hinted((int2 *)own, make_int2(1, 2), make_int2(3, 4)));
-    EXPECT(hinted((int4 *)own, make_int4(1, 2, 3, 4), make_int4(3, 4, 5, 6)));
-    EXPECT(hinted((uint4 *)own, make_uint4(1, 2, 3, 4), make_uint4(3, 4, 5, 6)));
-    EXPECT(hinted((uchar4 *)own, make_uchar4(1, 2, 3, 4), make_uchar4(3, 4, 5, 6)));
-    EXPECT(hinted((char2 *)own, make_char2(1, 2), make_char2(3, 4)));
-    EXPECT(hinted((short4 *)own, make_short4(1, 2, 3, 4), make_short4(3, 4, 5, 6)));
-    EXPECT(hinted((ulonglong2 *)own, make_ulonglong2(1, 2), make_ulonglong2(3, 4)));
-    EXPECT(hinted((__half *)own, __float2half(1), __float2half(2)));
-    EXPECT(hinted((__half2 *)own, __floats2half2_rn(1, 2), __floats2half2_rn(3, 4)));
-    EXPECT(hinted((__nv_bfloat16 *)own, __float2bfloat16(1), __float2bfloat16(2)));
+    constants += threadIdx.x * 4;
+    EXPECT(hinted((char *)own, constants, 'a', 'b') &&
+           hinted((signed char *)own, constants, (signed char)-1, (signed char)2));
+    EXPECT(hinted((unsigned char *)own, constants, (unsigned char)255, (unsigned char)2));
+    EXPECT(hinted((short *)own, constants, (short)-3, (short)4) &&
+           hinted((unsigned short *)own, constants, (unsigned short)3, (unsigned short)4));
+    EXPECT(hinted((int *)own, constants, 1, 2) && hinted((unsigned *)own, constants, 1u, 2u) &&
+           hinted((long *)own, constants, 1l, 2l));
+    EXPECT(hinted((long long *)own, constants, 1ll, 2ll) && hinted((unsigned long long *)own, constants, 1ull, 2ull));
+    EXPECT(hinted((float *)own, constants, 1.0f, 2.0f) && hinted((double *)own, constants, 1.0, 2.0));
+    EXPECT(hinted((float2 *)own, constants, make_float2(1, 2), make_float2(3, 4)));
+    EXPECT(hinted((float4 *)own, constants, make_float4(1, 2, 3, 4), make_float4(3, 4, 5, 6)));
+    EXPECT(hinted((double2 *)own, constants, make_double2(1, 2), make_double2(3, 4)));
+    EXPECT(hinted((int2 *)own, constants, make_int2(1, 2), make_int2(3, 4)));
+    EXPECT(hinted((int4 *)own, constants, make_int4(1, 2, 3, 4), make_int4(3, 4, 5, 6)));
+    EXPECT(hinted((uint4 *)own, constants, make_uint4(1, 2, 3, 4), make_uint4(3, 4, 5, 6)));
+    EXPECT(hinted((uchar4 *)own, constants, make_uchar4(1, 2, 3, 4), make_uchar4(3, 4, 5, 6)));
+    EXPECT(hinted((char2 *)own, constants, make_char2(1, 2), make_char2(3, 4)));
+    EXPECT(hinted((short4 *)own, constants, make_short4(1, 2, 3, 4), make_short4(3, 4, 5, 6)));
+    EXPECT(hinted((ulonglong2 *)own, constants, make_ulonglong2(1, 2), make_ulonglong2(3, 4)));
+    EXPECT(hinted((__half *)own, constants, __float2half(1), __float2half(2)));
+    EXPECT(hinted((__half2 *)own, constants, __floats2half2_rn(1, 2), __floats2half2_rn(3, 4)));
+    EXPECT(hinted((__nv_bfloat16 *)own, constants, __float2bfloat16(1), __float2bfloat16(2)));
     EXPECT_END;
 }
 

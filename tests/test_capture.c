@@ -319,7 +319,7 @@ static void stream_capture_of_another_library_is_not_broken(void **state)
     assert_ok(cf_graph_exec_destroy(exec));
 }
 
-/* The stream was launched on before, and is still known. */
+/* As raw launches of graphs do it may break that capture; nothing else is hurt. */
 static void graph_launch_in_a_capture_of_another_library_is_ecapture(void **state)
 {
     (void)state;
@@ -331,22 +331,71 @@ static void graph_launch_in_a_capture_of_another_library_is_ecapture(void **stat
     cf_graph graph = NULL;
     assert_ok(cf_stream_capture_begin(stream));
     assert_ok(gather(stream));
-    cf_graph_exec exec = end_and_instantiate(), captured;
+    cf_graph_exec exec = end_and_instantiate();
     for (int mode = CU_STREAM_CAPTURE_MODE_GLOBAL; mode <= CU_STREAM_CAPTURE_MODE_RELAXED; mode++) {
         run(exec, stream);
         assert_int_equal(driver->cuStreamBeginCapture(stream, (CUstreamCaptureMode)mode), CUDA_SUCCESS);
         assert_ok(cf_mem_fill_async(stream, result, 0, BYTES));
-        assert_fails(cf_graph_launch(exec, stream), CF_ECAPTURE, "graphs are not launched in graphs");
-        run(exec, other);
+        assert_int_equal(cf_graph_launch(exec, stream), CF_ECAPTURE);
+        CUresult ended = driver->cuStreamEndCapture(stream, &graph);
+        if (ended == CUDA_SUCCESS)
+            assert_ok(cf_graph_destroy(graph));
+        else
+            assert_int_equal(ended, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+        assert_ok(cf_mem_fill(result, 0, BYTES));
+        run(exec, stream);
         expect_result(1);
-        assert_int_equal(driver->cuStreamEndCapture(stream, &graph), CUDA_SUCCESS);
-        assert_ok(cf_graph_instantiate(&captured, graph));
-        run(captured, stream);
-        expect_result(0);
-        assert_ok(cf_graph_exec_destroy(captured));
-        assert_ok(cf_graph_destroy(graph));
     }
     assert_ok(cf_graph_exec_destroy(exec));
+}
+
+/* The stream was launched on before, and is still known. */
+static void graph_launch_in_a_capture_leaves_it_as_it_is(void **state)
+{
+    (void)state;
+    assert_ok(cf_stream_capture_begin(stream));
+    assert_ok(gather(stream));
+    cf_graph_exec exec = end_and_instantiate(), captured;
+    run(exec, stream);
+    assert_ok(cf_stream_capture_begin(stream));
+    assert_ok(cf_mem_fill_async(stream, result, 0, BYTES));
+    assert_fails(cf_graph_launch(exec, stream), CF_ECAPTURE, "graphs are not launched in graphs");
+    run(exec, other);
+    expect_result(1);
+    captured = end_and_instantiate();
+    run(captured, stream);
+    expect_result(0);
+    assert_ok(cf_graph_exec_destroy(captured));
+    assert_ok(cf_graph_exec_destroy(exec));
+}
+
+/* Another library destroys the stream and its context, and makes one that gets its address. */
+static void capture_in_a_context_that_is_gone_keeps_nobody_waiting(void **state)
+{
+    (void)state;
+    if (!on_cuda()) {
+        puts("# skip: there is no GPU");
+        skip();
+    }
+    CUcontext gone, again;
+    cf_stream inside;
+    cf_graph graph;
+    assert_int_equal(context_create(&gone, 0, 0), CUDA_SUCCESS);
+    assert_ok(cf_stream_create(&inside));
+    assert_ok(cf_stream_capture_begin(inside));
+    assert_fails(cf_device_sync(), CF_ECAPTURE, "is being captured");
+    assert_int_equal(other_library()->cuStreamDestroy(inside), CUDA_SUCCESS);
+    assert_int_equal(context_destroy(gone), CUDA_SUCCESS);
+    assert_int_equal(context_create(&again, 0, 0), CUDA_SUCCESS);
+    assert_ok(cf_device_sync());
+    assert_ok(cf_stream_create(&inside));
+    assert_ok(cf_stream_capture_begin(inside));
+    assert_fails(cf_device_sync(), CF_ECAPTURE, "is being captured");
+    assert_ok(cf_stream_capture_end(inside, &graph));
+    assert_ok(cf_device_sync());
+    assert_ok(cf_graph_destroy(graph));
+    assert_ok(cf_stream_destroy(inside));
+    assert_int_equal(context_destroy(again), CUDA_SUCCESS);
 }
 
 /* A stream that is ordered with the default stream, as cudaStreamCreate() makes them: that one cannot be used then. */
@@ -460,6 +509,8 @@ int main(int argc, char *argv[])
         TEST(stream_capture_all_else_does_not_break_it),
         TEST(stream_capture_of_another_library_is_not_broken),
         TEST(graph_launch_in_a_capture_of_another_library_is_ecapture),
+        TEST(graph_launch_in_a_capture_leaves_it_as_it_is),
+        TEST(capture_in_a_context_that_is_gone_keeps_nobody_waiting),
         TEST(stream_capture_of_a_blocking_stream_keeps_plain_calls_out),
         TEST(stream_capture_8_threads_at_once_are_apart),
         TEST(device_reset_ends_captures),

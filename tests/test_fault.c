@@ -72,6 +72,8 @@ static const struct tolerated tolerated[] = {
     {"cuGetErrorString", NULL, "likewise"},
     {"cuMemAllocFromPoolAsync", NULL, "where memory is short, what pools keep is given back, and it is tried again"},
     /* Short ways that are left for long ones, which ask again. */
+    {"cuCtxGetCurrent", "cf_launch", "of the thread's own context"},
+    {"cuCtxGetCurrent", "cf_call", "likewise"},
     {"cuCtxGetId", "cf_launch", "of finding a loaded kernel"},
     {"cuCtxGetId", "cf_call", "likewise"},
     {"cuPointerGetAttributes", "cf_call", "of finding that memory is the device's"},

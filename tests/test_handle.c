@@ -164,21 +164,37 @@ static void record_of_a_later_owner_stays(void **state)
 {
     (void)state;
     char *handle = addresses;
-    assert_ptr_equal(cf__handle_keep(&place, handle), handle);
-    unsigned int serial = cf__handle_serial(handle);
+    assert_ptr_equal(cf__handle_keep(&place, CF__STREAM, handle), handle);
+    unsigned int serial = cf__handle_serial(CF__STREAM, handle);
     assert_int_not_equal(serial, 0);
-    cf__handle_keep(&place, handle); /* the next one's */
-    assert_int_not_equal(cf__handle_serial(handle), serial);
-    cf__handle_drop(handle, serial);
-    assert_int_not_equal(cf__handle_serial(handle), 0);
-    cf__handle_drop(handle, cf__handle_serial(handle));
-    assert_int_equal(cf__handle_serial(handle), 0);
-    cf__handle_drop(handle, 0); /* nobody's */
-    cf__handle_drop(handle, serial);
-    cf__handle_keep(&place, handle);
-    cf__handle_drop(handle, 0); /* what was not there before is not that */
-    assert_int_not_equal(cf__handle_serial(handle), 0);
-    cf__handle_drop(handle, cf__handle_serial(handle));
+    cf__handle_keep(&place, CF__STREAM, handle); /* the next one's */
+    assert_int_not_equal(cf__handle_serial(CF__STREAM, handle), serial);
+    cf__handle_drop(CF__STREAM, handle, serial);
+    assert_int_not_equal(cf__handle_serial(CF__STREAM, handle), 0);
+    cf__handle_drop(CF__STREAM, handle, cf__handle_serial(CF__STREAM, handle));
+    assert_int_equal(cf__handle_serial(CF__STREAM, handle), 0);
+    cf__handle_drop(CF__STREAM, handle, 0); /* nobody's */
+    cf__handle_drop(CF__STREAM, handle, serial);
+    cf__handle_keep(&place, CF__STREAM, handle);
+    cf__handle_drop(CF__STREAM, handle, 0); /* what was not there before is not that */
+    assert_int_not_equal(cf__handle_serial(CF__STREAM, handle), 0);
+    cf__handle_drop(CF__STREAM, handle, cf__handle_serial(CF__STREAM, handle));
+}
+
+/* The driver gave its address to an object of another kind. */
+static void record_of_another_kind_at_the_same_address_stays(void **state)
+{
+    (void)state;
+    char *handle = addresses;
+    cf__handle_keep(&place, CF__GRAPH_EXEC, handle);
+    cf__handles_reset(&context, 0);
+    cf__handle_keep(&place, CF__STREAM, handle);
+    assert_fails(cf__handle_check("f", CF__GRAPH_EXEC, handle), CF_EINVAL, "was of device 0 before its reset");
+    assert_ok(cf__handle_check("f", CF__STREAM, handle));
+    cf__handle_drop(CF__STREAM, handle, cf__handle_serial(CF__STREAM, handle));
+    assert_fails(cf__handle_check("f", CF__GRAPH_EXEC, handle), CF_EINVAL, "was of device 0 before its reset");
+    cf__handle_drop(CF__GRAPH_EXEC, handle, cf__handle_serial(CF__GRAPH_EXEC, handle));
+    assert_ok(cf__handle_check("f", CF__GRAPH_EXEC, handle));
 }
 
 /* Against a list, through growth and runs of records that follow each other. */
@@ -191,18 +207,18 @@ static void records_many_are_each_found(void **state)
     for (int round = 0; round < 60000; round++) {
         int i = (int)(nrand48(seed) % COUNT);
         char *handle = addresses + 8 * i;
-        assert_int_equal(cf__handle_serial(handle), serials[i]);
+        assert_int_equal(cf__handle_serial(CF__STREAM, handle), serials[i]);
         if (serials[i] && round % 3) {
-            cf__handle_drop(handle, serials[i]);
+            cf__handle_drop(CF__STREAM, handle, serials[i]);
             serials[i] = 0;
         } else {
-            cf__handle_keep(&place, handle);
-            serials[i] = cf__handle_serial(handle);
+            cf__handle_keep(&place, CF__STREAM, handle);
+            serials[i] = cf__handle_serial(CF__STREAM, handle);
         }
     }
     for (int i = 0; i < COUNT; i++) {
-        assert_int_equal(cf__handle_serial(addresses + 8 * i), serials[i]);
-        cf__handle_drop(addresses + 8 * i, serials[i]);
+        assert_int_equal(cf__handle_serial(CF__STREAM, addresses + 8 * i), serials[i]);
+        cf__handle_drop(CF__STREAM, addresses + 8 * i, serials[i]);
     }
 }
 
@@ -210,11 +226,11 @@ static void records_of_memory_hold_its_range(void **state)
 {
     (void)state;
     cf__handle_keep_memory(&place, addresses + 100, 50);
-    cf__handle_keep(&place, addresses + 200);
+    cf__handle_keep(&place, CF__STREAM, addresses + 200);
     for (int i = 0; i < 300; i++)
         assert_int_equal(cf__handle_is_memory(addresses + i), i >= 100 && i < 150);
-    cf__handle_drop(addresses + 100, cf__handle_serial(addresses + 100));
-    cf__handle_drop(addresses + 200, cf__handle_serial(addresses + 200));
+    cf__handle_drop(CF__PAGE_LOCKED, addresses + 100, cf__handle_serial(CF__PAGE_LOCKED, addresses + 100));
+    cf__handle_drop(CF__STREAM, addresses + 200, cf__handle_serial(CF__STREAM, addresses + 200));
     assert_int_equal(cf__handle_is_memory(addresses + 120), 0);
 }
 
@@ -226,22 +242,23 @@ static void handles_that_went_with_resets_do_not_pile_up(void **state)
     assert_ok(cf_require(CF_CUDA));
     for (int reset = 0; reset < RESETS; reset++) {
         for (int i = 0; i < EACH; i++)
-            cf__handle_keep(&place, addresses + reset * EACH + i);
+            cf__handle_keep(&place, CF__STREAM, addresses + reset * EACH + i);
         assert_int_equal(cf__gpu_state(), reset ? CF__GPU_OURS | CF__GPU_RESET : CF__GPU_OURS);
         cf__handles_reset(&context, 1);
         int known = 0;
         for (int i = 0; i < (reset + 1) * EACH; i++)
-            known += cf__handle_serial(addresses + i) != 0;
+            known += cf__handle_serial(CF__STREAM, addresses + i) != 0;
         assert_true(known <= MOST);
         for (int i = 0; i < EACH; i++)
-            assert_fails(cf__handle_check("test", addresses + reset * EACH + i), CF_EINVAL, "was of device 1 before");
+            assert_fails(cf__handle_check("test", CF__STREAM, addresses + reset * EACH + i), CF_EINVAL,
+                         "was of device 1 before");
     }
     /* Where each has another owner no call has to look for them any more. */
     for (int i = 0; i < RESETS * EACH; i++)
-        cf__handle_keep(&place, addresses + i);
+        cf__handle_keep(&place, CF__STREAM, addresses + i);
     assert_int_equal(cf__gpu_state(), CF__GPU_OURS);
     for (int i = 0; i < RESETS * EACH; i++)
-        cf__handle_drop(addresses + i, cf__handle_serial(addresses + i));
+        cf__handle_drop(CF__STREAM, addresses + i, cf__handle_serial(CF__STREAM, addresses + i));
 }
 
 enum { THREADS = 64, OWN = 128, SHARED = 8 };
@@ -254,23 +271,23 @@ static void *keep_and_drop(void *number)
     unsigned int serials[OWN] = {0};
     for (int round = 0; round < 4000; round++) {
         int i = (int)(nrand48(seed) % OWN);
-        if (cf__handle_serial(own + i) != serials[i])
+        if (cf__handle_serial(CF__STREAM, own + i) != serials[i])
             return (void *)"a record is not the one that was made";
         if (serials[i])
-            cf__handle_drop(own + i, serials[i]);
+            cf__handle_drop(CF__STREAM, own + i, serials[i]);
         else
-            cf__handle_keep(&place, own + i);
-        serials[i] = serials[i] ? 0 : cf__handle_serial(own + i);
+            cf__handle_keep(&place, CF__STREAM, own + i);
+        serials[i] = serials[i] ? 0 : cf__handle_serial(CF__STREAM, own + i);
         if (i < SHARED) {
-            unsigned int before = cf__handle_serial(shared + i);
-            cf__handle_keep(&place, shared + i);
-            cf__handle_drop(shared + i, before);
-            if (cf__handle_check("test", shared + i) != CF_OK)
+            unsigned int before = cf__handle_serial(CF__STREAM, shared + i);
+            cf__handle_keep(&place, CF__STREAM, shared + i);
+            cf__handle_drop(CF__STREAM, shared + i, before);
+            if (cf__handle_check("test", CF__STREAM, shared + i) != CF_OK)
                 return (void *)"a record that is not stale is refused";
         }
     }
     for (int i = 0; i < OWN; i++)
-        cf__handle_drop(own + i, serials[i]);
+        cf__handle_drop(CF__STREAM, own + i, serials[i]);
     return NULL;
 }
 
@@ -287,7 +304,7 @@ static void records_under_64_threads_are_each_ones_own(void **state)
             fail_msg("%s", (char *)wrong);
     }
     for (int i = 0; i < THREADS * OWN; i++)
-        assert_int_equal(cf__handle_serial(addresses + i), 0);
+        assert_int_equal(cf__handle_serial(CF__STREAM, addresses + i), 0);
 }
 
 /* ---- Handles and memory of another device start none for their thread ---- */
@@ -747,6 +764,7 @@ int main(int argc, char *argv[])
         fake_test(executable_graph_is_of_the_graphs_device, "CF_DRIVER=cuda"),
         fake_test(handles_that_went_with_resets_do_not_pile_up, "CF_DRIVER=cuda"),
         cmocka_unit_test(record_of_a_later_owner_stays),
+        cmocka_unit_test(record_of_another_kind_at_the_same_address_stays),
         cmocka_unit_test(records_many_are_each_found),
         cmocka_unit_test(records_of_memory_hold_its_range),
         cmocka_unit_test(records_under_64_threads_are_each_ones_own),

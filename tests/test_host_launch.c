@@ -141,7 +141,7 @@ static void cooperative_launch_is_shared_by_threads(void **state)
         if (world.member_count > 1)
             return;
     }
-    fail_msg("no launch had a second thread");
+    fail_msg("%s", "no launch had a second thread");
 }
 
 static void cooperative_launch_that_fails_ends_for_all(void **state)

@@ -6,19 +6,10 @@
 #include <cuferry/kernels.h>
 #include <cuferry/registry.h>
 
+#include "gather_instances.h"
+
 #define POISON 0xa5
 #define GUARD 64 /* bytes behind every result */
-
-/* Every instance of gather, by its typed entry point and by the generic one. */
-#define INSTANCES(X)             \
-    X(f32_i32, float, int32_t)   \
-    X(f32_i64, float, int64_t)   \
-    X(f64_i32, double, int32_t)  \
-    X(f64_i64, double, int64_t)  \
-    X(i32_i32, int32_t, int32_t) \
-    X(i32_i64, int32_t, int64_t) \
-    X(i64_i32, int64_t, int32_t) \
-    X(i64_i64, int64_t, int64_t)
 
 typedef int gather_async(cf_stream stream, const void *source, const void *index, void *res, int64_t N, int64_t M);
 

@@ -144,6 +144,26 @@ static void reset_takes_everything_away(void **state)
     }
 }
 
+/* As drivers do it: what is kept for the address before is not taken for what is there now. */
+static void reset_gives_the_same_address_to_another_context(void **state)
+{
+    struct cf__place before, after;
+    unsigned long long id_before, id_after;
+    (void)state;
+    assert_ok(gather());
+    assert_ok(cf__enter_device(&before, "test", 0));
+    assert_int_equal(before.driver->cuCtxGetId(before.context, &id_before), CUDA_SUCCESS);
+    cf__leave(&before);
+    assert_ok(cf_device_reset(0));
+    assert_ok(gather());
+    assert_ok(gather());
+    assert_ok(cf__enter_device(&after, "test", 0));
+    assert_int_equal(after.driver->cuCtxGetId(after.context, &id_after), CUDA_SUCCESS);
+    cf__leave(&after);
+    assert_ptr_equal(after.context, before.context);
+    assert_true(id_after != id_before);
+}
+
 static void reset_of_one_device_leaves_the_other(void **state)
 {
     struct things of_0, of_1;
@@ -367,6 +387,7 @@ int main(int argc, char *argv[])
 {
     const struct CMUnitTest tests[] = {
         fake_test(reset_takes_everything_away, "CF_DRIVER=cuda"),
+        fake_test(reset_gives_the_same_address_to_another_context, "CF_DRIVER=cuda"),
         fake_test(reset_of_one_device_leaves_the_other, "CF_DRIVER=cuda"),
         fake_test(reset_of_a_device_not_in_use_starts_nothing, "CF_DRIVER"),
         fake_test(reset_of_another_librarys_context_takes_it_away, "CF_DRIVER"),

@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <pthread.h>
 
-#include "driver.h"
+#include "place.h"
 
 static unsigned short seed[3] = {4, 5, 6};
 

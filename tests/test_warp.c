@@ -84,7 +84,8 @@ static int any_lane(struct launch *launch, uint32_t of)
     }
 }
 
-/* The lane that a shuffle reads, by the programming guide; the lane itself where there is none. */
+/* The lane that a shuffle reads, by the programming guide; the lane itself where there is none. Of a distance the PTX
+ * instruction takes the low five bits. */
 static int source_of(const step *own, int lane)
 {
     int first = lane / own->width * own->width, from;
@@ -92,13 +93,13 @@ static int source_of(const step *own, int lane)
     case SHUFFLE:
         return first + (int)((uint32_t)own->argument % (uint32_t)own->width);
     case UP:
-        from = lane - own->argument;
+        from = lane - own->argument % 32;
         return from < first ? lane : from;
     case DOWN:
-        from = lane + own->argument;
+        from = lane + own->argument % 32;
         return from >= first + own->width ? lane : from;
     default: /* lower segments may be read, higher ones may not */
-        from = lane ^ own->argument;
+        from = lane ^ own->argument % 32;
         return from >= first + own->width ? lane : from;
     }
 }
@@ -107,7 +108,7 @@ static int source_of(const step *own, int lane)
 static void make_shuffle(struct launch *launch, step *steps, uint32_t group)
 {
     int operation = (int)draw(launch, BALLOT), width = 1 << draw(launch, 6);
-    int argument = (int)draw(launch, operation % 4 == XOR ? 32 : 40), is_defined = 1;
+    int argument = (int)draw(launch, 80), is_defined = 1;
     for (int lane = 0; lane < 32; lane++) {
         if (!(group >> lane & 1))
             continue;
@@ -284,6 +285,51 @@ static void model_step(struct launch *launch, int number, int block)
 
 /* ---- The test ---- */
 
+/* Runs the first `count` steps, and their model; the number of the first thread that differs, or -1. */
+static int run_steps(struct launch *launch, int count)
+{
+    int all = launch->blocks * launch->threads;
+    for (int i = 0; i < all; i++)
+        launch->x[i] = launch->expected[i] = random_bits(launch->seed + 1, (uint64_t)i);
+    for (int i = 0; i < count; i++)
+        for (int block = 0; block < launch->blocks; block++)
+            model_step(launch, i, block);
+    assert_ok(warp_operations((const int *)(const void *)launch->steps, launch->x, count, launch->blocks,
+                              launch->size[0], launch->size[1], launch->size[2]));
+    for (int i = 0; i < all; i++)
+        if (launch->x[i] != launch->expected[i])
+            return i;
+    return -1;
+}
+
+/* What an operation gave, of what is left of it in x. */
+static unsigned long long given(unsigned long long x, int number, int thread)
+{
+    const unsigned long long factor = 0x9e3779b97f4a7c15u;
+    unsigned long long inverse = factor; /* right in 3 bits, then in twice as many each time */
+    for (int i = 0; i < 5; i++)
+        inverse *= 2 - factor * inverse;
+    return (x - (unsigned long long)(number + thread)) * inverse;
+}
+
+/* Which step is the first that went wrong. */
+static void fail_at_first(struct launch *launch)
+{
+    int thread = -1, count = 0;
+    while (count < STEPS && thread < 0)
+        thread = run_steps(launch, ++count);
+    if (thread < 0)
+        fail_msg("seed %llu: all %d steps together are wrong, and are right one after the other",
+                 (unsigned long long)launch->seed, STEPS);
+    const step *own = &launch->steps[(count - 1) * launch->blocks * launch->threads + thread];
+    fail_msg(
+        "seed %llu, %d blocks of %d x %d x %d: step %d, operation %d of %x, argument %d, width %d, gives thread %d "
+        "%llx, not %llx",
+        (unsigned long long)launch->seed, launch->blocks, launch->size[0], launch->size[1], launch->size[2], count - 1,
+        own->operation, own->mask, own->argument, own->width, thread, given(launch->x[thread], count - 1, thread),
+        given(launch->expected[thread], count - 1, thread));
+}
+
 static void run(struct launch *launch)
 {
     launch->threads = launch->size[0] * launch->size[1] * launch->size[2];
@@ -293,18 +339,8 @@ static void run(struct launch *launch)
     launch->expected = malloc(all * sizeof *launch->expected);
     assert_true(launch->steps && launch->x && launch->expected);
     make_steps(launch);
-    for (size_t i = 0; i < all; i++)
-        launch->x[i] = launch->expected[i] = random_bits(launch->seed + 1, i);
-    for (int i = 0; i < STEPS; i++)
-        for (int block = 0; block < launch->blocks; block++)
-            model_step(launch, i, block);
-    assert_ok(warp_operations((const int *)(const void *)launch->steps, launch->x, STEPS, launch->blocks,
-                              launch->size[0], launch->size[1], launch->size[2]));
-    for (size_t i = 0; i < all; i++)
-        if (launch->x[i] != launch->expected[i])
-            fail_msg("seed %llu, %d blocks of %d x %d x %d: thread %zu has %llx, not %llx",
-                     (unsigned long long)launch->seed, launch->blocks, launch->size[0], launch->size[1],
-                     launch->size[2], i, launch->x[i], launch->expected[i]);
+    if (run_steps(launch, STEPS) >= 0)
+        fail_at_first(launch);
     free(launch->steps);
     free(launch->x);
     free(launch->expected);

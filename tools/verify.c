@@ -60,11 +60,9 @@ static const cf_kernel *watch(const struct trials *trials, struct message *messa
     return watched;
 }
 
-static int call(const struct trials *trials, const struct constants *constants, int device, void *const args[],
+static int call(const struct trials *trials, const struct constants *constants, void *const args[],
                 struct message *message)
 {
-    if (cf_device_use(device) != CF_OK)
-        return message_set(message, "%s", cf_last_error());
     if (constants_set(constants, message) != 0)
         return -1;
     const cf_kernel *kernel = watch_what ? watch(trials, message) : trials->kernel;
@@ -89,31 +87,90 @@ static int take(const struct trials *trials, uint32_t i, const void *memory, int
     return changed ? message_set(message, "%zu bytes beside the section of %s are overwritten", changed, name) : 0;
 }
 
+/* An array for one call: in host memory, and on a GPU a copy of all of it, so that the poison is there, too, which a
+ * call with host arrays does not move. */
+struct array {
+    void *host, *passed;
+};
+
+static int make_array(const struct trials *trials, uint32_t i, int device, int poison, struct array *array,
+                      struct message *message)
+{
+    const struct verify_array *made = &trials->values.arrays[i];
+    if (made->bytes == 0)
+        return 0;
+    array->host = verify_array_make(made, argument_is_read(&trials->kernel->params[i]), poison);
+    if (!array->host)
+        return message_set(message, "no memory");
+    if (device == CF_HOST) {
+        array->passed = array->host;
+        return 0;
+    }
+    int status = cf_mem_alloc(&array->passed, verify_array_room(made));
+    if (status == CF_OK)
+        status = cf_mem_copy(array->passed, array->host, verify_array_room(made));
+    if (status != CF_OK)
+        message_set(message, "%s", cf_last_error());
+    return status;
+}
+
+static int take_array(const struct trials *trials, uint32_t i, int device, int poison, const struct array *array,
+                      struct result *result, struct message *message)
+{
+    int status = CF_OK;
+    if (!argument_is_written(&trials->kernel->params[i]) || !array->host)
+        return CF_OK;
+    if (device != CF_HOST)
+        status = cf_mem_copy(array->host, array->passed, verify_array_room(&trials->values.arrays[i]));
+    if (status != CF_OK) {
+        message_set(message, "%s", cf_last_error());
+        return status;
+    }
+    return take(trials, i, array->host, poison, &result->packed[i], message);
+}
+
+static int free_array(int device, const struct array *array)
+{
+    free(array->host);
+    return device == CF_HOST ? CF_OK : cf_mem_free(array->passed);
+}
+
+static int run_with(const struct trials *trials, const struct constants *constants, int device, int poison,
+                    struct array *arrays, void **args, struct result *result, struct message *message)
+{
+    const cf_kernel *kernel = trials->kernel;
+    int status = cf_device_use(device);
+    if (status != CF_OK)
+        return message_set(message, "%s", cf_last_error());
+    for (uint32_t i = 0; status == 0 && i < kernel->nparams; i++) {
+        args[i] = trials->values.args[i];
+        if (!argument_is_array(&kernel->params[i]))
+            continue;
+        args[i] = &arrays[i].passed;
+        status = make_array(trials, i, device, poison, &arrays[i], message);
+    }
+    if (status == 0)
+        status = call(trials, constants, args, message);
+    for (uint32_t i = 0; status == 0 && i < kernel->nparams; i++)
+        status = take_array(trials, i, device, poison, &arrays[i], result, message);
+    return status;
+}
+
 /* Runs the kernel once, and takes its results: a status of the library's; -1 with the message for what else fails. */
 static int run(const struct trials *trials, const struct constants *constants, int device, int poison,
                struct result *result, struct message *message)
 {
-    const cf_kernel *kernel = trials->kernel;
-    void **memory = calloc(2 * (size_t)kernel->nparams + 1, sizeof *memory), **args = memory + kernel->nparams;
-    int status = memory ? 0 : message_set(message, "no memory");
-    for (uint32_t i = 0; status == 0 && i < kernel->nparams; i++) {
-        const cf_param *param = &kernel->params[i];
-        args[i] = trials->values.args[i];
-        if (!argument_is_array(param))
-            continue;
-        args[i] = &memory[i];
-        const struct verify_array *array = &trials->values.arrays[i];
-        if (array->bytes && !(memory[i] = verify_array_make(array, argument_is_read(param), poison)))
-            status = message_set(message, "no memory");
-    }
-    if (status == 0)
-        status = call(trials, constants, device, args, message);
-    for (uint32_t i = 0; status == 0 && i < kernel->nparams; i++)
-        if (argument_is_written(&kernel->params[i]) && memory[i])
-            status = take(trials, i, memory[i], poison, &result->packed[i], message);
-    for (uint32_t i = 0; memory && i < kernel->nparams; i++)
-        free(memory[i]);
-    free(memory);
+    const uint32_t count = trials->kernel->nparams;
+    struct array *arrays = calloc(count + (size_t)1, sizeof *arrays);
+    void **args = calloc(count + (size_t)1, sizeof *args);
+    int status = arrays && args ? run_with(trials, constants, device, poison, arrays, args, result, message)
+                                : message_set(message, "no memory");
+    /* What was on a device that is lost has gone with it. */
+    for (uint32_t i = 0; arrays && i < count; i++)
+        if (free_array(device, &arrays[i]) != CF_OK && status == CF_OK)
+            status = message_set(message, "%s", cf_last_error());
+    free(arrays);
+    free(args);
     return status;
 }
 
@@ -262,12 +319,14 @@ static void try_size(const struct verification *verification, struct trials *tri
 
 /* ---- One kernel ---- */
 
+/* Where every access is looked at, what takes a moment takes minutes: a call is to be of some ten million accesses. */
+static const struct verify_limits watched = {(size_t)16 << 20, (int64_t)1 << 16, 5e6, 5e6};
+
 /* A large size that can be had: what is past the limits is not. */
 static void try_large(const struct verification *verification, struct trials *trials, int only)
 {
     static const int64_t large[] = {100003, 10007, 1009, 307, 65536, 1024};
     unsigned runs = trials->runs;
-    /* Where every access is looked at, what takes a second takes minutes. */
     for (size_t i = watch_what ? 3 : 0;
          i < sizeof large / sizeof *large && trials->runs == runs && !*trials->wrong.text; i++)
         try_size(verification, trials, large[i], only);
@@ -331,6 +390,8 @@ static void verify_kernel(struct verification *verification, const cf_kernel *ke
         printf("%6s  not run: %s\n", "-", kernel->host ? reason.text : "it has no form for the CPU");
         verification->left_out++;
     } else {
+        if (watch_what)
+            trials.values.limits = watched;
         try_sizes(verification, &trials);
         print_outcome(verification, &trials, name.text);
         verification->is_lost = trials.is_lost;

@@ -160,12 +160,17 @@ static void make_packed(const struct verify_array *array, void *packed)
         memset(packed, 0, array->section.bytes);
 }
 
+size_t verify_array_room(const struct verify_array *array)
+{
+    return array->bytes + GUARD;
+}
+
 void *verify_array_make(const struct verify_array *array, int is_read, int poison)
 {
     const size_t length = row_bytes(array);
-    char *memory = malloc(array->bytes + GUARD), *packed = malloc(array->section.bytes + 1);
+    char *memory = malloc(verify_array_room(array)), *packed = malloc(array->section.bytes + 1);
     if (memory && packed) {
-        memset(memory, poison, array->bytes + GUARD);
+        memset(memory, poison, verify_array_room(array));
         if (is_read) {
             make_packed(array, packed);
             for (size_t at = 0; at < array->section.bytes; at += length)
@@ -198,7 +203,7 @@ size_t verify_array_take(const struct verify_array *array, const void *memory, i
         changed += count_changed(done, row, poison);
         done = row + length;
     }
-    return changed + count_changed(done, bytes + array->bytes + GUARD, poison);
+    return changed + count_changed(done, bytes + verify_array_room(array), poison);
 }
 
 /* ---- Results ---- */

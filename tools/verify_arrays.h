@@ -24,8 +24,9 @@ int verify_arrays_measure(const cf_kernel *kernel, void *const args[], uint64_t 
                           struct verify_array *arrays);
 
 /* An array in memory: poisoned everywhere, its section filled where it is read, and more poison behind. NULL where
- * there is no memory; freed by the caller. */
+ * there is no memory; freed by the caller. With the poison behind it has as many bytes as the other one says. */
 void *verify_array_make(const struct verify_array *array, int is_read, int poison);
+size_t verify_array_room(const struct verify_array *array);
 
 /* Copies the section's elements into `packed`; the number of bytes beside it that are not poison any more. */
 size_t verify_array_take(const struct verify_array *array, const void *memory, int poison, void *packed);

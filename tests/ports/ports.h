@@ -105,7 +105,7 @@ static inline void *give(const void *host, int is_poisoned)
             assert_ok(cf_mem_copy(array->device, array->host, array->bytes));
         return array->device;
     }
-    fail_msg("the array is not one of make_array()");
+    fail_msg("%s", "the array is not one of make_array()");
     return NULL;
 }
 #define IN(x) give(x, 0)

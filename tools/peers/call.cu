@@ -110,6 +110,28 @@ void gathers(Arrays &arrays, int64_t n, bool is_checked, int rounds)
     CHECK(cf_set_check(CF_CHECK_ELEMENTS));
 }
 
+// What has to be asked of the driver where nothing may be launched or waited for that does harm: the thread's context,
+// whether a capture would be broken, and what memory a pointer is of.
+void ask_for_both(const float *x, const float *y)
+{
+    CUcontext context;
+    unsigned long long id;
+    CUstreamCaptureStatus capture;
+    CHECK(cuCtxGetCurrent(&context));
+    CHECK(cuCtxGetId(context, &id));
+    CHECK(cuStreamIsCapturing(nullptr, &capture));
+    for (const float *pointer : {x, y}) {
+        unsigned int type;
+        CUdeviceptr begin;
+        size_t size;
+        CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+                                            CU_POINTER_ATTRIBUTE_RANGE_SIZE};
+        void *data[] = {&type, &begin, &size};
+        CHECK(cuPointerGetAttributes(3, attributes, data, (CUdeviceptr)pointer));
+        expect(type == CU_MEMORYTYPE_DEVICE && begin <= (CUdeviceptr)pointer, "the memory of axpy");
+    }
+}
+
 // A kernel without checks.
 void axpys(int64_t n, int rounds)
 {
@@ -120,7 +142,7 @@ void axpys(int64_t n, int rounds)
     Device<float> d_x(x, n), d_y(y0, n);
     CUfunction function = bundled("axpy_f32");
 
-    std::vector<Peer> peers(4);
+    std::vector<Peer> peers(5);
     peers[0].name = "cuLaunchKernel, cuStreamSynchronize";
     peers[0].run = [&] {
         float factor = a;
@@ -128,6 +150,18 @@ void axpys(int64_t n, int rounds)
         void *args[] = {&factor, &d_x.data, &d_y.data, &count};
         CHECK(cuLaunchKernel(function, blocks_of(n), 1, 1, 256, 1, 1, 0, nullptr, args, nullptr));
         CHECK(cuStreamSynchronize(nullptr));
+    };
+    peers[4].name = "the first, the driver asked before as cf_axpy does";
+    peers[4].run = [&] {
+        float factor = a;
+        int64_t count = n;
+        void *args[] = {&factor, &d_x.data, &d_y.data, &count};
+        CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+        ask_for_both(d_x, d_y);
+        CHECK(cuLaunchKernel(function, blocks_of(n), 1, 1, 256, 1, 1, 0, nullptr, args, nullptr));
+        CHECK(cuThreadExchangeStreamCaptureMode(&mode));
+        CHECK(cuStreamSynchronize(nullptr));
+        CHECK(cuThreadExchangeStreamCaptureMode(&mode));
     };
     peers[1].name = "the same again: the noise";
     peers[1].run = peers[0].run;
@@ -151,6 +185,8 @@ void axpys(int64_t n, int rounds)
     figure(label("cf_axpy / launch + synchronize", n), peers[2].middle() / peers[0].middle(), "x", Target::at_most,
            1.05);
     figure(label("the same, no current context", n), peers[3].middle() / peers[0].middle(), "x", Target::at_most, 1.05);
+    figure(label("the driver asked, launch + synchronize / launch + synchronize", n),
+           peers[4].middle() / peers[0].middle(), "x");
     figure(label("noise: launch + synchronize / itself", n), peers[1].middle() / peers[0].middle(), "x");
 }
 

@@ -1,0 +1,158 @@
+/* direct.c - the plain call whose arrays are the GPU's already: nothing is staged or searched, so that it is a launch
+ * and a wait. What is asked before the launch the caller waits for; behind it the GPU is at work. */
+#include <stdint.h>
+
+#include "internal.h"
+
+/* ---- What is kept of a kernel ---- */
+
+/* 0 where it has to be worked out at each call. */
+static int describe(const cf_kernel *kernel, uint32_t i, struct cf__one_dimension *array)
+{
+    const cf_param *param = &kernel->params[i];
+    if (!cf__is_array(param) || param->ndims != 1 || (param->lowers && param->lowers[0].ops) || param->align > 128)
+        return 0;
+    const cf_op *ops = param->extents[0].ops;
+    if (!ops || ops[0].code != CF_OP_PARAM || ops[1].code != CF_OP_END || i > UINT8_MAX || ops[0].operand > UINT8_MAX)
+        return 0;
+    cf_type type = kernel->params[ops[0].operand].type;
+    *array = (struct cf__one_dimension){.pointer = (uint8_t)i,
+                                        .extent = (uint8_t)ops[0].operand,
+                                        .is_wide = type == CF_I64,
+                                        .mask = (uint8_t)(param->align > 1 ? param->align - 1 : 0),
+                                        .bytes = param->bytes};
+    return type == CF_I64 || type == CF_I32;
+}
+
+void cf__direct_arrays(const cf_kernel *kernel, struct cf__arrays *arrays)
+{
+    enum { MOST = sizeof arrays->arrays / sizeof *arrays->arrays };
+    *arrays = (struct cf__arrays){.count = 0};
+    for (uint32_t i = 0; i < kernel->nparams && arrays->count >= 0; i++) {
+        if (kernel->params[i].direction == CF_VALUE)
+            continue;
+        int is_described = arrays->count < MOST && describe(kernel, i, &arrays->arrays[arrays->count]);
+        arrays->count = (int8_t)(is_described ? arrays->count + 1 : -1);
+    }
+    for (uint32_t i = 0; i < kernel->nchecks; i++)
+        arrays->has_ranges |= kernel->checks[i].array >= 0;
+}
+
+/* ---- Pointers ---- */
+
+/* Whether all that is described is memory of the device; `count` is of what has elements. */
+static int are_described_here(const struct cf__arrays *arrays, void *const args[], const struct cf__place *place,
+                              int device, unsigned int *count)
+{
+    struct cf__found found = {.size = 0};
+    for (int i = 0; i < arrays->count; i++) {
+        const struct cf__one_dimension *array = &arrays->arrays[i];
+        const void *given = *(void *const *)args[array->pointer], *extent = args[array->extent];
+        int64_t elements = array->is_wide ? *(const int64_t *)extent : *(const int32_t *)extent;
+        if (elements == 0)
+            continue;
+        if ((uintptr_t)given & array->mask ||
+            !cf__is_here(place, device, given, (size_t)elements * array->bytes, &found))
+            return 0;
+        ++*count;
+    }
+    return 1;
+}
+
+/* The same of any; the status is that of a section. */
+static int are_all_here(const cf_kernel *kernel, void *const args[], const struct cf__place *place, int device,
+                        unsigned int *count, int *status)
+{
+    struct cf__found found = {.size = 0};
+    for (uint32_t i = 0; i < kernel->nparams; i++) {
+        const cf_param *param = &kernel->params[i];
+        if (param->direction == CF_VALUE)
+            continue;
+        const void *given = *(void *const *)args[i];
+        struct cf__section section;
+        section.offset = section.span = 0;
+        if (cf__is_array(param)) {
+            *status = cf__section(kernel, i, args, &section);
+            if (*status != CF_OK)
+                return 0;
+            if (section.count == 0)
+                continue;
+        } else if (!given) {
+            continue;
+        }
+        if ((param->align > 1 && (uintptr_t)given % param->align) ||
+            !cf__is_here(place, device, cf__forward(given, section.offset), section.span, &found))
+            return 0;
+        ++*count;
+    }
+    return 1;
+}
+
+/* ---- The call ---- */
+
+static int wait(const cf_kernel *kernel, const struct cf__place *place)
+{
+    int mode = cf__relax(place->driver);
+    CUresult result = place->driver->cuStreamSynchronize(NULL);
+    cf__unrelax(place->driver, mode);
+    if (result != CUDA_SUCCESS)
+        return cf__fail_driver(place->driver, result, "cuStreamSynchronize", "%s", kernel->function);
+    cf__note_waited(place, NULL);
+    return CF_OK;
+}
+
+static int launch(const cf_kernel *kernel, const cf_size *size, const struct cf__place *place,
+                  const struct cf__loaded *loaded, void *const args[], unsigned int count)
+{
+    CUresult result = cf__launch_once(place->driver, loaded, size->grid, size->block, size->shared, NULL, args);
+    struct cf__plan *plan = cf__plan_begin(kernel);
+    if (result != CUDA_SUCCESS)
+        return cf__fail_driver(place->driver, result, "cuLaunchKernel", "%s", kernel->function);
+    int status = wait(kernel, place);
+    if (status != CF_OK)
+        return status;
+    plan->in_place = count;
+    plan->device = loaded->device;
+    plan->where = CF__PLAN_DEVICE;
+    return CF_OK;
+}
+
+static int call(const cf_kernel *kernel, const cf_size *size, const struct cf__place *place, void *const args[],
+                int *status)
+{
+    unsigned int count = 0;
+    const struct cf__loaded *loaded = cf__kernel_loaded(kernel, place);
+    if (!cf__is_one_call(loaded, size) || (loaded->arrays.has_ranges && cf__checks_elements()))
+        return 0;
+    *status = cf__check_wait(kernel->function, place, NULL);
+    if (*status == CF_OK) {
+        int are_here = loaded->arrays.count < 0
+                           ? are_all_here(kernel, args, place, loaded->device, &count, status)
+                           : are_described_here(&loaded->arrays, args, place, loaded->device, &count);
+        if (!are_here && *status == CF_OK)
+            return 0;
+    }
+    if (*status == CF_OK)
+        *status = launch(kernel, size, place, loaded, args, count);
+    else
+        (void)cf__plan_begin(kernel);
+    return 1;
+}
+
+CF__HOT int cf__call_direct(const cf_kernel *kernel, const cf_size *size, void *const args[], int *status)
+{
+    struct cf__place place = {.pushed = 0};
+    place.driver = cf__own_context(&place.context);
+    if (place.driver)
+        return call(kernel, size, &place, args, status);
+    if (cf__gpu_state() != CF__GPU_OURS || !cf__cuda_in_use() || cf__watches(-1))
+        return 0;
+    *status = cf__enter(&place, kernel->function, NULL);
+    if (*status != CF_OK) {
+        (void)cf__plan_begin(kernel);
+        return 1;
+    }
+    int is_done = place.driver->is_host ? 0 : call(kernel, size, &place, args, status);
+    cf__leave(&place);
+    return is_done;
+}

@@ -1,0 +1,112 @@
+/* pointer.c - the pointer arguments of a kernel: what memory they lie in, and whether the launch can use it. */
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "internal.h"
+
+/* What lies behind the array's first element does not hold all of it. */
+static int too_short(const cf_kernel *kernel, const cf_param *param, const struct cf__section *section, size_t left)
+{
+    if (section->offset == 0)
+        return cf__fail(CF_EINVAL,
+                        "%s: %s has %" PRId64 " elements, %zu bytes, and its allocation ends after %zu bytes",
+                        kernel->function, param->name, section->count, section->span, left);
+    return cf__fail(CF_EINVAL,
+                    "%s: %s has %" PRId64
+                    " elements, from byte %zu to byte %zu, and its allocation ends after %zu bytes",
+                    kernel->function, param->name, section->count, section->offset, section->offset + section->span,
+                    section->offset + left);
+}
+
+static int wrong_device(const cf_kernel *kernel, const cf_param *param, int of_memory, int of_call)
+{
+    char here[24] = "CF_HOST";
+    if (of_call != CF_HOST)
+        snprintf(here, sizeof here, "device %d", of_call);
+    return cf__fail(CF_EINVAL, "%s: %s is memory of device %d and the call runs on %s", kernel->function, param->name,
+                    of_memory, here);
+}
+
+static int holds(const struct cf__found *found, const void *pointer, size_t bytes)
+{
+    CUdeviceptr before = (uintptr_t)pointer - found->begin;
+    return before < found->size && found->size - before >= bytes;
+}
+
+/* Only what tells it is asked for. */
+CF__HOT int cf__is_here(const struct cf__place *place, int device, const void *pointer, size_t bytes,
+                        struct cf__found *found)
+{
+    enum { COUNT = 4 };
+    unsigned int type = 0;
+    int ordinal = device;
+    static CUpointer_attribute attributes[COUNT] = {
+        CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, CU_POINTER_ATTRIBUTE_RANGE_SIZE,
+        CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
+    if (place->driver->is_host)
+        return 0;
+    if (holds(found, pointer, bytes))
+        return 1;
+    struct cf__found of_pointer = {.size = 0};
+    void *data[COUNT] = {&type, &of_pointer.begin, &of_pointer.size, &ordinal};
+    unsigned int count = cf__is_only_gpu() ? COUNT - 1 : COUNT;
+    if (place->driver->cuPointerGetAttributes(count, attributes, data, (uintptr_t)pointer) != CUDA_SUCCESS ||
+        type != CU_MEMORYTYPE_DEVICE || ordinal != device || !holds(&of_pointer, pointer, bytes))
+        return 0;
+    *found = of_pointer;
+    return 1;
+}
+
+int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], const struct cf__place *place,
+                      int device, struct cf__found *found, struct cf__pointer *pointer)
+{
+    const cf_param *param = &kernel->params[i];
+    void *given = *(void *const *)args[i];
+    struct cf__section *section = &pointer->section;
+    pointer->usable = given;
+    pointer->is_staged = 0;
+    section->offset = section->span = 0;
+    int status = CF_OK;
+    if (cf__is_array(param)) {
+        status = cf__section(kernel, i, args, section);
+        if (status != CF_OK || section->count == 0)
+            return status;
+    } else if (!given) {
+        return CF_OK;
+    }
+    if (param->align > 1 && (uintptr_t)given % param->align)
+        return cf__fail(CF_EINVAL, "%s: %s = %p is not aligned to its elements' %" PRIu32 " bytes", kernel->function,
+                        param->name, given, param->align);
+
+    if (cf__is_here(place, device, cf__forward(given, section->offset), section->span, found))
+        return CF_OK;
+    struct cf__memory memory;
+    status = cf__locate(kernel->function, cf__forward(given, section->offset), &memory);
+    if (status != CF_OK)
+        return status;
+    int is_near = memory.device == device || (device != CF_HOST && cf__peer_enabled(device, memory.device));
+    if (memory.is_device && !is_near)
+        return wrong_device(kernel, param, memory.device, device);
+    if (memory.is_bounded && memory.left < section->span)
+        return too_short(kernel, param, section, memory.left);
+    if (place->driver->is_host)
+        return CF_OK;
+    /* Host memory is used in place where all of it, not only a part, is registered with the GPU's driver. */
+    if (memory.driver && !memory.driver->is_host && memory.usable && memory.left >= section->span) {
+        pointer->usable = cf__backward(memory.usable, section->offset);
+        return CF_OK;
+    }
+    /* Memory of a GPU that was freed would fault where it is staged. */
+    if (!memory.driver && !cf__is_readable(cf__forward(given, section->offset)))
+        return cf__fail_no_memory(kernel->function, param->name, given);
+    int reaches;
+    status = cf__reaches_pageable(place, kernel->function, device, &reaches);
+    if (status != CF_OK)
+        return status;
+    pointer->is_staged = !reaches;
+    if (pointer->is_staged && !cf__is_array(param))
+        return cf__fail(CF_EINVAL, "%s: %s is host memory; it has no declared extent and takes device memory only",
+                        kernel->function, param->name);
+    return CF_OK;
+}

@@ -1,0 +1,187 @@
+/* test_direct.c - plain calls on memory of the GPU ask the driver for what they must and no more, and all others go the
+ * long way. */
+#include "on_counted.h"
+
+enum { X, Y, N, M, PARAMS };
+
+static const cf_expr extent_n = NUMBER("n", N), extent_m = NUMBER("m", M), square[2] = {NUMBER("m", M), NUMBER("m", M)};
+static cf_param params[PARAMS];
+
+static int sizes(void *const args[], cf_size *size)
+{
+    *size = (cf_size){{1, 1, 1}, {32, 1, 1}, 0};
+    int64_t n = *(const int64_t *)args[N], m = *(const int32_t *)args[M];
+    return n >= 0 && m >= 0 && (!n || *(void *const *)args[X]) && (!m || *(void *const *)args[Y]);
+}
+
+/* y[0] = the sum of x */
+static void body(const cf_host_launch *launch, uint64_t begin, uint64_t end)
+{
+    const float *x = *(const float *const *)launch->args[X];
+    float sum = 0;
+    for (int64_t i = 0; i < *(const int64_t *)launch->args[N]; i++)
+        sum += x[i];
+    if (begin == 0 && end > 0 && *(const int32_t *)launch->args[M] > 0)
+        **(float *const *)launch->args[Y] = sum;
+}
+
+static struct made_image image;
+static cf_kernel kernel = {MADE_KERNEL("sum", image),
+                           .nparams = PARAMS,
+                           .params = params,
+                           .launch = {.counts_blocks = 1, .grid = {FIXED(1)}, .block = {FIXED(32)}},
+                           .host = body,
+                           .is_host_whole = 1,
+                           .sizes = sizes};
+static const cf_kernel *const kernels[] = {&kernel};
+static const cf_module module = {
+    .size = sizeof module, .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1, .kernels = kernels};
+
+static float *x, *y; /* 64 elements and 16 */
+static struct cf__place place;
+
+static int set_up(void **state)
+{
+    static const cf_param array = {.type = CF_F32, .lanes = 1, .bytes = 4, .align = 4, .ndims = 1};
+    float ones[64];
+    (void)state;
+    params[X] = params[Y] = array;
+    params[X].name = "x", params[X].ctype = "const float *", params[X].direction = CF_IN, params[X].extents = &extent_n;
+    params[Y].name = "y", params[Y].ctype = "float *", params[Y].direction = CF_INOUT, params[Y].extents = &extent_m;
+    params[N] = (cf_param)VALUE("n", int64_t, CF_I64);
+    params[M] = (cf_param)VALUE("m", int32_t, CF_I32);
+    for (int i = 0; i < 64; i++)
+        ones[i] = 1;
+    assert_ok(cf_set_host_data(CF_HOST_DATA_STAGE));
+    assert_ok(cf_mem_alloc((void **)&x, 64 * sizeof *x));
+    assert_ok(cf_mem_alloc((void **)&y, 16 * sizeof *y));
+    assert_ok(cf_mem_copy(x, ones, sizeof ones));
+    assert_ok(cf_mem_copy(y, ones, 16 * sizeof *y));
+    assert_ok(cf__enter(&place, "test", NULL)); /* as in a process that uses the GPU otherwise, too */
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    cf__leave(&place);
+    assert_ok(cf_mem_free(x));
+    assert_ok(cf_mem_free(y));
+    assert_ok(cf_shutdown());
+    return 0;
+}
+
+static int call(const void *in, void *out, int64_t n, int32_t m)
+{
+    void *const args[] = {&in, &out, &n, &m};
+    memset(asked, 0, sizeof asked);
+    return cf_call(&kernel, args);
+}
+
+/* What a call asks that finds `lookups` allocations. */
+static void expect_direct(int lookups)
+{
+    assert_int_equal(asked[ASKED_cuPointerGetAttributes], lookups);
+    assert_int_equal(asked[ASKED_cuStreamIsCapturing], 1);
+    assert_int_equal(asked[ASKED_cuThreadExchangeStreamCaptureMode], 2);
+    assert_int_equal(asked[ASKED_cuStreamSynchronize], 1);
+    asked[ASKED_cuPointerGetAttributes] = asked[ASKED_cuStreamIsCapturing] = 0;
+    asked[ASKED_cuThreadExchangeStreamCaptureMode] = asked[ASKED_cuStreamSynchronize] = 0;
+    expect_asked(0, 1, 1, 1);
+}
+
+static void expect_y(float expected)
+{
+    float found = -1;
+    assert_ok(cf_mem_copy(&found, y, sizeof found));
+    assert_true(found == expected);
+}
+
+#define GPU_ONLY()                                         \
+    do {                                                   \
+        if (!on_cuda()) {                                  \
+            puts("# skip: the CPU has no way of its own"); \
+            skip();                                        \
+        }                                                  \
+    } while (0)
+
+static void call_on_the_gpus_arrays_asks_what_it_must(void **state)
+{
+    (void)state;
+    GPU_ONLY();
+    assert_ok(call(x, y, 64, 16)); /* loads the kernel */
+    for (int n = 64; n > 60; n--) {
+        assert_ok(call(x, y, n, 16));
+        expect_direct(2);
+        expect_y((float)n);
+        assert_ptr_not_equal(strstr(cf_last_plan(), "on device 0, 2 arrays used in place; nothing was copied"), NULL);
+    }
+    assert_ok(call(y + 1, y, 8, 1)); /* of one allocation */
+    expect_direct(1);
+    expect_y(8);
+    assert_ok(call(NULL, y, 0, 16));
+    expect_direct(1);
+    expect_y(0);
+    assert_ptr_not_equal(strstr(cf_last_plan(), "1 array"), NULL);
+}
+
+static void call_with_worked_out_extents_asks_no_more(void **state)
+{
+    (void)state;
+    GPU_ONLY();
+    params[Y].extents = square;
+    params[Y].ndims = 2;
+    assert_ok(call(x, y, 64, 4));
+    assert_ok(call(x, y, 63, 4));
+    expect_direct(2);
+    expect_y(63);
+    assert_fails(call(x, y, 64, 5), CF_EINVAL, "made_sum: y has 25 elements, 100 bytes, and its allocation ends after");
+}
+
+static void call_that_cannot_be_direct_goes_the_long_way(void **state)
+{
+    float host[16] = {0, 1, 2, 3}, sum[16] = {0};
+    (void)state;
+    GPU_ONLY();
+    assert_ok(call(x, y, 64, 16));
+    assert_ok(call(host, y, 4, 16));
+    expect_y(6);
+    assert_ok(call(x, sum, 60, 16));
+    assert_true(sum[0] == 60);
+    assert_ptr_not_equal(strstr(cf_last_plan(), "bytes copied in"), NULL);
+    assert_fails(call((char *)x + 1, y, 4, 1), CF_EINVAL, "made_sum: x = 0x");
+    assert_fails(call(x, y, 65, 1), CF_EINVAL, "made_sum: x has 65 elements, 260 bytes, and its allocation ends after");
+    assert_fails(call(x, y, -1, 1), CF_EINVAL, "the extent x[n] is negative with n = -1");
+    assert_fails(call(NULL, y, 1, 1), CF_EINVAL, "x is NULL");
+    assert_int_equal(asked[ASKED_cuLaunchKernel], 0);
+    assert_ok(call(x, y, 64, 16));
+    expect_direct(2);
+}
+
+static void call_whose_launch_fails_says_so(void **state)
+{
+    (void)state;
+    GPU_ONLY();
+    assert_ok(call(x, y, 64, 16));
+    fails_launch = CUDA_ERROR_INVALID_VALUE;
+    int status = call(x, y, 64, 16);
+    fails_launch = CUDA_SUCCESS;
+    assert_fails(status, CF_EINVAL, "made_sum: cuLaunchKernel returned 1");
+    assert_int_equal(asked[ASKED_cuLaunchKernel], 1);
+    assert_ptr_equal(strstr(cf_last_plan(), "used in place"), NULL);
+    assert_ok(call(x, y, 64, 16));
+}
+
+int main(int argc, char *argv[])
+{
+    make_image(&image, 9);
+#define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(call_on_the_gpus_arrays_asks_what_it_must),
+        TEST(call_with_worked_out_extents_asks_no_more),
+        TEST(call_that_cannot_be_direct_goes_the_long_way),
+        TEST(call_whose_launch_fails_says_so),
+    };
+#undef TEST
+    return RUN_MADE(argc, argv, &module, tests, set_up, tear_down);
+}
