@@ -61,8 +61,11 @@ static int locate(const struct transfer *transfer, struct side *side)
     const char *function = transfer->function;
     if (!side->begin)
         return cf__fail(CF_EINVAL, "%s: %s is NULL", function, side->name);
-    int status = cf__locate(function, side->begin, &side->memory);
     size_t bytes = span(transfer, side->pitch);
+    if (bytes > UINTPTR_MAX - (uintptr_t)side->begin)
+        return cf__fail(CF_EOVERFLOW, "%s: %zu bytes from %s = %p on are more than there are addresses", function,
+                        bytes, side->name, (void *)side->begin);
+    int status = cf__locate(function, side->begin, &side->memory);
     /* The driver would take it for host memory, and fault. In a stream it may be a graph's that is being captured. */
     if (status == CF_OK && !side->memory.driver && !transfer->is_async && cf__cuda_in_use() &&
         !cf__is_readable(side->begin))

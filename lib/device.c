@@ -13,8 +13,9 @@ int cf__handle_driver(const char *function, enum cf__kind kind, const void *hand
 {
     int is_host = cf__host_owns(handle), status = CF_OK;
     if (!is_host) {
-        char why[96];
-        snprintf(why, sizeof why, "%s: a stream, event or graph that is not of CF_HOST", function);
+        static const char *const names[] = {"stream", "event", "graph", "executable graph", "memory"};
+        char why[128];
+        snprintf(why, sizeof why, "%s: %s %p is not of CF_HOST", function, names[kind], handle);
         status = cf__ensure_cuda(why);
     }
     *driver = cf__in_use(is_host ? &cf__host : &cf__cuda);

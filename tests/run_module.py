@@ -519,7 +519,7 @@ class ModuleTest(Runner):
                 ('of_too_few_fields', 'small.so', ['16 bytes', 'older']), ('of_nothing', 'null.so', ['cfcc'])):
             self.bad(f'module_{name}_is_refused', ['--module', path, '--list'], [path, *culprits])
         self.bad('module_of_this_version_is_searched', ['--module', 'good.so', '--describe', 'nothing'],
-                 ["there is no kernel 'nothing'; --list shows all 1\n"])
+                 ["there is no kernel 'nothing'; cf-run --list shows all 1\n"])
 
         os.mkdir(self.path('alone'))
         shutil.copy(self.program, self.path('alone'))

@@ -12,6 +12,7 @@
 
 #include "bench_compare.h"
 #include "bench_json.h"
+#include "file.h"
 #include "bench_report.h"
 #include "bench_result.h"
 #include "bench_sizes.h"
@@ -429,6 +430,10 @@ static int bench(const struct options *options, struct message *message)
     struct bench_run earlier = {.count = 0}, run = {.count = 0};
     const struct bench_run *then = options->against ? &earlier : NULL;
     int status = then ? bench_json_read(options->against, &earlier, message) : 0;
+    if (status == 0 && options->json)
+        status = file_check(options->json, message);
+    if (status == 0 && options->plot)
+        status = file_check(options->plot, message);
     if (status == 0)
         status = options->from ? read_results(options, then, &run, message) : measure(options, then, &run, message);
     if (status == 0)

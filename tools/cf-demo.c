@@ -175,8 +175,12 @@ static int64_t count_matches(struct data *data)
     return matches;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc > 1) {
+        fprintf(stderr, "cf-demo: %s: there are no arguments\nusage: cf-demo\n", argv[1]);
+        return EXIT_FAILURE;
+    }
     struct data data = {malloc(M * sizeof(float)), malloc(N * sizeof(int32_t)), malloc(N * sizeof(float)),
                         malloc(N * sizeof(float)), malloc(N * sizeof(float))};
     int64_t matches = 0;

@@ -93,3 +93,22 @@ int file_write(const char *path, const struct file_part *list, size_t count, str
     }
     return status == 0 ? 0 : message_set(message, "%s: %s", path, strerror(errno));
 }
+
+int file_check(const char *path, struct message *message)
+{
+    char *folder = NULL;
+    struct stat info;
+    int status = -1, exists = stat(path, &info) == 0;
+    if (exists && S_ISDIR(info.st_mode)) {
+        errno = EISDIR;
+    } else if (exists) {
+        status = access(path, W_OK);
+    } else {
+        const char *slash = strrchr(path, '/');
+        folder = slash ? strndup(path, (size_t)(slash + 1 - path)) : strdup(".");
+        status = folder ? access(folder, W_OK | X_OK) : -1;
+    }
+    int error = errno;
+    free(folder);
+    return status == 0 ? 0 : message_set(message, "%s: %s", path, strerror(error));
+}

@@ -16,4 +16,7 @@ struct file_part {
  * to as it is. -1 with a line that begins with the path. */
 int file_write(const char *path, const struct file_part *parts, size_t count, struct message *message);
 
+/* Whether file_write() can begin, for what takes long before it writes; -1 with a line that begins with the path. */
+int file_check(const char *path, struct message *message);
+
 #endif

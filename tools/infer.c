@@ -437,8 +437,12 @@ static int check_equation(const struct inference *inference, const struct equati
                                                                          : "means",
                     total);
     else
-        message_add(message, " is negative or overflows with ");
-    add_values(inference, param, message);
+        message_add(message, " is negative or overflows");
+    struct message values = {""};
+    add_values(inference, param, &values);
+    if (!fits && *values.text)
+        message_add(message, " with ");
+    message_add(message, "%s", values.text);
     return -1;
 }
 

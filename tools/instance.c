@@ -58,7 +58,7 @@ static void unknown_kernel(const cf_module *module, const char *name, struct mes
     if (nearest)
         message_set(message, "there is no kernel '%s'; did you mean '%s'?", name, nearest);
     else
-        message_set(message, "there is no kernel '%s'; --list shows all %zu", name, module->count);
+        message_set(message, "there is no kernel '%s'; cf-run --list shows all %zu", name, module->count);
 }
 
 const cf_kernel *instance_any(const cf_module *module, const char *name, struct message *message)

@@ -8,8 +8,8 @@
 
 #include "argument.h"
 
-/* Bytes behind an array's end that nothing may write. */
-#define GUARD 256
+/* Bytes behind an array's end that nothing may write: as many as the largest block writes that lacks its guard. */
+#define GUARD (64 << 10)
 
 /* Integers that nothing is declared of are made in [0, ANY_HIGH]. */
 #define ANY_HIGH 100

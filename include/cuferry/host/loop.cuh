@@ -20,6 +20,11 @@
 #endif
 #endif
 
+/* CPU bodies are compiled twice where processors differ in what they can do. */
+#if defined __x86_64__ && !defined CF__ONE_BY_ONE && !defined __AVX2__
+#define CF__V3 __attribute__((target("avx2,bmi,bmi2,fma")))
+#endif
+
 /* A guard: 2 * axis, and 1 where it holds up to some index; else it holds from some on. */
 enum { CF__LOWER_X, CF__UPPER_X, CF__LOWER_Y, CF__UPPER_Y, CF__LOWER_Z, CF__UPPER_Z };
 
@@ -168,19 +173,26 @@ static __attribute__((noinline)) void cf__one_by_one(const cf_host_launch *launc
     }
 }
 
-/* In the order that the library sets. */
+/* In the order that the library sets, with the arithmetic of the loop: what is contracted there is contracted here. */
 template <typename Thread>
 static __attribute__((noinline)) void cf__in_order(const cf_host_launch *launch, uint64_t begin, uint64_t end,
                                                    Thread thread)
 {
-    cf__run_together(launch, begin, end, [=]() {
+    const auto one = [=]() CF__INLINE {
         cf__indices index = cf__first(launch);
         index.thread = threadIdx;
         index.block = blockIdx;
         for (int axis = 0; axis < 3; axis++)
             index.set(axis, (uint64_t)(&index.block.x)[axis] * (&index.block_size.x)[axis] + (&index.thread.x)[axis]);
         thread(index);
-    });
+    };
+#ifdef CF__V3
+    if (launch->processor & CF_HOST_X86_64_V3) {
+        cf__run_together(launch, begin, end, [=]() CF__V3 { one(); });
+        return;
+    }
+#endif
+    cf__run_together(launch, begin, end, one);
 }
 
 /* Guard `number` in the threads with index `at` along its axis. */
@@ -417,20 +429,19 @@ static inline CF__INLINE void cf__loop(const cf_host_launch *launch, uint64_t be
     cf__one_by_one<is_mirrored>(launch, begin, end, thread);
 }
 
-/* The CPU body of a kernel, compiled twice where processors differ in what they can do. */
-#if defined __x86_64__ && !defined CF__ONE_BY_ONE && !defined __AVX2__
-#define CF__BODY(name, loop)                                                                                         \
-    __attribute__((target("avx2,bmi,bmi2,fma"))) static void loop##_v3(const cf_host_launch *launch, uint64_t begin, \
-                                                                       uint64_t end)                                 \
-    {                                                                                                                \
-        loop(launch, begin, end);                                                                                    \
-    }                                                                                                                \
-    extern "C" void name(const cf_host_launch *launch, uint64_t begin, uint64_t end)                                 \
-    {                                                                                                                \
-        if (launch->processor & CF_HOST_X86_64_V3)                                                                   \
-            loop##_v3(launch, begin, end);                                                                           \
-        else                                                                                                         \
-            loop(launch, begin, end);                                                                                \
+/* The CPU body of a kernel. */
+#ifdef CF__V3
+#define CF__BODY(name, loop)                                                                  \
+    CF__V3 static void loop##_v3(const cf_host_launch *launch, uint64_t begin, uint64_t end)  \
+    {                                                                                         \
+        loop(launch, begin, end);                                                             \
+    }                                                                                         \
+    extern "C" void name(const cf_host_launch *launch, uint64_t begin, uint64_t end)          \
+    {                                                                                         \
+        if (launch->processor & CF_HOST_X86_64_V3)                                            \
+            loop##_v3(launch, begin, end);                                                    \
+        else                                                                                  \
+            loop(launch, begin, end);                                                         \
     }
 #else
 #define CF__BODY(name, loop)                                                         \
