@@ -35,7 +35,8 @@ static int holds(const struct cf__found *found, const void *pointer, size_t byte
 }
 
 /* Only what tells it is asked for. */
-CF__HOT int cf__is_here(const struct cf__place *place, int device, const void *pointer, size_t bytes, struct cf__found *found)
+CF__HOT int cf__is_here(const struct cf__place *place, int device, const void *pointer, size_t bytes,
+                        struct cf__found *found)
 {
     enum { COUNT = 4 };
     unsigned int type = 0;
