@@ -8,6 +8,159 @@
 #include "block.h"
 #include "internal.h"
 
+/* ---- Waiting ---- */
+
+static struct cf__waiting_list *list_of(struct cf__runner *runner, const uint64_t *word)
+{
+    return &runner->waiting_lists[(uintptr_t)word / sizeof *word % CF__WAITING_LISTS];
+}
+
+static void append(struct cf__runner *runner, struct cf__waiting_list *list, uint32_t thread, const uint64_t *word,
+                   uint32_t phase)
+{
+    runner->waiting[thread] = (struct cf__waiting){word, phase, 0};
+    if (list->last)
+        runner->waiting[list->last - 1].next = thread + 1;
+    else
+        list->first = thread + 1;
+    list->last = thread + 1;
+}
+
+/* Makes a list of ranges one of threads. */
+static void divide(struct cf__runner *runner, struct cf__waiting_list *list)
+{
+    const struct cf__waiting_list ranges = *list;
+    if (!ranges.word)
+        return;
+    *list = (struct cf__waiting_list){.word = NULL};
+    for (uint32_t i = 0; i < ranges.ranges; i++)
+        for (uint32_t t = ranges.begin[i], end = i + 1 < ranges.ranges ? ranges.end : ranges.last; t < end; t++)
+            append(runner, list, t, ranges.word, ranges.phase);
+}
+
+/* Where a thread does not follow the one that came before it, or does not wait for the same. */
+static __attribute__((noinline)) void add_other(struct cf__runner *runner, struct cf__waiting_list *list,
+                                                uint32_t thread, const uint64_t *word, uint32_t phase)
+{
+    if (!list->last) {
+        *list =
+            (struct cf__waiting_list){.word = word, .phase = phase, .last = thread + 1, .begin = {thread}, .ranges = 1};
+    } else if (list->word == word && list->phase == phase && list->ranges == 1) {
+        list->end = list->last;
+        list->begin[1] = thread;
+        list->ranges = 2;
+        list->last = thread + 1;
+    } else {
+        divide(runner, list);
+        append(runner, list, thread, word, phase);
+    }
+}
+
+static void release_range(struct cf__runner *runner, uint32_t begin, uint32_t end)
+{
+    runner->in_memory -= end - begin;
+    memset(runner->states + begin, CF__LANE_READY, end - begin);
+    cf__lanes_ready(runner, begin, end);
+}
+
+/* Lets those of a list go on whose barriers are in another phase now. */
+static void release(struct cf__runner *runner, struct cf__waiting_list *list)
+{
+    uint32_t next = list->first;
+    if (list->word) {
+        if (__atomic_load_n(list->word, __ATOMIC_ACQUIRE) >> 63 == list->phase)
+            return;
+        if (list->ranges == 2)
+            release_range(runner, list->begin[0], list->end);
+        release_range(runner, list->begin[list->ranges - 1], list->last);
+        list->word = NULL;
+        list->last = 0;
+        return;
+    }
+    list->first = list->last = 0;
+    while (next) {
+        uint32_t thread = next - 1;
+        const struct cf__waiting *waiting = &runner->waiting[thread];
+        next = waiting->next;
+        if (__atomic_load_n(waiting->word, __ATOMIC_ACQUIRE) >> 63 == waiting->phase) {
+            append(runner, list, thread, waiting->word, waiting->phase);
+        } else {
+            runner->in_memory--;
+            runner->states[thread] = CF__LANE_READY;
+            cf__lane_ready(runner, thread);
+        }
+    }
+}
+
+static void release_all(struct cf__runner *runner)
+{
+    for (uint32_t i = 0; i < CF__WAITING_LISTS; i++)
+        if (runner->waiting_lists[i].last)
+            release(runner, &runner->waiting_lists[i]);
+}
+
+void cf__barrier_wait(cf_host_block *head, const uint64_t *word, uint64_t phase, const cf_host_where *where)
+{
+    struct cf__block *block = (struct cf__block *)head;
+    struct cf__runner *runner = block->runner;
+    struct cf__waiting_list *list = list_of(runner, word);
+    const uint32_t own = runner->current, number = (uint32_t)(phase >> 63);
+    if (list->word == word && list->phase == number && list->last == own)
+        list->last = own + 1;
+    else
+        add_other(runner, list, own, word, number);
+    runner->states[own] = CF__LANE_MEMORY;
+    runner->in_memory++;
+    if (runner->asking)
+        cf__block_settle(block);
+    cf__lane_wait(runner, where);
+}
+
+/* Whether a barrier is the block's own: no thread of another one comes to it. */
+static int is_of_block(const cf_host_block *head, const uint64_t *word)
+{
+    uintptr_t address = (uintptr_t)word;
+    if (address - (uintptr_t)head->tiles < sizeof head->tiles ||
+        address - (uintptr_t)head->dynamic < head->launch->shared)
+        return 1;
+    for (uint32_t i = 0; i < head->shared_count; i++)
+        if (address - (uintptr_t)head->shared[i].memory < head->shared[i].bytes)
+            return 1;
+    return 0;
+}
+
+void cf__barrier_wake(cf_host_block *head, const uint64_t *word)
+{
+    struct cf__runner *runner = ((struct cf__block *)head)->runner;
+    struct cf__waiting_list *list = list_of(runner, word);
+    if (list->last)
+        release(runner, list);
+    if (cf__crew_has_others(runner->launch) && !is_of_block(head, word))
+        cf__crew_tell(runner->launch);
+}
+
+void cf__barriers_look(struct cf__runner *runner)
+{
+    if (runner->in_memory && cf__crew_has_others(runner->launch))
+        release_all(runner);
+}
+
+void cf__barriers_rest(struct cf__runner *runner)
+{
+    const cf_host_launch *launch = runner->launch;
+    for (;;) {
+        uint32_t seen = cf__crew_told(launch);
+        release_all(runner);
+        if (runner->head != runner->tail)
+            return;
+        if (runner->in_memory && cf__crew_rest(launch, seen))
+            continue;
+        if (cf__host_has_failed(launch))
+            cf__launch_fail(runner, CUDA_ERROR_LAUNCH_FAILED, "another thread failed before");
+        cf__fail_at_deadlock(runner);
+    }
+}
+
 /* ---- Deadlocks ---- */
 
 /* Whether threads wait in the same way: at the same place, and for the same barrier where it is one in memory. */
@@ -47,6 +200,8 @@ void cf__fail_at_deadlock(struct cf__runner *runner)
 {
     char text[440] = "", lack[64];
     size_t used = 0;
+    for (uint32_t i = 0; i < CF__WAITING_LISTS; i++)
+        divide(runner, &runner->waiting_lists[i]);
     for (uint32_t i = 0; i < runner->total && used < sizeof text; i++) {
         uint32_t count = runner->states[i] == CF__LANE_ENDED ? 0 : count_waiting(runner, i);
         if (!count)
@@ -61,107 +216,4 @@ void cf__fail_at_deadlock(struct cf__runner *runner)
                                  thread.x, thread.y, thread.z, block.x, block.y, block.z);
     }
     cf__launch_fail(runner, CUDA_ERROR_LAUNCH_FAILED, "threads wait for each other for ever: %s", text);
-}
-
-/* ---- Waiting ---- */
-
-static struct cf__waiting_list *list_of(struct cf__runner *runner, const uint64_t *word)
-{
-    return &runner->waiting_lists[(uintptr_t)word / sizeof *word % CF__WAITING_LISTS];
-}
-
-static void add(struct cf__runner *runner, struct cf__waiting_list *list, uint32_t thread)
-{
-    runner->waiting[thread].next = 0;
-    if (list->last)
-        runner->waiting[list->last - 1].next = thread + 1;
-    else
-        list->first = thread + 1;
-    list->last = thread + 1;
-}
-
-/* Lets those of a list go on whose barriers are in another phase now. */
-static void release(struct cf__runner *runner, struct cf__waiting_list *list)
-{
-    uint32_t next = list->first;
-    list->first = list->last = 0;
-    while (next) {
-        uint32_t thread = next - 1;
-        const struct cf__waiting *waiting = &runner->waiting[thread];
-        next = waiting->next;
-        if (__atomic_load_n(waiting->word, __ATOMIC_ACQUIRE) >> 63 == waiting->phase) {
-            add(runner, list, thread);
-        } else {
-            runner->in_memory--;
-            runner->states[thread] = CF__LANE_READY;
-            cf__lane_ready(runner, thread);
-        }
-    }
-}
-
-static void release_all(struct cf__runner *runner)
-{
-    for (uint32_t i = 0; i < CF__WAITING_LISTS; i++)
-        if (runner->waiting_lists[i].first)
-            release(runner, &runner->waiting_lists[i]);
-}
-
-void cf__barrier_wait(cf_host_block *head, const uint64_t *word, uint64_t phase, const cf_host_where *where)
-{
-    struct cf__block *block = (struct cf__block *)head;
-    struct cf__runner *runner = block->runner;
-    uint32_t own = runner->current;
-    runner->waiting[own].word = word;
-    runner->waiting[own].phase = (uint32_t)(phase >> 63);
-    add(runner, list_of(runner, word), own);
-    runner->states[own] = CF__LANE_MEMORY;
-    runner->in_memory++;
-    if (runner->asking)
-        cf__block_settle(block);
-    cf__lane_wait(runner, where);
-}
-
-/* Whether a barrier is the block's own: no thread of another one comes to it. */
-static int is_of_block(const cf_host_block *head, const uint64_t *word)
-{
-    uintptr_t address = (uintptr_t)word;
-    if (address - (uintptr_t)head->tiles < sizeof head->tiles ||
-        address - (uintptr_t)head->dynamic < head->launch->shared)
-        return 1;
-    for (uint32_t i = 0; i < head->shared_count; i++)
-        if (address - (uintptr_t)head->shared[i].memory < head->shared[i].bytes)
-            return 1;
-    return 0;
-}
-
-void cf__barrier_wake(cf_host_block *head, const uint64_t *word)
-{
-    struct cf__runner *runner = ((struct cf__block *)head)->runner;
-    struct cf__waiting_list *list = list_of(runner, word);
-    if (list->first)
-        release(runner, list);
-    if (cf__crew_has_others(runner->launch) && !is_of_block(head, word))
-        cf__crew_tell(runner->launch);
-}
-
-void cf__barriers_look(struct cf__runner *runner)
-{
-    if (runner->in_memory && cf__crew_has_others(runner->launch))
-        release_all(runner);
-}
-
-void cf__barriers_rest(struct cf__runner *runner)
-{
-    const cf_host_launch *launch = runner->launch;
-    for (;;) {
-        uint32_t seen = cf__crew_told(launch);
-        release_all(runner);
-        if (runner->head != runner->tail)
-            return;
-        if (runner->in_memory && cf__crew_rest(launch, seen))
-            continue;
-        if (cf__host_has_failed(launch))
-            cf__launch_fail(runner, CUDA_ERROR_LAUNCH_FAILED, "another thread failed before");
-        cf__fail_at_deadlock(runner);
-    }
 }

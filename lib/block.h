@@ -82,8 +82,14 @@ struct cf__waiting {
 
 #define CF__WAITING_LISTS 64
 
+/* Threads that wait for barriers whose words have one place in a table. Mostly all wait for one, and follow one another: then two
+ * ranges tell of them, [begin[0], end) and [begin[1], last), or [begin[0], last) alone. Else each has its cf__waiting. */
 struct cf__waiting_list {
-    uint32_t first, last;
+    const uint64_t *word; /* NULL: not ranges */
+    uint32_t phase;
+    uint32_t last; /* plus 1, as is `first`; 0: no thread waits */
+    uint32_t begin[2], end, ranges;
+    uint32_t first;
 };
 
 struct cf__warp {
@@ -146,7 +152,7 @@ struct cf__runner {
     struct cf__fiber *fibers; /* one to a stack */
     uint32_t *fiber_of;       /* the number of a thread's */
     uint32_t block_room, warp_room, thread_room;
-    struct cf__waiting *waiting; /* of each thread */
+    struct cf__waiting *waiting; /* of each thread in a list that is not of ranges */
     struct cf__waiting_list waiting_lists[CF__WAITING_LISTS];
 };
 

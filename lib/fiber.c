@@ -8,9 +8,12 @@
 
 #include "fiber.h"
 
-/* What lies at the same place of each page would have one place in the caches for all stacks: tops differ by some lines. */
-#define COLOURS 32
-#define COLOUR ((size_t)128)
+/* What lies at the same place of each page would have one place in the caches for all stacks, and processors take what one
+ * stack's top has just got for what the next one's has. Tops lie at all lines of a page by turns, and those of stacks that
+ * follow one another further apart than a thread that waits uses of them. */
+#define LINE ((size_t)64)
+#define LINES 64
+#define STEP 9
 
 #ifndef MADV_GUARD_INSTALL
 #define MADV_GUARD_INSTALL 102 /* since Linux 6.13: a guard that takes no mapping of its own */
@@ -290,7 +293,7 @@ void cf__fiber_create(struct cf__fiber *fiber, struct cf__stacks *stacks, size_t
     char *stack = stacks->memory + number * stacks->stride;
     if (number >= stacks->ready)
         guard(stacks, number);
-    void **top = (void **)(void *)(stack + stacks->stride - (number % COLOURS + 1) * COLOUR);
+    void **top = (void **)(void *)(stack + stacks->stride - (number * STEP % LINES + 1) * LINE);
     void **frame = top - SAVED - SAVED % 2 * 2; /* so that the stack is aligned to 16 bytes where `entry` is called */
     for (int i = 0; i < SAVED; i++)
         frame[i] = NULL;

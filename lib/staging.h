@@ -242,7 +242,7 @@ int cf__pool_ready(void);
 int cf__pool_size(void);
 
 /* Calls `body` for all of `count` pieces, in chunks of `chunk` but the last, on the worker threads and the calling one;
- * returns when they are done. Chunks are begun in order. */
+ * returns when they are done. Each thread has chunks side by side, the same in each job of this size. */
 typedef void cf__pool_body(void *data, uint64_t begin, uint64_t end);
 void cf__pool_for(cf__pool_body *body, void *data, uint64_t count, uint64_t chunk);
 

@@ -41,6 +41,40 @@ __global__ void pass_on(int n, int threads, int rounds, int *wrong)
     EXPECT_END;
 }
 
+/* Threads of `groups` groups, which come to barriers of their own by turns, and to one for all; `apart` barriers lie between
+ * those of two groups. Some come in one order, some in another, and some wait for their warp before. */
+#pragma cf kernel blocks(n) block(256) inout(wrong[2]) check(1 <= groups <= 4) check(0 <= apart <= 64)
+__global__ void mingle(int n, int groups, int apart, int rounds, int *wrong)
+{
+    __shared__ block_barrier barriers[4 * 64 + 2];
+    __shared__ int arrived[5];
+    const int own = threadIdx.x, group = own % groups;
+    block_barrier &mine = barriers[group * apart + group % 2], &all = barriers[4 * 64 + 1];
+    const int members = (256 - group + groups - 1) / groups;
+    if (own < groups)
+        init(&barriers[own * apart + own % 2], (256 - own + groups - 1) / groups);
+    if (own == 0)
+        init(&all, 256);
+    if (own < 5)
+        arrived[own] = 0;
+    __syncthreads();
+    for (int round = 1; round <= rounds; round++) {
+        if (round % 3 == 0 && own % 5 < 2)
+            __nanosleep(0);
+        if (round % 4 == 0)
+            __syncwarp();
+        atomicAdd(&arrived[group], 1);
+        mine.arrive_and_wait();
+        EXPECT(atomicAdd(&arrived[group], 0) >= round * members);
+        if (round % 2) {
+            atomicAdd(&arrived[4], 1);
+            all.arrive_and_wait();
+            EXPECT(atomicAdd(&arrived[4], 0) >= (round + 1) / 2 * 256);
+        }
+    }
+    EXPECT_END;
+}
+
 /* One warp brings, the others take: neither waits for all of the block, and __syncthreads() goes beside it. */
 #pragma cf kernel blocks(n) block(128) inout(wrong[2])
 __global__ void produce(int n, int rounds, int *wrong)

@@ -4,13 +4,15 @@
 #include <cuda/barrier>
 #include <stdint.h>
 
+#include "planted_inner.cuh"
+
 #pragma nv_diag_suppress static_var_with_dynamic_init
 
 using block_barrier = cuda::barrier<cuda::thread_scope_block>;
 
 /* ---- Out of bounds ---- */
 
-#pragma cf kernel grid(n) in(x[n]) out(y[n])
+#pragma cf kernel grid(n) in(x[n])out(y[n])
 __global__ void read_past_end(const int *x, int *y, int n, int bug)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -60,7 +62,7 @@ __global__ void static_shared(int *y, int n, int bug)
 }
 
 /* One element less than the kernel takes. */
-#pragma cf kernel blocks(1) block(n) shared((n - bug) * sizeof(int)) in(x[n]) out(y[n])
+#pragma cf kernel blocks(1) block(n) shared((n - bug) * sizeof(int)) in(x[n])out(y[n])
 __global__ void dynamic_shared(const int *x, int *y, int n, int bug)
 {
     extern __shared__ int tile[];
@@ -112,9 +114,79 @@ __global__ void past_scratch(int *tmp, int *y, int n, int bug)
     y[i] = i;
 }
 
+/* A tile whose rows are taken for longer than they are. */
+#pragma cf kernel blocks(1) block(8, 8) shared(8 * 8 * sizeof(float)) in(x[8][8])out(y[8][8])
+__global__ void wrong_pitch(const float *x, float *y, int bug)
+{
+    extern __shared__ float rows[];
+    const int pitch = 8 + bug;
+    rows[threadIdx.y * pitch + threadIdx.x] = x[threadIdx.y * 8 + threadIdx.x]; /* BUG wrong_pitch */
+    __syncthreads();
+    y[threadIdx.y * 8 + threadIdx.x] = rows[threadIdx.x * pitch + threadIdx.y];
+}
+
+/* A tile whose halo is one too short at the block's end. */
+#pragma cf kernel blocks(n) block(64) in(x[n][64])out(y[n][64])
+__global__ void halo(const int *x, int *y, int n, int bug)
+{
+    __shared__ int tile[66];
+    const int *from = tile;
+    tile[threadIdx.x + 1] = x[blockIdx.x * 64 + threadIdx.x];
+    if (threadIdx.x == 0)
+        tile[0] = tile[65] = 0;
+    __syncthreads();
+    y[blockIdx.x * 64 + threadIdx.x] = from[threadIdx.x] + from[threadIdx.x + 2 + bug]; /* BUG halo */
+}
+
+#pragma cf kernel grid(n) in(x[n + 1]) out(y[n])
+#pragma cf instances(i32 : int, 1; f64 : double, 1)
+template <typename T, int STEP> __global__ void in_header(const T *x, T *y, int n, int bug)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = neighbour<T, STEP>(x, i + bug); /* OTHER in_header */
+}
+
+__device__ int table[8] = {3, 1, 4, 1, 5, 9, 2, 6};
+
+#pragma cf kernel grid(n) out(y[n])
+__global__ void device_table(int *y, int n, int bug)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const int *from = table + bug;
+    if (i < n)
+        y[i] = from[i % 8]; /* BUG device_table */
+}
+
+#pragma cf kernel grid(n) in(x[n])out(y[n])
+__global__ void null_pointer(const int *x, int *y, int n, int bug)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const int *from = bug && i == 7 ? nullptr : x;
+    if (i < n)
+        y[i] = from[i]; /* BUG null_pointer */
+}
+
+/* The index overflows. */
+#pragma cf kernel grid(n) in(x[n])out(y[n])
+__global__ void wild(const int *x, int *y, int n, int bug)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = x[i + bug * 0x123456789abll]; /* BUG wild */
+}
+
+#pragma cf kernel grid(n) in(x[n])out(y[n]) check(0 <= x[:] < 100)
+__global__ void divides(const int *x, int *y, int n, int bug)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = 100 / (x[i] + 1 - bug); /* BUG divides */
+}
+
 /* ---- Races ---- */
 
-#pragma cf kernel blocks(n) block(256) in(x[n][256]) out(y[n][256])
+#pragma cf kernel blocks(n) block(256) in(x[n][256])out(y[n][256])
 __global__ void no_barrier(const int *x, int *y, int n, int bug)
 {
     __shared__ int tile[256];
@@ -125,7 +197,7 @@ __global__ void no_barrier(const int *x, int *y, int n, int bug)
 }
 
 /* The barrier of the last steps is missing, as when all threads were of one warp. */
-#pragma cf kernel blocks(n) block(128) in(x[n][128]) out(sums[n])
+#pragma cf kernel blocks(n) block(128) in(x[n][128])out(sums[n])
 __global__ void tree(const int *x, int *sums, int n, int bug)
 {
     __shared__ int part[128];
@@ -154,7 +226,7 @@ __global__ void lanes(int *y, int bug)
     y[threadIdx.x] = tile[threadIdx.x ^ 1]; /* BUG lanes */
 }
 
-#pragma cf kernel grid(n) in(x[n]) inout(bins[8])
+#pragma cf kernel grid(n) in(x[n])inout(bins[8])
 __global__ void histogram(const int *x, int *bins, int n, int bug)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -225,6 +297,116 @@ __global__ void of_another_block(int *first, int *y, int n, int bug)
         y[blockIdx.x] = bug || blockIdx.x == 0 ? *first : 4; /* BUG of_another_block */
 }
 
+/* As sums of a warp once were made. */
+#pragma cf kernel blocks(n) block(64) in(x[n][64])out(sums[n])
+__global__ void volatile_sum(const int *x, int *sums, int n, int bug)
+{
+    __shared__ int part[64];
+    volatile int *all = part;
+    part[threadIdx.x] = x[blockIdx.x * 64 + threadIdx.x];
+    __syncthreads();
+    for (int half = 32; threadIdx.x < 32 && half; half /= 2) {
+        int both = all[threadIdx.x] + all[threadIdx.x + half]; /* OTHER volatile_sum */
+        if (!bug)
+            __syncwarp();
+        all[threadIdx.x] = both; /* BUG volatile_sum */
+        if (!bug)
+            __syncwarp();
+    }
+    if (threadIdx.x == 0)
+        sums[blockIdx.x] = part[0];
+}
+
+/* A flag that ends a search early, and one behind a fence, are what volatile is for. */
+#pragma cf kernel blocks(n) block(64) in(x[n][64])out(y[n])
+__global__ void flags(const int *x, int *y, int n, int bug)
+{
+    __shared__ volatile bool is_found;
+    __shared__ volatile int ready[2];
+    __shared__ int value;
+    if (threadIdx.x == 0)
+        is_found = ready[0] = ready[1] = false;
+    __syncthreads();
+    for (int i = 0; i < 64 && !is_found; i++)
+        if (x[blockIdx.x * 64 + i] == (int)threadIdx.x)
+            is_found = true;
+    if (threadIdx.x == 63) { /* which here goes on first behind a barrier */
+        value = 4;           /* OTHER flags */
+        if (!bug)
+            __threadfence_block();
+        ready[1] = 1;
+    }
+    if (threadIdx.x == 0)
+        y[blockIdx.x] = ready[1] ? value : 4; /* BUG flags */
+}
+
+/* The tile is filled anew while others still read. */
+#pragma cf kernel blocks(n) block(64) in(x[n][256])out(y[n][64])
+__global__ void tile_again(const int *x, int *y, int n, int bug)
+{
+    __shared__ int tile[64];
+    int sum = 0;
+    for (int k = 0; k < 256; k += 64) {
+        tile[threadIdx.x] = x[blockIdx.x * 256 + k + threadIdx.x]; /* OTHER tile_again */
+        __syncthreads();
+        sum += tile[63 - threadIdx.x]; /* BUG tile_again */
+        if (!bug)
+            __syncthreads();
+    }
+    y[blockIdx.x * 64 + threadIdx.x] = sum;
+}
+
+/* Some read it as others still count. */
+#pragma cf kernel blocks(n) block(64) in(x[n][64])out(y[n][4])
+__global__ void counts_and_reads(const int *x, int *y, int n, int bug)
+{
+    __shared__ int bins[4];
+    if (threadIdx.x < 4)
+        bins[threadIdx.x] = 0;
+    __syncthreads();
+    atomicAdd(&bins[x[blockIdx.x * 64 + threadIdx.x] & 3], 1); /* OTHER counts_and_reads */
+    if (!bug)
+        __syncthreads();
+    if (threadIdx.x < 4)
+        y[blockIdx.x * 4 + threadIdx.x] = bins[threadIdx.x]; /* BUG counts_and_reads */
+}
+
+__device__ int total;
+
+#pragma cf kernel grid(n) in(x[n])out(y[n])
+__global__ void device_total(const int *x, int *y, int n, int bug)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    if (bug)
+        total += x[i]; /* BUG device_total */
+    else
+        atomicAdd(&total, x[i]);
+    y[i] = 1;
+}
+
+/* A step of Jacobi's method in place. */
+#pragma cf kernel grid(n) inout(u[n])
+__global__ void in_place(float *u, int n, int bug)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i > 0 && i < n - 1)
+        u[i] = bug ? 0.5f * (u[i - 1] + u[i + 1]) : 2 * u[i]; /* BUG in_place */
+}
+
+/* Two arrays in dynamic shared memory, which overlap. */
+#pragma cf kernel blocks(n) block(32) shared(64 * sizeof(int)) out(y[n][32])
+__global__ void carved(int *y, int n, int bug)
+{
+    extern __shared__ int memory[];
+    int *first = memory, *second = memory + 32 - bug;
+    first[threadIdx.x] = threadIdx.x;            /* OTHER carved */
+    second[threadIdx.x] = 2 * threadIdx.x + 100; /* BUG carved */
+    __syncthreads();
+    y[blockIdx.x * 32 + threadIdx.x] = first[31 - threadIdx.x] + second[31 - threadIdx.x];
+}
+
 /* ---- Waiting ---- */
 
 /* Half of a tile of two warps goes elsewhere. */
@@ -240,13 +422,31 @@ __global__ void half_a_tile(int *y, int bug)
 #pragma cf kernel blocks(1) block(64) out(y[64])
 __global__ void divergent(int *y, int bug)
 {
-    if (threadIdx.x % 2 == 0)
+    if (bug ? threadIdx.x % 2 == 0 : threadIdx.x < 32)
         __syncthreads(); /* BUG divergent */
     else if (bug)
         __syncwarp(); /* OTHER divergent */
     else
         __syncthreads();
     y[threadIdx.x] = 1;
+}
+
+/* Lanes that are done wait elsewhere than the others of their warp. */
+#pragma cf kernel blocks(n) block(64) in(x[n][64])out(sums[n])
+__global__ void barrier_in_loop(const int *x, int *sums, int n, int bug)
+{
+    __shared__ int part[64];
+    part[threadIdx.x] = x[blockIdx.x * 64 + threadIdx.x];
+    for (int half = 32; half; half /= 2) {
+        if (bug && (int)threadIdx.x >= half)
+            break;
+        __syncthreads(); /* OTHER barrier_in_loop */
+        if ((int)threadIdx.x < half)
+            part[threadIdx.x] += part[threadIdx.x + half];
+    }
+    __syncthreads(); /* BUG barrier_in_loop */
+    if (threadIdx.x == 0)
+        sums[blockIdx.x] = part[0];
 }
 
 #pragma cf kernel blocks(1) block(64) out(y[64])
@@ -258,7 +458,7 @@ __global__ void own_lane(int *y, int bug)
 
 /* ---- Memory that nobody wrote ---- */
 
-#pragma cf kernel blocks(n) block(64) in(x[n][64]) out(y[n][64])
+#pragma cf kernel blocks(n) block(64) in(x[n][64])out(y[n][64])
 __global__ void unwritten_shared(const int *x, int *y, int n, int bug)
 {
     __shared__ int tile[64];
@@ -267,6 +467,55 @@ __global__ void unwritten_shared(const int *x, int *y, int n, int bug)
         tile[threadIdx.x] = x[own];
     __syncthreads();
     y[own] = tile[threadIdx.x ^ 1]; /* BUG unwritten_shared */
+}
+
+/* What the block before left in shared memory. */
+#pragma cf kernel blocks(n) block(32) out(y[n][32])
+__global__ void of_former_block(int *y, int n, int bug)
+{
+    __shared__ int tile[32];
+    if (!bug || blockIdx.x == 0)
+        tile[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    y[blockIdx.x * 32 + threadIdx.x] = tile[31 - threadIdx.x]; /* BUG of_former_block */
+}
+
+/* Nobody has to write the padding of structs, also where these are copied as a whole. */
+#pragma cf kernel blocks(n) block(32) out(y[n][32])
+__global__ void padded(int *y, int n, int bug)
+{
+    __shared__ struct small {
+        char tag;
+        int value;
+    } one[32], other[32];
+    __shared__ struct large {
+        double a;
+        char b;
+        short c[9];
+    } two[32], another[32];
+    int t = threadIdx.x;
+    one[t].tag = 'a';
+    if (!bug || t != 3)
+        one[t].value = t;
+    two[t].a = t;
+    two[t].b = 'b';
+    for (int i = 0; i < 9; i++)
+        two[t].c[i] = i;
+    __syncthreads();
+    other[t] = one[31 - t];
+    another[t] = two[31 - t];
+    const large own = another[t];
+    y[blockIdx.x * 32 + t] = other[t].tag + (int)own.a + own.b + own.c[t % 9] + other[t].value; /* BUG padded */
+}
+
+#pragma cf kernel include("planted_types.h") grid(n) out(y[n])
+__global__ void out_struct(struct planted_pair *y, int n, int bug) /* BUG out_struct */
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n - bug) {
+        y[i].tag = 'a';
+        y[i].value = i;
+    }
 }
 
 #pragma cf kernel grid(n) scratch(tmp[n]) out(y[n])
@@ -308,7 +557,15 @@ __global__ void ended_lane(int *y, int bug)
 
 /* ---- Ends ---- */
 
-#pragma cf kernel grid(n) in(x[n]) out(y[n])
+/* It never ends. */
+#pragma cf kernel blocks(1) block(1) inout(y[1])
+__global__ void spins(volatile int *y, int bug)
+{
+    while (bug && *y == 0)
+        ;
+}
+
+#pragma cf kernel grid(n) in(x[n])out(y[n])
 __global__ void asserts(const int *x, int *y, int n, int bug)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

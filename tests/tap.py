@@ -30,10 +30,21 @@ class Tap:
 
 
 def run(command, cwd=None, env=None, timeout=600):
-    """(exit code, stdout, stderr) of a command without standard input."""
-    done = subprocess.run(command, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, check=False, timeout=timeout)
-    return done.returncode, done.stdout.decode(errors='replace'), done.stderr.decode(errors='replace')
+    """(exit code, stdout, stderr) of a command without standard input. One that does not end is ended, and says so."""
+    try:
+        done = subprocess.run(command, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, check=False, timeout=timeout)
+        code, out, err, late = done.returncode, done.stdout, done.stderr, ''
+    except subprocess.TimeoutExpired as end:
+        code, out, err, late = 124, end.stdout or b'', end.stderr or b'', f'no end within {timeout} s\n'
+    return code, out.decode(errors='replace'), err.decode(errors='replace') + late
+
+
+def ended(code):
+    """How a program ended: what else is there to say of one that was killed and printed nothing?"""
+    if code >= 0:
+        return f'exit {code}'
+    return f'ended by signal {-code} ({signal.strsignal(-code)})'
 
 
 def unignore_signals():

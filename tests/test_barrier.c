@@ -17,6 +17,15 @@ static void barrier_orders_its_threads(void **state)
         expect_all(3 * sizes[i], barrier_pass_on, 3, sizes[i], 10);
 }
 
+/* Barriers whose words lie 512 bytes apart have one list of those who wait. */
+static void barrier_of_some_threads_does_not_hold_others(void **state)
+{
+    (void)state;
+    for (int groups = 1; groups <= 4; groups++)
+        for (int apart = 2; apart <= 64; apart += 31)
+            expect_all(3 * 256, barrier_mingle, 3, groups, apart, 25);
+}
+
 static void barrier_of_producers_and_consumers_goes_beside_others(void **state)
 {
     (void)state;
@@ -177,6 +186,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(barrier_orders_its_threads),
+        cmocka_unit_test(barrier_of_some_threads_does_not_hold_others),
         cmocka_unit_test(barrier_of_producers_and_consumers_goes_beside_others),
         cmocka_unit_test(barrier_phases_are_waited_for_by_token_and_by_parity),
         cmocka_unit_test(barrier_threads_that_drop_are_not_waited_for),

@@ -187,6 +187,157 @@ static void pool_run_small_launch_stays_on_its_thread(void **state)
     }
 }
 
+/* ---- How blocks are shared out ---- */
+
+/* One block waits until all others have run that were not begun with it, for 20 s at most. */
+struct late {
+    pthread_mutex_t lock;
+    pthread_cond_t change;
+    uint64_t blocks, late, ran, longest;
+    int was_alone;
+};
+
+static void wait_for_others(struct late *late, uint64_t others)
+{
+    struct timespec end_time;
+    clock_gettime(CLOCK_REALTIME, &end_time);
+    end_time.tv_sec += 20;
+    pthread_mutex_lock(&late->lock);
+    while (late->ran < others && pthread_cond_timedwait(&late->change, &late->lock, &end_time) == 0)
+        ;
+    late->was_alone = late->ran == others;
+    pthread_mutex_unlock(&late->lock);
+}
+
+static void run_late(const cf_host_launch *launch, uint64_t begin, uint64_t end)
+{
+    struct late *late = launch->args[0];
+    if (begin <= late->late && late->late < end)
+        wait_for_others(late, late->blocks - (end - begin));
+    pthread_mutex_lock(&late->lock);
+    late->ran += end - begin;
+    late->longest = end - begin > late->longest ? end - begin : late->longest;
+    pthread_cond_broadcast(&late->change);
+    pthread_mutex_unlock(&late->lock);
+}
+
+/* What a thread does not come to, others do: whose thread it is, and whatever the kernel took before. */
+static void pool_run_uneven_blocks_are_run_by_who_is_free(void **state)
+{
+    (void)state;
+    static const int counts[] = {2, 3, 8};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        char text[8];
+        snprintf(text, sizeof text, "%d", counts[i]);
+        use_threads(text);
+        for (int part = 0; part < counts[i]; part++)
+            for (int round = 0; round < 3; round++) {
+                struct late late = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, .blocks = 2000};
+                late.late = late.blocks * (uint64_t)part / (uint64_t)counts[i] + (uint64_t)round * 20;
+                void *const args[] = {&late};
+                const cf_host_launch launch = {.grid = {2000, 1, 1}, .block = {1024, 1, 1}, .args = args};
+                cf__pool_run(run_late, &launch);
+                assert_int_equal(late.ran, late.blocks);
+                assert_true(late.was_alone);
+                assert_true(late.longest <= late.blocks / 16 / (uint64_t)counts[i] || late.longest <= 16);
+            }
+    }
+}
+
+/* The first blocks of each thread, which all wait for one another there. */
+struct firsts {
+    struct meeting meeting;
+    uint64_t begin[64];
+};
+
+static void note_first(const cf_host_launch *launch, uint64_t begin, uint64_t end)
+{
+    struct firsts *firsts = launch->args[0];
+    void *const args[] = {&firsts->meeting};
+    const cf_host_launch inner = {.args = args};
+    meet(&inner, begin, end);
+    pthread_mutex_lock(&firsts->meeting.lock);
+    for (int i = 0; i < firsts->meeting.count; i++)
+        if (pthread_equal(firsts->meeting.threads[i], pthread_self()) && firsts->begin[i] == UINT64_MAX)
+            firsts->begin[i] = begin;
+    pthread_mutex_unlock(&firsts->meeting.lock);
+}
+
+static struct firsts first_blocks(int wanted, uint64_t blocks)
+{
+    struct firsts firsts = {.meeting = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, .wanted = wanted}};
+    void *const args[] = {&firsts};
+    const cf_host_launch launch = {.grid = {(uint32_t)blocks, 1, 1}, .block = {256, 1, 1}, .args = args};
+    memset(firsts.begin, 0xff, sizeof firsts.begin);
+    cf__pool_run(note_first, &launch);
+    return firsts;
+}
+
+static void pool_run_again_gives_each_thread_the_same_part(void **state)
+{
+    (void)state;
+    enum { THREADS = 5, BLOCKS = 100000 };
+    use_threads("5");
+    struct firsts firsts = first_blocks(THREADS, BLOCKS);
+    assert_int_equal(firsts.meeting.count, THREADS);
+    for (int round = 0; round < 10; round++) {
+        struct firsts again = first_blocks(THREADS, BLOCKS);
+        unsigned int parts = 0;
+        assert_int_equal(again.meeting.count, THREADS);
+        for (int i = 0; i < THREADS; i++) {
+            assert_int_equal(again.begin[i] % (BLOCKS / THREADS), 0);
+            parts |= 1u << again.begin[i] / (BLOCKS / THREADS);
+            for (int j = 0; j < THREADS; j++)
+                if (pthread_equal(again.meeting.threads[i], firsts.meeting.threads[j]))
+                    assert_int_equal(again.begin[i], firsts.begin[j]);
+        }
+        assert_int_equal(parts, (1u << THREADS) - 1);
+    }
+}
+
+static void add_blocks(const cf_host_launch *launch, uint64_t begin, uint64_t end)
+{
+    uint64_t *sums = launch->args[0]; /* modulo 2^64 */
+    __atomic_fetch_add(&sums[0], end - begin, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&sums[1], end * end - begin * begin, __ATOMIC_RELAXED);
+}
+
+static void pool_run_grids_of_any_size_run_each_block_once(void **state)
+{
+    (void)state;
+    static const cf_dim3 grids[] = {{0x7fffffff, 1, 1},     {0x7fffffff, 2, 1},         {0x7fffffff, 3, 1},
+                                    {65536, 65535, 1},      {0x7fffffff, 65535, 1},     {1, 65535, 65535},
+                                    {33, 65535, 65535},     {0x7fffffff, 65535, 65535}, {65537, 65535, 7},
+                                    {0x7fffffff, 1, 65535}, {0x40000000, 4, 1},         {0x40000000, 4, 3}};
+    for (size_t t = 0; t < sizeof thread_counts / sizeof *thread_counts; t++) {
+        use_threads(thread_counts[t]);
+        for (size_t g = 0; g < sizeof grids / sizeof *grids; g++)
+            for (uint32_t size = 1; size <= 1024; size *= 32) {
+                uint64_t blocks = (uint64_t)grids[g].x * grids[g].y * grids[g].z, sums[2] = {0, 0};
+                void *const args[] = {sums};
+                const cf_host_launch launch = {.grid = grids[g], .block = {size, 1, 1}, .args = args};
+                cf__pool_run(add_blocks, &launch);
+                assert_int_equal(sums[0], blocks);
+                assert_int_equal(sums[1], blocks * blocks);
+            }
+    }
+}
+
+/* What a kernel took before decides who takes part, not what runs. */
+static void pool_run_short_launches_again_and_again_run_each_block_once(void **state)
+{
+    (void)state;
+    for (size_t t = 0; t < sizeof thread_counts / sizeof *thread_counts; t++) {
+        use_threads(thread_counts[t]);
+        for (uint32_t round = 0; round < 300; round++) {
+            if (round % 16 == 0)
+                nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL); /* the workers sleep by then */
+            assert_true(runs_once((cf_dim3){64 + round, 1, 1}, (cf_dim3){256, 1, 1}, count_blocks));
+            assert_true(runs_once((cf_dim3){8, 16 + round, 1}, (cf_dim3){32, 8, 1}, count_blocks));
+        }
+    }
+}
+
 /* ---- Signals ---- */
 
 static volatile sig_atomic_t handled_here, handled_elsewhere;
@@ -499,6 +650,10 @@ int main(void)
         cmocka_unit_test(pool_run_large_launch_takes_every_thread),
         cmocka_unit_test(pool_run_one_thread_is_the_launching_one),
         cmocka_unit_test(pool_run_small_launch_stays_on_its_thread),
+        cmocka_unit_test(pool_run_uneven_blocks_are_run_by_who_is_free),
+        cmocka_unit_test(pool_run_again_gives_each_thread_the_same_part),
+        cmocka_unit_test(pool_run_grids_of_any_size_run_each_block_once),
+        cmocka_unit_test(pool_run_short_launches_again_and_again_run_each_block_once),
         cmocka_unit_test(pool_run_workers_block_every_signal),
         cmocka_unit_test(pool_run_in_a_body_runs_each_block_once),
         cmocka_unit_test(pool_run_8_threads_at_once_run_each_block_once),

@@ -8,10 +8,13 @@ The compilers are what the checked code is built with; without, the build's own.
 import os
 import re
 import shutil
+import signal
+import subprocess
 import sys
 import tempfile
+import time
 
-from tap import Tap, run
+from tap import Tap, ended, run, unignore_signals
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 N = 'n=1000'
@@ -25,7 +28,8 @@ PLANTED = {
                       r'{BUG}: heap-buffer-overflow: a read of 4 bytes at x\[1000\], which is past its end; '
                       r'thread \(231, 0, 0\) of block \(3, 0, 0\) \[read_past_end\]\n'),
     'write_in_front': (['y=fill:i32:1000:0', N], 'address',
-                       r'{BUG}: heap-buffer-overflow: a write of 4 bytes.*thread \(0, 0, 0\) of block \(0, 0, 0\)'),
+                       r'{BUG}: heap-buffer-overflow: a write of 4 bytes at y\[-3\], which is in front of its begin; '
+                       r'thread \(0, 0, 0\) of block \(0, 0, 0\)'),
     'no_guard': ([N], 'address', r'{BUG}: heap-buffer-overflow: a write of 8 bytes at y\[1000\], which is past its end; '
                  r'thread \(232, 0, 0\) of block \(3, 0, 0\)'),
     'swapped': (['nx=40', 'ny=20'], 'address', r'{BUG}: heap-buffer-overflow: a write of 4 bytes at v\[\d+\], which is '
@@ -41,6 +45,20 @@ PLANTED = {
                     r'not aligned to its 16 bytes; thread \(0, 0, 0\) of block \(0, 0, 0\)'),
     'past_scratch': ([N], 'address', r'{BUG}: heap-buffer-overflow: a write of 4 bytes at tmp\[1000\], which is past its '
                      r'end; thread \(231, 0, 0\) of block \(3, 0, 0\)'),
+    'wrong_pitch': (['x=random:f32:8x8'], 'address', r'{BUG}: heap-buffer-overflow: a write of 4 bytes at byte 256 of '
+                    r'dynamic shared memory, which is past its end; thread \(1, 7, 0\) of block \(0, 0, 0\)'),
+    'halo': (['x=randint:i32:3x64:0:9'], 'address', r'{BUG}: heap-buffer-overflow: a read of 4 bytes at byte 264 of '
+             r'__shared__ tile, which is past its end; thread \(63, 0, 0\) of block \(0, 0, 0\)'),
+    'in_header': (['x=randint:i32:1001:0:9', N], 'address', r'(?m)^planted_inner\.cuh:{INNER}: heap-buffer-overflow: a read '
+                  r'of 4 bytes at x\[1001\], which is past its end; thread \(231, 0, 0\) of block \(3, 0, 0\) '
+                  r'\[in_header_i32\]; called at {OTHER}\n'),
+    'device_table': ([N], 'address', r'{BUG}: global-buffer-overflow: a read of 4 bytes at byte 32 of table.*; '
+                     r'thread \(7, 0, 0\) of block \(0, 0, 0\)'),
+    'null_pointer': ([X], 'address', r"{BUG}: (an access of address 0x1c,|a read of 'const int') through a null pointer; "
+                     r'thread \(7, 0, 0\) of block \(0, 0, 0\)'),
+    'wild': ([X], 'address', r'{BUG}: (a wild access, of address 0x\w+|a wild access.*); thread \(0, 0, 0\) of block '
+             r'\(0, 0, 0\)'),
+    'divides': ([X], 'address', r'{BUG}: a division by 0; ' + ANY),
     'no_barrier': (['x=randint:i32:3x256:0:100'], 'race', r'({BUG}|{OTHER}): ' + ANY + r' (reads|writes) byte \d+ of '
                    r'__shared__ tile, which ' + ANY + r' (writes|reads) at ({BUG}|{OTHER}): nothing orders the two \[no_barrier\]\n'),
     'tree': (['x=randint:i32:3x128:0:100'], 'race', r'{BUG}: ' + ANY + r' \w+ byte \d+ of __shared__ part, which ' + ANY +
@@ -57,14 +75,35 @@ PLANTED = {
                       r' \w+ at ({BUG}|{OTHER}): nothing orders'),
     'of_another_block': (['n=3'], 'race', r'{BUG}: thread \(63, 0, 0\) of block \([12], 0, 0\) reads first\[0\], which '
                          r'thread \(0, 0, 0\) of block \(0, 0, 0\) writes at {OTHER}: nothing orders'),
+    'volatile_sum': (['x=randint:i32:3x64:0:100'], 'race', r'({BUG}|{OTHER}): ' + ANY + r' (reads|writes) byte \d+ of '
+                     r'__shared__ part, which ' + ANY + r' (writes|reads) at ({BUG}|{OTHER}): nothing orders'),
+    'flags': (['x=randint:i32:3x64:0:100'], 'race', r'{BUG}: thread \(0, 0, 0\) of block \(0, 0, 0\) reads byte 0 of '
+              r'__shared__ value, which thread \(63, 0, 0\) of block \(0, 0, 0\) writes at {OTHER}: nothing orders'),
+    'tile_again': (['x=randint:i32:3x256:0:100'], 'race', r'({BUG}|{OTHER}): ' + ANY + r' (reads|writes) byte \d+ of '
+                   r'__shared__ tile, which ' + ANY + r' (writes|reads) at ({BUG}|{OTHER}): nothing orders'),
+    'counts_and_reads': (['x=randint:i32:3x64:0:100'], 'race', r'{OTHER}: ' + ANY + r' changes atomically byte \d+ of '
+                         r'__shared__ bins, which ' + ANY + r' reads at {BUG}: nothing orders'),
+    'device_total': ([X], 'race', r'{BUG}: ' + ANY + r' \w+ byte 0 of total, which ' + ANY + r' \w+ at {BUG}: nothing '
+                     'orders'),
+    'in_place': (['u=random:f32:1000'], 'race', r'{BUG}: thread \(2, 0, 0\) of block \(0, 0, 0\) reads u\[1\], which '
+                 r'thread \(1, 0, 0\) of block \(0, 0, 0\) writes at {BUG}: nothing orders'),
+    'carved': (['n=2'], 'race', r'({BUG}|{OTHER}): thread \(31, 0, 0\) of block \(0, 0, 0\) writes byte 124 of dynamic '
+               r'shared memory, which thread \(0, 0, 0\) of block \(0, 0, 0\) writes at ({BUG}|{OTHER}): nothing orders'),
     'half_a_tile': ([], 'address', r'32 of 128 threads wait at thread_block_tile::sync\(\) in {BUG} for 32 more of 64 '
                     r'arrivals, such as \(32, 0, 0\) of block \(0, 0, 0\)'),
     'divergent': ([], 'race', r'32 of 64 threads wait at __syncthreads\(\) in {BUG}, such as \(0, 0, 0\) of block '
                   r'\(0, 0, 0\); .*__syncwarp\(\) in {OTHER}'),
+    'barrier_in_loop': (['x=randint:i32:3x64:0:100'], 'race', r'({BUG}|{OTHER}): ' + ANY + r' waits at __syncthreads\(\), '
+                        'and ' + ANY + r' of its warp at __syncthreads\(\) in ({BUG}|{OTHER}): not the same barrier'),
     'own_lane': ([], 'poison', r'{BUG}: thread \(37, 0, 0\) of block \(0, 0, 0\): a warp operation whose mask leaves its '
                  'own lane out'),
     'unwritten_shared': (['x=randint:i32:3x64:0:9'], 'poison', r'{BUG}: reads byte 28 of __shared__ tile, which nobody '
                          r'wrote; thread \(6, 0, 0\) of block \(1, 0, 0\)'),
+    'of_former_block': (['n=3'], 'poison', r'{BUG}: reads byte \d+ of __shared__ tile, which nobody wrote; '
+                        r'thread \(\d+, 0, 0\) of block \(1, 0, 0\)'),
+    'padded': (['n=2'], 'poison', r'{BUG}: reads byte 228 of __shared__ other, which nobody wrote; thread \(28, 0, 0\) of '
+               r'block \(0, 0, 0\) \[padded\]\n[^\n]*found 1 error\n'),
+    'out_struct': ([N], 'poison', r'{BUG}: y\[999\] is not written, although it is an out\(\); 1 of 1000 elements'),
     'unwritten_scratch': ([N], 'poison', r'{BUG}: reads tmp\[0\], which nobody wrote; thread \(0, 0, 0\) of block '
                           r'\(0, 0, 0\)'),
     'unwritten_out': ([N], 'poison', r'{BUG}: y\[999\] is not written, although it is an out\(\); 1 of '
@@ -83,7 +122,8 @@ class SanitizeTest:
     def __init__(self, tap, build, folder, compilers):
         self.tap, self.build, self.folder = tap, os.path.abspath(build), folder
         self.source = os.path.join(folder, 'planted.cu')
-        shutil.copy(os.path.join(HERE, 'planted.cu'), self.source)
+        for name in ('planted.cu', 'planted_inner.cuh', 'planted_types.h'):
+            shutil.copy(os.path.join(HERE, name), folder)
         self.temporary = os.path.join(folder, 'temporary')
         os.mkdir(self.temporary)
         self.environment = dict(os.environ, TMPDIR=self.temporary, XDG_CACHE_HOME=os.path.join(folder, 'cache'))
@@ -91,8 +131,14 @@ class SanitizeTest:
             self.environment.pop(name, None)
         self.compilers = compilers
         with open(self.source, encoding='utf-8') as file:
-            self.marks = {tuple(m.groups()): number for number, line in enumerate(file, 1)
-                          for m in [re.search(r'/\* (BUG|OTHER) (\w+) \*/', line)] if m}
+            self.marks = self.find_marks(file)
+        with open(os.path.join(folder, 'planted_inner.cuh'), encoding='utf-8') as file:
+            self.marks.update(self.find_marks(file))
+
+    @staticmethod
+    def find_marks(file):
+        return {tuple(m.groups()): number for number, line in enumerate(file, 1)
+                for m in [re.search(r'/\* (BUG|OTHER|INNER) (\w+) \*/', line)] if m}
 
     def cfcc(self, *arguments):
         return run([os.path.join(self.build, 'cfcc'), *self.compilers, *arguments], cwd=self.folder,
@@ -108,19 +154,19 @@ class SanitizeTest:
         for mark in ('BUG', 'OTHER'):
             number = self.marks.get((mark, name))
             pattern = pattern.replace('{' + mark + '}', f'planted\\.cu:{number}')
-        return pattern
+        return pattern.replace('{INNER}', str(self.marks.get(('INNER', name))))
 
     def planted(self, name):
         words, kind, pattern = PLANTED[name]
         code, _, err = self.check(kind, name, *words, 'bug=1')
         found = re.search(self.expected(name, pattern), err)
-        problem = '' if code == 1 and found else f'exit {code}:\n{err}'
+        problem = '' if code == 1 and found else f'{ended(code)}:\n{err}'
         self.tap.check(f'check_{name}_is_found', problem)
         problems = []
         for kind in KINDS:
             code, out, err = self.check(kind, name, *words, 'bug=0')
             if code != 0 or err or not out.endswith(f'check: {kind}: nothing found\n'):
-                problems.append(f'--check={kind}: exit {code}:\n{err}')
+                problems.append(f'--check={kind}: {ended(code)}:\n{err}')
         self.tap.check(f'check_{name}_without_it_is_clean', '\n'.join(problems))
 
     def bundled(self):
@@ -130,7 +176,7 @@ class SanitizeTest:
                           ['axpy', 'x=random:f32:1000', 'y=random:f32:1000', 'a=2']):
                 code, out, err = self.check(kind, *words, module=None)
                 if code != 0 or err or f'check: {kind}: nothing found' not in out:
-                    problems.append(f'{words[0]}, {kind}: exit {code}: {err}')
+                    problems.append(f'{words[0]}, {kind}: {ended(code)}: {err}')
         self.tap.check('check_bundled_kernels_are_clean', '\n'.join(problems))
 
     def rebuilding(self):
@@ -159,16 +205,78 @@ class SanitizeTest:
         os.remove(os.path.join(self.folder, 'moved/own.cu'))
         code, _, err = self.check('address', 'own', 'n=10', module='moved/own.so')
         self.tap.check('check_without_the_source_says_so', '' if code == 1 and re.search(
-            r'moved/own\.so cannot be built again: the source \S*moved/own\.cu is gone\n', err) else f'{code}: {err}')
+            r'moved/own\.so cannot be built again: the source .*moved/own\.cu is gone\n', err) else f'{code}: {err}')
 
     def refusals(self):
         for name, words, text in (
                 ('another_kind', ['--check', 'leaks', 'traps'], '--check leaks: it is address, race or poison'),
                 ('a_gpu', ['--check', 'race', '--driver', 'cuda', 'traps'], "the kernel's form for the CPU"),
                 ('no_such_module', ['--check', 'race', '--module', 'none.so', 'traps'], 'none.so: No such file'),
-                ('no_library', ['--check', 'race', '--module', 'planted.cu', 'traps'], 'does not tell how it was built')):
+                ('no_library', ['--check', 'race', '--module', 'planted_types.h', 'traps'], 'does not tell how it was built'),
+                ('a_source', ['--check', 'race', '--module', 'planted.cu', 'traps'],
+                 'planted.cu is a kernel file; build a library of it first: cfcc --shared -o own.so ')):
             code, _, err = run([os.path.join(self.build, 'cf-run'), *words], cwd=self.folder, env=self.environment)
             self.tap.check(f'check_of_{name}_is_refused', '' if code == 1 and text in err else f'exit {code}: {err}')
+
+    @staticmethod
+    def child_of(parent):
+        """The cf-run that another one has started; None where there is none yet."""
+        for pid in filter(str.isdigit, os.listdir('/proc')):
+            try:
+                with open(f'/proc/{pid}/stat', encoding='utf-8') as file:
+                    name, rest = re.fullmatch(r'\d+ \((.*)\) . (.*)\n?', file.read(), re.DOTALL).groups()
+            except OSError:
+                continue
+            if name == 'cf-run' and int(rest.split()[0]) == parent:
+                return int(pid)
+        return None
+
+    @staticmethod
+    def is_there(pid):
+        try:
+            with open(f'/proc/{pid}/stat', encoding='utf-8') as file:
+                return file.read().rsplit(')', 1)[1].split()[0] not in 'ZX'
+        except OSError:
+            return False
+
+    def end(self, kind, number, is_child):
+        """(code, stderr, whether the child is gone) of a check that is ended by a signal to itself or to what it runs."""
+        command = [os.path.join(self.build, 'cf-run'), '--check', kind, '--module', 'planted.so', 'spins', 'y=fill:i32:1:0',
+                   'bug=1']
+        with subprocess.Popen(command, cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, preexec_fn=unignore_signals) as process:
+            child = None
+            while child is None and process.poll() is None:
+                time.sleep(0.01)
+                child = self.child_of(process.pid)
+            if child is not None:
+                os.kill(child if is_child else process.pid, number)
+            try:
+                err = process.communicate(timeout=300)[1].decode()
+            except subprocess.TimeoutExpired:
+                process.kill()
+                err = 'no end'
+        deadline = time.monotonic() + 60
+        while child is not None and self.is_there(child) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        is_gone = child is not None and not self.is_there(child)
+        if child is not None and not is_gone:
+            os.kill(child, signal.SIGKILL)
+        return process.returncode, err, is_gone
+
+    def ends(self):
+        """What is ended from outside says so."""
+        for name, number, is_child, expected, text in (
+                ('whose_run_is_killed', signal.SIGKILL, True, 1, 'the run was ended by signal 9 (Killed), as where memory'),
+                ('that_is_ended', signal.SIGTERM, False, -15, 'cf-run: --check=race: ended by signal 15 (Terminated)\n')):
+            code, err, is_gone = self.end('race', number, is_child)
+            problem = '' if code == expected and text in err and is_gone else f'{ended(code)}, {is_gone}: {err}'
+            self.tap.check(f'check_{name}_says_so', problem)
+        run(['sh', '-c', '"$0" --check race --module planted.so traps n=1000 bug=1 2>&1 | true',
+             os.path.join(self.build, 'cf-run')], cwd=self.folder, env=self.environment)
+        self.tap.check('check_leaves_no_folder', ' '.join(os.listdir(self.temporary)))
+        code, err, is_gone = self.end('race', signal.SIGKILL, False)
+        self.tap.check('check_that_is_killed_leaves_no_run', '' if code == -9 and is_gone else f'{ended(code)}: {err}')
 
     def run(self):
         code, _, err = self.cfcc('--shared', '--cuda=no', '--prefix', 'planted', '-o', 'planted.so', 'planted.cu')
@@ -178,13 +286,15 @@ class SanitizeTest:
         self.bundled()
         self.rebuilding()
         self.refusals()
-        self.tap.check('check_leaves_no_folder', ' '.join(os.listdir(self.temporary)))
+        self.ends()
 
 
 def main():
     tap = Tap()
     with tempfile.TemporaryDirectory() as folder:
-        SanitizeTest(tap, sys.argv[1], os.path.realpath(folder), sys.argv[2:]).run()
+        place = os.path.join(os.path.realpath(folder), 'own kernels')
+        os.mkdir(place)
+        SanitizeTest(tap, sys.argv[1], place, sys.argv[2:]).run()
     return tap.close()
 
 

@@ -17,15 +17,15 @@
 
 void access_note(const void *address, size_t bytes, int how, const void *pc)
 {
-    struct region *region;
-    if (!watch_current || !bytes || (region = region_find(address)) == NULL)
+    if (!watch_current || !bytes)
         return;
     const char *at = address;
-    size_t rest = region->bytes - (size_t)(at - region->begin);
-    if (watch_what == WATCH_RACE)
-        race_access(region, at, bytes < rest ? bytes : rest, how, pc);
-    else if (watch_what == WATCH_POISON)
+    struct region *region = region_find(address);
+    size_t rest = region ? region->bytes - (size_t)(at - region->begin) : bytes;
+    if (watch_what == WATCH_POISON)
         poison_access(region, at, bytes < rest ? bytes : rest, how, pc);
+    else if (watch_what == WATCH_RACE && region)
+        race_access(region, at, bytes < rest ? bytes : rest, how & ~ACCESS_WHOLE, pc);
 }
 
 /* With a sanitizer of its own cf-run checks nothing, and has these functions already. */
@@ -47,7 +47,7 @@ void access_note(const void *address, size_t bytes, int how, const void *pc)
     ACCESS(prefix##2, 2, how) \
     ACCESS(prefix##4, 4, how) \
     ACCESS(prefix##8, 8, how) \
-    ACCESS(prefix##16, 16, how)
+    ACCESS(prefix##16, 16, how | ACCESS_WHOLE)
 ACCESSES(__tsan_read, ACCESS_READ)
 ACCESSES(__tsan_write, ACCESS_WRITE)
 ACCESSES(__tsan_read_write, ACCESS_READ | ACCESS_WRITE)
@@ -58,6 +58,8 @@ ACCESSES(__tsan_unaligned_read_write, ACCESS_READ | ACCESS_WRITE)
 /* What PTX has as relaxed accesses: two of them are no race. A flag that one thread polls is such. */
 static void note_volatile(const void *address, size_t bytes, int how, const void *pc)
 {
+    if (watch_current && watch_what == WATCH_RACE)
+        how |= race_looseness(address, bytes);
     access_note(address, bytes, how | ACCESS_ATOMIC, pc);
     if (watch_current && watch_what == WATCH_RACE)
         race_atomic(address, how & ACCESS_READ, how & ACCESS_WRITE, 0);
@@ -83,23 +85,33 @@ VOLATILES(__tsan_unaligned_volatile_write, ACCESS_WRITE)
 EXPORT void __tsan_read_range(void *address, size_t bytes);
 void __tsan_read_range(void *address, size_t bytes)
 {
-    access_note(address, bytes, ACCESS_READ, PC);
+    access_note(address, bytes, ACCESS_READ | ACCESS_WHOLE, PC);
 }
 
 EXPORT void __tsan_write_range(void *address, size_t bytes);
 void __tsan_write_range(void *address, size_t bytes)
 {
-    access_note(address, bytes, ACCESS_WRITE, PC);
+    access_note(address, bytes, ACCESS_WRITE | ACCESS_WHOLE, PC);
 }
 
 /* ---- Copies: what compilers make of them goes here, and newer ones say so themselves ---- */
+
+static void note_copy(void *target, const void *source, size_t bytes, const void *pc)
+{
+    if (watch_what == WATCH_POISON) {
+        if (watch_current && bytes)
+            poison_copy(target, source, bytes, pc);
+        return;
+    }
+    access_note(source, bytes, ACCESS_READ, pc);
+    access_note(target, bytes, ACCESS_WRITE, pc);
+}
 
 #define COPY(name, call)                                               \
     EXPORT void *name(void *target, const void *source, size_t bytes); \
     void *name(void *target, const void *source, size_t bytes)         \
     {                                                                  \
-        access_note(source, bytes, ACCESS_READ, PC);                   \
-        access_note(target, bytes, ACCESS_WRITE, PC);                  \
+        note_copy(target, source, bytes, PC);                          \
         return call(target, source, bytes);                            \
     }
 COPY(cf__checked_memcpy, memcpy)

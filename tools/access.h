@@ -7,7 +7,9 @@
 #include "region.h"
 #include "watch.h"
 
-enum { ACCESS_WRITE = 1, ACCESS_ATOMIC = 2, ACCESS_READ = 4 };
+/* ACCESS_LOOSE is of volatile ones, beside ACCESS_ATOMIC: two of them are a race. ACCESS_WHOLE is of what is larger than
+ * any number, which is only copied. */
+enum { ACCESS_WRITE = 1, ACCESS_ATOMIC = 2, ACCESS_READ = 4, ACCESS_LOOSE = 8, ACCESS_WHOLE = 16 };
 
 /* `pc` is behind the access in the code. Memory that is in no region is not looked at. */
 void access_note(const void *address, size_t bytes, int how, const void *pc);
@@ -16,6 +18,9 @@ void access_note(const void *address, size_t bytes, int how, const void *pc);
 
 void race_access(struct region *region, const char *address, size_t bytes, int how, const void *pc);
 void race_fence(void);
+
+/* ACCESS_LOOSE where a volatile access is one of those of a warp that goes without __syncwarp(), else 0. */
+int race_looseness(const void *address, size_t bytes);
 
 /* Looks at what was written last, as long as its memory is there. */
 void race_settle(void);
@@ -40,7 +45,12 @@ void race_end(void);
 
 /* ---- poison.c: reads of memory that nobody wrote ---- */
 
+/* `region` is NULL for memory that is in none. */
 void poison_access(struct region *region, const char *address, size_t bytes, int how, const void *pc);
+void poison_copy(char *target, const char *source, size_t bytes, const void *pc);
+
+/* Tells what was kept back, as long as its memory is there. */
+void poison_settle(void);
 
 /* What should be written, and was not. */
 void poison_unwritten(const cf_kernel *kernel, void *const args[]);

@@ -2,7 +2,8 @@
  *
  * What orders accesses of two threads, as CUDA promises it: __syncthreads() those of a block, grid.sync() those of the launch,
  * __syncwarp() those of its lanes (shuffles and votes order nothing); and a fence before an atomic operation or a volatile
- * write, whose value the other thread takes by one. Two atomic accesses are no race, nor are two that write the same value. */
+ * write, whose value the other thread takes by one. Two atomic accesses are no race, nor are two that write the same value;
+ * nor are two volatile ones but of a __shared__ array's elements. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,7 +101,8 @@ static int is_new(const void *one, const void *other)
 static const char *verb(const struct access *access)
 {
     static const char *const verbs[] = {"reads", "writes", "reads atomically", "changes atomically"};
-    return verbs[(access->how & ACCESS_WRITE ? 1 : 0) + (access->how & ACCESS_ATOMIC ? 2 : 0)];
+    int is_volatile = access->how & ACCESS_LOOSE;
+    return verbs[(access->how & ACCESS_WRITE ? 1 : 0) + (access->how & ACCESS_ATOMIC && !is_volatile ? 2 : 0)];
 }
 
 static void tell(const struct access *before, const struct access *now, const struct region *region,
@@ -154,31 +156,56 @@ static int is_known(const struct access *access, const struct race_known *known,
     return 0;
 }
 
-/* Whether an access is ordered before what the running thread does now. */
-static int is_ordered(const struct access *access, const struct watch_thread *thread)
+/* What a thread, or its block, knows by atomic accesses. */
+static int is_learnt(const struct access *access, const struct watch_thread *thread)
 {
     const struct watch_slot *slot = thread->slot;
-    if (access->grid < thread->clock.grid)
-        return 1;
-    if (access->block == slot->number &&
-        (access->thread == thread->number || access->epoch < thread->clock.epoch ||
-         (access->thread / 32u == thread->number / 32 && access->step < thread->clock.lanes[access->thread % 32])))
-        return 1;
-    if (!sync_count)
-        return 0;
     visit++;
     return is_known(access, thread->known, thread->known_count, UINT32_MAX) ||
            is_known(access, slot->known, slot->known_count, thread->clock.epoch);
 }
 
+/* Whether an access is ordered before what the running thread does now. */
+static inline int is_ordered(const struct access *access, const struct watch_thread *thread)
+{
+    if (access->grid < thread->clock.grid)
+        return 1;
+    if (access->block == thread->slot->number &&
+        (access->thread == thread->number || access->epoch < thread->clock.epoch ||
+         (access->thread / 32u == thread->number / 32 && access->step < thread->clock.lanes[access->thread % 32])))
+        return 1;
+    return sync_count && is_learnt(access, thread);
+}
+
 /* ---- Accesses ---- */
+
+/* Sums of a warp were once made with volatile accesses to a __shared__ array and nothing else, which since Volta is wrong:
+ * these are no flags, which are variables of their own, or come behind a fence. */
+int race_looseness(const void *address, size_t bytes)
+{
+    const struct watch_thread *thread = watch_current;
+    const struct region *region = region_find(address);
+    if (!region || region->kind <= REGION_DATA || region->bytes <= bytes)
+        return 0;
+    uint32_t lane = thread->number % 32;
+    return thread->has_fence && thread->fence.epoch == thread->clock.epoch &&
+                   thread->fence.lanes[lane] == thread->clock.lanes[lane]
+               ? 0
+               : ACCESS_LOOSE;
+}
+
+static int is_atomic(const struct access *access)
+{
+    return (access->how & (ACCESS_ATOMIC | ACCESS_LOOSE)) == ACCESS_ATOMIC;
+}
 
 static void look(const struct access *before, const struct access *now, struct region *region, const char *address)
 {
-    if (!before->pc || is_ordered(before, watch_current))
+    const int both = before->how & now->how, are_atomic = both & ACCESS_ATOMIC && !(both & ACCESS_LOOSE);
+    if (!before->pc || are_atomic || is_ordered(before, watch_current))
         return;
-    int is_plain_write = before->how == ACCESS_WRITE && now->how == ACCESS_WRITE;
-    if (!is_plain_write || now->bytes > sizeof pending.old) {
+    int are_plain_writes = both & ACCESS_WRITE && !is_atomic(before) && !is_atomic(now);
+    if (!are_plain_writes || now->bytes > sizeof pending.old) {
         tell(before, now, region, address);
         return;
     }
@@ -214,11 +241,10 @@ static void keep_read(struct cell *cell, const struct access *now)
 static void note(struct cell *cell, const struct access *now, struct region *region, const char *address)
 {
     look(&cell->write, now, region, address);
-    if (!(now->how & ACCESS_ATOMIC))
-        if (now->how & ACCESS_WRITE || cell->atomic.how & ACCESS_WRITE)
-            look(&cell->atomic, now, region, address);
+    if (now->how & ACCESS_WRITE || cell->atomic.how & ACCESS_WRITE)
+        look(&cell->atomic, now, region, address);
     if (!(now->how & ACCESS_WRITE)) {
-        if (!(now->how & ACCESS_ATOMIC))
+        if (!is_atomic(now))
             keep_read(cell, now);
         else if (!cell->atomic.pc)
             cell->atomic = *now;
@@ -226,7 +252,7 @@ static void note(struct cell *cell, const struct access *now, struct region *reg
     }
     for (int i = 0; i < 2; i++)
         look(&cell->reads[i], now, region, address);
-    if (now->how & ACCESS_ATOMIC) {
+    if (is_atomic(now)) {
         cell->atomic = *now;
     } else {
         cell->write = *now;

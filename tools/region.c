@@ -1,4 +1,4 @@
-/* region.c - the memory that a checked kernel works on: its arrays, scratch memory, and __shared__ variables. */
+/* region.c - the memory that a checked kernel works on: its arrays, scratch memory, __device__ and __shared__ variables. */
 #include "region.h"
 
 #include <stdio.h>
@@ -11,7 +11,10 @@
 
 static struct region **regions; /* sorted by address */
 static size_t count, room;
-static struct region *latest; /* that was found */
+
+/* Those that were found last, the latest first: a kernel goes back and forth between a few. */
+#define RECENT 4
+static struct region *recent[RECENT];
 
 /* How many regions begin at or below an address. */
 static size_t up_to(const void *address)
@@ -50,20 +53,31 @@ struct region *region_add(const struct region *what)
     return region;
 }
 
-struct region *region_find(const void *address)
+static int has(const struct region *region, const void *address)
 {
-    if (latest && (uintptr_t)address - (uintptr_t)latest->begin < latest->bytes)
-        return latest;
-    size_t at = up_to(address);
-    if (!at || (uintptr_t)address - (uintptr_t)regions[at - 1]->begin >= regions[at - 1]->bytes)
-        return NULL;
-    return latest = regions[at - 1];
+    return (uintptr_t)address - (uintptr_t)region->begin < region->bytes;
 }
 
-struct region *region_before(const void *address)
+struct region *region_find(const void *address)
+{
+    for (int i = 0; i < RECENT && recent[i]; i++)
+        if (has(recent[i], address))
+            return recent[i];
+    size_t at = up_to(address);
+    if (!at || !has(regions[at - 1], address))
+        return NULL;
+    memmove(recent + 1, recent, (RECENT - 1) * sizeof *recent);
+    return recent[0] = regions[at - 1];
+}
+
+struct region *region_nearest(const void *address)
 {
     size_t at = up_to(address);
-    return at ? regions[at - 1] : NULL;
+    if (!at || (at < count && !has(regions[at - 1], address) &&
+                (const char *)address - (regions[at - 1]->begin + regions[at - 1]->bytes) >
+                    regions[at]->begin - (const char *)address))
+        return at < count ? regions[at] : NULL;
+    return regions[at - 1];
 }
 
 void region_end(int all)
@@ -71,7 +85,7 @@ void region_end(int all)
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
         struct region *region = regions[i];
-        if (!all && region->kind == REGION_ARRAY) {
+        if (!all && region->kind <= REGION_DATA) {
             regions[kept++] = region;
             continue;
         }
@@ -82,7 +96,7 @@ void region_end(int all)
         free(region);
     }
     count = kept;
-    latest = NULL;
+    memset(recent, 0, sizeof recent);
 }
 
 void region_each(const void *block, void (*body)(struct region *))
@@ -97,10 +111,14 @@ void region_describe(const struct region *region, const void *address, char *tex
     ptrdiff_t offset = (const char *)address - region->begin;
     switch (region->kind) {
     case REGION_ARRAY:
-        if (region->element > 0 && offset >= 0)
-            snprintf(text, size, "%s[%td]", region->name, offset / (ptrdiff_t)region->element);
+        if (region->element > 0) /* rounded down */
+            snprintf(text, size, "%s[%td]", region->name,
+                     (offset - (offset < 0 ? (ptrdiff_t)region->element - 1 : 0)) / (ptrdiff_t)region->element);
         else
             snprintf(text, size, "byte %td of %s", offset, region->name);
+        break;
+    case REGION_DATA:
+        snprintf(text, size, "{data:%lx}", watch_offset(address));
         break;
     case REGION_SHARED:
         snprintf(text, size, "byte %td of __shared__ {key:%lx}", offset, watch_offset(region->key));

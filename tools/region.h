@@ -1,11 +1,12 @@
-/* region.h - the memory that a checked kernel works on: its arrays, scratch memory, and __shared__ variables. */
+/* region.h - the memory that a checked kernel works on: its arrays, scratch memory, __device__ and __shared__ variables. */
 #ifndef REGION_H
 #define REGION_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-enum region_kind { REGION_ARRAY, REGION_SHARED, REGION_DYNAMIC };
+/* REGION_DATA is what the module has of variables at file scope. */
+enum region_kind { REGION_ARRAY, REGION_DATA, REGION_SHARED, REGION_DYNAMIC };
 
 struct region {
     char *begin;
@@ -27,16 +28,16 @@ struct region *region_add(const struct region *what);
 /* The region that has the byte, or NULL. */
 struct region *region_find(const void *address);
 
-/* The region that has the byte, or the one that lies nearest in front of it; NULL where there is neither. */
-struct region *region_before(const void *address);
+/* The region that has the byte, or the one that lies nearest; NULL where there is none. */
+struct region *region_nearest(const void *address);
 
-/* Ends the regions of kinds above REGION_ARRAY, or all. */
+/* Ends the regions of blocks, or all. */
 void region_end(int all);
 
 /* Calls a function for each region of a block. */
 void region_each(const void *block, void (*body)(struct region *));
 
-/* Says what a byte of a region is: "x[17]", "byte 12 of tile". Past the end, too. */
+/* Says what a byte of a region is: "x[17]", "byte 12 of tile". Past the end and in front of the begin, too. */
 void region_describe(const struct region *region, const void *address, char *text, size_t size);
 
 #endif

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,7 +22,10 @@ struct check {
     char folder[PATH_MAX], module[PATH_MAX + 16], findings[PATH_MAX + 16];
     char runtime[PATH_MAX]; /* of AddressSanitizer; empty for the others */
     char source[PATH_MAX];  /* where its report says that the error is */
-    int count;              /* findings that were printed */
+    char caller[PATH_MAX];  /* where a kernel file calls that, if it is in a header; or "" */
+    int has_address;        /* it tells which was wild */
+    unsigned long address;
+    int count; /* findings that were printed */
 };
 
 /* ---- Programs ---- */
@@ -37,7 +41,8 @@ static void pass_on(int number)
         (void)kill(child, number);
 }
 
-static const int signals[] = {SIGHUP, SIGINT, SIGTERM};
+/* SIGPIPE, too: who reads the first lines alone ends what prints them. */
+static const int signals[] = {SIGHUP, SIGINT, SIGTERM, SIGPIPE};
 #define SIGNALS (sizeof signals / sizeof *signals)
 
 static void catch_signals(struct sigaction old[SIGNALS])
@@ -51,12 +56,25 @@ static void catch_signals(struct sigaction old[SIGNALS])
     }
 }
 
-static void release_signals(const struct sigaction old[SIGNALS])
+static void release_signals(const struct sigaction old[SIGNALS], const char *kind)
 {
     for (size_t i = 0; i < SIGNALS; i++)
         (void)sigaction(signals[i], &old[i], NULL);
-    if (caught)
-        (void)raise(caught);
+    if (!caught)
+        return;
+    fflush(stdout);
+    if (caught != SIGPIPE)
+        fprintf(stderr, "cf-run: --check=%s: ended by signal %d (%s)\n", kind, caught, strsignal(caught));
+    (void)raise(caught);
+}
+
+/* In the child. Who kills this process, and leaves it no time to pass that on, does not want the program to go on. */
+static void become(const char *const argv[], pid_t parent)
+{
+    (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() == parent)
+        execvp(argv[0], (char *const *)(uintptr_t)argv);
+    _exit(127);
 }
 
 /* Runs a program to its end; its status as waitpid() gives it, or -1. Where `text` is not NULL, what it writes to its standard
@@ -67,12 +85,12 @@ static int run_program(const char *const argv[], char **text)
     size_t used = 0, room = 0;
     if (text && pipe2(ends, O_CLOEXEC) != 0)
         return -1;
+    const pid_t own = getpid();
     child = caught ? -1 : fork();
     if (child == 0) {
         if (text)
             (void)dup2(ends[1], STDOUT_FILENO);
-        execvp(argv[0], (char *const *)(uintptr_t)argv);
-        _exit(127);
+        become(argv, own);
     }
     if (text)
         (void)close(ends[1]);
@@ -98,6 +116,18 @@ static int run_program(const char *const argv[], char **text)
     return status;
 }
 
+/* What there is to add of a program that may not have come to its end. */
+static const char *how_it_ended(int status)
+{
+    static char text[100];
+    if (status == -1)
+        return " cannot be run";
+    if (!WIFSIGNALED(status))
+        return "";
+    snprintf(text, sizeof text, " was ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+    return text;
+}
+
 /* A program that lies beside this one. */
 static int beside(const char *name, char path[PATH_MAX], struct message *message)
 {
@@ -110,6 +140,22 @@ static int beside(const char *name, char path[PATH_MAX], struct message *message
     return access(path, X_OK) == 0
                ? 0
                : message_set(message, "--check needs the %s beside cf-run: %s: %s", name, path, strerror(errno));
+}
+
+/* What a program of the compiler's prints, for the caller to free; NULL where it fails. */
+static char *ask(const char *const argv[])
+{
+    static int is_told;
+    char *text = NULL;
+    int status = run_program(argv, &text);
+    if (status == 0 && text)
+        return text;
+    if (!is_told && WIFEXITED(status) && WEXITSTATUS(status) == 127) {
+        is_told = 1;
+        fprintf(stderr, "cf-run: %s, of binutils, cannot be run: lines and names are missing\n", argv[0]);
+    }
+    free(text);
+    return NULL;
 }
 
 /* ---- Building anew ---- */
@@ -161,9 +207,14 @@ static int rebuild(struct check *check, const char *kind, const char *module, st
         snprintf(check->runtime, sizeof check->runtime, "%.*s", (int)strcspn(said, "\n"), said);
     free(said);
     free(real);
-    return status == 0 ? 0
-                       : message_set(message, "--check=%s: %s could not be built for it", kind,
-                                     module ? module : "the bundled kernels");
+    if (status == 0)
+        return 0;
+    message_set(message, "--check=%s: %s could not be built for it", kind, module ? module : "the bundled kernels");
+    if (status == -1 || WIFSIGNALED(status))
+        message_add(message, ": %s%s", cfcc, how_it_ended(status));
+    else if (WEXITSTATUS(status) != 1) /* else it told why */
+        message_add(message, ": %s ended with exit code %d", cfcc, WEXITSTATUS(status));
+    return -1;
 }
 
 /* ---- Running ---- */
@@ -187,16 +238,14 @@ static int add_to(const char *name, const char *more, const char *separator, int
 /* The program's status, or -1. Redzones are as wide as they can be, so that what lies far outside is seen, too. */
 static int run_again(const struct check *check, const char *kind, char **argv, struct message *message)
 {
-    char told[PATH_MAX + 64], options[PATH_MAX + 300];
+    static const char options[] =
+        "symbolize=0:detect_leaks=0:redzone=2048:max_redzone=2048:halt_on_error=1:exitcode=1:abort_on_error=0:"
+        "handle_sigill=1:handle_sigfpe=1:print_legend=0:detect_stack_use_after_return=0:allocator_may_return_null=1";
+    char told[PATH_MAX + 64];
     int findings = open(check->findings, O_WRONLY | O_CREAT | O_APPEND, 0600);
     if (findings < 0)
         return message_set(message, "%s: %s", check->findings, strerror(errno));
     snprintf(told, sizeof told, "%s:%d:%s", kind, findings, check->module);
-    snprintf(options, sizeof options,
-             "log_path=%s/asan:symbolize=0:detect_leaks=0:redzone=2048:max_redzone=2048:halt_on_error=1:exitcode=1:"
-             "abort_on_error=0:handle_sigill=1:handle_sigfpe=1:print_legend=0:detect_stack_use_after_return=0:"
-             "allocator_may_return_null=1",
-             check->folder);
     int status = -1;
     if (setenv(WATCH_VARIABLE, told, 1) == 0 && setenv("CF_DRIVER", "host", 1) == 0 &&
         setenv("CF_THREADS", "1", 1) == 0 &&
@@ -221,78 +270,136 @@ static const char *shown(const char *file)
     char here[PATH_MAX];
     size_t length = getcwd(here, sizeof here) ? strlen(here) : 0;
     if (length > 1 && strncmp(file, here, length) == 0 && file[length] == '/')
-        return file + length + 1;
+        file += length + 1;
     return file[0] == '.' && file[1] == '/' ? file + 2 : file;
 }
 
-/* Writes "block.cu:12" for a byte of the module's code: of the functions that are inlined there, the innermost that is not of
- * our headers. `function` gets its name. */
-static void find_line(const struct check *check, const char *offset, char *line, size_t size, char *function,
-                      size_t function_size)
+static int is_kernel_file(const char *place)
 {
-    char *text = NULL;
+    const char *colon = strrchr(place, ':');
+    return colon && colon - place > 3 && strncmp(colon - 3, ".cu", 3) == 0;
+}
+
+/* Writes "block.cu:12" for a byte of the module's code: of the functions that are inlined there, the innermost that is not of
+ * our headers. `function` gets its name, `caller` where a header's function was called in a kernel file, or "". */
+static void find_line(const struct check *check, const char *offset, char *line, size_t size, char *function,
+                      size_t function_size, char caller[PATH_MAX])
+{
     const char *const command[] = {"addr2line", "-i", "-f", "-C", "-e", check->module, offset, NULL};
+    int is_found = 0;
     snprintf(line, size, "module.so+%s", offset);
     snprintf(function, function_size, "?");
-    if (run_program(command, &text) == 0 && text)
-        for (char *at = text, *end; *at && (end = strchr(at, '\n')) != NULL;) {
-            char *file = end + 1, *file_end = strchr(file, '\n');
-            if (!file_end)
-                break;
-            *end = *file_end = 0;
-            file[strcspn(file, " ")] = 0; /* " (discriminator 2)" */
-            if (!is_ours(file)) {
-                snprintf(line, size, "%s", shown(file));
-                snprintf(function, function_size, "%.*s", (int)strcspn(at, "("), at);
-                break;
-            }
-            at = file_end + 1;
+    *caller = 0;
+    char *text = ask(command);
+    for (char *at = text, *end; at && *at && (end = strchr(at, '\n')) != NULL;) {
+        char *file = end + 1, *file_end = strchr(file, '\n');
+        if (!file_end)
+            break;
+        *end = *file_end = 0;
+        char *more = strstr(file, " (discriminator ");
+        if (more)
+            *more = 0;
+        if (!is_ours(file) && !is_found) {
+            snprintf(line, size, "%s", shown(file));
+            snprintf(function, function_size, "%.*s", (int)strcspn(at, "("), at);
+            is_found = 1;
         }
+        if (is_found && is_kernel_file(file)) {
+            if (!is_kernel_file(line))
+                snprintf(caller, PATH_MAX, "%s", shown(file));
+            break;
+        }
+        at = file_end + 1;
+    }
+    free(text);
+}
+
+/* Writes "byte 4 of table" for a byte of the module's data. */
+static void find_data(const struct check *check, const char *offset, char *what, size_t size)
+{
+    const char *const command[] = {"nm", "-CS", check->module, NULL};
+    unsigned long wanted = strtoul(offset, NULL, 16), best = 0;
+    snprintf(what, size, "a variable");
+    char *text = ask(command);
+    for (char *at = text, *end; at && *at; at = end + (*end == '\n')) {
+        unsigned long begin, bytes;
+        char type;
+        int used = 0;
+        end = at + strcspn(at, "\n");
+        if (sscanf(at, "%lx %lx %c %n", &begin, &bytes, &type, &used) < 3 || !used || !strchr("bBdDuV", type) ||
+            begin > wanted || begin < best)
+            continue;
+        best = begin;
+        snprintf(what, size, "byte %lu of %.*s%s", wanted - begin, (int)(end - at) - used, at + used,
+                 wanted - begin < bytes ? "" : ", which is past its end");
+    }
     free(text);
 }
 
 /* The name of the __shared__ variable whose key lies at a byte of the module. */
 static void find_name(const struct check *check, const char *offset, char *name, size_t size)
 {
-    char *text = NULL;
     const char *const command[] = {"nm", "-C", check->module, NULL};
     unsigned long wanted = strtoul(offset, NULL, 16);
     snprintf(name, size, "variable");
-    if (run_program(command, &text) == 0 && text)
-        for (char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n') {
-            char *end = at + strcspn(at, "\n"), *key = strstr(at, "cf__K_");
-            if (key && key < end && strtoul(at, NULL, 16) == wanted) {
-                size_t length = strspn(key + 6, "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
-                snprintf(name, size, "%.*s", (int)length, key + 6);
-                break;
-            }
+    char *text = ask(command);
+    for (char *at = text; at && *at; at += strcspn(at, "\n"), at += *at == '\n') {
+        char *end = at + strcspn(at, "\n"), *key = strstr(at, "cf__K_");
+        if (key && key < end && strtoul(at, NULL, 16) == wanted) {
+            size_t length = strspn(key + 6, "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
+            snprintf(name, size, "%.*s", (int)length, key + 6);
+            break;
         }
+    }
     free(text);
 }
 
-/* Prints a finding, with names in the place of {pc:N}, {key:N} and {asan}. */
+/* What a signal ended. */
+static void print_wild(const struct check *check)
+{
+    if (!check->has_address)
+        fputs("a wild access, or an instruction that cannot be run", stderr);
+    else if (check->address < 4096)
+        fprintf(stderr, "an access of address 0x%lx, through a null pointer", check->address);
+    else
+        fprintf(stderr, "a wild access, of address 0x%lx", check->address);
+}
+
+/* Prints a finding, with names in the place of {pc:N}, {key:N}, {data:N}, {asan} and {wild}. */
 static void print_finding(struct check *check, const char *text)
 {
-    char offset[32], name[PATH_MAX], function[256];
+    char offset[32], name[PATH_MAX], function[256], caller[PATH_MAX], called[PATH_MAX] = "";
+    text = shown(text);
     for (const char *at = text; *at;) {
         const char *end = *at == '{' ? strchr(at, '}') : NULL;
         const char *colon = end ? memchr(at, ':', (size_t)(end - at)) : NULL;
+        if (end && strncmp(at, "{wild}", 6) == 0) {
+            print_wild(check);
+            at = end + 1;
+            continue;
+        }
         if (!end || (!colon && strncmp(at, "{asan}", 6) != 0)) {
             fputc(*at++, stderr);
             continue;
         }
         if (colon)
             snprintf(offset, sizeof offset, "0x%.*s", (int)(end - colon - 1), colon + 1);
-        if (!colon)
+        *caller = 0;
+        if (!colon) {
             snprintf(name, sizeof name, "%s", *check->source ? check->source : "the kernel");
-        else if (strncmp(at, "{pc:", 4) == 0)
-            find_line(check, offset, name, sizeof name, function, sizeof function);
+            snprintf(caller, sizeof caller, "%s", check->caller);
+        } else if (strncmp(at, "{pc:", 4) == 0)
+            find_line(check, offset, name, sizeof name, function, sizeof function, caller);
+        else if (strncmp(at, "{data:", 6) == 0)
+            find_data(check, offset, name, sizeof name);
         else
             find_name(check, offset, name, sizeof name);
         fputs(name, stderr);
+        if (at == text)
+            snprintf(called, sizeof called, "%s", caller);
         at = end + 1;
     }
-    fputc('\n', stderr);
+    fprintf(stderr, "%s%s\n", *called ? "; called at " : "", called);
     check->count++;
 }
 
@@ -309,23 +416,33 @@ static const char *offset_in(const struct check *check, const char *line, char *
     return hash;
 }
 
+#define WILD "on unknown address 0x"
+
 /* Reads a report, and prints it with source lines: what tells of the kernel, and not of this program. */
 static void read_report(struct check *check, FILE *file, FILE *out)
 {
-    char line[4096], offset[64], place[PATH_MAX], function[256];
+    char line[4096], offset[64], place[PATH_MAX], function[256], caller[PATH_MAX];
     while (fgets(line, sizeof line, file) && strncmp(line, "Shadow bytes", 12) != 0) {
-        const char *frame = offset_in(check, line, offset, sizeof offset);
+        const char *frame = offset_in(check, line, offset, sizeof offset), *wild = strstr(line, WILD);
+        if (wild) {
+            check->has_address = 1;
+            check->address = strtoul(wild + strlen(WILD), NULL, 16);
+        }
         if (!frame) {
             if (line[strspn(line, " ")] != '#' && strncmp(line, "SUMMARY", 7) != 0 &&
                 strspn(line, "=\n") != strlen(line))
                 fputs(line, out);
             continue;
         }
-        find_line(check, offset, place, sizeof place, function, sizeof function);
+        find_line(check, offset, place, sizeof place, function, sizeof function, caller);
         if (strncmp(place, "module.so", 9) == 0)
             continue;
         if (!*check->source)
             snprintf(check->source, sizeof check->source, "%s", place);
+        else if (!is_kernel_file(check->source) && !*check->caller && is_kernel_file(place))
+            snprintf(check->caller, sizeof check->caller, "%s", place);
+        if (!*check->caller)
+            snprintf(check->caller, sizeof check->caller, "%s", caller);
         fprintf(out, "    %.*s in %s %s\n", (int)strcspn(frame, " "), frame, function, place);
     }
 }
@@ -339,7 +456,7 @@ static char *take_report(struct check *check)
     DIR *folder = opendir(check->folder);
     for (struct dirent *entry; folder && (entry = readdir(folder)) != NULL;) {
         char path[2 * PATH_MAX];
-        if (strncmp(entry->d_name, "asan.", 5) != 0)
+        if (strncmp(entry->d_name, WATCH_REPORT ".", sizeof WATCH_REPORT) != 0)
             continue;
         snprintf(path, sizeof path, "%s/%s", check->folder, entry->d_name);
         FILE *file = fopen(path, "re");
@@ -374,6 +491,22 @@ static void print_findings(struct check *check)
     free(report);
 }
 
+/* How a run ended in which nothing was found; 0 where that is all there is to say. */
+static int judge(const char *kind, const char *program, int ended, struct message *message)
+{
+    if (ended == -1)
+        return *message->text ? -1 : message_set(message, "--check=%s: %s cannot be run", kind, program);
+    if (WIFEXITED(ended) && WEXITSTATUS(ended) == 0)
+        return 0;
+    if (WIFEXITED(ended))
+        return message_set(message, "--check=%s: the run failed with exit code %d", kind, WEXITSTATUS(ended));
+    int number = WTERMSIG(ended), is_fault = number == SIGSEGV || number == SIGBUS || number == SIGFPE;
+    return message_set(message, "--check=%s: the run was ended by signal %d (%s)%s", kind, number, strsignal(number),
+                       number == SIGKILL                          ? ", as where memory runs out"
+                       : is_fault && strcmp(kind, "address") != 0 ? "; --check=address may tell where"
+                                                                  : "");
+}
+
 int sanitize_run(const char *kind, const char *module, char **argv, struct message *message)
 {
     struct check check = {.count = 0};
@@ -393,21 +526,13 @@ int sanitize_run(const char *kind, const char *module, char **argv, struct messa
         int ended = run_again(&check, kind, argv, message);
         print_findings(&check);
         if (check.count)
-            status = message_set(message, "--check=%s found %d error%s", kind, check.count, check.count > 1 ? "s" : "");
-        else if (ended == -1 && *message->text)
-            status = -1;
-        else if (ended == -1)
-            status = message_set(message, "--check=%s: %s cannot be run", kind, program);
-        else if (WIFSIGNALED(ended))
-            status = message_set(message, "--check=%s: the run was ended by signal %d (%s)%s", kind, WTERMSIG(ended),
-                                 strsignal(WTERMSIG(ended)),
-                                 strcmp(kind, "address") != 0 ? "; --check=address may tell where" : "");
-        else if (ended)
-            status = message_set(message, "--check=%s: the run failed", kind);
-        else
+            status =
+                message_set(message, "--check=%s found %d error%s%s%s", kind, check.count, check.count > 1 ? "s" : "",
+                            WIFSIGNALED(ended) ? "; the run" : "", how_it_ended(ended));
+        else if ((status = judge(kind, program, ended, message)) == 0)
             printf("check: %s: nothing found\n", kind);
     }
     remove_folder(check.folder);
-    release_signals(old);
+    release_signals(old, kind);
     return status;
 }

@@ -170,7 +170,8 @@ run_tap() {
         END {
             if ((code != 0 && !failed) || passed + failed + skipped == 0) failed++
             printf "%-44s %4d passed", name, passed
-            if (failed) printf ", %d FAILED (exit %d, %s)", failed, code, log_file
+            how = code > 128 ? "signal " code - 128 : "exit " code
+            if (failed) printf ", %d FAILED (%s, %s)", failed, how, log_file
             if (seconds >= 10) printf ", in %d s", seconds
             if (skipped) printf ", %d skipped: %s", skipped, why
             printf "\n"

@@ -46,6 +46,17 @@ struct overflow {
     const struct type *type;
 };
 
+/* "'int[4]'", also where clang tells a typedef of the generator's first: "'cf__T_tile' (aka 'int[4]')". */
+static const char *name_of(const struct type *type)
+{
+    static char text[256];
+    const char *aka = strncmp(type->name, "'cf__T_", 7) == 0 ? strstr(type->name, "(aka ") : NULL;
+    if (!aka)
+        return type->name;
+    snprintf(text, sizeof text, "%.*s", (int)strcspn(aka + 5, ")"), aka + 5);
+    return text;
+}
+
 __attribute__((noreturn)) static void tell(const struct place *place, const char *what)
 {
     char who[96] = "outside of the kernel's threads";
@@ -64,11 +75,12 @@ void __ubsan_handle_type_mismatch_v1_abort(const struct mismatch *data, uintptr_
                                         "a cast to a base of", "a null pointer as", "a dynamic operation on"};
     char text[300];
     const char *verb = data->kind < sizeof verbs / sizeof *verbs ? verbs[data->kind] : "an access of";
-    if (pointer == 0)
-        snprintf(text, sizeof text, "%s %s through a null pointer", verb, data->type->name);
+    /* clang names the element of what is null. */
+    if (pointer % (1ul << data->log_alignment) == 0)
+        snprintf(text, sizeof text, "%s %s through a null pointer", verb, name_of(data->type));
     else
         snprintf(text, sizeof text, "%s %s at address 0x%lx, which is not aligned to its %lu bytes", verb,
-                 data->type->name, (unsigned long)pointer, 1ul << data->log_alignment);
+                 name_of(data->type), (unsigned long)pointer, 1ul << data->log_alignment);
     tell(&data->place, text);
 }
 
@@ -81,9 +93,9 @@ void __ubsan_handle_out_of_bounds_abort(const struct bounds *data, uintptr_t ind
     if (is_signed && bits < 8 * sizeof index) /* the rest is not defined */
         index = (uintptr_t)((intptr_t)(index << (8 * sizeof index - bits)) >> (8 * sizeof index - bits));
     if (is_signed)
-        snprintf(text, sizeof text, "index %ld is outside of %s", (long)(intptr_t)index, data->array->name);
+        snprintf(text, sizeof text, "index %ld is outside of %s", (long)(intptr_t)index, name_of(data->array));
     else
-        snprintf(text, sizeof text, "index %lu is outside of %s", (unsigned long)index, data->array->name);
+        snprintf(text, sizeof text, "index %lu is outside of %s", (unsigned long)index, name_of(data->array));
     tell(&data->place, text);
 }
 

@@ -321,12 +321,14 @@ static void try_size(const struct verification *verification, struct trials *tri
 
 /* ---- One kernel ---- */
 
+/* Where every access is looked at, what takes a moment takes minutes: a call is to be of some ten million accesses. */
+static const struct verify_limits watched = {(size_t)16 << 20, (int64_t)1 << 16, 5e6, 5e6};
+
 /* A large size that can be had: what is past the limits is not. */
 static void try_large(const struct verification *verification, struct trials *trials, int only)
 {
     static const int64_t large[] = {100003, 10007, 1009, 307, 65536, 1024};
     unsigned runs = trials->runs;
-    /* Where every access is looked at, what takes a second takes minutes. */
     for (size_t i = watch_what ? 3 : 0;
          i < sizeof large / sizeof *large && trials->runs == runs && !*trials->wrong.text; i++)
         try_size(verification, trials, large[i], only);
@@ -390,6 +392,8 @@ static void verify_kernel(struct verification *verification, const cf_kernel *ke
         printf("%6s  not run: %s\n", "-", kernel->host ? reason.text : "it has no form for the CPU");
         verification->left_out++;
     } else {
+        if (watch_what)
+            trials.values.limits = watched;
         try_sizes(verification, &trials);
         print_outcome(verification, &trials, name.text);
         verification->is_lost = trials.is_lost;

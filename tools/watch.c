@@ -27,6 +27,8 @@ struct watch_warp {
     uint32_t lanes, ended;
     struct group groups[32];
     uint32_t group_count;
+    cf_host_where barrier; /* of the block, where the first lane came to it; and which lane, and which barrier */
+    uint32_t first, epoch;
 };
 
 enum watch_kind watch_what;
@@ -114,7 +116,7 @@ static void begin_block(struct watch_slot *slot, const cf_host_block *head)
     }
     for (uint32_t w = 0; w < (threads + 31) / 32; w++) {
         uint32_t rest = threads - 32 * w;
-        slot->warps[w] = (struct watch_warp){.lanes = rest < 32 ? (1u << rest) - 1 : ~0u};
+        slot->warps[w] = (struct watch_warp){.lanes = rest < 32 ? (1u << rest) - 1 : ~0u, .epoch = UINT32_MAX};
     }
     region_each(head, unsee);
     race_begin_block(slot);
@@ -216,6 +218,13 @@ static void end_thread(struct watch_thread *thread)
 
 /* ---- The table ---- */
 
+/* The thread ends, or waits. */
+static void settle(void)
+{
+    race_settle();
+    poison_settle();
+}
+
 static void enter(void *unused, cf_host_block *block, cf_dim3 index)
 {
     (void)unused;
@@ -226,8 +235,8 @@ static void enter(void *unused, cf_host_block *block, cf_dim3 index)
     struct watch_thread *own = &slot->threads[(index.z * size.y + index.y) * size.x + index.x];
     watch_current = own;
     run_thread(run_closure, block, index);
+    settle();
     watch_current = NULL;
-    race_settle();
     end_thread(own);
 }
 
@@ -238,13 +247,54 @@ static void run(const cf_host_launch *what, uint64_t begin, uint64_t end, cf_hos
     real->run(what, begin, end, enter, NULL);
     has_failed |= watch_current != NULL; /* a thread failed, or waited for ever: none came to its end last */
     watch_current = NULL;
+    settle();
     end_slots();
     region_end(0);
+}
+
+/* Two places are told of once. */
+static int is_told(const cf_host_where *one, const cf_host_where *other)
+{
+    static struct {
+        int one, other;
+    } told[16];
+    static int count;
+    for (int i = 0; i < count; i++)
+        if ((told[i].one == one->line && told[i].other == other->line) ||
+            (told[i].one == other->line && told[i].other == one->line))
+            return 1;
+    if (count == (int)(sizeof told / sizeof *told))
+        return 1;
+    told[count].one = one->line;
+    told[count++].other = other->line;
+    return 0;
+}
+
+/* A barrier in a branch that only some lanes of a warp take, where others take another one: that lets them all go on here,
+ * and on some GPUs, but a warp has to come to the same one. */
+static void look_at_barrier(const struct watch_thread *own, const cf_host_where *where)
+{
+    struct watch_warp *warp = &own->slot->warps[own->number / 32];
+    char who[96], other[96];
+    if (warp->epoch != own->clock.epoch) {
+        warp->barrier = *where;
+        warp->epoch = own->clock.epoch;
+        warp->first = own->number;
+    } else if ((warp->barrier.line != where->line || strcmp(warp->barrier.file, where->file) != 0) &&
+               !is_told(&warp->barrier, where)) {
+        watch_describe(own->slot->number, own->number, who, sizeof who);
+        watch_describe(own->slot->number, warp->first, other, sizeof other);
+        watch_find("%s:%d: %s waits at %s, and %s of its warp at %s in %s:%d: not the same barrier", where->file,
+                   where->line, who, where->what, other, warp->barrier.what, warp->barrier.file, warp->barrier.line);
+    }
 }
 
 static int barrier(cf_host_block *block, cf_host_vote vote, int value, const cf_host_where *where)
 {
     struct watch_thread *own = watch_current;
+    settle();
+    if (watch_what == WATCH_RACE)
+        look_at_barrier(own, where);
     race_arrive(own);
     int result = real->barrier(block, vote, value, where);
     own->clock.epoch++;
@@ -292,6 +342,7 @@ static void look_at_source(const struct watch_thread *own, const cf_host_warp *w
 static uint64_t warp(cf_host_block *block, uint32_t mask, uint64_t value, cf_host_warp what, const cf_host_where *where)
 {
     struct watch_thread *own = watch_current;
+    settle();
     uint32_t lanes = mask & own->slot->warps[own->number / 32].lanes;
     if (lanes >> own->number % 32 & 1) /* else the library refuses it */
         arrive(own, lanes, what.kind == CF_HOST_WARP_SYNC);
@@ -366,8 +417,25 @@ static size_t bytes_of(uint32_t i, void *const args[])
     return bytes > 0 ? (size_t)bytes : 0;
 }
 
+/* What the module can write of its own. */
+static int add_data(struct dl_phdr_info *info, size_t size, void *unused)
+{
+    (void)size;
+    (void)unused;
+    if (strcmp(info->dlpi_name, module_path) != 0)
+        return 0;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+        if (part->p_type == PT_LOAD && part->p_flags & PF_W)
+            region_add(&(struct region){
+                .begin = (char *)(info->dlpi_addr + part->p_vaddr), .bytes = part->p_memsz, .kind = REGION_DATA});
+    }
+    return 1;
+}
+
 static void begin_launch(void)
 {
+    (void)dl_iterate_phdr(add_data, NULL);
     for (uint32_t i = 0; i < kernel->nparams; i++) {
         const cf_param *param = &kernel->params[i];
         if (param->direction == CF_VALUE)
@@ -457,24 +525,31 @@ static void *function(const char *name)
     return dlsym(RTLD_DEFAULT, name);
 }
 
+/* How far outside of a region an address may be to be told by it. */
+#define NEAR (1 << 20)
+
 /* Says where an address is, as near to a region as it is. */
 static void describe_address(const char *address, size_t bytes, int is_write, const char *kind)
 {
     char what[200] = "", who[96] = "outside of the kernel's threads";
-    const struct region *region = region_before(address);
+    const struct region *region = region_nearest(address);
     if (!bytes) { /* a signal, which tells no more */
         if (watch_current)
             watch_describe(watch_current->slot->number, watch_current->number, who, sizeof who);
-        watch_find("{asan}: a wild access, or an instruction that cannot be run; %s", who);
+        watch_find("{asan}: {wild}; %s", who);
         return;
     }
-    if (region && (size_t)(address - region->begin) < region->bytes + (1u << 20))
+    if (region && address > region->begin - NEAR && address < region->begin + region->bytes + NEAR)
         region_describe(region, address, what, sizeof what);
     if (watch_current)
         watch_describe(watch_current->slot->number, watch_current->number, who, sizeof who);
     watch_find("{asan}: %s: %s of %zu bytes%s%s%s; %s", kind, is_write ? "a write" : "a read", bytes,
                *what ? " at " : "", what,
-               region && *what && address >= region->begin + region->bytes ? ", which is past its end" : "", who);
+               !*what                                     ? ""
+               : address < region->begin                  ? ", which is in front of its begin"
+               : address >= region->begin + region->bytes ? ", which is past its end"
+                                                          : "",
+               who);
 }
 
 /* Called behind a report, just before the process ends. */
@@ -498,12 +573,19 @@ static void note_death(void)
         watch_find("{asan}: the kernel ends");
 }
 
+/* The report's path is none of ASAN_OPTIONS, where nothing may hold a blank. */
 static void watch_deaths(void)
 {
-    void (*set)(void (*)(void));
+    void (*set)(void (*)(void)), (*set_path)(const char *);
     *(void **)&set = function("__sanitizer_set_death_callback");
+    *(void **)&set_path = function("__sanitizer_set_report_path");
     if (set)
         set(note_death);
+    const char *slash = strrchr(module_path, '/');
+    char path[4096];
+    if (set_path && slash &&
+        snprintf(path, sizeof path, "%.*s/" WATCH_REPORT, (int)(slash - module_path), module_path) < (int)sizeof path)
+        set_path(path);
 }
 
 const char *watch_begin(void)

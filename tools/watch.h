@@ -16,6 +16,9 @@ extern enum watch_kind watch_what;
 /* The environment variable that tells it: "race:7:/tmp/x/module.so" - what, the descriptor where findings go, the module. */
 #define WATCH_VARIABLE "CF__CHECKED"
 
+/* AddressSanitizer's report is in the module's folder, in a file of this name and the process's number. */
+#define WATCH_REPORT "asan"
+
 /* Reads that variable. The module's path; NULL where nothing is checked here. */
 const char *watch_begin(void);
 
@@ -64,7 +67,7 @@ extern struct watch_thread *watch_current;
 void watch_describe(uint32_t block, uint32_t thread, char *text, size_t size);
 
 /* Tells one finding. In the text stands {pc:N} for the source line of the module's byte N, {key:N} for the name of a
- * variable there. */
+ * __shared__ variable there, {data:N} for one of the module's own data. */
 void watch_find(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Where in the module's file an address is. */

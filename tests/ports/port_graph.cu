@@ -66,7 +66,8 @@ __global__ void bfs_step(const int *begins, const int *target, const int *fronti
 
 /* ---- Connected components ---- */
 
-/* Both ends of each edge take the lesser label; `changed` becomes 1 where one did. */
+/* Others may lower the labels meanwhile: both ends of each edge take the lesser one that is read; `changed` becomes 1 where
+ * one did. */
 #pragma cf kernel grid(edges) in(from[edges], to[edges]) inout(labels[vertices], changed[1]) \
     check(0 <= from[:] < vertices, 0 <= to[:] < vertices)
 __global__ void label_step(const int *from, const int *to, int *labels, int *changed, int vertices, int edges)
@@ -77,7 +78,8 @@ __global__ void label_step(const int *from, const int *to, int *labels, int *cha
     __syncthreads();
     const int e = blockIdx.x * blockDim.x + threadIdx.x;
     if (e < edges) {
-        const int a = labels[from[e]], b = labels[to[e]];
+        const volatile int *now = labels;
+        const int a = now[from[e]], b = now[to[e]];
         const int least = min(a, b);
         bool is_less = false;
         if (a != b) {
@@ -124,7 +126,7 @@ __global__ void union_edges(const int2 *edge, volatile int *parents, int vertice
 }
 
 #pragma cf kernel grid(vertices) inout(parents[vertices])
-__global__ void flatten(int *parents, int vertices)
+__global__ void flatten(volatile int *parents, int vertices)
 {
     const int vertex = blockIdx.x * blockDim.x + threadIdx.x;
     if (vertex < vertices)

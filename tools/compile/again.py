@@ -24,6 +24,9 @@ def build_again(options, config, runner, folder):
     else:
         if not os.path.isfile(options.again):
             raise Failure(f'{options.again}: no such file')
+        if options.again.endswith('.cu'):
+            raise Failure(f'{options.again} is a kernel file; build a library of it first: cfcc --shared -o own.so '
+                          f'{shlex.quote(options.again)}')
         records = read_records(config, runner, folder, options.again)
         if len(records) != 1:
             raise Failure(f'{options.again} cannot be built again: ' + (

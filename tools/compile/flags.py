@@ -13,7 +13,8 @@ CHECKS = {
     'race': ['-fsanitize=thread'],
     'poison': ['-fsanitize=thread'],
 }
-CHECK_FLAGS = ['-g', '-O1', '-fno-omit-frame-pointer', '-fno-optimize-sibling-calls']
+# addr2line does not see what clang inlined in DWARF 5.
+CHECK_FLAGS = ['-g', '-gdwarf-4', '-O1', '-fno-omit-frame-pointer', '-fno-optimize-sibling-calls']
 # clang's bounds of locals end in a trap that tells nothing, where AddressSanitizer tells all.
 ADDRESS_FLAGS = [['-fno-sanitize=local-bounds']]
 # Volatile accesses are told from others, reads that a write follows are not left out, nor are copies.

@@ -4,7 +4,9 @@
  * What counts is the least of many short runs, since whatever else the machine does only adds to it. A row that misses its
  * target is measured again where the bare loop, which runs by turns with the kernel, shows that something did.
  *
- * usage: peers-waiting [--strict]
+ * usage: peers-waiting [--strict] [WORD]
+ *
+ * With a word, only operations whose names have it.
  *
  * Exits with 0 where every kernel ran right, 1 where one did not, and with --strict 2 where a target is missed, 3 where the
  * processor was too busy to tell. */
@@ -167,6 +169,7 @@ static kernel *find(void *module, const char *function)
 int main(int argc, char **argv)
 {
     int is_strict = argc > 1 && strcmp(argv[1], "--strict") == 0, verdicts[3] = {0, 0, 0};
+    const char *word = argc > 1 + is_strict ? argv[1 + is_strict] : "";
     void *module = open_module();
     if (setenv("CF_DRIVER", "host", 1) != 0 || cf_device_use(CF_HOST) != CF_OK || !module ||
         !cf__stacks_reserve(&ring.stacks, MOST)) {
@@ -179,6 +182,8 @@ int main(int argc, char **argv)
         for (int i = 0; i < RUNS; i++)
             (void)bare_loop(size);
         for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+            if (!strstr(kernels[i].name, word))
+                continue;
             kernel *other = find(module, kernels[i].function);
             verdicts[judge(kernels[i].name, kernels[i].run, size)]++;
             if (!other)
