@@ -11,7 +11,7 @@
  * that calls on a GPU look at lies in a page that the kernel wipes for a child, also one that no handler hears of, as
  * of clone() or _Fork(). Kernels before 4.14 have no such pages: there the handler alone wipes it. */
 static int unwatched = CF__GPU_OURS; /* the word before a GPU is used, and where there is no page */
-_Alignas(64) struct cf__hot cf__hot = {.gpu_page = &unwatched};
+struct cf__hot cf__hot = {.gpu_page = &unwatched};
 static void *page; /* NULL until its first use */
 static int is_watched;
 

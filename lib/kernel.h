@@ -244,8 +244,8 @@ int cf__size(const cf_kernel *kernel, const struct cf__place *place, void *const
 int cf__launch(const cf_kernel *kernel, const struct cf__size *size, const struct cf__place *place, cf_stream stream,
                void *const args[]);
 
-/* For the short ways of cf_launch() and of the plain call. */
-/* Whether a launch is one call of the driver. */
+/* Whether a launch is one call of the driver; this and what follows is for the short ways of cf_launch() and of the
+ * plain call, too. */
 static inline int cf__is_one_call(const struct cf__loaded *loaded, const cf_size *size)
 {
     return loaded && loaded->is_simple &&

@@ -13,14 +13,14 @@
 
 struct capture;
 
-/* What every launch looks at, in one line of the cache; all are atomic. */
+/* What every launch looks at, in a line of the cache of its own; all are atomic. */
 extern struct cf__hot {
-    const struct cf__driver *cuda; /* backend.c: the GPUs' driver, NULL until it is in use */
-    int *gpu_page;                 /* fork.c: in a page that a fork wipes */
-    struct capture *captures;      /* graph.c: that are open */
-    char *handles;                 /* host_stream.c: the range of the CPU's; NULL until the first */
-    int watching;                  /* launch.c: what sends launches the long way */
-    int is_cuda_default;           /* backend.c: GPUs are where calls run by default */
+    _Alignas(64) const struct cf__driver *cuda; /* backend.c: the GPUs' driver, NULL until it is in use */
+    int *gpu_page;                              /* fork.c: in a page that a fork wipes */
+    struct capture *captures;                   /* graph.c: that are open, the latest first */
+    char *handles;                              /* host_stream.c: the range of the CPU's; NULL until the first */
+    int watching;                               /* launch.c: what sends launches the long way */
+    int is_cuda_default;                        /* backend.c: GPUs are where calls run by default */
 } cf__hot;
 
 /* Whether a stream, an event or a graph is the CPU driver's: its handles come from one reserved range. */

@@ -81,6 +81,16 @@ int cf_stream_priorities(int *least, int *greatest)
     return status;
 }
 
+/* Of a stream of another library whose capture is broken nothing is known: what was entered need not be its context. */
+static int check_entered(const struct cf__place *place, cf_stream stream)
+{
+    CUcontext context;
+    if (place->driver->is_host || cf__is_default(stream) || cf__handle_serial(CF__STREAM, stream))
+        return CF_OK;
+    CUresult result = place->driver->cuStreamGetCtx(stream, &context);
+    return result == CUDA_SUCCESS ? CF_OK : fail(place, result, "cuStreamGetCtx", "cf_stream_device", stream);
+}
+
 int cf_stream_device(cf_stream stream, int *device)
 {
     if (!device)
@@ -89,7 +99,9 @@ int cf_stream_device(cf_stream stream, int *device)
     int status = cf__enter(&place, "cf_stream_device", stream);
     if (status != CF_OK)
         return status;
-    status = cf__place_device(&place, "cf_stream_device", device);
+    status = check_entered(&place, stream);
+    if (status == CF_OK)
+        status = cf__place_device(&place, "cf_stream_device", device);
     cf__leave(&place);
     return status;
 }

@@ -398,6 +398,59 @@ static void capture_in_a_context_that_is_gone_keeps_nobody_waiting(void **state)
     assert_int_equal(context_destroy(again), CUDA_SUCCESS);
 }
 
+/* What breaks a capture of this thread, also in the mode in which the library captures. */
+static void break_captures(void)
+{
+    CUdeviceptr memory = 0;
+    assert_int_equal(other_library()->cuMemAlloc(&memory, 8), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+}
+
+static int device_of(cf_stream on)
+{
+    int device = -1;
+    assert_ok(cf_stream_device(on, &device));
+    return device;
+}
+
+/* The driver does not even tell such a stream's context, which is not the thread's own. */
+static void stream_whose_capture_is_broken_is_ended_from_another_device(void **state)
+{
+    (void)state;
+    int devices, device = -1;
+    cf_graph graph = NULL;
+    assert_ok(cf_device_count(&devices));
+    if (!on_cuda() || devices < 2) {
+        puts("# skip: there are no two GPUs");
+        skip();
+    }
+    const struct cf__driver *driver = other_library();
+    cf_stream ours, theirs;
+    CUcontext context;
+    assert_int_equal(context_create(&context, 0, 1), CUDA_SUCCESS);
+    assert_ok(cf_stream_create(&ours));
+    assert_int_equal(driver->cuStreamCreate(&theirs, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    assert_ok(cf_stream_capture_begin(ours));
+    assert_int_equal(driver->cuStreamBeginCapture(theirs, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
+    break_captures();
+    assert_int_equal(driver->cuCtxPopCurrent(&context), CUDA_SUCCESS);
+
+    assert_int_equal(device_of(ours), 1);
+    assert_fails(cf_stream_device(theirs, &device), CF_ECAPTURE, "cf_stream_device: stream");
+    assert_int_equal(device, -1);
+    const cf_stream both[] = {ours, theirs};
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(cf_stream_sync(both[i]), CF_ECAPTURE);
+        assert_int_equal(cf_mem_fill_async(both[i], result, 0, BYTES), CF_ECAPTURE);
+        assert_fails(cf_stream_capture_end(both[i], &graph), CF_ECAPTURE, "cuStreamEndCapture returned 901");
+        assert_null(graph);
+        expect_capturing(both[i], 0);
+        assert_int_equal(device_of(both[i]), 1);
+        assert_ok(cf_stream_sync(both[i]));
+        assert_ok(cf_stream_destroy(both[i]));
+    }
+    assert_int_equal(context_destroy(context), CUDA_SUCCESS);
+}
+
 /* A stream that is ordered with the default stream, as cudaStreamCreate() makes them: that one cannot be used then. */
 static void stream_capture_of_a_blocking_stream_keeps_plain_calls_out(void **state)
 {
@@ -511,6 +564,7 @@ int main(int argc, char *argv[])
         TEST(graph_launch_in_a_capture_of_another_library_is_ecapture),
         TEST(graph_launch_in_a_capture_leaves_it_as_it_is),
         TEST(capture_in_a_context_that_is_gone_keeps_nobody_waiting),
+        TEST(stream_whose_capture_is_broken_is_ended_from_another_device),
         TEST(stream_capture_of_a_blocking_stream_keeps_plain_calls_out),
         TEST(stream_capture_8_threads_at_once_are_apart),
         TEST(device_reset_ends_captures),

@@ -81,6 +81,7 @@ static const struct tolerated tolerated[] = {
     /* Questions that a copy need not have an answer to. */
     {"cuPointerGetAttributes", "cf_symbol_set", "where registered memory ends: the driver is given all of it"},
     {"cuStreamGetCaptureInfo", "cf_stream_capture_begin", "which streams only take part, when one of them ends it"},
+    {"cuCtxGetId", "cf_stream_capture_begin", "that its context is gone, where another has that one's address"},
     /* Records of what is running, for messages. */
     {"cuCtxGetId", "cf_graph_launch", "a later fault is not told to be of this graph"},
     /* What is done later. */

@@ -43,7 +43,8 @@ struct trials {
 
 /* What one run has left. */
 struct result {
-    void **packed; /* one a parameter: the section of what is written, else NULL */
+    void **packed;  /* one a parameter: the section of what is written, else NULL */
+    int is_refused; /* by the call, as a block is that is too large */
 };
 
 /* ---- One call ---- */
@@ -61,7 +62,7 @@ static const cf_kernel *watch(const struct trials *trials, struct message *messa
 }
 
 static int call(const struct trials *trials, const struct constants *constants, void *const args[],
-                struct message *message)
+                struct result *result, struct message *message)
 {
     if (constants_set(constants, message) != 0)
         return -1;
@@ -71,6 +72,7 @@ static int call(const struct trials *trials, const struct constants *constants, 
     int status = cf_call(kernel, args);
     if (status != CF_OK)
         message_set(message, "%s", cf_last_error());
+    result->is_refused = status == CF_EINVAL;
     return status;
 }
 
@@ -150,7 +152,7 @@ static int run_with(const struct trials *trials, const struct constants *constan
         status = make_array(trials, i, device, poison, &arrays[i], message);
     }
     if (status == 0)
-        status = call(trials, constants, args, message);
+        status = call(trials, constants, args, result, message);
     for (uint32_t i = 0; status == 0 && i < kernel->nparams; i++)
         status = take_array(trials, i, device, poison, &arrays[i], result, message);
     return status;
@@ -288,7 +290,7 @@ static int try_values(const struct verification *verification, struct trials *tr
         status = run_second(verification, trials, &results[1], message);
         trials->is_lost = status == CF_EFAULT && verification->device != CF_HOST;
     }
-    if (status == CF_EINVAL && strstr(message->text, "beside the section") == NULL) {
+    if (status != CF_OK && (results[0].is_refused || results[1].is_refused)) {
         trials->refused = *message;
         return 0;
     }
@@ -306,7 +308,7 @@ static void try_size(const struct verification *verification, struct trials *tri
     if (verify_values_choose(&trials->values, size, only) != 0)
         return;
     void **packed = calloc(2 * (size_t)count + 1, sizeof *packed);
-    struct result results[2] = {{packed}, {packed + count}};
+    struct result results[2] = {{.packed = packed}, {.packed = packed + count}};
     int status = packed ? try_values(verification, trials, results, &message) : message_set(&message, "no memory");
     for (uint32_t i = 0; packed && i < 2 * count; i++)
         free(packed[i]);
@@ -468,7 +470,7 @@ enum verify_outcome verify_once(const struct verify_values *values, const struct
     struct verification verification = {.plan = &plan, .order = own_order(own, sizeof own), .device = device};
     struct trials trials = {.kernel = values->kernel, .values = *values};
     void **packed = calloc(2 * (size_t)count + 1, sizeof *packed);
-    struct result results[2] = {{packed}, {packed + count}};
+    struct result results[2] = {{.packed = packed}, {.packed = packed + count}};
     int status = packed ? try_values(&verification, &trials, results, message) : message_set(message, "no memory");
     for (uint32_t i = 0; packed && i < 2 * count; i++)
         free(packed[i]);

@@ -71,9 +71,9 @@ typedef enum cf_host_vote { CF_HOST_VOTE_COUNT, CF_HOST_VOTE_AND, CF_HOST_VOTE_O
 typedef enum cf_host_warp_kind {
     CF_HOST_WARP_SYNC,
     CF_HOST_WARP_SHUFFLE,      /* gives the value of lane `argument` of the lane's segment of `width` lanes, */
-    CF_HOST_WARP_SHUFFLE_UP,   /* of the lane `argument` below, */
-    CF_HOST_WARP_SHUFFLE_DOWN, /* above, */
-    CF_HOST_WARP_SHUFFLE_XOR,  /* whose number is this one's exclusive or `argument` */
+    CF_HOST_WARP_SHUFFLE_UP,   /* of the lane `argument` below, of which here the low five bits count, */
+    CF_HOST_WARP_SHUFFLE_DOWN, /* above, likewise, */
+    CF_HOST_WARP_SHUFFLE_XOR,  /* whose number is this one's exclusive or `argument`, likewise */
     CF_HOST_WARP_BALLOT,       /* the lanes whose value is not 0 */
     CF_HOST_WARP_MATCH_ANY,    /* the lanes with the same value */
     CF_HOST_WARP_MATCH_ALL,    /* those that take part where all have the same value, else 0 */
