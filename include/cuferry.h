@@ -347,7 +347,7 @@ CF_CHECKED int cf_graph_exec_destroy(cf_graph_exec exec);
 /* Enqueues a run of the graph on `stream`, which is of the graph's kind of device: a GPU or CF_HOST. One `exec` runs
  * once at a time: runs wait for one another. CF_ECAPTURE in a stream that is being captured: what is to be part of both
  * graphs is recorded twice. That leaves a capture as it is which cf_stream_capture_begin() began; one that another
- * library began may be broken by it, as by any launch of a graph. */
+ * library, or another copy of this one, began may be broken by it, as by any launch of a graph. */
 CF_CHECKED int cf_graph_launch(cf_graph_exec exec, cf_stream stream);
 
 /* ---- Kernels --------------------------------------------------------------------------------------------------- */

@@ -318,10 +318,10 @@ typedef struct CUmemAccessDesc_st {
       (int *blocks, CUfunction function, int threads, size_t shared), (blocks, function, threads, shared))
 
 struct cf__driver {
+    int is_host; /* the CPU: kernels run from their descriptors, there are no images */
 #define CF__DRIVER_FIELD(name, version, parameters, names) CUresult(*name) parameters;
     CF__DRIVER_FUNCS(CF__DRIVER_FIELD)
 #undef CF__DRIVER_FIELD
-    int is_host; /* the CPU: kernels run from their descriptors, there are no images */
 };
 
 /* Fills `driver` from libcuda.so.1. CF_OK; 1 where there is no driver or no device; else a status: there is a GPU and

@@ -571,7 +571,12 @@ static void mem_copy_past_the_end_is_invalid(void **state)
     assert_fails(cf_mem_copy(memory + 999, other, 2), CF_EINVAL, "target has 1 bytes left in its allocation, not 2");
     assert_fails(cf_mem_copy(other, memory, 1001), CF_EINVAL,
                  "cf_mem_copy: source has 1000 bytes left in its allocation, not 1001");
-    assert_fails(cf_mem_copy(other, memory + 600, SIZE_MAX), CF_EINVAL, "source has 400 bytes left");
+    assert_fails(cf_mem_copy(other, memory + 600, 401), CF_EINVAL, "source has 400 bytes left");
+    assert_fails(cf_mem_copy(other, memory, SIZE_MAX), CF_EOVERFLOW,
+                 "cf_mem_copy: 18446744073709551615 bytes from target = 0x");
+    assert_fails(cf_mem_copy_async(streams[3], memory, other, SIZE_MAX - 1), CF_EOVERFLOW, " bytes from target = 0x");
+    assert_fails(cf_mem_fill(other, 0, SIZE_MAX), CF_EOVERFLOW, "cf_mem_fill: 18446744073709551615 bytes from target");
+    assert_fails(cf_mem_fill_async(streams[3], memory, 0, SIZE_MAX), CF_EOVERFLOW, "cf_mem_fill_async: ");
     assert_fails(cf_mem_copy_async(streams[3], memory + 1, other, 1000), CF_EINVAL,
                  "cf_mem_copy_async: target has 999 bytes left");
     assert_fails(cf_mem_copy_async(NULL, other, memory + 1, 1000), CF_EINVAL,
