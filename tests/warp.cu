@@ -1,6 +1,31 @@
 // warp.cu - kernels that do as an array tells them, for test_warp.c.
 #include <stdint.h>
 
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 800
+// The instructions of these came with sm_80.
+#define REDUCE(name, T, next)                                                   \
+    __device__ T name(unsigned int mask, T value)                               \
+    {                                                                           \
+        const unsigned int lanes = __ballot_sync(mask, 1);                      \
+        T all = __shfl_sync(lanes, value, __ffs(lanes) - 1);                    \
+        for (unsigned int rest = lanes & (lanes - 1); rest; rest &= rest - 1) { \
+            const T other = __shfl_sync(lanes, value, __ffs(rest) - 1);         \
+            all = next;                                                         \
+        }                                                                       \
+        return all;                                                             \
+    }
+REDUCE(__reduce_add_sync, unsigned int, all + other)
+REDUCE(__reduce_min_sync, unsigned int, min(all, other))
+REDUCE(__reduce_max_sync, unsigned int, max(all, other))
+REDUCE(__reduce_add_sync, int, all + other)
+REDUCE(__reduce_min_sync, int, min(all, other))
+REDUCE(__reduce_max_sync, int, max(all, other))
+REDUCE(__reduce_and_sync, unsigned int, all &other)
+REDUCE(__reduce_or_sync, unsigned int, all | other)
+REDUCE(__reduce_xor_sync, unsigned int, all ^ other)
+#undef REDUCE
+#endif
+
 template <typename T> __device__ T shuffle(int which, uint32_t mask, T value, int argument, int width)
 {
     switch (which) {
@@ -17,8 +42,8 @@ template <typename T> __device__ T shuffle(int which, uint32_t mask, T value, in
 
 // A step is a mask, 0 where the thread ends, an operation by its number in test_warp.c, an argument and a width. What the
 // threads get of one is what they bring to the next.
-#pragma cf kernel blocks(blocks) block(width, height, depth) \
-    in(steps[count * blocks * width * height * depth][4]) inout(x[blocks * width * height * depth])
+#pragma cf kernel blocks(blocks) block(width, height, depth) in(steps[count * blocks * width * height * depth][4]) \
+    inout(x[blocks * width * height * depth])
 __global__ void operations(const int *steps, unsigned long long *x, int count, int blocks, int width, int height,
                            int depth)
 {
@@ -117,7 +142,7 @@ __global__ void operations(const int *steps, unsigned long long *x, int count, i
 }
 
 // Lanes of three kinds: those that end, and those of two branches.
-#pragma cf kernel blocks(1) block(n) in(kind[n]) inout(found[n])
+#pragma cf kernel blocks(1) block(n) in(kind[n])inout(found[n])
 __global__ void active(const int *kind, uint32_t *found, int n)
 {
     int i = threadIdx.x;

@@ -442,7 +442,12 @@ __global__ void dot_bytes(const int *a, const int *x, int *y, int rows, int word
     for (int i = lane; row < rows && i < words; i += 8)
         sum = __dp4a(a[row * words + i], x[i], sum);
     const unsigned int mates = 0xffu << (threadIdx.x % 32 / 8 * 8);
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 800
+    for (int distance = 4; distance; distance /= 2)
+        sum += __shfl_xor_sync(mates, sum, distance);
+#else
     sum = __reduce_add_sync(mates, sum);
+#endif
     if (lane == 0 && row < rows)
         y[row] = sum;
 }
