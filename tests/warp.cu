@@ -42,8 +42,8 @@ template <typename T> __device__ T shuffle(int which, uint32_t mask, T value, in
 
 // A step is a mask, 0 where the thread ends, an operation by its number in test_warp.c, an argument and a width. What the
 // threads get of one is what they bring to the next.
-#pragma cf kernel blocks(blocks) block(width, height, depth) in(steps[count * blocks * width * height * depth][4]) \
-    inout(x[blocks * width * height * depth])
+#pragma cf kernel blocks(blocks) block(width, height, depth) \
+    in(steps[count * blocks * width * height * depth][4]) inout(x[blocks * width * height * depth])
 __global__ void operations(const int *steps, unsigned long long *x, int count, int blocks, int width, int height,
                            int depth)
 {
@@ -142,7 +142,7 @@ __global__ void operations(const int *steps, unsigned long long *x, int count, i
 }
 
 // Lanes of three kinds: those that end, and those of two branches.
-#pragma cf kernel blocks(1) block(n) in(kind[n])inout(found[n])
+#pragma cf kernel blocks(1) block(n) in(kind[n]) inout(found[n])
 __global__ void active(const int *kind, uint32_t *found, int n)
 {
     int i = threadIdx.x;
