@@ -41,7 +41,7 @@ class BuildTest:
         for name, arguments, expected in (
                 ('unknown_option', ['--frobnicate'], 'unknown option: --frobnicate'),
                 ('unknown_word', ['frobnicate'], 'unknown option: frobnicate'),
-                ('empty_value', ['--prefix='], 'unknown option: --prefix='),
+                ('empty_value', ['--prefix='], '--prefix= has no value'),
                 ('relative_prefix', ['--prefix=here'], '--prefix=here'),
                 ('toolkit_that_is_not_there', ['--cuda=/nowhere'], '--cuda=/nowhere'),
                 ('compiler_that_is_not_there', ['CC=/nowhere/cc'], 'CC=/nowhere/cc'),
