@@ -452,6 +452,16 @@ static void trace_call(int64_t began, const cf_kernel *kernel, int status)
                   cf__trace_quote(plan, sizeof plan, cf_last_plan()), cf_status_name(status));
 }
 
+static int enter(struct cf__place *place, const cf_kernel *kernel)
+{
+    place->pushed = 0;
+    place->driver = cf__own_context(&place->context);
+    int status = place->driver ? CF_OK : cf__enter(place, kernel->function, NULL);
+    if (status != CF_OK)
+        (void)cf__plan_begin(kernel);
+    return status;
+}
+
 CF__HOT static int call_kernel(const cf_kernel *kernel, void *const args[])
 {
     enum { FEW = 8, FEW_CHECKS = 2 }; /* what most kernels have: these need no allocation */
@@ -463,8 +473,15 @@ CF__HOT static int call_kernel(const cf_kernel *kernel, void *const args[])
     struct call call;
     cf_size size;
     int is_sized = cf__in_order(kernel, args, &size), status = is_sized ? CF_OK : check(kernel, args);
-    if (status != CF_OK || (is_sized && cf__call_direct(kernel, &size, args, &status)))
+    if (status != CF_OK)
         return status;
+    status = enter(&place, kernel);
+    if (status != CF_OK)
+        return status;
+    if (is_sized && cf__call_direct(kernel, &size, &place, args, &status)) {
+        cf__leave(&place);
+        return status;
+    }
     call.kernel = kernel;
     call.place = &place;
     call.given = args;
@@ -476,9 +493,6 @@ CF__HOT static int call_kernel(const cf_kernel *kernel, void *const args[])
     call.plan = cf__plan_begin(kernel);
     call.stage = NULL;
     call.is_relaxed = 0;
-    status = cf__enter(&place, kernel->function, NULL);
-    if (status != CF_OK)
-        return status;
     int64_t began = cf__trace_begin(); /* the first call opens the trace as it enters */
     status = find_size(&call, is_sized, &size);
     if (status == CF_OK)

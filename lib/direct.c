@@ -59,29 +59,22 @@ static int are_described_here(const struct cf__arrays *arrays, void *const args[
     return 1;
 }
 
-/* The same of any; the status is that of a section. */
+/* The same of any; the status is that of the pointers. */
 static int are_all_here(const cf_kernel *kernel, void *const args[], const struct cf__place *place, int device,
                         unsigned int *count, int *status)
 {
     struct cf__found found = {.size = 0};
     for (uint32_t i = 0; i < kernel->nparams; i++) {
-        const cf_param *param = &kernel->params[i];
-        if (param->direction == CF_VALUE)
-            continue;
-        const void *given = *(void *const *)args[i];
         struct cf__section section;
-        section.offset = section.span = 0;
-        if (cf__is_array(param)) {
-            *status = cf__section(kernel, i, args, &section);
-            if (*status != CF_OK)
-                return 0;
-            if (section.count == 0)
-                continue;
-        } else if (!given) {
+        int is_empty;
+        if (kernel->params[i].direction == CF_VALUE)
             continue;
-        }
-        if ((param->align > 1 && (uintptr_t)given % param->align) ||
-            !cf__is_here(place, device, cf__forward(given, section.offset), section.span, &found))
+        *status = cf__pointed(kernel, i, args, &section, &is_empty);
+        if (*status != CF_OK)
+            return 0;
+        if (is_empty)
+            continue;
+        if (!cf__is_here(place, device, cf__forward(*(void *const *)args[i], section.offset), section.span, &found))
             return 0;
         ++*count;
     }
@@ -117,10 +110,12 @@ static int launch(const cf_kernel *kernel, const cf_size *size, const struct cf_
     return CF_OK;
 }
 
-static int call(const cf_kernel *kernel, const cf_size *size, const struct cf__place *place, void *const args[],
-                int *status)
+CF__HOT int cf__call_direct(const cf_kernel *kernel, const cf_size *size, const struct cf__place *place,
+                            void *const args[], int *status)
 {
     unsigned int count = 0;
+    if (place->driver->is_host || cf__gpu_state() != CF__GPU_OURS || cf__watches(-1))
+        return 0;
     const struct cf__loaded *loaded = cf__kernel_loaded(kernel, place);
     if (!cf__is_one_call(loaded, size) || (loaded->arrays.has_ranges && cf__checks_elements()))
         return 0;
@@ -137,22 +132,4 @@ static int call(const cf_kernel *kernel, const cf_size *size, const struct cf__p
     else
         (void)cf__plan_begin(kernel);
     return 1;
-}
-
-CF__HOT int cf__call_direct(const cf_kernel *kernel, const cf_size *size, void *const args[], int *status)
-{
-    struct cf__place place = {.pushed = 0};
-    place.driver = cf__own_context(&place.context);
-    if (place.driver)
-        return call(kernel, size, &place, args, status);
-    if (cf__gpu_state() != CF__GPU_OURS || !cf__cuda_in_use() || cf__watches(-1))
-        return 0;
-    *status = cf__enter(&place, kernel->function, NULL);
-    if (*status != CF_OK) {
-        (void)cf__plan_begin(kernel);
-        return 1;
-    }
-    int is_done = place.driver->is_host ? 0 : call(kernel, size, &place, args, status);
-    cf__leave(&place);
-    return is_done;
 }

@@ -58,6 +58,24 @@ CF__HOT int cf__is_here(const struct cf__place *place, int device, const void *p
     return 1;
 }
 
+int cf__pointed(const cf_kernel *kernel, uint32_t i, void *const args[], struct cf__section *section, int *is_empty)
+{
+    const cf_param *param = &kernel->params[i];
+    const void *given = *(void *const *)args[i];
+    section->offset = section->span = 0;
+    *is_empty = !given;
+    if (cf__is_array(param)) {
+        int status = cf__section(kernel, i, args, section);
+        if (status != CF_OK)
+            return status;
+        *is_empty = section->count == 0;
+    }
+    if (!*is_empty && param->align > 1 && (uintptr_t)given % param->align)
+        return cf__fail(CF_EINVAL, "%s: %s = %p is not aligned to its elements' %" PRIu32 " bytes", kernel->function,
+                        param->name, given, param->align);
+    return CF_OK;
+}
+
 int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], const struct cf__place *place,
                       int device, struct cf__found *found, struct cf__pointer *pointer)
 {
@@ -66,19 +84,9 @@ int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], c
     struct cf__section *section = &pointer->section;
     pointer->usable = given;
     pointer->is_staged = 0;
-    section->offset = section->span = 0;
-    int status = CF_OK;
-    if (cf__is_array(param)) {
-        status = cf__section(kernel, i, args, section);
-        if (status != CF_OK || section->count == 0)
-            return status;
-    } else if (!given) {
-        return CF_OK;
-    }
-    if (param->align > 1 && (uintptr_t)given % param->align)
-        return cf__fail(CF_EINVAL, "%s: %s = %p is not aligned to its elements' %" PRIu32 " bytes", kernel->function,
-                        param->name, given, param->align);
-
+    int is_empty, status = cf__pointed(kernel, i, args, section, &is_empty);
+    if (status != CF_OK || is_empty)
+        return status;
     if (cf__is_here(place, device, cf__forward(given, section->offset), section->span, found))
         return CF_OK;
     struct cf__memory memory;

@@ -14,7 +14,8 @@ void cf__direct_arrays(const cf_kernel *kernel, struct cf__arrays *arrays);
 
 /* A plain call whose arguments are in order, where all that is to be done is a launch and a wait: whether it was that,
  * and its status then. If not, nothing has been done. */
-int cf__call_direct(const cf_kernel *kernel, const cf_size *size, void *const args[], int *status);
+int cf__call_direct(const cf_kernel *kernel, const cf_size *size, const struct cf__place *place, void *const args[],
+                    int *status);
 
 /* ---- pointer.c ---- */
 
@@ -41,6 +42,10 @@ struct cf__found {
     CUdeviceptr begin;
     size_t size; /* 0: none so far */
 };
+
+/* The section that a pointer argument is for, and whether there is nothing to look at: no elements, or NULL where there
+ * may be one. CF_EINVAL for one that is not aligned. */
+int cf__pointed(const cf_kernel *kernel, uint32_t i, void *const args[], struct cf__section *section, int *is_empty);
 
 /* Whether so many bytes at a pointer are memory of the place's GPU, which most are. */
 int cf__is_here(const struct cf__place *place, int device, const void *pointer, size_t bytes, struct cf__found *found);
