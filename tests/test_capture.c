@@ -241,6 +241,10 @@ static int do_everything_else(void)
     TRY(cf_gather_f32_i32_async(own, source, index_, memory, COUNT, COUNT));
     TRY(cf_gather_f32_i32(source, index_, memory, COUNT, COUNT));
     TRY(cf_gather_f64_i32_async(own, memory, index_, pinned, 1, 1));
+    TRY(cf_stream_sync(own));
+    for (int i = 0; i < 2; i++) /* the second time it is a launch and a wait */
+        TRY(cf_axpy_f32(1, memory, (float *)memory + 1000, 100));
+    TRY(cf_axpy_f32(1, pinned, (float *)pinned + 1000, 100));
     TRY(cf_stream_call(own, count_call, &calls));
     TRY(cf_stream_sync(own));
     TRY(cf_device_property(on_cuda() ? 0 : CF_HOST, CF_PROPERTY_MEMORY_FREE, &value));
