@@ -199,7 +199,7 @@ class _File:
             raise ExprError(array.token, f'the elements of {raw.token.text} have no type, so it has no extent; give '
                                          "it the elements' type")
         return Param(raw.token.text, spelled_c, spelled_cxx, element, raw.pointer, raw.pointer and raw.const, direction,
-                     ())
+                     (), raw.is_restrict)
 
     @staticmethod
     def _fill(word, types):
