@@ -155,7 +155,7 @@ CF_CHECKED int cf_device_name(int device, char *name, size_t size);
 /* Waits until all work on the calling thread's device is done. Reports what went wrong in it.
  *
  * A kernel that faults takes its context along: CF_EFAULT comes from the next call that hears of it, and from every
- * later one in that context until cf_device_reset() or the end of the process; other devices and CF_HOST go on. The
+ * later one in that context, until it is reset or destroyed or the process ends; other devices and CF_HOST go on. The
  * detail names the kernels that were running, as far as the library can know: those that were launched through it in
  * the context and that no wait has found to be done. Kernels of other libraries it does not know; those of a graph are
  * "a graph". */
@@ -226,7 +226,7 @@ CF_CHECKED int cf_mem_free(void *pointer);
  * give NULL, NULL is fine. In a stream that is being captured both become part of the graph; memory that the graph
  * does not free is freed by the caller, between two runs. CF_HOST allocates and frees at once. A GPU that has no
  * pools (CF_PROPERTY_MEMORY_POOLS) allocates at once, waits for the stream before it frees, and gives CF_ENOTSUP in
- * a stream that is being captured. The memory is freed on a stream of its own device. */
+ * a stream that is being captured. Memory may be freed on a stream of another GPU, too. */
 CF_CHECKED int cf_mem_alloc_async(cf_stream stream, void **pointer, size_t bytes);
 CF_CHECKED int cf_mem_free_async(cf_stream stream, void *pointer);
 
@@ -400,12 +400,13 @@ const char *cf_last_plan(void);
 
 /* The environment variable CF_TRACE=file.json, read when the library is first used and again after cf_shutdown(), has
  * launches, copies, fills, graphs, loads, waits and plain calls written there with their times, for Perfetto and
- * chrome://tracing: a whole JSON array at any moment. %p in the name becomes the process's number, %% a percent sign.
- * Who opens the file first holds it until cf_shutdown() or the process's end. Others that are given the same name
- * meanwhile, other processes or copies of the library in this one, write to files of their own beside it:
- * file.PID.json, then file.PID.2.json, and so on; cf_set_log() is told which. What a process goes on with is behind
- * what it wrote before; what another process has left in the file is written over. On file systems without locks a
- * file that exists counts as held. CF_EINVAL, from every call, where no such file can be written. */
+ * chrome://tracing: a whole JSON array at any moment, which grows for as long as the process works, by some 700 bytes
+ * for each piece of work. %p in the name becomes the process's number, %% a percent sign. Who opens the file first
+ * holds it until cf_shutdown() or the process's end. Others that are given the same name meanwhile, other processes or
+ * copies of the library in this one, write to files of their own beside it: file.PID.json, then file.PID.2.json, and
+ * so on; cf_set_log() is told which. What a process goes on with is behind what it wrote before; what another process
+ * has left in the file is written over. On file systems without locks a file that exists counts as held. CF_EINVAL,
+ * from every call, where no such file can be written. */
 
 /* Loads a kernel, or all kernels of a library (&cf_registry for the bundled ones), on the calling thread's device, so
  * that their first call has no more to do than any other. Kernels that were loaded before a failure stay so. One

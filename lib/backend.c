@@ -254,10 +254,17 @@ void cf__primary_hold(int device, CUcontext context)
 
 void cf__primary_owe(int device)
 {
-    cf__cuda.owed[device]++;
+    __atomic_add_fetch(&cf__cuda.owed[device], 1, __ATOMIC_RELAXED);
 }
 
-int cf__primary_context(struct cf__backend *backend, int ordinal, CUcontext *context)
+/* The driver keeps the reference to it for the next one. */
+void cf__primary_drop(int device, CUcontext gone)
+{
+    if (__atomic_compare_exchange_n(&cf__cuda.primary[device], &gone, NULL, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        cf__primary_owe(device);
+}
+
+int cf__primary_context(const char *function, struct cf__backend *backend, int ordinal, CUcontext *context)
 {
     *context = __atomic_load_n(&backend->primary[ordinal], __ATOMIC_ACQUIRE);
     if (*context)
@@ -278,7 +285,7 @@ int cf__primary_context(struct cf__backend *backend, int ordinal, CUcontext *con
     }
     *context = backend->primary[ordinal];
     cf__device_unlock();
-    return result == CUDA_SUCCESS ? CF_OK : cf__fail_driver(driver, result, call, "device %d", ordinal);
+    return result == CUDA_SUCCESS ? CF_OK : cf__fail_driver(driver, result, call, "%s: device %d", function, ordinal);
 }
 
 /* With the lock. What cannot be released stays, to be tried again. */

@@ -25,7 +25,7 @@ int cf__default_backend(const char *function, struct cf__backend **backend);
 int cf__ensure_host(const char *function);
 int cf__ensure_cuda(const char *why);
 
-/* The primary context of a device, which is started where it is not. */
-int cf__primary_context(struct cf__backend *backend, int ordinal, CUcontext *context);
+/* The primary context of a device, which is started where it is not, for `function`. */
+int cf__primary_context(const char *function, struct cf__backend *backend, int ordinal, CUcontext *context);
 
 #endif

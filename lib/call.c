@@ -107,8 +107,9 @@ int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], c
     pointer->usable = given;
     pointer->is_staged = 0;
     section->offset = section->span = 0;
+    int status = CF_OK;
     if (cf__is_array(param)) {
-        int status = cf__section(kernel, i, args, section);
+        status = cf__section(kernel, i, args, section);
         if (status != CF_OK || section->count == 0)
             return status;
     } else if (!given) {
@@ -121,9 +122,9 @@ int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], c
     if (is_here(place, device, forward(given, section->offset), section->span, found))
         return CF_OK;
     struct cf__memory memory;
-    int known = cf__locate(kernel->function, forward(given, section->offset), &memory);
-    if (known != CF_OK)
-        return known;
+    status = cf__locate(kernel->function, forward(given, section->offset), &memory);
+    if (status != CF_OK)
+        return status;
     int is_near = memory.device == device || (device != CF_HOST && cf__peer_enabled(device, memory.device));
     if (memory.is_device && !is_near)
         return wrong_device(kernel, param, memory.device, device);
@@ -136,7 +137,11 @@ int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], c
         pointer->usable = backward(memory.usable, section->offset);
         return CF_OK;
     }
-    int reaches, status = cf__reaches_pageable(place, device, &reaches);
+    /* Memory of a GPU that was freed would fault where it is staged. */
+    if (!memory.driver && !cf__is_readable(forward(given, section->offset)))
+        return cf__fail_no_memory(kernel->function, param->name, given);
+    int reaches;
+    status = cf__reaches_pageable(place, kernel->function, device, &reaches);
     if (status != CF_OK)
         return status;
     pointer->is_staged = !reaches;
@@ -152,7 +157,7 @@ static int check_pointers(struct call *call)
     const cf_kernel *kernel = call->kernel;
     struct cf__plan *plan = call->plan;
     struct cf__found found = {.size = 0};
-    int status = cf__place_device(call->place, &call->device);
+    int status = cf__place_device(call->place, kernel->function, &call->device);
     for (uint32_t i = 0; status == CF_OK && i < kernel->nparams; i++) {
         struct argument *argument = &call->arguments[i];
         cf_direction direction = kernel->params[i].direction;

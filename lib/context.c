@@ -1,5 +1,4 @@
-/* context.c - what the library keeps for each context that it was used in, which of them are lost, and what could not
- * be freed there. */
+/* context.c - what the library keeps for each context that it was used in, and which of them are lost. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +6,7 @@
 
 #include "internal.h"
 
-/* Of adding, losing and keeping; the list is read without it. */
+/* Of adding and losing; the list is read without it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct cf__context *contexts;
 
@@ -92,16 +91,16 @@ static struct cf__context *add(const struct cf__driver *driver, CUcontext handle
     return context;
 }
 
-int cf__context(const struct cf__place *place, struct cf__context **context)
+int cf__context(const struct cf__place *place, const char *function, struct cf__context **context)
 {
     unsigned long long id;
     int device;
     CUresult result = place->driver->cuCtxGetId(place->context, &id);
     if (result != CUDA_SUCCESS)
-        return cf__fail_driver(place->driver, result, "cuCtxGetId", "entering a context");
+        return cf__fail_driver(place->driver, result, "cuCtxGetId", "%s", function);
     if ((*context = cf__context_find(id)) != NULL)
         return CF_OK;
-    int status = cf__place_device(place, &device);
+    int status = cf__place_device(place, function, &device);
     if (status != CF_OK)
         return status;
     pthread_mutex_lock(&lock);
@@ -109,7 +108,7 @@ int cf__context(const struct cf__place *place, struct cf__context **context)
     if (!*context)
         *context = add(place->driver, place->context, id, device);
     pthread_mutex_unlock(&lock);
-    return *context ? CF_OK : cf__fail(CF_ENOMEM, "no memory for what is kept of a context");
+    return *context ? CF_OK : cf__fail(CF_ENOMEM, "%s: no memory for what is kept of a context", function);
 }
 
 struct cf__context *cf__context_next(const struct cf__context *context)
@@ -164,6 +163,11 @@ static unsigned long long made_up_id(void)
     return CF__NO_CONTEXT - 1 - __atomic_fetch_add(&made, 1, __ATOMIC_RELAXED);
 }
 
+static int is_made_up(unsigned long long id)
+{
+    return id > CF__NO_CONTEXT / 2;
+}
+
 void cf__context_lose(const struct cf__driver *driver, CUcontext handle, int device, const char *running)
 {
     unsigned long long id;
@@ -187,6 +191,48 @@ void cf__context_lose(const struct cf__driver *driver, CUcontext handle, int dev
     pthread_mutex_unlock(&lock);
     if (is_new)
         cf__log(CF_LOG_INFO, "the context of device %d was lost to a fault while %s running", device, context->running);
+}
+
+/* Whether a context is gone; `is_destroyed`: there is not even another one at its address. */
+static int is_gone(const struct cf__context *context, unsigned long long id, int *is_destroyed)
+{
+    unsigned long long now;
+    CUresult result = context->driver->cuCtxGetId(context->handle, &now);
+    *is_destroyed = result == CUDA_ERROR_INVALID_CONTEXT || result == CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    return *is_destroyed || (result == CUDA_SUCCESS && now != id && !is_made_up(id));
+}
+
+/* Its record stays for its id. Its handles are marked before the device is used again, when there are new ones. */
+static void let_go(struct cf__context *context, unsigned long long id, int is_destroyed)
+{
+    pthread_mutex_lock(&lock);
+    int was_lost = context->is_lost && context->id == id, device = context->device;
+    if (was_lost) {
+        if (device >= 0 && device < CF__MAX_DEVICES && cf__primary_held(device) == context->handle) {
+            cf__peers_forget(device);
+            if (is_destroyed)
+                cf__primary_drop(device, context->handle);
+        }
+        cf__captures_forget(context->handle);
+        cf__handles_reset(context->handle, device);
+        __atomic_store_n(&context->is_lost, 0, __ATOMIC_RELEASE);
+        if (!is_any_lost())
+            cf__gpu_mark(CF__GPU_LOST, 0);
+    }
+    pthread_mutex_unlock(&lock);
+    if (was_lost)
+        cf__log(CF_LOG_INFO, "the lost context of device %d is gone", device);
+}
+
+void cf__contexts_review(void)
+{
+    for (struct cf__context *context = cf__context_next(NULL); context; context = cf__context_next(context)) {
+        unsigned long long id = id_of(context);
+        int is_destroyed;
+        if (__atomic_load_n(&context->is_lost, __ATOMIC_ACQUIRE) && !cf__log_is_inside() &&
+            is_gone(context, id, &is_destroyed))
+            let_go(context, id, is_destroyed);
+    }
 }
 
 /* Whether the context that is current on the thread fails whatever is asked of it. */
@@ -307,6 +353,11 @@ int cf__note_lost(const struct cf__driver *driver, int status, char *text, size_
     return context ? CF_EFAULT : status;
 }
 
+int cf__is_lost(const struct cf__driver *driver, CUcontext handle)
+{
+    return cf__gpu_state() & CF__GPU_LOST && lost(driver, handle);
+}
+
 int cf__check_lost(const struct cf__place *place, const char *function)
 {
     const struct cf__context *context = place->driver->is_host ? NULL : lost(place->driver, place->context);
@@ -315,124 +366,4 @@ int cf__check_lost(const struct cf__place *place, const char *function)
         return CF_OK;
     describe(context, text, sizeof text);
     return cf__fail(CF_EFAULT, "%s: %s", function, text);
-}
-
-/* ---- What could not be freed ---- */
-
-struct kept {
-    struct cf__place place; /* `pushed` is not used */
-    unsigned long long id;  /* of its context; CF__NO_CONTEXT: not known */
-    CUresult (*free)(const struct cf__driver *driver, uintptr_t what);
-    uintptr_t what;
-    struct kept *next;
-};
-static struct kept *kept;
-
-/* Memory may be what was short when freeing failed: these need none. */
-static struct kept reserve[16];
-static unsigned int reserve_used; /* as bits */
-
-/* With the lock, both. */
-static struct kept *kept_alloc(void)
-{
-    struct kept *node = malloc(sizeof *node);
-    for (unsigned int i = 0; !node && i < sizeof reserve / sizeof *reserve; i++)
-        if (!(reserve_used >> i & 1)) {
-            reserve_used |= 1U << i;
-            node = &reserve[i];
-        }
-    return node;
-}
-
-static void kept_free(struct kept *node)
-{
-    if (node >= reserve && node < reserve + sizeof reserve / sizeof *reserve)
-        reserve_used &= ~(1U << (node - reserve));
-    else
-        free(node);
-}
-
-void cf__keep(const struct cf__place *place, CUresult (*free_it)(const struct cf__driver *driver, uintptr_t what),
-              uintptr_t what)
-{
-    unsigned long long id;
-    if (place->driver->cuCtxGetId(place->context, &id) != CUDA_SUCCESS)
-        id = CF__NO_CONTEXT;
-    pthread_mutex_lock(&lock);
-    struct kept *node = kept_alloc();
-    if (node) {
-        *node = (struct kept){{place->driver, place->context, 0}, id, free_it, what, kept};
-        kept = node;
-    }
-    pthread_mutex_unlock(&lock);
-}
-
-/* Nothing is left of it where its context or the driver is gone, or the context is lost and goes as a whole. */
-int cf__is_gone(CUresult result)
-{
-    return cf__status_of(result) == CF_EFAULT || result == CUDA_ERROR_DEINITIALIZED ||
-           result == CUDA_ERROR_CONTEXT_IS_DESTROYED || result == CUDA_ERROR_INVALID_CONTEXT ||
-           result == CUDA_ERROR_INVALID_HANDLE;
-}
-
-/* Tries again; CUDA_SUCCESS also where nothing is left to be freed. */
-static CUresult try_again(const struct kept *node, const char **call)
-{
-    const struct cf__driver *driver = node->place.driver;
-    unsigned long long id;
-    CUcontext context;
-    *call = "cuCtxGetId";
-    CUresult result = driver->cuCtxGetId(node->place.context, &id);
-    if (result == CUDA_SUCCESS && node->id != CF__NO_CONTEXT && id != node->id)
-        return CUDA_SUCCESS;
-    if (result == CUDA_SUCCESS) {
-        *call = "cuCtxPushCurrent";
-        result = driver->cuCtxPushCurrent(node->place.context);
-    }
-    if (result == CUDA_SUCCESS) {
-        *call = "freeing it";
-        result = node->free(driver, node->what);
-        (void)driver->cuCtxPopCurrent(&context);
-    }
-    return cf__is_gone(result) ? CUDA_SUCCESS : result;
-}
-
-int cf__kept_free(void)
-{
-    int status = CF_OK;
-    pthread_mutex_lock(&lock);
-    struct kept *nodes = kept;
-    kept = NULL;
-    pthread_mutex_unlock(&lock);
-    while (nodes) {
-        struct kept *node = nodes;
-        const char *call;
-        CUresult result = try_again(node, &call);
-        nodes = node->next;
-        if (result != CUDA_SUCCESS)
-            status =
-                cf__fail_driver(node->place.driver, result, call, "cf_shutdown: what an earlier call could not free");
-        pthread_mutex_lock(&lock);
-        if (result == CUDA_SUCCESS) {
-            kept_free(node);
-        } else {
-            node->next = kept;
-            kept = node;
-        }
-        pthread_mutex_unlock(&lock);
-    }
-    return status;
-}
-
-void cf__kept_forget(CUcontext context)
-{
-    pthread_mutex_lock(&lock);
-    for (struct kept **link = &kept, *node; (node = *link) != NULL;)
-        if (!context || node->place.context == context) {
-            *link = node->next;
-            kept_free(node);
-        } else {
-            link = &node->next;
-        }
-    pthread_mutex_unlock(&lock);
 }

@@ -26,8 +26,8 @@ struct cf__context {
     struct cf__context *next;
 };
 
-/* The record of the place's context, made at its first use. */
-int cf__context(const struct cf__place *place, struct cf__context **context);
+/* The record of the place's context, made at its first use, for `function`. */
+int cf__context(const struct cf__place *place, const char *function, struct cf__context **context);
 
 /* The record of a context, if there is one; by its address where the driver does not tell its id. */
 struct cf__context *cf__context_of(const struct cf__driver *driver, CUcontext handle);
@@ -50,20 +50,36 @@ int cf__note_lost(const struct cf__driver *driver, int status, char *text, size_
 /* Notes that a context is lost; `running` where that is known from before, else NULL. */
 void cf__context_lose(const struct cf__driver *driver, CUcontext handle, int device, const char *running);
 
-/* Whether a result means that what was to be freed is gone already: with its context, or with the driver. */
-int cf__is_gone(CUresult result);
+/* Contexts that were lost count no more once they are gone, destroyed or reset by another library in the process. Before
+ * a context is entered, where cf__gpu_state() has CF__GPU_LOST. */
+void cf__contexts_review(void);
+
+/* Whether a context of a GPU is known to be lost. */
+int cf__is_lost(const struct cf__driver *driver, CUcontext handle);
 
 /* CF_EFAULT where the place's context is lost. Asked for where cf__gpu_state() has CF__GPU_LOST. */
 int cf__check_lost(const struct cf__place *place, const char *function);
+
+/* ---- keep.c ---- */
 
 /* Keeps what could not be freed, to be tried again at cf_shutdown(): `free` is called with the place's context
  * current. */
 void cf__keep(const struct cf__place *place, CUresult (*free)(const struct cf__driver *driver, uintptr_t what),
               uintptr_t what);
+
+/* Before `count` things are made that may all have to be kept when there is no memory any more; 0: there is none now. */
+int cf__keep_reserve(size_t count);
+
+/* Whether a result means that what was to be freed is gone already: with its context, or with the driver. */
+int cf__is_gone(CUresult result);
+
 int cf__kept_free(void); /* the status of the latest that still fails, which stays */
 
 /* The same without the driver: of a context that is gone, or with NULL of all. */
 void cf__kept_forget(CUcontext context);
+void cf__keep_end(void);  /* gives back what was reserved, where nothing is kept */
+void cf__keep_lock(void); /* for fork */
+void cf__keep_unlock(void);
 
 /* ---- shutdown.c ---- */
 
@@ -99,9 +115,8 @@ int cf__handle_check(const char *function, const void *handle);
 void cf__handle_mark(const void *event, const struct cf__mark *mark);
 struct cf__mark cf__handle_marked(const void *event);
 
-/* Enters the context where a GPU's handle was made, as cf__enter_handle() has to where a context is lost; where that is
- * not known, since it is another library's, one that works, if there is one: what becomes of the handle is for the
- * driver to say. */
+/* Enters the context where a GPU's handle was made, for cf__enter_handle(); where that is not known, since it is
+ * another library's, one that works, if there is one: what becomes of the handle is for the driver to say. */
 int cf__handle_enter(struct cf__place *place, const char *function, const struct cf__driver *driver,
                      const void *handle);
 

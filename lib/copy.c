@@ -63,6 +63,10 @@ static int locate(const struct transfer *transfer, struct side *side)
         return cf__fail(CF_EINVAL, "%s: %s is NULL", function, side->name);
     int status = cf__locate(function, side->begin, &side->memory);
     size_t bytes = span(transfer, side->pitch);
+    /* The driver would take it for host memory, and fault. In a stream it may be a graph's that is being captured. */
+    if (status == CF_OK && !side->memory.driver && !transfer->is_async && cf__cuda_in_use() &&
+        !cf__is_readable(side->begin))
+        return cf__fail_no_memory(function, side->name, side->begin);
     if (status == CF_OK && side->memory.is_bounded && bytes > side->memory.left)
         return cf__fail(CF_EINVAL, "%s: %s has %zu bytes left in its allocation, not %zu", function, side->name,
                         side->memory.left, bytes);
@@ -87,7 +91,7 @@ static int enter_plain(struct transfer *transfer)
     if (of_gpu)
         return cf__enter_memory(&transfer->place, transfer->function, &of_gpu->memory);
     if (target->driver && target->driver->is_host)
-        return cf__enter_context(&transfer->place, target->driver, target->context);
+        return cf__enter_context(&transfer->place, transfer->function, target->driver, target->context);
     return cf__enter(&transfer->place, transfer->function, NULL);
 }
 
@@ -127,8 +131,7 @@ static int context_of(const struct transfer *transfer, const struct side *side, 
     *context = side->memory.context;
     if (*context && !waits)
         return CF_OK;
-    int status = *context ? cf__enter_context(&place, side->memory.driver, *context)
-                          : cf__enter_device(&place, transfer->function, side->memory.device);
+    int status = cf__enter_memory(&place, transfer->function, &side->memory);
     if (status != CF_OK)
         return status;
     *context = place.context;
@@ -366,7 +369,7 @@ int cf_mem_copy_2d_async(cf_stream stream, void *target, size_t target_pitch, co
 static int move_to_host(struct transfer *transfer)
 {
     const struct cf__memory *target = &transfer->target.memory;
-    int device, status = cf__place_device(&transfer->place, &device);
+    int device, status = cf__place_device(&transfer->place, transfer->function, &device);
     if (status == CF_OK && !cf__is_default(transfer->stream))
         status = cf__fail(CF_EINVAL, "%s: target is memory of CF_HOST and the stream is of device %d",
                           transfer->function, device);
@@ -376,7 +379,8 @@ static int move_to_host(struct transfer *transfer)
     cf__unrelax(transfer->place.driver, mode);
     cf__leave(&transfer->place);
     transfer->stream = NULL;
-    return status == CF_OK ? cf__enter_context(&transfer->place, target->driver, target->context) : status;
+    return status == CF_OK ? cf__enter_context(&transfer->place, transfer->function, target->driver, target->context)
+                           : status;
 }
 
 static int fill_entered(const struct transfer *transfer, unsigned char value)
@@ -394,9 +398,13 @@ static int fill_entered(const struct transfer *transfer, unsigned char value)
         if (result == CUDA_SUCCESS)
             cf__note_waited(&transfer->place, transfer->stream);
     }
-    return result == CUDA_SUCCESS ? CF_OK
-                                  : cf__fail_driver(driver, result, call, "%s: %zu bytes at target %p", function,
-                                                    transfer->width, (void *)transfer->target.begin);
+    if (result == CUDA_SUCCESS)
+        return CF_OK;
+    int is_ordinary = !driver->is_host && !transfer->target.memory.driver && result == CUDA_ERROR_INVALID_VALUE &&
+                      cf__is_readable(transfer->target.begin);
+    return cf__fail_driver(driver, result, call, "%s: %zu bytes at target %p%s", function, transfer->width,
+                           (void *)transfer->target.begin,
+                           is_ordinary ? ", which is host memory that the GPU does not reach" : "");
 }
 
 static int fill(const char *function, cf_stream stream, void *target, unsigned char value, size_t bytes, int is_async)

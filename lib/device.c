@@ -61,42 +61,49 @@ int cf__device(const char *function, int device, const struct cf__driver **drive
 
 /* ---- Contexts ---- */
 
-/* The thread's own, where it has one. */
-static int get_current(const struct cf__driver *driver, CUcontext *context)
+static void review(void)
 {
-    CUresult result = driver->cuCtxGetCurrent(context);
-    return result == CUDA_SUCCESS ? CF_OK : cf__fail_driver(driver, result, "cuCtxGetCurrent", "entering a context");
+    if (cf__gpu_state() & CF__GPU_LOST)
+        cf__contexts_review();
 }
 
-static int push(struct cf__place *place)
+/* The thread's own, where it has one. */
+static int get_current(const struct cf__driver *driver, const char *function, CUcontext *context)
+{
+    CUresult result = driver->cuCtxGetCurrent(context);
+    return result == CUDA_SUCCESS ? CF_OK : cf__fail_driver(driver, result, "cuCtxGetCurrent", "%s", function);
+}
+
+static int push(struct cf__place *place, const char *function)
 {
     CUresult result = place->driver->cuCtxPushCurrent(place->context);
     if (result != CUDA_SUCCESS)
-        return cf__fail_driver(place->driver, result, "cuCtxPushCurrent", "entering a context");
+        return cf__fail_driver(place->driver, result, "cuCtxPushCurrent", "%s", function);
     place->pushed = 1;
     return CF_OK;
 }
 
-static int make_current(struct cf__place *place)
+static int make_current(struct cf__place *place, const char *function)
 {
     CUcontext current = NULL;
-    int status = get_current(place->driver, &current);
+    int status = get_current(place->driver, function, &current);
     place->pushed = 0;
-    return status != CF_OK || current == place->context ? status : push(place);
+    return status != CF_OK || current == place->context ? status : push(place, function);
 }
 
-static int enter_device(struct cf__place *place, struct cf__backend *backend, int ordinal)
+static int enter_device(struct cf__place *place, const char *function, struct cf__backend *backend, int ordinal)
 {
     place->driver = cf__in_use(backend);
-    int status = cf__primary_context(backend, ordinal, &place->context);
-    return status == CF_OK ? make_current(place) : status;
+    int status = cf__primary_context(function, backend, ordinal, &place->context);
+    return status == CF_OK ? make_current(place, function) : status;
 }
 
 int cf__enter_device(struct cf__place *place, const char *function, int device)
 {
     struct cf__backend *backend;
+    review();
     int ordinal, status = device_backend(function, device, &backend, &ordinal);
-    return status == CF_OK ? enter_device(place, backend, ordinal) : status;
+    return status == CF_OK ? enter_device(place, function, backend, ordinal) : status;
 }
 
 static int enter_thread_device(struct cf__place *place, const char *function)
@@ -105,7 +112,7 @@ static int enter_thread_device(struct cf__place *place, const char *function)
     int ordinal = 0, status;
     if (thread_has_device) {
         status = device_backend(function, thread_device, &backend, &ordinal);
-        return status == CF_OK ? enter_device(place, backend, ordinal) : status;
+        return status == CF_OK ? enter_device(place, function, backend, ordinal) : status;
     }
     status = cf__default_backend(function, &backend);
     if (status != CF_OK)
@@ -113,12 +120,12 @@ static int enter_thread_device(struct cf__place *place, const char *function)
     place->driver = cf__in_use(backend);
     place->pushed = 0;
     if (backend != &cf__cuda)
-        return enter_device(place, backend, 0);
-    status = get_current(place->driver, &place->context);
+        return enter_device(place, function, backend, 0);
+    status = get_current(place->driver, function, &place->context);
     if (status != CF_OK || place->context)
         return status;
-    status = cf__primary_context(backend, 0, &place->context);
-    return status == CF_OK ? push(place) : status;
+    status = cf__primary_context(function, backend, 0, &place->context);
+    return status == CF_OK ? push(place, function) : status;
 }
 
 /* Leaves the place again where its context is lost. */
@@ -134,6 +141,7 @@ static int check_lost(struct cf__place *place, const char *function)
 
 static int enter(struct cf__place *place, const char *function, cf_stream stream)
 {
+    review();
     /* The default streams have no context of their own. */
     if ((uintptr_t)stream <= (uintptr_t)CU_STREAM_PER_THREAD)
         return enter_thread_device(place, function);
@@ -146,7 +154,7 @@ static int enter(struct cf__place *place, const char *function, cf_stream stream
     CUresult result = place->driver->cuStreamGetCtx(stream, &place->context);
     if (result != CUDA_SUCCESS)
         return cf__fail_driver(place->driver, result, "cuStreamGetCtx", "%s: stream %p", function, (void *)stream);
-    return make_current(place);
+    return make_current(place, function);
 }
 
 int cf__enter(struct cf__place *place, const char *function, cf_stream stream)
@@ -155,41 +163,37 @@ int cf__enter(struct cf__place *place, const char *function, cf_stream stream)
     return status == CF_OK ? check_lost(place, function) : status;
 }
 
-/* Enters a device that is started, where there is one. */
-static int enter_started(struct cf__place *place, struct cf__backend *backend)
+int cf__enter_context(struct cf__place *place, const char *function, const struct cf__driver *driver, CUcontext context)
 {
-    int started = 0;
-    while (started < backend->count && !__atomic_load_n(&backend->primary[started], __ATOMIC_ACQUIRE))
-        started++;
-    return enter_device(place, backend, started < backend->count ? started : 0);
+    *place = (struct cf__place){.driver = driver, .context = context};
+    review();
+    int status = check_lost(place, function);
+    return status == CF_OK ? make_current(place, function) : status;
 }
 
-int cf__enter_context(struct cf__place *place, const struct cf__driver *driver, CUcontext context)
+int cf__enter_near(struct cf__place *place, const char *function, int device)
 {
-    place->driver = driver;
-    place->context = context;
-    place->pushed = 0;
-    int status = CF_OK;
-    if (context)
-        status = make_current(place);
-    else if ((status = get_current(driver, &place->context)) == CF_OK && !place->context)
-        status = enter_started(place, driver->is_host ? &cf__host : &cf__cuda);
-    return status == CF_OK ? check_lost(place, "entering a context") : status;
+    int current, status;
+    *place = (struct cf__place){.driver = cf__in_use(&cf__cuda)};
+    if (thread_has_device || device == CF_HOST || !place->driver)
+        return cf__enter_device(place, function, device);
+    status = get_current(place->driver, function, &place->context);
+    if (status == CF_OK && place->context && !cf__is_lost(place->driver, place->context)) {
+        status = cf__place_device(place, function, &current);
+        if (status == CF_OK && current == device)
+            return CF_OK;
+    }
+    return status == CF_OK ? cf__enter_device(place, function, device) : status;
 }
 
 int cf__enter_handle(struct cf__place *place, const char *function, const void *handle)
 {
     const struct cf__driver *driver;
     int status = cf__handle_driver(function, handle, &driver);
-    if (status == CF_OK && !driver->is_host && cf__gpu_state() & CF__GPU_LOST)
-        return cf__handle_enter(place, function, driver, handle);
-    if (status == CF_OK && !driver->is_host) {
-        status = cf__enter(place, function, NULL);
-        if (status != CF_OK || place->driver == driver)
-            return status;
-        cf__leave(place);
-    }
-    return status == CF_OK ? cf__enter_context(place, driver, NULL) : status;
+    if (status != CF_OK)
+        return status;
+    return driver->is_host ? enter_device(place, function, &cf__host, 0)
+                           : cf__handle_enter(place, function, driver, handle);
 }
 
 void cf__leave(struct cf__place *place)
@@ -200,7 +204,7 @@ void cf__leave(struct cf__place *place)
     place->pushed = 0;
 }
 
-int cf__place_device(const struct cf__place *place, int *device)
+int cf__place_device(const struct cf__place *place, const char *function, int *device)
 {
     if (place->driver->is_host) {
         *device = CF_HOST;
@@ -211,8 +215,9 @@ int cf__place_device(const struct cf__place *place, int *device)
         if (cf__primary_held(*device) == place->context)
             return CF_OK;
     CUresult result = place->driver->cuCtxGetDevice(device);
-    return result == CUDA_SUCCESS ? CF_OK : cf__fail_driver(place->driver, result, "cuCtxGetDevice", "current device");
+    return result == CUDA_SUCCESS ? CF_OK : cf__fail_driver(place->driver, result, "cuCtxGetDevice", "%s", function);
 }
+
 /* ---- The public functions ---- */
 
 int cf_device_count(int *count)
@@ -245,7 +250,7 @@ int cf_device_current(int *device)
     int status = enter(&place, "cf_device_current", NULL); /* also where that context is lost */
     if (status != CF_OK)
         return status;
-    status = cf__place_device(&place, device);
+    status = cf__place_device(&place, "cf_device_current", device);
     cf__leave(&place);
     return status;
 }
@@ -260,7 +265,9 @@ int cf_device_name(int device, char *name, size_t size)
     if (status != CF_OK)
         return status;
     CUresult result = driver->cuDeviceGetName(name, size > INT32_MAX ? INT32_MAX : (int)size, handle);
-    return result == CUDA_SUCCESS ? CF_OK : cf__fail_driver(driver, result, "cuDeviceGetName", "device %d", device);
+    return result == CUDA_SUCCESS
+               ? CF_OK
+               : cf__fail_driver(driver, result, "cuDeviceGetName", "cf_device_name: device %d", device);
 }
 
 int cf_device_sync(void)

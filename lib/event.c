@@ -96,16 +96,21 @@ int cf_event_record(cf_event event, cf_stream stream)
     return status;
 }
 
-int cf_event_sync(cf_event event)
+int cf__event_wait(const char *function, cf_event event)
 {
     struct cf__place place;
-    int status = enter_event(&place, "cf_event_sync", "event", event);
+    int status = enter_event(&place, function, "event", event);
     if (status != CF_OK)
         return status;
     CUresult result = relaxed(&place, place.driver->cuEventSynchronize, event);
     if (result == CUDA_SUCCESS)
         note_reached(&place, event);
-    return leave_event(&place, result, "cuEventSynchronize", "cf_event_sync", event);
+    return leave_event(&place, result, "cuEventSynchronize", function, event);
+}
+
+int cf_event_sync(cf_event event)
+{
+    return cf__event_wait("cf_event_sync", event);
 }
 
 int cf_event_query(cf_event event)
@@ -121,6 +126,26 @@ int cf_event_query(cf_event event)
         return leave_event(&place, result, "cuEventQuery", "cf_event_query", event);
     cf__leave(&place);
     return CF_ENOTREADY;
+}
+
+/* Whether an event has no time: the driver says the same of one that was never recorded, one that was made without
+ * times, and one that is none. */
+static int has_no_time(const struct cf__driver *driver, cf_event event)
+{
+    float none;
+    return driver->cuEventElapsedTime(&none, event, event) == CUDA_ERROR_INVALID_HANDLE;
+}
+
+static int fail_elapsed(const struct cf__driver *driver, CUresult result, cf_event start, cf_event stop)
+{
+    static const char *const whys[] = {"", "; start was never recorded, or has no times",
+                                       "; stop was never recorded, or has no times",
+                                       "; neither was ever recorded, or they have no times"};
+    int why = 0;
+    if (result == CUDA_ERROR_INVALID_HANDLE)
+        why = has_no_time(driver, start) + 2 * has_no_time(driver, stop);
+    return cf__fail_driver(driver, result, "cuEventElapsedTime", "cf_event_elapsed: start %p, stop %p%s", (void *)start,
+                           (void *)stop, whys[why]);
 }
 
 int cf_event_elapsed(float *milliseconds, cf_event start, cf_event stop)
@@ -140,8 +165,7 @@ int cf_event_elapsed(float *milliseconds, cf_event start, cf_event stop)
     }
     CUresult result = place.driver->cuEventElapsedTime(milliseconds, start, stop);
     if (result != CUDA_SUCCESS)
-        status = cf__fail_driver(place.driver, result, "cuEventElapsedTime", "cf_event_elapsed: start %p, stop %p",
-                                 (void *)start, (void *)stop);
+        status = fail_elapsed(place.driver, result, start, stop);
     cf__leave(&place);
     return status;
 }

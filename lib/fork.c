@@ -74,7 +74,8 @@ int cf__fail_fork(const char *what)
 /* ---- Locks ---- */
 
 /* A child has the forking thread alone: no lock may be held by another one at that moment. In the order in which they
- * nest, each once; `forget`: what has to be put right in a child, with the lock. */
+ * nest, each once; `forget`: what has to be put right in a child, with the lock. Those of the trace's times and of its
+ * kernels' names are not among them: a child has no trace, and never takes them. */
 static const struct {
     void (*lock)(void), (*unlock)(void), (*forget)(void);
 } locks[] = {
@@ -84,6 +85,7 @@ static const struct {
     {cf__image_lock, cf__image_unlock, NULL},
     {cf__stage_lock, cf__stage_unlock, NULL},
     {cf__contexts_lock, cf__contexts_unlock, NULL},
+    {cf__keep_lock, cf__keep_unlock, NULL},
     {cf__capture_lock, cf__capture_unlock, cf__device_waits_forget},
     {cf__handles_lock, cf__handles_unlock, NULL},
     {cf__host_lock, cf__host_unlock, NULL},

@@ -10,18 +10,24 @@
 /* ---- What is being captured ---- */
 
 /* The driver does not tell whether any stream of a context is being captured, and a wait for the context would break
- * that: so it is kept of the captures that are begun here. A capture begins when no such wait is under way. */
+ * that: so it is kept of the captures that are begun here. A capture begins when no such wait is under way.
+ *
+ * The driver is asked without the lock, and another thread may begin or end a capture of the same stream meanwhile: a
+ * record is taken away by its number, and not for its stream. */
 struct capture {
     cf_stream stream;
     const struct cf__driver *driver;
     CUcontext context;
-    long thread; /* that began it */
-    uint64_t id; /* the driver's; 0 until it is known */
+    long thread;     /* that began it */
+    uint64_t number; /* of all records, from 1 */
+    int is_begun;    /* the driver has begun it; until then the record is its thread's alone to take away */
+    uint64_t id;     /* the driver's; 0 until it is known */
     struct capture *next;
 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t ended = PTHREAD_COND_INITIALIZER; /* a wait has */
-static struct capture *captures;
+static struct capture *captures;                        /* the latest first */
+static uint64_t last_number;
 static struct device_wait {
     CUcontext context;
     struct device_wait *next;
@@ -37,13 +43,22 @@ void cf__capture_unlock(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* With the lock: the link to a stream's capture, or the list's end. */
-static struct capture **find(cf_stream stream)
+/* With the lock: a stream's capture, or else one that is about to begin; NULL where there is none. */
+static struct capture *find(cf_stream stream)
 {
-    struct capture **link = &captures;
-    while (*link && (*link)->stream != stream)
-        link = &(*link)->next;
-    return link;
+    struct capture *found = NULL;
+    for (struct capture *capture = captures; capture && !(found && found->is_begun); capture = capture->next)
+        if (capture->stream == stream && (!found || capture->is_begun))
+            found = capture;
+    return found;
+}
+
+/* With the lock. */
+static void drop(struct capture **link)
+{
+    struct capture *capture = *link;
+    *link = capture->next;
+    free(capture);
 }
 
 static int is_waited_for(CUcontext context)
@@ -54,31 +69,30 @@ static int is_waited_for(CUcontext context)
     return wait != NULL;
 }
 
-/* Before the capture begins. */
-static void keep(struct capture *capture)
+/* Before the capture begins; gives the record's number. */
+static uint64_t keep(struct capture *capture)
 {
     int cancel = cf__cancel_off();
     pthread_mutex_lock(&lock);
     while (is_waited_for(capture->context))
         pthread_cond_wait(&ended, &lock);
-    struct capture **link = find(capture->stream), *before = *link;
-    if (before) /* a stream that had its handle before was destroyed elsewhere, or its capture ended there */
-        *link = before->next;
-    free(before);
+    uint64_t number = capture->number = ++last_number;
     capture->next = captures;
     captures = capture;
     pthread_mutex_unlock(&lock);
     cf__cancel_on(cancel);
+    return number;
 }
 
-static void forget(cf_stream stream)
+static void forget(uint64_t number)
 {
     pthread_mutex_lock(&lock);
-    struct capture **link = find(stream), *capture = *link;
-    if (capture)
-        *link = capture->next;
+    struct capture **link = &captures;
+    while (*link && (*link)->number != number)
+        link = &(*link)->next;
+    if (*link)
+        drop(link);
     pthread_mutex_unlock(&lock);
-    free(capture);
 }
 
 static long this_thread(void)
@@ -86,28 +100,49 @@ static long this_thread(void)
     return syscall(SYS_gettid);
 }
 
-static void note_id(cf_stream stream, uint64_t id)
+/* The driver has begun it: an earlier one of the same stream, or of one that had its handle before, has ended
+ * elsewhere. */
+static void note_begun(cf_stream stream, uint64_t number, uint64_t id)
 {
     pthread_mutex_lock(&lock);
-    struct capture *capture = *find(stream);
-    if (capture)
-        capture->id = id;
+    for (struct capture **link = &captures, *capture; (capture = *link) != NULL;)
+        if (capture->number == number) {
+            capture->is_begun = 1;
+            capture->id = id;
+            link = &capture->next;
+        } else if (capture->stream == stream && capture->is_begun) {
+            drop(link);
+        } else {
+            link = &capture->next;
+        }
     pthread_mutex_unlock(&lock);
+}
+
+/* The number of the stream's capture that has begun; 0: there is none. */
+static uint64_t begun(cf_stream stream)
+{
+    pthread_mutex_lock(&lock);
+    const struct capture *capture = find(stream);
+    uint64_t number = capture && capture->is_begun ? capture->number : 0;
+    pthread_mutex_unlock(&lock);
+    return number;
 }
 
 /* The driver takes the call that ends a capture in the stream and from the thread that began it alone, and drops the
  * recording where it comes otherwise: that is not tried while it can still be done. What another library has begun is
- * not known here. */
-static int check_end(const char *function, const struct cf__driver *driver, cf_stream stream, uint64_t id)
+ * not known here. Gives the record's number, or 0. */
+static int check_end(const char *function, const struct cf__driver *driver, cf_stream stream, uint64_t id,
+                     uint64_t *number)
 {
     pthread_mutex_lock(&lock);
     const struct capture *capture = captures;
     while (capture && !(id && capture->id == id && capture->driver == driver))
         capture = capture->next;
     if (!capture)
-        capture = *find(stream);
+        capture = find(stream);
     cf_stream origin = capture ? capture->stream : stream;
     long thread = capture ? capture->thread : this_thread();
+    *number = capture ? capture->number : 0;
     pthread_mutex_unlock(&lock);
     if (origin != stream)
         return cf__fail(CF_EINVAL,
@@ -122,13 +157,11 @@ static int check_end(const char *function, const struct cf__driver *driver, cf_s
 void cf__captures_forget(CUcontext context)
 {
     pthread_mutex_lock(&lock);
-    for (struct capture **link = &captures, *capture; (capture = *link) != NULL;)
-        if (!context || capture->context == context) {
-            *link = capture->next;
-            free(capture);
-        } else {
-            link = &capture->next;
-        }
+    for (struct capture **link = &captures; *link;)
+        if (!context || (*link)->context == context)
+            drop(link);
+        else
+            link = &(*link)->next;
     pthread_mutex_unlock(&lock);
 }
 
@@ -189,30 +222,38 @@ static int status_of_stream(const char *function, const struct cf__place *place,
                                                     function, (void *)stream);
 }
 
+static int fail_captured(cf_stream stream)
+{
+    return cf__fail(CF_ECAPTURE, "cf_stream_capture_begin: stream %p is being captured already", (void *)stream);
+}
+
 static int begin(const struct cf__place *place, cf_stream stream)
 {
     CUstreamCaptureStatus now;
     int status = status_of_stream("cf_stream_capture_begin", place, stream, &now);
-    if (status == CF_OK && now != CU_STREAM_CAPTURE_STATUS_NONE)
-        return cf__fail(CF_ECAPTURE, "cf_stream_capture_begin: stream %p is being captured already", (void *)stream);
     if (status != CF_OK)
         return status;
+    if (now != CU_STREAM_CAPTURE_STATUS_NONE)
+        return fail_captured(stream);
     struct capture *capture = malloc(sizeof *capture);
     if (!capture)
         return cf__fail(CF_ENOMEM, "cf_stream_capture_begin: no memory");
     *capture =
         (struct capture){.stream = stream, .driver = place->driver, .context = place->context, .thread = this_thread()};
-    keep(capture);
+    uint64_t number = keep(capture);
     CUresult result = place->driver->cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
     if (result != CUDA_SUCCESS) {
-        forget(stream);
+        forget(number);
+        if (result == CUDA_ERROR_ILLEGAL_STATE) /* another thread was faster */
+            return fail_captured(stream);
         return cf__fail_driver(place->driver, result, "cuStreamBeginCapture", "cf_stream_capture_begin: stream %p",
                                (void *)stream);
     }
     /* Without an id no stream that takes part is told from this one. */
     uint64_t id = 0;
-    if (place->driver->cuStreamGetCaptureInfo(stream, &now, &id, NULL, NULL, NULL) == CUDA_SUCCESS)
-        note_id(stream, id);
+    if (place->driver->cuStreamGetCaptureInfo(stream, &now, &id, NULL, NULL, NULL) != CUDA_SUCCESS)
+        id = 0;
+    note_begun(stream, number, id);
     return CF_OK;
 }
 
@@ -234,28 +275,29 @@ static int end(const struct cf__place *place, cf_stream stream, cf_graph *graph)
     const char *function = "cf_stream_capture_end";
     CUstreamCaptureStatus now;
     uint64_t id = 0; /* where it is broken there is none */
+    uint64_t number = begun(stream);
     CUresult result = place->driver->cuStreamGetCaptureInfo(stream, &now, &id, NULL, NULL, NULL);
     if (result != CUDA_SUCCESS)
         return cf__fail_driver(place->driver, result, "cuStreamGetCaptureInfo", "%s: stream %p", function,
                                (void *)stream);
     if (now == CU_STREAM_CAPTURE_STATUS_NONE) {
-        forget(stream); /* where the capture ended elsewhere */
+        forget(number); /* where the capture ended elsewhere */
         return cf__fail(CF_EINVAL, "%s: stream %p is not being captured", function, (void *)stream);
     }
-    int status = check_end(function, place->driver, stream, now == CU_STREAM_CAPTURE_STATUS_ACTIVE ? id : 0);
+    int status = check_end(function, place->driver, stream, now == CU_STREAM_CAPTURE_STATUS_ACTIVE ? id : 0, &number);
     if (status != CF_OK)
         return status;
     CUgraph captured = NULL;
     result = place->driver->cuStreamEndCapture(stream, &captured);
     if (result == CUDA_SUCCESS) {
-        forget(stream);
+        forget(number);
         *graph = cf__handle_keep(place, captured);
         return CF_OK;
     }
     status = cf__fail_driver(place->driver, result, "cuStreamEndCapture", "%s: stream %p", function, (void *)stream);
     /* Some failures, such as that of a stream that only takes part in it, leave the capture under way. */
     if (place->driver->cuStreamIsCapturing(stream, &now) == CUDA_SUCCESS && now == CU_STREAM_CAPTURE_STATUS_NONE)
-        forget(stream);
+        forget(number);
     return status;
 }
 
@@ -292,22 +334,12 @@ int cf_stream_is_capturing(cf_stream stream, int *is_capturing)
 
 /* ---- Graphs ---- */
 
-/* The graph's own context, which is that of what is made of it. */
-static int enter_graph(struct cf__place *place, const char *function, cf_graph graph)
-{
-    const struct cf__driver *driver;
-    int status = cf__handle_driver(function, graph, &driver);
-    if (status != CF_OK)
-        return status;
-    return driver->is_host ? cf__enter_context(place, driver, NULL) : cf__handle_enter(place, function, driver, graph);
-}
-
 int cf_graph_instantiate(cf_graph_exec *exec, cf_graph graph)
 {
     if (!exec || !graph)
         return cf__fail(CF_EINVAL, "cf_graph_instantiate: %s is NULL", exec ? "graph" : "exec");
     struct cf__place place;
-    int status = enter_graph(&place, "cf_graph_instantiate", graph);
+    int status = cf__enter_handle(&place, "cf_graph_instantiate", graph); /* whose context becomes that of `exec` */
     if (status != CF_OK)
         return status;
     CUgraphExec made;
@@ -429,7 +461,7 @@ static struct cf__context *record_of(const struct cf__place *place)
     if (context || place->driver->is_host)
         return context;
     cf__error_save(&before);
-    if (cf__context(place, &context) == CF_OK)
+    if (cf__context(place, "cf_graph_launch", &context) == CF_OK)
         return context;
     cf__error_restore(&before);
     return NULL;

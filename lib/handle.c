@@ -21,7 +21,12 @@ struct entry {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct entry *entries;
 static size_t count, room;       /* room is a power of 2 */
+static size_t stale;             /* of these, those that went with a reset */
 static unsigned int last_serial; /* 0 is nobody's */
+
+/* Entries of handles that went with earlier resets than the latest one: where there are more, they are forgotten, since
+ * nobody has to destroy them. */
+#define MOST_STALE 4096
 
 /* ---- The table, with the lock ---- */
 
@@ -55,10 +60,23 @@ static int grow(void)
     return 1;
 }
 
+static int is_stale(const struct entry *entry)
+{
+    return entry->handle && !entry->context;
+}
+
+/* An entry that is stale goes, or gets another owner. Where there is none left no call has to look for them. */
+static void count_out(const struct entry *entry)
+{
+    if (is_stale(entry) && --stale == 0)
+        cf__gpu_mark(CF__GPU_RESET, 0);
+}
+
 /* Those behind it in its run move up, so that they are found. */
 static void take_out(struct entry *entry)
 {
     size_t hole = (size_t)(entry - entries);
+    count_out(entry);
     for (size_t i = (hole + 1) & (room - 1); entries[i].handle; i = (i + 1) & (room - 1)) {
         size_t home = place_of(entries[i].handle);
         if (((i - home) & (room - 1)) < ((i - hole) & (room - 1)))
@@ -79,6 +97,7 @@ static void keep(const struct cf__place *place, const void *handle, size_t bytes
     int is_there = entry && entry->handle;
     if (is_there || 2 * (count + 1) <= room || grow()) {
         entry = find(handle);
+        count_out(entry);
         count += !is_there;
         last_serial += 1 + (last_serial == UINT_MAX);
         *entry = (struct entry){.handle = handle, .context = place->context, .bytes = bytes, .serial = last_serial};
@@ -145,12 +164,12 @@ int cf__handle_check(const char *function, const void *handle)
         return CF_OK;
     pthread_mutex_lock(&lock);
     const struct entry *entry = room ? find(handle) : NULL;
-    int is_stale = entry && entry->handle && !entry->context, device = is_stale ? entry->device : 0;
+    int is_past = entry && is_stale(entry), device = is_past ? entry->device : 0;
     pthread_mutex_unlock(&lock);
-    if (!is_stale)
+    if (!is_past)
         return CF_OK;
-    return cf__fail(CF_EINVAL, "%s: the handle %p was of device %d before cf_device_reset(), and went with that",
-                    function, handle, device);
+    return cf__fail(CF_EINVAL, "%s: the handle %p was of device %d before its reset, and went with that", function,
+                    handle, device);
 }
 
 int cf__handle_is_memory(const void *pointer)
@@ -174,59 +193,76 @@ static CUcontext context_of(const void *handle)
     return context;
 }
 
-static int is_any_lost(void)
-{
-    return cf__gpu_state() & CF__GPU_LOST;
-}
-
-static int is_lost(const struct cf__driver *driver, CUcontext handle)
-{
-    const struct cf__context *context = is_any_lost() ? cf__context_of(driver, handle) : NULL;
-    return context && __atomic_load_n(&context->is_lost, __ATOMIC_ACQUIRE);
-}
-
 /* The thread's own context or one of the library's that works, NULL where there is none. */
 static CUcontext working_context(const struct cf__driver *driver, CUcontext current)
 {
-    CUcontext context = current && !is_lost(driver, current) ? current : NULL;
+    CUcontext context = current && !cf__is_lost(driver, current) ? current : NULL;
     for (int device = 0; device < CF__MAX_DEVICES && !context; device++) {
         CUcontext held = cf__primary_held(device);
-        if (held && !is_lost(driver, held))
+        if (held && !cf__is_lost(driver, held))
             context = held;
     }
     return context;
 }
 
+/* A device that another library alone has started; -1 where there is none. */
+static int find_active(const struct cf__driver *driver)
+{
+    int devices = 0;
+    (void)driver->cuDeviceGetCount(&devices);
+    for (int device = 0; device < devices && device < CF__MAX_DEVICES; device++) {
+        CUdevice handle;
+        unsigned int flags;
+        int is_active = 0;
+        if (!cf__primary_held(device) && driver->cuDeviceGet(&handle, device) == CUDA_SUCCESS &&
+            driver->cuDevicePrimaryCtxGetState(handle, &flags, &is_active) == CUDA_SUCCESS && is_active)
+            return device;
+    }
+    return -1;
+}
+
 int cf__handle_enter(struct cf__place *place, const char *function, const struct cf__driver *driver, const void *handle)
 {
     CUcontext current = NULL, context = context_of(handle);
-    *place = (struct cf__place){.driver = driver, .context = context};
-    if (context) {
-        int status = is_any_lost() ? cf__check_lost(place, function) : CF_OK;
-        return status == CF_OK ? cf__enter_context(place, driver, context) : status;
+    if (!context) {
+        if (driver->cuCtxGetCurrent(&current) != CUDA_SUCCESS)
+            current = NULL;
+        context = working_context(driver, current);
     }
-    if (driver->cuCtxGetCurrent(&current) != CUDA_SUCCESS)
-        current = NULL;
-    context = working_context(driver, current);
     if (context)
-        return cf__enter_context(place, driver, context);
-    place->context = current;
-    return current ? CF_OK : cf__enter(place, function, NULL);
+        return cf__enter_context(place, function, driver, context);
+    *place = (struct cf__place){.driver = driver, .context = current};
+    if (current)
+        return CF_OK;
+    int active = find_active(driver);
+    return active < 0 ? cf__enter(place, function, NULL) : cf__enter_device(place, function, active);
 }
 
 /* ---- Resets, and the end ---- */
 
+/* With the lock. What is taken out may give its place to another one, which is looked at, too. */
+static void forget_stale(void)
+{
+    for (size_t i = 0; i < room; i++)
+        while (is_stale(&entries[i]))
+            take_out(&entries[i]);
+}
+
 void cf__handles_reset(CUcontext context, int device)
 {
     pthread_mutex_lock(&lock);
+    if (stale > MOST_STALE)
+        forget_stale();
     for (size_t i = 0; i < room; i++)
         if (entries[i].handle && entries[i].context == context) {
             entries[i].context = NULL;
             entries[i].bytes = 0;
             entries[i].device = device;
+            stale++;
         }
+    if (stale)
+        cf__gpu_mark(CF__GPU_RESET, 1);
     pthread_mutex_unlock(&lock);
-    cf__gpu_mark(CF__GPU_RESET, 1);
 }
 
 /* In a child what is the parent's stays known as such. */
@@ -237,7 +273,7 @@ void cf__handles_forget(void)
     pthread_mutex_lock(&lock);
     free(entries);
     entries = NULL;
-    count = room = 0;
+    count = room = stale = 0;
     pthread_mutex_unlock(&lock);
     cf__gpu_mark(CF__GPU_RESET, 0);
 }

@@ -338,6 +338,12 @@ static int add(const struct item *item, const struct cf__driver *driver, unsigne
     return CF_OK;
 }
 
+/* The callback may have been called with the lock. */
+static int fail_inside(const char *function)
+{
+    return cf__fail(CF_EINVAL, "%s: called from the callback of cf_set_log()", function);
+}
+
 static int find_or_add(const struct item *item, const struct cf__place *place, struct cf__loaded **loaded)
 {
     unsigned long long context;
@@ -347,11 +353,11 @@ static int find_or_add(const struct item *item, const struct cf__place *place, s
     if ((*loaded = cf__loaded_in(item->state, context)) != NULL)
         return CF_OK;
     struct cf__context *owner;
-    int status = cf__context(place, &owner);
+    int status = cf__context(place, item->function, &owner);
     if (status != CF_OK)
         return status;
     if (cf__log_is_inside())
-        return cf__fail(CF_EINVAL, "%s: called from the callback of cf_set_log()", item->function);
+        return fail_inside(item->function);
     cf__image_lock();
     *loaded = cf__loaded_in(item->state, context);
     if (!*loaded)
@@ -409,25 +415,30 @@ static CUresult share(const struct cf__driver *driver, struct cf__loaded *loaded
     return result;
 }
 
-CUresult cf__kernel_allow(const struct cf__place *place, struct cf__loaded *loaded, int bytes, const char **call)
+int cf__kernel_allow(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded *loaded, int bytes,
+                     CUresult *result, const char **call)
 {
+    *result = CUDA_SUCCESS;
     if (bytes <= __atomic_load_n(&loaded->shared, __ATOMIC_ACQUIRE))
-        return CUDA_SUCCESS;
+        return CF_OK;
+    if (cf__log_is_inside())
+        return fail_inside(kernel->function);
     cf__image_lock();
     int mode = cf__relax(place->driver);
-    CUresult result = share(place->driver, loaded, bytes, call);
+    *result = share(place->driver, loaded, bytes, call);
     cf__unrelax(place->driver, mode);
     cf__image_unlock();
-    return result;
+    return CF_OK;
 }
 
 int cf__kernel_share(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded *loaded, int bytes,
                      void *const args[])
 {
     const char *call;
-    CUresult result = cf__kernel_allow(place, loaded, bytes, &call);
-    if (result == CUDA_SUCCESS)
-        return CF_OK;
+    CUresult result;
+    int status = cf__kernel_allow(kernel, place, loaded, bytes, &result, &call);
+    if (status != CF_OK || result == CUDA_SUCCESS)
+        return status;
     const cf_expr *expr = &kernel->launch.shared;
     if (result != CUDA_ERROR_INVALID_VALUE)
         return cf__fail_driver(place->driver, result, call, "%s: shared(%s)", kernel->function, expr->text);

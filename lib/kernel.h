@@ -98,8 +98,10 @@ int cf__kernel_load(const cf_kernel *kernel, const struct cf__place *place, stru
 /* The block of a block(auto). */
 int cf__kernel_block(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded *loaded, int *block);
 
-/* Sees to it that a launch may have `bytes` of dynamic shared memory; the first names the call that failed. */
-CUresult cf__kernel_allow(const struct cf__place *place, struct cf__loaded *loaded, int bytes, const char **call);
+/* Sees to it that a launch may have `bytes` of dynamic shared memory; the first gives the driver's result, for its
+ * caller to judge, and the call. */
+int cf__kernel_allow(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded *loaded, int bytes,
+                     CUresult *result, const char **call);
 int cf__kernel_share(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded *loaded, int bytes,
                      void *const args[]);
 

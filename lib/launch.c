@@ -342,7 +342,7 @@ int cf__launch(const cf_kernel *kernel, const struct cf__size *size, const struc
 /* What CF_CHECK=1 asks of cf_launch(). */
 static int check_pointers(const cf_kernel *kernel, void *const args[], const struct cf__place *place)
 {
-    int device, status = cf__place_device(place, &device);
+    int device, status = cf__place_device(place, kernel->function, &device);
     struct cf__found found = {.size = 0};
     for (uint32_t i = 0; status == CF_OK && i < kernel->nparams; i++) {
         struct cf__pointer pointer;

@@ -414,7 +414,7 @@ static int measure(const struct cf__place *place, struct cf__machine *machine)
     untraced.driver = cf__trace_real(place->driver);
     int64_t began = cf__trace_begin();
     measure_cpu(&arrays, machine);
-    int is_measured = cf__context(place, &context) == CF_OK && measure_link(&untraced, &arrays, machine);
+    int is_measured = cf__context(place, "measuring", &context) == CF_OK && measure_link(&untraced, &arrays, machine);
     cf__trace_end(began, "load", "measure the machine", NULL);
     cf__error_restore(&before);
     free(memory);
@@ -474,9 +474,10 @@ static void get(const struct cf__place *place, int device)
                      __ATOMIC_RELEASE);
 }
 
-int cf__machine(const struct cf__place *place, struct cf__machine *machine, enum cf__constants *constants)
+int cf__machine(const struct cf__place *place, const char *function, struct cf__machine *machine,
+                enum cf__constants *constants)
 {
-    int device, status = cf__place_device(place, &device);
+    int device, status = cf__place_device(place, function, &device);
     if (status == CF_OK)
         status = cf__pool_ready();
     if (status != CF_OK)

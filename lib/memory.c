@@ -43,7 +43,7 @@ static CUresult ask(const struct cf__driver *driver, const void *pointer, struct
 
 /* Whether the CPU can read at an address, without trying: the kernel looks at the set of signals there, and refuses
  * what is to be done with it. */
-static int is_readable(const void *pointer)
+int cf__is_readable(const void *pointer)
 {
     enum { SET_BYTES = 8, NOTHING_KNOWN = ~0 };
     uintptr_t aligned = (uintptr_t)pointer / SET_BYTES * SET_BYTES;
@@ -51,6 +51,13 @@ static int is_readable(const void *pointer)
     int is_fault = syscall(SYS_rt_sigprocmask, NOTHING_KNOWN, aligned, NULL, SET_BYTES) != 0 && errno == EFAULT;
     errno = before;
     return !is_fault;
+}
+
+int cf__fail_no_memory(const char *function, const char *name, const void *pointer)
+{
+    return cf__fail(CF_EINVAL,
+                    "%s: %s = %p is no memory: the CPU cannot read there, and no device has it; it may have been freed",
+                    function, name, pointer);
 }
 
 int cf__locate(const char *function, const void *pointer, struct cf__memory *memory)
@@ -68,9 +75,9 @@ int cf__locate(const char *function, const void *pointer, struct cf__memory *mem
     }
     /* After a kernel's fault the driver answers nothing, and in a child it is not asked: what the CPU can read is
      * host memory all the same, so that work on the CPU goes on; but not what is page-locked for the parent. */
-    if (cf__is_forked() && !memory->driver && pointer && (!is_readable(pointer) || cf__handle_is_memory(pointer)))
+    if (cf__is_forked() && !memory->driver && pointer && (!cf__is_readable(pointer) || cf__handle_is_memory(pointer)))
         return cf__fail_fork(function);
-    if (result == CUDA_SUCCESS || (cf__status_of(result) == CF_EFAULT && is_readable(pointer)))
+    if (result == CUDA_SUCCESS || (cf__status_of(result) == CF_EFAULT && cf__is_readable(pointer)))
         return CF_OK;
     return cf__fail_driver(asked, result, "cuPointerGetAttributes", "%s: %p", function, pointer);
 }
@@ -84,18 +91,8 @@ size_t cf__left(uintptr_t address)
 
 int cf__enter_memory(struct cf__place *place, const char *function, const struct cf__memory *memory)
 {
-    if (memory->context)
-        return cf__enter_context(place, memory->driver, memory->context);
-    if (cf__gpu_state() & CF__GPU_LOST) /* the thread's device may be the lost one */
-        return cf__enter_device(place, function, memory->device);
-    int device, status = cf__enter(place, function, NULL);
-    if (status != CF_OK)
-        return status;
-    status = cf__place_device(place, &device);
-    if (status == CF_OK && device == memory->device)
-        return CF_OK;
-    cf__leave(place);
-    return status == CF_OK ? cf__enter_device(place, function, memory->device) : status;
+    return memory->context ? cf__enter_context(place, function, memory->driver, memory->context)
+                           : cf__enter_near(place, function, memory->device);
 }
 
 /* ---- Allocation ---- */

@@ -57,6 +57,9 @@ CUcontext cf__primary_held(int device);
 void cf__primary_hold(int device, CUcontext context);
 void cf__primary_owe(int device);
 
+/* One that is held has been reset by another library: the next one is taken at its first use. */
+void cf__primary_drop(int device, CUcontext gone);
+
 /* All that are held, of both drivers; with the lock. The status of the latest that fails and stays. `is_kept`: the
  * GPUs' driver stays in use, for what is left there. */
 int cf__devices_release(int is_kept);
@@ -80,19 +83,22 @@ struct cf__place {
 /* Enter the device of `stream`, or where it is NULL that of the calling thread, for `function`, which messages name. */
 int cf__enter(struct cf__place *place, const char *function, cf_stream stream);
 
-/* Enter a context of a driver; any of its contexts where `context` is NULL. */
-int cf__enter_context(struct cf__place *place, const struct cf__driver *driver, CUcontext context);
+/* Enter a context of a driver. */
+int cf__enter_context(struct cf__place *place, const char *function, const struct cf__driver *driver,
+                      CUcontext context);
 void cf__leave(struct cf__place *place);
 
 /* The number of the place's device: CF_HOST or a GPU's. */
-int cf__place_device(const struct cf__place *place, int *device);
+int cf__place_device(const struct cf__place *place, const char *function, int *device);
 
-/* A device by its number, for `function`; and entering its primary context. */
+/* A device by its number, for `function`; and entering its primary context, or the thread's own where that is of this
+ * device and cf_device_use() has not chosen the primary one. */
 int cf__device(const char *function, int device, const struct cf__driver **driver, CUdevice *handle);
 int cf__enter_device(struct cf__place *place, const char *function, int device);
+int cf__enter_near(struct cf__place *place, const char *function, int device);
 
-/* Enters a context of the driver that an event, a graph or an executable graph belongs to, where any of its contexts
- * will do: the thread's own where that is one, so that no device is started for this. */
+/* Enters a context of the driver that an event, a graph or an executable graph belongs to: its own, as far as that is
+ * known, else one that there is already. The thread's device is not started for this. */
 int cf__enter_handle(struct cf__place *place, const char *function, const void *handle);
 
 /* The driver that a stream, an event or a graph belongs to, for `function`. */

@@ -167,7 +167,7 @@ static int compare(const struct cf__moves *moves, void *const args[], const stru
     else if (on_cpu(&work, &fastest) > staged(&work, &slowest))
         *is_on_cpu = 0;
     else {
-        status = cf__machine(place, &machine, &plan->constants);
+        status = cf__machine(place, moves->kernel->function, &machine, &plan->constants);
         if (status != CF_OK)
             return status;
         plan->stage_time = staged(&work, &machine);

@@ -67,7 +67,9 @@ static int ask(const cf_kernel *kernel, const struct cf__place *place, int threa
     const char *call;
     CUresult result = shared > INT32_MAX ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
     if (result == CUDA_SUCCESS && shared)
-        result = cf__kernel_allow(place, loaded, (int)shared, &call);
+        status = cf__kernel_allow(kernel, place, loaded, (int)shared, &result, &call);
+    if (status != CF_OK)
+        return status;
     if (result == CUDA_SUCCESS) {
         int mode = cf__relax(place->driver);
         call = "cuOccupancyMaxActiveBlocksPerMultiprocessor";

@@ -44,10 +44,10 @@ static int begin(struct reset *reset, int *is_there)
     return result == CUDA_SUCCESS ? CF_OK : failure(reset, result, "cuDevicePrimaryCtxRetain");
 }
 
-/* The context is gone: so are its kernels, buffers and handles. */
-static void forget(struct reset *reset, unsigned long long id)
+/* The context is gone: so are its kernels, buffers and handles. The record is that from before: the next context may have
+ * the same address already. */
+static void forget(struct reset *reset, struct cf__context *record, unsigned long long id)
 {
-    struct cf__context *record = cf__context_of(reset->driver, reset->context);
     if (record && record->is_lost)
         snprintf(reset->running, sizeof reset->running, "%s", record->running);
     cf__peers_forget(reset->device);
@@ -117,10 +117,11 @@ static int reset_gpu(struct reset *reset)
             release(reset);
         return status;
     }
+    struct cf__context *record = reset->context ? cf__context_of(driver, reset->context) : NULL;
     CUresult result = driver->cuDevicePrimaryCtxReset(reset->handle);
     if (result == CUDA_SUCCESS) {
         if (reset->context)
-            forget(reset, id);
+            forget(reset, record, id);
         status = renew(reset);
     } else {
         status = failure(reset, result, "cuDevicePrimaryCtxReset");

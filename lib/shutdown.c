@@ -26,7 +26,8 @@ static void free_stages(void)
     while ((context = cf__context_next(context)) != NULL) {
         struct cf__place place = {.driver = context->driver, .context = context->handle};
         int is_there = context->stages && !is_gone(context);
-        int is_entered = is_there && cf__enter_context(&place, context->driver, context->handle) == CF_OK;
+        int is_entered =
+            is_there && cf__enter_context(&place, "cf_shutdown", context->driver, context->handle) == CF_OK;
         cf__stages_free(context, is_there ? &place : NULL);
         if (is_entered)
             cf__leave(&place);
@@ -69,6 +70,7 @@ static int shut_down(void)
     cf__contexts_forget();
     cf__machine_forget();
     cf__handles_forget();
+    cf__keep_end();
     cf__device_lock();
     add(&status, cf__devices_release(status != CF_OK));
     cf__device_unlock();

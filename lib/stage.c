@@ -13,6 +13,9 @@
 /* Fewer bytes go faster as they are: the driver copies 10 GB/s without any thread to wake. */
 #define WORTH_BYTES ((size_t)512 << 10)
 
+/* What is freed of one: its stream, events, and the memory and the event of each buffer. */
+#define SET_THINGS (3 + 2 * CF__LANES * CF__BUFFERS)
+
 /* Pinned cells for searches, one of a list of those that are free. */
 struct cells {
     uint64_t cells[CF__CELLS];
@@ -36,7 +39,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int stages_of(const struct cf__place *place, const char *function, struct cf__stages **stages)
 {
     struct cf__context *context;
-    int status = cf__context(place, &context);
+    int status = cf__context(place, function, &context);
     if (status != CF_OK)
         return status;
     *stages = __atomic_load_n(&context->stages, __ATOMIC_ACQUIRE);
@@ -44,7 +47,7 @@ static int stages_of(const struct cf__place *place, const char *function, struct
         return CF_OK;
     pthread_mutex_lock(&lock);
     *stages = context->stages;
-    if (!*stages && (*stages = calloc(1, sizeof **stages)) != NULL) {
+    if (!*stages && cf__keep_reserve(SETS * SET_THINGS) && (*stages = calloc(1, sizeof **stages)) != NULL) {
         pthread_mutex_init(&(*stages)->lock, NULL);
         pthread_cond_init(&(*stages)->given_back, NULL);
         (*stages)->pageable = -1;
@@ -139,6 +142,8 @@ int cf__cells_take(const struct cf__place *place, const char *function, uint64_t
         stages->cells = taken->next;
     pthread_mutex_unlock(&stages->lock);
     if (!taken) {
+        if (!cf__keep_reserve(1))
+            return cf__fail(CF_ENOMEM, "%s: no memory for checking elements", function);
         int mode = cf__relax(place->driver);
         void *memory = NULL;
         CUresult result = place->driver->cuMemHostAlloc(&memory, sizeof *taken, CU_MEMHOSTALLOC_PORTABLE);
@@ -162,10 +167,10 @@ void cf__cells_give(uint64_t *cells)
     pthread_mutex_unlock(&stages->lock);
 }
 
-int cf__reaches_pageable(const struct cf__place *place, int device, int *reaches)
+int cf__reaches_pageable(const struct cf__place *place, const char *function, int device, int *reaches)
 {
     struct cf__stages *stages;
-    int status = stages_of(place, "staging", &stages);
+    int status = stages_of(place, function, &stages);
     if (status != CF_OK)
         return status;
     *reaches = __atomic_load_n(&stages->pageable, __ATOMIC_RELAXED);
@@ -174,11 +179,11 @@ int cf__reaches_pageable(const struct cf__place *place, int device, int *reaches
     CUdevice handle;
     CUresult result = place->driver->cuDeviceGet(&handle, device);
     if (result != CUDA_SUCCESS)
-        return cf__fail_driver(place->driver, result, "cuDeviceGet", "device %d", device);
+        return cf__fail_driver(place->driver, result, "cuDeviceGet", "%s: device %d", function, device);
     /* A driver that does not know what is asked for has no such device. */
     result = place->driver->cuDeviceGetAttribute(reaches, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, handle);
     if (result != CUDA_SUCCESS && result != CUDA_ERROR_INVALID_VALUE)
-        return cf__fail_driver(place->driver, result, "cuDeviceGetAttribute", "device %d", device);
+        return cf__fail_driver(place->driver, result, "cuDeviceGetAttribute", "%s: device %d", function, device);
     *reaches = result == CUDA_SUCCESS && *reaches == 1;
     __atomic_store_n(&stages->pageable, *reaches, __ATOMIC_RELAXED);
     return CF_OK;

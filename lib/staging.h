@@ -122,7 +122,7 @@ int cf__cells_take(const struct cf__place *place, const char *function, uint64_t
 void cf__cells_give(uint64_t *cells);
 
 /* Whether the place's device reaches pageable host memory by itself. */
-int cf__reaches_pageable(const struct cf__place *place, int device, int *reaches);
+int cf__reaches_pageable(const struct cf__place *place, const char *function, int device, int *reaches);
 
 /* For cf__keep(). */
 CUresult cf__free_memory(const struct cf__driver *driver, uintptr_t memory);
@@ -162,7 +162,8 @@ struct cf__machine {
 enum cf__constants { CF__CONSTANTS_ANY, CF__CONSTANTS_MEASURED, CF__CONSTANTS_DEFAULT };
 
 /* The constants of the place's device and this CPU, measured where no file has them; and where they are from. */
-int cf__machine(const struct cf__place *place, struct cf__machine *machine, enum cf__constants *constants);
+int cf__machine(const struct cf__place *place, const char *function, struct cf__machine *machine,
+                enum cf__constants *constants);
 
 /* The values that they may have, at their worst and at their best. */
 void cf__machine_limits(struct cf__machine *slowest, struct cf__machine *fastest);

@@ -26,6 +26,11 @@ struct cf__memory {
  * memory. */
 int cf__locate(const char *function, const void *pointer, struct cf__memory *memory);
 
+/* Whether the CPU can read at an address; a call of the system. What is neither that nor known to a driver is no memory,
+ * or that of a graph whose capture has not ended. */
+int cf__is_readable(const void *pointer);
+int cf__fail_no_memory(const char *function, const char *name, const void *pointer);
+
 /* Bytes from an address to the end of what is registered or allocated there with CUDA; SIZE_MAX where nothing is
  * known. */
 size_t cf__left(uintptr_t address);
@@ -85,6 +90,11 @@ static inline int cf__is_default(cf_stream stream)
 /* CF_OK where waiting for `stream` in the place's context, or using a default stream there, breaks no capture; else
  * CF_ECAPTURE. */
 int cf__check_wait(const char *function, const struct cf__place *place, cf_stream stream);
+
+/* ---- event.c ---- */
+
+/* cf_event_sync(), for `function`. */
+int cf__event_wait(const char *function, cf_event event);
 
 /* ---- graph.c ---- */
 

@@ -89,7 +89,7 @@ int cf_stream_device(cf_stream stream, int *device)
     int status = cf__enter(&place, "cf_stream_device", stream);
     if (status != CF_OK)
         return status;
-    status = cf__place_device(&place, device);
+    status = cf__place_device(&place, "cf_stream_device", device);
     cf__leave(&place);
     return status;
 }
@@ -178,7 +178,7 @@ static int wait_across(const struct cf__place *place, cf_stream stream, cf_event
     if (is_capturing(place, stream))
         return cf__fail(CF_ECAPTURE, "cf_stream_wait: a graph cannot wait for an event of another driver, of %s",
                         cf__host_owns(event) ? "CF_HOST" : "a GPU");
-    return cf__host_owns(event) ? cf_event_query(event) : cf_event_sync(event);
+    return cf__event_wait("cf_stream_wait", event);
 }
 
 int cf_stream_wait(cf_stream stream, cf_event event)

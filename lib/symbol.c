@@ -44,16 +44,25 @@ static int locate(const cf_symbol *symbol, const struct cf__place *place, size_t
     return CF_OK;
 }
 
+static int is_read_at_once(const struct cf__memory *memory, size_t bytes)
+{
+    return bytes <= CF_SYMBOL_AT_ONCE && (!memory->is_device || memory->driver->is_host);
+}
+
 /* The value may be memory of any kind that the device can read. */
 static int check_value(const cf_symbol *symbol, const struct cf__place *place, const void *value, size_t bytes,
-                       struct cf__memory *memory)
+                       int is_async, struct cf__memory *memory)
 {
-    int device, status = cf__place_device(place, &device);
+    int device, status = cf__place_device(place, symbol->function, &device);
     if (status != CF_OK)
         return status;
     status = cf__locate(symbol->function, value, memory);
     if (status != CF_OK)
         return status;
+    /* What is read when a stream gets there may be memory of a graph that is being captured. */
+    if (!memory->driver && device != CF_HOST && (!is_async || is_read_at_once(memory, bytes)) &&
+        !cf__is_readable(value))
+        return cf__fail_no_memory(symbol->function, "the value", value);
     if (memory->is_device && memory->device != device && device == CF_HOST)
         return cf__fail(CF_EINVAL, "%s: the value is memory of device %d and the call runs on CF_HOST",
                         symbol->function, memory->device);
@@ -77,11 +86,6 @@ static CUresult fill(const struct cf__place *place, char *target, const unsigned
     return result;
 }
 
-static int is_read_at_once(const struct cf__memory *memory, size_t bytes)
-{
-    return bytes <= CF_SYMBOL_AT_ONCE && (!memory->is_device || memory->driver->is_host);
-}
-
 static int set(const char *function, cf_stream stream, const cf_symbol *symbol, const void *value, int is_async)
 {
     size_t bytes;
@@ -93,7 +97,7 @@ static int set(const char *function, cf_stream stream, const cf_symbol *symbol, 
         return status;
     void *target = NULL;
     struct cf__memory memory;
-    status = check_value(symbol, &place, value, bytes, &memory);
+    status = check_value(symbol, &place, value, bytes, is_async, &memory);
     if (status == CF_OK)
         status = locate(symbol, &place, bytes, &target);
     if (status == CF_OK && !is_async)

@@ -17,6 +17,8 @@
 #define PROCESS 100000000 /* number of device 0's process in the trace, beyond those of real ones */
 #define SECOND 1000000000
 
+enum { CLOCK_THINGS = 3, PENDING_THINGS = 2 }; /* that have to be destroyed: events, and a stream */
+
 struct cf__pending {
     CUevent begin, end;
     struct row *row;
@@ -139,7 +141,7 @@ static struct cf__clock *find(unsigned long long id)
 /* With the lock. */
 static struct cf__clock *add(const struct cf__driver *driver, CUcontext context, unsigned long long id)
 {
-    struct cf__clock *clock = calloc(1, sizeof *clock);
+    struct cf__clock *clock = cf__keep_reserve(CLOCK_THINGS) ? calloc(1, sizeof *clock) : NULL;
     if (!clock)
         return NULL;
     clock->id = id;
@@ -329,7 +331,7 @@ static struct cf__pending *take(struct cf__clock *clock)
         return pending;
     }
     pending = clock->partial;
-    if (!pending && clock->count < PENDING)
+    if (!pending && clock->count < PENDING && cf__keep_reserve(PENDING_THINGS))
         pending = calloc(1, sizeof *pending);
     if (!pending)
         return NULL;

@@ -9,7 +9,8 @@
 static struct CUctx_st contexts[CONTEXTS];
 static unsigned long long last_id;
 static CUresult failed[FAKE_DEVICES];
-static int lost; /* objects that went with their context and not by their owner */
+static unsigned int retained[FAKE_DEVICES]; /* references to the primary context, which a reset leaves as they are */
+static int lost;                            /* objects that went with their context and not by their owner */
 
 /* Contexts are kept with their id: a slot may hold another one later. */
 static _Thread_local struct {
@@ -33,12 +34,15 @@ void fake_fail(CUcontext context, CUresult result)
 void fake_report_contexts(struct fake_report *to)
 {
     for (int i = 0; i < CONTEXTS; i++)
-        if (contexts[i].references)
-            fake_report(to, (int)contexts[i].references, "%s context of device %d, retained %u times\n",
-                        contexts[i].is_primary ? "primary" : "created", contexts[i].device, contexts[i].references);
+        if (contexts[i].is_live && !contexts[i].is_primary)
+            fake_report(to, 1, "created context of device %d\n", contexts[i].device);
+    for (int device = 0; device < FAKE_DEVICES; device++)
+        if (retained[device])
+            fake_report(to, (int)retained[device], "primary context of device %d, retained %u times\n", device,
+                        retained[device]);
     for (int i = 0; i < CONTEXTS; i++)
         for (int p = 0; p < CONTEXTS; p++)
-            if (contexts[i].references && contexts[i].peers >> p & 1)
+            if (contexts[i].is_live && contexts[i].peers >> p & 1)
                 fake_report(to, 1, "access from device %d to its peer %d\n", contexts[i].device, contexts[p].device);
     if (lost)
         fake_report(to, lost, "%d allocations, streams, events and graphs were lost with their context\n", lost);
@@ -48,14 +52,14 @@ int fake_context_is_live(CUcontext context)
 {
     for (int i = 0; i < CONTEXTS; i++)
         if (context == &contexts[i])
-            return context->references > 0;
+            return context->is_live > 0;
     return 0;
 }
 
 static CUcontext find_primary(int device)
 {
     for (int i = 0; i < CONTEXTS; i++)
-        if (contexts[i].references && contexts[i].is_primary && contexts[i].device == device)
+        if (contexts[i].is_live && contexts[i].is_primary && contexts[i].device == device)
             return &contexts[i];
     return NULL;
 }
@@ -66,9 +70,9 @@ static CUresult create_context(int device, int is_primary, CUcontext *context)
         return failed[device];
     fake_dawdle();
     for (int i = 0; i < CONTEXTS; i++)
-        if (!contexts[i].references) {
+        if (!contexts[i].is_live) {
             CUcontext slot = *context = &contexts[i];
-            *slot = (struct CUctx_st){.device = device, .is_primary = is_primary, .references = 1, .id = ++last_id};
+            *slot = (struct CUctx_st){.device = device, .is_primary = is_primary, .is_live = 1, .id = ++last_id};
             slot->legacy = (struct CUstream_st){.object = {NULL, FAKE_STREAM, slot}, .last = &slot->legacy.first};
             return CUDA_SUCCESS;
         }
@@ -78,7 +82,7 @@ static CUresult create_context(int device, int is_primary, CUcontext *context)
 void fake_drain_all(void)
 {
     for (int i = 0; i < CONTEXTS; i++)
-        if (contexts[i].references)
+        if (contexts[i].is_live)
             fake_drain_context(&contexts[i]);
 }
 
@@ -113,7 +117,7 @@ static void destroy_context(CUcontext context, int is_reset)
             fake_remove(object);
         }
     }
-    context->references = 0;
+    context->is_live = 0;
     for (int i = 0; i < CONTEXTS; i++)
         contexts[i].peers &= ~slot_bit(context);
 }
@@ -124,10 +128,9 @@ CUresult fake_cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
     TRY(fake_check_device(device));
     TRY(failed[device]);
     CUcontext primary = find_primary(device);
-    if (primary)
-        primary->references++;
-    else
+    if (!primary)
         TRY(create_context(device, 1, &primary));
+    retained[device]++;
     *context = primary;
     return fake_end(CUDA_SUCCESS);
 }
@@ -136,17 +139,15 @@ CUresult fake_cuDevicePrimaryCtxRelease(CUdevice device)
 {
     TRY(fake_begin());
     TRY(fake_check_device(device));
-    CUcontext primary = find_primary(device);
-    if (!primary)
+    if (!retained[device])
         return fake_end(CUDA_ERROR_INVALID_CONTEXT);
-    if (primary->references > 1)
-        primary->references--;
-    else
+    CUcontext primary = find_primary(device);
+    if (--retained[device] == 0 && primary)
         destroy_context(primary, 0);
     return fake_end(CUDA_SUCCESS);
 }
 
-/* Takes the context away whoever retains it; a later retain makes another one. */
+/* Takes the context away whoever retains it, and goes on counting that; a later retain makes another one. */
 CUresult fake_cuDevicePrimaryCtxReset(CUdevice device)
 {
     TRY(fake_begin());

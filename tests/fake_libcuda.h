@@ -166,7 +166,7 @@ struct fake_allocation {
 struct CUctx_st {
     int device;
     int is_primary;
-    unsigned int references; /* 0: the slot is free, and will be used again at the same address */
+    int is_live; /* 0: the slot is free, and will be used again at the same address */
     unsigned long long id;
     uint64_t peers; /* contexts whose memory it reaches, by their slots */
     struct CUstream_st legacy;

@@ -1,201 +1,11 @@
 /* test_call.c - the plain tier: host and device arrays in any mix, every check and its message, outputs untouched where
  * one fails. */
-#include "on_fake.h"
+#include "on_gather.h"
 
 #include <inttypes.h>
 #include <pthread.h>
 
-#include <cuferry/kernels.h>
-#include <cuferry/registry.h>
-
 #include "internal.h"
-
-#define POISON 0xa5
-#define GUARD 64 /* bytes behind every result */
-
-/* Every instance of gather: by its own name, by the generic one, and as a descriptor of the registry. */
-#define INSTANCES(X)                                                                                                   \
-    X(f32_i32, float, int32_t)                                                                                         \
-    X(f32_i64, float, int64_t)                                                                                         \
-    X(f64_i32, double, int32_t)                                                                                        \
-    X(f64_i64, double, int64_t)                                                                                        \
-    X(i32_i32, int32_t, int32_t)                                                                                       \
-    X(i32_i64, int32_t, int64_t)                                                                                       \
-    X(i64_i32, int64_t, int32_t)                                                                                       \
-    X(i64_i64, int64_t, int64_t)
-
-typedef int gather_call(const void *source, const void *index, void *res, int64_t N, int64_t M);
-
-#define DEFINE(name, T, I)                                                                                             \
-    static int typed_##name(const void *source, const void *index, void *res, int64_t N, int64_t M)                    \
-    {                                                                                                                  \
-        return cf_gather_##name(source, index, res, N, M);                                                             \
-    }                                                                                                                  \
-    static int generic_##name(const void *source, const void *index, void *res, int64_t N, int64_t M)                  \
-    {                                                                                                                  \
-        return cf_gather((const T *)source, (const I *)index, (T *)res, N, M);                                         \
-    }                                                                                                                  \
-    static int registered_##name(const void *source, const void *index, void *res, int64_t N, int64_t M)               \
-    {                                                                                                                  \
-        void *const args[] = {(void *)&source, (void *)&index, (void *)&res, &N, &M};                                  \
-        return cf_call(cf_kernel_find(&cf_registry, "gather_" #name), args);                                           \
-    }
-INSTANCES(DEFINE)
-#undef DEFINE
-
-enum { WAYS = 3 };
-static const struct instance {
-    const char *name;
-    gather_call *ways[WAYS];
-    size_t element, index;
-} instances[] = {
-#define ROW(name, T, I) {#name, {typed_##name, generic_##name, registered_##name}, sizeof(T), sizeof(I)},
-    INSTANCES(ROW)
-#undef ROW
-};
-enum { INSTANCE_COUNT = sizeof instances / sizeof *instances };
-
-static void random_bytes(unsigned short seed[], void *target, size_t bytes)
-{
-    unsigned char *byte = target;
-    for (size_t i = 0; i + 3 < bytes; i += 4) {
-        long value = nrand48(seed);
-        memcpy(byte + i, &value, 4);
-    }
-    for (size_t i = bytes - bytes % 4; i < bytes; i++)
-        byte[i] = (unsigned char)nrand48(seed);
-}
-
-/* Which arrays of a call lie in device memory. */
-enum { SOURCE_THERE = 1, INDEX_THERE = 2, RES_THERE = 4, MIXES = 8 };
-
-/* One gather with random data. The pointers that are passed are host or device memory. */
-struct data {
-    const struct instance *instance;
-    unsigned char *host_source, *host_index, *host_res, *expected;
-    unsigned char *source, *index, *res; /* what is passed */
-    size_t source_bytes, index_bytes, res_bytes;
-    int64_t N, M;
-};
-
-static void *upload(const void *data, size_t bytes)
-{
-    void *memory = NULL;
-    if (bytes == 0)
-        return NULL;
-    return cf_mem_alloc(&memory, bytes) == CF_OK && cf_mem_copy(memory, data, bytes) == CF_OK ? memory : NULL;
-}
-
-static void set_index(struct data *data, int64_t i, int64_t value)
-{
-    if (data->instance->index == sizeof(int32_t))
-        ((int32_t *)(void *)data->host_index)[i] = (int32_t)value;
-    else
-        ((int64_t *)(void *)data->host_index)[i] = value;
-}
-
-/* Device memory follows what was written to the host's; whether that worked. */
-static int refresh(struct data *data)
-{
-    return (data->index == data->host_index ||
-            cf_mem_copy(data->index, data->host_index, data->index_bytes) == CF_OK) &&
-           (data->res == data->host_res || cf_mem_copy(data->res, data->host_res, data->res_bytes + GUARD) == CF_OK);
-}
-
-/* Whether it worked: these run on threads too, where nothing can be asserted. */
-static int make(struct data *data, const struct instance *instance, int64_t N, int64_t M, int mix,
-                unsigned short seed[])
-{
-    *data = (struct data){.instance = instance,
-                          .source_bytes = (size_t)M * instance->element,
-                          .index_bytes = (size_t)N * instance->index,
-                          .res_bytes = (size_t)N * instance->element,
-                          .N = N,
-                          .M = M};
-    data->source = data->host_source = malloc(data->source_bytes);
-    data->index = data->host_index = malloc(data->index_bytes);
-    data->res = data->host_res = malloc(data->res_bytes + GUARD);
-    data->expected = malloc(data->res_bytes + GUARD);
-    random_bytes(seed, data->source, data->source_bytes);
-    memset(data->host_res, POISON, data->res_bytes + GUARD);
-    memset(data->expected, POISON, data->res_bytes + GUARD);
-    for (int64_t i = 0; i < N; i++) {
-        int64_t at = nrand48(seed) % M;
-        set_index(data, i, at);
-        memcpy(data->expected + (size_t)i * instance->element, data->host_source + (size_t)at * instance->element,
-               instance->element);
-    }
-    if (mix & SOURCE_THERE)
-        data->source = upload(data->host_source, data->source_bytes);
-    if (mix & INDEX_THERE)
-        data->index = upload(data->host_index, data->index_bytes);
-    if (mix & RES_THERE)
-        data->res = upload(data->host_res, data->res_bytes + GUARD);
-    return (data->source || data->source_bytes == 0) && (data->index || data->index_bytes == 0) && data->res;
-}
-
-/* Whether every byte of the result, and what lies behind it, is `expected`. */
-static int is_result(struct data *data, const unsigned char *expected)
-{
-    size_t bytes = data->res_bytes + GUARD;
-    if (data->res != data->host_res) {
-        memset(data->host_res, 0, bytes);
-        if (cf_mem_copy(data->host_res, data->res, bytes) != CF_OK)
-            return 0;
-    }
-    return memcmp(data->host_res, expected, bytes) == 0;
-}
-
-static int is_right(struct data *data)
-{
-    return is_result(data, data->expected);
-}
-
-static int is_untouched(struct data *data)
-{
-    unsigned char *poison = malloc(data->res_bytes + GUARD);
-    memset(poison, POISON, data->res_bytes + GUARD);
-    int same = is_result(data, poison);
-    free(poison);
-    return same;
-}
-
-static int release(struct data *data)
-{
-    int wrong = 0;
-    if (data->source != data->host_source)
-        wrong |= cf_mem_free(data->source) != CF_OK;
-    if (data->index != data->host_index)
-        wrong |= cf_mem_free(data->index) != CF_OK;
-    if (data->res != data->host_res)
-        wrong |= cf_mem_free(data->res) != CF_OK;
-    free(data->host_source);
-    free(data->host_index);
-    free(data->host_res);
-    free(data->expected);
-    return !wrong;
-}
-
-static int call(const struct data *data, int way)
-{
-    return data->instance->ways[way](data->source, data->index, data->res, data->N, data->M);
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    return cf_shutdown();
-}
-
-/* A small call of good arguments, after something has failed. */
-static void expect_usable(void)
-{
-    static const float source[] = {1.5F, -2, 3};
-    static const int64_t index[] = {2, 0, 2, 1};
-    float res[5] = {9, 9, 9, 9, 9};
-    assert_ok(cf_gather(source, index, res, 4, 3));
-    assert_true(res[0] == 3 && res[1] == 1.5F && res[2] == 3 && res[3] == -2 && res[4] == 9);
-}
 
 /* ---- Results ---- */
 
@@ -276,102 +86,6 @@ static void gather_source_of_const_is_taken(void **state)
     assert_true(res == 2);
     assert_ok(cf_gather(writable, index, &res, 1, 2));
     assert_true(res == 2);
-}
-
-/* ---- The range of the elements ---- */
-
-/* Sets some indices to bad ones and expects that the first of them is named. */
-static void expect_outside(struct data *data, const int64_t at[], const int64_t values[], int count)
-{
-    char said[256];
-    for (int i = 0; i < count; i++)
-        set_index(data, at[i], values[i]);
-    assert_true(refresh(data));
-    snprintf(said, sizeof said, "cf_gather_%s: index[%" PRId64 "] = %" PRId64 " is outside [0, %" PRId64 ")",
-             data->instance->name, at[0], values[0], data->M);
-    for (int way = 0; way < WAYS; way++) {
-        assert_int_equal(call(data, way), CF_ERANGE);
-        assert_string_equal(cf_last_error(), said);
-        assert_true(is_untouched(data));
-    }
-    assert_int_equal(cf_last_driver_result(), 0);
-    for (int i = 0; i < count; i++)
-        set_index(data, at[i], 0);
-    assert_true(refresh(data));
-}
-
-static void gather_one_index_outside_is_named(void **state)
-{
-    (void)state;
-    static const int64_t sizes[] = {1, 33, 257, 30011};
-    for (size_t i = 0; i < INSTANCE_COUNT; i++)
-        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
-            for (int mix = 0; mix < MIXES; mix++) {
-                unsigned short seed[3] = {9, (unsigned short)s, (unsigned short)mix};
-                struct data data;
-                int64_t N = sizes[s], M = 1 + nrand48(seed) % 100000;
-                if (N == 30011 && mix != 0 && mix != MIXES - 1)
-                    continue;
-                int is_wide = instances[i].index == sizeof(int64_t);
-                const int64_t bad[] = {M, -1, M + 1, is_wide ? INT64_MAX : INT32_MAX, is_wide ? INT64_MIN : INT32_MIN,
-                                       is_wide ? (int64_t)1 << 32 : M}; /* good where it is cut to 32 bits */
-                const int64_t places[] = {0, N - 1, N / 2};
-                assert_true(make(&data, &instances[i], N, M, mix, seed));
-                for (size_t b = 0; b < sizeof bad / sizeof *bad; b++)
-                    expect_outside(&data, &places[b % 3], &bad[b], 1);
-                assert_true(release(&data));
-            }
-    expect_usable();
-}
-
-static void gather_several_indices_outside_lowest_is_named(void **state)
-{
-    (void)state;
-    unsigned short seed[3] = {9, 9, 9};
-    for (int round = 0; round < 24; round++) {
-        enum { COUNT = 20 };
-        struct data data;
-        int64_t N = round % 2 ? 100003 : 300, at[COUNT], values[COUNT];
-        assert_true(make(&data, &instances[(size_t)round % INSTANCE_COUNT], N, 1000, round % MIXES, seed));
-        for (int i = 0; i < COUNT; i++) {
-            at[i] = nrand48(seed) % N;
-            values[i] = i % 2 ? 1000 + i : -i - 1;
-        }
-        for (int i = 1; i < COUNT; i++) /* the lowest first, and nothing else there */
-            if (at[i] <= at[0]) {
-                int64_t value = values[0], place = at[0];
-                at[0] = at[i], values[0] = values[i];
-                at[i] = place == at[i] ? N - 1 : place, values[i] = value;
-            }
-        if (at[0] == N - 1)
-            at[0] = 0;
-        expect_outside(&data, at, values, COUNT);
-        assert_ok(call(&data, 0)); /* all that was bad is 0 now */
-        assert_true(release(&data));
-    }
-}
-
-static void gather_exact_bounds_are_inside(void **state)
-{
-    (void)state;
-    static const float source[] = {10, 20, 30};
-    static const int32_t narrow[] = {0, 2, 0, 2};
-    static const int64_t wide[] = {2, 0, 2, 0};
-    float res[4] = {0};
-    assert_ok(cf_gather(source, narrow, res, 4, 3));
-    assert_true(res[0] == 10 && res[1] == 30 && res[2] == 10 && res[3] == 30);
-    assert_ok(cf_gather(source, wide, res, 4, 3));
-    assert_true(res[0] == 30 && res[1] == 10 && res[2] == 30 && res[3] == 10);
-}
-
-static void gather_from_no_elements_is_outside(void **state)
-{
-    (void)state;
-    static const int32_t index[] = {0, 0};
-    float res[] = {9, 9};
-    assert_int_equal(cf_gather_f32_i32(NULL, index, res, 2, 0), CF_ERANGE);
-    assert_string_equal(cf_last_error(), "cf_gather_f32_i32: index[0] = 0 is outside [0, 0)");
-    assert_true(res[0] == 9 && res[1] == 9);
 }
 
 /* ---- Scalars and pointers ---- */
@@ -534,8 +248,8 @@ static void gather_host_array_larger_than_the_gpu_is_enomem(void **state)
     unsigned short seed[3] = {8, 8, 9};
     struct data data;
     assert_true(make(&data, &instances[0], 100, 50, 0, seed));
-    void *source = data.source;
-    data.source = (char *)data.res + 4096; /* behind res, which it must not reach over; nobody reads it */
+    unsigned char *source = data.source;
+    data.source = data.res + 4096; /* behind res, which it must not reach over; nobody reads it */
     expect_refusal(&data, 100, INT64_MAX / 4, CF_ENOMEM, "staging source: cuMemAllocFromPoolAsync returned 2");
     assert_int_equal(cf_last_driver_result(), 2);
     data.source = source;
@@ -612,90 +326,6 @@ static void outside_rows_counts_the_elements_alone(void **state)
     assert_int_equal(first, 3);
     assert_ok(cf_outside_rows((const int8_t *)NULL, 1, 3, &first, 3, 0, 4));
     assert_int_equal(first, 3);
-}
-
-/* ---- Conditions on elements, with descriptors made from the first instance's ---- */
-
-#define OPS(...) ((const cf_op[]){__VA_ARGS__, {CF_OP_END, 0}})
-#define CONST(value) {CF_OP_CONST, value}
-
-static void expect_bounds(cf_check *check, int64_t value, const char *detail)
-{
-    cf_kernel kernel = *cf_kernel_find(&cf_registry, "gather_f32_i32");
-    static const float elements[200];
-    int32_t index[] = {5, 5, 5, (int32_t)value};
-    float results[] = {9, 9, 9, 9};
-    const void *source = elements, *indices = index;
-    void *res = results;
-    int64_t N = 4, M = 200;
-    void *const args[] = {(void *)&source, (void *)&indices, (void *)&res, &N, &M};
-    check->array = 1;
-    check->scan = cf_kernel_find(&cf_registry, "outside_i32");
-    kernel.checks = check;
-    kernel.nchecks = 1;
-    if (detail) {
-        assert_fails(cf_call(&kernel, args), CF_ERANGE, detail);
-        for (int i = 0; i < 4; i++)
-            assert_true(results[i] == 9);
-    } else {
-        assert_ok(cf_call(&kernel, args));
-        for (int i = 0; i < 4; i++)
-            assert_true(results[i] == 0);
-    }
-}
-
-static void call_open_and_closed_bounds_are_told_apart(void **state)
-{
-    (void)state;
-    cf_check check = {.lower = {"3", OPS(CONST(3))}, .upper = {"9", OPS(CONST(9))}};
-    check.text = "3 <= index[:] <= 9";
-    expect_bounds(&check, 3, NULL);
-    expect_bounds(&check, 9, NULL);
-    expect_bounds(&check, 2, "index[3] = 2 is outside [3, 9]");
-    expect_bounds(&check, 10, "index[3] = 10 is outside [3, 9]");
-    check.text = "3 < index[:] < 9";
-    check.lower_open = check.upper_open = 1;
-    expect_bounds(&check, 4, NULL);
-    expect_bounds(&check, 8, NULL);
-    expect_bounds(&check, 3, "index[3] = 3 is outside (3, 9)");
-    expect_bounds(&check, 9, "index[3] = 9 is outside (3, 9)");
-}
-
-static void call_bound_that_overflows_is_refused(void **state)
-{
-    (void)state;
-    cf_kernel kernel = *cf_kernel_find(&cf_registry, "gather_f32_i32");
-    const cf_check check = {.text = "0 <= index[:] < M / 0",
-                            .array = 1,
-                            .lower = {"0", OPS(CONST(0))},
-                            .upper = {"M / 0", OPS({CF_OP_PARAM, 4}, CONST(0), {CF_OP_DIV, 0})},
-                            .upper_open = 1,
-                            .scan = cf_kernel_find(&cf_registry, "outside_i32")};
-    float element = 1, result = 9;
-    int32_t zero = 0;
-    void *source = &element, *index = &zero, *res = &result;
-    int64_t N = 1, M = 1;
-    void *const args[] = {&source, &index, &res, &N, &M};
-    kernel.checks = &check;
-    assert_fails(cf_call(&kernel, args), CF_EOVERFLOW, "the bound M / 0 in check(0 <= index[:] < M / 0) overflows");
-    assert_true(result == 9);
-}
-
-/* "Either may be absent", says the registry. */
-static void call_element_below_the_only_bound_is_named(void **state)
-{
-    (void)state;
-    cf_check check = {.text = "0 <= index[:]", .lower = {"0", OPS(CONST(0))}};
-    expect_bounds(&check, 150, NULL);
-    expect_bounds(&check, -3, "cf_gather_f32_i32: index[3] = -3 is outside [0, inf)");
-}
-
-static void call_element_above_the_only_bound_is_named(void **state)
-{
-    (void)state;
-    cf_check check = {.text = "index[:] < 100", .upper = {"100", OPS(CONST(100))}, .upper_open = 1};
-    expect_bounds(&check, 99, NULL);
-    expect_bounds(&check, 100, "cf_gather_f32_i32: index[3] = 100 is outside (-inf, 100)");
 }
 
 /* ---- What is left ---- */
@@ -798,8 +428,8 @@ static void *call_on_thread(void *number)
     for (int round = 0; round < 24; round++) {
         struct data data;
         int64_t N = 1 + nrand48(seed) % 40000;
-        wrong += !make(&data, &instances[nrand48(seed) % INSTANCE_COUNT], N, 1 + nrand48(seed) % 1000, round % MIXES,
-                       seed);
+        wrong +=
+            !make(&data, &instances[nrand48(seed) % INSTANCE_COUNT], N, 1 + nrand48(seed) % 1000, round % MIXES, seed);
         if (round % 3 == 2) { /* a thread's failure is its own */
             char said[64];
             int64_t at = nrand48(seed) % N;
@@ -927,10 +557,6 @@ int main(void)
         cmocka_unit_test(gather_plain_function_is_first_instance),
         cmocka_unit_test(gather_large_arrays_are_right),
         cmocka_unit_test(gather_source_of_const_is_taken),
-        cmocka_unit_test(gather_one_index_outside_is_named),
-        cmocka_unit_test(gather_several_indices_outside_lowest_is_named),
-        cmocka_unit_test(gather_exact_bounds_are_inside),
-        cmocka_unit_test(gather_from_no_elements_is_outside),
         cmocka_unit_test(gather_bad_scalar_is_refused),
         cmocka_unit_test(gather_grid_past_the_limit_overflows),
         cmocka_unit_test(gather_null_with_extent_is_invalid),
@@ -942,14 +568,10 @@ int main(void)
         cmocka_unit_test(outside_every_mix_lowers_first),
         cmocka_unit_test(outside_bounds_at_the_limits_are_inside),
         cmocka_unit_test(outside_rows_counts_the_elements_alone),
-        cmocka_unit_test(call_open_and_closed_bounds_are_told_apart),
-        cmocka_unit_test(call_bound_that_overflows_is_refused),
         cmocka_unit_test(gather_any_outcome_leaves_nothing_behind),
         cmocka_unit_test(gather_on_the_cpu_beside_a_gpu_takes_its_own_memory),
         cmocka_unit_test(gather_on_a_gpu_with_memory_of_the_cpu_checks_its_size),
         cmocka_unit_test(gather_8_threads_at_once_are_right),
-        cmocka_unit_test(call_element_below_the_only_bound_is_named),
-        cmocka_unit_test(call_element_above_the_only_bound_is_named),
     };
     return RUN_ON_DRIVER(tests, NULL, tear_down);
 }

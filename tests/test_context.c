@@ -1,5 +1,4 @@
-/* test_context.c - what is kept of contexts: one record for each, by its id; which are lost, and what could not be
- * freed. */
+/* test_context.c - what is kept of contexts: one record for each, by its id; and which are lost. */
 #include "on_fake.h"
 
 #include <pthread.h>
@@ -23,7 +22,7 @@ static int default_device(void)
 static struct cf__context *record(const struct cf__place *place)
 {
     struct cf__context *context = NULL;
-    assert_ok(cf__context(place, &context));
+    assert_ok(cf__context(place, "test", &context));
     assert_non_null(context);
     return context;
 }
@@ -101,7 +100,7 @@ static struct cf__context *met[16];
 static void *meet(void *number)
 {
     struct cf__place place;
-    if (cf__enter_device(&place, "test", 0) != CF_OK || cf__context(&place, &met[(uintptr_t)number]) != CF_OK)
+    if (cf__enter_device(&place, "test", 0) != CF_OK || cf__context(&place, "test", &met[(uintptr_t)number]) != CF_OK)
         return (void *)"no record";
     cf__leave(&place);
     return NULL;
@@ -178,6 +177,52 @@ static void context_that_is_lost_says_so_until_it_is_dropped(void **state)
     cf__leave(&place);
 }
 
+static void context_that_is_lost_and_destroyed_counts_no_more(void **state)
+{
+    CUcontext own;
+    struct cf__place place;
+    (void)state;
+    assert_ok(cf_require(CF_CUDA));
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(context_create(&own, 0, 0), CUDA_SUCCESS);
+        assert_ok(cf__enter(&place, "test", NULL));
+        cf__context_lose(place.driver, place.context, 0, "cf_a was");
+        cf__leave(&place);
+        assert_fails(cf_device_sync(), CF_EFAULT, "device 0's context was lost to a fault while cf_a was running");
+        assert_int_equal(context_destroy(own), CUDA_SUCCESS);
+        if (i == 1) /* at the same address */
+            assert_int_equal(context_create(&own, 0, 0), CUDA_SUCCESS);
+        assert_ok(cf_device_sync());
+        assert_int_equal(cf__gpu_state(), CF__GPU_OURS);
+        if (i == 1)
+            assert_int_equal(context_destroy(own), CUDA_SUCCESS);
+    }
+}
+
+static CUresult tell_no_id(CUcontext context, unsigned long long *id)
+{
+    (void)context, (void)id;
+    return CUDA_ERROR_ILLEGAL_ADDRESS;
+}
+
+/* That its number is told later does not make it another one. */
+static void context_that_told_no_id_when_it_was_lost_stays_lost(void **state)
+{
+    static struct cf__driver silent;
+    (void)state;
+    struct cf__place place = entered(0);
+    silent = *place.driver;
+    silent.cuCtxGetId = tell_no_id;
+    cf__context_lose(&silent, place.context, 0, "cf_a was");
+    cf__contexts_review();
+    silent.cuCtxGetId = place.driver->cuCtxGetId;
+    cf__contexts_review();
+    assert_true(cf__gpu_state() & CF__GPU_LOST);
+    cf__context_drop(cf__context_next(NULL));
+    assert_false(cf__gpu_state() & CF__GPU_LOST);
+    cf__leave(&place);
+}
+
 static void note_lost_tells_of_the_current_context_alone(void **state)
 {
     char text[CF__DETAIL] = "it failed";
@@ -217,104 +262,20 @@ static void note_lost_without_room_cuts_its_text(void **state)
     cf__leave(&place);
 }
 
-/* ---- What could not be freed ---- */
-
-static CUresult free_result;
-static uintptr_t freed[64];
-static CUcontext freed_in[64];
-static int freed_count;
-
-static CUresult note_free(const struct cf__driver *driver, uintptr_t what)
-{
-    if (free_result != CUDA_SUCCESS)
-        return free_result;
-    assert_int_equal(driver->cuCtxGetCurrent(&freed_in[freed_count]), CUDA_SUCCESS);
-    freed[freed_count++] = what;
-    return CUDA_SUCCESS;
-}
-
-static void kept_is_freed_once_in_its_context(void **state)
-{
-    (void)state;
-    struct cf__place place = entered(default_device());
-    for (uintptr_t i = 1; i <= 40; i++)
-        cf__keep(&place, note_free, i);
-    cf__leave(&place);
-    free_result = CUDA_ERROR_UNKNOWN;
-    assert_fails(cf__kept_free(), CF_ECALL,
-                 "cf_shutdown: what an earlier call could not free: freeing it returned 999");
-    free_result = CUDA_SUCCESS;
-    assert_ok(cf__kept_free());
-    assert_int_equal(freed_count, 40);
-    uintptr_t sum = 0;
-    for (int i = 0; i < 40; i++) {
-        assert_ptr_equal(freed_in[i], place.context);
-        sum += freed[i];
-    }
-    assert_int_equal(sum, 40 * 41 / 2);
-    assert_ok(cf__kept_free()); /* nothing is left */
-    assert_int_equal(freed_count, 40);
-}
-
-static void kept_of_a_context_that_is_gone_is_forgotten(void **state)
-{
-    static const CUresult gone[] = {CUDA_ERROR_ILLEGAL_ADDRESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_INVALID_HANDLE,
-                                    CUDA_ERROR_CONTEXT_IS_DESTROYED, CUDA_ERROR_INVALID_CONTEXT};
-    (void)state;
-    struct cf__place place = entered(default_device());
-    for (size_t i = 0; i < sizeof gone / sizeof *gone; i++) {
-        cf__keep(&place, note_free, 7);
-        free_result = gone[i];
-        assert_ok(cf__kept_free());
-        free_result = CUDA_SUCCESS;
-        assert_ok(cf__kept_free());
-        assert_int_equal(freed_count, 0);
-    }
-    cf__leave(&place);
-}
-
-static void kept_forget_takes_those_of_one_context(void **state)
-{
-    (void)state;
-    struct cf__place first = entered(0), second = entered(1);
-    cf__keep(&first, note_free, 1);
-    cf__keep(&second, note_free, 2);
-    cf__keep(&first, note_free, 3);
-    cf__leave(&second);
-    cf__leave(&first);
-    cf__kept_forget(first.context);
-    assert_ok(cf__kept_free());
-    assert_int_equal(freed_count, 1);
-    assert_int_equal(freed[0], 2);
-    cf__keep(&first, note_free, 4);
-    cf__kept_forget(NULL);
-    assert_ok(cf__kept_free());
-    assert_int_equal(freed_count, 1);
-}
-
-static int set_up(void **state)
-{
-    (void)state;
-    free_result = CUDA_SUCCESS;
-    freed_count = 0;
-    return 0;
-}
-
 int main(int argc, char *argv[])
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_teardown(name, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(context_of_a_place_has_one_record),
         TEST(contexts_of_the_cpu_and_a_gpu_have_their_own),
         TEST(context_that_is_dropped_has_none_until_it_is_used),
-        TEST(kept_is_freed_once_in_its_context),
-        TEST(kept_of_a_context_that_is_gone_is_forgotten),
         fake_test(context_used_by_16_threads_at_once_has_one_record, "CF_DRIVER=cuda"),
         fake_test(context_made_anew_at_an_address_has_a_record_of_its_own, "CF_DRIVER"),
         fake_test(context_that_is_lost_says_so_until_it_is_dropped, "CF_DRIVER=cuda"),
+        fake_test(context_that_is_lost_and_destroyed_counts_no_more, "CF_DRIVER=cuda"),
+        fake_test(context_that_told_no_id_when_it_was_lost_stays_lost, "CF_DRIVER=cuda"),
         fake_test(note_lost_tells_of_the_current_context_alone, "CF_DRIVER=cuda"),
         fake_test(note_lost_without_room_cuts_its_text, "CF_DRIVER=cuda"),
-        fake_test(kept_forget_takes_those_of_one_context, "CF_DRIVER=cuda"),
     };
     return RUN_WITH_FAKE(argc, argv, tests, NULL, tear_down);
 }

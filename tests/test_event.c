@@ -212,13 +212,16 @@ static void event_elapsed_unrecorded_event_is_invalid(void **state)
     cf_event recorded = create(), fresh = create();
     assert_ok(cf_event_record(recorded, NULL));
     assert_ok(cf_event_sync(recorded));
-    snprintf(detail, sizeof detail, "cf_event_elapsed: start %p, stop %p: cuEventElapsedTime returned",
-             (void *)recorded, (void *)fresh);
+    snprintf(detail, sizeof detail,
+             "cf_event_elapsed: start %p, stop %p; stop was never recorded, or has no times: ", (void *)recorded,
+             (void *)fresh);
     assert_fails(cf_event_elapsed(&elapsed, recorded, fresh), CF_EINVAL, detail);
-    snprintf(detail, sizeof detail, "cf_event_elapsed: start %p, stop %p: cuEventElapsedTime returned", (void *)fresh,
+    snprintf(detail, sizeof detail,
+             "cf_event_elapsed: start %p, stop %p; start was never recorded, or has no times: ", (void *)fresh,
              (void *)recorded);
     assert_fails(cf_event_elapsed(&elapsed, fresh, recorded), CF_EINVAL, detail);
-    snprintf(detail, sizeof detail, "cf_event_elapsed: start %p, stop %p: cuEventElapsedTime returned", (void *)fresh,
+    snprintf(detail, sizeof detail,
+             "cf_event_elapsed: start %p, stop %p; neither was ever recorded, or they have no times", (void *)fresh,
              (void *)fresh);
     assert_fails(cf_event_elapsed(&elapsed, fresh, fresh), CF_EINVAL, detail);
     assert_true(elapsed == -1);

@@ -5,6 +5,7 @@
 
 #include <cuferry/registry.h>
 
+#include "driver_fault.h"
 #include "fake_ask.h"
 #include "fault_alloc.h"
 #include "fault_data.h"
@@ -179,6 +180,62 @@ static void first_handle_without_memory_is_enomem(void **state)
         fail_msg("%s", (const char *)wrong);
 }
 
+/* ---- Keeping what could not be freed, where there is no memory ---- */
+
+static int freed;
+
+static CUresult count_free(const struct cf__driver *driver, uintptr_t what)
+{
+    (void)driver, (void)what;
+    freed++;
+    return CUDA_SUCCESS;
+}
+
+static void keep_without_memory(int count)
+{
+    struct cf__place place;
+    const char *name;
+    freed = 0;
+    assert_ok(cf__enter_device(&place, "test", on_cuda() ? 0 : CF_HOST));
+    alloc_fault_arm(1, 1);
+    for (int i = 0; i < count; i++)
+        cf__keep(&place, count_free, 1);
+    (void)alloc_fault_disarm(&name);
+    cf__leave(&place);
+}
+
+/* As many as a context has buffers, events and streams for staging. */
+static void shutdown_without_memory_keeps_what_is_staged_with(void **state)
+{
+    enum { BYTES = 1 << 20, THINGS = 2 * (3 + 2 * 8 * 2) };
+    void *of_device, *of_host = calloc(1, BYTES);
+    (void)state;
+    if (!on_cuda()) {
+        free(of_host);
+        puts("# skip: nothing is staged on the CPU");
+        skip();
+    }
+    assert_non_null(of_host);
+    assert_ok(cf_mem_alloc(&of_device, BYTES));
+    assert_ok(cf_mem_copy(of_device, of_host, BYTES));
+    assert_ok(cf_mem_free(of_device));
+    free(of_host);
+    keep_without_memory(THINGS);
+    assert_ok(cf_shutdown());
+    assert_int_equal(freed, THINGS);
+    assert_nothing_alive();
+}
+
+/* What nobody has reserved a note for is not forgotten without a word. */
+static void keeping_without_memory_is_told(void **state)
+{
+    (void)state;
+    keep_without_memory(100);
+    assert_fails(cf_shutdown(), CF_ENOMEM, "things could not be freed, and there was no memory to keep them");
+    assert_in_range(freed, 1, 99);
+    assert_ok(cf_shutdown());
+}
+
 /* The driver that plays a GPU runs the kernels that it knows of. */
 static void tell_fake(void)
 {
@@ -193,13 +250,15 @@ static void tell_fake(void)
 /* With an argument, those alone whose names have it. */
 int main(int argc, char *argv[])
 {
-    static struct CMUnitTest tests[MOST + 2];
+    static struct CMUnitTest tests[MOST + 4];
     size_t count = 0;
     add_scenes(plain_scenes, sizeof plain_scenes / sizeof *plain_scenes);
     add_scenes(storage_scenes, storage_scene_count);
     add_scenes(launch_scenes, launch_scene_count);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(first_handle_without_memory_is_enomem);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(header_every_function_is_swept);
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(shutdown_without_memory_keeps_what_is_staged_with);
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(keeping_without_memory_is_told);
     for (int i = 0; i < scene_count; i++)
         if (argc < 2 || strstr(scenes[i]->name, argv[1]))
             tests[count++] = (struct CMUnitTest){scenes[i]->name, sweep, NULL, NULL, (void *)(uintptr_t)scenes[i]};

@@ -89,7 +89,7 @@ static void handle_given_anew_while_it_is_destroyed_is_remembered(void **state)
     assert_ptr_equal(made_meanwhile, own);
     assert_ok(cf_stream_sync(own));
     assert_ok(cf_device_reset(0)); /* of which it is known to have been */
-    assert_fails(cf_stream_sync(own), CF_EINVAL, "was of device 0 before cf_device_reset(), and went with that");
+    assert_fails(cf_stream_sync(own), CF_EINVAL, "was of device 0 before its reset, and went with that");
 }
 
 static void handle_given_anew_after_a_reset_is_fresh(void **state)
@@ -124,8 +124,8 @@ static void handle_that_cannot_be_destroyed_is_remembered(void **state)
     assert_fails(cf_event_destroy(marked), CF_ECALL, detail);
     destroy_fails = CUDA_SUCCESS;
     assert_ok(cf_device_reset(0));
-    assert_fails(cf_stream_sync(own), CF_EINVAL, "was of device 0 before cf_device_reset()");
-    assert_fails(cf_event_sync(marked), CF_EINVAL, "was of device 0 before cf_device_reset()");
+    assert_fails(cf_stream_sync(own), CF_EINVAL, "was of device 0 before its reset");
+    assert_fails(cf_event_sync(marked), CF_EINVAL, "was of device 0 before its reset");
 }
 
 /* Whatever the thread's device is when it is made ready to run. */
@@ -143,12 +143,12 @@ static void executable_graph_is_of_the_graphs_device(void **state)
     assert_ok(cf_graph_instantiate(&exec, graph));
     assert_ok(cf_graph_destroy(graph));
     assert_ok(cf_device_reset(0));
-    assert_fails(cf_stream_sync(here), CF_EINVAL, "was of device 0 before cf_device_reset()");
+    assert_fails(cf_stream_sync(here), CF_EINVAL, "was of device 0 before its reset");
     assert_ok(cf_graph_launch(exec, there));
     assert_ok(cf_stream_sync(there));
     assert_ok(cf_device_reset(1));
-    assert_fails(cf_graph_launch(exec, NULL), CF_EINVAL, "was of device 1 before cf_device_reset()");
-    assert_fails(cf_graph_exec_destroy(exec), CF_EINVAL, "was of device 1 before cf_device_reset()");
+    assert_fails(cf_graph_launch(exec, NULL), CF_EINVAL, "was of device 1 before its reset");
+    assert_fails(cf_graph_exec_destroy(exec), CF_EINVAL, "was of device 1 before its reset");
 }
 
 /* ---- The records by themselves ---- */
@@ -218,6 +218,32 @@ static void records_of_memory_hold_its_range(void **state)
     assert_int_equal(cf__handle_is_memory(addresses + 120), 0);
 }
 
+/* Those of the latest reset are all known, and of earlier ones no more than a table of some size holds. */
+static void handles_that_went_with_resets_do_not_pile_up(void **state)
+{
+    (void)state;
+    enum { EACH = 1500, RESETS = 20, MOST = 8192 };
+    assert_ok(cf_require(CF_CUDA));
+    for (int reset = 0; reset < RESETS; reset++) {
+        for (int i = 0; i < EACH; i++)
+            cf__handle_keep(&place, addresses + reset * EACH + i);
+        assert_int_equal(cf__gpu_state(), reset ? CF__GPU_OURS | CF__GPU_RESET : CF__GPU_OURS);
+        cf__handles_reset(&context, 1);
+        int known = 0;
+        for (int i = 0; i < (reset + 1) * EACH; i++)
+            known += cf__handle_serial(addresses + i) != 0;
+        assert_true(known <= MOST);
+        for (int i = 0; i < EACH; i++)
+            assert_fails(cf__handle_check("test", addresses + reset * EACH + i), CF_EINVAL, "was of device 1 before");
+    }
+    /* Where each has another owner no call has to look for them any more. */
+    for (int i = 0; i < RESETS * EACH; i++)
+        cf__handle_keep(&place, addresses + i);
+    assert_int_equal(cf__gpu_state(), CF__GPU_OURS);
+    for (int i = 0; i < RESETS * EACH; i++)
+        cf__handle_drop(addresses + i, cf__handle_serial(addresses + i));
+}
+
 enum { THREADS = 64, OWN = 128, SHARED = 8 };
 
 /* Each has addresses of its own, and some that all of them keep and drop. */
@@ -262,6 +288,91 @@ static void records_under_64_threads_are_each_ones_own(void **state)
     }
     for (int i = 0; i < THREADS * OWN; i++)
         assert_int_equal(cf__handle_serial(addresses + i), 0);
+}
+
+/* ---- Handles and memory of another device start none for their thread ---- */
+
+struct foreign {
+    CUcontext context;
+    CUstream stream;
+    CUevent start, stop;
+    CUgraph graph;
+};
+
+static int is_started(int device)
+{
+    unsigned int flags;
+    int is_active = -1;
+    assert_int_equal(other_library()->cuDevicePrimaryCtxGetState(device, &flags, &is_active), CUDA_SUCCESS);
+    return is_active;
+}
+
+static void own_handles_of_another_device_start_none(void **state)
+{
+    (void)state;
+    cf_event start, stop;
+    cf_graph graph;
+    cf_graph_exec exec;
+    void *allocated, *pooled;
+    float elapsed;
+    char host[64];
+    assert_ok(cf_device_use(1));
+    cf_stream there = new_stream();
+    assert_ok(cf_event_create(&start));
+    assert_ok(cf_event_create(&stop));
+    assert_ok(cf_mem_alloc(&allocated, 64));
+    assert_ok(cf_mem_alloc_async(there, &pooled, 64));
+    assert_ok(cf_device_use(0));
+    assert_ok(cf_stream_capture_begin(there));
+    assert_ok(cf_mem_fill_async(there, allocated, 7, 64));
+    assert_ok(cf_stream_capture_end(there, &graph));
+    assert_ok(cf_graph_instantiate(&exec, graph));
+    assert_ok(cf_event_record(start, there));
+    assert_ok(cf_graph_launch(exec, there));
+    assert_ok(cf_event_record(stop, there));
+    assert_ok(cf_event_sync(stop));
+    assert_ok(cf_event_query(start));
+    assert_ok(cf_event_elapsed(&elapsed, start, stop));
+    assert_ok(cf_mem_copy(pooled, allocated, 64));
+    assert_ok(cf_mem_copy(host, pooled, 64));
+    assert_int_equal(host[63], 7);
+    assert_ok(cf_mem_fill(pooled, 0, 64));
+    assert_ok(cf_mem_free(pooled));
+    assert_ok(cf_mem_free(allocated));
+    assert_ok(cf_graph_exec_destroy(exec));
+    assert_ok(cf_graph_destroy(graph));
+    assert_ok(cf_event_destroy(start));
+    assert_ok(cf_event_destroy(stop));
+    assert_ok(cf_stream_destroy(there));
+    assert_int_equal(is_started(0), 0);
+    assert_int_equal(is_started(1), 1);
+}
+
+static struct foreign make_foreign(int device);
+static void use_and_destroy_foreign(const struct foreign *foreign);
+
+/* Of a device that the library has not used so far, on a thread without a context. */
+static void foreign_handles_of_another_device_start_none(void **state)
+{
+    (void)state;
+    const struct foreign foreign = make_foreign(1);
+    assert_ok(cf_device_use(0));
+    use_and_destroy_foreign(&foreign);
+    assert_int_equal(is_started(0), 0);
+    assert_int_equal(other_library()->cuDevicePrimaryCtxRelease(1), CUDA_SUCCESS);
+}
+
+static void handle_whose_context_is_gone_is_told_by_its_function(void **state)
+{
+    (void)state;
+    CUcontext own;
+    cf_event of_own;
+    assert_ok(cf_require(CF_CUDA));
+    assert_int_equal(context_create(&own, 0, 0), CUDA_SUCCESS);
+    assert_ok(cf_event_create(&of_own));
+    assert_int_equal(other_library()->cuEventDestroy(of_own), CUDA_SUCCESS);
+    assert_int_equal(context_destroy(own), CUDA_SUCCESS);
+    assert_fails(cf_event_query(of_own), CF_EINVAL, "cf_event_query: cuCtxPushCurrent returned 201 ");
 }
 
 /* ---- Handles of another library, where a device is lost ---- */
@@ -309,27 +420,22 @@ static void lose_device_0(void)
     assert_fails(cf_device_sync(), CF_EFAULT, "device 0's context was lost to a fault");
 }
 
-struct foreign {
-    CUcontext context;
-    CUstream stream;
-    CUevent start, stop;
-    CUgraph graph;
-};
-
-static void make_foreign(struct foreign *foreign, int device)
+static struct foreign make_foreign(int device)
 {
+    struct foreign foreign;
     const struct cf__driver *driver = other_library();
     CUcontext popped;
-    assert_int_equal(driver->cuDevicePrimaryCtxRetain(&foreign->context, device), CUDA_SUCCESS);
-    assert_int_equal(driver->cuCtxPushCurrent(foreign->context), CUDA_SUCCESS);
-    assert_int_equal(driver->cuStreamCreate(&foreign->stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
-    assert_int_equal(driver->cuEventCreate(&foreign->start, CU_EVENT_DEFAULT), CUDA_SUCCESS);
-    assert_int_equal(driver->cuEventCreate(&foreign->stop, CU_EVENT_DEFAULT), CUDA_SUCCESS);
-    assert_int_equal(driver->cuEventRecord(foreign->start, foreign->stream), CUDA_SUCCESS);
-    assert_int_equal(driver->cuEventRecord(foreign->stop, foreign->stream), CUDA_SUCCESS);
-    assert_int_equal(driver->cuStreamBeginCapture(foreign->stream, CU_STREAM_CAPTURE_MODE_RELAXED), CUDA_SUCCESS);
-    assert_int_equal(driver->cuStreamEndCapture(foreign->stream, &foreign->graph), CUDA_SUCCESS);
+    assert_int_equal(driver->cuDevicePrimaryCtxRetain(&foreign.context, device), CUDA_SUCCESS);
+    assert_int_equal(driver->cuCtxPushCurrent(foreign.context), CUDA_SUCCESS);
+    assert_int_equal(driver->cuStreamCreate(&foreign.stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    assert_int_equal(driver->cuEventCreate(&foreign.start, CU_EVENT_DEFAULT), CUDA_SUCCESS);
+    assert_int_equal(driver->cuEventCreate(&foreign.stop, CU_EVENT_DEFAULT), CUDA_SUCCESS);
+    assert_int_equal(driver->cuEventRecord(foreign.start, foreign.stream), CUDA_SUCCESS);
+    assert_int_equal(driver->cuEventRecord(foreign.stop, foreign.stream), CUDA_SUCCESS);
+    assert_int_equal(driver->cuStreamBeginCapture(foreign.stream, CU_STREAM_CAPTURE_MODE_RELAXED), CUDA_SUCCESS);
+    assert_int_equal(driver->cuStreamEndCapture(foreign.stream, &foreign.graph), CUDA_SUCCESS);
     assert_int_equal(driver->cuCtxPopCurrent(&popped), CUDA_SUCCESS);
+    return foreign;
 }
 
 static void use_and_destroy_foreign(const struct foreign *foreign)
@@ -354,9 +460,8 @@ static void use_and_destroy_foreign(const struct foreign *foreign)
 static void foreign_handles_of_a_device_in_use_outlive_a_fault_elsewhere(void **state)
 {
     (void)state;
-    struct foreign foreign;
+    const struct foreign foreign = make_foreign(1);
     void *there;
-    make_foreign(&foreign, 1);
     assert_ok(cf_device_use(1));
     assert_ok(cf_mem_alloc(&there, 64));
     assert_ok(cf_mem_free(there));
@@ -372,9 +477,8 @@ static void foreign_handles_of_the_current_context_outlive_a_fault_elsewhere(voi
 {
     (void)state;
     const struct cf__driver *driver = other_library();
-    struct foreign foreign;
+    const struct foreign foreign = make_foreign(1);
     CUcontext now;
-    make_foreign(&foreign, 1);
     lose_device_0();
     assert_int_equal(driver->cuCtxPushCurrent(foreign.context), CUDA_SUCCESS);
     use_and_destroy_foreign(&foreign);
@@ -388,10 +492,8 @@ static void foreign_event_is_the_drivers_to_judge(void **state)
 {
     (void)state;
     const struct cf__driver *driver = other_library();
-    struct foreign foreign, lost;
+    const struct foreign lost = make_foreign(0), foreign = make_foreign(1);
     CUcontext popped;
-    make_foreign(&lost, 0);
-    make_foreign(&foreign, 1);
     lose_device_0();
     assert_int_equal(driver->cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS);
     assert_int_equal(driver->cuCtxPushCurrent(lost.context), CUDA_SUCCESS);
@@ -643,10 +745,14 @@ int main(int argc, char *argv[])
         fake_test(handle_given_anew_after_a_reset_is_fresh, "CF_DRIVER=cuda"),
         fake_test(handle_that_cannot_be_destroyed_is_remembered, "CF_DRIVER=cuda"),
         fake_test(executable_graph_is_of_the_graphs_device, "CF_DRIVER=cuda"),
+        fake_test(handles_that_went_with_resets_do_not_pile_up, "CF_DRIVER=cuda"),
         cmocka_unit_test(record_of_a_later_owner_stays),
         cmocka_unit_test(records_many_are_each_found),
         cmocka_unit_test(records_of_memory_hold_its_range),
         cmocka_unit_test(records_under_64_threads_are_each_ones_own),
+        fake_test(own_handles_of_another_device_start_none, "CF_DRIVER=cuda"),
+        fake_test(foreign_handles_of_another_device_start_none, "CF_DRIVER=cuda"),
+        fake_test(handle_whose_context_is_gone_is_told_by_its_function, "CF_DRIVER=cuda"),
         fake_test(foreign_handles_of_a_device_in_use_outlive_a_fault_elsewhere, "CF_DRIVER=cuda"),
         fake_test(foreign_handles_of_the_current_context_outlive_a_fault_elsewhere, "CF_DRIVER=cuda"),
         fake_test(foreign_event_is_the_drivers_to_judge, "CF_DRIVER=cuda"),

@@ -10,33 +10,33 @@
 #define GUARD 64 /* bytes behind every result */
 
 /* Every instance of gather, by its typed entry point and by the generic one. */
-#define INSTANCES(X)                                                                                                   \
-    X(f32_i32, float, int32_t)                                                                                         \
-    X(f32_i64, float, int64_t)                                                                                         \
-    X(f64_i32, double, int32_t)                                                                                        \
-    X(f64_i64, double, int64_t)                                                                                        \
-    X(i32_i32, int32_t, int32_t)                                                                                       \
-    X(i32_i64, int32_t, int64_t)                                                                                       \
-    X(i64_i32, int64_t, int32_t)                                                                                       \
+#define INSTANCES(X)             \
+    X(f32_i32, float, int32_t)   \
+    X(f32_i64, float, int64_t)   \
+    X(f64_i32, double, int32_t)  \
+    X(f64_i64, double, int64_t)  \
+    X(i32_i32, int32_t, int32_t) \
+    X(i32_i64, int32_t, int64_t) \
+    X(i64_i32, int64_t, int32_t) \
     X(i64_i64, int64_t, int64_t)
 
 typedef int gather_async(cf_stream stream, const void *source, const void *index, void *res, int64_t N, int64_t M);
 
-#define DEFINE(name, T, I)                                                                                             \
-    static int typed_##name(cf_stream stream, const void *source, const void *index, void *res, int64_t N, int64_t M)  \
-    {                                                                                                                  \
-        return cf_gather_##name##_async(stream, source, index, res, N, M);                                             \
-    }                                                                                                                  \
-    static int generic_##name(cf_stream stream, const void *source, const void *index, void *res, int64_t N,           \
-                              int64_t M)                                                                               \
-    {                                                                                                                  \
-        return cf_gather_async(stream, (const T *)source, (const I *)index, (T *)res, N, M);                           \
-    }                                                                                                                  \
-    static int registered_##name(cf_stream stream, const void *source, const void *index, void *res, int64_t N,        \
-                                 int64_t M)                                                                            \
-    {                                                                                                                  \
-        void *const args[] = {(void *)&source, (void *)&index, (void *)&res, &N, &M};                                  \
-        return cf_launch(cf_kernel_find(&cf_registry, "gather_" #name), stream, args);                                 \
+#define DEFINE(name, T, I)                                                                                            \
+    static int typed_##name(cf_stream stream, const void *source, const void *index, void *res, int64_t N, int64_t M) \
+    {                                                                                                                 \
+        return cf_gather_##name##_async(stream, source, index, res, N, M);                                            \
+    }                                                                                                                 \
+    static int generic_##name(cf_stream stream, const void *source, const void *index, void *res, int64_t N,          \
+                              int64_t M)                                                                              \
+    {                                                                                                                 \
+        return cf_gather_async(stream, (const T *)source, (const I *)index, (T *)res, N, M);                          \
+    }                                                                                                                 \
+    static int registered_##name(cf_stream stream, const void *source, const void *index, void *res, int64_t N,       \
+                                 int64_t M)                                                                           \
+    {                                                                                                                 \
+        void *const args[] = {(void *)&source, (void *)&index, (void *)&res, &N, &M};                                 \
+        return cf_launch(cf_kernel_find(&cf_registry, "gather_" #name), stream, args);                                \
     }
 INSTANCES(DEFINE)
 #undef DEFINE
@@ -146,8 +146,8 @@ static void check_instances(int way)
             struct data data;
             cf_stream stream = streams[(i + s) % 4];
             assert_true(make(&data, &instances[i], sizes[s], 1 + nrand48(seed) % 5000, seed));
-            assert_ok(instances[i].ways[way](stream, data.device_source, data.device_index, data.device_res, data.N,
-                                             data.M));
+            assert_ok(
+                instances[i].ways[way](stream, data.device_source, data.device_index, data.device_res, data.N, data.M));
             assert_ok(cf_stream_sync(stream));
             if (!is_right(&data))
                 fail_msg("gather_%s of %d elements is wrong", instances[i].name, (int)sizes[s]);
@@ -371,9 +371,18 @@ static void gather_async_destroyed_stream_is_invalid(void **state)
 
 enum { SOURCE, INDEX, RES, N_, M_ }; /* its parameters */
 #define OPS(...) ((const cf_op[]){__VA_ARGS__, {CF_OP_END, 0}})
-#define CONST(value) {CF_OP_CONST, value}
-#define PARAM(number) {CF_OP_PARAM, number}
-#define OP(code) {CF_OP_##code, 0}
+#define CONST(value)       \
+    {                      \
+        CF_OP_CONST, value \
+    }
+#define PARAM(number)       \
+    {                       \
+        CF_OP_PARAM, number \
+    }
+#define OP(code)        \
+    {                   \
+        CF_OP_##code, 0 \
+    }
 
 static cf_kernel first_instance(void)
 {
@@ -481,8 +490,9 @@ static void launch_rule_that_counts_blocks_is_right(void **state)
 static void launch_bad_block_is_invalid(void **state)
 {
     (void)state;
-    static const int64_t bad[][3] = {{0, 1, 1},   {1025, 1, 1}, {32, 33, 1}, {1024, 1, 2},           {1, 0, 1},
-                                     {16, 16, 5}, {1, 1, 0},    {1, 1, 65}, {INT64_MAX, INT64_MAX, 3}};
+    static const int64_t bad[][3] = {{0, 1, 1},    {1025, 1, 1}, {32, 33, 1},
+                                     {1024, 1, 2}, {1, 0, 1},    {16, 16, 5},
+                                     {1, 1, 0},    {1, 1, 65},   {INT64_MAX, INT64_MAX, 3}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         cf_kernel kernel = first_instance();
         kernel.launch.block[0] = (cf_expr){"x", OPS(CONST(bad[i][0]))};
@@ -533,10 +543,10 @@ static void launch_condition_on_scalars_is_checked(void **state)
 {
     (void)state;
     cf_kernel kernel = first_instance();
-    cf_check check = {.text = "N <= 5 && M > 0",
-                      .condition = {"N <= 5 && M > 0", OPS(PARAM(N_), CONST(5), OP(LE), {CF_OP_AND, 3}, PARAM(M_),
-                                                           CONST(0), OP(GT))},
-                      .array = -1};
+    cf_check check = {
+        .text = "N <= 5 && M > 0",
+        .condition = {"N <= 5 && M > 0", OPS(PARAM(N_), CONST(5), OP(LE), {CF_OP_AND, 3}, PARAM(M_), CONST(0), OP(GT))},
+        .array = -1};
     kernel.checks = &check;
     kernel.nchecks = 1;
     expect_right(&kernel, 5);
@@ -692,12 +702,19 @@ static void launch_checked_host_memory_is_refused_on_a_gpu(void **state)
         const float *source = (void *)data.source;
         const int32_t *index = (void *)data.index;
         float *res = (void *)data.read;
-        assert_fails(cf_gather_f32_i32_async(NULL, source, data.device_index, data.device_res, 100, 50), CF_EINVAL,
-                     "cf_gather_f32_i32_async: source is host memory, which the device cannot reach; only the plain call");
+        assert_fails(
+            cf_gather_f32_i32_async(NULL, source, data.device_index, data.device_res, 100, 50), CF_EINVAL,
+            "cf_gather_f32_i32_async: source is host memory, which the device cannot reach; only the plain call");
         assert_fails(cf_gather_f32_i32_async(NULL, data.device_source, index, data.device_res, 100, 50), CF_EINVAL,
                      "cf_gather_f32_i32_async: index is host memory");
         assert_fails(cf_gather_f32_i32_async(NULL, data.device_source, data.device_index, res, 100, 50), CF_EINVAL,
                      "cf_gather_f32_i32_async: res is host memory");
+        void *freed = upload(data.source, 200);
+        assert_ok(cf_mem_free(freed));
+        assert_fails(cf_gather_f32_i32_async(NULL, freed, data.device_index, data.device_res, 100, 50), CF_EINVAL,
+                     "is no memory: the CPU cannot read there, and no device has it; it may have been freed");
+        assert_fails(cf_gather_f32_i32(freed, data.device_index, data.device_res, 100, 50), CF_EINVAL,
+                     "is no memory: the CPU cannot read there, and no device has it; it may have been freed");
     } else { /* the CPU's memory is the CPU device's memory */
         memset(data.read, POISON, data.res_bytes + GUARD);
         assert_ok(cf_gather_f32_i32_async(NULL, (void *)data.source, (void *)data.index, (void *)data.read, 100, 50));

@@ -52,7 +52,7 @@ static struct cf__machine ask(enum cf__constants *constants)
     assert_ok(cf_device_use(0));
     cf__machine_forget();
     assert_ok(cf__enter(&place, "test", NULL));
-    assert_ok(cf__machine(&place, &machine, constants));
+    assert_ok(cf__machine(&place, "test", &machine, constants));
     cf__leave(&place);
     return machine;
 }
@@ -112,7 +112,7 @@ static void machine_is_measured_once_and_read_after(void **state)
     struct cf__machine third;
     assert_int_equal(unlink(path), 0);
     assert_ok(cf__enter(&place, "test", NULL));
-    assert_ok(cf__machine(&place, &third, &constants));
+    assert_ok(cf__machine(&place, "test", &third, &constants));
     cf__leave(&place);
     assert_true(is_same(&first, &third));
 }
@@ -319,7 +319,7 @@ static void *ask_on_thread(void *unused)
     (void)unused;
     if (!machine || cf_device_use(0) != CF_OK || cf__enter(&place, "test", NULL) != CF_OK)
         return NULL;
-    int status = cf__machine(&place, machine, &constants);
+    int status = cf__machine(&place, "test", machine, &constants);
     cf__leave(&place);
     return status == CF_OK && constants == CF__CONSTANTS_MEASURED ? machine : NULL;
 }

@@ -661,12 +661,48 @@ static void mem_fill_bad_target_is_invalid(void **state)
                  "cf_mem_fill: target has 100 bytes left in its allocation, not 101");
     assert_fails(cf_mem_fill_async(NULL, memory + 60, 1, 41), CF_EINVAL,
                  "cf_mem_fill_async: target has 40 bytes left in its allocation, not 41");
-    char detail[96], ordinary[100];
-    snprintf(detail, sizeof detail, "cf_mem_fill: 100 bytes at target %p: cuMemsetD8Async returned ", (void *)ordinary);
+    char detail[128], ordinary[100];
+    snprintf(
+        detail, sizeof detail,
+        "cf_mem_fill: 100 bytes at target %p, which is host memory that the GPU does not reach: ", (void *)ordinary);
     int status = cf_mem_fill(ordinary, 1, sizeof ordinary); /* on some devices it is theirs */
     assert_true(status == CF_OK || (status == CF_EINVAL && strstr(cf_last_error(), detail)));
     expect_bytes(memory, data, sizeof data);
     assert_ok(cf_mem_free(memory));
+}
+
+/* The driver would take it for memory of the CPU, and fault. */
+static void memory_of_a_gpu_that_was_freed_is_no_memory(void **state)
+{
+    (void)state;
+    enum { LARGE = 4 << 20 }; /* which is staged */
+    if (!on_cuda()) {
+        puts("# skip: the CPU reads its own memory");
+        skip();
+    }
+    char detail[160], *host = calloc(1, LARGE);
+    void *freed;
+    assert_non_null(host);
+    assert_ok(cf_mem_alloc(&freed, LARGE));
+    assert_ok(cf_mem_free(freed));
+#define GONE(call, name)                                                                           \
+    do {                                                                                           \
+        snprintf(detail, sizeof detail,                                                            \
+                 "%.*s: " name " = %p is no memory: the CPU cannot read there, and no device has " \
+                 "it; it may have been freed",                                                     \
+                 (int)strcspn(#call, "("), #call, freed);                                          \
+        assert_fails(call, CF_EINVAL, detail);                                                     \
+    } while (0)
+    static const size_t sizes[] = {1, 1000, LARGE};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        GONE(cf_mem_copy(freed, host, sizes[i]), "target");
+        GONE(cf_mem_copy(host, freed, sizes[i]), "source");
+        GONE(cf_mem_fill(freed, 1, sizes[i]), "target");
+    }
+    GONE(cf_mem_copy_2d(freed, 100, host, 100, 10, 10), "target");
+#undef GONE
+    assert_int_equal(cf_mem_free(freed), CF_EINVAL);
+    free(host);
 }
 
 /* ---- Two devices in one process ---- */
@@ -778,6 +814,7 @@ int main(void)
         cmocka_unit_test(mem_fill_async_any_part_sets_every_byte),
         cmocka_unit_test(mem_fill_0_bytes_takes_anything),
         cmocka_unit_test(mem_fill_bad_target_is_invalid),
+        cmocka_unit_test(memory_of_a_gpu_that_was_freed_is_no_memory),
     };
     return RUN_ON_DRIVER(tests, set_up, tear_down);
 }

@@ -98,7 +98,7 @@ static void mem_free_async_foreign_pointer_is_invalid(void **state)
     assert_non_null(strstr(cf_last_error(), "cf_mem_free_async: "));
     if (on_cuda())
         assert_fails(cf_mem_free_async(stream, pinned), CF_EINVAL,
-                     "is not from cf_mem_alloc_async() on the stream's device");
+                     "is not from cf_mem_alloc_async() on the stream's kind of device");
     assert_ok(cf_mem_fill(memory, 1, 1000));
     assert_ok(cf_mem_free_async(stream, memory));
     assert_ok(cf_mem_free(pinned));
@@ -241,6 +241,37 @@ static void mem_free_of_another_gpus_pool_waits(void **state)
     assert_ok(cf_stream_destroy(second));
 }
 
+/* As CUDA has it: the stream that frees need not be of the memory's device, where it is behind the work there. */
+static void mem_free_async_on_a_stream_of_another_gpu(void **state)
+{
+    (void)state;
+    cf_stream second;
+    cf_event filled;
+    int count;
+    char host[100];
+    assert_ok(cf_device_count(&count));
+    if (count < 2) {
+        puts("# skip: there is one GPU");
+        skip();
+    }
+    assert_ok(cf_device_use(1));
+    assert_ok(cf_stream_create(&second));
+    assert_ok(cf_device_use(0));
+    assert_ok(cf_event_create(&filled));
+    for (int i = 0; i < 10; i++) {
+        void *memory = allocate(stream, 1000);
+        assert_ok(cf_mem_fill_async(stream, memory, (unsigned char)i, 1000));
+        assert_ok(cf_mem_copy_async(stream, host, memory, sizeof host));
+        assert_ok(cf_event_record(filled, stream));
+        assert_ok(cf_stream_wait(second, filled));
+        assert_ok(cf_mem_free_async(second, memory));
+        assert_ok(cf_stream_sync(second));
+        assert_int_equal(host[99], i);
+    }
+    assert_ok(cf_event_destroy(filled));
+    assert_ok(cf_stream_destroy(second));
+}
+
 static void mem_trim_is_of_the_threads_device(void **state)
 {
     (void)state;
@@ -367,6 +398,8 @@ int main(int argc, char *argv[])
         fake_test(mem_trim_gives_back_what_the_pool_keeps, "CF_DRIVER=cuda"),
         fake_test(mem_trim_is_of_the_threads_device, "CF_DRIVER=cuda"),
         fake_test(mem_free_of_another_gpus_pool_waits, "CF_DRIVER=cuda"),
+        fake_test(mem_free_async_on_a_stream_of_another_gpu, "CF_DRIVER=cuda"),
+        fake_test(mem_free_async_on_a_stream_of_another_gpu, "CF_DRIVER=cuda", "FAKE_CUDA=pools=0"),
         fake_test(mem_alloc_of_what_the_pool_keeps_succeeds, "CF_DRIVER=cuda", "FAKE_CUDA=oom=1000000"),
         fake_test(without_pools_memory_is_there_at_once, "CF_DRIVER=cuda", "FAKE_CUDA=pools=0"),
         fake_test(without_pools_other_memory_is_freed_in_order, "CF_DRIVER=cuda", "FAKE_CUDA=pools=0"),

@@ -165,6 +165,38 @@ static void preload_and_occupancy_do_no_harm_to_a_capture(void **state)
     assert_int_equal(counting.cuThreadExchangeStreamCaptureMode(&mode), CUDA_SUCCESS);
 }
 
+/* A callback that is told of a load must not call the library; where it does it is told so, and does not wait for the
+ * lock that its own thread has. */
+static int status_inside = 77;
+static char detail_inside[128];
+
+static void ask_inside(void *data, int level, const char *text)
+{
+    int blocks;
+    (void)data, (void)level;
+    if (!strstr(text, "its image of "))
+        return;
+    status_inside = cf_kernel_occupancy(&plain, 32, 60000, &blocks);
+    snprintf(detail_inside, sizeof detail_inside, "%s", cf_last_error());
+}
+
+static void occupancy_in_the_callback_of_the_log_does_not_hang(void **state)
+{
+    (void)state;
+    if (!on_cuda()) {
+        puts("# skip: nothing is loaded on the CPU");
+        skip();
+    }
+    alarm(20);
+    assert_ok(cf_kernel_preload(&plain));
+    cf_set_log(ask_inside, NULL);
+    assert_ok(cf_kernel_preload(cf_kernel_find(&cf_registry, "gather_f32_i32")));
+    cf_set_log(NULL, NULL);
+    alarm(0);
+    assert_int_equal(status_inside, CF_EINVAL);
+    assert_string_equal(detail_inside, "made_plain: called from the callback of cf_set_log()");
+}
+
 /* ---- Occupancy ---- */
 
 static void occupancy_is_the_devices(void **state)
@@ -223,6 +255,7 @@ int main(int argc, char *argv[])
         TEST(preload_kernel_without_code_is_refused_and_the_rest_stays),
         TEST(preload_bad_descriptor_is_invalid),
         TEST(preload_and_occupancy_do_no_harm_to_a_capture),
+        TEST(occupancy_in_the_callback_of_the_log_does_not_hang),
         TEST(occupancy_is_the_devices),
         TEST(occupancy_of_more_shared_memory_than_there_is_is_0),
         TEST(occupancy_bad_arguments_are_invalid),

@@ -9,8 +9,8 @@
 static void type_name_every_type_is_its_short_name(void **state)
 {
     (void)state;
-#define CHECK(name, text, ctype)                                                                                       \
-    assert_string_equal(cf_type_name(name), text);                                                                     \
+#define CHECK(name, text, ctype)                   \
+    assert_string_equal(cf_type_name(name), text); \
     assert_int_equal(cf_type_size(name), sizeof(ctype));
     CF_TYPE_LIST(CHECK)
 #undef CHECK
@@ -112,6 +112,11 @@ static void kernel_find_every_bundled_name_is_found(void **state)
 static void kernel_find_bundled_near_miss_is_null(void **state)
 {
     (void)state;
+    assert_null(cf_kernel_find(&cf_registry, NULL));
+    assert_null(cf_kernel_find(NULL, "gather_f32_i32"));
+    assert_null(cf_kernel_at(NULL, 0));
+    assert_int_equal(cf_param_find(NULL, "N"), -1);
+    assert_int_equal(cf_param_find(cf_registry.kernels[0], NULL), -1);
     assert_null(cf_kernel_find(&cf_registry, ""));
     assert_null(cf_kernel_find(&cf_registry, " "));
     assert_null(cf_kernel_find(&cf_registry, "~"));

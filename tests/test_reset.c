@@ -4,6 +4,7 @@
 #include <cuferry/kernels.h>
 
 #include "fake_ask.h"
+#include "internal.h"
 
 /* ---- What there is on a device ---- */
 
@@ -131,10 +132,10 @@ static void reset_takes_everything_away(void **state)
     make(&before);
     assert_ok(cf_device_reset(0));
     assert_int_equal(alive(), 2); /* a context, and the kernel's image, which is the process's */
-    snprintf(detail, sizeof detail, "cf_stream_sync: the handle %p was of device 0 before cf_device_reset()",
+    snprintf(detail, sizeof detail, "cf_stream_sync: the handle %p was of device 0 before its reset",
              (void *)before.stream);
     assert_fails(cf_stream_sync(before.stream), CF_EINVAL, detail);
-    expect_stale(&before, " was of device 0 before cf_device_reset(), and went with that");
+    expect_stale(&before, " was of device 0 before its reset, and went with that");
     assert_fails(cf_mem_free(before.memory), CF_EINVAL, "cf_mem_free");
     for (int i = 0; i < 3; i++) {
         make(&after);
@@ -154,12 +155,12 @@ static void reset_of_one_device_leaves_the_other(void **state)
     use_and_destroy(&of_1);
     assert_ok(gather());
     assert_ok(cf_device_use(0));
-    expect_stale(&of_0, "was of device 0 before cf_device_reset()");
+    expect_stale(&of_0, "was of device 0 before its reset");
     assert_ok(gather());
     assert_ok(cf_device_use(1));
     make(&of_1);
     assert_ok(cf_device_reset(1));
-    expect_stale(&of_1, "was of device 1 before cf_device_reset()");
+    expect_stale(&of_1, "was of device 1 before its reset");
 }
 
 static void reset_of_a_device_not_in_use_starts_nothing(void **state)
@@ -186,6 +187,7 @@ static void reset_of_another_librarys_context_takes_it_away(void **state)
     assert_ptr_equal(now, theirs);
     assert_int_not_equal(driver->cuMemFree(memory), CUDA_SUCCESS);
     assert_int_equal(driver->cuCtxPopCurrent(&now), CUDA_SUCCESS);
+    assert_int_equal(driver->cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS); /* which the reset has not done */
     assert_int_equal(alive(), 0);
     assert_ok(gather());
 }
@@ -228,7 +230,35 @@ static void reset_after_a_fault_makes_the_device_usable(void **state)
         assert_fails(gather(), CF_EFAULT, "cf_gather_f32_i32: device 0's context was lost to a fault while ");
         assert_ok(cf_mem_fill(there, 0, 64)); /* the other one is well */
         assert_ok(cf_device_reset(0));
-        expect_stale(&things, "was of device 0 before cf_device_reset()");
+        expect_stale(&things, "was of device 0 before its reset");
+        make(&things);
+        use_and_destroy(&things);
+    }
+    assert_ok(cf_mem_free(there));
+}
+
+/* Another library resets the device, which helps: nothing has to be asked of this one. */
+static void lost_context_that_another_library_resets_is_gone(void **state)
+{
+    struct things things;
+    void *there;
+    (void)state;
+    assert_ok(cf_device_use(1));
+    assert_ok(cf_mem_alloc(&there, 64));
+    assert_ok(cf_device_use(0));
+    for (int i = 0; i < 3; i++) {
+        make(&things);
+        assert_int_equal(fault(), CF_EFAULT);
+        assert_fails(cf_stream_sync(things.stream), CF_EFAULT, "lost to a fault");
+        assert_int_equal(other_library()->cuDevicePrimaryCtxReset(0), CUDA_SUCCESS);
+        if (i == 1) /* what else may come first there */
+            assert_ok(cf_mem_fill(there, 0, 64));
+        if (i == 2)
+            expect_stale(&things, "was of device 0 before");
+        assert_ok(gather());
+        assert_false(cf__gpu_state() & CF__GPU_LOST);
+        if (i < 2)
+            expect_stale(&things, "was of device 0 before");
         make(&things);
         use_and_destroy(&things);
     }
@@ -343,6 +373,7 @@ int main(int argc, char *argv[])
         fake_test(reset_leaves_the_current_context, "CF_DRIVER"),
         fake_test(reset_bad_number_is_no_device, "CF_DRIVER"),
         fake_test(reset_after_a_fault_makes_the_device_usable, "CF_DRIVER=cuda", "FAKE_CUDA=reset=1"),
+        fake_test(lost_context_that_another_library_resets_is_gone, "CF_DRIVER=cuda", "FAKE_CUDA=reset=1"),
         fake_test(reset_that_the_driver_refuses_is_a_fault, "CF_DRIVER=cuda"),
         fake_test(reset_that_does_not_help_is_a_fault, "CF_DRIVER=cuda", "FAKE_CUDA=reset=2"),
         fake_test(lost_context_is_told_by_every_call, "CF_DRIVER=cuda"),

@@ -461,7 +461,7 @@ static void text_of_long_names_is_cut_between_them(void **state)
     struct cf__context *context;
     assert_ok(cf_mem_free(good));
     assert_ok(cf__enter(&place, "test", NULL));
-    assert_ok(cf__context(&place, &context));
+    assert_ok(cf__context(&place, "test", &context));
     cf__note_launched(cf__note_launch(context, "a_kernel_of_24_characters", NULL));
     cf__note_launched(cf__note_launch(context, "a_kernel_of_25_characters_", NULL));
     cf__running_text(context->id, text, sizeof text);

@@ -235,14 +235,15 @@ static void *cross_drivers(void *unused)
     static char said[64];
     cf_stream on_gpu, on_cpu;
     cf_event of_gpu, of_cpu;
+    cf_graph graph;
     (void)unused;
-#define EXPECT(call, status)                                                                                           \
-    do {                                                                                                               \
-        int got = call;                                                                                                \
-        if (got != status) {                                                                                           \
-            snprintf(said, sizeof said, "line %d: %s", __LINE__, cf_status_name(got));                                 \
-            return said;                                                                                               \
-        }                                                                                                              \
+#define EXPECT(call, status)                                                           \
+    do {                                                                               \
+        int got = call;                                                                \
+        if (got != status) {                                                           \
+            snprintf(said, sizeof said, "line %d: %s", __LINE__, cf_status_name(got)); \
+            return said;                                                               \
+        }                                                                              \
     } while (0)
     EXPECT(cf_stream_create(&on_gpu), CF_OK);
     EXPECT(cf_event_create(&of_gpu), CF_OK);
@@ -254,6 +255,19 @@ static void *cross_drivers(void *unused)
     EXPECT(cf_event_record(of_cpu, on_cpu), CF_OK);
     EXPECT(cf_stream_wait(on_gpu, of_cpu), CF_OK);
     EXPECT(cf_stream_wait(on_cpu, of_gpu), CF_OK);
+    EXPECT(cf_stream_capture_begin(on_gpu), CF_OK);
+    EXPECT(cf_event_record(of_gpu, on_gpu), CF_OK);
+    EXPECT(cf_stream_wait(on_cpu, of_gpu), CF_ECAPTURE);
+    EXPECT(!strncmp(cf_last_error(), "cf_stream_wait: event 0x", 24), 1);
+    if (cf_stream_capture_end(on_gpu, &graph) == CF_OK) /* which asking the event may have broken */
+        EXPECT(cf_graph_destroy(graph), CF_OK);
+    EXPECT(cf_stream_sync(on_gpu), CF_OK);
+    EXPECT(cf_stream_capture_begin(on_cpu), CF_OK);
+    EXPECT(cf_event_record(of_cpu, on_cpu), CF_OK);
+    EXPECT(cf_stream_wait(on_gpu, of_cpu), CF_ECAPTURE);
+    EXPECT(!strncmp(cf_last_error(), "cf_stream_wait: event 0x", 24), 1);
+    EXPECT(cf_stream_capture_end(on_cpu, &graph), CF_OK);
+    EXPECT(cf_graph_destroy(graph), CF_OK);
     EXPECT(cf_event_record(of_gpu, on_cpu), CF_EINVAL);
     EXPECT(cf_event_record(of_cpu, on_gpu), CF_EINVAL);
     EXPECT(cf_stream_sync(on_gpu), CF_OK);
@@ -345,8 +359,7 @@ static void stream_priorities_bad_arguments_are_named(void **state)
     int value = 77;
     assert_fails(cf_stream_priorities(NULL, &value), CF_EINVAL, "cf_stream_priorities: least is NULL");
     assert_fails(cf_stream_priorities(&value, NULL), CF_EINVAL, "cf_stream_priorities: greatest is NULL");
-    assert_fails(cf_stream_create_with_priority(NULL, 0), CF_EINVAL,
-                 "cf_stream_create_with_priority: stream is NULL");
+    assert_fails(cf_stream_create_with_priority(NULL, 0), CF_EINVAL, "cf_stream_create_with_priority: stream is NULL");
     assert_fails(cf_stream_device(NULL, NULL), CF_EINVAL, "cf_stream_device: device is NULL");
     assert_int_equal(value, 77);
 }

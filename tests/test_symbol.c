@@ -135,6 +135,22 @@ static void symbol_set_from_device_memory_is_read(void **state)
     assert_ok(cf_mem_free(also));
 }
 
+/* The CPU would read it, and fault. */
+static void symbol_set_from_memory_that_was_freed_is_invalid(void **state)
+{
+    (void)state;
+    if (!on_cuda()) {
+        puts("# skip: the CPU reads its own memory");
+        skip();
+    }
+    void *freed = upload(values, sizeof values);
+    assert_ok(cf_mem_free(freed));
+    assert_fails(cf_symbol_set(&of_coeff, freed), CF_EINVAL, "made_set_coeff: the value = ");
+    assert_fails(cf_symbol_set(&of_scale, freed), CF_EINVAL, "made_set_scale: the value = ");
+    assert_fails(cf_symbol_set_async(NULL, &of_scale, freed), CF_EINVAL, "made_set_scale_async: the value = ");
+    assert_non_null(strstr(cf_last_error(), " is no memory: "));
+}
+
 /* The copy takes its turn in the stream; a small value is read before that, and may change at once. */
 static void symbol_set_async_is_in_the_order_of_the_stream(void **state)
 {
@@ -291,6 +307,7 @@ int main(int argc, char *argv[])
     const struct CMUnitTest tests[] = {
         TEST(symbol_set_is_read_by_the_next_call),
         TEST(symbol_set_from_device_memory_is_read),
+        TEST(symbol_set_from_memory_that_was_freed_is_invalid),
         TEST(symbol_set_async_is_in_the_order_of_the_stream),
         TEST(symbol_set_null_is_invalid),
         TEST(symbol_of_another_version_is_invalid),

@@ -317,17 +317,17 @@ extern const cf_module cf_registry;
 
 /* ---- Look-up and iteration ------------------------------------------------------------------------------------- */
 
-/* The i-th kernel by name; NULL past the last:
+/* The i-th kernel by name; NULL past the last, and where `module` is NULL:
  *     for (size_t i = 0; (kernel = cf_kernel_at(&cf_registry, i)) != NULL; i++) */
 static inline const cf_kernel *cf_kernel_at(const cf_module *module, size_t i)
 {
-    return i < module->count ? module->kernels[i] : NULL;
+    return module && i < module->count ? module->kernels[i] : NULL;
 }
 
-/* The kernel called `name`, in O(log n) comparisons; NULL where there is none. */
+/* The kernel called `name`, in O(log n) comparisons; NULL where there is none, or an argument is NULL. */
 static inline const cf_kernel *cf_kernel_find(const cf_module *module, const char *name)
 {
-    size_t low = 0, high = module->count;
+    size_t low = 0, high = module && name ? module->count : 0;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         int order = strcmp(name, module->kernels[middle]->name);
@@ -341,10 +341,10 @@ static inline const cf_kernel *cf_kernel_find(const cf_module *module, const cha
     return NULL;
 }
 
-/* The number of the parameter called `name`; -1 where there is none. */
+/* The number of the parameter called `name`; -1 where there is none, or an argument is NULL. */
 static inline int cf_param_find(const cf_kernel *kernel, const char *name)
 {
-    for (uint32_t i = 0; i < kernel->nparams; i++)
+    for (uint32_t i = 0; kernel && name && i < kernel->nparams; i++)
         if (strcmp(kernel->params[i].name, name) == 0)
             return (int)i;
     return -1;

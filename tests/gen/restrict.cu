@@ -24,9 +24,3 @@ __global__ void compare(const float *__restrict__ x, const float *__restrict__ y
 __global__ void alone(float *__restrict__ x, float *__restrict__ table, int n)
 {
 }
-
-// The pointers that are elements say nothing of the array.
-#pragma cf kernel grid(n) in(x[n]) inout(y[n])
-__global__ void columns(float *const __restrict__ *x, float *y, int n)
-{
-}

@@ -21,10 +21,6 @@ CF_CHECKED int t_add_async(cf_stream stream, const float *x, const float *y, flo
 CF_CHECKED int t_alone(float *x, float *table, int n);
 CF_CHECKED int t_alone_async(cf_stream stream, float *x, float *table, int n);
 
-/* The pointers that are elements say nothing of the array. */
-CF_CHECKED int t_columns(float *const *x, float *y, int n);
-CF_CHECKED int t_columns_async(cf_stream stream, float *const *x, float *y, int n);
-
 /* What is read alone may be one array. */
 CF_CHECKED int t_compare(const float *x, const float *y, int n);
 CF_CHECKED int t_compare_async(cf_stream stream, const float *x, const float *y, int n);

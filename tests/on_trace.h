@@ -1,0 +1,279 @@
+/* on_trace.h - what tests of traces share: reading one, work that is traced, and processes of their own. */
+#ifndef ON_TRACE_H
+#define ON_TRACE_H
+
+#include "on_fake.h"
+
+#include <cuferry/kernels.h>
+
+#include <errno.h>
+#include <glob.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+#include "trace.h"
+
+/* ---- Reading a trace ---- */
+
+static char path[64];
+static char *text; /* the file */
+
+/* The end of the JSON value that begins at `at`; NULL where none does. */
+static inline const char *skip_value(const char *at, int depth);
+
+static inline const char *skip_blanks(const char *at)
+{
+    return at + strspn(at, " \n");
+}
+
+static inline const char *skip_string(const char *at)
+{
+    if (*at++ != '"')
+        return NULL;
+    for (; *at != '"'; at++)
+        if ((unsigned char)*at < 0x20 || (*at == '\\' && !strchr("\"\\u", *++at)))
+            return NULL;
+    return at + 1;
+}
+
+static inline const char *skip_list(const char *at, char close, int depth)
+{
+    at = skip_blanks(at + 1);
+    if (*at == close)
+        return at + 1;
+    for (;; at = skip_blanks(at + 1)) {
+        if (close == '}') {
+            at = skip_string(at);
+            if (!at || *(at = skip_blanks(at)) != ':')
+                return NULL;
+            at = skip_blanks(at + 1);
+        }
+        at = skip_value(at, depth + 1);
+        if (!at)
+            return NULL;
+        at = skip_blanks(at);
+        if (*at == close)
+            return at + 1;
+        if (*at != ',')
+            return NULL;
+    }
+}
+
+static inline const char *skip_value(const char *at, int depth)
+{
+    if (depth > 8)
+        return NULL;
+    if (*at == '{')
+        return skip_list(at, '}', depth);
+    if (*at == '[')
+        return skip_list(at, ']', depth);
+    if (*at == '"')
+        return skip_string(at);
+    if (strncmp(at, "true", 4) == 0)
+        return at + 4;
+    size_t digits = strspn(at, "0123456789");
+    if (digits == 0)
+        return NULL;
+    at += digits;
+    if (*at == '.') {
+        digits = strspn(++at, "0123456789");
+        at = digits ? at + digits : NULL;
+    }
+    return at;
+}
+
+/* Reads the file, which has to be one JSON array. */
+static inline void read_trace(const char *name)
+{
+    FILE *file = fopen(name, "r");
+    struct stat found;
+    if (!file || fstat(fileno(file), &found) != 0)
+        fail_msg("%s: %s", name, strerror(errno));
+    free(text);
+    text = malloc((size_t)found.st_size + 1);
+    assert_non_null(text);
+    size_t size = fread(text, 1, (size_t)found.st_size, file);
+    fclose(file);
+    text[size] = 0;
+    const char *end = *text == '[' ? skip_value(text, 0) : NULL;
+    if (!end || *skip_blanks(end) || strlen(text) != size)
+        fail_msg("%s is no JSON array; it ends with\n%s", name, size > 600 ? text + size - 600 : text);
+}
+
+static inline int count(const char *what)
+{
+    int found = 0;
+    size_t length = strlen(what);
+    for (const char *at = text; *at; at++)
+        found += *at == *what && strncmp(at, what, length) == 0;
+    return found;
+}
+
+/* ---- Work ---- */
+
+enum { N = 2000, M = 300 }; /* two blocks of gather */
+
+struct arrays {
+    void *source, *index, *res;
+    float from[M], to[N];
+    int32_t at[N];
+};
+
+static inline void make(struct arrays *arrays)
+{
+    for (int i = 0; i < M; i++)
+        arrays->from[i] = (float)i;
+    for (int i = 0; i < N; i++)
+        arrays->at[i] = i * 7 % M;
+    assert_ok(cf_mem_alloc(&arrays->source, sizeof arrays->from));
+    assert_ok(cf_mem_alloc(&arrays->index, sizeof arrays->at));
+    assert_ok(cf_mem_alloc(&arrays->res, sizeof arrays->to));
+    assert_ok(cf_mem_copy(arrays->source, arrays->from, sizeof arrays->from));
+    assert_ok(cf_mem_copy(arrays->index, arrays->at, sizeof arrays->at));
+}
+
+static inline int gather(cf_stream stream, const struct arrays *arrays)
+{
+    return cf_gather_f32_i32_async(stream, arrays->source, arrays->index, arrays->res, N, M);
+}
+
+static inline void drop(struct arrays *arrays)
+{
+    assert_ok(cf_mem_free(arrays->source));
+    assert_ok(cf_mem_free(arrays->index));
+    assert_ok(cf_mem_free(arrays->res));
+}
+
+/* Whether the library works: a plain call. */
+static inline int works(void)
+{
+    float from[3] = {1, 2, 3}, to[2] = {0, 0};
+    int32_t at[2] = {2, 0};
+    return cf_gather_f32_i32(from, at, to, 2, 3) == CF_OK && to[0] == 3 && to[1] == 1;
+}
+
+/* Launches `times` gathers in a stream of their own, and waits. */
+static inline void work(int times)
+{
+    struct arrays arrays;
+    cf_stream stream;
+    make(&arrays);
+    assert_ok(cf_stream_create(&stream));
+    for (int i = 0; i < times; i++)
+        assert_ok(gather(stream, &arrays));
+    assert_ok(cf_stream_sync(stream));
+    assert_ok(cf_mem_copy(arrays.to, arrays.res, sizeof arrays.to));
+    for (int i = 0; i < N; i++)
+        if (arrays.to[i] != (float)arrays.at[i])
+            fail_msg("element %d is %g", i, (double)arrays.to[i]);
+    assert_ok(cf_stream_destroy(stream));
+    drop(&arrays);
+}
+
+#define KERNEL "\"name\": \"cf_gather_f32_i32\", \"cat\": \"kernel\""
+#define LAUNCH "\"name\": \"cf_gather_f32_i32\", \"cat\": \"launch\""
+
+static inline int set_up(void **state)
+{
+    (void)state;
+    assert_ok(cf_shutdown());
+    snprintf(path, sizeof path, "/tmp/test_trace.%d.json", (int)getpid());
+    unlink(path);
+    return setenv("CF_TRACE", path, 1);
+}
+
+/* Calls a function, which may be NULL, for each trace beside the one at `path`; gives their number. */
+static inline int for_others(void (*function)(const char *name))
+{
+    char pattern[sizeof path + 8];
+    glob_t found = {0};
+    snprintf(pattern, sizeof pattern, "%.*s.*", (int)strlen(path) - 5, path);
+    int number = 0;
+    if (glob(pattern, 0, NULL, &found) != 0)
+        return 0;
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        if (strcmp(found.gl_pathv[i], path) == 0)
+            continue;
+        number++;
+        if (function)
+            function(found.gl_pathv[i]);
+    }
+    globfree(&found);
+    return number;
+}
+
+static inline void remove_other(const char *name)
+{
+    unlink(name);
+}
+
+static inline int tear_down(void **state)
+{
+    (void)state;
+    int status = cf_shutdown();
+    for_others(remove_other);
+    unlink(path);
+    unsetenv("CF_TRACE");
+    free(text);
+    text = NULL;
+    return status;
+}
+
+/* Runs one of the functions below that are a process's, and gives what waitpid() says of that. A new program: GPUs that
+ * were in use before a fork are not for the child. */
+static pid_t latest; /* such process */
+
+static inline int in_a_process(const char *name)
+{
+    static char self[PATH_MAX], fake[PATH_MAX];
+    int status = -1;
+    find_paths(self, fake);
+    fflush(stdout);
+    pid_t child = latest = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        alarm(60);
+        execl(self, self, "process", name, (char *)NULL);
+        _exit(127);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return status;
+}
+
+/* What it does with descriptors is not for a real GPU's driver, which has some of its own: there it is on the CPU. */
+static inline int in_a_process_of_no_gpu(const char *name)
+{
+    int is_real = on_cuda() && !dlsym(dlopen("libcuda.so.1", RTLD_NOW), "fake_cuda_alive");
+    if (is_real)
+        setenv("CF_DRIVER", "host", 1);
+    int status = in_a_process(name);
+    if (is_real)
+        setenv("CF_DRIVER", "cuda", 1);
+    return status;
+}
+
+static inline void exits(void)
+{
+    work(7);
+    exit(0);
+}
+
+/* The functions of a program that are a process's. */
+struct process {
+    const char *name;
+    void (*body)(void);
+};
+#define PROCESS(function)   \
+    {                       \
+#function, function \
+    }
+
+/* Where the program is such a process: does not return. */
+static inline void run_process(int argc, char *argv[], const struct process *processes, size_t count_)
+{
+    for (size_t i = 0; argc == 3 && strcmp(argv[1], "process") == 0 && i < count_; i++)
+        if (strcmp(processes[i].name, argv[2]) == 0)
+            processes[i].body();
+}
+
+#endif

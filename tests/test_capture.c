@@ -1,0 +1,469 @@
+/* test_capture.c - capture of streams: who begins and ends it, which streams take part, and what must not break it. */
+#include "on_graph.h"
+
+/* ---- Arguments and states ---- */
+
+static void stream_capture_states_are_told(void **state)
+{
+    (void)state;
+    cf_graph graph = NULL;
+    expect_capturing(stream, 0);
+    assert_fails(cf_stream_capture_end(stream, &graph), CF_EINVAL, "is not being captured");
+    assert_null(graph);
+    assert_ok(cf_stream_capture_begin(stream));
+    expect_capturing(stream, 1);
+    expect_capturing(other, 0);
+    assert_fails(cf_stream_capture_begin(stream), CF_ECAPTURE, "is being captured already");
+    expect_capturing(stream, 1);
+    graph = end();
+    expect_capturing(stream, 0);
+    assert_ok(cf_graph_destroy(graph));
+    assert_int_equal(cf_stream_capture_end(stream, &graph), CF_EINVAL);
+}
+
+static cf_stream stream_end_there;
+
+static void *end_there(void *graph)
+{
+    return (void *)(intptr_t)cf_stream_capture_end(stream_end_there, graph);
+}
+
+static void stream_capture_end_in_another_thread_is_ecapture(void **state)
+{
+    (void)state;
+    cf_graph graph = NULL;
+    pthread_t thread;
+    void *status;
+    assert_ok(cf_stream_capture_begin(stream));
+    assert_ok(gather(stream));
+    stream_end_there = stream;
+    assert_int_equal(pthread_create(&thread, NULL, end_there, &graph), 0);
+    assert_int_equal(pthread_join(thread, &status), 0);
+    assert_int_equal((int)(intptr_t)status, CF_ECAPTURE);
+    assert_null(graph);
+    expect_capturing(stream, 1);
+    assert_fails(cf_device_sync(), CF_ECAPTURE, "cf_device_sync: stream");
+    cf_graph_exec exec = end_and_instantiate();
+    run(exec, stream);
+    expect_result(1);
+    assert_ok(cf_graph_exec_destroy(exec));
+}
+
+static void *begin_there(void *unused)
+{
+    (void)unused;
+    return (void *)(intptr_t)cf_stream_capture_begin(stream);
+}
+
+/* It is nobody's to end then, and must not be in the way for ever. */
+static void stream_capture_of_a_thread_that_is_gone_is_lost(void **state)
+{
+    (void)state;
+    cf_graph graph = NULL;
+    pthread_t thread;
+    void *status;
+    assert_int_equal(pthread_create(&thread, NULL, begin_there, NULL), 0);
+    assert_int_equal(pthread_join(thread, &status), 0);
+    assert_int_equal((int)(intptr_t)status, CF_OK);
+    assert_ok(gather(stream));
+    assert_int_equal(cf_device_sync(), CF_ECAPTURE);
+    /* The system knows the thread a moment longer than those that join it. */
+    for (int i = 0; i < 10000; i++) {
+        assert_int_equal(cf_stream_capture_end(stream, &graph), CF_ECAPTURE);
+        if (!strstr(cf_last_error(), "begun in another thread"))
+            break;
+        usleep(100);
+    }
+    assert_non_null(strstr(cf_last_error(), "cuStreamEndCapture returned 908"));
+    assert_null(graph);
+    expect_capturing(stream, 0);
+    assert_ok(cf_device_sync());
+    expect_result(0);
+    assert_ok(gather(stream));
+    assert_ok(cf_stream_sync(stream));
+    expect_result(1);
+}
+
+/* ---- More than one stream ---- */
+
+static void stream_capture_joined_streams_are_part_of_it(void **state)
+{
+    (void)state;
+    cf_event forked, joined;
+    float out[COUNT];
+    memset(out, 0, sizeof out);
+    assert_ok(cf_event_create(&forked));
+    assert_ok(cf_event_create(&joined));
+    for (int round = 0; round < 2; round++) {
+        assert_ok(cf_stream_capture_begin(stream));
+        assert_ok(gather(stream));
+        assert_ok(cf_event_record(forked, stream));
+        assert_ok(cf_stream_wait(other, forked));
+        expect_capturing(other, 1);
+        assert_ok(cf_mem_copy_async(other, out, result, sizeof out));
+        assert_ok(cf_event_record(joined, other));
+        assert_ok(cf_stream_wait(stream, joined));
+        assert_ok(cf_mem_fill_async(stream, result, 0, BYTES));
+        cf_graph_exec exec = end_and_instantiate();
+        expect_capturing(other, 0);
+        assert_true(out[COUNT - 1] == 0);
+        run(exec, stream);
+        for (int i = 0; i < COUNT; i++)
+            assert_true(out[i] == (float)order[i]);
+        expect_result(0);
+        memset(out, 0, sizeof out);
+        assert_ok(cf_graph_exec_destroy(exec));
+    }
+    /* Outside of captures the events serve as before. */
+    assert_ok(cf_event_record(forked, stream));
+    assert_ok(cf_event_sync(forked));
+    assert_ok(cf_event_destroy(forked));
+    assert_ok(cf_event_destroy(joined));
+}
+
+/* That stream does not end it, in whatever thread, and the recording goes on. */
+static void stream_capture_end_of_a_joined_stream_is_invalid(void **state)
+{
+    (void)state;
+    cf_event forked;
+    cf_graph graph = NULL;
+    pthread_t thread;
+    void *status;
+    char detail[128];
+    assert_ok(cf_event_create(&forked));
+    assert_ok(cf_stream_capture_begin(stream));
+    assert_ok(cf_event_record(forked, stream));
+    assert_ok(cf_stream_wait(other, forked));
+    assert_ok(gather(other));
+    snprintf(detail, sizeof detail,
+             "cf_stream_capture_end: stream %p takes part in the capture that was begun in stream %p", (void *)other,
+             (void *)stream);
+    assert_fails(cf_stream_capture_end(other, &graph), CF_EINVAL, detail);
+    stream_end_there = other;
+    assert_int_equal(pthread_create(&thread, NULL, end_there, &graph), 0);
+    assert_int_equal(pthread_join(thread, &status), 0);
+    assert_int_equal((int)(intptr_t)status, CF_EINVAL);
+    assert_null(graph);
+    expect_capturing(stream, 1);
+    expect_capturing(other, 1);
+    assert_ok(cf_event_record(forked, other));
+    assert_ok(cf_stream_wait(stream, forked));
+    cf_graph_exec exec = end_and_instantiate();
+    expect_capturing(other, 0);
+    run(exec, stream);
+    expect_result(1);
+    assert_ok(cf_graph_exec_destroy(exec));
+    /* And begins one of its own afterwards. */
+    assert_ok(cf_stream_capture_begin(other));
+    assert_ok(cf_stream_capture_end(other, &graph));
+    assert_ok(cf_graph_destroy(graph));
+    assert_ok(cf_event_destroy(forked));
+}
+
+static void stream_capture_unjoined_stream_loses_it_and_next_works(void **state)
+{
+    (void)state;
+    cf_event forked;
+    cf_graph graph = NULL;
+    assert_ok(cf_event_create(&forked));
+    assert_ok(cf_stream_capture_begin(stream));
+    assert_ok(cf_event_record(forked, stream));
+    assert_ok(cf_stream_wait(other, forked));
+    assert_ok(cf_mem_fill_async(other, result, 1, BYTES));
+    assert_fails(cf_stream_capture_end(stream, &graph), CF_ECAPTURE, "cuStreamEndCapture returned 904");
+    assert_null(graph);
+    expect_capturing(stream, 0);
+    expect_capturing(other, 0);
+    expect_result(0);
+    assert_ok(cf_device_sync());
+    assert_ok(cf_stream_capture_begin(stream));
+    assert_ok(gather(stream));
+    cf_graph_exec exec = end_and_instantiate();
+    run(exec, other);
+    expect_result(1);
+    assert_ok(cf_graph_exec_destroy(exec));
+    assert_ok(cf_event_destroy(forked));
+}
+
+/* ---- What must not break a capture ---- */
+
+static void stream_functions_of_a_captured_stream_are_ecapture(void **state)
+{
+    (void)state;
+    assert_ok(cf_stream_capture_begin(stream));
+    assert_ok(gather(stream));
+    assert_fails(cf_stream_sync(stream), CF_ECAPTURE, "cf_stream_sync: stream");
+    assert_fails(cf_stream_query(stream), CF_ECAPTURE, "cf_stream_query: stream");
+    assert_fails(cf_stream_destroy(stream), CF_ECAPTURE, "cf_stream_destroy: stream");
+    assert_fails(cf_device_sync(), CF_ECAPTURE, "cf_device_sync: stream");
+    cf_graph_exec exec = end_and_instantiate();
+    assert_ok(cf_device_sync());
+    run(exec, stream);
+    expect_result(1);
+    assert_ok(cf_graph_exec_destroy(exec));
+}
+
+/* All that may be done beside a capture, in its own thread or another one: the line of what fails, or 0. */
+static int do_everything_else(void)
+{
+    cf_stream own = NULL;
+    cf_event event = NULL;
+    cf_graph graph = NULL;
+    cf_graph_exec exec = NULL;
+    void *memory = NULL, *pinned = NULL, *pooled = NULL;
+    int64_t value;
+    int status;
+    char bytes[100] = {1}, read[100] = {0};
+#define TRY(call)            \
+    do {                     \
+        if ((call) != CF_OK) \
+            return __LINE__; \
+    } while (0)
+    TRY(cf_stream_create(&own));
+    TRY(cf_event_create(&event));
+    TRY(cf_mem_alloc(&memory, 100000));
+    TRY(cf_mem_alloc_pinned(&pinned, 100000));
+    TRY(cf_mem_alloc_async(own, &pooled, 100000));
+    TRY(cf_mem_copy(memory, bytes, sizeof bytes));
+    TRY(cf_mem_fill((char *)memory + 50, 3, 50));
+    TRY(cf_mem_copy_2d(read, 10, memory, 10, 5, 10));
+    if (read[0] != 1 || read[5] != 0 || read[90] != 3)
+        return __LINE__;
+    TRY(cf_mem_copy_async(own, pooled, memory, 1000));
+    TRY(cf_event_record(event, own));
+    while ((status = cf_event_query(event)) == CF_ENOTREADY)
+        continue;
+    TRY(status);
+    TRY(cf_event_sync(event));
+    TRY(cf_stream_query(own));
+    TRY(cf_stream_sync(own));
+    TRY(cf_stream_sync(NULL));
+    TRY(cf_gather_f32_i32_async(own, source, index_, memory, COUNT, COUNT));
+    TRY(cf_gather_f32_i32(source, index_, memory, COUNT, COUNT));
+    TRY(cf_gather_f64_i32_async(own, memory, index_, pinned, 1, 1));
+    TRY(cf_stream_call(own, count_call, &calls));
+    TRY(cf_stream_sync(own));
+    TRY(cf_device_property(on_cuda() ? 0 : CF_HOST, CF_PROPERTY_MEMORY_FREE, &value));
+    TRY(cf_mem_trim(0));
+    TRY(cf_stream_capture_begin(own));
+    TRY(cf_mem_fill_async(own, memory, 1, 10));
+    TRY(cf_stream_capture_end(own, &graph));
+    TRY(cf_graph_instantiate(&exec, graph));
+    TRY(cf_graph_destroy(graph));
+    TRY(cf_graph_launch(exec, own));
+    TRY(cf_stream_sync(own));
+    TRY(cf_graph_exec_destroy(exec));
+    TRY(cf_mem_free_async(own, pooled));
+    TRY(cf_stream_sync(own));
+    TRY(cf_mem_free(memory));
+    TRY(cf_mem_free(pinned));
+    TRY(cf_event_destroy(event));
+    TRY(cf_stream_destroy(own));
+#undef TRY
+    return 0;
+}
+
+static void *do_it_there(void *unused)
+{
+    (void)unused;
+    return (void *)(intptr_t)do_everything_else();
+}
+
+static void expect_all_works_there(void)
+{
+    pthread_t thread;
+    void *line;
+    assert_int_equal(pthread_create(&thread, NULL, do_it_there, NULL), 0);
+    assert_int_equal(pthread_join(thread, &line), 0);
+    if (line)
+        fail_msg("in another thread, line %d fails", (int)(intptr_t)line);
+}
+
+static void stream_capture_all_else_does_not_break_it(void **state)
+{
+    (void)state;
+    assert_ok(cf_stream_capture_begin(stream));
+    int line = do_everything_else();
+    if (line)
+        fail_msg("line %d fails: %s", line, cf_last_error());
+    expect_all_works_there();
+    assert_ok(gather(stream));
+    cf_graph_exec exec = end_and_instantiate();
+    run(exec, stream);
+    expect_result(1);
+    assert_ok(cf_graph_exec_destroy(exec));
+}
+
+/* Another library captures in CUDA's default mode, which is broken by what other threads do with the driver. */
+static void stream_capture_of_another_library_is_not_broken(void **state)
+{
+    (void)state;
+    if (!on_cuda()) {
+        puts("# skip: there is no GPU");
+        skip();
+    }
+    const struct cf__driver *driver = other_library();
+    cf_graph graph = NULL;
+    cf_graph_exec exec;
+    assert_int_equal(driver->cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
+    expect_all_works_there();
+    int line = do_everything_else();
+    if (line)
+        fail_msg("line %d fails: %s", line, cf_last_error());
+    assert_ok(gather(stream));
+    assert_int_equal(driver->cuStreamEndCapture(stream, &graph), CUDA_SUCCESS);
+    assert_ok(cf_graph_instantiate(&exec, graph));
+    assert_ok(cf_graph_destroy(graph));
+    run(exec, stream);
+    expect_result(1);
+    assert_ok(cf_graph_exec_destroy(exec));
+}
+
+/* The stream was launched on before, and is still known. */
+static void graph_launch_in_a_capture_of_another_library_is_ecapture(void **state)
+{
+    (void)state;
+    if (!on_cuda()) {
+        puts("# skip: there is no GPU");
+        skip();
+    }
+    const struct cf__driver *driver = other_library();
+    cf_graph graph = NULL;
+    assert_ok(cf_stream_capture_begin(stream));
+    assert_ok(gather(stream));
+    cf_graph_exec exec = end_and_instantiate(), captured;
+    for (int mode = CU_STREAM_CAPTURE_MODE_GLOBAL; mode <= CU_STREAM_CAPTURE_MODE_RELAXED; mode++) {
+        run(exec, stream);
+        assert_int_equal(driver->cuStreamBeginCapture(stream, (CUstreamCaptureMode)mode), CUDA_SUCCESS);
+        assert_ok(cf_mem_fill_async(stream, result, 0, BYTES));
+        assert_fails(cf_graph_launch(exec, stream), CF_ECAPTURE, "graphs are not launched in graphs");
+        run(exec, other);
+        expect_result(1);
+        assert_int_equal(driver->cuStreamEndCapture(stream, &graph), CUDA_SUCCESS);
+        assert_ok(cf_graph_instantiate(&captured, graph));
+        run(captured, stream);
+        expect_result(0);
+        assert_ok(cf_graph_exec_destroy(captured));
+        assert_ok(cf_graph_destroy(graph));
+    }
+    assert_ok(cf_graph_exec_destroy(exec));
+}
+
+/* A stream that is ordered with the default stream, as cudaStreamCreate() makes them: that one cannot be used then. */
+static void stream_capture_of_a_blocking_stream_keeps_plain_calls_out(void **state)
+{
+    (void)state;
+    if (!on_cuda()) {
+        puts("# skip: there is no GPU");
+        skip();
+    }
+    CUstream blocking;
+    struct cf__driver const *driver = other_library();
+    CUcontext context, popped;
+    int is_capturing = 77;
+    float read[COUNT];
+    assert_int_equal(driver->cuDevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
+    assert_int_equal(driver->cuCtxPushCurrent(context), CUDA_SUCCESS);
+    assert_int_equal(driver->cuStreamCreate(&blocking, 0), CUDA_SUCCESS);
+    assert_int_equal(driver->cuCtxPopCurrent(&popped), CUDA_SUCCESS);
+    assert_ok(cf_stream_capture_begin(stream));
+    cf_graph_exec exec = end_and_instantiate();
+    run(exec, NULL);
+    assert_ok(cf_stream_capture_begin(blocking));
+    const char *why = "the default stream cannot be used while a stream that is ordered with it is captured";
+    assert_fails(cf_mem_copy(read, result, BYTES), CF_ECAPTURE, why);
+    assert_fails(cf_mem_copy_2d(read, 10, result, 10, 5, 10), CF_ECAPTURE, why);
+    assert_fails(cf_mem_fill(result, 1, BYTES), CF_ECAPTURE, why);
+    assert_fails(cf_stream_sync(NULL), CF_ECAPTURE, why);
+    assert_fails(cf_stream_query(NULL), CF_ECAPTURE, why);
+    assert_int_equal(cf_stream_is_capturing(NULL, &is_capturing), CF_ECAPTURE);
+    assert_int_equal(is_capturing, 77);
+    assert_int_equal(cf_graph_launch(exec, NULL), CF_ECAPTURE);
+    assert_ok(cf_graph_exec_destroy(exec));
+    assert_ok(gather(blocking));
+    cf_graph graph;
+    assert_ok(cf_stream_capture_end(blocking, &graph));
+    assert_ok(cf_graph_instantiate(&exec, graph));
+    assert_ok(cf_graph_destroy(graph));
+    run(exec, NULL);
+    expect_result(1);
+    assert_ok(cf_graph_exec_destroy(exec));
+    assert_ok(cf_stream_destroy(blocking));
+    assert_int_equal(driver->cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS);
+}
+
+/* Captures, runs and checks; gives the number of what went wrong. */
+static void *capture_and_run(void *unused)
+{
+    intptr_t wrong = 0;
+    (void)unused;
+    for (int round = 0; round < 20; round++) {
+        cf_stream own = NULL;
+        cf_graph graph = NULL;
+        cf_graph_exec exec = NULL;
+        void *memory = NULL;
+        unsigned char read[300] = {0};
+        wrong += cf_mem_alloc(&memory, sizeof read) != CF_OK || cf_stream_create(&own) != CF_OK;
+        wrong += cf_stream_capture_begin(own) != CF_OK;
+        wrong += cf_mem_fill_async(own, memory, (unsigned char)(round + 1), sizeof read) != CF_OK;
+        wrong += cf_mem_copy_async(own, read, memory, sizeof read) != CF_OK;
+        wrong += cf_stream_capture_end(own, &graph) != CF_OK || cf_graph_instantiate(&exec, graph) != CF_OK;
+        wrong += read[0] != 0;
+        wrong += cf_graph_launch(exec, own) != CF_OK || cf_stream_sync(own) != CF_OK;
+        for (size_t i = 0; i < sizeof read; i++)
+            wrong += read[i] != round + 1;
+        wrong += cf_graph_exec_destroy(exec) != CF_OK || cf_graph_destroy(graph) != CF_OK;
+        wrong += cf_stream_destroy(own) != CF_OK || cf_mem_free(memory) != CF_OK;
+    }
+    return (void *)wrong;
+}
+
+static void stream_capture_8_threads_at_once_are_apart(void **state)
+{
+    (void)state;
+    pthread_t threads[8];
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, capture_and_run, NULL), 0);
+    for (int i = 0; i < 8; i++) {
+        void *wrong;
+        assert_int_equal(pthread_join(threads[i], &wrong), 0);
+        assert_null(wrong);
+    }
+}
+
+/* A capture that goes with its device is not in the way afterwards. */
+static void device_reset_ends_captures(void **state)
+{
+    (void)state;
+    int device;
+    assert_ok(cf_device_current(&device));
+    assert_ok(cf_stream_capture_begin(stream));
+    assert_int_equal(cf_device_sync(), CF_ECAPTURE);
+    assert_ok(cf_device_reset(device));
+    assert_ok(cf_device_sync());
+    source = result = NULL; /* they went, too */
+    index_ = NULL;
+    stream = other = NULL;
+}
+
+int main(int argc, char *argv[])
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(stream_capture_states_are_told),
+        TEST(stream_capture_end_in_another_thread_is_ecapture),
+        TEST(stream_capture_of_a_thread_that_is_gone_is_lost),
+        TEST(stream_capture_joined_streams_are_part_of_it),
+        TEST(stream_capture_end_of_a_joined_stream_is_invalid),
+        TEST(stream_capture_unjoined_stream_loses_it_and_next_works),
+        TEST(stream_functions_of_a_captured_stream_are_ecapture),
+        TEST(stream_capture_all_else_does_not_break_it),
+        TEST(stream_capture_of_another_library_is_not_broken),
+        TEST(graph_launch_in_a_capture_of_another_library_is_ecapture),
+        TEST(stream_capture_of_a_blocking_stream_keeps_plain_calls_out),
+        TEST(stream_capture_8_threads_at_once_are_apart),
+        TEST(device_reset_ends_captures),
+    };
+#undef TEST
+    return RUN_WITH_FAKE(argc, argv, tests, nothing, shut_down);
+}

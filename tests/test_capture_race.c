@@ -1,0 +1,208 @@
+/* test_capture_race.c - captures of one stream that threads begin and end at once: each is known until its own end.
+ *
+ * The moments between the driver's answer and what the library does with it are found by a driver that calls another
+ * thread there. */
+#include "on_fake.h"
+
+#include <semaphore.h>
+
+#include "internal.h"
+
+/* ---- A driver that has another thread run behind a call ---- */
+
+static void (*behind_is_capturing)(void), (*behind_info)(void), (*behind_end)(void);
+
+/* Once: what the other thread does comes here, too. */
+static void call_behind(void (**function)(void))
+{
+    void (*once)(void) = *function;
+    *function = NULL;
+    if (once)
+        once();
+}
+
+#define FUNCTIONS(X)                                                                                                  \
+    X(cuStreamIsCapturing, (CUstream stream, CUstreamCaptureStatus * status), (stream, status), &behind_is_capturing) \
+    X(cuStreamGetCaptureInfo,                                                                                         \
+      (CUstream stream, CUstreamCaptureStatus * status, uint64_t * id, CUgraph * graph, const CUgraphNode **nodes,    \
+       size_t *count),                                                                                                \
+      (stream, status, id, graph, nodes, count), &behind_info)                                                        \
+    X(cuStreamEndCapture, (CUstream stream, CUgraph * graph), (stream, graph), &behind_end)
+
+#define DEFINE(name, parameters, arguments, behind) \
+    static CUresult(*of_host_##name) parameters;    \
+    static CUresult(*of_cuda_##name) parameters;    \
+    static CUresult host_##name parameters          \
+    {                                               \
+        CUresult result = of_host_##name arguments; \
+        call_behind(behind);                        \
+        return result;                              \
+    }                                               \
+    static CUresult cuda_##name parameters          \
+    {                                               \
+        CUresult result = of_cuda_##name arguments; \
+        call_behind(behind);                        \
+        return result;                              \
+    }
+FUNCTIONS(DEFINE)
+#undef DEFINE
+
+__attribute__((visibility("default"))) const struct cf__driver *cf__driver_wrap(const struct cf__driver *driver)
+{
+    static struct cf__driver tables[2];
+    struct cf__driver *table = &tables[driver->is_host];
+    *table = *driver;
+#define TAKE(name, parameters, arguments, behind)                          \
+    *(driver->is_host ? &of_host_##name : &of_cuda_##name) = driver->name; \
+    table->name = driver->is_host ? host_##name : cuda_##name;
+    FUNCTIONS(TAKE)
+#undef TAKE
+    return table;
+}
+
+/* ---- The other thread: it lives until the test is over, as the one that has to end what it began ---- */
+
+static cf_stream stream;
+static pthread_t thread;
+static sem_t asked, answered;
+static int (*task)(void); /* NULL: it ends */
+static int status;
+static cf_graph graph_there;
+
+static void *serve(void *unused)
+{
+    (void)unused;
+    for (;;) {
+        sem_wait(&asked);
+        if (!task)
+            return NULL;
+        status = task();
+        sem_post(&answered);
+    }
+}
+
+static int there(int (*what)(void))
+{
+    task = what;
+    sem_post(&asked);
+    sem_wait(&answered);
+    return status;
+}
+
+static int begin(void)
+{
+    return cf_stream_capture_begin(stream);
+}
+
+static int end(void)
+{
+    return cf_stream_capture_end(stream, &graph_there);
+}
+
+static int status_of_begin;
+
+static void begin_there(void)
+{
+    status_of_begin = there(begin);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    status_of_begin = -77;
+    graph_there = NULL;
+    sem_init(&asked, 0, 0);
+    sem_init(&answered, 0, 0);
+    assert_ok(cf_stream_create(&stream));
+    return pthread_create(&thread, NULL, serve, NULL);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    task = NULL;
+    sem_post(&asked);
+    pthread_join(thread, NULL);
+    sem_destroy(&asked);
+    sem_destroy(&answered);
+    assert_ok(cf_stream_destroy(stream));
+    assert_ok(cf_shutdown());
+    assert_nothing_alive();
+    return 0;
+}
+
+/* The other thread's capture goes on, is known to be there, and is that thread's to end. */
+static void expect_capture_there(void)
+{
+    cf_graph graph;
+    char detail[96];
+    assert_ok(status_of_begin);
+    snprintf(detail, sizeof detail, "cf_device_sync: stream %p of the device is being captured", (void *)stream);
+    assert_fails(cf_device_sync(), CF_ECAPTURE, detail);
+    assert_fails(cf_stream_capture_end(stream, &graph), CF_ECAPTURE, "was begun in another thread");
+    assert_ok(there(end));
+    assert_non_null(graph_there);
+    assert_ok(cf_device_sync());
+    assert_ok(cf_graph_destroy(graph_there));
+}
+
+/* ---- Tests ---- */
+
+static void capture_begun_meanwhile_is_not_forgotten(void **state)
+{
+    char detail[96];
+    (void)state;
+    behind_is_capturing = begin_there;
+    snprintf(detail, sizeof detail, "cf_stream_capture_begin: stream %p is being captured already", (void *)stream);
+    assert_fails(cf_stream_capture_begin(stream), CF_ECAPTURE, detail);
+    expect_capture_there();
+}
+
+static void capture_begun_behind_the_end_of_one_is_not_forgotten(void **state)
+{
+    cf_graph graph;
+    (void)state;
+    assert_ok(cf_stream_capture_begin(stream));
+    behind_end = begin_there;
+    assert_ok(cf_stream_capture_end(stream, &graph));
+    assert_ok(cf_graph_destroy(graph));
+    expect_capture_there();
+}
+
+static void capture_begun_while_another_thread_ends_none_is_not_forgotten(void **state)
+{
+    cf_graph graph;
+    (void)state;
+    behind_info = begin_there;
+    assert_fails(cf_stream_capture_end(stream, &graph), CF_EINVAL, "is not being captured");
+    expect_capture_there();
+}
+
+/* What is kept of one that another library has ended goes with the next one. */
+static void capture_ended_elsewhere_is_forgotten(void **state)
+{
+    const struct cf__driver *driver = on_cuda() ? other_library() : &cf__driver_host;
+    CUgraph graph;
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        assert_ok(cf_stream_capture_begin(stream));
+        assert_int_equal(driver->cuStreamEndCapture(stream, &graph), CUDA_SUCCESS);
+        assert_ok(cf_graph_destroy(graph));
+    }
+    assert_fails(cf_device_sync(), CF_ECAPTURE, "is being captured"); /* that is not known here */
+    assert_fails(cf_stream_capture_end(stream, &graph), CF_EINVAL, "is not being captured");
+    assert_ok(cf_device_sync());
+}
+
+int main(int argc, char *argv[])
+{
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(capture_begun_meanwhile_is_not_forgotten),
+        TEST(capture_begun_behind_the_end_of_one_is_not_forgotten),
+        TEST(capture_begun_while_another_thread_ends_none_is_not_forgotten),
+        TEST(capture_ended_elsewhere_is_forgotten),
+    };
+#undef TEST
+    return RUN_WITH_FAKE(argc, argv, tests, set_up, tear_down);
+}

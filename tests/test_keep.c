@@ -1,0 +1,137 @@
+/* test_keep.c - what could not be freed is tried again, in its context, until it is. */
+#include "on_fake.h"
+
+#include "internal.h"
+
+static struct cf__place entered(int device)
+{
+    struct cf__place place;
+    assert_ok(cf__enter_device(&place, "test", device));
+    return place;
+}
+
+static int default_device(void)
+{
+    int device;
+    assert_ok(cf_device_current(&device));
+    return device;
+}
+
+static CUresult free_result;
+static uintptr_t freed[64];
+static CUcontext freed_in[64];
+static int freed_count;
+
+static CUresult note_free(const struct cf__driver *driver, uintptr_t what)
+{
+    if (free_result != CUDA_SUCCESS)
+        return free_result;
+    assert_int_equal(driver->cuCtxGetCurrent(&freed_in[freed_count]), CUDA_SUCCESS);
+    freed[freed_count++] = what;
+    return CUDA_SUCCESS;
+}
+
+static void kept_is_freed_once_in_its_context(void **state)
+{
+    (void)state;
+    struct cf__place place = entered(default_device());
+    for (uintptr_t i = 1; i <= 40; i++)
+        cf__keep(&place, note_free, i);
+    cf__leave(&place);
+    free_result = CUDA_ERROR_UNKNOWN;
+    assert_fails(cf__kept_free(), CF_ECALL,
+                 "cf_shutdown: what an earlier call could not free: freeing it returned 999");
+    free_result = CUDA_SUCCESS;
+    assert_ok(cf__kept_free());
+    assert_int_equal(freed_count, 40);
+    uintptr_t sum = 0;
+    for (int i = 0; i < 40; i++) {
+        assert_ptr_equal(freed_in[i], place.context);
+        sum += freed[i];
+    }
+    assert_int_equal(sum, 40 * 41 / 2);
+    assert_ok(cf__kept_free()); /* nothing is left */
+    assert_int_equal(freed_count, 40);
+}
+
+static void kept_of_a_context_that_is_gone_is_forgotten(void **state)
+{
+    static const CUresult gone[] = {CUDA_ERROR_ILLEGAL_ADDRESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_INVALID_HANDLE,
+                                    CUDA_ERROR_CONTEXT_IS_DESTROYED, CUDA_ERROR_INVALID_CONTEXT};
+    (void)state;
+    struct cf__place place = entered(default_device());
+    for (size_t i = 0; i < sizeof gone / sizeof *gone; i++) {
+        cf__keep(&place, note_free, 7);
+        free_result = gone[i];
+        assert_ok(cf__kept_free());
+        free_result = CUDA_SUCCESS;
+        assert_ok(cf__kept_free());
+        assert_int_equal(freed_count, 0);
+    }
+    cf__leave(&place);
+}
+
+static void kept_forget_takes_those_of_one_context(void **state)
+{
+    (void)state;
+    struct cf__place first = entered(0), second = entered(1);
+    cf__keep(&first, note_free, 1);
+    cf__keep(&second, note_free, 2);
+    cf__keep(&first, note_free, 3);
+    cf__leave(&second);
+    cf__leave(&first);
+    cf__kept_forget(first.context);
+    assert_ok(cf__kept_free());
+    assert_int_equal(freed_count, 1);
+    assert_int_equal(freed[0], 2);
+    cf__keep(&first, note_free, 4);
+    cf__kept_forget(NULL);
+    assert_ok(cf__kept_free());
+    assert_int_equal(freed_count, 1);
+}
+
+/* Those of a block that was reserved serve again and again, also where they are kept beyond an end. */
+static void kept_beyond_the_end_is_freed_later(void **state)
+{
+    (void)state;
+    struct cf__place place = entered(default_device());
+    cf__leave(&place);
+    for (int round = 0; round < 3; round++) {
+        assert_true(cf__keep_reserve(50));
+        for (uintptr_t i = 1; i <= 60; i++)
+            cf__keep(&place, note_free, i);
+        cf__keep_end(); /* which leaves what is in use */
+        assert_ok(cf__kept_free());
+        assert_int_equal(freed_count, 60);
+        cf__keep_end();
+        freed_count = 0;
+    }
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    free_result = CUDA_SUCCESS;
+    freed_count = 0;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    assert_ok(cf_shutdown());
+    assert_nothing_alive();
+    return 0;
+}
+
+int main(int argc, char *argv[])
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(kept_is_freed_once_in_its_context),
+        TEST(kept_of_a_context_that_is_gone_is_forgotten),
+        TEST(kept_beyond_the_end_is_freed_later),
+        fake_test(kept_forget_takes_those_of_one_context, "CF_DRIVER=cuda"),
+    };
+    return RUN_WITH_FAKE(argc, argv, tests, set_up, tear_down);
+}

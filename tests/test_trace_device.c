@@ -1,0 +1,161 @@
+/* test_trace_device.c - when a GPU did what was enqueued: rows of streams, what has no times, devices and contexts. */
+#include "on_trace.h"
+
+/* ---- Streams ---- */
+
+static void trace_of_the_default_streams_has_a_row_for_each(void **state)
+{
+    (void)state;
+    struct arrays arrays;
+    make(&arrays);
+    assert_ok(gather(NULL, &arrays));
+    assert_ok(gather((cf_stream)1, &arrays));
+    assert_ok(gather((cf_stream)2, &arrays));
+    assert_ok(cf_device_sync());
+    drop(&arrays);
+    assert_ok(cf_shutdown());
+    read_trace(path);
+    assert_int_equal(count(KERNEL), 3);
+    assert_int_equal(count("\"default stream\""), on_cuda() ? 1 : 0);
+    assert_int_equal(count("\"default stream of thread "), on_cuda() ? 1 : 0);
+}
+
+static void trace_of_more_than_can_wait_loses_device_times_alone(void **state)
+{
+    (void)state;
+    void *memory;
+    cf_stream stream;
+    enum { TIMES = 3300 };
+    assert_ok(cf_mem_alloc(&memory, 64));
+    assert_ok(cf_stream_create(&stream));
+    for (int i = 0; i < TIMES; i++)
+        assert_ok(cf_mem_fill_async(stream, memory, 1, 64));
+    assert_ok(cf_stream_sync(stream));
+    assert_ok(cf_stream_destroy(stream));
+    assert_ok(cf_mem_free(memory));
+    char alive[256];
+    int is_fake = count_alive(alive, sizeof alive) >= 0;
+    assert_ok(cf_shutdown());
+    read_trace(path);
+    int on_host = count("\"stream\": \"0x");
+    assert_int_equal(on_host, TIMES);
+    const char *at = strstr(text, "device times lost");
+    int lost = 0;
+    if (at)
+        assert_int_equal(sscanf(strstr(at, "count"), "count\": %d", &lost), 1);
+    if (is_fake)
+        assert_true(lost > 0); /* a GPU may be quick enough */
+    assert_int_equal(count("\"cat\": \"fill\""), on_cuda() ? 2 * TIMES - lost : TIMES);
+}
+
+static void trace_of_a_capture_has_the_graphs_times_alone(void **state)
+{
+    (void)state;
+    struct arrays arrays;
+    cf_stream stream;
+    cf_graph graph;
+    cf_graph_exec exec;
+    make(&arrays);
+    assert_ok(cf_stream_create(&stream));
+    assert_ok(cf_stream_capture_begin(stream));
+    for (int i = 0; i < 4; i++)
+        assert_ok(gather(stream, &arrays));
+    assert_ok(cf_stream_capture_end(stream, &graph));
+    assert_ok(cf_graph_instantiate(&exec, graph));
+    for (int i = 0; i < 3; i++)
+        assert_ok(cf_graph_launch(exec, stream));
+    assert_ok(cf_stream_sync(stream));
+    assert_ok(cf_graph_exec_destroy(exec));
+    assert_ok(cf_graph_destroy(graph));
+    assert_ok(cf_stream_destroy(stream));
+    drop(&arrays);
+    assert_ok(cf_shutdown());
+    read_trace(path);
+    assert_int_equal(count("\"captured\": true"), 4);
+    assert_int_equal(count(LAUNCH), 4);
+    assert_int_equal(count(KERNEL), 0);
+    assert_int_equal(count("\"name\": \"graph\", \"cat\": \"graph\""), 3);
+    assert_int_equal(count("\"name\": \"instantiate a graph\""), 1);
+    assert_int_equal(count("device times lost"), 0);
+}
+
+static void trace_takes_nothing_with_it(void **state)
+{
+    (void)state;
+    work(50);
+    assert_ok(cf_shutdown());
+    assert_nothing_alive();
+}
+
+/* ---- Devices and contexts, of the driver that plays a GPU ---- */
+
+static void trace_of_two_gpus_has_a_process_for_each(void **state)
+{
+    (void)state;
+    assert_ok(cf_device_use(1));
+    work(4);
+    assert_ok(cf_device_use(0));
+    work(3);
+    assert_ok(cf_device_use(CF_HOST));
+    work(2);
+    assert_ok(cf_shutdown());
+    read_trace(path);
+    assert_int_equal(count("\"name\": \"GPU 0: "), 1);
+    assert_int_equal(count("\"name\": \"GPU 1: "), 1);
+    assert_int_equal(count(LAUNCH), 7);
+    assert_int_equal(count(KERNEL), 9);
+}
+
+static void trace_of_a_lost_context_tells_what_is_known(void **state)
+{
+    (void)state;
+    struct arrays arrays;
+    float here[4];
+    make(&arrays);
+    assert_ok(gather(NULL, &arrays));
+    assert_ok(cf_device_sync());
+    assert_ok(cf_gather_f32_i32_async(NULL, here, arrays.index, arrays.res, N, M)); /* host memory: a fault */
+    assert_int_equal(cf_device_sync(), CF_EFAULT);
+    assert_int_equal(gather(NULL, &arrays), CF_EFAULT);
+    int status = cf_shutdown();
+    assert_true(status == CF_OK || status == CF_EFAULT);
+    read_trace(path);
+    assert_true(count(KERNEL) >= 1);
+    assert_int_equal(count("device times lost"), 1);
+}
+
+static void trace_of_contexts_that_are_gone_leaves_them_alone(void **state)
+{
+    (void)state;
+    CUcontext context, popped;
+    const struct cf__driver *driver = other_library();
+    CUdevice device;
+    assert_int_equal(driver->cuInit(0), CUDA_SUCCESS);
+    assert_int_equal(driver->cuDeviceGet(&device, 0), CUDA_SUCCESS);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(context_create(&context, 0, device), CUDA_SUCCESS);
+        work(2);
+        assert_int_equal(driver->cuCtxPopCurrent(&popped), CUDA_SUCCESS);
+        assert_int_equal(context_destroy(context), CUDA_SUCCESS);
+    }
+    work(2);
+    assert_ok(cf_shutdown());
+    read_trace(path);
+    assert_int_equal(count(KERNEL), 8);
+}
+
+int main(int argc, char *argv[])
+{
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(trace_of_the_default_streams_has_a_row_for_each),
+        TEST(trace_of_more_than_can_wait_loses_device_times_alone),
+        TEST(trace_of_a_capture_has_the_graphs_times_alone),
+        TEST(trace_takes_nothing_with_it),
+        fake_test(trace_of_two_gpus_has_a_process_for_each, "CF_DRIVER=cuda"),
+        fake_test(trace_of_a_lost_context_tells_what_is_known, "CF_DRIVER=cuda"),
+        fake_test(trace_of_contexts_that_are_gone_leaves_them_alone, "CF_DRIVER=cuda"),
+    };
+#undef TEST
+    return RUN_WITH_FAKE(argc, argv, tests, set_up, tear_down);
+}
