@@ -37,6 +37,7 @@ class Clauses:
         self.pitches = {}           # name: (token, [expression])
         self.checks = []            # expression
         self.host = None            # token: a function's name, or none
+        self.host_grid = None       # expression: how many threads the CPU runs
         self.tune = {}              # constant's name: (token, [expression])
         self.includes = []          # header's name
         self.instances = []         # (tag token, [argument])
@@ -105,6 +106,8 @@ def _clause(cursor, clauses):
         _arrays(cursor, clauses, DIRECTIONS[name.text])
     elif name.text in ('name', 'host'):
         _identifier(cursor, clauses, name)
+        if name.text == 'host' and clauses.host.text == 'grid' and cursor.at('('):
+            _host_grid(cursor, clauses)
     elif name.text in ('pitch', 'tune'):
         _lists(cursor, name, clauses.pitches if name.text == 'pitch' else clauses.tune)
     elif name.text == 'block' and cursor.at('auto'):
@@ -132,9 +135,17 @@ def _identifier(cursor, clauses, name):
     value = cursor.take()
     if value.kind != 'identifier':
         raise ExprError(value, f'{name.text} takes a name' + found(value))
-    if getattr(clauses, name.text) is not None:
+    if getattr(clauses, name.text) is not None or (name.text == 'host' and clauses.host_grid):
         raise ExprError(name, f'a second {name.text} clause')
     setattr(clauses, name.text, value)
+
+
+def _host_grid(cursor, clauses):
+    """host(grid(n)): the kernel itself, in another number of threads."""
+    cursor.take()
+    clauses.host = None
+    clauses.host_grid = _expression(cursor)
+    cursor.expect(')', "to close grid, which has one dimension on the CPU")
 
 
 def _headers(cursor, name):

@@ -199,7 +199,7 @@ class _File:
             raise ExprError(array.token, f'the elements of {raw.token.text} have no type, so it has no extent; give '
                                          "it the elements' type")
         return Param(raw.token.text, spelled_c, spelled_cxx, element, raw.pointer, raw.pointer and raw.const, direction,
-                     ())
+                     (), raw.is_restrict)
 
     @staticmethod
     def _fill(word, types):
@@ -408,9 +408,10 @@ class _File:
         is_bounded, is_closed = self._reached(clauses, declaration)
         # Memory behind a pointer that has no extent, or behind one in a value or an element, is nobody's argument.
         is_closed = is_closed and not any(p.direction == 'CF_POINTER' or reach.may_point(p.type) for p in params)
-        return Instance(name, kernel, tuple(params), launch, checks, *reports,
-                        self._host(clauses, declaration, kernel, entry, params, types), constants, is_bounded,
-                        is_closed)
+        host = self._host(clauses, declaration, kernel, entry, params, types)
+        if clauses.host_grid:
+            host = replace(host, grid=exact(clauses.host_grid))
+        return Instance(name, kernel, tuple(params), launch, checks, *reports, host, constants, is_bounded, is_closed)
 
     def _spelled_argument(self, value, parameter, scope):
         """A template argument at file scope."""
@@ -514,6 +515,10 @@ class _File:
                             f'{instead}, or add host(none) to its annotation, or host(function) with a function for '
                             'the CPU')
         if self._runs_together(declaration.declaration):
+            if clauses.host_grid:
+                raise ExprError(clauses.host_grid[0].token,
+                                f'threads of {declaration.token.text} wait for one another, so that the CPU runs as '
+                                'many as a GPU; leave host(grid(...)) out')
             return Host(is_together=True)
         found = self._loop(declaration.token.text)
         return Host(loop=replace(found[0], is_numeric=self._is_numeric(declaration, params, types)) if found else None)

@@ -376,6 +376,8 @@ static int run(struct call *call)
     int status = call->place->driver->is_host ? CF_OK : cf__check_wait(call->kernel->function, call->place, NULL);
     if (status == CF_OK)
         status = check_pointers(call);
+    if (status == CF_OK && cf__keeps_apart(call->kernel))
+        status = cf__check_apart(call->kernel, call->given, call->args);
     if (status == CF_OK)
         status = begin_ranges(call);
     if (status == CF_OK && could_run_on_cpu(call)) {

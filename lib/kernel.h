@@ -67,7 +67,8 @@ struct cf__arrays {
     uint8_t has_ranges; /* of elements */
     struct cf__one_dimension {
         uint8_t pointer, extent; /* the numbers of these parameters */
-        uint8_t is_wide;         /* the extent has 64 bits, not 32 */
+        uint8_t is_wide : 1;     /* the extent has 64 bits, not 32 */
+        uint8_t apart : 4;       /* arrays before this one that must not overlap it, as bits */
         uint8_t mask;            /* bits of the pointer that are 0 */
         uint32_t bytes;          /* of an element */
     } arrays[5];

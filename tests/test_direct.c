@@ -45,6 +45,7 @@ static int set_up(void **state)
     static const cf_param array = {.type = CF_F32, .lanes = 1, .bytes = 4, .align = 4, .ndims = 1};
     float ones[64];
     (void)state;
+    kernel.restricts = NULL;
     params[X] = params[Y] = array;
     params[X].name = "x", params[X].ctype = "const float *", params[X].direction = CF_IN, params[X].extents = &extent_n;
     params[Y].name = "y", params[Y].ctype = "float *", params[Y].direction = CF_INOUT, params[Y].extents = &extent_m;
@@ -158,6 +159,51 @@ static void call_that_cannot_be_direct_goes_the_long_way(void **state)
     expect_direct(2);
 }
 
+/* The arrays of the calls above are apart, and so are most: to find that out asks nothing more. */
+static void call_with_arrays_kept_apart_is_direct_where_they_are(void **state)
+{
+    static const uint8_t restricts[PARAMS] = {[Y] = 1};
+    int is_2d = *state != NULL;
+    GPU_ONLY();
+    kernel.restricts = restricts;
+    if (is_2d) {
+        params[Y].extents = square;
+        params[Y].ndims = 2;
+    }
+    assert_ok(call(x, y, 64, 1)); /* loads the kernel */
+    assert_ok(call(x, y, 63, 1));
+    expect_direct(2);
+    assert_ok(call(y + 1, y, 8, 1)); /* neighbours in one allocation */
+    expect_direct(1);
+    assert_ok(call(y, y + 8, 8, 1));
+    expect_direct(1);
+    assert_ok(call(y + 1, y, 0, 2)); /* what has no elements has none in common */
+    expect_direct(1);
+    assert_ok(call(y, y + 1, 8, 0));
+    expect_direct(1);
+    const char *detail = "made_sum: x and y overlap by 4 bytes; the kernel declares y __restrict__";
+    assert_fails(call(y, y, 1, 1), CF_EINVAL, detail);
+    assert_fails(call(y, y + 7, 8, 1), CF_EINVAL, detail);
+    assert_fails(call(y + 3, y, 8, is_2d ? 2 : 4), CF_EINVAL, detail);
+    assert_int_equal(asked[ASKED_cuLaunchKernel], 0);
+}
+
+/* What is only read may be one array, also where the kernel says that it counts on its arrays to be apart. */
+static void call_with_arrays_kept_apart_reads_one_twice(void **state)
+{
+    static const uint8_t restricts[PARAMS] = {[X] = 1, [Y] = 1};
+    GPU_ONLY();
+    kernel.restricts = restricts;
+    params[Y].direction = CF_IN;
+    if (*state) {
+        params[Y].extents = square;
+        params[Y].ndims = 2;
+    }
+    assert_ok(call(y, y, 8, 0));
+    assert_ok(call(y, y, 8, 1));
+    expect_direct(1);
+}
+
 static void call_whose_launch_fails_says_so(void **state)
 {
     (void)state;
@@ -176,12 +222,21 @@ int main(int argc, char *argv[])
 {
     make_image(&image, 9);
 #define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define TEST_OF(test, what, initial)                        \
+    {                                                       \
+#test " of " what, test, set_up, tear_down, initial \
+    }
     const struct CMUnitTest tests[] = {
         TEST(call_on_the_gpus_arrays_asks_what_it_must),
         TEST(call_with_worked_out_extents_asks_no_more),
         TEST(call_that_cannot_be_direct_goes_the_long_way),
         TEST(call_whose_launch_fails_says_so),
+        TEST_OF(call_with_arrays_kept_apart_is_direct_where_they_are, "rows", NULL),
+        TEST_OF(call_with_arrays_kept_apart_is_direct_where_they_are, "squares", (void *)1),
+        TEST_OF(call_with_arrays_kept_apart_reads_one_twice, "rows", NULL),
+        TEST_OF(call_with_arrays_kept_apart_reads_one_twice, "squares", (void *)1),
     };
 #undef TEST
+#undef TEST_OF
     return RUN_MADE(argc, argv, &module, tests, set_up, tear_down);
 }

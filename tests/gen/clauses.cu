@@ -53,6 +53,15 @@ __global__ void open_parenthesis(int n);
 #pragma cf kernel bytes(n, n) grid(n)
 __global__ void two_bytes(int n);
 
+#pragma cf kernel grid(n) host(grid(n)) host(none)
+__global__ void two_hosts(int n);
+
+#pragma cf kernel grid(n) host(grid(n, n))
+__global__ void host_grid_of_two(int n);
+
+#pragma cf kernel grid(n) host(grid(k))
+__global__ void host_grid_of_nothing(int n);
+
 #pragma cf launch grid(n)
 __global__ void unknown_directive(int n);
 
