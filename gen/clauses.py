@@ -9,7 +9,7 @@ MAX_ARRAY_DIMS = 8
 
 DIRECTIONS = {'in': 'CF_IN', 'out': 'CF_OUT', 'inout': 'CF_INOUT', 'scratch': 'CF_SCRATCH'}
 CLAUSES = ('name', 'grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'in', 'out', 'inout', 'scratch',
-           'pitch', 'check', 'host', 'tune', 'tolerance', 'flops', 'bytes', 'include')
+           'pitch', 'check', 'distinct', 'host', 'tune', 'tolerance', 'flops', 'bytes', 'include')
 
 
 class Array:
@@ -36,6 +36,7 @@ class Clauses:
         self.arrays = {}            # name: Array
         self.pitches = {}           # name: (token, [expression])
         self.checks = []            # expression
+        self.distinct = {}          # name: token, of arrays whose elements differ
         self.host = None            # token: a function's name, or none
         self.host_grid = None       # expression: how many threads the CPU runs
         self.tune = {}              # constant's name: (token, [expression])
@@ -108,6 +109,8 @@ def _clause(cursor, clauses):
         _identifier(cursor, clauses, name)
         if name.text == 'host' and clauses.host.text == 'grid' and cursor.at('('):
             _host_grid(cursor, clauses)
+    elif name.text == 'distinct':
+        _names(cursor, name, clauses.distinct)
     elif name.text in ('pitch', 'tune'):
         _lists(cursor, name, clauses.pitches if name.text == 'pitch' else clauses.tune)
     elif name.text == 'block' and cursor.at('auto'):
@@ -223,6 +226,19 @@ def _arrays(cursor, clauses, direction):
             raise ExprError(name, f'{name.text} stands in two clauses; name it once, inout where it is read and '
                                   'written')
         clauses.arrays[name.text] = Array(name, direction, dims)
+        if not cursor.accept(','):
+            return
+
+
+def _names(cursor, clause, names):
+    """(name, ...)"""
+    while True:
+        name = cursor.take()
+        if name.kind != 'identifier':
+            raise ExprError(name, f'{clause.text} takes names of arrays, as in {clause.text}(index)' + found(name))
+        if name.text in names:
+            raise ExprError(name, f'a second {clause.text} of {name.text}')
+        names[name.text] = name
         if not cursor.accept(','):
             return
 

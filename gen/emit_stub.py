@@ -235,6 +235,9 @@ def _descriptor(kernel, instance, variant, prefix, known_sizes):
     if variant.restricts:
         flags = ', '.join(str(int(p.is_restrict)) for p in variant.params)
         text += fold(f'    .restricts = (const uint8_t[]){{{flags}}},\n', 8)
+    if any(p.is_distinct for p in variant.params):
+        flags = ', '.join(str(int(p.is_distinct)) for p in variant.params)
+        text += fold(f'    .distinct = (const uint8_t[]){{{flags}}},\n', 8)
     return text + '};\n'
 
 

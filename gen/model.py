@@ -65,6 +65,7 @@ class Param:
     direction: str                  # CF_VALUE, CF_IN, CF_OUT, CF_INOUT, CF_POINTER, CF_SCRATCH
     dims: Tuple[Dim, ...]
     is_restrict: bool = False       # the pointer is declared __restrict__
+    is_distinct: bool = False       # an array's elements differ
 
     @property
     def is_written(self):

@@ -180,7 +180,7 @@ class _File:
         self._check_header(token, found)
         return found
 
-    def _param(self, raw, declaration, types, arrays):
+    def _param(self, raw, declaration, types, arrays, distinct):
         """(Param without dimensions, its token) of one instance."""
         base = types.get(raw.words[0]) if len(raw.words) == 1 else None
         if base is None:
@@ -199,7 +199,17 @@ class _File:
             raise ExprError(array.token, f'the elements of {raw.token.text} have no type, so it has no extent; give '
                                          "it the elements' type")
         return Param(raw.token.text, spelled_c, spelled_cxx, element, raw.pointer, raw.pointer and raw.const, direction,
-                     (), raw.is_restrict)
+                     (), raw.is_restrict, self._is_distinct(raw, element, array, distinct))
+
+    @staticmethod
+    def _is_distinct(raw, element, array, distinct):
+        token = distinct.get(raw.token.text)
+        if token and (not array or array.direction not in ('CF_IN', 'CF_INOUT')):
+            raise ExprError(token, f'{token.text} is not declared by in(...) or inout(...), so nothing is said of its '
+                                   'elements')
+        if token and (element.kind != 'integer' or element.short not in _CHECKED):
+            raise ExprError(token, f'{token.text} has {element.cxx} elements; those of integer arrays can be distinct')
+        return token is not None
 
     @staticmethod
     def _fill(word, types):
@@ -261,6 +271,11 @@ class _File:
                     if lower:
                         self._error(lower[0].token, f'{name} has a section in an inner dimension, so the length of '
                                                     f'its rows in memory is not known; add pitch({name}: ...)')
+        for name, token in clauses.distinct.items():
+            if name not in params:
+                near = closest(name, params)
+                self._error(token, f"'{name}' is no parameter of {declaration.token.text}" +
+                            (f"; did you mean '{near}'?" if near else ''))
         for name, (token, values) in clauses.pitches.items():
             if name not in clauses.arrays:
                 self._error(token, f'{name} has no extent; declare it with in, out or inout')
@@ -381,7 +396,7 @@ class _File:
     def _substitute(self, name, clauses, declaration, filled, constants, entry):
         types = {n: v for n, v in filled.items() if isinstance(v, CType)}
         numbers = {n: v for n, v in filled.items() if not isinstance(v, CType)}
-        params = [self._param(raw, declaration, types, clauses.arrays) for raw in declaration.params]
+        params = [self._param(raw, declaration, types, clauses.arrays, clauses.distinct) for raw in declaration.params]
         names = expr.Names([(p.name, p.type, p.pointer) for p in params], numbers, types, self._declared.types,
                            declaration.scope)
 

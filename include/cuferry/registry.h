@@ -271,6 +271,7 @@ typedef struct cf_kernel {
     uint8_t is_bounded;       /* neither the kernel nor what it calls has a loop: a thread's work has a bound */
     uint8_t is_closed;        /* it reads and writes its arguments alone, and no data of the file */
     const uint8_t *restricts; /* whether each parameter is declared __restrict__; NULL where no arrays are kept apart */
+    const uint8_t *distinct;  /* whether each parameter's elements differ from one another; NULL where none do */
 } cf_kernel;
 
 /* Data in __constant__ memory, with a setter. */
