@@ -17,6 +17,7 @@ from tap import Tap, run
 HERE = os.path.dirname(os.path.realpath(__file__))
 ROOT = os.path.dirname(HERE)
 FAMILIES = ('fill', 'multiply', 'axpy', 'gather', 'scatter')
+TESTS = FAMILIES + ('length',)
 SANITIZED = ['-fsanitize=address,undefined', '-fno-sanitize-recover=all']
 
 
@@ -51,11 +52,11 @@ def build(folder, options):
     return out + err if code else ''
 
 
-def problem(family, folder, options):
-    program = os.path.join(folder, family)
+def problem(test, folder, options):
+    program = os.path.join(folder, test)
     flags = [f'-I{ROOT}/include', f'-I{HERE}', f'-I{ROOT}/tools', f'-I{options.builddir}/gen']
     code, out, err = run([*shlex.split(options.cc), '-std=gnu11', '-O1', '-g', '-DREGISTRY=pieces_registry', *flags,
-                          *SANITIZED, os.path.join(HERE, f'test_{family}.c'), os.path.join(folder, 'pieces.o'),
+                          *SANITIZED, os.path.join(HERE, f'test_{test}.c'), os.path.join(folder, 'pieces.o'),
                           os.path.join(options.builddir, 'libcuferry.a'), '-o', program, '-lcmocka', '-lpthread', '-ldl',
                           '-lm'])
     if code:
@@ -74,8 +75,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         wrong = build(folder, options)
         tap.check('kernels_as_on_a_gpu_are_built', wrong)
-        for family in FAMILIES if not wrong else ():
-            tap.check(f'{family}_as_on_a_gpu_is_right', problem(family, folder, options))
+        for test in TESTS if not wrong else ():
+            tap.check(f'{test}_as_on_a_gpu_is_right', problem(test, folder, options))
     return tap.close()
 
 
