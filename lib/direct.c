@@ -41,9 +41,10 @@ void cf__direct_arrays(const cf_kernel *kernel, struct cf__arrays *arrays)
 /* ---- Pointers ---- */
 
 /* Whether all that is described is memory of the device; `count` is of what has elements. */
-static int are_described_here(const struct cf__arrays *arrays, void *const args[], const struct cf__place *place,
-                              int device, unsigned int *count)
+static int are_described_here(const struct cf__loaded *loaded, void *const args[], const struct cf__place *place,
+                              unsigned int *count)
 {
+    const struct cf__arrays *arrays = &loaded->arrays;
     struct cf__found found = {.size = 0};
     for (int i = 0; i < arrays->count; i++) {
         const struct cf__one_dimension *array = &arrays->arrays[i];
@@ -51,8 +52,9 @@ static int are_described_here(const struct cf__arrays *arrays, void *const args[
         int64_t elements = array->is_wide ? *(const int64_t *)extent : *(const int32_t *)extent;
         if (elements == 0)
             continue;
+        size_t bytes = (size_t)elements * array->bytes;
         if ((uintptr_t)given & array->mask ||
-            !cf__is_here(place, device, given, (size_t)elements * array->bytes, &found))
+            !(cf__owns(loaded->context, given, bytes) || cf__is_here(place, loaded->device, given, bytes, &found)))
             return 0;
         ++*count;
     }
@@ -121,9 +123,8 @@ CF__HOT int cf__call_direct(const cf_kernel *kernel, const cf_size *size, const 
         return 0;
     *status = cf__check_wait(kernel->function, place, NULL);
     if (*status == CF_OK) {
-        int are_here = loaded->arrays.count < 0
-                           ? are_all_here(kernel, args, place, loaded->device, &count, status)
-                           : are_described_here(&loaded->arrays, args, place, loaded->device, &count);
+        int are_here = loaded->arrays.count < 0 ? are_all_here(kernel, args, place, loaded->device, &count, status)
+                                                : are_described_here(loaded, args, place, &count);
         if (!are_here && *status == CF_OK)
             return 0;
     }
