@@ -26,18 +26,16 @@ static struct slot *slot_of(const void *begin)
 static int take(struct slot *slot, uint64_t *version)
 {
     *version = __atomic_load_n(&slot->version, __ATOMIC_RELAXED);
-    if (*version & 1 ||
-        !__atomic_compare_exchange_n(&slot->version, version, *version + 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-        return 0;
-    __atomic_thread_fence(__ATOMIC_RELEASE);
-    return 1;
+    return !(*version & 1) &&
+           __atomic_compare_exchange_n(&slot->version, version, *version + 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
+/* Who reads one of these finds the odd version behind it, too. */
 static void write(struct slot *slot, uint64_t version, uintptr_t begin, size_t bytes, unsigned long long context)
 {
-    __atomic_store_n(&slot->begin, begin, __ATOMIC_RELAXED);
-    __atomic_store_n(&slot->bytes, bytes, __ATOMIC_RELAXED);
-    __atomic_store_n(&slot->context, context, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->begin, begin, __ATOMIC_RELEASE);
+    __atomic_store_n(&slot->bytes, bytes, __ATOMIC_RELEASE);
+    __atomic_store_n(&slot->context, context, __ATOMIC_RELEASE);
     __atomic_store_n(&slot->version, version + 2, __ATOMIC_RELEASE);
 }
 
@@ -66,10 +64,9 @@ CF__HOT int cf__owns(unsigned long long context, const void *begin, size_t bytes
 {
     const struct slot *slot = slot_of(begin);
     uint64_t version = __atomic_load_n(&slot->version, __ATOMIC_ACQUIRE);
-    int has = __atomic_load_n(&slot->begin, __ATOMIC_RELAXED) == (uintptr_t)begin && begin &&
-              __atomic_load_n(&slot->bytes, __ATOMIC_RELAXED) >= bytes &&
-              __atomic_load_n(&slot->context, __ATOMIC_RELAXED) == context;
-    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    int has = __atomic_load_n(&slot->begin, __ATOMIC_ACQUIRE) == (uintptr_t)begin && begin &&
+              __atomic_load_n(&slot->bytes, __ATOMIC_ACQUIRE) >= bytes &&
+              __atomic_load_n(&slot->context, __ATOMIC_ACQUIRE) == context;
     return has && !(version & 1) && __atomic_load_n(&slot->version, __ATOMIC_RELAXED) == version;
 }
 
