@@ -120,21 +120,34 @@ static void memory_beyond_the_room_takes_the_place_of_other(void **state)
     }
 }
 
-enum { THREADS = 8, ROUNDS = 20000, SHARED = 2048 };
-static char shared[SHARED * 512];
+enum { THREADS = 4, ROUNDS = 200000, FEW = 100, MANY = 1000 };
+static char blocks[4096 * 512];
+static const char *small, *large; /* in one slot */
 static unsigned long long known_id;
 
-/* Each thread has blocks of its own, whose slots it shares with others: what it finds of its own is what it noted. */
+static void find_two_of_one_slot(void)
+{
+    small = blocks;
+    cf__owned_add(&place, small, FEW);
+    for (large = small + 512; cf__owns(known_id, small, FEW); large += 512) {
+        assert_true(large < blocks + sizeof blocks);
+        cf__owned_add(&place, large, MANY);
+    }
+    large -= 512;
+}
+
+/* Every other thread notes the small one and the large one. */
 static void *note_and_look(void *data)
 {
     uintptr_t thread = (uintptr_t)data, wrong = 0;
     for (size_t i = 0; i < ROUNDS; i++) {
-        const char *mine = &shared[(i * THREADS + thread) % SHARED * 512];
-        size_t bytes = 1 + i % 100;
-        cf__owned_add(&place, mine, bytes);
-        wrong += (uintptr_t)cf__owns(known_id, mine, bytes + 1);
-        cf__owned_drop(mine);
-        wrong += (uintptr_t)cf__owns(known_id, mine, 1);
+        if (thread % 2)
+            cf__owned_add(&place, large, MANY);
+        else
+            cf__owned_add(&place, small, FEW);
+        wrong += (uintptr_t)cf__owns(known_id, small, FEW + 1) + (uintptr_t)cf__owns(known_id, large, MANY + 1);
+        if (i % 8 == 0)
+            cf__owned_drop(thread % 2 ? large : small);
     }
     return (void *)wrong;
 }
@@ -145,6 +158,7 @@ static void memory_is_noted_by_many_threads(void **state)
     (void)state;
     GPU_ONLY();
     known_id = id();
+    find_two_of_one_slot();
     for (uintptr_t t = 0; t < THREADS; t++)
         assert_int_equal(pthread_create(&threads[t], NULL, note_and_look, (void *)t), 0);
     for (int t = 0; t < THREADS; t++) {
