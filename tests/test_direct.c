@@ -69,6 +69,23 @@ static void call_whose_launch_fails_says_so(void **state)
     assert_ok(call(x, y, 64, 16));
 }
 
+static void call_of_a_thread_without_a_context_is_lent_one(void **state)
+{
+    (void)state;
+    GPU_ONLY();
+    CUcontext context = NULL;
+    cf__leave(&place);
+    assert_ok(call(x, y, 64, 16));
+    assert_ok(call(x, y, 63, 16));
+    assert_int_equal(asked[ASKED_cuCtxPushCurrent], 1);
+    assert_int_equal(asked[ASKED_cuCtxPopCurrent], 1);
+    asked[ASKED_cuCtxPushCurrent] = asked[ASKED_cuCtxPopCurrent] = 0;
+    expect_direct(2);
+    assert_int_equal(below->cuCtxGetCurrent(&context), CUDA_SUCCESS);
+    assert_null(context);
+    expect_y(63);
+}
+
 int main(int argc, char *argv[])
 {
     make_image(&image, 9);
@@ -78,6 +95,7 @@ int main(int argc, char *argv[])
         TEST(call_with_worked_out_extents_asks_no_more),
         TEST(call_that_cannot_be_direct_goes_the_long_way),
         TEST(call_whose_launch_fails_says_so),
+        TEST(call_of_a_thread_without_a_context_is_lent_one),
     };
 #undef TEST
     return RUN_MADE(argc, argv, &module, tests, set_up, tear_down);
