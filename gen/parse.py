@@ -12,6 +12,7 @@ import loops
 import reach
 import scalars
 from clauses import Clauses, is_include, read_pragma
+from constant import Constants
 from cxxtypes import UNREADABLE, VOID, builtin, pointer
 from declare import declarations
 from diagnostics import closest
@@ -275,10 +276,6 @@ class _File:
                                        'blocks')
         if clauses.items and clauses.counts_blocks:
             self._error(clauses.items[0].token, 'items(k) divides the elements of grid(...); blocks(...) counts blocks')
-        if clauses.items:
-            value = self._constant(None, clauses.items[0], declaration.scope, {})
-            if value is not None and value < 1:
-                self._error(clauses.items[0].token, f'items(k) takes at least 1 element a thread; this is {value}')
         if clauses.block == []:
             for is_there, what in ((clauses.shared, 'shared(...)'), (clauses.cooperative, 'cooperative'),
                                    (clauses.grid and len(clauses.grid) > 1, 'a grid of several dimensions'),
@@ -404,6 +401,7 @@ class _File:
                         tuple(exact(e) for e in clauses.grid), block, exact(clauses.items), exact(clauses.shared))
         checks = tuple(self._check(c, names, params) for c in clauses.checks)
         reports = real(clauses.bytes), real(clauses.flops), real(clauses.tolerance)
+        self._check_constants(Constants(names), clauses, params, checks)
         self._proofs |= names.proofs
         is_bounded, is_closed = self._reached(clauses, declaration)
         # Memory behind a pointer that has no extent, or behind one in a value or an element, is nobody's argument.
@@ -446,6 +444,20 @@ class _File:
                 token = clauses.block[number][0].token if clauses.block else clauses.token
                 raise ExprError(token, f'a block has 1 to {MAX_BLOCK} threads, and at most {MAX_BLOCK_Z} along z; '
                                        f'this is {size if size < 1 or number == 2 else threads}')
+
+    @staticmethod
+    def _check_constants(constants, clauses, params, checks):
+        """What of the clauses is constant has to work."""
+        constants.launch(clauses)
+        for param in params:
+            if param.name in clauses.arrays:
+                constants.array(clauses.arrays[param.name], clauses.pitches.get(param.name, (None, ()))[1], param.type)
+        for (tree, text), check in zip(clauses.checks, checks):
+            if not check.is_real:
+                constants.check(tree, text)
+        for item, clause in ((clauses.flops, 'flops'), (clauses.bytes, 'bytes')):
+            if item:
+                constants.count(item, clause)
 
     @staticmethod
     def _check(item, names, params):
