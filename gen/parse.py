@@ -57,6 +57,7 @@ class _File:
 
     def read(self, stem):
         before = self._diagnostics.count
+        opened = self._scanner.unclosed()
         self._walk()
         self._check_includes()
         kernels = []
@@ -64,6 +65,8 @@ class _File:
             kernel = self._kernel(clauses, declaration, doc)
             if kernel:
                 kernels.append(kernel)
+        if opened:
+            self._tell_unclosed(opened, before)
         if not self._kernels and self._diagnostics.count == before:
             self._diagnostics.error(Location(self._path, 1, 1), 'no kernel is annotated in this file; write #pragma cf '
                                     'kernel ... above a __global__ function')
@@ -75,6 +78,16 @@ class _File:
                           tuple(self._notes), tuple(self._proofs), host)
 
     # ---- Walking over the file
+
+    def _tell_unclosed(self, opened, before):
+        """Brackets that nothing closes, in the place of all errors behind the first, which may follow from it."""
+        self._diagnostics.drop_behind(opened[0][0].location, before)
+        for token, closing in opened:
+            what = 'never closed'
+            if closing:
+                place = f'of line {closing.line}' if closing.file == token.file else f'at {closing.file}:{closing.line}'
+                what = f"not closed before the '{closing.text}' {place}"
+            self._error(token, f"this '{token.text}' is {what}")
 
     def _walk(self):
         """Learns what the file declares, and pairs annotations with the kernels below them."""
