@@ -232,8 +232,7 @@ class _File:
         token = declaration.token
         free = [p for p in declaration.template if p.name not in clauses.tune]
         if free and not clauses.instances_token:
-            self._error(token, f'{token.text} is a template; list its instances: #pragma cf instances(tag: ' +
-                        ', '.join('float' if p.is_type else '256' for p in free) + ')')
+            self._error(token, f'{token.text} is a template; list its instances: #pragma cf instances({_example(free)})')
         if clauses.instances_token and not declaration.template:
             self._error(clauses.instances_token, f'{token.text} is no template; it has no instances')
         if self._diagnostics.count != before:
@@ -303,9 +302,9 @@ class _File:
         for name, (token, values) in clauses.tune.items():
             known = [p for p in declaration.template if p.name == name]
             if not known or known[0].is_type:
-                self._error(token, f"'{name}' is no template constant of {declaration.token.text}; tune(...) gives "
-                                   "values to "
-                            'one, as in template <int BLOCK>')
+                listed = f', a template {_listed(declaration.template)}' if declaration.template else ''
+                self._error(token, f"'{name}' is no template constant of {declaration.token.text}{listed}; tune(...) "
+                                   'gives values to one, as in template <int BLOCK>')
         combinations = 1
         for _, values in clauses.tune.values():
             combinations *= len(values)
@@ -318,7 +317,10 @@ class _File:
         filled = {}
         free = [p for p in declaration.template if p.name not in clauses.tune]
         if len(arguments) > len(free) or any(not p.default for p in free[len(arguments):]):
-            raise ExprError(at, f'{len(arguments)} template arguments for {len(free)} template parameters')
+            plural = '' if len(arguments) == 1 else 's'
+            raise ExprError(at, f"instance '{at.text}' has {len(arguments)} template argument{plural}, and "
+                                f'{declaration.token.text} takes {_listed(free)}; write all of one instance behind its '
+                                f'tag: instances({_example(free)})')
         for number, parameter in enumerate(free):
             argument = arguments[number] if number < len(arguments) else None
             if argument is None:
@@ -327,7 +329,8 @@ class _File:
                 words, tree, token, text = argument.words, argument.tree, argument.token, argument.text
             if parameter.is_type:
                 if words is None:
-                    raise ExprError(token, f"{parameter.name} is a type, found '{text}'")
+                    raise ExprError(token, f"{parameter.name} is a type, found '{text}'; "
+                                           f'{declaration.token.text} takes {_listed(free)}')
                 ctype = filled.get(words[0]) if len(words) == 1 and isinstance(filled.get(words[0]), CType) else \
                     self._type(token, words, declaration.scope)
                 if ctype is VOID:
@@ -336,7 +339,8 @@ class _File:
             else:
                 value = self._constant(words, tree, declaration.scope, filled)
                 if value is None:
-                    raise ExprError(token, f"{parameter.name} takes an integer constant of 64 bits, found '{text}'")
+                    raise ExprError(token, f"{parameter.name} takes an integer constant of 64 bits, found '{text}'; "
+                                           f'{declaration.token.text} takes {_listed(free)}')
                 filled[parameter.name] = value
         return filled
 
@@ -586,6 +590,15 @@ class _File:
         constants = {name.rsplit('::', 1)[-1] for _, name, _ in self._proofs}
         return cpusource.copy(self._scanner, self._path, self._declarations, kept, functions, constants, edits,
                               self._error)
+
+
+def _listed(parameters):
+    """Template parameters as they are declared, but for their defaults."""
+    return '<' + ', '.join(f'{" ".join(p.words)} {p.name}' for p in parameters) + '>'
+
+
+def _example(parameters):
+    return 'tag: ' + ', '.join('float' if p.is_type else '256' for p in parameters)
 
 
 def _default(parameter):

@@ -387,6 +387,14 @@ class CfccTest:
                 ('output_that_is_an_input', ['-o', 'heat.cu', 'heat.cu'], 1, 'cannot write heat.cu: it is an input'),
                 ('one_file_for_two_outputs', ['-o', 'heat.o', '--header', './heat.o', 'heat.cu'], 1, 'different files'),
                 ('compiler_that_is_not_there', ['--cxx', '/nowhere/c++', 'heat.cu'], 1, 'cannot run /nowhere/c++: '),
+                ('target_that_is_none', ['--targets', 'foo', 'heat.cu'], 2,
+                 "--targets: 'foo' is no target; they are major, native, or numbers such as 80,90"),
+                ('target_among_others', ['--targets=80,sm_90', 'heat.cu'], 2, "--targets: 'sm_90' is no target"),
+                ('target_without_a_name', ['--targets=', 'heat.cu'], 2, "--targets: '' is no target"),
+                ('flag_without_a_value', ['-Xcxx=', 'heat.cu'], 2, '-Xcxx has no value'),
+                ('flag_of_nvcc_without_a_value', ['-Xnvcc=', 'heat.cu'], 2, '-Xnvcc has no value'),
+                ('folder_without_a_name', ['-I', '', 'heat.cu'], 2, '-I has no value'),
+                ('macro_without_a_name', ['-D', '', 'heat.cu'], 2, '-D has no value'),
                 ('no_compiler_at_once', ['-j', '0', 'heat.cu'], 2, '-j 0')):
             status, out, err = self.compile(*arguments)
             out += '' if err.startswith('cfcc: ') and err.count('\n') == 1 else 'this is not one line of its own:'
@@ -596,8 +604,8 @@ class CfccTest:
         result = self.compile('heat.cu', '--targets=90', cuda=None)
         self.refused('cfcc_nvcc_message_names_the_source', result, 1, 'heat.cu(8): error: ')
         self.fresh()
-        self.refused('cfcc_unknown_target_is_refused', self.compile('heat.cu', '--targets=90,12345', cuda=None), 1,
-                     'cfcc: --targets: nvcc knows no sm_12345; it knows ')
+        self.refused('cfcc_unknown_target_is_refused', self.compile('heat.cu', '--targets=90,123', cuda=None), 1,
+                     'cfcc: --targets: nvcc knows no sm_123; it knows ')
 
 
 def main():
