@@ -310,7 +310,7 @@ CF_CHECKED int cf_event_sync(cf_event event);
 CF_CHECKED int cf_event_query(cf_event event);
 
 /* Writes the milliseconds between two recorded marks of one device. CF_ENOTREADY where one has not been reached,
- * CF_EINVAL where one was never recorded. */
+ * CF_EINVAL where one was never recorded; of one that was recorded in a capture as cf_event_sync(). */
 CF_CHECKED int cf_event_elapsed(float *milliseconds, cf_event start, cf_event stop);
 
 /* ---- Graphs ---------------------------------------------------------------------------------------------------- */
