@@ -9,12 +9,9 @@
 #include "words.cuh"
 
 /* Of the CUDA thread that runs; one small object per thread of the CPU. What changes between threads stands first. */
-struct cf__running {
+static __thread struct {
     uint3 thread, block;
     cf_host_block *state; /* null where threads run in a loop */
-};
-
-static __thread struct : cf__running {
     uint3 block_size, grid_size;
 } cf__index;
 
