@@ -9,7 +9,7 @@ MAX_ARRAY_DIMS = 8
 
 DIRECTIONS = {'in': 'CF_IN', 'out': 'CF_OUT', 'inout': 'CF_INOUT', 'scratch': 'CF_SCRATCH'}
 CLAUSES = ('name', 'grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'in', 'out', 'inout', 'scratch',
-           'pitch', 'check', 'host', 'tune', 'tolerance', 'flops', 'bytes', 'include')
+           'pitch', 'check', 'distinct', 'host', 'tune', 'tolerance', 'flops', 'bytes', 'include')
 
 
 class Array:
@@ -36,7 +36,9 @@ class Clauses:
         self.arrays = {}            # name: Array
         self.pitches = {}           # name: (token, [expression])
         self.checks = []            # expression
+        self.distinct = {}          # name: token, of arrays whose elements differ
         self.host = None            # token: a function's name, or none
+        self.host_grid = None       # expression: how many threads the CPU runs
         self.tune = {}              # constant's name: (token, [expression])
         self.includes = []          # header's name
         self.instances = []         # (tag token, [argument])
@@ -105,6 +107,10 @@ def _clause(cursor, clauses):
         _arrays(cursor, clauses, DIRECTIONS[name.text])
     elif name.text in ('name', 'host'):
         _identifier(cursor, clauses, name)
+        if name.text == 'host' and clauses.host.text == 'grid' and cursor.at('('):
+            _host_grid(cursor, clauses)
+    elif name.text == 'distinct':
+        _names(cursor, name, clauses.distinct)
     elif name.text in ('pitch', 'tune'):
         _lists(cursor, name, clauses.pitches if name.text == 'pitch' else clauses.tune)
     elif name.text == 'block' and cursor.at('auto'):
@@ -132,9 +138,17 @@ def _identifier(cursor, clauses, name):
     value = cursor.take()
     if value.kind != 'identifier':
         raise ExprError(value, f'{name.text} takes a name' + found(value))
-    if getattr(clauses, name.text) is not None:
+    if getattr(clauses, name.text) is not None or (name.text == 'host' and clauses.host_grid):
         raise ExprError(name, f'a second {name.text} clause')
     setattr(clauses, name.text, value)
+
+
+def _host_grid(cursor, clauses):
+    """host(grid(n)): the kernel itself, in another number of threads."""
+    cursor.take()
+    clauses.host = None
+    clauses.host_grid = _expression(cursor)
+    cursor.expect(')', "to close grid, which has one dimension on the CPU")
 
 
 def _headers(cursor, name):
@@ -212,6 +226,19 @@ def _arrays(cursor, clauses, direction):
             raise ExprError(name, f'{name.text} stands in two clauses; name it once, inout where it is read and '
                                   'written')
         clauses.arrays[name.text] = Array(name, direction, dims)
+        if not cursor.accept(','):
+            return
+
+
+def _names(cursor, clause, names):
+    """(name, ...)"""
+    while True:
+        name = cursor.take()
+        if name.kind != 'identifier':
+            raise ExprError(name, f'{clause.text} takes names of arrays, as in {clause.text}(index)' + found(name))
+        if name.text in names:
+            raise ExprError(name, f'a second {clause.text} of {name.text}')
+        names[name.text] = name
         if not cursor.accept(','):
             return
 

@@ -1,5 +1,6 @@
 """The CPU bodies of one kernel file, and the copy of its source that they include."""
 
+import hostgrid
 from emit_dev import copyable, values
 from emit_stub import host_body, host_bytes, host_data, host_data_bytes
 from text import banner, fold
@@ -57,6 +58,9 @@ def _body(instance, prefix, seen):
         is_class = param.type.kind in ('complex', 'struct') and not param.pointer
         read = f'cf__read<{param.cxx}>' if is_class else f'*static_cast<{ctype} *>'
         text += f'    {ctype} {names[number]} = {read}(cf__launch->args[{number}]);\n'
+    if instance.host.grid:
+        text += fold('    const cf_host_launch cf__own =\n        cf__spread(cf__launch, &cf__begin, &cf__end, '
+                     f'{hostgrid.emit(instance.host.grid.ops)});\n    cf__launch = &cf__own;\n', 8)
     if loop:
         names.insert(0, 'cf__index')
     call = fold(f'{function}({", ".join(names)});\n', 12)
@@ -64,13 +68,14 @@ def _body(instance, prefix, seen):
         return text + f'    (void)cf__begin, (void)cf__end;\n    {call}}}\n'
     run, parameter = 'cf__run_together' if instance.host.is_together else 'cf__run', ''
     if loop:
-        run, parameter = f'cf__loop<{_loop(loop, instance.launch)}>', 'CF__PARAMETER'
+        run, parameter = f'cf__loop<{_loop(loop, instance)}>', 'CF__PARAMETER'
     text += f'    {run}(cf__launch, cf__begin, cf__end, [=]({parameter}) CF__INLINE {{\n        {call}    }});\n}}\n'
     return text + (f'CF__BODY({body}, cf__loop_{instance.name})\n' if loop else '')
 
 
-def _loop(loop, launch):
+def _loop(loop, instance):
     """The template arguments of a loop."""
-    words = ['1' if len(launch.grid) == 1 and len(launch.block) <= 1 else '3']
+    launch = instance.launch
+    words = ['1' if instance.host.grid or (len(launch.grid) == 1 and len(launch.block) <= 1) else '3']
     words += ['true' if flag else 'false' for flag in (loop.is_flat, loop.is_mirrored, loop.is_numeric)]
     return ', '.join(words + [f'CF__{"UPPER" if g.is_upper else "LOWER"}_{"XYZ"[g.axis]}' for g in loop.guards])

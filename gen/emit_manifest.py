@@ -53,7 +53,8 @@ def _type(ctype):
 
 def _param(param):
     return {'name': param.name, 'declared': param.ctype, 'element' if param.pointer else 'value': _type(param.type),
-            'direction': param.direction[3:].lower(), 'const': param.const,
+            'direction': param.direction[3:].lower(), 'const': param.const, 'restrict': param.is_restrict,
+            'distinct': param.is_distinct,
             'dims': [{'lower': _expr(d.lower), 'extent': _expr(d.extent), 'pitch': _expr(d.pitch)} for d in param.dims]}
 
 

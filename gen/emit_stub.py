@@ -232,6 +232,12 @@ def _descriptor(kernel, instance, variant, prefix, known_sizes):
         text += f'    .nvariants = {len(instance.variants)},\n    .variants = cf__variants_{instance.name},\n'
     text += f'    .sizes = {sizes},\n' if sizes else ''
     text += '    .is_bounded = 1,\n' * variant.is_bounded + '    .is_closed = 1,\n' * variant.is_closed
+    if variant.restricts:
+        flags = ', '.join(str(int(p.is_restrict)) for p in variant.params)
+        text += fold(f'    .restricts = (const uint8_t[]){{{flags}}},\n', 8)
+    if any(p.is_distinct for p in variant.params):
+        flags = ', '.join(str(int(p.is_distinct)) for p in variant.params)
+        text += fold(f'    .distinct = (const uint8_t[]){{{flags}}},\n', 8)
     return text + '};\n'
 
 

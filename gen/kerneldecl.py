@@ -14,14 +14,16 @@ _C_KEYWORDS = {'restrict', '_Bool', '_Complex', '_Generic', '_Atomic', '_Alignas
 # What generated functions call.
 _TAKEN = {'cf_call', 'cf_launch', 'cf_stream'}
 _KNOWN_WORDS = {'bool', 'void', 'const', 'volatile'}
+_RESTRICT = {'__restrict__', '__restrict'}
 
 
 class RawParam:
     """A parameter as written."""
 
-    def __init__(self, token, first, words, is_const, is_volatile, pointers):
+    def __init__(self, token, first, words, is_const, is_volatile, pointers, is_restrict):
         self.token, self.first, self.words = token, first, words
         self.is_const, self.is_volatile = is_const, is_volatile     # of the innermost type
+        self.is_restrict = is_restrict  # the outermost pointer
         self.pointers = pointers        # the qualifiers of each *, as sets, in their order
 
     @property
@@ -166,6 +168,7 @@ def _check_form(tokens):
 def _param(tokens):
     """One parameter: qualifiers and a type, pointers, a name, brackets."""
     first = tokens[0]
+    is_restrict = _is_restrict(tokens)
     tokens = without_attributes(tokens)
     _check_form(tokens)
     brackets = next((i for i, t in enumerate(tokens) if t.text == '['), len(tokens))
@@ -205,7 +208,14 @@ def _param(tokens):
         raise ExprError(name, f"'{name.text}' is a name of the library's; rename the parameter")
     if name.text in _C_KEYWORDS:
         raise ExprError(name, f"'{name.text}' is a word of C, whose programs call the kernel; rename the parameter")
-    return RawParam(name, base[0] if base else first, _base_words(first, base), is_const, is_volatile, pointers)
+    return RawParam(name, base[0] if base else first, _base_words(first, base), is_const, is_volatile, pointers,
+                    is_restrict)
+
+
+def _is_restrict(tokens):
+    """Whether the outermost pointer of a parameter is declared so."""
+    words = [t.text for t in tokens]
+    return '*' in words and not _RESTRICT.isdisjoint(words[len(words) - words[::-1].index('*'):])
 
 
 def _base_words(first, base):

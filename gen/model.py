@@ -64,6 +64,12 @@ class Param:
     const: bool                     # of what the pointer points to
     direction: str                  # CF_VALUE, CF_IN, CF_OUT, CF_INOUT, CF_POINTER, CF_SCRATCH
     dims: Tuple[Dim, ...]
+    is_restrict: bool = False       # the pointer is declared __restrict__
+    is_distinct: bool = False       # an array's elements differ
+
+    @property
+    def is_written(self):
+        return self.direction in ('CF_OUT', 'CF_INOUT')
 
     @property
     def declaration(self):
@@ -119,6 +125,7 @@ class Host:
     is_extern_c: bool = False
     is_together: bool = False       # threads of a block may wait for one another
     loop: Optional[Loop] = None     # where they do not, and the kernel's text is understood
+    grid: Optional[Expr] = None     # how many threads there are, in one dimension; None: as many as on a GPU
 
 
 @dataclass(frozen=True)
@@ -143,6 +150,12 @@ class Instance:
     def arguments(self):
         """The parameters of the C function."""
         return tuple(p for p in self.params if p.direction != 'CF_SCRATCH')
+
+    @property
+    def restricts(self):
+        """Whether there are arrays that the call keeps from overlapping."""
+        arrays = [p for p in self.params if p.dims and p.direction != 'CF_SCRATCH']
+        return any(a.is_restrict and (a.is_written or b.is_written) for a in arrays for b in arrays if a is not b)
 
     @property
     def all_variants(self):

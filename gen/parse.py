@@ -194,7 +194,7 @@ class _File:
         self._check_header(token, found)
         return found
 
-    def _param(self, raw, declaration, types, arrays):
+    def _param(self, raw, declaration, types, arrays, distinct):
         """(Param without dimensions, its token) of one instance."""
         base = types.get(raw.words[0]) if len(raw.words) == 1 else None
         if base is None:
@@ -213,7 +213,17 @@ class _File:
             raise ExprError(array.token, f'the elements of {raw.token.text} have no type, so it has no extent; give '
                                          "it the elements' type")
         return Param(raw.token.text, spelled_c, spelled_cxx, element, raw.pointer, raw.pointer and raw.const, direction,
-                     ())
+                     (), raw.is_restrict, self._is_distinct(raw, element, array, distinct))
+
+    @staticmethod
+    def _is_distinct(raw, element, array, distinct):
+        token = distinct.get(raw.token.text)
+        if token and (not array or array.direction not in ('CF_IN', 'CF_INOUT')):
+            raise ExprError(token, f'{token.text} is not declared by in(...) or inout(...), so nothing is said of its '
+                                   'elements')
+        if token and (element.kind != 'integer' or element.short not in _CHECKED):
+            raise ExprError(token, f'{token.text} has {element.cxx} elements; those of integer arrays can be distinct')
+        return token is not None
 
     @staticmethod
     def _fill(word, types):
@@ -275,6 +285,11 @@ class _File:
                     if lower:
                         self._error(lower[0].token, f'{name} has a section in an inner dimension, so the length of '
                                                     f'its rows in memory is not known; add pitch({name}: ...)')
+        for name, token in clauses.distinct.items():
+            if name not in params:
+                near = closest(name, params)
+                self._error(token, f"'{name}' is no parameter of {declaration.token.text}" +
+                            (f"; did you mean '{near}'?" if near else ''))
         for name, (token, values) in clauses.pitches.items():
             if name not in clauses.arrays:
                 self._error(token, f'{name} has no extent; declare it with in, out or inout')
@@ -396,7 +411,7 @@ class _File:
     def _substitute(self, name, clauses, declaration, filled, constants, entry):
         types = {n: v for n, v in filled.items() if isinstance(v, CType)}
         numbers = {n: v for n, v in filled.items() if not isinstance(v, CType)}
-        params = [self._param(raw, declaration, types, clauses.arrays) for raw in declaration.params]
+        params = [self._param(raw, declaration, types, clauses.arrays, clauses.distinct) for raw in declaration.params]
         names = expr.Names([(p.name, p.type, p.pointer) for p in params], numbers, types, self._declared.types,
                            declaration.scope)
 
@@ -424,9 +439,10 @@ class _File:
         is_bounded, is_closed = self._reached(clauses, declaration)
         # Memory behind a pointer that has no extent, or behind one in a value or an element, is nobody's argument.
         is_closed = is_closed and not any(p.direction == 'CF_POINTER' or reach.may_point(p.type) for p in params)
-        return Instance(name, kernel, tuple(params), launch, checks, *reports,
-                        self._host(clauses, declaration, kernel, entry, params, types), constants, is_bounded,
-                        is_closed)
+        host = self._host(clauses, declaration, kernel, entry, params, types)
+        if clauses.host_grid:
+            host = replace(host, grid=exact(clauses.host_grid))
+        return Instance(name, kernel, tuple(params), launch, checks, *reports, host, constants, is_bounded, is_closed)
 
     def _spelled_argument(self, value, parameter, scope):
         """A template argument at file scope."""
@@ -544,6 +560,10 @@ class _File:
                             f'{instead}, or add host(none) to its annotation, or host(function) with a function for '
                             'the CPU')
         if self._runs_together(declaration.declaration):
+            if clauses.host_grid:
+                raise ExprError(clauses.host_grid[0].token,
+                                f'threads of {declaration.token.text} wait for one another, so that the CPU runs as '
+                                'many as a GPU; leave host(grid(...)) out')
             return Host(is_together=True)
         found = self._loop(declaration.token.text)
         return Host(loop=replace(found[0], is_numeric=self._is_numeric(declaration, params, types)) if found else None)

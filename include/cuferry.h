@@ -203,8 +203,9 @@ CF_CHECKED int cf_shutdown(void);
  * CPU; on CF_HOST it is ordinary memory. Functions that take a pointer accept host memory too, and infer the direction.
  */
 
-/* Allocates `bytes` on the calling thread's device, aligned to 256 bytes; the caller owns it until cf_mem_free().
- * 0 bytes give NULL. CF_ENOMEM where there is not enough. */
+/* Allocates `bytes` on the calling thread's device, aligned to 256 bytes; the caller owns it until cf_mem_free()
+ * or cf_mem_free_async(): the library knows of it, and what else frees it behind the library's back has later calls
+ * use memory that is gone. 0 bytes give NULL. CF_ENOMEM where there is not enough. */
 CF_CHECKED int cf_mem_alloc(void **pointer, size_t bytes);
 
 /* The same of host memory that every GPU reaches by itself (pinned, page-locked): copies run at the speed of the
@@ -370,9 +371,10 @@ struct cf_module;
  * nothing to do succeeds without one. CF_ENOTSUP where a kernel has no form for the CPU and the call runs there.
  *
  * cf_call() is the plain entry points' tier, complete and safe: pointers may be host or device memory, arrays are
- * checked against the memory they lie in and every element against its declared range, the work is done when it
- * returns. When a check fails the outputs are untouched and the lowest offending index is named. Of an array in host
- * memory the section that the kernel declares is copied, and nothing between its rows is read or written.
+ * checked against the memory they lie in and every element against its declared range, arrays that the kernel declares
+ * __restrict__ must share no bytes with one that is written, the work is done when it returns. When a check fails the
+ * outputs are untouched and the lowest offending index is named. Of an array in host memory the section that the kernel
+ * declares is copied, and nothing between its rows is read or written.
  *
  * cf_launch() is the `_async` entry points' tier, raw and ordered: device memory only, nothing but scalars is
  * checked, the work is enqueued on `stream`. The environment variable CF_CHECK=1, read when the library is first

@@ -1,13 +1,39 @@
-/* axpy - y[i] = a * x[i] + y[i] */
+/* axpy - y[i] = a * x[i] + y[i], and the same into a third array */
 #include <stdint.h>
 
-/* Adds a times x to y, both of n elements. x may be y; else they must not overlap. */
-#pragma cf kernel grid(n) in(x[n]) inout(y[n]) bytes(3.0 * n * sizeof(T)) flops(2.0 * n) \
-    tolerance(sizeof(T) == 4 ? 1e-6 : 1e-14)
-#pragma cf instances(f32: float; f64: double)
-template <typename T> __global__ void axpy(T a, const T *x, T *y, int64_t n)
+#include "numbers.cuh"
+#include "stream.cuh"
+
+/* Adds a times x to y, both of n elements. x may be y; else they must not overlap. Integers wrap. For 16-bit floats a
+ * is a float, and the sum is rounded once, from float. */
+#pragma cf kernel grid(n) items(16 / sizeof(T)) host(grid(n)) in(x[n]) inout(y[n]) \
+    bytes(3.0 * n * sizeof(T)) flops(2.0 * n) tolerance(sizeof(T) == 8 ? 1e-14 : sizeof(T) == 4 ? 1e-6 : 8e-3)
+#pragma cf instances(f32: float, float; f64: double, double; i32: int32_t, int32_t; i64: int64_t, int64_t; \
+    f16: __half, float; bf16: __nv_bfloat16, float)
+template <typename T, typename A> __global__ void axpy(A a, const T *x, T *y, int64_t n)
 {
+#ifdef __CUDA_ARCH__
+    stream_map(n, y, [a](T of_x, T of_y) { return times_plus(a, of_x, of_y); }, x, (const T *)y);
+#else
     int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n)
-        y[i] = a * x[i] + y[i];
+        y[i] = times_plus(a, x[i], y[i]);
+#endif
+}
+
+/* Sets w to a times x plus y, all of n elements: axpy that keeps y. x and y may be one array, and w may be x or y;
+ * else w must not overlap them. Numbers are as in axpy. */
+#pragma cf kernel grid(n) items(16 / sizeof(T)) host(grid(n)) in(x[n], y[n]) out(w[n]) bytes(3.0 * n * sizeof(T)) \
+    flops(2.0 * n) tolerance(sizeof(T) == 8 ? 1e-14 : sizeof(T) == 4 ? 1e-6 : 8e-3)
+#pragma cf instances(f32: float, float; f64: double, double; i32: int32_t, int32_t; i64: int64_t, int64_t; \
+    f16: __half, float; bf16: __nv_bfloat16, float)
+template <typename T, typename A> __global__ void waxpy(A a, const T *x, const T *y, T *w, int64_t n)
+{
+#ifdef __CUDA_ARCH__
+    stream_map(n, w, [a](T of_x, T of_y) { return times_plus(a, of_x, of_y); }, x, y);
+#else
+    int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        w[i] = times_plus(a, x[i], y[i]);
+#endif
 }

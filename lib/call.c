@@ -376,6 +376,8 @@ static int run(struct call *call)
     int status = call->place->driver->is_host ? CF_OK : cf__check_wait(call->kernel->function, call->place, NULL);
     if (status == CF_OK)
         status = check_pointers(call);
+    if (status == CF_OK && cf__keeps_apart(call->kernel))
+        status = cf__check_apart(call->kernel, call->given, call->args);
     if (status == CF_OK)
         status = begin_ranges(call);
     if (status == CF_OK && could_run_on_cpu(call)) {
@@ -456,7 +458,11 @@ static int enter(struct cf__place *place, const cf_kernel *kernel)
 {
     place->pushed = 0;
     place->driver = cf__own_context(&place->context);
-    int status = place->driver ? CF_OK : cf__enter(place, kernel->function, NULL);
+    int status = CF_OK;
+    if (!place->driver)
+        status = cf__enter(place, kernel->function, NULL);
+    else if (!place->context)
+        status = cf__enter_lent(place, kernel->function);
     if (status != CF_OK)
         (void)cf__plan_begin(kernel);
     return status;

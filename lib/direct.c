@@ -6,6 +6,9 @@
 
 /* ---- What is kept of a kernel ---- */
 
+enum { MOST_DESCRIBED = sizeof((struct cf__arrays *)0)->arrays / sizeof *((struct cf__arrays *)0)->arrays };
+_Static_assert(MOST_DESCRIBED <= 5, "cf__one_dimension has 4 bits for the arrays before one");
+
 /* 0 where it has to be worked out at each call. */
 static int describe(const cf_kernel *kernel, uint32_t i, struct cf__one_dimension *array)
 {
@@ -26,12 +29,14 @@ static int describe(const cf_kernel *kernel, uint32_t i, struct cf__one_dimensio
 
 void cf__direct_arrays(const cf_kernel *kernel, struct cf__arrays *arrays)
 {
-    enum { MOST = sizeof arrays->arrays / sizeof *arrays->arrays };
     *arrays = (struct cf__arrays){.count = 0};
     for (uint32_t i = 0; i < kernel->nparams && arrays->count >= 0; i++) {
         if (kernel->params[i].direction == CF_VALUE)
             continue;
-        int is_described = arrays->count < MOST && describe(kernel, i, &arrays->arrays[arrays->count]);
+        struct cf__one_dimension *array = &arrays->arrays[arrays->count];
+        int is_described = arrays->count < MOST_DESCRIBED && describe(kernel, i, array);
+        for (int j = 0; is_described && j < arrays->count; j++)
+            array->apart |= (uint8_t)(cf__are_apart(kernel, i, arrays->arrays[j].pointer) << j);
         arrays->count = (int8_t)(is_described ? arrays->count + 1 : -1);
     }
     for (uint32_t i = 0; i < kernel->nchecks; i++)
@@ -40,30 +45,53 @@ void cf__direct_arrays(const cf_kernel *kernel, struct cf__arrays *arrays)
 
 /* ---- Pointers ---- */
 
-/* Whether all that is described is memory of the device; `count` is of what has elements. */
-static int are_described_here(const struct cf__arrays *arrays, void *const args[], const struct cf__place *place,
-                              int device, unsigned int *count)
+/* From an array's first byte to behind its last one; both are 0 where it has no elements. */
+struct range {
+    uintptr_t begin, end;
+};
+
+static int have_common(const struct range *one, const struct range *other)
 {
+    return (one->begin < other->end) & (other->begin < one->end);
+}
+
+/* Whether all that is described is memory of the device, and apart where it has to be; `count` is of what has
+ * elements. */
+static int are_described_here(const struct cf__loaded *loaded, void *const args[], const struct cf__place *place,
+                              unsigned int *count)
+{
+    const struct cf__arrays *arrays = &loaded->arrays;
     struct cf__found found = {.size = 0};
+    struct range ranges[MOST_DESCRIBED];
+    int have_any = 0;
     for (int i = 0; i < arrays->count; i++) {
         const struct cf__one_dimension *array = &arrays->arrays[i];
         const void *given = *(void *const *)args[array->pointer], *extent = args[array->extent];
         int64_t elements = array->is_wide ? *(const int64_t *)extent : *(const int32_t *)extent;
+        size_t bytes = (size_t)elements * array->bytes;
+        ranges[i] = (struct range){0, 0};
         if (elements == 0)
             continue;
+        ranges[i] = (struct range){(uintptr_t)given, (uintptr_t)given + bytes};
         if ((uintptr_t)given & array->mask ||
-            !cf__is_here(place, device, given, (size_t)elements * array->bytes, &found))
+            !(cf__owns(loaded->context, given, bytes) || cf__is_here(place, loaded->device, given, bytes, &found)))
             return 0;
+        for (int j = 0; array->apart >> j; j++)
+            have_any |= array->apart >> j & have_common(&ranges[i], &ranges[j]);
         ++*count;
     }
-    return 1;
+    return !have_any;
 }
 
-/* The same of any; the status is that of the pointers. */
+/* The same of any; the status is that of the pointers. Arrays whose ranges meet may still be apart, row by row: the
+ * long way tells. */
 static int are_all_here(const cf_kernel *kernel, void *const args[], const struct cf__place *place, int device,
                         unsigned int *count, int *status)
 {
+    enum { MOST = 8 };
     struct cf__found found = {.size = 0};
+    struct range ranges[MOST];
+    uint32_t params[MOST], seen = 0;
     for (uint32_t i = 0; i < kernel->nparams; i++) {
         struct cf__section section;
         int is_empty;
@@ -74,9 +102,20 @@ static int are_all_here(const cf_kernel *kernel, void *const args[], const struc
             return 0;
         if (is_empty)
             continue;
-        if (!cf__is_here(place, device, cf__forward(*(void *const *)args[i], section.offset), section.span, &found))
+        uintptr_t begin = (uintptr_t)cf__forward(*(void *const *)args[i], section.offset);
+        if (!cf__is_here(place, device, (void *)begin, section.span, &found))
             return 0;
         ++*count;
+        if (!cf__keeps_apart(kernel))
+            continue;
+        if (seen == MOST)
+            return 0;
+        params[seen] = i;
+        ranges[seen] = (struct range){begin, begin + section.span};
+        for (uint32_t j = 0; j < seen; j++)
+            if (have_common(&ranges[j], &ranges[seen]) && cf__are_apart(kernel, i, params[j]))
+                return 0;
+        seen++;
     }
     return 1;
 }
@@ -121,9 +160,8 @@ CF__HOT int cf__call_direct(const cf_kernel *kernel, const cf_size *size, const 
         return 0;
     *status = cf__check_wait(kernel->function, place, NULL);
     if (*status == CF_OK) {
-        int are_here = loaded->arrays.count < 0
-                           ? are_all_here(kernel, args, place, loaded->device, &count, status)
-                           : are_described_here(&loaded->arrays, args, place, loaded->device, &count);
+        int are_here = loaded->arrays.count < 0 ? are_all_here(kernel, args, place, loaded->device, &count, status)
+                                                : are_described_here(loaded, args, place, &count);
         if (!are_here && *status == CF_OK)
             return 0;
     }

@@ -67,7 +67,8 @@ struct cf__arrays {
     uint8_t has_ranges; /* of elements */
     struct cf__one_dimension {
         uint8_t pointer, extent; /* the numbers of these parameters */
-        uint8_t is_wide;         /* the extent has 64 bits, not 32 */
+        uint8_t is_wide : 1;     /* the extent has 64 bits, not 32 */
+        uint8_t apart : 4;       /* arrays before this one that must not overlap it, as bits */
         uint8_t mask;            /* bits of the pointer that are 0 */
         uint32_t bytes;          /* of an element */
     } arrays[5];
@@ -186,14 +187,14 @@ static inline const struct cf__driver *cf__known_stream(cf_stream stream, unsign
     return driver;
 }
 
-/* The driver where a call on the default stream runs in the thread's own current context, and that; NULL where it has
- * none, another device, or the call has to go the long way. */
+/* The driver where a call on the default stream runs in the thread's own current context, and that: NULL where it has
+ * none, and the call runs on GPU 0. No driver where it has another device, or the call has to go the long way. */
 static inline const struct cf__driver *cf__own_context(CUcontext *context)
 {
     const struct cf__driver *driver = cf__cuda_in_use();
     if (!driver || cf__gpu_state() != CF__GPU_OURS || cf__watches(-1) || cf__has_device ||
         !__atomic_load_n(&cf__hot.is_cuda_default, __ATOMIC_ACQUIRE) ||
-        driver->cuCtxGetCurrent(context) != CUDA_SUCCESS || !*context)
+        driver->cuCtxGetCurrent(context) != CUDA_SUCCESS)
         return NULL;
     return driver;
 }
@@ -203,7 +204,7 @@ static inline const struct cf__driver *cf__own_stream(unsigned long long *id)
 {
     CUcontext context;
     const struct cf__driver *driver = cf__own_context(&context);
-    return driver && driver->cuCtxGetId(context, id) == CUDA_SUCCESS ? driver : NULL;
+    return driver && context && driver->cuCtxGetId(context, id) == CUDA_SUCCESS ? driver : NULL;
 }
 
 static inline void cf__know_stream(cf_stream stream, const struct cf__place *place, unsigned long long id)

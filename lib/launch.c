@@ -335,7 +335,7 @@ static int check_pointers(const cf_kernel *kernel, void *const args[], const str
                               "%s: %s is host memory, which the device cannot reach; only the plain call takes it",
                               kernel->function, kernel->params[i].name);
     }
-    return status;
+    return status == CF_OK && cf__keeps_apart(kernel) ? cf__check_apart(kernel, args, args) : status;
 }
 
 /* ---- The two ways of cf_launch() ---- */

@@ -54,6 +54,21 @@ int cf__is_here(const struct cf__place *place, int device, const void *pointer, 
 int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], const struct cf__place *place,
                       int device, struct cf__found *found, struct cf__pointer *pointer);
 
+/* ---- overlap.c ---- */
+
+/* Whether a kernel declares any arrays to be apart: descriptors of older libraries end before that is said. */
+static inline int cf__keeps_apart(const cf_kernel *kernel)
+{
+    return kernel->size >= offsetof(cf_kernel, restricts) + sizeof kernel->restricts && kernel->restricts;
+}
+
+/* Whether it counts on these two parameters to be arrays that are apart. */
+int cf__are_apart(const cf_kernel *kernel, uint32_t i, uint32_t j);
+
+/* Fails where two arrays have memory in common that the kernel declares to be apart: at the addresses that were given,
+ * or at those at which the device reaches the same memory. */
+int cf__check_apart(const cf_kernel *kernel, void *const given[], void *const used[]);
+
 /* ---- range.c ---- */
 
 #define CF__NONE INT64_MAX /* no element: no array has as many */

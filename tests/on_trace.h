@@ -111,7 +111,7 @@ static inline int count(const char *what)
 
 /* ---- Work ---- */
 
-enum { N = 500, M = 300 };
+enum { N = 2000, M = 300 }; /* two blocks of gather */
 
 struct arrays {
     void *source, *index, *res;

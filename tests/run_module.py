@@ -230,6 +230,8 @@ class ModuleTest(Runner):
                 ('of_structs', 'fill:opaque:3:0', ["'opaque'"]), ('of_pointers', 'fill:ptr:3:0', ["'ptr'"]),
                 ('of_random_bools', 'random:bool:3', ['floating-point']),
                 ('of_complex_integers', 'randint:c64:3:0:1', ['integer']),
+                ('of_as_many_as_there_are_not', 'distinct:i32:4:-1:2', ['4 elements', '3 integers']),
+                ('of_distinct_bools', 'distinct:bool:2:0:2', ['integer']),
                 ('of_true_and_more', 'randint:bool:3:0:3', ['[0, 3)', 'bool']),
                 ('of_a_bool_past_1', 'fill:bool:3:2', ['2', 'bool']),
                 ('of_floats_for_vectors', 'random:f32:12', ['a f32 of 12', 'copy_f4 (a f32x4, b f32x4)', '100x4']),

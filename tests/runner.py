@@ -27,6 +27,22 @@ def made_integers(count, low, high, seed):
     return [low + (splitmix64(seed, i) * (high - low) >> 64) for i in range(count)]
 
 
+def made_distinct(count, low, high, seed):
+    """A Feistel network of four rounds over the next power of two, walked until it is back inside."""
+    bits = (high - low - 1).bit_length()
+    below = bits // 2
+
+    def permuted(i):
+        left, right = i >> below, i & (1 << below) - 1
+        for rounds in (0, 2):
+            left ^= splitmix64((seed + rounds) & MASK, right) & (1 << bits - below) - 1
+            right ^= splitmix64((seed + rounds + 1) & MASK, left) & (1 << below) - 1
+        i = left << below | right
+        return i if i < high - low else permuted(i)
+
+    return [low + permuted(i) for i in range(count)]
+
+
 class Runner:
     """What a group of tests needs."""
 

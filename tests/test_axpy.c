@@ -1,14 +1,21 @@
-/* test_axpy.c - y = a x + y by every entry point, against plain loops. */
-#include "on_driver.h"
+/* test_axpy.c - y = a x + y, and w = a x + y, by every entry point, against plain loops. */
+#include "streams.h"
 
 #include <math.h>
 
 #include <cuferry/kernels.h>
 #include <cuferry/registry.h>
 
-enum { MOST = 100003, GUARD = 16 };
+enum { MOST = 100003, BEHIND = 16 };
 
-static const int64_t sizes[] = {0, 1, 2, 31, 255, 256, 257, 4096, MOST};
+static number axpy(int type, number a, number x, number y)
+{
+    return plain_plus(type, plain_times(type, a, x), y);
+}
+
+static struct stream
+    of_axpy = {.family = "axpy", .has_scalar = 1, .inputs = 1, .is_inout = 1, .is_small = 1, .op = axpy},
+    of_waxpy = {.family = "waxpy", .has_scalar = 1, .inputs = 2, .is_in_place = 1, .is_small = 1, .op = axpy};
 
 /* Numbers whose products and sums are exact, whether a multiplication and an addition are one operation or two. */
 static int small(unsigned short seed[])
@@ -17,11 +24,11 @@ static int small(unsigned short seed[])
 }
 
 #define TESTS(T, name)                                                                                        \
-    static T name##_x[MOST + GUARD], name##_y[MOST + GUARD], name##_expected[MOST + GUARD];                   \
+    static T name##_x[MOST + BEHIND], name##_y[MOST + BEHIND], name##_expected[MOST + BEHIND];                \
                                                                                                               \
     static void name##_fill(T a, int64_t n, unsigned short seed[])                                            \
     {                                                                                                         \
-        for (int64_t i = 0; i < MOST + GUARD; i++) {                                                          \
+        for (int64_t i = 0; i < MOST + BEHIND; i++) {                                                         \
             name##_x[i] = (T)small(seed);                                                                     \
             name##_y[i] = name##_expected[i] = (T)small(seed);                                                \
         }                                                                                                     \
@@ -132,9 +139,34 @@ static void axpy_bad_arguments_are_named(void **state)
     assert_true(y[0] == 1 && y[1] == 2);
 }
 
+static void axpy_integers_wrap(void **state)
+{
+    (void)state;
+    int32_t x[] = {INT32_MAX, 7}, y[] = {INT32_MAX, 1}, w[2];
+    int64_t lx[] = {INT64_MIN}, ly[] = {-1};
+    assert_ok(cf_waxpy(2, x, y, w, 2));
+    assert_true(w[0] == INT32_MAX - 2 && w[1] == 15 && y[1] == 1);
+    assert_ok(cf_axpy(2, x, y, 2));
+    assert_true(y[0] == INT32_MAX - 2 && y[1] == 15);
+    assert_ok(cf_axpy(INT64_C(-1), lx, ly, 1));
+    assert_true(ly[0] == INT64_MAX);
+}
+
+static void waxpy_bad_arguments_are_named(void **state)
+{
+    (void)state;
+    double x[2] = {1, 2};
+    assert_fails(cf_waxpy(1., x, x, (double *)NULL, 2), CF_EINVAL, "cf_waxpy_f64: w is NULL and its extent is 2");
+    assert_fails(cf_waxpy(1., x, (const double *)NULL, x, 2), CF_EINVAL, "cf_waxpy_f64: y is NULL and its extent is 2");
+    assert_fails(cf_waxpy(1., x, x, x, -7), CF_EINVAL, "cf_waxpy_f64: the extent x[n] is negative with n = -7");
+    assert_true(x[0] == 1 && x[1] == 2);
+}
+
 static void axpy_descriptor_says_what_it_costs(void **state)
 {
     (void)state;
+    expect_costs("axpy", 3, 2);
+    expect_costs("waxpy", 3, 2);
     const cf_kernel *kernel = cf_kernel_find(&cf_registry, "axpy_f64");
     assert_non_null(kernel);
     assert_int_equal(kernel->is_bounded, 1);
@@ -149,15 +181,11 @@ static void axpy_descriptor_says_what_it_costs(void **state)
     assert_true(value == 2000);
 }
 
-static int tear_down(void **state)
-{
-    (void)state;
-    return cf_shutdown();
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        STREAM_TESTS(axpy, &of_axpy),
+        STREAM_TESTS(waxpy, &of_waxpy),
         cmocka_unit_test(axpy_f32_host_arrays_are_right),
         cmocka_unit_test(axpy_f64_host_arrays_are_right),
         cmocka_unit_test(axpy_f32_async_is_right),
@@ -168,6 +196,8 @@ int main(void)
         cmocka_unit_test(axpy_f64_of_itself_is_right),
         cmocka_unit_test(axpy_any_numbers_are_within_the_tolerance),
         cmocka_unit_test(axpy_bad_arguments_are_named),
+        cmocka_unit_test(axpy_integers_wrap),
+        cmocka_unit_test(waxpy_bad_arguments_are_named),
         cmocka_unit_test(axpy_descriptor_says_what_it_costs),
     };
     return RUN_ON_DRIVER(tests, NULL, tear_down);

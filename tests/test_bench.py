@@ -21,6 +21,7 @@ from tap import Tap, run
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SVG = '{http://www.w3.org/2000/svg}'
+AXPY = tuple(f'axpy_{tag}' for tag in ('f32', 'f64', 'i32', 'i64', 'f16', 'bf16'))
 QUICK = ('--time', '0.002', '--cache', '65536')
 
 
@@ -76,8 +77,7 @@ class BenchTest(Runner):
         def bundled():
             out = self.good('axpy', 'gather_f32_i64', '--sizes', '1,1000,2^12', *QUICK)
             found = rows(out)
-            assert sorted(found) == sorted((k, s) for k in ('axpy_f32', 'axpy_f64', 'gather_f32_i64')
-                                           for s in ('1', '1000', '2^12')), found
+            assert sorted(found) == sorted((k, s) for k in AXPY + ('gather_f32_i64',) for s in ('1', '1000', '2^12')), found
             assert re.search(r'^copy +[0-9.]+ GB/s', out, re.MULTILINE), out
             place = r'device  -1 \(' if self.driver == 'host' else r'device  0 \(.*driver for CUDA \d+\.\d'
             assert re.match(place, out), out
@@ -373,7 +373,7 @@ class BenchTest(Runner):
             ('strict_without_against', ['--strict', '1'], ['--strict', '--against']),
             ('set_without_a_value', ['--set', 'n'], ['--set n', 'NAME=VALUE']),
             ('set_of_an_unknown_name', ['--set', 'zz=1', 'axpy'], ['--set zz=1']),
-            ('set_of_another_type', ['--set', 'n=1.5', 'axpy'], ['axpy_f32: n', '1.5']),
+            ('set_of_another_type', ['--set', 'n=1.5', 'axpy'], ['axpy_bf16: n', '1.5']),
             ('module_that_is_none', ['--module', 'none.json'], ['none.json']),
             ('from_with_a_kernel', ['--from', 'none.json', 'axpy'], ['--from none.json']),
             ('against_a_file_that_is_not_there', ['--against', 'gone.json'], ['gone.json: No such file']),

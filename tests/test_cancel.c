@@ -48,10 +48,10 @@ const struct cf__driver *cf__driver_wrap(const struct cf__driver *driver)
 
 /* ---- Calls ---- */
 
-enum { LENGTH = 1 << 20 };
+enum { LENGTH = 1 << 20, FEW = 100 };
 static float source[LENGTH], *copy;
 static int32_t indices[LENGTH];
-static void *on_device;
+static void *on_device; /* LENGTH elements, and FEW behind them */
 
 static int gather(int64_t length)
 {
@@ -73,12 +73,12 @@ static int gather_many(void)
 
 static int gather_few(void)
 {
-    return gather(100);
+    return gather(FEW);
 }
 
 static int gather_on_device(void)
 {
-    return cf_gather_f32_i32(on_device, on_device, on_device, 100, LENGTH);
+    return cf_gather_f32_i32(on_device, on_device, (float *)on_device + LENGTH, FEW, LENGTH);
 }
 
 static int copy_many(void)
@@ -161,7 +161,7 @@ static int set_up(void **state)
 
 static void make_memory(void)
 {
-    assert_ok(cf_mem_alloc(&on_device, sizeof source));
+    assert_ok(cf_mem_alloc(&on_device, sizeof source + FEW * sizeof *source));
     assert_ok(cf_mem_copy(on_device, indices, sizeof indices));
 }
 

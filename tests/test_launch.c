@@ -303,9 +303,9 @@ static void gather_async_too_many_bytes_overflows(void **state)
 static void gather_async_grid_past_the_limit_overflows(void **state)
 {
     (void)state;
-    expect_refusal((int64_t)256 * INT32_MAX + 1, 1, CF_EOVERFLOW,
+    expect_refusal((int64_t)1024 * INT32_MAX + 1, 1, CF_EOVERFLOW,
                    "grid(N) asks for 2147483648 blocks and a grid has at most 2147483647");
-    expect_refusal(INT64_MAX / 8, 1, CF_EOVERFLOW, "grid(N) asks for 4503599627370496 blocks");
+    expect_refusal(INT64_MAX / 8, 1, CF_EOVERFLOW, "grid(N) asks for 1125899906842624 blocks");
 }
 
 static void gather_async_null_with_extent_is_invalid(void **state)

@@ -76,8 +76,8 @@ static void failure_is_told_with_its_detail(void **state)
     assert_int_equal(cf_event_sync(NULL), CF_EINVAL);
     assert_string_equal(lines.text, "1 cf_event_sync: event is NULL\n");
     const int32_t index[] = {3};
-    float one = 0;
-    assert_int_equal(cf_gather_f32_i32(&one, index, &one, 1, 1), CF_ERANGE);
+    float one = 0, other;
+    assert_int_equal(cf_gather_f32_i32(&one, index, &other, 1, 1), CF_ERANGE);
     snprintf(expected, sizeof expected, "1 %s\n", cf_last_error());
     assert_line(expected);
     void *memory;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""test_loops.py - what the generator understands of the kernels of loop.cu: their indices and their guards. Those that
-it does not understand are right, too, but slow, and no other test would see it.
+"""test_loops.py - what the generator understands of the kernels of loop.cu and of the bundled ones: their indices and
+their guards. Those that it does not understand are right, too, but slow, and no other test would see it.
 
 usage: test_loops.py [--cxx CXX]
 """
@@ -78,6 +78,18 @@ for kind in ('i32', 'u32', 'i64', 'u64'):
     EXPECTED[f'multiply_add_{kind}'] = UPPER
 
 
+# Bundled kernels, whose threads on the CPU have one element each, but for scatter and gather_rows, which have several and
+# a guard of their own; those of 16-bit floats are objects of a class.
+BUNDLED = {f'{family}_{tag}': (OWN if '16' in tag else UPPER)
+           for family in ('fill', 'copy', 'scale', 'multiply', 'axpy', 'waxpy')
+           for tag in ('f32', 'f64', 'i32', 'i64', 'f16', 'bf16')}
+BUNDLED.update({f'gather_{tag}_{index}': (OWN if '16' in tag else UPPER)
+                for tag in ('f32', 'f64', 'i32', 'i64', 'f16', 'bf16') for index in ('i32', 'i64')})
+BUNDLED.update({f'{family}_{tag}_{index}': ('1 flat' if '16' in tag or family == 'gather_rows' else '1 flat numeric', '')
+                for family in ('gather_rows', 'scatter')
+                for tag in ('f32', 'f64', 'i32', 'i64', 'f16', 'bf16') for index in ('i32', 'i64')})
+
+
 def loops(text):
     """How each kernel of a file of CPU bodies runs."""
     found = {}
@@ -97,18 +109,21 @@ def main():
     parser.add_argument('--cxx', default=os.environ.get('CXX', 'c++'))
     options = parser.parse_args()
     tap = Tap()
-    with tempfile.TemporaryDirectory() as folder:
-        code, _, err = run([sys.executable, f'{ROOT}/gen/cfgen', '--prefix', 'loop', '--cxx', options.cxx, '-I',
-                            f'{ROOT}/include/cuferry', '-I', f'{ROOT}/include', '--root', ROOT, '--outdir', folder,
-                            f'{ROOT}/tests/loop.cu'])
+    bundled = [f'{ROOT}/kernels/{family}.cu' for family in ('fill', 'multiply', 'axpy', 'gather', 'scatter')]
+    for name, sources, expected in (('loop_cu', [f'{ROOT}/tests/loop.cu'], EXPECTED), ('kernels', bundled, BUNDLED)):
         found = {}
-        if code == 0:
-            with open(f'{folder}/loop.host.cpp', encoding='utf-8') as file:
-                found = loops(file.read())
-    tap.check('loop_cu_is_generated', err if code else '')
-    for name in sorted(EXPECTED.keys() | found.keys()):
-        expected, actual = EXPECTED.get(name, 'nothing'), found.get(name, 'nothing')
-        tap.check(f'loop_of_{name}', '' if actual == expected else f'{actual}, and not {expected}')
+        with tempfile.TemporaryDirectory() as folder:
+            code, _, err = run([sys.executable, f'{ROOT}/gen/cfgen', '--prefix', 'loop', '--cxx', options.cxx, '-I',
+                                f'{ROOT}/include/cuferry', '-I', f'{ROOT}/include', '--root', ROOT, '--outdir', folder,
+                                *sources])
+            for file in os.listdir(folder):
+                if file.endswith('.host.cpp'):
+                    with open(f'{folder}/{file}', encoding='utf-8') as text:
+                        found.update(loops(text.read()))
+        tap.check(f'{name}_is_generated' if name == 'loop_cu' else f'{name}_are_generated', err if code else '')
+        for kernel in sorted(expected.keys() | found.keys()):
+            wanted, actual = expected.get(kernel, 'nothing'), found.get(kernel, 'nothing')
+            tap.check(f'loop_of_{kernel}', '' if actual == wanted else f'{actual}, and not {wanted}')
     return tap.close()
 
 

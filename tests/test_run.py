@@ -19,7 +19,7 @@ import tempfile
 from npy import LETTERS, npy, npy_bytes, pack, read_npy
 from run_module import ModuleTest
 from run_verify import VerifyTest
-from runner import MASK, Runner, made_floats, made_integers
+from runner import MASK, Runner, made_distinct, made_floats, made_integers
 from tap import Tap
 
 # ---- The tests
@@ -185,6 +185,13 @@ class RunTest(Runner):
                 result = through(f'randint:{short}:{count}:{low}:{high}:seed=0xffffffffffffffff')
                 return '' if result == made_integers(count, low, high, MASK) else 'wrong'
             self.test(f'randint_{short}_from_{low}_to_{high}_is_splitmix64', integers)
+        for short, low, high in (('i32', 0, count), ('i32', -3, 1000), ('i32', -2**31, 2**31), ('i64', 5, 5 + count),
+                                 ('i64', -2**63, 2**63)):
+            def distinct(short=short, low=low, high=high):
+                result = through(f'distinct:{short}:{count}:{low}:{high}:seed=0xffffffffffffffff')
+                assert len(set(result)) == count and low <= min(result) and max(result) < high, result
+                return '' if result == made_distinct(count, low, high, MASK) else 'wrong'
+            self.test(f'distinct_{short}_from_{low}_to_{high}_differ', distinct)
 
         def position():
             self.good('gather', 'source=random:f32:100', 'index=randint:i32:50:0:100', 'res=res.npy')
@@ -264,13 +271,13 @@ class RunTest(Runner):
             out = self.good('--describe', 'gather_i64_i32', driver=False)
             wanted = ('gather_i64_i32\n', 'in        source[M], i64\n', 'in        index[N], i32\n',
                       'out       res[N], i64\n', 'value     N, i64\n', 'check     0 <= index[:] < M\n',
-                      'launch    grid(N) block(256)\n', 'kernels/gather.cu:')
+                      'launch    grid(N) block(256) items(4)\n', 'kernels/gather.cu:')
             missing = [text for text in wanted if text not in out]
             return f'{missing} missing in {out}' if missing else ''
 
         def family():
             out = self.good('--describe=gather', driver=False)
-            return '' if out.count('\n  function ') == 8 else out
+            return '' if out.count('\n  function ') == 12 else out
 
         def helped():
             out = self.good('--help', driver=False)

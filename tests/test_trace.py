@@ -15,6 +15,7 @@ from tap import Tap, run
 
 DEVICES = 100000000  # process numbers of devices begin here
 KERNEL = 'cf_gather_f32_i32'
+COPIED = 8000  # bytes of N elements in on_trace.h
 EPSILON = 0.0015  # times are rounded to nanoseconds
 
 
@@ -111,7 +112,7 @@ def check_arrows(events):
 def check_order(events):
     """Work of a stream is in the order in which it was enqueued: kernel, copy, fill, and so on."""
     for row in rows(device_spans(events), in_turn).values():
-        categories = [e['cat'] for e in row if e['cat'] == 'kernel' or e['args'].get('bytes') in (100, 2000)]
+        categories = [e['cat'] for e in row if e['cat'] == 'kernel' or e['args'].get('bytes') in (100, COPIED)]
         if len(categories) >= 30:
             for i, category in enumerate(categories[:30]):
                 if i >= 3 and category != categories[i - 3]:
@@ -138,7 +139,7 @@ def check_counts(events, is_cuda):
             return f'{key}: {found[key]} and not {count}'
     sides = [host_spans(events)] + ([device_spans(events)] if is_cuda else [])
     for side in sides:
-        copies = sum(e['cat'] == 'copy' and e['args']['bytes'] == 2000 for e in side)
+        copies = sum(e['cat'] == 'copy' and e['args']['bytes'] == COPIED for e in side)
         fills = sum(e['cat'] == 'fill' and e['args']['bytes'] == 100 for e in side)
         if fills != 100 or copies < 100:
             return f'{copies} copies and {fills} fills'

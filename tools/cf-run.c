@@ -42,6 +42,8 @@ static const char help[] =
     "  NAME=random:TYPE:COUNT[:seed=S]        floats in [0, 1), complex numbers of two of them\n"
     "  NAME=randint:TYPE:COUNT:LOW:HIGH[:seed=S]\n"
     "                                         integers in [LOW, HIGH)\n"
+    "  NAME=distinct:TYPE:COUNT:LOW:HIGH[:seed=S]\n"
+    "                                         such of which no two are equal\n"
     "  NAME=fill:TYPE:COUNT:VALUE             equal elements\n"
     "  TYPE is i8 i16 i32 i64 u8 u16 u32 u64 bool f16 bf16 f32 f64 c64 or c128, COUNT a number or a shape such as\n"
     "  100x200. Element i depends on S and i alone; S is the parameter's position, from 0, where it is not given.\n"

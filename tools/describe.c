@@ -165,6 +165,18 @@ static void print_expression(const char *key, const cf_expr *expr)
     printf("%s\n", expr->text);
 }
 
+/* Descriptors of older libraries end before that is said. */
+static void print_distinct(const cf_kernel *kernel)
+{
+    if (kernel->size < offsetof(cf_kernel, distinct) + sizeof kernel->distinct || !kernel->distinct)
+        return;
+    for (uint32_t i = 0; i < kernel->nparams; i++)
+        if (kernel->distinct[i]) {
+            print_key("distinct");
+            printf("the elements of %s\n", kernel->params[i].name);
+        }
+}
+
 static void print_host(const cf_kernel *kernel)
 {
     print_key("host");
@@ -206,6 +218,7 @@ static void describe_kernel(const cf_module *module, const cf_kernel *kernel)
         print_key("check");
         printf("%s\n", kernel->checks[i].text);
     }
+    print_distinct(kernel);
     print_launch(&kernel->launch);
     print_variants(kernel);
     print_expression("tolerance", &kernel->tolerance);

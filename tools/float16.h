@@ -28,6 +28,8 @@ static inline uint16_t float16_bits(double number, int fraction_bits)
         return (uint16_t)(sign | infinite | 1U << (fraction_bits - 1));
     if (isinf(number))
         return (uint16_t)(sign | infinite);
+    if (number == 0)
+        return (uint16_t)sign;
     frexp(number, &exponent);
     exponent = exponent - 1 < 1 - bias ? 1 - bias : exponent - 1;
     if (exponent > bias)

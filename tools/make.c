@@ -1,6 +1,7 @@
-/* make.c - arrays that are made on the spot: random numbers, and equal ones. */
+/* make.c - arrays that are made on the spot: random numbers, such that all differ, and equal ones. */
 #include "make.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@ static const struct rule {
 } rules[] = {
     {"random", MAKE_RANDOM, 0, 1, "fc", "random:TYPE:COUNT[:seed=S]", "floating-point and complex"},
     {"randint", MAKE_RANDINT, 2, 1, "iub", "randint:TYPE:COUNT:LOW:HIGH[:seed=S]", "integer"},
+    {"distinct", MAKE_DISTINCT, 2, 1, "iu", "distinct:TYPE:COUNT:LOW:HIGH[:seed=S]", "integer"},
     {"fill", MAKE_FILL, 1, 0, "iubfc", "fill:TYPE:COUNT:VALUE", "all"},
 };
 #define RULES (sizeof rules / sizeof *rules)
@@ -80,7 +82,7 @@ static int read_shape(const char *text, struct npy_array *array, const char *wha
     return npy_measure(array) == 0 ? 0 : message_set(message, "%s: %s elements are too many", what, text);
 }
 
-/* Reads the bounds of MAKE_RANDINT. The upper one is exclusive, so it may be one past the type's largest value. */
+/* Reads the bounds of MAKE_RANDINT and MAKE_DISTINCT. The upper one is exclusive, so it may be one past the type's largest value. */
 static int read_range(struct make *make, const char *low_text, const char *high_text, const char *what,
                       struct message *message)
 {
@@ -93,6 +95,29 @@ static int read_range(struct make *make, const char *low_text, const char *high_
     if (element_store(make->type, low, &make->low) != 0 || element_store(make->type, high - 1, &make->high) != 0)
         return message_set(message, "%s: [%s, %s) is outside the range of %s", what, low_text, high_text,
                            cf_type_name(make->type));
+    return 0;
+}
+
+/* Integers in [low, high], modulo 2^64: 0 stands for that. */
+static uint64_t span_of(const struct make *make)
+{
+    switch (make->type) {
+#define SPAN_OF(name, text, ctype) \
+    case name:                     \
+        return (uint64_t)make->high.of_##name - (uint64_t)make->low.of_##name + 1;
+        ELEMENT_INTEGERS(SPAN_OF)
+#undef SPAN_OF
+    default:
+        return 0;
+    }
+}
+
+static int check_distinct(const struct make *make, size_t count, const char *what, struct message *message)
+{
+    uint64_t span = span_of(make);
+    if (span && count > span)
+        return message_set(message, "%s: %zu elements cannot all differ; there are %" PRIu64 " integers", what, count,
+                           span);
     return 0;
 }
 
@@ -124,7 +149,8 @@ static int read_fields(struct make *make, const struct rule *rule, char *copy, c
         return message_set(message, "%s: %s makes %s numbers", what, rule->name, rule->makes);
     array->type = (struct element_type){make->type, 1, (uint32_t)cf_type_size(make->type)};
     if (read_shape(fields[2], array, what, message) != 0 ||
-        (make->rule == MAKE_RANDINT && read_range(make, fields[3], fields[4], what, message) != 0) ||
+        (rule->numbers == 2 && read_range(make, fields[3], fields[4], what, message) != 0) ||
+        (make->rule == MAKE_DISTINCT && check_distinct(make, array->count, what, message) != 0) ||
         (make->rule == MAKE_FILL && element_read(make->type, fields[3], &make->low, what, message) != 0))
         return -1;
     return count > wanted ? read_seed(make, fields[wanted], what, message) : 0;
@@ -146,14 +172,15 @@ int make_read(struct make *make, const char *text, const char *name, struct npy_
 /* Makes integers in [low, high], modulo 2^64, which cuts them to what they are in any type. */
 static void make_integers(const struct make *make, void *elements, size_t count)
 {
-    uint64_t low, span;
+    uint64_t low, span = span_of(make);
     switch (make->type) {
-#define MAKE_INTEGERS(name, text, ctype)                                               \
-    case name:                                                                         \
-        low = (uint64_t)make->low.of_##name;                                           \
-        span = (uint64_t)make->high.of_##name - low + 1;                               \
-        for (size_t i = 0; i < count; i++)                                             \
-            ((ctype *)elements)[i] = (ctype)(low + random_below(make->seed, i, span)); \
+#define MAKE_INTEGERS(name, text, ctype)                                                  \
+    case name:                                                                            \
+        low = (uint64_t)make->low.of_##name;                                              \
+        for (size_t i = 0; i < count && make->rule == MAKE_RANDINT; i++)                  \
+            ((ctype *)elements)[i] = (ctype)(low + random_below(make->seed, i, span));    \
+        for (size_t i = 0; i < count && make->rule == MAKE_DISTINCT; i++)                 \
+            ((ctype *)elements)[i] = (ctype)(low + random_permuted(make->seed, i, span)); \
         break;
         ELEMENT_INTEGERS(MAKE_INTEGERS)
 #undef MAKE_INTEGERS
@@ -195,7 +222,7 @@ void make_elements(const struct make *make, void *elements, size_t bytes)
         return;
     if (make->rule == MAKE_FILL)
         make_equal(make, elements, bytes);
-    else if (make->rule == MAKE_RANDINT)
+    else if (make->rule == MAKE_RANDINT || make->rule == MAKE_DISTINCT)
         make_integers(make, elements, count);
     else if (make->type == CF_F32) /* large ones are common, and this takes a tenth of the time */
         for (size_t i = 0; i < count; i++)

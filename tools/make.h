@@ -10,10 +10,10 @@
 
 /* How one array is made. */
 struct make {
-    enum { MAKE_RANDOM, MAKE_RANDINT, MAKE_FILL } rule;
+    enum { MAKE_RANDOM, MAKE_RANDINT, MAKE_DISTINCT, MAKE_FILL } rule;
     cf_type type; /* of the numbers that are made */
     uint64_t seed;
-    union element low, high; /* MAKE_RANDINT: inclusive; MAKE_FILL: low is the value */
+    union element low, high; /* MAKE_RANDINT, MAKE_DISTINCT: inclusive; MAKE_FILL: low is the value */
 };
 
 /* Whether a text names a rule, as in "random:f32:100", and no file. */

@@ -44,4 +44,24 @@ static inline int64_t random_integer(uint64_t seed, uint64_t i, int64_t low, int
     return (int64_t)((uint64_t)low + random_below(seed, i, (uint64_t)high - (uint64_t)low));
 }
 
+/* Number `i`, which is below span, of an order of [0, span) made at random: each value comes once. Four rounds of a
+ * Feistel network permute the next power of two; what that takes out of the span goes through it again, as often as it
+ * takes to come back in. A span of 0 stands for 2^64. */
+static inline uint64_t random_permuted(uint64_t seed, uint64_t i, uint64_t span)
+{
+    const int bits = span == 1 ? 0 : 64 - __builtin_clzll(span - 1), low_bits = bits / 2, high_bits = bits - low_bits;
+    const uint64_t low_mask = ((uint64_t)1 << low_bits) - 1, high_mask = ((uint64_t)1 << high_bits) - 1;
+    do {
+        uint64_t low = i & low_mask, high = i >> low_bits;
+        for (uint64_t round = 0; round < 4; round++) {
+            if (round % 2)
+                low ^= random_bits(seed + round, high) & low_mask;
+            else
+                high ^= random_bits(seed + round, low) & high_mask;
+        }
+        i = high << low_bits | low;
+    } while (span && i >= span);
+    return i;
+}
+
 #endif

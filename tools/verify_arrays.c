@@ -11,7 +11,7 @@
 /* Bytes behind an array's end that nothing may write: as many as the largest block writes that lacks its guard. */
 #define GUARD (64 << 10)
 
-/* Integers that nothing is declared of are made in [0, ANY_HIGH]. */
+/* Integers that nothing is declared of are made in [0, ANY_HIGH], or, where all are to differ, as far as it takes. */
 #define ANY_HIGH 100
 
 /* ---- Sections ---- */
@@ -77,10 +77,19 @@ static int narrow(const cf_kernel *kernel, const cf_check *check, void *const ar
     return 0;
 }
 
-/* Integers within all checks, near the bound where there is but one. */
+/* Descriptors of older libraries end before that is said. */
+static int is_distinct(const cf_kernel *kernel, uint32_t i)
+{
+    return kernel->size >= offsetof(cf_kernel, distinct) + sizeof kernel->distinct && kernel->distinct &&
+           kernel->distinct[i];
+}
+
+/* Integers within all checks, near the bound where there is but one; -1 where there are too few. */
 static int choose_integers(const cf_kernel *kernel, uint32_t i, void *const args[], struct verify_array *array)
 {
     cf_type type = array->section.type.type;
+    const int differ = is_distinct(kernel, i);
+    const element_wide count = (element_wide)array->section.count, any = differ && count > ANY_HIGH ? count : ANY_HIGH;
     element_wide low = element_min(type), high = element_max(type);
     int is_below = 0, is_above = 0;
     for (uint32_t c = 0; c < kernel->nchecks; c++) {
@@ -93,14 +102,14 @@ static int choose_integers(const cf_kernel *kernel, uint32_t i, void *const args
         is_above |= check->upper.ops != NULL;
     }
     if (!is_below)
-        low = is_above ? (high - ANY_HIGH > low ? high - ANY_HIGH : low) : 0;
+        low = is_above ? (high - any > low ? high - any : low) : 0;
     if (!is_above)
-        high = low + ANY_HIGH < high ? low + ANY_HIGH : high;
+        high = low + any < high ? low + any : high;
     if (type == CF_BOOL && high > 1)
         high = 1;
-    if (low > high && array->section.count)
+    if (count && high - low < (differ ? count - 1 : 0))
         return -1;
-    array->make.rule = MAKE_RANDINT;
+    array->make.rule = differ ? MAKE_DISTINCT : MAKE_RANDINT;
     return low > high || (element_store(type, low, &array->make.low) == 0 &&
                           element_store(type, high, &array->make.high) == 0)
                ? 0

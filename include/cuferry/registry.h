@@ -267,9 +267,11 @@ typedef struct cf_kernel {
     const cf_constant *constants;
     uint32_t nvariants; /* the ways in which tune(...) lets this kernel run, itself the first; 0 where it has no tune */
     const struct cf_kernel *const *variants;
-    cf_size_body *sizes; /* NULL where the expressions are interpreted at each launch */
-    uint8_t is_bounded;  /* neither the kernel nor what it calls has a loop: a thread's work has a bound */
-    uint8_t is_closed;   /* it reads and writes its arguments alone, and no data of the file */
+    cf_size_body *sizes;      /* NULL where the expressions are interpreted at each launch */
+    uint8_t is_bounded;       /* neither the kernel nor what it calls has a loop: a thread's work has a bound */
+    uint8_t is_closed;        /* it reads and writes its arguments alone, and no data of the file */
+    const uint8_t *restricts; /* whether each parameter is declared __restrict__; NULL where no arrays are kept apart */
+    const uint8_t *distinct;  /* whether each parameter's elements differ from one another; NULL where none do */
 } cf_kernel;
 
 /* Data in __constant__ memory, with a setter. */

@@ -53,6 +53,33 @@ __global__ void open_parenthesis(int n);
 #pragma cf kernel bytes(n, n) grid(n)
 __global__ void two_bytes(int n);
 
+#pragma cf kernel grid(n) host(grid(n)) host(none)
+__global__ void two_hosts(int n);
+
+#pragma cf kernel grid(n) host(grid(n, n))
+__global__ void host_grid_of_two(int n);
+
+#pragma cf kernel grid(n) host(grid(k))
+__global__ void host_grid_of_nothing(int n);
+
+#pragma cf kernel grid(n) distinct(1)
+__global__ void distinct_numbers(int n);
+
+#pragma cf kernel grid(n) in(x[n]) distinct(x, x)
+__global__ void distinct_twice(const int *x, int n);
+
+#pragma cf kernel grid(n) in(index[n]) distinct(indx)
+__global__ void distinct_close_name(const int *index, int n);
+
+#pragma cf kernel grid(n) distinct(n)
+__global__ void distinct_scalar(int n);
+
+#pragma cf kernel grid(n) out(x[n]) distinct(x)
+__global__ void distinct_results(int *x, int n);
+
+#pragma cf kernel grid(n) in(x[n]) distinct(x)
+__global__ void distinct_floats(const float *x, int n);
+
 #pragma cf launch grid(n)
 __global__ void unknown_directive(int n);
 

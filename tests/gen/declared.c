@@ -102,6 +102,7 @@ const cf_kernel t__k_relax = {
     .state = &cf__state_relax,
     .sizes = cf__sizes_relax,
     .is_bounded = 1,
+    .restricts = (const uint8_t[]){1, 0, 0, 0},
 };
 
 int t_relax(const double *u, double *v, grid_t g, box b);

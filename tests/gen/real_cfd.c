@@ -132,6 +132,7 @@ const cf_kernel t__k_diffuse = {
     .sizes = cf__sizes_diffuse,
     .is_bounded = 1,
     .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 1, 0, 0, 0, 0},
 };
 
 int t_diffuse(const double *u, double *v, int nx, int ny, int nz, double lambda);
@@ -321,6 +322,7 @@ const cf_kernel t__k_fluxes = {
     .host_bytes = t__b_fluxes,
     .state = &cf__state_fluxes,
     .sizes = cf__sizes_fluxes,
+    .restricts = (const uint8_t[]){0, 1, 1, 1, 0},
 };
 
 int t_fluxes(flow_state state, double *mass, double *momentum, double *energy, int n);
@@ -469,6 +471,7 @@ const cf_kernel t__k_advect_f32_1 = {
     .sizes = cf__sizes_advect_f32_1,
     .is_bounded = 1,
     .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 1, 0, 0},
 };
 
 int t_advect_f32_1(const float *u, float *v, int n, float courant);
@@ -542,6 +545,7 @@ const cf_kernel t__k_advect_f32_2 = {
     .sizes = cf__sizes_advect_f32_2,
     .is_bounded = 1,
     .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 1, 0, 0},
 };
 
 int t_advect_f32_2(const float *u, float *v, int n, float courant);
@@ -599,6 +603,7 @@ const cf_kernel t__k_advect_f64_1 = {
     .sizes = cf__sizes_advect_f32_1,
     .is_bounded = 1,
     .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 1, 0, 0},
 };
 
 int t_advect_f64_1(const double *u, double *v, int n, double courant);
@@ -656,6 +661,7 @@ const cf_kernel t__k_advect_f64_2 = {
     .sizes = cf__sizes_advect_f32_2,
     .is_bounded = 1,
     .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 1, 0, 0},
 };
 
 int t_advect_f64_2(const double *u, double *v, int n, double courant);
@@ -897,6 +903,7 @@ const cf_kernel t__k_smooth = {
     .state = &cf__state_smooth,
     .sizes = cf__sizes_smooth,
     .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 1, 0, 0},
 };
 
 int t_smooth(const double *u, double *v, int nx, int ny);

@@ -172,6 +172,7 @@ const cf_kernel t__k_exchange = {
     .sizes = cf__sizes_exchange,
     .is_bounded = 1,
     .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 1, 1, 0, 0},
 };
 
 int t_exchange(const double *rho, double *energy, double *potential, long long n, enum functional which);

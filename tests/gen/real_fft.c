@@ -240,6 +240,7 @@ const cf_kernel t__k_butterfly_c64_forward = {
     .sizes = cf__sizes_butterfly_c64_forward,
     .is_bounded = 1,
     .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 1, 0, 0, 0},
 };
 
 int t_butterfly_c64_forward(cf_complex64 *data, const cf_complex64 *factor, int n, int batch, int stride);
@@ -312,6 +313,7 @@ const cf_kernel t__k_butterfly_c64_inverse = {
     .sizes = cf__sizes_butterfly_c64_forward,
     .is_bounded = 1,
     .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 1, 0, 0, 0},
 };
 
 int t_butterfly_c64_inverse(cf_complex64 *data, const cf_complex64 *factor, int n, int batch, int stride);
@@ -384,6 +386,7 @@ const cf_kernel t__k_butterfly_c128_forward = {
     .sizes = cf__sizes_butterfly_c64_forward,
     .is_bounded = 1,
     .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 1, 0, 0, 0},
 };
 
 int t_butterfly_c128_forward(cf_complex128 *data, const cf_complex128 *factor, int n, int batch, int stride);

@@ -484,6 +484,7 @@ const cf_kernel t__k_histogram = {
     .state = &cf__state_histogram,
     .sizes = cf__sizes_histogram,
     .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 1, 0},
 };
 
 int t_histogram(const unsigned char *data, unsigned int *bins, size_t count);
@@ -581,6 +582,7 @@ const cf_kernel t__k_transpose_u8 = {
     .variants = cf__variants_transpose_u8,
     .sizes = cf__sizes_transpose_u8,
     .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 1, 0, 0},
 };
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -658,6 +660,7 @@ static const cf_kernel t__k_transpose_u8__TILE_32__ROWS_16 = {
     .variants = cf__variants_transpose_u8,
     .sizes = cf__sizes_transpose_u8__TILE_32__ROWS_16,
     .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 1, 0, 0},
 };
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -735,6 +738,7 @@ static const cf_kernel t__k_transpose_u8__TILE_16__ROWS_8 = {
     .variants = cf__variants_transpose_u8,
     .sizes = cf__sizes_transpose_u8__TILE_16__ROWS_8,
     .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 1, 0, 0},
 };
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -812,6 +816,7 @@ static const cf_kernel t__k_transpose_u8__TILE_16__ROWS_16 = {
     .variants = cf__variants_transpose_u8,
     .sizes = cf__sizes_transpose_u8__TILE_16__ROWS_16,
     .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 1, 0, 0},
 };
 
 int t_transpose_u8(const unsigned char *source, unsigned char *target, int width, int height);
@@ -914,6 +919,7 @@ const cf_kernel t__k_transpose_f32 = {
     .variants = cf__variants_transpose_f32,
     .sizes = cf__sizes_transpose_f32,
     .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 1, 0, 0},
 };
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -995,6 +1001,7 @@ static const cf_kernel t__k_transpose_f32__TILE_32__ROWS_16 = {
     .variants = cf__variants_transpose_f32,
     .sizes = cf__sizes_transpose_f32__TILE_32__ROWS_16,
     .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 1, 0, 0},
 };
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -1076,6 +1083,7 @@ static const cf_kernel t__k_transpose_f32__TILE_16__ROWS_8 = {
     .variants = cf__variants_transpose_f32,
     .sizes = cf__sizes_transpose_f32__TILE_16__ROWS_8,
     .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 1, 0, 0},
 };
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -1157,6 +1165,7 @@ static const cf_kernel t__k_transpose_f32__TILE_16__ROWS_16 = {
     .variants = cf__variants_transpose_f32,
     .sizes = cf__sizes_transpose_f32__TILE_16__ROWS_16,
     .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 1, 0, 0},
 };
 
 int t_transpose_f32(const float *source, float *target, int width, int height);
@@ -1259,6 +1268,7 @@ const cf_kernel t__k_transpose_f64 = {
     .variants = cf__variants_transpose_f64,
     .sizes = cf__sizes_transpose_f64,
     .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 1, 0, 0},
 };
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -1340,6 +1350,7 @@ static const cf_kernel t__k_transpose_f64__TILE_32__ROWS_16 = {
     .variants = cf__variants_transpose_f64,
     .sizes = cf__sizes_transpose_f64__TILE_32__ROWS_16,
     .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 1, 0, 0},
 };
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -1421,6 +1432,7 @@ static const cf_kernel t__k_transpose_f64__TILE_16__ROWS_8 = {
     .variants = cf__variants_transpose_f64,
     .sizes = cf__sizes_transpose_f64__TILE_16__ROWS_8,
     .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 1, 0, 0},
 };
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -1502,6 +1514,7 @@ static const cf_kernel t__k_transpose_f64__TILE_16__ROWS_16 = {
     .variants = cf__variants_transpose_f64,
     .sizes = cf__sizes_transpose_f64__TILE_16__ROWS_16,
     .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 1, 0, 0},
 };
 
 int t_transpose_f64(const double *source, double *target, int width, int height);

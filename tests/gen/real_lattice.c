@@ -87,6 +87,7 @@ const cf_kernel t__k_collide_f32 = {
     .host_bytes = t__b_collide_f32,
     .state = &cf__state_collide_f32,
     .sizes = cf__sizes_collide_f32,
+    .restricts = (const uint8_t[]){1, 1, 0, 0, 0},
 };
 
 int t_collide_f32(float *f, const uint8_t *solid, int nx, int ny, float omega);
@@ -151,6 +152,7 @@ const cf_kernel t__k_collide_f64 = {
     .host_bytes = t__b_collide_f64,
     .state = &cf__state_collide_f64,
     .sizes = cf__sizes_collide_f32,
+    .restricts = (const uint8_t[]){1, 1, 0, 0, 0},
 };
 
 int t_collide_f64(double *f, const uint8_t *solid, int nx, int ny, double omega);
@@ -314,6 +316,7 @@ const cf_kernel t__k_multiply_links = {
     .host_bytes = t__b_multiply_links,
     .state = &cf__state_multiply_links,
     .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 1, 1, 0},
 };
 
 int t_multiply_links(const cf_complex128 *link, const cf_complex128 *psi, cf_complex128 *chi, int sites);
@@ -472,6 +475,7 @@ const cf_kernel t__k_axpy_single = {
     .state = &cf__state_axpy_single,
     .sizes = cf__sizes_axpy_single,
     .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 1, 0, 0},
 };
 
 int t_axpy_single(const float *x, float *y, float a, long n);
@@ -522,6 +526,7 @@ const cf_kernel t__k_xpay_double = {
     .state = &cf__state_xpay_double,
     .sizes = cf__sizes_axpy_single,
     .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 1, 0, 0},
 };
 
 int t_xpay_double(const double *x, double *y, double a, long n);

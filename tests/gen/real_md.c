@@ -78,6 +78,7 @@ const cf_kernel t__k_lennard_jones = {
     .host_bytes = t__b_lennard_jones,
     .state = &cf__state_lennard_jones,
     .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 1, 1, 1, 0, 0, 0},
 };
 
 int t_lennard_jones(const cf_float4 *position, cf_float4 *force, const int *neighbour, const int *count, int n,
@@ -426,6 +427,7 @@ const cf_kernel t__k_cell_bounds = {
     .sizes = cf__sizes_cell_bounds,
     .is_bounded = 1,
     .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 1, 1, 0, 0},
 };
 
 int t_cell_bounds(const unsigned int *cell, unsigned int *begin, unsigned int *end, unsigned int n, unsigned int cells);

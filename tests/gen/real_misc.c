@@ -128,6 +128,7 @@ const cf_kernel t__k_xorshift = {
     .sizes = cf__sizes_xorshift,
     .is_bounded = 1,
     .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 1, 0},
 };
 
 int t_xorshift(uint64_t *state, float *number, size_t n);
@@ -454,6 +455,7 @@ const cf_kernel t__k_reduce_sum_f32 = {
     .variants = cf__variants_reduce_sum_f32,
     .sizes = cf__sizes_reduce_sum_f32,
     .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 0, 0, 0},
 };
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -520,6 +522,7 @@ static const cf_kernel t__k_reduce_sum_f32__BLOCK_128 = {
     .variants = cf__variants_reduce_sum_f32,
     .sizes = cf__sizes_reduce_sum_f32__BLOCK_128,
     .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 0, 0, 0},
 };
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -586,6 +589,7 @@ static const cf_kernel t__k_reduce_sum_f32__BLOCK_512 = {
     .variants = cf__variants_reduce_sum_f32,
     .sizes = cf__sizes_reduce_sum_f32__BLOCK_512,
     .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 0, 0, 0},
 };
 
 int t_reduce_sum_f32(const float *x, float *sum, unsigned int n);
@@ -671,6 +675,7 @@ const cf_kernel t__k_reduce_sum_f64 = {
     .variants = cf__variants_reduce_sum_f64,
     .sizes = cf__sizes_reduce_sum_f64,
     .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 0, 0, 0},
 };
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -737,6 +742,7 @@ static const cf_kernel t__k_reduce_sum_f64__BLOCK_128 = {
     .variants = cf__variants_reduce_sum_f64,
     .sizes = cf__sizes_reduce_sum_f64__BLOCK_128,
     .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 0, 0, 0},
 };
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -803,6 +809,7 @@ static const cf_kernel t__k_reduce_sum_f64__BLOCK_512 = {
     .variants = cf__variants_reduce_sum_f64,
     .sizes = cf__sizes_reduce_sum_f64__BLOCK_512,
     .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 0, 0, 0},
 };
 
 int t_reduce_sum_f64(const double *x, double *sum, unsigned int n);
@@ -870,6 +877,7 @@ const cf_kernel t__k_reduce_squares_f32 = {
     .variants = cf__variants_reduce_squares_f32,
     .sizes = cf__sizes_reduce_sum_f32,
     .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 0, 0, 0},
 };
 
 cf_host_body t__h_reduce_squares_f32__BLOCK_128;
@@ -918,6 +926,7 @@ static const cf_kernel t__k_reduce_squares_f32__BLOCK_128 = {
     .variants = cf__variants_reduce_squares_f32,
     .sizes = cf__sizes_reduce_sum_f32__BLOCK_128,
     .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 0, 0, 0},
 };
 
 cf_host_body t__h_reduce_squares_f32__BLOCK_512;
@@ -966,6 +975,7 @@ static const cf_kernel t__k_reduce_squares_f32__BLOCK_512 = {
     .variants = cf__variants_reduce_squares_f32,
     .sizes = cf__sizes_reduce_sum_f32__BLOCK_512,
     .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 0, 0, 0},
 };
 
 int t_reduce_squares_f32(const float *x, float *sum, unsigned int n);
@@ -1033,6 +1043,7 @@ const cf_kernel t__k_reduce_squares_f64 = {
     .variants = cf__variants_reduce_squares_f64,
     .sizes = cf__sizes_reduce_sum_f64,
     .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 0, 0, 0},
 };
 
 cf_host_body t__h_reduce_squares_f64__BLOCK_128;
@@ -1081,6 +1092,7 @@ static const cf_kernel t__k_reduce_squares_f64__BLOCK_128 = {
     .variants = cf__variants_reduce_squares_f64,
     .sizes = cf__sizes_reduce_sum_f64__BLOCK_128,
     .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 0, 0, 0},
 };
 
 cf_host_body t__h_reduce_squares_f64__BLOCK_512;
@@ -1129,6 +1141,7 @@ static const cf_kernel t__k_reduce_squares_f64__BLOCK_512 = {
     .variants = cf__variants_reduce_squares_f64,
     .sizes = cf__sizes_reduce_sum_f64__BLOCK_512,
     .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 0, 0, 0},
 };
 
 int t_reduce_squares_f64(const double *x, double *sum, unsigned int n);

@@ -102,6 +102,7 @@ const cf_kernel t__k_csr_multiply_f32_i32 = {
     .state = &cf__state_csr_multiply_f32_i32,
     .sizes = cf__sizes_csr_multiply_f32_i32,
     .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 1, 1, 1, 1, 0, 0, 0},
 };
 
 int t_csr_multiply_f32_i32(const int *start, const int *column, const float *value, const float *x, float *y, int rows,
@@ -180,6 +181,7 @@ const cf_kernel t__k_csr_multiply_f64_i32 = {
     .state = &cf__state_csr_multiply_f64_i32,
     .sizes = cf__sizes_csr_multiply_f32_i32,
     .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 1, 1, 1, 1, 0, 0, 0},
 };
 
 int t_csr_multiply_f64_i32(const int *start, const int *column, const double *value, const double *x, double *y,
@@ -282,6 +284,7 @@ const cf_kernel t__k_csr_multiply_f32_i64 = {
     .state = &cf__state_csr_multiply_f32_i64,
     .sizes = cf__sizes_csr_multiply_f32_i64,
     .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 1, 1, 1, 1, 0, 0, 0},
 };
 
 int t_csr_multiply_f32_i64(const int64_t *start, const int64_t *column, const float *value, const float *x, float *y,
@@ -384,6 +387,7 @@ const cf_kernel t__k_csr_multiply_f64_i64 = {
     .state = &cf__state_csr_multiply_f64_i64,
     .sizes = cf__sizes_csr_multiply_f64_i64,
     .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 1, 1, 1, 1, 0, 0, 0},
 };
 
 int t_csr_multiply_f64_i64(const int64_t *start, const int64_t *column, const double *value, const double *x, double *y,

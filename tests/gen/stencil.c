@@ -101,6 +101,7 @@ const cf_kernel t__k_step_w64 = {
     .sizes = cf__sizes_step_w64,
     .is_bounded = 1,
     .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 1, 0, 0, 0, 0},
 };
 
 int t_step_w64(const double *u, double *v, int nx, int ny, unsigned short stride, double c);
@@ -196,6 +197,7 @@ const cf_kernel t__k_step_w128 = {
     .sizes = cf__sizes_step_w128,
     .is_bounded = 1,
     .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 1, 0, 0, 0, 0},
 };
 
 int t_step_w128(const double *u, double *v, int nx, int ny, unsigned short stride, double c);

@@ -38,7 +38,7 @@ void on_stream(const Data &data, cudaStream_t stream, const char *where, bool is
             float *r = res;
             int64_t count = n, extent = m;
             void *args[] = {&s, &x, &r, &count, &extent};
-            if (cuLaunchKernel(function, blocks_of(n), 1, 1, 256, 1, 1, 0, stream, args, nullptr) != CUDA_SUCCESS)
+            if (cuLaunchKernel(function, bundled_blocks(n), 1, 1, 256, 1, 1, 0, stream, args, nullptr) != CUDA_SUCCESS)
                 throw std::runtime_error("cuLaunchKernel failed");
         }
     };

@@ -25,7 +25,7 @@ void part_gather()
         float *out = d_res + set * n;
         int64_t count = n, extent = m;
         void *args[] = {&d_source.data, &in, &out, &count, &extent};
-        CHECK(cuLaunchKernel(function, blocks_of(n), 1, 1, 256, 1, 1, 0, stream, args, nullptr));
+        CHECK(cuLaunchKernel(function, bundled_blocks(n), 1, 1, 256, 1, 1, 0, stream, args, nullptr));
     };
     std::vector<Peer> peers(4);
     peers[0].name = "cf_gather_async";

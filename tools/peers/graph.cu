@@ -47,7 +47,7 @@ void part_graph()
         float *out = d_res + i * n;
         int64_t count = n, extent = m;
         void *args[] = {&d_source.data, &in, &out, &count, &extent};
-        CHECK(cuLaunchKernel(function, blocks_of(n), 1, 1, 256, 1, 1, 0, stream, args, nullptr));
+        CHECK(cuLaunchKernel(function, bundled_blocks(n), 1, 1, 256, 1, 1, 0, stream, args, nullptr));
     }
     CHECK(cuStreamEndCapture(stream, &graph));
     CHECK(cuGraphInstantiate(&theirs.handle, graph, 0));

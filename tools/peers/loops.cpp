@@ -3,9 +3,10 @@
 //
 // usage: peers-loops [--strict] [cache|memory]
 //
-// cache: 65,536 elements by one thread, in processor time, so that other programs do not count; memory: 16 Mi by all
-// threads, or by one where CF_THREADS=1 and OMP_NUM_THREADS=1 say so. Exits with 0 where every result is right, 1 where one
-// is wrong or a call fails; with --strict 2 where a target is missed, 3 where the machine was too busy to tell.
+// cache: 65,536 elements, or 8,192 for the bundled kernels, by one thread, in processor time, so that other programs do
+// not count; memory: 16 Mi by all threads, or by one where CF_THREADS=1 and OMP_NUM_THREADS=1 say so. Exits with 0 where
+// every result is right, 1 where one is wrong or a call fails; with --strict 2 where a target is missed, 3 where the
+// machine was too busy to tell.
 //
 // OpenMP's threads go on looking for work behind a loop, for some ms with gcc and 200 ms with clang, on the processors that
 // the kernel's threads then have to share with them. So they are told to sleep, with OMP_WAIT_POLICY=passive: to wake them
@@ -156,6 +157,45 @@ struct Arrays {
 
 int missed, not_judged;
 
+// Times a kernel and a loop in turns, by all threads in time of the clock or by one in the processor's, and says how they
+// compare.
+template <typename Kernel, typename Loop>
+void take_turns(const std::string &name, const char *build, int rounds, double target, bool is_large, Kernel by_kernel,
+                Loop by_hand)
+{
+    // The two of a round are of one moment: what else the machine does, and its clock, count for both.
+    const int least = is_large ? rounds / 3 : rounds;
+    std::vector<double> times[2], ratios;
+    for (int round = 0; round < 8 * rounds && (int)ratios.size() < rounds; round++) {
+        double time[2], sum = 0, delay = is_large ? delayed() : 0;
+        for (int side = 0; side < 2; side++) {
+            const double begin = seconds(!is_large);
+            if ((round + side) % 2)
+                by_kernel();
+            else
+                by_hand();
+            sum += time[(round + side) % 2] = seconds(!is_large) - begin;
+        }
+        if (is_large && delayed() - delay > DISTURBED * sum) {
+            usleep(50000);
+            continue;
+        }
+        for (int side = 0; side < 2; side++)
+            times[side].push_back(time[side]);
+        ratios.push_back(time[1] / time[0]);
+    }
+    if ((int)ratios.size() < least) {
+        not_judged++;
+        std::printf("%-16s %-9s not judged: something else has the processors\n", name.c_str(), build);
+        return;
+    }
+    const double ratio = median(ratios);
+    const bool is_met = ratio <= target;
+    missed += !is_met;
+    std::printf("%-16s %-9s %10.1f us %10.1f us %7.2f   <= %.2f%s\n", name.c_str(), build, median(times[0]) * 1e6,
+                median(times[1]) * 1e6, ratio, target, is_met ? "" : "   missed");
+}
+
 void compare(Arrays &arrays, bool is_large, int number, index_kind index, const char *build, uint32_t processor)
 {
     const loop_kind kind = loops[number].kind;
@@ -186,34 +226,103 @@ void compare(Arrays &arrays, bool is_large, int number, index_kind index, const 
     for (int64_t i = 0; i < arrays.n; i++)
         if (!(std::fabs(arrays.y[i] - arrays.expected[i]) <= 1e-6f * std::fmax(1, std::fabs(arrays.expected[i]))))
             throw std::runtime_error(name + ": element " + std::to_string(i) + " is wrong");
-    // The two of a round are of one moment: what else the machine does, and its clock, count for both.
-    const int rounds = !is_large ? 501 : kind == TAKE ? 5 : 21, least = is_large ? rounds / 3 : rounds;
-    std::vector<double> times[2], ratios;
-    for (int round = 0; round < 8 * rounds && (int)ratios.size() < rounds; round++) {
-        double time[2], sum = 0, delay = is_large ? delayed() : 0;
-        for (int side = 0; side < 2; side++) {
-            const double begin = seconds(!is_large);
-            (round + side) % 2 ? by_kernel() : by_hand(arrays.y);
-            sum += time[(round + side) % 2] = seconds(!is_large) - begin;
-        }
-        if (is_large && delayed() - delay > DISTURBED * sum) {
-            usleep(50000);
-            continue;
-        }
-        for (int side = 0; side < 2; side++)
-            times[side].push_back(time[side]);
-        ratios.push_back(time[1] / time[0]);
+    take_turns(name, build, !is_large ? 501 : kind == TAKE ? 5 : 21, loops[number].target, is_large, by_kernel,
+               [&] { by_hand(arrays.y); });
+}
+
+// A bundled kernel. Nine tenths of the loop's speed is wanted.
+const char *const streams[STREAMS] = {"fill",  "copy",   "scale",   "multiply",   "axpy",
+                                      "waxpy", "gather", "scatter", "gather_rows"};
+
+template <typename T>
+void compare_stream(stream_kind kind, const char *tag, int64_t n, int64_t width, bool is_large, const char *build,
+                    uint32_t processor)
+{
+    std::string name = std::string(streams[kind]) + "_" + tag + (kind >= GATHER ? "_i32" : "");
+    const cf_kernel *kernel = cf_kernel_find(&cf_registry, name.c_str());
+    if (!kernel)
+        throw std::runtime_error(name + " is not there");
+    int64_t rows = n / width, count = kind == GATHER_ROWS ? rows : n;
+    T *arrays[4], a = (T)1.5;
+    int32_t *index = Arrays::array<int32_t>(n);
+    uint32_t state = 1;
+    for (T *&array : arrays) {
+        array = Arrays::array<T>(n);
+        for (int64_t i = 0; i < n; i++)
+            array[i] = (T)(i % 7);
     }
-    if ((int)ratios.size() < least) {
-        not_judged++;
-        std::printf("%-16s %-9s not judged: something else has the processors\n", name.c_str(), build);
-        return;
+    for (int64_t i = 0; i < n; i++) {
+        state = state * 1664525u + 1013904223u;
+        index[i] = (int32_t)((state >> 4) % (uint32_t)count);
     }
-    const double ratio = median(ratios);
-    const bool is_met = ratio <= loops[number].target;
-    missed += !is_met;
-    std::printf("%-16s %-9s %10.1f us %10.1f us %7.2f   <= %.2f%s\n", name.c_str(), build, median(times[0]) * 1e6,
-                median(times[1]) * 1e6, ratio, loops[number].target, is_met ? "" : "   missed");
+    if (kind == SCATTER) // each once
+        for (int64_t i = 0; i < n; i++)
+            index[i] = (int32_t)((uint32_t)i * 40503u % (uint32_t)n);
+    stream_data<T> data = {a, arrays[0], arrays[1], index, arrays[3], n, width};
+    T *z = arrays[2];
+    const T *x = arrays[0], *y = arrays[1];
+    std::vector<void *> args;
+    switch (kind) {
+    case FILL:
+        args = {&a, &z, &n};
+        break;
+    case COPY:
+        args = {&x, &z, &n};
+        break;
+    case SCALE:
+    case AXPY:
+        args = {&a, &x, &z, &n};
+        break;
+    case MULTIPLY:
+        args = {&x, &y, &z, &n};
+        break;
+    case WAXPY:
+        args = {&a, &x, &y, &z, &n};
+        break;
+    case GATHER:
+    case SCATTER:
+        args = {&x, &index, &z, &n, &n};
+        break;
+    default:
+        args = {&x, &index, &z, &rows, &width, &rows};
+    }
+    cf_size size;
+    if (!kernel->sizes(args.data(), &size))
+        throw std::runtime_error(name + " has no size");
+    auto by_hand = [&] { processor ? plain_stream_v3(kind, !is_large, data) : plain_stream(kind, !is_large, data); };
+    auto by_kernel = [&] {
+        cf_host_launch launch = {};
+        launch.block = {size.block[0], 1, 1};
+        launch.grid = {size.grid[0], 1, 1};
+        launch.args = args.data();
+        launch.processor = processor;
+        if (is_large)
+            check(cf_launch(kernel, nullptr, args.data()));
+        else
+            kernel->host(&launch, 0, launch.grid.x);
+    };
+    by_hand();
+    by_kernel();
+    for (int64_t i = 0; i < n; i++)
+        if (!(std::fabs(z[i] - data.z[i]) <= 1e-6 * std::fmax(1, std::fabs(z[i]))))
+            throw std::runtime_error(name + ": element " + std::to_string(i) + " is wrong");
+    if (kind == GATHER_ROWS)
+        name = std::string("rows of ") + std::to_string(width) + " " + tag;
+    take_turns(name, build, !is_large ? 501 : 21, 1 / 0.9, is_large, by_kernel, by_hand);
+    for (T *array : arrays)
+        std::free(array);
+    std::free(index);
+}
+
+void bundled(bool is_large, const char *build, uint32_t processor)
+{
+    const int64_t n = is_large ? 1 << 24 : 1 << 13;
+    for (int kind = 0; kind < GATHER_ROWS; kind++) {
+        compare_stream<float>((stream_kind)kind, "f32", n, 1, is_large, build, processor);
+        compare_stream<double>((stream_kind)kind, "f64", n, 1, is_large, build, processor);
+    }
+    for (int64_t width : {4, 16, 64, 1024})
+        compare_stream<float>(GATHER_ROWS, "f32", n, width, is_large, build, processor);
 }
 
 void part(bool is_large)
@@ -234,6 +343,7 @@ void part(bool is_large)
         for (int number = 0; number < 5; number++)
             for (int index = 0; index < 3; index++)
                 compare(arrays, is_large, number, (index_kind)index, processor ? "v3" : "baseline", processor);
+        bundled(is_large, processor ? "v3" : "baseline", processor);
     }
 }
 

@@ -133,6 +133,12 @@ template <typename T> struct Host {
 // A bundled kernel as the driver API has it: the same machine code, loaded a second time.
 CUfunction bundled(const char *name);
 
+// Blocks that gather and axpy of floats launch: a thread takes four elements.
+inline unsigned int bundled_blocks(int64_t n)
+{
+    return (unsigned int)((n + 1023) / 1024);
+}
+
 // A stream that does not wait for the default one.
 struct Stream {
     cudaStream_t handle;

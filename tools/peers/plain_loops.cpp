@@ -108,7 +108,67 @@ template <typename I> void run(loop_kind kind, bool by_one, const loop_data &dat
     }
 }
 
+#define LOOP(statement)                                                             \
+    if (by_one) {                                                                   \
+        _Pragma("omp simd") for (int64_t i = 0; i < n; i++) statement;              \
+    } else {                                                                        \
+        _Pragma("omp parallel for simd") for (int64_t i = 0; i < n; i++) statement; \
+    }                                                                               \
+    break
+
+template <typename T> inline void copy_row(const T *from, T *to, int64_t width)
+{
+#pragma omp simd
+    for (int64_t j = 0; j < width; j++)
+        to[j] = from[j];
+}
+
+template <typename T> void stream(stream_kind kind, bool by_one, const stream_data<T> &data)
+{
+    const T a = data.a, *x = data.x, *y = data.y;
+    const int32_t *index = data.index;
+    T *z = data.z;
+    const int64_t n = data.n, width = data.width;
+    switch (kind) {
+    case FILL:
+        LOOP(z[i] = a);
+    case COPY:
+        LOOP(z[i] = x[i]);
+    case SCALE:
+        LOOP(z[i] = a * x[i]);
+    case MULTIPLY:
+        LOOP(z[i] = x[i] * y[i]);
+    case AXPY:
+        LOOP(z[i] = a * x[i] + z[i]);
+    case WAXPY:
+        LOOP(z[i] = a * x[i] + y[i]);
+    case GATHER:
+        LOOP(z[i] = x[index[i]]);
+    case SCATTER:
+        LOOP(z[index[i]] = x[i]);
+    default:
+        if (by_one) {
+            for (int64_t i = 0; i < n / width; i++)
+                copy_row(x + index[i] * width, z + i * width, width);
+        } else {
+#pragma omp parallel for
+            for (int64_t i = 0; i < n / width; i++)
+                copy_row(x + index[i] * width, z + i * width, width);
+        }
+    }
+}
+
 } // namespace
+
+void PLAIN_STREAM(stream_kind kind, bool by_one, const stream_data<float> &data)
+{
+    stream(kind, by_one, data);
+}
+
+void PLAIN_STREAM(stream_kind kind, bool by_one, const stream_data<double> &data)
+{
+    stream(kind, by_one, data);
+}
 
 void PLAIN_LOOP(loop_kind kind, index_kind index, bool by_one, const loop_data &data)
 {

@@ -1,0 +1,109 @@
+/* stream.cuh - how kernels that pass over arrays once access them on a GPU: 16 bytes at a time where the arrays'
+ * alignment lets them, with hints that nobody reads them again soon. On the CPU compilers find the accesses themselves,
+ * in plain loops over elements: host(grid(n)). */
+#ifndef KERNELS_STREAM_CUH
+#define KERNELS_STREAM_CUH
+
+#include <stdint.h>
+
+#ifdef __CUDA_ARCH__
+
+/* N elements that are accessed at once. */
+template <typename T, int N> struct alignas(N * sizeof(T) < 16 ? N * sizeof(T) : 16) stream_piece {
+    T at[N];
+};
+
+template <int bytes> struct stream_word {
+    typedef uint4 type;
+};
+template <> struct stream_word<8> {
+    typedef uint2 type;
+};
+
+template <typename T, int N> __device__ inline stream_piece<T, N> stream_load(const T *address)
+{
+    typedef typename stream_word<sizeof(stream_piece<T, N>)>::type word;
+    stream_piece<T, N> piece;
+#pragma unroll
+    for (int w = 0; w < (int)(sizeof piece / sizeof(word)); w++)
+        reinterpret_cast<word *>(&piece)[w] = __ldcs(reinterpret_cast<const word *>(address) + w);
+    return piece;
+}
+
+template <typename T, int N> __device__ inline void stream_store(T *address, const stream_piece<T, N> &piece)
+{
+    typedef typename stream_word<sizeof(stream_piece<T, N>)>::type word;
+#pragma unroll
+    for (int w = 0; w < (int)(sizeof piece / sizeof(word)); w++)
+        __stcs(reinterpret_cast<word *>(address) + w, reinterpret_cast<const word *>(&piece)[w]);
+}
+
+/* Elements in front of the first one that a piece may begin with. */
+template <int N, typename T> __device__ inline int stream_head(const T *array)
+{
+    constexpr unsigned int period = alignof(stream_piece<T, N>) / sizeof(T);
+    return (int)(-(uintptr_t)array / sizeof(T) % period);
+}
+
+/* out[i] = op(in[i]...) for n elements, by one thread for each 16 bytes of out. Arrays that are misaligned alike have a
+ * head and a tail, of less than a piece each, between which all accesses are of 16 bytes; others are accessed element
+ * by element, by neighbouring threads. An element is read before it is written, by the same thread: in may be out. */
+template <typename T, typename Op, typename... In>
+__device__ inline void stream_map(int64_t n, T *out, Op op, const In *...in)
+{
+    constexpr int N = 16 / sizeof(T);
+    const int64_t block = (int64_t)blockIdx.x * blockDim.x, thread = block + threadIdx.x;
+    const int head = stream_head<N>(out);
+    if (((stream_head<N>(in) == head) && ...)) {
+        const int64_t first = head + thread * N;
+        if (thread < head && thread < n)
+            out[thread] = op(in[thread]...);
+        if (first + N <= n) {
+            auto apply = [op](const stream_piece<In, N> &...pieces) {
+                stream_piece<T, N> result;
+#pragma unroll
+                for (int k = 0; k < N; k++)
+                    result.at[k] = op(pieces.at[k]...);
+                return result;
+            };
+            stream_store<T, N>(out + first, apply(stream_load<In, N>(in + first)...));
+        } else {
+            for (int64_t i = first; i < n; i++)
+                out[i] = op(in[i]...);
+        }
+    } else {
+        const int64_t first = block * N + threadIdx.x;
+        T result[N];
+#pragma unroll
+        for (int k = 0; k < N; k++)
+            if (first + k * blockDim.x < n)
+                result[k] = op(in[first + k * blockDim.x]...);
+#pragma unroll
+        for (int k = 0; k < N; k++)
+            if (first + k * blockDim.x < n)
+                out[first + k * blockDim.x] = result[k];
+    }
+}
+
+/* Of memory that nothing writes meanwhile, past the first cache: what is read there is not read again. */
+template <typename T> __device__ inline T stream_load_once(const T *address)
+{
+    T value;
+    if constexpr (sizeof(T) == 2) {
+        unsigned short bits;
+        asm("ld.global.nc.L1::no_allocate.b16 %0, [%1];" : "=h"(bits) : "l"(address));
+        memcpy(&value, &bits, sizeof value);
+    } else if constexpr (sizeof(T) == 4) {
+        unsigned int bits;
+        asm("ld.global.nc.L1::no_allocate.b32 %0, [%1];" : "=r"(bits) : "l"(address));
+        memcpy(&value, &bits, sizeof value);
+    } else {
+        unsigned long long bits;
+        asm("ld.global.nc.L1::no_allocate.b64 %0, [%1];" : "=l"(bits) : "l"(address));
+        memcpy(&value, &bits, sizeof value);
+    }
+    return value;
+}
+
+#endif
+#endif

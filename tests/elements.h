@@ -1,0 +1,189 @@
+/* elements.h - the element types of the bundled kernels, for tests that go over all of them: arrays of random numbers at
+ * every alignment, with what must not be touched on both sides, and the three ways of a call. */
+#ifndef ELEMENTS_H
+#define ELEMENTS_H
+
+#include "on_driver.h"
+
+#include <cuferry/registry.h>
+
+#include "float16.h"
+
+/* Kernels as a GPU runs them are compared with the same plain loops; see test_pieces.py. */
+#ifndef REGISTRY
+#define REGISTRY cf_registry
+#endif
+extern const cf_module REGISTRY, cf_registry;
+
+enum { F32, F64, I32, I64, F16, BF16, TYPES };
+
+static const struct {
+    const char *tag;
+    size_t bytes;
+} types[TYPES] = {{"f32", 4}, {"f64", 8}, {"i32", 4}, {"i64", 8}, {"f16", 2}, {"bf16", 2}};
+
+/* A number of any of the types. */
+typedef struct number {
+    double real;
+    int64_t whole;
+} number;
+
+static inline number element(int type, const void *at)
+{
+    number value = {0, 0};
+    float single;
+    int32_t narrow;
+    uint16_t bits;
+    switch (type) {
+    case F32:
+        memcpy(&single, at, sizeof single);
+        value.real = single;
+        break;
+    case F64:
+        memcpy(&value.real, at, sizeof value.real);
+        break;
+    case I32:
+        memcpy(&narrow, at, sizeof narrow);
+        value.whole = narrow;
+        break;
+    case I64:
+        memcpy(&value.whole, at, sizeof value.whole);
+        break;
+    default:
+        memcpy(&bits, at, sizeof bits);
+        value.real = float16_number(bits, type == F16 ? FLOAT16_HALF : FLOAT16_BRAIN);
+    }
+    return value;
+}
+
+static inline void set_element(int type, void *at, number value)
+{
+    float single = (float)value.real;
+    int32_t narrow = (int32_t)(uint32_t)value.whole;
+    uint16_t bits;
+    switch (type) {
+    case F32:
+        memcpy(at, &single, sizeof single);
+        break;
+    case F64:
+        memcpy(at, &value.real, sizeof value.real);
+        break;
+    case I32:
+        memcpy(at, &narrow, sizeof narrow);
+        break;
+    case I64:
+        memcpy(at, &value.whole, sizeof value.whole);
+        break;
+    default:
+        bits = float16_bits(value.real, type == F16 ? FLOAT16_HALF : FLOAT16_BRAIN);
+        memcpy(at, &bits, sizeof bits);
+    }
+}
+
+/* Any number; or where sums of products have to be exact, whether a multiplication and an addition are one operation or
+ * two, a small one. */
+static inline number random_number(int is_small, unsigned short seed[])
+{
+    number value = {erand48(seed) * 8 - 4, (int64_t)((uint64_t)nrand48(seed) << 33 ^ (uint64_t)nrand48(seed) << 2)};
+    value.whole ^= jrand48(seed);
+    if (is_small)
+        value.real = (double)(value.whole = nrand48(seed) % 31 - 15);
+    return value;
+}
+
+/* ---- Arrays ---- */
+
+#define GUARD 64 /* bytes on both sides */
+#define POISON 0xa5
+
+/* An array that begins some elements behind an address that all alignments divide, in host memory and in a copy. */
+struct array {
+    char *host, *there, *expected; /* with the guards */
+    size_t bytes, begin;           /* of all; to the first element */
+    int type;
+};
+
+static inline void make_array(struct array *array, int type, int64_t n, int offset)
+{
+    *array = (struct array){.type = type, .begin = GUARD + (size_t)offset * types[type].bytes};
+    array->bytes = (array->begin + (size_t)n * types[type].bytes + GUARD + 63) / 64 * 64;
+    array->host = aligned_alloc(64, array->bytes);
+    array->expected = malloc(array->bytes);
+    assert_true(array->host && array->expected);
+    memset(array->host, POISON, array->bytes);
+    memset(array->expected, POISON, array->bytes);
+}
+
+static inline void randomize(struct array *array, int64_t n, int is_small, unsigned short seed[])
+{
+    for (int64_t i = 0; i < n; i++)
+        set_element(array->type, array->host + array->begin + (size_t)i * types[array->type].bytes,
+                    random_number(is_small, seed));
+    memcpy(array->expected, array->host, array->bytes);
+}
+
+static inline number at(const struct array *array, int64_t i)
+{
+    return element(array->type, array->host + array->begin + (size_t)i * types[array->type].bytes);
+}
+
+static inline void expect_at(struct array *array, int64_t i, number value)
+{
+    set_element(array->type, array->expected + array->begin + (size_t)i * types[array->type].bytes, value);
+}
+
+/* ---- Calls ---- */
+
+enum { CALL_HOST, CALL_DEVICE, LAUNCH, WAYS };
+
+/* Where a call finds an array: its own memory, or, where it is another's, that one's. */
+static inline void *place(struct array *array, int way)
+{
+    if (way == CALL_HOST)
+        return array->host + array->begin;
+    if (!array->there) {
+        void *memory;
+        assert_ok(cf_mem_alloc(&memory, array->bytes));
+        assert_ok(cf_mem_copy(memory, array->host, array->bytes));
+        array->there = memory;
+    }
+    return array->there + array->begin;
+}
+
+/* Asserts that all of the array is as expected, its guards too, and gives its memory back. */
+static inline void finish_array(struct array *array, const char *kernel, int64_t n)
+{
+    if (array->there)
+        assert_ok(cf_mem_copy(array->host, array->there, array->bytes));
+    for (size_t i = 0; i < array->bytes; i++)
+        if (array->host[i] != array->expected[i])
+            fail_msg("%s of %lld elements: byte %zu is %02x and not %02x; the array begins at %zu", kernel,
+                     (long long)n, i, (unsigned char)array->host[i], (unsigned char)array->expected[i], array->begin);
+    assert_ok(cf_mem_free(array->there));
+    free(array->host);
+    free(array->expected);
+}
+
+static inline const cf_kernel *find(const char *family, int type, const char *index)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s_%s%s%s", family, types[type].tag, *index ? "_" : "", index);
+    const cf_kernel *kernel = cf_kernel_find(&REGISTRY, name);
+    if (!kernel)
+        fail_msg("there is no %s", name);
+    return kernel;
+}
+
+static inline void run_kernel(const cf_kernel *kernel, int way, void *args[])
+{
+    assert_ok(way == LAUNCH ? cf_launch(kernel, NULL, args) : cf_call(kernel, args));
+    if (way == LAUNCH)
+        assert_ok(cf_stream_sync(NULL));
+}
+
+/* Around the boundaries of pieces, warps, blocks and what a block takes. */
+static const int64_t sizes[] = {0,   1,   2,    3,    7,    8,    9,    31,   32,   33,    255,   256,
+                                257, 511, 1023, 1024, 1025, 2047, 2048, 2049, 4097, 16385, 100003};
+#define SIZES (sizeof sizes / sizeof *sizes)
+
+#endif

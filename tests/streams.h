@@ -1,0 +1,164 @@
+/* streams.h - kernels that compute one array of others, element by element: every type, size and alignment against plain
+ * loops. */
+#ifndef STREAMS_H
+#define STREAMS_H
+
+#include "elements.h"
+
+/* What a kernel computes: y is the value that an element has before, of inout arrays. */
+typedef number stream_op(int type, number a, number x, number y);
+
+struct stream {
+    const char *family;
+    int has_scalar, inputs; /* arrays in front of the one that is written */
+    int is_inout, is_small;
+    int is_in_place; /* the output may be an input */
+    stream_op *op;
+};
+
+/* ---- Plain arithmetic of a type ---- */
+
+static inline number plain_times(int type, number a, number x)
+{
+    number value = {0, (int64_t)((uint64_t)a.whole * (uint64_t)x.whole)};
+    value.real = type == F64 ? a.real * x.real : (double)((float)a.real * (float)x.real);
+    return value;
+}
+
+static inline number plain_plus(int type, number x, number y)
+{
+    number value = {0, (int64_t)((uint64_t)x.whole + (uint64_t)y.whole)};
+    value.real = type == F64 ? x.real + y.real : (double)((float)x.real + (float)y.real);
+    return value;
+}
+
+/* ---- One run ---- */
+
+/* The scalar as the kernel takes it: 16-bit floats take a float. */
+static inline number make_scalar(int type, void *scalar, number value)
+{
+    int of_scalar = type == F16 || type == BF16 ? F32 : type;
+    set_element(of_scalar, scalar, value);
+    return element(of_scalar, scalar);
+}
+
+/* `alias`: the number of the input that the output is, or -1. */
+static inline void run_stream(const struct stream *stream, int type, int64_t n, const int offsets[3], int way,
+                              int alias, unsigned short seed[])
+{
+    struct array arrays[3];
+    const cf_kernel *kernel = find(stream->family, type, "");
+    int64_t scalar = 0;
+    void *pointers[3], *args[6];
+    int count = 0, arrays_count = stream->inputs + 1, out = alias < 0 ? stream->inputs : alias;
+    number a = make_scalar(type, &scalar, random_number(stream->is_small, seed));
+    for (int i = 0; i < arrays_count; i++) {
+        if (i == stream->inputs && alias >= 0)
+            continue;
+        make_array(&arrays[i], type, n, offsets[i]);
+        if (i < stream->inputs || stream->is_inout)
+            randomize(&arrays[i], n, stream->is_small, seed);
+    }
+    for (int64_t i = 0; i < n; i++) {
+        number none = {0, 0}, x = stream->inputs > 0 ? at(&arrays[0], i) : none;
+        number y = stream->inputs > 1 ? at(&arrays[1], i) : stream->is_inout ? at(&arrays[out], i) : none;
+        expect_at(&arrays[out], i, stream->op(type, a, x, y));
+    }
+    if (stream->has_scalar)
+        args[count++] = &scalar;
+    for (int i = 0; i < arrays_count; i++) {
+        pointers[i] = place(&arrays[i == stream->inputs ? out : i], way);
+        args[count++] = &pointers[i];
+    }
+    args[count++] = &n;
+    assert_int_equal(kernel->nparams, count);
+    run_kernel(kernel, way, args);
+    for (int i = 0; i < arrays_count; i++)
+        if (i < stream->inputs || alias < 0)
+            finish_array(&arrays[i], kernel->name, n);
+}
+
+/* ---- Tests ---- */
+
+static const struct stream *stream_of(void **state)
+{
+    return *state;
+}
+
+/* All arrays misaligned alike, and each for itself. */
+static void stream_every_type_size_and_alignment_is_right(void **state)
+{
+    const struct stream *stream = stream_of(state);
+    unsigned short seed[3] = {1, 2, 3};
+    for (int type = 0; type < TYPES; type++)
+        for (size_t s = 0; s < SIZES; s++) {
+            int alignments = sizes[s] > 5000 ? 2 : (int)(16 / types[type].bytes);
+            for (int offset = 0; offset < alignments; offset++)
+                for (int mixed = 0; mixed < 2; mixed++) {
+                    int offsets[3] = {offset, offset, offset};
+                    for (int i = 0; mixed && i < 3; i++)
+                        offsets[i] = (int)((size_t)nrand48(seed) % (16 / types[type].bytes));
+                    run_stream(stream, type, sizes[s], offsets, (int)(nrand48(seed) % WAYS), -1, seed);
+                }
+        }
+}
+
+static void stream_in_place_is_right(void **state)
+{
+    const struct stream *stream = stream_of(state);
+    unsigned short seed[3] = {4, 5, 6};
+    if (!stream->is_in_place) {
+        puts("# skip: not in place");
+        skip();
+    }
+    for (int type = 0; type < TYPES; type++)
+        for (size_t s = 0; s < SIZES; s += 2)
+            for (int alias = 0; alias < stream->inputs; alias++) {
+                const int offsets[3] = {(int)(s % 2), (int)((size_t)nrand48(seed) % (16 / types[type].bytes)), 0};
+                run_stream(stream, type, sizes[s], offsets, (int)(nrand48(seed) % WAYS), alias, seed);
+            }
+}
+
+/* What a report says that one launch moves. */
+static void expect_costs(const char *family, double bytes, double flops)
+{
+    for (int type = 0; type < TYPES; type++) {
+        const cf_kernel *kernel = find(family, type, "");
+        int64_t n = 1000;
+        void *args[6] = {NULL};
+        double value;
+        args[kernel->nparams - 1] = &n;
+        assert_ok(cf_kernel_evaluate_real(kernel, kernel->bytes.ops, args, &value));
+        assert_true(value == bytes * 1000 * (double)types[type].bytes);
+        assert_ok(cf_kernel_evaluate_real(kernel, kernel->flops.ops, args, &value));
+        assert_true(value == flops * 1000);
+        assert_int_equal(kernel->is_bounded, &REGISTRY == &cf_registry); /* pieces are loops */
+        assert_int_equal(kernel->is_closed, 1);
+        assert_non_null(kernel->sizes);
+        /* One piece of 16 bytes for each thread, past 2^31 elements too: no memory is needed to work that out. */
+        cf_size size;
+        void *pointer = &n;
+        n = (int64_t)1 << 33;
+        for (uint32_t i = 0; i + 1 < kernel->nparams; i++)
+            args[i] = &pointer;
+        assert_int_equal(kernel->sizes(args, &size), 1);
+        assert_int_equal(size.grid[0], n * (int64_t)types[type].bytes / 16 / 256);
+        assert_int_equal(size.block[0], 256);
+    }
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    return cf_shutdown();
+}
+
+/* Rows of a test's table. */
+#define STREAM_TESTS(name, stream)                                                                               \
+    {#name "_every_type_size_and_alignment_is_right", stream_every_type_size_and_alignment_is_right, NULL, NULL, \
+     stream},                                                                                                    \
+    {                                                                                                            \
+#name "_in_place_is_right", stream_in_place_is_right, NULL, NULL, stream                                 \
+    }
+
+#endif

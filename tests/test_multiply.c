@@ -1,0 +1,92 @@
+/* test_multiply.c - arrays multiplied by one another and by a number, against plain loops. */
+#include "streams.h"
+
+#include <cuferry/kernels.h>
+
+static number multiply(int type, number a, number x, number y)
+{
+    (void)a;
+    return plain_times(type, x, y);
+}
+
+static number scale(int type, number a, number x, number y)
+{
+    (void)y;
+    return plain_times(type, a, x);
+}
+
+static struct stream of_multiply = {.family = "multiply", .inputs = 2, .is_in_place = 1, .op = multiply},
+                     of_scale = {.family = "scale", .has_scalar = 1, .inputs = 1, .is_in_place = 1, .op = scale};
+
+static void multiply_generic_takes_every_type(void **state)
+{
+    (void)state;
+    float f[] = {3};
+    double d[] = {3};
+    int32_t i[] = {INT32_MIN};
+    int64_t l[] = {INT64_MAX};
+    cf_half h[] = {{0x4200}};
+    cf_bfloat16 b[] = {{0x4040}};
+    assert_ok(cf_multiply(f, f, f, 1));
+    assert_ok(cf_multiply(d, d, d, 1));
+    assert_ok(cf_multiply(i, i, i, 1));
+    assert_ok(cf_multiply(l, l, l, 1));
+    assert_ok(cf_multiply(h, h, h, 1));
+    assert_ok(cf_multiply(b, b, b, 1));
+    assert_true(f[0] == 9 && d[0] == 9 && i[0] == 0 && l[0] == 1 && h[0].bits == 0x4880 && b[0].bits == 0x4110);
+    assert_ok(cf_scale(2.f, f, f, 1));
+    assert_ok(cf_scale(2., d, d, 1));
+    assert_ok(cf_scale(2, i, i, 1));
+    assert_ok(cf_scale(INT64_MAX, l, l, 1));
+    assert_ok(cf_scale(2.f, h, h, 1));
+    assert_ok(cf_scale(2.f, b, b, 1));
+    assert_true(f[0] == 18 && d[0] == 18 && i[0] == 0 && l[0] == INT64_MAX && h[0].bits == 0x4c80 &&
+                b[0].bits == 0x4190);
+}
+
+/* 16-bit floats become infinite and subnormal as float's results are rounded. */
+static void scale_16_bits_are_rounded_once(void **state)
+{
+    (void)state;
+    cf_half x[] = {{0x7bff}, {0x0001}, {0x0400}, {0x7e00}}, y[4];
+    assert_ok(cf_scale(1.0004883f, x, y, 4)); /* just past half of the way from 65504 to the next, which is infinite */
+    assert_true(y[0].bits == 0x7c00 && y[1].bits == 1 && y[2].bits == 0x0400 && (y[3].bits & 0x7fff) > 0x7c00);
+    assert_ok(cf_scale(0.5f, x, y, 4)); /* ties go to the even one */
+    assert_true(y[0].bits == 0x77ff && y[1].bits == 0 && y[2].bits == 0x0200);
+}
+
+static void multiply_bad_arguments_are_named(void **state)
+{
+    (void)state;
+    float x[2] = {1, 2};
+    assert_fails(cf_multiply((const float *)NULL, x, x, 2), CF_EINVAL,
+                 "cf_multiply_f32: x is NULL and its extent is 2");
+    assert_fails(cf_multiply(x, (const float *)NULL, x, 2), CF_EINVAL,
+                 "cf_multiply_f32: y is NULL and its extent is 2");
+    assert_fails(cf_multiply(x, x, (float *)NULL, 2), CF_EINVAL, "cf_multiply_f32: z is NULL and its extent is 2");
+    assert_fails(cf_multiply(x, x, x, -1), CF_EINVAL, "cf_multiply_f32: the extent x[n] is negative with n = -1");
+    assert_fails(cf_scale(2.f, x, x, -1), CF_EINVAL, "cf_scale_f32: the extent x[n] is negative with n = -1");
+    assert_fails(cf_scale(2.f, x, (float *)NULL, 1), CF_EINVAL, "cf_scale_f32: y is NULL and its extent is 1");
+    assert_ok(cf_multiply((float *)NULL, (float *)NULL, (float *)NULL, 0));
+    assert_true(x[0] == 1 && x[1] == 2);
+}
+
+static void descriptors_say_what_they_cost(void **state)
+{
+    (void)state;
+    expect_costs("multiply", 3, 1);
+    expect_costs("scale", 2, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STREAM_TESTS(multiply, &of_multiply),
+        STREAM_TESTS(scale, &of_scale),
+        cmocka_unit_test(multiply_generic_takes_every_type),
+        cmocka_unit_test(scale_16_bits_are_rounded_once),
+        cmocka_unit_test(multiply_bad_arguments_are_named),
+        cmocka_unit_test(descriptors_say_what_they_cost),
+    };
+    return RUN_ON_DRIVER(tests, NULL, tear_down);
+}

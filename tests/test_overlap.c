@@ -1,0 +1,357 @@
+/* test_overlap.c - arrays that a kernel declares __restrict__: calls that pass overlapping ones are refused, and by as many
+ * bytes as the arrays have in common. */
+#include "on_made.h"
+
+#include "internal.h"
+
+#define DIMS 3
+
+/* ---- A kernel of two arrays, each with a shape of its own, and of a third, which is plain; it writes nothing ---- */
+
+enum { X, Y, Z, SHAPE, OF_Y = SHAPE + 3 * DIMS, LENGTH = OF_Y + 3 * DIMS, PARAMS };
+enum { EXTENT, LOWER = DIMS, PITCH = 2 * DIMS };
+
+#define SHAPE_AT(at)                                                                                  \
+    {NUMBER("e0", at), NUMBER("e1", (at) + 1), NUMBER("e2", (at) + 2)},                               \
+        {NUMBER("l0", (at) + LOWER), NUMBER("l1", (at) + LOWER + 1), NUMBER("l2", (at) + LOWER + 2)}, \
+    {                                                                                                 \
+        {NULL, NULL}, NUMBER("p1", (at) + PITCH + 1), NUMBER("p2", (at) + PITCH + 2)                  \
+    }
+static const cf_expr shapes[2][3][DIMS] = {{SHAPE_AT(SHAPE)}, {SHAPE_AT(OF_Y)}};
+static const cf_expr length[] = {NUMBER("n", LENGTH)};
+
+#define NUMBERS                                                                                   \
+    VALUE("e0", int64_t, CF_I64), VALUE("e1", int64_t, CF_I64), VALUE("e2", int64_t, CF_I64),     \
+        VALUE("l0", int64_t, CF_I64), VALUE("l1", int64_t, CF_I64), VALUE("l2", int64_t, CF_I64), \
+        VALUE("p0", int64_t, CF_I64), VALUE("p1", int64_t, CF_I64), VALUE("p2", int64_t, CF_I64)
+static cf_param params[PARAMS] = {
+    {.name = "x", .ctype = "const int32_t *", .type = CF_I32, .direction = CF_IN, .lanes = 1, .bytes = 4, .align = 4},
+    {.name = "y", .ctype = "int16_t *", .type = CF_I16, .direction = CF_OUT, .lanes = 1, .bytes = 2, .align = 2},
+    {.name = "z",
+     .ctype = "int8_t *",
+     .type = CF_I8,
+     .direction = CF_IN,
+     .lanes = 1,
+     .bytes = 1,
+     .align = 1,
+     .ndims = 1,
+     .extents = length},
+    NUMBERS,
+    NUMBERS,
+    VALUE("n", int64_t, CF_I64)};
+
+static int runs;
+
+static void count_runs(const cf_host_launch *launch, uint64_t begin, uint64_t end)
+{
+    (void)launch;
+    runs += (int)(end - begin);
+}
+
+static uint8_t restricts[PARAMS];
+static struct made_image image;
+static cf_kernel kernel = {MADE_KERNEL("apart", image),
+                           .nparams = PARAMS,
+                           .params = params,
+                           .restricts = restricts,
+                           .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}},
+                           .host = count_runs};
+static const cf_kernel *const kernels[] = {&kernel};
+static const cf_module module = {
+    .size = sizeof module, .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1, .kernels = kernels};
+
+static void declare(int x, int y, int z, cf_direction of_x, cf_direction of_y, cf_direction of_z)
+{
+    restricts[X] = (uint8_t)x;
+    restricts[Y] = (uint8_t)y;
+    restricts[Z] = (uint8_t)z;
+    params[X].direction = of_x;
+    params[Y].direction = of_y;
+    params[Z].direction = of_z;
+}
+
+static void shape(uint32_t ndims_of_x, uint32_t ndims_of_y)
+{
+    for (int i = X; i <= Y; i++) {
+        params[i].ndims = i == X ? ndims_of_x : ndims_of_y;
+        params[i].extents = shapes[i][0];
+        params[i].lowers = shapes[i][1];
+        params[i].pitches = shapes[i][2];
+    }
+}
+
+struct call {
+    void *pointers[3];
+    int64_t numbers[PARAMS - SHAPE];
+    void *args[PARAMS];
+};
+
+static void bind(struct call *call)
+{
+    for (int i = 0; i < PARAMS; i++)
+        call->args[i] = i < SHAPE ? (void *)&call->pointers[i] : (void *)&call->numbers[i - SHAPE];
+}
+
+/* Arrays of one dimension. */
+static void plain(struct call *call, void *x, int64_t nx, void *y, int64_t ny, void *z, int64_t nz)
+{
+    *call = (struct call){.pointers = {x, y, z}};
+    shape(1, 1);
+    call->numbers[0] = nx;
+    call->numbers[OF_Y - SHAPE] = ny;
+    call->numbers[LENGTH - SHAPE] = nz;
+    bind(call);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    runs = 0;
+    kernel.size = sizeof kernel;
+    kernel.restricts = restricts;
+    declare(0, 1, 0, CF_IN, CF_OUT, CF_IN);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    assert_ok(cf_shutdown());
+    assert_nothing_alive();
+    return 0;
+}
+
+/* ---- Shapes ---- */
+
+enum { ROOM = 4096 };
+
+/* Marks the bytes of a section, and gives how many were marked before. */
+static uint64_t mark(uint8_t *room, const int64_t numbers[], uint32_t ndims, size_t at, size_t element)
+{
+    uint64_t before = 0;
+    int64_t index[DIMS] = {0}, extents[DIMS] = {1, 1, 1}, lowers[DIMS] = {0}, pitches[DIMS] = {0};
+    for (uint32_t d = 0; d < ndims; d++) {
+        extents[d] = numbers[EXTENT + d];
+        lowers[d] = numbers[LOWER + d];
+        pitches[d] = numbers[PITCH + d];
+    }
+    for (index[0] = 0; index[0] < extents[0]; index[0]++)
+        for (index[1] = 0; index[1] < extents[1]; index[1]++)
+            for (index[2] = 0; index[2] < extents[2]; index[2]++) {
+                int64_t place = 0;
+                for (uint32_t d = 0; d < ndims; d++)
+                    place = (d ? place * pitches[d] : 0) + index[d] + lowers[d];
+                for (size_t byte = 0; byte < element; byte++) {
+                    uint8_t *marked = &room[at + (size_t)place * element + byte];
+                    before += *marked & 1;
+                    *marked |= 2;
+                }
+            }
+    for (size_t i = 0; i < ROOM; i++)
+        room[i] = room[i] ? 1 : 0;
+    return before;
+}
+
+/* A random shape that fits into the room's last half from anywhere in its first. */
+static void choose(int64_t numbers[], uint32_t ndims, size_t element, unsigned short seed[])
+{
+    for (int64_t span = ROOM; span * (int64_t)element > ROOM / 2;) {
+        span = 1;
+        for (uint32_t d = 0; d < ndims; d++) {
+            numbers[EXTENT + d] = nrand48(seed) % (d ? 9 : 12);
+            numbers[LOWER + d] = nrand48(seed) % 3;
+            numbers[PITCH + d] = numbers[EXTENT + d] + numbers[LOWER + d] + nrand48(seed) % 8;
+            span *= d ? numbers[PITCH + d] : numbers[EXTENT + d] + numbers[LOWER + d];
+        }
+    }
+}
+
+static void expect(struct call *call, uint64_t bytes)
+{
+    char detail[128];
+    int before = runs;
+    snprintf(detail, sizeof detail, "made_apart: x and y overlap by %llu bytes; the kernel declares y __restrict__",
+             (unsigned long long)bytes);
+    if (bytes > 0) {
+        assert_fails(cf_call(&kernel, call->args), CF_EINVAL, detail);
+        assert_int_equal(runs, before);
+    } else {
+        assert_ok(cf_call(&kernel, call->args));
+        assert_int_equal(runs, before + 1);
+    }
+}
+
+static void call_any_two_shapes_as_many_bytes_as_they_share(void **state)
+{
+    unsigned short seed[3] = {1, 2, 3};
+    int is_device = *state != NULL, apart = 0, close_by = 0;
+    void *memory = calloc(1, ROOM), *there = memory;
+    assert_non_null(memory);
+    if (is_device)
+        assert_ok(cf_mem_alloc(&there, ROOM));
+    for (int round = 0; round < (is_device ? 2000 : 6000); round++) {
+        struct call call = {.numbers = {0}};
+        uint8_t room[ROOM] = {0};
+        uint32_t ndims[2] = {1 + (uint32_t)(nrand48(seed) % DIMS), 1 + (uint32_t)(nrand48(seed) % DIMS)};
+        int64_t *of_x = call.numbers, *of_y = call.numbers + (OF_Y - SHAPE);
+        size_t at_x = 4 * (size_t)(nrand48(seed) % (ROOM / 8)), at_y = 2 * (size_t)(nrand48(seed) % (ROOM / 4));
+        choose(of_x, ndims[0], 4, seed);
+        choose(of_y, ndims[1], 2, seed);
+        if (round % 2 && ndims[0] > 1 && ndims[0] == ndims[1]) {
+            /* Rows as far apart, which lie between one another or not. */
+            int64_t pitch = 20 + nrand48(seed) % 4, planes = 1 + nrand48(seed) % 4;
+            for (uint32_t d = 0; d < ndims[0]; d++) {
+                int64_t extent = 1 + nrand48(seed) % (d == ndims[0] - 1 ? 9 : planes);
+                of_x[EXTENT + d] = extent;
+                of_y[EXTENT + d] = 1 + nrand48(seed) % (d == ndims[0] - 1 ? 18 : planes);
+                of_x[LOWER + d] = of_y[LOWER + d] = 0;
+                of_x[PITCH + d] = d == ndims[0] - 1 ? pitch : planes;
+                of_y[PITCH + d] = d == ndims[0] - 1 ? 2 * pitch : planes;
+            }
+            at_y = at_x + 2 * (size_t)(nrand48(seed) % 40);
+        }
+        shape(ndims[0], ndims[1]);
+        call.pointers[X] = (char *)there + at_x;
+        call.pointers[Y] = (char *)there + at_y;
+        bind(&call);
+        mark(room, of_x, ndims[0], at_x, 4);
+        uint64_t shared = mark(room, of_y, ndims[1], at_y, 2);
+        expect(&call, shared);
+        apart += shared == 0;
+        close_by += shared > 0;
+    }
+    assert_true(apart > 200 && close_by > 200); /* both were tried */
+    if (is_device)
+        assert_ok(cf_mem_free(there));
+    free(memory);
+}
+
+/* Columns of one matrix: the ranges that they span are nearly the same. */
+static void call_rows_that_interleave_are_taken(void **state)
+{
+    (void)state;
+    enum { ROWS = 1000000, PITCH_OF_X = 8 }; /* elements of 4 bytes */
+    int32_t *matrix = malloc(ROWS * PITCH_OF_X * sizeof *matrix);
+    assert_non_null(matrix);
+    struct call call = {.pointers = {matrix, matrix + 3, NULL}};
+    shape(2, 2);
+    call.numbers[EXTENT] = call.numbers[OF_Y - SHAPE + EXTENT] = ROWS;
+    call.numbers[EXTENT + 1] = 3;
+    call.numbers[OF_Y - SHAPE + EXTENT + 1] = 10;
+    call.numbers[PITCH + 1] = PITCH_OF_X;
+    call.numbers[OF_Y - SHAPE + PITCH + 1] = 2 * PITCH_OF_X;
+    bind(&call);
+    declare(1, 1, 0, CF_IN, CF_OUT, CF_IN);
+    assert_ok(cf_call(&kernel, call.args));
+    call.pointers[Y] = (int16_t *)(void *)matrix + 5;
+    assert_fails(cf_call(&kernel, call.args), CF_EINVAL,
+                 "made_apart: x and y overlap by 2000000 bytes; the kernel "
+                 "declares both __restrict__");
+    free(matrix);
+}
+
+/* ---- What is declared ---- */
+
+static void call_what_is_only_read_may_overlap(void **state)
+{
+    (void)state;
+    int32_t memory[8] = {0};
+    struct call call;
+    plain(&call, memory, 8, memory, 16, memory, 0);
+    declare(1, 1, 1, CF_IN, CF_IN, CF_IN);
+    assert_ok(cf_call(&kernel, call.args));
+    declare(0, 0, 0, CF_IN, CF_INOUT, CF_IN);
+    assert_ok(cf_call(&kernel, call.args));
+    declare(1, 0, 0, CF_IN, CF_INOUT, CF_IN);
+    assert_fails(cf_call(&kernel, call.args), CF_EINVAL,
+                 "made_apart: x and y overlap by 32 bytes; the kernel declares x __restrict__");
+    declare(0, 1, 0, CF_INOUT, CF_IN, CF_IN);
+    assert_fails(cf_call(&kernel, call.args), CF_EINVAL,
+                 "made_apart: x and y overlap by 32 bytes; the kernel declares y __restrict__");
+    plain(&call, memory, 4, memory + 4, 8, (char *)memory + 15, 2);
+    declare(0, 0, 1, CF_INOUT, CF_OUT, CF_INOUT);
+    assert_fails(cf_call(&kernel, call.args), CF_EINVAL,
+                 "made_apart: x and z overlap by 1 bytes; the kernel declares z __restrict__");
+    declare(0, 0, 1, CF_IN, CF_OUT, CF_IN);
+    assert_fails(cf_call(&kernel, call.args), CF_EINVAL,
+                 "made_apart: y and z overlap by 1 bytes; the kernel declares z __restrict__");
+    assert_int_equal(runs, 2);
+}
+
+static void call_neighbours_and_empty_arrays_are_taken(void **state)
+{
+    (void)state;
+    int32_t memory[8] = {0};
+    struct call call;
+    plain(&call, memory, 4, memory + 4, 8, memory, 0);
+    assert_ok(cf_call(&kernel, call.args));
+    plain(&call, memory + 4, 4, memory, 8, memory, 0);
+    assert_ok(cf_call(&kernel, call.args));
+    plain(&call, memory, 4, (char *)memory + 14, 1, memory, 0);
+    assert_fails(cf_call(&kernel, call.args), CF_EINVAL, "overlap by 2 bytes");
+    plain(&call, memory, 0, memory, 16, memory, 0);
+    assert_ok(cf_call(&kernel, call.args));
+    plain(&call, memory, 8, memory, 0, memory, 0);
+    assert_ok(cf_call(&kernel, call.args));
+    plain(&call, NULL, 0, NULL, 0, NULL, 0);
+    assert_ok(cf_call(&kernel, call.args));
+    assert_int_equal(runs, 5);
+}
+
+/* Descriptors of libraries from before say nothing of it. */
+static void call_older_descriptor_is_taken(void **state)
+{
+    (void)state;
+    int32_t memory[8] = {0};
+    struct call call;
+    plain(&call, memory, 8, memory, 16, memory, 0);
+    kernel.size = offsetof(cf_kernel, restricts);
+    assert_ok(cf_call(&kernel, call.args));
+    kernel.size = sizeof kernel;
+    kernel.restricts = NULL;
+    assert_ok(cf_call(&kernel, call.args));
+    kernel.restricts = restricts;
+    assert_int_equal(cf_call(&kernel, call.args), CF_EINVAL);
+    assert_int_equal(runs, 2);
+}
+
+/* ---- cf_launch() ---- */
+
+static void launch_looks_where_pointers_are_checked(void **state)
+{
+    void *memory;
+    struct call call;
+    int is_checked = *state != NULL;
+    assert_int_equal(setenv("CF_CHECK", is_checked ? "1" : "0", 1), 0);
+    assert_ok(cf_shutdown());
+    assert_ok(cf_mem_alloc(&memory, 32));
+    plain(&call, memory, 8, memory, 16, memory, 0);
+    if (is_checked)
+        assert_fails(cf_launch(&kernel, NULL, call.args), CF_EINVAL,
+                     "made_apart_async: x and y overlap by 32 bytes; the kernel declares y __restrict__");
+    else
+        assert_ok(cf_launch(&kernel, NULL, call.args));
+    assert_ok(cf_stream_sync(NULL));
+    assert_int_equal(runs, !is_checked);
+    assert_ok(cf_mem_free(memory));
+    assert_int_equal(unsetenv("CF_CHECK"), 0);
+    assert_ok(cf_shutdown());
+}
+
+int main(int argc, char *argv[])
+{
+    make_image(&image, 1);
+    const struct CMUnitTest tests[] = {
+        {"call_any_two_shapes_in_host_memory_as_many_bytes_as_they_share",
+         call_any_two_shapes_as_many_bytes_as_they_share, set_up, tear_down, NULL},
+        {"call_any_two_shapes_in_device_memory_as_many_bytes_as_they_share",
+         call_any_two_shapes_as_many_bytes_as_they_share, set_up, tear_down, (void *)1},
+        cmocka_unit_test_setup_teardown(call_rows_that_interleave_are_taken, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(call_what_is_only_read_may_overlap, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(call_neighbours_and_empty_arrays_are_taken, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(call_older_descriptor_is_taken, set_up, tear_down),
+        {"launch_overlap_is_not_looked_for", launch_looks_where_pointers_are_checked, set_up, tear_down, NULL},
+        {"launch_checked_overlap_is_refused", launch_looks_where_pointers_are_checked, set_up, tear_down, (void *)1},
+    };
+    return RUN_MADE(argc, argv, &module, tests, NULL, NULL);
+}

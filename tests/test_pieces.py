@@ -1,0 +1,84 @@
+"""test_pieces.py - the bundled kernels as a GPU runs them, on the CPU: what stands under __CUDA_ARCH__, which no other
+test reaches without a GPU, with its heads, tails and accesses of 16 bytes, against the plain loops of the same tests.
+Misaligned accesses and such outside of arrays end a sanitized program.
+
+usage: test_pieces.py BUILDDIR [--cc CC]
+"""
+
+import argparse
+import os
+import re
+import shlex
+import sys
+import tempfile
+
+from tap import Tap, run
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+ROOT = os.path.dirname(HERE)
+FAMILIES = ('fill', 'multiply', 'axpy', 'gather', 'scatter')
+TESTS = FAMILIES + ('length',)
+SANITIZED = ['-fsanitize=address,undefined', '-fno-sanitize-recover=all']
+
+
+def on_cpu(text):
+    """A kernel file or header whose code for GPUs is what the CPU compiles."""
+    text = re.sub(r'\basm\("ld\.global\.nc\.L1::no_allocate\.b\d+ %0, \[%1\];" : "=\w"\(bits\) : "l"\(address\)\);',
+                  'memcpy(&bits, address, sizeof bits);', text)
+    begin = text.find('host(grid(')
+    while begin >= 0:
+        end, depth = begin + len('host'), 0
+        while True:
+            depth += (text[end] == '(') - (text[end] == ')')
+            end += 1
+            if depth == 0:
+                break
+        text = text[:begin] + text[end:]
+        begin = text.find('host(grid(')
+    return text.replace('__CUDA_ARCH__', 'AS_ON_A_GPU')
+
+
+def build(folder, options):
+    """Builds the kernels; what is wrong."""
+    for name in os.listdir(os.path.join(ROOT, 'kernels')):
+        if name.endswith('.cuh') or name[:-3] in FAMILIES:
+            with open(os.path.join(ROOT, 'kernels', name), encoding='utf-8') as source, \
+                    open(os.path.join(folder, name), 'w', encoding='utf-8') as copy:
+                copy.write(on_cpu(source.read()))
+    code, out, err = run([os.path.join(options.builddir, 'cfcc'), '--cuda=no', '--prefix', 'pieces', '-DAS_ON_A_GPU',
+                          '--header', 'pieces.h', '-o', 'pieces.o',
+                          *(f'-Xcxx={flag}' for flag in SANITIZED + ['-fno-strict-aliasing', '-g']),
+                          *(f'{f}.cu' for f in FAMILIES)], cwd=folder)
+    return out + err if code else ''
+
+
+def problem(test, folder, options):
+    program = os.path.join(folder, test)
+    flags = [f'-I{ROOT}/include', f'-I{HERE}', f'-I{ROOT}/tools', f'-I{options.builddir}/gen']
+    code, out, err = run([*shlex.split(options.cc), '-std=gnu11', '-O1', '-g', '-DREGISTRY=pieces_registry', *flags,
+                          *SANITIZED, os.path.join(HERE, f'test_{test}.c'), os.path.join(folder, 'pieces.o'),
+                          os.path.join(options.builddir, 'libcuferry.a'), '-o', program, '-lcmocka', '-lpthread', '-ldl',
+                          '-lm'])
+    if code:
+        return out + err
+    code, out, err = run([program], env={**os.environ, 'CF_DRIVER': 'host', 'CMOCKA_MESSAGE_OUTPUT': 'tap'})
+    return f'exit {code}:\n{out}{err}' if code else ''
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('builddir')
+    parser.add_argument('--cc', default=os.environ.get('CC', 'cc'))
+    options = parser.parse_args()
+    options.builddir = os.path.realpath(options.builddir)
+    tap = Tap()
+    with tempfile.TemporaryDirectory() as folder:
+        wrong = build(folder, options)
+        tap.check('kernels_as_on_a_gpu_are_built', wrong)
+        for test in TESTS if not wrong else ():
+            tap.check(f'{test}_as_on_a_gpu_is_right', problem(test, folder, options))
+    return tap.close()
+
+
+if __name__ == '__main__':
+    sys.exit(main())
