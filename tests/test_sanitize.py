@@ -5,6 +5,7 @@ usage: test_sanitize.py BUILD_FOLDER [--cc CC --cxx CXX]
 The compilers are what the checked code is built with; without, the build's own.
 """
 
+import json
 import os
 import re
 import shutil
@@ -207,6 +208,35 @@ class SanitizeTest:
         self.tap.check('check_without_the_source_says_so', '' if code == 1 and re.search(
             r'moved/own\.so cannot be built again: the source .*moved/own\.cu is gone\n', err) else f'{code}: {err}')
 
+    def runtime_in_a_folder_with_a_blank(self):
+        """As that of a compiler which is installed there: the loader would take its path for two."""
+        compiler = self.compilers[self.compilers.index('--cxx') + 1] if '--cxx' in self.compilers else None
+        if not compiler:
+            with open(os.path.join(self.build, 'cfcc.json'), encoding='utf-8') as file:
+                compiler = json.load(file)['cxx']
+        _, before, _ = run([os.path.join(self.build, 'cfcc'), *self.compilers, '--check', 'address', '--again', 'planted.so',
+                            '-o', 'checked.so'], cwd=self.folder, env=self.environment)
+        runtime = shutil.copy(before.strip(), self.folder)
+        script = os.path.join(self.folder, 'cxx.sh')
+        with open(script, 'w', encoding='utf-8') as file:
+            file.write(f'case "$1" in -print-file-name=*asan*) echo "{runtime}"; exit ;; esac\n'
+                       f'exec {compiler} "$@"\n')
+        words = [*self.compilers, '--cxx', f"sh '{script}'"]
+        code, _, err = run([os.path.join(self.build, 'cfcc'), *words, '--shared', '--cuda=no', '--prefix', 'planted', '-o',
+                            'blank.so', 'planted.cu'], cwd=self.folder, env=self.environment)
+        assert code == 0, err
+        arguments = ['read_past_end', *PLANTED['read_past_end'][0], 'bug=1']
+        with tempfile.TemporaryDirectory() as temporary:
+            code, _, err = self.check('address', *arguments, module='blank.so', env={'TMPDIR': temporary})
+            left = os.listdir(temporary)
+        wanted = self.expected('read_past_end', PLANTED['read_past_end'][2])
+        problem = '' if code == 1 and re.search(wanted, err) and '#0 in read_past_end planted.cu:' in err and not left else err
+        self.tap.check('check_by_a_runtime_in_a_folder_with_a_blank_is_told_whole', problem and f'{ended(code)}: {err}{left}')
+        code, _, err = self.check('address', *arguments, module='blank.so')
+        expected = f'the loader takes no path with a blank or a colon, and there is one in {runtime} and in TMPDIR\n'
+        self.tap.check('check_by_such_a_runtime_without_another_folder_says_so',
+                       '' if code == 1 and err.endswith(expected) else f'{ended(code)}: {err}')
+
     def refusals(self):
         for name, words, text in (
                 ('another_kind', ['--check', 'leaks', 'traps'], '--check leaks: it is address, race or poison'),
@@ -285,6 +315,7 @@ class SanitizeTest:
             self.planted(name)
         self.bundled()
         self.rebuilding()
+        self.runtime_in_a_folder_with_a_blank()
         self.refusals()
         self.ends()
 
