@@ -96,6 +96,12 @@ PLANTED = {
                   r'\(0, 0, 0\); .*__syncwarp\(\) in {OTHER}'),
     'barrier_in_loop': (['x=randint:i32:3x64:0:100'], 'race', r'({BUG}|{OTHER}): ' + ANY + r' waits at __syncthreads\(\), '
                         'and ' + ANY + r' of its warp at __syncthreads\(\) in ({BUG}|{OTHER}): not the same barrier'),
+    'barrier_in_branch': ([X, N], 'race', r'{BUG}: thread \(\d+, 0, 0\) of block \(15, 0, 0\) waits at __syncthreads\(\), '
+                          r'and thread \((4\d|5\d|6[0-3]), 0, 0\) of block \(15, 0, 0\) comes to the end of the kernel in '
+                          r'{OTHER} without it \[barrier_in_branch\]\n'),
+    'barrier_in_last_step': (['x=randint:i32:959:0:100', 'n=959'], 'race', r'{BUG}: ' + ANY + r' waits at __syncthreads\(\), '
+                             r'and thread \(63, 0, 0\) of block \(0, 0, 0\) comes to the end of the kernel in {OTHER} without '
+                             r'it \[barrier_in_last_step\]\n'),
     'own_lane': ([], 'poison', r'{BUG}: thread \(37, 0, 0\) of block \(0, 0, 0\): a warp operation whose mask leaves its '
                  'own lane out'),
     'unwritten_shared': (['x=randint:i32:3x64:0:9'], 'poison', r'{BUG}: reads byte 28 of __shared__ tile, which nobody '

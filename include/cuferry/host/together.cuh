@@ -63,6 +63,15 @@ CF__FN void cf__sync_grid(const char *file, int line)
     CF__TOGETHER(, grid(block, &where))
 }
 
+/* The generator has it in front of the last brace of a kernel: threads that leave it by `return` do not come there, which nobody
+ * takes for having gone past a barrier. */
+#if defined CF__CHECKED_ENDS
+extern "C" void cf__checked_end(const char *file, int line);
+#define CF__END cf__checked_end(__FILE__, __LINE__);
+#else
+#define CF__END
+#endif
+
 /* ---- __shared__ ---- */
 
 /* A variable of the block. The generator writes the declaration
