@@ -303,7 +303,7 @@ CF_CHECKED int cf_event_destroy(cf_event event);
 CF_CHECKED int cf_event_record(cf_event event, cf_stream stream);
 
 /* Waits for the work before the recorded mark; an event never recorded counts as done. One that was last recorded in a
- * capture has no mark: CF_EINVAL, or CF_ECAPTURE while that goes on; asking may break it. */
+ * capture has no mark: CF_ECAPTURE while that goes on, which may break it, and CF_EINVAL later. */
 CF_CHECKED int cf_event_sync(cf_event event);
 
 /* CF_OK where that work is done, CF_ENOTREADY (no detail is written) where not; failures as of cf_event_sync(). */

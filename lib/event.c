@@ -34,7 +34,8 @@ static int leave_event(struct cf__place *place, CUresult result, const char *cal
     return status;
 }
 
-/* What the driver says of an event that was last recorded in a capture; the first where it goes on, and not each time. */
+/* What the driver says of an event that was last recorded in a capture; the first where it goes on, which that may
+ * end. */
 static int is_captured(CUresult result)
 {
     return result == CUDA_ERROR_CAPTURED_EVENT || result == CUDA_ERROR_INVALID_VALUE;
@@ -170,10 +171,14 @@ static int fail_elapsed(const struct cf__place *place, CUresult result, cf_event
     int why = 0;
     if (result == CUDA_ERROR_INVALID_HANDLE || is_captured(result)) {
         CUresult of_start = ask_time(driver, start), of_stop = ask_time(driver, stop);
-        if (is_captured(of_start))
-            return fail_captured(place, of_start, "cuEventElapsedTime", "cf_event_elapsed", "start", start);
-        if (is_captured(of_stop))
-            return fail_captured(place, of_stop, "cuEventElapsedTime", "cf_event_elapsed", "stop", stop);
+        int is_start = is_captured(of_start);
+        if (is_start || is_captured(of_stop))
+            return fail_captured(place,
+                                 is_captured(result) ? result
+                                 : is_start          ? of_start
+                                                     : of_stop,
+                                 "cuEventElapsedTime", "cf_event_elapsed", is_start ? "start" : "stop",
+                                 is_start ? start : stop);
         why = (of_start == CUDA_ERROR_INVALID_HANDLE) + 2 * (of_stop == CUDA_ERROR_INVALID_HANDLE);
     }
     return cf__fail_driver(driver, result, "cuEventElapsedTime", "cf_event_elapsed: start %p, stop %p%s", (void *)start,

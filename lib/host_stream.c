@@ -223,14 +223,14 @@ CUresult cf__host_cuEventDestroy(CUevent event)
     return destroy(event, CF__HOST_EVENT);
 }
 
-/* An event of a capture marks a place in a graph, and no time. Who waits for it, or asks for its time, is not told
- * whether the capture goes on, as on a GPU. */
+/* An event of a capture marks a place in a graph, and no time. */
 static CUresult check_event(CUevent event, struct cf__host_handle **slot)
 {
     *slot = cf__host_handle(event, CF__HOST_EVENT);
     if (!*slot)
         return CUDA_ERROR_INVALID_HANDLE;
-    return __atomic_load_n(&(*slot)->captured_in, __ATOMIC_RELAXED) ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+    uint64_t number = __atomic_load_n(&(*slot)->captured_in, __ATOMIC_RELAXED);
+    return number ? cf__host_captured_event(number) : CUDA_SUCCESS;
 }
 
 CUresult cf__host_cuEventSynchronize(CUevent event)
@@ -242,10 +242,7 @@ CUresult cf__host_cuEventSynchronize(CUevent event)
 CUresult cf__host_cuEventQuery(CUevent event)
 {
     struct cf__host_handle *slot;
-    CUresult result = check_event(event, &slot);
-    return result == CUDA_ERROR_INVALID_VALUE
-               ? cf__host_captured_event(__atomic_load_n(&slot->captured_in, __ATOMIC_RELAXED))
-               : result;
+    return check_event(event, &slot);
 }
 
 CUresult cf__host_cuEventElapsedTime(float *milliseconds, CUevent start, CUevent stop)

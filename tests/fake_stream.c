@@ -206,7 +206,7 @@ static CUresult check_event(CUevent event)
 static CUresult check_mark(CUevent event)
 {
     CUresult result = check_event(event);
-    return result == CUDA_SUCCESS && event->captured_in ? CUDA_ERROR_INVALID_VALUE : result;
+    return result == CUDA_SUCCESS && event->captured_in ? fake_captured_event(event) : result;
 }
 
 /* Its stream is forgotten when that is destroyed, which lets its work finish. */
@@ -318,8 +318,7 @@ CUresult fake_cuEventSynchronize(CUevent event)
 CUresult fake_cuEventQuery(CUevent event)
 {
     TRY(fake_begin());
-    TRY(check_event(event));
-    TRY(event->captured_in ? fake_captured_event(event) : CUDA_SUCCESS);
+    TRY(check_mark(event));
     TRY(fake_unsafe());
     return fake_end(event->stream && poll(event->stream, event->position) ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS);
 }
