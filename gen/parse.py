@@ -483,6 +483,8 @@ class _File:
     def _check_constants(constants, clauses, params, checks):
         """What of the clauses is constant has to work."""
         constants.launch(clauses)
+        if clauses.host_grid:
+            constants.host_grid(clauses.host_grid)
         for param in params:
             if param.name in clauses.arrays:
                 constants.array(clauses.arrays[param.name], clauses.pitches.get(param.name, (None, ()))[1], param.type)

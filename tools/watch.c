@@ -290,8 +290,8 @@ static void look_at_barrier(const struct watch_thread *own, const cf_host_where 
     }
 }
 
-/* Threads that are at the end of a kernel are not waited for, here and on a GPU, but a barrier that they did not come to is in a
- * branch that not all threads take: what comes of it CUDA leaves open. */
+/* Threads that are at the end of a kernel are not waited for, here and on a GPU, but a barrier that they did not come to
+ * is in a branch that not all threads take: what comes of it CUDA leaves open. */
 static void look_at_end(struct watch_slot *slot)
 {
     char who[96], other[96];
