@@ -520,6 +520,7 @@ static void kernel_with_more_parameters_than_its_image_names_the_first(void **st
     params[5] = (cf_param){.name = "extra", .ctype = "int64_t", .type = CF_I64, .direction = CF_VALUE};
     kernel.params = params;
     kernel.nparams = 6;
+    kernel.restricts = NULL; /* which has one for each parameter */
     assert_int_equal(run(&kernel), CF_EIMAGE);
     assert_string_equal(cf_last_error(),
                         "cf_gather_f32_i32: its image does not know extra, parameter 5 of its descriptor");
