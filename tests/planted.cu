@@ -573,6 +573,15 @@ __global__ void unwritten_out(float *y, int n, int bug) /* BUG unwritten_out */
         y[i] = 1;
 }
 
+/* Of so many bytes compilers make a few moves, and no call. */
+#pragma cf kernel grid(n) in(x[n][8]) out(y[n][8])
+__global__ void copies(const int *x, int *y, int n, int bug) /* BUG copies */
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n - bug)
+        memcpy(y + 8 * i, x + 8 * i, 8 * sizeof(int));
+}
+
 /* It reads what it should write. */
 #pragma cf kernel grid(n) out(y[n])
 __global__ void adds_to_out(float *y, int n, int bug)

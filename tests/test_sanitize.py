@@ -115,6 +115,8 @@ PLANTED = {
                           r'\(0, 0, 0\)'),
     'unwritten_out': ([N], 'poison', r'{BUG}: y\[999\] is not written, although it is an out\(\); 1 of '
                       '1000 elements'),
+    'copies': (['x=randint:i32:1000x8:0:9', N], 'poison', r'{BUG}: y\[999\]\[0\] is not written, although it is an '
+               r'out\(\); 8 of 8000 elements'),
     'adds_to_out': ([N], 'poison', r'{BUG}: reads y\[0\], which nobody wrote; thread \(0, 0, 0\) of block \(0, 0, 0\)'),
     'ended_lane': ([], 'poison', r'{BUG}: __shfl_down_sync\(\) reads lane \d+, which has ended; thread \(\d+, 0, 0\) of '
                    r'block \(0, 0, 0\)'),
