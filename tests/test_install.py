@@ -76,7 +76,10 @@ class InstallTest:
                 return file.read()
         header = re.sub(r'/\*.*?\*/', '', read('include', 'cuferry.h'), flags=re.DOTALL)
         page = read('include', 'cuferry.3').replace('\\-', '-')
-        functions = set(re.findall(r'\b(cf_[a-z0-9_]+)\(', header)) | {'cf_gather', 'cf_gather_async'}
+        functions = set(re.findall(r'\b(cf_[a-z0-9_]+)\(', header)) | {'cf_gather_async'}
+        for name in os.listdir(os.path.join(ROOT, 'kernels')):
+            kernels = re.findall(r'__global__ void (\w+)\(', re.sub(r'\s+', ' ', read('kernels', name)))
+            functions |= {f'cf_{kernel}' for kernel in kernels if name.endswith('.cu')}
         statuses = set(re.findall(r'X\((CF_[A-Z]+),', header))
         variables = set()
         for name in os.listdir(os.path.join(ROOT, 'lib')):
