@@ -158,7 +158,7 @@ void axpys(int64_t n, int rounds)
     Device<float> d_x(x, n), d_y(y0, n);
     CUfunction function = bundled("axpy_f32");
 
-    std::vector<Peer> peers(6);
+    std::vector<Peer> peers(7);
     peers[0].name = "cuLaunchKernel, cuStreamSynchronize";
     peers[0].run = [&] {
         float factor = a;
@@ -193,6 +193,9 @@ void axpys(int64_t n, int rounds)
     peers[3].run = peers[5].run;
     peers[3].prepare = [] { CHECK(cuCtxSetCurrent(nullptr)); };
     peers[3].settle = [=] { CHECK(cuCtxSetCurrent(context)); };
+    peers[6] = peers[3];
+    peers[6].name = "cf_axpy, no current context";
+    peers[6].run = peers[2].run;
     for (Peer &peer : peers) {
         float *target = &peer == &peers[3] || &peer == &peers[5] ? own_y.data : d_y.data;
         CHECK(cudaMemcpy(target, y0, n * sizeof(float), cudaMemcpyHostToDevice));
@@ -204,6 +207,7 @@ void axpys(int64_t n, int rounds)
     print_times(label("axpy on device pointers", n), peers, "us", 1e6);
     figure(label("cf_axpy / launch + synchronize", n), peers[2].middle() / peers[0].middle(), "x", Target::at_most,
            1.05);
+    figure(label("the same, no current context", n), peers[6].middle() / peers[0].middle(), "x", Target::at_most, 1.05);
     figure(label("the same, memory from cf_mem_alloc()", n), peers[5].middle() / peers[0].middle(), "x",
            Target::at_most, 1.05);
     figure(label("such memory, no current context", n), peers[3].middle() / peers[0].middle(), "x", Target::at_most,
