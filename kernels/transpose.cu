@@ -1,0 +1,197 @@
+/* transpose - out[j][i] = in[i][j] */
+#include <stdint.h>
+#include <string.h>
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+/* A block has a tile of 256 bytes of so many rows, in which a thread has a small tile of 16 bytes of so many rows. Of a
+ * thin matrix, which has less than half a tile one way, it has all of that and as many elements the other way as there
+ * is room for in a tile, where less than half a tile's side is left over; on the CPU, TRANSPOSE_ALONG. `size` is that of
+ * an element. */
+#define TRANSPOSE_PIECES(n, length) ((n) / (length) + ((n) % (length) > 0))
+#define TRANSPOSE_IS_THIN(size) (rows < 128 / (size) || cols < 128 / (size))
+#define TRANSPOSE_TILES(size) (TRANSPOSE_PIECES(rows, 256 / (size)) * TRANSPOSE_PIECES(cols, 256 / (size)))
+#define TRANSPOSE_BLOCKS(size) \
+    (TRANSPOSE_IS_THIN(size) ? TRANSPOSE_PIECES(rows * cols, 256 / (size) * (256 / (size)) - 128 / (size)) \
+     : TRANSPOSE_TILES(size))
+#define TRANSPOSE_ALONG 1024
+#define TRANSPOSE_PARTS(size) \
+    (TRANSPOSE_IS_THIN(size) ? TRANSPOSE_PIECES(rows < cols ? cols : rows, TRANSPOSE_ALONG) : TRANSPOSE_TILES(size))
+
+#ifdef __CUDA_ARCH__
+
+#define TRANSPOSE_THREADS 256
+
+template <typename T> struct alignas(16) transpose_word {
+    T at[16 / sizeof(T)];
+};
+
+template <typename T> __device__ __forceinline__ transpose_word<T> transpose_load(const T *address)
+{
+    const uint4 bits = __ldcs(reinterpret_cast<const uint4 *>(address));
+    transpose_word<T> word;
+    memcpy(&word, &bits, sizeof word);
+    return word;
+}
+
+template <typename T> __device__ __forceinline__ void transpose_store(T *address, const transpose_word<T> &word)
+{
+    uint4 bits;
+    memcpy(&bits, &word, sizeof bits);
+    __stcs(reinterpret_cast<uint4 *>(address), bits);
+}
+
+/* A tile in shared memory, as it is to be written: the words of the rows that a small tile has lie apart, so that
+ * neither those who write 16 bytes nor those who read them meet in a bank. */
+template <typename T> struct transpose_tile {
+    static constexpr int N = 16 / (int)sizeof(T), side = 16 * N;
+    transpose_word<T> words[N][16][17];
+
+    __device__ __forceinline__ T &at(int j, int i)
+    {
+        return words[j % N][j / N][i / N].at[i % N];
+    }
+};
+
+/* The tile whose first element is in[0]; `height` and `width` are what is left of the matrix from there on. */
+template <typename T>
+__device__ __forceinline__ void transpose_read(transpose_tile<T> &tile, const T *in, int64_t cols, int64_t height,
+                                               int64_t width, bool is_aligned)
+{
+    constexpr int N = transpose_tile<T>::N, side = transpose_tile<T>::side;
+    const int thread = threadIdx.x;
+    if (is_aligned) {
+        const int x = thread % 16, y = thread / 16;
+        transpose_word<T> row[N];
+        if (x * N < width) {
+#pragma unroll
+            for (int k = 0; k < N; k++)
+                if (y * N + k < height)
+                    row[k] = transpose_load(in + (y * N + k) * cols + x * N);
+        }
+#pragma unroll
+        for (int k = 0; k < N; k++) {
+            transpose_word<T> column;
+#pragma unroll
+            for (int e = 0; e < N; e++)
+                column.at[e] = row[e].at[k];
+            tile.words[k][x][y] = column;
+        }
+    } else {
+#pragma unroll 8
+        for (int k = 0; k < side * side / TRANSPOSE_THREADS; k++) {
+            const int j = (k * TRANSPOSE_THREADS + thread) % side, i = (k * TRANSPOSE_THREADS + thread) / side;
+            if (j < width && i < height)
+                tile.at(j, i) = __ldcs(in + i * cols + j);
+        }
+    }
+}
+
+template <typename T>
+__device__ __forceinline__ void transpose_write(transpose_tile<T> &tile, T *out, int64_t rows, int64_t height,
+                                                int64_t width, bool is_aligned)
+{
+    constexpr int N = transpose_tile<T>::N, side = transpose_tile<T>::side;
+    const int thread = threadIdx.x;
+    if (is_aligned) {
+        const int y = thread % 16, x = thread / 16;
+        if (y * N < height) {
+#pragma unroll
+            for (int k = 0; k < N; k++)
+                if (x * N + k < width)
+                    transpose_store(out + (x * N + k) * rows + y * N, tile.words[k][x][y]);
+        }
+    } else {
+#pragma unroll 8
+        for (int k = 0; k < side * side / TRANSPOSE_THREADS; k++) {
+            const int i = (k * TRANSPOSE_THREADS + thread) % side, j = (k * TRANSPOSE_THREADS + thread) / side;
+            if (j < width && i < height)
+                __stcs(out + j * rows + i, tile.at(j, i));
+        }
+    }
+}
+
+/* `across` rows or columns, all of them, of `along` elements: what lies together on one side is `across` pieces on the
+ * other. */
+template <typename T>
+__device__ __forceinline__ void transpose_thin(T *tile, const T *in, T *out, int64_t rows, int64_t cols, int along)
+{
+    const bool has_rows = rows < cols; /* few of them */
+    const int across = (int)(has_rows ? rows : cols), pitch = along | 1, count = across * along;
+    const int read_width = has_rows ? along : across, write_width = has_rows ? across : along;
+#pragma unroll 4
+    for (int e = threadIdx.x; e < count; e += TRANSPOSE_THREADS) {
+        const int i = e / read_width, j = e - i * read_width;
+        tile[has_rows ? i * pitch + j : j * pitch + i] = __ldcs(in + i * cols + j);
+    }
+    __syncthreads();
+#pragma unroll 4
+    for (int e = threadIdx.x; e < count; e += TRANSPOSE_THREADS) {
+        const int j = e / write_width, i = e - j * write_width;
+        __stcs(out + j * rows + i, tile[has_rows ? i * pitch + j : j * pitch + i]);
+    }
+}
+
+#else
+
+/* Elements of a tile come together in a copy that lies close: rows of a large matrix are far apart, often by a power of
+ * two, of which a cache holds few. */
+template <typename T, int side>
+__device__ __forceinline__ void transpose_block(const T *in, T *out, int64_t rows, int64_t cols, int height, int width)
+{
+    T tile[side][side + 16 / sizeof(T)];
+    for (int i = 0; i < height; i++)
+        memcpy(tile[i], in + i * cols, (size_t)width * sizeof(T));
+    for (int j = 0; j < width; j++)
+        for (int i = 0; i < height; i++)
+            out[j * rows + i] = tile[i][j];
+}
+
+#endif
+
+/* Writes the columns of a matrix as rows: out[j][i] = in[i][j] for rows times cols elements. The two must not overlap;
+ * the plain call checks that. */
+#pragma cf kernel blocks(TRANSPOSE_BLOCKS(sizeof(T))) block(256) host(grid(TRANSPOSE_PARTS(sizeof(T)))) \
+    in(in[rows][cols]) out(out[cols][rows]) bytes(2.0 * rows * cols * sizeof(T)) flops(0)
+#pragma cf instances(f32: float; f64: double; i32: int32_t; i64: int64_t; f16: __half; bf16: __nv_bfloat16)
+template <typename T>
+__global__ void __launch_bounds__(256)
+    transpose(const T *__restrict__ in, T *__restrict__ out, int64_t rows, int64_t cols)
+{
+    constexpr int64_t size = sizeof(T), side = 256 / size;
+    const int64_t wide = TRANSPOSE_PIECES(cols, side);
+#ifdef __CUDA_ARCH__
+    const unsigned int block = blockIdx.x;
+    __shared__ transpose_tile<T> tile;
+    if (TRANSPOSE_IS_THIN(size)) {
+        const int64_t length = side * side / (int)(rows < cols ? rows : cols), first = block * length;
+        const int64_t left = (rows < cols ? cols : rows) - first;
+        if (left > 0)
+            transpose_thin(&tile.words[0][0][0].at[0], in + first * (rows < cols ? 1 : cols),
+                           out + first * (rows < cols ? rows : 1), rows, cols, (int)(left < length ? left : length));
+        return;
+    }
+    const int64_t i = block / (unsigned int)wide * side, j = block % (unsigned int)wide * side;
+    transpose_read(tile, in + i * cols + j, cols, rows - i, cols - j,
+                   ((uintptr_t)in | (uintptr_t)(cols * size)) % 16 == 0);
+    __syncthreads();
+    transpose_write(tile, out + j * rows + i, rows, rows - i, cols - j,
+                    ((uintptr_t)out | (uintptr_t)(rows * size)) % 16 == 0);
+#else
+    const int64_t part = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (part >= TRANSPOSE_PARTS(size))
+        return;
+    if (TRANSPOSE_IS_THIN(size)) {
+        const int64_t first = part * TRANSPOSE_ALONG, left = (rows < cols ? cols : rows) - first;
+        const int64_t behind = first + (left < TRANSPOSE_ALONG ? left : TRANSPOSE_ALONG);
+        for (int64_t j = rows < cols ? first : 0; j < (rows < cols ? behind : cols); j++)
+            for (int64_t i = rows < cols ? 0 : first; i < (rows < cols ? rows : behind); i++)
+                out[j * rows + i] = in[i * cols + j];
+    } else {
+        const int64_t i = part / wide * side, j = part % wide * side;
+        const int height = (int)(rows - i < side ? rows - i : side), width = (int)(cols - j < side ? cols - j : side);
+        transpose_block<T, (int)side>(in + i * cols + j, out + j * rows + i, rows, cols, height, width);
+    }
+#endif
+}

@@ -1,0 +1,129 @@
+/* test_transpose.c - matrices of every element type, shape and alignment, against a plain loop. */
+#include "elements.h"
+
+#include <cuferry/kernels.h>
+
+static void expect_transposed(struct array *in, struct array *out, int64_t rows, int64_t cols)
+{
+    const size_t bytes = types[in->type].bytes;
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < cols; j++)
+            memcpy(out->expected + out->begin + (size_t)(j * rows + i) * bytes,
+                   in->host + in->begin + (size_t)(i * cols + j) * bytes, bytes);
+}
+
+static void run_transpose(int type, int64_t rows, int64_t cols, const int offsets[2], int way, unsigned short seed[])
+{
+    struct array in, out;
+    const cf_kernel *kernel = find("transpose", type, "");
+    make_array(&in, type, rows * cols, offsets[0]);
+    make_array(&out, type, rows * cols, offsets[1]);
+    randomize(&in, rows * cols, 0, seed);
+    expect_transposed(&in, &out, rows, cols);
+    void *pointers[] = {place(&in, way), place(&out, way)};
+    run_kernel(kernel, way, (void *[]){&pointers[0], &pointers[1], &rows, &cols});
+    finish_array(&in, kernel->name, rows * cols);
+    finish_array(&out, kernel->name, rows * cols);
+}
+
+/* Around a small tile, half a tile and tiles of all element sizes, and what is odd. */
+static void transpose_every_type_and_shape_is_right(void **state)
+{
+    (void)state;
+    static const int64_t sides[] = {0, 1, 2, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 128, 129, 200};
+    enum { SIDES = sizeof sides / sizeof *sides };
+    unsigned short seed[3] = {4, 5, 6};
+    for (int type = 0; type < TYPES; type++)
+        for (int r = 0; r < SIDES; r++)
+            for (int c = (type + r) % 2; c < SIDES; c += 2) {
+                const int offsets[] = {nrand48(seed) % 2 ? 0 : (int)(nrand48(seed) % 9),
+                                       nrand48(seed) % 2 ? 0 : (int)(nrand48(seed) % 9)};
+                run_transpose(type, sides[r], sides[c], offsets, (int)(nrand48(seed) % WAYS), seed);
+            }
+}
+
+/* Few rows or columns, of which a block has pieces. */
+static void transpose_thin_matrices_are_right(void **state)
+{
+    (void)state;
+    static const int64_t lengths[] = {1024, 1025, 4097, 16385};
+    unsigned short seed[3] = {7, 8, 9};
+    for (int type = 0; type < TYPES; type++)
+        for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++)
+            for (int64_t few = 1; few < 70; few += few < 4 ? 1 : few < 33 ? 14 : 31) {
+                const int offsets[] = {(int)(nrand48(seed) % 5), (int)(nrand48(seed) % 5)}, none[] = {0, 0};
+                run_transpose(type, few, lengths[l], nrand48(seed) % 2 ? offsets : none, CALL_DEVICE, seed);
+                run_transpose(type, lengths[l], few, nrand48(seed) % 2 ? offsets : none, LAUNCH, seed);
+            }
+}
+
+static void transpose_bad_arguments_are_named(void **state)
+{
+    (void)state;
+    float in[6] = {1, 2, 3, 4, 5, 6}, out[6] = {0};
+    assert_fails(cf_transpose(in, out, -1, 3), CF_EINVAL,
+                 "cf_transpose_f32: the extent in[rows] is negative with rows = -1");
+    assert_fails(cf_transpose(in, out, 2, -3), CF_EINVAL,
+                 "cf_transpose_f32: the extent in[cols] is negative with cols = -3");
+    assert_fails(cf_transpose(in, out, (int64_t)1 << 32, (int64_t)1 << 32), CF_EOVERFLOW, "cf_transpose_f32: ");
+    assert_fails(cf_transpose((float *)NULL, out, 2, 3), CF_EINVAL, "cf_transpose_f32: in is NULL and its extent is 6");
+    assert_fails(cf_transpose(in, (float *)NULL, 2, 3), CF_EINVAL, "cf_transpose_f32: out is NULL and its extent is 6");
+    assert_fails(cf_transpose(in, in, 2, 3), CF_EINVAL, "cf_transpose_f32: in and out overlap by 24 bytes");
+    assert_ok(cf_transpose(in, in + 3, 1, 3));
+    for (int i = 0; i < 6; i++)
+        assert_true(out[i] == 0 && in[i] == (float)(i % 3 + 1));
+    assert_ok(cf_transpose((float *)NULL, (float *)NULL, 0, 5));
+    assert_ok(cf_transpose((float *)NULL, (float *)NULL, 5, 0));
+}
+
+/* As many blocks as there are tiles, or pieces of thin matrices, past 2^31 elements too. */
+static void transpose_descriptor_says_what_it_costs(void **state)
+{
+    (void)state;
+    static const struct {
+        int type;
+        int64_t rows, cols, blocks;
+    } cases[] = {
+        {F32, 64, 64, 1},
+        {F32, 65, 64, 2},
+        {F32, 1, 4064, 1},
+        {F32, 4065, 1, 2},
+        {F32, 31, 131, 1},
+        {F32, 31, 132, 2},
+        {F32, 32, 129, 3},
+        {F64, 16, 257, 9},
+        {F64, 15, 257, 4},
+        {F16, 128, 129, 2},
+        {F64, 100000, 100000, 3125 * 3125},
+        {F32, (int64_t)1 << 33, 2, 4227331},
+        {BF16, (int64_t)1 << 20, 1 << 16, 1 << 22},
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        const cf_kernel *kernel = find("transpose", cases[c].type, "");
+        int64_t rows = cases[c].rows, cols = cases[c].cols;
+        void *pointer = &rows, *args[] = {&pointer, &pointer, &rows, &cols};
+        double value;
+        cf_size size;
+        assert_int_equal(kernel->sizes(args, &size), 1);
+        assert_int_equal(size.grid[0], cases[c].blocks);
+        assert_ok(cf_kernel_evaluate_real(kernel, kernel->bytes.ops, args, &value));
+        assert_true(value == 2 * (double)rows * (double)cols * (double)types[cases[c].type].bytes);
+    }
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    return cf_shutdown();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(transpose_every_type_and_shape_is_right),
+        cmocka_unit_test(transpose_thin_matrices_are_right),
+        cmocka_unit_test(transpose_bad_arguments_are_named),
+        cmocka_unit_test(transpose_descriptor_says_what_it_costs),
+    };
+    return RUN_ON_DRIVER(tests, NULL, tear_down);
+}
