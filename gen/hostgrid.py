@@ -1,4 +1,5 @@
-"""host(grid(n)): how many threads the CPU runs where a kernel's grid is made for a GPU, as an expression of C++."""
+"""host(grid(n)), host(blocks(n)): how many threads the CPU runs where a kernel's grid is made for a GPU, as an expression of
+C++."""
 
 from cfunction import tree_of
 

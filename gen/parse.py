@@ -425,7 +425,7 @@ class _File:
         is_closed = is_closed and not any(p.direction == 'CF_POINTER' or reach.may_point(p.type) for p in params)
         host = self._host(clauses, declaration, kernel, entry, params, types)
         if clauses.host_grid:
-            host = replace(host, grid=exact(clauses.host_grid))
+            host = replace(host, grid=exact(clauses.host_grid), counts_blocks=clauses.host_counts_blocks)
         return Instance(name, kernel, tuple(params), launch, checks, *reports, host, constants, is_bounded, is_closed)
 
     def _spelled_argument(self, value, parameter, scope):
@@ -533,7 +533,8 @@ class _File:
             if clauses.host_grid:
                 raise ExprError(clauses.host_grid[0].token,
                                 f'threads of {declaration.token.text} wait for one another, so that the CPU runs as '
-                                'many as a GPU; leave host(grid(...)) out')
+                                f'many as a GPU; leave host({"blocks" if clauses.host_counts_blocks else "grid"}(...)) '
+                                'out')
             return Host(is_together=True)
         found = self._loop(declaration.token.text)
         return Host(loop=replace(found[0], is_numeric=self._is_numeric(declaration, params, types)) if found else None)

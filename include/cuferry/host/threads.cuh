@@ -40,13 +40,13 @@ static inline CF__INLINE void cf__set_sizes(const cf_host_launch *launch)
     blockDim = {launch->block.x, launch->block.y, launch->block.z};
 }
 
-/* A launch of so many threads, in one dimension, in place of those that a GPU runs: the blocks `begin` to `end` - 1
- * become those that stand for the same part of the work. */
-static inline cf_host_launch cf__spread(const cf_host_launch *launch, uint64_t *begin, uint64_t *end, int64_t threads)
+/* A launch of so many threads, in one dimension and in blocks of `size`, in place of those that a GPU runs: the blocks
+ * `begin` to `end` - 1 become those that stand for the same part of the work. */
+static inline cf_host_launch cf__spread(const cf_host_launch *launch, uint64_t *begin, uint64_t *end, uint64_t size,
+                                        int64_t threads)
 {
     cf_host_launch own = *launch;
     const uint64_t given = (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z;
-    uint64_t size = (uint64_t)launch->block.x * launch->block.y * launch->block.z;
     const uint64_t count = threads > 0 ? (uint64_t)threads : 0;
     while ((count + size - 1) / size > UINT32_MAX)
         size *= 2;
@@ -56,6 +56,12 @@ static inline cf_host_launch cf__spread(const cf_host_launch *launch, uint64_t *
     *begin = (uint64_t)((unsigned __int128)blocks * *begin / given);
     *end = (uint64_t)((unsigned __int128)blocks * *end / given);
     return own;
+}
+
+/* The same in blocks as large as a GPU's. */
+static inline cf_host_launch cf__spread(const cf_host_launch *launch, uint64_t *begin, uint64_t *end, int64_t threads)
+{
+    return cf__spread(launch, begin, end, (uint64_t)launch->block.x * launch->block.y * launch->block.z, threads);
 }
 
 /* Runs every thread of blocks `begin` to `end` - 1, which may wait for one another, or fail. */
