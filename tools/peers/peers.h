@@ -162,6 +162,7 @@ struct Stream {
 
 void part_gather();
 void part_reduce();
+void part_scan();
 void part_enqueue();
 void part_graph();
 void part_call();
