@@ -305,11 +305,11 @@ __device__ __forceinline__ bool reduce_grid(int64_t n, uint64_t *work, reduce_ar
 {
     typedef typename Fold::place place;
     typedef typename Fold::value value;
-    typedef cub::BlockReduce<value, REDUCE_THREADS> tree;
+    typedef cub::BlockReduce<value, REDUCE_THREADS> block_reduce;
     typedef reduce_words<value> words;
     constexpr int N = 16 / sizeof(T), slots = REDUCE_THREADS * N, together = 4 / Fold::arrays;
     __shared__ union {
-        typename tree::TempStorage tree;
+        typename block_reduce::TempStorage tree;
         place places[slots];
     } memory;
     __shared__ int is_last;
@@ -367,7 +367,7 @@ __device__ __forceinline__ bool reduce_grid(int64_t n, uint64_t *work, reduce_ar
 #pragma unroll
         for (int j = 0; j < N; j += 2 * width)
             values[j] = Fold::join(values[j], values[j + width]);
-    value total = tree(memory.tree).Reduce(values[0], reduce_join<Fold>());
+    value total = block_reduce(memory.tree).Reduce(values[0], reduce_join<Fold>());
     if (is_alone) {
         *result = total;
         return thread == 0;
@@ -399,7 +399,7 @@ __device__ __forceinline__ bool reduce_grid(int64_t n, uint64_t *work, reduce_ar
         memcpy(&other, &own, sizeof other);
         values[0] = Fold::join(values[0], other);
     }
-    *result = tree(memory.tree).Reduce(values[0], reduce_join<Fold>());
+    *result = block_reduce(memory.tree).Reduce(values[0], reduce_join<Fold>());
     if (thread == 0)
         *arrived = 0;
     return thread == 0;

@@ -9,6 +9,7 @@ import argparse
 import os
 import re
 import shlex
+import shutil
 import sys
 import tempfile
 
@@ -16,15 +17,27 @@ from tap import Tap, run
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 ROOT = os.path.dirname(HERE)
-FAMILIES = ('fill', 'multiply', 'axpy', 'gather', 'scatter')
+FAMILIES = ('fill', 'multiply', 'axpy', 'gather', 'scatter', 'reduce', 'scan')
 SANITIZED = ['-fsanitize=address,undefined', '-fno-sanitize-recover=all']
+
+
+def _other_grid(text):
+    found = re.search(r'host\((?:grid|blocks)\(', text)
+    return found.start() if found else -1
 
 
 def on_cpu(text):
     """A kernel file or header whose code for GPUs is what the CPU compiles."""
     text = re.sub(r'\basm\("ld\.global\.nc\.L1::no_allocate\.b\d+ %0, \[%1\];" : "=\w"\(bits\) : "l"\(address\)\);',
                   'memcpy(&bits, address, sizeof bits);', text)
-    begin = text.find('host(grid(')
+    text = re.sub(r'asm volatile\("st\.relaxed\.gpu\.global\.v2\.u64[^;]*;[^;]*;',
+                  '__atomic_store_n(&address->value, value, __ATOMIC_RELAXED), '
+                  '__atomic_store_n(&address->flag, flag, __ATOMIC_RELEASE);', text)
+    text = re.sub(r'asm volatile\("ld\.relaxed\.gpu\.global\.v2\.u64[^;]*;[^;]*;',
+                  'there.flag = __atomic_load_n(&address->flag, __ATOMIC_ACQUIRE); '
+                  'there.value = __atomic_load_n(&address->value, __ATOMIC_RELAXED);', text)
+    text = re.sub(r'#include <cub/block/\w+\.cuh>', '#include "pieces_cub.cuh"', text).replace('cub::', 'pieces::')
+    begin = _other_grid(text)
     while begin >= 0:
         end, depth = begin + len('host'), 0
         while True:
@@ -33,7 +46,7 @@ def on_cpu(text):
             if depth == 0:
                 break
         text = text[:begin] + text[end:]
-        begin = text.find('host(grid(')
+        begin = _other_grid(text)
     return text.replace('__CUDA_ARCH__', 'AS_ON_A_GPU')
 
 
@@ -44,7 +57,9 @@ def build(folder, options):
             with open(os.path.join(ROOT, 'kernels', name), encoding='utf-8') as source, \
                     open(os.path.join(folder, name), 'w', encoding='utf-8') as copy:
                 copy.write(on_cpu(source.read()))
-    code, out, err = run([os.path.join(options.builddir, 'cfcc'), '--cuda=no', '--prefix', 'pieces', '-DAS_ON_A_GPU',
+    shutil.copy(os.path.join(HERE, 'pieces_cub.cuh'), folder)
+    code, out, err = run([os.path.join(options.builddir, 'cfcc'), '--cuda=no', '--prefix', 'pieces',
+                          '-DAS_ON_A_GPU',
                           '--header', 'pieces.h', '-o', 'pieces.o',
                           *(f'-Xcxx={flag}' for flag in SANITIZED + ['-fno-strict-aliasing', '-g']),
                           *(f'{f}.cu' for f in FAMILIES)], cwd=folder)
