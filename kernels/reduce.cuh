@@ -563,6 +563,7 @@ __device__ __forceinline__ bool reduce_block(int64_t n, uint64_t *work, const re
     }
     reduce_word *arrived = reinterpret_cast<reduce_word *>(work), before = 0;
     const reduce_word mark = reduce_mark(arrived);
+    cf__as_it_is(arrived, sizeof *arrived);
     if (!__atomic_compare_exchange_n(arrived, &before, mark, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED) &&
         (before ^ mark) >> 16)
         (void)__atomic_compare_exchange_n(arrived, &before, mark, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);

@@ -262,6 +262,7 @@ __device__ __forceinline__ void scan_pause()
 template <typename T> __device__ __forceinline__ int64_t scan_take(scan_state<T> *state)
 {
     const uint64_t mark = scan_mark(state);
+    cf__as_it_is(&state->mark, sizeof state->mark);
     uint64_t before = __atomic_load_n(&state->mark, __ATOMIC_ACQUIRE);
     while (before != mark) {
         if (before == mark - 1) {
