@@ -87,7 +87,8 @@ __device__ __forceinline__ bool scan_has_number(const scan_shared *header, scan_
 /* Of what the address of the counter is, too: each copy of the library in a process has one. */
 __device__ __forceinline__ scan_word scan_new_number(const scan_shared *header)
 {
-    const scan_word count = atomicAdd(&scan_launches, 1ull) + (scan_word)(uintptr_t)&scan_launches * 0x9e3779b97f4a7c15u;
+    const scan_word count =
+        atomicAdd(&scan_launches, 1ull) + (scan_word)(uintptr_t)&scan_launches * 0x9e3779b97f4a7c15u;
     const scan_word mark = (scan_word)(uintptr_t)header * 0x9e3779b97f4a7c15u;
     return (mark & ~(scan_word)0 << 48) | (count & ~(scan_word)0 >> 16);
 }
@@ -318,23 +319,33 @@ template <typename T> __device__ __forceinline__ T scan_turn(scan_state<T> *stat
     return scan_plus(groups_before, tiles_before);
 }
 
-/* Several threads' elements side by side: each one's sum waits for its own elements alone. */
+/* Eight threads' elements side by side: each one's sum waits for its own elements alone. They stay numbers of their own:
+ * a vector of them, gathered from eight places for each step, takes longer. */
 #define SCAN_ABREAST 8
+#define SCAN_EACH(what) what(0) what(1) what(2) what(3) what(4) what(5) what(6) what(7)
 
 template <typename T> __device__ __forceinline__ void scan_sums(const T *x, int count, T *sums)
 {
     constexpr int items = SCAN_ITEMS(sizeof(T));
     const int whole = count / (SCAN_ABREAST * items) * SCAN_ABREAST;
-    for (int t = 0; t < whole; t += SCAN_ABREAST) {
-        T sum[SCAN_ABREAST] = {0};
-        for (int i = 0; i < items; i++)
-            for (int k = 0; k < SCAN_ABREAST; k++)
-                sum[k] = scan_plus(sum[k], x[(t + k) * items + i]);
-        memcpy(sums + t, sum, sizeof sum);
+    for (int t = 0; t < whole; t += SCAN_ABREAST, x += SCAN_ABREAST * items) {
+#define SCAN_BEGIN(k) T sum##k = 0;
+#define SCAN_STEP(k) sum##k = scan_plus(sum##k, x[k * items + i]);
+#define SCAN_END(k) sums[t + k] = sum##k;
+        SCAN_EACH(SCAN_BEGIN)
+        for (int i = 0; i < items; i++) {
+            SCAN_EACH(SCAN_STEP)
+        }
+        SCAN_EACH(SCAN_END)
+#undef SCAN_BEGIN
+#undef SCAN_STEP
+#undef SCAN_END
     }
+    count -= whole * items;
     for (int t = whole; t < SCAN_THREADS; t++) {
+        const int first = (t - whole) * items;
         sums[t] = 0;
-        for (int i = t * items; i < (t + 1) * items && i < count; i++)
+        for (int i = first; i < first + items && i < count; i++)
             sums[t] = scan_plus(sums[t], x[i]);
     }
 }
@@ -371,17 +382,21 @@ __device__ __forceinline__ void scan_elements(const T *x, T *y, int count, const
 {
     constexpr int items = SCAN_ITEMS(sizeof(T));
     const int whole = count / (SCAN_ABREAST * items) * SCAN_ABREAST;
-    for (int t = 0; t < whole; t += SCAN_ABREAST) {
-        T sum[SCAN_ABREAST];
-        for (int k = 0; k < SCAN_ABREAST; k++)
-            sum[k] = scan_plus(prefix, before[t + k]);
-        for (int i = 0; i < items; i++)
-            for (int k = 0; k < SCAN_ABREAST; k++)
-                sum[k] = scan_one<is_inclusive>(sum[k], x[(t + k) * items + i], y + (t + k) * items + i);
+    for (int t = 0; t < whole; t += SCAN_ABREAST, x += SCAN_ABREAST * items, y += SCAN_ABREAST * items) {
+#define SCAN_BEGIN(k) T sum##k = scan_plus(prefix, before[t + k]);
+#define SCAN_STEP(k) sum##k = scan_one<is_inclusive>(sum##k, x[k * items + i], y + k * items + i);
+        SCAN_EACH(SCAN_BEGIN)
+        for (int i = 0; i < items; i++) {
+            SCAN_EACH(SCAN_STEP)
+        }
+#undef SCAN_BEGIN
+#undef SCAN_STEP
     }
+    count -= whole * items;
     for (int t = whole; t < SCAN_THREADS; t++) {
+        const int first = (t - whole) * items;
         T sum = scan_plus(prefix, before[t]);
-        for (int i = t * items; i < (t + 1) * items && i < count; i++)
+        for (int i = first; i < first + items && i < count; i++)
             sum = scan_one<is_inclusive>(sum, x[i], y + i);
     }
 }
