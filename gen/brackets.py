@@ -69,3 +69,28 @@ def without_attributes(tokens):
                 plain.append(token)
             at += 1
     return plain
+
+
+_CLOSING = {'(': ')', '[': ']', '{': '}'}
+
+
+def is_even(texts):
+    """Whether texts have as many brackets that open as such that close. Strings count, too: what is uneven may be in
+    order."""
+    return all(sum(t.count(o) for t in texts) == sum(t.count(c) for t in texts) for o, c in _CLOSING.items())
+
+
+def unclosed(tokens):
+    """The brackets that nothing closes, as (token, what closes another instead or None). One too many that closes is
+    passed over: compilers tell of it where it stands."""
+    brackets = [t for t in tokens if t.kind == 'punctuation' and t.text in '()[]{}']
+    missing = {o: sum(t.text == o for t in brackets) - sum(t.text == c for t in brackets) for o, c in _CLOSING.items()}
+    opened = []
+    for token in brackets:
+        if token.text in _CLOSING:
+            opened.append(token)
+        elif opened and _CLOSING[opened[-1].text] == token.text:
+            opened.pop()
+        elif opened and missing[opened[-1].text] > 0:
+            return [(opened[-1], token)]
+    return [(token, None) for token in opened if missing[token.text] > 0]

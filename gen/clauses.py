@@ -38,8 +38,7 @@ class Clauses:
         self.checks = []            # expression
         self.distinct = {}          # name: token, of arrays whose elements differ
         self.host = None            # token: a function's name, or none
-        self.host_grid = None       # expression: how many threads the CPU runs,
-        self.host_counts_blocks = False     # each in a block of its own
+        self.host_grid = None       # expression: how many threads the CPU runs
         self.tune = {}              # constant's name: (token, [expression])
         self.includes = []          # header's name
         self.instances = []         # (tag token, [argument])
@@ -108,7 +107,7 @@ def _clause(cursor, clauses):
         _arrays(cursor, clauses, DIRECTIONS[name.text])
     elif name.text in ('name', 'host'):
         _identifier(cursor, clauses, name)
-        if name.text == 'host' and clauses.host.text in ('grid', 'blocks') and cursor.at('('):
+        if name.text == 'host' and clauses.host.text == 'grid' and cursor.at('('):
             _host_grid(cursor, clauses)
     elif name.text == 'distinct':
         _names(cursor, name, clauses.distinct)
@@ -145,13 +144,11 @@ def _identifier(cursor, clauses, name):
 
 
 def _host_grid(cursor, clauses):
-    """host(grid(n)), host(blocks(n)): the kernel itself, in another number of threads or in blocks of one thread."""
+    """host(grid(n)): the kernel itself, in another number of threads."""
     cursor.take()
-    word = clauses.host.text
     clauses.host = None
     clauses.host_grid = _expression(cursor)
-    clauses.host_counts_blocks = word == 'blocks'
-    cursor.expect(')', f'to close {word}, which has one dimension on the CPU')
+    cursor.expect(')', "to close grid, which has one dimension on the CPU")
 
 
 def _headers(cursor, name):

@@ -32,6 +32,11 @@ class Diagnostics:
         if (location, message) not in self._errors:
             self._errors.append((location, message))
 
+    def drop_behind(self, location, since):
+        """Takes back what was said, since there were so many errors, of places behind one in its file, and of other
+        files."""
+        self._errors[since:] = [e for e in self._errors[since:] if e[0].file == location.file and e[0] < location]
+
     @property
     def count(self):
         return len(self._errors)

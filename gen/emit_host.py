@@ -59,9 +59,8 @@ def _body(instance, prefix, seen):
         read = f'cf__read<{param.cxx}>' if is_class else f'*static_cast<{ctype} *>'
         text += f'    {ctype} {names[number]} = {read}(cf__launch->args[{number}]);\n'
     if instance.host.grid:
-        size = '1, ' if instance.host.counts_blocks else ''
         text += fold('    const cf_host_launch cf__own =\n        cf__spread(cf__launch, &cf__begin, &cf__end, '
-                     f'{size}{hostgrid.emit(instance.host.grid.ops)});\n    cf__launch = &cf__own;\n', 8)
+                     f'{hostgrid.emit(instance.host.grid.ops)});\n    cf__launch = &cf__own;\n', 8)
     if loop:
         names.insert(0, 'cf__index')
     call = fold(f'{function}({", ".join(names)});\n', 12)

@@ -12,7 +12,7 @@ MAX_NESTING = 64    # of parentheses and unary operators; with the next, bounds 
 MAX_OPERATORS = 200
 INT64_MAX = 2**63 - 1
 
-_RELATIONS = {'<': 'LT', '<=': 'LE', '>': 'GT', '>=': 'GE', '==': 'EQ', '!=': 'NE'}
+RELATIONS = {'<': 'LT', '<=': 'LE', '>': 'GT', '>=': 'GE', '==': 'EQ', '!=': 'NE'}
 # By precedence, the weakest first; all bind to the left.
 _LOGIC = ({'||': 'OR'}, {'&&': 'AND'}, {'|': 'BIT_OR'}, {'^': 'BIT_XOR'}, {'&': 'BIT_AND'})
 _BINARY = ({'<<': 'SHL', '>>': 'SHR'}, {'+': 'ADD', '-': 'SUB'}, {'*': 'MUL', '/': 'DIV', '%': 'MOD'})
@@ -135,7 +135,7 @@ def _logic(cursor, level):
 
 def _comparison(cursor):
     terms, relations = [_term(cursor)], []
-    while cursor.at(*_RELATIONS) and not cursor.adjacent('<', '<') and not cursor.adjacent('>', '>'):
+    while cursor.at(*RELATIONS) and not cursor.adjacent('<', '<') and not cursor.adjacent('>', '>'):
         relations.append(cursor.operator())
         terms.append(_term(cursor))
     return Node('CHAIN', relations[0], terms, relations) if relations else terms[0]
@@ -404,10 +404,20 @@ def _compile(node, names, real):
     return [op for part in parts for op in part] + [(node.kind, 0)]
 
 
+def constant_leaf(node, names, real=False):
+    """The value of a tree that is one constant; None for others, and where the C compiler has to tell it."""
+    if node.kind not in ('NUMBER', 'SIZEOF', 'NAME'):
+        return None
+    code, operand = _compile(node, names, real)[0]
+    if code == 'REAL':
+        return struct.unpack('<d', struct.pack('<q', operand))[0]
+    return operand if code == 'CONST' and not isinstance(operand, tuple) else None
+
+
 def _compile_chain(terms, relations, names, real):
     ops = []
     for i, relation in enumerate(relations):
-        link = _compile(terms[i], names, real) + _compile(terms[i + 1], names, real) + [(_RELATIONS[relation.text], 0)]
+        link = _compile(terms[i], names, real) + _compile(terms[i + 1], names, real) + [(RELATIONS[relation.text], 0)]
         ops += [('AND', len(link))] + link if ops else link
     return ops
 

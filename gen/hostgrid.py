@@ -1,5 +1,4 @@
-"""host(grid(n)), host(blocks(n)): how many threads the CPU runs where a kernel's grid is made for a GPU, as an expression of
-C++."""
+"""host(grid(n)): how many threads the CPU runs where a kernel's grid is made for a GPU, as an expression of C++."""
 
 from cfunction import tree_of
 

@@ -126,7 +126,6 @@ class Host:
     is_together: bool = False       # threads of a block may wait for one another
     loop: Optional[Loop] = None     # where they do not, and the kernel's text is understood
     grid: Optional[Expr] = None     # how many threads there are, in one dimension; None: as many as on a GPU
-    counts_blocks: bool = False     # each of them is a block of its own
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import loops
 import reach
 import scalars
 from clauses import Clauses, is_include, read_pragma
+from constant import Constants
 from cxxtypes import UNREADABLE, VOID, builtin, pointer
 from declare import declarations
 from diagnostics import closest
@@ -56,6 +57,7 @@ class _File:
 
     def read(self, stem):
         before = self._diagnostics.count
+        opened = self._scanner.unclosed()
         self._walk()
         self._check_includes()
         kernels = []
@@ -63,6 +65,8 @@ class _File:
             kernel = self._kernel(clauses, declaration, doc)
             if kernel:
                 kernels.append(kernel)
+        if opened:
+            self._tell_unclosed(opened, before)
         if not self._kernels and self._diagnostics.count == before:
             self._diagnostics.error(Location(self._path, 1, 1), 'no kernel is annotated in this file; write #pragma cf '
                                     'kernel ... above a __global__ function')
@@ -74,6 +78,16 @@ class _File:
                           tuple(self._notes), tuple(self._proofs), host)
 
     # ---- Walking over the file
+
+    def _tell_unclosed(self, opened, before):
+        """Brackets that nothing closes, in the place of all errors behind the first, which may follow from it."""
+        self._diagnostics.drop_behind(opened[0][0].location, before)
+        for token, closing in opened:
+            what = 'never closed'
+            if closing:
+                place = f'of line {closing.line}' if closing.file == token.file else f'at {closing.file}:{closing.line}'
+                what = f"not closed before the '{closing.text}' {place}"
+            self._error(token, f"this '{token.text}' is {what}")
 
     def _walk(self):
         """Learns what the file declares, and pairs annotations with the kernels below them."""
@@ -228,8 +242,7 @@ class _File:
         token = declaration.token
         free = [p for p in declaration.template if p.name not in clauses.tune]
         if free and not clauses.instances_token:
-            self._error(token, f'{token.text} is a template; list its instances: #pragma cf instances(tag: ' +
-                        ', '.join('float' if p.is_type else '256' for p in free) + ')')
+            self._error(token, f'{token.text} is a template; list its instances: #pragma cf instances({_example(free)})')
         if clauses.instances_token and not declaration.template:
             self._error(clauses.instances_token, f'{token.text} is no template; it has no instances')
         if self._diagnostics.count != before:
@@ -290,10 +303,6 @@ class _File:
                                        'blocks')
         if clauses.items and clauses.counts_blocks:
             self._error(clauses.items[0].token, 'items(k) divides the elements of grid(...); blocks(...) counts blocks')
-        if clauses.items:
-            value = self._constant(None, clauses.items[0], declaration.scope, {})
-            if value is not None and value < 1:
-                self._error(clauses.items[0].token, f'items(k) takes at least 1 element a thread; this is {value}')
         if clauses.block == []:
             for is_there, what in ((clauses.shared, 'shared(...)'), (clauses.cooperative, 'cooperative'),
                                    (clauses.grid and len(clauses.grid) > 1, 'a grid of several dimensions'),
@@ -308,9 +317,9 @@ class _File:
         for name, (token, values) in clauses.tune.items():
             known = [p for p in declaration.template if p.name == name]
             if not known or known[0].is_type:
-                self._error(token, f"'{name}' is no template constant of {declaration.token.text}; tune(...) gives "
-                                   "values to "
-                            'one, as in template <int BLOCK>')
+                listed = f', a template {_listed(declaration.template)}' if declaration.template else ''
+                self._error(token, f"'{name}' is no template constant of {declaration.token.text}{listed}; tune(...) "
+                                   'gives values to one, as in template <int BLOCK>')
         combinations = 1
         for _, values in clauses.tune.values():
             combinations *= len(values)
@@ -323,7 +332,10 @@ class _File:
         filled = {}
         free = [p for p in declaration.template if p.name not in clauses.tune]
         if len(arguments) > len(free) or any(not p.default for p in free[len(arguments):]):
-            raise ExprError(at, f'{len(arguments)} template arguments for {len(free)} template parameters')
+            plural = '' if len(arguments) == 1 else 's'
+            raise ExprError(at, f"instance '{at.text}' has {len(arguments)} template argument{plural}, and "
+                                f'{declaration.token.text} takes {_listed(free)}; write all of one instance behind its '
+                                f'tag: instances({_example(free)})')
         for number, parameter in enumerate(free):
             argument = arguments[number] if number < len(arguments) else None
             if argument is None:
@@ -332,7 +344,8 @@ class _File:
                 words, tree, token, text = argument.words, argument.tree, argument.token, argument.text
             if parameter.is_type:
                 if words is None:
-                    raise ExprError(token, f"{parameter.name} is a type, found '{text}'")
+                    raise ExprError(token, f"{parameter.name} is a type, found '{text}'; "
+                                           f'{declaration.token.text} takes {_listed(free)}')
                 ctype = filled.get(words[0]) if len(words) == 1 and isinstance(filled.get(words[0]), CType) else \
                     self._type(token, words, declaration.scope)
                 if ctype is VOID:
@@ -341,7 +354,8 @@ class _File:
             else:
                 value = self._constant(words, tree, declaration.scope, filled)
                 if value is None:
-                    raise ExprError(token, f"{parameter.name} takes an integer constant of 64 bits, found '{text}'")
+                    raise ExprError(token, f"{parameter.name} takes an integer constant of 64 bits, found '{text}'; "
+                                           f'{declaration.token.text} takes {_listed(free)}')
                 filled[parameter.name] = value
         return filled
 
@@ -419,13 +433,14 @@ class _File:
                         tuple(exact(e) for e in clauses.grid), block, exact(clauses.items), exact(clauses.shared))
         checks = tuple(self._check(c, names, params) for c in clauses.checks)
         reports = real(clauses.bytes), real(clauses.flops), real(clauses.tolerance)
+        self._check_constants(Constants(names), clauses, params, checks)
         self._proofs |= names.proofs
         is_bounded, is_closed = self._reached(clauses, declaration)
         # Memory behind a pointer that has no extent, or behind one in a value or an element, is nobody's argument.
         is_closed = is_closed and not any(p.direction == 'CF_POINTER' or reach.may_point(p.type) for p in params)
         host = self._host(clauses, declaration, kernel, entry, params, types)
         if clauses.host_grid:
-            host = replace(host, grid=exact(clauses.host_grid), counts_blocks=clauses.host_counts_blocks)
+            host = replace(host, grid=exact(clauses.host_grid))
         return Instance(name, kernel, tuple(params), launch, checks, *reports, host, constants, is_bounded, is_closed)
 
     def _spelled_argument(self, value, parameter, scope):
@@ -462,6 +477,20 @@ class _File:
                 token = clauses.block[number][0].token if clauses.block else clauses.token
                 raise ExprError(token, f'a block has 1 to {MAX_BLOCK} threads, and at most {MAX_BLOCK_Z} along z; '
                                        f'this is {size if size < 1 or number == 2 else threads}')
+
+    @staticmethod
+    def _check_constants(constants, clauses, params, checks):
+        """What of the clauses is constant has to work."""
+        constants.launch(clauses)
+        for param in params:
+            if param.name in clauses.arrays:
+                constants.array(clauses.arrays[param.name], clauses.pitches.get(param.name, (None, ()))[1], param.type)
+        for (tree, text), check in zip(clauses.checks, checks):
+            if not check.is_real:
+                constants.check(tree, text)
+        for item, clause in ((clauses.flops, 'flops'), (clauses.bytes, 'bytes')):
+            if item:
+                constants.count(item, clause)
 
     @staticmethod
     def _check(item, names, params):
@@ -533,8 +562,7 @@ class _File:
             if clauses.host_grid:
                 raise ExprError(clauses.host_grid[0].token,
                                 f'threads of {declaration.token.text} wait for one another, so that the CPU runs as '
-                                f'many as a GPU; leave host({"blocks" if clauses.host_counts_blocks else "grid"}(...)) '
-                                'out')
+                                'many as a GPU; leave host(grid(...)) out')
             return Host(is_together=True)
         found = self._loop(declaration.token.text)
         return Host(loop=replace(found[0], is_numeric=self._is_numeric(declaration, params, types)) if found else None)
@@ -582,6 +610,15 @@ class _File:
         constants = {name.rsplit('::', 1)[-1] for _, name, _ in self._proofs}
         return cpusource.copy(self._scanner, self._path, self._declarations, kept, functions, constants, edits,
                               self._error)
+
+
+def _listed(parameters):
+    """Template parameters as they are declared, but for their defaults."""
+    return '<' + ', '.join(f'{" ".join(p.words)} {p.name}' for p in parameters) + '>'
+
+
+def _example(parameters):
+    return 'tag: ' + ', '.join('float' if p.is_type else '256' for p in parameters)
 
 
 def _default(parameter):

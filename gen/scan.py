@@ -7,6 +7,7 @@ import subprocess
 from dataclasses import dataclass
 from typing import Dict, List, Optional, Tuple
 
+from brackets import is_even, unclosed
 from clauses import CLAUSES
 from diagnostics import GeneratorError
 from lexer import Token, tokenize
@@ -115,6 +116,24 @@ class Scanner:
         """The lines of a file that was read, by the name that messages show."""
         path = next((p for p in [self.path, *self.paths] if self._display(p) == name), name)
         return self.source(path)
+
+    def unclosed(self):
+        """The brackets that nothing closes; see brackets.unclosed(). Those of system headers are not looked at, but
+        what their macros give in other files is."""
+        parts = list(self._own_parts())
+        if is_even([line for lines, _, _ in parts for line in lines]):
+            return []
+        return unclosed([token for part in parts for token in self._flush(*part)])
+
+    def _own_parts(self):
+        """The text between line markers of what is no system header, as _flush() takes it."""
+        markers = [*_ANY_MARKER.finditer(self._text)]
+        own = {m.group(2) for m in markers if not _is_of_system(m)}
+        for marker, following in zip(markers, [*markers[1:], None]):
+            if marker.group(2) in own:
+                text = self._text[marker.end() + 1:following.start() if following else len(self._text)]
+                lines = ['' if line.lstrip().startswith('#') else line for line in text.split('\n')]
+                yield lines, _unescape(marker.group(2)), int(marker.group(1))
 
     def items(self):
         """Pragmas and tokens, closed by an `end` token."""

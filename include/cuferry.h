@@ -203,8 +203,9 @@ CF_CHECKED int cf_shutdown(void);
  * CPU; on CF_HOST it is ordinary memory. Functions that take a pointer accept host memory too, and infer the direction.
  */
 
-/* Allocates `bytes` on the calling thread's device, aligned to 256 bytes; the caller owns it until cf_mem_free().
- * 0 bytes give NULL. CF_ENOMEM where there is not enough. */
+/* Allocates `bytes` on the calling thread's device, aligned to 256 bytes; the caller owns it until cf_mem_free()
+ * or cf_mem_free_async(): the library knows of it, and what else frees it behind the library's back has later calls
+ * use memory that is gone. 0 bytes give NULL. CF_ENOMEM where there is not enough. */
 CF_CHECKED int cf_mem_alloc(void **pointer, size_t bytes);
 
 /* The same of host memory that every GPU reaches by itself (pinned, page-locked): copies run at the speed of the
@@ -309,7 +310,7 @@ CF_CHECKED int cf_event_sync(cf_event event);
 CF_CHECKED int cf_event_query(cf_event event);
 
 /* Writes the milliseconds between two recorded marks of one device. CF_ENOTREADY where one has not been reached,
- * CF_EINVAL where one was never recorded. */
+ * CF_EINVAL where one was never recorded; of one that was recorded in a capture as cf_event_sync(). */
 CF_CHECKED int cf_event_elapsed(float *milliseconds, cf_event start, cf_event stop);
 
 /* ---- Graphs ---------------------------------------------------------------------------------------------------- */

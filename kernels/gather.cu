@@ -1,5 +1,6 @@
 /* gather - res[i] = source[index[i]], of elements and of rows */
 #include <stdint.h>
+#include <string.h>
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -115,15 +116,51 @@ __device__ inline void gather_words(const T *source, const I *index, T *res, int
 }
 #endif
 
-/* A thread of the CPU copies rows of about GATHER_FEW elements together, or GATHER_MANY elements of one row. */
-#define GATHER_FEW 256
-#define GATHER_MANY 4096
-#define GATHER_PARTS ((width - 1) / GATHER_MANY + 1)
+/* A thread of the CPU copies GATHER_ROWS rows, or, where they are long, GATHER_PART elements of one. */
+#define GATHER_ROWS 16
+#define GATHER_LONG 256
+#define GATHER_PART 4096
+
+#ifndef __CUDA_ARCH__
+/* Rows of `size` to twice as many bytes, each in two moves, which overlap in most: a loop over so few elements would
+ * take longer to begin than to run. */
+template <int size, typename I>
+__device__ __forceinline__ void gather_short(const char *source, const I *index, char *res, int64_t rows, int64_t bytes)
+{
+    for (int64_t row = 0; row < rows; row++) {
+        const char *from = source + (int64_t)index[row] * bytes;
+        char *to = res + row * bytes;
+        memcpy(to, from, size);
+        memcpy(to + bytes - size, from + bytes - size, size);
+    }
+}
+
+template <typename T, typename I>
+__device__ __forceinline__ void gather_few(const T *elements, const I *index, T *res_elements, int64_t rows, int64_t width)
+{
+    const char *source = reinterpret_cast<const char *>(elements);
+    char *res = reinterpret_cast<char *>(res_elements);
+    const int64_t bytes = width * (int64_t)sizeof(T);
+    if (bytes > 64)
+        for (int64_t row = 0; row < rows; row++)
+            memcpy(res + row * bytes, source + (int64_t)index[row] * bytes, (size_t)bytes);
+    else if (bytes > 32)
+        gather_short<32>(source, index, res, rows, bytes);
+    else if (bytes >= 16)
+        gather_short<16>(source, index, res, rows, bytes);
+    else if (bytes >= 8)
+        gather_short<8>(source, index, res, rows, bytes);
+    else if (bytes >= 4)
+        gather_short<4>(source, index, res, rows, bytes);
+    else
+        gather_short<2>(source, index, res, rows, bytes);
+}
+#endif
 
 /* Gathers N rows of source, which has M, by index; a row has width elements. Every index must lie in [0, M); the plain
  * call checks that. res must overlap neither source nor index. */
 #pragma cf kernel grid(N * width) items(16 / sizeof(T)) \
-    host(grid(((N - 1) / max(GATHER_FEW / width, 1) + 1) * GATHER_PARTS)) \
+    host(grid(width > GATHER_LONG ? N * ((width - 1) / GATHER_PART + 1) : (N - 1) / GATHER_ROWS + 1)) \
     in(source[M][width], index[N]) out(res[N][width]) check(0 <= index[:] < M) \
     bytes(N * (2.0 * width * sizeof(T) + sizeof(I))) flops(0)
 #pragma cf instances(f32_i32: float, int32_t; f32_i64: float, int64_t; f64_i32: double, int32_t; \
@@ -146,25 +183,17 @@ __global__ void gather_rows(const T *__restrict__ source, const I *__restrict__ 
         gather_words<unsigned short>(source, index, res, N, width);
 #else
     int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    int64_t rows = max((int64_t)GATHER_FEW / width, (int64_t)1), parts = GATHER_PARTS;
-    int64_t threads = ((N - 1) / rows + 1) * parts;
-    if (i >= threads)
+    bool is_long = width > GATHER_LONG;
+    int64_t parts = (width - 1) / GATHER_PART + 1;
+    if (i >= (is_long ? N * parts : (N - 1) / GATHER_ROWS + 1))
         return;
-    if (parts > 1) {
-        int64_t row = i / parts, begin = (i - row * parts) * GATHER_MANY;
-        int64_t end = begin + GATHER_MANY < width ? begin + GATHER_MANY : width;
-        const T *from = source + (int64_t)index[row] * width;
-        T *to = res + row * width;
-        for (int64_t j = begin; j < end; j++)
-            to[j] = from[j];
-        return;
-    }
-    int64_t last = (i + 1) * rows < N ? (i + 1) * rows : N;
-    for (int64_t row = i * rows; row < last; row++) {
-        const T *from = source + (int64_t)index[row] * width;
-        T *to = res + row * width;
-        for (int64_t j = 0; j < width; j++)
-            to[j] = from[j];
+    if (is_long) {
+        int64_t row = i / parts, begin = (i - row * parts) * GATHER_PART, left = width - begin;
+        memcpy(res + row * width + begin, source + (int64_t)index[row] * width + begin,
+               (size_t)(left < GATHER_PART ? left : GATHER_PART) * sizeof(T));
+    } else {
+        int64_t first = i * GATHER_ROWS, left = N - first;
+        gather_few(source, index + first, res + first * width, left < GATHER_ROWS ? left : GATHER_ROWS, width);
     }
 #endif
 }

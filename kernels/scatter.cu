@@ -10,7 +10,7 @@
  * in [0, M); the plain call checks that. All should differ, which is not checked: where one stands more than once, its
  * element of res becomes one of those that are written there, and not always the same one. res must overlap neither
  * source nor index. */
-#pragma cf kernel grid(N) items(4) host(grid(N)) in(source[N], index[N]) inout(res[M]) check(0 <= index[:] < M) \
+#pragma cf kernel grid(N) items(4) host(grid((N - 1) / 4 + 1)) in(source[N], index[N]) inout(res[M]) check(0 <= index[:] < M) \
     distinct(index) bytes(N * (2.0 * sizeof(T) + sizeof(I))) flops(0)
 #pragma cf instances(f32_i32: float, int32_t; f32_i64: float, int64_t; f64_i32: double, int32_t; \
     f64_i64: double, int64_t; i32_i32: int32_t, int32_t; i32_i64: int32_t, int64_t; i64_i32: int64_t, int32_t; \
@@ -37,7 +37,18 @@ __global__ void scatter(const T *__restrict__ source, const I *__restrict__ inde
             res[at[k]] = value[k];
 #else
     int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < N)
-        res[index[i]] = source[i];
+    if (i * 4 + 4 <= N) {
+        const I *at = index + i * 4;
+        const T *from = source + i * 4;
+        const I at0 = at[0], at1 = at[1], at2 = at[2], at3 = at[3];
+        const T value0 = from[0], value1 = from[1], value2 = from[2], value3 = from[3];
+        res[at0] = value0;
+        res[at1] = value1;
+        res[at2] = value2;
+        res[at3] = value3;
+    } else {
+        for (int64_t k = i * 4; k < N; k++)
+            res[index[k]] = source[k];
+    }
 #endif
 }

@@ -92,18 +92,25 @@ static struct cf__fiber *next_fiber(struct cf__runner *runner)
 /* Where the next thread goes on, if nobody has to know of its fiber. */
 static inline void *next_stack(struct cf__runner *runner, int is_fresh)
 {
-    if (is_fresh || runner->head == runner->tail) {
-        if (runner->begun < runner->total)
-            return begin_fiber(runner)->sp;
-        cf__barriers_rest(runner);
+    uint32_t *ready = runner->ready, mask = runner->ring_mask;
+    void *sp = runner->next_sp;
+    if (is_fresh || !sp) {
+        if (is_fresh || runner->head == runner->tail) {
+            if (runner->begun < runner->total)
+                return begin_fiber(runner)->sp;
+            cf__barriers_rest(runner);
+        }
+        sp = runner->lanes[ready[runner->head & mask]].sp;
     }
-    runner->current = runner->ready[runner->head++ & runner->ring_mask];
-    /* Stacks that are used by turns are out of the nearest cache: the one behind the next is fetched while that runs. What stands
-     * there in the ring may be long gone, which does no harm. Here and not in a function, which gcc would find to do nothing. */
-    const char *later = runner->lanes[runner->ready[runner->head & runner->ring_mask]].sp;
+    runner->current = ready[runner->head++ & mask];
+    /* What stands behind the last one in the ring is long gone. */
+    char *later = runner->lanes[ready[runner->head & mask]].sp;
+    runner->next_sp = runner->head == runner->tail ? NULL : later;
+    /* Stacks that are used by turns are out of the nearest cache: the one behind the next is fetched while that runs. Here and not
+     * in a function, which gcc would find to do nothing. */
     for (int line = 0; line < FETCHED; line++)
         __builtin_prefetch(later + line * 64, 1);
-    return runner->lanes[runner->current].sp;
+    return sp;
 }
 
 /* `is_fresh`: one that has not begun is to be next. */
@@ -464,6 +471,7 @@ static void place_blocks(struct cf__runner *runner, uint64_t begin, uint32_t cou
     memset(runner->states, CF__LANE_READY, runner->total);
     runner->begun = runner->ended = runner->at_grid = runner->in_memory = runner->asking = 0;
     runner->head = runner->tail = 0;
+    runner->next_sp = NULL;
     runner->next_block = runner->blocks;
     runner->next_thread = 0;
     runner->next_index = (cf_dim3){0, 0, 0};

@@ -126,6 +126,7 @@ struct cf__runner {
     uint8_t *states;
     uint32_t *ready; /* a ring of threads that may go on */
     uint32_t ring_mask, head, tail;
+    void *next_sp;         /* of the first in the ring, or NULL: not looked up yet */
     uint32_t current;      /* the thread that runs */
     uint32_t asking;       /* lanes that wait in active() */
     uint32_t total, begun; /* threads of the resident blocks */

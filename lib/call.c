@@ -458,7 +458,11 @@ static int enter(struct cf__place *place, const cf_kernel *kernel)
 {
     place->pushed = 0;
     place->driver = cf__own_context(&place->context);
-    int status = place->driver ? CF_OK : cf__enter(place, kernel->function, NULL);
+    int status = CF_OK;
+    if (!place->driver)
+        status = cf__enter(place, kernel->function, NULL);
+    else if (!place->context)
+        status = cf__enter_lent(place, kernel->function);
     if (status != CF_OK)
         (void)cf__plan_begin(kernel);
     return status;

@@ -107,6 +107,12 @@ int cf__enter_device(struct cf__place *place, const char *function, int device)
     return status == CF_OK ? enter_device(place, function, backend, ordinal) : status;
 }
 
+int cf__enter_lent(struct cf__place *place, const char *function)
+{
+    int status = cf__primary_context(function, &cf__cuda, 0, &place->context);
+    return status == CF_OK ? push(place, function) : status;
+}
+
 static int enter_thread_device(struct cf__place *place, const char *function)
 {
     struct cf__backend *backend;
@@ -123,10 +129,7 @@ static int enter_thread_device(struct cf__place *place, const char *function)
     if (backend != &cf__cuda)
         return enter_device(place, function, backend, 0);
     status = get_current(place->driver, function, &place->context);
-    if (status != CF_OK || place->context)
-        return status;
-    status = cf__primary_context(function, backend, 0, &place->context);
-    return status == CF_OK ? push(place, function) : status;
+    return status != CF_OK || place->context ? status : cf__enter_lent(place, function);
 }
 
 /* Leaves the place again where its context is lost. */

@@ -57,9 +57,10 @@ static int have_common(const struct range *one, const struct range *other)
 
 /* Whether all that is described is memory of the device, and apart where it has to be; `count` is of what has
  * elements. */
-static int are_described_here(const struct cf__arrays *arrays, void *const args[], const struct cf__place *place,
-                              int device, unsigned int *count)
+static int are_described_here(const struct cf__loaded *loaded, void *const args[], const struct cf__place *place,
+                              unsigned int *count)
 {
+    const struct cf__arrays *arrays = &loaded->arrays;
     struct cf__found found = {.size = 0};
     struct range ranges[MOST_DESCRIBED];
     int have_any = 0;
@@ -72,7 +73,8 @@ static int are_described_here(const struct cf__arrays *arrays, void *const args[
         if (elements == 0)
             continue;
         ranges[i] = (struct range){(uintptr_t)given, (uintptr_t)given + bytes};
-        if ((uintptr_t)given & array->mask || !cf__is_here(place, device, given, bytes, &found))
+        if ((uintptr_t)given & array->mask ||
+            !(cf__owns(loaded->context, given, bytes) || cf__is_here(place, loaded->device, given, bytes, &found)))
             return 0;
         for (int j = 0; array->apart >> j; j++)
             have_any |= array->apart >> j & have_common(&ranges[i], &ranges[j]);
@@ -158,9 +160,8 @@ CF__HOT int cf__call_direct(const cf_kernel *kernel, const cf_size *size, const 
         return 0;
     *status = cf__check_wait(kernel->function, place, NULL);
     if (*status == CF_OK) {
-        int are_here = loaded->arrays.count < 0
-                           ? are_all_here(kernel, args, place, loaded->device, &count, status)
-                           : are_described_here(&loaded->arrays, args, place, loaded->device, &count);
+        int are_here = loaded->arrays.count < 0 ? are_all_here(kernel, args, place, loaded->device, &count, status)
+                                                : are_described_here(loaded, args, place, &count);
         if (!are_here && *status == CF_OK)
             return 0;
     }

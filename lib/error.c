@@ -126,7 +126,8 @@ int cf__status_of(CUresult result)
 int cf__fail_driver(const struct cf__driver *driver, CUresult result, const char *call, const char *format, ...)
 {
     const char *name = NULL, *text = NULL;
-    if (driver->cuGetErrorName(result, &name) != CUDA_SUCCESS || !name)
+    int is_known = driver->cuGetErrorName(result, &name) == CUDA_SUCCESS && name;
+    if (!is_known)
         name = "unknown result";
     if (driver->cuGetErrorString(result, &text) != CUDA_SUCCESS || !text)
         text = "no text";
@@ -136,8 +137,8 @@ int cf__fail_driver(const struct cf__driver *driver, CUresult result, const char
     va_start(values, format);
     vsnprintf(what, sizeof what, format, values);
     va_end(values);
-    if (driver->is_host && *cause)
-        snprintf(detail, sizeof detail, "%.256s: %s", what, cause);
+    if (driver->is_host && (*cause || is_known)) /* no driver was called that the user could know */
+        snprintf(detail, sizeof detail, "%.256s: %s", what, *cause ? cause : text);
     else
         snprintf(detail, sizeof detail, "%s: %s returned %d (%s, %s)", what, call, (int)result, name, text);
     *cause = 0;

@@ -34,6 +34,31 @@ static int leave_event(struct cf__place *place, CUresult result, const char *cal
     return status;
 }
 
+/* What the driver says of an event that was last recorded in a capture, which goes on or has ended. */
+static int is_captured(CUresult result)
+{
+    return result == CUDA_ERROR_CAPTURED_EVENT || result == CUDA_ERROR_INVALID_VALUE;
+}
+
+static int fail_captured(const struct cf__place *place, CUresult result, const char *call, const char *function,
+                         const char *name, cf_event event)
+{
+    const char *where =
+        result == CUDA_ERROR_CAPTURED_EVENT ? "a stream that is being captured" : "a capture that has ended";
+    return cf__fail_driver(place->driver, result, call, "%s: %s %p was last recorded in %s, and has no mark", function,
+                           name, (void *)event, where);
+}
+
+/* As leave_event(), of what asks for the event's mark. */
+static int leave_mark(struct cf__place *place, CUresult result, const char *call, const char *function, cf_event event)
+{
+    if (!is_captured(result))
+        return leave_event(place, result, call, function, event);
+    int status = fail_captured(place, result, call, function, "event", event);
+    cf__leave(place);
+    return status;
+}
+
 int cf_event_create(cf_event *event)
 {
     if (!event)
@@ -106,7 +131,7 @@ int cf__event_wait(const char *function, cf_event event)
     CUresult result = relaxed(&place, place.driver->cuEventSynchronize, event);
     if (result == CUDA_SUCCESS)
         note_reached(&place, event);
-    return leave_event(&place, result, "cuEventSynchronize", function, event);
+    return leave_mark(&place, result, "cuEventSynchronize", function, event);
 }
 
 int cf_event_sync(cf_event event)
@@ -124,7 +149,7 @@ int cf_event_query(cf_event event)
     if (result == CUDA_SUCCESS)
         note_reached(&place, event);
     if (result != CUDA_ERROR_NOT_READY)
-        return leave_event(&place, result, "cuEventQuery", "cf_event_query", event);
+        return leave_mark(&place, result, "cuEventQuery", "cf_event_query", event);
     cf__leave(&place);
     return CF_ENOTREADY;
 }
@@ -137,12 +162,21 @@ static int has_no_time(const struct cf__driver *driver, cf_event event)
     return driver->cuEventElapsedTime(&none, event, event) == CUDA_ERROR_INVALID_HANDLE;
 }
 
-static int fail_elapsed(const struct cf__driver *driver, CUresult result, cf_event start, cf_event stop)
+static int fail_elapsed(const struct cf__place *place, CUresult result, cf_event start, cf_event stop)
 {
     static const char *const whys[] = {"", "; start was never recorded, or has no times",
                                        "; stop was never recorded, or has no times",
                                        "; neither was ever recorded, or they have no times"};
+    const struct cf__driver *driver = place->driver;
     int why = 0;
+    if (is_captured(result) || result == CUDA_ERROR_INVALID_HANDLE) {
+        CUresult asked = relaxed(place, driver->cuEventQuery, start);
+        if (is_captured(asked))
+            return fail_captured(place, asked, "cuEventQuery", "cf_event_elapsed", "start", start);
+        asked = relaxed(place, driver->cuEventQuery, stop);
+        if (is_captured(asked))
+            return fail_captured(place, asked, "cuEventQuery", "cf_event_elapsed", "stop", stop);
+    }
     if (result == CUDA_ERROR_INVALID_HANDLE)
         why = has_no_time(driver, start) + 2 * has_no_time(driver, stop);
     return cf__fail_driver(driver, result, "cuEventElapsedTime", "cf_event_elapsed: start %p, stop %p%s", (void *)start,
@@ -166,7 +200,7 @@ int cf_event_elapsed(float *milliseconds, cf_event start, cf_event stop)
     }
     CUresult result = place.driver->cuEventElapsedTime(milliseconds, start, stop);
     if (result != CUDA_SUCCESS)
-        status = fail_elapsed(place.driver, result, start, stop);
+        status = fail_elapsed(&place, result, start, stop);
     cf__leave(&place);
     return status;
 }

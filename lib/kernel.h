@@ -187,14 +187,14 @@ static inline const struct cf__driver *cf__known_stream(cf_stream stream, unsign
     return driver;
 }
 
-/* The driver where a call on the default stream runs in the thread's own current context, and that; NULL where it has
- * none, another device, or the call has to go the long way. */
+/* The driver where a call on the default stream runs in the thread's own current context, and that: NULL where it has
+ * none, and the call runs on GPU 0. No driver where it has another device, or the call has to go the long way. */
 static inline const struct cf__driver *cf__own_context(CUcontext *context)
 {
     const struct cf__driver *driver = cf__cuda_in_use();
     if (!driver || cf__gpu_state() != CF__GPU_OURS || cf__watches(-1) || cf__has_device ||
         !__atomic_load_n(&cf__hot.is_cuda_default, __ATOMIC_ACQUIRE) ||
-        driver->cuCtxGetCurrent(context) != CUDA_SUCCESS || !*context)
+        driver->cuCtxGetCurrent(context) != CUDA_SUCCESS)
         return NULL;
     return driver;
 }
@@ -204,7 +204,7 @@ static inline const struct cf__driver *cf__own_stream(unsigned long long *id)
 {
     CUcontext context;
     const struct cf__driver *driver = cf__own_context(&context);
-    return driver && driver->cuCtxGetId(context, id) == CUDA_SUCCESS ? driver : NULL;
+    return driver && context && driver->cuCtxGetId(context, id) == CUDA_SUCCESS ? driver : NULL;
 }
 
 static inline void cf__know_stream(cf_stream stream, const struct cf__place *place, unsigned long long id)

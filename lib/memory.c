@@ -137,8 +137,8 @@ static int allocate(const char *function, const char *call, allocate_function *f
     cf__unrelax(place.driver, mode);
     if (result != CUDA_SUCCESS)
         status = cf__fail_driver(place.driver, result, call, "%s: %zu bytes", function, bytes);
-    else if (from == allocate_pinned)
-        cf__handle_keep_memory(&place, *pointer, bytes);
+    else
+        (from == allocate_pinned ? cf__handle_keep_memory : cf__owned_add)(&place, *pointer, bytes);
     cf__leave(&place);
     return status;
 }
@@ -192,6 +192,7 @@ static int free_device(const struct cf__place *place, void *pointer, int waits)
         return status;
     if (result == CUDA_SUCCESS) {
         call = "cuMemFree";
+        cf__owned_drop(pointer);
         result = driver->cuMemFree((uintptr_t)pointer);
     }
     return result == CUDA_SUCCESS ? CF_OK : cf__fail_driver(driver, result, call, "cf_mem_free: %p", pointer);

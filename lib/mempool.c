@@ -318,6 +318,7 @@ static int free_async(const struct cf__place *place, cf_stream stream, const str
     if (memory->driver ? !is_ours : place->driver->is_host)
         return cf__fail(CF_EINVAL, "%s: %p is not from cf_mem_alloc_async() on the stream's kind of device", function,
                         pointer);
+    cf__owned_drop(pointer);
     CUresult result = cf__pool_free_async(place, stream, (uintptr_t)pointer, &call);
     return result == CUDA_SUCCESS ? CF_OK : cf__fail_driver(place->driver, result, call, "%s: %p", function, pointer);
 }

@@ -126,6 +126,9 @@ int cf__enter_context(struct cf__place *place, const char *function, const struc
                       CUcontext context);
 void cf__leave(struct cf__place *place);
 
+/* The last step of entering where GPUs are the default and the thread has no context: it is lent that of GPU 0. */
+int cf__enter_lent(struct cf__place *place, const char *function);
+
 /* The number of the place's device: CF_HOST or a GPU's. */
 int cf__place_device(const struct cf__place *place, const char *function, int *device);
 

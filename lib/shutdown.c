@@ -70,6 +70,7 @@ static int shut_down(void)
     cf__contexts_forget();
     cf__machine_forget();
     cf__handles_forget();
+    cf__owned_forget();
     cf__keep_end();
     cf__device_lock();
     add(&status, cf__devices_release(status != CF_OK));

@@ -38,6 +38,16 @@ size_t cf__left(uintptr_t address);
 /* Enters the context of memory of a driver; memory of a pool has none: one of its device. */
 int cf__enter_memory(struct cf__place *place, const char *function, const struct cf__memory *memory);
 
+/* ---- owned.c ---- */
+
+/* Notes memory that cf_mem_alloc() gave in the place's context; and before it is freed that it is no longer there. */
+void cf__owned_add(const struct cf__place *place, const void *begin, size_t bytes);
+void cf__owned_drop(const void *begin);
+void cf__owned_forget(void); /* all, at cf_shutdown() */
+
+/* Whether that many bytes from the beginning of such memory are known to be there, in the context of that id. */
+int cf__owns(unsigned long long context, const void *begin, size_t bytes);
+
 /* ---- copy.c ---- */
 
 /* The longest pitch that a copy of rows may have, on every device. */

@@ -102,3 +102,54 @@ __global__ void leave_in_turn(int *rounds, int blocks, int n)
     }
     rounds[blockIdx.x * n + i] = count;
 }
+
+/* Waits at some depth of its stack, in one of the ways that there are. Gives `own` of the lane beside. */
+__device__ __noinline__ int wait_deep(int depth, int way, int own)
+{
+    volatile int kept[7];
+    kept[depth] = own + depth;
+    int other = own;
+    if (depth > 0)
+        other = wait_deep(depth - 1, way, own);
+    else if (way == 0)
+        __syncwarp();
+    else if (way == 1)
+        __syncthreads();
+    else if (way == 2)
+        __nanosleep(1);
+    else if (way == 3)
+        other = __activemask() ? own : -1;
+    else
+        other = __shfl_xor_sync(0xffffffff, own, 1);
+    return kept[depth] == own + depth ? other : -1;
+}
+
+/* Counts what went wrong where threads wait in all ways by turns, each at another depth every time. Those that yield do so where
+ * others of their warp go on. */
+#pragma cf kernel blocks(blocks) block(n) out(wrong[blocks * n])
+__global__ void wait_in_all_ways(int *wrong, int blocks, int n, int rounds)
+{
+    int i = threadIdx.x, count = 0;
+    for (int round = 0; round < rounds; round++) {
+        int depth = (i * 5 + round * 3) % 7, way = (round * 7 + i / 32 * 3) % 5, own = blockIdx.x * n + i + round;
+        if ((i * 11 + round) % 3 == 0)
+            count += wait_deep(6 - depth, 2, own) != own;
+        count += wait_deep(depth, way == 1 ? 4 : way, own) != (way == 1 || way == 4 ? ((own - round) ^ 1) + round : own);
+        if (round % 4 == 1)
+            count += wait_deep(depth, 1, own) != own;
+        for (int turn = 0; i % 32 < 2 && turn < 4; turn++) /* two that nobody else has a turn between */
+            count += wait_deep((depth + turn * 3) % 7, 2, own) != own;
+        count += (int)threadIdx.x != i;
+    }
+    wrong[blockIdx.x * n + i] = count;
+}
+
+/* Fails while all others may go on. */
+#pragma cf kernel blocks(1) block(64) out(y[64])
+__global__ void fail_behind_barrier(int *y, int who)
+{
+    __syncthreads();
+    assert((int)threadIdx.x != who);
+    y[threadIdx.x] = 1;
+    __syncthreads();
+}

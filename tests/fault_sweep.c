@@ -96,7 +96,11 @@ static int is_named(const struct attempt *attempt, const char *call)
 {
     char said[64];
     snprintf(said, sizeof said, "%s returned %u (", call, attempt->result);
-    return strstr(cf_last_error(), said) && cf_last_driver_result() == (int)attempt->result;
+    if (cf_last_driver_result() != (int)attempt->result)
+        return 0;
+    /* The CPU names no call, where it has a text for the result. */
+    return strstr(cf_last_error(), said) ||
+           (attempt->result == CUDA_ERROR_OUT_OF_MEMORY && strstr(cf_last_error(), ": out of memory"));
 }
 
 /* The first failure that counts decides; one that is tolerated need not. Where all of them are, the call may

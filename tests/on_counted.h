@@ -36,7 +36,7 @@ static inline void expect_relaxed(enum asked function)
 #define COUNTING(name, version, parameters, names)                                \
     static CUresult counting_##name parameters                                    \
     {                                                                             \
-        asked[ASKED_##name]++;                                                    \
+        __atomic_fetch_add(&asked[ASKED_##name], 1, __ATOMIC_RELAXED);            \
         expect_relaxed(ASKED_##name);                                             \
         if (ASKED_##name == ASKED_cuLaunchKernel && fails_launch != CUDA_SUCCESS) \
             return fails_launch;                                                  \

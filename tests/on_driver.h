@@ -36,6 +36,10 @@ static inline int on_cuda(void)
     return driver && strcmp(driver, "cuda") == 0;
 }
 
+/* What a driver call that failed leaves in the detail: its name and its result, and on the CPU, which has none, what the
+ * result means. */
+#define CALL_OR_TEXT(call, text) (on_cuda() ? (call) : (text))
+
 /* Tests of a GPU are not to run on the CPU, unless they say so. */
 __attribute__((constructor)) static inline void stage_host_data(void)
 {

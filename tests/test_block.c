@@ -91,6 +91,20 @@ static void block_threads_that_leave_are_not_waited_for(void **state)
 
 /* ---- Stacks ---- */
 
+/* A thread that goes on has its own stack, wherever it stopped and whoever was to be the next. */
+static void block_waits_of_all_kinds_take_turns(void **state)
+{
+    (void)state;
+    enum { BLOCKS = 3, ROUNDS = SANITIZED ? 20 : 200 };
+    for (int n = 32; n <= 512; n *= 4) {
+        int y[64], wrong[BLOCKS * 512];
+        assert_int_equal(block_fail_behind_barrier(y, n / 32), CF_EFAULT); /* what is left of it is nobody's turn */
+        assert_ok(block_wait_in_all_ways(wrong, BLOCKS, n, ROUNDS));
+        for (int i = 0; i < BLOCKS * n; i++)
+            assert_int_equal(wrong[i], 0);
+    }
+}
+
 static void block_local_memory_of_400_kib_is_there(void **state)
 {
     (void)state;
@@ -130,6 +144,7 @@ int main(void)
         cmocka_unit_test(block_deadlock_is_named),
         cmocka_unit_test(block_assertion_that_fails_is_named),
         cmocka_unit_test(block_threads_that_leave_are_not_waited_for),
+        cmocka_unit_test(block_waits_of_all_kinds_take_turns),
         cmocka_unit_test(block_local_memory_of_400_kib_is_there),
         cmocka_unit_test(block_thread_that_runs_out_of_its_stack_ends_the_process),
     };

@@ -171,7 +171,7 @@ def defined(path, *options):
 class CfccTest:
     def __init__(self, tap, builddir, folder):
         self.tap, self.builddir = tap, os.path.abspath(builddir)
-        self.cfcc = os.path.join(self.builddir, 'cfcc')
+        self.cfcc, self.cf_run = (os.path.join(self.builddir, name) for name in ('cfcc', 'cf-run'))
         with open(os.path.join(self.builddir, 'cfcc.json'), encoding='utf-8') as file:
             self.config = json.load(file)
         self.is_sanitized = '-fsanitize' in self.config['link_flags']
@@ -387,6 +387,14 @@ class CfccTest:
                 ('output_that_is_an_input', ['-o', 'heat.cu', 'heat.cu'], 1, 'cannot write heat.cu: it is an input'),
                 ('one_file_for_two_outputs', ['-o', 'heat.o', '--header', './heat.o', 'heat.cu'], 1, 'different files'),
                 ('compiler_that_is_not_there', ['--cxx', '/nowhere/c++', 'heat.cu'], 1, 'cannot run /nowhere/c++: '),
+                ('target_that_is_none', ['--targets', 'foo', 'heat.cu'], 2,
+                 "--targets: 'foo' is no target; they are major, native, or numbers such as 80,90"),
+                ('target_among_others', ['--targets=80,sm_90', 'heat.cu'], 2, "--targets: 'sm_90' is no target"),
+                ('target_without_a_name', ['--targets=', 'heat.cu'], 2, "--targets: '' is no target"),
+                ('flag_without_a_value', ['-Xcxx=', 'heat.cu'], 2, '-Xcxx has no value'),
+                ('flag_of_nvcc_without_a_value', ['-Xnvcc=', 'heat.cu'], 2, '-Xnvcc has no value'),
+                ('folder_without_a_name', ['-I', '', 'heat.cu'], 2, '-I has no value'),
+                ('macro_without_a_name', ['-D', '', 'heat.cu'], 2, '-D has no value'),
                 ('no_compiler_at_once', ['-j', '0', 'heat.cu'], 2, '-j 0')):
             status, out, err = self.compile(*arguments)
             out += '' if err.startswith('cfcc: ') and err.count('\n') == 1 else 'this is not one line of its own:'
@@ -495,6 +503,47 @@ class CfccTest:
         code, _, err = self.compile('--shared', 'heat.h.o')
         self.expect('cfcc_shared_missing_object_is_refused', code == 1 and 'heat.h.o: no such file' in err, err)
 
+    def functions_for_the_cpu(self):
+        """What stands in for a kernel may be in another object, and may need the C++ library."""
+        if self.is_sanitized:
+            self.tap.skip('cfcc_shared_finds_functions_for_the_cpu', 'the library is built with sanitizers')
+            return
+        self.fresh(heat=KERNEL.replace('#pragma cf kernel', '#pragma cf kernel host(twice_on_cpu)'))
+        said = 'heat.cu calls twice_on_cpu, which is in none of the files; name the object that has it, too: ' \
+               'cfcc --shared -o FILE.so heat.cu OBJECT.o\n'
+        self.refused('cfcc_function_that_is_nowhere_is_refused', self.compile('--shared', 'heat.cu'), 1, f'cfcc: {said}')
+        self.compile('heat.cu')
+        code, out, err = run([self.cf_run, '--module', 'heat.o', '--list'], cwd=self.folder, env=self.env)
+        path = os.path.join(self.folder, 'heat.o')
+        good = code == 1 and err.startswith('cf-run: heat.o: ') and f"--shared -o FILE.so '{path}' OBJECT.o\n" in err
+        self.expect('cf_run_names_the_function_that_an_object_lacks', good, f'{code}: {out}{err}')
+        self.write('body.c', '#include <stdint.h>\nvoid twice_on_cpu(const float *, float *, int64_t);\n'
+                   'void twice_on_cpu(const float *x, float *y, int64_t n)\n{\n'
+                   '    for (int64_t i = 0; i < n; i++)\n        y[i] = 2 * x[i];\n}\n')
+        run([*shlex.split(self.config['cc']), '-fPIC', '-c', 'body.c'], cwd=self.folder)
+        result = self.compile('--shared', '-o', 'both.so', 'heat.o', 'body.o')
+        self.expect('cfcc_shared_takes_the_object_of_a_function', result == (0, '', ''), result)
+        self.listed('cf_run_lists_a_library_whose_function_is_in_another_object', './both.so')
+        command = [self.cf_run, '--check', 'race', '--module', './both.so', 'twice', 'x=fill:f32:3:1']
+        code, out, err = run(command, cwd=self.folder, env=self.env)
+        self.expect('cf_run_check_says_which_files_it_builds', code == 1 and 'undefined symbol: twice_on_cpu' in err and
+                    '--check builds kernel files alone' in err, f'{code}: {out}{err}')
+        throwing = ('#include <stdexcept>\n#include <vector>\n'
+                    'static void twice_on_cpu(const float *x, float *y, int64_t n)\n{\n'
+                    '    try {\n        std::vector<float>(n, 1.f).at(n);\n    } catch (std::out_of_range &) {\n'
+                    '        for (int64_t i = 0; i < n; i++)\n            y[i] = 2 * x[i];\n    }\n}\n')
+        self.fresh(heat='#include <stdint.h>\n' + throwing + KERNEL.replace('cf kernel', 'cf kernel host(twice_on_cpu)'))
+        result = self.compile('-Xcxx=-fexceptions', 'heat.cu')
+        self.check('cfcc_takes_a_function_with_exceptions', result, 'heat.h', 'heat.o')
+        self.listed('cf_run_lists_an_object_that_needs_the_cxx_library', 'heat.o')
+        result = self.compile('--shared', '-Xcxx=-fexceptions', 'heat.cu')
+        self.expect('cfcc_shared_links_the_cxx_library_where_it_is_needed', result == (0, '', ''), result)
+        self.loads('cfcc_shared_object_that_throws_loads_alone', './heat.so')
+
+    def listed(self, name, path):
+        result = run([self.cf_run, '--module', path, '--list'], cwd=self.folder, env=self.env)
+        self.expect(name, result == (0, 'twice  int heat_twice(const float *x, float *y, int64_t n);\n', ''), result)
+
     def loads(self, name, path):
         if self.is_sanitized:
             self.tap.skip(name, 'the library is built with sanitizers')
@@ -555,8 +604,8 @@ class CfccTest:
         result = self.compile('heat.cu', '--targets=90', cuda=None)
         self.refused('cfcc_nvcc_message_names_the_source', result, 1, 'heat.cu(8): error: ')
         self.fresh()
-        self.refused('cfcc_unknown_target_is_refused', self.compile('heat.cu', '--targets=90,12345', cuda=None), 1,
-                     'cfcc: --targets: nvcc knows no sm_12345; it knows ')
+        self.refused('cfcc_unknown_target_is_refused', self.compile('heat.cu', '--targets=90,123', cuda=None), 1,
+                     'cfcc: --targets: nvcc knows no sm_123; it knows ')
 
 
 def main():
@@ -574,6 +623,7 @@ def main():
         test.parallel()
         test.interrupted()
         test.shared()
+        test.functions_for_the_cpu()
         test.without_nvcc()
         test.with_nvcc()
     return tap.close()

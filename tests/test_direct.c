@@ -1,110 +1,6 @@
 /* test_direct.c - plain calls on memory of the GPU ask the driver for what they must and no more, and all others go the
  * long way. */
-#include "on_counted.h"
-
-enum { X, Y, N, M, PARAMS };
-
-static const cf_expr extent_n = NUMBER("n", N), extent_m = NUMBER("m", M), square[2] = {NUMBER("m", M), NUMBER("m", M)};
-static cf_param params[PARAMS];
-
-static int sizes(void *const args[], cf_size *size)
-{
-    *size = (cf_size){{1, 1, 1}, {32, 1, 1}, 0};
-    int64_t n = *(const int64_t *)args[N], m = *(const int32_t *)args[M];
-    return n >= 0 && m >= 0 && (!n || *(void *const *)args[X]) && (!m || *(void *const *)args[Y]);
-}
-
-/* y[0] = the sum of x */
-static void body(const cf_host_launch *launch, uint64_t begin, uint64_t end)
-{
-    const float *x = *(const float *const *)launch->args[X];
-    float sum = 0;
-    for (int64_t i = 0; i < *(const int64_t *)launch->args[N]; i++)
-        sum += x[i];
-    if (begin == 0 && end > 0 && *(const int32_t *)launch->args[M] > 0)
-        **(float *const *)launch->args[Y] = sum;
-}
-
-static struct made_image image;
-static cf_kernel kernel = {MADE_KERNEL("sum", image),
-                           .nparams = PARAMS,
-                           .params = params,
-                           .launch = {.counts_blocks = 1, .grid = {FIXED(1)}, .block = {FIXED(32)}},
-                           .host = body,
-                           .is_host_whole = 1,
-                           .sizes = sizes};
-static const cf_kernel *const kernels[] = {&kernel};
-static const cf_module module = {
-    .size = sizeof module, .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1, .kernels = kernels};
-
-static float *x, *y; /* 64 elements and 16 */
-static struct cf__place place;
-
-static int set_up(void **state)
-{
-    static const cf_param array = {.type = CF_F32, .lanes = 1, .bytes = 4, .align = 4, .ndims = 1};
-    float ones[64];
-    (void)state;
-    kernel.restricts = NULL;
-    params[X] = params[Y] = array;
-    params[X].name = "x", params[X].ctype = "const float *", params[X].direction = CF_IN, params[X].extents = &extent_n;
-    params[Y].name = "y", params[Y].ctype = "float *", params[Y].direction = CF_INOUT, params[Y].extents = &extent_m;
-    params[N] = (cf_param)VALUE("n", int64_t, CF_I64);
-    params[M] = (cf_param)VALUE("m", int32_t, CF_I32);
-    for (int i = 0; i < 64; i++)
-        ones[i] = 1;
-    assert_ok(cf_set_host_data(CF_HOST_DATA_STAGE));
-    assert_ok(cf_mem_alloc((void **)&x, 64 * sizeof *x));
-    assert_ok(cf_mem_alloc((void **)&y, 16 * sizeof *y));
-    assert_ok(cf_mem_copy(x, ones, sizeof ones));
-    assert_ok(cf_mem_copy(y, ones, 16 * sizeof *y));
-    assert_ok(cf__enter(&place, "test", NULL)); /* as in a process that uses the GPU otherwise, too */
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    cf__leave(&place);
-    assert_ok(cf_mem_free(x));
-    assert_ok(cf_mem_free(y));
-    assert_ok(cf_shutdown());
-    return 0;
-}
-
-static int call(const void *in, void *out, int64_t n, int32_t m)
-{
-    void *const args[] = {&in, &out, &n, &m};
-    memset(asked, 0, sizeof asked);
-    return cf_call(&kernel, args);
-}
-
-/* What a call asks that finds `lookups` allocations. */
-static void expect_direct(int lookups)
-{
-    assert_int_equal(asked[ASKED_cuPointerGetAttributes], lookups);
-    assert_int_equal(asked[ASKED_cuStreamIsCapturing], 1);
-    assert_int_equal(asked[ASKED_cuThreadExchangeStreamCaptureMode], 2);
-    assert_int_equal(asked[ASKED_cuStreamSynchronize], 1);
-    asked[ASKED_cuPointerGetAttributes] = asked[ASKED_cuStreamIsCapturing] = 0;
-    asked[ASKED_cuThreadExchangeStreamCaptureMode] = asked[ASKED_cuStreamSynchronize] = 0;
-    expect_asked(0, 1, 1, 1);
-}
-
-static void expect_y(float expected)
-{
-    float found = -1;
-    assert_ok(cf_mem_copy(&found, y, sizeof found));
-    assert_true(found == expected);
-}
-
-#define GPU_ONLY()                                         \
-    do {                                                   \
-        if (!on_cuda()) {                                  \
-            puts("# skip: the CPU has no way of its own"); \
-            skip();                                        \
-        }                                                  \
-    } while (0)
+#include "on_sum.h"
 
 static void call_on_the_gpus_arrays_asks_what_it_must(void **state)
 {
@@ -218,6 +114,23 @@ static void call_whose_launch_fails_says_so(void **state)
     assert_ok(call(x, y, 64, 16));
 }
 
+static void call_of_a_thread_without_a_context_is_lent_one(void **state)
+{
+    (void)state;
+    GPU_ONLY();
+    CUcontext context = NULL;
+    cf__leave(&place);
+    assert_ok(call(x, y, 64, 16));
+    assert_ok(call(x, y, 63, 16));
+    assert_int_equal(asked[ASKED_cuCtxPushCurrent], 1);
+    assert_int_equal(asked[ASKED_cuCtxPopCurrent], 1);
+    asked[ASKED_cuCtxPushCurrent] = asked[ASKED_cuCtxPopCurrent] = 0;
+    expect_direct(2);
+    assert_int_equal(below->cuCtxGetCurrent(&context), CUDA_SUCCESS);
+    assert_null(context);
+    expect_y(63);
+}
+
 int main(int argc, char *argv[])
 {
     make_image(&image, 9);
@@ -235,6 +148,7 @@ int main(int argc, char *argv[])
         TEST_OF(call_with_arrays_kept_apart_is_direct_where_they_are, "squares", (void *)1),
         TEST_OF(call_with_arrays_kept_apart_reads_one_twice, "rows", NULL),
         TEST_OF(call_with_arrays_kept_apart_reads_one_twice, "squares", (void *)1),
+        TEST(call_of_a_thread_without_a_context_is_lent_one),
     };
 #undef TEST
 #undef TEST_OF

@@ -93,7 +93,7 @@ static void last_error_two_threads_are_separate(void **state)
     assert_int_equal(seen.status, CF_ERANGE);
     assert_string_equal(seen.after, "the other thread's 7");
     assert_int_equal(seen.result_after, 0);
-    assert_non_null(strstr(cf_last_error(), "this thread's: cuCall returned 400"));
+    assert_non_null(strstr(cf_last_error(), "this thread's: invalid resource handle"));
     assert_int_equal(cf_last_driver_result(), CUDA_ERROR_INVALID_HANDLE);
 }
 
@@ -125,7 +125,9 @@ static void last_driver_result_driver_failure_is_its_code(void **state)
     (void)state;
     void *memory = NULL;
     assert_fails(cf_mem_alloc(&memory, TOO_MUCH), CF_ENOMEM,
-                 "bytes: cuMemAlloc returned 2 (CUDA_ERROR_OUT_OF_MEMORY, out of memory)");
+                 CALL_OR_TEXT("bytes: cuMemAlloc returned 2 (CUDA_ERROR_OUT_OF_MEMORY, out of memory)",
+                              "bytes: out of memory"));
+    assert_null(CALL_OR_TEXT(NULL, strstr(cf_last_error(), "cuMem")));
     assert_int_equal(cf_last_driver_result(), CUDA_ERROR_OUT_OF_MEMORY);
 }
 
@@ -172,7 +174,7 @@ static void fail_driver_long_message_keeps_result(void **state)
         memset(text, 'x', length);
         text[length] = 0;
         assert_fails(cf__fail_driver(&cf__driver_host, CUDA_ERROR_INVALID_DEVICE, "cuDeviceGet", "%s", text), CF_ENODEV,
-                     ": cuDeviceGet returned 101 (CUDA_ERROR_INVALID_DEVICE, invalid device ordinal)");
+                     ": invalid device ordinal");
         size_t kept = strspn(cf_last_error(), "x");
         assert_true(kept == length || (kept > 100 && kept < length));
         assert_int_equal(cf_last_driver_result(), 101);
@@ -221,13 +223,18 @@ static void fail_driver_every_result_has_its_status(void **state)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         for (CUresult result = rows[i].first; result <= rows[i].last; result++) {
-            char said[64];
+            char said[160];
+            const char *text;
             int status = cf__fail_driver(&cf__driver_host, result, "cuCall", "row %zu", i);
             if (status != rows[i].status)
                 fail_msg("result %d gives %s, not %s", (int)result, cf_status_name(status),
                          cf_status_name(rows[i].status));
-            snprintf(said, sizeof said, "row %zu: cuCall returned %d (", i, (int)result);
-            assert_memory_equal(cf_last_error(), said, strlen(said));
+            /* The CPU has texts for those that it gives. */
+            if (cf__driver_host.cuGetErrorString(result, &text) == CUDA_SUCCESS)
+                snprintf(said, sizeof said, "row %zu: %s", i, text);
+            else
+                snprintf(said, sizeof said, "row %zu: cuCall returned %d (unknown result, no text)", i, (int)result);
+            assert_string_equal(cf_last_error(), said);
             assert_int_equal(cf_last_driver_result(), (int)result);
         }
 }

@@ -5,6 +5,8 @@
 #include <pthread.h>
 #include <time.h>
 
+#include "driver.h"
+
 static cf_event create(void)
 {
     cf_event event = NULL;
@@ -68,12 +70,12 @@ static void event_functions_destroyed_event_is_invalid(void **state)
     assert_ok(cf_event_record(event, NULL));
     assert_ok(cf_event_record(other, NULL));
     assert_ok(cf_event_destroy(event));
-    assert_fails(cf_event_record(event, NULL), CF_EINVAL, "cuEventRecord returned 400");
-    assert_fails(cf_event_sync(event), CF_EINVAL, "cuEventSynchronize returned 400");
-    assert_fails(cf_event_query(event), CF_EINVAL, "cuEventQuery returned 400");
-    assert_fails(cf_event_elapsed(&elapsed, event, other), CF_EINVAL, "cuEventElapsedTime returned 400");
-    assert_fails(cf_event_elapsed(&elapsed, other, event), CF_EINVAL, "cuEventElapsedTime returned 400");
-    assert_fails(cf_event_destroy(event), CF_EINVAL, "cuEventDestroy returned 400");
+    assert_fails(cf_event_record(event, NULL), CF_EINVAL, ": invalid resource handle");
+    assert_fails(cf_event_sync(event), CF_EINVAL, ": invalid resource handle");
+    assert_fails(cf_event_query(event), CF_EINVAL, ": invalid resource handle");
+    assert_fails(cf_event_elapsed(&elapsed, event, other), CF_EINVAL, ": invalid resource handle");
+    assert_fails(cf_event_elapsed(&elapsed, other, event), CF_EINVAL, ": invalid resource handle");
+    assert_fails(cf_event_destroy(event), CF_EINVAL, ": invalid resource handle");
     assert_true(elapsed == -1);
     assert_ok(cf_event_destroy(other));
 }
@@ -88,9 +90,9 @@ static void event_functions_stream_as_event_is_invalid(void **state)
     cf_stream stream;
     assert_ok(cf_stream_create(&stream));
     cf_event wrong = (cf_event)(void *)stream;
-    assert_fails(cf_event_record(wrong, NULL), CF_EINVAL, "CUDA_ERROR_INVALID_HANDLE");
-    assert_fails(cf_event_sync(wrong), CF_EINVAL, "CUDA_ERROR_INVALID_HANDLE");
-    assert_fails(cf_event_destroy(wrong), CF_EINVAL, "CUDA_ERROR_INVALID_HANDLE");
+    assert_fails(cf_event_record(wrong, NULL), CF_EINVAL, ": invalid resource handle");
+    assert_fails(cf_event_sync(wrong), CF_EINVAL, ": invalid resource handle");
+    assert_fails(cf_event_destroy(wrong), CF_EINVAL, ": invalid resource handle");
     assert_ok(cf_stream_destroy(stream));
 }
 
@@ -107,8 +109,8 @@ static void event_record_destroyed_stream_leaves_it_unrecorded(void **state)
     assert_ok(cf_stream_create(&stream));
     assert_ok(cf_stream_destroy(stream));
     assert_ok(cf_event_record(other, NULL));
-    assert_fails(cf_event_record(event, stream), CF_EINVAL, "CUDA_ERROR_INVALID_HANDLE");
-    assert_fails(cf_event_elapsed(&elapsed, other, event), CF_EINVAL, "cuEventElapsedTime");
+    assert_fails(cf_event_record(event, stream), CF_EINVAL, ": invalid resource handle");
+    assert_fails(cf_event_elapsed(&elapsed, other, event), CF_EINVAL, "; stop was never recorded");
     assert_ok(cf_event_destroy(event));
     assert_ok(cf_event_destroy(other));
 }
@@ -200,6 +202,57 @@ static void event_destroy_recorded_event_succeeds(void **state)
     assert_ok(cf_event_record(event, NULL));
     assert_ok(cf_event_destroy(event));
     assert_ok(cf_device_sync());
+}
+
+/* ---- Captures ---- */
+
+/* What is said of each function that asks for the mark of `marked`; `other` has one. */
+static void expect_captured(cf_event marked, cf_event other, int status, const char *where, CUresult result)
+{
+    static const char *const functions[] = {"cf_event_sync: event", "cf_event_query: event", "cf_event_elapsed: start",
+                                            "cf_event_elapsed: stop"};
+    float elapsed = -1;
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        char detail[160];
+        snprintf(detail, sizeof detail, "%s %p was last recorded in %s, and has no mark: ", functions[i],
+                 (void *)marked, where);
+        int got = i == 0   ? cf_event_sync(marked)
+                  : i == 1 ? cf_event_query(marked)
+                  : i == 2 ? cf_event_elapsed(&elapsed, marked, other)
+                           : cf_event_elapsed(&elapsed, other, marked);
+        assert_fails(got, status, detail);
+        assert_int_equal(cf_last_driver_result(), result);
+    }
+    assert_true(elapsed == -1);
+}
+
+static void event_functions_event_of_a_capture_has_no_mark(void **state)
+{
+    (void)state;
+    cf_stream stream;
+    cf_graph graph = NULL;
+    cf_event marked = create(), other = create();
+    assert_ok(cf_stream_create(&stream));
+    assert_ok(cf_event_record(marked, stream));
+    assert_ok(cf_event_record(other, stream));
+    assert_ok(cf_event_sync(other));
+    assert_ok(cf_stream_capture_begin(stream));
+    assert_ok(cf_event_record(marked, stream));
+    expect_captured(marked, other, CF_ECAPTURE, "a stream that is being captured", CUDA_ERROR_CAPTURED_EVENT);
+    int status = cf_stream_capture_end(stream, &graph);
+    assert_true(status == CF_OK || status == CF_ECAPTURE); /* asking may have broken it */
+    assert_ok(cf_graph_destroy(graph));
+    assert_ok(cf_stream_capture_begin(stream));
+    assert_ok(cf_event_record(marked, stream));
+    assert_ok(cf_stream_capture_end(stream, &graph));
+    expect_captured(marked, other, CF_EINVAL, "a capture that has ended", CUDA_ERROR_INVALID_VALUE);
+    assert_ok(cf_event_record(marked, stream));
+    assert_ok(cf_event_sync(marked));
+    assert_ok(cf_event_query(marked));
+    assert_ok(cf_graph_destroy(graph));
+    assert_ok(cf_event_destroy(marked));
+    assert_ok(cf_event_destroy(other));
+    assert_ok(cf_stream_destroy(stream));
 }
 
 /* ---- Time ---- */
@@ -379,6 +432,7 @@ int main(void)
         cmocka_unit_test(event_query_busy_stream_becomes_done_without_detail),
         cmocka_unit_test(event_sync_recorded_event_waits_for_the_work),
         cmocka_unit_test(event_destroy_recorded_event_succeeds),
+        cmocka_unit_test(event_functions_event_of_a_capture_has_no_mark),
         cmocka_unit_test(event_elapsed_unrecorded_event_is_invalid),
         cmocka_unit_test(event_elapsed_same_event_is_0),
         cmocka_unit_test(event_elapsed_pause_is_measured),

@@ -734,8 +734,7 @@ static void *use_behind_the_end(void *unused)
         assert_ok(cf_event_record(again.event, again.stream));
         assert_ok(cf_graph_launch(again.exec, again.stream));
         assert_ok(cf_stream_destroy(again.stream));
-        assert_fails(cf_stream_sync(again.stream), CF_EINVAL,
-                     "CUDA_ERROR_INVALID_HANDLE"); /* which is another matter */
+        assert_fails(cf_stream_sync(again.stream), CF_EINVAL, ": invalid resource handle"); /* which is another matter */
         before = again;
         before.stream = new_stream();
     }

@@ -140,12 +140,53 @@ class InstallTest:
         shutil.rmtree(folder)
         return said
 
+    def cmake_refusals(self):
+        """What is wrong in a call is told when the project is configured; files that it makes need not be there yet."""
+        folder = os.path.join(self.folder, 'a cmake project')
+        os.makedirs(os.path.join(folder, 'made'))
+        with open(os.path.join(folder, 'main.c'), 'w', encoding='utf-8') as file:
+            file.write('int main(void)\n{\n    return 0;\n}\n')
+        there = os.path.join(folder, 'heat.cu')
+        with open(there, 'w', encoding='utf-8') as file:
+            file.write('#pragma cf kernel grid(n) inout(x[n])\n__global__ void step(float *x, int n)\n{\n'
+                       '    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n)\n        x[i] = 1;\n}\n')
+        with open(os.path.join(folder, 'made', 'CMakeLists.txt'), 'w', encoding='utf-8') as file:
+            file.write('add_custom_command(OUTPUT other.cu COMMAND ${CMAKE_COMMAND} -E copy '
+                       '"${CMAKE_SOURCE_DIR}/heat.cu" other.cu)\nadd_custom_target(other DEPENDS other.cu)\n')
+        copied = 'add_custom_command(OUTPUT later.cu COMMAND ${CMAKE_COMMAND} -E copy "${CMAKE_SOURCE_DIR}/heat.cu" later.cu)'
+        rows = (('file_that_is_not_there', 'app het.cu', '', f'kernel file {folder}/het.cu'),
+                ('second_file_that_is_not_there', 'app heat.cu sub/het.cu', '', f'{folder}/sub/het.cu'),
+                ('file_of_another_kind', 'app heat.c', '', 'no kernel file (.cu) is named'),
+                ('target_that_is_not_there', 'ap heat.cu', '', 'there is no target ap'),
+                ('prefix_that_is_no_name', 'app PREFIX my-heat heat.cu', '', "'my-heat'"),
+                ('prefix_of_the_library', 'app PREFIX cf heat.cu', '', "'cf'"),
+                ('gpu_that_is_none', 'app TARGETS 80 foo heat.cu', '', "'foo' is no target"),
+                ('file_that_a_command_makes', 'app "${CMAKE_CURRENT_BINARY_DIR}/later.cu"', copied, ''),
+                ('file_that_another_folder_makes', 'app "${CMAKE_BINARY_DIR}/made/other.cu"',
+                 'add_subdirectory(made)\nadd_dependencies(app other)', ''),
+                ('targets_in_one_word', 'app TARGETS 80,90 heat.cu', '', ''))
+        for name, call, more, expected in rows:
+            with open(os.path.join(folder, 'CMakeLists.txt'), 'w', encoding='utf-8') as file:
+                file.write('cmake_minimum_required(VERSION 3.20)\nproject(app C)\nfind_package(Cuferry REQUIRED)\n'
+                           f'add_executable(app main.c)\ncuferry_add_kernels({call})\n{more}\n')
+            built = os.path.join(folder, 'build')
+            code, out, err = run(['cmake', '-S', folder, '-B', built], env=dict(self.env, CC=self.cc))
+            if expected:
+                said = ' '.join(err.split())
+                self.tap.check(f'cmake_{name}_is_refused_at_once', '' if code and expected in said else f'{code}: {out}{err}')
+            else:
+                if code == 0 and more:
+                    code, out, err = run(['cmake', '--build', built], env=self.env)
+                self.tap.check(f'cmake_{name}_is_taken', f'{out}{err}' if code else '')
+            shutil.rmtree(built)
+
     def kernels_of_users(self):
         """Projects with kernels of their own: the first for GPUs too, where the library is; the others as on a machine
         without an nvcc."""
         has_cmake = shutil.which('cmake')
         if has_cmake:
             self.cmake_project('by_ninja', 'Ninja', self.env)
+            self.cmake_refusals()
         config = os.path.join(self.prefix, 'lib', 'cuferry', 'cfcc.json')
         with open(config, encoding='utf-8') as file:
             values = json.load(file)

@@ -353,7 +353,7 @@ static void gather_async_destroyed_stream_is_invalid(void **state)
     assert_true(make(&data, &instances[0], 10, 10, seed));
     memset(data.expected, POISON, data.res_bytes);
     assert_fails(cf_gather_f32_i32_async(stream, data.device_source, data.device_index, data.device_res, 10, 10),
-                 CF_EINVAL, "CUDA_ERROR_INVALID_HANDLE");
+                 CF_EINVAL, ": invalid resource handle");
     assert_true(is_right(&data));
     assert_true(release(&data));
 }

@@ -78,12 +78,15 @@ for kind in ('i32', 'u32', 'i64', 'u64'):
     EXPECTED[f'multiply_add_{kind}'] = UPPER
 
 
-# Bundled kernels, whose threads on the CPU have one element each; those of 16-bit floats are objects of a class.
+# Bundled kernels, whose threads on the CPU have one element each, but for scatter and gather_rows, which have several and
+# a guard of their own; those of 16-bit floats are objects of a class.
 BUNDLED = {f'{family}_{tag}': (OWN if '16' in tag else UPPER)
            for family in ('fill', 'copy', 'scale', 'multiply', 'axpy', 'waxpy')
            for tag in ('f32', 'f64', 'i32', 'i64', 'f16', 'bf16')}
-BUNDLED.update({f'{family}_{tag}_{index}': (OWN if '16' in tag else UPPER)
-                for family in ('gather', 'gather_rows', 'scatter')
+BUNDLED.update({f'gather_{tag}_{index}': (OWN if '16' in tag else UPPER)
+                for tag in ('f32', 'f64', 'i32', 'i64', 'f16', 'bf16') for index in ('i32', 'i64')})
+BUNDLED.update({f'{family}_{tag}_{index}': ('1 flat' if '16' in tag or family == 'gather_rows' else '1 flat numeric', '')
+                for family in ('gather_rows', 'scatter')
                 for tag in ('f32', 'f64', 'i32', 'i64', 'f16', 'bf16') for index in ('i32', 'i64')})
 
 

@@ -599,8 +599,8 @@ static void mem_copy_async_destroyed_stream_is_invalid(void **state)
     void *memory = upload("y", 1);
     assert_ok(cf_stream_create(&stream));
     assert_ok(cf_stream_destroy(stream));
-    assert_fails(cf_mem_copy_async(stream, memory, "x", 1), CF_EINVAL, "CUDA_ERROR_INVALID_HANDLE");
-    assert_fails(cf_mem_fill_async(stream, memory, 'x', 1), CF_EINVAL, "CUDA_ERROR_INVALID_HANDLE");
+    assert_fails(cf_mem_copy_async(stream, memory, "x", 1), CF_EINVAL, ": invalid resource handle");
+    assert_fails(cf_mem_fill_async(stream, memory, 'x', 1), CF_EINVAL, ": invalid resource handle");
     expect_bytes(memory, "y", 1);
     assert_ok(cf_mem_free(memory));
 }

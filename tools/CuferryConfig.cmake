@@ -14,6 +14,19 @@ if(NOT TARGET Cuferry::cuferry)
     unset(_cuferry_prefix)
 endif()
 
+# At the end of a folder's CMakeLists.txt, when it has said which files its commands make: all others are there. What
+# other folders make lies in the build tree.
+function(_cuferry_check_files target)
+    foreach(file IN LISTS ARGN)
+        get_source_file_property(is_generated "${file}" GENERATED)
+        string(FIND "${file}/" "${CMAKE_BINARY_DIR}/" begin)
+        if(NOT EXISTS "${file}" AND NOT is_generated AND
+           (NOT begin EQUAL 0 OR CMAKE_BINARY_DIR STREQUAL CMAKE_SOURCE_DIR))
+            message(FATAL_ERROR "cuferry_add_kernels(${target}): there is no kernel file ${file}")
+        endif()
+    endforeach()
+endfunction()
+
 # cuferry_add_kernels(<target> [PREFIX p] [HEADER h.h] [TARGETS 80 90 ...] [INCLUDE_DIRECTORIES dir...]
 #                     [DEFINITIONS NAME[=TEXT]...] file.cu...)
 #
@@ -40,6 +53,18 @@ function(cuferry_add_kernels target)
     if(NOT arg_HEADER)
         set(arg_HEADER "${arg_PREFIX}.h")
     endif()
+    # What cfcc would refuse when the project is built.
+    if(NOT arg_PREFIX MATCHES "^[A-Za-z][A-Za-z0-9_]*$" OR arg_PREFIX MATCHES "^cf(_|$)")
+        message(FATAL_ERROR "cuferry_add_kernels(${target}): C functions cannot begin with '${arg_PREFIX}'; give another "
+            "PREFIX")
+    endif()
+    string(REPLACE "," ";" arg_TARGETS "${arg_TARGETS}")
+    foreach(name IN LISTS arg_TARGETS)
+        if(NOT name MATCHES "^(major|native|[0-9][0-9][0-9]?)$")
+            message(FATAL_ERROR "cuferry_add_kernels(${target}): '${name}' is no target; they are major, native, or "
+                "numbers such as 80 90")
+        endif()
+    endforeach()
     get_filename_component(prefix "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../.." ABSOLUTE)
     set(folder "${CMAKE_CURRENT_BINARY_DIR}/cuferry/${target}")
     file(MAKE_DIRECTORY "${folder}")
@@ -50,6 +75,7 @@ function(cuferry_add_kernels target)
         get_filename_component(file "${file}" ABSOLUTE)
         list(APPEND sources "${file}")
     endforeach()
+    cmake_language(EVAL CODE "cmake_language(DEFER CALL _cuferry_check_files [==[${target}]==] [==[${sources}]==])")
     set(flags)
     foreach(directory IN LISTS arg_INCLUDE_DIRECTORIES)
         get_filename_component(directory "${directory}" ABSOLUTE)

@@ -361,8 +361,11 @@ static int dispatch(struct options *options, struct message *message)
     if (checked)
         options->module = checked;
     const cf_module *module = options->module ? module_open(options->module, message) : &cf_registry;
-    if (!module)
+    if (!module) {
+        if (checked && strstr(message->text, "undefined symbol"))
+            message_add(message, "; --check builds kernel files alone, so the function has to be in one of them");
         return -1;
+    }
     if (options->mode == RUN)
         return options->all ? verify(options, module, message) : run(options, module, message);
     if (options->mode == DESCRIBE)

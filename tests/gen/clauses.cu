@@ -62,18 +62,6 @@ __global__ void host_grid_of_two(int n);
 #pragma cf kernel grid(n) host(grid(k))
 __global__ void host_grid_of_nothing(int n);
 
-#pragma cf kernel blocks(n) host(blocks(n, n))
-__global__ void host_blocks_of_two(int n);
-
-#pragma cf kernel blocks(n) host(blocks(n)) host(grid(n))
-__global__ void host_blocks_and_grid(int n);
-
-#pragma cf kernel blocks(n) host(blocks(n))
-__global__ void host_blocks_that_wait(int n)
-{
-    __syncthreads();
-}
-
 #pragma cf kernel grid(n) distinct(1)
 __global__ void distinct_numbers(int n);
 

@@ -79,3 +79,15 @@ template <typename T> __global__ void same_twice(T *x, int n);
 #pragma cf kernel grid(n)
 #pragma cf instances(a: 18446744073709551615)
 template <unsigned long N> __global__ void large_constant(int n);
+
+#pragma cf kernel grid(n)
+#pragma cf instances(T: float; N: 4)
+template <typename T, int N = 2 + 2> __global__ void names_for_tags(T *x, int n);
+
+#pragma cf kernel grid(n) tune(N: 4, 8)
+#pragma cf instances(f32: float, 4)
+template <typename T, int N> __global__ void tuned_argument(T *x, int n);
+
+#pragma cf kernel grid(n) tune(M: 4, 8)
+#pragma cf instances(f32: float)
+template <typename T, const int N> __global__ void tuned_by_another_name(T *x, int n);

@@ -57,6 +57,14 @@ def arguments(config):
     options = parser.parse_intermixed_args([w for w in words if w not in levels])
     if options.level is not None:
         parser.error(f'-O {options.level} is no level of optimisation')
+    for option, values in (('-Xcxx', options.cxx_flags), ('-Xnvcc', options.nvcc_flags), ('-I', options.includes),
+                           ('-D', options.defines)):
+        if '' in values:
+            parser.error(f'{option} has no value')
+    if options.targets is not None:
+        wrong = wrong_target(options.targets)
+        if wrong is not None:
+            parser.error(f"--targets: '{wrong}' is no target; they are major, native, or numbers such as 80,90")
     options.pass_on = levels[-1:] + (['-g'] if options.debug else [])
     if options.check:
         options.cuda, options.shared = 'no', True
@@ -70,6 +78,12 @@ def arguments(config):
         return options
     check(options, parser)
     return options
+
+
+def wrong_target(text):
+    """What can be no target, whatever the nvcc and whether there is one; None where all may be."""
+    names = [n for n in re.split('[, ]', text) if n] or [text]
+    return None if text in ('major', 'native') else next((n for n in names if not re.fullmatch(r'\d{2,3}', n)), None)
 
 
 def check(options, parser):

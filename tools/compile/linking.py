@@ -2,13 +2,17 @@
 
 import os
 import re
+import shlex
 
-from failure import Failure
+from failure import Failure, Refused
 from record import Record
 from symbols import Symbols
 
 # What compilers have done by these functions is an access like others, where accesses are checked.
 COPIES = ('memcpy', 'memmove', 'memset')
+# What the C++ library has: names of namespace std and of its ABI, operator new and delete.
+CXX_NAME = re.compile(r'__cxa_(?!atexit$|finalize$|thread_atexit_impl$)|__gxx_|__dynamic_cast$|'
+                      r'_Z(?:T[ISV])?(?:N[KVRO]*)?(?:S[t-]|S[absiod]|10__cxxabiv1)|_Z(?:nw|na|dl|da)')
 
 
 def public_functions(config):
@@ -47,7 +51,10 @@ class Linking:
         symbols = Symbols(whole)
         public = [n for n in symbols if n in own or n in runtime or n == 'cf_module_info']
         symbols.show(public, whole)
-        return self._link(whole, public)
+        try:
+            return self._link(whole, public, self.options.cxx if needs_cxx(symbols) else self.options.cc)
+        except Refused as refused:
+            raise self._lacking(str(refused)) or refused from None
 
     def _with_runtime(self, objects, prefix, runtime):
         self.workspace.write('module.c', f'#include <cuferry/registry.h>\nextern const cf_module {prefix}_registry;\n'
@@ -60,7 +67,17 @@ class Linking:
                    self.config.library])
         return whole
 
-    def _link(self, whole, public):
+    def _lacking(self, said):
+        """The failure in place of a linker's message that functions are nowhere; None for other messages."""
+        names = list(dict.fromkeys(re.findall(r"undefined (?:reference to|symbol:) [`']?([^\s'`]+)", said)))
+        if not names:
+            return None
+        files = ' '.join(map(shlex.quote, self.options.files))
+        several = f'{", ".join(names[:4])}{" ..." if len(names) > 4 else ""}'
+        return Failure(f'{files} calls {several}, which is in none of the files; name the object that has it, too: '
+                       f'cfcc --shared -o FILE.so {files} OBJECT.o')
+
+    def _link(self, whole, public, compiler):
         version = self.workspace.write('version', '{ global: ' + ' '.join(f'{n};' for n in public) + ' local: *; };\n')
         flags = ['-shared', '-Xlinker', '-Bsymbolic', '-Xlinker', f'--version-script={version}']
         for word in ('-soname', os.path.basename(self.options.output)):
@@ -69,12 +86,17 @@ class Linking:
         if '-fsanitize' not in self.config['link_flags'] and not self.options.check:
             flags += ['-Xlinker', '-z', '-Xlinker', 'defs']
         path = self.workspace.path('shared.so')
-        self.workspace.wait([self.workspace.start(self.options.cc, flags, self.config.words('link_flags'),
+        self.workspace.wait([self.workspace.start(compiler, flags, self.config.words('link_flags'),
                                                   ['-o', path, whole], ['-lpthread', '-ldl', '-lm'])])
         return path
 
     def _run(self, command):
         self.workspace.wait([self.workspace.runner.start(command)])
+
+
+def needs_cxx(symbols):
+    """Whether an object needs the C++ library, as functions for the CPU that use it do; kernels need none."""
+    return any(CXX_NAME.match(name) for name in symbols.missing)
 
 
 def library_of(objects):

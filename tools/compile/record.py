@@ -12,6 +12,8 @@ SECTION = '.cuferry.build'
 def read_records(config, runner, folder, path):
     """How the libraries in an object or a shared object were built; none where it does not tell."""
     copy, record = os.path.join(folder, 'copy'), os.path.join(folder, 'found')
+    with open(record, 'w', encoding='utf-8'):
+        pass    # objcopy succeeds where there is no such section, and leaves what another object told
     try:
         runner.start([config['objcopy'], '--dump-section', f'{SECTION}={record}', path, copy]).result()
         with open(record, encoding='utf-8') as file:

@@ -6,7 +6,7 @@ from failure import Failure
 
 
 class Symbols:
-    """The global symbols that an object of 64 bits, little endian, defines. What is hidden in an object the linker
+    """The global symbols that an object of 64 bits, little endian, defines; `missing` are those that it lacks. What is hidden in an object the linker
     hides in a shared object too, and GNU's tools have no way to undo it; it is a byte of the symbol table."""
 
     TYPE_OBJECT, TYPE_FUNCTION, BIND_LOCAL, SECTION_SYMBOLS = 1, 2, 0, 2
@@ -28,14 +28,18 @@ class Symbols:
             count, = struct.unpack_from('<Q', self._data, start + 32)
         # name, type, flags, address, offset, size, link
         headers = [struct.unpack_from('<IIQQQQI', self._data, start + i * size) for i in range(count)]
-        self._places = {}
+        self._places, self.missing = {}, set()
         for header in (h for h in headers if h[1] == self.SECTION_SYMBOLS):
             names = headers[header[6]][4]
             for place in range(header[4], header[4] + header[5], 24):
                 name, info, _, section = struct.unpack_from('<IBBH', self._data, place)
-                if section and info >> 4 != self.BIND_LOCAL:
-                    text = self._data[names + name:self._data.index(0, names + name)].decode(errors='replace')
+                if info >> 4 == self.BIND_LOCAL:
+                    continue
+                text = self._data[names + name:self._data.index(0, names + name)].decode(errors='replace')
+                if section:
                     self._places[text] = place
+                else:
+                    self.missing.add(text)
 
     def __iter__(self):
         return iter(sorted(self._places))

@@ -132,6 +132,22 @@ void ask_for_both(const float *x, const float *y)
     }
 }
 
+// Memory of the library's own, which goes with its scope.
+struct Owned {
+    float *data = nullptr;
+    Owned(const float *values, size_t count)
+    {
+        CHECK(cf_mem_alloc((void **)&data, count * sizeof *data));
+        CHECK(cf_mem_copy(data, values, count * sizeof *data));
+    }
+    ~Owned()
+    {
+        (void)cf_mem_free(data);
+    }
+    Owned(const Owned &) = delete;
+    Owned &operator=(const Owned &) = delete;
+};
+
 // A kernel without checks.
 void axpys(int64_t n, int rounds)
 {
@@ -142,7 +158,7 @@ void axpys(int64_t n, int rounds)
     Device<float> d_x(x, n), d_y(y0, n);
     CUfunction function = bundled("axpy_f32");
 
-    std::vector<Peer> peers(5);
+    std::vector<Peer> peers(6);
     peers[0].name = "cuLaunchKernel, cuStreamSynchronize";
     peers[0].run = [&] {
         float factor = a;
@@ -167,24 +183,31 @@ void axpys(int64_t n, int rounds)
     peers[1].run = peers[0].run;
     peers[2].name = "cf_axpy";
     peers[2].run = [&] { CHECK(cf_axpy_f32(a, d_x, d_y, n)); };
+    Owned own_x(x, n), own_y(y0, n);
+    peers[5].name = "cf_axpy, memory from cf_mem_alloc()";
+    peers[5].run = [&] { CHECK(cf_axpy_f32(a, own_x.data, own_y.data, n)); };
     // As in a program that knows the library alone.
     CUcontext context;
     CHECK(cuCtxGetCurrent(&context));
-    peers[3].name = "cf_axpy, no current context";
-    peers[3].run = peers[2].run;
+    peers[3].name = "cf_axpy, such memory, no current context";
+    peers[3].run = peers[5].run;
     peers[3].prepare = [] { CHECK(cuCtxSetCurrent(nullptr)); };
     peers[3].settle = [=] { CHECK(cuCtxSetCurrent(context)); };
     for (Peer &peer : peers) {
-        CHECK(cudaMemcpy(d_y, y0, n * sizeof(float), cudaMemcpyHostToDevice));
+        float *target = &peer == &peers[3] || &peer == &peers[5] ? own_y.data : d_y.data;
+        CHECK(cudaMemcpy(target, y0, n * sizeof(float), cudaMemcpyHostToDevice));
         peer.run();
-        CHECK(cudaMemcpy(y, d_y, n * sizeof(float), cudaMemcpyDeviceToHost));
+        CHECK(cudaMemcpy(y, target, n * sizeof(float), cudaMemcpyDeviceToHost));
         expect(first_wrong_axpy(a, x, y0, y, n) < 0, peer.name);
     }
     take_turns(peers, rounds, 50);
     print_times(label("axpy on device pointers", n), peers, "us", 1e6);
     figure(label("cf_axpy / launch + synchronize", n), peers[2].middle() / peers[0].middle(), "x", Target::at_most,
            1.05);
-    figure(label("the same, no current context", n), peers[3].middle() / peers[0].middle(), "x", Target::at_most, 1.05);
+    figure(label("the same, memory from cf_mem_alloc()", n), peers[5].middle() / peers[0].middle(), "x",
+           Target::at_most, 1.05);
+    figure(label("such memory, no current context", n), peers[3].middle() / peers[0].middle(), "x", Target::at_most,
+           1.05);
     figure(label("the driver asked, launch + synchronize / launch + synchronize", n),
            peers[4].middle() / peers[0].middle(), "x");
     figure(label("noise: launch + synchronize / itself", n), peers[1].middle() / peers[0].middle(), "x");

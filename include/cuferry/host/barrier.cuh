@@ -85,7 +85,7 @@ CF__FN CF__INLINE void cf__await(const uint64_t *word, uint64_t phase, const cha
 {
     const cf_host_where where = {what, file, line};
     while (!cf__is_past(word, phase)) {
-        CF__TOGETHER(, wait(own.state, word, phase, &where))
+        CF__TOGETHER(, wait(block, word, phase, &where))
     }
 }
 
@@ -100,7 +100,7 @@ CF__FN CF__INLINE void cf__meet(uint64_t *word, Completion &completion, const ch
     if (is_last)
         return;
     do {
-        CF__TOGETHER(, wait(own.state, word, phase, &where))
+        CF__TOGETHER(, wait(block, word, phase, &where))
     } while (!cf__is_past(word, phase));
 }
 

@@ -9,12 +9,9 @@
 #include "words.cuh"
 
 /* Of the CUDA thread that runs; one small object per thread of the CPU. What changes between threads stands first. */
-struct cf__running {
+static __thread struct {
     uint3 thread, block;
     cf_host_block *state; /* null where threads run in a loop */
-};
-
-static __thread struct : cf__running {
     uint3 block_size, grid_size;
 } cf__index;
 
@@ -40,28 +37,34 @@ static inline CF__INLINE void cf__set_sizes(const cf_host_launch *launch)
     blockDim = {launch->block.x, launch->block.y, launch->block.z};
 }
 
-/* A launch of so many threads, in one dimension and in blocks of `size`, in place of those that a GPU runs: the blocks
- * `begin` to `end` - 1 become those that stand for the same part of the work. */
-static inline cf_host_launch cf__spread(const cf_host_launch *launch, uint64_t *begin, uint64_t *end, uint64_t size,
-                                        int64_t threads)
+/* blocks * part / of, where `blocks` has 32 bits. */
+static inline uint64_t cf__share(uint64_t blocks, uint64_t part, uint64_t of)
+{
+    return part == 0          ? 0
+           : part == of       ? blocks
+           : of <= UINT32_MAX ? blocks * part / of
+                              : (uint64_t)((unsigned __int128)blocks * part / of);
+}
+
+/* A launch of so many threads, in one dimension, in place of those that a GPU runs: the blocks `begin` to `end` - 1
+ * become those that stand for the same part of the work. Where threads are few, blocks are smaller, so that they are no
+ * fewer: threads of the CPU share them out. */
+static inline cf_host_launch cf__spread(const cf_host_launch *launch, uint64_t *begin, uint64_t *end, int64_t threads)
 {
     cf_host_launch own = *launch;
     const uint64_t given = (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z;
-    const uint64_t count = threads > 0 ? (uint64_t)threads : 0;
-    while ((count + size - 1) / size > UINT32_MAX)
+    const uint64_t most = (uint64_t)launch->block.x * launch->block.y * launch->block.z;
+    const uint64_t count = threads > 0 ? (uint64_t)threads : 0, even = (count + given - 1) / given;
+    uint64_t size = even < most ? even : most, blocks = size ? (count + size - 1) / size : 0;
+    while (blocks > UINT32_MAX) {
         size *= 2;
-    const uint64_t blocks = (count + size - 1) / size;
+        blocks = (count + size - 1) / size;
+    }
     own.block = {(uint32_t)size, 1, 1};
     own.grid = {(uint32_t)blocks, 1, 1};
-    *begin = (uint64_t)((unsigned __int128)blocks * *begin / given);
-    *end = (uint64_t)((unsigned __int128)blocks * *end / given);
+    *begin = cf__share(blocks, *begin, given);
+    *end = cf__share(blocks, *end, given);
     return own;
-}
-
-/* The same in blocks as large as a GPU's. */
-static inline cf_host_launch cf__spread(const cf_host_launch *launch, uint64_t *begin, uint64_t *end, int64_t threads)
-{
-    return cf__spread(launch, begin, end, (uint64_t)launch->block.x * launch->block.y * launch->block.z, threads);
 }
 
 /* Runs every thread of blocks `begin` to `end` - 1, which may wait for one another, or fail. */

@@ -9,21 +9,31 @@
 /* Where a kernel calls a function that has these as its last parameters. */
 #define CF__WHERE const char *file = __builtin_FILE(), int line = __builtin_LINE()
 
+/* The running thread is `thread` of `block` again: others had their turn. In any case, since compilers then know what the next
+ * one to read it gets, and ask but once where it stands. */
+CF__FN CF__INLINE void cf__resume(uint3 thread, cf_host_block *block)
+{
+    threadIdx = thread;
+    blockIdx = {block->index.x, block->index.y, block->index.z};
+    cf__index.state = block;
+}
+
 /* Asks the library for what takes the running thread's turn: while it waits others run, with indices of their own. The
  * generator takes kernels that do so for such; one that hid it from it ends here. */
-#define CF__TOGETHER(result, ...)       \
-    const cf__running own = cf__index;  \
-    if (!own.state)                     \
-        __builtin_trap();               \
-    result own.state->ops->__VA_ARGS__; \
-    static_cast<cf__running &>(cf__index) = own;
+#define CF__TOGETHER(result, ...)                 \
+    cf_host_block *const block = cf__index.state; \
+    const uint3 thread = threadIdx;               \
+    if (!block)                                   \
+        __builtin_trap();                         \
+    result block->ops->__VA_ARGS__;               \
+    cf__resume(thread, block);
 
 /* ---- Barriers of the block ---- */
 
 CF__FN int cf__barrier(cf_host_vote vote, int value, const char *what, const char *file, int line)
 {
     const cf_host_where where = {what, file, line};
-    CF__TOGETHER(const int result =, barrier(own.state, vote, value, &where))
+    CF__TOGETHER(const int result =, barrier(block, vote, value, &where))
     return result;
 }
 
@@ -50,7 +60,7 @@ CF__FN int __syncthreads_or(int predicate, CF__WHERE)
 CF__FN void cf__sync_grid(const char *file, int line)
 {
     const cf_host_where where = {"grid.sync()", file, line};
-    CF__TOGETHER(, grid(own.state, &where))
+    CF__TOGETHER(, grid(block, &where))
 }
 
 /* ---- __shared__ ---- */
@@ -134,9 +144,9 @@ CF__FN void __trap(CF__WHERE)
 CF__FN void __nanosleep(unsigned int)
 {
     if (cf_host_block *block = cf__index.state) {
-        const cf__running own = cf__index;
+        const uint3 thread = threadIdx;
         block->ops->yield(block);
-        static_cast<cf__running &>(cf__index) = own;
+        cf__resume(thread, block);
     }
 }
 

@@ -12,7 +12,7 @@ CF__FN uint64_t cf__exchange(cf_host_warp_kind kind, unsigned int mask, uint64_t
 {
     const cf_host_where where = {what, file, line};
     const cf_host_warp operation = {(uint8_t)kind, (uint8_t)(width < 0 || width > 32 ? 0 : width), 0, argument};
-    CF__TOGETHER(const uint64_t result =, warp(own.state, mask, value, operation, &where))
+    CF__TOGETHER(const uint64_t result =, warp(block, mask, value, operation, &where))
     return result;
 }
 
@@ -107,7 +107,7 @@ CF__FN int __all_sync(unsigned int mask, int predicate, CF__WHERE)
 CF__FN unsigned int __activemask(CF__WHERE)
 {
     const cf_host_where where = {"__activemask()", file, line};
-    CF__TOGETHER(const unsigned int lanes =, active(own.state, &where))
+    CF__TOGETHER(const unsigned int lanes =, active(block, &where))
     return lanes;
 }
 

@@ -1,0 +1,12 @@
+/* open_namespace - two scopes that nothing closes, one of a macro. */
+#include <math.h>
+#define BEGIN namespace inner {
+
+namespace outer {
+BEGIN
+
+#pragma cf kernel grid(n) inout(x[n])
+__global__ void first(float *x, int n)
+{
+    x[threadIdx.x] = NAN;
+}
