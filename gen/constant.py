@@ -81,6 +81,14 @@ class Constants:
             self.limits(clauses.shared, where, 0, MAX_SHARED,
                         f'a block has at most {MAX_SHARED} bytes (227 KiB, on sm_90 and sm_100)')
 
+    def host_grid(self, item):
+        """How many threads the CPU runs, which no call checks: what could fail there is refused here."""
+        where = f'host(grid({item[1]}))'
+        self.limits(item, where, 1, INT64_MAX, 'a grid has at least 1 thread')
+        node = self._unchecked(item[0])
+        if node:
+            raise self._error(node, where, item[0], 'no call checks what it divides or shifts by; write a constant')
+
     def array(self, array, pitches, ctype):
         """The extents, lower bounds and pitches of an array."""
         clause, name = array.direction[len('CF_'):].lower(), array.token.text
@@ -190,6 +198,17 @@ class Constants:
             return False
         except _Never:
             return True
+
+    def _unchecked(self, node):
+        """What an integer expression divides or shifts by that only the arguments tell; None else."""
+        if node.kind in ('DIV', 'MOD', 'SHL', 'SHR') and not self._is_constant(node.parts[1]):
+            return node.parts[1]
+        parts = node.parts[0] if node.kind == 'CHAIN' else node.parts
+        return next(filter(None, (self._unchecked(p) for p in parts if isinstance(p, Node))), None)
+
+    def _is_constant(self, node):
+        """Also where the C compiler tells the value, which is a type's size."""
+        return node.kind == 'SIZEOF' or self._perhaps(node) is not None
 
     def _zero_divisor(self, node):
         """What a real expression divides by that is 0; None else."""

@@ -58,7 +58,13 @@ def copy(scanner, path, declarations, kernels, functions, constants, loop_edits,
                                                                          'template')):
             place = _behind_attributes(declaration.head)
             edits.append((place, 'static ' + place.text))
-        edits += _shared(declaration, outside, source, report)
+        found = _shared(declaration, outside, source, report)
+        if id(declaration) in kept and declaration.body is not None and declaration.last.text == '}':
+            # __shared__ memory outside of functions has an edit there, too.
+            closing = next((text for token, text in found if token is declaration.last), '}')
+            found = [edit for edit in found if edit[0] is not declaration.last]
+            found.append((declaration.last, 'CF__END ' + closing))
+        edits += found
     text = _without_launches(_edited(source(path), edits))
     inlined = _Inlined(scanner, path, {file: _edited(source(file), found) for file, found in in_headers.items()})
     needed = [d for d in declarations if id(d) in device or id(d) in kept]

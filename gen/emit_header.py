@@ -1,6 +1,6 @@
 """The header of typed entry points: C99 functions, C11 _Generic, C++ overloads."""
 
-from text import banner, comment, fold, identifier
+from text import banner, c_string, comment, fold, identifier
 
 
 def emit(files, prefix, header, sources):
@@ -124,19 +124,58 @@ def _generic(kernel, prefix, tree):
     for suffix, leading in (('', ''), ('_async', stream(first))):
         names = _names(first, leading)
         text += fold(f'#define {prefix}_{kernel.name}{suffix}({names})', 4, ' \\') + ' \\\n'
-        text += _selection(tree, kernel, prefix, suffix, 4).replace('\n', ' \\\n') + ' \\\n'
+        wanted = c_string(_wanted(tree, kernel, f'{prefix}_{kernel.name}{suffix}'))
+        text += fold(f'    CF__FITTING({_fits(tree, kernel)}, {wanted},', 16, ' \\') + ' \\\n'
+        text += _selection(tree, kernel, prefix, suffix, 4).replace('\n', ' \\\n') + ') \\\n'
         text += fold(f'    ({", ".join(f"({n})" for n in names.split(", "))})', 5, ' \\') + '\n'
     return text
 
 
+def _pointers(numbers, kernel):
+    return [kernel.instances[0].arguments[n].name for n in numbers]
+
+
+def _fits(tree, kernel):
+    """An expression that is 1 where the types of a call's pointers are those of an instance."""
+    if not isinstance(tree, tuple):
+        return '1'
+    return _group_fits(_pointers(tree[0], kernel), tree[1], kernel)
+
+
+def _group_fits(names, branches, kernel):
+    """The first pointer that has a type decides about the others."""
+    rows = []
+    for base, subtree in branches:
+        conditions = [f'CF__POINTS({name}, {base})' for name in names[1:]]
+        conditions += [_fits(subtree, kernel)] if isinstance(subtree, tuple) else []
+        rows.append(f'{base}: {" && ".join(conditions) or 1}')
+    untyped = _group_fits(names[1:], branches, kernel) if len(names) > 1 else _fits(branches[0][1], kernel)
+    return f'_Generic(CF__ELEMENT(({names[0]})), {", ".join(rows)}, struct cf_untyped: {untyped}, default: 0)'
+
+
+def _wanted(tree, kernel, function):
+    """What is said where they are not."""
+    groups = {}
+
+    def visit(tree):
+        if isinstance(tree, tuple):
+            types = groups.setdefault(tuple(_pointers(tree[0], kernel)), {})
+            for base, subtree in tree[1]:
+                types[base] = None
+                visit(subtree)
+    visit(tree)
+    return f'{function}: no instance has these element types; ' + '; '.join(
+        f'{" and ".join(names)}{" alike" if len(names) > 1 else ""}: {" or ".join(types)}'
+        for names, types in groups.items())
+
+
 def _selection(tree, kernel, prefix, suffix, indent):
-    """Selections that are not chosen have to be valid for the call's types too: one that lacks a type which another
-    instance has there gets a default."""
+    """Selections that are not chosen have to be valid for the call's types, too, and so each has a default."""
     if not isinstance(tree, tuple):
         return f'{" " * indent}{prefix}_{tree.name}{suffix}'
     numbers, branches = tree
     pad = ' ' * (indent + 4)
-    names = [kernel.instances[0].arguments[n].name for n in numbers]
+    names = _pointers(numbers, kernel)
     pointer = ' : '.join(f'1 ? ({n})' for n in names[:-1]) + (' : ' if len(names) > 1 else '') + f'({names[-1]})'
     lines = []
     for base, subtree in branches:
@@ -145,8 +184,7 @@ def _selection(tree, kernel, prefix, suffix, indent):
     for name in reversed(names):
         untyped = f'CF__IF_NULL({name}, {untyped}, cf_cast_the_pointers_to_their_element_type)'
     lines.append(f'{pad}struct cf_untyped: {untyped}')
-    if len(branches) < len({i.arguments[numbers[0]].type.key for i in kernel.instances}):
-        lines.append(f'{pad}default: cf_no_instance_takes_these_types')
+    lines.append(f'{pad}default: cf_no_instance_takes_these_types')
     return f'{" " * indent}_Generic(CF__ELEMENT({pointer}),\n' + ',\n'.join(lines) + ')'
 
 

@@ -4,7 +4,7 @@ from cfunction import tree_of
 
 _BINARY = {'LT': '<', 'LE': '<=', 'GT': '>', 'GE': '>=', 'EQ': '==', 'NE': '!=', 'BIT_AND': '&', 'BIT_OR': '|',
            'BIT_XOR': '^'}
-# They wrap: what overflows here has overflowed in the kernel's own grid.
+# They wrap, since no call checks them; constant.py refuses divisors and shifts that only arguments tell.
 _WRAPPING = {'ADD': '+', 'SUB': '-', 'MUL': '*', 'SHL': '<<'}
 
 

@@ -242,7 +242,8 @@ class _File:
         token = declaration.token
         free = [p for p in declaration.template if p.name not in clauses.tune]
         if free and not clauses.instances_token:
-            self._error(token, f'{token.text} is a template; list its instances: #pragma cf instances({_example(free)})')
+            self._error(token, f'{token.text} is a template; list its instances: #pragma cf '
+                               f'instances({_example(free)})')
         if clauses.instances_token and not declaration.template:
             self._error(clauses.instances_token, f'{token.text} is no template; it has no instances')
         if self._diagnostics.count != before:
@@ -482,6 +483,8 @@ class _File:
     def _check_constants(constants, clauses, params, checks):
         """What of the clauses is constant has to work."""
         constants.launch(clauses)
+        if clauses.host_grid:
+            constants.host_grid(clauses.host_grid)
         for param in params:
             if param.name in clauses.arrays:
                 constants.array(clauses.arrays[param.name], clauses.pitches.get(param.name, (None, ()))[1], param.type)

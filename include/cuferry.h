@@ -285,8 +285,10 @@ CF_CHECKED int cf_stream_sync(cf_stream stream);
 /* CF_OK where all work in `stream` is done, CF_ENOTREADY (no detail is written) where not. */
 CF_CHECKED int cf_stream_query(cf_stream stream);
 
-/* Holds back later work in `stream` until the work that `event` has recorded is done. Streams and events may be of
- * different GPUs. A stream of CF_HOST waits in this call for an event of a GPU. */
+/* Holds back later work in `stream` until the work that `event` has recorded is done; an event never recorded counts as
+ * done. Streams and events may be of different GPUs. A stream of CF_HOST waits in this call for an event of a GPU. An
+ * event that was last recorded in a capture takes `stream` into it; CF_ECAPTURE where it has ended, and where `stream`
+ * is in another capture: those that go on may be broken by it. */
 CF_CHECKED int cf_stream_wait(cf_stream stream, cf_event event);
 
 /* Calls `function` with `data` when the work that is in `stream` so far is done; later work waits for it. It runs on a
@@ -346,9 +348,10 @@ CF_CHECKED int cf_graph_destroy(cf_graph graph);
 CF_CHECKED int cf_graph_exec_destroy(cf_graph_exec exec);
 
 /* Enqueues a run of the graph on `stream`, which is of the graph's kind of device: a GPU or CF_HOST. One `exec` runs
- * once at a time: runs wait for one another. CF_ECAPTURE in a stream that is being captured: what is to be part of both
- * graphs is recorded twice. That leaves a capture as it is which cf_stream_capture_begin() began; one that another
- * library, or another copy of this one, began may be broken by it, as by any launch of a graph. */
+ * once at a time: runs wait for one another. CF_EINVAL where memory that the graph allocates and does not free has not
+ * been freed since its last run. CF_ECAPTURE in a stream that is being captured: what is to be part of both graphs is
+ * recorded twice. That leaves a capture as it is which cf_stream_capture_begin() began; one that another library, or
+ * another copy of this one, began may be broken by it, as by any launch of a graph. */
 CF_CHECKED int cf_graph_launch(cf_graph_exec exec, cf_stream stream);
 
 /* ---- Kernels --------------------------------------------------------------------------------------------------- */

@@ -6,10 +6,10 @@
 
 #include "stream.cuh"
 
-/* Writes N elements of source to res, which has M, by index; what no index names stays as it is. Every index must lie
- * in [0, M); the plain call checks that. All should differ, which is not checked: where one stands more than once, its
- * element of res becomes one of those that are written there, and not always the same one. res must overlap neither
- * source nor index. */
+/* Writes N elements of source to res, which has M: res[index[i]] = source[i]; what no index names stays as it is. Every
+ * index must lie in [0, M), and res must overlap neither source nor index; the plain call checks both. All indices should
+ * differ, which is not checked: where one stands more than once, its element of res becomes one of those that are
+ * written there, and not always the same one. */
 #pragma cf kernel grid(N) items(4) host(grid((N - 1) / 4 + 1)) in(source[N], index[N]) inout(res[M]) check(0 <= index[:] < M) \
     distinct(index) bytes(N * (2.0 * sizeof(T) + sizeof(I))) flops(0)
 #pragma cf instances(f32_i32: float, int32_t; f32_i64: float, int64_t; f64_i32: double, int32_t; \

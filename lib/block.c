@@ -106,8 +106,8 @@ static inline void *next_stack(struct cf__runner *runner, int is_fresh)
     /* What stands behind the last one in the ring is long gone. */
     char *later = runner->lanes[ready[runner->head & mask]].sp;
     runner->next_sp = runner->head == runner->tail ? NULL : later;
-    /* Stacks that are used by turns are out of the nearest cache: the one behind the next is fetched while that runs. Here and not
-     * in a function, which gcc would find to do nothing. */
+    /* Stacks that are used by turns are out of the nearest cache: the one behind the next is fetched while that runs.
+     * Here and not in a function, which gcc would find to do nothing. */
     for (int line = 0; line < FETCHED; line++)
         __builtin_prefetch(later + line * 64, 1);
     return sp;

@@ -34,7 +34,8 @@ static int leave_event(struct cf__place *place, CUresult result, const char *cal
     return status;
 }
 
-/* What the driver says of an event that was last recorded in a capture, which goes on or has ended. */
+/* What the driver says of an event that was last recorded in a capture; the first where it goes on, which that may
+ * end. */
 static int is_captured(CUresult result)
 {
     return result == CUDA_ERROR_CAPTURED_EVENT || result == CUDA_ERROR_INVALID_VALUE;
@@ -43,8 +44,7 @@ static int is_captured(CUresult result)
 static int fail_captured(const struct cf__place *place, CUresult result, const char *call, const char *function,
                          const char *name, cf_event event)
 {
-    const char *where =
-        result == CUDA_ERROR_CAPTURED_EVENT ? "a stream that is being captured" : "a capture that has ended";
+    const char *where = result == CUDA_ERROR_CAPTURED_EVENT ? "a stream that is being captured" : "a capture";
     return cf__fail_driver(place->driver, result, call, "%s: %s %p was last recorded in %s, and has no mark", function,
                            name, (void *)event, where);
 }
@@ -154,12 +154,12 @@ int cf_event_query(cf_event event)
     return CF_ENOTREADY;
 }
 
-/* Whether an event has no time: the driver says the same of one that was never recorded, one that was made without
- * times, and one that is none. */
-static int has_no_time(const struct cf__driver *driver, cf_event event)
+/* What the driver says of an event's time: CUDA_ERROR_INVALID_HANDLE of one that was never recorded, one that was made
+ * without times, and one that is none. */
+static CUresult ask_time(const struct cf__driver *driver, cf_event event)
 {
     float none;
-    return driver->cuEventElapsedTime(&none, event, event) == CUDA_ERROR_INVALID_HANDLE;
+    return driver->cuEventElapsedTime(&none, event, event);
 }
 
 static int fail_elapsed(const struct cf__place *place, CUresult result, cf_event start, cf_event stop)
@@ -169,16 +169,18 @@ static int fail_elapsed(const struct cf__place *place, CUresult result, cf_event
                                        "; neither was ever recorded, or they have no times"};
     const struct cf__driver *driver = place->driver;
     int why = 0;
-    if (is_captured(result) || result == CUDA_ERROR_INVALID_HANDLE) {
-        CUresult asked = relaxed(place, driver->cuEventQuery, start);
-        if (is_captured(asked))
-            return fail_captured(place, asked, "cuEventQuery", "cf_event_elapsed", "start", start);
-        asked = relaxed(place, driver->cuEventQuery, stop);
-        if (is_captured(asked))
-            return fail_captured(place, asked, "cuEventQuery", "cf_event_elapsed", "stop", stop);
+    if (result == CUDA_ERROR_INVALID_HANDLE || is_captured(result)) {
+        CUresult of_start = ask_time(driver, start), of_stop = ask_time(driver, stop);
+        int is_start = is_captured(of_start);
+        if (is_start || is_captured(of_stop))
+            return fail_captured(place,
+                                 is_captured(result) ? result
+                                 : is_start          ? of_start
+                                                     : of_stop,
+                                 "cuEventElapsedTime", "cf_event_elapsed", is_start ? "start" : "stop",
+                                 is_start ? start : stop);
+        why = (of_start == CUDA_ERROR_INVALID_HANDLE) + 2 * (of_stop == CUDA_ERROR_INVALID_HANDLE);
     }
-    if (result == CUDA_ERROR_INVALID_HANDLE)
-        why = has_no_time(driver, start) + 2 * has_no_time(driver, stop);
     return cf__fail_driver(driver, result, "cuEventElapsedTime", "cf_event_elapsed: start %p, stop %p%s", (void *)start,
                            (void *)stop, whys[why]);
 }

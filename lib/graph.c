@@ -431,12 +431,21 @@ static struct cf__running *note_launch(struct cf__context *context, cf_stream st
     return context ? cf__note_launch(context, cf__graph, stream) : NULL;
 }
 
-/* On a stream that is known, while nothing is captured that the library began: whether that was possible. Where its
- * context went unnoticed, messages about a fault may leave the graph out. */
+/* Whether a stream may be of a capture: the driver is asked only while one is open that the library began, which stays
+ * so where another library ended it. */
+static int may_be_captured(const struct cf__driver *driver, cf_stream stream)
+{
+    CUstreamCaptureStatus now = CU_STREAM_CAPTURE_STATUS_NONE;
+    return __atomic_load_n(&cf__hot.captures, __ATOMIC_RELAXED) &&
+           (driver->cuStreamIsCapturing(stream, &now) != CUDA_SUCCESS || now != CU_STREAM_CAPTURE_STATUS_NONE);
+}
+
+/* On a stream that is known and not captured: whether that was possible. Where its context went unnoticed, messages
+ * about a fault may leave the graph out. */
 static int launch_known(cf_graph_exec exec, cf_stream stream, int *status)
 {
     const struct cf__driver *driver = cf__host_owns(exec) ? NULL : cf__known_driver(stream);
-    if (!driver || __atomic_load_n(&cf__hot.captures, __ATOMIC_RELAXED))
+    if (!driver || may_be_captured(driver, stream))
         return 0;
     struct cf__running *running = cf__note_again(cf__known.id, cf__graph, stream);
     if (!running)

@@ -94,13 +94,15 @@ __global__ void descend_deep(int *x, int depth)
 #pragma cf kernel blocks(blocks) block(n) out(rounds[blocks * n])
 __global__ void leave_in_turn(int *rounds, int blocks, int n)
 {
-    int i = threadIdx.x, count = 0;
-    while (count < (i * 37) % n) {
-        count++;
+    int i = threadIdx.x;
+    for (int count = 0;; count++) {
+        if (count == (i * 37) % n) {
+            rounds[blockIdx.x * n + i] = count;
+            return;
+        }
         if (__syncthreads_count(1) > n)
             return;
     }
-    rounds[blockIdx.x * n + i] = count;
 }
 
 /* Waits at some depth of its stack, in one of the ways that there are. Gives `own` of the lane beside. */
@@ -126,7 +128,7 @@ __device__ __noinline__ int wait_deep(int depth, int way, int own)
 
 /* Counts what went wrong where threads wait in all ways by turns, each at another depth every time. Those that yield do so where
  * others of their warp go on. */
-#pragma cf kernel blocks(blocks) block(n) out(wrong[blocks * n])
+#pragma cf kernel blocks(blocks) block(n) out(wrong[blocks * n]) check(n % 32 == 0)
 __global__ void wait_in_all_ways(int *wrong, int blocks, int n, int rounds)
 {
     int i = threadIdx.x, count = 0;

@@ -202,6 +202,27 @@ __global__ void power(int64_t *x, int rows, int x_rows)
         x[1 + i] = 2 * x[1 + i] + rows;
 }
 
+/* How many threads the CPU runs, by every operator; a GPU runs a block. */
+#pragma cf kernel grid(1) inout(threads[1]) host(grid( \
+    way == 0 ? n & 12 : way == 1 ? n | 5 : way == 2 ? n ^ 3 : way == 3 ? ~n + 200 : way == 4 ? -n + 200 : \
+    way == 5 ? !n + 3 : way == 6 ? n << 1 : way == 7 ? n >> 2 : way == 8 ? min(n, m) : way == 9 ? max(n, m) : \
+    way == 10 ? (n > m && m != 2) + 1 : way == 11 ? (n <= m || m == 2) + 2 : way == 12 ? (2 < n < 9) + 3 : \
+    way == 13 ? n / 7 + n % 7 : way == 14 ? n - m * 2 : at.y * sizeof(int64_t)))
+__global__ void count_threads(int way, int64_t n, int64_t m, int2 at, int64_t *threads)
+{
+    if (blockIdx.x * blockDim.x + threadIdx.x == 0)
+        *threads = (int64_t)gridDim.x * blockDim.x;
+}
+
+/* to[index[i]] = i; which of equal ones counts is not said. */
+#pragma cf kernel grid(n) in(index[n]) inout(to[n]) check(0 <= index[:] < n) distinct(index)
+__global__ void invert(const int *index, int *to, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        to[index[i]] = i;
+}
+
 int main()
 {
     shift<<<1, 32>>>(nullptr, nullptr, 0, 0);

@@ -185,4 +185,13 @@ static inline void expect_usable(void)
     assert_true(res[0] == 3 && res[1] == 1.5F && res[2] == 3 && res[3] == -2 && res[4] == 9);
 }
 
+/* All ways of calling are refused with a detail that begins so. */
+static inline void expect_refusal(const struct data *data, int64_t N, int64_t M, int status, const char *detail)
+{
+    char said[256];
+    snprintf(said, sizeof said, "cf_gather_%s: %s", data->instance->name, detail);
+    for (int way = 0; way < WAYS; way++)
+        assert_fails(data->instance->ways[way](data->source, data->index, data->res, N, M), status, said);
+}
+
 #endif

@@ -431,6 +431,42 @@ __global__ void divergent(int *y, int bug)
     y[threadIdx.x] = 1;
 }
 
+/* The barrier is for those that have an element: the others come to the end without it. Those that return are not waited for. */
+#pragma cf kernel grid(n) block(64) in(x[n]) out(y[n])
+__global__ void barrier_in_branch(const int *x, int *y, int n, int bug)
+{
+    __shared__ int tile[64];
+    int i = blockIdx.x * 64 + threadIdx.x;
+    if (!bug && i >= n)
+        return;
+    if (i < n) {
+        tile[threadIdx.x] = x[i];
+        __syncthreads(); /* BUG barrier_in_branch */
+        y[i] = tile[0];
+    }
+} /* OTHER barrier_in_branch */
+
+/* The same in a loop whose last step all take but one, which comes to the end first. */
+#pragma cf kernel blocks(1) block(64) in(x[n]) out(sums[64])
+__global__ void barrier_in_last_step(const int *x, int *sums, int n, int bug)
+{
+    __shared__ int sum[64];
+    sum[threadIdx.x] = 0;
+    __syncthreads();
+    for (int first = 0; first < n; first += 64) {
+        if (first + (int)threadIdx.x < n) {
+            sum[threadIdx.x] += x[first + threadIdx.x];
+            if (bug)
+                __syncthreads(); /* BUG barrier_in_last_step */
+        }
+        if (!bug)
+            __syncthreads();
+    }
+    sums[threadIdx.x] = sum[threadIdx.x];
+    if (threadIdx.x < 63)
+        return;
+} /* OTHER barrier_in_last_step */
+
 /* Lanes that are done wait elsewhere than the others of their warp. */
 #pragma cf kernel blocks(n) block(64) in(x[n][64])out(sums[n])
 __global__ void barrier_in_loop(const int *x, int *sums, int n, int bug)

@@ -20,7 +20,7 @@ KINDS = ('address', 'race', 'poison')
 # Kernels that fail as they should, or need what no random choice gives.
 EXCEPT = {
     'barrier': ['divided', 'lacks', 'ranges', 'wide'],
-    'block': ['wait_for_ever', 'check_all'],
+    'block': ['wait_for_ever', 'check_all', 'fail_behind_barrier'],
     'features': ['wide'],
     'groups': ['grid_that_is_not_resident', 'wrong_tile'],
     'host_launch': ['check', 'order_behind_barrier', 'order_behind_shuffle', 'order_of_loop'],

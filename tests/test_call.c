@@ -5,8 +5,6 @@
 #include <inttypes.h>
 #include <pthread.h>
 
-#include "internal.h"
-
 /* ---- Results ---- */
 
 static void check_instances(int way)
@@ -90,14 +88,6 @@ static void gather_source_of_const_is_taken(void **state)
 
 /* ---- Scalars and pointers ---- */
 
-static void expect_refusal(const struct data *data, int64_t N, int64_t M, int status, const char *detail)
-{
-    char said[256];
-    snprintf(said, sizeof said, "cf_gather_%s: %s", data->instance->name, detail);
-    for (int way = 0; way < WAYS; way++)
-        assert_fails(data->instance->ways[way](data->source, data->index, data->res, N, M), status, said);
-}
-
 static void gather_bad_scalar_is_refused(void **state)
 {
     (void)state;
@@ -166,76 +156,6 @@ static void gather_null_without_extent_succeeds(void **state)
             assert_ok(instances[i].ways[way](NULL, NULL, NULL, 0, 0));
             assert_ok(instances[i].ways[way](zeros, NULL, NULL, 0, 3));
         }
-}
-
-static void gather_misaligned_pointer_is_invalid(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < INSTANCE_COUNT; i++)
-        for (int mix = 0; mix < MIXES; mix += MIXES - 1) {
-            unsigned short seed[3] = {7, 8, 7};
-            char said[64];
-            struct data data, shifted;
-            assert_true(make(&data, &instances[i], 40, 50, mix, seed));
-            shifted = data;
-            shifted.source = data.source + 1;
-            snprintf(said, sizeof said, "source = %p is not aligned to its elements' %zu bytes", (void *)shifted.source,
-                     data.instance->element);
-            expect_refusal(&shifted, 10, 10, CF_EINVAL, said);
-            shifted = data;
-            shifted.index = data.index + data.instance->index / 2;
-            snprintf(said, sizeof said, "index = %p is not aligned to its elements' %zu bytes", (void *)shifted.index,
-                     data.instance->index);
-            expect_refusal(&shifted, 10, 10, CF_EINVAL, said);
-            shifted = data;
-            shifted.res = data.res + data.instance->element - 1;
-            expect_refusal(&shifted, 10, 10, CF_EINVAL, "res = ");
-            assert_true(is_untouched(&data));
-            assert_true(release(&data));
-        }
-}
-
-static void gather_pointer_into_an_allocation_is_right(void **state)
-{
-    (void)state;
-    unsigned short seed[3] = {7, 8, 9};
-    struct data data, shifted;
-    assert_true(make(&data, &instances[0], 1000, 100, MIXES - 1, seed));
-    shifted = data; /* the last 600 results from the first 100 elements */
-    shifted.index += 400 * sizeof(int32_t);
-    shifted.res += 400 * sizeof(float);
-    shifted.N = 600;
-    memset(data.expected, POISON, 400 * sizeof(float));
-    assert_ok(call(&shifted, 0));
-    assert_true(is_right(&data));
-    assert_true(release(&data));
-}
-
-static void gather_short_allocation_is_invalid(void **state)
-{
-    (void)state;
-    unsigned short seed[3] = {8, 8, 8};
-    struct data data, shorter;
-    assert_true(make(&data, &instances[0], 100, 50, MIXES - 1, seed));
-    shorter = data;
-    shorter.source = upload(data.host_source, 199);
-    expect_refusal(&shorter, 100, 50, CF_EINVAL,
-                   "source has 50 elements, 200 bytes, and its allocation ends after 199 bytes");
-    assert_ok(cf_mem_free(shorter.source));
-    shorter = data;
-    shorter.index = upload(data.host_index, 396);
-    expect_refusal(&shorter, 100, 50, CF_EINVAL,
-                   "index has 100 elements, 400 bytes, and its allocation ends after 396 bytes");
-    assert_ok(cf_mem_free(shorter.index));
-    shorter = data;
-    shorter.res = data.res + GUARD + 4;
-    expect_refusal(&shorter, 100, 50, CF_EINVAL,
-                   "res has 100 elements, 400 bytes, and its allocation ends after 396 bytes");
-    expect_refusal(&data, 100, INT64_MAX / 4, CF_EINVAL, "source has 2305843009213693951 elements");
-    assert_true(is_untouched(&data));
-    assert_ok(call(&data, 0));
-    assert_true(is_right(&data));
-    assert_true(release(&data));
 }
 
 static void gather_host_array_larger_than_the_gpu_is_enomem(void **state)
@@ -365,59 +285,6 @@ static void gather_any_outcome_leaves_nothing_behind(void **state)
         fail_msg("%d were alive before, now these %d:\n%s", before, after, text);
 }
 
-/* ---- Two devices in one process ---- */
-
-static void *call_on_host(void *unused)
-{
-    unsigned short seed[3] = {4, 4, 4};
-    struct data here, there;
-    void *wrong = NULL;
-    (void)unused;
-    if (!make(&there, &instances[0], 1000, 100, SOURCE_THERE, seed) || cf_device_use(CF_HOST) != CF_OK ||
-        !make(&here, &instances[0], 20000, 100, MIXES - 1, seed))
-        return (void *)"the data cannot be made";
-    if (call(&here, 0) != CF_OK || !is_right(&here))
-        wrong = (void *)"the CPU's results are wrong";
-    else if (call(&there, 0) != CF_EINVAL ||
-             !strstr(cf_last_error(), "source is memory of device 0 and the call runs on CF_HOST"))
-        wrong = (void *)"memory of a GPU is taken for a call on the CPU";
-    else if (!is_untouched(&there))
-        wrong = (void *)"a refused call wrote its output";
-    if (!release(&here) || !release(&there))
-        wrong = (void *)"the memory cannot be freed";
-    return wrong;
-}
-
-static void gather_on_the_cpu_beside_a_gpu_takes_its_own_memory(void **state)
-{
-    (void)state;
-    run_beside_a_gpu(call_on_host);
-}
-
-static void *call_with_memory_of_host(void *unused)
-{
-    unsigned short seed[3] = {4, 4, 5};
-    struct data data;
-    void *wrong = NULL;
-    (void)unused;
-    if (cf_device_use(CF_HOST) != CF_OK || !make(&data, &instances[0], 1000, 100, MIXES - 1, seed))
-        return (void *)"the data cannot be made";
-    if (cf_device_use(0) != CF_OK || call(&data, 0) != CF_OK || !is_right(&data))
-        wrong = (void *)"memory of CF_HOST is not staged";
-    else if (cf_gather_f32_i32((void *)data.source, (void *)data.index, (void *)data.res, 1000, 101) != CF_EINVAL ||
-             !strstr(cf_last_error(), "source has 101 elements, 404 bytes, and its allocation ends after 400 bytes"))
-        wrong = (void *)"memory of CF_HOST is read past the end of its allocation";
-    if (!release(&data))
-        wrong = (void *)"the memory cannot be freed";
-    return wrong;
-}
-
-static void gather_on_a_gpu_with_memory_of_the_cpu_checks_its_size(void **state)
-{
-    (void)state;
-    run_beside_a_gpu(call_with_memory_of_host);
-}
-
 /* ---- Threads ---- */
 
 /* Gives the number of calls that went wrong. */
@@ -459,98 +326,9 @@ static void gather_8_threads_at_once_are_right(void **state)
     }
 }
 
-/* ---- Memory that another part of the program has from the driver ---- */
-
-enum { PAGE = 4096 };
-
-/* Host memory of which the first `registered` bytes are known to the driver. */
-static unsigned char *half_registered(size_t bytes, size_t registered)
-{
-    int (*host_register)(void *, size_t, unsigned int) =
-        (int (*)(void *, size_t, unsigned int))driver_function("cuMemHostRegister", 6050);
-    unsigned char *memory = aligned_alloc(PAGE, (bytes + PAGE - 1) / PAGE * PAGE);
-    struct cf__place place;
-    assert_non_null(memory);
-    assert_ok(cf__enter(&place, "test", NULL));
-    assert_int_equal(host_register(memory, registered, 0), 0);
-    cf__leave(&place);
-    return memory;
-}
-
-static void unregister(unsigned char *memory)
-{
-    int (*host_unregister)(void *) = (int (*)(void *))driver_function("cuMemHostUnregister", 4000);
-    struct cf__place place;
-    assert_ok(cf__enter(&place, "test", NULL));
-    assert_int_equal(host_unregister(memory), 0);
-    cf__leave(&place);
-    free(memory);
-}
-
-static void gather_host_memory_registered_in_part_or_whole_is_right(void **state)
-{
-    (void)state;
-    if (!on_cuda()) {
-        puts("# skip: host memory is used in place");
-        skip();
-    }
-    enum { N = 5 * PAGE, M = 3 * PAGE };
-    static const size_t parts[] = {PAGE, 2 * PAGE, 0}; /* 0: all of it */
-    unsigned short seed[3] = {7, 7, 1};
-    for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
-        float *source = (void *)half_registered(M * sizeof(float), parts[p] ? parts[p] : M * sizeof(float));
-        int32_t *index = (void *)half_registered(N * sizeof(int32_t), parts[p] ? parts[p] : N * sizeof(int32_t));
-        float *res = (void *)half_registered(N * sizeof(float), parts[p] ? parts[p] : N * sizeof(float));
-        for (int i = 0; i < M; i++)
-            source[i] = (float)nrand48(seed);
-        for (int i = 0; i < N; i++)
-            index[i] = (int32_t)(nrand48(seed) % M);
-        memset(res, POISON, N * sizeof(float));
-        assert_ok(cf_gather(source, index, res, N, M));
-        for (int i = 0; i < N; i++)
-            assert_memory_equal(&res[i], &source[index[i]], sizeof(float));
-        unregister((void *)source);
-        unregister((void *)index);
-        unregister((void *)res);
-    }
-}
-
-static void gather_managed_memory_is_right_and_bounded(void **state)
-{
-    (void)state;
-    if (!on_cuda()) {
-        puts("# skip: managed memory is a GPU's");
-        skip();
-    }
-    enum { N = 1000, M = 100 };
-    int (*alloc_managed)(CUdeviceptr *, size_t, unsigned int) =
-        (int (*)(CUdeviceptr *, size_t, unsigned int))driver_function("cuMemAllocManaged", 6000);
-    CUdeviceptr memory = 0;
-    struct cf__place place;
-    assert_ok(cf__enter(&place, "test", NULL));
-    assert_int_equal(alloc_managed(&memory, M * sizeof(float), 1), 0); /* 1: for any stream */
-    float *source = (void *)(uintptr_t)memory, res[N];
-    float expected[M];
-    int32_t index[N];
-    for (int i = 0; i < M; i++)
-        expected[i] = (float)i * 0.5f;
-    for (int i = 0; i < N; i++)
-        index[i] = i * 7 % M;
-    assert_ok(cf_mem_copy(source, expected, sizeof expected));
-    assert_ok(cf_gather(source, index, res, N, M));
-    for (int i = 0; i < N; i++)
-        assert_true(res[i] == expected[index[i]]);
-    assert_fails(cf_gather(source, index, res, N, M + 1), CF_EINVAL,
-                 "source has 101 elements, 404 bytes, and its allocation ends after 400 bytes");
-    assert_int_equal(place.driver->cuMemFree(memory), 0);
-    cf__leave(&place);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gather_host_memory_registered_in_part_or_whole_is_right),
-        cmocka_unit_test(gather_managed_memory_is_right_and_bounded),
         cmocka_unit_test(gather_typed_function_every_mix_is_right),
         cmocka_unit_test(gather_generic_every_mix_is_right),
         cmocka_unit_test(call_registered_kernel_every_mix_is_right),
@@ -561,16 +339,11 @@ int main(void)
         cmocka_unit_test(gather_grid_past_the_limit_overflows),
         cmocka_unit_test(gather_null_with_extent_is_invalid),
         cmocka_unit_test(gather_null_without_extent_succeeds),
-        cmocka_unit_test(gather_misaligned_pointer_is_invalid),
-        cmocka_unit_test(gather_pointer_into_an_allocation_is_right),
-        cmocka_unit_test(gather_short_allocation_is_invalid),
         cmocka_unit_test(gather_host_array_larger_than_the_gpu_is_enomem),
         cmocka_unit_test(outside_every_mix_lowers_first),
         cmocka_unit_test(outside_bounds_at_the_limits_are_inside),
         cmocka_unit_test(outside_rows_counts_the_elements_alone),
         cmocka_unit_test(gather_any_outcome_leaves_nothing_behind),
-        cmocka_unit_test(gather_on_the_cpu_beside_a_gpu_takes_its_own_memory),
-        cmocka_unit_test(gather_on_a_gpu_with_memory_of_the_cpu_checks_its_size),
         cmocka_unit_test(gather_8_threads_at_once_are_right),
     };
     return RUN_ON_DRIVER(tests, NULL, tear_down);

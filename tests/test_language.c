@@ -339,6 +339,60 @@ static void gather_rows_pointers_are_elements(void **state)
     assert_ok(cf_mem_free(count));
 }
 
+/* What host(grid(...)) of count_threads says. */
+static int64_t threads_of(int way, int64_t n, int64_t m, int y)
+{
+    const int64_t ways[] = {n & 12,
+                            n | 5,
+                            n ^ 3,
+                            ~n + 200,
+                            -n + 200,
+                            !n + 3,
+                            n << 1,
+                            n >> 2,
+                            n < m ? n : m,
+                            n > m ? n : m,
+                            (n > m && m != 2) + 1,
+                            (n <= m || m == 2) + 2,
+                            (2 < n && n < 9) + 3,
+                            n / 7 + n % 7,
+                            n - m * 2,
+                            y * 8};
+    return ways[way];
+}
+
+/* One block has as many threads as there are, so that none are rounded up to; below 1 none run. */
+static void count_threads_the_cpu_runs_as_many_as_its_grid_says(void **state)
+{
+    enum { WAYS = 16 };
+    static const int64_t ns[] = {0, 1, 4, 9, 20, 100}, ms[] = {0, 2, 7, 50};
+    (void)state;
+    for (int way = 0; way < WAYS; way++)
+        for (size_t i = 0; i < sizeof ns / sizeof *ns; i++)
+            for (size_t j = 0; j < sizeof ms / sizeof *ms; j++) {
+                const cf_int2 at = {0, (int)j};
+                int64_t threads = 0, expected = threads_of(way, ns[i], ms[j], at.y);
+                assert_ok(language_count_threads(way, ns[i], ms[j], at, &threads));
+                expected = on_cuda() && !is_played ? 256 : expected > 0 ? expected : 0;
+                if (threads != expected)
+                    fail_msg("way %d, n = %d, m = %d: %d threads, not %d", way, (int)ns[i], (int)ms[j], (int)threads,
+                             (int)expected);
+            }
+}
+
+static void invert_distinct_indices_are_inverted(void **state)
+{
+    const int index[5] = {3, 0, 4, 2, 1};
+    int to[5] = {-1, -1, -1, -1, -1};
+    const cf_kernel *kernel = cf_kernel_find(&language_registry, "invert");
+    (void)state;
+    assert_ok(language_invert(index, to, 5));
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(to[index[i]], i);
+    assert_non_null(kernel);
+    assert_true(kernel->distinct && kernel->distinct[0] && !kernel->distinct[1] && !kernel->distinct[2]);
+}
+
 /* ---- What is known of them ---- */
 
 static void registry_tells_what_the_annotation_says(void **state)
@@ -387,6 +441,8 @@ int main(void)
         TEST(copy_structs_and_vectors_arrive_whole),
         TEST(apply_enumerations_and_bools_are_values),
         TEST(gather_rows_pointers_are_elements),
+        TEST(count_threads_the_cpu_runs_as_many_as_its_grid_says),
+        TEST(invert_distinct_indices_are_inverted),
         TEST(registry_tells_what_the_annotation_says),
         TEST(sizes_agree_with_the_interpreter),
     };

@@ -5,6 +5,7 @@ usage: test_sanitize.py BUILD_FOLDER [--cc CC --cxx CXX]
 The compilers are what the checked code is built with; without, the build's own.
 """
 
+import json
 import os
 import re
 import shutil
@@ -95,6 +96,12 @@ PLANTED = {
                   r'\(0, 0, 0\); .*__syncwarp\(\) in {OTHER}'),
     'barrier_in_loop': (['x=randint:i32:3x64:0:100'], 'race', r'({BUG}|{OTHER}): ' + ANY + r' waits at __syncthreads\(\), '
                         'and ' + ANY + r' of its warp at __syncthreads\(\) in ({BUG}|{OTHER}): not the same barrier'),
+    'barrier_in_branch': ([X, N], 'race', r'{BUG}: thread \(\d+, 0, 0\) of block \(15, 0, 0\) waits at __syncthreads\(\), '
+                          r'and thread \((4\d|5\d|6[0-3]), 0, 0\) of block \(15, 0, 0\) comes to the end of the kernel in '
+                          r'{OTHER} without it \[barrier_in_branch\]\n'),
+    'barrier_in_last_step': (['x=randint:i32:959:0:100', 'n=959'], 'race', r'{BUG}: ' + ANY + r' waits at __syncthreads\(\), '
+                             r'and thread \(63, 0, 0\) of block \(0, 0, 0\) comes to the end of the kernel in {OTHER} without '
+                             r'it \[barrier_in_last_step\]\n'),
     'own_lane': ([], 'poison', r'{BUG}: thread \(37, 0, 0\) of block \(0, 0, 0\): a warp operation whose mask leaves its '
                  'own lane out'),
     'unwritten_shared': (['x=randint:i32:3x64:0:9'], 'poison', r'{BUG}: reads byte 28 of __shared__ tile, which nobody '
@@ -207,6 +214,35 @@ class SanitizeTest:
         self.tap.check('check_without_the_source_says_so', '' if code == 1 and re.search(
             r'moved/own\.so cannot be built again: the source .*moved/own\.cu is gone\n', err) else f'{code}: {err}')
 
+    def runtime_in_a_folder_with_a_blank(self):
+        """As that of a compiler which is installed there: the loader would take its path for two."""
+        compiler = self.compilers[self.compilers.index('--cxx') + 1] if '--cxx' in self.compilers else None
+        if not compiler:
+            with open(os.path.join(self.build, 'cfcc.json'), encoding='utf-8') as file:
+                compiler = json.load(file)['cxx']
+        _, before, _ = run([os.path.join(self.build, 'cfcc'), *self.compilers, '--check', 'address', '--again', 'planted.so',
+                            '-o', 'checked.so'], cwd=self.folder, env=self.environment)
+        runtime = shutil.copy(before.strip(), self.folder)
+        script = os.path.join(self.folder, 'cxx.sh')
+        with open(script, 'w', encoding='utf-8') as file:
+            file.write(f'case "$1" in -print-file-name=*asan*) echo "{runtime}"; exit ;; esac\n'
+                       f'exec {compiler} "$@"\n')
+        words = [*self.compilers, '--cxx', f"sh '{script}'"]
+        code, _, err = run([os.path.join(self.build, 'cfcc'), *words, '--shared', '--cuda=no', '--prefix', 'planted', '-o',
+                            'blank.so', 'planted.cu'], cwd=self.folder, env=self.environment)
+        assert code == 0, err
+        arguments = ['read_past_end', *PLANTED['read_past_end'][0], 'bug=1']
+        with tempfile.TemporaryDirectory() as temporary:
+            code, _, err = self.check('address', *arguments, module='blank.so', env={'TMPDIR': temporary})
+            left = os.listdir(temporary)
+        wanted = self.expected('read_past_end', PLANTED['read_past_end'][2])
+        problem = '' if code == 1 and re.search(wanted, err) and '#0 in read_past_end planted.cu:' in err and not left else err
+        self.tap.check('check_by_a_runtime_in_a_folder_with_a_blank_is_told_whole', problem and f'{ended(code)}: {err}{left}')
+        code, _, err = self.check('address', *arguments, module='blank.so')
+        expected = f'the loader takes no path with a blank or a colon, and there is one in {runtime} and in TMPDIR\n'
+        self.tap.check('check_by_such_a_runtime_without_another_folder_says_so',
+                       '' if code == 1 and err.endswith(expected) else f'{ended(code)}: {err}')
+
     def refusals(self):
         for name, words, text in (
                 ('another_kind', ['--check', 'leaks', 'traps'], '--check leaks: it is address, race or poison'),
@@ -285,6 +321,7 @@ class SanitizeTest:
             self.planted(name)
         self.bundled()
         self.rebuilding()
+        self.runtime_in_a_folder_with_a_blank()
         self.refusals()
         self.ends()
 

@@ -55,8 +55,8 @@ function(cuferry_add_kernels target)
     endif()
     # What cfcc would refuse when the project is built.
     if(NOT arg_PREFIX MATCHES "^[A-Za-z][A-Za-z0-9_]*$" OR arg_PREFIX MATCHES "^cf(_|$)")
-        message(FATAL_ERROR "cuferry_add_kernels(${target}): C functions cannot begin with '${arg_PREFIX}'; give another "
-            "PREFIX")
+        message(FATAL_ERROR "cuferry_add_kernels(${target}): C functions cannot begin with '${arg_PREFIX}'; give "
+            "another PREFIX")
     endif()
     string(REPLACE "," ";" arg_TARGETS "${arg_TARGETS}")
     foreach(name IN LISTS arg_TARGETS)

@@ -82,7 +82,8 @@ static int read_shape(const char *text, struct npy_array *array, const char *wha
     return npy_measure(array) == 0 ? 0 : message_set(message, "%s: %s elements are too many", what, text);
 }
 
-/* Reads the bounds of MAKE_RANDINT and MAKE_DISTINCT. The upper one is exclusive, so it may be one past the type's largest value. */
+/* Reads the bounds of MAKE_RANDINT and MAKE_DISTINCT. The upper one is exclusive, so it may be one past the type's
+ * largest value. */
 static int read_range(struct make *make, const char *low_text, const char *high_text, const char *what,
                       struct message *message)
 {

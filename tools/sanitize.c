@@ -235,8 +235,29 @@ static int add_to(const char *name, const char *more, const char *separator, int
     return status;
 }
 
+/* The loader takes a path for several where it has a blank or a colon: then one without leads to the runtime, which
+ * knows itself by its file's name. */
+static int name_runtime(struct check *check, const char *kind, struct message *message)
+{
+    static const char separators[] = " :";
+    const char *slash = strrchr(check->runtime, '/');
+    char link[2 * PATH_MAX];
+    if (!strpbrk(check->runtime, separators))
+        return 0;
+    snprintf(link, sizeof link, "%s%s", check->folder, slash ? slash : "/");
+    if (strpbrk(link, separators) || strlen(link) >= sizeof check->runtime)
+        return message_set(message,
+                           "--check=%s: the loader takes no path with a blank or a colon, and there is one in %s "
+                           "and in TMPDIR",
+                           kind, check->runtime);
+    if (symlink(check->runtime, link) != 0)
+        return message_set(message, "--check=%s: %s: %s", kind, link, strerror(errno));
+    strcpy(check->runtime, link);
+    return 0;
+}
+
 /* The program's status, or -1. Redzones are as wide as they can be, so that what lies far outside is seen, too. */
-static int run_again(const struct check *check, const char *kind, char **argv, struct message *message)
+static int run_again(struct check *check, const char *kind, char **argv, struct message *message)
 {
     static const char options[] =
         "symbolize=0:detect_leaks=0:redzone=2048:max_redzone=2048:halt_on_error=1:exitcode=1:abort_on_error=0:"
@@ -245,6 +266,10 @@ static int run_again(const struct check *check, const char *kind, char **argv, s
     int findings = open(check->findings, O_WRONLY | O_CREAT | O_APPEND, 0600);
     if (findings < 0)
         return message_set(message, "%s: %s", check->findings, strerror(errno));
+    if (name_runtime(check, kind, message) != 0) {
+        (void)close(findings);
+        return -1;
+    }
     snprintf(told, sizeof told, "%s:%d:%s", kind, findings, check->module);
     int status = -1;
     if (setenv(WATCH_VARIABLE, told, 1) == 0 && setenv("CF_DRIVER", "host", 1) == 0 &&

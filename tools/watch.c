@@ -107,6 +107,7 @@ static void begin_block(struct watch_slot *slot, const cf_host_block *head)
     slot->index = head->index;
     slot->number = (head->index.z * launch->grid.y + head->index.y) * launch->grid.x + head->index.x;
     slot->ended = 0;
+    slot->waiting = slot->past = NULL;
     for (uint32_t i = 0; i < threads; i++) {
         struct watch_thread *thread = &slot->threads[i];
         free(thread->known);
@@ -289,12 +290,53 @@ static void look_at_barrier(const struct watch_thread *own, const cf_host_where 
     }
 }
 
+/* Threads that are at the end of a kernel are not waited for, here and on a GPU, but a barrier that they did not come to
+ * is in a branch that not all threads take: what comes of it CUDA leaves open. */
+static void look_at_end(struct watch_slot *slot)
+{
+    char who[96], other[96];
+    if (!slot->waiting || !slot->past || slot->past->clock.epoch > slot->epoch ||
+        is_told(&slot->barrier, &slot->past->end))
+        return;
+    watch_describe(slot->number, slot->waiting->number, who, sizeof who);
+    watch_describe(slot->number, slot->past->number, other, sizeof other);
+    watch_find("%s:%d: %s waits at %s, and %s comes to the end of the kernel in %s:%d without it", slot->barrier.file,
+               slot->barrier.line, who, slot->barrier.what, other, slot->past->end.file, slot->past->end.line);
+}
+
+static void come_to_barrier(struct watch_thread *own, const cf_host_where *where)
+{
+    struct watch_slot *slot = own->slot;
+    if (slot->waiting && slot->epoch >= own->clock.epoch)
+        return;
+    slot->barrier = *where;
+    slot->waiting = own;
+    slot->epoch = own->clock.epoch;
+    look_at_end(slot);
+}
+
+/* What a kernel that is built to be checked calls at its last brace. */
+__attribute__((visibility("default"))) void cf__checked_end(const char *file, int line);
+void cf__checked_end(const char *file, int line)
+{
+    struct watch_thread *own = watch_current;
+    if (!own || watch_what != WATCH_RACE)
+        return;
+    own->end = (cf_host_where){"", file, line};
+    /* The one that passed the fewest barriers shows most. */
+    if (!own->slot->past || own->clock.epoch < own->slot->past->clock.epoch)
+        own->slot->past = own;
+    look_at_end(own->slot);
+}
+
 static int barrier(cf_host_block *block, cf_host_vote vote, int value, const cf_host_where *where)
 {
     struct watch_thread *own = watch_current;
     settle();
-    if (watch_what == WATCH_RACE)
+    if (watch_what == WATCH_RACE) {
         look_at_barrier(own, where);
+        come_to_barrier(own, where);
+    }
     race_arrive(own);
     int result = real->barrier(block, vote, value, where);
     own->clock.epoch++;

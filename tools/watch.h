@@ -39,6 +39,7 @@ struct watch_thread {
     struct watch_slot *slot;
     uint32_t number; /* in the block */
     uint32_t took_part;
+    cf_host_where end; /* of the kernel, once it has come there */
     struct watch_clock clock;
     struct watch_clock fence; /* at the last fence */
     int has_fence;
@@ -52,6 +53,10 @@ struct watch_slot {
     cf_dim3 index;
     uint32_t number; /* of the block */
     uint32_t ended;  /* threads */
+    /* The latest barrier that a thread came to, and which thread; and the one that came to the kernel's end first. */
+    cf_host_where barrier;
+    struct watch_thread *waiting, *past;
+    uint32_t epoch; /* that barrier's */
     struct watch_thread *threads;
     struct watch_warp *warps;
     struct race_known *known; /* what its threads knew when they came to a barrier */

@@ -30,6 +30,18 @@ CF__WRONG_CALL(cf_no_instance_takes_these_types)
 /* What it points to, as the controlling expression of a _Generic: lvalue conversion drops the qualifiers. */
 #define CF__ELEMENT(pointer) *CF__TYPED(pointer)
 
+/* Whether a pointer is one to a type, or untyped. */
+#define CF__POINTS(pointer, type) _Generic(CF__ELEMENT((pointer)), type : 1, struct cf_untyped : 1, default : 0)
+
+/* `selection`, where `condition` holds; else `text` is the first error. What is chosen stays a function's name, whose
+ * attributes compilers heed. Through an array's size, since one compiler would print the condition. */
+#define CF__FITTING(condition, text, selection)                                                            \
+    _Generic(sizeof(struct {                                                                               \
+                 int unused;                                                                               \
+                 _Static_assert(_Generic((char(*)[1 + (condition)])0, char(*)[2] : 1, default : 0), text); \
+             }),                                                                                           \
+        default : selection)
+
 /* `null` where the pointer is a null pointer constant, else `other`: of `1 ? p : q` the type is q's where p is such a
  * constant, and void * where it is a void * variable. */
 #define CF__IF_NULL(pointer, null, other) \

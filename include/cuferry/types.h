@@ -121,7 +121,8 @@ CF_VECTOR_ALIGNED_LIST(CF__SAME_ALIGNED)
 
 /* ---- 16-bit floats --------------------------------------------------------------------------------------------- */
 
-/* IEEE 754 binary16 (__half) and bfloat16 (__nv_bfloat16), by their bits. */
+/* IEEE 754 binary16 (__half) and bfloat16 (__nv_bfloat16), by their bits. Arithmetic and conversions are the caller's:
+ * where the compiler has _Float16 or __bf16, arrays of these pass with a cast to cf_half * or cf_bfloat16 *. */
 #if defined __cplusplus && defined __CUDA_FP16_H__ /* the toolkit's */
 typedef __half cf_half;
 typedef __half2 cf_half2;

@@ -47,7 +47,7 @@ const cf_kernel t__k_first = {
     .family = "first",
     .function = "t_first",
     .file = "closed.cu",
-    .line = 20,
+    .line = 18,
     .nparams = 2,
     .params = (const cf_param[]){
         {.name = "x", .ctype = "float *", .direction = CF_INOUT, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,

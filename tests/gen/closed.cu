@@ -7,9 +7,7 @@
 
 /* { ( [ */
 BEGIN(inner)
-static const char text[] = "{([", raw[] = R"(
-}} {{{{
-)", letters[] = {'{', '\'', '"', '['}; // {{
+static const char text[] = "{([", raw[] = R"(}} {{{{)", letters[] = {'{', '\'', '"', '['}; // {{
 END
 
 #if 0

@@ -120,3 +120,18 @@ template <int K> __global__ void instances_of_zero(int n);
 
 #pragma cf kernel grid(n) shared(K * 1000) tune(K: 4, 300)
 template <int K> __global__ void tuned(int n);
+
+#pragma cf kernel grid(n) host(grid(0))
+__global__ void no_threads_of_the_cpu(int n);
+
+#pragma cf kernel grid(n) host(grid(n / 0))
+__global__ void host_grid_over_zero(int n);
+
+#pragma cf kernel grid(n) host(grid(n << 64))
+__global__ void host_grid_of_long_shift(int n);
+
+#pragma cf kernel grid(n) host(grid((n + m - 1) / m))
+__global__ void host_grid_over_a_parameter(int n, int m);
+
+#pragma cf kernel grid(n) host(grid(n > 0 ? 1 << m : 1))
+__global__ void host_grid_of_unknown_shift(int n, int m);

@@ -77,20 +77,32 @@ CF_CHECKED inline int t_copy_async(cf_stream stream, const box *a, box *b, size_
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
 
 #define t_copy(a, b, n) \
+    CF__FITTING(_Generic(CF__ELEMENT((a)), cf_float4: CF__POINTS(b, cf_float4), cf_int2: CF__POINTS(b, cf_int2), \
+                struct body: CF__POINTS(b, struct body), box: CF__POINTS(b, box), \
+                struct cf_untyped: _Generic(CF__ELEMENT((b)), cf_float4: 1, cf_int2: 1, struct body: 1, box: 1, \
+                struct cf_untyped: 1, default: 0), default: 0), \
+                "t_copy: no instance has these element types; a and b alike: cf_float4 or cf_int2 or struct body or box", \
     _Generic(CF__ELEMENT(1 ? (a) : (b)), \
         cf_float4: t_copy_f4, \
         cf_int2: t_copy_i2, \
         struct body: t_copy_body, \
         box: t_copy_box, \
-        struct cf_untyped: CF__IF_NULL(a, CF__IF_NULL(b, t_copy_f4, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type)) \
+        struct cf_untyped: CF__IF_NULL(a, CF__IF_NULL(b, t_copy_f4, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types)) \
     ((a), (b), (n))
 #define t_copy_async(stream, a, b, n) \
+    CF__FITTING(_Generic(CF__ELEMENT((a)), cf_float4: CF__POINTS(b, cf_float4), cf_int2: CF__POINTS(b, cf_int2), \
+                struct body: CF__POINTS(b, struct body), box: CF__POINTS(b, box), \
+                struct cf_untyped: _Generic(CF__ELEMENT((b)), cf_float4: 1, cf_int2: 1, struct body: 1, box: 1, \
+                struct cf_untyped: 1, default: 0), default: 0), \
+                "t_copy_async: no instance has these element types; a and b alike: cf_float4 or cf_int2 or struct body or box", \
     _Generic(CF__ELEMENT(1 ? (a) : (b)), \
         cf_float4: t_copy_f4_async, \
         cf_int2: t_copy_i2_async, \
         struct body: t_copy_body_async, \
         box: t_copy_box_async, \
-        struct cf_untyped: CF__IF_NULL(a, CF__IF_NULL(b, t_copy_f4_async, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type)) \
+        struct cf_untyped: CF__IF_NULL(a, CF__IF_NULL(b, t_copy_f4_async, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types)) \
     ((stream), (a), (b), (n))
 
 #endif

@@ -44,16 +44,22 @@ CF_CHECKED inline int t_mark_async(cf_stream stream, const int64_t *index, doubl
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
 
 #define t_mark(index, z, n) \
+    CF__FITTING(_Generic(CF__ELEMENT((index)), int32_t: 1, int64_t: 1, struct cf_untyped: 1, default: 0), \
+                "t_mark: no instance has these element types; index: int32_t or int64_t", \
     _Generic(CF__ELEMENT((index)), \
         int32_t: t_mark_f32, \
         int64_t: t_mark_f64, \
-        struct cf_untyped: CF__IF_NULL(index, t_mark_f32, cf_cast_the_pointers_to_their_element_type)) \
+        struct cf_untyped: CF__IF_NULL(index, t_mark_f32, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types)) \
     ((index), (z), (n))
 #define t_mark_async(stream, index, z, n) \
+    CF__FITTING(_Generic(CF__ELEMENT((index)), int32_t: 1, int64_t: 1, struct cf_untyped: 1, default: 0), \
+                "t_mark_async: no instance has these element types; index: int32_t or int64_t", \
     _Generic(CF__ELEMENT((index)), \
         int32_t: t_mark_f32_async, \
         int64_t: t_mark_f64_async, \
-        struct cf_untyped: CF__IF_NULL(index, t_mark_f32_async, cf_cast_the_pointers_to_their_element_type)) \
+        struct cf_untyped: CF__IF_NULL(index, t_mark_f32_async, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types)) \
     ((stream), (index), (z), (n))
 
 #endif

@@ -159,56 +159,93 @@ CF_CHECKED inline int t_sparse_async(cf_stream stream, double *x, const signed c
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
 
 #define t_fill(x, value, n) \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), cf_float4: 1, struct pair: 1, cf_half: 1, cf_complex64: 1, \
+                unsigned char: 1, struct cf_untyped: 1, default: 0), \
+                "t_fill: no instance has these element types; x: cf_float4 or struct pair or cf_half or cf_complex64 or unsigned char", \
     _Generic(CF__ELEMENT((x)), \
         cf_float4: t_fill_f4, \
         struct pair: t_fill_pair, \
         cf_half: t_fill_h, \
         cf_complex64: t_fill_c64, \
         unsigned char: t_fill_u8, \
-        struct cf_untyped: CF__IF_NULL(x, t_fill_f4, cf_cast_the_pointers_to_their_element_type)) \
+        struct cf_untyped: CF__IF_NULL(x, t_fill_f4, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types)) \
     ((x), (value), (n))
 #define t_fill_async(stream, x, value, n) \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), cf_float4: 1, struct pair: 1, cf_half: 1, cf_complex64: 1, \
+                unsigned char: 1, struct cf_untyped: 1, default: 0), \
+                "t_fill_async: no instance has these element types; x: cf_float4 or struct pair or cf_half or cf_complex64 or unsigned char", \
     _Generic(CF__ELEMENT((x)), \
         cf_float4: t_fill_f4_async, \
         struct pair: t_fill_pair_async, \
         cf_half: t_fill_h_async, \
         cf_complex64: t_fill_c64_async, \
         unsigned char: t_fill_u8_async, \
-        struct cf_untyped: CF__IF_NULL(x, t_fill_f4_async, cf_cast_the_pointers_to_their_element_type)) \
+        struct cf_untyped: CF__IF_NULL(x, t_fill_f4_async, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types)) \
     ((stream), (x), (value), (n))
 
 #define t_gather(source, index, res, N, M) \
+    CF__FITTING(_Generic(CF__ELEMENT((source)), float: CF__POINTS(res, float) && _Generic(CF__ELEMENT((index)), \
+                int32_t: 1, int64_t: 1, struct cf_untyped: 1, default: 0), double: CF__POINTS(res, \
+                double) && _Generic(CF__ELEMENT((index)), int32_t: 1, int64_t: 1, struct cf_untyped: 1, default: 0), \
+                struct cf_untyped: _Generic(CF__ELEMENT((res)), float: _Generic(CF__ELEMENT((index)), int32_t: 1, \
+                int64_t: 1, struct cf_untyped: 1, default: 0), double: _Generic(CF__ELEMENT((index)), int32_t: 1, \
+                int64_t: 1, struct cf_untyped: 1, default: 0), struct cf_untyped: _Generic(CF__ELEMENT((index)), \
+                int32_t: 1, int64_t: 1, struct cf_untyped: 1, default: 0), default: 0), default: 0), \
+                "t_gather: no instance has these element types; source and res alike: float or double; index: int32_t or int64_t", \
     _Generic(CF__ELEMENT(1 ? (source) : (res)), \
         float: _Generic(CF__ELEMENT((index)), \
             int32_t: t_gather_f32_i32, \
             int64_t: t_gather_f32_i64, \
-            struct cf_untyped: CF__IF_NULL(index, t_gather_f32_i32, cf_cast_the_pointers_to_their_element_type)), \
+            struct cf_untyped: CF__IF_NULL(index, t_gather_f32_i32, cf_cast_the_pointers_to_their_element_type), \
+            default: cf_no_instance_takes_these_types), \
         double: _Generic(CF__ELEMENT((index)), \
             int32_t: t_gather_f64_i32, \
             int64_t: t_gather_f64_i64, \
-            struct cf_untyped: CF__IF_NULL(index, t_gather_f64_i32, cf_cast_the_pointers_to_their_element_type)), \
+            struct cf_untyped: CF__IF_NULL(index, t_gather_f64_i32, cf_cast_the_pointers_to_their_element_type), \
+            default: cf_no_instance_takes_these_types), \
         struct cf_untyped: CF__IF_NULL(source, CF__IF_NULL(res, _Generic(CF__ELEMENT((index)), \
                 int32_t: t_gather_f32_i32, \
                 int64_t: t_gather_f32_i64, \
-                struct cf_untyped: CF__IF_NULL(index, t_gather_f32_i32, cf_cast_the_pointers_to_their_element_type)), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type)) \
+                struct cf_untyped: CF__IF_NULL(index, t_gather_f32_i32, cf_cast_the_pointers_to_their_element_type), \
+                default: cf_no_instance_takes_these_types), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types)) \
     ((source), (index), (res), (N), (M))
 #define t_gather_async(stream, source, index, res, N, M) \
+    CF__FITTING(_Generic(CF__ELEMENT((source)), float: CF__POINTS(res, float) && _Generic(CF__ELEMENT((index)), \
+                int32_t: 1, int64_t: 1, struct cf_untyped: 1, default: 0), double: CF__POINTS(res, \
+                double) && _Generic(CF__ELEMENT((index)), int32_t: 1, int64_t: 1, struct cf_untyped: 1, default: 0), \
+                struct cf_untyped: _Generic(CF__ELEMENT((res)), float: _Generic(CF__ELEMENT((index)), int32_t: 1, \
+                int64_t: 1, struct cf_untyped: 1, default: 0), double: _Generic(CF__ELEMENT((index)), int32_t: 1, \
+                int64_t: 1, struct cf_untyped: 1, default: 0), struct cf_untyped: _Generic(CF__ELEMENT((index)), \
+                int32_t: 1, int64_t: 1, struct cf_untyped: 1, default: 0), default: 0), default: 0), \
+                "t_gather_async: no instance has these element types; source and res alike: float or double; index: int32_t or int64_t", \
     _Generic(CF__ELEMENT(1 ? (source) : (res)), \
         float: _Generic(CF__ELEMENT((index)), \
             int32_t: t_gather_f32_i32_async, \
             int64_t: t_gather_f32_i64_async, \
-            struct cf_untyped: CF__IF_NULL(index, t_gather_f32_i32_async, cf_cast_the_pointers_to_their_element_type)), \
+            struct cf_untyped: CF__IF_NULL(index, t_gather_f32_i32_async, cf_cast_the_pointers_to_their_element_type), \
+            default: cf_no_instance_takes_these_types), \
         double: _Generic(CF__ELEMENT((index)), \
             int32_t: t_gather_f64_i32_async, \
             int64_t: t_gather_f64_i64_async, \
-            struct cf_untyped: CF__IF_NULL(index, t_gather_f64_i32_async, cf_cast_the_pointers_to_their_element_type)), \
+            struct cf_untyped: CF__IF_NULL(index, t_gather_f64_i32_async, cf_cast_the_pointers_to_their_element_type), \
+            default: cf_no_instance_takes_these_types), \
         struct cf_untyped: CF__IF_NULL(source, CF__IF_NULL(res, _Generic(CF__ELEMENT((index)), \
                 int32_t: t_gather_f32_i32_async, \
                 int64_t: t_gather_f32_i64_async, \
-                struct cf_untyped: CF__IF_NULL(index, t_gather_f32_i32_async, cf_cast_the_pointers_to_their_element_type)), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type)) \
+                struct cf_untyped: CF__IF_NULL(index, t_gather_f32_i32_async, cf_cast_the_pointers_to_their_element_type), \
+                default: cf_no_instance_takes_these_types), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types)) \
     ((stream), (source), (index), (res), (N), (M))
 
 #define t_sparse(x, k, n) \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), float: _Generic(CF__ELEMENT((k)), int: 1, int64_t: 1, struct cf_untyped: 1, \
+                default: 0), double: _Generic(CF__ELEMENT((k)), short: 1, signed char: 1, struct cf_untyped: 1, \
+                default: 0), struct cf_untyped: _Generic(CF__ELEMENT((k)), int: 1, int64_t: 1, struct cf_untyped: 1, \
+                default: 0), default: 0), \
+                "t_sparse: no instance has these element types; x: float or double; k: int or int64_t or short or signed char", \
     _Generic(CF__ELEMENT((x)), \
         float: _Generic(CF__ELEMENT((k)), \
             int: t_sparse_a, \
@@ -224,9 +261,15 @@ CF_CHECKED inline int t_sparse_async(cf_stream stream, double *x, const signed c
                 int: t_sparse_a, \
                 int64_t: t_sparse_b, \
                 struct cf_untyped: CF__IF_NULL(k, t_sparse_a, cf_cast_the_pointers_to_their_element_type), \
-                default: cf_no_instance_takes_these_types), cf_cast_the_pointers_to_their_element_type)) \
+                default: cf_no_instance_takes_these_types), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types)) \
     ((x), (k), (n))
 #define t_sparse_async(stream, x, k, n) \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), float: _Generic(CF__ELEMENT((k)), int: 1, int64_t: 1, struct cf_untyped: 1, \
+                default: 0), double: _Generic(CF__ELEMENT((k)), short: 1, signed char: 1, struct cf_untyped: 1, \
+                default: 0), struct cf_untyped: _Generic(CF__ELEMENT((k)), int: 1, int64_t: 1, struct cf_untyped: 1, \
+                default: 0), default: 0), \
+                "t_sparse_async: no instance has these element types; x: float or double; k: int or int64_t or short or signed char", \
     _Generic(CF__ELEMENT((x)), \
         float: _Generic(CF__ELEMENT((k)), \
             int: t_sparse_a_async, \
@@ -242,7 +285,8 @@ CF_CHECKED inline int t_sparse_async(cf_stream stream, double *x, const signed c
                 int: t_sparse_a_async, \
                 int64_t: t_sparse_b_async, \
                 struct cf_untyped: CF__IF_NULL(k, t_sparse_a_async, cf_cast_the_pointers_to_their_element_type), \
-                default: cf_no_instance_takes_these_types), cf_cast_the_pointers_to_their_element_type)) \
+                default: cf_no_instance_takes_these_types), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types)) \
     ((stream), (x), (k), (n))
 
 #endif

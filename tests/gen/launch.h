@@ -79,23 +79,31 @@ CF_CHECKED inline int t_count_async(cf_stream stream, unsigned int *x, int n)
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
 
 #define t_count(x, n) \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), int: 1, unsigned int: 1, struct cf_untyped: 1, default: 0), \
+                "t_count: no instance has these element types; x: int or unsigned int", \
     _Generic(CF__ELEMENT((x)), \
         int: t_count_i32, \
         unsigned int: t_count_u32, \
-        struct cf_untyped: CF__IF_NULL(x, t_count_i32, cf_cast_the_pointers_to_their_element_type)) \
+        struct cf_untyped: CF__IF_NULL(x, t_count_i32, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types)) \
     ((x), (n))
 #define t_count_async(stream, x, n) \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), int: 1, unsigned int: 1, struct cf_untyped: 1, default: 0), \
+                "t_count_async: no instance has these element types; x: int or unsigned int", \
     _Generic(CF__ELEMENT((x)), \
         int: t_count_i32_async, \
         unsigned int: t_count_u32_async, \
-        struct cf_untyped: CF__IF_NULL(x, t_count_i32_async, cf_cast_the_pointers_to_their_element_type)) \
+        struct cf_untyped: CF__IF_NULL(x, t_count_i32_async, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types)) \
     ((stream), (x), (n))
 
 #define t_total(x, sum, n) \
-    t_total_f32 \
+    CF__FITTING(1, "t_total: no instance has these element types; ", \
+    t_total_f32) \
     ((x), (sum), (n))
 #define t_total_async(stream, x, sum, n) \
-    t_total_f32_async \
+    CF__FITTING(1, "t_total_async: no instance has these element types; ", \
+    t_total_f32_async) \
     ((stream), (x), (sum), (n))
 
 #endif

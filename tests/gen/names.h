@@ -75,6 +75,11 @@ CF_CHECKED inline int t_sparse_async(cf_stream stream, double *x, const signed c
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
 
 #define t_sparse(x, k, n) \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), float: _Generic(CF__ELEMENT((k)), int: 1, int64_t: 1, struct cf_untyped: 1, \
+                default: 0), double: _Generic(CF__ELEMENT((k)), short: 1, signed char: 1, struct cf_untyped: 1, \
+                default: 0), struct cf_untyped: _Generic(CF__ELEMENT((k)), int: 1, int64_t: 1, struct cf_untyped: 1, \
+                default: 0), default: 0), \
+                "t_sparse: no instance has these element types; x: float or double; k: int or int64_t or short or signed char", \
     _Generic(CF__ELEMENT((x)), \
         float: _Generic(CF__ELEMENT((k)), \
             int: t_sparse_a, \
@@ -90,9 +95,15 @@ CF_CHECKED inline int t_sparse_async(cf_stream stream, double *x, const signed c
                 int: t_sparse_a, \
                 int64_t: t_sparse_b, \
                 struct cf_untyped: CF__IF_NULL(k, t_sparse_a, cf_cast_the_pointers_to_their_element_type), \
-                default: cf_no_instance_takes_these_types), cf_cast_the_pointers_to_their_element_type)) \
+                default: cf_no_instance_takes_these_types), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types)) \
     ((x), (k), (n))
 #define t_sparse_async(stream, x, k, n) \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), float: _Generic(CF__ELEMENT((k)), int: 1, int64_t: 1, struct cf_untyped: 1, \
+                default: 0), double: _Generic(CF__ELEMENT((k)), short: 1, signed char: 1, struct cf_untyped: 1, \
+                default: 0), struct cf_untyped: _Generic(CF__ELEMENT((k)), int: 1, int64_t: 1, struct cf_untyped: 1, \
+                default: 0), default: 0), \
+                "t_sparse_async: no instance has these element types; x: float or double; k: int or int64_t or short or signed char", \
     _Generic(CF__ELEMENT((x)), \
         float: _Generic(CF__ELEMENT((k)), \
             int: t_sparse_a_async, \
@@ -108,7 +119,8 @@ CF_CHECKED inline int t_sparse_async(cf_stream stream, double *x, const signed c
                 int: t_sparse_a_async, \
                 int64_t: t_sparse_b_async, \
                 struct cf_untyped: CF__IF_NULL(k, t_sparse_a_async, cf_cast_the_pointers_to_their_element_type), \
-                default: cf_no_instance_takes_these_types), cf_cast_the_pointers_to_their_element_type)) \
+                default: cf_no_instance_takes_these_types), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types)) \
     ((stream), (x), (k), (n))
 
 #endif

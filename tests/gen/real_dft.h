@@ -83,16 +83,22 @@ CF_CHECKED inline int t_apply_kinetic_async(cf_stream stream, const double *kine
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
 
 #define t_apply_kinetic(kinetic, psi, result, shift, waves, bands) \
+    CF__FITTING(_Generic(CF__ELEMENT((kinetic)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
+                "t_apply_kinetic: no instance has these element types; kinetic: float or double", \
     _Generic(CF__ELEMENT((kinetic)), \
         float: t_apply_kinetic_c64, \
         double: t_apply_kinetic_c128, \
-        struct cf_untyped: CF__IF_NULL(kinetic, t_apply_kinetic_c64, cf_cast_the_pointers_to_their_element_type)) \
+        struct cf_untyped: CF__IF_NULL(kinetic, t_apply_kinetic_c64, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types)) \
     ((kinetic), (psi), (result), (shift), (waves), (bands))
 #define t_apply_kinetic_async(stream, kinetic, psi, result, shift, waves, bands) \
+    CF__FITTING(_Generic(CF__ELEMENT((kinetic)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
+                "t_apply_kinetic_async: no instance has these element types; kinetic: float or double", \
     _Generic(CF__ELEMENT((kinetic)), \
         float: t_apply_kinetic_c64_async, \
         double: t_apply_kinetic_c128_async, \
-        struct cf_untyped: CF__IF_NULL(kinetic, t_apply_kinetic_c64_async, cf_cast_the_pointers_to_their_element_type)) \
+        struct cf_untyped: CF__IF_NULL(kinetic, t_apply_kinetic_c64_async, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types)) \
     ((stream), (kinetic), (psi), (result), (shift), (waves), (bands))
 
 #endif

@@ -98,18 +98,30 @@ CF_CHECKED inline int t_transpose_async(cf_stream stream, const double *source, 
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
 
 #define t_transpose(source, target, width, height) \
+    CF__FITTING(_Generic(CF__ELEMENT((source)), unsigned char: CF__POINTS(target, unsigned char), \
+                float: CF__POINTS(target, float), double: CF__POINTS(target, double), \
+                struct cf_untyped: _Generic(CF__ELEMENT((target)), unsigned char: 1, float: 1, double: 1, \
+                struct cf_untyped: 1, default: 0), default: 0), \
+                "t_transpose: no instance has these element types; source and target alike: unsigned char or float or double", \
     _Generic(CF__ELEMENT(1 ? (source) : (target)), \
         unsigned char: t_transpose_u8, \
         float: t_transpose_f32, \
         double: t_transpose_f64, \
-        struct cf_untyped: CF__IF_NULL(source, CF__IF_NULL(target, t_transpose_u8, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type)) \
+        struct cf_untyped: CF__IF_NULL(source, CF__IF_NULL(target, t_transpose_u8, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types)) \
     ((source), (target), (width), (height))
 #define t_transpose_async(stream, source, target, width, height) \
+    CF__FITTING(_Generic(CF__ELEMENT((source)), unsigned char: CF__POINTS(target, unsigned char), \
+                float: CF__POINTS(target, float), double: CF__POINTS(target, double), \
+                struct cf_untyped: _Generic(CF__ELEMENT((target)), unsigned char: 1, float: 1, double: 1, \
+                struct cf_untyped: 1, default: 0), default: 0), \
+                "t_transpose_async: no instance has these element types; source and target alike: unsigned char or float or double", \
     _Generic(CF__ELEMENT(1 ? (source) : (target)), \
         unsigned char: t_transpose_u8_async, \
         float: t_transpose_f32_async, \
         double: t_transpose_f64_async, \
-        struct cf_untyped: CF__IF_NULL(source, CF__IF_NULL(target, t_transpose_u8_async, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type)) \
+        struct cf_untyped: CF__IF_NULL(source, CF__IF_NULL(target, t_transpose_u8_async, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types)) \
     ((stream), (source), (target), (width), (height))
 
 #endif

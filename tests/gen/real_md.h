@@ -82,16 +82,30 @@ CF_CHECKED inline int t_kinetic_async(cf_stream stream, const double *velocity, 
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
 
 #define t_kinetic(velocity, mass, energy, n) \
+    CF__FITTING(_Generic(CF__ELEMENT((velocity)), float: CF__POINTS(mass, float) && CF__POINTS(energy, float), \
+                double: CF__POINTS(mass, double) && CF__POINTS(energy, double), \
+                struct cf_untyped: _Generic(CF__ELEMENT((mass)), float: CF__POINTS(energy, float), \
+                double: CF__POINTS(energy, double), struct cf_untyped: _Generic(CF__ELEMENT((energy)), float: 1, \
+                double: 1, struct cf_untyped: 1, default: 0), default: 0), default: 0), \
+                "t_kinetic: no instance has these element types; velocity and mass and energy alike: float or double", \
     _Generic(CF__ELEMENT(1 ? (velocity) : 1 ? (mass) : (energy)), \
         float: t_kinetic_f32, \
         double: t_kinetic_f64, \
-        struct cf_untyped: CF__IF_NULL(velocity, CF__IF_NULL(mass, CF__IF_NULL(energy, t_kinetic_f32, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type)) \
+        struct cf_untyped: CF__IF_NULL(velocity, CF__IF_NULL(mass, CF__IF_NULL(energy, t_kinetic_f32, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types)) \
     ((velocity), (mass), (energy), (n))
 #define t_kinetic_async(stream, velocity, mass, energy, n) \
+    CF__FITTING(_Generic(CF__ELEMENT((velocity)), float: CF__POINTS(mass, float) && CF__POINTS(energy, float), \
+                double: CF__POINTS(mass, double) && CF__POINTS(energy, double), \
+                struct cf_untyped: _Generic(CF__ELEMENT((mass)), float: CF__POINTS(energy, float), \
+                double: CF__POINTS(energy, double), struct cf_untyped: _Generic(CF__ELEMENT((energy)), float: 1, \
+                double: 1, struct cf_untyped: 1, default: 0), default: 0), default: 0), \
+                "t_kinetic_async: no instance has these element types; velocity and mass and energy alike: float or double", \
     _Generic(CF__ELEMENT(1 ? (velocity) : 1 ? (mass) : (energy)), \
         float: t_kinetic_f32_async, \
         double: t_kinetic_f64_async, \
-        struct cf_untyped: CF__IF_NULL(velocity, CF__IF_NULL(mass, CF__IF_NULL(energy, t_kinetic_f32_async, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type)) \
+        struct cf_untyped: CF__IF_NULL(velocity, CF__IF_NULL(mass, CF__IF_NULL(energy, t_kinetic_f32_async, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types)) \
     ((stream), (velocity), (mass), (energy), (n))
 
 #endif

@@ -98,28 +98,42 @@ CF_CHECKED inline int t_narrow_async(cf_stream stream, const double *x, cf_half 
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
 
 #define t_narrow(x, y, n) \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), float: _Generic(CF__ELEMENT((y)), cf_half: 1, cf_bfloat16: 1, \
+                struct cf_untyped: 1, default: 0), double: 1, struct cf_untyped: _Generic(CF__ELEMENT((y)), \
+                cf_half: 1, cf_bfloat16: 1, struct cf_untyped: 1, default: 0), default: 0), \
+                "t_narrow: no instance has these element types; x: float or double; y: cf_half or cf_bfloat16", \
     _Generic(CF__ELEMENT((x)), \
         float: _Generic(CF__ELEMENT((y)), \
             cf_half: t_narrow_f16, \
             cf_bfloat16: t_narrow_bf16, \
-            struct cf_untyped: CF__IF_NULL(y, t_narrow_f16, cf_cast_the_pointers_to_their_element_type)), \
+            struct cf_untyped: CF__IF_NULL(y, t_narrow_f16, cf_cast_the_pointers_to_their_element_type), \
+            default: cf_no_instance_takes_these_types), \
         double: t_narrow_f16_f64, \
         struct cf_untyped: CF__IF_NULL(x, _Generic(CF__ELEMENT((y)), \
                 cf_half: t_narrow_f16, \
                 cf_bfloat16: t_narrow_bf16, \
-                struct cf_untyped: CF__IF_NULL(y, t_narrow_f16, cf_cast_the_pointers_to_their_element_type)), cf_cast_the_pointers_to_their_element_type)) \
+                struct cf_untyped: CF__IF_NULL(y, t_narrow_f16, cf_cast_the_pointers_to_their_element_type), \
+                default: cf_no_instance_takes_these_types), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types)) \
     ((x), (y), (n))
 #define t_narrow_async(stream, x, y, n) \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), float: _Generic(CF__ELEMENT((y)), cf_half: 1, cf_bfloat16: 1, \
+                struct cf_untyped: 1, default: 0), double: 1, struct cf_untyped: _Generic(CF__ELEMENT((y)), \
+                cf_half: 1, cf_bfloat16: 1, struct cf_untyped: 1, default: 0), default: 0), \
+                "t_narrow_async: no instance has these element types; x: float or double; y: cf_half or cf_bfloat16", \
     _Generic(CF__ELEMENT((x)), \
         float: _Generic(CF__ELEMENT((y)), \
             cf_half: t_narrow_f16_async, \
             cf_bfloat16: t_narrow_bf16_async, \
-            struct cf_untyped: CF__IF_NULL(y, t_narrow_f16_async, cf_cast_the_pointers_to_their_element_type)), \
+            struct cf_untyped: CF__IF_NULL(y, t_narrow_f16_async, cf_cast_the_pointers_to_their_element_type), \
+            default: cf_no_instance_takes_these_types), \
         double: t_narrow_f16_f64_async, \
         struct cf_untyped: CF__IF_NULL(x, _Generic(CF__ELEMENT((y)), \
                 cf_half: t_narrow_f16_async, \
                 cf_bfloat16: t_narrow_bf16_async, \
-                struct cf_untyped: CF__IF_NULL(y, t_narrow_f16_async, cf_cast_the_pointers_to_their_element_type)), cf_cast_the_pointers_to_their_element_type)) \
+                struct cf_untyped: CF__IF_NULL(y, t_narrow_f16_async, cf_cast_the_pointers_to_their_element_type), \
+                default: cf_no_instance_takes_these_types), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types)) \
     ((stream), (x), (y), (n))
 
 #endif

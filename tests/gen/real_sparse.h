@@ -160,60 +160,144 @@ CF_CHECKED inline int t_csr_vector_async(cf_stream stream, const int *start, con
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
 
 #define t_coo_multiply(entries, row, column, value, x, y, rows, columns) \
+    CF__FITTING(_Generic(CF__ELEMENT((value)), float: CF__POINTS(x, float) && CF__POINTS(y, float), \
+                double: CF__POINTS(x, double) && CF__POINTS(y, double), struct cf_untyped: _Generic(CF__ELEMENT((x)), \
+                float: CF__POINTS(y, float), double: CF__POINTS(y, double), \
+                struct cf_untyped: _Generic(CF__ELEMENT((y)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
+                default: 0), default: 0), \
+                "t_coo_multiply: no instance has these element types; value and x and y alike: float or double", \
     _Generic(CF__ELEMENT(1 ? (value) : 1 ? (x) : (y)), \
         float: t_coo_multiply_f32, \
         double: t_coo_multiply_f64, \
-        struct cf_untyped: CF__IF_NULL(value, CF__IF_NULL(x, CF__IF_NULL(y, t_coo_multiply_f32, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type)) \
+        struct cf_untyped: CF__IF_NULL(value, CF__IF_NULL(x, CF__IF_NULL(y, t_coo_multiply_f32, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types)) \
     ((entries), (row), (column), (value), (x), (y), (rows), (columns))
 #define t_coo_multiply_async(stream, entries, row, column, value, x, y, rows, columns) \
+    CF__FITTING(_Generic(CF__ELEMENT((value)), float: CF__POINTS(x, float) && CF__POINTS(y, float), \
+                double: CF__POINTS(x, double) && CF__POINTS(y, double), struct cf_untyped: _Generic(CF__ELEMENT((x)), \
+                float: CF__POINTS(y, float), double: CF__POINTS(y, double), \
+                struct cf_untyped: _Generic(CF__ELEMENT((y)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
+                default: 0), default: 0), \
+                "t_coo_multiply_async: no instance has these element types; value and x and y alike: float or double", \
     _Generic(CF__ELEMENT(1 ? (value) : 1 ? (x) : (y)), \
         float: t_coo_multiply_f32_async, \
         double: t_coo_multiply_f64_async, \
-        struct cf_untyped: CF__IF_NULL(value, CF__IF_NULL(x, CF__IF_NULL(y, t_coo_multiply_f32_async, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type)) \
+        struct cf_untyped: CF__IF_NULL(value, CF__IF_NULL(x, CF__IF_NULL(y, t_coo_multiply_f32_async, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types)) \
     ((stream), (entries), (row), (column), (value), (x), (y), (rows), (columns))
 
 #define t_csr_multiply(start, column, value, x, y, rows, columns, entries) \
+    CF__FITTING(_Generic(CF__ELEMENT((start)), int: CF__POINTS(column, int) && _Generic(CF__ELEMENT((value)), \
+                float: CF__POINTS(x, float) && CF__POINTS(y, float), double: CF__POINTS(x, double) && CF__POINTS(y, \
+                double), struct cf_untyped: _Generic(CF__ELEMENT((x)), float: CF__POINTS(y, float), \
+                double: CF__POINTS(y, double), struct cf_untyped: _Generic(CF__ELEMENT((y)), float: 1, double: 1, \
+                struct cf_untyped: 1, default: 0), default: 0), default: 0), int64_t: CF__POINTS(column, \
+                int64_t) && _Generic(CF__ELEMENT((value)), float: CF__POINTS(x, float) && CF__POINTS(y, float), \
+                double: CF__POINTS(x, double) && CF__POINTS(y, double), struct cf_untyped: _Generic(CF__ELEMENT((x)), \
+                float: CF__POINTS(y, float), double: CF__POINTS(y, double), \
+                struct cf_untyped: _Generic(CF__ELEMENT((y)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
+                default: 0), default: 0), struct cf_untyped: _Generic(CF__ELEMENT((column)), \
+                int: _Generic(CF__ELEMENT((value)), float: CF__POINTS(x, float) && CF__POINTS(y, float), \
+                double: CF__POINTS(x, double) && CF__POINTS(y, double), struct cf_untyped: _Generic(CF__ELEMENT((x)), \
+                float: CF__POINTS(y, float), double: CF__POINTS(y, double), \
+                struct cf_untyped: _Generic(CF__ELEMENT((y)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
+                default: 0), default: 0), int64_t: _Generic(CF__ELEMENT((value)), float: CF__POINTS(x, \
+                float) && CF__POINTS(y, float), double: CF__POINTS(x, double) && CF__POINTS(y, double), \
+                struct cf_untyped: _Generic(CF__ELEMENT((x)), float: CF__POINTS(y, float), double: CF__POINTS(y, \
+                double), struct cf_untyped: _Generic(CF__ELEMENT((y)), float: 1, double: 1, struct cf_untyped: 1, \
+                default: 0), default: 0), default: 0), struct cf_untyped: _Generic(CF__ELEMENT((value)), \
+                float: CF__POINTS(x, float) && CF__POINTS(y, float), double: CF__POINTS(x, double) && CF__POINTS(y, \
+                double), struct cf_untyped: _Generic(CF__ELEMENT((x)), float: CF__POINTS(y, float), \
+                double: CF__POINTS(y, double), struct cf_untyped: _Generic(CF__ELEMENT((y)), float: 1, double: 1, \
+                struct cf_untyped: 1, default: 0), default: 0), default: 0), default: 0), default: 0), \
+                "t_csr_multiply: no instance has these element types; start and column alike: int or int64_t; value and x and y alike: float or double", \
     _Generic(CF__ELEMENT(1 ? (start) : (column)), \
         int: _Generic(CF__ELEMENT(1 ? (value) : 1 ? (x) : (y)), \
             float: t_csr_multiply_f32_i32, \
             double: t_csr_multiply_f64_i32, \
-            struct cf_untyped: CF__IF_NULL(value, CF__IF_NULL(x, CF__IF_NULL(y, t_csr_multiply_f32_i32, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type)), \
+            struct cf_untyped: CF__IF_NULL(value, CF__IF_NULL(x, CF__IF_NULL(y, t_csr_multiply_f32_i32, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+            default: cf_no_instance_takes_these_types), \
         int64_t: _Generic(CF__ELEMENT(1 ? (value) : 1 ? (x) : (y)), \
             float: t_csr_multiply_f32_i64, \
             double: t_csr_multiply_f64_i64, \
-            struct cf_untyped: CF__IF_NULL(value, CF__IF_NULL(x, CF__IF_NULL(y, t_csr_multiply_f32_i64, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type)), \
+            struct cf_untyped: CF__IF_NULL(value, CF__IF_NULL(x, CF__IF_NULL(y, t_csr_multiply_f32_i64, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+            default: cf_no_instance_takes_these_types), \
         struct cf_untyped: CF__IF_NULL(start, CF__IF_NULL(column, _Generic(CF__ELEMENT(1 ? (value) : 1 ? (x) : (y)), \
                 float: t_csr_multiply_f32_i32, \
                 double: t_csr_multiply_f64_i32, \
-                struct cf_untyped: CF__IF_NULL(value, CF__IF_NULL(x, CF__IF_NULL(y, t_csr_multiply_f32_i32, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type)), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type)) \
+                struct cf_untyped: CF__IF_NULL(value, CF__IF_NULL(x, CF__IF_NULL(y, t_csr_multiply_f32_i32, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+                default: cf_no_instance_takes_these_types), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types)) \
     ((start), (column), (value), (x), (y), (rows), (columns), (entries))
 #define t_csr_multiply_async(stream, start, column, value, x, y, rows, columns, entries) \
+    CF__FITTING(_Generic(CF__ELEMENT((start)), int: CF__POINTS(column, int) && _Generic(CF__ELEMENT((value)), \
+                float: CF__POINTS(x, float) && CF__POINTS(y, float), double: CF__POINTS(x, double) && CF__POINTS(y, \
+                double), struct cf_untyped: _Generic(CF__ELEMENT((x)), float: CF__POINTS(y, float), \
+                double: CF__POINTS(y, double), struct cf_untyped: _Generic(CF__ELEMENT((y)), float: 1, double: 1, \
+                struct cf_untyped: 1, default: 0), default: 0), default: 0), int64_t: CF__POINTS(column, \
+                int64_t) && _Generic(CF__ELEMENT((value)), float: CF__POINTS(x, float) && CF__POINTS(y, float), \
+                double: CF__POINTS(x, double) && CF__POINTS(y, double), struct cf_untyped: _Generic(CF__ELEMENT((x)), \
+                float: CF__POINTS(y, float), double: CF__POINTS(y, double), \
+                struct cf_untyped: _Generic(CF__ELEMENT((y)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
+                default: 0), default: 0), struct cf_untyped: _Generic(CF__ELEMENT((column)), \
+                int: _Generic(CF__ELEMENT((value)), float: CF__POINTS(x, float) && CF__POINTS(y, float), \
+                double: CF__POINTS(x, double) && CF__POINTS(y, double), struct cf_untyped: _Generic(CF__ELEMENT((x)), \
+                float: CF__POINTS(y, float), double: CF__POINTS(y, double), \
+                struct cf_untyped: _Generic(CF__ELEMENT((y)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
+                default: 0), default: 0), int64_t: _Generic(CF__ELEMENT((value)), float: CF__POINTS(x, \
+                float) && CF__POINTS(y, float), double: CF__POINTS(x, double) && CF__POINTS(y, double), \
+                struct cf_untyped: _Generic(CF__ELEMENT((x)), float: CF__POINTS(y, float), double: CF__POINTS(y, \
+                double), struct cf_untyped: _Generic(CF__ELEMENT((y)), float: 1, double: 1, struct cf_untyped: 1, \
+                default: 0), default: 0), default: 0), struct cf_untyped: _Generic(CF__ELEMENT((value)), \
+                float: CF__POINTS(x, float) && CF__POINTS(y, float), double: CF__POINTS(x, double) && CF__POINTS(y, \
+                double), struct cf_untyped: _Generic(CF__ELEMENT((x)), float: CF__POINTS(y, float), \
+                double: CF__POINTS(y, double), struct cf_untyped: _Generic(CF__ELEMENT((y)), float: 1, double: 1, \
+                struct cf_untyped: 1, default: 0), default: 0), default: 0), default: 0), default: 0), \
+                "t_csr_multiply_async: no instance has these element types; start and column alike: int or int64_t; value and x and y alike: float or double", \
     _Generic(CF__ELEMENT(1 ? (start) : (column)), \
         int: _Generic(CF__ELEMENT(1 ? (value) : 1 ? (x) : (y)), \
             float: t_csr_multiply_f32_i32_async, \
             double: t_csr_multiply_f64_i32_async, \
-            struct cf_untyped: CF__IF_NULL(value, CF__IF_NULL(x, CF__IF_NULL(y, t_csr_multiply_f32_i32_async, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type)), \
+            struct cf_untyped: CF__IF_NULL(value, CF__IF_NULL(x, CF__IF_NULL(y, t_csr_multiply_f32_i32_async, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+            default: cf_no_instance_takes_these_types), \
         int64_t: _Generic(CF__ELEMENT(1 ? (value) : 1 ? (x) : (y)), \
             float: t_csr_multiply_f32_i64_async, \
             double: t_csr_multiply_f64_i64_async, \
-            struct cf_untyped: CF__IF_NULL(value, CF__IF_NULL(x, CF__IF_NULL(y, t_csr_multiply_f32_i64_async, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type)), \
+            struct cf_untyped: CF__IF_NULL(value, CF__IF_NULL(x, CF__IF_NULL(y, t_csr_multiply_f32_i64_async, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+            default: cf_no_instance_takes_these_types), \
         struct cf_untyped: CF__IF_NULL(start, CF__IF_NULL(column, _Generic(CF__ELEMENT(1 ? (value) : 1 ? (x) : (y)), \
                 float: t_csr_multiply_f32_i32_async, \
                 double: t_csr_multiply_f64_i32_async, \
-                struct cf_untyped: CF__IF_NULL(value, CF__IF_NULL(x, CF__IF_NULL(y, t_csr_multiply_f32_i32_async, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type)), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type)) \
+                struct cf_untyped: CF__IF_NULL(value, CF__IF_NULL(x, CF__IF_NULL(y, t_csr_multiply_f32_i32_async, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+                default: cf_no_instance_takes_these_types), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types)) \
     ((stream), (start), (column), (value), (x), (y), (rows), (columns), (entries))
 
 #define t_csr_vector(start, column, value, x, y, rows, entries, n) \
+    CF__FITTING(_Generic(CF__ELEMENT((value)), float: CF__POINTS(x, float) && CF__POINTS(y, float), \
+                double: CF__POINTS(x, double) && CF__POINTS(y, double), struct cf_untyped: _Generic(CF__ELEMENT((x)), \
+                float: CF__POINTS(y, float), double: CF__POINTS(y, double), \
+                struct cf_untyped: _Generic(CF__ELEMENT((y)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
+                default: 0), default: 0), \
+                "t_csr_vector: no instance has these element types; value and x and y alike: float or double", \
     _Generic(CF__ELEMENT(1 ? (value) : 1 ? (x) : (y)), \
         float: t_csr_vector_f32, \
         double: t_csr_vector_f64, \
-        struct cf_untyped: CF__IF_NULL(value, CF__IF_NULL(x, CF__IF_NULL(y, t_csr_vector_f32, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type)) \
+        struct cf_untyped: CF__IF_NULL(value, CF__IF_NULL(x, CF__IF_NULL(y, t_csr_vector_f32, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types)) \
     ((start), (column), (value), (x), (y), (rows), (entries), (n))
 #define t_csr_vector_async(stream, start, column, value, x, y, rows, entries, n) \
+    CF__FITTING(_Generic(CF__ELEMENT((value)), float: CF__POINTS(x, float) && CF__POINTS(y, float), \
+                double: CF__POINTS(x, double) && CF__POINTS(y, double), struct cf_untyped: _Generic(CF__ELEMENT((x)), \
+                float: CF__POINTS(y, float), double: CF__POINTS(y, double), \
+                struct cf_untyped: _Generic(CF__ELEMENT((y)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
+                default: 0), default: 0), \
+                "t_csr_vector_async: no instance has these element types; value and x and y alike: float or double", \
     _Generic(CF__ELEMENT(1 ? (value) : 1 ? (x) : (y)), \
         float: t_csr_vector_f32_async, \
         double: t_csr_vector_f64_async, \
-        struct cf_untyped: CF__IF_NULL(value, CF__IF_NULL(x, CF__IF_NULL(y, t_csr_vector_f32_async, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type)) \
+        struct cf_untyped: CF__IF_NULL(value, CF__IF_NULL(x, CF__IF_NULL(y, t_csr_vector_f32_async, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types)) \
     ((stream), (start), (column), (value), (x), (y), (rows), (entries), (n))
 
 #endif

@@ -50,16 +50,22 @@ CF_CHECKED inline int t_ranged_async(cf_stream stream, const int64_t *x, int64_t
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
 
 #define t_ranged(x, n, lower, upper) \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), int: 1, int64_t: 1, struct cf_untyped: 1, default: 0), \
+                "t_ranged: no instance has these element types; x: int or int64_t", \
     _Generic(CF__ELEMENT((x)), \
         int: t_ranged_i32, \
         int64_t: t_ranged_i64, \
-        struct cf_untyped: CF__IF_NULL(x, t_ranged_i32, cf_cast_the_pointers_to_their_element_type)) \
+        struct cf_untyped: CF__IF_NULL(x, t_ranged_i32, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types)) \
     ((x), (n), (lower), (upper))
 #define t_ranged_async(stream, x, n, lower, upper) \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), int: 1, int64_t: 1, struct cf_untyped: 1, default: 0), \
+                "t_ranged_async: no instance has these element types; x: int or int64_t", \
     _Generic(CF__ELEMENT((x)), \
         int: t_ranged_i32_async, \
         int64_t: t_ranged_i64_async, \
-        struct cf_untyped: CF__IF_NULL(x, t_ranged_i32_async, cf_cast_the_pointers_to_their_element_type)) \
+        struct cf_untyped: CF__IF_NULL(x, t_ranged_i32_async, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types)) \
     ((stream), (x), (n), (lower), (upper))
 
 #endif

@@ -10,7 +10,7 @@ CLANG_FLAGS = [['-Xclang', '-disable-noundef-analysis'], ['-Xclang', '-no-enable
 # What is checked, and how the CPU code is compiled for it. The functions that -fsanitize=thread has called are cf-run's.
 CHECKS = {
     'address': ['-fsanitize=address,alignment,bounds,null,integer-divide-by-zero', '-fno-sanitize-recover=all'],
-    'race': ['-fsanitize=thread'],
+    'race': ['-fsanitize=thread', '-DCF__CHECKED_ENDS'],
     'poison': ['-fsanitize=thread'],
 }
 # addr2line does not see what clang inlined in DWARF 5.

@@ -6,8 +6,9 @@ from failure import Failure
 
 
 class Symbols:
-    """The global symbols that an object of 64 bits, little endian, defines; `missing` are those that it lacks. What is hidden in an object the linker
-    hides in a shared object too, and GNU's tools have no way to undo it; it is a byte of the symbol table."""
+    """The global symbols that an object of 64 bits, little endian, defines; `missing` are those that it lacks. What is
+    hidden in an object the linker hides in a shared object too, and GNU's tools have no way to undo it; it is a byte of
+    the symbol table."""
 
     TYPE_OBJECT, TYPE_FUNCTION, BIND_LOCAL, SECTION_SYMBOLS = 1, 2, 0, 2
 

@@ -174,7 +174,7 @@ void axpys(int64_t n, int rounds)
         void *args[] = {&factor, &d_x.data, &d_y.data, &count};
         CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
         ask_for_both(d_x, d_y);
-        CHECK(cuLaunchKernel(function, blocks_of(n), 1, 1, 256, 1, 1, 0, nullptr, args, nullptr));
+        CHECK(cuLaunchKernel(function, bundled_blocks(n), 1, 1, 256, 1, 1, 0, nullptr, args, nullptr));
         CHECK(cuThreadExchangeStreamCaptureMode(&mode));
         CHECK(cuStreamSynchronize(nullptr));
         CHECK(cuThreadExchangeStreamCaptureMode(&mode));

@@ -9,8 +9,8 @@
 /* Where a kernel calls a function that has these as its last parameters. */
 #define CF__WHERE const char *file = __builtin_FILE(), int line = __builtin_LINE()
 
-/* The running thread is `thread` of `block` again: others had their turn. In any case, since compilers then know what the next
- * one to read it gets, and ask but once where it stands. */
+/* The running thread is `thread` of `block` again: others had their turn. In any case, since compilers then know what
+ * the next one to read it gets, and ask but once where it stands. */
 CF__FN CF__INLINE void cf__resume(uint3 thread, cf_host_block *block)
 {
     threadIdx = thread;
@@ -62,6 +62,15 @@ CF__FN void cf__sync_grid(const char *file, int line)
     const cf_host_where where = {"grid.sync()", file, line};
     CF__TOGETHER(, grid(block, &where))
 }
+
+/* The generator has it in front of the last brace of a kernel: threads that leave it by `return` do not come there,
+ * which nobody takes for having gone past a barrier. */
+#if defined CF__CHECKED_ENDS
+extern "C" void cf__checked_end(const char *file, int line);
+#define CF__END cf__checked_end(__FILE__, __LINE__);
+#else
+#define CF__END
+#endif
 
 /* ---- __shared__ ---- */
 

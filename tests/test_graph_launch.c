@@ -1,0 +1,125 @@
+/* test_graph_launch.c - what launches of graphs ask the driver, also while captures are open. */
+#include "on_counted.h"
+
+static const cf_module module = {.size = sizeof module, .version = CF_REGISTRY_VERSION, .prefix = "made"};
+
+enum { BYTES = 64 };
+
+static cf_stream stream, other;
+static unsigned char *memory;
+static cf_graph_exec exec;
+
+/* A graph that fills the memory with 7, and has run on `other`. */
+static int set_up(void **state)
+{
+    cf_graph graph;
+    (void)state;
+    assert_ok(cf_mem_alloc((void **)&memory, BYTES));
+    assert_ok(cf_stream_create(&stream));
+    assert_ok(cf_stream_create(&other));
+    assert_ok(cf_stream_capture_begin(stream));
+    assert_ok(cf_mem_fill_async(stream, memory, 7, BYTES));
+    assert_ok(cf_stream_capture_end(stream, &graph));
+    assert_ok(cf_graph_instantiate(&exec, graph));
+    assert_ok(cf_graph_destroy(graph));
+    assert_ok(cf_graph_launch(exec, other));
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    assert_ok(cf_graph_exec_destroy(exec));
+    assert_ok(cf_stream_destroy(stream));
+    assert_ok(cf_stream_destroy(other));
+    assert_ok(cf_mem_free(memory));
+    assert_ok(cf_shutdown());
+    return 0;
+}
+
+static void gpu_only(void)
+{
+    if (!on_cuda()) {
+        puts("# skip: the CPU has no way of its own");
+        skip();
+    }
+}
+
+/* How many questions a launch takes beside itself. */
+static int questions(void)
+{
+    unsigned char read[BYTES];
+    int all = 0;
+    assert_ok(cf_mem_fill(memory, 0, BYTES));
+    memset(asked, 0, sizeof asked);
+    assert_ok(cf_graph_launch(exec, other));
+    for (int i = 0; i < ASKED_COUNT; i++)
+        all += asked[i];
+    assert_int_equal(asked[ASKED_cuGraphLaunch], 1);
+    assert_ok(cf_stream_sync(other));
+    assert_ok(cf_mem_copy(read, memory, BYTES));
+    for (int i = 0; i < BYTES; i++)
+        assert_int_equal(read[i], 7);
+    return all - 1;
+}
+
+static void graph_launch_on_a_known_stream_asks_nothing(void **state)
+{
+    (void)state;
+    gpu_only();
+    assert_int_equal(questions(), 0);
+}
+
+static void graph_launch_beside_a_capture_asks_for_its_stream_alone(void **state)
+{
+    cf_graph graph;
+    (void)state;
+    gpu_only();
+    assert_ok(cf_stream_capture_begin(stream));
+    memset(asked, 0, sizeof asked);
+    assert_ok(cf_graph_launch(exec, other));
+    assert_int_equal(asked[ASKED_cuStreamIsCapturing], 1);
+    assert_int_equal(asked[ASKED_cuStreamGetCtx], 0);
+    assert_ok(cf_stream_capture_end(stream, &graph));
+    assert_ok(cf_graph_destroy(graph));
+    assert_int_equal(questions(), 0);
+}
+
+/* The library does not hear that its capture ended. */
+static void graph_launch_behind_a_capture_that_another_library_ended_asks_for_its_stream_alone(void **state)
+{
+    CUgraph graph;
+    (void)state;
+    gpu_only();
+    assert_ok(cf_stream_capture_begin(stream));
+    assert_int_equal(below->cuStreamEndCapture(stream, &graph), CUDA_SUCCESS);
+    assert_int_equal(below->cuGraphDestroy(graph), CUDA_SUCCESS);
+    assert_int_equal(questions(), 1);
+    assert_int_equal(questions(), 1);
+}
+
+static void graph_launch_on_a_known_stream_that_is_captured_leaves_it_as_it_is(void **state)
+{
+    cf_graph graph;
+    (void)state;
+    assert_ok(cf_stream_capture_begin(other));
+    assert_ok(cf_mem_fill_async(other, memory, 8, BYTES));
+    memset(asked, 0, sizeof asked);
+    assert_fails(cf_graph_launch(exec, other), CF_ECAPTURE, "cf_graph_launch: stream");
+    assert_int_equal(asked[ASKED_cuGraphLaunch], 0);
+    assert_ok(cf_stream_capture_end(other, &graph));
+    assert_ok(cf_graph_destroy(graph));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(int argc, char *argv[])
+{
+    const struct CMUnitTest tests[] = {
+        TEST(graph_launch_on_a_known_stream_asks_nothing),
+        TEST(graph_launch_beside_a_capture_asks_for_its_stream_alone),
+        TEST(graph_launch_behind_a_capture_that_another_library_ended_asks_for_its_stream_alone),
+        TEST(graph_launch_on_a_known_stream_that_is_captured_leaves_it_as_it_is),
+    };
+    return RUN_MADE(argc, argv, &module, tests, NULL, NULL);
+}
