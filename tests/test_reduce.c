@@ -1,9 +1,10 @@
 /* test_reduce.c - sums, products, least and greatest elements and where they are: every type, at sizes around what a
  * thread, a row and a block take, at every alignment. Sums are compared bit by bit with a plain form of the order that
  * kernels/reduce.cuh describes. */
-#include "elements.h"
-
 #include <math.h>
+#include <sys/mman.h>
+
+#include "elements.h"
 
 #include <cuferry/kernels.h>
 
@@ -180,6 +181,56 @@ static void reduce_of_many_is_right(void **state)
             int64_t least = 16384 / (int64_t)types[type].bytes;
             run(op, type, 1056 * least + (op == SUM ? 1 : 100 * least + 77), type % 2, CALL_DEVICE, seed);
         }
+}
+
+/* Of zeros, of which few pages are touched, and two elements behind 2^31 of them. */
+static void reduce_past_2_31_is_right(void **state)
+{
+    (void)state;
+    const int64_t n = ((int64_t)1 << 31) + 12345;
+    int32_t *x, sum = 0;
+    int64_t at = -1;
+    if (on_cuda() || SANITIZED) {
+        puts("# skip: for the CPU as it is; a GPU's memory is looked at elsewhere");
+        skip();
+    }
+    x = mmap(NULL, (size_t)n * sizeof *x, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (x == MAP_FAILED) {
+        puts("# skip: no address space");
+        skip();
+    }
+    x[n - 12340] = 5;
+    x[n - 1] = 5;
+    assert_ok(cf_sum(x, &sum, n));
+    assert_int_equal(sum, 10);
+    assert_ok(cf_argmax(x, &at, n));
+    assert_int_equal(at, n - 12340);
+    assert_int_equal(munmap(x, (size_t)n * sizeof *x), 0);
+}
+
+static void reduce_past_2_32_on_a_gpu_is_right(void **state)
+{
+    (void)state;
+    const int64_t n = ((int64_t)1 << 32) + 12345;
+    int64_t memory = 0, at = -1;
+    float sum = 0, few[] = {1, -2, 1};
+    void *x;
+    if (on_cuda())
+        assert_ok(cf_device_property(0, CF_PROPERTY_MEMORY, &memory));
+    if (memory < n * 5) {
+        puts("# skip: there is no GPU with the memory");
+        skip();
+    }
+    assert_ok(cf_mem_alloc(&x, (size_t)n * sizeof(float)));
+    assert_ok(cf_fill(0.5f, (float *)x, n));
+    assert_ok(cf_mem_copy((float *)x + n - 1000, few, sizeof few));
+    assert_ok(cf_sum((const float *)x, &sum, n));
+    assert_true(fabs(sum - ((double)n / 2 - 1.5)) <= (double)n * 1e-6);
+    assert_ok(cf_argmin((const float *)x, &at, n));
+    assert_int_equal(at, n - 999);
+    assert_ok(cf_argmax((const float *)x, &at, n));
+    assert_int_equal(at, n - 1000);
+    assert_ok(cf_mem_free(x));
 }
 
 /* The same bits, whatever is where, and whatever the scratch memory holds. */
@@ -478,6 +529,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reduce_every_type_size_and_alignment_is_right),
         cmocka_unit_test(reduce_of_many_is_right),
+        cmocka_unit_test(reduce_past_2_31_is_right),
+        cmocka_unit_test(reduce_past_2_32_on_a_gpu_is_right),
         cmocka_unit_test(reduce_again_gives_the_same_bits),
         cmocka_unit_test(reduce_on_two_streams_is_right),
         cmocka_unit_test(reduce_in_a_graph_is_right_each_time),

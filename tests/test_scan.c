@@ -142,6 +142,33 @@ static void scan_of_many_is_right(void **state)
     run(INCLUSIVE, I64, 1024 * 4224 + 1, offsets, LAUNCH, 0, seed);
 }
 
+/* Of ones, in place: each sum is its index, as far as 32 bits go. */
+static void scan_past_2_32_on_a_gpu_is_right(void **state)
+{
+    (void)state;
+    enum { LOOK = 20000 };
+    const int64_t n = ((int64_t)1 << 32) + 12345;
+    const int64_t begins[] = {0, ((int64_t)1 << 31) - LOOK / 2, ((int64_t)1 << 32) - LOOK / 2, n - LOOK};
+    int64_t memory = 0;
+    static int32_t found[LOOK];
+    void *x;
+    if (on_cuda())
+        assert_ok(cf_device_property(0, CF_PROPERTY_MEMORY, &memory));
+    if (memory < n * 5) {
+        puts("# skip: there is no GPU with the memory");
+        skip();
+    }
+    assert_ok(cf_mem_alloc(&x, (size_t)n * sizeof(int32_t)));
+    assert_ok(cf_fill(1, (int32_t *)x, n));
+    assert_ok(cf_exclusive_scan((const int32_t *)x, (int32_t *)x, n));
+    for (int b = 0; b < 4; b++) {
+        assert_ok(cf_mem_copy(found, (int32_t *)x + begins[b], sizeof found));
+        for (int64_t i = 0; i < LOOK; i++)
+            assert_int_equal((uint32_t)found[i], (uint32_t)(begins[b] + i));
+    }
+    assert_ok(cf_mem_free(x));
+}
+
 /* The same bits, whatever the scratch memory holds. */
 static void scan_again_gives_the_same_bits(void **state)
 {
@@ -381,6 +408,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scan_every_type_size_and_alignment_is_right),
         cmocka_unit_test(scan_of_many_is_right),
+        cmocka_unit_test(scan_past_2_32_on_a_gpu_is_right),
         cmocka_unit_test(scan_again_gives_the_same_bits),
         cmocka_unit_test(scan_on_two_streams_is_right),
         cmocka_unit_test(scan_in_a_graph_is_right_each_time),
