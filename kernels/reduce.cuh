@@ -414,9 +414,9 @@ template <typename T, int arrays> struct reduce_arrays {
 };
 
 /* Joins neighbours until there are eight values, one for each warp, and these from the left to the right. The two arrays
- * take turns, so that compilers vectorize. */
+ * take turns, so that compilers vectorize. One copy will do: it is little of the work. */
 template <typename Fold, int count>
-__device__ __forceinline__ typename Fold::value reduce_tree(typename Fold::value *values, typename Fold::value *half)
+__device__ __attribute__((noinline)) typename Fold::value reduce_tree(typename Fold::value *values, typename Fold::value *half)
 {
     if constexpr (count > REDUCE_THREADS / 32) {
         for (int i = 0; i < count / 2; i++)
