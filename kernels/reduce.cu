@@ -24,8 +24,8 @@ __global__ void __launch_bounds__(256, 8) sum(const T *x, T *result, uint64_t *w
 #endif
 }
 
-/* Sets *result to the sum of the products of n elements of x and y, in the order of sum; of none it is 0. Integers wrap.
- * A product and its addition may be rounded once or twice, so that devices differ in the last bits. */
+/* Sets *result to the sum of the products of n elements of x and y, in the order of sum; of none it is 0. Integers
+ * wrap. A product and its addition may be rounded once or twice, so that devices differ in the last bits. */
 #pragma cf kernel blocks(REDUCE_BLOCKS) block(REDUCE_THREADS) host(grid(REDUCE_BLOCKS)) in(x[n], y[n]) \
     out(result[1]) scratch(work[REDUCE_WORK(1)]) bytes(2.0 * n * sizeof(T)) flops(2.0 * n) \
     tolerance(sizeof(T) == 8 ? 1e-15 * n : 1e-7 * n)
@@ -79,8 +79,8 @@ __global__ void __launch_bounds__(256, 8) greatest(const T *x, T *result, uint64
 #endif
 }
 
-/* Sets *index to where the least of n elements of x is, of which there must be one: the first NaN, if there is one; else
- * the first of those that are least, among which 0 and -0 are equal. */
+/* Sets *index to where the least of n elements of x is, of which there must be one: the first NaN, if there is one;
+ * else the first of those that are least, among which 0 and -0 are equal. */
 #pragma cf kernel blocks(REDUCE_BLOCKS) block(REDUCE_THREADS) host(grid(REDUCE_BLOCKS)) in(x[n]) out(index[1]) \
     scratch(work[REDUCE_WORK(2)]) check(n >= 1) bytes(1.0 * n * sizeof(T)) flops(1.0 * n)
 #pragma cf instances(f32: float; f64: double; i32: int32_t; i64: int64_t)

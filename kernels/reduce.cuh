@@ -81,7 +81,8 @@ template <bool is_max, typename T> __device__ __forceinline__ bool reduce_is_bet
 
 /* Which of two things goes with the better one of x and `best`: it is written as two choices, of which compilers make
  * vector code where they make none of one with an `and`. */
-template <bool is_max, typename T, typename U> __device__ __forceinline__ U reduce_choose(T x, T best, U of_x, U of_best)
+template <bool is_max, typename T, typename U>
+__device__ __forceinline__ U reduce_choose(T x, T best, U of_x, U of_best)
 {
     const U chosen = (is_max ? best >= x : best <= x) ? of_best : of_x;
     if constexpr (reduce_is_whole<T>())
@@ -413,10 +414,11 @@ template <typename T, int arrays> struct reduce_arrays {
     const T *at[arrays];
 };
 
-/* Joins neighbours until there are eight values, one for each warp, and these from the left to the right. The two arrays
- * take turns, so that compilers vectorize. One copy will do: it is little of the work. */
+/* Joins neighbours until there are eight values, one for each warp, and these from the left to the right. The two
+ * arrays take turns, so that compilers vectorize. One copy will do: it is little of the work. */
 template <typename Fold, int count>
-__device__ __attribute__((noinline)) typename Fold::value reduce_tree(typename Fold::value *values, typename Fold::value *half)
+__device__ __attribute__((noinline)) typename Fold::value reduce_tree(typename Fold::value *values,
+                                                                      typename Fold::value *half)
 {
     if constexpr (count > REDUCE_THREADS / 32) {
         for (int i = 0; i < count / 2; i++)
@@ -556,7 +558,8 @@ __device__ __forceinline__ bool reduce_block(int64_t n, uint64_t *work, const re
                                              int64_t block, int64_t blocks, typename Fold::value *result)
 {
     typedef typename Fold::value value;
-    const value own = reduce_part_of<Fold>(arrays, reduce_share<REDUCE_THREADS * 16 / (int)sizeof(T)>(n, block, blocks));
+    const value own =
+        reduce_part_of<Fold>(arrays, reduce_share<REDUCE_THREADS * 16 / (int)sizeof(T)>(n, block, blocks));
     if (blocks == 1) {
         *result = own;
         return true;

@@ -319,8 +319,8 @@ template <typename T> __device__ __forceinline__ T scan_turn(scan_state<T> *stat
     return scan_plus(groups_before, tiles_before);
 }
 
-/* Eight threads' elements side by side: each one's sum waits for its own elements alone. They stay numbers of their own:
- * a vector of them, gathered from eight places for each step, takes longer. */
+/* Eight threads' elements side by side: each one's sum waits for its own elements alone. They stay numbers of their
+ * own: a vector of them, gathered from eight places for each step, takes longer. */
 #define SCAN_ABREAST 8
 #define SCAN_EACH(what) what(0) what(1) what(2) what(3) what(4) what(5) what(6) what(7)
 

@@ -106,7 +106,7 @@ static void (*const expected_of[NUMBERS])(int, const void *, const void *, int64
 
 /* ---- Runs ---- */
 
-/* Any numbers for sums, small whole ones for products, and few different ones for the rest, so that there are equals. */
+/* Any numbers for sums, small whole ones for products, and few different ones for the rest: some are equal. */
 static void fill_array(int op, struct array *array, int64_t n, unsigned short seed[])
 {
     for (int64_t i = 0; i < n; i++) {
