@@ -29,8 +29,10 @@
 #define REDUCE_BLOCKS \
     max(1, min(REDUCE_LEAST(n, sizeof(T)), max(REDUCE_RESIDENT, min(n / (262144 / sizeof(T)), REDUCE_MOST))))
 
-/* Words of scratch memory: one that counts the blocks which have arrived, then the blocks' values. */
+/* Words of scratch memory: one that counts the blocks which have arrived, then the blocks' values. The first of them
+ * have to be 0. */
 #define REDUCE_WORK(words) (REDUCE_BLOCKS > 1 ? 1 + words * REDUCE_BLOCKS : 0)
+#define REDUCE_ZERO (REDUCE_BLOCKS > 1)
 
 /* ---- What is folded ----
  *
@@ -212,21 +214,7 @@ template <int slots> __device__ __forceinline__ reduce_part reduce_share(int64_t
     return {begin, (int)((end - begin) / slots), (int)((end - begin) % slots)};
 }
 
-/* ---- Blocks that arrive ----
- *
- * The word that counts them is scratch memory and may hold anything at first; to set it would take a launch of its own.
- * So the upper 48 bits are a mark that is the address's own: a block that does not find it there sets the word to the
- * mark and a count of 0, of which one block's attempt succeeds; the last to arrive takes the mark away, for the next
- * launch that gets the memory. That other data has the mark by chance happens once in 2^48 launches on random bits, and
- * never where the word is what such a launch left, or 0. */
-
-typedef unsigned long long reduce_word;
-
-__device__ __forceinline__ reduce_word reduce_mark(const void *word)
-{
-    return ((reduce_word)(uintptr_t)word * 0x9e3779b97f4a7c15u | (reduce_word)1 << 63) & ~(reduce_word)0xffff;
-}
-
+/* A value in scratch memory. */
 template <typename Value> struct reduce_words {
     static constexpr int count = (sizeof(Value) + 7) / 8;
     uint64_t at[count];
@@ -260,150 +248,127 @@ template <typename T, int arrays> struct reduce_arrays {
     const T *at[arrays];
 };
 
-/* The first `count` of several rows, at most, of arrays that are aligned to 16 bytes; `x` and `y` are the thread's. */
-template <typename Fold, int count, typename T, int N>
+/* The first `rows` of some rows, all of which are under way at once; `x` and `y` are the thread's. */
+template <typename Fold, int together, typename T, int N>
 __device__ __forceinline__ void reduce_rows(typename Fold::place (&places)[N], const T *x, const T *y, int row,
-                                            int rows)
+                                            int rows, bool is_aligned)
 {
-    reduce_piece<T, N> of_x[count], of_y[count];
+    constexpr int slots = REDUCE_THREADS * N;
+    reduce_piece<T, N> of_x[together], of_y[together];
+    if (is_aligned) {
 #pragma unroll
-    for (int k = 0; k < count; k++)
-        if (k < rows) {
-            of_x[k] = reduce_load<T, N>(x + k * REDUCE_THREADS * N);
-            of_y[k] = Fold::arrays > 1 ? reduce_load<T, N>(y + k * REDUCE_THREADS * N) : of_x[k];
-        }
+        for (int k = 0; k < together; k++)
+            if (k < rows) {
+                of_x[k] = reduce_load<T, N>(x + k * slots);
+                of_y[k] = Fold::arrays > 1 ? reduce_load<T, N>(y + k * slots) : of_x[k];
+            }
+    } else {
 #pragma unroll
-    for (int k = 0; k < count; k++)
+        for (int k = 0; k < together; k++)
+#pragma unroll
+            for (int j = 0; j < N; j++)
+                if (k < rows) {
+                    of_x[k].at[j] = __ldg(x + k * slots + j);
+                    of_y[k].at[j] = Fold::arrays > 1 ? __ldg(y + k * slots + j) : of_x[k].at[j];
+                }
+    }
+#pragma unroll
+    for (int k = 0; k < together; k++)
         if (k < rows)
 #pragma unroll
             for (int j = 0; j < N; j++)
                 Fold::take(places[j], of_x[k].at[j], of_y[k].at[j], row + k);
 }
 
-/* The same of any arrays, where a thread has elements that lie a block's width apart, and of one row, up to an element
- * of it. */
-template <typename Fold, typename T, int N>
-__device__ __forceinline__ void reduce_row_apart(typename Fold::place (&places)[N], const T *x, const T *y, int row,
-                                                 int step, int count)
-{
-    T of_x[N], of_y[N];
-#pragma unroll
-    for (int j = 0; j < N; j++)
-        if (j * step < count) {
-            of_x[j] = __ldg(x + j * step);
-            of_y[j] = Fold::arrays > 1 ? __ldg(y + j * step) : of_x[j];
-        }
-#pragma unroll
-    for (int j = 0; j < N; j++)
-        if (j * step < count)
-            Fold::take(places[j], of_x[j], of_y[j], row);
-}
-
-/* The value of the whole array comes out in one thread of one block: true there. */
+/* What a thread's places come to over the rows of a block. */
 template <typename Fold, typename T = typename Fold::element>
-__device__ __forceinline__ bool reduce_grid(int64_t n, uint64_t *work, reduce_arrays<T, Fold::arrays> arrays,
-                                            typename Fold::value *result)
+__device__ __forceinline__ typename Fold::value reduce_thread(const reduce_part &part,
+                                                              const reduce_arrays<T, Fold::arrays> &arrays)
 {
-    typedef typename Fold::place place;
-    typedef typename Fold::value value;
-    typedef cub::BlockReduce<value, REDUCE_THREADS> block_reduce;
-    typedef reduce_words<value> words;
     constexpr int N = 16 / sizeof(T), slots = REDUCE_THREADS * N, together = 4 / Fold::arrays;
-    __shared__ union {
-        typename block_reduce::TempStorage tree;
-        place places[slots];
-    } memory;
-    __shared__ int is_last;
-    const int thread = threadIdx.x;
-    const bool is_alone = gridDim.x == 1;
-    reduce_word *arrived = reinterpret_cast<reduce_word *>(work);
-
-    reduce_word before = 0;
-    if (thread == 0 && !is_alone)
-        before = atomicCAS(arrived, (reduce_word)0, reduce_mark(arrived));
-
-    const reduce_part part = reduce_share<slots>(n, blockIdx.x, gridDim.x);
+    const int first = (int)threadIdx.x * N;
     const bool is_aligned = ((uintptr_t)arrays.at[0] | (uintptr_t)arrays.at[Fold::arrays - 1]) % 16 == 0;
-    const int step = is_aligned ? 1 : REDUCE_THREADS, slot = is_aligned ? thread * N : thread;
-    const T *x = arrays.at[0] + (part.begin + slot), *y = arrays.at[Fold::arrays - 1] + (part.begin + slot);
-    place places[N];
+    const T *x = arrays.at[0] + (part.begin + first), *y = arrays.at[Fold::arrays - 1] + (part.begin + first);
+    typename Fold::place places[N];
 #pragma unroll
     for (int j = 0; j < N; j++)
         places[j] = Fold::none();
-    int row = 0;
-    if (is_aligned) {
 #pragma unroll 1
-        for (; row + together <= part.rows; row += together, x += together * slots, y += together * slots)
-            reduce_rows<Fold, together>(places, x, y, row, together);
-        if (row < part.rows) {
-            const int rows = part.rows - row;
-            reduce_rows<Fold, together - 1>(places, x, y, row, rows);
-            x += rows * slots;
-            y += rows * slots;
-        }
-    } else {
-#pragma unroll 2
-        for (; row < part.rows; row++, x += slots, y += slots)
-            reduce_row_apart<Fold>(places, x, y, row, REDUCE_THREADS, slots);
-    }
-    if (slot < part.rest)
-        reduce_row_apart<Fold>(places, x, y, part.rows, step, part.rest - slot);
-    if (!is_aligned) {
-#pragma unroll
-        for (int j = 0; j < N; j++)
-            memory.places[slot + j * step] = places[j];
-        __syncthreads();
-#pragma unroll
-        for (int j = 0; j < N; j++)
-            places[j] = memory.places[thread * N + j];
-        __syncthreads();
-    }
-
-    value values[N];
+    for (int row = 0; row < part.rows; row += together, x += together * slots, y += together * slots)
+        reduce_rows<Fold, together>(places, x, y, row, part.rows - row, is_aligned);
+    /* The rows were counted by `together`. */
+    const int past = (part.rows + together - 1) / together * together - part.rows;
+    x -= past * slots;
+    y -= past * slots;
 #pragma unroll
     for (int j = 0; j < N; j++)
-        values[j] = Fold::finish(places[j], part.rows > 0 || thread * N + j < part.rest, part.begin + thread * N + j);
+        if (first + j < part.rest)
+            Fold::take(places[j], __ldg(x + j), __ldg(y + j), part.rows);
+
+    typename Fold::value values[N];
+#pragma unroll
+    for (int j = 0; j < N; j++)
+        values[j] = Fold::finish(places[j], part.rows > 0 || first + j < part.rest, part.begin + first + j);
 #pragma unroll
     for (int width = 1; width < N; width *= 2)
 #pragma unroll
         for (int j = 0; j < N; j += 2 * width)
             values[j] = Fold::join(values[j], values[j + width]);
-    value total = block_reduce(memory.tree).Reduce(values[0], reduce_join<Fold>());
-    if (is_alone) {
-        *result = total;
-        return thread == 0;
-    }
+    return values[0];
+}
 
-    words own;
-    if (thread == 0) {
-        memset(&own, 0, sizeof own);
-        memcpy(&own, &total, sizeof total);
-#pragma unroll
-        for (int w = 0; w < words::count; w++)
-            __stcg(work + 1 + (int64_t)blockIdx.x * words::count + w, own.at[w]);
-        if (before && (before ^ reduce_mark(arrived)) >> 16)
-            atomicCAS(arrived, before, reduce_mark(arrived));
-        __threadfence(); /* the value is there before the block is counted */
-        is_last = (atomicAdd(arrived, (reduce_word)1) & 0xffff) == gridDim.x - 1;
-    }
-    __syncthreads();
-    if (!is_last)
-        return false;
-    __threadfence(); /* and nothing is read before */
-    values[0] = Fold::finish(Fold::none(), false, 0);
+/* The same over the values of all blocks. */
+template <typename Fold> __device__ __forceinline__ typename Fold::value reduce_blocks(const uint64_t *work)
+{
+    typedef reduce_words<typename Fold::value> words;
+    typename Fold::value total = Fold::finish(Fold::none(), false, 0), other;
 #pragma unroll 4
-    for (int block = thread; block < (int)gridDim.x; block += REDUCE_THREADS) {
-        value other;
+    for (int block = threadIdx.x; block < (int)gridDim.x; block += REDUCE_THREADS) {
+        words there;
 #pragma unroll
         for (int w = 0; w < words::count; w++)
-            own.at[w] = __ldcg(work + 1 + (int64_t)block * words::count + w);
-        memcpy(&other, &own, sizeof other);
-        values[0] = Fold::join(values[0], other);
+            there.at[w] = __ldcg(work + 1 + (int64_t)block * words::count + w);
+        memcpy(&other, &there, sizeof other);
+        total = Fold::join(total, other);
     }
-    *result = block_reduce(memory.tree).Reduce(values[0], reduce_join<Fold>());
-    if (thread == 0)
-        *arrived = 0;
-    return thread == 0;
+    return total;
+}
+
+/* The value of the whole array comes out in one thread of one block: true there. work[0] counts the blocks that have
+ * arrived, from 0 on. */
+template <typename Fold, typename T = typename Fold::element>
+__device__ __forceinline__ bool reduce_grid(int64_t n, uint64_t *work, const reduce_arrays<T, Fold::arrays> &arrays,
+                                            typename Fold::value *result)
+{
+    typedef typename Fold::value value;
+    typedef cub::BlockReduce<value, REDUCE_THREADS> block_reduce;
+    typedef reduce_words<value> words;
+    __shared__ typename block_reduce::TempStorage tree;
+    __shared__ int is_last;
+    const reduce_part part = reduce_share<REDUCE_THREADS * 16 / (int)sizeof(T)>(n, blockIdx.x, gridDim.x);
+    value own = reduce_thread<Fold>(part, arrays);
+    bool is_of_all = gridDim.x == 1;
+    for (;;) { /* once for the block, and once more for all of them: there is one copy of the tree */
+        *result = block_reduce(tree).Reduce(own, reduce_join<Fold>());
+        if (is_of_all)
+            return threadIdx.x == 0;
+        if (threadIdx.x == 0) {
+            words shared;
+            memset(&shared, 0, sizeof shared);
+            memcpy(&shared, result, sizeof *result);
+#pragma unroll
+            for (int w = 0; w < words::count; w++)
+                __stcg(work + 1 + (int64_t)blockIdx.x * words::count + w, shared.at[w]);
+            __threadfence(); /* the value is there before the block is counted */
+            is_last = atomicAdd(reinterpret_cast<unsigned long long *>(work), 1ull) == gridDim.x - 1;
+        }
+        __syncthreads();
+        if (!is_last)
+            return false;
+        __threadfence(); /* and nothing is read before */
+        own = reduce_blocks<Fold>(work);
+        is_of_all = true;
+    }
 }
 
 #else
@@ -431,22 +396,19 @@ __device__ __attribute__((noinline)) typename Fold::value reduce_tree(typename F
     }
 }
 
-/* The places of a row, as arrays that compilers vectorize over. */
-template <typename Fold, int slots, typename T> struct reduce_places {
+/* The places of a row, as an array that compilers vectorize over. */
+template <typename Fold> struct reduce_places {
+    typedef typename Fold::element T;
+    static constexpr int slots = REDUCE_THREADS * 16 / (int)sizeof(T);
     alignas(64) T of[slots];
 
-    __device__ __forceinline__ void clear()
-    {
-        for (int s = 0; s < slots; s++)
-            of[s] = Fold::none();
-    }
     /* The first `count` places of one row, or all of four rows in one pass. */
-    __device__ __forceinline__ void take(const T *x, const T *y, int, int count)
+    __device__ __forceinline__ void take(const T *x, const T *y, int count)
     {
         for (int s = 0; s < count; s++)
             Fold::take(of[s], x[s], y[s], 0);
     }
-    __device__ __forceinline__ void take_four(const T *x, const T *y, int)
+    __device__ __forceinline__ void take_four(const T *x, const T *y)
     {
         for (int s = 0; s < slots; s++) {
             T place = of[s];
@@ -457,88 +419,62 @@ template <typename Fold, int slots, typename T> struct reduce_places {
             of[s] = place;
         }
     }
-    __device__ __forceinline__ T total(int, int64_t)
-    {
-        T half[slots / 2];
-        return reduce_tree<Fold, slots>(of, half);
-    }
 };
 
-template <typename T, bool is_max, int slots> struct reduce_places<reduce_arg<T, is_max>, slots, T> {
-    typedef reduce_arg<T, is_max> fold;
-    typedef typename fold::row_number row_number;
-    alignas(64) T of[slots];
-    alignas(64) row_number row_of[slots];
-
-    __device__ __forceinline__ void clear()
-    {
-        for (int s = 0; s < slots; s++) {
-            of[s] = fold::none().best;
-            row_of[s] = 0;
-        }
-    }
-    __device__ __forceinline__ void take(const T *x, const T *, int row, int count)
-    {
-        for (int s = 0; s < count; s++) {
-            typename fold::place place = {of[s], row_of[s]};
-            fold::take(place, x[s], x[s], row);
-            of[s] = place.best;
-            row_of[s] = place.row;
-        }
-    }
-    __device__ __forceinline__ void take_four(const T *x, const T *, int row)
-    {
-        for (int s = 0; s < slots; s++) {
-            typename fold::place place = {of[s], row_of[s]};
-            fold::take(place, x[s], x[s], row);
-            fold::take(place, x[slots + s], x[slots + s], row + 1);
-            fold::take(place, x[2 * slots + s], x[2 * slots + s], row + 2);
-            fold::take(place, x[3 * slots + s], x[3 * slots + s], row + 3);
-            of[s] = place.best;
-            row_of[s] = place.row;
-        }
-    }
-    /* In whatever order: the first index of the best element is the same. */
-    __device__ __forceinline__ reduce_indexed<T> total(int count, int64_t first)
-    {
-        T values[slots], half[slots / 2];
-        row_number rows[slots];
-        for (int s = 0; s < slots; s++)
-            values[s] = of[s];
-        const T best = reduce_tree<reduce_best<T, is_max>, slots>(values, half);
-        for (int s = 0; s < slots; s++) {
-            const row_number row = of[s] == best ? row_of[s] : INT32_MAX;
-            rows[s] = best != best && of[s] != of[s] ? row_of[s] : row;
-        }
-        row_number lowest = INT32_MAX;
-        for (int s = 0; s < count; s++)
-            lowest = rows[s] < lowest ? rows[s] : lowest;
-        int slot = 0;
-        while (slot < count && rows[slot] != lowest)
-            slot++;
-        return {best, slot < count ? first + (int64_t)lowest * slots + slot : INT64_MAX};
-    }
-};
-
-template <typename Fold, typename T = typename Fold::element>
-__device__ __forceinline__ typename Fold::value reduce_part_of(const reduce_arrays<T, Fold::arrays> &arrays,
-                                                               const reduce_part &part)
+template <typename Fold, typename T>
+__device__ __forceinline__ T reduce_range(const T *x, const T *y, int64_t count)
 {
-    constexpr int slots = REDUCE_THREADS * 16 / (int)sizeof(T);
-    const T *x = arrays.at[0] + part.begin, *y = arrays.at[Fold::arrays - 1] + part.begin;
-    reduce_places<Fold, slots, T> places;
-    int row = 0;
-    places.clear();
-    for (; row + 4 <= part.rows; row += 4, x += 4 * slots, y += 4 * slots)
-        places.take_four(x, y, row);
-    for (; row < part.rows; row++, x += slots, y += slots)
-        places.take(x, y, row, slots);
-    places.take(x, y, row, part.rest);
-    return places.total(part.rows > 0 ? slots : part.rest, part.begin);
+    reduce_places<Fold> places;
+    constexpr int slots = places.slots;
+    for (int s = 0; s < slots; s++)
+        places.of[s] = Fold::none();
+    for (; count >= 4 * slots; count -= 4 * slots, x += 4 * slots, y += 4 * slots)
+        places.take_four(x, y);
+    for (; count > 0; count -= slots, x += slots, y += slots)
+        places.take(x, y, count < slots ? (int)count : slots);
+    T half[slots / 2];
+    return reduce_tree<Fold, slots>(places.of, half);
 }
 
+template <typename Fold> struct reduce_of {
+    typedef typename Fold::element T;
+    static __device__ __forceinline__ T range(const reduce_arrays<T, Fold::arrays> &arrays, int64_t begin, int64_t end)
+    {
+        return reduce_range<Fold>(arrays.at[0] + begin, arrays.at[Fold::arrays - 1] + begin, end - begin);
+    }
+};
+
+/* The first index of the best element is the same in whatever order: first in which stretch it is, then where there. */
+template <typename T, bool is_max> struct reduce_of<reduce_arg<T, is_max>> {
+    static constexpr int64_t stretch = 8 * REDUCE_THREADS * 16 / (int)sizeof(T);
+
+    static __device__ __forceinline__ reduce_indexed<T> range(const reduce_arrays<T, 1> &arrays, int64_t begin,
+                                                              int64_t end)
+    {
+        const T *x = arrays.at[0];
+        reduce_indexed<T> best = {reduce_worst<T, is_max>(), INT64_MAX};
+        for (int64_t from = begin; from < end; from += stretch) {
+            const int64_t count = end - from < stretch ? end - from : stretch;
+            const T here = reduce_range<reduce_best<T, is_max>>(x + from, x + from, count);
+            if (best.index == INT64_MAX || reduce_is_better<is_max>(here, best.best))
+                best = {here, from};
+        }
+        if (best.index < end)
+            best.index += reduce_find(x + best.index, best.best);
+        return best;
+    }
+    /* Where the value is, which is there: 64 elements at a time, which compilers compare at once. */
+    static __device__ __forceinline__ int64_t reduce_find(const T *x, T value)
+    {
+        int64_t at = 0;
+        while (!(value != value ? x[at] != x[at] : x[at] == value))
+            at++;
+        return at;
+    }
+};
+
 template <typename Fold>
-__device__ __forceinline__ typename Fold::value reduce_parts(const uint64_t *work, int64_t blocks)
+__device__ __attribute__((noinline)) typename Fold::value reduce_blocks(const uint64_t *work, int64_t blocks)
 {
     typedef typename Fold::value value;
     value values[REDUCE_THREADS], half[REDUCE_THREADS / 2];
@@ -552,30 +488,29 @@ __device__ __forceinline__ typename Fold::value reduce_parts(const uint64_t *wor
     return reduce_tree<Fold, REDUCE_THREADS>(values, half);
 }
 
+/* Counts a block as arrived: true in the last one, which has the result. */
+template <typename Fold>
+__device__ __attribute__((noinline)) bool reduce_arrive(uint64_t *work, int64_t block, int64_t blocks,
+                                                        typename Fold::value *value)
+{
+    if (blocks == 1)
+        return true;
+    memcpy(work + 1 + block * reduce_words<typename Fold::value>::count, value, sizeof *value);
+    if (__atomic_fetch_add(work, 1, __ATOMIC_ACQ_REL) != (uint64_t)blocks - 1)
+        return false;
+    *value = reduce_blocks<Fold>(work, blocks);
+    return true;
+}
+
 /* True in the thread that has the result. */
 template <typename Fold, typename T = typename Fold::element>
 __device__ __forceinline__ bool reduce_block(int64_t n, uint64_t *work, const reduce_arrays<T, Fold::arrays> &arrays,
                                              int64_t block, int64_t blocks, typename Fold::value *result)
 {
-    typedef typename Fold::value value;
-    const value own =
-        reduce_part_of<Fold>(arrays, reduce_share<REDUCE_THREADS * 16 / (int)sizeof(T)>(n, block, blocks));
-    if (blocks == 1) {
-        *result = own;
-        return true;
-    }
-    reduce_word *arrived = reinterpret_cast<reduce_word *>(work), before = 0;
-    const reduce_word mark = reduce_mark(arrived);
-    cf__as_it_is(arrived, sizeof *arrived);
-    if (!__atomic_compare_exchange_n(arrived, &before, mark, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED) &&
-        (before ^ mark) >> 16)
-        (void)__atomic_compare_exchange_n(arrived, &before, mark, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-    memcpy(work + 1 + block * reduce_words<value>::count, &own, sizeof own);
-    if ((__atomic_fetch_add(arrived, 1, __ATOMIC_ACQ_REL) & 0xffff) != (reduce_word)blocks - 1)
-        return false;
-    *result = reduce_parts<Fold>(work, blocks);
-    __atomic_store_n(arrived, 0, __ATOMIC_RELAXED);
-    return true;
+    constexpr int slots = REDUCE_THREADS * 16 / (int)sizeof(T);
+    const reduce_part part = reduce_share<slots>(n, block, blocks);
+    *result = reduce_of<Fold>::range(arrays, part.begin, part.begin + (int64_t)part.rows * slots + part.rest);
+    return reduce_arrive<Fold>(work, block, blocks, result);
 }
 
 #endif

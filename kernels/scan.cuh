@@ -32,8 +32,11 @@
 #define SCAN_TILE(size) (SCAN_THREADS * SCAN_ITEMS(size))
 #define SCAN_TILES (n / SCAN_TILE(sizeof(T)) + (n % SCAN_TILE(sizeof(T)) > 0))
 
-/* Words of scratch memory: two for each sum that a GPU shares, and what the CPU has instead. */
-#define SCAN_WORK (SCAN_TILES > 1 ? 80 + 2 * (SCAN_TILES + SCAN_TILES / 32 + SCAN_TILES / 1024) : 0)
+/* Words of scratch memory, all of which have to be 0: on a GPU one or two for each sum that is shared, on the CPU a
+ * state of SCAN_STATE words. */
+#define SCAN_STATE 72
+#define SCAN_WORK \
+    (SCAN_TILES > 1 ? SCAN_STATE + (sizeof(T) / 4) * (SCAN_TILES + SCAN_TILES / 32 + SCAN_TILES / 1024) : 0)
 
 template <typename T> __device__ __forceinline__ T scan_plus(T a, T b)
 {
@@ -49,66 +52,44 @@ template <typename T> __device__ __forceinline__ T scan_plus(T a, T b)
 
 /* ---- On a GPU ----
  *
- * A sum is shared as two words, a flag and the value, which are written and read by one access of 16 bytes. The
- * flag is the launch's own number, so that scratch memory needs no zeros: what stands there is of no launch before.
- * Blocks are started in the order of their numbers, as CUB's scan takes for granted, too: a block waits for such in
- * front of it alone. */
-
-/* Counts launches in a context. */
-static __device__ unsigned long long scan_launches;
+ * A sum is shared as words whose lower half is 1 once the upper half is there: 4 bytes of the value, so that 8 take two
+ * words. A word is written and read by one access, and so needs no order of two; the memory is 0 at first. Blocks are
+ * started in the order of their numbers, as CUB's scan takes for granted, too: a block waits for such in front of it
+ * alone. */
 
 typedef unsigned long long scan_word;
 
-struct scan_shared {
-    scan_word flag, value;
+template <typename T> struct scan_shared {
+    static constexpr int count = sizeof(T) / 4;
+    scan_word at[count];
 };
 
-__device__ __forceinline__ void scan_store(scan_shared *address, scan_word flag, scan_word value)
+template <typename T> __device__ __forceinline__ void scan_store(scan_shared<T> *address, T value)
 {
-    asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(address), "l"(flag), "l"(value) : "memory");
-}
-
-__device__ __forceinline__ scan_shared scan_load(const scan_shared *address)
-{
-    scan_shared there;
-    asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];"
-                 : "=l"(there.flag), "=l"(there.value)
-                 : "l"(address)
-                 : "memory");
-    return there;
-}
-
-/* The launch's number has a mark of the word's address in its upper 16 bits, else it has none yet. */
-__device__ __forceinline__ bool scan_has_number(const scan_shared *header, scan_word number)
-{
-    return (number ^ (scan_word)(uintptr_t)header * 0x9e3779b97f4a7c15u) >> 48 == 0;
-}
-
-/* Of what the address of the counter is, too: each copy of the library in a process has one. */
-__device__ __forceinline__ scan_word scan_new_number(const scan_shared *header)
-{
-    const scan_word count =
-        atomicAdd(&scan_launches, 1ull) + (scan_word)(uintptr_t)&scan_launches * 0x9e3779b97f4a7c15u;
-    const scan_word mark = (scan_word)(uintptr_t)header * 0x9e3779b97f4a7c15u;
-    return (mark & ~(scan_word)0 << 48) | (count & ~(scan_word)0 >> 16);
-}
-
-template <typename T> __device__ __forceinline__ scan_word scan_as_word(T value)
-{
-    scan_word word = 0;
-    memcpy(&word, &value, sizeof value);
-    return word;
+    uint32_t half[scan_shared<T>::count];
+    memcpy(half, &value, sizeof value);
+#pragma unroll
+    for (int i = 0; i < scan_shared<T>::count; i++)
+        asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(&address->at[i]), "l"((scan_word)half[i] << 32 | 1)
+                     : "memory");
 }
 
 /* A lane's sum, once it is there: `is_there` says so, and is true from the first where none is wanted. */
-template <typename T>
-__device__ __forceinline__ void scan_look(const scan_shared *address, scan_word number, bool &is_there, T &value)
+template <typename T> __device__ __forceinline__ void scan_look(const scan_shared<T> *address, bool &is_there, T &value)
 {
     if (is_there)
         return;
-    const scan_shared there = scan_load(address);
-    if (there.flag == number) {
-        memcpy(&value, &there.value, sizeof value);
+    uint32_t half[scan_shared<T>::count];
+    scan_word all = 1;
+#pragma unroll
+    for (int i = 0; i < scan_shared<T>::count; i++) {
+        scan_word word;
+        asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(&address->at[i]) : "memory");
+        half[i] = (uint32_t)(word >> 32);
+        all &= word;
+    }
+    if (all) {
+        memcpy(&value, half, sizeof value);
         is_there = true;
     }
 }
@@ -124,8 +105,7 @@ template <typename T> __device__ __forceinline__ T scan_tree(T value)
 
 /* What stands in front of a tile; the block's first warp asks for it with the sum of the tile. */
 template <typename T> struct scan_prefix {
-    scan_shared *header; /* its flag is the number */
-    scan_word number;    /* in lane 0: as far as is known */
+    scan_shared<T> *of_tiles;
 
     __device__ __forceinline__ T operator()(T sum)
     {
@@ -133,35 +113,28 @@ template <typename T> struct scan_prefix {
             return 0;
         const unsigned int tiles = gridDim.x, tile = blockIdx.x, lane = threadIdx.x % 32;
         const unsigned int in_group = tile % 32, group = tile / 32, in_section = group % 32, section = group / 32;
-        scan_shared *const of_tiles = header + 1, *const of_groups = of_tiles + tiles;
-        scan_shared *const of_sections = of_groups + tiles / 32;
-        while (lane == 0 && !scan_has_number(header, number))
-            number = scan_load(header).flag;
-        number = __shfl_sync(0xffffffff, number, 0);
+        scan_shared<T> *const of_groups = of_tiles + tiles, *const of_sections = of_groups + tiles / 32;
         if (lane == 0)
-            scan_store(of_tiles + tile, number, scan_as_word(sum));
+            scan_store(of_tiles + tile, sum);
 
         T tiles_before = 0, groups_before = 0, sections_before = 0;
         bool has_tile = lane >= in_group, has_group = lane >= in_section, has_section = section == 0;
         do {
-            scan_look(of_tiles + (tile - in_group + lane), number, has_tile, tiles_before);
-            scan_look(of_groups + (group - in_section + lane), number, has_group, groups_before);
-            scan_look(of_sections + section - 1, number, has_section, sections_before);
+            scan_look(of_tiles + (tile - in_group + lane), has_tile, tiles_before);
+            scan_look(of_groups + (group - in_section + lane), has_group, groups_before);
+            scan_look(of_sections + section - 1, has_section, sections_before);
         } while (!__all_sync(0xffffffff, has_tile));
         tiles_before = scan_tree(tiles_before);
         const T of_group = scan_plus(tiles_before, sum);
         if (in_group == 31 && lane == 0)
-            scan_store(of_groups + group, number, scan_as_word(of_group));
+            scan_store(of_groups + group, of_group);
         while (!__all_sync(0xffffffff, has_group && has_section)) {
-            scan_look(of_groups + (group - in_section + lane), number, has_group, groups_before);
-            scan_look(of_sections + section - 1, number, has_section, sections_before);
+            scan_look(of_groups + (group - in_section + lane), has_group, groups_before);
+            scan_look(of_sections + section - 1, has_section, sections_before);
         }
         groups_before = scan_plus(sections_before, scan_tree(groups_before));
         if (in_group == 31 && in_section == 31 && lane == 0)
-            scan_store(of_sections + section, number, scan_as_word(scan_plus(groups_before, of_group)));
-        /* All tiles have come to share their sums by now, and know the number. */
-        if (tile == tiles - 1 && lane == 0)
-            scan_store(header, 0, 0);
+            scan_store(of_sections + section, scan_plus(groups_before, of_group));
         return scan_plus(groups_before, tiles_before);
     }
 };
@@ -188,25 +161,12 @@ __device__ __forceinline__ void scan_grid(int64_t n, const T *x, T *y, uint64_t 
     const int64_t begin = (int64_t)blockIdx.x * tile;
     const int count = n - begin < tile ? (int)(n - begin) : tile;
 
-    /* The first block gives the launch its number, and the others find it when they have read their elements. */
-    scan_prefix<T> prefix = {reinterpret_cast<scan_shared *>(work), 0};
-    const bool has_header = threadIdx.x == 0 && gridDim.x > 1;
-    if (has_header && blockIdx.x == 0) {
-        const scan_word own = scan_new_number(prefix.header);
-        prefix.number = scan_load(prefix.header).flag;
-        if (!scan_has_number(prefix.header, prefix.number)) {
-            prefix.number = own;
-            scan_store(prefix.header, own, 0);
-        }
-    }
-
+    scan_prefix<T> prefix = {reinterpret_cast<scan_shared<T> *>(work)};
     T elements[items];
     if (count == tile)
         block_load(memory.load).Load(x + begin, elements);
     else
         block_load(memory.load).Load(x + begin, elements, count, (T)0);
-    if (has_header && blockIdx.x > 0)
-        prefix.number = scan_load(prefix.header).flag;
     T sum = elements[0];
 #pragma unroll
     for (int i = 1; i < items; i++)
@@ -238,8 +198,8 @@ __device__ __forceinline__ void scan_grid(int64_t n, const T *x, T *y, uint64_t 
  * Threads take tiles as they come, so that one waits only for such as others are at work on; and they take turns with
  * what stands in front of a tile, which is little to do beside the tile itself. */
 
+/* All bytes 0: that of no tiles. */
 template <typename T> struct scan_state {
-    uint64_t mark;   /* whether the others are set: scan_mark(), or one less while they are */
     uint64_t begun;  /* tiles that were taken; atomic */
     uint64_t turn;   /* the tile whose turn it is; atomic */
     T sections;      /* the sum of those in front of the tile, */
@@ -247,40 +207,11 @@ template <typename T> struct scan_state {
     T of_tiles[32];  /* and of tiles of its group, each 0 where it has not come yet */
 };
 
-__device__ __forceinline__ uint64_t scan_mark(const void *state)
-{
-    return ((uint64_t)(uintptr_t)state * 0x9e3779b97f4a7c15u) | 1;
-}
-
 __device__ __forceinline__ void scan_pause()
 {
 #if defined __x86_64__
     __builtin_ia32_pause();
 #endif
-}
-
-/* The memory may hold anything at first: the one that first sets the mark makes it a state of no tiles. */
-template <typename T> __device__ __forceinline__ int64_t scan_take(scan_state<T> *state)
-{
-    const uint64_t mark = scan_mark(state);
-    cf__as_it_is(&state->mark, sizeof state->mark);
-    uint64_t before = __atomic_load_n(&state->mark, __ATOMIC_ACQUIRE);
-    while (before != mark) {
-        if (before == mark - 1) {
-            scan_pause();
-            before = __atomic_load_n(&state->mark, __ATOMIC_ACQUIRE);
-        } else if (__atomic_compare_exchange_n(&state->mark, &before, mark - 1, false, __ATOMIC_ACQUIRE,
-                                               __ATOMIC_ACQUIRE)) {
-            memset(state->of_groups, 0, sizeof state->of_groups);
-            memset(state->of_tiles, 0, sizeof state->of_tiles);
-            state->sections = 0;
-            __atomic_store_n(&state->begun, 0, __ATOMIC_RELAXED);
-            __atomic_store_n(&state->turn, 0, __ATOMIC_RELAXED);
-            __atomic_store_n(&state->mark, mark, __ATOMIC_RELEASE);
-            before = mark;
-        }
-    }
-    return (int64_t)__atomic_fetch_add(&state->begun, 1, __ATOMIC_RELAXED);
 }
 
 template <typename T> __device__ __forceinline__ T scan_tree(const T (&values)[32])
@@ -294,7 +225,7 @@ template <typename T> __device__ __forceinline__ T scan_tree(const T (&values)[3
 }
 
 /* Gives what stands in front of a tile, and adds the tile. */
-template <typename T> __device__ __forceinline__ T scan_turn(scan_state<T> *state, int64_t tile, int64_t tiles, T sum)
+template <typename T> __device__ __forceinline__ T scan_turn(scan_state<T> *state, int64_t tile, T sum)
 {
     for (int looks = 0; __atomic_load_n(&state->turn, __ATOMIC_ACQUIRE) != (uint64_t)tile; looks++)
         if (looks < 1000)
@@ -313,8 +244,6 @@ template <typename T> __device__ __forceinline__ T scan_turn(scan_state<T> *stat
         memset(state->of_groups, 0, sizeof state->of_groups);
         state->sections = scan_plus(groups_before, of_group);
     }
-    if (tile == tiles - 1)
-        __atomic_store_n(&state->mark, 0, __ATOMIC_RELAXED); /* for the next launch that gets the memory */
     __atomic_store_n(&state->turn, (uint64_t)tile + 1, __ATOMIC_RELEASE);
     return scan_plus(groups_before, tiles_before);
 }
@@ -405,14 +334,15 @@ template <bool is_inclusive, typename T>
 __device__ __forceinline__ void scan_next(int64_t n, const T *x, T *y, uint64_t *work, int64_t tiles)
 {
     constexpr int tile = SCAN_TILE(sizeof(T));
-    static_assert(sizeof(scan_state<T>) <= 80 * sizeof *work, "");
+    static_assert(sizeof(scan_state<T>) <= SCAN_STATE * sizeof *work, "");
     scan_state<T> *state = reinterpret_cast<scan_state<T> *>(work);
-    const int64_t number = tiles > 1 ? scan_take(state) : 0, begin = number * tile;
+    const int64_t number = tiles > 1 ? (int64_t)__atomic_fetch_add(&state->begun, 1, __ATOMIC_RELAXED) : 0;
+    const int64_t begin = number * tile;
     const int count = n - begin < tile ? (int)(n - begin) : tile;
     T sums[SCAN_THREADS];
     scan_sums(x + begin, count, sums);
     const T sum = scan_warps(sums);
-    const T prefix = tiles > 1 ? scan_turn(state, number, tiles, sum) : (T)0;
+    const T prefix = tiles > 1 ? scan_turn(state, number, sum) : (T)0;
     scan_elements<is_inclusive>(x + begin, y + begin, count, sums, prefix);
 }
 

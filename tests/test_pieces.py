@@ -26,13 +26,10 @@ def on_cpu(text):
     """A kernel file or header whose code for GPUs is what the CPU compiles."""
     text = re.sub(r'\basm\("ld\.global\.nc\.L1::no_allocate\.b\d+ %0, \[%1\];" : "=\w"\(bits\) : "l"\(address\)\);',
                   'memcpy(&bits, address, sizeof bits);', text)
-    # An access of 16 bytes: that a flag is of its value is what the order of two makes sure of.
-    text = re.sub(r'asm volatile\("st\.relaxed\.gpu\.global\.v2\.u64[^;]*;[^;]*;',
-                  '__atomic_store_n(&address->value, value, __ATOMIC_RELAXED), '
-                  '__atomic_store_n(&address->flag, flag, __ATOMIC_RELEASE);', text)
-    text = re.sub(r'asm volatile\("ld\.relaxed\.gpu\.global\.v2\.u64[^;]*;[^;]*;',
-                  'there.flag = __atomic_load_n(&address->flag, __ATOMIC_ACQUIRE); '
-                  'there.value = __atomic_load_n(&address->value, __ATOMIC_RELAXED);', text)
+    text = re.sub(r'asm volatile\("st\.relaxed\.gpu\.global\.u64 \[%0\], %1;" ::"l"\(([^,]*)\), "l"\(([^:]*)\)\s*: "memory"\);',
+                  r'__atomic_store_n(\1, \2, __ATOMIC_RELAXED);', text)
+    text = re.sub(r'asm volatile\("ld\.relaxed\.gpu\.global\.u64 %0, \[%1\];" : "=l"\(word\) : "l"\(([^:]*)\) : "memory"\);',
+                  r'word = __atomic_load_n(\1, __ATOMIC_RELAXED);', text)
     text = re.sub(r'#include <cub/block/\w+\.cuh>', '#include "pieces_cub.cuh"', text).replace('cub::', 'pieces::')
     begin = text.find('host(grid(')
     while begin >= 0:

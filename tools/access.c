@@ -129,14 +129,6 @@ COPY(__tsan_memmove, memmove)
 FILL(cf__checked_memset)
 FILL(__tsan_memset)
 
-/* A kernel takes what stands there as it comes, and says so: see cf__as_it_is() in include/cuferry/host/memory.cuh. */
-EXPORT void cf__checked_as_it_is(const void *address, size_t bytes);
-void cf__checked_as_it_is(const void *address, size_t bytes)
-{
-    if (watch_what == WATCH_POISON)
-        access_note(address, bytes, ACCESS_WRITE, PC);
-}
-
 /* ---- Atomics ---- */
 
 static void note_atomic(const void *address, size_t bytes, int how, int order, const void *pc)

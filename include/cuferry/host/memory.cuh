@@ -36,28 +36,6 @@ CF__STORE(__stcs)
 CF__STORE(__stwt)
 #undef CF__STORE
 
-/* Whether -fsanitize=thread is in the flags, as for cf-run --check. */
-#if defined __has_feature
-#if __has_feature(thread_sanitizer)
-#define CF__WATCHED
-#endif
-#elif defined __SANITIZE_THREAD__
-#define CF__WATCHED
-#endif
-
-#ifdef CF__WATCHED
-extern "C" __attribute__((weak)) void cf__checked_as_it_is(const void *address, size_t bytes);
-#endif
-
-/* Says that scratch memory is read on purpose before anyone wrote it, which cf-run --check=poison then does not tell. */
-CF__FN void cf__as_it_is([[maybe_unused]] const void *address, [[maybe_unused]] size_t bytes)
-{
-#ifdef CF__WATCHED
-    if (cf__checked_as_it_is)
-        cf__checked_as_it_is(address, bytes);
-#endif
-}
-
 CF__FN void __threadfence()
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
