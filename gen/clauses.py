@@ -9,7 +9,7 @@ MAX_ARRAY_DIMS = 8
 
 DIRECTIONS = {'in': 'CF_IN', 'out': 'CF_OUT', 'inout': 'CF_INOUT', 'scratch': 'CF_SCRATCH'}
 CLAUSES = ('name', 'grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'in', 'out', 'inout', 'scratch',
-           'pitch', 'check', 'distinct', 'host', 'tune', 'tolerance', 'flops', 'bytes', 'include')
+           'zero', 'pitch', 'check', 'distinct', 'host', 'tune', 'tolerance', 'flops', 'bytes', 'include')
 
 
 class Array:
@@ -34,6 +34,7 @@ class Clauses:
         self.items = self.shared = self.tolerance = self.flops = self.bytes = None      # expression
         self.cooperative = None     # token
         self.arrays = {}            # name: Array
+        self.zeros = {}             # name: (token, (lower or None, extent)), or (token, None): all of it
         self.pitches = {}           # name: (token, [expression])
         self.checks = []            # expression
         self.distinct = {}          # name: token, of arrays whose elements differ
@@ -111,6 +112,8 @@ def _clause(cursor, clauses):
             _host_grid(cursor, clauses)
     elif name.text == 'distinct':
         _names(cursor, name, clauses.distinct)
+    elif name.text == 'zero':
+        _zeros(cursor, clauses)
     elif name.text in ('pitch', 'tune'):
         _lists(cursor, name, clauses.pitches if name.text == 'pitch' else clauses.tune)
     elif name.text == 'block' and cursor.at('auto'):
@@ -239,6 +242,23 @@ def _names(cursor, clause, names):
         if name.text in names:
             raise ExprError(name, f'a second {clause.text} of {name.text}')
         names[name.text] = name
+        if not cursor.accept(','):
+            return
+
+
+def _zeros(cursor, clauses):
+    """(name, name[count], name[first:count], ...)"""
+    while True:
+        name = cursor.take()
+        if name.kind != 'identifier':
+            raise ExprError(name, 'zero takes names of scratch arrays, as in zero(count[1])' + found(name))
+        if name.text in clauses.zeros:
+            raise ExprError(name, f'a second zero of {name.text}; name one section of it')
+        section = _dimension(cursor, name) if cursor.at('[') else None
+        if cursor.at('['):
+            raise ExprError(cursor.token, f'zero takes one section, of an array of one dimension; write zero({name.text}) '
+                                          'for all of it')
+        clauses.zeros[name.text] = name, section
         if not cursor.accept(','):
             return
 

@@ -113,6 +113,21 @@ class Constants:
         if is_large and not is_empty:
             raise self._error(extent[0], section, extent[0], f'{name} has more than 2^63 - 1 bytes')
 
+    def zero(self, name, section, dim):
+        """The section of a scratch array that is to be 0, which lies in the array's own."""
+        (lower, extent), (first, count) = section, dim
+        where = f'zero({name}[{lower[1] + ":" if lower else ""}{extent[1]}])'
+        length = self.limits(extent, where, 0, INT64_MAX, 'an extent is at least 0')
+        start = self.limits(lower, where, 0, INT64_MAX, 'a lower bound is at least 0') if lower else 0
+        first, count = self.value(first, where) if first else 0, self.value(count, where)
+        if not length or start is None:
+            return
+        if first is not None and start < first:
+            raise self._error((lower or extent)[0], where, (lower or extent)[0],
+                              f'it begins at {start}, and {name} at {first}')
+        if None not in (first, count) and start + length > first + count:
+            raise self._error(extent[0], where, extent[0], f'it ends at {start + length}, and {name} at {first + count}')
+
     # ---- Trees
 
     def _value(self, node, is_required=False):

@@ -39,13 +39,16 @@ class _Sizes:
             body.leave(any_of(given))
         dims = [d for _, p in self.arrays for d in p.dims]
         body.read([e for d in dims for e in (d.extent, d.lower, d.pitch)] + [*launch.grid, *launch.block, launch.items,
-                  launch.shared] + [c.condition for c in checks])
+                  launch.shared] + [c.condition for c in checks] +
+                  [e for z in self.instance.zeros for e in (z.extent, z.lower)])
         self._plain()
         for condition, is_real in self.conditions:
             self._condition(condition, is_real)
         size = self._size()
         for _, param in self.arrays:
             self._section(param)
+        for zero in self.instance.zeros:
+            self._zero(zero)
         self._pointers()
         body.line(size)
         body.line('return 1;')
@@ -173,6 +176,23 @@ class _Sizes:
             body.require(box, 0, INT64_MAX // param.type.bytes)
         else:
             body.product(box, Value(f'(int64_t)sizeof({param.type.c})', UNARY, 0, 2**32 - 1))
+
+    def _zero(self, zero):
+        """What is set to 0 is a part of its array."""
+        body, dim = self.body, self.instance.params[zero.array].dims[0]
+        if not zero.extent:
+            return
+        if dim.lower:
+            raise Interpreted
+        end = body.require(body.value(zero.extent), 0, INT64_MAX)
+        body.know(zero.extent, end)
+        if zero.lower:
+            lower = body.require(body.value(zero.lower), 0)
+            body.know(zero.lower, lower)
+            end = body.local(body.sum(lower, end))
+        whole = body.value(dim.extent)
+        if decide('GT', end, whole) is not False:
+            body.leave(f'{body.local(end).text} > {body.local(whole).text}')
 
     def _pointers(self):
         """NULL, where the extent is not 0."""

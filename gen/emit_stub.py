@@ -159,6 +159,12 @@ def _check(check, instance):
     return fold(f'        {{{", ".join(fields)}}},\n', 9)
 
 
+def _zero(zero):
+    fields = [f'.array = {zero.array}']
+    fields += [f'.{name} = {_expr(e)}' for name, e in (('lower', zero.lower), ('extent', zero.extent)) if e]
+    return fold(f'        {{{", ".join(fields)}}},\n', 9)
+
+
 def _launch(launch):
     text = '    .launch = {\n'
     for name in ('counts_blocks', 'is_cooperative', 'is_block_auto'):
@@ -238,6 +244,9 @@ def _descriptor(kernel, instance, variant, prefix, known_sizes):
     if any(p.is_distinct for p in variant.params):
         flags = ', '.join(str(int(p.is_distinct)) for p in variant.params)
         text += fold(f'    .distinct = (const uint8_t[]){{{flags}}},\n', 8)
+    if variant.zeros:
+        text += f'    .nzeros = {len(variant.zeros)},\n    .zeros = (const cf_zero[]){{\n'
+        text += ''.join(map(_zero, variant.zeros)) + '    },\n'
     return text + '};\n'
 
 

@@ -77,6 +77,14 @@ class Param:
 
 
 @dataclass(frozen=True)
+class Zero:
+    """The bytes of a scratch array that are 0 when the kernel begins."""
+    array: int                      # the parameter's number
+    extent: Optional[Expr] = None   # None: all of it
+    lower: Optional[Expr] = None
+
+
+@dataclass(frozen=True)
 class Check:
     """A condition on scalars, or (array set) on every element of an integer array."""
     text: str
@@ -145,6 +153,7 @@ class Instance:
     is_bounded: bool = False        # neither it nor what it calls has a loop
     is_closed: bool = False         # it touches its arguments alone
     variants: Tuple['Instance', ...] = ()
+    zeros: Tuple[Zero, ...] = ()
 
     @property
     def arguments(self):

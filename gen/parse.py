@@ -18,7 +18,7 @@ from declare import declarations
 from diagnostics import closest
 from expr import ExprError
 from lexer import Token
-from model import Check, CType, Dim, Expr, Host, Instance, Kernel, KernelFile, Launch, Location, Param
+from model import Check, CType, Dim, Expr, Host, Instance, Kernel, KernelFile, Launch, Location, Param, Zero
 from kerneldecl import read_kernel
 from scan import Pragma, comment_above
 from symboldecl import read_symbols
@@ -290,6 +290,17 @@ class _File:
                 near = closest(name, params)
                 self._error(token, f"'{name}' is no parameter of {declaration.token.text}" +
                             (f"; did you mean '{near}'?" if near else ''))
+        for name, (token, section) in clauses.zeros.items():
+            array = clauses.arrays.get(name)
+            if name not in params:
+                near = closest(name, params)
+                self._error(token, f"'{name}' is no parameter of {declaration.token.text}" +
+                            (f"; did you mean '{near}'?" if near else ''))
+            elif not array or array.direction != 'CF_SCRATCH':
+                self._error(token, f'{name} is not declared by scratch(...), which is the only memory that the library '
+                                   'may set to 0; write 0 in the kernel, or have the caller do it')
+            elif section and len(array.dims) > 1:
+                self._error(token, f'{name} has {len(array.dims)} dimensions; write zero({name}) for all of it')
         for name, (token, values) in clauses.pitches.items():
             if name not in clauses.arrays:
                 self._error(token, f'{name} has no extent; declare it with in, out or inout')
@@ -433,6 +444,7 @@ class _File:
         launch = Launch(clauses.counts_blocks, bool(clauses.cooperative), clauses.block == [],
                         tuple(exact(e) for e in clauses.grid), block, exact(clauses.items), exact(clauses.shared))
         checks = tuple(self._check(c, names, params) for c in clauses.checks)
+        zeros = tuple(self._zero(params, n, s, exact) for n, (_, s) in clauses.zeros.items())
         reports = real(clauses.bytes), real(clauses.flops), real(clauses.tolerance)
         self._check_constants(Constants(names), clauses, params, checks)
         self._proofs |= names.proofs
@@ -442,7 +454,8 @@ class _File:
         host = self._host(clauses, declaration, kernel, entry, params, types)
         if clauses.host_grid:
             host = replace(host, grid=exact(clauses.host_grid))
-        return Instance(name, kernel, tuple(params), launch, checks, *reports, host, constants, is_bounded, is_closed)
+        return Instance(name, kernel, tuple(params), launch, checks, *reports, host, constants, is_bounded, is_closed,
+                        zeros=zeros)
 
     def _spelled_argument(self, value, parameter, scope):
         """A template argument at file scope."""
@@ -463,6 +476,12 @@ class _File:
             pitch = pitches[inner] if number and inner < len(pitches) else None
             dims.append(Dim(exact(extent), exact(lower), exact(pitch)))
         return tuple(dims)
+
+    @staticmethod
+    def _zero(params, name, section, exact):
+        number = next(i for i, p in enumerate(params) if p.name == name)
+        lower, extent = section or (None, None)
+        return Zero(number, exact(extent), exact(lower))
 
     @staticmethod
     def _check_block(clauses, block):
@@ -488,6 +507,9 @@ class _File:
         for param in params:
             if param.name in clauses.arrays:
                 constants.array(clauses.arrays[param.name], clauses.pitches.get(param.name, (None, ()))[1], param.type)
+        for name, (_, section) in clauses.zeros.items():
+            if section:
+                constants.zero(name, section, clauses.arrays[name].dims[0])
         for (tree, text), check in zip(clauses.checks, checks):
             if not check.is_real:
                 constants.check(tree, text)

@@ -36,6 +36,17 @@ struct cf__section {
 };
 int cf__section(const cf_kernel *kernel, uint32_t i, void *const args[], struct cf__section *section);
 
+/* What of a scratch array, whose section was worked out, is to be 0: bytes from the array's pointer on; there may be
+ * none. */
+int cf__zero(const cf_kernel *kernel, const cf_zero *zero, void *const args[], const struct cf__section *section,
+             size_t *offset, size_t *bytes);
+
+/* How many of these there are: descriptors of older libraries end before that is said. */
+static inline uint32_t cf__nzeros(const cf_kernel *kernel)
+{
+    return kernel->size >= offsetof(cf_kernel, zeros) + sizeof kernel->zeros ? kernel->nzeros : 0;
+}
+
 /* Whether a parameter is an array of declared extent. */
 static inline int cf__is_array(const cf_param *param)
 {

@@ -47,6 +47,14 @@ int cf__check_descriptor(const char *what, uint32_t version, uint32_t size, size
     return CF_OK;
 }
 
+static int work_out_zero(const cf_kernel *kernel, const cf_zero *zero, void *const args[], size_t *offset,
+                         size_t *bytes)
+{
+    struct cf__section section;
+    int status = cf__section(kernel, zero->array, args, &section);
+    return status == CF_OK ? cf__zero(kernel, zero, args, &section, offset, bytes) : status;
+}
+
 int cf__check_arguments(const cf_kernel *kernel, void *const args[])
 {
     if (!kernel)
@@ -71,6 +79,12 @@ int cf__check_arguments(const cf_kernel *kernel, void *const args[])
         if (section.count && param->direction != CF_SCRATCH && !*(void *const *)args[i])
             return cf__fail(CF_EINVAL, "%s: %s is NULL and its extent is %" PRId64, kernel->function, param->name,
                             section.count);
+    }
+    for (uint32_t i = 0; i < cf__nzeros(kernel); i++) {
+        size_t offset, bytes;
+        int status = work_out_zero(kernel, &kernel->zeros[i], args, &offset, &bytes);
+        if (status != CF_OK)
+            return status;
     }
     for (uint32_t i = 0; i < kernel->nchecks; i++)
         if (kernel->checks[i].array < 0) {
@@ -263,6 +277,26 @@ static int allocate(const cf_kernel *kernel, const struct cf__place *place, cf_s
     return CF_OK;
 }
 
+/* Sets to 0 what the kernel expects to be, in front of it. */
+static int clear(const cf_kernel *kernel, const struct cf__place *place, cf_stream stream, void *const args[],
+                 const CUdeviceptr memory[])
+{
+    for (uint32_t i = 0; i < cf__nzeros(kernel); i++) {
+        const cf_zero *zero = &kernel->zeros[i];
+        size_t offset, bytes;
+        int status = work_out_zero(kernel, zero, args, &offset, &bytes);
+        if (status != CF_OK)
+            return status;
+        if (bytes == 0)
+            continue;
+        CUresult result = place->driver->cuMemsetD8Async(memory[zero->array] + offset, 0, bytes, stream);
+        if (result != CUDA_SUCCESS)
+            return cf__fail_driver(place->driver, result, "cuMemsetD8Async", "%s: %zu bytes of %s", kernel->function,
+                                   bytes, kernel->params[zero->array].name);
+    }
+    return CF_OK;
+}
+
 /* Gives it back when the stream is past the launch. What a capture allocated goes with its graph in any case. */
 static int release(const cf_kernel *kernel, const struct cf__place *place, cf_stream stream, const CUdeviceptr memory[],
                    int is_captured, int status)
@@ -302,6 +336,8 @@ static int enqueue_with_scratch(const cf_kernel *kernel, const struct cf__size *
     int status = result == CUDA_SUCCESS
                      ? allocate(kernel, place, stream, args, memory)
                      : cf__fail_driver(place->driver, result, "cuStreamIsCapturing", "%s", kernel->function);
+    if (status == CF_OK)
+        status = clear(kernel, place, stream, args, memory);
     if (status == CF_OK)
         status = enqueue(kernel, size, place, stream, with_scratch);
     status = release(kernel, place, stream, memory, capture != CU_STREAM_CAPTURE_STATUS_NONE, status);

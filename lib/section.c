@@ -176,6 +176,48 @@ int cf__section(const cf_kernel *kernel, uint32_t i, void *const args[], struct 
     return is_plain(kernel, param, args, section) ? CF_OK : work_out(kernel, param, args, section);
 }
 
+/* ---- What is to be 0 ---- */
+
+/* It reaches out of the array's section. */
+static int outside(const cf_kernel *kernel, const cf_zero *zero, void *const args[], int64_t lower, int64_t extent)
+{
+    const cf_param *param = &kernel->params[zero->array];
+    char section[VALUES], values[VALUES];
+    const struct dimension of = dimension(param, 0);
+    const cf_expr *exprs[] = {&zero->lower, &zero->extent, of.lower, of.extent};
+    const int has_lower = zero->lower.ops != NULL;
+    describe(kernel, param, args, section, sizeof section, values);
+    cf__describe(kernel, exprs, 4, args, values, sizeof values);
+    return cf__fail(CF_EINVAL, "%s: zero(%s[%s%s%s]) is [%" PRId64 ":%" PRId64 "], which is not all in %s%s%s",
+                    kernel->function, param->name, has_lower ? zero->lower.text : "", has_lower ? ":" : "",
+                    zero->extent.text, lower, extent, section, *values ? " with " : "", values);
+}
+
+int cf__zero(const cf_kernel *kernel, const cf_zero *zero, void *const args[], const struct cf__section *section,
+             size_t *offset, size_t *bytes)
+{
+    const cf_param *param = &kernel->params[zero->array];
+    int64_t extent, lower = 0;
+    *offset = section->offset;
+    *bytes = section->count ? section->span : 0;
+    if (!zero->extent.ops)
+        return CF_OK;
+    int status = size(kernel, &zero->extent, "the extent zero(", param->name, "[", "])", args, &extent);
+    if (status == CF_OK && zero->lower.ops)
+        status = size(kernel, &zero->lower, "the lower bound zero(", param->name, "[", ":])", args, &lower);
+    if (status != CF_OK)
+        return status;
+    *bytes = 0;
+    if (extent == 0)
+        return CF_OK;
+    if (!section->count || extent > section->extents[0] || lower < section->lowers[0] ||
+        lower - section->lowers[0] > section->extents[0] - extent)
+        return outside(kernel, zero, args, lower, extent);
+    *offset = (size_t)lower * param->bytes;
+    *bytes = (size_t)extent * param->bytes;
+    return CF_OK;
+}
+
 /* ---- Rows ---- */
 
 void cf__rows(const struct cf__section *section, size_t element, struct cf__rows *rows)

@@ -13,6 +13,8 @@ struct fake_counts {
     int alloc, free;                                                     /* cuMemAlloc(), cuMemFree() */
     int host_alloc, host_free;                                           /* cuMemHostAlloc(), cuMemFreeHost() */
     int load, pool_create, host_function, graph_launch, peer_copy, copy; /* copy: of any kind but 2-D */
+    int fill;                                                            /* cuMemsetD8Async() */
+    size_t fill_bytes;                                                   /* of the latest */
     unsigned int shared;
     size_t alloc_bytes; /* that cuMemAllocAsync() or a pool was asked for last */
     size_t host_bytes;  /* that cuMemHostAlloc() gave, all together */

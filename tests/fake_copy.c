@@ -192,6 +192,8 @@ CUresult fake_cuMemsetD8Async(CUdeviceptr target, unsigned char value, size_t by
     if (bytes && (!fake_find(target) || !fake_will_reach(stream, target, bytes)))
         return fake_end(CUDA_ERROR_INVALID_VALUE);
     if (bytes) {
+        fake_counts.fill++;
+        fake_counts.fill_bytes = bytes;
         struct fill *fill = fake_submit(stream, run_fill, sizeof *fill);
         fill->target = target;
         fill->value = value;

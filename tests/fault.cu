@@ -30,12 +30,12 @@ __global__ void rows(const float *u, float *v, int nx, int ny, int ld)
         v[y * ld + x] = 2 * u[y * ld + x];
 }
 
-/* Memory of the library's. */
-#pragma cf kernel grid(1) block(1) in(x[n]) out(y[n]) scratch(copy[n])
+/* Memory of the library's, of which a part is 0 at first. */
+#pragma cf kernel grid(1) block(1) in(x[n]) out(y[n]) scratch(copy[n]) zero(copy[n / 2])
 __global__ void mirror(const float *x, float *y, float *copy, int n)
 {
     for (int i = 0; i < n; i++)
-        copy[i] = x[i];
+        copy[i] = i < n / 2 ? copy[i] + x[i] : x[i];
     for (int i = 0; i < n; i++)
         y[i] = copy[n - 1 - i];
 }

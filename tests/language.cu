@@ -214,6 +214,24 @@ __global__ void count_threads(int way, int64_t n, int64_t m, int2 at, int64_t *t
         *threads = (int64_t)gridDim.x * blockDim.x;
 }
 
+/* Counts the elements over a limit. The first launch on memory that another one left finds no zeros but such as it asks
+ * for. */
+#pragma cf kernel grid(n) in(x[n]) out(count[1]) scratch(work[n + 2]) zero(work[1:2])
+__global__ void count_over(const double *x, double limit, int64_t *count, int64_t *work, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    if (x[i] > limit)
+        atomicAdd((unsigned long long *)&work[1], 1ull);
+    __threadfence();
+    if (atomicAdd((unsigned long long *)&work[2], 1ull) != (unsigned long long)n - 1)
+        return;
+    __threadfence();
+    *count = (int64_t)atomicAdd((unsigned long long *)&work[1], 0ull);
+    work[0] = work[1] = work[2] = -1;
+}
+
 /* to[index[i]] = i; which of equal ones counts is not said. */
 #pragma cf kernel grid(n) in(index[n]) inout(to[n]) check(0 <= index[:] < n) distinct(index)
 __global__ void invert(const int *index, int *to, int n)

@@ -565,6 +565,14 @@ __global__ void unwritten_scratch(int *tmp, int *y, int n, int bug)
     y[i] = tmp[i]; /* BUG unwritten_scratch */
 }
 
+#pragma cf kernel grid(n) scratch(tmp[2 * n]) zero(tmp[n]) out(y[n])
+__global__ void unwritten_behind_zeros(int *tmp, int *y, int n, int bug)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = tmp[i] + tmp[i + bug]; /* BUG unwritten_behind_zeros */
+}
+
 #pragma cf kernel grid(n) out(y[n])
 __global__ void unwritten_out(float *y, int n, int bug) /* BUG unwritten_out */
 {

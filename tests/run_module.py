@@ -436,7 +436,7 @@ class ModuleTest(Runner):
         for kernel, *lines in (
                 ('copy_f4', 'doc +Copies n elements', 'doc +of any type.', r'in +a\[n\], f32x4 \(const cf_float4 \*\)'),
                 ('copy_body', r'out +b\[n\], V24 \(struct body \*\)'),
-                ('shift', r'in +x\[first:n\], i32', r'scratch +unused\[n \+ 1\], i64',
+                ('shift', r'in +x\[first:n\], i32', r'scratch +unused\[n \+ 1\], i64', r'zero +unused\[n:1\]',
                  r'function +int run_shift\(const int \*x, int \*y, int first, int n\);'),
                 ('inside', r'inout +u\[1:nz\]\[1:ny\]\[1:nx\], i32, pitch\(nx \+ 2, ny << 1\)', 'host +built'),
                 ('rows', r'flops +1.0 \* nx \* ny', r'bytes +0.5 \* nx', r'launch +grid\(nx, ny\) block\(32, 8\)'),

@@ -78,8 +78,9 @@ class InstallTest:
         page = read('include', 'cuferry.3').replace('\\-', '-')
         functions = set(re.findall(r'\b(cf_[a-z0-9_]+)\(', header)) | {'cf_gather_async'}
         for name in os.listdir(os.path.join(ROOT, 'kernels')):
-            kernels = re.findall(r'__global__ void (\w+)\(', re.sub(r'\s+', ' ', read('kernels', name)))
-            functions |= {f'cf_{kernel}' for kernel in kernels if name.endswith('.cu')}
+            kernels = re.findall(r'#pragma cf kernel (?:name\((\w+)\))?.*?__global__ void (?:__launch_bounds__\([^)]*\) )?(\w+)\(',
+                                 re.sub(r'\s+', ' ', read('kernels', name)))
+            functions |= {f'cf_{named or kernel}' for named, kernel in kernels if name.endswith('.cu')}
         statuses = set(re.findall(r'X\((CF_[A-Z]+),', header))
         variables = set()
         for name in os.listdir(os.path.join(ROOT, 'lib')):

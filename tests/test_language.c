@@ -393,6 +393,25 @@ static void invert_distinct_indices_are_inverted(void **state)
     assert_true(kernel->distinct && kernel->distinct[0] && !kernel->distinct[1] && !kernel->distinct[2]);
 }
 
+static void count_over_counts_from_zero_each_time(void **state)
+{
+    double x[1000];
+    (void)state;
+    for (int i = 0; i < 1000; i++)
+        x[i] = i;
+    for (int i = 0; i < 5; i++) {
+        int64_t found = -1;
+        assert_ok(language_count_over(x, 100 * i, &found, 1000));
+        assert_int_equal(found, 999 - 100 * i);
+    }
+    const cf_kernel *kernel = cf_kernel_find(&language_registry, "count_over");
+    assert_non_null(kernel);
+    assert_int_equal(kernel->nzeros, 1);
+    assert_int_equal(kernel->zeros[0].array, 3);
+    assert_string_equal(kernel->zeros[0].lower.text, "1");
+    assert_string_equal(kernel->zeros[0].extent.text, "2");
+}
+
 /* ---- What is known of them ---- */
 
 static void registry_tells_what_the_annotation_says(void **state)
@@ -443,6 +462,7 @@ int main(void)
         TEST(gather_rows_pointers_are_elements),
         TEST(count_threads_the_cpu_runs_as_many_as_its_grid_says),
         TEST(invert_distinct_indices_are_inverted),
+        TEST(count_over_counts_from_zero_each_time),
         TEST(registry_tells_what_the_annotation_says),
         TEST(sizes_agree_with_the_interpreter),
     };

@@ -9,6 +9,7 @@ import argparse
 import os
 import re
 import shlex
+import shutil
 import sys
 import tempfile
 
@@ -16,7 +17,7 @@ from tap import Tap, run
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 ROOT = os.path.dirname(HERE)
-FAMILIES = ('fill', 'multiply', 'axpy', 'gather', 'scatter', 'transpose')
+FAMILIES = ('fill', 'multiply', 'axpy', 'gather', 'scatter', 'reduce', 'scan', 'transpose')
 TESTS = FAMILIES + ('length',)
 SANITIZED = ['-fsanitize=address,undefined', '-fno-sanitize-recover=all']
 
@@ -25,6 +26,11 @@ def on_cpu(text):
     """A kernel file or header whose code for GPUs is what the CPU compiles."""
     text = re.sub(r'\basm\("ld\.global\.nc\.L1::no_allocate\.b\d+ %0, \[%1\];" : "=\w"\(bits\) : "l"\(address\)\);',
                   'memcpy(&bits, address, sizeof bits);', text)
+    text = re.sub(r'asm volatile\("st\.relaxed\.gpu\.global\.u64 \[%0\], %1;" ::"l"\(([^,]*)\), "l"\(([^:]*)\)\s*: "memory"\);',
+                  r'__atomic_store_n(\1, \2, __ATOMIC_RELAXED);', text)
+    text = re.sub(r'asm volatile\("ld\.relaxed\.gpu\.global\.u64 %0, \[%1\];" : "=l"\(word\) : "l"\(([^:]*)\) : "memory"\);',
+                  r'word = __atomic_load_n(\1, __ATOMIC_RELAXED);', text)
+    text = re.sub(r'#include <cub/block/\w+\.cuh>', '#include "pieces_cub.cuh"', text).replace('cub::', 'pieces::')
     begin = text.find('host(grid(')
     while begin >= 0:
         end, depth = begin + len('host'), 0
@@ -45,6 +51,7 @@ def build(folder, options):
             with open(os.path.join(ROOT, 'kernels', name), encoding='utf-8') as source, \
                     open(os.path.join(folder, name), 'w', encoding='utf-8') as copy:
                 copy.write(on_cpu(source.read()))
+    shutil.copy(os.path.join(HERE, 'pieces_cub.cuh'), folder)
     code, out, err = run([os.path.join(options.builddir, 'cfcc'), '--cuda=no', '--prefix', 'pieces', '-DAS_ON_A_GPU',
                           '--header', 'pieces.h', '-o', 'pieces.o',
                           *(f'-Xcxx={flag}' for flag in SANITIZED + ['-fno-strict-aliasing', '-g']),

@@ -9,16 +9,15 @@ static const cf_expr n_elements = NUMBER("n", N), plus_3 = {"n + 3", OPS(PARAM(N
 static const cf_expr minus_5 = {"n - 5", OPS(PARAM(N), CONST(5), OP(SUB))}, three = FIXED(3);
 static const cf_expr too_much = FIXED(70000), zero = FIXED(0);
 
-#define ARRAY(param_name, where, extent)                                                                               \
-    {.name = param_name, .ctype = "double *", .type = CF_F64, .direction = where, .lanes = 1, .bytes = 8, .align = 8,  \
-     .ndims = 1, .extents = &(extent)}
+#define ARRAY(param_name, where, extent)                                                                     \
+    {                                                                                                        \
+        .name = param_name, .ctype = "double *", .type = CF_F64, .direction = where, .lanes = 1, .bytes = 8, \
+        .align = 8, .ndims = 1, .extents = &(extent)                                                         \
+    }
 
 static cf_param params[MANY] = {
-    ARRAY("x", CF_IN, n_elements),
-    ARRAY("first", CF_SCRATCH, plus_3),
-    ARRAY("y", CF_OUT, n_elements),
-    ARRAY("second", CF_SCRATCH, n_elements),
-    VALUE("n", int64_t, CF_I64),
+    ARRAY("x", CF_IN, n_elements),           ARRAY("first", CF_SCRATCH, plus_3), ARRAY("y", CF_OUT, n_elements),
+    ARRAY("second", CF_SCRATCH, n_elements), VALUE("n", int64_t, CF_I64),
 };
 
 static void *last_first, *last_second;
@@ -41,12 +40,76 @@ static void reverse(const cf_host_launch *launch, uint64_t begin, uint64_t end)
         y[i] = second[i];
 }
 
+/* ---- A kernel that counts what of its scratch memory is not 0, and what else was left in it ---- */
+
+enum { WORK, FOUND, LENGTH, COUNT_PARAMS, LEFT = 0xa5 };
+
+struct found {
+    int64_t nonzero; /* bytes of the section */
+    int64_t changed; /* bytes in front of it and behind it that are not as the launch before left them */
+    void *memory;
+};
+
+static const cf_expr length = NUMBER("n", LENGTH),
+                     from_2 = {"n / 4 + 2", OPS(PARAM(LENGTH), CONST(4), OP(DIV), CONST(2), OP(ADD))};
+static const cf_expr half = {"n / 2", OPS(PARAM(LENGTH), CONST(2), OP(DIV))}, one = FIXED(1), two = FIXED(2);
+static const cf_expr less = {"n - 5", OPS(PARAM(LENGTH), CONST(5), OP(SUB))};
+static const cf_expr large = {"n << 62", OPS(PARAM(LENGTH), CONST(62), OP(SHL))};
+static const cf_expr more = {"n + 1", OPS(PARAM(LENGTH), CONST(1), OP(ADD))};
+
+static cf_param counted_params[COUNT_PARAMS] = {
+    {.name = "work",
+     .ctype = "int *",
+     .type = CF_I32,
+     .direction = CF_SCRATCH,
+     .lanes = 1,
+     .bytes = 4,
+     .align = 4,
+     .ndims = 1,
+     .extents = &length},
+    {.name = "found",
+     .ctype = "struct found *",
+     .type = CF_OPAQUE,
+     .direction = CF_INOUT,
+     .lanes = 1,
+     .bytes = sizeof(struct found),
+     .align = 8,
+     .ndims = 1,
+     .extents = &one},
+    VALUE("n", int64_t, CF_I64),
+};
+static cf_zero zeros[2];
+
+static void count(const cf_host_launch *launch, uint64_t begin, uint64_t end)
+{
+    unsigned char *work = *(unsigned char *const *)launch->args[WORK];
+    struct found *found = *(struct found *const *)launch->args[FOUND];
+    const int64_t n = *(const int64_t *)launch->args[LENGTH], lower = counted_params[WORK].lowers ? n / 4 + 2 : 0;
+    const int64_t bytes = 4 * (n + lower), first = zeros[0].lower.ops ? 4 * (n / 4 + 2) : 4 * lower;
+    const int64_t last = !zeros[0].extent.ops ? bytes : first + 4 * (zeros[0].extent.ops == half.ops ? n / 2 : 1);
+    (void)begin, (void)end;
+    for (int64_t i = 0; i < bytes; i++)
+        if (first <= i && i < last)
+            found->nonzero += work[i] != 0;
+        else
+            found->changed += work == found->memory && work[i] != LEFT;
+    memset(work, LEFT, (size_t)bytes);
+    found->memory = work;
+}
+
 static struct made_image image;
+static cf_kernel counted = {MADE_KERNEL("count", image),
+                            .nparams = COUNT_PARAMS,
+                            .params = counted_params,
+                            .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}},
+                            .host = count,
+                            .nzeros = 1,
+                            .zeros = zeros};
 static cf_kernel kernel = {MADE_KERNEL("reverse", image), .nparams = PARAMS, .params = params,
                            .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}}, .host = reverse};
-static const cf_kernel *const kernels[] = {&kernel};
-static const cf_module module = {.size = sizeof module, .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1,
-                                 .kernels = kernels};
+static const cf_kernel *const kernels[] = {&counted, &kernel};
+static const cf_module module = {
+    .size = sizeof module, .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 2, .kernels = kernels};
 
 static int set_up(void **state)
 {
@@ -56,6 +119,11 @@ static int set_up(void **state)
     kernel.launch.shared = (cf_expr){NULL, NULL};
     params[FIRST].extents = &plus_3;
     params[FIRST].lowers = NULL;
+    counted.nzeros = 1;
+    counted.size = sizeof counted;
+    counted_params[WORK].extents = &length;
+    counted_params[WORK].lowers = NULL;
+    memset(zeros, 0, sizeof zeros);
     return 0;
 }
 
@@ -165,6 +233,167 @@ static void scratch_is_as_large_as_its_section_reaches(void **state)
     assert_int_equal(counts->alloc_bytes, 10 * sizeof(double));
 }
 
+/* ---- Memory that is 0 when the kernel begins ---- */
+
+enum { WORDS = 1000 };
+
+/* Launches in a stream, one after the other, each of which gets what the one before left. */
+static struct found launch_counted(int launches, int64_t n)
+{
+    struct found found = {0, 0, NULL};
+    void *there = upload(&found, sizeof found);
+    cf_stream stream;
+    assert_ok(cf_stream_create(&stream));
+    for (int i = 0; i < launches; i++) {
+        void *const args[] = {NULL, &there, &n};
+        assert_ok(cf_launch(&counted, stream, args));
+    }
+    assert_ok(cf_mem_copy_async(stream, &found, there, sizeof found));
+    assert_ok(cf_stream_sync(stream));
+    assert_ok(cf_stream_destroy(stream));
+    assert_ok(cf_mem_free(there));
+    return found;
+}
+
+static void expect_zeros(int64_t n)
+{
+    struct found found = launch_counted(4, n);
+    assert_non_null(found.memory);
+    assert_int_equal(found.nonzero, 0);
+    assert_int_equal(found.changed, 0);
+    found = (struct found){0, 0, NULL}; /* the plain call, into which the memory's contents may come, too */
+    void *there = &found;
+    for (int i = 0; i < 3; i++) {
+        void *const args[] = {NULL, &there, &n};
+        assert_ok(cf_call(&counted, args));
+    }
+    assert_int_equal(found.nonzero, 0);
+    assert_int_equal(found.changed, 0);
+}
+
+static void zero_of_all_is_zero_at_each_launch(void **state)
+{
+    (void)state;
+    expect_zeros(WORDS);
+}
+
+static void zero_of_a_section_leaves_the_rest(void **state)
+{
+    (void)state;
+    zeros[0].extent = one;
+    expect_zeros(WORDS);
+    zeros[0].lower = from_2;
+    expect_zeros(WORDS);
+    zeros[0].extent = half;
+    expect_zeros(WORDS);
+}
+
+static void zero_begins_where_the_array_does(void **state)
+{
+    (void)state;
+    counted_params[WORK].lowers = &from_2;
+    expect_zeros(WORDS);
+    zeros[0].lower = from_2;
+    zeros[0].extent = half;
+    expect_zeros(WORDS);
+}
+
+static void zero_of_a_descriptor_without_it_is_not_looked_at(void **state)
+{
+    (void)state;
+    counted.size = offsetof(cf_kernel, nzeros);
+    counted.nzeros = 1 << 30;
+    assert_non_null(launch_counted(2, WORDS).memory);
+}
+
+static void zero_in_a_graph_is_zero_each_time(void **state)
+{
+    (void)state;
+    struct found found = {0, 0, NULL};
+    void *there = upload(&found, sizeof found);
+    int64_t n = WORDS;
+    void *const args[] = {NULL, &there, &n};
+    cf_stream stream;
+    cf_graph graph;
+    cf_graph_exec exec;
+    zeros[0] = (cf_zero){.array = WORK, .lower = from_2, .extent = half};
+    assert_ok(cf_stream_create(&stream));
+    assert_ok(cf_kernel_preload(&counted));
+    assert_ok(cf_stream_capture_begin(stream));
+    assert_ok(cf_launch(&counted, stream, args));
+    assert_ok(cf_launch(&counted, stream, args));
+    assert_ok(cf_stream_capture_end(stream, &graph));
+    assert_ok(cf_graph_instantiate(&exec, graph));
+    assert_ok(cf_graph_destroy(graph));
+    for (int i = 0; i < 3; i++)
+        assert_ok(cf_graph_launch(exec, stream));
+    assert_ok(cf_stream_sync(stream));
+    assert_ok(cf_mem_copy(&found, there, sizeof found));
+    assert_non_null(found.memory);
+    assert_int_equal(found.nonzero, 0);
+    assert_ok(cf_graph_exec_destroy(exec));
+    assert_ok(cf_stream_destroy(stream));
+    assert_ok(cf_mem_free(there));
+}
+
+static void zero_fills_as_many_bytes_as_it_says(void **state)
+{
+    (void)state;
+    const struct fake_counts *counts = fake_counts();
+    (void)launch_counted(1, WORDS);
+    assert_int_equal(counts->fill, 1);
+    assert_int_equal(counts->fill_bytes, 4 * WORDS);
+    zeros[0].extent = one;
+    (void)launch_counted(1, WORDS);
+    assert_int_equal(counts->fill, 2);
+    assert_int_equal(counts->fill_bytes, 4);
+    zeros[0].extent = half; /* of nothing is not filled */
+    (void)launch_counted(1, 1);
+    assert_int_equal(counts->fill, 2);
+    zeros[0].extent = (cf_expr){NULL, NULL};
+    counted_params[WORK].lowers = &from_2;
+    (void)launch_counted(1, WORDS);
+    assert_int_equal(counts->fill, 3);
+    assert_int_equal(counts->fill_bytes, 4 * WORDS);
+}
+
+static int count_of(int64_t n)
+{
+    struct found found = {0, 0, NULL};
+    void *there = &found;
+    void *const args[] = {NULL, &there, &n};
+    int status = cf_call(&counted, args);
+    assert_null(found.memory);
+    return status;
+}
+
+static void zero_outside_of_its_array_is_invalid(void **state)
+{
+    (void)state;
+    zeros[0].extent = less;
+    assert_fails(count_of(4), CF_EINVAL, "made_count: the extent zero(work[n - 5]) is negative with n = 4");
+    zeros[0].lower = less;
+    zeros[0].extent = one;
+    assert_fails(count_of(4), CF_EINVAL, "made_count: the lower bound zero(work[n - 5:]) is negative with n = 4");
+    zeros[0].lower = (cf_expr){NULL, NULL};
+    zeros[0].extent = more;
+    assert_fails(count_of(4), CF_EINVAL,
+                 "made_count: zero(work[n + 1]) is [0:5], which is not all in work[n] with n = 4");
+    zeros[0].extent = half;
+    zeros[0].lower = from_2;
+    assert_fails(count_of(4), CF_EINVAL,
+                 "made_count: zero(work[n / 4 + 2:n / 2]) is [3:2], which is not all in work[n]");
+    zeros[0].extent = large;
+    assert_fails(count_of(2), CF_EOVERFLOW,
+                 "made_count: the extent zero(work[n << 62]) overflows or divides by 0 with n = 2");
+    counted_params[WORK].lowers = &from_2;
+    zeros[0].lower = two;
+    zeros[0].extent = one;
+    assert_fails(count_of(4), CF_EINVAL,
+                 "made_count: zero(work[2:1]) is [2:1], which is not all in "
+                 "work[n / 4 + 2:n] with n = 4");
+}
+
 /* ---- Failures ---- */
 
 static void scratch_of_negative_extent_is_invalid(void **state)
@@ -258,6 +487,13 @@ int main(int argc, char *argv[])
         TEST(scratch_of_negative_extent_is_invalid),
         TEST(launch_of_an_empty_grid_needs_no_scratch),
         TEST(launch_of_many_parameters_is_right),
+        TEST(zero_of_all_is_zero_at_each_launch),
+        TEST(zero_of_a_section_leaves_the_rest),
+        TEST(zero_begins_where_the_array_does),
+        TEST(zero_of_a_descriptor_without_it_is_not_looked_at),
+        TEST(zero_in_a_graph_is_zero_each_time),
+        TEST(zero_outside_of_its_array_is_invalid),
+        fake_test(zero_fills_as_many_bytes_as_it_says, "CF_DRIVER"),
         fake_test(scratch_is_as_large_as_its_section_reaches, "CF_DRIVER"),
         fake_test(launch_without_memory_for_scratch_is_enomem, "CF_DRIVER", "FAKE_CUDA=oom=3000"),
         fake_test(launch_that_fails_gives_scratch_back, "CF_DRIVER", "FAKE_CUDA=shared=65536"),

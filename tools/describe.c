@@ -177,6 +177,20 @@ static void print_distinct(const cf_kernel *kernel)
         }
 }
 
+static void print_zeros(const cf_kernel *kernel)
+{
+    if (kernel->size < offsetof(cf_kernel, zeros) + sizeof kernel->zeros)
+        return;
+    for (uint32_t i = 0; i < kernel->nzeros; i++) {
+        const cf_zero *zero = &kernel->zeros[i];
+        print_key("zero");
+        printf("%s", kernel->params[zero->array].name);
+        if (zero->extent.ops)
+            printf("[%s%s%s]", zero->lower.ops ? zero->lower.text : "", zero->lower.ops ? ":" : "", zero->extent.text);
+        printf("\n");
+    }
+}
+
 static void print_host(const cf_kernel *kernel)
 {
     print_key("host");
@@ -219,6 +233,7 @@ static void describe_kernel(const cf_module *module, const cf_kernel *kernel)
         printf("%s\n", kernel->checks[i].text);
     }
     print_distinct(kernel);
+    print_zeros(kernel);
     print_launch(&kernel->launch);
     print_variants(kernel);
     print_expression("tolerance", &kernel->tolerance);

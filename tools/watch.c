@@ -475,6 +475,22 @@ static int add_data(struct dl_phdr_info *info, size_t size, void *unused)
     return 1;
 }
 
+/* What the library has set to 0 counts as written. */
+static void see_zeros(uint32_t i, void *const args[], unsigned char *seen, size_t bytes)
+{
+    if (!seen || kernel->size < offsetof(cf_kernel, zeros) + sizeof kernel->zeros)
+        return;
+    for (uint32_t z = 0; z < kernel->nzeros; z++) {
+        const cf_zero *zero = &kernel->zeros[z];
+        if (zero->array != i)
+            continue;
+        size_t begin = (size_t)extent(&zero->lower, args) * kernel->params[i].bytes;
+        size_t length = zero->extent.ops ? (size_t)extent(&zero->extent, args) * kernel->params[i].bytes : bytes;
+        if (begin < bytes)
+            memset(seen + begin, 1, length < bytes - begin ? length : bytes - begin);
+    }
+}
+
 static void begin_launch(void)
 {
     (void)dl_iterate_phdr(add_data, NULL);
@@ -487,12 +503,14 @@ static void begin_launch(void)
         if (!begin || !bytes || region_find(begin))
             continue;
         int is_written = param->direction != CF_OUT && param->direction != CF_SCRATCH;
+        unsigned char *seen = watch_what == WATCH_POISON && !is_written ? calloc(bytes, 1) : NULL;
+        see_zeros(i, launch->args, seen, bytes);
         region_add(&(struct region){.begin = begin,
                                     .bytes = bytes,
                                     .kind = REGION_ARRAY,
                                     .name = param->name,
                                     .element = param->bytes,
-                                    .seen = watch_what == WATCH_POISON && !is_written ? calloc(bytes, 1) : NULL});
+                                    .seen = seen});
     }
 }
 

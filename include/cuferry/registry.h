@@ -197,6 +197,14 @@ typedef struct cf_check {
     const struct cf_kernel *scan;   /* kernel that finds the first element outside; see kernels/outside.cu */
 } cf_check;
 
+/* Elements of a scratch array whose bytes are all 0 when the kernel begins: [lower, lower + extent), of an array of one
+ * dimension, or all of it. */
+typedef struct cf_zero {
+    uint32_t array; /* the parameter's number */
+    cf_expr lower;  /* absent: 0 */
+    cf_expr extent; /* absent: all of the array */
+} cf_zero;
+
 /* How many threads are launched. `grid` counts elements, or blocks where `counts_blocks` is set; each thread takes
  * `items` elements along x. Absent entries are 1. */
 typedef struct cf_launch_rule {
@@ -272,6 +280,8 @@ typedef struct cf_kernel {
     uint8_t is_closed;        /* it reads and writes its arguments alone, and no data of the file */
     const uint8_t *restricts; /* whether each parameter is declared __restrict__; NULL where no arrays are kept apart */
     const uint8_t *distinct;  /* whether each parameter's elements differ from one another; NULL where none do */
+    uint32_t nzeros;          /* what of the scratch memory is set to 0 in front of each launch */
+    const cf_zero *zeros;
 } cf_kernel;
 
 /* Data in __constant__ memory, with a setter. */

@@ -80,6 +80,45 @@ __global__ void distinct_results(int *x, int n);
 #pragma cf kernel grid(n) in(x[n]) distinct(x)
 __global__ void distinct_floats(const float *x, int n);
 
+#pragma cf kernel grid(n) scratch(x[n]) zero(1)
+__global__ void zero_numbers(int *x, int n);
+
+#pragma cf kernel grid(n) scratch(x[n]) zero(x[1], x[2:1])
+__global__ void zero_twice(int *x, int n);
+
+#pragma cf kernel grid(n) scratch(x[n][2]) zero(x[n][2])
+__global__ void zero_of_two_dimensions(int *x, int n);
+
+#pragma cf kernel grid(n) scratch(x[n][2]) zero(x[n])
+__global__ void zero_of_rows(int *x, int n);
+
+#pragma cf kernel grid(n) scratch(count[1]) zero(cuont)
+__global__ void zero_close_name(int *count, int n);
+
+#pragma cf kernel grid(n) out(x[n]) zero(x)
+__global__ void zero_results(int *x, int n);
+
+#pragma cf kernel grid(n) zero(n)
+__global__ void zero_scalar(int n);
+
+#pragma cf kernel grid(n) scratch(x[n]) zero(x[k])
+__global__ void zero_of_nothing(int *x, int n);
+
+#pragma cf kernel grid(n) scratch(x[n]) zero(x[2:])
+__global__ void zero_without_length(int *x, int n);
+
+#pragma cf kernel grid(n) scratch(x[n]) zero(x[-1])
+__global__ void zero_negative(int *x, int n);
+
+#pragma cf kernel grid(n) scratch(x[8]) zero(x[9])
+__global__ void zero_past_its_end(int *x, int n);
+
+#pragma cf kernel grid(n) scratch(x[8]) zero(x[4:5])
+__global__ void zero_section_past_its_end(int *x, int n);
+
+#pragma cf kernel grid(n) scratch(x[2:8]) zero(x[1])
+__global__ void zero_before_its_begin(int *x, int n);
+
 #pragma cf launch grid(n)
 __global__ void unknown_directive(int n);
 

@@ -161,6 +161,8 @@ struct Stream {
 // ---- The parts ----
 
 void part_gather();
+void part_reduce();
+void part_scan();
 void part_enqueue();
 void part_graph();
 void part_call();

@@ -1,0 +1,517 @@
+/* reduce.cuh - an array reduced to one value by one launch, in an order that hangs on the array's length and element
+ * type alone, the same on GPUs and on the CPU.
+ *
+ * The array is cut into rows of 256 times 16 bytes, and the rows are dealt out to the blocks of the grid in order, as
+ * evenly as can be; how many blocks there are says REDUCE_BLOCKS. A block folds the first elements of its rows, from
+ * row to row, then the second ones, and so on. What comes of that, one value for each place of a row, it folds to one:
+ * the 16 bytes of a thread, then neighbours, pairs of neighbours and so on within 32 threads, then the eight that are
+ * left from the first to the last (cub::BlockReduce with BLOCK_REDUCE_WARP_REDUCTIONS). The block that finishes last
+ * folds the values of all blocks in the same way, as if there were an array of them with one element to a thread. */
+#ifndef KERNELS_REDUCE_CUH
+#define KERNELS_REDUCE_CUH
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __CUDA_ARCH__
+#include <cub/block/block_reduce.cuh>
+#endif
+
+#define REDUCE_THREADS 256
+
+/* A block takes 16 KiB at least, so that each thread has four accesses under way. More than fit a GPU at once are
+ * started only where each then has 256 KiB: what it costs to start them is little beside that, and they end together
+ * better. */
+#define REDUCE_RESIDENT 1056
+#define REDUCE_MOST 4224
+#define REDUCE_LEAST(n, size) ((n) / (16384 / (size)) + ((n) % (16384 / (size)) > 0))
+#define REDUCE_BLOCKS \
+    max(1, min(REDUCE_LEAST(n, sizeof(T)), max(REDUCE_RESIDENT, min(n / (262144 / sizeof(T)), REDUCE_MOST))))
+
+/* Words of scratch memory: one that counts the blocks which have arrived, then the blocks' values. The first of them
+ * have to be 0. */
+#define REDUCE_WORK(words) (REDUCE_BLOCKS > 1 ? 1 + words * REDUCE_BLOCKS : 0)
+#define REDUCE_ZERO (REDUCE_BLOCKS > 1)
+
+/* ---- What is folded ----
+ *
+ * `place` is what a place of a row has come to; `value` what it becomes with its index, if that counts. Values are
+ * joined from the left to the right. */
+
+template <typename T> __device__ __forceinline__ constexpr bool reduce_is_whole()
+{
+    return (T)0.5 == (T)0;
+}
+
+template <typename T> __device__ __forceinline__ T reduce_plus(T a, T b)
+{
+    if constexpr (!reduce_is_whole<T>())
+        return a + b;
+    else if constexpr (sizeof(T) == 4)
+        return (T)((uint32_t)a + (uint32_t)b);
+    else
+        return (T)((uint64_t)a + (uint64_t)b);
+}
+
+template <typename T> __device__ __forceinline__ T reduce_times(T a, T b)
+{
+    if constexpr (!reduce_is_whole<T>())
+        return a * b;
+    else if constexpr (sizeof(T) == 4)
+        return (T)((uint32_t)a * (uint32_t)b);
+    else
+        return (T)((uint64_t)a * (uint64_t)b);
+}
+
+/* What no element is better than. */
+template <typename T, bool is_max> __device__ __forceinline__ T reduce_worst()
+{
+    if constexpr (!reduce_is_whole<T>())
+        return is_max ? (T)-INFINITY : (T)INFINITY;
+    else if constexpr (sizeof(T) == 4)
+        return is_max ? (T)INT32_MIN : (T)INT32_MAX;
+    else
+        return is_max ? (T)INT64_MIN : (T)INT64_MAX;
+}
+
+/* Whether x takes the place of `best`, which came before it: a NaN does, of anything that is none. */
+template <bool is_max, typename T> __device__ __forceinline__ bool reduce_is_better(T x, T best)
+{
+    return (best == best) & !(is_max ? best >= x : best <= x);
+}
+
+/* Which of two things goes with the better one of x and `best`: it is written as two choices, of which compilers make
+ * vector code where they make none of one with an `and`. */
+template <bool is_max, typename T, typename U>
+__device__ __forceinline__ U reduce_choose(T x, T best, U of_x, U of_best)
+{
+    const U chosen = (is_max ? best >= x : best <= x) ? of_best : of_x;
+    if constexpr (reduce_is_whole<T>())
+        return chosen;
+    else
+        return best != best ? of_best : chosen;
+}
+
+template <typename T> struct reduce_sum {
+    typedef T element, place, value;
+    static constexpr int arrays = 1;
+
+    static __device__ __forceinline__ place none()
+    {
+        return 0;
+    }
+    static __device__ __forceinline__ void take(place &total, T x, T, int)
+    {
+        total = reduce_plus(total, x);
+    }
+    static __device__ __forceinline__ value finish(place total, bool, int64_t)
+    {
+        return total;
+    }
+    static __device__ __forceinline__ value join(value a, value b)
+    {
+        return reduce_plus(a, b);
+    }
+};
+
+template <typename T> struct reduce_dot : reduce_sum<T> {
+    static constexpr int arrays = 2;
+
+    static __device__ __forceinline__ void take(T &total, T x, T y, int)
+    {
+        total = reduce_plus(total, reduce_times(x, y));
+    }
+};
+
+template <typename T, bool is_max> struct reduce_best {
+    typedef T element, place, value;
+    static constexpr int arrays = 1;
+
+    static __device__ __forceinline__ place none()
+    {
+        return reduce_worst<T, is_max>();
+    }
+    static __device__ __forceinline__ void take(place &best, T x, T, int)
+    {
+        best = reduce_choose<is_max>(x, best, x, best);
+    }
+    static __device__ __forceinline__ value finish(place best, bool, int64_t)
+    {
+        return best;
+    }
+    static __device__ __forceinline__ value join(value a, value b)
+    {
+        return reduce_choose<is_max>(b, a, b, a);
+    }
+};
+
+/* An element with its row, in a number of its own size; and with its index. */
+template <int bytes> struct reduce_row {
+    typedef int32_t type;
+};
+template <> struct reduce_row<8> {
+    typedef int64_t type;
+};
+template <typename T> struct reduce_placed {
+    T best;
+    typename reduce_row<sizeof(T)>::type row;
+};
+template <typename T> struct reduce_indexed {
+    T best;
+    int64_t index;
+};
+
+template <typename T, bool is_max> struct reduce_arg {
+    typedef T element;
+    typedef reduce_placed<T> place;
+    typedef reduce_indexed<T> value;
+    typedef typename reduce_row<sizeof(T)>::type row_number;
+    static constexpr int arrays = 1, slots = REDUCE_THREADS * 16 / (int)sizeof(T);
+
+    /* Of elements that are all the worst there is, the first one is the best. */
+    static __device__ __forceinline__ place none()
+    {
+        return {reduce_worst<T, is_max>(), 0};
+    }
+    static __device__ __forceinline__ void take(place &best, T x, T, int row)
+    {
+        best.row = reduce_choose<is_max>(x, best.best, (row_number)row, best.row);
+        best.best = reduce_choose<is_max>(x, best.best, x, best.best);
+    }
+    static __device__ __forceinline__ value finish(place best, bool has_any, int64_t first)
+    {
+        return {best.best, has_any ? first + (int64_t)best.row * slots : INT64_MAX};
+    }
+    static __device__ __forceinline__ value join(value a, value b)
+    {
+        const bool is_same = !reduce_is_better<is_max>(a.best, b.best) && b.index < a.index;
+        return reduce_is_better<is_max>(b.best, a.best) || is_same ? b : a;
+    }
+};
+
+/* ---- Who has what ---- */
+
+struct reduce_part {
+    int64_t begin; /* the first element */
+    int rows;      /* whole ones */
+    int rest;      /* elements behind them */
+};
+
+template <int slots> __device__ __forceinline__ reduce_part reduce_share(int64_t n, int64_t block, int64_t blocks)
+{
+    const int64_t all = n / slots + (n % slots > 0);
+    int64_t each, more;
+    if (all <= UINT32_MAX) {
+        each = (uint32_t)all / (uint32_t)blocks;
+        more = (uint32_t)all % (uint32_t)blocks;
+    } else {
+        each = all / blocks;
+        more = all % blocks;
+    }
+    const int64_t first = block * each + (block < more ? block : more), last = first + each + (block < more);
+    const int64_t begin = first * slots, end = last < all ? last * slots : n;
+    return {begin, (int)((end - begin) / slots), (int)((end - begin) % slots)};
+}
+
+/* A value in scratch memory. */
+template <typename Value> struct reduce_words {
+    static constexpr int count = (sizeof(Value) + 7) / 8;
+    uint64_t at[count];
+};
+
+#ifdef __CUDA_ARCH__
+
+/* ---- On a GPU ---- */
+
+template <typename T, int N> struct alignas(16) reduce_piece {
+    T at[N];
+};
+
+template <typename T, int N> __device__ __forceinline__ reduce_piece<T, N> reduce_load(const T *address)
+{
+    const uint4 word = __ldg(reinterpret_cast<const uint4 *>(address));
+    reduce_piece<T, N> piece;
+    memcpy(&piece, &word, sizeof piece);
+    return piece;
+}
+
+template <typename Fold> struct reduce_join {
+    typedef typename Fold::value value;
+    __device__ __forceinline__ value operator()(const value &a, const value &b) const
+    {
+        return Fold::join(a, b);
+    }
+};
+
+template <typename T, int arrays> struct reduce_arrays {
+    const T *at[arrays];
+};
+
+/* The first `rows` of some rows, all of which are under way at once; `x` and `y` are the thread's. */
+template <typename Fold, int together, typename T, int N>
+__device__ __forceinline__ void reduce_rows(typename Fold::place (&places)[N], const T *x, const T *y, int row,
+                                            int rows, bool is_aligned)
+{
+    constexpr int slots = REDUCE_THREADS * N;
+    reduce_piece<T, N> of_x[together], of_y[together];
+    if (is_aligned) {
+#pragma unroll
+        for (int k = 0; k < together; k++)
+            if (k < rows) {
+                of_x[k] = reduce_load<T, N>(x + k * slots);
+                of_y[k] = Fold::arrays > 1 ? reduce_load<T, N>(y + k * slots) : of_x[k];
+            }
+    } else {
+#pragma unroll
+        for (int k = 0; k < together; k++)
+#pragma unroll
+            for (int j = 0; j < N; j++)
+                if (k < rows) {
+                    of_x[k].at[j] = __ldg(x + k * slots + j);
+                    of_y[k].at[j] = Fold::arrays > 1 ? __ldg(y + k * slots + j) : of_x[k].at[j];
+                }
+    }
+#pragma unroll
+    for (int k = 0; k < together; k++)
+        if (k < rows)
+#pragma unroll
+            for (int j = 0; j < N; j++)
+                Fold::take(places[j], of_x[k].at[j], of_y[k].at[j], row + k);
+}
+
+/* What a thread's places come to over the rows of a block. */
+template <typename Fold, typename T = typename Fold::element>
+__device__ __forceinline__ typename Fold::value reduce_thread(const reduce_part &part,
+                                                              const reduce_arrays<T, Fold::arrays> &arrays)
+{
+    constexpr int N = 16 / sizeof(T), slots = REDUCE_THREADS * N, together = 4 / Fold::arrays;
+    const int first = (int)threadIdx.x * N;
+    const bool is_aligned = ((uintptr_t)arrays.at[0] | (uintptr_t)arrays.at[Fold::arrays - 1]) % 16 == 0;
+    const T *x = arrays.at[0] + (part.begin + first), *y = arrays.at[Fold::arrays - 1] + (part.begin + first);
+    typename Fold::place places[N];
+#pragma unroll
+    for (int j = 0; j < N; j++)
+        places[j] = Fold::none();
+#pragma unroll 1
+    for (int row = 0; row < part.rows; row += together, x += together * slots, y += together * slots)
+        reduce_rows<Fold, together>(places, x, y, row, part.rows - row, is_aligned);
+    /* The rows were counted by `together`. */
+    const int past = (part.rows + together - 1) / together * together - part.rows;
+    x -= past * slots;
+    y -= past * slots;
+#pragma unroll
+    for (int j = 0; j < N; j++)
+        if (first + j < part.rest)
+            Fold::take(places[j], __ldg(x + j), __ldg(y + j), part.rows);
+
+    typename Fold::value values[N];
+#pragma unroll
+    for (int j = 0; j < N; j++)
+        values[j] = Fold::finish(places[j], part.rows > 0 || first + j < part.rest, part.begin + first + j);
+#pragma unroll
+    for (int width = 1; width < N; width *= 2)
+#pragma unroll
+        for (int j = 0; j < N; j += 2 * width)
+            values[j] = Fold::join(values[j], values[j + width]);
+    return values[0];
+}
+
+/* The same over the values of all blocks. */
+template <typename Fold> __device__ __forceinline__ typename Fold::value reduce_blocks(const uint64_t *work)
+{
+    typedef reduce_words<typename Fold::value> words;
+    typename Fold::value total = Fold::finish(Fold::none(), false, 0), other;
+#pragma unroll 4
+    for (int block = threadIdx.x; block < (int)gridDim.x; block += REDUCE_THREADS) {
+        words there;
+#pragma unroll
+        for (int w = 0; w < words::count; w++)
+            there.at[w] = __ldcg(work + 1 + (int64_t)block * words::count + w);
+        memcpy(&other, &there, sizeof other);
+        total = Fold::join(total, other);
+    }
+    return total;
+}
+
+/* The value of the whole array comes out in one thread of one block: true there. work[0] counts the blocks that have
+ * arrived, from 0 on. */
+template <typename Fold, typename T = typename Fold::element>
+__device__ __forceinline__ bool reduce_grid(int64_t n, uint64_t *work, const reduce_arrays<T, Fold::arrays> &arrays,
+                                            typename Fold::value *result)
+{
+    typedef typename Fold::value value;
+    typedef cub::BlockReduce<value, REDUCE_THREADS> block_reduce;
+    typedef reduce_words<value> words;
+    __shared__ typename block_reduce::TempStorage tree;
+    __shared__ int is_last;
+    const reduce_part part = reduce_share<REDUCE_THREADS * 16 / (int)sizeof(T)>(n, blockIdx.x, gridDim.x);
+    value own = reduce_thread<Fold>(part, arrays);
+    bool is_of_all = gridDim.x == 1;
+    for (;;) { /* once for the block, and once more for all of them: there is one copy of the tree */
+        *result = block_reduce(tree).Reduce(own, reduce_join<Fold>());
+        if (is_of_all)
+            return threadIdx.x == 0;
+        if (threadIdx.x == 0) {
+            words shared;
+            memset(&shared, 0, sizeof shared);
+            memcpy(&shared, result, sizeof *result);
+#pragma unroll
+            for (int w = 0; w < words::count; w++)
+                __stcg(work + 1 + (int64_t)blockIdx.x * words::count + w, shared.at[w]);
+            __threadfence(); /* the value is there before the block is counted */
+            is_last = atomicAdd(reinterpret_cast<unsigned long long *>(work), 1ull) == gridDim.x - 1;
+        }
+        __syncthreads();
+        if (!is_last)
+            return false;
+        __threadfence(); /* and nothing is read before */
+        own = reduce_blocks<Fold>(work);
+        is_of_all = true;
+    }
+}
+
+#else
+
+/* ---- On the CPU: a thread for a block, the same order ---- */
+
+template <typename T, int arrays> struct reduce_arrays {
+    const T *at[arrays];
+};
+
+/* Joins neighbours until there are eight values, one for each warp, and these from the left to the right. The two
+ * arrays take turns, so that compilers vectorize. One copy will do: it is little of the work. */
+template <typename Fold, int count>
+__device__ __attribute__((noinline)) typename Fold::value reduce_tree(typename Fold::value *values,
+                                                                      typename Fold::value *half)
+{
+    if constexpr (count > REDUCE_THREADS / 32) {
+        for (int i = 0; i < count / 2; i++)
+            half[i] = Fold::join(values[2 * i], values[2 * i + 1]);
+        return reduce_tree<Fold, count / 2>(half, values);
+    } else {
+        for (int i = 1; i < count; i++)
+            values[0] = Fold::join(values[0], values[i]);
+        return values[0];
+    }
+}
+
+/* The places of a row, as an array that compilers vectorize over. */
+template <typename Fold> struct reduce_places {
+    typedef typename Fold::element T;
+    static constexpr int slots = REDUCE_THREADS * 16 / (int)sizeof(T);
+    alignas(64) T of[slots];
+
+    /* The first `count` places of one row, or all of four rows in one pass. */
+    __device__ __forceinline__ void take(const T *x, const T *y, int count)
+    {
+        for (int s = 0; s < count; s++)
+            Fold::take(of[s], x[s], y[s], 0);
+    }
+    __device__ __forceinline__ void take_four(const T *x, const T *y)
+    {
+        for (int s = 0; s < slots; s++) {
+            T place = of[s];
+            Fold::take(place, x[s], y[s], 0);
+            Fold::take(place, x[slots + s], y[slots + s], 0);
+            Fold::take(place, x[2 * slots + s], y[2 * slots + s], 0);
+            Fold::take(place, x[3 * slots + s], y[3 * slots + s], 0);
+            of[s] = place;
+        }
+    }
+};
+
+template <typename Fold, typename T>
+__device__ __forceinline__ T reduce_range(const T *x, const T *y, int64_t count)
+{
+    reduce_places<Fold> places;
+    constexpr int slots = places.slots;
+    for (int s = 0; s < slots; s++)
+        places.of[s] = Fold::none();
+    for (; count >= 4 * slots; count -= 4 * slots, x += 4 * slots, y += 4 * slots)
+        places.take_four(x, y);
+    for (; count > 0; count -= slots, x += slots, y += slots)
+        places.take(x, y, count < slots ? (int)count : slots);
+    T half[slots / 2];
+    return reduce_tree<Fold, slots>(places.of, half);
+}
+
+template <typename Fold> struct reduce_of {
+    typedef typename Fold::element T;
+    static __device__ __forceinline__ T range(const reduce_arrays<T, Fold::arrays> &arrays, int64_t begin, int64_t end)
+    {
+        return reduce_range<Fold>(arrays.at[0] + begin, arrays.at[Fold::arrays - 1] + begin, end - begin);
+    }
+};
+
+/* The first index of the best element is the same in whatever order: first in which stretch it is, then where there. */
+template <typename T, bool is_max> struct reduce_of<reduce_arg<T, is_max>> {
+    static constexpr int64_t stretch = 8 * REDUCE_THREADS * 16 / (int)sizeof(T);
+
+    static __device__ __forceinline__ reduce_indexed<T> range(const reduce_arrays<T, 1> &arrays, int64_t begin,
+                                                              int64_t end)
+    {
+        const T *x = arrays.at[0];
+        reduce_indexed<T> best = {reduce_worst<T, is_max>(), INT64_MAX};
+        for (int64_t from = begin; from < end; from += stretch) {
+            const int64_t count = end - from < stretch ? end - from : stretch;
+            const T here = reduce_range<reduce_best<T, is_max>>(x + from, x + from, count);
+            if (best.index == INT64_MAX || reduce_is_better<is_max>(here, best.best))
+                best = {here, from};
+        }
+        if (best.index < end)
+            best.index += reduce_find(x + best.index, best.best);
+        return best;
+    }
+    /* Where the value is, which is there: 64 elements at a time, which compilers compare at once. */
+    static __device__ __forceinline__ int64_t reduce_find(const T *x, T value)
+    {
+        int64_t at = 0;
+        while (!(value != value ? x[at] != x[at] : x[at] == value))
+            at++;
+        return at;
+    }
+};
+
+template <typename Fold>
+__device__ __attribute__((noinline)) typename Fold::value reduce_blocks(const uint64_t *work, int64_t blocks)
+{
+    typedef typename Fold::value value;
+    value values[REDUCE_THREADS], half[REDUCE_THREADS / 2];
+    for (int t = 0; t < REDUCE_THREADS; t++)
+        values[t] = Fold::finish(Fold::none(), false, 0);
+    for (int64_t block = 0; block < blocks; block++) {
+        value other;
+        memcpy(&other, work + 1 + block * reduce_words<value>::count, sizeof other);
+        values[block % REDUCE_THREADS] = Fold::join(values[block % REDUCE_THREADS], other);
+    }
+    return reduce_tree<Fold, REDUCE_THREADS>(values, half);
+}
+
+/* Counts a block as arrived: true in the last one, which has the result. */
+template <typename Fold>
+__device__ __attribute__((noinline)) bool reduce_arrive(uint64_t *work, int64_t block, int64_t blocks,
+                                                        typename Fold::value *value)
+{
+    if (blocks == 1)
+        return true;
+    memcpy(work + 1 + block * reduce_words<typename Fold::value>::count, value, sizeof *value);
+    if (__atomic_fetch_add(work, 1, __ATOMIC_ACQ_REL) != (uint64_t)blocks - 1)
+        return false;
+    *value = reduce_blocks<Fold>(work, blocks);
+    return true;
+}
+
+/* True in the thread that has the result. */
+template <typename Fold, typename T = typename Fold::element>
+__device__ __forceinline__ bool reduce_block(int64_t n, uint64_t *work, const reduce_arrays<T, Fold::arrays> &arrays,
+                                             int64_t block, int64_t blocks, typename Fold::value *result)
+{
+    constexpr int slots = REDUCE_THREADS * 16 / (int)sizeof(T);
+    const reduce_part part = reduce_share<slots>(n, block, blocks);
+    *result = reduce_of<Fold>::range(arrays, part.begin, part.begin + (int64_t)part.rows * slots + part.rest);
+    return reduce_arrive<Fold>(work, block, blocks, result);
+}
+
+#endif
+#endif

@@ -1,0 +1,350 @@
+/* scan.cuh - prefix sums by one launch that reads and writes each element once, in an order that hangs on the element
+ * type alone, the same on GPUs and on the CPU.
+ *
+ * The array is cut into tiles of 384 threads times SCAN_ITEMS elements. A thread adds its elements from the first to
+ * the last; 32 sums of threads are scanned by distances of 1, 2, 4, 8 and 16 (cub::BlockScan with
+ * BLOCK_SCAN_WARP_SCANS), those of twelve such from the first to the last. What stands in front of a tile are the
+ * tiles of its group in front of it, of which 32 make one; the groups in front of that one in its section, which has 32
+ * of them; and the sections in front of that. Tiles and groups are added as a tree over 32 places, where what is not
+ * there is 0, and sections from the first to the last:
+ *
+ *     (sections + tree of groups) + tree of tiles
+ *
+ * That is the decoupled look-back of Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back"
+ * (2016), but for the order: theirs adds what it finds ready, here every tile reads the same sums every time, none of
+ * which is more than two others away from those of tiles. */
+#ifndef KERNELS_SCAN_CUH
+#define KERNELS_SCAN_CUH
+
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __CUDA_ARCH__
+#include <cub/block/block_load.cuh>
+#include <cub/block/block_scan.cuh>
+#include <cub/block/block_store.cuh>
+#else
+#include <sched.h>
+#endif
+
+#define SCAN_THREADS 384
+#define SCAN_ITEMS(size) (88 / (size))
+#define SCAN_TILE(size) (SCAN_THREADS * SCAN_ITEMS(size))
+#define SCAN_TILES (n / SCAN_TILE(sizeof(T)) + (n % SCAN_TILE(sizeof(T)) > 0))
+
+/* Words of scratch memory, all of which have to be 0: on a GPU one or two for each sum that is shared, on the CPU a
+ * state of SCAN_STATE words. */
+#define SCAN_STATE 72
+#define SCAN_WORK \
+    (SCAN_TILES > 1 ? SCAN_STATE + (sizeof(T) / 4) * (SCAN_TILES + SCAN_TILES / 32 + SCAN_TILES / 1024) : 0)
+
+template <typename T> __device__ __forceinline__ T scan_plus(T a, T b)
+{
+    if constexpr ((T)0.5 != (T)0)
+        return a + b;
+    else if constexpr (sizeof(T) == 4)
+        return (T)((uint32_t)a + (uint32_t)b);
+    else
+        return (T)((uint64_t)a + (uint64_t)b);
+}
+
+#ifdef __CUDA_ARCH__
+
+/* ---- On a GPU ----
+ *
+ * A sum is shared as words whose lower half is 1 once the upper half is there: 4 bytes of the value, so that 8 take two
+ * words. A word is written and read by one access, and so needs no order of two; the memory is 0 at first. Blocks are
+ * started in the order of their numbers, as CUB's scan takes for granted, too: a block waits for such in front of it
+ * alone. */
+
+typedef unsigned long long scan_word;
+
+template <typename T> struct scan_shared {
+    static constexpr int count = sizeof(T) / 4;
+    scan_word at[count];
+};
+
+template <typename T> __device__ __forceinline__ void scan_store(scan_shared<T> *address, T value)
+{
+    uint32_t half[scan_shared<T>::count];
+    memcpy(half, &value, sizeof value);
+#pragma unroll
+    for (int i = 0; i < scan_shared<T>::count; i++)
+        asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(&address->at[i]), "l"((scan_word)half[i] << 32 | 1)
+                     : "memory");
+}
+
+/* A lane's sum, once it is there: `is_there` says so, and is true from the first where none is wanted. */
+template <typename T> __device__ __forceinline__ void scan_look(const scan_shared<T> *address, bool &is_there, T &value)
+{
+    if (is_there)
+        return;
+    uint32_t half[scan_shared<T>::count];
+    scan_word all = 1;
+#pragma unroll
+    for (int i = 0; i < scan_shared<T>::count; i++) {
+        scan_word word;
+        asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(&address->at[i]) : "memory");
+        half[i] = (uint32_t)(word >> 32);
+        all &= word;
+    }
+    if (all) {
+        memcpy(&value, half, sizeof value);
+        is_there = true;
+    }
+}
+
+/* The sum of 32 lanes, of neighbours, of pairs of neighbours and so on, in all of them. */
+template <typename T> __device__ __forceinline__ T scan_tree(T value)
+{
+#pragma unroll
+    for (int distance = 1; distance < 32; distance *= 2)
+        value = scan_plus(value, __shfl_xor_sync(0xffffffff, value, distance));
+    return value;
+}
+
+/* What stands in front of a tile; the block's first warp asks for it with the sum of the tile. */
+template <typename T> struct scan_prefix {
+    scan_shared<T> *of_tiles;
+
+    __device__ __forceinline__ T operator()(T sum)
+    {
+        if (gridDim.x == 1)
+            return 0;
+        const unsigned int tiles = gridDim.x, tile = blockIdx.x, lane = threadIdx.x % 32;
+        const unsigned int in_group = tile % 32, group = tile / 32, in_section = group % 32, section = group / 32;
+        scan_shared<T> *const of_groups = of_tiles + tiles, *const of_sections = of_groups + tiles / 32;
+        if (lane == 0)
+            scan_store(of_tiles + tile, sum);
+
+        T tiles_before = 0, groups_before = 0, sections_before = 0;
+        bool has_tile = lane >= in_group, has_group = lane >= in_section, has_section = section == 0;
+        do {
+            scan_look(of_tiles + (tile - in_group + lane), has_tile, tiles_before);
+            scan_look(of_groups + (group - in_section + lane), has_group, groups_before);
+            scan_look(of_sections + section - 1, has_section, sections_before);
+        } while (!__all_sync(0xffffffff, has_tile));
+        tiles_before = scan_tree(tiles_before);
+        const T of_group = scan_plus(tiles_before, sum);
+        if (in_group == 31 && lane == 0)
+            scan_store(of_groups + group, of_group);
+        while (!__all_sync(0xffffffff, has_group && has_section)) {
+            scan_look(of_groups + (group - in_section + lane), has_group, groups_before);
+            scan_look(of_sections + section - 1, has_section, sections_before);
+        }
+        groups_before = scan_plus(sections_before, scan_tree(groups_before));
+        if (in_group == 31 && in_section == 31 && lane == 0)
+            scan_store(of_sections + section, scan_plus(groups_before, of_group));
+        return scan_plus(groups_before, tiles_before);
+    }
+};
+
+template <typename T> struct scan_add {
+    __device__ __forceinline__ T operator()(const T &a, const T &b) const
+    {
+        return scan_plus(a, b);
+    }
+};
+
+template <bool is_inclusive, typename T>
+__device__ __forceinline__ void scan_grid(int64_t n, const T *x, T *y, uint64_t *work)
+{
+    constexpr int items = SCAN_ITEMS(sizeof(T)), tile = SCAN_TILE(sizeof(T));
+    typedef cub::BlockLoad<T, SCAN_THREADS, items, cub::BLOCK_LOAD_WARP_TRANSPOSE> block_load;
+    typedef cub::BlockStore<T, SCAN_THREADS, items, cub::BLOCK_STORE_WARP_TRANSPOSE> block_store;
+    typedef cub::BlockScan<T, SCAN_THREADS, cub::BLOCK_SCAN_WARP_SCANS> block_scan;
+    __shared__ union {
+        typename block_load::TempStorage load;
+        typename block_store::TempStorage store;
+        typename block_scan::TempStorage scan;
+    } memory;
+    const int64_t begin = (int64_t)blockIdx.x * tile;
+    const int count = n - begin < tile ? (int)(n - begin) : tile;
+
+    scan_prefix<T> prefix = {reinterpret_cast<scan_shared<T> *>(work)};
+    T elements[items];
+    if (count == tile)
+        block_load(memory.load).Load(x + begin, elements);
+    else
+        block_load(memory.load).Load(x + begin, elements, count, (T)0);
+    T sum = elements[0];
+#pragma unroll
+    for (int i = 1; i < items; i++)
+        sum = scan_plus(sum, elements[i]);
+    __syncthreads();
+    T before;
+    block_scan(memory.scan).ExclusiveScan(sum, before, scan_add<T>(), prefix);
+#pragma unroll
+    for (int i = 0; i < items; i++) {
+        const T element = elements[i];
+        if (is_inclusive)
+            elements[i] = before = scan_plus(before, element);
+        else {
+            elements[i] = before;
+            before = scan_plus(before, element);
+        }
+    }
+    __syncthreads();
+    if (count == tile)
+        block_store(memory.store).Store(y + begin, elements);
+    else
+        block_store(memory.store).Store(y + begin, elements, count);
+}
+
+#else
+
+/* ---- On the CPU: a thread for a tile, the same order ----
+ *
+ * Threads take tiles as they come, so that one waits only for such as others are at work on; and they take turns with
+ * what stands in front of a tile, which is little to do beside the tile itself. */
+
+/* All bytes 0: that of no tiles. */
+template <typename T> struct scan_state {
+    uint64_t begun;  /* tiles that were taken; atomic */
+    uint64_t turn;   /* the tile whose turn it is; atomic */
+    T sections;      /* the sum of those in front of the tile, */
+    T of_groups[32]; /* of groups of its section */
+    T of_tiles[32];  /* and of tiles of its group, each 0 where it has not come yet */
+};
+
+__device__ __forceinline__ void scan_pause()
+{
+#if defined __x86_64__
+    __builtin_ia32_pause();
+#endif
+}
+
+template <typename T> __device__ __forceinline__ T scan_tree(const T (&values)[32])
+{
+    T sums[32];
+    memcpy(sums, values, sizeof sums);
+    for (int count = 16; count > 0; count /= 2)
+        for (int i = 0; i < count; i++)
+            sums[i] = scan_plus(sums[2 * i], sums[2 * i + 1]);
+    return sums[0];
+}
+
+/* Gives what stands in front of a tile, and adds the tile. */
+template <typename T> __device__ __forceinline__ T scan_turn(scan_state<T> *state, int64_t tile, T sum)
+{
+    for (int looks = 0; __atomic_load_n(&state->turn, __ATOMIC_ACQUIRE) != (uint64_t)tile; looks++)
+        if (looks < 1000)
+            scan_pause();
+        else
+            sched_yield();
+    const T tiles_before = scan_tree(state->of_tiles);
+    const T groups_before = scan_plus(state->sections, scan_tree(state->of_groups));
+    const T of_group = scan_plus(tiles_before, sum);
+    state->of_tiles[tile % 32] = sum;
+    if (tile % 32 == 31) {
+        memset(state->of_tiles, 0, sizeof state->of_tiles);
+        state->of_groups[tile / 32 % 32] = of_group;
+    }
+    if (tile % 1024 == 1023) {
+        memset(state->of_groups, 0, sizeof state->of_groups);
+        state->sections = scan_plus(groups_before, of_group);
+    }
+    __atomic_store_n(&state->turn, (uint64_t)tile + 1, __ATOMIC_RELEASE);
+    return scan_plus(groups_before, tiles_before);
+}
+
+/* Eight threads' elements side by side: each one's sum waits for its own elements alone. They stay numbers of their
+ * own: a vector of them, gathered from eight places for each step, takes longer. */
+#define SCAN_ABREAST 8
+#define SCAN_EACH(what) what(0) what(1) what(2) what(3) what(4) what(5) what(6) what(7)
+
+template <typename T> __device__ __forceinline__ void scan_sums(const T *x, int count, T *sums)
+{
+    constexpr int items = SCAN_ITEMS(sizeof(T));
+    const int whole = count / (SCAN_ABREAST * items) * SCAN_ABREAST;
+    for (int t = 0; t < whole; t += SCAN_ABREAST, x += SCAN_ABREAST * items) {
+#define SCAN_BEGIN(k) T sum##k = 0;
+#define SCAN_STEP(k) sum##k = scan_plus(sum##k, x[k * items + i]);
+#define SCAN_END(k) sums[t + k] = sum##k;
+        SCAN_EACH(SCAN_BEGIN)
+        for (int i = 0; i < items; i++) {
+            SCAN_EACH(SCAN_STEP)
+        }
+        SCAN_EACH(SCAN_END)
+#undef SCAN_BEGIN
+#undef SCAN_STEP
+#undef SCAN_END
+    }
+    count -= whole * items;
+    for (int t = whole; t < SCAN_THREADS; t++) {
+        const int first = (t - whole) * items;
+        sums[t] = 0;
+        for (int i = first; i < first + items && i < count; i++)
+            sums[t] = scan_plus(sums[t], x[i]);
+    }
+}
+
+/* Replaces the sums of threads by what stands in front of them in the tile; gives the tile's. */
+template <typename T> __device__ __forceinline__ T scan_warps(T *sums)
+{
+    T total = 0;
+    for (int warp = 0; warp < SCAN_THREADS; warp += 32) {
+        T here[32], before[32];
+        memcpy(here, sums + warp, sizeof here);
+        for (int distance = 1; distance < 32; distance *= 2) {
+            memcpy(before, here, sizeof before);
+            for (int lane = distance; lane < 32; lane++)
+                here[lane] = scan_plus(before[lane - distance], before[lane]);
+        }
+        sums[warp] = total;
+        for (int lane = 1; lane < 32; lane++)
+            sums[warp + lane] = warp ? scan_plus(total, here[lane - 1]) : here[lane - 1];
+        total = warp ? scan_plus(total, here[31]) : here[31];
+    }
+    return total;
+}
+
+template <bool is_inclusive, typename T> __device__ __forceinline__ T scan_one(T before, T element, T *y)
+{
+    const T after = scan_plus(before, element);
+    *y = is_inclusive ? after : before;
+    return after;
+}
+
+template <bool is_inclusive, typename T>
+__device__ __forceinline__ void scan_elements(const T *x, T *y, int count, const T *before, T prefix)
+{
+    constexpr int items = SCAN_ITEMS(sizeof(T));
+    const int whole = count / (SCAN_ABREAST * items) * SCAN_ABREAST;
+    for (int t = 0; t < whole; t += SCAN_ABREAST, x += SCAN_ABREAST * items, y += SCAN_ABREAST * items) {
+#define SCAN_BEGIN(k) T sum##k = scan_plus(prefix, before[t + k]);
+#define SCAN_STEP(k) sum##k = scan_one<is_inclusive>(sum##k, x[k * items + i], y + k * items + i);
+        SCAN_EACH(SCAN_BEGIN)
+        for (int i = 0; i < items; i++) {
+            SCAN_EACH(SCAN_STEP)
+        }
+#undef SCAN_BEGIN
+#undef SCAN_STEP
+    }
+    count -= whole * items;
+    for (int t = whole; t < SCAN_THREADS; t++) {
+        const int first = (t - whole) * items;
+        T sum = scan_plus(prefix, before[t]);
+        for (int i = first; i < first + items && i < count; i++)
+            sum = scan_one<is_inclusive>(sum, x[i], y + i);
+    }
+}
+
+template <bool is_inclusive, typename T>
+__device__ __forceinline__ void scan_next(int64_t n, const T *x, T *y, uint64_t *work, int64_t tiles)
+{
+    constexpr int tile = SCAN_TILE(sizeof(T));
+    static_assert(sizeof(scan_state<T>) <= SCAN_STATE * sizeof *work, "");
+    scan_state<T> *state = reinterpret_cast<scan_state<T> *>(work);
+    const int64_t number = tiles > 1 ? (int64_t)__atomic_fetch_add(&state->begun, 1, __ATOMIC_RELAXED) : 0;
+    const int64_t begin = number * tile;
+    const int count = n - begin < tile ? (int)(n - begin) : tile;
+    T sums[SCAN_THREADS];
+    scan_sums(x + begin, count, sums);
+    const T sum = scan_warps(sums);
+    const T prefix = tiles > 1 ? scan_turn(state, number, sum) : (T)0;
+    scan_elements<is_inclusive>(x + begin, y + begin, count, sums, prefix);
+}
+
+#endif
+#endif

@@ -1,0 +1,551 @@
+/* test_reduce.c - sums, products, least and greatest elements and where they are: every type, at sizes around what a
+ * thread, a row and a block take, at every alignment. Sums are compared bit by bit with a plain form of the order that
+ * kernels/reduce.cuh describes. */
+#include <math.h>
+#include <sys/mman.h>
+
+#include "elements.h"
+
+#include <cuferry/kernels.h>
+
+enum { SUM, DOT, MIN, MAX, ARGMIN, ARGMAX, OPS };
+static const char *const families[OPS] = {"sum", "dot", "min", "max", "argmin", "argmax"};
+
+/* ---- What is expected ---- */
+
+/* The blocks that fold n elements, and the rows of 256 times 16 bytes that a block begins with. */
+static int64_t blocks_of(int64_t n, size_t bytes)
+{
+    const int64_t least = 16384 / (int64_t)bytes, large = 262144 / (int64_t)bytes;
+    int64_t most = n / large < 4224 ? n / large : 4224, blocks = (n + least - 1) / least;
+    most = most > 1056 ? most : 1056;
+    blocks = blocks < most ? blocks : most;
+    return blocks > 1 ? blocks : 1;
+}
+
+static int64_t first_row(int64_t block, int64_t rows, int64_t blocks)
+{
+    const int64_t more = rows % blocks;
+    return block * (rows / blocks) + (block < more ? block : more);
+}
+
+/* Per type: the sum in the documented order, of x or of the products of x and y; and what plain loops give. `U` is what
+ * sums wrap in. */
+#define MODEL(T, U, name, is_float)                                                            \
+    static T name##_plus(T a, T b)                                                             \
+    {                                                                                          \
+        return (T)((U)a + (U)b);                                                               \
+    }                                                                                          \
+                                                                                               \
+    static T name##_tree(T *values, int count)                                                 \
+    {                                                                                          \
+        for (; count > 8; count /= 2)                                                          \
+            for (int i = 0; i < count / 2; i++)                                                \
+                values[i] = name##_plus(values[2 * i], values[2 * i + 1]);                     \
+        for (int i = 1; i < 8; i++)                                                            \
+            values[0] = name##_plus(values[0], values[i]);                                     \
+        return values[0];                                                                      \
+    }                                                                                          \
+                                                                                               \
+    static T name##_sum(const T *x, int64_t n)                                                 \
+    {                                                                                          \
+        enum { SLOTS = 256 * 16 / (int)sizeof(T) };                                            \
+        const int64_t blocks = blocks_of(n, sizeof(T)), rows = (n + SLOTS - 1) / SLOTS;        \
+        T of_blocks[256] = {0}, total = 0;                                                     \
+        for (int64_t block = 0; block < blocks; block++) {                                     \
+            T places[SLOTS] = {0};                                                             \
+            int64_t begin = first_row(block, rows, blocks) * SLOTS;                            \
+            int64_t end = first_row(block + 1, rows, blocks) * SLOTS;                          \
+            for (int64_t i = begin; i < end && i < n; i++)                                     \
+                places[(i - begin) % SLOTS] = name##_plus(places[(i - begin) % SLOTS], x[i]);  \
+            total = name##_tree(places, SLOTS);                                                \
+            of_blocks[block % 256] = name##_plus(of_blocks[block % 256], total);               \
+        }                                                                                      \
+        return blocks > 1 ? name##_tree(of_blocks, 256) : total;                               \
+    }                                                                                          \
+                                                                                               \
+    /* Of small whole numbers, whose sums are exact in every order. */                         \
+    static T name##_dot(const T *x, const T *y, int64_t n)                                     \
+    {                                                                                          \
+        T total = 0;                                                                           \
+        for (int64_t i = 0; i < n; i++)                                                        \
+            total = name##_plus(total, (T)((U)x[i] * (U)y[i]));                                \
+        return total;                                                                          \
+    }                                                                                          \
+                                                                                               \
+    static int64_t name##_best(const T *x, int64_t n, int is_max)                              \
+    {                                                                                          \
+        int64_t best = 0;                                                                      \
+        for (int64_t i = 0; i < n; i++) {                                                      \
+            if (is_float && isnan((double)x[i]))                                               \
+                return i;                                                                      \
+            if (is_max ? x[i] > x[best] : x[i] < x[best])                                      \
+                best = i;                                                                      \
+        }                                                                                      \
+        return best;                                                                           \
+    }                                                                                          \
+                                                                                               \
+    /* Writes what an operation gives; not called for the best one of nothing. */              \
+    static void name##_expected(int op, const void *x, const void *y, int64_t n, void *result) \
+    {                                                                                          \
+        const T sum = op == SUM ? name##_sum(x, n) : op == DOT ? name##_dot(x, y, n) : 0;      \
+        const int64_t best = op > DOT ? name##_best(x, n, op == MAX || op == ARGMAX) : 0;      \
+        if (op == ARGMIN || op == ARGMAX)                                                      \
+            memcpy(result, &best, sizeof best);                                                \
+        else                                                                                   \
+            memcpy(result, op > DOT ? (const T *)x + best : &sum, sizeof(T));                  \
+    }
+MODEL(float, float, f32, 1)
+MODEL(double, double, f64, 1)
+MODEL(int32_t, uint32_t, i32, 0)
+MODEL(int64_t, uint64_t, i64, 0)
+
+enum { NUMBERS = 4 }; /* F32 to I64 */
+static void (*const expected_of[NUMBERS])(int, const void *, const void *, int64_t,
+                                          void *) = {f32_expected, f64_expected, i32_expected, i64_expected};
+
+/* ---- Runs ---- */
+
+/* Any numbers for sums, small whole ones for products, and few different ones for the rest: some are equal. */
+static void fill_array(int op, struct array *array, int64_t n, unsigned short seed[])
+{
+    for (int64_t i = 0; i < n; i++) {
+        number value = random_number(op == DOT, seed);
+        if (op == DOT)
+            value.real = (double)(value.whole = nrand48(seed) % 5 - 2);
+        if (op > DOT)
+            value.real = (double)(value.whole = nrand48(seed) % 1000 - 500);
+        set_element(array->type, array->host + array->begin + (size_t)i * types[array->type].bytes, value);
+    }
+    memcpy(array->expected, array->host, array->bytes);
+}
+
+/* One call on arrays whose elements stand. */
+static void run_arrays(int op, struct array *x, struct array *y, int64_t n, int way)
+{
+    const cf_kernel *kernel = find(families[op], x->type, "");
+    const int of_result = op == ARGMIN || op == ARGMAX ? I64 : x->type;
+    struct array result;
+    void *of_x, *of_y, *of_result_, *args[5], **next = args;
+    make_array(&result, of_result, 1, 1);
+    of_x = place(x, way), of_y = place(y, way), of_result_ = place(&result, way);
+    *next++ = &of_x;
+    if (op == DOT)
+        *next++ = &of_y;
+    *next++ = &of_result_;
+    *next++ = NULL; /* scratch memory */
+    *next++ = &n;
+    assert_int_equal(kernel->nparams, next - args);
+    run_kernel(kernel, way, args);
+    expected_of[x->type](op, x->host + x->begin, y->host + y->begin, n, result.expected + result.begin);
+    finish_array(&result, kernel->name, n);
+}
+
+static void run(int op, int type, int64_t n, int offset, int way, unsigned short seed[])
+{
+    struct array x, y;
+    make_array(&x, type, n, offset);
+    make_array(&y, type, n, way == CALL_HOST ? offset : (offset + 1) % 4);
+    fill_array(op, &x, n, seed);
+    fill_array(op, &y, n, seed);
+    run_arrays(op, &x, &y, n, way);
+    finish_array(&x, families[op], n);
+    finish_array(&y, families[op], n);
+}
+
+/* Around a row and what one block takes of both sizes of elements, and what several take. */
+static const int64_t lengths[] = {0,    1,    2,    3,    5,    31,   32,   33,    127,   255,   256,
+                                  257,  511,  512,  513,  1023, 1024, 1025, 2047,  2048,  2049,  4095,
+                                  4096, 4097, 6144, 8191, 8192, 8193, 9217, 12287, 12289, 65536, 100003};
+#define LENGTHS (sizeof lengths / sizeof *lengths)
+
+static void reduce_every_type_size_and_alignment_is_right(void **state)
+{
+    (void)state;
+    unsigned short seed[3] = {1, 2, 3};
+    for (int type = 0; type < NUMBERS; type++)
+        for (size_t s = 0; s < LENGTHS; s++)
+            for (int op = 0; op < OPS; op++)
+                for (int offset = 0; offset < (int)(16 / types[type].bytes); offset++)
+                    if (lengths[s] > 0 || op <= DOT)
+                        run(op, type, lengths[s], offset, (int)(nrand48(seed) % WAYS), seed);
+}
+
+/* So many that blocks have different numbers of rows: past 1056 times 16 KiB. */
+static void reduce_of_many_is_right(void **state)
+{
+    (void)state;
+    unsigned short seed[3] = {4, 5, 6};
+    for (int type = 0; type < NUMBERS; type++)
+        for (int op = SUM; op <= ARGMIN; op += ARGMIN) {
+            int64_t least = 16384 / (int64_t)types[type].bytes;
+            run(op, type, 1056 * least + (op == SUM ? 1 : 100 * least + 77), type % 2, CALL_DEVICE, seed);
+        }
+}
+
+/* Of zeros, of which few pages are touched, and two elements behind 2^31 of them. */
+static void reduce_past_2_31_is_right(void **state)
+{
+    (void)state;
+    const int64_t n = ((int64_t)1 << 31) + 12345;
+    int32_t *x, sum = 0;
+    int64_t at = -1;
+    if (on_cuda() || SANITIZED) {
+        puts("# skip: for the CPU as it is; a GPU's memory is looked at elsewhere");
+        skip();
+    }
+    x = mmap(NULL, (size_t)n * sizeof *x, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (x == MAP_FAILED) {
+        puts("# skip: no address space");
+        skip();
+    }
+    x[n - 12340] = 5;
+    x[n - 1] = 5;
+    assert_ok(cf_sum(x, &sum, n));
+    assert_int_equal(sum, 10);
+    assert_ok(cf_argmax(x, &at, n));
+    assert_int_equal(at, n - 12340);
+    assert_int_equal(munmap(x, (size_t)n * sizeof *x), 0);
+}
+
+static void reduce_past_2_32_on_a_gpu_is_right(void **state)
+{
+    (void)state;
+    const int64_t n = ((int64_t)1 << 32) + 12345;
+    int64_t memory = 0, at = -1;
+    float sum = 0, few[] = {1, -2, 1};
+    void *x;
+    if (on_cuda())
+        assert_ok(cf_device_property(0, CF_PROPERTY_MEMORY, &memory));
+    if (memory < n * 5) {
+        puts("# skip: there is no GPU with the memory");
+        skip();
+    }
+    assert_ok(cf_mem_alloc(&x, (size_t)n * sizeof(float)));
+    assert_ok(cf_fill(0.5f, (float *)x, n));
+    assert_ok(cf_mem_copy((float *)x + n - 1000, few, sizeof few));
+    assert_ok(cf_sum((const float *)x, &sum, n));
+    assert_true(fabs(sum - ((double)n / 2 - 1.5)) <= (double)n * 1e-6);
+    assert_ok(cf_argmin((const float *)x, &at, n));
+    assert_int_equal(at, n - 999);
+    assert_ok(cf_argmax((const float *)x, &at, n));
+    assert_int_equal(at, n - 1000);
+    assert_ok(cf_mem_free(x));
+}
+
+/* The same bits, whatever is where, and whatever the scratch memory holds. */
+static void reduce_again_gives_the_same_bits(void **state)
+{
+    (void)state;
+    enum { COUNT = 50001, JUNK = 1 << 16 };
+    unsigned short seed[3] = {7, 8, 9};
+    static float x[COUNT + 4];
+    static unsigned char junk[JUNK];
+    float expected, found;
+    void *there, *result, *memory;
+    cf_stream stream;
+    for (int i = 0; i < COUNT; i++)
+        x[i] = (float)(erand48(seed) - 0.5);
+    expected = f32_sum(x, COUNT);
+    assert_ok(cf_stream_create(&stream));
+    assert_ok(cf_mem_alloc(&there, sizeof x));
+    assert_ok(cf_mem_alloc(&result, sizeof(float)));
+    for (int round = 0; round < 40; round++) {
+        for (int i = 0; i < JUNK; i++)
+            junk[i] = round == 0 ? 0xff : (unsigned char)nrand48(seed);
+        assert_ok(cf_mem_copy((float *)there + round % 4, x, COUNT * sizeof *x));
+        assert_ok(cf_mem_alloc_async(stream, &memory, JUNK));
+        assert_ok(cf_mem_copy_async(stream, memory, junk, JUNK));
+        assert_ok(cf_mem_free_async(stream, memory));
+        assert_ok(cf_sum_async(stream, (const float *)there + round % 4, (float *)result, COUNT));
+        assert_ok(cf_mem_copy_async(stream, &found, result, sizeof found));
+        assert_ok(cf_stream_sync(stream));
+        assert_memory_equal(&found, &expected, sizeof found);
+    }
+    assert_ok(cf_mem_free(there));
+    assert_ok(cf_mem_free(result));
+    assert_ok(cf_stream_destroy(stream));
+}
+
+static void reduce_on_two_streams_is_right(void **state)
+{
+    (void)state;
+    enum { COUNT = 300007, CALLS = 16 };
+    unsigned short seed[3] = {10, 11, 12};
+    double *x = malloc(COUNT * sizeof *x), expected[2], found[CALLS];
+    void *there[2], *results;
+    cf_stream streams[2];
+    assert_non_null(x);
+    assert_ok(cf_mem_alloc(&results, sizeof found));
+    for (int s = 0; s < 2; s++) {
+        for (int i = 0; i < COUNT; i++)
+            x[i] = erand48(seed);
+        expected[s] = f64_sum(x, COUNT);
+        assert_ok(cf_stream_create(&streams[s]));
+        assert_ok(cf_mem_alloc(&there[s], COUNT * sizeof *x));
+        assert_ok(cf_mem_copy(there[s], x, COUNT * sizeof *x));
+    }
+    assert_ok(cf_mem_fill(results, 0xa5, sizeof found));
+    for (int i = 0; i < CALLS; i++)
+        assert_ok(cf_sum_async(streams[i % 2], (const double *)there[i % 2], (double *)results + i, COUNT));
+    for (int s = 0; s < 2; s++)
+        assert_ok(cf_stream_sync(streams[s]));
+    assert_ok(cf_mem_copy(found, results, sizeof found));
+    for (int i = 0; i < CALLS; i++)
+        assert_true(found[i] == expected[i % 2]);
+    for (int s = 0; s < 2; s++) {
+        assert_ok(cf_stream_destroy(streams[s]));
+        assert_ok(cf_mem_free(there[s]));
+    }
+    assert_ok(cf_mem_free(results));
+    free(x);
+}
+
+static void reduce_in_a_graph_is_right_each_time(void **state)
+{
+    (void)state;
+    enum { COUNT = 70001 };
+    static int32_t x[COUNT];
+    void *there, *result;
+    cf_stream stream;
+    cf_graph graph;
+    cf_graph_exec exec;
+    int64_t found;
+    assert_ok(cf_stream_create(&stream));
+    assert_ok(cf_mem_alloc(&there, sizeof x));
+    assert_ok(cf_mem_alloc(&result, sizeof found));
+    assert_ok(cf_preload(&cf_registry));
+    assert_ok(cf_stream_capture_begin(stream));
+    assert_ok(cf_argmax_async(stream, (const int32_t *)there, (int64_t *)result, COUNT));
+    assert_ok(cf_stream_capture_end(stream, &graph));
+    assert_ok(cf_graph_instantiate(&exec, graph));
+    assert_ok(cf_graph_destroy(graph));
+    for (int round = 0; round < 3; round++) {
+        int at = 20000 * round + 7;
+        x[at] = round + 1;
+        assert_ok(cf_mem_copy(there, x, sizeof x));
+        assert_ok(cf_mem_fill(result, 0xa5, sizeof found));
+        assert_ok(cf_graph_launch(exec, stream));
+        assert_ok(cf_stream_sync(stream));
+        assert_ok(cf_mem_copy(&found, result, sizeof found));
+        assert_int_equal(found, at);
+    }
+    assert_ok(cf_graph_exec_destroy(exec));
+    assert_ok(cf_stream_destroy(stream));
+    assert_ok(cf_mem_free(there));
+    assert_ok(cf_mem_free(result));
+}
+
+/* ---- Special values ---- */
+
+static void sum_takes_every_type(void **state)
+{
+    (void)state;
+    float f[] = {1, 2.5f}, f_sum = 9;
+    double d[] = {1, -3.5}, d_sum = 9;
+    int32_t i[] = {INT32_MAX, 1}, i_sum = 9;
+    int64_t l[] = {INT64_MIN, -1}, l_sum = 9;
+    assert_ok(cf_sum(f, &f_sum, 2));
+    assert_ok(cf_sum(d, &d_sum, 2));
+    assert_ok(cf_sum(i, &i_sum, 2));
+    assert_ok(cf_sum(l, &l_sum, 2));
+    assert_true(f_sum == 3.5f && d_sum == -2.5);
+    assert_true(i_sum == INT32_MIN && l_sum == INT64_MAX); /* they wrap */
+    assert_ok(cf_dot(f, f, &f_sum, 2));
+    assert_ok(cf_dot(d, d, &d_sum, 2));
+    assert_ok(cf_dot(i, i, &i_sum, 2));
+    assert_ok(cf_dot(l, l, &l_sum, 2));
+    assert_true(f_sum == 7.25f && d_sum == 13.25 && i_sum == 2 && l_sum == 1);
+}
+
+static void sum_of_nothing_is_zero(void **state)
+{
+    (void)state;
+    float f = 9;
+    int64_t l = 9;
+    assert_ok(cf_sum((const float *)NULL, &f, 0));
+    assert_true(f == 0 && !signbit(f));
+    assert_ok(cf_dot((const int64_t *)NULL, (const int64_t *)NULL, &l, 0));
+    assert_int_equal(l, 0);
+}
+
+static void min_of_nothing_is_invalid(void **state)
+{
+    (void)state;
+    float f = 9;
+    int64_t at = 9;
+    assert_fails(cf_min((const float *)NULL, &f, 0), CF_EINVAL, "cf_min_f32: the check n >= 1 fails with n = 0");
+    assert_fails(cf_max((const float *)NULL, &f, 0), CF_EINVAL, "cf_max_f32: the check n >= 1 fails with n = 0");
+    assert_fails(cf_argmin((const double *)NULL, &at, 0), CF_EINVAL,
+                 "cf_argmin_f64: the check n >= 1 fails with n = 0");
+    assert_fails(cf_argmax_async(NULL, (const int32_t *)NULL, &at, 0), CF_EINVAL,
+                 "cf_argmax_i32_async: the check n >= 1 fails with n = 0");
+    assert_true(f == 9 && at == 9);
+}
+
+static void sum_of_special_values_is_ieee(void **state)
+{
+    (void)state;
+    enum { COUNT = 10001 };
+    static double x[COUNT];
+    double sum = 0;
+    for (int i = 0; i < COUNT; i++)
+        x[i] = 1;
+    x[5000] = INFINITY;
+    assert_ok(cf_sum(x, &sum, COUNT));
+    assert_true(sum == INFINITY);
+    x[9000] = -INFINITY;
+    assert_ok(cf_sum(x, &sum, COUNT));
+    assert_true(isnan(sum));
+    x[5000] = x[9000] = 1;
+    x[COUNT - 1] = NAN;
+    assert_ok(cf_sum(x, &sum, COUNT));
+    assert_true(isnan(sum));
+}
+
+/* A NaN anywhere is both the least and the greatest, and its first place is theirs. */
+static void best_of_nans_is_the_first(void **state)
+{
+    (void)state;
+    enum { COUNT = 20001 };
+    static float x[COUNT];
+    unsigned short seed[3] = {13, 14, 15};
+    for (int round = 0; round < 60; round++) {
+        int count = round % 3 ? COUNT : 700, first = (int)(nrand48(seed) % count);
+        int second = first + (int)(nrand48(seed) % (count - first));
+        float least = 9, greatest = 9;
+        int64_t at_least = -1, at_greatest = -1;
+        for (int i = 0; i < count; i++)
+            x[i] = round % 2 ? (float)erand48(seed) : i % 2 ? INFINITY : -INFINITY;
+        x[first] = x[second] = NAN;
+        assert_ok(cf_min(x, &least, count));
+        assert_ok(cf_max(x, &greatest, count));
+        assert_ok(cf_argmin(x, &at_least, count));
+        assert_ok(cf_argmax(x, &at_greatest, count));
+        assert_true(isnan(least) && isnan(greatest));
+        assert_int_equal(at_least, first);
+        assert_int_equal(at_greatest, first);
+    }
+}
+
+/* What nothing is better than may be all there is. */
+#define WORST(T, name, lowest, highest)                               \
+    static void best_of_the_worst_##name##_is_the_first(void **state) \
+    {                                                                 \
+        (void)state;                                                  \
+        enum { COUNT = 9001 };                                        \
+        static T x[COUNT];                                            \
+        T best;                                                       \
+        int64_t at;                                                   \
+        for (int count = 1; count <= COUNT; count += 900) {           \
+            for (int i = 0; i < COUNT; i++)                           \
+                x[i] = highest;                                       \
+            best = 0, at = -1;                                        \
+            assert_ok(cf_min(x, &best, count));                       \
+            assert_ok(cf_argmin(x, &at, count));                      \
+            assert_true(best == highest && at == 0);                  \
+            for (int i = 0; i < COUNT; i++)                           \
+                x[i] = lowest;                                        \
+            best = 0, at = -1;                                        \
+            assert_ok(cf_max(x, &best, count));                       \
+            assert_ok(cf_argmax(x, &at, count));                      \
+            assert_true(best == lowest && at == 0);                   \
+        }                                                             \
+    }
+WORST(float, f32, -INFINITY, INFINITY)
+WORST(double, f64, -INFINITY, INFINITY)
+WORST(int32_t, i32, INT32_MIN, INT32_MAX)
+WORST(int64_t, i64, INT64_MIN, INT64_MAX)
+
+static void best_of_zeros_is_the_first(void **state)
+{
+    (void)state;
+    const double x[] = {1, 0., -0., 0.};
+    double best = 9;
+    int64_t at = -1;
+    assert_ok(cf_argmin(x, &at, 4));
+    assert_int_equal(at, 1);
+    assert_ok(cf_min(x, &best, 4));
+    assert_true(best == 0);
+    assert_ok(cf_argmax(x + 1, &at, 3));
+    assert_int_equal(at, 0);
+}
+
+/* ---- Arguments ---- */
+
+static void reduce_bad_arguments_are_named(void **state)
+{
+    (void)state;
+    float x[2] = {1, 2}, result = 9;
+    int64_t at = 9;
+    assert_fails(cf_sum((const float *)NULL, &result, 2), CF_EINVAL, "cf_sum_f32: x is NULL and its extent is 2");
+    assert_fails(cf_sum(x, (float *)NULL, 2), CF_EINVAL, "cf_sum_f32: result is NULL and its extent is 1");
+    assert_fails(cf_sum(x, (float *)NULL, 0), CF_EINVAL, "cf_sum_f32: result is NULL and its extent is 1");
+    assert_fails(cf_sum(x, &result, -1), CF_EINVAL, "cf_sum_f32: the extent x[n] is negative with n = -1");
+    assert_fails(cf_dot(x, (const float *)NULL, &result, 2), CF_EINVAL, "cf_dot_f32: y is NULL and its extent is 2");
+    assert_fails(cf_argmin(x, (int64_t *)NULL, 2), CF_EINVAL, "cf_argmin_f32: index is NULL and its extent is 1");
+    assert_fails(cf_min(x, &result, -1), CF_EINVAL, "cf_min_f32: ");
+    assert_fails(cf_sum_async(NULL, x, &result, INT64_MIN), CF_EINVAL, "cf_sum_f32_async: the extent x[n] is negative");
+    assert_true(result == 9 && at == 9);
+}
+
+/* Past 2^31 elements and past what memory there is: no memory is needed to work that out. */
+static void reduce_grid_hangs_on_the_length(void **state)
+{
+    (void)state;
+    for (int op = 0; op < OPS; op++)
+        for (int type = 0; type < NUMBERS; type++) {
+            const cf_kernel *kernel = find(families[op], type, "");
+            int64_t n;
+            void *pointer = &n, *args[5] = {&pointer, &pointer, &pointer, NULL, &n};
+            double value;
+            cf_size size;
+            args[kernel->nparams - 1] = &n;
+            args[kernel->nparams - 2] = NULL;
+            assert_non_null(kernel->sizes);
+            for (int shift = 0; shift < 60; shift++)
+                for (int more = -1; more < 2; more++) {
+                    n = ((int64_t)1 << shift) + more;
+                    if (n < 1)
+                        continue;
+                    assert_int_equal(kernel->sizes(args, &size), 1);
+                    assert_int_equal(size.grid[0], blocks_of(n, types[type].bytes));
+                    assert_int_equal(size.block[0], 256);
+                }
+            n = 1000;
+            assert_ok(cf_kernel_evaluate_real(kernel, kernel->bytes.ops, args, &value));
+            assert_true(value == (op == DOT ? 2000 : 1000) * (double)types[type].bytes);
+        }
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    return cf_shutdown();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reduce_every_type_size_and_alignment_is_right),
+        cmocka_unit_test(reduce_of_many_is_right),
+        cmocka_unit_test(reduce_past_2_31_is_right),
+        cmocka_unit_test(reduce_past_2_32_on_a_gpu_is_right),
+        cmocka_unit_test(reduce_again_gives_the_same_bits),
+        cmocka_unit_test(reduce_on_two_streams_is_right),
+        cmocka_unit_test(reduce_in_a_graph_is_right_each_time),
+        cmocka_unit_test(sum_takes_every_type),
+        cmocka_unit_test(sum_of_nothing_is_zero),
+        cmocka_unit_test(min_of_nothing_is_invalid),
+        cmocka_unit_test(sum_of_special_values_is_ieee),
+        cmocka_unit_test(best_of_nans_is_the_first),
+        cmocka_unit_test(best_of_the_worst_f32_is_the_first),
+        cmocka_unit_test(best_of_the_worst_f64_is_the_first),
+        cmocka_unit_test(best_of_the_worst_i32_is_the_first),
+        cmocka_unit_test(best_of_the_worst_i64_is_the_first),
+        cmocka_unit_test(best_of_zeros_is_the_first),
+        cmocka_unit_test(reduce_bad_arguments_are_named),
+        cmocka_unit_test(reduce_grid_hangs_on_the_length),
+    };
+    return RUN_ON_DRIVER(tests, NULL, tear_down);
+}

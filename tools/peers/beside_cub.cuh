@@ -1,0 +1,77 @@
+// beside_cub.cuh - what comparisons with CUB's algorithms for whole arrays share.
+#ifndef BESIDE_CUB_CUH
+#define BESIDE_CUB_CUH
+
+#include "peers.h"
+
+namespace
+{
+
+constexpr size_t least_bytes = (size_t)192 << 20; // of all sets together, past every cache
+
+// Keeps the stream busy, so that what follows is enqueued before it runs.
+__global__ void delay(long long ns)
+{
+    long long begin, now;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(begin));
+    do
+        asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    while (now - begin < ns);
+}
+
+struct Sizes {
+    int64_t n;
+    int sets; // in turn
+    explicit Sizes(int log) : n((int64_t)1 << log), sets((int)((least_bytes - 1) / ((size_t)n * sizeof(float)) + 1))
+    {
+    }
+};
+
+// What CUB needs, for one kind of call.
+struct Temporary {
+    void *memory = nullptr;
+    size_t bytes = 0;
+    template <typename Call> void make(Call call)
+    {
+        CHECK(call(memory, bytes));
+        CHECK(cudaMalloc(&memory, bytes));
+    }
+    Temporary() = default;
+    ~Temporary()
+    {
+        (void)cudaFree(memory);
+    }
+    Temporary(const Temporary &) = delete;
+    Temporary &operator=(const Temporary &) = delete;
+};
+
+template <typename T> T read(const T *device)
+{
+    T value;
+    CHECK(cudaMemcpy(&value, device, sizeof value, cudaMemcpyDeviceToHost));
+    return value;
+}
+
+// Compares two peers, the library's first, on an idle stream and behind other work; `times` of CUB's each is to be
+// reached at least, 0: no target.
+void compare(const std::string &what, cudaStream_t stream, std::vector<Peer> &peers, int rounds, double times)
+{
+    const char *const ways[] = {"idle stream", "behind other work"};
+    for (int way = 0; way < 2; way++) {
+        for (Peer &peer : peers) {
+            peer.times.clear();
+            peer.prepare = nullptr;
+            if (way == 1)
+                peer.prepare = [=] { delay<<<1, 1, 0, stream>>>(40000); };
+        }
+        take_turns_on(stream, peers, rounds, 3);
+        print_times(what + ", " + ways[way], peers, "us", 1e6);
+        figure(peers.back().name + " / " + peers[0].name + ", " + what + ", " + ways[way],
+               peers.back().middle() / peers[0].middle(), "x", times > 0 && way == 0 ? Target::at_least : Target::none,
+               times);
+    }
+}
+
+} // namespace
+
+#endif
