@@ -251,7 +251,7 @@ def _zeros(cursor, clauses):
     while True:
         name = cursor.take()
         if name.kind != 'identifier':
-            raise ExprError(name, 'zero takes names of scratch arrays, as in zero(count[1])' + found(name))
+            raise ExprError(name, 'zero takes names of arrays, as in zero(count[1])' + found(name))
         if name.text in clauses.zeros:
             raise ExprError(name, f'a second zero of {name.text}; name one section of it')
         section = _dimension(cursor, name) if cursor.at('[') else None

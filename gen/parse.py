@@ -296,9 +296,11 @@ class _File:
                 near = closest(name, params)
                 self._error(token, f"'{name}' is no parameter of {declaration.token.text}" +
                             (f"; did you mean '{near}'?" if near else ''))
-            elif not array or array.direction != 'CF_SCRATCH':
-                self._error(token, f'{name} is not declared by scratch(...), which is the only memory that the library '
-                                   'may set to 0; write 0 in the kernel, or have the caller do it')
+            elif not array or array.direction not in ('CF_SCRATCH', 'CF_OUT'):
+                self._error(token, f'{name} is not declared by scratch(...) or out(...), which is the only memory that '
+                                   'the library may set to 0; write 0 in the kernel, or have the caller do it')
+            elif array.direction == 'CF_OUT' and len(array.dims) > 1:
+                self._error(token, f'{name} has {len(array.dims)} dimensions; of out(...), arrays of one can be set to 0')
             elif section and len(array.dims) > 1:
                 self._error(token, f'{name} has {len(array.dims)} dimensions; write zero({name}) for all of it')
         for name, (token, values) in clauses.pitches.items():

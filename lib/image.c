@@ -277,7 +277,7 @@ static int is_simple(const cf_kernel *kernel)
     for (uint32_t i = 0; i < kernel->nparams; i++)
         if (kernel->params[i].direction == CF_SCRATCH)
             return 0;
-    return !kernel->launch.is_cooperative;
+    return !kernel->launch.is_cooperative && cf__nzeros(kernel) == 0;
 }
 
 /* A node of a context that is gone: it is passed by until it has another one's id. */

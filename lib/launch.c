@@ -289,7 +289,9 @@ static int clear(const cf_kernel *kernel, const struct cf__place *place, cf_stre
             return status;
         if (bytes == 0)
             continue;
-        CUresult result = place->driver->cuMemsetD8Async(memory[zero->array] + offset, 0, bytes, stream);
+        const int is_scratch = kernel->params[zero->array].direction == CF_SCRATCH;
+        const CUdeviceptr array = is_scratch ? memory[zero->array] : (uintptr_t)*(void *const *)args[zero->array];
+        CUresult result = place->driver->cuMemsetD8Async(array + offset, 0, bytes, stream);
         if (result != CUDA_SUCCESS)
             return cf__fail_driver(place->driver, result, "cuMemsetD8Async", "%s: %zu bytes of %s", kernel->function,
                                    bytes, kernel->params[zero->array].name);
@@ -353,6 +355,8 @@ int cf__launch(const cf_kernel *kernel, const struct cf__size *size, const struc
     for (uint32_t i = 0; i < kernel->nparams; i++)
         if (kernel->params[i].direction == CF_SCRATCH)
             return enqueue_with_scratch(kernel, size, place, stream, args);
+    if (cf__nzeros(kernel))
+        return enqueue_with_scratch(kernel, size, place, stream, args);
     return enqueue(kernel, size, place, stream, args);
 }
 

@@ -197,8 +197,8 @@ typedef struct cf_check {
     const struct cf_kernel *scan;   /* kernel that finds the first element outside; see kernels/outside.cu */
 } cf_check;
 
-/* Elements of a scratch array whose bytes are all 0 when the kernel begins: [lower, lower + extent), of an array of one
- * dimension, or all of it. */
+/* Elements of a scratch array, or of one that is written, whose bytes are all 0 when the kernel begins: [lower,
+ * lower + extent), of an array of one dimension, or all of it. */
 typedef struct cf_zero {
     uint32_t array; /* the parameter's number */
     cf_expr lower;  /* absent: 0 */

@@ -95,8 +95,11 @@ __global__ void zero_of_rows(int *x, int n);
 #pragma cf kernel grid(n) scratch(count[1]) zero(cuont)
 __global__ void zero_close_name(int *count, int n);
 
-#pragma cf kernel grid(n) out(x[n]) zero(x)
+#pragma cf kernel grid(n) inout(x[n]) zero(x)
 __global__ void zero_results(int *x, int n);
+
+#pragma cf kernel grid(n) out(x[n][2]) zero(x)
+__global__ void zero_of_written_rows(int *x, int n);
 
 #pragma cf kernel grid(n) zero(n)
 __global__ void zero_scalar(int n);

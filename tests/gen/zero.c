@@ -86,12 +86,13 @@ const cf_kernel t__k_count = {
     .sizes = cf__sizes_count,
     .is_bounded = 1,
     .is_closed = 1,
-    .nzeros = 3,
+    .nzeros = 4,
     .zeros = (const cf_zero[]){
         {.array = 2},
         {.array = 3, .extent = {"MANY", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_CONST, 1000}, {CF_OP_GT, 0},
          {CF_OP_END, 0}}}},
         {.array = 4},
+        {.array = 1},
     },
 };
 

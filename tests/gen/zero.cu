@@ -5,7 +5,7 @@
 
 /* Counts what is over a limit, in bins and in all. */
 #pragma cf kernel grid(n) in(x[n]) out(y[1]) scratch(bins[64], work[MANY ? n : 0], rows[n][4]) \
-    zero(bins, work[MANY], rows)
+    zero(bins, work[MANY], rows, y)
 __global__ void count(const double *x, int64_t *y, unsigned int *bins, uint64_t *work, double *rows, int64_t n)
 {
 }
