@@ -5,10 +5,10 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-/* A block has a tile of 256 bytes of so many rows, in which a thread has a small tile of 16 bytes of so many rows. Of a
- * thin matrix, which has less than half a tile one way, it has all of that and as many elements the other way as there
- * is room for in a tile, where less than half a tile's side is left over; on the CPU, TRANSPOSE_ALONG. `size` is that of
- * an element. */
+/* A block has a tile of 256 bytes of so many rows, in which a thread has a small tile of 16 bytes of so many rows.
+ * Of a thin matrix, which has less than half a tile one way, it has all of that and as many elements the other way
+ * as there is room for in a tile, where less than half a tile's side is left over; on the CPU, TRANSPOSE_ALONG.
+ * `size` is that of an element. */
 #define TRANSPOSE_PIECES(n, length) ((n) / (length) + ((n) % (length) > 0))
 #define TRANSPOSE_IS_THIN(size) (rows < 128 / (size) || cols < 128 / (size))
 #define TRANSPOSE_TILES(size) (TRANSPOSE_PIECES(rows, 256 / (size)) * TRANSPOSE_PIECES(cols, 256 / (size)))

@@ -1,0 +1,193 @@
+/* test_histogram.c - elements counted in bins, against a plain loop. */
+#include "elements.h"
+
+#include <math.h>
+
+#include <cuferry/kernels.h>
+
+static const struct {
+    const char *tag;
+    int sample, count;
+} kinds[] = {{"f32_i32", F32, I32}, {"f32_i64", F32, I64}, {"f64_i32", F64, I32}, {"f64_i64", F64, I64},
+             {"i32_i32", I32, I32}, {"i32_i64", I32, I64}, {"i64_i32", I64, I32}, {"i64_i64", I64, I64}};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static int is_whole(int kind)
+{
+    return kinds[kind].sample == I32 || kinds[kind].sample == I64;
+}
+
+/* Which bin; -1: none. `is_near`: rounding may put it into a neighbour. */
+static int64_t bin_of(int kind, number x, number lower, number upper, int64_t bins, int *is_near)
+{
+    *is_near = 0;
+    if (is_whole(kind)) {
+        if (x.whole < lower.whole || x.whole >= upper.whole)
+            return -1;
+        __extension__ unsigned __int128 distance = (uint64_t)x.whole - (uint64_t)lower.whole;
+        return (int64_t)(distance * (uint64_t)bins / ((uint64_t)upper.whole - (uint64_t)lower.whole));
+    }
+    if (!(x.real >= lower.real && x.real < upper.real))
+        return -1;
+    long double place = ((long double)x.real - lower.real) / ((long double)upper.real - lower.real) * bins;
+    long double slack = (kinds[kind].sample == F32 ? 4e-7L : 1e-15L) * (1 + place);
+    *is_near = floorl(place - slack) != floorl(place + slack);
+    return place >= bins ? bins - 1 : (int64_t)place;
+}
+
+static number random_sample(int kind, int64_t i, unsigned short seed[])
+{
+    static const double odd[] = {NAN, INFINITY, -INFINITY, -0.0, 3e38};
+    number x = {erand48(seed) * 12 - 6, nrand48(seed) % 1200 - 600};
+    if (i % 97 == 5)
+        x.real = odd[i / 97 % 5];
+    if (i % 97 == 6 && kinds[kind].sample == I64)
+        x.whole = i & 1 ? INT64_MIN : INT64_MAX;
+    if (i % 97 == 6 && kinds[kind].sample == I32)
+        x.whole = i & 1 ? INT32_MIN : INT32_MAX;
+    return x;
+}
+
+/* Where rounding decides, `lower` stands in place of the sample. */
+static void run_histogram(int kind, int64_t n, int64_t bins, number lower, number upper, int is_same, int offset,
+                          int way, unsigned short seed[])
+{
+    struct array x, counts;
+    char name[32];
+    snprintf(name, sizeof name, "histogram_%s", kinds[kind].tag);
+    const cf_kernel *kernel = cf_kernel_find(&REGISTRY, name);
+    assert_non_null(kernel);
+    make_array(&x, kinds[kind].sample, n, offset);
+    make_array(&counts, kinds[kind].count, bins, offset);
+    const size_t bytes = types[x.type].bytes;
+    int64_t *wanted = calloc((size_t)bins, sizeof *wanted);
+    assert_non_null(wanted);
+    for (int64_t i = 0; i < n; i++) {
+        int is_near;
+        char *sample = x.host + x.begin + (size_t)i * bytes;
+        set_element(x.type, sample, is_same ? (number){1.3, 77} : random_sample(kind, i, seed));
+        int64_t bin = bin_of(kind, element(x.type, sample), lower, upper, bins, &is_near);
+        if (is_near) {
+            set_element(x.type, sample, lower);
+            bin = 0;
+        }
+        if (bin >= 0)
+            wanted[bin]++;
+    }
+    memcpy(x.expected, x.host, x.bytes);
+    for (int64_t b = 0; b < bins; b++)
+        expect_at(&counts, b, (number){0, wanted[b]});
+    char from[8], to[8];
+    set_element(x.type, from, lower);
+    set_element(x.type, to, upper);
+    void *pointers[] = {place(&x, way), place(&counts, way)};
+    run_kernel(kernel, way, (void *[]){&pointers[0], from, to, &pointers[1], &n, &bins});
+    finish_array(&x, name, n);
+    finish_array(&counts, name, n);
+    free(wanted);
+}
+
+static void histogram_every_type_and_size_is_right(void **state)
+{
+    (void)state;
+    static const int64_t bins[] = {1, 2, 10, 255, 256, 257, 1000};
+    unsigned short seed[3] = {1, 2, 3};
+    for (int kind = 0; kind < KINDS; kind++)
+        for (size_t s = 0; s < SIZES; s++) {
+            const int64_t b = bins[(s + (size_t)kind) % (sizeof bins / sizeof *bins)];
+            const number lower = {-5, -500}, upper = {4.5, 500};
+            run_histogram(kind, sizes[s], b, lower, upper, 0, (int)(nrand48(seed) % 5), (int)(nrand48(seed) % WAYS),
+                          seed);
+        }
+}
+
+/* Around what shared memory holds, and where copies of a count become fewer; also all in one bin. */
+static void histogram_every_number_of_bins_is_right(void **state)
+{
+    (void)state;
+    static const int64_t bins[] = {512, 513, 2048, 2049, 4096, 4097, 8192, 8193, 100000};
+    unsigned short seed[3] = {4, 5, 6};
+    for (int kind = 0; kind < KINDS; kind++)
+        for (size_t b = 0; b < sizeof bins / sizeof *bins; b++)
+            for (int is_same = 0; is_same < 2; is_same++)
+                run_histogram(kind, 9000 + 40000 * (b % 3 == 0), bins[b], (number){-1, -500}, (number){1.5, 500},
+                              is_same, is_same, (int)(nrand48(seed) % WAYS), seed);
+}
+
+/* Integers are exact: where each has a bin, where bins are a fraction of an integer wide, and over the whole range. */
+static void histogram_bounds_are_exact(void **state)
+{
+    (void)state;
+    unsigned short seed[3] = {7, 8, 9};
+    for (int kind = 0; kind < KINDS; kind++) {
+        const int64_t least = kinds[kind].sample == I32 ? INT32_MIN : INT64_MIN / 2;
+        const int64_t most = kinds[kind].sample == I32 ? INT32_MAX : INT64_MAX / 2;
+        run_histogram(kind, 5000, 1000, (number){-3, -500}, (number){3, 500}, 0, 0, CALL_HOST, seed);
+        run_histogram(kind, 5000, 1777, (number){-3, -500}, (number){3, 500}, 0, 1, CALL_DEVICE, seed);
+        run_histogram(kind, 5000, 77, (number){-2, -3}, (number){-1.5, 4}, 0, 0, LAUNCH, seed);
+        if (is_whole(kind))
+            run_histogram(kind, 5000, 8191, (number){0, least}, (number){0, most}, 0, 0, CALL_HOST, seed);
+    }
+    float x[] = {0, 0.25F, 0.5F, 0.75F, 1, -1e-30F, 0.99999994F, NAN, INFINITY, -INFINITY, 0.49999997F};
+    int32_t counts[4] = {9, 9, 9, 9};
+    assert_ok(cf_histogram(x, 0, 1, counts, 11, 4));
+    assert_true(counts[0] == 1 && counts[1] == 2 && counts[2] == 1 && counts[3] == 2);
+    float wide[] = {-3.4e38F, -1e38F, 0, 1, 3.3e38F};
+    assert_ok(cf_histogram(wide, -3.4028234e38F, 3.4028234e38F, counts, 5, 4));
+    assert_true(counts[0] == 1 && counts[1] == 1 && counts[2] == 2 && counts[3] == 1);
+}
+
+static void histogram_nothing_to_count_is_zeros(void **state)
+{
+    (void)state;
+    int64_t counts[5] = {7, 7, 7, 7, 7};
+    assert_ok(cf_histogram((double *)NULL, 0, 1, counts, 0, 5));
+    for (int b = 0; b < 5; b++)
+        assert_true(counts[b] == 0);
+}
+
+static void histogram_bad_arguments_are_named(void **state)
+{
+    (void)state;
+    float x[4] = {0.1F, 0.2F, 0.3F, 0.4F};
+    int32_t counts[4] = {1, 2, 3, 4}, whole[4] = {0};
+    assert_fails(cf_histogram(x, 0, 1, counts, -4, 4), CF_EINVAL,
+                 "cf_histogram_f32_i32: the extent x[n] is negative with n = -4");
+    assert_fails(cf_histogram(x, 0, 1, counts, 4, -4), CF_EINVAL,
+                 "cf_histogram_f32_i32: the extent counts[bins] is negative with bins = -4");
+    assert_fails(cf_histogram(x, 0, 1, counts, 4, 0), CF_EINVAL,
+                 "cf_histogram_f32_i32: the check bins >= 1 fails with bins = 0");
+    assert_fails(cf_histogram(x, 1, 1, counts, 4, 4), CF_EINVAL,
+                 "cf_histogram_f32_i32: the check lower < upper fails with");
+    assert_fails(cf_histogram(x, NAN, 1, counts, 4, 4), CF_EINVAL,
+                 "cf_histogram_f32_i32: the check lower < upper fails with");
+    assert_fails(cf_histogram(whole, 5, -5, counts, 4, 4), CF_EINVAL,
+                 "cf_histogram_i32_i32: the check lower < upper fails with");
+    assert_fails(cf_histogram(x, 0, 1, counts, INT64_MAX, 4), CF_EOVERFLOW, "cf_histogram_f32_i32: ");
+    assert_fails(cf_histogram((float *)NULL, 0, 1, counts, 4, 4), CF_EINVAL,
+                 "cf_histogram_f32_i32: x is NULL and its extent is 4");
+    assert_fails(cf_histogram(x, 0, 1, (int32_t *)NULL, 4, 4), CF_EINVAL,
+                 "cf_histogram_f32_i32: counts is NULL and its extent is 4");
+    assert_fails(cf_histogram(counts, 0, 9, counts, 4, 4), CF_EINVAL,
+                 "cf_histogram_i32_i32: x and counts overlap by 16 bytes");
+    for (int b = 0; b < 4; b++)
+        assert_true(counts[b] == b + 1);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    return cf_shutdown();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(histogram_every_type_and_size_is_right),
+        cmocka_unit_test(histogram_every_number_of_bins_is_right),
+        cmocka_unit_test(histogram_bounds_are_exact),
+        cmocka_unit_test(histogram_nothing_to_count_is_zeros),
+        cmocka_unit_test(histogram_bad_arguments_are_named),
+    };
+    return RUN_ON_DRIVER(tests, NULL, tear_down);
+}
