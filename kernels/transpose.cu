@@ -79,11 +79,22 @@ __device__ __forceinline__ void transpose_read(transpose_tile<T> &tile, const T 
             tile.words[k][x][y] = column;
         }
     } else {
-#pragma unroll 8
-        for (int k = 0; k < side * side / TRANSPOSE_THREADS; k++) {
-            const int j = (k * TRANSPOSE_THREADS + thread) % side, i = (k * TRANSPOSE_THREADS + thread) / side;
-            if (j < width && i < height)
-                tile.at(j, i) = __ldcs(in + i * cols + j);
+        constexpr int step = TRANSPOSE_THREADS / side, together = side / step < 8 ? side / step : 8;
+        const int j = thread % side, first = thread / side, last = height < side ? (int)height : side;
+        const T *from = in + j;
+        if (j < width) {
+#pragma unroll 1
+            for (int i = first; i < last; i += together * step) {
+                T element[together];
+#pragma unroll
+                for (int k = 0; k < together; k++)
+                    if (i + k * step < last)
+                        element[k] = from[(i + k * step) * cols];
+#pragma unroll
+                for (int k = 0; k < together; k++)
+                    if (i + k * step < last)
+                        tile.at(j, i + k * step) = element[k];
+            }
         }
     }
 }
@@ -103,13 +114,20 @@ __device__ __forceinline__ void transpose_write(transpose_tile<T> &tile, T *out,
                     transpose_store(out + (x * N + k) * rows + y * N, tile.words[k][x][y]);
         }
     } else {
-#pragma unroll 8
-        for (int k = 0; k < side * side / TRANSPOSE_THREADS; k++) {
-            const int i = (k * TRANSPOSE_THREADS + thread) % side, j = (k * TRANSPOSE_THREADS + thread) / side;
-            if (j < width && i < height)
-                __stcs(out + j * rows + i, tile.at(j, i));
+        constexpr int step = TRANSPOSE_THREADS / side;
+        const int i = thread % side, last = width < side ? (int)width : side;
+        if (i < height) {
+#pragma unroll 4
+            for (int j = thread / side; j < last; j += step)
+                out[j * rows + i] = tile.at(j, i); /* parts of sectors, whose rest is written by the next block */
         }
     }
+}
+
+/* e over a divisor whose reciprocal is given: exact for what a tile has, far below 2^21. */
+__device__ __forceinline__ int transpose_quotient(int e, float reciprocal)
+{
+    return (int)(((float)e + 0.5f) * reciprocal);
 }
 
 /* `across` rows or columns, all of them, of `along` elements: what lies together on one side is `across` pieces on the
@@ -118,18 +136,31 @@ template <typename T>
 __device__ __forceinline__ void transpose_thin(T *tile, const T *in, T *out, int64_t rows, int64_t cols, int along)
 {
     const bool has_rows = rows < cols; /* few of them */
+    constexpr int together = 8;
     const int across = (int)(has_rows ? rows : cols), pitch = along | 1, count = across * along;
     const int read_width = has_rows ? along : across, write_width = has_rows ? across : along;
-#pragma unroll 4
-    for (int e = threadIdx.x; e < count; e += TRANSPOSE_THREADS) {
-        const int i = e / read_width, j = e - i * read_width;
-        tile[has_rows ? i * pitch + j : j * pitch + i] = __ldcs(in + i * cols + j);
+    const float per_read = 1.0f / (float)read_width, per_write = 1.0f / (float)write_width;
+#pragma unroll 1
+    for (int first = threadIdx.x; first < count; first += together * TRANSPOSE_THREADS) {
+        T element[together];
+#pragma unroll
+        for (int k = 0; k < together; k++) {
+            const int e = first + k * TRANSPOSE_THREADS, i = transpose_quotient(e, per_read), j = e - i * read_width;
+            if (e < count)
+                element[k] = in[i * cols + j];
+        }
+#pragma unroll
+        for (int k = 0; k < together; k++) {
+            const int e = first + k * TRANSPOSE_THREADS, i = transpose_quotient(e, per_read), j = e - i * read_width;
+            if (e < count)
+                tile[has_rows ? i * pitch + j : j * pitch + i] = element[k];
+        }
     }
     __syncthreads();
 #pragma unroll 4
     for (int e = threadIdx.x; e < count; e += TRANSPOSE_THREADS) {
-        const int j = e / write_width, i = e - j * write_width;
-        __stcs(out + j * rows + i, tile[has_rows ? i * pitch + j : j * pitch + i]);
+        const int j = transpose_quotient(e, per_write), i = e - j * write_width;
+        out[j * rows + i] = tile[has_rows ? i * pitch + j : j * pitch + i];
     }
 }
 
@@ -160,8 +191,8 @@ __global__ void __launch_bounds__(256)
     transpose(const T *__restrict__ in, T *__restrict__ out, int64_t rows, int64_t cols)
 {
     constexpr int64_t size = sizeof(T), side = 256 / size;
-    const int64_t wide = TRANSPOSE_PIECES(cols, side);
 #ifdef __CUDA_ARCH__
+    const int64_t high = TRANSPOSE_PIECES(rows, side);
     const unsigned int block = blockIdx.x;
     __shared__ transpose_tile<T> tile;
     if (TRANSPOSE_IS_THIN(size)) {
@@ -172,14 +203,15 @@ __global__ void __launch_bounds__(256)
                            out + first * (rows < cols ? rows : 1), rows, cols, (int)(left < length ? left : length));
         return;
     }
-    const int64_t i = block / (unsigned int)wide * side, j = block % (unsigned int)wide * side;
+    /* Neighbours share sectors of the rows that they write. */
+    const int64_t i = block % (unsigned int)high * side, j = block / (unsigned int)high * side;
     transpose_read(tile, in + i * cols + j, cols, rows - i, cols - j,
                    ((uintptr_t)in | (uintptr_t)(cols * size)) % 16 == 0);
     __syncthreads();
     transpose_write(tile, out + j * rows + i, rows, rows - i, cols - j,
                     ((uintptr_t)out | (uintptr_t)(rows * size)) % 16 == 0);
 #else
-    const int64_t part = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    const int64_t wide = TRANSPOSE_PIECES(cols, side), part = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (part >= TRANSPOSE_PARTS(size))
         return;
     if (TRANSPOSE_IS_THIN(size)) {
