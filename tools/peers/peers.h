@@ -169,5 +169,8 @@ void part_call();
 void part_arrays();
 void part_stage();
 void part_start();
+void part_spmv();
+void part_transpose();
+void part_histogram();
 
 #endif

@@ -1,0 +1,120 @@
+// transpose.cu - device time of transposes beside a copy by the driver of as many bytes, and beside cuBLAS.
+#include <dlfcn.h>
+
+#include "peers.h"
+
+namespace
+{
+
+// What is called here of cuBLAS, where it is there.
+struct Geam {
+    typedef struct cublasContext *Handle;
+    Handle handle = nullptr;
+    int (*destroy)(Handle) = nullptr;
+    int (*sgeam)(Handle, int, int, int, int, const float *, const float *, int, const float *, const float *, int,
+                 float *, int) = nullptr;
+    explicit Geam(cudaStream_t stream)
+    {
+        void *library = nullptr;
+        for (const char *name : {"libcublas.so.13", "libcublas.so.12", "libcublas.so"})
+            if (!library)
+                library = dlopen(name, RTLD_NOW | RTLD_GLOBAL);
+        if (!library)
+            return;
+        int (*create)(Handle *), (*set_stream)(Handle, cudaStream_t);
+        *(void **)&create = dlsym(library, "cublasCreate_v2");
+        *(void **)&set_stream = dlsym(library, "cublasSetStream_v2");
+        *(void **)&destroy = dlsym(library, "cublasDestroy_v2");
+        *(void **)&sgeam = dlsym(library, "cublasSgeam");
+        if (create && set_stream && destroy && sgeam && create(&handle) == 0)
+            expect(set_stream(handle, stream) == 0, "cublasSetStream");
+    }
+    ~Geam()
+    {
+        if (handle)
+            (void)destroy(handle);
+    }
+    Geam(const Geam &) = delete;
+    Geam &operator=(const Geam &) = delete;
+};
+
+template <typename T>
+__global__ void count_wrong(const T *in, const T *out, int64_t rows, int64_t cols, unsigned int *wrong)
+{
+    const int64_t all = rows * cols, step = (int64_t)gridDim.x * blockDim.x;
+    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < all; i += step)
+        if (in[i] != out[i % cols * rows + i / cols])
+            atomicAdd(wrong, 1u);
+}
+
+// Elements are integers of the same size, which a transpose does not look into. `target` 0: none.
+template <typename T, typename Call>
+void compare(const char *type, int64_t rows, int64_t cols, const char *in, char *out, cudaStream_t stream, Call call,
+             double target)
+{
+    const size_t bytes = (size_t)(rows * cols) * sizeof(T);
+    const std::string what = std::string(type) + ", " + std::to_string(rows) + " x " + std::to_string(cols);
+    Device<unsigned int> wrong(1);
+    Geam geam(stream);
+    const float one = 1, zero = 0;
+    std::vector<Peer> peers(2);
+    peers[0].name = "cf_transpose_async";
+    peers[0].run = [&] { CHECK(call(stream, in, out, rows, cols)); };
+    peers[1].name = "cudaMemcpyAsync of as many bytes";
+    peers[1].run = [&] { CHECK(cudaMemcpyAsync(out, in, bytes, cudaMemcpyDeviceToDevice, stream)); };
+    if (sizeof(T) == 4 && geam.handle) {
+        peers.push_back({});
+        peers[2].name = "cublasSgeam";
+        peers[2].run = [&] {
+            expect(geam.sgeam(geam.handle, 1, 0, (int)rows, (int)cols, &one, (const float *)in, (int)cols, &zero,
+                              (const float *)out, (int)rows, (float *)out, (int)rows) == 0,
+                   "cublasSgeam");
+        };
+    }
+    for (size_t p = 0; p < peers.size(); p += 2) {
+        unsigned int count = 0;
+        CHECK(cudaMemset(out, p ? 0 : poison, bytes)); // a poison that cuBLAS multiplies with 0
+        CHECK(cudaMemset(wrong, 0, sizeof count));
+        CHECK(cudaDeviceSynchronize());
+        peers[p].run();
+        CHECK(cudaStreamSynchronize(stream));
+        count_wrong<<<4096, 256>>>((const T *)in, (const T *)out, rows, cols, wrong.data);
+        CHECK(cudaMemcpy(&count, wrong, sizeof count, cudaMemcpyDeviceToHost));
+        expect(count == 0, peers[p].name + ", " + what);
+    }
+    take_turns_on(stream, peers, 21, 3); // a gigabyte each way is past every cache
+    print_times("transpose of " + what + ": device time", peers, "ms", 1e3);
+    figure("cf_transpose_async / cudaMemcpy, bandwidth, " + what, peers[1].middle() / peers[0].middle(), "x",
+           target > 0 ? Target::at_least : Target::none, target);
+    if (peers.size() > 2)
+        figure("cublasSgeam / cf_transpose_async, " + what, peers[2].middle() / peers[0].middle(), "x");
+}
+
+} // namespace
+
+void part_transpose()
+{
+    const size_t most = (size_t)1 << 30;
+    Device<char> in(most), out(most);
+    Stream stream;
+    {
+        Host<int32_t> values(most / sizeof(int32_t));
+        fill(values, values.count, 17, 1 << 23); // floats that are no NaN
+        CHECK(cudaMemcpy(in, values, most, cudaMemcpyHostToDevice));
+    }
+    auto f32 = [](cudaStream_t s, const char *from, char *to, int64_t rows, int64_t cols) {
+        return cf_transpose_f32_async(s, (const float *)from, (float *)to, rows, cols);
+    };
+    auto f64 = [](cudaStream_t s, const char *from, char *to, int64_t rows, int64_t cols) {
+        return cf_transpose_f64_async(s, (const double *)from, (double *)to, rows, cols);
+    };
+    auto f16 = [](cudaStream_t s, const char *from, char *to, int64_t rows, int64_t cols) {
+        return cf_transpose_f16_async(s, (const cf_half *)from, (cf_half *)to, rows, cols);
+    };
+    compare<uint32_t>("f32", 16384, 16384, in, out, stream, f32, 0.9);
+    compare<uint64_t>("f64", 16384, 8192, in, out, stream, f64, 0.9);
+    compare<uint16_t>("f16", 16384, 32768, in, out, stream, f16, 0.9);
+    compare<uint32_t>("f32", 16383, 16381, in, out, stream, f32, 0);
+    compare<uint32_t>("f32", 3, 1 << 26, in, out, stream, f32, 0);
+    compare<uint32_t>("f32", 1 << 26, 3, in, out, stream, f32, 0);
+}
