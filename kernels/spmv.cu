@@ -16,11 +16,9 @@
 /* Elements of a lane up to which the rows of a block count as being of one length. */
 #define SPMV_EVEN 16
 
-/* Rows of so many elements are left to other blocks, which have a part of the elements each. Small matrices have
- * none. */
+/* Rows of so many elements are cut into chunks, which any blocks take that have time; there are SPMV_CHUNKS at most. */
 #define SPMV_LONG 8192
-#define SPMV_PART 65536
-#define SPMV_PARTS (nnz >= SPMV_PART && nrows > 0 ? nnz / SPMV_PART + (nnz % SPMV_PART > 0) : 0)
+#define SPMV_CHUNKS (nnz >= 2 * SPMV_LONG ? 2 * (nnz / SPMV_LONG) : 0)
 
 #ifdef __CUDA_ARCH__
 
@@ -28,7 +26,11 @@ template <typename T, typename I, typename J> struct spmv_matrix {
     const I *row_ptr;
     const J *col;
     const T *val, *x;
+    T *y, *partial;              /* of chunks, as is what follows: sums */
+    unsigned int *firsts;        /* the first chunk of the same row */
+    unsigned long long *queue;   /* see below */
     int64_t nnz;
+    T alpha, beta;
 };
 
 /* Where a row's elements are. */
@@ -36,10 +38,11 @@ template <typename I> struct spmv_row {
     I first, last;
 };
 
-/* How y becomes what it is to be; what 0 is multiplied with is not read. */
-template <typename T> __device__ __forceinline__ void spmv_set(T *y, T alpha, T sum, T beta)
+/* What 0 is multiplied with is not read. */
+template <typename T, typename I, typename J>
+__device__ __forceinline__ void spmv_set(const spmv_matrix<T, I, J> &a, int64_t row, T sum)
 {
-    *y = beta == (T)0 ? alpha * sum : alpha * sum + beta * *y;
+    a.y[row] = a.beta == (T)0 ? a.alpha * sum : a.alpha * sum + a.beta * a.y[row];
 }
 
 __device__ __forceinline__ int spmv_thread()
@@ -74,6 +77,118 @@ __device__ __forceinline__ T spmv_sum_of_row(const spmv_matrix<T, I, J> &a, int6
                 sum += product[u];
     }
     return sum;
+}
+
+/* ---- Chunks of long rows ----  The queue begins as zeros. Its first word has two counts: of chunks that were
+ * taken, in the lower half, and of those that there are. The second one counts chunks that have a place; behind it
+ * are the chunks' rows, plus one, and how many chunks are done of the row whose first one has the place. Who sets up
+ * chunks takes chunks itself at last, until there are none: all are done, whoever else comes. */
+
+template <typename T> __device__ __forceinline__ T spmv_sum_of_block(T value)
+{
+    __shared__ T sums[8];
+    const int thread = spmv_thread(), warps = (int)(blockDim.x * blockDim.y) / 32;
+    value = spmv_sum_of(value, 32);
+    __syncthreads();
+    if (thread % 32 == 0)
+        sums[thread / 32] = value;
+    __syncthreads();
+    value = sums[0];
+    for (int warp = 1; warp < warps; warp++)
+        value += sums[warp];
+    return value;
+}
+
+/* By one thread; false where there is no room, which is so where row_ptr does not ascend. */
+template <typename T, typename I, typename J>
+__device__ __noinline__ bool spmv_share(spmv_matrix<T, I, J> a, int64_t row, int64_t length)
+{
+    const unsigned long long chunks = (unsigned long long)((length - 1) / SPMV_LONG + 1);
+    const unsigned long long first = atomicAdd(a.queue + 1, chunks), nnz = (unsigned long long)a.nnz;
+    if (first + chunks > SPMV_CHUNKS)
+        return false;
+    for (unsigned long long chunk = first; chunk < first + chunks; chunk++)
+        __stcg(a.firsts + chunk, (unsigned int)first);
+    __threadfence(); /* a chunk is complete before its row shows */
+    for (unsigned long long chunk = first; chunk < first + chunks; chunk++)
+        atomicExch(a.queue + 2 + chunk, (unsigned long long)row + 1);
+    atomicAdd(a.queue, chunks << 32);
+    return true;
+}
+
+__device__ __forceinline__ bool spmv_has_chunks(unsigned long long counts)
+{
+    return (unsigned int)counts < (unsigned int)(counts >> 32);
+}
+
+/* Whether there are chunks to take, asked by one thread of a block. */
+template <typename T, typename I, typename J>
+__device__ __forceinline__ bool spmv_sees_chunks(const spmv_matrix<T, I, J> &a)
+{
+    return spmv_thread() == 0 && a.nnz >= 2 * SPMV_LONG &&
+           spmv_has_chunks(*(const volatile unsigned long long *)a.queue);
+}
+
+/* The number of a chunk that is the thread's from now on, and its row; -1: there is none. */
+__device__ __forceinline__ int64_t spmv_take(unsigned long long *queue, int64_t *row)
+{
+    unsigned long long counts = atomicAdd(queue, 0ull), before;
+    do {
+        if (!spmv_has_chunks(counts))
+            return -1;
+        before = counts;
+        counts = atomicCAS(queue, before, before + 1);
+    } while (counts != before);
+    const int64_t chunk = (unsigned int)counts;
+    unsigned long long of_row;
+    do /* those who set up chunks at the same time may not have come to this one yet */
+        of_row = atomicAdd(queue + 2 + chunk, 0ull);
+    while (of_row == 0);
+    __threadfence();
+    *row = (int64_t)of_row - 1;
+    return chunk;
+}
+
+/* Takes chunks until there are none. */
+template <typename T, typename I, typename J> __device__ __noinline__ void spmv_work_off(spmv_matrix<T, I, J> a)
+{
+    __shared__ int64_t taken, of_row;
+    __shared__ bool is_last;
+    const int thread = spmv_thread(), threads = (int)(blockDim.x * blockDim.y);
+    for (;;) {
+        __syncthreads();
+        if (thread == 0) {
+            int64_t row = 0;
+            taken = spmv_take(a.queue, &row);
+            of_row = row;
+        }
+        __syncthreads();
+        const int64_t chunk = taken, row = of_row;
+        if (chunk < 0)
+            return;
+        const int64_t first = __ldcg(a.firsts + chunk), begin = a.row_ptr[row], end = a.row_ptr[row + 1];
+        const int64_t from = begin + (chunk - first) * SPMV_LONG, to = end - from < SPMV_LONG ? end : from + SPMV_LONG;
+        const int64_t chunks = (end - begin - 1) / SPMV_LONG + 1;
+        T sum = spmv_sum_of_block(spmv_sum_of_row(a, from + thread, to, threads));
+        if (chunks > 1) {
+            if (thread == 0) {
+                __stcg(a.partial + chunk, sum);
+                __threadfence(); /* the sum is there before the chunk is counted */
+                is_last = atomicAdd(a.queue + 2 + 2 * (a.nnz / SPMV_LONG) + first, 1ull) + 1 ==
+                          (unsigned long long)chunks;
+                __threadfence(); /* and nothing is read before */
+            }
+            __syncthreads();
+            if (!is_last)
+                continue;
+            sum = 0;
+            for (int64_t other = thread; other < chunks; other += threads)
+                sum += __ldcg(a.partial + first + other);
+            sum = spmv_sum_of_block(sum);
+        }
+        if (thread == 0)
+            spmv_set(a, row, sum);
+    }
 }
 
 /* ---- Blocks of rows ---- */
@@ -185,36 +300,41 @@ __device__ __noinline__ spmv_stretch<I> spmv_skip(spmv_row<I> row, bool is_left,
     return {(I)next, (I)stop};
 }
 
-/* A row that does not lie between the block's first and last one, since row_ptr does not ascend: what is read stays
- * within the arrays, whatever row_ptr says within its range. */
+/* A tile in shared memory. */
+template <typename T, typename J> struct spmv_tile {
+    alignas(16) T values[SPMV_TILE + 4];
+    alignas(16) J columns[SPMV_TILE + 4];
+};
+
+/* Fills a tile with elements from `base` on, which 16 bytes begin with, up to `to` - 1. */
 template <typename T, typename I, typename J>
-__device__ __noinline__ T spmv_sum_apart(spmv_matrix<T, I, J> a, I first, I last)
+__device__ __forceinline__ void spmv_fill(spmv_tile<T, J> &tile, const spmv_matrix<T, I, J> &a, I base, I to)
 {
-    return spmv_sum_of_row(a, first, last, 1);
+    spmv_copy(tile.values, a.val + base, (int)(to - base), a.nnz - base);
+    spmv_copy(tile.columns, a.col + base, (int)(to - base), a.nnz - base);
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    __syncthreads();
 }
 
-/* Rows first_row to first_row + rows - 1. */
+/* Rows of any lengths, elements begin to end - 1 in all, tile by tile. A row that does not lie there, since row_ptr
+ * does not ascend, is summed up by itself: what is read stays within the arrays, whatever row_ptr says within its
+ * range. */
 template <typename T, typename I, typename J>
-__device__ __forceinline__ void spmv_rows(const spmv_matrix<T, I, J> &a, int64_t first_row, int rows, bool has_parts,
-                                          T *y, T alpha, T beta)
+__device__ __noinline__ void spmv_rows_uneven(spmv_tile<T, J> &tile, spmv_matrix<T, I, J> a, I begin, I end,
+                                              spmv_row<I> row, int64_t number, bool is_row)
 {
-    __shared__ alignas(16) T values[SPMV_TILE + 4];
-    __shared__ alignas(16) J columns[SPMV_TILE + 4];
-    const int lanes = (int)blockDim.x, number = (int)threadIdx.y;
-    const I *row_ptr = a.row_ptr + first_row;
-    const I begin = __ldg(row_ptr), end = __ldg(row_ptr + rows);
-    spmv_row<I> row = {begin, begin};
-    if (number < rows)
-        row = {__ldg(row_ptr + number), __ldg(row_ptr + number + 1)};
+    const int lanes = (int)blockDim.x;
     T sum = 0;
     if (row.first < row.last && (row.first < begin || row.last > end)) {
-        sum = threadIdx.x ? (T)0 : spmv_sum_apart(a, row.first, row.last);
+        sum = threadIdx.x ? (T)0 : spmv_sum_of_row(a, row.first, row.last, 1);
         row.last = row.first;
     }
     bool is_left = false, has_left = false;
-    bool is_even = row.last <= row.first || row.last - row.first <= SPMV_EVEN * lanes;
-    if (has_parts && end > begin && end - begin >= SPMV_LONG) {
-        is_left = row.last > row.first && row.last - row.first >= SPMV_LONG;
+    if (end > begin && end - begin >= SPMV_LONG && a.nnz >= 2 * SPMV_LONG) {
+        if (threadIdx.x == 0 && row.last > row.first && row.last - row.first >= SPMV_LONG)
+            is_left = spmv_share(a, number, (int64_t)row.last - row.first);
+        is_left = __shfl_sync(0xffffffffu, (int)is_left, spmv_thread() % 32 / lanes * lanes);
         has_left = __syncthreads_or(is_left);
     }
     for (I from = begin; from < end;) {
@@ -227,118 +347,50 @@ __device__ __forceinline__ void spmv_rows(const spmv_matrix<T, I, J> &a, int64_t
                 continue;
             }
         }
-        const I base = from & ~(I)3; /* which 16 bytes begin with */
-        spmv_copy(values, a.val + base, (int)(to - base), a.nnz - base);
-        spmv_copy(columns, a.col + base, (int)(to - base), a.nnz - base);
-        __pipeline_commit();
+        const I base = from & ~(I)3;
+        spmv_fill(tile, a, base, to);
+        spmv_multiply(tile.values, tile.columns, a.x, (int)(from - base), (int)(to - base));
+        __syncthreads();
         const int first = (int)((row.first <= from ? from : row.first < to ? row.first : to) - base);
         const int last = is_left || row.last <= from ? 0 : (int)((row.last < to ? row.last : to) - base);
-        __pipeline_wait_prior(0);
-        is_even = __syncthreads_and(is_even);
-        if (is_even) {
-            sum += spmv_sum_even(values, columns, a.x, first, last, lanes);
-        } else {
-            spmv_multiply(values, columns, a.x, (int)(from - base), (int)(to - base));
-            __syncthreads();
-            sum += spmv_sum_uneven(values, first, last, lanes);
-        }
+        sum += spmv_sum_uneven(tile.values, first, last, lanes);
         from = to;
         if (from < end)
             __syncthreads();
     }
-    if (is_even)
-        sum = spmv_sum_of(sum, lanes);
-    if (number < rows && threadIdx.x == 0 && !is_left)
-        spmv_set(y + first_row + number, alpha, sum, beta);
+    if (is_row && threadIdx.x == 0 && !is_left)
+        spmv_set(a, number, sum);
 }
 
-/* ---- Blocks of elements ---- */
-
-template <typename T> __device__ __forceinline__ T spmv_sum_of_block(T value)
-{
-    __shared__ T sums[8];
-    const int thread = spmv_thread(), warps = (int)(blockDim.x * blockDim.y) / 32;
-    value = spmv_sum_of(value, 32);
-    __syncthreads();
-    if (thread % 32 == 0)
-        sums[thread / 32] = value;
-    __syncthreads();
-    value = sums[0];
-    for (int warp = 1; warp < warps; warp++)
-        value += sums[warp];
-    return value;
-}
-
-/* The last row that begins at `element` or in front of it, found by a warp. */
-template <typename I> __device__ __forceinline__ int64_t spmv_find(const I *row_ptr, int64_t nrows, int64_t element)
-{
-    int64_t first = 0, behind = nrows;
-    while (behind - first > 1) {
-        const int64_t step = (behind - first + 31) / 32, at = first + (spmv_thread() % 32 + 1) * step;
-        const unsigned int before = __ballot_sync(0xffffffffu, at < behind && __ldg(row_ptr + at) <= element);
-        const int64_t steps = __popc(before);
-        behind = first + (steps + 1) * step < behind ? first + (steps + 1) * step : behind;
-        first += steps * step;
-    }
-    return first;
-}
-
-/* The sum of a row that parts have, by the last of them that arrives. */
-template <typename T> __device__ __forceinline__ T spmv_sum_of_parts(const T *partial, int64_t first, int64_t last)
-{
-    T sum = 0;
-    for (int64_t part = first + spmv_thread(); part <= last; part += blockDim.x * blockDim.y)
-        sum += __ldcg(partial + 2 * part + (part == first));
-    return spmv_sum_of_block(sum);
-}
-
-/* What the long rows have among the elements of a part. A long row has an element whose number SPMV_LONG divides. */
+/* Rows first_row to first_row + rows - 1: most often few elements each, which fit a tile. */
 template <typename T, typename I, typename J>
-__device__ __noinline__ void spmv_part(spmv_matrix<T, I, J> a, int64_t part, int64_t nrows, T *partial,
-                                       unsigned int *arrived, T *y, T alpha, T beta)
+__device__ __forceinline__ void spmv_rows(const spmv_matrix<T, I, J> &a, int64_t first_row, int rows)
 {
-    constexpr int places = SPMV_PART / SPMV_LONG + 1; /* the first element behind the part, too */
-    __shared__ int64_t found[places];
-    __shared__ bool is_last;
-    const int thread = spmv_thread(), threads = (int)(blockDim.x * blockDim.y);
-    const int64_t begin = part * SPMV_PART, end = begin + SPMV_PART;
-    for (int place = thread / 32; place < places; place += threads / 32) {
-        const int64_t element = begin + (int64_t)place * SPMV_LONG, row = spmv_find(a.row_ptr, nrows, element);
-        const int64_t first = a.row_ptr[row], last = a.row_ptr[row + 1];
-        if (thread % 32 == 0)
-            found[place] = first <= element && element < last && last - first >= SPMV_LONG ? row : -1;
+    __shared__ spmv_tile<T, J> tile;
+    const int lanes = (int)blockDim.x;
+    const int64_t number = first_row + threadIdx.y;
+    const bool is_row = (int)threadIdx.y < rows;
+    const I begin = __ldg(a.row_ptr + first_row), end = __ldg(a.row_ptr + first_row + rows);
+    spmv_row<I> row = {begin, begin};
+    if (is_row)
+        row = {__ldg(a.row_ptr + number), __ldg(a.row_ptr + number + 1)};
+    const bool is_plain = begin <= row.first && row.first <= row.last && row.last <= end &&
+                          row.last - row.first <= SPMV_EVEN * lanes && end - begin <= SPMV_TILE;
+    bool has_chunks;
+    if (__syncthreads_and(is_plain)) {
+        const I base = begin & ~(I)3;
+        spmv_fill(tile, a, base, end);
+        has_chunks = spmv_sees_chunks(a);
+        T sum = spmv_sum_even(tile.values, tile.columns, a.x, (int)(row.first - base), (int)(row.last - base), lanes);
+        sum = spmv_sum_of(sum, lanes);
+        if (is_row && threadIdx.x == 0)
+            spmv_set(a, number, sum);
+    } else {
+        spmv_rows_uneven(tile, a, begin, end, row, number, is_row);
+        has_chunks = spmv_sees_chunks(a);
     }
-    __syncthreads();
-    int64_t before = -1;
-    for (int place = 0; place < places; place++) {
-        const int64_t row = found[place];
-        if (row < 0 || row == before)
-            continue;
-        before = row;
-        const int64_t first = a.row_ptr[row], last = a.row_ptr[row + 1];
-        const int64_t from = first > begin ? first : begin, to = last < end ? last : end;
-        if (from >= to)
-            continue;
-        T sum = spmv_sum_of_block(spmv_sum_of_row(a, from + thread, to, threads));
-        if (from == first && to == last) {
-            if (thread == 0)
-                spmv_set(y + row, alpha, sum, beta);
-            continue;
-        }
-        const int64_t first_part = first / SPMV_PART, last_part = (last - 1) / SPMV_PART;
-        if (thread == 0) {
-            __stcg(partial + 2 * part + (part == first_part), sum);
-            __threadfence(); /* the sum is there before the part is counted */
-            is_last = atomicAdd(arrived + first_part, 1u) == (unsigned int)(last_part - first_part);
-            __threadfence(); /* and nothing is read before */
-        }
-        __syncthreads();
-        if (is_last) {
-            sum = spmv_sum_of_parts(partial, first_part, last_part);
-            if (thread == 0)
-                spmv_set(y + row, alpha, sum, beta);
-        }
-    }
+    if (__syncthreads_or(has_chunks))
+        spmv_work_off(a);
 }
 
 #endif
@@ -349,9 +401,9 @@ __device__ __noinline__ void spmv_part(spmv_matrix<T, I, J> a, int64_t part, int
  * ascends: where it does not, results may be wrong, and nothing outside of the arrays is read. y is not read where beta
  * is 0; it must overlap no other array, which the plain call checks. The same call gives the same bits each time;
  * kernels/README.md says in which order sums are. */
-#pragma cf kernel blocks(SPMV_ROW_BLOCKS + SPMV_PARTS) block(SPMV_LANES, SPMV_ROWS) host(grid(nrows)) \
+#pragma cf kernel blocks(SPMV_ROW_BLOCKS) block(SPMV_LANES, SPMV_ROWS) host(grid(nrows)) \
     in(row_ptr[nrows + 1], col[nnz], val[nnz], x[ncols]) inout(y[nrows]) \
-    scratch(partial[2 * SPMV_PARTS], arrived[SPMV_PARTS]) zero(arrived) \
+    scratch(partial[SPMV_CHUNKS], firsts[SPMV_CHUNKS], queue[SPMV_CHUNKS > 0 ? 2 + 2 * SPMV_CHUNKS : 0]) zero(queue) \
     check(0 <= row_ptr[:] <= nnz, 0 <= col[:] < ncols) tolerance((sizeof(T) == 8 ? 1e-15 : 1e-6) * (nnz + 16)) \
     bytes(nnz * (1.0 * sizeof(T) + sizeof(J)) + nrows * (2.0 * sizeof(T) + sizeof(I)) + 1.0 * ncols * sizeof(T)) \
     flops(2.0 * nnz + 3.0 * nrows)
@@ -361,21 +413,13 @@ __device__ __noinline__ void spmv_part(spmv_matrix<T, I, J> a, int64_t part, int
 template <typename T, typename I, typename J>
 __global__ void __launch_bounds__(256, 6)
     spmv(T alpha, const I *__restrict__ row_ptr, const J *__restrict__ col, const T *__restrict__ val,
-         const T *__restrict__ x, T beta, T *__restrict__ y, T *__restrict__ partial,
-         unsigned int *__restrict__ arrived, int64_t nrows, int64_t ncols, int64_t nnz)
+         const T *__restrict__ x, T beta, T *__restrict__ y, T *__restrict__ partial, unsigned int *__restrict__ firsts,
+         unsigned long long *__restrict__ queue, int64_t nrows, int64_t ncols, int64_t nnz)
 {
 #ifdef __CUDA_ARCH__
-    const spmv_matrix<T, I, J> a = {row_ptr, col, val, x, nnz};
-    const unsigned int parts = (unsigned int)(SPMV_PARTS), block = blockIdx.x;
-    /* One block in eight has a part, from the first on: long rows take longest. */
-    const int shift = gridDim.x / 8 >= parts ? 3 : 0;
-    const unsigned int part = block >> shift, before = part + (part << shift != block);
-    if (part << shift == block && part < parts) {
-        spmv_part(a, part, nrows, partial, arrived, y, alpha, beta);
-        return;
-    }
-    const int64_t first = (int64_t)(block - (before < parts ? before : parts)) * blockDim.y, left = nrows - first;
-    spmv_rows(a, first, left < blockDim.y ? (int)left : (int)blockDim.y, parts > 0, y, alpha, beta);
+    const int64_t first = (int64_t)blockIdx.x * blockDim.y, left = nrows - first;
+    const spmv_matrix<T, I, J> a = {row_ptr, col, val, x, y, partial, firsts, queue, nnz, alpha, beta};
+    spmv_rows(a, first, left < blockDim.y ? (int)left : (int)blockDim.y);
 #else
     int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (i < nrows) {
