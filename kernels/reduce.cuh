@@ -95,6 +95,7 @@ __device__ __forceinline__ U reduce_choose(T x, T best, U of_x, U of_best)
 
 template <typename T> struct reduce_sum {
     typedef T element, place, value;
+    typedef reduce_sum joined; /* a fold whose values are joined alike */
     static constexpr int arrays = 1;
 
     static __device__ __forceinline__ place none()
@@ -126,6 +127,7 @@ template <typename T> struct reduce_dot : reduce_sum<T> {
 
 template <typename T, bool is_max> struct reduce_best {
     typedef T element, place, value;
+    typedef reduce_best joined;
     static constexpr int arrays = 1;
 
     static __device__ __forceinline__ place none()
@@ -166,6 +168,7 @@ template <typename T, bool is_max> struct reduce_arg {
     typedef T element;
     typedef reduce_placed<T> place;
     typedef reduce_indexed<T> value;
+    typedef reduce_arg joined;
     typedef typename reduce_row<sizeof(T)>::type row_number;
     static constexpr int arrays = 1, slots = REDUCE_THREADS * 16 / (int)sizeof(T);
 
@@ -198,7 +201,13 @@ struct reduce_part {
     int rest;      /* elements behind them */
 };
 
-template <int slots> __device__ __forceinline__ reduce_part reduce_share(int64_t n, int64_t block, int64_t blocks)
+#ifdef __CUDA_ARCH__
+#define REDUCE_INLINE __forceinline__
+#else
+#define REDUCE_INLINE __attribute__((noinline))
+#endif
+
+template <int slots> __device__ REDUCE_INLINE reduce_part reduce_share(int64_t n, int64_t block, int64_t blocks)
 {
     const int64_t all = n / slots + (n % slots > 0);
     int64_t each, more;
@@ -381,19 +390,22 @@ template <typename T, int arrays> struct reduce_arrays {
 
 /* Joins neighbours until there are eight values, one for each warp, and these from the left to the right. The two
  * arrays take turns, so that compilers vectorize. One copy will do: it is little of the work. */
-template <typename Fold, int count>
+template <typename Fold>
 __device__ __attribute__((noinline)) typename Fold::value reduce_tree(typename Fold::value *values,
-                                                                      typename Fold::value *half)
+                                                                      typename Fold::value *half, int count)
 {
-    if constexpr (count > REDUCE_THREADS / 32) {
+    typedef typename Fold::value value;
+    for (; count > REDUCE_THREADS / 32; count /= 2) {
+        const value *__restrict__ from = values;
+        value *__restrict__ to = half;
         for (int i = 0; i < count / 2; i++)
-            half[i] = Fold::join(values[2 * i], values[2 * i + 1]);
-        return reduce_tree<Fold, count / 2>(half, values);
-    } else {
-        for (int i = 1; i < count; i++)
-            values[0] = Fold::join(values[0], values[i]);
-        return values[0];
+            to[i] = Fold::join(from[2 * i], from[2 * i + 1]);
+        half = values;
+        values = to;
     }
+    for (int i = 1; i < count; i++)
+        values[0] = Fold::join(values[0], values[i]);
+    return values[0];
 }
 
 /* The places of a row, as an array that compilers vectorize over. */
@@ -402,12 +414,12 @@ template <typename Fold> struct reduce_places {
     static constexpr int slots = REDUCE_THREADS * 16 / (int)sizeof(T);
     alignas(64) T of[slots];
 
-    /* The first `count` places of one row, or all of four rows in one pass. */
-    __device__ __forceinline__ void take(const T *x, const T *y, int count)
+    __device__ __attribute__((noinline)) void clear()
     {
-        for (int s = 0; s < count; s++)
-            Fold::take(of[s], x[s], y[s], 0);
+        for (int s = 0; s < slots; s++)
+            of[s] = Fold::none();
     }
+    /* Four rows in one pass: the one part that is compiled for each kind of processor. */
     __device__ __forceinline__ void take_four(const T *x, const T *y)
     {
         for (int s = 0; s < slots; s++) {
@@ -419,21 +431,28 @@ template <typename Fold> struct reduce_places {
             of[s] = place;
         }
     }
+    /* What is left, and what all come to. */
+    __device__ __attribute__((noinline)) T finish(const T *x, const T *y, int64_t left)
+    {
+        T half[slots / 2];
+        for (; left > 0; left -= slots, x += slots, y += slots) {
+            const int count = left < slots ? (int)left : slots;
+            for (int s = 0; s < count; s++)
+                Fold::take(of[s], x[s], y[s], 0);
+        }
+        return reduce_tree<typename Fold::joined>(of, half, slots);
+    }
 };
 
 template <typename Fold, typename T>
 __device__ __forceinline__ T reduce_range(const T *x, const T *y, int64_t count)
 {
     reduce_places<Fold> places;
-    constexpr int slots = places.slots;
-    for (int s = 0; s < slots; s++)
-        places.of[s] = Fold::none();
+    constexpr int slots = reduce_places<Fold>::slots;
+    places.clear();
     for (; count >= 4 * slots; count -= 4 * slots, x += 4 * slots, y += 4 * slots)
         places.take_four(x, y);
-    for (; count > 0; count -= slots, x += slots, y += slots)
-        places.take(x, y, count < slots ? (int)count : slots);
-    T half[slots / 2];
-    return reduce_tree<Fold, slots>(places.of, half);
+    return places.finish(x, y, count);
 }
 
 template <typename Fold> struct reduce_of {
@@ -444,12 +463,28 @@ template <typename Fold> struct reduce_of {
     }
 };
 
+/* Where a value is, or a NaN if it is one: 64 elements at a time, which compilers compare at once. */
+template <typename T> __device__ __attribute__((noinline)) int64_t reduce_find(const T *x, int64_t count, T value)
+{
+    const bool is_nan = value != value;
+    int64_t at = 0;
+    for (int found = 0; at + 64 <= count; at += 64) {
+        for (int i = 0; i < 64; i++)
+            found |= is_nan ? x[at + i] != x[at + i] : x[at + i] == value;
+        if (found)
+            break;
+    }
+    while (at < count && !(is_nan ? x[at] != x[at] : x[at] == value))
+        at++;
+    return at;
+}
+
 /* The first index of the best element is the same in whatever order: first in which stretch it is, then where there. */
 template <typename T, bool is_max> struct reduce_of<reduce_arg<T, is_max>> {
     static constexpr int64_t stretch = 8 * REDUCE_THREADS * 16 / (int)sizeof(T);
 
-    static __device__ __forceinline__ reduce_indexed<T> range(const reduce_arrays<T, 1> &arrays, int64_t begin,
-                                                              int64_t end)
+    static __device__ __attribute__((noinline)) reduce_indexed<T> range(const reduce_arrays<T, 1> &arrays,
+                                                                        int64_t begin, int64_t end)
     {
         const T *x = arrays.at[0];
         reduce_indexed<T> best = {reduce_worst<T, is_max>(), INT64_MAX};
@@ -460,16 +495,8 @@ template <typename T, bool is_max> struct reduce_of<reduce_arg<T, is_max>> {
                 best = {here, from};
         }
         if (best.index < end)
-            best.index += reduce_find(x + best.index, best.best);
+            best.index += reduce_find(x + best.index, end - best.index, best.best);
         return best;
-    }
-    /* Where the value is, which is there: 64 elements at a time, which compilers compare at once. */
-    static __device__ __forceinline__ int64_t reduce_find(const T *x, T value)
-    {
-        int64_t at = 0;
-        while (!(value != value ? x[at] != x[at] : x[at] == value))
-            at++;
-        return at;
     }
 };
 
@@ -485,7 +512,7 @@ __device__ __attribute__((noinline)) typename Fold::value reduce_blocks(const ui
         memcpy(&other, work + 1 + block * reduce_words<value>::count, sizeof other);
         values[block % REDUCE_THREADS] = Fold::join(values[block % REDUCE_THREADS], other);
     }
-    return reduce_tree<Fold, REDUCE_THREADS>(values, half);
+    return reduce_tree<Fold>(values, half, REDUCE_THREADS);
 }
 
 /* Counts a block as arrived: true in the last one, which has the result. */
@@ -510,7 +537,7 @@ __device__ __forceinline__ bool reduce_block(int64_t n, uint64_t *work, const re
     constexpr int slots = REDUCE_THREADS * 16 / (int)sizeof(T);
     const reduce_part part = reduce_share<slots>(n, block, blocks);
     *result = reduce_of<Fold>::range(arrays, part.begin, part.begin + (int64_t)part.rows * slots + part.rest);
-    return reduce_arrive<Fold>(work, block, blocks, result);
+    return reduce_arrive<typename Fold::joined>(work, block, blocks, result);
 }
 
 #endif

@@ -486,6 +486,9 @@ static void reduce_bad_arguments_are_named(void **state)
     assert_fails(cf_argmin(x, (int64_t *)NULL, 2), CF_EINVAL, "cf_argmin_f32: index is NULL and its extent is 1");
     assert_fails(cf_min(x, &result, -1), CF_EINVAL, "cf_min_f32: ");
     assert_fails(cf_sum_async(NULL, x, &result, INT64_MIN), CF_EINVAL, "cf_sum_f32_async: the extent x[n] is negative");
+    assert_fails(cf_sum(x, &result, INT64_MAX), CF_EOVERFLOW, "cf_sum_f32: x[n] has more than 2^63 - 1 bytes");
+    assert_fails(cf_argmax_async(NULL, x, &at, (int64_t)1 << 61), CF_EOVERFLOW,
+                 "cf_argmax_f32_async: x[n] has more than");
     assert_true(result == 9 && at == 9);
 }
 

@@ -368,6 +368,10 @@ static void scan_bad_arguments_are_named(void **state)
                  "cf_exclusive_scan_f32: the extent x[n] is negative with n = -1");
     assert_fails(cf_exclusive_scan_async(NULL, x, x, INT64_MIN), CF_EINVAL,
                  "cf_exclusive_scan_f32_async: the extent x[n] is negative");
+    assert_fails(cf_inclusive_scan(x, x, INT64_MAX), CF_EOVERFLOW,
+                 "cf_inclusive_scan_f32: x[n] has more than 2^63 - 1 bytes");
+    assert_fails(cf_inclusive_scan_async(NULL, x, x, (int64_t)1 << 60), CF_EOVERFLOW,
+                 "cf_inclusive_scan_f32_async: blocks(SCAN_TILES) asks for ");
     assert_true(x[0] == 1 && x[1] == 2);
 }
 
