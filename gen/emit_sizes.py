@@ -182,17 +182,19 @@ class _Sizes:
         body, dim = self.body, self.instance.params[zero.array].dims[0]
         if not zero.extent:
             return
-        if dim.lower:
-            raise Interpreted
         end = body.require(body.value(zero.extent), 0, INT64_MAX)
         body.know(zero.extent, end)
+        lower, first, behind = of_number(0), of_number(0), body.value(dim.extent)
         if zero.lower:
             lower = body.require(body.value(zero.lower), 0)
             body.know(zero.lower, lower)
             end = body.local(body.sum(lower, end))
-        whole = body.value(dim.extent)
-        if decide('GT', end, whole) is not False:
-            body.leave(f'{body.local(end).text} > {body.local(whole).text}')
+        if dim.lower:
+            first = body.value(dim.lower)
+            behind = body.local(body.sum(first, behind))
+        for small, large in ((first, lower), (end, behind)):
+            if decide('GT', small, large) is not False:
+                body.leave(f'{body.local(small).text} > {body.local(large).text}')
 
     def _pointers(self):
         """NULL, where the extent is not 0."""

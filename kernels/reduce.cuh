@@ -5,8 +5,8 @@
  * evenly as can be; how many blocks there are says REDUCE_BLOCKS. A block folds the first elements of its rows, from
  * row to row, then the second ones, and so on. What comes of that, one value for each place of a row, it folds to one:
  * the 16 bytes of a thread, then neighbours, pairs of neighbours and so on within 32 threads, then the eight that are
- * left from the first to the last (cub::BlockReduce with BLOCK_REDUCE_WARP_REDUCTIONS). The block that finishes last
- * folds the values of all blocks in the same way, as if there were an array of them with one element to a thread. */
+ * left from the first to the last (cub::BlockReduce with BLOCK_REDUCE_WARP_REDUCTIONS). The last block folds the
+ * values of all blocks in the same way, as if there were an array of them with one element to a thread. */
 #ifndef KERNELS_REDUCE_CUH
 #define KERNELS_REDUCE_CUH
 
@@ -18,21 +18,19 @@
 #include <cub/block/block_reduce.cuh>
 #endif
 
+#include "share.cuh"
+
 #define REDUCE_THREADS 256
 
-/* A block takes 16 KiB at least, so that each thread has four accesses under way. More than fit a GPU at once are
- * started only where each then has 256 KiB: what it costs to start them is little beside that, and they end together
- * better. */
-#define REDUCE_RESIDENT 1056
-#define REDUCE_MOST 4224
-#define REDUCE_LEAST(n, size) ((n) / (16384 / (size)) + ((n) % (16384 / (size)) > 0))
-#define REDUCE_BLOCKS \
-    max(1, min(REDUCE_LEAST(n, sizeof(T)), max(REDUCE_RESIDENT, min(n / (262144 / sizeof(T)), REDUCE_MOST))))
+/* A block takes 32 KiB at least, so that each thread has eight accesses under way; there are no more blocks than a large
+ * GPU holds four of on each of its processors, which then begin and end together. */
+#define REDUCE_MOST 528
+#define REDUCE_LEAST(n, size) ((n) / (32768 / (size)) + ((n) % (32768 / (size)) > 0))
+#define REDUCE_BLOCKS max(1, min(REDUCE_LEAST(n, sizeof(T)), REDUCE_MOST))
 
-/* Words of scratch memory: one that counts the blocks which have arrived, then the blocks' values. The first of them
- * have to be 0. */
-#define REDUCE_WORK(words) (REDUCE_BLOCKS > 1 ? 1 + words * REDUCE_BLOCKS : 0)
-#define REDUCE_ZERO (REDUCE_BLOCKS > 1)
+/* Words of scratch memory, all of which have to be 0: one that counts the blocks on the CPU, and those of the blocks'
+ * values, which have so many bytes each. */
+#define REDUCE_WORK(bytes) (REDUCE_BLOCKS > 1 ? 1 + (bytes) / 4 * REDUCE_BLOCKS : 0)
 
 /* ---- What is folded ----
  *
@@ -95,6 +93,7 @@ __device__ __forceinline__ U reduce_choose(T x, T best, U of_x, U of_best)
 
 template <typename T> struct reduce_sum {
     typedef T element, place, value;
+    typedef reduce_sum joined; /* a fold whose values are joined alike */
     static constexpr int arrays = 1;
 
     static __device__ __forceinline__ place none()
@@ -126,6 +125,7 @@ template <typename T> struct reduce_dot : reduce_sum<T> {
 
 template <typename T, bool is_max> struct reduce_best {
     typedef T element, place, value;
+    typedef reduce_best joined;
     static constexpr int arrays = 1;
 
     static __device__ __forceinline__ place none()
@@ -166,6 +166,7 @@ template <typename T, bool is_max> struct reduce_arg {
     typedef T element;
     typedef reduce_placed<T> place;
     typedef reduce_indexed<T> value;
+    typedef reduce_arg joined;
     typedef typename reduce_row<sizeof(T)>::type row_number;
     static constexpr int arrays = 1, slots = REDUCE_THREADS * 16 / (int)sizeof(T);
 
@@ -198,7 +199,13 @@ struct reduce_part {
     int rest;      /* elements behind them */
 };
 
-template <int slots> __device__ __forceinline__ reduce_part reduce_share(int64_t n, int64_t block, int64_t blocks)
+#ifdef __CUDA_ARCH__
+#define REDUCE_INLINE __forceinline__
+#else
+#define REDUCE_INLINE __attribute__((noinline))
+#endif
+
+template <int slots> __device__ REDUCE_INLINE reduce_part reduce_share(int64_t n, int64_t block, int64_t blocks)
 {
     const int64_t all = n / slots + (n % slots > 0);
     int64_t each, more;
@@ -214,11 +221,11 @@ template <int slots> __device__ __forceinline__ reduce_part reduce_share(int64_t
     return {begin, (int)((end - begin) / slots), (int)((end - begin) % slots)};
 }
 
-/* A value in scratch memory. */
-template <typename Value> struct reduce_words {
-    static constexpr int count = (sizeof(Value) + 7) / 8;
-    uint64_t at[count];
-};
+/* Where a block's value is in scratch memory. */
+template <typename Value> __device__ __forceinline__ share_words<Value> *reduce_values(uint64_t *work)
+{
+    return reinterpret_cast<share_words<Value> *>(work + 1);
+}
 
 #ifdef __CUDA_ARCH__
 
@@ -230,7 +237,7 @@ template <typename T, int N> struct alignas(16) reduce_piece {
 
 template <typename T, int N> __device__ __forceinline__ reduce_piece<T, N> reduce_load(const T *address)
 {
-    const uint4 word = __ldg(reinterpret_cast<const uint4 *>(address));
+    const uint4 word = __ldcs(reinterpret_cast<const uint4 *>(address));
     reduce_piece<T, N> piece;
     memcpy(&piece, &word, sizeof piece);
     return piece;
@@ -248,30 +255,18 @@ template <typename T, int arrays> struct reduce_arrays {
     const T *at[arrays];
 };
 
-/* The first `rows` of some rows, all of which are under way at once; `x` and `y` are the thread's. */
+/* The first `rows` of some rows, all of which are under way at once; `x` and `y` are the thread's, and aligned. */
 template <typename Fold, int together, typename T, int N>
 __device__ __forceinline__ void reduce_rows(typename Fold::place (&places)[N], const T *x, const T *y, int row,
-                                            int rows, bool is_aligned)
+                                            int rows)
 {
-    constexpr int slots = REDUCE_THREADS * N;
     reduce_piece<T, N> of_x[together], of_y[together];
-    if (is_aligned) {
 #pragma unroll
-        for (int k = 0; k < together; k++)
-            if (k < rows) {
-                of_x[k] = reduce_load<T, N>(x + k * slots);
-                of_y[k] = Fold::arrays > 1 ? reduce_load<T, N>(y + k * slots) : of_x[k];
-            }
-    } else {
-#pragma unroll
-        for (int k = 0; k < together; k++)
-#pragma unroll
-            for (int j = 0; j < N; j++)
-                if (k < rows) {
-                    of_x[k].at[j] = __ldg(x + k * slots + j);
-                    of_y[k].at[j] = Fold::arrays > 1 ? __ldg(y + k * slots + j) : of_x[k].at[j];
-                }
-    }
+    for (int k = 0; k < together; k++)
+        if (k < rows) {
+            of_x[k] = reduce_load<T, N>(x + k * REDUCE_THREADS * N);
+            of_y[k] = Fold::arrays > 1 ? reduce_load<T, N>(y + k * REDUCE_THREADS * N) : of_x[k];
+        }
 #pragma unroll
     for (int k = 0; k < together; k++)
         if (k < rows)
@@ -280,12 +275,31 @@ __device__ __forceinline__ void reduce_rows(typename Fold::place (&places)[N], c
                 Fold::take(places[j], of_x[k].at[j], of_y[k].at[j], row + k);
 }
 
+/* The first `count` elements of a thread in one row, however they are aligned. */
+template <typename Fold, typename T, int N>
+__device__ __forceinline__ void reduce_one_row(typename Fold::place (&places)[N], const T *x, const T *y, int row,
+                                               int count)
+{
+    T of_x[N], of_y[N];
+#pragma unroll
+    for (int j = 0; j < N; j++)
+        if (j < count) {
+            of_x[j] = __ldg(x + j);
+            of_y[j] = Fold::arrays > 1 ? __ldg(y + j) : of_x[j];
+        }
+#pragma unroll
+    for (int j = 0; j < N; j++)
+        if (j < count)
+            Fold::take(places[j], of_x[j], of_y[j], row);
+}
+
 /* What a thread's places come to over the rows of a block. */
 template <typename Fold, typename T = typename Fold::element>
 __device__ __forceinline__ typename Fold::value reduce_thread(const reduce_part &part,
                                                               const reduce_arrays<T, Fold::arrays> &arrays)
 {
-    constexpr int N = 16 / sizeof(T), slots = REDUCE_THREADS * N, together = 4 / Fold::arrays;
+    constexpr int N = 16 / sizeof(T), slots = REDUCE_THREADS * N,
+                  together = (sizeof(typename Fold::place) > sizeof(T) ? 4 : 8) / Fold::arrays;
     const int first = (int)threadIdx.x * N;
     const bool is_aligned = ((uintptr_t)arrays.at[0] | (uintptr_t)arrays.at[Fold::arrays - 1]) % 16 == 0;
     const T *x = arrays.at[0] + (part.begin + first), *y = arrays.at[Fold::arrays - 1] + (part.begin + first);
@@ -293,17 +307,19 @@ __device__ __forceinline__ typename Fold::value reduce_thread(const reduce_part 
 #pragma unroll
     for (int j = 0; j < N; j++)
         places[j] = Fold::none();
+    int row = 0;
+    if (is_aligned) {
 #pragma unroll 1
-    for (int row = 0; row < part.rows; row += together, x += together * slots, y += together * slots)
-        reduce_rows<Fold, together>(places, x, y, row, part.rows - row, is_aligned);
-    /* The rows were counted by `together`. */
-    const int past = (part.rows + together - 1) / together * together - part.rows;
-    x -= past * slots;
-    y -= past * slots;
-#pragma unroll
-    for (int j = 0; j < N; j++)
-        if (first + j < part.rest)
-            Fold::take(places[j], __ldg(x + j), __ldg(y + j), part.rows);
+        for (; row + together <= part.rows; row += together, x += together * slots, y += together * slots)
+            reduce_rows<Fold, together>(places, x, y, row, together);
+        reduce_rows<Fold, together - 1>(places, x, y, row, part.rows - row);
+        x += (part.rows - row) * slots;
+        y += (part.rows - row) * slots;
+        row = part.rows;
+    }
+#pragma unroll 1
+    for (; row <= part.rows; row++, x += slots, y += slots)
+        reduce_one_row<Fold>(places, x, y, row, row < part.rows ? N : part.rest - first);
 
     typename Fold::value values[N];
 #pragma unroll
@@ -317,35 +333,52 @@ __device__ __forceinline__ typename Fold::value reduce_thread(const reduce_part 
     return values[0];
 }
 
-/* The same over the values of all blocks. */
-template <typename Fold> __device__ __forceinline__ typename Fold::value reduce_blocks(const uint64_t *work)
+/* The same over the values of all blocks, which come as they are ready. `own` is that of the last block, which asks. */
+template <typename Fold>
+__device__ __forceinline__ typename Fold::value reduce_blocks(uint64_t *work, const typename Fold::value &own)
 {
-    typedef reduce_words<typename Fold::value> words;
-    typename Fold::value total = Fold::finish(Fold::none(), false, 0), other;
-#pragma unroll 4
-    for (int block = threadIdx.x; block < (int)gridDim.x; block += REDUCE_THREADS) {
-        words there;
+    typedef typename Fold::value value;
+    constexpr int together = 4;
+    const share_words<value> *values = reduce_values<value>(work);
+    const int last = (int)gridDim.x - 1;
+    value total = Fold::finish(Fold::none(), false, 0);
+#pragma unroll 1
+    for (int block = threadIdx.x; block <= last; block += together * REDUCE_THREADS) {
+        value others[together];
+        bool is_there[together], are_there;
 #pragma unroll
-        for (int w = 0; w < words::count; w++)
-            there.at[w] = __ldcg(work + 1 + (int64_t)block * words::count + w);
-        memcpy(&other, &there, sizeof other);
-        total = Fold::join(total, other);
+        for (int k = 0; k < together; k++) {
+            is_there[k] = block + k * REDUCE_THREADS >= last;
+            others[k] = own;
+        }
+        do {
+            are_there = true;
+#pragma unroll
+            for (int k = 0; k < together; k++) {
+                share_look(values + block + k * REDUCE_THREADS, is_there[k], others[k]);
+                are_there &= is_there[k];
+            }
+        } while (!are_there);
+#pragma unroll
+        for (int k = 0; k < together; k++)
+            if (block + k * REDUCE_THREADS <= last)
+                total = Fold::join(total, others[k]);
     }
     return total;
 }
 
-/* The value of the whole array comes out in one thread of one block: true there. work[0] counts the blocks that have
- * arrived, from 0 on. */
+/* The value of the whole array comes out in one thread of the last block: true there. That block waits for the others,
+ * and is the only one that waits: they all come to their ends, in whatever order they are started. */
 template <typename Fold, typename T = typename Fold::element>
 __device__ __forceinline__ bool reduce_grid(int64_t n, uint64_t *work, const reduce_arrays<T, Fold::arrays> &arrays,
                                             typename Fold::value *result)
 {
     typedef typename Fold::value value;
     typedef cub::BlockReduce<value, REDUCE_THREADS> block_reduce;
-    typedef reduce_words<value> words;
     __shared__ typename block_reduce::TempStorage tree;
-    __shared__ int is_last;
+    __shared__ value of_block;
     const reduce_part part = reduce_share<REDUCE_THREADS * 16 / (int)sizeof(T)>(n, blockIdx.x, gridDim.x);
+    const bool is_last = blockIdx.x == gridDim.x - 1;
     value own = reduce_thread<Fold>(part, arrays);
     bool is_of_all = gridDim.x == 1;
     for (;;) { /* once for the block, and once more for all of them: there is one copy of the tree */
@@ -353,20 +386,15 @@ __device__ __forceinline__ bool reduce_grid(int64_t n, uint64_t *work, const red
         if (is_of_all)
             return threadIdx.x == 0;
         if (threadIdx.x == 0) {
-            words shared;
-            memset(&shared, 0, sizeof shared);
-            memcpy(&shared, result, sizeof *result);
-#pragma unroll
-            for (int w = 0; w < words::count; w++)
-                __stcg(work + 1 + (int64_t)blockIdx.x * words::count + w, shared.at[w]);
-            __threadfence(); /* the value is there before the block is counted */
-            is_last = atomicAdd(reinterpret_cast<unsigned long long *>(work), 1ull) == gridDim.x - 1;
+            if (is_last)
+                of_block = *result;
+            else
+                share_store(reduce_values<value>(work) + blockIdx.x, *result);
         }
-        __syncthreads();
         if (!is_last)
             return false;
-        __threadfence(); /* and nothing is read before */
-        own = reduce_blocks<Fold>(work);
+        __syncthreads();
+        own = reduce_blocks<Fold>(work, of_block);
         is_of_all = true;
     }
 }
@@ -381,19 +409,22 @@ template <typename T, int arrays> struct reduce_arrays {
 
 /* Joins neighbours until there are eight values, one for each warp, and these from the left to the right. The two
  * arrays take turns, so that compilers vectorize. One copy will do: it is little of the work. */
-template <typename Fold, int count>
+template <typename Fold>
 __device__ __attribute__((noinline)) typename Fold::value reduce_tree(typename Fold::value *values,
-                                                                      typename Fold::value *half)
+                                                                      typename Fold::value *half, int count)
 {
-    if constexpr (count > REDUCE_THREADS / 32) {
+    typedef typename Fold::value value;
+    for (; count > REDUCE_THREADS / 32; count /= 2) {
+        const value *__restrict__ from = values;
+        value *__restrict__ to = half;
         for (int i = 0; i < count / 2; i++)
-            half[i] = Fold::join(values[2 * i], values[2 * i + 1]);
-        return reduce_tree<Fold, count / 2>(half, values);
-    } else {
-        for (int i = 1; i < count; i++)
-            values[0] = Fold::join(values[0], values[i]);
-        return values[0];
+            to[i] = Fold::join(from[2 * i], from[2 * i + 1]);
+        half = values;
+        values = to;
     }
+    for (int i = 1; i < count; i++)
+        values[0] = Fold::join(values[0], values[i]);
+    return values[0];
 }
 
 /* The places of a row, as an array that compilers vectorize over. */
@@ -402,12 +433,12 @@ template <typename Fold> struct reduce_places {
     static constexpr int slots = REDUCE_THREADS * 16 / (int)sizeof(T);
     alignas(64) T of[slots];
 
-    /* The first `count` places of one row, or all of four rows in one pass. */
-    __device__ __forceinline__ void take(const T *x, const T *y, int count)
+    __device__ __attribute__((noinline)) void clear()
     {
-        for (int s = 0; s < count; s++)
-            Fold::take(of[s], x[s], y[s], 0);
+        for (int s = 0; s < slots; s++)
+            of[s] = Fold::none();
     }
+    /* Four rows in one pass: the one part that is compiled for each kind of processor. */
     __device__ __forceinline__ void take_four(const T *x, const T *y)
     {
         for (int s = 0; s < slots; s++) {
@@ -419,21 +450,27 @@ template <typename Fold> struct reduce_places {
             of[s] = place;
         }
     }
+    /* What is left, and what all come to. */
+    __device__ __attribute__((noinline)) T finish(const T *x, const T *y, int64_t left)
+    {
+        T half[slots / 2];
+        for (; left > 0; left -= slots, x += slots, y += slots) {
+            const int count = left < slots ? (int)left : slots;
+            for (int s = 0; s < count; s++)
+                Fold::take(of[s], x[s], y[s], 0);
+        }
+        return reduce_tree<typename Fold::joined>(of, half, slots);
+    }
 };
 
-template <typename Fold, typename T>
-__device__ __forceinline__ T reduce_range(const T *x, const T *y, int64_t count)
+template <typename Fold, typename T> __device__ __forceinline__ T reduce_range(const T *x, const T *y, int64_t count)
 {
     reduce_places<Fold> places;
-    constexpr int slots = places.slots;
-    for (int s = 0; s < slots; s++)
-        places.of[s] = Fold::none();
+    constexpr int slots = reduce_places<Fold>::slots;
+    places.clear();
     for (; count >= 4 * slots; count -= 4 * slots, x += 4 * slots, y += 4 * slots)
         places.take_four(x, y);
-    for (; count > 0; count -= slots, x += slots, y += slots)
-        places.take(x, y, count < slots ? (int)count : slots);
-    T half[slots / 2];
-    return reduce_tree<Fold, slots>(places.of, half);
+    return places.finish(x, y, count);
 }
 
 template <typename Fold> struct reduce_of {
@@ -444,12 +481,28 @@ template <typename Fold> struct reduce_of {
     }
 };
 
+/* Where a value is, or a NaN if it is one: 64 elements at a time, which compilers compare at once. */
+template <typename T> __device__ __attribute__((noinline)) int64_t reduce_find(const T *x, int64_t count, T value)
+{
+    const bool is_nan = value != value;
+    int64_t at = 0;
+    for (int found = 0; at + 64 <= count; at += 64) {
+        for (int i = 0; i < 64; i++)
+            found |= is_nan ? x[at + i] != x[at + i] : x[at + i] == value;
+        if (found)
+            break;
+    }
+    while (at < count && !(is_nan ? x[at] != x[at] : x[at] == value))
+        at++;
+    return at;
+}
+
 /* The first index of the best element is the same in whatever order: first in which stretch it is, then where there. */
 template <typename T, bool is_max> struct reduce_of<reduce_arg<T, is_max>> {
     static constexpr int64_t stretch = 8 * REDUCE_THREADS * 16 / (int)sizeof(T);
 
-    static __device__ __forceinline__ reduce_indexed<T> range(const reduce_arrays<T, 1> &arrays, int64_t begin,
-                                                              int64_t end)
+    static __device__ __attribute__((noinline)) reduce_indexed<T> range(const reduce_arrays<T, 1> &arrays,
+                                                                        int64_t begin, int64_t end)
     {
         const T *x = arrays.at[0];
         reduce_indexed<T> best = {reduce_worst<T, is_max>(), INT64_MAX};
@@ -460,21 +513,13 @@ template <typename T, bool is_max> struct reduce_of<reduce_arg<T, is_max>> {
                 best = {here, from};
         }
         if (best.index < end)
-            best.index += reduce_find(x + best.index, best.best);
+            best.index += reduce_find(x + best.index, end - best.index, best.best);
         return best;
-    }
-    /* Where the value is, which is there: 64 elements at a time, which compilers compare at once. */
-    static __device__ __forceinline__ int64_t reduce_find(const T *x, T value)
-    {
-        int64_t at = 0;
-        while (!(value != value ? x[at] != x[at] : x[at] == value))
-            at++;
-        return at;
     }
 };
 
 template <typename Fold>
-__device__ __attribute__((noinline)) typename Fold::value reduce_blocks(const uint64_t *work, int64_t blocks)
+__device__ __attribute__((noinline)) typename Fold::value reduce_blocks(uint64_t *work, int64_t blocks)
 {
     typedef typename Fold::value value;
     value values[REDUCE_THREADS], half[REDUCE_THREADS / 2];
@@ -482,10 +527,10 @@ __device__ __attribute__((noinline)) typename Fold::value reduce_blocks(const ui
         values[t] = Fold::finish(Fold::none(), false, 0);
     for (int64_t block = 0; block < blocks; block++) {
         value other;
-        memcpy(&other, work + 1 + block * reduce_words<value>::count, sizeof other);
+        memcpy(&other, reduce_values<value>(work) + block, sizeof other);
         values[block % REDUCE_THREADS] = Fold::join(values[block % REDUCE_THREADS], other);
     }
-    return reduce_tree<Fold, REDUCE_THREADS>(values, half);
+    return reduce_tree<Fold>(values, half, REDUCE_THREADS);
 }
 
 /* Counts a block as arrived: true in the last one, which has the result. */
@@ -495,7 +540,7 @@ __device__ __attribute__((noinline)) bool reduce_arrive(uint64_t *work, int64_t 
 {
     if (blocks == 1)
         return true;
-    memcpy(work + 1 + block * reduce_words<typename Fold::value>::count, value, sizeof *value);
+    memcpy(reduce_values<typename Fold::value>(work) + block, value, sizeof *value);
     if (__atomic_fetch_add(work, 1, __ATOMIC_ACQ_REL) != (uint64_t)blocks - 1)
         return false;
     *value = reduce_blocks<Fold>(work, blocks);
@@ -510,7 +555,7 @@ __device__ __forceinline__ bool reduce_block(int64_t n, uint64_t *work, const re
     constexpr int slots = REDUCE_THREADS * 16 / (int)sizeof(T);
     const reduce_part part = reduce_share<slots>(n, block, blocks);
     *result = reduce_of<Fold>::range(arrays, part.begin, part.begin + (int64_t)part.rows * slots + part.rest);
-    return reduce_arrive<Fold>(work, block, blocks, result);
+    return reduce_arrive<typename Fold::joined>(work, block, blocks, result);
 }
 
 #endif

@@ -27,16 +27,18 @@
 #include <sched.h>
 #endif
 
+#include "share.cuh"
+
 #define SCAN_THREADS 384
-#define SCAN_ITEMS(size) (88 / (size))
+#define SCAN_ITEMS(size) (120 / (size))
 #define SCAN_TILE(size) (SCAN_THREADS * SCAN_ITEMS(size))
 #define SCAN_TILES (n / SCAN_TILE(sizeof(T)) + (n % SCAN_TILE(sizeof(T)) > 0))
 
-/* Words of scratch memory, all of which have to be 0: on a GPU one or two for each sum that is shared, on the CPU a
- * state of SCAN_STATE words. */
+/* Words of scratch memory, all of which have to be 0: a state of SCAN_STATE words on the CPU, and four for each sum that
+ * is shared on a GPU, where blocks that write and read such as lie closer together hinder one another. */
 #define SCAN_STATE 72
-#define SCAN_WORK \
-    (SCAN_TILES > 1 ? SCAN_STATE + (sizeof(T) / 4) * (SCAN_TILES + SCAN_TILES / 32 + SCAN_TILES / 1024) : 0)
+#define SCAN_WORDS 4
+#define SCAN_WORK (SCAN_TILES > 1 ? SCAN_STATE + SCAN_WORDS * (SCAN_TILES + SCAN_TILES / 32 + SCAN_TILES / 1024) : 0)
 
 template <typename T> __device__ __forceinline__ T scan_plus(T a, T b)
 {
@@ -52,47 +54,8 @@ template <typename T> __device__ __forceinline__ T scan_plus(T a, T b)
 
 /* ---- On a GPU ----
  *
- * A sum is shared as words whose lower half is 1 once the upper half is there: 4 bytes of the value, so that 8 take two
- * words. A word is written and read by one access, and so needs no order of two; the memory is 0 at first. Blocks are
- * started in the order of their numbers, as CUB's scan takes for granted, too: a block waits for such in front of it
- * alone. */
-
-typedef unsigned long long scan_word;
-
-template <typename T> struct scan_shared {
-    static constexpr int count = sizeof(T) / 4;
-    scan_word at[count];
-};
-
-template <typename T> __device__ __forceinline__ void scan_store(scan_shared<T> *address, T value)
-{
-    uint32_t half[scan_shared<T>::count];
-    memcpy(half, &value, sizeof value);
-#pragma unroll
-    for (int i = 0; i < scan_shared<T>::count; i++)
-        asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(&address->at[i]), "l"((scan_word)half[i] << 32 | 1)
-                     : "memory");
-}
-
-/* A lane's sum, once it is there: `is_there` says so, and is true from the first where none is wanted. */
-template <typename T> __device__ __forceinline__ void scan_look(const scan_shared<T> *address, bool &is_there, T &value)
-{
-    if (is_there)
-        return;
-    uint32_t half[scan_shared<T>::count];
-    scan_word all = 1;
-#pragma unroll
-    for (int i = 0; i < scan_shared<T>::count; i++) {
-        scan_word word;
-        asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(&address->at[i]) : "memory");
-        half[i] = (uint32_t)(word >> 32);
-        all &= word;
-    }
-    if (all) {
-        memcpy(&value, half, sizeof value);
-        is_there = true;
-    }
-}
+ * Blocks are started in the order of their numbers, as CUB's scan takes for granted, too: a block waits for such in
+ * front of it alone. */
 
 /* The sum of 32 lanes, of neighbours, of pairs of neighbours and so on, in all of them. */
 template <typename T> __device__ __forceinline__ T scan_tree(T value)
@@ -105,7 +68,8 @@ template <typename T> __device__ __forceinline__ T scan_tree(T value)
 
 /* What stands in front of a tile; the block's first warp asks for it with the sum of the tile. */
 template <typename T> struct scan_prefix {
-    scan_shared<T> *of_tiles;
+    typedef share_words<T, SCAN_WORDS> words;
+    words *of_tiles;
 
     __device__ __forceinline__ T operator()(T sum)
     {
@@ -113,28 +77,25 @@ template <typename T> struct scan_prefix {
             return 0;
         const unsigned int tiles = gridDim.x, tile = blockIdx.x, lane = threadIdx.x % 32;
         const unsigned int in_group = tile % 32, group = tile / 32, in_section = group % 32, section = group / 32;
-        scan_shared<T> *const of_groups = of_tiles + tiles, *const of_sections = of_groups + tiles / 32;
+        words *const of_groups = of_tiles + tiles, *const of_sections = of_groups + tiles / 32;
         if (lane == 0)
-            scan_store(of_tiles + tile, sum);
+            share_store(of_tiles + tile, sum);
 
         T tiles_before = 0, groups_before = 0, sections_before = 0;
         bool has_tile = lane >= in_group, has_group = lane >= in_section, has_section = section == 0;
-        do {
-            scan_look(of_tiles + (tile - in_group + lane), has_tile, tiles_before);
-            scan_look(of_groups + (group - in_section + lane), has_group, groups_before);
-            scan_look(of_sections + section - 1, has_section, sections_before);
-        } while (!__all_sync(0xffffffff, has_tile));
+        while (!__all_sync(0xffffffff, has_tile))
+            share_look(of_tiles + (tile - in_group + lane), has_tile, tiles_before);
         tiles_before = scan_tree(tiles_before);
         const T of_group = scan_plus(tiles_before, sum);
         if (in_group == 31 && lane == 0)
-            scan_store(of_groups + group, of_group);
+            share_store(of_groups + group, of_group);
         while (!__all_sync(0xffffffff, has_group && has_section)) {
-            scan_look(of_groups + (group - in_section + lane), has_group, groups_before);
-            scan_look(of_sections + section - 1, has_section, sections_before);
+            share_look(of_groups + (group - in_section + lane), has_group, groups_before);
+            share_look(of_sections + section - 1, has_section, sections_before);
         }
         groups_before = scan_plus(sections_before, scan_tree(groups_before));
         if (in_group == 31 && in_section == 31 && lane == 0)
-            scan_store(of_sections + section, scan_plus(groups_before, of_group));
+            share_store(of_sections + section, scan_plus(groups_before, of_group));
         return scan_plus(groups_before, tiles_before);
     }
 };
@@ -161,7 +122,7 @@ __device__ __forceinline__ void scan_grid(int64_t n, const T *x, T *y, uint64_t 
     const int64_t begin = (int64_t)blockIdx.x * tile;
     const int count = n - begin < tile ? (int)(n - begin) : tile;
 
-    scan_prefix<T> prefix = {reinterpret_cast<scan_shared<T> *>(work)};
+    scan_prefix<T> prefix = {reinterpret_cast<share_words<T, SCAN_WORDS> *>(work)};
     T elements[items];
     if (count == tile)
         block_load(memory.load).Load(x + begin, elements);

@@ -30,6 +30,8 @@ def on_cpu(text):
                   r'__atomic_store_n(\1, \2, __ATOMIC_RELAXED);', text)
     text = re.sub(r'asm volatile\("ld\.relaxed\.gpu\.global\.u64 %0, \[%1\];" : "=l"\(word\) : "l"\(([^:]*)\) : "memory"\);',
                   r'word = __atomic_load_n(\1, __ATOMIC_RELAXED);', text)
+    text = text.replace('asm volatile("atom.acq_rel.gpu.global.add.u64 %0, [%1], 1;" : "=l"(before) : "l"(work) : "memory");',
+                        'before = __atomic_fetch_add(work, 1, __ATOMIC_ACQ_REL);')
     text = re.sub(r'#include <cub/block/\w+\.cuh>', '#include "pieces_cub.cuh"', text).replace('cub::', 'pieces::')
     begin = text.find('host(grid(')
     while begin >= 0:

@@ -16,10 +16,9 @@ static const char *const families[OPS] = {"sum", "dot", "min", "max", "argmin", 
 /* The blocks that fold n elements, and the rows of 256 times 16 bytes that a block begins with. */
 static int64_t blocks_of(int64_t n, size_t bytes)
 {
-    const int64_t least = 16384 / (int64_t)bytes, large = 262144 / (int64_t)bytes;
-    int64_t most = n / large < 4224 ? n / large : 4224, blocks = (n + least - 1) / least;
-    most = most > 1056 ? most : 1056;
-    blocks = blocks < most ? blocks : most;
+    const int64_t least = 32768 / (int64_t)bytes;
+    int64_t blocks = (n + least - 1) / least;
+    blocks = blocks < 528 ? blocks : 528;
     return blocks > 1 ? blocks : 1;
 }
 
@@ -154,9 +153,9 @@ static void run(int op, int type, int64_t n, int offset, int way, unsigned short
 }
 
 /* Around a row and what one block takes of both sizes of elements, and what several take. */
-static const int64_t lengths[] = {0,    1,    2,    3,    5,    31,   32,   33,    127,   255,   256,
-                                  257,  511,  512,  513,  1023, 1024, 1025, 2047,  2048,  2049,  4095,
-                                  4096, 4097, 6144, 8191, 8192, 8193, 9217, 12287, 12289, 65536, 100003};
+static const int64_t lengths[] = {0,    1,    2,    3,    5,    31,    32,    33,    127,   255,   256,   257,
+                                  511,  512,  513,  1023, 1024, 1025,  2047,  2048,  2049,  4095,  4096,  4097,
+                                  6144, 8191, 8192, 8193, 9217, 12287, 12289, 16384, 16385, 32769, 65536, 100003};
 #define LENGTHS (sizeof lengths / sizeof *lengths)
 
 static void reduce_every_type_size_and_alignment_is_right(void **state)
@@ -171,15 +170,15 @@ static void reduce_every_type_size_and_alignment_is_right(void **state)
                         run(op, type, lengths[s], offset, (int)(nrand48(seed) % WAYS), seed);
 }
 
-/* So many that blocks have different numbers of rows: past 1056 times 16 KiB. */
+/* So many that blocks have different numbers of rows: past 528 times 32 KiB. */
 static void reduce_of_many_is_right(void **state)
 {
     (void)state;
     unsigned short seed[3] = {4, 5, 6};
     for (int type = 0; type < NUMBERS; type++)
         for (int op = SUM; op <= ARGMIN; op += ARGMIN) {
-            int64_t least = 16384 / (int64_t)types[type].bytes;
-            run(op, type, 1056 * least + (op == SUM ? 1 : 100 * least + 77), type % 2, CALL_DEVICE, seed);
+            int64_t least = 32768 / (int64_t)types[type].bytes;
+            run(op, type, 528 * least + (op == SUM ? 1 : 100 * least + 77), type % 2, CALL_DEVICE, seed);
         }
 }
 
@@ -486,6 +485,9 @@ static void reduce_bad_arguments_are_named(void **state)
     assert_fails(cf_argmin(x, (int64_t *)NULL, 2), CF_EINVAL, "cf_argmin_f32: index is NULL and its extent is 1");
     assert_fails(cf_min(x, &result, -1), CF_EINVAL, "cf_min_f32: ");
     assert_fails(cf_sum_async(NULL, x, &result, INT64_MIN), CF_EINVAL, "cf_sum_f32_async: the extent x[n] is negative");
+    assert_fails(cf_sum(x, &result, INT64_MAX), CF_EOVERFLOW, "cf_sum_f32: x[n] has more than 2^63 - 1 bytes");
+    assert_fails(cf_argmax_async(NULL, x, &at, (int64_t)1 << 61), CF_EOVERFLOW,
+                 "cf_argmax_f32_async: x[n] has more than");
     assert_true(result == 9 && at == 9);
 }
 

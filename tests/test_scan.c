@@ -51,7 +51,7 @@ static const char *const families[OPS] = {"exclusive_scan", "inclusive_scan"};
                                                                                                                       \
     static void name##_expected(int op, const void *source, int64_t n, void *target)                                  \
     {                                                                                                                 \
-        enum { ITEMS = 88 / (int)sizeof(T), TILE = 384 * ITEMS };                                                     \
+        enum { ITEMS = 120 / (int)sizeof(T), TILE = 384 * ITEMS };                                                    \
         const T *x = source;                                                                                          \
         T *y = target, tiles[32], groups[32], sections = 0;                                                           \
         for (int64_t tile = 0; tile * TILE < n; tile++) {                                                             \
@@ -108,9 +108,9 @@ static void run(int op, int type, int64_t n, const int offsets[2], int way, int 
 }
 
 /* Around what a thread, a warp and a tile take of both sizes of elements, and several tiles. */
-static const int64_t lengths[] = {0,    1,    2,    10,    11,    12,    21,    22,    23,    31,    32,
-                                  33,   351,  352,  353,   703,   704,   705,   2816,  4223,  4224,  4225,
-                                  8447, 8448, 8449, 12671, 12672, 12673, 16896, 25343, 25345, 42240, 100003};
+static const int64_t lengths[] = {0,     1,     2,     14,    15,    16,    29,    30,    31,    32,    33,
+                                  479,   480,   481,   959,   960,   961,   3840,  5759,  5760,  5761,  11519,
+                                  11520, 11521, 17279, 17280, 17281, 23040, 34559, 34561, 57600, 100003};
 #define LENGTHS (sizeof lengths / sizeof *lengths)
 
 static void scan_every_type_size_and_alignment_is_right(void **state)
@@ -133,13 +133,13 @@ static void scan_of_many_is_right(void **state)
     unsigned short seed[3] = {4, 5, 6};
     const int offsets[2] = {1, 0};
     for (int type = 0; type < NUMBERS; type++) {
-        int64_t tile = 384 * (88 / (int64_t)types[type].bytes);
+        int64_t tile = 384 * (120 / (int64_t)types[type].bytes);
         run(type % 2, type, 31 * tile + 5, offsets, CALL_DEVICE, 0, seed);
         run(type % 2, type, 32 * tile, offsets, LAUNCH, 0, seed);
         run((type + 1) % 2, type, 65 * tile + 1, offsets, CALL_HOST, 1, seed);
     }
-    run(EXCLUSIVE, F32, 1090 * 8448 + 77, offsets, LAUNCH, 1, seed);
-    run(INCLUSIVE, I64, 1024 * 4224 + 1, offsets, LAUNCH, 0, seed);
+    run(EXCLUSIVE, F32, 1090 * 11520 + 77, offsets, LAUNCH, 1, seed);
+    run(INCLUSIVE, I64, 1024 * 5760 + 1, offsets, LAUNCH, 0, seed);
 }
 
 /* Of ones, in place: each sum is its index, as far as 32 bits go. */
@@ -368,6 +368,10 @@ static void scan_bad_arguments_are_named(void **state)
                  "cf_exclusive_scan_f32: the extent x[n] is negative with n = -1");
     assert_fails(cf_exclusive_scan_async(NULL, x, x, INT64_MIN), CF_EINVAL,
                  "cf_exclusive_scan_f32_async: the extent x[n] is negative");
+    assert_fails(cf_inclusive_scan(x, x, INT64_MAX), CF_EOVERFLOW,
+                 "cf_inclusive_scan_f32: x[n] has more than 2^63 - 1 bytes");
+    assert_fails(cf_inclusive_scan_async(NULL, x, x, (int64_t)1 << 60), CF_EOVERFLOW,
+                 "cf_inclusive_scan_f32_async: blocks(SCAN_TILES) asks for ");
     assert_true(x[0] == 1 && x[1] == 2);
 }
 
@@ -378,7 +382,7 @@ static void scan_grid_is_one_block_for_a_tile(void **state)
     for (int op = 0; op < OPS; op++)
         for (int type = 0; type < NUMBERS; type++) {
             const cf_kernel *kernel = find(families[op], type, "");
-            const int64_t tile = 384 * (88 / (int64_t)types[type].bytes);
+            const int64_t tile = 384 * (120 / (int64_t)types[type].bytes);
             int64_t n;
             void *pointer = &n, *args[] = {&pointer, &pointer, NULL, &n};
             double value;

@@ -110,6 +110,30 @@ int t_count_async(cf_stream stream, const double *x, int64_t *y, int64_t n)
     return cf_launch(&t__k_count, stream, cf__args);
 }
 
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_shifted_f32(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[2] || !cf__args[3] || !cf__args[4])
+        return 0;
+    const int64_t n = *(const int *)cf__args[3];
+    const int64_t k = *(const int *)cf__args[4];
+    if (n < 1 || k < 0)
+        return 0;
+    const int64_t cf__1 = n + 1;
+    const int64_t cf__2 = k + cf__1;
+    const int64_t cf__3 = n / 2;
+    const int64_t cf__4 = k + 1;
+    const int64_t cf__5 = cf__4 + cf__3;
+    if (k > cf__4)
+        return 0;
+    if (cf__5 > cf__2)
+        return 0;
+    if (!*(void *const *)cf__args[2])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((n + 127) / 128), 1, 1}, {128, 1, 1}, 0};
+    return 1;
+}
+
 cf_host_body t__h_shifted_f32;
 extern const uint32_t t__b_shifted_f32[];
 static cf_state cf__state_shifted_f32;
@@ -152,6 +176,7 @@ const cf_kernel t__k_shifted_f32 = {
     .constants = (const cf_constant[]){{"BLOCK", 128}},
     .nvariants = 2,
     .variants = cf__variants_shifted_f32,
+    .sizes = cf__sizes_shifted_f32,
     .is_bounded = 1,
     .is_closed = 1,
     .nzeros = 2,
@@ -163,6 +188,30 @@ const cf_kernel t__k_shifted_f32 = {
          (const cf_op[]){{CF_OP_CONST, 8}, {CF_OP_END, 0}}}},
     },
 };
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_shifted_f32__BLOCK_256(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[2] || !cf__args[3] || !cf__args[4])
+        return 0;
+    const int64_t n = *(const int *)cf__args[3];
+    const int64_t k = *(const int *)cf__args[4];
+    if (n < 1 || k < 0)
+        return 0;
+    const int64_t cf__1 = n + 1;
+    const int64_t cf__2 = k + cf__1;
+    const int64_t cf__3 = n / 2;
+    const int64_t cf__4 = k + 1;
+    const int64_t cf__5 = cf__4 + cf__3;
+    if (k > cf__4)
+        return 0;
+    if (cf__5 > cf__2)
+        return 0;
+    if (!*(void *const *)cf__args[2])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
+}
 
 cf_host_body t__h_shifted_f32__BLOCK_256;
 extern const uint32_t t__b_shifted_f32__BLOCK_256[];
@@ -203,6 +252,7 @@ static const cf_kernel t__k_shifted_f32__BLOCK_256 = {
     .constants = (const cf_constant[]){{"BLOCK", 256}},
     .nvariants = 2,
     .variants = cf__variants_shifted_f32,
+    .sizes = cf__sizes_shifted_f32__BLOCK_256,
     .is_bounded = 1,
     .is_closed = 1,
     .nzeros = 2,
@@ -271,6 +321,7 @@ const cf_kernel t__k_shifted_i64 = {
     .constants = (const cf_constant[]){{"BLOCK", 128}},
     .nvariants = 2,
     .variants = cf__variants_shifted_i64,
+    .sizes = cf__sizes_shifted_f32,
     .is_bounded = 1,
     .is_closed = 1,
     .nzeros = 2,
@@ -322,6 +373,7 @@ static const cf_kernel t__k_shifted_i64__BLOCK_256 = {
     .constants = (const cf_constant[]){{"BLOCK", 256}},
     .nvariants = 2,
     .variants = cf__variants_shifted_i64,
+    .sizes = cf__sizes_shifted_f32__BLOCK_256,
     .is_bounded = 1,
     .is_closed = 1,
     .nzeros = 2,
