@@ -1,24 +1,27 @@
 /* spmv - y = alpha A x + beta y, where the matrix A has its rows one behind the other (CSR) */
 #include <stdint.h>
 
-#include <cuda_pipeline_primitives.h>
-
-/* A block has so many elements at a time in shared memory, and as many rows as commonly have seven eighths of that:
- * most blocks are done with one pass. A row has one lane, or several neighbours where a block has few rows. */
-#define SPMV_TILE 2048
+/* A block has 128 threads, and as many rows where these have few elements; else neighbouring lanes share a row, up to a
+ * warp. */
+#define SPMV_THREADS 128
 #define SPMV_HAVE(rows) ((rows) * nnz <= 1792 * nrows)
 #define SPMV_ROWS \
-    (8 + 8 * SPMV_HAVE(16) + 8 * SPMV_HAVE(24) + 8 * SPMV_HAVE(32) + 16 * SPMV_HAVE(48) + 16 * SPMV_HAVE(64) + \
-     32 * SPMV_HAVE(96) + 32 * SPMV_HAVE(128) + 64 * SPMV_HAVE(192) + 64 * SPMV_HAVE(256))
-#define SPMV_LANES (32 - 24 * SPMV_HAVE(16) - 4 * SPMV_HAVE(32) - 2 * SPMV_HAVE(64) - SPMV_HAVE(128))
+    (4 + 4 * SPMV_HAVE(8) + 8 * SPMV_HAVE(16) + 16 * SPMV_HAVE(32) + 32 * SPMV_HAVE(64) + 64 * SPMV_HAVE(128))
+#define SPMV_LANES \
+    (32 - 16 * SPMV_HAVE(8) - 8 * SPMV_HAVE(16) - 4 * SPMV_HAVE(32) - 2 * SPMV_HAVE(64) - SPMV_HAVE(128))
 #define SPMV_ROW_BLOCKS ((nrows - 1) / SPMV_ROWS + (nrows > 0))
 
-/* Elements of a lane up to which the rows of a block count as being of one length. */
+/* Elements of a lane up to which the rows of a warp count as being of one length. */
 #define SPMV_EVEN 16
 
-/* Rows of so many elements are cut into chunks, which any blocks take that have time; there are SPMV_CHUNKS at most. */
+/* Products of elements of A and x that a block has at a time, in shared memory, of rows of other lengths. */
+#define SPMV_TILE 1024
+
+/* Rows of so many elements are left to other blocks, which have a part of the elements each. Small matrices have
+ * none. */
 #define SPMV_LONG 8192
-#define SPMV_CHUNKS (nnz >= 2 * SPMV_LONG ? 2 * (nnz / SPMV_LONG) : 0)
+#define SPMV_PART 16384
+#define SPMV_PARTS (nnz >= SPMV_PART && nrows > 0 ? nnz / SPMV_PART + (nnz % SPMV_PART > 0) : 0)
 
 #ifdef __CUDA_ARCH__
 
@@ -26,11 +29,6 @@ template <typename T, typename I, typename J> struct spmv_matrix {
     const I *row_ptr;
     const J *col;
     const T *val, *x;
-    T *y, *partial;              /* of chunks, as is what follows: sums */
-    unsigned int *firsts;        /* the first chunk of the same row */
-    unsigned long long *queue;   /* see below */
-    int64_t nnz;
-    T alpha, beta;
 };
 
 /* Where a row's elements are. */
@@ -38,11 +36,10 @@ template <typename I> struct spmv_row {
     I first, last;
 };
 
-/* What 0 is multiplied with is not read. */
-template <typename T, typename I, typename J>
-__device__ __forceinline__ void spmv_set(const spmv_matrix<T, I, J> &a, int64_t row, T sum)
+/* How y becomes what it is to be; what 0 is multiplied with is not read. */
+template <typename T> __device__ __forceinline__ void spmv_set(T *y, T alpha, T sum, T beta)
 {
-    a.y[row] = a.beta == (T)0 ? a.alpha * sum : a.alpha * sum + a.beta * a.y[row];
+    *y = beta == (T)0 ? alpha * sum : alpha * sum + beta * *y;
 }
 
 __device__ __forceinline__ int spmv_thread()
@@ -58,197 +55,101 @@ template <typename T> __device__ __forceinline__ T spmv_sum_of(T value, int lane
     return value;
 }
 
-/* A thread's part of a row, of which it has every `step`th element: eight at once, so that their loads do not wait for
- * one another. */
-template <typename T, typename I, typename J>
+/* A thread's part of a row, of which it has every `step`th element, `together` at once: their loads do not wait for one
+ * another. What others read of the same 32 bytes comes from the first cache, so that no hint is given. */
+template <int together, typename T, typename I, typename J>
 __device__ __forceinline__ T spmv_sum_of_row(const spmv_matrix<T, I, J> &a, int64_t first, int64_t last, int step)
 {
-    constexpr int together = 8;
     T sum = 0;
     for (int64_t k = first; k < last; k += together * step) {
-        T product[together];
+        J at[together];
+        T value[together];
+#pragma unroll
+        for (int u = 0; u < together; u++)
+            if (k + u * step < last) {
+                at[u] = __ldg(a.col + k + u * step);
+                value[u] = __ldg(a.val + k + u * step);
+            }
 #pragma unroll
         for (int u = 0; u < together; u++)
             if (k + u * step < last)
-                product[u] = __ldg(a.val + k + u * step) * __ldg(a.x + __ldg(a.col + k + u * step));
+                value[u] *= __ldg(a.x + at[u]);
 #pragma unroll
         for (int u = 0; u < together; u++)
             if (k + u * step < last)
-                sum += product[u];
+                sum += value[u];
     }
     return sum;
-}
-
-/* ---- Chunks of long rows ----  The queue begins as zeros. Its first word has two counts: of chunks that were
- * taken, in the lower half, and of those that there are. The second one counts chunks that have a place; behind it
- * are the chunks' rows, plus one, and how many chunks are done of the row whose first one has the place. Who sets up
- * chunks takes chunks itself at last, until there are none: all are done, whoever else comes. */
-
-template <typename T> __device__ __forceinline__ T spmv_sum_of_block(T value)
-{
-    __shared__ T sums[8];
-    const int thread = spmv_thread(), warps = (int)(blockDim.x * blockDim.y) / 32;
-    value = spmv_sum_of(value, 32);
-    __syncthreads();
-    if (thread % 32 == 0)
-        sums[thread / 32] = value;
-    __syncthreads();
-    value = sums[0];
-    for (int warp = 1; warp < warps; warp++)
-        value += sums[warp];
-    return value;
-}
-
-/* By one thread; false where there is no room, which is so where row_ptr does not ascend. */
-template <typename T, typename I, typename J>
-__device__ __noinline__ bool spmv_share(spmv_matrix<T, I, J> a, int64_t row, int64_t length)
-{
-    const unsigned long long chunks = (unsigned long long)((length - 1) / SPMV_LONG + 1);
-    const unsigned long long first = atomicAdd(a.queue + 1, chunks), nnz = (unsigned long long)a.nnz;
-    if (first + chunks > SPMV_CHUNKS)
-        return false;
-    for (unsigned long long chunk = first; chunk < first + chunks; chunk++)
-        __stcg(a.firsts + chunk, (unsigned int)first);
-    __threadfence(); /* a chunk is complete before its row shows */
-    for (unsigned long long chunk = first; chunk < first + chunks; chunk++)
-        atomicExch(a.queue + 2 + chunk, (unsigned long long)row + 1);
-    atomicAdd(a.queue, chunks << 32);
-    return true;
-}
-
-__device__ __forceinline__ bool spmv_has_chunks(unsigned long long counts)
-{
-    return (unsigned int)counts < (unsigned int)(counts >> 32);
-}
-
-/* Whether there are chunks to take, asked by one thread of a block. */
-template <typename T, typename I, typename J>
-__device__ __forceinline__ bool spmv_sees_chunks(const spmv_matrix<T, I, J> &a)
-{
-    return spmv_thread() == 0 && a.nnz >= 2 * SPMV_LONG &&
-           spmv_has_chunks(*(const volatile unsigned long long *)a.queue);
-}
-
-/* The number of a chunk that is the thread's from now on, and its row; -1: there is none. */
-__device__ __forceinline__ int64_t spmv_take(unsigned long long *queue, int64_t *row)
-{
-    unsigned long long counts = atomicAdd(queue, 0ull), before;
-    do {
-        if (!spmv_has_chunks(counts))
-            return -1;
-        before = counts;
-        counts = atomicCAS(queue, before, before + 1);
-    } while (counts != before);
-    const int64_t chunk = (unsigned int)counts;
-    unsigned long long of_row;
-    do /* those who set up chunks at the same time may not have come to this one yet */
-        of_row = atomicAdd(queue + 2 + chunk, 0ull);
-    while (of_row == 0);
-    __threadfence();
-    *row = (int64_t)of_row - 1;
-    return chunk;
-}
-
-/* Takes chunks until there are none. */
-template <typename T, typename I, typename J> __device__ __noinline__ void spmv_work_off(spmv_matrix<T, I, J> a)
-{
-    __shared__ int64_t taken, of_row;
-    __shared__ bool is_last;
-    const int thread = spmv_thread(), threads = (int)(blockDim.x * blockDim.y);
-    for (;;) {
-        __syncthreads();
-        if (thread == 0) {
-            int64_t row = 0;
-            taken = spmv_take(a.queue, &row);
-            of_row = row;
-        }
-        __syncthreads();
-        const int64_t chunk = taken, row = of_row;
-        if (chunk < 0)
-            return;
-        const int64_t first = __ldcg(a.firsts + chunk), begin = a.row_ptr[row], end = a.row_ptr[row + 1];
-        const int64_t from = begin + (chunk - first) * SPMV_LONG, to = end - from < SPMV_LONG ? end : from + SPMV_LONG;
-        const int64_t chunks = (end - begin - 1) / SPMV_LONG + 1;
-        T sum = spmv_sum_of_block(spmv_sum_of_row(a, from + thread, to, threads));
-        if (chunks > 1) {
-            if (thread == 0) {
-                __stcg(a.partial + chunk, sum);
-                __threadfence(); /* the sum is there before the chunk is counted */
-                is_last = atomicAdd(a.queue + 2 + 2 * (a.nnz / SPMV_LONG) + first, 1ull) + 1 ==
-                          (unsigned long long)chunks;
-                __threadfence(); /* and nothing is read before */
-            }
-            __syncthreads();
-            if (!is_last)
-                continue;
-            sum = 0;
-            for (int64_t other = thread; other < chunks; other += threads)
-                sum += __ldcg(a.partial + first + other);
-            sum = spmv_sum_of_block(sum);
-        }
-        if (thread == 0)
-            spmv_set(a, row, sum);
-    }
 }
 
 /* ---- Blocks of rows ---- */
 
-/* Copies `count` elements to shared memory: 16 bytes at once where they are aligned, and are `most` elements at
- * least. */
-template <typename T>
-__device__ __forceinline__ void spmv_copy(T *to, const T *from, int count, int64_t most)
+/* Two rows that a lane has half of, of eight elements at most: all loads of both are under way at once. */
+template <typename T, typename I, typename J>
+__device__ __forceinline__ void spmv_two_rows(const spmv_matrix<T, I, J> &a, const spmv_row<I> (&row)[2], T (&sum)[2])
 {
-    constexpr int N = 16 / (int)sizeof(T);
-    const bool is_aligned = (uintptr_t)from % 16 == 0;
-#pragma unroll 1
-    for (int k = spmv_thread() * N; k < count; k += (int)(blockDim.x * blockDim.y) * N) {
-        if (is_aligned && k + N <= most)
-            __pipeline_memcpy_async(to + k, from + k, 16);
-        else
-#pragma unroll 1
-            for (int e = k; e < count && e < k + N; e++)
-                __pipeline_memcpy_async(to + e, from + e, sizeof(T));
+    J at[2][4];
+    T value[2][4];
+    const int lane = (int)threadIdx.y % 2;
+#pragma unroll
+    for (int r = 0; r < 2; r++)
+#pragma unroll
+        for (int u = 0; u < 4; u++)
+            if (row[r].first + lane + 2 * u < row[r].last) {
+                at[r][u] = __ldg(a.col + row[r].first + lane + 2 * u);
+                value[r][u] = __ldg(a.val + row[r].first + lane + 2 * u);
+            }
+#pragma unroll
+    for (int r = 0; r < 2; r++)
+#pragma unroll
+        for (int u = 0; u < 4; u++)
+            if (row[r].first + lane + 2 * u < row[r].last)
+                value[r][u] *= __ldg(a.x + at[r][u]);
+#pragma unroll
+    for (int r = 0; r < 2; r++) {
+        sum[r] = 0;
+#pragma unroll
+        for (int u = 0; u < 4; u++)
+            if (row[r].first + lane + 2 * u < row[r].last)
+                sum[r] += value[r][u];
+        sum[r] += __shfl_xor_sync(0xffffffffu, sum[r], 1);
     }
 }
 
-/* The sum of elements `first` to `last` - 1 of a tile, of which a lane has every `lanes`th. */
-template <typename T, typename J>
-__device__ __forceinline__ T spmv_sum_even(const T *values, const J *columns, const T *x, int first, int last,
-                                           int lanes)
+/* A warp's rows, where all of them have few elements; false: they have not, and nothing is done. */
+template <typename T, typename I, typename J>
+__device__ __forceinline__ bool spmv_rows_even(const spmv_matrix<T, I, J> &a, int64_t first_row, int rows, T *y,
+                                               T alpha, T beta)
 {
-    constexpr int together = 8;
-    T sum = 0;
-    for (int k = first + (int)threadIdx.x; k < last; k += together * lanes) {
-        T product[together];
+    const int lanes = (int)blockDim.x;
+    const I *row_ptr = a.row_ptr + first_row;
+    if (lanes == 1) {
+        const int thread = (int)threadIdx.y, number = thread / 32 * 32 + thread % 32 / 2;
+        spmv_row<I> row[2] = {{0, 0}, {0, 0}};
 #pragma unroll
-        for (int u = 0; u < together; u++)
-            if (k + u * lanes < last)
-                product[u] = values[k + u * lanes] * __ldg(x + columns[k + u * lanes]);
+        for (int r = 0; r < 2; r++)
+            if (number + 16 * r < rows)
+                row[r] = {__ldg(row_ptr + number + 16 * r), __ldg(row_ptr + number + 16 * r + 1)};
+        if (!__all_sync(0xffffffffu, row[0].last - row[0].first <= 8 && row[1].last - row[1].first <= 8))
+            return false;
+        T sum[2];
+        spmv_two_rows(a, row, sum);
 #pragma unroll
-        for (int u = 0; u < together; u++)
-            if (k + u * lanes < last)
-                sum += product[u];
+        for (int r = 0; r < 2; r++)
+            if (thread % 2 == 0 && number + 16 * r < rows)
+                spmv_set(y + first_row + number + 16 * r, alpha, sum[r], beta);
+        return true;
     }
-    return sum;
-}
-
-/* All threads turn a tile's values into products. */
-template <typename T, typename J>
-__device__ __forceinline__ void spmv_multiply(T *values, const J *columns, const T *x, int first, int last)
-{
-    constexpr int together = 8;
-    const int threads = (int)(blockDim.x * blockDim.y);
-    for (int k = first + spmv_thread(); k < last; k += together * threads) {
-        T product[together];
-#pragma unroll
-        for (int u = 0; u < together; u++)
-            if (k + u * threads < last)
-                product[u] = values[k + u * threads] * __ldg(x + columns[k + u * threads]);
-#pragma unroll
-        for (int u = 0; u < together; u++)
-            if (k + u * threads < last)
-                values[k + u * threads] = product[u];
-    }
+    const int number = (int)threadIdx.y;
+    spmv_row<I> row = {0, 0};
+    if (number < rows)
+        row = {__ldg(row_ptr + number), __ldg(row_ptr + number + 1)};
+    if (!__all_sync(0xffffffffu, row.last - row.first <= SPMV_EVEN * lanes))
+        return false;
+    const T sum = spmv_sum_of(spmv_sum_of_row<4>(a, (int64_t)row.first + threadIdx.x, row.last, lanes), lanes);
+    if (threadIdx.x == 0 && number < rows)
+        spmv_set(y + first_row + number, alpha, sum, beta);
+    return true;
 }
 
 /* The sums of what rows have of a tile's products: a row's lanes sum up few, the warp one row's after the other's where
@@ -300,41 +201,29 @@ __device__ __noinline__ spmv_stretch<I> spmv_skip(spmv_row<I> row, bool is_left,
     return {(I)next, (I)stop};
 }
 
-/* A tile in shared memory. */
-template <typename T, typename J> struct spmv_tile {
-    alignas(16) T values[SPMV_TILE + 4];
-    alignas(16) J columns[SPMV_TILE + 4];
-};
-
-/* Fills a tile with elements from `base` on, which 16 bytes begin with, up to `to` - 1. */
+/* A block's rows of any lengths: products of all elements, by all threads, and then sums of these, of the warps that
+ * have done nothing so far. A row that does not lie between the first and the last one, since row_ptr does not
+ * ascend, is summed up by itself: what is read stays within the arrays, whatever row_ptr says within its range. */
 template <typename T, typename I, typename J>
-__device__ __forceinline__ void spmv_fill(spmv_tile<T, J> &tile, const spmv_matrix<T, I, J> &a, I base, I to)
+__device__ __noinline__ void spmv_rows_uneven(spmv_matrix<T, I, J> a, int64_t first_row, int rows, bool is_done,
+                                              bool has_parts, T *y, T alpha, T beta)
 {
-    spmv_copy(tile.values, a.val + base, (int)(to - base), a.nnz - base);
-    spmv_copy(tile.columns, a.col + base, (int)(to - base), a.nnz - base);
-    __pipeline_commit();
-    __pipeline_wait_prior(0);
-    __syncthreads();
-}
-
-/* Rows of any lengths, elements begin to end - 1 in all, tile by tile. A row that does not lie there, since row_ptr
- * does not ascend, is summed up by itself: what is read stays within the arrays, whatever row_ptr says within its
- * range. */
-template <typename T, typename I, typename J>
-__device__ __noinline__ void spmv_rows_uneven(spmv_tile<T, J> &tile, spmv_matrix<T, I, J> a, I begin, I end,
-                                              spmv_row<I> row, int64_t number, bool is_row)
-{
-    const int lanes = (int)blockDim.x;
+    __shared__ T products[SPMV_TILE];
+    constexpr int items = SPMV_TILE / SPMV_THREADS;
+    const int lanes = (int)blockDim.x, number = (int)threadIdx.y, thread = spmv_thread();
+    const I *row_ptr = a.row_ptr + first_row;
+    const I begin = __ldg(row_ptr), end = __ldg(row_ptr + rows);
+    spmv_row<I> row = {begin, begin};
+    if (number < rows && !is_done)
+        row = {__ldg(row_ptr + number), __ldg(row_ptr + number + 1)};
     T sum = 0;
     if (row.first < row.last && (row.first < begin || row.last > end)) {
-        sum = threadIdx.x ? (T)0 : spmv_sum_of_row(a, row.first, row.last, 1);
+        sum = threadIdx.x ? (T)0 : spmv_sum_of_row<1>(a, row.first, row.last, 1);
         row.last = row.first;
     }
     bool is_left = false, has_left = false;
-    if (end > begin && end - begin >= SPMV_LONG && a.nnz >= 2 * SPMV_LONG) {
-        if (threadIdx.x == 0 && row.last > row.first && row.last - row.first >= SPMV_LONG)
-            is_left = spmv_share(a, number, (int64_t)row.last - row.first);
-        is_left = __shfl_sync(0xffffffffu, (int)is_left, spmv_thread() % 32 / lanes * lanes);
+    if (has_parts && end > begin && end - begin >= SPMV_LONG) {
+        is_left = row.last > row.first && row.last - row.first >= SPMV_LONG;
         has_left = __syncthreads_or(is_left);
     }
     for (I from = begin; from < end;) {
@@ -347,50 +236,125 @@ __device__ __noinline__ void spmv_rows_uneven(spmv_tile<T, J> &tile, spmv_matrix
                 continue;
             }
         }
-        const I base = from & ~(I)3;
-        spmv_fill(tile, a, base, to);
-        spmv_multiply(tile.values, tile.columns, a.x, (int)(from - base), (int)(to - base));
+        const J *col = a.col + from + thread;
+        const T *val = a.val + from + thread;
+        const int count = (int)(to - from);
+        J at[items];
+        T value[items];
+#pragma unroll
+        for (int k = 0; k < items; k++)
+            if (thread + k * SPMV_THREADS < count) {
+                at[k] = __ldg(col + k * SPMV_THREADS);
+                value[k] = __ldg(val + k * SPMV_THREADS);
+            }
+#pragma unroll
+        for (int k = 0; k < items; k++)
+            if (thread + k * SPMV_THREADS < count)
+                value[k] *= __ldg(a.x + at[k]);
+#pragma unroll
+        for (int k = 0; k < items; k++)
+            if (thread + k * SPMV_THREADS < count)
+                products[thread + k * SPMV_THREADS] = value[k];
         __syncthreads();
-        const int first = (int)((row.first <= from ? from : row.first < to ? row.first : to) - base);
-        const int last = is_left || row.last <= from ? 0 : (int)((row.last < to ? row.last : to) - base);
-        sum += spmv_sum_uneven(tile.values, first, last, lanes);
+        const int first = (int)((row.first <= from ? from : row.first < to ? row.first : to) - from);
+        const int last = is_left || row.last <= from ? 0 : (int)((row.last < to ? row.last : to) - from);
+        sum += spmv_sum_uneven(products, first, last, lanes);
         from = to;
         if (from < end)
             __syncthreads();
     }
-    if (is_row && threadIdx.x == 0 && !is_left)
-        spmv_set(a, number, sum);
+    if (number < rows && threadIdx.x == 0 && !is_left && !is_done)
+        spmv_set(y + first_row + number, alpha, sum, beta);
 }
 
-/* Rows first_row to first_row + rows - 1: most often few elements each, which fit a tile. */
-template <typename T, typename I, typename J>
-__device__ __forceinline__ void spmv_rows(const spmv_matrix<T, I, J> &a, int64_t first_row, int rows)
+/* ---- Blocks of elements ---- */
+
+template <typename T> __device__ __forceinline__ T spmv_sum_of_block(T value)
 {
-    __shared__ spmv_tile<T, J> tile;
-    const int lanes = (int)blockDim.x;
-    const int64_t number = first_row + threadIdx.y;
-    const bool is_row = (int)threadIdx.y < rows;
-    const I begin = __ldg(a.row_ptr + first_row), end = __ldg(a.row_ptr + first_row + rows);
-    spmv_row<I> row = {begin, begin};
-    if (is_row)
-        row = {__ldg(a.row_ptr + number), __ldg(a.row_ptr + number + 1)};
-    const bool is_plain = begin <= row.first && row.first <= row.last && row.last <= end &&
-                          row.last - row.first <= SPMV_EVEN * lanes && end - begin <= SPMV_TILE;
-    bool has_chunks;
-    if (__syncthreads_and(is_plain)) {
-        const I base = begin & ~(I)3;
-        spmv_fill(tile, a, base, end);
-        has_chunks = spmv_sees_chunks(a);
-        T sum = spmv_sum_even(tile.values, tile.columns, a.x, (int)(row.first - base), (int)(row.last - base), lanes);
-        sum = spmv_sum_of(sum, lanes);
-        if (is_row && threadIdx.x == 0)
-            spmv_set(a, number, sum);
-    } else {
-        spmv_rows_uneven(tile, a, begin, end, row, number, is_row);
-        has_chunks = spmv_sees_chunks(a);
+    __shared__ T sums[SPMV_THREADS / 32];
+    const int thread = spmv_thread();
+    value = spmv_sum_of(value, 32);
+    __syncthreads();
+    if (thread % 32 == 0)
+        sums[thread / 32] = value;
+    __syncthreads();
+    value = sums[0];
+#pragma unroll
+    for (int warp = 1; warp < SPMV_THREADS / 32; warp++)
+        value += sums[warp];
+    return value;
+}
+
+/* The last row that begins at `element` or in front of it, found by a warp. */
+template <typename I> __device__ __forceinline__ int64_t spmv_find(const I *row_ptr, int64_t nrows, int64_t element)
+{
+    int64_t first = 0, behind = nrows;
+    while (behind - first > 1) {
+        const int64_t step = (behind - first + 31) / 32, at = first + (spmv_thread() % 32 + 1) * step;
+        const unsigned int before = __ballot_sync(0xffffffffu, at < behind && __ldg(row_ptr + at) <= element);
+        const int64_t steps = __popc(before);
+        behind = first + (steps + 1) * step < behind ? first + (steps + 1) * step : behind;
+        first += steps * step;
     }
-    if (__syncthreads_or(has_chunks))
-        spmv_work_off(a);
+    return first;
+}
+
+/* The sum of a row that parts have, by the last of them that arrives. */
+template <typename T> __device__ __forceinline__ T spmv_sum_of_parts(const T *partial, int64_t first, int64_t last)
+{
+    T sum = 0;
+    for (int64_t part = first + spmv_thread(); part <= last; part += SPMV_THREADS)
+        sum += __ldcg(partial + 2 * part + (part == first));
+    return spmv_sum_of_block(sum);
+}
+
+/* What the long rows have among the elements of a part. A long row has an element whose number SPMV_LONG divides. */
+template <typename T, typename I, typename J>
+__device__ __noinline__ void spmv_part(spmv_matrix<T, I, J> a, int64_t part, int64_t nrows, T *partial,
+                                       unsigned int *arrived, T *y, T alpha, T beta)
+{
+    constexpr int places = SPMV_PART / SPMV_LONG + 1; /* the first element behind the part, too */
+    __shared__ int64_t found[places];
+    __shared__ bool is_last;
+    const int thread = spmv_thread();
+    const int64_t begin = part * SPMV_PART, end = begin + SPMV_PART;
+    for (int place = thread / 32; place < places; place += SPMV_THREADS / 32) {
+        const int64_t element = begin + (int64_t)place * SPMV_LONG, row = spmv_find(a.row_ptr, nrows, element);
+        const int64_t first = a.row_ptr[row], last = a.row_ptr[row + 1];
+        if (thread % 32 == 0)
+            found[place] = first <= element && element < last && last - first >= SPMV_LONG ? row : -1;
+    }
+    __syncthreads();
+    int64_t before = -1;
+    for (int place = 0; place < places; place++) {
+        const int64_t row = found[place];
+        if (row < 0 || row == before)
+            continue;
+        before = row;
+        const int64_t first = a.row_ptr[row], last = a.row_ptr[row + 1];
+        const int64_t from = first > begin ? first : begin, to = last < end ? last : end;
+        if (from >= to)
+            continue;
+        T sum = spmv_sum_of_block(spmv_sum_of_row<8>(a, from + thread, to, SPMV_THREADS));
+        if (from == first && to == last) {
+            if (thread == 0)
+                spmv_set(y + row, alpha, sum, beta);
+            continue;
+        }
+        const int64_t first_part = first / SPMV_PART, last_part = (last - 1) / SPMV_PART;
+        if (thread == 0) {
+            __stcg(partial + 2 * part + (part == first_part), sum);
+            __threadfence(); /* the sum is there before the part is counted */
+            is_last = atomicAdd(arrived + first_part, 1u) == (unsigned int)(last_part - first_part);
+            __threadfence(); /* and nothing is read before */
+        }
+        __syncthreads();
+        if (is_last) {
+            sum = spmv_sum_of_parts(partial, first_part, last_part);
+            if (thread == 0)
+                spmv_set(y + row, alpha, sum, beta);
+        }
+    }
 }
 
 #endif
@@ -401,9 +365,9 @@ __device__ __forceinline__ void spmv_rows(const spmv_matrix<T, I, J> &a, int64_t
  * ascends: where it does not, results may be wrong, and nothing outside of the arrays is read. y is not read where beta
  * is 0; it must overlap no other array, which the plain call checks. The same call gives the same bits each time;
  * kernels/README.md says in which order sums are. */
-#pragma cf kernel blocks(SPMV_ROW_BLOCKS) block(SPMV_LANES, SPMV_ROWS) host(grid(nrows)) \
+#pragma cf kernel blocks(SPMV_ROW_BLOCKS + SPMV_PARTS) block(SPMV_LANES, SPMV_ROWS) host(grid(nrows)) \
     in(row_ptr[nrows + 1], col[nnz], val[nnz], x[ncols]) inout(y[nrows]) \
-    scratch(partial[SPMV_CHUNKS], firsts[SPMV_CHUNKS], queue[SPMV_CHUNKS > 0 ? 2 + 2 * SPMV_CHUNKS : 0]) zero(queue) \
+    scratch(partial[2 * SPMV_PARTS], arrived[SPMV_PARTS]) zero(arrived) \
     check(0 <= row_ptr[:] <= nnz, 0 <= col[:] < ncols) tolerance((sizeof(T) == 8 ? 1e-15 : 1e-6) * (nnz + 16)) \
     bytes(nnz * (1.0 * sizeof(T) + sizeof(J)) + nrows * (2.0 * sizeof(T) + sizeof(I)) + 1.0 * ncols * sizeof(T)) \
     flops(2.0 * nnz + 3.0 * nrows)
@@ -411,15 +375,26 @@ __device__ __forceinline__ void spmv_rows(const spmv_matrix<T, I, J> &a, int64_t
     f32_i64_i32: float, int64_t, int32_t; f64_i32: double, int32_t, int32_t; f64_i64: double, int64_t, int64_t; \
     f64_i64_i32: double, int64_t, int32_t)
 template <typename T, typename I, typename J>
-__global__ void __launch_bounds__(256, 6)
+__global__ void __launch_bounds__(SPMV_THREADS, 8)
     spmv(T alpha, const I *__restrict__ row_ptr, const J *__restrict__ col, const T *__restrict__ val,
-         const T *__restrict__ x, T beta, T *__restrict__ y, T *__restrict__ partial, unsigned int *__restrict__ firsts,
-         unsigned long long *__restrict__ queue, int64_t nrows, int64_t ncols, int64_t nnz)
+         const T *__restrict__ x, T beta, T *__restrict__ y, T *__restrict__ partial,
+         unsigned int *__restrict__ arrived, int64_t nrows, int64_t ncols, int64_t nnz)
 {
 #ifdef __CUDA_ARCH__
-    const int64_t first = (int64_t)blockIdx.x * blockDim.y, left = nrows - first;
-    const spmv_matrix<T, I, J> a = {row_ptr, col, val, x, y, partial, firsts, queue, nnz, alpha, beta};
-    spmv_rows(a, first, left < blockDim.y ? (int)left : (int)blockDim.y);
+    const spmv_matrix<T, I, J> a = {row_ptr, col, val, x};
+    const unsigned int parts = (unsigned int)(SPMV_PARTS), block = blockIdx.x;
+    /* One block in eight has a part, from the first on: long rows take longest. */
+    const int shift = gridDim.x / 8 >= parts ? 3 : 0;
+    const unsigned int part = block >> shift, before = part + (part << shift != block);
+    if (part << shift == block && part < parts) {
+        spmv_part(a, part, nrows, partial, arrived, y, alpha, beta);
+        return;
+    }
+    const int64_t first = (int64_t)(block - (before < parts ? before : parts)) * blockDim.y, left = nrows - first;
+    const int rows = left < blockDim.y ? (int)left : (int)blockDim.y;
+    const bool is_done = spmv_rows_even(a, first, rows, y, alpha, beta);
+    if (__syncthreads_or(!is_done))
+        spmv_rows_uneven(a, first, rows, is_done, parts > 0, y, alpha, beta);
 #else
     int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (i < nrows) {

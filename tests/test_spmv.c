@@ -12,8 +12,8 @@ static const struct {
              {"f64_i32", F64, I32, I32}, {"f64_i64", F64, I64, I64}, {"f64_i64_i32", F64, I64, I32}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-/* What elements of a row the other blocks take, and how many elements these have each. */
-enum { LONG = 8192, PART = 8 * LONG };
+/* How long rows are that other blocks take, and a multiple of what these have each. */
+enum { LONG = 8192, PART = 65536 };
 
 static const cf_kernel *find_spmv(int kind)
 {
@@ -43,8 +43,10 @@ static void make_matrix(struct matrix *m, int kind, const int64_t *lengths, int6
     m->nrows = nrows;
     m->ncols = ncols;
     m->nnz = 0;
-    for (int64_t i = 0; i < nrows; i++)
+    for (int64_t i = 0; i < nrows; i++) {
+        assert_true(lengths[i] >= 0);
         m->nnz += lengths[i];
+    }
     make_array(&m->row_ptr, kinds[kind].pointer, nrows + 1, (int)(nrand48(seed) % 3));
     make_array(&m->col, kinds[kind].column, m->nnz, (int)(nrand48(seed) % 5));
     make_array(&m->val, kinds[kind].value, m->nnz, (int)(nrand48(seed) % 5));
@@ -89,7 +91,6 @@ static void run_matrix(struct matrix *m, int kind, double alpha, double beta, in
                     &pointers[3],
                     is_single ? (void *)&beta32 : &beta,
                     &pointers[4],
-                    NULL,
                     NULL,
                     NULL,
                     &m->nrows,
@@ -312,22 +313,23 @@ static void spmv_descriptor_says_what_it_costs(void **state)
         int64_t nrows, nnz, blocks;
     } cases[] = {
         {1, 0, 1},
-        {256, 7 * 256, 1},
-        {256, 7 * 256 + 1, 2},
-        {257, 14 * 257, 3},
-        {256, 28 * 256, 4},
-        {256, 56 * 256, 8},
-        {256, 112 * 256, 16},
-        {256, 255 * 256, 32},
-        {8, (int64_t)1 << 33, 1},
-        {(int64_t)1 << 33, ((int64_t)1 << 35) + 1, 1 << 25},
+        {256, 14 * 256, 2},
+        {256, 14 * 256 + 1, 4},
+        {257, 28 * 257, 5},
+        {32, 56 * 32, 1},
+        {32, 112 * 32, 2},
+        {32, 224 * 32, 4},
+        {32, 225 * 32, 8},
+        {32, 16384, 9},
+        {8, (int64_t)1 << 33, 2 + (1 << 19)},
+        {(int64_t)1 << 33, ((int64_t)1 << 35) + 1, (1 << 26) + (1 << 21) + 1},
     };
     const cf_kernel *kernel = find_spmv(4);
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         int64_t nrows = cases[c].nrows, nnz = cases[c].nnz, ncols = 100;
         double scalar = 1, value;
-        void *pointer = &nrows, *args[] = {&scalar, &pointer, &pointer, &pointer, &pointer, &scalar, &pointer,
-                                           NULL,    NULL,     NULL,     &nrows,   &ncols,   &nnz};
+        void *pointer = &nrows, *args[] = {&scalar,  &pointer, &pointer, &pointer, &pointer, &scalar,
+                                           &pointer, NULL,     NULL,     &nrows,   &ncols,   &nnz};
         cf_size size;
         assert_int_equal(kernel->sizes(args, &size), 1);
         assert_int_equal(size.grid[0], cases[c].blocks);
