@@ -15,7 +15,7 @@
 #define SPMV_EVEN 16
 
 /* Products of elements of A and x that a block has at a time, in shared memory, of rows of other lengths. */
-#define SPMV_TILE 1024
+#define SPMV_TILE 512
 
 /* Rows of so many elements are left to other blocks, which have a part of the elements each. Small matrices have
  * none. */
@@ -335,7 +335,7 @@ __device__ __noinline__ void spmv_part(spmv_matrix<T, I, J> a, int64_t part, int
         const int64_t from = first > begin ? first : begin, to = last < end ? last : end;
         if (from >= to)
             continue;
-        T sum = spmv_sum_of_block(spmv_sum_of_row<8>(a, from + thread, to, SPMV_THREADS));
+        T sum = spmv_sum_of_block(spmv_sum_of_row<4>(a, from + thread, to, SPMV_THREADS));
         if (from == first && to == last) {
             if (thread == 0)
                 spmv_set(y + row, alpha, sum, beta);
@@ -375,7 +375,7 @@ __device__ __noinline__ void spmv_part(spmv_matrix<T, I, J> a, int64_t part, int
     f32_i64_i32: float, int64_t, int32_t; f64_i32: double, int32_t, int32_t; f64_i64: double, int64_t, int64_t; \
     f64_i64_i32: double, int64_t, int32_t)
 template <typename T, typename I, typename J>
-__global__ void __launch_bounds__(SPMV_THREADS, 8)
+__global__ void __launch_bounds__(SPMV_THREADS, sizeof(T) + sizeof(J) > 8 ? 8 : 12)
     spmv(T alpha, const I *__restrict__ row_ptr, const J *__restrict__ col, const T *__restrict__ val,
          const T *__restrict__ x, T beta, T *__restrict__ y, T *__restrict__ partial,
          unsigned int *__restrict__ arrived, int64_t nrows, int64_t ncols, int64_t nnz)
