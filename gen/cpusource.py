@@ -63,9 +63,8 @@ def copy(scanner, path, declarations, kernels, functions, constants, loop_edits,
             # __shared__ memory outside of functions has an edit there, too.
             closing = next((text for token, text in found if token is declaration.last), '}')
             found = [edit for edit in found if edit[0] is not declaration.last]
-            leaves = _last_return(declaration)
-            if leaves:
-                found.append((leaves, 'CF__END return'))
+            if declaration.last_return is not None and declaration.last_return.exact:
+                found.append((declaration.last_return, 'CF__END return'))
             found.append((declaration.last, 'CF__END ' + closing))
         edits += found
     text = _without_launches(_edited(source(path), edits))
@@ -77,13 +76,6 @@ def copy(scanner, path, declarations, kernels, functions, constants, loop_edits,
         report(reached[file], f'{file} has __shared__ memory, and how this file includes it is not understood: '
                                        'include it by its name, or by a longer one where several headers are called so')
     return f'{heap}#line 1 "{path}"\n{text}'
-
-
-def _last_return(declaration):
-    """The `return` of a `return;` that is the last statement of a function; None where it is another statement's."""
-    before, word, semicolon = ([None] * 3 + declaration.body)[-3:]
-    is_last = word and word.text == 'return' and word.exact and semicolon.text == ';'
-    return word if is_last and (before is None or before.text in (';', '{', '}', ':')) else None
 
 
 def _pass_over(token, message):
