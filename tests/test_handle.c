@@ -147,7 +147,9 @@ static void executable_graph_is_of_the_graphs_device(void **state)
     assert_ok(cf_graph_launch(exec, there));
     assert_ok(cf_stream_sync(there));
     assert_ok(cf_device_reset(1));
-    assert_fails(cf_graph_launch(exec, NULL), CF_EINVAL, "was of device 1 before its reset");
+    char detail[96];
+    snprintf(detail, sizeof detail, "cf_graph_launch: exec %p was of device 1 before its reset", (void *)exec);
+    assert_fails(cf_graph_launch(exec, NULL), CF_EINVAL, detail);
     assert_fails(cf_graph_exec_destroy(exec), CF_EINVAL, "was of device 1 before its reset");
 }
 
@@ -706,10 +708,13 @@ static void expect_given_back(const struct things *things)
     PAST(cf_event_sync(things->event));
     PAST(cf_event_query(things->event));
     PAST(cf_event_elapsed(&elapsed, things->event, things->event));
+    assert_ptr_not_equal(strstr(cf_last_error(), "cf_event_elapsed: stop 0x"), NULL);
     PAST(cf_event_destroy(things->event));
     PAST(cf_stream_wait(NULL, things->event));
+    assert_ptr_not_equal(strstr(cf_last_error(), "cf_stream_wait: event 0x"), NULL);
     PAST(cf_graph_instantiate(&exec, things->graph));
     PAST(cf_graph_launch(things->exec, NULL));
+    assert_ptr_not_equal(strstr(cf_last_error(), "cf_graph_launch: exec 0x"), NULL);
     PAST(cf_graph_exec_destroy(things->exec));
     PAST(cf_graph_destroy(things->graph));
 #undef PAST
