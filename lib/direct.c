@@ -94,9 +94,10 @@ static int are_described_here(const struct cf__loaded *loaded, void *const args[
 }
 
 /* The same of any; the status is that of the pointers. Arrays whose ranges meet and that are not one may still be
- * apart, row by row: the long way tells. */
-static int are_all_here(const cf_kernel *kernel, void *const args[], const struct cf__place *place, int device,
-                        unsigned int *count, int *status)
+ * apart, row by row: the long way tells. Its stack is large, and not of those above. */
+__attribute__((noinline)) static int are_all_here(const cf_kernel *kernel, void *const args[],
+                                                  const struct cf__place *place, int device, unsigned int *count,
+                                                  int *status)
 {
     enum { MOST = 8 };
     struct cf__found found = {.size = 0};
