@@ -36,7 +36,7 @@ __device__ inline void gather_together(const T *source, const I *index, T *res, 
     if (thread < head && thread < N)
         res[thread] = __ldg(source + index[thread]);
     if (first + 4 <= N) {
-        const stream_piece<I, 4> at = stream_load<I, 4>(index + first);
+        const stream_piece<I, 4> at = stream_load<I, 4, true>(index + first);
         stream_piece<T, 4> value;
 #pragma unroll
         for (int k = 0; k < 4; k++)
