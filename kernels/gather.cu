@@ -41,7 +41,7 @@ __device__ inline void gather_together(const T *source, const I *index, T *res, 
 #pragma unroll
         for (int k = 0; k < 4; k++)
             value.at[k] = __ldg(source + at.at[k]);
-        stream_store<T, 4>(res + first, value);
+        stream_store<T, 4, true>(res + first, value);
     } else {
         for (int64_t i = first; i < N; i++)
             res[i] = __ldg(source + index[i]);
