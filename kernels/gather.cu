@@ -28,7 +28,8 @@ __device__ inline void gather_apart(const T *source, const I *index, T *res, int
             __stcs(res + first + k * blockDim.x, value[k]);
 }
 
-/* Four elements by a thread that lie together, from `head` on, where index and res are aligned to such pieces. */
+/* Four elements by a thread that lie together, from `head` on, where index and res are aligned to such pieces. What is
+ * said of index and res leaves the second cache to source. */
 template <typename T, typename I>
 __device__ inline void gather_together(const T *source, const I *index, T *res, int64_t N, int head)
 {

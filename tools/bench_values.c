@@ -285,7 +285,7 @@ static int is_allowed(struct bench_values *values)
     return status == 0;
 }
 
-/* As `raise` does, to `most`, as far as checks allow it: what was tried before are halves, and not the most that they allow. */
+/* As `raise` does, to `most`, as far as checks allow it: what was tried before are halves. */
 static void raise_allowed(struct bench_values *values, uint32_t i, int64_t most, int64_t size)
 {
     int64_t before[VERIFY_NUMBERS];

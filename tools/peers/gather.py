@@ -1,4 +1,5 @@
-"""gather.py - device time of cf_gather_async() beside what PyTorch and CuPy gather with, in one process.
+"""gather.py - cf_gather_async() beside what PyTorch and CuPy gather with, in one process: the device's time alone, and
+the time between two events on an idle stream, of which the host's time for the call is a part.
 
 usage: gather.py BUILDDIR
 
@@ -13,6 +14,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import warnings
 
 try:
     import torch
@@ -57,9 +59,9 @@ class Library:
         with open(source, 'w', encoding='utf-8') as file:
             file.write(SHARED)
         command = shlex.split(os.environ.get('CC', 'cc')) + [
-            '-std=c11', '-O2', '-fPIC', '-shared', '-fvisibility=hidden', '-I' + os.path.join(HERE, '..', '..', 'include'),
-            '-I' + os.path.join(builddir, 'gen'), '-o', path, source, os.path.join(builddir, 'libcuferry.a'),
-            '-lpthread', '-ldl', '-lm']
+            '-std=c11', '-O2', '-fPIC', '-shared', '-fvisibility=hidden',
+            '-I' + os.path.join(HERE, '..', '..', 'include'), '-I' + os.path.join(builddir, 'gen'), '-o', path,
+            source, os.path.join(builddir, 'libcuferry.a'), '-lpthread', '-ldl', '-lm']
         subprocess.run(command, check=True)
         self.library = ctypes.CDLL(path)
         self.library.last_error.restype = ctypes.c_char_p
@@ -75,39 +77,35 @@ class Library:
             raise RuntimeError(f'cf_gather_async: {status}: {self.library.last_error().decode()}')
 
 
-def peers(library, source, index32, index64, res):
-    """(name, what gathers with set number k, the number of the library's own with indices of the same type)."""
-    made = [('cf_gather_async, int32', lambda k: library.gather(source, index32[k], res[k]), 0),
-            ('cf_gather_async, int64', lambda k: library.gather(source, index64[k], res[k]), 1),
-            ('torch.index_select, int32', lambda k: torch.index_select(source, 0, index32[k], out=res[k]), 0),
-            ('torch.index_select, int64', lambda k: torch.index_select(source, 0, index64[k], out=res[k]), 1),
-            ('torch.take, int64', lambda k: torch.take(source, index64[k], out=res[k]), 1)]
+def peers(library, source, sets):
+    """(name, what gathers with a set of indices of both types and a result, which of the library's own it is beside)."""
+    made = [('cf_gather_async, int32', lambda k: library.gather(source, sets[k][0], sets[k][2]), 0),
+            ('cf_gather_async, int64', lambda k: library.gather(source, sets[k][1], sets[k][2]), 1),
+            ('torch.index_select, int32', lambda k: torch.index_select(source, 0, sets[k][0], out=sets[k][2]), 0),
+            ('torch.index_select, int64', lambda k: torch.index_select(source, 0, sets[k][1], out=sets[k][2]), 1),
+            ('torch.take, int64', lambda k: torch.take(source, sets[k][1], out=sets[k][2]), 1)]
     if cupy:
-        from_torch = [cupy.from_dlpack(tensor) for tensor in (source, index32, index64, res)]
-        stream = cupy.cuda.ExternalStream(torch.cuda.current_stream().cuda_stream)
-
-        def take(index, k):
-            with stream:
-                cupy.take(from_torch[0], index[k], out=from_torch[3][k])
-
-        made += [('cupy.take, int32', lambda k: take(from_torch[1], k), 0),
-                 ('cupy.take, int64', lambda k: take(from_torch[2], k), 1)]
+        of_cupy = cupy.from_dlpack(source)
+        sets_of_cupy = [[cupy.from_dlpack(tensor) for tensor in each] for each in sets]
+        made += [('cupy.take, int32', lambda k: cupy.take(of_cupy, sets_of_cupy[k][0], out=sets_of_cupy[k][2]), 0),
+                 ('cupy.take, int64', lambda k: cupy.take(of_cupy, sets_of_cupy[k][1], out=sets_of_cupy[k][2]), 1)]
     return made
 
 
-def check(made, source, index64, res):
-    """What is right before it is fast: every set, poisoned before."""
+def check(made, source, sets):
+    """What is right before it is fast: the first set and the last, poisoned before."""
     for name, run, _ in made:
         for k in (0, SETS - 1):
-            res[k].fill_(-1)
+            _, index, res = sets[k]
+            res.fill_(-1)
             run(k)
             torch.cuda.synchronize()
-            if not torch.equal(res[k], source[index64[k]]):
+            if not torch.equal(res, source[index]):
                 sys.exit(f'gather.py: {name} gives something else')
 
 
-def measure(made):
-    """Medians of seconds, each round in another order."""
+def measure(made, is_queued):
+    """Medians of seconds, each round in another order: behind other work of the stream, or where it has none."""
     times = [[] for _ in made]
     begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
     turn = 0
@@ -115,7 +113,8 @@ def measure(made):
         for step in range(len(made)):
             which = (step + round_) % len(made)
             turn = (turn + 1) % SETS
-            torch.cuda._sleep(DELAY)
+            if is_queued:
+                torch.cuda._sleep(DELAY)
             begin.record()
             made[which][1](turn)
             end.record()
@@ -125,33 +124,42 @@ def measure(made):
     return [statistics.median(each) for each in times]
 
 
+def print_figures(made, medians, how):
+    for (name, _, ours), middle in zip(made, medians):
+        if name.startswith('cf_'):
+            continue
+        ratio = middle / medians[ours]
+        print(f'{"gather":8} {f"{name} / cf_gather_async, M = 2^27, N = 2^20, {how}":74} {ratio:10.3f} x  '
+              f'>= {TARGET:<6g} {"met" if ratio >= TARGET else "MISSED"}')
+
+
 def compare(builddir):
     stream = torch.cuda.Stream()
     generator = torch.Generator(device='cuda').manual_seed(1)
     with tempfile.TemporaryDirectory() as folder, torch.cuda.stream(stream):
         library = Library(builddir, folder)
+        if cupy:
+            cupy.cuda.ExternalStream(stream.cuda_stream).use()
         source = torch.rand(M, generator=generator, device='cuda')
         index64 = torch.randint(0, M, (SETS, N), generator=generator, device='cuda')
         index32, res = index64.to(torch.int32), torch.full((SETS, N), -1.0, device='cuda')
         torch.cuda.synchronize()
-        made = peers(library, source, index32, index64, res)
-        check(made, source, index64, res)
-        medians = measure(made)
-    print('gather of floats, M = 2^27, N = 2^20, random: device time')
-    for (name, _, _), middle in zip(made, medians):
-        print(f'  {name:58} {middle * 1e3:12.4f} ms')
+        sets = [(index32[k], index64[k], res[k]) for k in range(SETS)]
+        made = peers(library, source, sets)
+        check(made, source, sets)
+        queued, alone = measure(made, True), measure(made, False)
+    print('gather of floats, M = 2^27, N = 2^20, random: device time, and with the call')
+    for (name, _, _), on_device, called in zip(made, queued, alone):
+        print(f'  {name:58} {on_device * 1e3:12.4f} ms {called * 1e3:12.4f} ms')
     print(f'\n{"part":8} {"figure":74} {"measured":>10}    target')
-    for (name, _, ours), middle in zip(made, medians):
-        if name.startswith('cf_'):
-            continue
-        ratio = middle / medians[ours]
-        print(f'{"gather":8} {f"{name} / cf_gather_async, M = 2^27, N = 2^20, random":74} {ratio:10.3f} x  >= {TARGET:<6g} '
-              f'{"met" if ratio >= TARGET else "MISSED"}')
+    print_figures(made, queued, 'device')
+    print_figures(made, alone, 'call')
     return 0
 
 
 def main(builddir):
     os.environ['CF_DRIVER'] = 'cuda'
+    warnings.simplefilter('ignore', DeprecationWarning)  # of CuPy's, whose new names older ones do not have
     if not torch or not torch.cuda.is_available():
         print('gather beside PyTorch and CuPy: not run, PyTorch ' + ('finds no GPU' if torch else 'is not installed'))
         return 0
