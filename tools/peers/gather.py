@@ -1,5 +1,4 @@
-"""gather.py - cf_gather_async() beside what PyTorch and CuPy gather with, in one process: the device's time alone, and
-the time between two events on an idle stream, of which the host's time for the call is a part.
+"""gather.py - device time of cf_gather_async() beside what PyTorch and CuPy gather with, in one process.
 
 usage: gather.py BUILDDIR
 
@@ -104,8 +103,9 @@ def check(made, source, sets):
                 sys.exit(f'gather.py: {name} gives something else')
 
 
-def measure(made, is_queued):
-    """Medians of seconds, each round in another order: behind other work of the stream, or where it has none."""
+def measure(made):
+    """Medians of seconds, each round in another order; behind other work of the stream, so that Python's time is none of
+    it."""
     times = [[] for _ in made]
     begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
     turn = 0
@@ -113,8 +113,7 @@ def measure(made, is_queued):
         for step in range(len(made)):
             which = (step + round_) % len(made)
             turn = (turn + 1) % SETS
-            if is_queued:
-                torch.cuda._sleep(DELAY)
+            torch.cuda._sleep(DELAY)
             begin.record()
             made[which][1](turn)
             end.record()
@@ -122,15 +121,6 @@ def measure(made, is_queued):
             if round_ >= 0:
                 times[which].append(begin.elapsed_time(end) / 1e3)
     return [statistics.median(each) for each in times]
-
-
-def print_figures(made, medians, how):
-    for (name, _, ours), middle in zip(made, medians):
-        if name.startswith('cf_'):
-            continue
-        ratio = middle / medians[ours]
-        print(f'{"gather":8} {f"{name} / cf_gather_async, M = 2^27, N = 2^20, {how}":74} {ratio:10.3f} x  '
-              f'>= {TARGET:<6g} {"met" if ratio >= TARGET else "MISSED"}')
 
 
 def compare(builddir):
@@ -147,13 +137,16 @@ def compare(builddir):
         sets = [(index32[k], index64[k], res[k]) for k in range(SETS)]
         made = peers(library, source, sets)
         check(made, source, sets)
-        queued, alone = measure(made, True), measure(made, False)
-    print('gather of floats, M = 2^27, N = 2^20, random: device time, and with the call')
-    for (name, _, _), on_device, called in zip(made, queued, alone):
-        print(f'  {name:58} {on_device * 1e3:12.4f} ms {called * 1e3:12.4f} ms')
+        medians = measure(made)
+    print('gather of floats, M = 2^27, N = 2^20, random: device time')
+    for (name, _, _), middle in zip(made, medians):
+        print(f'  {name:58} {middle * 1e3:12.4f} ms')
     print(f'\n{"part":8} {"figure":74} {"measured":>10}    target')
-    print_figures(made, queued, 'device')
-    print_figures(made, alone, 'call')
+    for (name, _, ours), middle in zip(made, medians):
+        if name.startswith('cf_'):
+            continue
+        what, ratio = f'{name} / cf_gather_async, M = 2^27, N = 2^20, random', middle / medians[ours]
+        print(f'{"gather":8} {what:74} {ratio:10.3f} x  >= {TARGET:<6g} {"met" if ratio >= TARGET else "MISSED"}')
     return 0
 
 
