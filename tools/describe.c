@@ -252,9 +252,6 @@ static void describe_kernel(const cf_module *module, const cf_kernel *kernel)
     }
     print_distinct(kernel);
     print_zeros(kernel);
-    }
-}
-
     print_in_place(kernel);
     print_launch(&kernel->launch);
     print_variants(kernel);
