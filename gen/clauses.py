@@ -9,7 +9,7 @@ MAX_ARRAY_DIMS = 8
 
 DIRECTIONS = {'in': 'CF_IN', 'out': 'CF_OUT', 'inout': 'CF_INOUT', 'scratch': 'CF_SCRATCH'}
 CLAUSES = ('name', 'grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'in', 'out', 'inout', 'scratch',
-           'zero', 'pitch', 'check', 'distinct', 'host', 'tune', 'tolerance', 'flops', 'bytes', 'include')
+           'zero', 'pitch', 'check', 'distinct', 'inplace', 'host', 'tune', 'tolerance', 'flops', 'bytes', 'include')
 
 
 class Array:
@@ -38,6 +38,7 @@ class Clauses:
         self.pitches = {}           # name: (token, [expression])
         self.checks = []            # expression
         self.distinct = {}          # name: token, of arrays whose elements differ
+        self.in_place = []          # lists of tokens, of arrays that may be one
         self.host = None            # token: a function's name, or none
         self.host_grid = None       # expression: how many threads the CPU runs
         self.tune = {}              # constant's name: (token, [expression])
@@ -114,6 +115,8 @@ def _clause(cursor, clauses):
         _names(cursor, name, clauses.distinct)
     elif name.text == 'zero':
         _zeros(cursor, clauses)
+    elif name.text == 'inplace':
+        _in_place(cursor, clauses.in_place)
     elif name.text in ('pitch', 'tune'):
         _lists(cursor, name, clauses.pitches if name.text == 'pitch' else clauses.tune)
     elif name.text == 'block' and cursor.at('auto'):
@@ -260,6 +263,25 @@ def _zeros(cursor, clauses):
                                           'for all of it')
         clauses.zeros[name.text] = name, section
         if not cursor.accept(','):
+            return
+
+
+def _in_place(cursor, lists):
+    """(name, name, ...; name, name, ...)"""
+    while True:
+        names = []
+        while not names or cursor.accept(','):
+            name = cursor.take()
+            if name.kind != 'identifier':
+                raise ExprError(name, 'inplace takes names of arrays, as in inplace(x, y)' + found(name))
+            if name.text in [n.text for others in (*lists, names) for n in others]:
+                raise ExprError(name, f'a second inplace of {name.text}')
+            names.append(name)
+        if len(names) < 2:
+            raise ExprError(names[0], f'{names[0].text} stands alone; inplace takes two arrays or more that may be '
+                                      'one, as in inplace(x, y)')
+        lists.append(names)
+        if not cursor.accept(';') or cursor.at(')'):
             return
 
 

@@ -1,7 +1,9 @@
 """What is constant in an annotation and can never work: refused where it stands, and not at the first call. What some
 arguments, or another branch, may make right is left to the runtime."""
 
-from expr import ExprError, INT64_MAX, Node, RELATIONS, calculate, constant_leaf
+import math
+
+from expr import ExprError, INT64_MAX, Node, RELATIONS, calculate, constant_leaf, real_value
 
 MAX_GRID = (2**31 - 1, 65535, 65535)
 MAX_SHARED = 227 * 1024     # of a block, on request, where there is most: compute capability 9.0, 10.0
@@ -21,8 +23,8 @@ class Constants:
     """Looks at the clauses of one instance, whose names are known to be there. Expressions are pairs of a tree and its
     text, as clauses have them."""
 
-    def __init__(self, names):
-        self._names = names
+    def __init__(self, names, tuned=()):
+        self._names, self._tuned = names, tuned     # names of template constants that have several values
 
     # ---- Clauses
 
@@ -43,9 +45,26 @@ class Constants:
     def check(self, tree, text):
         """A condition over integers, which has to hold."""
         try:
-            self._value(tree, is_required=True)
+            value = self._value(tree, is_required=True)
         except _Never as never:
             raise self._error(never.node, f'check({text})', tree, never.what) from None
+        self._holds(tree, text, value)
+
+    def real_check(self, tree, compiled):
+        """The same over real numbers."""
+        self._holds(tree, compiled.text, real_value(compiled))
+
+    def _holds(self, tree, text, value):
+        """Refuses what no arguments make right; of tuned constants it may be another combination that does."""
+        if value == 0 and not set(self._used(tree)) & set(self._tuned):
+            raise self._error(tree, f'check({text})', tree, 'it never holds, so that no call would be taken')
+
+    def tolerance(self, tree, compiled):
+        """How far results may be apart, where arguments have no part in it."""
+        value = real_value(compiled)
+        if value is not None and not 0 <= value < math.inf:
+            raise self._error(tree, f'tolerance({compiled.text})', tree,
+                              f'a tolerance is a finite number from 0 on; this is {value:.9g}')
 
     def count(self, item, clause):
         """Of flops and bytes, which are real numbers; one that is not finite says nothing."""
@@ -82,12 +101,8 @@ class Constants:
                         f'a block has at most {MAX_SHARED} bytes (227 KiB, on sm_90 and sm_100)')
 
     def host_grid(self, item):
-        """How many threads the CPU runs, which no call checks: what could fail there is refused here."""
-        where = f'host(grid({item[1]}))'
-        self.limits(item, where, 1, INT64_MAX, 'a grid has at least 1 thread')
-        node = self._unchecked(item[0])
-        if node:
-            raise self._error(node, where, item[0], 'no call checks what it divides or shifts by; write a constant')
+        """How many threads the CPU runs."""
+        self.limits(item, f'host(grid({item[1]}))', 1, INT64_MAX, 'a grid has at least 1 thread')
 
     def array(self, array, pitches, ctype):
         """The extents, lower bounds and pitches of an array."""
@@ -139,7 +154,7 @@ class Constants:
             return self._chain(*node.parts, is_required)
         if node.kind == 'SELECT':
             return self._selected(*node.parts, is_required)
-        if node.kind in ('NAME', 'SIZEOF', 'NUMBER'):
+        if node.kind in ('NAME', 'SIZEOF', 'IS_INTEGRAL', 'NUMBER'):
             return constant_leaf(node, self._names)
         if node.kind in ('MEMBER', 'ELEMENTS'):
             return None
@@ -213,17 +228,6 @@ class Constants:
             return False
         except _Never:
             return True
-
-    def _unchecked(self, node):
-        """What an integer expression divides or shifts by that only the arguments tell; None else."""
-        if node.kind in ('DIV', 'MOD', 'SHL', 'SHR') and not self._is_constant(node.parts[1]):
-            return node.parts[1]
-        parts = node.parts[0] if node.kind == 'CHAIN' else node.parts
-        return next(filter(None, (self._unchecked(p) for p in parts if isinstance(p, Node))), None)
-
-    def _is_constant(self, node):
-        """Also where the C compiler tells the value, which is a type's size."""
-        return node.kind == 'SIZEOF' or self._perhaps(node) is not None
 
     def _zero_divisor(self, node):
         """What a real expression divides by that is 0; None else."""

@@ -63,6 +63,8 @@ def copy(scanner, path, declarations, kernels, functions, constants, loop_edits,
             # __shared__ memory outside of functions has an edit there, too.
             closing = next((text for token, text in found if token is declaration.last), '}')
             found = [edit for edit in found if edit[0] is not declaration.last]
+            if declaration.last_return is not None and declaration.last_return.exact:
+                found.append((declaration.last_return, 'CF__END return'))
             found.append((declaration.last, 'CF__END ' + closing))
         edits += found
     text = _without_launches(_edited(source(path), edits))

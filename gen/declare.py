@@ -37,6 +37,13 @@ class Declaration:
         return word in self._front
 
     @cached_property
+    def last_return(self):
+        """The `return` of a `return;` that a function's body ends with; None where it is a part of another statement."""
+        before, word, semicolon = ([None] * 3 + (self.body or []))[-3:]
+        is_last = word is not None and word.text == 'return' and semicolon.text == ';'
+        return word if is_last and (before is None or before.text in (';', '{', '}', ':')) else None
+
+    @cached_property
     def words(self):
         """The texts of its tokens, once it has all of them."""
         return self._front.union((t.text for t in self.body or ()), (t.text for t in self.tail))

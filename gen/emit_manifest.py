@@ -54,7 +54,7 @@ def _type(ctype):
 def _param(param):
     return {'name': param.name, 'declared': param.ctype, 'element' if param.pointer else 'value': _type(param.type),
             'direction': param.direction[3:].lower(), 'const': param.const, 'restrict': param.is_restrict,
-            'distinct': param.is_distinct,
+            'distinct': param.is_distinct, 'in_place': param.in_place,
             'dims': [{'lower': _expr(d.lower), 'extent': _expr(d.extent), 'pitch': _expr(d.pitch)} for d in param.dims]}
 
 

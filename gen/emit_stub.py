@@ -244,6 +244,11 @@ def _descriptor(kernel, instance, variant, prefix, known_sizes):
     if any(p.is_distinct for p in variant.params):
         flags = ', '.join(str(int(p.is_distinct)) for p in variant.params)
         text += fold(f'    .distinct = (const uint8_t[]){{{flags}}},\n', 8)
+    if any(p.in_place for p in variant.params):
+        numbers = ', '.join(str(p.in_place) for p in variant.params)
+        text += fold(f'    .in_place = (const uint8_t[]){{{numbers}}},\n', 8)
+    if variant.host_grid:
+        text += fold(f'    .host_grid = {_expr(variant.host_grid)},\n', 8)
     if variant.zeros:
         text += f'    .nzeros = {len(variant.zeros)},\n    .zeros = (const cf_zero[]){{\n'
         text += ''.join(map(_zero, variant.zeros)) + '    },\n'

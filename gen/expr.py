@@ -1,5 +1,6 @@
 """Expressions of annotations: C's over integer parameters and constants, compiled to postfix steps."""
 
+import math
 import re
 import struct
 
@@ -17,6 +18,7 @@ RELATIONS = {'<': 'LT', '<=': 'LE', '>': 'GT', '>=': 'GE', '==': 'EQ', '!=': 'NE
 _LOGIC = ({'||': 'OR'}, {'&&': 'AND'}, {'|': 'BIT_OR'}, {'^': 'BIT_XOR'}, {'&': 'BIT_AND'})
 _BINARY = ({'<<': 'SHL', '>>': 'SHR'}, {'+': 'ADD', '-': 'SUB'}, {'*': 'MUL', '/': 'DIV', '%': 'MOD'})
 _FUNCTIONS = {'min': 'MIN', 'max': 'MAX'}
+_OF_TYPES = {'sizeof': 'SIZEOF', 'is_integral': 'IS_INTEGRAL'}
 
 
 class ExprError(Exception):
@@ -188,16 +190,16 @@ def _primary(cursor):
         return inner
     if token.kind == 'number':
         return Node('NUMBER', token)
-    if token.kind == 'identifier' and token.text == 'sizeof':
-        cursor.expect('(', 'after sizeof')
+    if token.kind == 'identifier' and token.text in _OF_TYPES:
+        cursor.expect('(', f'after {token.text}')
         words = type_words(cursor)
         if not words:
-            raise ExprError(cursor.token, 'sizeof takes a type' + found(cursor.token))
+            raise ExprError(cursor.token, f'{token.text} takes a type' + found(cursor.token))
         stars = 0
         while cursor.accept('*'):
             stars += 1
-        cursor.expect(')', 'to close sizeof')
-        return Node('SIZEOF', token, words, stars)
+        cursor.expect(')', f'to close {token.text}')
+        return Node(_OF_TYPES[token.text], token, words, stars)
     if token.kind == 'identifier' and token.text in _FUNCTIONS and cursor.accept('('):
         left = parse(cursor)
         cursor.expect(',', f'between the two arguments of {token.text}')
@@ -343,16 +345,25 @@ class Names:
         near = closest(name, [p[0] for p in self.params] + list(self.constants))
         return f"; did you mean '{near}'?" if near else ''
 
-    def size(self, token, words, stars):
-        if stars:
-            return 8
+    def _type(self, token, words):
         ctype = self.types.get(words[0]) if len(words) == 1 else None
         ctype = ctype or self.declared.find(self.scope, words)
         if isinstance(ctype, str):
             raise ExprError(token, ctype)
         if ctype is None:
-            raise ExprError(token, f"sizeof takes a type that C knows or a template's type, not '{' '.join(words)}'")
+            raise ExprError(token, f"{token.text} takes a type that C knows or a template's type, not "
+                                   f"'{' '.join(words)}'")
+        return ctype
+
+    def size(self, token, words, stars):
+        if stars:
+            return 8
+        ctype = self._type(token, words)
         return ctype.bytes if ctype.bytes is not None else ('sizeof', ctype.c)
+
+    def is_integral(self, token, words, stars):
+        """As std::is_integral says: also of bool, and not of enumerations."""
+        return int(self._type(token, words).kind == 'integer' and not stars)
 
 
 def reads_real(node, names):
@@ -382,6 +393,8 @@ def _compile(node, names, real):
         return [_real(node.token) if real else ('CONST', _number(node.token))]
     if node.kind == 'SIZEOF':
         return [('CONST', names.size(node.token, *node.parts))]
+    if node.kind == 'IS_INTEGRAL':
+        return [('CONST', names.is_integral(node.token, *node.parts))]
     if node.kind == 'NAME':
         return [names.resolve(node.token, node.parts[0], real)]
     if node.kind == 'MEMBER':
@@ -406,7 +419,7 @@ def _compile(node, names, real):
 
 def constant_leaf(node, names, real=False):
     """The value of a tree that is one constant; None for others, and where the C compiler has to tell it."""
-    if node.kind not in ('NUMBER', 'SIZEOF', 'NAME'):
+    if node.kind not in ('NUMBER', 'SIZEOF', 'IS_INTEGRAL', 'NAME'):
         return None
     code, operand = _compile(node, names, real)[0]
     if code == 'REAL':
@@ -490,6 +503,48 @@ def constant_value(expr):
         if stack and (stack[-1] is None or not -2**63 <= stack[-1] <= INT64_MAX):
             return None
     return stack[0]
+
+
+def real_value(expr):
+    """The same of a real expression, as the runtime finds it; infinite or no number where that is so."""
+    stack, at = [], 0
+    while expr.ops[at][0] != 'END':
+        code, operand = expr.ops[at]
+        at += 1
+        if code in ('PARAM', 'MEMBER') or isinstance(operand, tuple):
+            return None
+        if code == 'REAL':
+            stack.append(struct.unpack('<d', struct.pack('<q', operand))[0])
+        elif code == 'CONST':
+            stack.append(float(operand))
+        elif code == 'NEG':
+            stack.append(-stack.pop())
+        elif code == 'NOT':
+            stack.append(float(stack.pop() == 0))
+        elif code in ('AND', 'OR'):
+            if (stack[-1] != 0) == (code == 'OR'):
+                stack[-1] = float(code == 'OR')
+                at += operand
+            else:
+                stack.pop()
+        elif code == 'UNLESS':
+            at += operand if stack.pop() == 0 else 0
+        elif code == 'SKIP':
+            at += operand
+        else:
+            right, left = stack.pop(), stack.pop()
+            stack.append(_calculate_real(code, left, right))
+    return stack[0]
+
+
+def _calculate_real(code, left, right):
+    if code == 'DIV' and right == 0:        # which Python refuses
+        return math.nan if left == 0 or left != left else math.copysign(math.inf, left) * math.copysign(1, right)
+    return {'ADD': lambda: left + right, 'SUB': lambda: left - right, 'MUL': lambda: left * right,
+            'DIV': lambda: left / right, 'MIN': lambda: left if left < right else right,
+            'MAX': lambda: left if left > right else right, 'LT': lambda: float(left < right),
+            'LE': lambda: float(left <= right), 'GT': lambda: float(left > right), 'GE': lambda: float(left >= right),
+            'EQ': lambda: float(left == right), 'NE': lambda: float(left != right)}[code]()
 
 
 def calculate(code, left, right):

@@ -4,7 +4,7 @@ from cfunction import tree_of
 
 _BINARY = {'LT': '<', 'LE': '<=', 'GT': '>', 'GE': '>=', 'EQ': '==', 'NE': '!=', 'BIT_AND': '&', 'BIT_OR': '|',
            'BIT_XOR': '^'}
-# They wrap, since no call checks them; constant.py refuses divisors and shifts that only arguments tell.
+# They wrap, and the call has made sure that they need not.
 _WRAPPING = {'ADD': '+', 'SUB': '-', 'MUL': '*', 'SHL': '<<'}
 
 

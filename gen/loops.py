@@ -228,7 +228,8 @@ class _Analysis(_Reader):
     """One kernel's body."""
 
     def __init__(self, kernel, data, helpers, lines):
-        super().__init__(kernel.body)
+        # A `return;` at the end does nothing.
+        super().__init__(kernel.body[:-2] if kernel.last_return else kernel.body)
         self._data, self._helpers, self._lines = data, helpers, lines
         self._replaced = {}     # number of a token: what stands in its place
         self._in_front = {}     # number of a token: what is put in front of it
@@ -475,6 +476,10 @@ class _Analysis(_Reader):
             # Where something else ends threads, what follows is not asked for all of them.
             return after if self._text(after) != 'else' and self._atoms(at + 2, close, '||', '&&') else None
         end = matching(self._body, close + 1, '{', '}') if self._text(close + 1) == '{' else self._end(close + 1) + 1
+        if [self._text(end + i) for i in range(3)] == ['else', 'return', ';']:
+            end += 3
+        elif [self._text(end + i) for i in range(5)] == ['else', '{', 'return', ';', '}']:
+            end += 5
         if end == len(self._body) and self._text(close + 1) not in ('if', 'do', 'for', 'while', 'switch'):
             self._atoms(at + 2, close, '&&', '||')
         return None

@@ -66,6 +66,7 @@ class Param:
     dims: Tuple[Dim, ...]
     is_restrict: bool = False       # the pointer is declared __restrict__
     is_distinct: bool = False       # an array's elements differ
+    in_place: int = 0               # the number of the list of inplace(...) that it stands in, from 1
 
     @property
     def is_written(self):
@@ -165,6 +166,13 @@ class Instance:
         """Whether there are arrays that the call keeps from overlapping."""
         arrays = [p for p in self.params if p.dims and p.direction != 'CF_SCRATCH']
         return any(a.is_restrict and (a.is_written or b.is_written) for a in arrays for b in arrays if a is not b)
+
+    @property
+    def host_grid(self):
+        """How many threads the CPU runs, where a call does not know it to be right from the grid alone; else None."""
+        grid = self.host.grid if self.host else None
+        is_same = grid and not self.launch.counts_blocks and [g.ops for g in self.launch.grid] == [grid.ops]
+        return None if is_same else grid
 
     @property
     def all_variants(self):

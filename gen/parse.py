@@ -303,6 +303,9 @@ class _File:
                 self._error(token, f'{name} has {len(array.dims)} dimensions; of out(...), arrays of one can be set to 0')
             elif section and len(array.dims) > 1:
                 self._error(token, f'{name} has {len(array.dims)} dimensions; write zero({name}) for all of it')
+        for names in clauses.in_place:
+            if all([self._may_be_in_place(token, clauses, declaration) for token in names]):
+                self._check_in_place([clauses.arrays[token.text] for token in names], names[0])
         for name, (token, values) in clauses.pitches.items():
             if name not in clauses.arrays:
                 self._error(token, f'{name} has no extent; declare it with in, out or inout')
@@ -310,6 +313,41 @@ class _File:
                 count = len(clauses.arrays[name].dims)
                 self._error(token, f'{name} has one dimension, in which elements have no pitch' if count == 1 else
                             f'{name} has {count} dimensions, so at most {count - 1} pitches')
+
+    def _may_be_in_place(self, token, clauses, declaration):
+        """Whether a name of inplace(...) is an array that another one may be."""
+        params = {p.token.text: p for p in declaration.params}
+        name, array = token.text, clauses.arrays.get(token.text)
+        if name not in params:
+            near = closest(name, params)
+            self._error(token, f"'{name}' is no parameter of {declaration.token.text}" +
+                        (f"; did you mean '{near}'?" if near else ''))
+        elif not params[name].pointer:
+            self._error(token, f'{name} is passed by value; inplace takes arrays')
+        elif params[name].is_restrict:
+            self._error(token, f'{name} is declared __restrict__, so it is no other array; leave that out, or '
+                               f'{name} out of inplace')
+        elif array is None:
+            self._error(token, f'{name} has no extent, so nothing tells what it overlaps; declare it with in, out or '
+                               'inout')
+        elif array.direction == 'CF_SCRATCH':
+            self._error(token, f'{name} is scratch memory, which is no other array')
+        else:
+            return True
+        return False
+
+    def _check_in_place(self, arrays, token):
+        """Some two of them can be one."""
+        names = ', '.join(a.token.text for a in arrays)
+        directions = [a.direction for a in arrays]
+        if all(d == 'CF_IN' for d in directions):
+            self._error(token, f'{names} are only read, and may overlap in any way; leave inplace out')
+        elif all(d == 'CF_OUT' for d in directions):
+            self._error(token, f'{names} are all out, and no result can be another one; inplace takes what they are '
+                               'made of, too')
+        elif len({len(a.dims) for a in arrays}) > 1:
+            counts = ', '.join(f'{a.token.text} has {len(a.dims)}' for a in arrays)
+            self._error(token, f'arrays of different numbers of dimensions are never one: {counts}; declare them alike')
 
     def _check_launch(self, clauses, declaration):
         if clauses.grid is None:
@@ -434,8 +472,9 @@ class _File:
         def real(item):
             return expr.compile_expr(*item, names, real=True) if item else None
 
-        params = [replace(p, dims=self._dims(p.name, clauses, exact)) if p.name in clauses.arrays else p
-                  for p in params]
+        in_place = {token.text: number + 1 for number, names in enumerate(clauses.in_place) for token in names}
+        params = [replace(p, dims=self._dims(p.name, clauses, exact), in_place=in_place.get(p.name, 0))
+                  if p.name in clauses.arrays else p for p in params]
         kernel = ''.join(s + '::' for s in declaration.scope) + declaration.token.text
         if declaration.template:
             kernel += '<' + ', '.join(self._spelled_argument(filled[p.name], p, declaration.scope)
@@ -448,7 +487,7 @@ class _File:
         checks = tuple(self._check(c, names, params) for c in clauses.checks)
         zeros = tuple(self._zero(params, n, s, exact) for n, (_, s) in clauses.zeros.items())
         reports = real(clauses.bytes), real(clauses.flops), real(clauses.tolerance)
-        self._check_constants(Constants(names), clauses, params, checks)
+        self._check_constants(Constants(names, clauses.tune), clauses, params, checks, reports[2])
         self._proofs |= names.proofs
         is_bounded, is_closed = self._reached(clauses, declaration)
         # Memory behind a pointer that has no extent, or behind one in a value or an element, is nobody's argument.
@@ -501,7 +540,7 @@ class _File:
                                        f'this is {size if size < 1 or number == 2 else threads}')
 
     @staticmethod
-    def _check_constants(constants, clauses, params, checks):
+    def _check_constants(constants, clauses, params, checks, tolerance):
         """What of the clauses is constant has to work."""
         constants.launch(clauses)
         if clauses.host_grid:
@@ -515,6 +554,10 @@ class _File:
         for (tree, text), check in zip(clauses.checks, checks):
             if not check.is_real:
                 constants.check(tree, text)
+            elif check.condition:
+                constants.real_check(tree, check.condition)
+        if clauses.tolerance:
+            constants.tolerance(clauses.tolerance[0], tolerance)
         for item, clause in ((clauses.flops, 'flops'), (clauses.bytes, 'bytes')):
             if item:
                 constants.count(item, clause)

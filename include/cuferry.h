@@ -375,9 +375,10 @@ struct cf_module;
  *
  * cf_call() is the plain entry points' tier, complete and safe: pointers may be host or device memory, arrays are
  * checked against the memory they lie in and every element against its declared range, arrays that the kernel declares
- * __restrict__ must share no bytes with one that is written, the work is done when it returns. When a check fails the
- * outputs are untouched and the lowest offending index is named. Of an array in host memory the section that the kernel
- * declares is copied, and nothing between its rows is read or written.
+ * __restrict__ must share no bytes with one that is written, and those of inplace(...) be that one or share none, the
+ * work is done when it returns. When a check fails the outputs are untouched and the lowest offending index is named.
+ * Of an array in host memory the section that the kernel declares is copied, and nothing between its rows is read or
+ * written.
  *
  * cf_launch() is the `_async` entry points' tier, raw and ordered: device memory only, nothing but scalars is
  * checked, the work is enqueued on `stream`. The environment variable CF_CHECK=1, read when the library is first

@@ -28,7 +28,8 @@ __device__ inline void gather_apart(const T *source, const I *index, T *res, int
             __stcs(res + first + k * blockDim.x, value[k]);
 }
 
-/* Four elements by a thread that lie together, from `head` on, where index and res are aligned to such pieces. */
+/* Four elements by a thread that lie together, from `head` on, where index and res are aligned to such pieces. What is
+ * said of index and res leaves the second cache to source. */
 template <typename T, typename I>
 __device__ inline void gather_together(const T *source, const I *index, T *res, int64_t N, int head)
 {
@@ -36,12 +37,12 @@ __device__ inline void gather_together(const T *source, const I *index, T *res, 
     if (thread < head && thread < N)
         res[thread] = __ldg(source + index[thread]);
     if (first + 4 <= N) {
-        const stream_piece<I, 4> at = stream_load<I, 4>(index + first);
+        const stream_piece<I, 4> at = stream_load<I, 4, true>(index + first);
         stream_piece<T, 4> value;
 #pragma unroll
         for (int k = 0; k < 4; k++)
             value.at[k] = __ldg(source + at.at[k]);
-        stream_store<T, 4>(res + first, value);
+        stream_store<T, 4, true>(res + first, value);
     } else {
         for (int64_t i = first; i < N; i++)
             res[i] = __ldg(source + index[i]);

@@ -5,10 +5,10 @@
 
 /* Sets y[i] to the sum of x[0] to x[i], both of n elements. x may be y; else they must not overlap. Integers wrap.
  * Floats are added in their own type, in an order that hangs on i and the type alone: the same call gives the same
- * bits, time after time, on GPUs and on the CPU. It is no loop's order (kernels/README.md says which it is), and its rounding
- * errors are fewer. */
+ * bits, time after time, on GPUs and on the CPU. It is no loop's order (kernels/README.md says which it is), and its
+ * rounding errors are fewer. */
 #pragma cf kernel blocks(SCAN_TILES) block(SCAN_THREADS) host(grid(SCAN_TILES)) in(x[n]) out(y[n]) \
-    scratch(work[SCAN_WORK]) zero(work) bytes(2.0 * n * sizeof(T)) flops(1.0 * n)
+    inplace(x, y) scratch(work[SCAN_WORK]) zero(work) bytes(2.0 * n * sizeof(T)) flops(1.0 * n)
 #pragma cf instances(f32: float; f64: double; i32: int32_t; i64: int64_t)
 template <typename T>
 __global__ void __launch_bounds__(384) inclusive_scan(const T *x, T *y, uint64_t *work, int64_t n)
@@ -22,7 +22,7 @@ __global__ void __launch_bounds__(384) inclusive_scan(const T *x, T *y, uint64_t
 
 /* Sets y[i] to the sum of x[0] to x[i - 1], which of nothing is 0; as inclusive_scan in all else. */
 #pragma cf kernel blocks(SCAN_TILES) block(SCAN_THREADS) host(grid(SCAN_TILES)) in(x[n]) out(y[n]) \
-    scratch(work[SCAN_WORK]) zero(work) bytes(2.0 * n * sizeof(T)) flops(1.0 * n)
+    inplace(x, y) scratch(work[SCAN_WORK]) zero(work) bytes(2.0 * n * sizeof(T)) flops(1.0 * n)
 #pragma cf instances(f32: float; f64: double; i32: int32_t; i64: int64_t)
 template <typename T>
 __global__ void __launch_bounds__(384) exclusive_scan(const T *x, T *y, uint64_t *work, int64_t n)

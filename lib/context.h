@@ -108,8 +108,17 @@ void cf__handle_drop(enum cf__kind kind, const void *handle, unsigned int serial
 void cf__handle_keep_memory(const struct cf__place *place, const void *memory, size_t bytes);
 int cf__handle_is_memory(const void *pointer);
 
-/* CF_EINVAL for one that went with a reset, or of the CPU with cf_shutdown(); costs two loads before the first. */
-int cf__handle_check(const char *function, enum cf__kind kind, const void *handle);
+/* CF_EINVAL for one that went with a reset, or of the CPU with cf_shutdown(); costs two loads before the first. `name`
+ * is the argument's. */
+int cf__handle_check(const char *function, const char *name, enum cf__kind kind, const void *handle);
+
+/* Fails for a driver call that took a handle and a stream, and names the one that it did not know; both where it failed
+ * otherwise. */
+int cf__fail_handle(const struct cf__driver *driver, CUresult result, const char *call, const char *function,
+                    const char *name, const void *handle, cf_stream stream);
+
+/* The context where one was made; NULL where that is not known. */
+CUcontext cf__handle_context(enum cf__kind kind, const void *handle);
 
 /* What one of the library's events has recorded last; of others nothing is kept, and an empty mark returned. */
 void cf__handle_mark(const void *event, const struct cf__mark *mark);

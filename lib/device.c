@@ -9,17 +9,17 @@ _Thread_local int cf__has_device;
 
 /* ---- Numbers and handles ---- */
 
-int cf__handle_driver(const char *function, enum cf__kind kind, const void *handle, const struct cf__driver **driver)
+int cf__handle_driver(const char *function, const char *name, enum cf__kind kind, const void *handle,
+                      const struct cf__driver **driver)
 {
     int is_host = cf__host_owns(handle), status = CF_OK;
     if (!is_host) {
-        static const char *const names[] = {"stream", "event", "graph", "executable graph", "memory"};
         char why[128];
-        snprintf(why, sizeof why, "%s: %s %p is not of CF_HOST", function, names[kind], handle);
+        snprintf(why, sizeof why, "%s: %s %p is not of CF_HOST", function, name, handle);
         status = cf__ensure_cuda(why);
     }
     *driver = cf__in_use(is_host ? &cf__host : &cf__cuda);
-    return status == CF_OK ? cf__handle_check(function, kind, handle) : status;
+    return status == CF_OK ? cf__handle_check(function, name, kind, handle) : status;
 }
 
 /* The backend and ordinal of a device number, for `function`. */
@@ -151,7 +151,7 @@ static int enter(struct cf__place *place, const char *function, cf_stream stream
         return enter_thread_device(place, function);
     place->driver = cf__in_use(&cf__cuda);
     if (!place->driver || cf__gpu_state() != CF__GPU_OURS || cf__host_owns(stream)) {
-        int status = cf__handle_driver(function, CF__STREAM, stream, &place->driver);
+        int status = cf__handle_driver(function, "stream", CF__STREAM, stream, &place->driver);
         if (status != CF_OK)
             return status;
     }
@@ -193,10 +193,11 @@ int cf__enter_near(struct cf__place *place, const char *function, int device)
     return status == CF_OK ? cf__enter_device(place, function, device) : status;
 }
 
-int cf__enter_handle(struct cf__place *place, const char *function, enum cf__kind kind, const void *handle)
+int cf__enter_handle(struct cf__place *place, const char *function, const char *name, enum cf__kind kind,
+                     const void *handle)
 {
     const struct cf__driver *driver;
-    int status = cf__handle_driver(function, kind, handle, &driver);
+    int status = cf__handle_driver(function, name, kind, handle, &driver);
     if (status != CF_OK)
         return status;
     return driver->is_host ? enter_device(place, function, &cf__host, 0)

@@ -22,7 +22,7 @@ static int describe(const cf_kernel *kernel, uint32_t i, struct cf__one_dimensio
     *array = (struct cf__one_dimension){.pointer = (uint8_t)i,
                                         .extent = (uint8_t)ops[0].operand,
                                         .is_wide = type == CF_I64,
-                                        .mask = (uint8_t)(param->align > 1 ? param->align - 1 : 0),
+                                        .mask = (uint16_t)(param->align > 1 ? param->align - 1 : 0) & 127,
                                         .bytes = param->bytes};
     return type == CF_I64 || type == CF_I32;
 }
@@ -35,8 +35,12 @@ void cf__direct_arrays(const cf_kernel *kernel, struct cf__arrays *arrays)
             continue;
         struct cf__one_dimension *array = &arrays->arrays[arrays->count];
         int is_described = arrays->count < MOST_DESCRIBED && describe(kernel, i, array);
-        for (int j = 0; is_described && j < arrays->count; j++)
-            array->apart |= (uint8_t)(cf__are_apart(kernel, i, arrays->arrays[j].pointer) << j);
+        for (int j = 0; is_described && j < arrays->count; j++) {
+            enum cf__sharing sharing = cf__sharing(kernel, i, arrays->arrays[j].pointer);
+            int is_alike = sharing == CF__SHARE_ALL && arrays->arrays[j].bytes == array->bytes;
+            array->apart |= (uint16_t)((sharing != CF__SHARE_ANY) << j) & 15;
+            array->in_place |= (uint16_t)(is_alike << j) & 15;
+        }
         arrays->count = (int8_t)(is_described ? arrays->count + 1 : -1);
     }
     for (uint32_t i = 0; i < kernel->nchecks; i++)
@@ -53,6 +57,12 @@ struct range {
 static int have_common(const struct range *one, const struct range *other)
 {
     return (one->begin < other->end) & (other->begin < one->end);
+}
+
+/* The same, but for arrays that may begin where another one does. */
+static int have_common_part(const struct range *one, const struct range *other, int in_place)
+{
+    return have_common(one, other) & !(in_place & (one->begin == other->begin));
 }
 
 /* Whether all that is described is memory of the device, and apart where it has to be; `count` is of what has
@@ -77,33 +87,35 @@ static int are_described_here(const struct cf__loaded *loaded, void *const args[
             !(cf__owns(loaded->context, given, bytes) || cf__is_here(place, loaded->device, given, bytes, &found)))
             return 0;
         for (int j = 0; array->apart >> j; j++)
-            have_any |= array->apart >> j & have_common(&ranges[i], &ranges[j]);
+            have_any |= array->apart >> j & have_common_part(&ranges[i], &ranges[j], array->in_place >> j & 1);
         ++*count;
     }
     return !have_any;
 }
 
-/* The same of any; the status is that of the pointers. Arrays whose ranges meet may still be apart, row by row: the
- * long way tells. */
-static int are_all_here(const cf_kernel *kernel, void *const args[], const struct cf__place *place, int device,
-                        unsigned int *count, int *status)
+/* The same of any; the status is that of the pointers. Arrays whose ranges meet and that are not one may still be
+ * apart, row by row: the long way tells. Its stack is large, and not of those above. */
+__attribute__((noinline)) static int are_all_here(const cf_kernel *kernel, void *const args[],
+                                                  const struct cf__place *place, int device, unsigned int *count,
+                                                  int *status)
 {
     enum { MOST = 8 };
     struct cf__found found = {.size = 0};
     struct range ranges[MOST];
+    struct cf__section sections[MOST + 1]; /* the last one is looked at, and not kept */
     uint32_t params[MOST], seen = 0;
     for (uint32_t i = 0; i < kernel->nparams; i++) {
-        struct cf__section section;
+        struct cf__section *section = &sections[seen];
         int is_empty;
         if (kernel->params[i].direction == CF_VALUE)
             continue;
-        *status = cf__pointed(kernel, i, args, &section, &is_empty);
+        *status = cf__pointed(kernel, i, args, section, &is_empty);
         if (*status != CF_OK)
             return 0;
         if (is_empty)
             continue;
-        uintptr_t begin = (uintptr_t)cf__forward(*(void *const *)args[i], section.offset);
-        if (!cf__is_here(place, device, (void *)begin, section.span, &found))
+        uintptr_t begin = (uintptr_t)cf__forward(*(void *const *)args[i], section->offset);
+        if (!cf__is_here(place, device, (void *)begin, section->span, &found))
             return 0;
         ++*count;
         if (!cf__keeps_apart(kernel))
@@ -111,10 +123,16 @@ static int are_all_here(const cf_kernel *kernel, void *const args[], const struc
         if (seen == MOST)
             return 0;
         params[seen] = i;
-        ranges[seen] = (struct range){begin, begin + section.span};
-        for (uint32_t j = 0; j < seen; j++)
-            if (have_common(&ranges[j], &ranges[seen]) && cf__are_apart(kernel, i, params[j]))
+        ranges[seen] = (struct range){begin, begin + section->span};
+        for (uint32_t j = 0; j < seen; j++) {
+            if (!have_common(&ranges[j], &ranges[seen]))
+                continue;
+            enum cf__sharing sharing = cf__sharing(kernel, i, params[j]);
+            if (sharing == CF__SHARE_NONE ||
+                (sharing == CF__SHARE_ALL &&
+                 !cf__are_one(kernel, i, section, begin, params[j], &sections[j], ranges[j].begin)))
                 return 0;
+        }
         seen++;
     }
     return 1;

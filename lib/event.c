@@ -3,7 +3,7 @@
 
 static int enter_event(struct cf__place *place, const char *function, const char *name, cf_event event)
 {
-    return event ? cf__enter_handle(place, function, CF__EVENT, event)
+    return event ? cf__enter_handle(place, function, name, CF__EVENT, event)
                  : cf__fail(CF_EINVAL, "%s: %s is NULL", function, name);
 }
 
@@ -92,12 +92,23 @@ int cf_event_destroy(cf_event event)
     return leave_event(&place, result, "cuEventDestroy", "cf_event_destroy", event);
 }
 
+/* A driver takes marks in streams of the event's own context alone. */
+static int fail_record(const struct cf__place *place, CUresult result, cf_event event, cf_stream stream)
+{
+    CUcontext of_event = cf__handle_context(CF__EVENT, event);
+    if (result == CUDA_ERROR_INVALID_HANDLE && of_event && of_event != place->context)
+        return cf__fail_driver(place->driver, result, "cuEventRecord",
+                               "cf_event_record: event %p and stream %p are of different devices", (void *)event,
+                               (void *)stream);
+    return cf__fail_handle(place->driver, result, "cuEventRecord", "cf_event_record", "event", event, stream);
+}
+
 int cf_event_record(cf_event event, cf_stream stream)
 {
     if (!event)
         return cf__fail(CF_EINVAL, "cf_event_record: event is NULL");
     struct cf__place place;
-    int status = cf__handle_check("cf_event_record", CF__EVENT, event);
+    int status = cf__handle_check("cf_event_record", "event", CF__EVENT, event);
     if (status == CF_OK)
         status = cf__enter(&place, "cf_event_record", stream);
     if (status != CF_OK)
@@ -115,8 +126,7 @@ int cf_event_record(cf_event event, cf_stream stream)
     CUresult result = place.driver->cuEventRecord(event, stream);
     if (result != CUDA_SUCCESS) {
         cf__handle_mark(event, &(const struct cf__mark){.thread = 0});
-        status = cf__fail_driver(place.driver, result, "cuEventRecord", "cf_event_record: event %p, stream %p",
-                                 (void *)event, (void *)stream);
+        status = fail_record(&place, result, event, stream);
     }
     cf__leave(&place);
     return status;
@@ -190,7 +200,7 @@ int cf_event_elapsed(float *milliseconds, cf_event start, cf_event stop)
     if (!milliseconds || !stop)
         return cf__fail(CF_EINVAL, "cf_event_elapsed: %s is NULL", milliseconds ? "stop" : "milliseconds");
     struct cf__place place;
-    int status = cf__handle_check("cf_event_elapsed", CF__EVENT, stop);
+    int status = cf__handle_check("cf_event_elapsed", "stop", CF__EVENT, stop);
     if (status == CF_OK)
         status = enter_event(&place, "cf_event_elapsed", "start", start);
     if (status != CF_OK)

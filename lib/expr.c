@@ -189,9 +189,21 @@ static int apply(int32_t code, int64_t left, int64_t right, int64_t *result)
     }
 }
 
-/* The first `count` steps, or those up to the end. */
-static int evaluate(const cf_kernel *kernel, const cf_op *ops, size_t count, void *const args[], int64_t *value)
+/* What keeps a binary step from having a result, for messages. */
+static const char *problem_of(int32_t code, int64_t right)
 {
+    if ((code == CF_OP_DIV || code == CF_OP_MOD) && right == 0)
+        return "divides by 0";
+    if ((code == CF_OP_SHL || code == CF_OP_SHR) && (right < 0 || right > 63))
+        return "shifts by less than 0 or more than 63 bits";
+    return "overflows";
+}
+
+/* The first `count` steps, or those up to the end; where it fails with CF_EOVERFLOW, `problem` says of what. */
+static int evaluate(const cf_kernel *kernel, const cf_op *ops, size_t count, void *const args[], int64_t *value,
+                    const char **problem)
+{
+    *problem = "overflows";
     int64_t stack[CF_EXPR_DEPTH] = {0};
     int depth = 0; /* the generator sees to it that it stays within 0 and CF_EXPR_DEPTH */
     for (const cf_op *op = ops; (size_t)(op - ops) < count && op->code != CF_OP_END; op++) {
@@ -236,8 +248,10 @@ static int evaluate(const cf_kernel *kernel, const cf_op *ops, size_t count, voi
             break;
         default:
             depth--;
-            if (apply(op->code, stack[depth - 1], stack[depth], &stack[depth - 1]))
+            if (apply(op->code, stack[depth - 1], stack[depth], &stack[depth - 1])) {
+                *problem = problem_of(op->code, stack[depth]);
                 return CF_EOVERFLOW;
+            }
         }
     }
     *value = stack[0];
@@ -254,7 +268,8 @@ int cf__evaluate(const cf_kernel *kernel, const cf_expr *expr, void *const args[
         *value = op->operand;
         return CF_OK;
     }
-    return evaluate(kernel, expr->ops, SIZE_MAX, args, value);
+    const char *problem;
+    return evaluate(kernel, expr->ops, SIZE_MAX, args, value, &problem);
 }
 
 /* ---- Real numbers ---- */
@@ -479,10 +494,11 @@ int cf_kernel_evaluate(const cf_kernel *kernel, const cf_op *ops, size_t count, 
                         : !ops  ? "ops"
                         : !args ? "args"
                                 : "value");
-    int status = evaluate(kernel, ops, count, args, value);
+    const char *problem;
+    int status = evaluate(kernel, ops, count, args, value, &problem);
     return status == CF_OK ? CF_OK
                            : cf__fail(status, "%s: an expression %s", kernel->function,
-                                      status == CF_EOVERFLOW ? "overflows" : "of integers reads what is none");
+                                      status == CF_EOVERFLOW ? problem : "of integers reads what is none");
 }
 
 int cf_kernel_evaluate_real(const cf_kernel *kernel, const cf_op *ops, void *const args[], double *value)

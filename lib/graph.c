@@ -362,8 +362,8 @@ int cf_graph_instantiate(cf_graph_exec *exec, cf_graph graph)
     if (!exec || !graph)
         return cf__fail(CF_EINVAL, "cf_graph_instantiate: %s is NULL", exec ? "graph" : "exec");
     struct cf__place place;
-    int status =
-        cf__enter_handle(&place, "cf_graph_instantiate", CF__GRAPH, graph); /* whose context becomes that of `exec` */
+    int status = cf__enter_handle(&place, "cf_graph_instantiate", "graph", CF__GRAPH,
+                                  graph); /* whose context becomes that of `exec` */
     if (status != CF_OK)
         return status;
     CUgraphExec made;
@@ -384,7 +384,7 @@ int cf_graph_destroy(cf_graph graph)
     if (!graph)
         return CF_OK;
     struct cf__place place;
-    int status = cf__enter_handle(&place, "cf_graph_destroy", CF__GRAPH, graph);
+    int status = cf__enter_handle(&place, "cf_graph_destroy", "graph", CF__GRAPH, graph);
     if (status != CF_OK)
         return status;
     unsigned int serial = cf__handle_serial(CF__GRAPH, graph);
@@ -404,7 +404,7 @@ int cf_graph_exec_destroy(cf_graph_exec exec)
     if (!exec)
         return CF_OK;
     struct cf__place place;
-    int status = cf__enter_handle(&place, "cf_graph_exec_destroy", CF__GRAPH_EXEC, exec);
+    int status = cf__enter_handle(&place, "cf_graph_exec_destroy", "exec", CF__GRAPH_EXEC, exec);
     if (status != CF_OK)
         return status;
     unsigned int serial = cf__handle_serial(CF__GRAPH_EXEC, exec);
@@ -420,10 +420,9 @@ int cf_graph_exec_destroy(cf_graph_exec exec)
     return status;
 }
 
-static int fail_launch(const struct cf__driver *driver, CUresult result, const char *call, cf_graph_exec exec,
-                       cf_stream stream)
+static int fail_launch(const struct cf__driver *driver, CUresult result, cf_graph_exec exec, cf_stream stream)
 {
-    return cf__fail_driver(driver, result, call, "cf_graph_launch: exec %p, stream %p", (void *)exec, (void *)stream);
+    return cf__fail_handle(driver, result, "cuGraphLaunch", "cf_graph_launch", "exec", exec, stream);
 }
 
 static struct cf__running *note_launch(struct cf__context *context, cf_stream stream)
@@ -457,7 +456,7 @@ static int launch_known(cf_graph_exec exec, cf_stream stream, int *status)
         return 1;
     if (cf__is_unknown(result))
         return 0;
-    *status = fail_launch(driver, result, "cuGraphLaunch", exec, stream);
+    *status = fail_launch(driver, result, exec, stream);
     return 1;
 }
 
@@ -500,7 +499,7 @@ CF__HOT int cf_graph_launch(cf_graph_exec exec, cf_stream stream)
     int status;
     if (launch_known(exec, stream, &status))
         return status;
-    status = cf__handle_check("cf_graph_launch", CF__GRAPH_EXEC, exec);
+    status = cf__handle_check("cf_graph_launch", "exec", CF__GRAPH_EXEC, exec);
     if (status == CF_OK)
         status = cf__enter(&place, "cf_graph_launch", stream);
     if (status != CF_OK)
@@ -514,7 +513,7 @@ CF__HOT int cf_graph_launch(cf_graph_exec exec, cf_stream stream)
         if (result == CUDA_SUCCESS && context)
             cf__know_stream(stream, &place, context->id);
         if (result != CUDA_SUCCESS)
-            status = fail_launch(place.driver, result, "cuGraphLaunch", exec, stream);
+            status = fail_launch(place.driver, result, exec, stream);
     }
     cf__leave(&place);
     return status;

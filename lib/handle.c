@@ -156,10 +156,10 @@ struct cf__mark cf__handle_marked(const void *event)
     return mark;
 }
 
-int cf__handle_check(const char *function, enum cf__kind kind, const void *handle)
+int cf__handle_check(const char *function, const char *name, enum cf__kind kind, const void *handle)
 {
     if (cf__host_is_past(handle))
-        return cf__fail(CF_EINVAL, "%s: the handle %p was of CF_HOST, and was given back by cf_shutdown()", function,
+        return cf__fail(CF_EINVAL, "%s: %s %p was of CF_HOST, and was given back by cf_shutdown()", function, name,
                         handle);
     if (!(cf__gpu_state() & CF__GPU_RESET))
         return CF_OK;
@@ -169,7 +169,7 @@ int cf__handle_check(const char *function, enum cf__kind kind, const void *handl
     pthread_mutex_unlock(&lock);
     if (!is_past)
         return CF_OK;
-    return cf__fail(CF_EINVAL, "%s: the handle %p was of device %d before its reset, and went with that", function,
+    return cf__fail(CF_EINVAL, "%s: %s %p was of device %d before its reset, and went with that", function, name,
                     handle, device);
 }
 
@@ -183,9 +183,21 @@ int cf__handle_is_memory(const void *pointer)
     return is_memory;
 }
 
+/* A driver does not say which of two handles it does not know: of the stream it is asked alone. */
+int cf__fail_handle(const struct cf__driver *driver, CUresult result, const char *call, const char *function,
+                    const char *name, const void *handle, cf_stream stream)
+{
+    CUstreamCaptureStatus status;
+    if (result != CUDA_ERROR_INVALID_HANDLE && result != CUDA_ERROR_INVALID_VALUE)
+        return cf__fail_driver(driver, result, call, "%s: %s %p, stream %p", function, name, handle, (void *)stream);
+    if (driver->cuStreamIsCapturing(stream, &status) == CUDA_ERROR_INVALID_HANDLE)
+        return cf__fail_driver(driver, result, call, "%s: stream %p", function, (void *)stream);
+    return cf__fail_driver(driver, result, call, "%s: %s %p", function, name, handle);
+}
+
 /* ---- Where a handle is used ---- */
 
-static CUcontext context_of(enum cf__kind kind, const void *handle)
+CUcontext cf__handle_context(enum cf__kind kind, const void *handle)
 {
     pthread_mutex_lock(&lock);
     const struct entry *entry = room ? find(kind, handle) : NULL;
@@ -225,7 +237,7 @@ static int find_active(const struct cf__driver *driver)
 int cf__handle_enter(struct cf__place *place, const char *function, const struct cf__driver *driver, enum cf__kind kind,
                      const void *handle)
 {
-    CUcontext current = NULL, context = context_of(kind, handle);
+    CUcontext current = NULL, context = cf__handle_context(kind, handle);
     if (!context) {
         if (driver->cuCtxGetCurrent(&current) != CUDA_SUCCESS)
             current = NULL;

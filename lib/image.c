@@ -271,13 +271,15 @@ static int load(const struct item *item, const struct cf__driver *driver, struct
     return status;
 }
 
-/* Whether a launch is a call of the driver and nothing else. */
-static int is_simple(const cf_kernel *kernel)
+/* Whether a launch is a call of the driver and nothing else: neither cooperative nor with memory that is scratch or set
+ * to 0, and on the CPU without a grid of its own, which is checked. */
+static int is_simple(const cf_kernel *kernel, const struct cf__driver *driver)
 {
     for (uint32_t i = 0; i < kernel->nparams; i++)
         if (kernel->params[i].direction == CF_SCRATCH)
             return 0;
-    return !kernel->launch.is_cooperative && cf__nzeros(kernel) == 0;
+    return !kernel->launch.is_cooperative && cf__nzeros(kernel) == 0 &&
+           !(driver->is_host && cf__has_host_grid(kernel));
 }
 
 /* A node of a context that is gone: it is passed by until it has another one's id. */
@@ -298,7 +300,6 @@ static struct cf__loaded *new_node(const struct item *item)
     if (!node)
         return NULL;
     *node = (struct cf__loaded){.context = CF__NO_CONTEXT,
-                                .is_simple = item->kernel && is_simple(item->kernel),
                                 .next = item->state->loaded,
                                 .state = item->state,
                                 .is_in_object = is_in_object(item->state)};
@@ -327,6 +328,7 @@ static int add(const struct item *item, const struct cf__driver *driver, unsigne
     }
     node->owner = owner;
     node->device = owner->device;
+    node->is_simple = item->kernel && is_simple(item->kernel, driver);
     node->function = made.function;
     node->address = made.address;
     node->block = made.block;

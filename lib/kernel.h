@@ -78,9 +78,10 @@ struct cf__arrays {
     uint8_t has_ranges; /* of elements */
     struct cf__one_dimension {
         uint8_t pointer, extent; /* the numbers of these parameters */
-        uint8_t is_wide : 1;     /* the extent has 64 bits, not 32 */
-        uint8_t apart : 4;       /* arrays before this one that must not overlap it, as bits */
-        uint8_t mask;            /* bits of the pointer that are 0 */
+        uint16_t is_wide : 1;    /* the extent has 64 bits, not 32 */
+        uint16_t apart : 4;      /* arrays before this one that must not overlap it, as bits */
+        uint16_t in_place : 4;   /* of these, those that may begin where it does */
+        uint16_t mask : 7;       /* bits of the pointer that are 0 */
         uint32_t bytes;          /* of an element */
     } arrays[5];
 };
@@ -91,7 +92,7 @@ struct cf__loaded {
     unsigned long long context; /* its id */
     CUfunction function;        /* of a kernel */
     struct cf__loaded *next;    /* of the same state */
-    int is_simple;              /* of a kernel: neither cooperative nor with scratch memory */
+    int is_simple;              /* of a kernel: a launch is a call of the driver and nothing else */
     int shared;                 /* bytes of dynamic shared memory that a launch may have; -1 until asked; atomic */
     int device;                 /* CF_HOST or a GPU's number */
     struct cf__arrays arrays;   /* of a kernel */
@@ -251,6 +252,12 @@ struct cf__size {
     struct cf__loaded *loaded; /* the kernel, where its block had to be asked for; else NULL */
 };
 int cf__size(const cf_kernel *kernel, const struct cf__place *place, void *const args[], struct cf__size *size);
+
+/* Whether the CPU runs so many threads as an expression says; older descriptors end before it. */
+static inline int cf__has_host_grid(const cf_kernel *kernel)
+{
+    return kernel->size >= offsetof(cf_kernel, host_grid) + sizeof kernel->host_grid && kernel->host_grid.ops;
+}
 
 /* Enqueues a kernel whose arguments were checked; supplies its scratch memory. */
 int cf__launch(const cf_kernel *kernel, const struct cf__size *size, const struct cf__place *place, cf_stream stream,

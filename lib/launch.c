@@ -106,7 +106,8 @@ static int rule_value(const cf_kernel *kernel, const cf_expr *expr, const char *
         return CF_OK;
     char values[160];
     cf__describe(kernel, &expr, 1, args, values, sizeof values);
-    return cf__fail(status == CF_OK ? CF_EINVAL : status, "%s: %s(%s) %s%s%s", kernel->function, what, expr->text,
+    return cf__fail(status == CF_OK ? CF_EINVAL : status, "%s: %s(%s)%s %s%s%s", kernel->function, what, expr->text,
+                    expr == &kernel->host_grid ? ")" : "",
                     status == CF_OK ? "is negative" : "overflows or divides by 0", *values ? " with " : "", values);
 }
 
@@ -233,11 +234,20 @@ static int enqueue_cooperative(const cf_kernel *kernel, const struct cf__size *s
                            kernel->function, (uint64_t)grid[0] * grid[1] * grid[2]);
 }
 
+/* How many threads the CPU runs is worked out by each of its threads anew, where nothing could be said. */
+static int check_host_grid(const cf_kernel *kernel, void *const args[])
+{
+    int64_t threads;
+    return cf__has_host_grid(kernel) ? rule_value(kernel, &kernel->host_grid, "host(grid", args, &threads) : CF_OK;
+}
+
 static int enqueue(const cf_kernel *kernel, const struct cf__size *size, const struct cf__place *place,
                    cf_stream stream, void *const args[])
 {
     struct cf__loaded *loaded = size->loaded ? size->loaded : cf__kernel_loaded(kernel, place);
-    int status = loaded ? CF_OK : cf__kernel_load(kernel, place, &loaded);
+    int status = place->driver->is_host ? check_host_grid(kernel, args) : CF_OK;
+    if (status == CF_OK && !loaded)
+        status = cf__kernel_load(kernel, place, &loaded);
     if (status == CF_OK && size->shared)
         status = cf__kernel_share(kernel, place, loaded, size->shared, args);
     if (status != CF_OK)

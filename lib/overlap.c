@@ -1,5 +1,7 @@
-/* overlap.c - arrays that a kernel declares __restrict__ and that share memory with one that it writes. */
+/* overlap.c - arrays that share memory with one that is written, where the kernel declares them __restrict__ or takes
+ * them in place alone. */
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "internal.h"
 
@@ -82,12 +84,11 @@ static uint64_t count(const struct steps *steps, size_t at, wide apart)
     return bytes;
 }
 
-/* Bytes that two sections have in common, whose first elements are there. */
+/* Bytes that two sections have in common, whose first elements are there; both have some. */
 static uint64_t overlap(const struct cf__section *first, uintptr_t first_at, size_t first_element,
                         const struct cf__section *second, uintptr_t second_at, size_t second_element)
 {
-    if (first->count == 0 || second->count == 0 ||
-        (first_at < second_at ? second_at - first_at >= first->span : first_at - second_at >= second->span))
+    if (first_at < second_at ? second_at - first_at >= first->span : first_at - second_at >= second->span)
         return 0;
     struct steps steps = {.count = 0};
     add_rows(&steps, first, first_element, 0);
@@ -114,45 +115,137 @@ static int is_written(const cf_param *param)
     return param->direction == CF_OUT || param->direction == CF_INOUT;
 }
 
-int cf__are_apart(const cf_kernel *kernel, uint32_t i, uint32_t j)
+/* Descriptors of older libraries end before either. */
+static int is_restrict(const cf_kernel *kernel, uint32_t i)
 {
-    const cf_param *first = &kernel->params[i], *second = &kernel->params[j];
-    return cf__keeps_apart(kernel) && (kernel->restricts[i] || kernel->restricts[j]) && is_array(first) &&
-           is_array(second) && (is_written(first) || is_written(second));
+    return kernel->size >= offsetof(cf_kernel, restricts) + sizeof kernel->restricts && kernel->restricts &&
+           kernel->restricts[i];
 }
 
-static uintptr_t begin_of(void *const args[], uint32_t i, const struct cf__section *section)
+/* The number of the list of inplace(...) that names a parameter; 0: none. */
+static uint8_t list_of(const cf_kernel *kernel, uint32_t i)
 {
-    return *(const uintptr_t *)args[i] + section->offset;
+    int has_lists = kernel->size >= offsetof(cf_kernel, in_place) + sizeof kernel->in_place && kernel->in_place;
+    return has_lists ? kernel->in_place[i] : 0;
 }
 
-static int check_pair(const cf_kernel *kernel, uint32_t i, uint32_t j, void *const args[])
+/* Of two results one would be lost, where they were one array. */
+static int are_results(const cf_param *first, const cf_param *second)
+{
+    return first->direction == CF_OUT && second->direction == CF_OUT;
+}
+
+enum cf__sharing cf__sharing(const cf_kernel *kernel, uint32_t i, uint32_t j)
 {
     const cf_param *first = &kernel->params[i], *second = &kernel->params[j];
-    struct cf__section sections[2];
-    int status = cf__section(kernel, i, args, &sections[0]);
+    if (!is_array(first) || !is_array(second) || (!is_written(first) && !is_written(second)))
+        return CF__SHARE_ANY;
+    if (is_restrict(kernel, i) || is_restrict(kernel, j))
+        return CF__SHARE_NONE;
+    uint8_t of_first = list_of(kernel, i), of_second = list_of(kernel, j);
+    if (!of_first || !of_second)
+        return CF__SHARE_ANY;
+    return of_first == of_second && !are_results(first, second) ? CF__SHARE_ALL : CF__SHARE_NONE;
+}
+
+/* The first dimension in which elements of two arrays lie otherwise, where both have as many; -1: there is none. Of one
+ * element in each there is no next one. */
+static int other_stride(const struct cf__section *first, const struct cf__section *second)
+{
+    for (uint32_t d = 0; d < first->ndims; d++)
+        if ((first->extents[d] > 1 || second->extents[d] > 1) && first->strides[d] != second->strides[d])
+            return (int)d;
+    return -1;
+}
+
+int cf__are_one(const cf_kernel *kernel, uint32_t i, const struct cf__section *of_first, uintptr_t first, uint32_t j,
+                const struct cf__section *of_second, uintptr_t second)
+{
+    return first == second && kernel->params[i].bytes == kernel->params[j].bytes &&
+           of_first->ndims == of_second->ndims && other_stride(of_first, of_second) < 0;
+}
+
+/* An array of a call. */
+struct array {
+    const cf_param *param;
+    struct cf__section section;
+    uintptr_t begin; /* the address of its first element */
+};
+
+static int find_array(const cf_kernel *kernel, uint32_t i, void *const args[], struct array *array)
+{
+    array->param = &kernel->params[i];
+    int status = cf__section(kernel, i, args, &array->section);
     if (status == CF_OK)
-        status = cf__section(kernel, j, args, &sections[1]);
-    if (status != CF_OK)
+        array->begin = *(const uintptr_t *)args[i] + array->section.offset;
+    return status;
+}
+
+/* Why two arrays that overlap are not one. */
+static void tell_difference(const struct array *first, const struct array *second, char *text, size_t size)
+{
+    const struct cf__section *one = &first->section, *other = &second->section;
+    int d = one->ndims == other->ndims ? other_stride(one, other) : -1;
+    if (first->param->bytes != second->param->bytes)
+        snprintf(text, size, "their elements have %" PRIu32 " and %" PRIu32 " bytes", first->param->bytes,
+                 second->param->bytes);
+    else if (one->ndims != other->ndims)
+        snprintf(text, size, "they have %" PRIu32 " and %" PRIu32 " dimensions", one->ndims, other->ndims);
+    else if (first->begin != second->begin)
+        snprintf(text, size, "%s begins %zu bytes behind %s",
+                 first->begin < second->begin ? second->param->name : first->param->name,
+                 (size_t)(first->begin < second->begin ? second->begin - first->begin : first->begin - second->begin),
+                 first->begin < second->begin ? first->param->name : second->param->name);
+    else
+        snprintf(text, size, "what follows one another in dimension %d is %zu and %zu bytes apart", d, one->strides[d],
+                 other->strides[d]);
+}
+
+static int fail(const cf_kernel *kernel, uint32_t i, uint32_t j, const struct array *first, const struct array *second,
+                uint64_t bytes)
+{
+    const char *name = first->param->name, *other = second->param->name;
+    char difference[160];
+    if (is_restrict(kernel, i) || is_restrict(kernel, j))
+        return cf__fail(CF_EINVAL, "%s: %s and %s overlap by %" PRIu64 " bytes; the kernel declares %s __restrict__",
+                        kernel->function, name, other, bytes,
+                        is_restrict(kernel, i) && is_restrict(kernel, j) ? "both"
+                        : is_restrict(kernel, i)                         ? name
+                                                                         : other);
+    if (list_of(kernel, i) != list_of(kernel, j) || are_results(first->param, second->param))
+        return cf__fail(CF_EINVAL, "%s: %s and %s overlap by %" PRIu64 " bytes; %s", kernel->function, name, other,
+                        bytes,
+                        list_of(kernel, i) == list_of(kernel, j) ? "both are results, and neither may be the other"
+                                                                 : "the kernel works in place with others alone");
+    tell_difference(first, second, difference, sizeof difference);
+    return cf__fail(CF_EINVAL, "%s: %s and %s overlap by %" PRIu64 " bytes; in place they have to be one array, and %s",
+                    kernel->function, name, other, bytes, difference);
+}
+
+static int check_pair(const cf_kernel *kernel, uint32_t i, uint32_t j, enum cf__sharing sharing, void *const args[])
+{
+    struct array first, second;
+    int status = find_array(kernel, i, args, &first);
+    if (status == CF_OK)
+        status = find_array(kernel, j, args, &second);
+    if (status != CF_OK || first.section.count == 0 || second.section.count == 0 ||
+        (sharing == CF__SHARE_ALL &&
+         cf__are_one(kernel, i, &first.section, first.begin, j, &second.section, second.begin)))
         return status;
-    uint64_t bytes = overlap(&sections[0], begin_of(args, i, &sections[0]), first->bytes, &sections[1],
-                             begin_of(args, j, &sections[1]), second->bytes);
-    if (bytes == 0)
-        return CF_OK;
-    return cf__fail(CF_EINVAL, "%s: %s and %s overlap by %" PRIu64 " bytes; the kernel declares %s __restrict__",
-                    kernel->function, first->name, second->name, bytes,
-                    kernel->restricts[i] && kernel->restricts[j] ? "both"
-                    : kernel->restricts[i]                       ? first->name
-                                                                 : second->name);
+    uint64_t bytes =
+        overlap(&first.section, first.begin, first.param->bytes, &second.section, second.begin, second.param->bytes);
+    return bytes == 0 ? CF_OK : fail(kernel, i, j, &first, &second, bytes);
 }
 
 static int check_pairs(const cf_kernel *kernel, void *const args[])
 {
     int status = CF_OK;
     for (uint32_t i = 0; status == CF_OK && i < kernel->nparams; i++)
-        for (uint32_t j = i + 1; status == CF_OK && j < kernel->nparams; j++)
-            if (cf__are_apart(kernel, i, j))
-                status = check_pair(kernel, i, j, args);
+        for (uint32_t j = i + 1; status == CF_OK && j < kernel->nparams; j++) {
+            enum cf__sharing sharing = cf__sharing(kernel, i, j);
+            if (sharing != CF__SHARE_ANY)
+                status = check_pair(kernel, i, j, sharing, args);
+        }
     return status;
 }
 

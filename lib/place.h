@@ -140,10 +140,12 @@ int cf__enter_near(struct cf__place *place, const char *function, int device);
 
 /* Enters a context of the driver that an event, a graph or an executable graph belongs to: its own, as far as that is
  * known, else one that there is already. The thread's device is not started for this. */
-int cf__enter_handle(struct cf__place *place, const char *function, enum cf__kind kind, const void *handle);
+int cf__enter_handle(struct cf__place *place, const char *function, const char *name, enum cf__kind kind,
+                     const void *handle);
 
-/* The driver that a stream, an event or a graph belongs to, for `function`. */
-int cf__handle_driver(const char *function, enum cf__kind kind, const void *handle, const struct cf__driver **driver);
+/* The driver that a stream, an event or a graph belongs to, for the argument `name` of `function`. */
+int cf__handle_driver(const char *function, const char *name, enum cf__kind kind, const void *handle,
+                      const struct cf__driver **driver);
 
 /* Lets the thread do, while a stream is captured, what could break a capture and does not, such as loading and
  * allocating for the library's own use. Give what it returns to cf__unrelax(). */

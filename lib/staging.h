@@ -56,14 +56,26 @@ int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], c
 
 /* ---- overlap.c ---- */
 
-/* Whether a kernel declares any arrays to be apart: descriptors of older libraries end before that is said. */
+/* Whether a kernel declares any of its arrays to be apart, or one: descriptors of older libraries end before that is
+ * said. */
 static inline int cf__keeps_apart(const cf_kernel *kernel)
 {
-    return kernel->size >= offsetof(cf_kernel, restricts) + sizeof kernel->restricts && kernel->restricts;
+    return (kernel->size >= offsetof(cf_kernel, restricts) + sizeof kernel->restricts && kernel->restricts) ||
+           (kernel->size >= offsetof(cf_kernel, in_place) + sizeof kernel->in_place && kernel->in_place);
 }
 
-/* Whether it counts on these two parameters to be arrays that are apart. */
-int cf__are_apart(const cf_kernel *kernel, uint32_t i, uint32_t j);
+/* What it counts on of two parameters. */
+enum cf__sharing {
+    CF__SHARE_ANY,  /* nothing */
+    CF__SHARE_NONE, /* they are arrays without a byte in common */
+    CF__SHARE_ALL   /* such, or one array */
+};
+enum cf__sharing cf__sharing(const cf_kernel *kernel, uint32_t i, uint32_t j);
+
+/* Whether two arrays that have elements are one, as far as both reach: element [i][j] of the one is that of the other.
+ * `first` and `second` are the addresses of their first elements. */
+int cf__are_one(const cf_kernel *kernel, uint32_t i, const struct cf__section *of_first, uintptr_t first, uint32_t j,
+                const struct cf__section *of_second, uintptr_t second);
 
 /* Fails where two arrays have memory in common that the kernel declares to be apart: at the addresses that were given,
  * or at those at which the device reaches the same memory. */

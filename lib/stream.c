@@ -198,7 +198,7 @@ int cf_stream_wait(cf_stream stream, cf_event event)
     if (!event)
         return cf__fail(CF_EINVAL, "cf_stream_wait: event is NULL");
     struct cf__place place;
-    int status = cf__handle_check("cf_stream_wait", CF__EVENT, event);
+    int status = cf__handle_check("cf_stream_wait", "event", CF__EVENT, event);
     if (status == CF_OK)
         status = cf__enter(&place, "cf_stream_wait", stream);
     if (status != CF_OK)
@@ -208,8 +208,8 @@ int cf_stream_wait(cf_stream stream, cf_event event)
     } else {
         CUresult result = place.driver->cuStreamWaitEvent(stream, event, 0);
         if (result != CUDA_SUCCESS)
-            status = cf__fail_driver(place.driver, result, "cuStreamWaitEvent", "cf_stream_wait: stream %p, event %p",
-                                     (void *)stream, (void *)event);
+            status =
+                cf__fail_handle(place.driver, result, "cuStreamWaitEvent", "cf_stream_wait", "event", event, stream);
     }
     cf__leave(&place);
     return status;

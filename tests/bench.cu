@@ -114,6 +114,30 @@ __global__ void small(float *y, int n)
         y[i] = 1;
 }
 
+#pragma cf kernel grid(n) in(index[n]) inout(y[m]) check(0 <= index[:] < m) distinct(index)
+__global__ void put(const uint8_t *index, int *y, int n, int m)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[index[i]] = i;
+}
+
+#pragma cf kernel grid(n) in(x[n]) out(y[n]) distinct(x)
+__global__ void widen(const int8_t *x, int *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = x[i];
+}
+
+#pragma cf kernel grid(n, k) in(x[n], y[k], a[n][k]) out(z[n][k]) check(k <= 20)
+__global__ void strip(const float *x, const float *y, const float *a, float *z, int n, int k)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x, j = blockIdx.y * blockDim.y + threadIdx.y;
+    if (i < n && j < k)
+        z[i * k + j] = x[i] * y[j] + a[i * k + j];
+}
+
 #pragma cf kernel grid(n) out(y[n]) check(n > 5, n < 5)
 __global__ void never(float *y, int n)
 {

@@ -232,6 +232,29 @@ __global__ void count_over(const double *x, double limit, int64_t *count, int64_
     work[0] = work[1] = work[2] = -1;
 }
 
+/* x[i] += 1, which a thread of the CPU does for m elements. */
+#pragma cf kernel grid(n) inout(x[n]) host(grid((n + m - 1) / m))
+__global__ void by_pieces(int *x, int64_t n, int64_t m)
+{
+    int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+#ifdef __CUDA_ARCH__
+    if (i < n)
+        x[i]++;
+#else
+    for (int64_t k = i * m; k < (i + 1) * m && k < n; k++)
+        x[k]++;
+#endif
+}
+
+/* y[i] = 2 x[i]: y may be x. */
+#pragma cf kernel grid(rows, cols) in(x[rows][cols]) out(y[rows][cols]) pitch(x: of_x; y: of_y) inplace(x, y)
+__global__ void twice(const int *x, int *y, int rows, int cols, int of_x, int of_y)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x, j = blockIdx.y * blockDim.y + threadIdx.y;
+    if (i < rows && j < cols)
+        y[i * of_y + j] = 2 * x[i * of_x + j];
+}
+
 /* to[index[i]] = i; which of equal ones counts is not said. */
 #pragma cf kernel grid(n) in(index[n]) inout(to[n]) check(0 <= index[:] < n) distinct(index)
 __global__ void invert(const int *index, int *to, int n)

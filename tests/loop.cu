@@ -21,6 +21,38 @@ __global__ void forms_return(int *x, unsigned int n)
 }
 
 #pragma cf kernel grid(n) inout(x[n])
+__global__ void forms_end(int *x, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        x[i] += i + 1;
+    }
+    return;
+}
+
+#pragma cf kernel grid(n) inout(x[n])
+__global__ void forms_else(int *x, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        x[i] += i + 1;
+    else
+        return;
+}
+
+#pragma cf kernel grid(n) inout(x[n])
+__global__ void forms_else_braces(int *x, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        x[i] += i + 1;
+    else {
+        return;
+    }
+    return;
+}
+
+#pragma cf kernel grid(n) inout(x[n])
 __global__ void forms_braces(int *x, size_t n)
 {
     auto i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;

@@ -56,7 +56,7 @@ static inline int set_up(void **state)
     static const cf_param array = {.type = CF_F32, .lanes = 1, .bytes = 4, .align = 4, .ndims = 1};
     float ones[64];
     (void)state;
-    kernel.restricts = NULL;
+    kernel.restricts = kernel.in_place = NULL;
     params[X] = params[Y] = array;
     params[X].name = "x", params[X].ctype = "const float *", params[X].direction = CF_IN, params[X].extents = &extent_n;
     params[Y].name = "y", params[Y].ctype = "float *", params[Y].direction = CF_INOUT, params[Y].extents = &extent_m;

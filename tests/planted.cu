@@ -446,6 +446,22 @@ __global__ void barrier_in_branch(const int *x, int *y, int n, int bug)
     }
 } /* OTHER barrier_in_branch */
 
+/* The same where the kernel ends with a return. */
+#pragma cf kernel grid(n) block(64) in(x[n]) out(y[n])
+__global__ void barrier_before_return(const int *x, int *y, int n, int bug)
+{
+    __shared__ int tile[64];
+    int i = blockIdx.x * 64 + threadIdx.x;
+    if (!bug && i >= n)
+        return;
+    if (i < n) {
+        tile[threadIdx.x] = x[i];
+        __syncthreads(); /* BUG barrier_before_return */
+        y[i] = tile[0];
+    }
+    return; /* OTHER barrier_before_return */
+}
+
 /* The same in a loop whose last step all take but one, which comes to the end first. */
 #pragma cf kernel blocks(1) block(64) in(x[n]) out(sums[64])
 __global__ void barrier_in_last_step(const int *x, int *sums, int n, int bug)

@@ -135,6 +135,29 @@ template <typename T> __global__ void drift(const T *x, T *y, int n, float by, f
         y[i] = x[i];
 }
 
+/* On the CPU each launch gives numbers that are 1 further. */
+template <typename T> void climb_on_cpu(const T *x, T *y, int n)
+{
+    static T launches;
+    launches++;
+    for (int i = 0; i < n; i++)
+        y[i] = x[i] + launches;
+}
+
+#pragma cf kernel grid(n) in(x[n]) out(y[n]) inplace(x, y) host(climb_on_cpu) tolerance(is_integral(T) ? 0 : 1e-3)
+#pragma cf instances(f32: float; i32: int; i64: int64_t)
+template <typename T> __global__ void climb(const T *x, T *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = x[i];
+}
+
+#pragma cf kernel grid(1) in(x[n / m]) out(y[n % k])
+__global__ void quotients(const int *x, int *y, int n, int m, int k)
+{
+}
+
 /* The same without a tolerance. */
 #pragma cf kernel grid(n) in(x[n]) out(y[n]) host(drift_on_cpu) check(n > 0)
 __global__ void stray(const float *x, float *y, int n, float by, float limit)

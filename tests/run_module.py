@@ -310,6 +310,12 @@ class ModuleTest(Runner):
                  ['x has 5 elements', 'x[first:n] reaches to 6', 'n = 3 as given']),
                 ('section_from_an_unknown_element', ['shift', 'x=fill:i32:5:0', 'n=3'], ['missing first (i32)']),
                 ('section_from_a_negative_element', ['shift', 'x=fill:i32:5:0', 'first=-1', 'n=2'], ['first = -1']),
+                ('extent_that_divides_by_0', ['quotients', 'x=fill:i32:5:0', 'n=5', 'm=0', 'k=2'],
+                 ['x has 5 elements', 'x[n / m] divides by 0 with n = 5 as given, m = 0 as given']),
+                ('extent_that_is_negative', ['quotients', 'x=fill:i32:5:0', 'n=5', 'm=-1', 'k=2'],
+                 ['x[n / m] has a negative extent with n = 5 as given, m = -1 as given']),
+                ('extent_of_a_result_that_divides_by_0', ['quotients', 'x=fill:i32:5:0', 'n=5', 'm=1', 'k=0'],
+                 ['y[n % k] divides by 0 with n = 5']),
                 ('scratch_memory_given', ['shift', 'x=fill:i32:5:0', 'unused=fill:i64:6:0'],
                  ["'unused'", 'there is x, y, first, n\n'])):
             self.bad_own(name, arguments, culprits, True)
@@ -360,6 +366,15 @@ class ModuleTest(Runner):
                 ('with_tolerance_that_is_none', 'drift', 'fill:f32:4:0', 0, 'nan', ['tolerance(0.5 * limit) is '])):
             self.bad_own(f'result_{name}', [kernel, f'x={spec}', f'by={by}', f'limit={limit}', '--verify', 'y=bad.npy'],
                          ['verify', *culprits], True)
+        def climbs():
+            out = self.own('climb', 'x=fill:f32:4:4096', '--verify')
+            return '' if '4 of 4 elements match' in out else out
+
+        self.test('result_within_the_tolerance_of_floats_agrees', climbs)
+        for short, value in (('i32', 2**30), ('i64', 2**60)):
+            self.bad_own(f'result_{short}_off_by_one_is_past_the_tolerance',
+                         ['climb', f'x=fill:{short}:4:{value}', '--verify', 'y=bad.npy'],
+                         ['verify', '4 of 4 elements differ', 'tolerance 0'], True)
         self.bad_own('verify_without_form_for_the_cpu', ['together', 'x=fill:i32:3:0', '--verify'],
                      ['together', 'no form for the CPU'])
 
@@ -441,6 +456,7 @@ class ModuleTest(Runner):
                 ('inside', r'inout +u\[1:nz\]\[1:ny\]\[1:nx\], i32, pitch\(nx \+ 2, ny << 1\)', 'host +built'),
                 ('rows', r'flops +1.0 \* nx \* ny', r'bytes +0.5 \* nx', r'launch +grid\(nx, ny\) block\(32, 8\)'),
                 ('drift_f32', r'tolerance 0.5 \* limit', 'host +built, one function for all blocks'),
+                ('climb_i32', 'in place +x, y may be one array'),
                 ('tuned', r'launch +grid\(1\) block\(BLOCK\) items\(ITEMS\)',
                  'variant +BLOCK=128,ITEMS=1, which runs .*', 'variant +BLOCK=256,ITEMS=2'),
                 ('together', r'launch +blocks\(2\) block\(32\) shared\(32 \* sizeof\(int\)\) cooperative',

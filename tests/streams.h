@@ -119,6 +119,47 @@ static void stream_in_place_is_right(void **state)
             }
 }
 
+/* The output one element behind an input, or in front of it: nothing is touched. Side by side they are apart. */
+static void stream_overlap_in_part_is_refused(void **state)
+{
+    const struct stream *stream = stream_of(state);
+    unsigned short seed[3] = {7, 8, 9};
+    int64_t n = 33, scalar = 0;
+    for (int type = 0; type < TYPES; type++)
+        for (int input = 0; input < stream->inputs; input++)
+            for (int shift = -1; shift <= 33; shift += shift < 1 ? 2 : 32)
+                for (int way = CALL_HOST; way <= CALL_DEVICE; way++) {
+                    struct array both, other;
+                    const cf_kernel *kernel = find(stream->family, type, "");
+                    void *pointers[3], *args[6] = {&scalar};
+                    int status, count = stream->has_scalar;
+                    make_array(&both, type, 2 * n, 0);
+                    randomize(&both, 2 * n, stream->is_small, seed);
+                    make_array(&other, type, n, 0);
+                    randomize(&other, n, stream->is_small, seed);
+                    char *base = place(&both, way);
+                    for (int i = 0; i <= stream->inputs; i++) {
+                        int is_output = i == stream->inputs;
+                        int64_t first = shift < 0 ? !is_output : is_output ? shift : 0;
+                        pointers[i] =
+                            is_output || i == input ? base + (size_t)first * types[type].bytes : place(&other, way);
+                        args[count++] = &pointers[i];
+                    }
+                    args[count++] = &n;
+                    status = cf_call(kernel, args);
+                    if (shift == 33)
+                        assert_ok(status);
+                    else
+                        assert_fails(status, CF_EINVAL, " overlap by ");
+                    if (shift == 33) /* what it computes is tested elsewhere */
+                        memcpy(both.expected, both.host, both.bytes);
+                    if (shift == 33 && both.there)
+                        assert_ok(cf_mem_copy(both.expected, both.there, both.bytes));
+                    finish_array(&both, kernel->name, n);
+                    finish_array(&other, kernel->name, n);
+                }
+}
+
 /* What a report says that one launch moves. */
 static void expect_costs(const char *family, double bytes, double flops)
 {
@@ -157,8 +198,9 @@ static int tear_down(void **state)
 #define STREAM_TESTS(name, stream)                                                                               \
     {#name "_every_type_size_and_alignment_is_right", stream_every_type_size_and_alignment_is_right, NULL, NULL, \
      stream},                                                                                                    \
+        {#name "_in_place_is_right", stream_in_place_is_right, NULL, NULL, stream},                              \
     {                                                                                                            \
-#name "_in_place_is_right", stream_in_place_is_right, NULL, NULL, stream                                 \
+#name "_overlap_in_part_is_refused", stream_overlap_in_part_is_refused, NULL, NULL, stream               \
     }
 
 #endif

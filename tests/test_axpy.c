@@ -126,6 +126,21 @@ static void axpy_any_numbers_are_within_the_tolerance(void **state)
     }
 }
 
+/* Integers are exact: one that is off by one, however large, is past the tolerance; that of floats is there still. */
+static void axpy_integers_have_no_tolerance(void **state)
+{
+    static const char *const families[] = {"axpy", "waxpy"};
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        for (int type = 0; type < TYPES; type++) {
+            const cf_kernel *kernel = find(families[i], type, "");
+            void *const args[] = {NULL, NULL, NULL, NULL, NULL};
+            double tolerance = -1;
+            assert_ok(cf_kernel_evaluate_real(kernel, kernel->tolerance.ops, args, &tolerance));
+            assert_true(type == I32 || type == I64 ? tolerance == 0 : tolerance > 0);
+        }
+}
+
 static void axpy_bad_arguments_are_named(void **state)
 {
     (void)state;
@@ -159,7 +174,13 @@ static void waxpy_bad_arguments_are_named(void **state)
     assert_fails(cf_waxpy(1., x, x, (double *)NULL, 2), CF_EINVAL, "cf_waxpy_f64: w is NULL and its extent is 2");
     assert_fails(cf_waxpy(1., x, (const double *)NULL, x, 2), CF_EINVAL, "cf_waxpy_f64: y is NULL and its extent is 2");
     assert_fails(cf_waxpy(1., x, x, x, -7), CF_EINVAL, "cf_waxpy_f64: the extent x[n] is negative with n = -7");
-    assert_true(x[0] == 1 && x[1] == 2);
+    double w[4] = {1, 2, 3, 4};
+    assert_fails(cf_waxpy(1., w + 1, w + 2, w, 2), CF_EINVAL,
+                 "cf_waxpy_f64: x and w overlap by 8 bytes; in place they have to be one array, and x begins 8 bytes");
+    assert_fails(cf_waxpy(1., w, w + 1, w, 3), CF_EINVAL,
+                 "cf_waxpy_f64: y and w overlap by 16 bytes; in place they have to be one array, and y begins 8 bytes");
+    assert_ok(cf_waxpy(1., w, w + 1, x, 2)); /* both are read alone */
+    assert_true(x[0] == 3 && x[1] == 5 && w[0] == 1 && w[1] == 2 && w[2] == 3);
 }
 
 static void axpy_descriptor_says_what_it_costs(void **state)
@@ -196,6 +217,7 @@ int main(void)
         cmocka_unit_test(axpy_f64_of_itself_is_right),
         cmocka_unit_test(axpy_any_numbers_are_within_the_tolerance),
         cmocka_unit_test(axpy_bad_arguments_are_named),
+        cmocka_unit_test(axpy_integers_have_no_tolerance),
         cmocka_unit_test(axpy_integers_wrap),
         cmocka_unit_test(waxpy_bad_arguments_are_named),
         cmocka_unit_test(axpy_descriptor_says_what_it_costs),

@@ -189,6 +189,20 @@ static void extents_that_are_multiplied_share_the_size(void **state)
     expect_values("product", (int64_t)1 << 20, "inner=16", "rows = 1024, inner = 16, cols = 1024");
 }
 
+static void sizes_that_checks_forbid_are_as_large_as_they_allow(void **state)
+{
+    (void)state;
+    expect_values("small", 101, NULL, "n = 100");
+    expect_values("small", 128, NULL, "n = 100");
+    expect_values("small", 201, NULL, "n = 100");
+    expect_values("field", 1 << 16, "ny=1", "nx = 65536, ny = 1, ld = 65537");
+    expect_values("strip", 1 << 16, NULL, "n = 3276, k = 20");
+    expect_values("put", 300, NULL, "n = 256, m = 300");
+    expect_values("put", 1 << 20, "n=100", "n = 100, m = 1048576");
+    expect_values("widen", 200, NULL, "n = 200"); /* 56 of them below 0 */
+    expect_values("widen", 512, NULL, "n = 256");
+}
+
 static void expect_no_values(const char *kernel, int64_t size, const char *reason)
 {
     struct bench_values values;
@@ -204,7 +218,11 @@ static void expect_no_values(const char *kernel, int64_t size, const char *reaso
 static void sizes_that_cannot_be_had_say_why(void **state)
 {
     (void)state;
-    expect_no_values("small", 1024, "allow 64 elements");
+    expect_no_values("small", 202, "allow 100 elements");
+    expect_no_values("small", 1024, "allow 100 elements");
+    expect_no_values("widen", 1024, "allow 256 elements");
+    expect_no_values("put", 1024, "allow 256 elements that differ");
+    expect_no_values("put", 1 << 20, "allow 256 elements that differ");
     expect_no_values("once", (int64_t)1 << 40, "allow 2147483647 elements");
     expect_no_values("never", 64, "pass its checks");
 }
@@ -571,6 +589,7 @@ int main(void)
         cmocka_unit_test(one_extent_is_the_size),
         cmocka_unit_test(extents_side_by_side_are_all_the_size),
         cmocka_unit_test(extents_that_are_multiplied_share_the_size),
+        cmocka_unit_test(sizes_that_checks_forbid_are_as_large_as_they_allow),
         cmocka_unit_test(sizes_that_cannot_be_had_say_why),
         cmocka_unit_test(settings_that_are_none_are_told),
         cmocka_unit_test(kernels_of_a_constant_size_do_not_vary),

@@ -323,7 +323,7 @@ class BenchTest(Runner):
             assert found['never', '32'] == 'not run: no values of this size pass its checks', found
             assert found['undeclared', '-'] == 'not run: y: nothing is declared of its extent', found
             assert is_measured(found['small', '32']), found
-            return '' if found['small', '2^10'].endswith('allow 64 elements') else found
+            return '' if found['small', '2^10'].endswith('allow 100 elements') else found
 
         def memory():
             found = rows(self.own('twice_f32', 'twice_i64', '--sizes', '64,2^50,2^51', '--limit', '1e15'))

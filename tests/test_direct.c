@@ -100,6 +100,61 @@ static void call_with_arrays_kept_apart_reads_one_twice(void **state)
     expect_direct(1);
 }
 
+/* In place is as direct: of rows, and of squares, which are looked at otherwise. */
+static void call_in_place_is_direct_where_arrays_are_one(void **state)
+{
+    static const uint8_t lists[PARAMS] = {[X] = 1, [Y] = 1};
+    int is_2d = *state != NULL;
+    GPU_ONLY();
+    kernel.in_place = lists;
+    if (is_2d) {
+        params[X].extents = params[Y].extents = square;
+        params[X].ndims = params[Y].ndims = 2;
+    }
+    assert_ok(call(x, y, 16, 3)); /* loads the kernel */
+    assert_ok(call(y, y, 9, 3));
+    expect_direct(1);
+    assert_ok(call(y, y, 16, 4));
+    expect_direct(1);
+    assert_ok(call(y + 4, y, 4, 2)); /* neighbours */
+    expect_direct(1);
+    const char *detail =
+        is_2d ? "made_sum: x and y overlap by 32 bytes; in place they have to be one array, and x begins "
+                "4 bytes behind y"
+              : "made_sum: x and y overlap by 8 bytes; in place they have to be one array, and x begins "
+                "4 bytes behind y";
+    assert_fails(call(y + 1, y, 9, 3), CF_EINVAL, detail);
+    assert_fails(call(y, y + 1, 9, 3), CF_EINVAL, "y begins 4 bytes behind x");
+    assert_int_equal(asked[ASKED_cuLaunchKernel], 0);
+}
+
+static void call_in_place_of_two_results_is_refused(void **state)
+{
+    static const uint8_t lists[PARAMS] = {[X] = 1, [Y] = 1};
+    (void)state;
+    GPU_ONLY();
+    kernel.in_place = lists;
+    params[X].direction = params[Y].direction = CF_OUT;
+    assert_ok(call(x, y, 16, 3));
+    assert_fails(call(y, y, 9, 3), CF_EINVAL, "both are results");
+    assert_int_equal(asked[ASKED_cuLaunchKernel], 0);
+}
+
+/* Elements of other sizes are never one. */
+static void call_in_place_of_other_elements_is_refused(void **state)
+{
+    static const uint8_t lists[PARAMS] = {[X] = 1, [Y] = 1};
+    (void)state;
+    GPU_ONLY();
+    kernel.in_place = lists;
+    params[X].bytes = 8;
+    assert_ok(call(x, y, 4, 3));
+    assert_fails(call(y, y, 4, 3), CF_EINVAL,
+                 "overlap by 12 bytes; in place they have to be one array, and their elements "
+                 "have 8 and 4 bytes");
+    assert_int_equal(asked[ASKED_cuLaunchKernel], 0);
+}
+
 static void call_whose_launch_fails_says_so(void **state)
 {
     (void)state;
@@ -148,6 +203,10 @@ int main(int argc, char *argv[])
         TEST_OF(call_with_arrays_kept_apart_is_direct_where_they_are, "squares", (void *)1),
         TEST_OF(call_with_arrays_kept_apart_reads_one_twice, "rows", NULL),
         TEST_OF(call_with_arrays_kept_apart_reads_one_twice, "squares", (void *)1),
+        TEST_OF(call_in_place_is_direct_where_arrays_are_one, "rows", NULL),
+        TEST_OF(call_in_place_is_direct_where_arrays_are_one, "squares", (void *)1),
+        TEST(call_in_place_of_two_results_is_refused),
+        TEST(call_in_place_of_other_elements_is_refused),
         TEST(call_of_a_thread_without_a_context_is_lent_one),
     };
 #undef TEST

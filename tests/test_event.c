@@ -66,11 +66,15 @@ static void event_functions_destroyed_event_is_invalid(void **state)
         skip();
     }
     float elapsed = -1;
+    char detail[96];
     cf_event event = create(), other = create();
     assert_ok(cf_event_record(event, NULL));
     assert_ok(cf_event_record(other, NULL));
     assert_ok(cf_event_destroy(event));
-    assert_fails(cf_event_record(event, NULL), CF_EINVAL, ": invalid resource handle");
+    snprintf(detail, sizeof detail, "cf_event_record: event %p: invalid resource handle", (void *)event);
+    assert_fails(cf_event_record(event, NULL), CF_EINVAL, detail);
+    snprintf(detail, sizeof detail, "cf_stream_wait: event %p: invalid resource handle", (void *)event);
+    assert_fails(cf_stream_wait(NULL, event), CF_EINVAL, detail);
     assert_fails(cf_event_sync(event), CF_EINVAL, ": invalid resource handle");
     assert_fails(cf_event_query(event), CF_EINVAL, ": invalid resource handle");
     assert_fails(cf_event_elapsed(&elapsed, event, other), CF_EINVAL, ": invalid resource handle");
@@ -109,7 +113,9 @@ static void event_record_destroyed_stream_leaves_it_unrecorded(void **state)
     assert_ok(cf_stream_create(&stream));
     assert_ok(cf_stream_destroy(stream));
     assert_ok(cf_event_record(other, NULL));
-    assert_fails(cf_event_record(event, stream), CF_EINVAL, ": invalid resource handle");
+    char detail[96];
+    snprintf(detail, sizeof detail, "cf_event_record: stream %p: invalid resource handle", (void *)stream);
+    assert_fails(cf_event_record(event, stream), CF_EINVAL, detail);
     assert_fails(cf_event_elapsed(&elapsed, other, event), CF_EINVAL, "; stop was never recorded");
     assert_ok(cf_event_destroy(event));
     assert_ok(cf_event_destroy(other));
@@ -370,6 +376,33 @@ static void event_record_again_moves_the_mark(void **state)
     assert_ok(cf_event_destroy(stop));
 }
 
+/* On two GPUs; gives what was wrong, or NULL. */
+static void *record_across_devices(void *unused)
+{
+    static char wrong[512];
+    cf_event event;
+    cf_stream stream;
+    char detail[128];
+    (void)unused;
+    if (cf_device_use(1) != CF_OK)
+        return NULL; /* there is one */
+    if (cf_event_create(&event) != CF_OK || cf_device_use(0) != CF_OK || cf_stream_create(&stream) != CF_OK)
+        return (void *)"an event and a stream cannot be made";
+    snprintf(detail, sizeof detail, "cf_event_record: event %p and stream %p are of different devices: cuEventRecord",
+             (void *)event, (void *)stream);
+    if (cf_event_record(event, stream) != CF_EINVAL || strncmp(cf_last_error(), detail, strlen(detail)) != 0) {
+        snprintf(wrong, sizeof wrong, "%s, not %s", cf_last_error(), detail);
+        return wrong;
+    }
+    return cf_stream_destroy(stream) != CF_OK || cf_event_destroy(event) != CF_OK ? (void *)"they stay" : NULL;
+}
+
+static void event_record_stream_of_another_gpu_is_named(void **state)
+{
+    (void)state;
+    run_beside_a_gpu(record_across_devices);
+}
+
 /* On the CPU and on a GPU in one process; gives what was wrong, or NULL. */
 static void *cross_drivers(void *unused)
 {
@@ -443,6 +476,7 @@ int main(void)
         cmocka_unit_test(event_elapsed_pause_is_measured),
         cmocka_unit_test(event_elapsed_marks_in_order_add_up),
         cmocka_unit_test(event_record_again_moves_the_mark),
+        cmocka_unit_test(event_record_stream_of_another_gpu_is_named),
         cmocka_unit_test(event_functions_two_drivers_are_told_apart),
         cmocka_unit_test(event_create_many_are_distinct_and_reusable),
     };

@@ -39,7 +39,12 @@ static void graph_functions_other_handles_are_invalid(void **state)
     assert_ok(cf_stream_capture_begin(stream));
     cf_graph graph = end();
     assert_int_equal(cf_graph_instantiate(&exec, (cf_graph)(void *)stream), CF_EINVAL);
-    assert_int_equal(cf_graph_launch((cf_graph_exec)(void *)graph, stream), CF_EINVAL);
+    char detail[96];
+    snprintf(detail, sizeof detail, "cf_graph_launch: exec %p: invalid ", (void *)graph);
+    assert_fails(cf_graph_launch((cf_graph_exec)(void *)graph, stream), CF_EINVAL, detail);
+    cf_stream wrong = (cf_stream)(void *)graph;
+    snprintf(detail, sizeof detail, "cf_graph_launch: stream %p: invalid ", (void *)wrong);
+    assert_fails(cf_graph_launch((cf_graph_exec)(void *)graph, wrong), CF_EINVAL, detail);
     assert_int_equal(cf_graph_exec_destroy((cf_graph_exec)(void *)graph), CF_EINVAL);
     assert_int_equal(cf_stream_capture_begin((cf_stream)(void *)graph), CF_EINVAL);
     assert_ok(cf_graph_destroy(graph));

@@ -147,7 +147,9 @@ static void executable_graph_is_of_the_graphs_device(void **state)
     assert_ok(cf_graph_launch(exec, there));
     assert_ok(cf_stream_sync(there));
     assert_ok(cf_device_reset(1));
-    assert_fails(cf_graph_launch(exec, NULL), CF_EINVAL, "was of device 1 before its reset");
+    char detail[96];
+    snprintf(detail, sizeof detail, "cf_graph_launch: exec %p was of device 1 before its reset", (void *)exec);
+    assert_fails(cf_graph_launch(exec, NULL), CF_EINVAL, detail);
     assert_fails(cf_graph_exec_destroy(exec), CF_EINVAL, "was of device 1 before its reset");
 }
 
@@ -189,12 +191,12 @@ static void record_of_another_kind_at_the_same_address_stays(void **state)
     cf__handle_keep(&place, CF__GRAPH_EXEC, handle);
     cf__handles_reset(&context, 0);
     cf__handle_keep(&place, CF__STREAM, handle);
-    assert_fails(cf__handle_check("f", CF__GRAPH_EXEC, handle), CF_EINVAL, "was of device 0 before its reset");
-    assert_ok(cf__handle_check("f", CF__STREAM, handle));
+    assert_fails(cf__handle_check("f", "h", CF__GRAPH_EXEC, handle), CF_EINVAL, "was of device 0 before its reset");
+    assert_ok(cf__handle_check("f", "h", CF__STREAM, handle));
     cf__handle_drop(CF__STREAM, handle, cf__handle_serial(CF__STREAM, handle));
-    assert_fails(cf__handle_check("f", CF__GRAPH_EXEC, handle), CF_EINVAL, "was of device 0 before its reset");
+    assert_fails(cf__handle_check("f", "h", CF__GRAPH_EXEC, handle), CF_EINVAL, "was of device 0 before its reset");
     cf__handle_drop(CF__GRAPH_EXEC, handle, cf__handle_serial(CF__GRAPH_EXEC, handle));
-    assert_ok(cf__handle_check("f", CF__GRAPH_EXEC, handle));
+    assert_ok(cf__handle_check("f", "h", CF__GRAPH_EXEC, handle));
 }
 
 /* Against a list, through growth and runs of records that follow each other. */
@@ -250,7 +252,7 @@ static void handles_that_went_with_resets_do_not_pile_up(void **state)
             known += cf__handle_serial(CF__STREAM, addresses + i) != 0;
         assert_true(known <= MOST);
         for (int i = 0; i < EACH; i++)
-            assert_fails(cf__handle_check("test", CF__STREAM, addresses + reset * EACH + i), CF_EINVAL,
+            assert_fails(cf__handle_check("test", "stream", CF__STREAM, addresses + reset * EACH + i), CF_EINVAL,
                          "was of device 1 before");
     }
     /* Where each has another owner no call has to look for them any more. */
@@ -282,7 +284,7 @@ static void *keep_and_drop(void *number)
             unsigned int before = cf__handle_serial(CF__STREAM, shared + i);
             cf__handle_keep(&place, CF__STREAM, shared + i);
             cf__handle_drop(CF__STREAM, shared + i, before);
-            if (cf__handle_check("test", CF__STREAM, shared + i) != CF_OK)
+            if (cf__handle_check("test", "stream", CF__STREAM, shared + i) != CF_OK)
                 return (void *)"a record that is not stale is refused";
         }
     }
@@ -693,7 +695,7 @@ static void expect_given_back(const struct things *things)
     int number;
     float elapsed;
     cf_graph_exec exec;
-    snprintf(detail, sizeof detail, "cf_stream_sync: the handle %p was of CF_HOST, and was given back by cf_shutdown()",
+    snprintf(detail, sizeof detail, "cf_stream_sync: stream %p was of CF_HOST, and was given back by cf_shutdown()",
              (void *)things->stream);
     assert_fails(cf_stream_sync(things->stream), CF_EINVAL, detail);
 #define PAST(call) assert_fails(call, CF_EINVAL, " was of CF_HOST, and was given back by cf_shutdown()")
@@ -706,10 +708,13 @@ static void expect_given_back(const struct things *things)
     PAST(cf_event_sync(things->event));
     PAST(cf_event_query(things->event));
     PAST(cf_event_elapsed(&elapsed, things->event, things->event));
+    assert_ptr_not_equal(strstr(cf_last_error(), "cf_event_elapsed: stop 0x"), NULL);
     PAST(cf_event_destroy(things->event));
     PAST(cf_stream_wait(NULL, things->event));
+    assert_ptr_not_equal(strstr(cf_last_error(), "cf_stream_wait: event 0x"), NULL);
     PAST(cf_graph_instantiate(&exec, things->graph));
     PAST(cf_graph_launch(things->exec, NULL));
+    assert_ptr_not_equal(strstr(cf_last_error(), "cf_graph_launch: exec 0x"), NULL);
     PAST(cf_graph_exec_destroy(things->exec));
     PAST(cf_graph_destroy(things->graph));
 #undef PAST
@@ -734,7 +739,8 @@ static void *use_behind_the_end(void *unused)
         assert_ok(cf_event_record(again.event, again.stream));
         assert_ok(cf_graph_launch(again.exec, again.stream));
         assert_ok(cf_stream_destroy(again.stream));
-        assert_fails(cf_stream_sync(again.stream), CF_EINVAL, ": invalid resource handle"); /* which is another matter */
+        assert_fails(cf_stream_sync(again.stream), CF_EINVAL,
+                     ": invalid resource handle"); /* which is another matter */
         before = again;
         before.stream = new_stream();
     }

@@ -361,7 +361,7 @@ static int64_t threads_of(int way, int64_t n, int64_t m, int y)
     return ways[way];
 }
 
-/* One block has as many threads as there are, so that none are rounded up to; below 1 none run. */
+/* One block has as many threads as there are, so that none are rounded up to; of 0 none run. */
 static void count_threads_the_cpu_runs_as_many_as_its_grid_says(void **state)
 {
     enum { WAYS = 16 };
@@ -372,12 +372,78 @@ static void count_threads_the_cpu_runs_as_many_as_its_grid_says(void **state)
             for (size_t j = 0; j < sizeof ms / sizeof *ms; j++) {
                 const cf_int2 at = {0, (int)j};
                 int64_t threads = 0, expected = threads_of(way, ns[i], ms[j], at.y);
-                assert_ok(language_count_threads(way, ns[i], ms[j], at, &threads));
+                if (expected < 0 && !on_cuda())
+                    assert_fails(language_count_threads(way, ns[i], ms[j], at, &threads), CF_EINVAL,
+                                 " is negative with way = ");
+                else
+                    assert_ok(language_count_threads(way, ns[i], ms[j], at, &threads));
                 expected = on_cuda() && !is_played ? 256 : expected > 0 ? expected : 0;
                 if (threads != expected)
                     fail_msg("way %d, n = %d, m = %d: %d threads, not %d", way, (int)ns[i], (int)ms[j], (int)threads,
                              (int)expected);
             }
+}
+
+/* As a device's grid is: a GPU has none of this. */
+static void by_pieces_host_grid_that_fails_is_refused(void **state)
+{
+    int x[5] = {0}, *device;
+    (void)state;
+    assert_ok(language_by_pieces(x, 5, 2));
+    assert_ok(language_by_pieces(x, 5, 7));
+    assert_ok(language_by_pieces(x, 0, 7));
+    device = on_device(x, sizeof x);
+    assert_ok(language_by_pieces_async(NULL, device, 5, 3));
+    if (!on_cuda()) {
+        const char *const why = "host(grid((n + m - 1) / m)) overflows or divides by 0 with n = 5, m = ";
+        char detail[128];
+        snprintf(detail, sizeof detail, "language_by_pieces: %s0", why);
+        assert_fails(language_by_pieces(x, 5, 0), CF_EOVERFLOW, detail);
+        snprintf(detail, sizeof detail, "language_by_pieces: %s9223372036854775807", why);
+        assert_fails(language_by_pieces(x, 5, INT64_MAX), CF_EOVERFLOW, detail);
+        snprintf(detail, sizeof detail, "language_by_pieces_async: %s0", why);
+        assert_fails(language_by_pieces_async(NULL, device, 5, 0), CF_EOVERFLOW, detail);
+        assert_fails(language_by_pieces(x, 15, -3), CF_EINVAL,
+                     "language_by_pieces: host(grid((n + m - 1) / m)) is negative with n = 15, m = -3");
+    }
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(x[i], 2);
+    assert_ok(cf_mem_copy(x, device, sizeof x));
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(x[i], 3);
+    assert_ok(cf_mem_free(device));
+}
+
+/* Host memory, which a GPU's call stages, and memory of the device; the same arrays in rows that lie otherwise are not
+ * one. */
+static void twice_in_place_is_right(void **state)
+{
+    (void)state;
+    for (int is_device = 0; is_device < 2; is_device++) {
+        int host[12], *x = host;
+        for (int i = 0; i < 12; i++)
+            host[i] = i;
+        if (is_device)
+            x = on_device(host, sizeof host);
+        assert_ok(language_twice(x, x, 3, 2, 4, 4));
+        assert_ok(language_twice(x, x + 2, 3, 2, 4, 4)); /* the columns beside them */
+        assert_fails(language_twice(x, x + 1, 3, 2, 4, 4), CF_EINVAL,
+                     "language_twice: x and y overlap by 12 bytes; in place they have to be one array, and y begins 4 "
+                     "bytes behind x");
+        assert_fails(
+            language_twice(x, x, 2, 2, 4, 3), CF_EINVAL,
+            "language_twice: x and y overlap by 12 bytes; in place they have to be one array, and what follows "
+            "one another in dimension 0 is 16 and 12 bytes apart");
+        assert_ok(language_twice(x, x, 1, 2, 4, 3)); /* of one row there is no next one */
+        if (is_device) {
+            assert_ok(cf_mem_copy(host, x, sizeof host));
+            assert_ok(cf_mem_free(x));
+        }
+        for (int i = 0; i < 12; i++) {
+            int from = i & ~2;
+            assert_int_equal(host[i], i & 2 ? 4 * from : i < 2 ? 4 * i : 2 * i);
+        }
+    }
 }
 
 static void invert_distinct_indices_are_inverted(void **state)
@@ -461,6 +527,8 @@ int main(void)
         TEST(apply_enumerations_and_bools_are_values),
         TEST(gather_rows_pointers_are_elements),
         TEST(count_threads_the_cpu_runs_as_many_as_its_grid_says),
+        TEST(by_pieces_host_grid_that_fails_is_refused),
+        TEST(twice_in_place_is_right),
         TEST(invert_distinct_indices_are_inverted),
         TEST(count_over_counts_from_zero_each_time),
         TEST(registry_tells_what_the_annotation_says),

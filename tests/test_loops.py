@@ -23,6 +23,9 @@ OWN = ('1 flat', 'UPPER_X')
 EXPECTED = {
     'forms_plain': UPPER,
     'forms_return': UPPER,
+    'forms_end': UPPER,
+    'forms_else': UPPER,
+    'forms_else_braces': UPPER,
     'forms_braces': UPPER,
     'forms_static_cast': UPPER,
     'forms_mixed': UPPER,

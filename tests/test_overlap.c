@@ -1,5 +1,5 @@
-/* test_overlap.c - arrays that a kernel declares __restrict__: calls that pass overlapping ones are refused, and by as many
- * bytes as the arrays have in common. */
+/* test_overlap.c - arrays that a kernel declares __restrict__, or takes in place: calls that pass overlapping ones are
+ * refused, and by as many bytes as the arrays have in common, unless in place they are one. */
 #include "on_made.h"
 
 #include "internal.h"
@@ -48,7 +48,7 @@ static void count_runs(const cf_host_launch *launch, uint64_t begin, uint64_t en
     runs += (int)(end - begin);
 }
 
-static uint8_t restricts[PARAMS];
+static uint8_t restricts[PARAMS], lists[PARAMS];
 static struct made_image image;
 static cf_kernel kernel = {MADE_KERNEL("apart", image),
                            .nparams = PARAMS,
@@ -68,6 +68,23 @@ static void declare(int x, int y, int z, cf_direction of_x, cf_direction of_y, c
     params[X].direction = of_x;
     params[Y].direction = of_y;
     params[Z].direction = of_z;
+}
+
+/* In place instead; the lists that name them. */
+static void declare_in_place(int x, int y, int z, cf_direction of_x, cf_direction of_y, cf_direction of_z)
+{
+    declare(0, 0, 0, of_x, of_y, of_z);
+    kernel.restricts = NULL;
+    kernel.in_place = lists;
+    lists[X] = (uint8_t)x;
+    lists[Y] = (uint8_t)y;
+    lists[Z] = (uint8_t)z;
+}
+
+static void set_element_of_y(uint32_t bytes)
+{
+    params[Y].type = bytes == 4 ? CF_I32 : CF_I16;
+    params[Y].bytes = params[Y].align = bytes;
 }
 
 static void shape(uint32_t ndims_of_x, uint32_t ndims_of_y)
@@ -109,6 +126,8 @@ static int set_up(void **state)
     runs = 0;
     kernel.size = sizeof kernel;
     kernel.restricts = restricts;
+    kernel.in_place = NULL;
+    set_element_of_y(2);
     declare(0, 1, 0, CF_IN, CF_OUT, CF_IN);
     return 0;
 }
@@ -250,6 +269,185 @@ static void call_rows_that_interleave_are_taken(void **state)
     free(matrix);
 }
 
+/* ---- In place ---- */
+
+/* How far elements are apart in a dimension. */
+static int64_t stride(const int64_t numbers[], uint32_t ndims, uint32_t d)
+{
+    int64_t elements = 1;
+    while (++d < ndims)
+        elements *= numbers[PITCH + d];
+    return elements;
+}
+
+/* Whether one array's elements are the other's of the same index, as kernels/README.md says, and how many both have. */
+static int is_one(const int64_t of_x[], const int64_t of_y[], uint32_t ndims, size_t at_x, size_t at_y, uint64_t *both)
+{
+    int64_t first = (int64_t)at_x / 4, other = (int64_t)at_y / 4;
+    int is_alike = at_x % 4 == at_y % 4;
+    *both = 1;
+    for (uint32_t d = 0; d < ndims; d++) {
+        int64_t more = of_x[EXTENT + d] > of_y[EXTENT + d] ? of_x[EXTENT + d] : of_y[EXTENT + d];
+        first += of_x[LOWER + d] * stride(of_x, ndims, d);
+        other += of_y[LOWER + d] * stride(of_y, ndims, d);
+        is_alike &= more < 2 || stride(of_x, ndims, d) == stride(of_y, ndims, d);
+        *both *= (uint64_t)(of_x[EXTENT + d] + of_y[EXTENT + d] - more);
+    }
+    return is_alike && first == other;
+}
+
+/* Some shapes differ in nothing, some in one number, some in all. */
+static void choose_another(int64_t numbers[], const int64_t before[], uint32_t ndims, unsigned short seed[])
+{
+    uint32_t d = (uint32_t)nrand48(seed) % ndims;
+    choose(numbers, ndims, 4, seed);
+    if (nrand48(seed) % 4 == 0)
+        return;
+    memcpy(numbers, before, 3 * DIMS * sizeof *numbers);
+    switch (nrand48(seed) % 4) {
+    case 0:
+        numbers[EXTENT + d] -= numbers[EXTENT + d] > 0;
+        break;
+    case 1:
+        numbers[LOWER + d] -= numbers[LOWER + d] > 0;
+        break;
+    case 2:
+        numbers[PITCH + d] += nrand48(seed) % 2;
+        break;
+    default:
+        break;
+    }
+}
+
+static void call_in_place_any_two_shapes_are_one_or_apart(void **state)
+{
+    unsigned short seed[3] = {4, 5, 6};
+    int is_device = *state != NULL, ones = 0, apart = 0, parts = 0;
+    void *memory = calloc(1, 2 * ROOM), *there = memory;
+    assert_non_null(memory);
+    if (is_device)
+        assert_ok(cf_mem_alloc(&there, 2 * ROOM));
+    set_element_of_y(4);
+    declare_in_place(1, 1, 0, CF_IN, CF_OUT, CF_IN);
+    for (int round = 0; round < (is_device ? 2000 : 6000); round++) {
+        struct call call = {.numbers = {0}};
+        uint8_t room[ROOM] = {0};
+        uint32_t ndims = 1 + (uint32_t)(nrand48(seed) % DIMS);
+        int64_t *of_x = call.numbers, *of_y = call.numbers + (OF_Y - SHAPE);
+        size_t at_x = 4 * (size_t)(nrand48(seed) % (ROOM / 16)), at_y = at_x;
+        choose(of_x, ndims, 4, seed);
+        choose_another(of_y, of_x, ndims, seed);
+        if (nrand48(seed) % 3 == 0)
+            at_y = 4 * (size_t)(nrand48(seed) % (ROOM / 16));
+        shape(ndims, ndims);
+        call.pointers[X] = (char *)there + at_x;
+        call.pointers[Y] = (char *)there + at_y;
+        bind(&call);
+        mark(room, of_x, ndims, at_x, 4);
+        uint64_t both, shared = mark(room, of_y, ndims, at_y, 4);
+        int is_taken = is_one(of_x, of_y, ndims, at_x, at_y, &both), before = runs;
+        /* No element of the one is another one of the other. */
+        assert_true(!is_taken || shared == 4 * both);
+        if (shared == 0 || is_taken) {
+            assert_ok(cf_call(&kernel, call.args));
+            assert_int_equal(runs, before + 1);
+        } else {
+            char detail[128];
+            snprintf(detail, sizeof detail,
+                     "made_apart: x and y overlap by %llu bytes; in place they have to be one array, and ",
+                     (unsigned long long)shared);
+            assert_fails(cf_call(&kernel, call.args), CF_EINVAL, detail);
+            assert_int_equal(runs, before);
+        }
+        ones += shared > 0 && is_taken;
+        apart += shared == 0;
+        parts += shared > 0 && !is_taken;
+    }
+    assert_true(ones > 200 && apart > 200 && parts > 200); /* all were tried */
+    if (is_device)
+        assert_ok(cf_mem_free(there));
+    free(memory);
+}
+
+#define IN_PLACE "in place they have to be one array, and "
+
+static void call_in_place_says_what_differs(void **state)
+{
+    (void)state;
+    int32_t memory[64] = {0};
+    struct call call;
+    set_element_of_y(4);
+    declare_in_place(1, 1, 0, CF_IN, CF_INOUT, CF_IN);
+    plain(&call, memory, 8, memory, 8, memory, 0);
+    assert_ok(cf_call(&kernel, call.args));
+    plain(&call, memory, 8, memory, 3, memory, 0); /* as far as both reach */
+    assert_ok(cf_call(&kernel, call.args));
+    plain(&call, memory, 8, memory + 8, 8, memory, 0);
+    assert_ok(cf_call(&kernel, call.args));
+    plain(&call, memory, 8, memory + 7, 0, memory, 0);
+    assert_ok(cf_call(&kernel, call.args));
+    assert_int_equal(runs, 4);
+    plain(&call, memory, 8, memory + 1, 8, memory, 0);
+    assert_fails(cf_call(&kernel, call.args), CF_EINVAL,
+                 "made_apart: x and y overlap by 28 bytes; " IN_PLACE "y begins 4 bytes behind x");
+    plain(&call, memory + 7, 8, memory, 8, memory, 0);
+    assert_fails(cf_call(&kernel, call.args), CF_EINVAL,
+                 "made_apart: x and y overlap by 4 bytes; " IN_PLACE "x begins 28 bytes behind y");
+    set_element_of_y(2);
+    plain(&call, memory, 8, memory, 8, memory, 0);
+    assert_fails(cf_call(&kernel, call.args), CF_EINVAL,
+                 "made_apart: x and y overlap by 16 bytes; " IN_PLACE "their elements have 4 and 2 bytes");
+    set_element_of_y(4);
+    call = (struct call){.pointers = {memory, memory, NULL}};
+    for (int i = X; i <= Y; i++) {
+        int64_t *numbers = call.numbers + (i == X ? 0 : OF_Y - SHAPE);
+        numbers[EXTENT] = 2;
+        numbers[EXTENT + 1] = 3;
+        numbers[PITCH + 1] = 5 + i;
+    }
+    bind(&call);
+    shape(2, 2);
+    assert_fails(cf_call(&kernel, call.args), CF_EINVAL,
+                 "made_apart: x and y overlap by 20 bytes; " IN_PLACE
+                 "what follows one another in dimension 0 is 20 and 24 bytes apart");
+    shape(1, 2);
+    assert_fails(cf_call(&kernel, call.args), CF_EINVAL,
+                 "made_apart: x and y overlap by 8 bytes; " IN_PLACE "they have 1 and 2 dimensions");
+    assert_int_equal(runs, 4);
+}
+
+static void call_in_place_heeds_lists_and_directions(void **state)
+{
+    (void)state;
+    int32_t memory[16] = {0};
+    struct call same, shifted;
+    set_element_of_y(4);
+    plain(&same, memory, 8, memory, 8, memory, 0);
+    plain(&shifted, memory, 8, memory + 1, 8, memory, 0);
+    declare_in_place(1, 1, 0, CF_IN, CF_IN, CF_INOUT);
+    assert_ok(cf_call(&kernel, shifted.args)); /* what is only read may overlap */
+    declare_in_place(1, 0, 2, CF_IN, CF_INOUT, CF_IN);
+    assert_ok(cf_call(&kernel, shifted.args)); /* y is in no list */
+    declare_in_place(1, 1, 0, CF_INOUT, CF_OUT, CF_IN);
+    assert_ok(cf_call(&kernel, same.args));
+    declare_in_place(1, 1, 0, CF_OUT, CF_OUT, CF_IN);
+    assert_fails(cf_call(&kernel, same.args), CF_EINVAL,
+                 "made_apart: x and y overlap by 32 bytes; both are results, and neither may be the other");
+    declare_in_place(1, 2, 0, CF_IN, CF_OUT, CF_IN);
+    assert_fails(cf_call(&kernel, same.args), CF_EINVAL,
+                 "made_apart: x and y overlap by 32 bytes; the kernel works in place with others alone");
+    assert_fails(cf_call(&kernel, shifted.args), CF_EINVAL,
+                 "overlap by 28 bytes; the kernel works in place with others");
+    plain(&same, memory, 8, memory, 8, (char *)memory + 31, 1);
+    declare_in_place(1, 1, 0, CF_IN, CF_OUT, CF_IN);
+    assert_ok(cf_call(&kernel, same.args));
+    kernel.restricts = restricts;
+    restricts[Z] = 1;
+    assert_fails(cf_call(&kernel, same.args), CF_EINVAL,
+                 "made_apart: y and z overlap by 1 bytes; the kernel declares z __restrict__");
+    assert_int_equal(runs, 4);
+}
+
 /* ---- What is declared ---- */
 
 static void call_what_is_only_read_may_overlap(void **state)
@@ -313,6 +511,14 @@ static void call_older_descriptor_is_taken(void **state)
     kernel.restricts = restricts;
     assert_int_equal(cf_call(&kernel, call.args), CF_EINVAL);
     assert_int_equal(runs, 2);
+    declare_in_place(1, 1, 0, CF_IN, CF_OUT, CF_IN);
+    kernel.size = offsetof(cf_kernel, in_place);
+    assert_ok(cf_call(&kernel, call.args));
+    kernel.size = sizeof kernel;
+    assert_int_equal(cf_call(&kernel, call.args), CF_EINVAL);
+    kernel.in_place = NULL;
+    assert_ok(cf_call(&kernel, call.args));
+    assert_int_equal(runs, 4);
 }
 
 /* ---- cf_launch() ---- */
@@ -333,6 +539,18 @@ static void launch_looks_where_pointers_are_checked(void **state)
         assert_ok(cf_launch(&kernel, NULL, call.args));
     assert_ok(cf_stream_sync(NULL));
     assert_int_equal(runs, !is_checked);
+    set_element_of_y(4);
+    declare_in_place(1, 1, 0, CF_IN, CF_OUT, CF_IN);
+    plain(&call, memory, 8, memory, 8, memory, 0);
+    assert_ok(cf_launch(&kernel, NULL, call.args));
+    plain(&call, memory, 7, (char *)memory + 4, 7, memory, 0);
+    if (is_checked)
+        assert_fails(cf_launch(&kernel, NULL, call.args), CF_EINVAL,
+                     "made_apart_async: x and y overlap by 24 bytes; " IN_PLACE "y begins 4 bytes behind x");
+    else
+        assert_ok(cf_launch(&kernel, NULL, call.args));
+    assert_ok(cf_stream_sync(NULL));
+    assert_int_equal(runs, is_checked ? 1 : 3);
     assert_ok(cf_mem_free(memory));
     assert_int_equal(unsetenv("CF_CHECK"), 0);
     assert_ok(cf_shutdown());
@@ -347,6 +565,12 @@ int main(int argc, char *argv[])
         {"call_any_two_shapes_in_device_memory_as_many_bytes_as_they_share",
          call_any_two_shapes_as_many_bytes_as_they_share, set_up, tear_down, (void *)1},
         cmocka_unit_test_setup_teardown(call_rows_that_interleave_are_taken, set_up, tear_down),
+        {"call_in_place_any_two_shapes_in_host_memory_are_one_or_apart", call_in_place_any_two_shapes_are_one_or_apart,
+         set_up, tear_down, NULL},
+        {"call_in_place_any_two_shapes_in_device_memory_are_one_or_apart",
+         call_in_place_any_two_shapes_are_one_or_apart, set_up, tear_down, (void *)1},
+        cmocka_unit_test_setup_teardown(call_in_place_says_what_differs, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(call_in_place_heeds_lists_and_directions, set_up, tear_down),
         cmocka_unit_test_setup_teardown(call_what_is_only_read_may_overlap, set_up, tear_down),
         cmocka_unit_test_setup_teardown(call_neighbours_and_empty_arrays_are_taken, set_up, tear_down),
         cmocka_unit_test_setup_teardown(call_older_descriptor_is_taken, set_up, tear_down),

@@ -132,7 +132,7 @@ static void reset_takes_everything_away(void **state)
     make(&before);
     assert_ok(cf_device_reset(0));
     assert_int_equal(alive(), 2); /* a context, and the kernel's image, which is the process's */
-    snprintf(detail, sizeof detail, "cf_stream_sync: the handle %p was of device 0 before its reset",
+    snprintf(detail, sizeof detail, "cf_stream_sync: stream %p was of device 0 before its reset",
              (void *)before.stream);
     assert_fails(cf_stream_sync(before.stream), CF_EINVAL, detail);
     expect_stale(&before, " was of device 0 before its reset, and went with that");

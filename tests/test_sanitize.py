@@ -99,6 +99,9 @@ PLANTED = {
     'barrier_in_branch': ([X, N], 'race', r'{BUG}: thread \(\d+, 0, 0\) of block \(15, 0, 0\) waits at __syncthreads\(\), '
                           r'and thread \((4\d|5\d|6[0-3]), 0, 0\) of block \(15, 0, 0\) comes to the end of the kernel in '
                           r'{OTHER} without it \[barrier_in_branch\]\n'),
+    'barrier_before_return': ([X, N], 'race', r'{BUG}: thread \(\d+, 0, 0\) of block \(15, 0, 0\) waits at __syncthreads\(\), '
+                              r'and thread \((4\d|5\d|6[0-3]), 0, 0\) of block \(15, 0, 0\) comes to the end of the kernel in '
+                              r'{OTHER} without it \[barrier_before_return\]\n'),
     'barrier_in_last_step': (['x=randint:i32:959:0:100', 'n=959'], 'race', r'{BUG}: ' + ANY + r' waits at __syncthreads\(\), '
                              r'and thread \(63, 0, 0\) of block \(0, 0, 0\) comes to the end of the kernel in {OTHER} without '
                              r'it \[barrier_in_last_step\]\n'),

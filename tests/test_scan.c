@@ -372,7 +372,14 @@ static void scan_bad_arguments_are_named(void **state)
                  "cf_inclusive_scan_f32: x[n] has more than 2^63 - 1 bytes");
     assert_fails(cf_inclusive_scan_async(NULL, x, x, (int64_t)1 << 60), CF_EOVERFLOW,
                  "cf_inclusive_scan_f32_async: blocks(SCAN_TILES) asks for ");
-    assert_true(x[0] == 1 && x[1] == 2);
+    float many[5] = {1, 2, 3, 4, 5}; /* the same array, and apart, but not in part */
+    assert_fails(cf_inclusive_scan(many, many + 1, 4), CF_EINVAL, "cf_inclusive_scan_f32: x and y");
+    assert_fails(cf_exclusive_scan(many + 1, many, 4), CF_EINVAL, "cf_exclusive_scan_f32: x and y");
+    assert_true(many[1] == 2 && many[4] == 5 && x[0] == 1 && x[1] == 2);
+    assert_ok(cf_inclusive_scan(many, many, 5));
+    assert_true(many[4] == 15);
+    assert_ok(cf_inclusive_scan(many, many + 2, 2));
+    assert_true(many[2] == 1 && many[3] == 4);
 }
 
 /* Past 2^31 elements: no memory is needed to work that out. */

@@ -113,7 +113,9 @@ static void stream_functions_destroyed_stream_is_invalid(void **state)
     assert_ok(cf_stream_destroy(stream));
     assert_fails(cf_stream_sync(stream), CF_EINVAL, ": invalid resource handle");
     assert_fails(cf_stream_query(stream), CF_EINVAL, ": invalid resource handle");
-    assert_fails(cf_stream_wait(stream, event), CF_EINVAL, ": invalid resource handle");
+    char detail[96];
+    snprintf(detail, sizeof detail, "cf_stream_wait: stream %p: invalid resource handle", (void *)stream);
+    assert_fails(cf_stream_wait(stream, event), CF_EINVAL, detail);
     assert_fails(cf_event_record(event, stream), CF_EINVAL, ": invalid resource handle");
     assert_fails(cf_stream_destroy(stream), CF_EINVAL, ": invalid resource handle");
     assert_ok(cf_event_destroy(event));

@@ -242,23 +242,117 @@ static void want_pitch(struct bench_values *values, uint32_t i)
     add(values, i, last <= INT64_MAX / 2 ? 2 * last : last);
 }
 
+static int is_pitch(const struct verify_number *number)
+{
+    return number->is_size && !number->is_swept && !number->is_set && element_is_integer(number->type);
+}
+
+static void want_pitches(struct bench_values *values)
+{
+    for (uint32_t i = 0; i < values->chosen.count; i++)
+        if (is_pitch(&values->chosen.numbers[i]))
+            want_pitch(values, i);
+}
+
+/* ---- What checks leave room for ---- */
+
+static void store_all(struct bench_values *values, const int64_t numbers[VERIFY_NUMBERS])
+{
+    for (uint32_t i = 0; i < values->chosen.count; i++)
+        if (element_is_integer(values->chosen.numbers[i].type))
+            (void)store(values, i, numbers[i]);
+}
+
+static void read_all(const struct bench_values *values, int64_t numbers[VERIFY_NUMBERS])
+{
+    for (uint32_t i = 0; i < values->chosen.count; i++)
+        numbers[i] = element_is_integer(values->chosen.numbers[i].type) ? stored(values, i) : 0;
+}
+
+/* Whether checks pass with the numbers as they are, of which those of pitches are chosen anew. */
+static int is_allowed(struct bench_values *values)
+{
+    struct verify_number *numbers = values->chosen.numbers;
+    int was_set[VERIFY_NUMBERS];
+    want_pitches(values);
+    for (uint32_t i = 0; i < values->chosen.count; i++) {
+        was_set[i] = numbers[i].is_set;
+        numbers[i].is_set |= !is_pitch(&numbers[i]);
+    }
+    int status = verify_values_choose(&values->chosen, VERIFY_WANTED, VERIFY_ALL_SIZES);
+    for (uint32_t i = 0; i < values->chosen.count; i++)
+        numbers[i].is_set = was_set[i];
+    return status == 0;
+}
+
+/* As `raise` does, to `most`, as far as checks allow it: what was tried before are halves. */
+static void raise_allowed(struct bench_values *values, uint32_t i, int64_t most, int64_t size)
+{
+    int64_t before[VERIFY_NUMBERS];
+    for (int64_t step = (int64_t)1 << 62; step; step /= 2) {
+        read_all(values, before);
+        if (step <= most - stored(values, i) && try_store(values, i, stored(values, i) + step, size) &&
+            !is_allowed(values))
+            store_all(values, before);
+    }
+}
+
+/* Where a number is less than was wanted of it, first that one becomes as large as it may, then the others. */
+static void raise_all(struct bench_values *values, const int64_t wanted[VERIFY_NUMBERS], int64_t size)
+{
+    int is_less = 0;
+    for (int others = 0; others <= is_less; others++)
+        for (uint32_t i = 0; i < values->chosen.count; i++)
+            if (is_swept(&values->chosen.numbers[i]) && (others || stored(values, i) < wanted[i])) {
+                is_less = 1;
+                raise_allowed(values, i, others ? size : wanted[i], size);
+            }
+    if (is_less)
+        (void)is_allowed(values); /* the arrays, of what has become of it */
+}
+
+/* ---- The whole ---- */
+
+/* What the largest array does not tell: elements that should differ may be so few that most of the grid is not there. */
+struct extent {
+    int64_t grid, distinct;
+};
+
+static struct extent measure_extent(const struct bench_values *values)
+{
+    const cf_kernel *kernel = values->chosen.kernel;
+    struct extent extent = {product(&values->chosen, kernel->launch.grid, CF_GRID_DIMS), INT64_MAX};
+    for (uint32_t i = 0; i < kernel->nparams; i++)
+        if (verify_array_is_distinct(kernel, i)) {
+            int64_t count = product(&values->chosen, kernel->params[i].extents, kernel->params[i].ndims);
+            extent.distinct = count < extent.distinct ? count : extent.distinct;
+        }
+    return extent;
+}
+
 int bench_values_choose(struct bench_values *values, int64_t size, struct message *message)
 {
     struct verify_values *chosen = &values->chosen;
+    int64_t wanted[VERIFY_NUMBERS];
     if (bench_values_vary(values) && !try_equal(values, size))
         spread(values, size);
+    const struct extent whole = measure_extent(values);
+    read_all(values, wanted);
     for (uint32_t i = 0; i < chosen->count; i++)
         if (is_swept(&chosen->numbers[i]))
             want_near(values, i);
-    for (uint32_t i = 0; i < chosen->count; i++) {
-        const struct verify_number *number = &chosen->numbers[i];
-        if (number->is_size && !number->is_swept && !number->is_set && element_is_integer(number->type))
-            want_pitch(values, i);
-    }
+    want_pitches(values);
     if (verify_values_choose(chosen, VERIFY_WANTED, VERIFY_ALL_SIZES) != 0)
         return message_set(message, "no values of this size pass its checks");
-    int64_t elements = bench_values_elements(values);
-    if (bench_values_vary(values) && elements < size / 2)
+    raise_all(values, wanted, size);
+    if (!bench_values_vary(values))
+        return 0;
+    const int64_t elements = bench_values_elements(values);
+    const struct extent allowed = measure_extent(values);
+    if (elements < size / 2)
         return message_set(message, "its checks and the types of its parameters allow %" PRId64 " elements", elements);
+    if (allowed.distinct < whole.distinct / 2 && allowed.grid < whole.grid / 2)
+        return message_set(message, "its checks and the types of its parameters allow %" PRId64 " elements that differ",
+                           allowed.distinct);
     return 0;
 }

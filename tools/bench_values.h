@@ -26,8 +26,9 @@ int bench_values_vary(const struct bench_values *values);
 /* Chooses the values in which the largest array, or the grid where it counts threads, has `size` elements. All numbers
  * that extents depend on are `size` where no array is larger then; else they begin at 1 and are doubled by turns, the last
  * first, as long as none is, and what remains goes to the first. Where checks forbid that, a number that is near is taken,
- * or halves. Numbers of pitches alone are as small as checks allow. -1 with the reason, also where
- * less than half as many elements can be had. */
+ * or halves, which are raised again as far as checks allow, and so are the others. Numbers of pitches alone are as small
+ * as checks allow. -1 with the reason, also where less than half as many elements can be had, or, of an array whose
+ * elements should differ and with it of the grid, less than half of what would go with the size. */
 int bench_values_choose(struct bench_values *values, int64_t size, struct message *message);
 
 /* The elements of the largest array, or threads; arrays that no size changes do not count, unless none does. */

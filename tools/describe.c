@@ -191,6 +191,24 @@ static void print_zeros(const cf_kernel *kernel)
     }
 }
 
+/* A line for each list, as inplace(...) has them. */
+static void print_in_place(const cf_kernel *kernel)
+{
+    if (kernel->size < offsetof(cf_kernel, in_place) + sizeof kernel->in_place || !kernel->in_place)
+        return;
+    for (unsigned int list = 1, printed = 1; printed; list++) {
+        printed = 0;
+        for (uint32_t i = 0; i < kernel->nparams; i++)
+            if (kernel->in_place[i] == list) {
+                if (!printed)
+                    print_key("in place");
+                printf("%s%s", printed++ ? ", " : "", kernel->params[i].name);
+            }
+        if (printed)
+            printf(" may be one array\n");
+    }
+}
+
 static void print_host(const cf_kernel *kernel)
 {
     print_key("host");
@@ -234,6 +252,7 @@ static void describe_kernel(const cf_module *module, const cf_kernel *kernel)
     }
     print_distinct(kernel);
     print_zeros(kernel);
+    print_in_place(kernel);
     print_launch(&kernel->launch);
     print_variants(kernel);
     print_expression("tolerance", &kernel->tolerance);

@@ -311,6 +311,8 @@ static struct length length_of(const cf_param *param, uint32_t d)
     return (struct length){&param->extents[d], has_lower ? &param->lowers[0] : NULL};
 }
 
+enum { OVERFLOW = 1 }; /* of the sum of two that have a value */
+
 static int evaluate_length(const struct inference *inference, const cf_param *param, uint32_t d, int64_t *value)
 {
     struct length length = length_of(param, d);
@@ -318,7 +320,17 @@ static int evaluate_length(const struct inference *inference, const cf_param *pa
     if (evaluate_all(inference, length.expr, value) != 0 ||
         (length.lower && evaluate_all(inference, length.lower, &lower) != 0))
         return -1;
-    return __builtin_add_overflow(*value, lower, value) ? -1 : 0;
+    return __builtin_add_overflow(*value, lower, value) ? OVERFLOW : 0;
+}
+
+/* The same of known parameters; what is wrong with the length, or NULL. */
+static const char *find_length(const struct inference *inference, const cf_param *param, uint32_t d, int64_t *value)
+{
+    int status = evaluate_length(inference, param, d, value);
+    if (status != 0)
+        return status != OVERFLOW && strstr(cf_last_error(), ": an expression divides by 0") ? "divides by 0"
+                                                                                             : "overflows";
+    return *value < 0 ? "has a negative extent" : NULL;
 }
 
 /* Whether an equation's array may be longer than its section reaches. */
@@ -420,27 +432,31 @@ static int check_equation(const struct inference *inference, const struct equati
 {
     const cf_param *param = &inference->kernel->params[equation->array];
     int64_t total = 1, length;
-    int fits = 1, has_open_end = is_open(inference, equation);
-    for (uint32_t d = 0; d < param->ndims; d++)
-        if (equation->dimension == PRODUCT || equation->dimension == (int)d)
-            fits &= evaluate_length(inference, param, d, &length) == 0 && length >= 0 &&
-                    !__builtin_mul_overflow(total, length, &total);
-    if (fits && (total == equation->value || (has_open_end && total < equation->value)))
+    int has_open_end = is_open(inference, equation);
+    const char *problem = NULL;
+    for (uint32_t d = 0; d < param->ndims && !problem; d++) {
+        if (equation->dimension != PRODUCT && equation->dimension != (int)d)
+            continue;
+        problem = find_length(inference, param, d, &length);
+        if (!problem && __builtin_mul_overflow(total, length, &total))
+            problem = "overflows";
+    }
+    if (!problem && (total == equation->value || (has_open_end && total < equation->value)))
         return 0;
     begin_line(inference, equation, message);
     message_add(message, " and ");
     add_declaration(param, message);
-    if (fits)
+    if (!problem)
         message_add(message, " %s %" PRId64 " with ",
                     has_open_end                                         ? "reaches to"
                     : equation->dimension != PRODUCT && param->ndims > 1 ? "has"
                                                                          : "means",
                     total);
     else
-        message_add(message, " is negative or overflows");
+        message_add(message, " %s", problem);
     struct message values = {""};
     add_values(inference, param, &values);
-    if (!fits && *values.text)
+    if (problem && *values.text)
         message_add(message, " with ");
     message_add(message, "%s", values.text);
     return -1;
@@ -475,10 +491,7 @@ static int describe_output(const struct inference *inference, uint32_t i, struct
     array->descr = find_descr(kernel, inference->arguments, param);
     array->ndims = param->ndims;
     for (uint32_t d = 0; d < param->ndims && !problem; d++)
-        if (evaluate_length(inference, param, d, &array->shape[d]) != 0)
-            problem = "overflows";
-        else if (array->shape[d] < 0)
-            problem = "has a negative extent";
+        problem = find_length(inference, param, d, &array->shape[d]);
     if (!problem && npy_measure(array) != 0)
         problem = "has more than 2^63 - 1 bytes";
     if (!problem)

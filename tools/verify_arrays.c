@@ -78,7 +78,7 @@ static int narrow(const cf_kernel *kernel, const cf_check *check, void *const ar
 }
 
 /* Descriptors of older libraries end before that is said. */
-static int is_distinct(const cf_kernel *kernel, uint32_t i)
+int verify_array_is_distinct(const cf_kernel *kernel, uint32_t i)
 {
     return kernel->size >= offsetof(cf_kernel, distinct) + sizeof kernel->distinct && kernel->distinct &&
            kernel->distinct[i];
@@ -88,7 +88,7 @@ static int is_distinct(const cf_kernel *kernel, uint32_t i)
 static int choose_integers(const cf_kernel *kernel, uint32_t i, void *const args[], struct verify_array *array)
 {
     cf_type type = array->section.type.type;
-    const int differ = is_distinct(kernel, i);
+    const int differ = verify_array_is_distinct(kernel, i);
     const element_wide count = (element_wide)array->section.count, any = differ && count > ANY_HIGH ? count : ANY_HIGH;
     element_wide low = element_min(type), high = element_max(type);
     int is_below = 0, is_above = 0;
@@ -105,6 +105,8 @@ static int choose_integers(const cf_kernel *kernel, uint32_t i, void *const args
         low = is_above ? (high - any > low ? high - any : low) : 0;
     if (!is_above)
         high = low + any < high ? low + any : high;
+    if (!is_below && differ && count && high - low < count - 1) /* as many again lie below 0 */
+        low = high - (count - 1) > element_min(type) ? high - (count - 1) : element_min(type);
     if (type == CF_BOOL && high > 1)
         high = 1;
     if (count && high - low < (differ ? count - 1 : 0))

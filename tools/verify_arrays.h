@@ -23,6 +23,9 @@ struct verify_array {
 int verify_arrays_measure(const cf_kernel *kernel, void *const args[], uint64_t seed, size_t limit,
                           struct verify_array *arrays);
 
+/* Whether the elements of parameter i should differ from one another. */
+int verify_array_is_distinct(const cf_kernel *kernel, uint32_t i);
+
 /* An array in memory: poisoned everywhere, its section filled where it is read, and more poison behind. NULL where
  * there is no memory; freed by the caller. With the poison behind it has as many bytes as the other one says. */
 void *verify_array_make(const struct verify_array *array, int is_read, int poison);

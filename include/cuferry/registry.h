@@ -280,6 +280,9 @@ typedef struct cf_kernel {
     uint8_t is_closed;        /* it reads and writes its arguments alone, and no data of the file */
     const uint8_t *restricts; /* whether each parameter is declared __restrict__; NULL where no arrays are kept apart */
     const uint8_t *distinct;  /* whether each parameter's elements differ from one another; NULL where none do */
+    const uint8_t *in_place; /* for each parameter the number of the list of arrays that it may be one with, and 0 where
+                                 there is none; NULL where all have none */
+    cf_expr host_grid;       /* how many threads the CPU runs; absent: as many as a GPU, or what the grid counts */
     uint32_t nzeros;          /* what of the scratch memory is set to 0 in front of each launch */
     const cf_zero *zeros;
 } cf_kernel;

@@ -122,6 +122,48 @@ __global__ void zero_section_past_its_end(int *x, int n);
 #pragma cf kernel grid(n) scratch(x[2:8]) zero(x[1])
 __global__ void zero_before_its_begin(int *x, int n);
 
+#pragma cf kernel grid(n) in(x[n]) out(y[n]) inplace(x, 1)
+__global__ void in_place_of_a_number(const float *x, float *y, int n);
+
+#pragma cf kernel grid(n) in(x[n]) out(y[n]) inplace(x)
+__global__ void in_place_alone(const float *x, float *y, int n);
+
+#pragma cf kernel grid(n) in(x[n]) out(y[n]) inplace(x, y, x)
+__global__ void in_place_twice(const float *x, float *y, int n);
+
+#pragma cf kernel grid(n) in(x[n], a[n]) out(y[n], b[n]) inplace(x, y; a, y)
+__global__ void in_place_in_two_lists(const float *x, const float *a, float *y, float *b, int n);
+
+#pragma cf kernel grid(n) in(x[n]) out(y[n]) inplace(x, z; y, m)
+__global__ void in_place_with_nothing(const float *x, float *y, int n);
+
+#pragma cf kernel grid(n) in(input[n]) out(y[n]) inplace(inptu, y)
+__global__ void in_place_with_a_close_name(const float *input, float *y, int n);
+
+#pragma cf kernel grid(n) in(x[n]) inplace(x, n)
+__global__ void in_place_with_a_value(const float *x, int n);
+
+#pragma cf kernel grid(n) in(x[n]) inplace(x, y)
+__global__ void in_place_without_extent(const float *x, float *y, int n);
+
+#pragma cf kernel grid(n) in(x[n]) out(y[n]) scratch(z[n]) inplace(y, z)
+__global__ void in_place_in_scratch(const float *x, float *y, float *z, int n);
+
+#pragma cf kernel grid(n) in(x[n]) out(y[n]) inplace(x, y)
+__global__ void in_place_and_apart(const float *x, float *__restrict__ y, int n);
+
+#pragma cf kernel grid(n) in(x[n], y[n]) out(z[n]) inplace(x, y)
+__global__ void in_place_of_readers(const float *x, const float *y, float *z, int n);
+
+#pragma cf kernel grid(n) in(x[n]) out(y[n], z[n]) inplace(y, z)
+__global__ void in_place_of_results(const float *x, float *y, float *z, int n);
+
+#pragma cf kernel grid(n) in(x[n * m]) out(y[n][m]) inplace(x, y)
+__global__ void in_place_of_other_shapes(const float *x, float *y, int n, int m);
+
+#pragma cf kernel grid(n) in(x[n]) out(y[n]) inplace(x, y
+__global__ void in_place_that_is_open(const float *x, float *y, int n);
+
 #pragma cf launch grid(n)
 __global__ void unknown_directive(int n);
 

@@ -130,8 +130,28 @@ __global__ void host_grid_over_zero(int n);
 #pragma cf kernel grid(n) host(grid(n << 64))
 __global__ void host_grid_of_long_shift(int n);
 
-#pragma cf kernel grid(n) host(grid((n + m - 1) / m))
-__global__ void host_grid_over_a_parameter(int n, int m);
+#pragma cf kernel grid(n) tolerance(-1)
+__global__ void negative_tolerance(int n);
 
-#pragma cf kernel grid(n) host(grid(n > 0 ? 1 << m : 1))
-__global__ void host_grid_of_unknown_shift(int n, int m);
+#pragma cf kernel grid(n) tolerance(sizeof(T) == 8 ? 1e-14 : is_integral(T) ? 1 - 2.5 : 1e-6)
+#pragma cf instances(f64: double; f32: float; i32: int)
+template <typename T> __global__ void negative_tolerance_of_integers(T *x, int n);
+
+#pragma cf kernel grid(n) tolerance(1 / 0.0)
+__global__ void any_tolerance(int n);
+
+#pragma cf kernel grid(n) tolerance(0.0 / 0)
+__global__ void tolerance_of_no_number(int n);
+
+#pragma cf kernel grid(n) check(1 > 2)
+__global__ void never(int n);
+
+#pragma cf kernel grid(n) check(n > 0, n > 1 && sizeof(int) == 8)
+__global__ void never_beside_others(int n);
+
+#pragma cf kernel grid(n) check(0.5 > 1)
+__global__ void never_of_reals(int n);
+
+#pragma cf kernel grid(n) check(BLOCK % 32 == 0)
+#pragma cf instances(good: 64; bad: 48)
+template <int BLOCK> __global__ void never_of_one_instance(int n);

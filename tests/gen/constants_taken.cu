@@ -1,6 +1,6 @@
 /* Constants that a branch passes over, that have a value, or that some arguments make right. */
 #pragma cf kernel grid(n) block(K ? 256 / (K + 0) : 256) in(x[0], y[n == 0 || n / 0]) shared(227 * 1024) \
-    check(K == 0 || n % K == 0, n > 1 ? n : n / 0, n > 0 && K != 0 && n / K > 1 || n < 9, dt < 1.0 / 0, 0 < K < n / K) \
+    check(K == 0 || n % K == 0, n > 1 ? n : n / 0, n > 0 && K != 0 && n / K > 1 || n < 9, dt < 1.0 / 0, n < 5 || 0 < K < n / K) \
     flops(K == 0 ? n : n / K) tolerance(n / 0)
 #pragma cf instances(none: 0; some: 4)
 template <int K> __global__ void passed_over(const float *x, const float *y, int n, float dt)

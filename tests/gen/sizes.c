@@ -1024,8 +1024,8 @@ const cf_kernel t__k_never = {
     },
     .nchecks = 1,
     .checks = (const cf_check[]){
-        {.text = "1 > 2", .condition = {"1 > 2", (const cf_op[]){{CF_OP_CONST, 1}, {CF_OP_CONST, 2}, {CF_OP_GT, 0},
-         {CF_OP_END, 0}}}, .array = -1},
+        {.text = "(n & 0) > 2", .condition = {"(n & 0) > 2", (const cf_op[]){{CF_OP_PARAM, 1}, {CF_OP_CONST, 0},
+         {CF_OP_BIT_AND, 0}, {CF_OP_CONST, 2}, {CF_OP_GT, 0}, {CF_OP_END, 0}}}, .array = -1},
     },
     CF__IMAGE(never),
     .host = t__h_never,

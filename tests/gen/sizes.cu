@@ -62,7 +62,7 @@ __global__ void contracted(const double *x, double a, double b, int n)
 }
 
 /* Never in order, so that nothing is compiled. */
-#pragma cf kernel grid(n) block(32, 2 * 8 - 16 + (n < 0) * 0) in(x[n]) check(1 > 2)
+#pragma cf kernel grid(n) block(32, 2 * 8 - 16 + (n < 0) * 0) in(x[n]) check((n & 0) > 2)
 __global__ void never(const double *x, int n)
 {
 }

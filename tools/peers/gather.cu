@@ -1,37 +1,64 @@
-// gather.cu - device time of gather beside a plain kernel and the toolkit's own.
+// gather.cu - device time of gather beside a plain kernel and the toolkit's own: of few random elements, of as many as
+// there are, and of all in their order.
 #include <thrust/execution_policy.h>
 #include <thrust/gather.h>
 
 #include "peers.h"
 #include "plain.cuh"
 
-void part_gather()
+namespace
 {
-    const int64_t m = 1 << 27, n = 1 << 20;
-    const int sets =
-        16; // of indices and results, in turn: 16 x 8 MiB are past the cache, so no run finds the last one's
-    Host<float> source(m), res(n);
+
+struct Case {
+    const char *name;
+    int64_t m, n;
+    bool is_random;
+    int sets; // of indices and results, in turn, so that no run finds the last one's in the cache
+    int rounds;
+    double of_plain, of_thrust; // targets; 0: none
+};
+
+void fill_in_order(int32_t *index, int64_t n)
+{
+    on_all_cores(n, [=](size_t begin, size_t end) {
+        for (size_t i = begin; i < end; i++)
+            index[i] = (int32_t)i;
+    });
+}
+
+void figure_of(const std::string &what, const Peer &peer, const Peer &ours, double target)
+{
+    figure(what, peer.middle() / ours.middle(), "x", target > 0 ? Target::at_least : Target::none, target);
+}
+
+void gathers(const Case &made, const Host<float> &source, const Device<float> &d_source)
+{
+    const int64_t m = made.m, n = made.n;
+    const int sets = made.sets;
+    Host<float> res(n);
     Host<int32_t> index(sets * n);
-    fill(source, m, 0);
-    fill(index, sets * n, 1, m);
-    Device<float> d_source(source, m), d_res(sets * n);
+    if (made.is_random)
+        fill(index, sets * n, 1, m);
+    else
+        fill_in_order(index, n);
+    Device<float> d_res(sets * n);
     Device<int32_t> d_index(index, sets * n);
     Stream stream;
     CUfunction function = bundled("gather_f32_i32");
     int set = 0;
 
-    auto raw = [&] {
-        int32_t *in = d_index + set * n;
-        float *out = d_res + set * n;
-        int64_t count = n, extent = m;
-        void *args[] = {&d_source.data, &in, &out, &count, &extent};
-        CHECK(cuLaunchKernel(function, bundled_blocks(n), 1, 1, 256, 1, 1, 0, stream, args, nullptr));
-    };
     std::vector<Peer> peers(4);
     peers[0].name = "cf_gather_async";
     peers[0].run = [&] { CHECK(cf_gather_async(stream, d_source, d_index + set * n, d_res + set * n, n, m)); };
     peers[1].name = "the same kernel, cuLaunchKernel";
-    peers[1].run = raw;
+    peers[1].run = [&] {
+        const float *from = d_source;
+        int32_t *in = d_index + set * n;
+        float *out = d_res + set * n;
+        int64_t count = n, extent = m;
+        void *args[] = {&from, &in, &out, &count, &extent};
+        CHECK(cuLaunchKernel(function, bundled_blocks(n), 1, 1, 256, 1, 1, 0, stream, args, nullptr));
+    };
     peers[2].name = "plain kernel, <<<>>>";
     peers[2].run = [&] {
         plain_gather<<<blocks_of(n), 256, 0, stream>>>(d_source, d_index + set * n, d_res + set * n, n, m);
@@ -49,10 +76,26 @@ void part_gather()
         CHECK(cudaStreamSynchronize(stream));
         CHECK(cudaMemcpy(res, d_res, n * sizeof(float), cudaMemcpyDeviceToHost));
         expect(first_wrong_gather(source, index, res, n) < 0, peer.name);
+        peer.prepare = [&] { delay<<<1, 1, 0, stream>>>(); };
         peer.settle = [&] { set = (set + 1) % sets; };
     }
-    take_turns_on(stream, peers, 101, 3);
-    print_times("gather, M = 2^27 floats, N = 2^20 random int32_t indices: device time", peers, "ms", 1e3);
-    figure("cf_gather_async / plain kernel, N = 2^20, device time", peers[0].middle() / peers[2].middle(), "x");
-    figure("cf_gather_async / thrust::gather, the same", peers[0].middle() / peers[3].middle(), "x");
+    take_turns_on(stream, peers, made.rounds, 3);
+    print_times(std::string("gather of floats by int32_t indices, ") + made.name + ": device time", peers, "ms", 1e3);
+    figure_of(std::string("plain kernel / cf_gather_async, ") + made.name, peers[2], peers[0], made.of_plain);
+    figure_of(std::string("thrust::gather / cf_gather_async, ") + made.name, peers[3], peers[0], made.of_thrust);
+}
+
+} // namespace
+
+void part_gather()
+{
+    const int64_t few = 1 << 20, many = 1 << 27, most = 1 << 28;
+    const Case cases[] = {{"M = 2^27, N = 2^20, random", many, few, true, 16, 101, 0, 1.05},
+                          {"M = N = 2^28, random", most, most, true, 1, 11, 1.0, 0},
+                          {"M = N = 2^28, in order", most, most, false, 1, 31, 1.6, 0}};
+    Host<float> source(most);
+    fill(source, most, 0);
+    Device<float> d_source(source, most);
+    for (const Case &made : cases)
+        gathers(made, source, d_source);
 }

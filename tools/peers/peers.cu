@@ -2,7 +2,8 @@
 // turns, medians, ratios. Prints one table of figures with their targets. Built and run by tools/gpu-check, where the
 // toolkit and a GPU are.
 //
-// usage: peers [--strict] [PART...]      PART: gather reduce scan spmv transpose histogram enqueue graph call arrays stage start; all where none is given
+// usage: peers [--strict] [PART...]      PART: gather reduce scan spmv transpose histogram enqueue graph call arrays stage
+// start stream; all where none is given
 //
 // Exits with 0 where every result is right, 1 where one is wrong or a call fails; with --strict 2 where a target is
 // missed.
@@ -122,6 +123,7 @@ struct Row {
     const char *unit;
     Target kind;
     double target;
+    std::string why; // there is no value
     bool met() const
     {
         // What is not a number meets nothing.
@@ -134,7 +136,12 @@ static const char *current_part;
 
 void figure(const std::string &what, double value, const char *unit, Target kind, double target)
 {
-    table.push_back({current_part, what, value, unit, kind, target});
+    table.push_back({current_part, what, value, unit, kind, target, ""});
+}
+
+void no_figure(const std::string &what, const std::string &why)
+{
+    table.push_back({current_part, what, NAN, "", Target::none, 0, why});
 }
 
 // The number of targets that are missed.
@@ -144,6 +151,10 @@ static int print_table()
     std::printf("\n%-8s %-74s %10s    %-9s\n", "part", "figure", "measured", "target");
     for (const Row &row : table) {
         char target[32] = "";
+        if (!row.why.empty()) {
+            std::printf("%-8s %-74s %10s    %s\n", row.part, row.what.c_str(), "-", row.why.c_str());
+            continue;
+        }
         if (row.kind != Target::none)
             std::snprintf(target, sizeof target, "%s %-6g %s", row.kind == Target::at_most ? "<=" : ">=", row.target,
                           row.met() ? "met" : "MISSED");
@@ -188,29 +199,18 @@ static bool is_same(float a, float b)
 
 int64_t first_wrong_gather(const float *source, const int32_t *index, const float *res, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        if (!is_same(res[i], source[index[i]]))
-            return (int64_t)i;
-    return -1;
+    return first_wrong(n, [=](size_t i) { return is_same(res[i], source[index[i]]); });
+}
+
+bool is_axpy(float a, float x, float y0, float y)
+{
+    volatile float product = a * x; // rounded: not to be fused with the sum
+    return is_same(y, std::fma(a, x, y0)) || is_same(y, product + y0);
 }
 
 int64_t first_wrong_axpy(float a, const float *x, const float *y0, const float *y, size_t n)
 {
-    size_t threads = std::max(1u, std::thread::hardware_concurrency()), share = n / threads + 1;
-    std::vector<int64_t> wrong(threads, -1);
-    on_all_cores(n, [&](size_t begin, size_t end) {
-        for (size_t i = begin; i < end; i++) {
-            volatile float product = a * x[i]; // rounded: not to be fused with the sum
-            if (!is_same(y[i], std::fma(a, x[i], y0[i])) && !is_same(y[i], product + y0[i])) {
-                wrong[begin / share] = (int64_t)i;
-                return;
-            }
-        }
-    });
-    for (int64_t i : wrong)
-        if (i >= 0)
-            return i;
-    return -1;
+    return first_wrong(n, [=](size_t i) { return is_axpy(a, x[i], y0[i], y[i]); });
 }
 
 // ---- The driver API's side ----
@@ -237,7 +237,8 @@ struct Part {
 static const Part parts[] = {{"gather", part_gather},   {"reduce", part_reduce},       {"scan", part_scan},
                              {"spmv", part_spmv},       {"transpose", part_transpose}, {"histogram", part_histogram},
                              {"enqueue", part_enqueue}, {"graph", part_graph},         {"call", part_call},
-                             {"arrays", part_arrays},   {"stage", part_stage},         {"start", part_start}};
+                             {"arrays", part_arrays},   {"stage", part_stage},         {"start", part_start},
+                             {"stream", part_stream}};
 
 // Whether it was all right.
 static bool run_part(const Part &part)

@@ -2,6 +2,7 @@
 #ifndef PEERS_H
 #define PEERS_H
 
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -61,6 +62,9 @@ enum class Target { at_most, at_least, none };
 // A figure of the table, with its target.
 void figure(const std::string &what, double value, const char *unit, Target kind = Target::none, double target = 0);
 
+// A row that says why there is no figure.
+void no_figure(const std::string &what, const std::string &why);
+
 // What is right before it is fast: ends the part where `right` is false.
 void expect(bool right, const std::string &what);
 
@@ -73,9 +77,26 @@ void on_all_cores(size_t count, const std::function<void(size_t, size_t)> &body)
 void fill(float *values, size_t count, uint64_t seed);
 void fill(int32_t *values, size_t count, uint64_t seed, int64_t m);
 
+// The first i below n for which is_right(i) is false, looked for on all cores; -1: there is none.
+template <typename Right> int64_t first_wrong(size_t n, const Right &is_right)
+{
+    std::atomic<int64_t> first(INT64_MAX);
+    on_all_cores(n, [&](size_t begin, size_t end) {
+        for (size_t i = begin; i < end; i++)
+            if (!is_right(i)) {
+                int64_t before = first;
+                while ((int64_t)i < before && !first.compare_exchange_weak(before, (int64_t)i))
+                    continue;
+                return;
+            }
+    });
+    return first == INT64_MAX ? -1 : first.load();
+}
+
 // The first element that is not as expected, compared bit by bit; -1: all are.
 int64_t first_wrong_gather(const float *source, const int32_t *index, const float *res, size_t n);
 // y = a x + y0, whether multiplied and added in one rounding or in two.
+bool is_axpy(float a, float x, float y0, float y);
 int64_t first_wrong_axpy(float a, const float *x, const float *y0, const float *y, size_t n);
 
 constexpr unsigned char poison = 0xA5; // as a float -2.87e-16
@@ -172,5 +193,6 @@ void part_start();
 void part_spmv();
 void part_transpose();
 void part_histogram();
+void part_stream();
 
 #endif

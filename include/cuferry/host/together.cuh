@@ -63,8 +63,8 @@ CF__FN void cf__sync_grid(const char *file, int line)
     CF__TOGETHER(, grid(block, &where))
 }
 
-/* The generator has it in front of the last brace of a kernel: threads that leave it by `return` do not come there,
- * which nobody takes for having gone past a barrier. */
+/* The generator has it in front of the last brace of a kernel, and of a `return;` that stands there: threads that leave
+ * it before do not come there, and barriers go on without them (PTX, exit). */
 #if defined CF__CHECKED_ENDS
 extern "C" void cf__checked_end(const char *file, int line);
 #define CF__END cf__checked_end(__FILE__, __LINE__);

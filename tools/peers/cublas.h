@@ -1,0 +1,34 @@
+// cublas.h - the few functions of cuBLAS that are called here, from whichever library of it is there.
+#ifndef CUBLAS_LOADED_H
+#define CUBLAS_LOADED_H
+
+#include <dlfcn.h>
+#include <string>
+
+#include <cuda_runtime.h>
+
+// Declared here, so that the toolkit's headers need not be there: the library comes with PyTorch, too.
+struct Cublas {
+    typedef struct cublasContext *Handle;
+    int (*create)(Handle *), (*destroy)(Handle), (*set_stream)(Handle, cudaStream_t);
+    int (*saxpy)(Handle, int, const float *, const float *, int, float *, int);
+};
+
+inline bool load_cublas(Cublas *blas)
+{
+    void *library = nullptr;
+    std::string names[] = {"libcublas.so." + std::to_string(CUDART_VERSION / 1000), "libcublas.so.13",
+                           "libcublas.so.12", "libcublas.so"};
+    for (const std::string &name : names)
+        if (!library)
+            library = dlopen(name.c_str(), RTLD_NOW | RTLD_GLOBAL);
+    if (!library)
+        return false;
+    *(void **)&blas->create = dlsym(library, "cublasCreate_v2");
+    *(void **)&blas->destroy = dlsym(library, "cublasDestroy_v2");
+    *(void **)&blas->set_stream = dlsym(library, "cublasSetStream_v2");
+    *(void **)&blas->saxpy = dlsym(library, "cublasSaxpy_v2");
+    return blas->create && blas->destroy && blas->set_stream && blas->saxpy;
+}
+
+#endif

@@ -1,0 +1,167 @@
+"""gather.py - device time of cf_gather_async() beside what PyTorch and CuPy gather with, in one process.
+
+usage: gather.py BUILDDIR
+
+Prints a table of ratios with their targets, as peers does, and a line for each peer that is not installed. Exits with 1
+where a result is wrong or the library cannot be loaded. Run by tools/gpu-check.
+"""
+
+import ctypes
+import os
+import shlex
+import statistics
+import subprocess
+import sys
+import tempfile
+import warnings
+
+try:
+    import torch
+except ImportError:
+    torch = None
+try:
+    import cupy
+except Exception:  # it looks for CUDA when it is imported, and fails in ways of its own
+    cupy = None
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+N, M = 1 << 20, 1 << 27
+SETS = 16  # of indices and results, in turn: no run finds the last one's in the cache
+ROUNDS, WARM_UPS = 101, 5
+DELAY = 400_000  # cycles: the host enqueues what is timed meanwhile
+TARGET = 1.15
+
+# The archive's functions are hidden in a shared object, but those that ask to be seen.
+SHARED = '''#include <cuferry.h>
+#include <cuferry/kernels.h>
+#define SEEN __attribute__((visibility("default")))
+SEEN int gather_i32(cf_stream stream, const float *source, const int32_t *index, float *res, int64_t n, int64_t m)
+{
+    return cf_gather_f32_i32_async(stream, source, index, res, n, m);
+}
+SEEN int gather_i64(cf_stream stream, const float *source, const int64_t *index, float *res, int64_t n, int64_t m)
+{
+    return cf_gather_f32_i64_async(stream, source, index, res, n, m);
+}
+SEEN const char *last_error(void)
+{
+    return cf_last_error();
+}
+'''
+
+
+class Library:
+    """The bundled kernels, in a shared object that is made of the archive."""
+
+    def __init__(self, builddir, folder):
+        source, path = os.path.join(folder, 'gather.c'), os.path.join(folder, 'libgather.so')
+        with open(source, 'w', encoding='utf-8') as file:
+            file.write(SHARED)
+        command = shlex.split(os.environ.get('CC', 'cc')) + [
+            '-std=c11', '-O2', '-fPIC', '-shared', '-fvisibility=hidden',
+            '-I' + os.path.join(HERE, '..', '..', 'include'), '-I' + os.path.join(builddir, 'gen'), '-o', path,
+            source, os.path.join(builddir, 'libcuferry.a'), '-lpthread', '-ldl', '-lm']
+        subprocess.run(command, check=True)
+        self.library = ctypes.CDLL(path)
+        self.library.last_error.restype = ctypes.c_char_p
+        for name in ('gather_i32', 'gather_i64'):
+            getattr(self.library, name).argtypes = [ctypes.c_void_p] * 4 + [ctypes.c_int64] * 2
+
+    def gather(self, source, index, res):
+        """In the stream that PyTorch would use."""
+        function = self.library.gather_i32 if index.dtype == torch.int32 else self.library.gather_i64
+        status = function(torch.cuda.current_stream().cuda_stream, source.data_ptr(), index.data_ptr(), res.data_ptr(),
+                          index.numel(), source.numel())
+        if status != 0:
+            raise RuntimeError(f'cf_gather_async: {status}: {self.library.last_error().decode()}')
+
+
+def peers(library, source, sets):
+    """(name, what gathers with a set of indices of both types and a result, which of the library's own it is beside)."""
+    made = [('cf_gather_async, int32', lambda k: library.gather(source, sets[k][0], sets[k][2]), 0),
+            ('cf_gather_async, int64', lambda k: library.gather(source, sets[k][1], sets[k][2]), 1),
+            ('torch.index_select, int32', lambda k: torch.index_select(source, 0, sets[k][0], out=sets[k][2]), 0),
+            ('torch.index_select, int64', lambda k: torch.index_select(source, 0, sets[k][1], out=sets[k][2]), 1),
+            ('torch.take, int64', lambda k: torch.take(source, sets[k][1], out=sets[k][2]), 1)]
+    if cupy:
+        of_cupy = cupy.from_dlpack(source)
+        sets_of_cupy = [[cupy.from_dlpack(tensor) for tensor in each] for each in sets]
+        made += [('cupy.take, int32', lambda k: cupy.take(of_cupy, sets_of_cupy[k][0], out=sets_of_cupy[k][2]), 0),
+                 ('cupy.take, int64', lambda k: cupy.take(of_cupy, sets_of_cupy[k][1], out=sets_of_cupy[k][2]), 1)]
+    return made
+
+
+def check(made, source, sets):
+    """What is right before it is fast: the first set and the last, poisoned before."""
+    for name, run, _ in made:
+        for k in (0, SETS - 1):
+            _, index, res = sets[k]
+            res.fill_(-1)
+            run(k)
+            torch.cuda.synchronize()
+            if not torch.equal(res, source[index]):
+                sys.exit(f'gather.py: {name} gives something else')
+
+
+def measure(made):
+    """Medians of seconds, each round in another order; behind other work of the stream, so that Python's time is none of
+    it."""
+    times = [[] for _ in made]
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    turn = 0
+    for round_ in range(-WARM_UPS, ROUNDS):
+        for step in range(len(made)):
+            which = (step + round_) % len(made)
+            turn = (turn + 1) % SETS
+            torch.cuda._sleep(DELAY)
+            begin.record()
+            made[which][1](turn)
+            end.record()
+            end.synchronize()
+            if round_ >= 0:
+                times[which].append(begin.elapsed_time(end) / 1e3)
+    return [statistics.median(each) for each in times]
+
+
+def compare(builddir):
+    stream = torch.cuda.Stream()
+    generator = torch.Generator(device='cuda').manual_seed(1)
+    with tempfile.TemporaryDirectory() as folder, torch.cuda.stream(stream):
+        library = Library(builddir, folder)
+        if cupy:
+            cupy.cuda.ExternalStream(stream.cuda_stream).use()
+        source = torch.rand(M, generator=generator, device='cuda')
+        index64 = torch.randint(0, M, (SETS, N), generator=generator, device='cuda')
+        index32, res = index64.to(torch.int32), torch.full((SETS, N), -1.0, device='cuda')
+        torch.cuda.synchronize()
+        sets = [(index32[k], index64[k], res[k]) for k in range(SETS)]
+        made = peers(library, source, sets)
+        check(made, source, sets)
+        medians = measure(made)
+    print('gather of floats, M = 2^27, N = 2^20, random: device time')
+    for (name, _, _), middle in zip(made, medians):
+        print(f'  {name:58} {middle * 1e3:12.4f} ms')
+    print(f'\n{"part":8} {"figure":74} {"measured":>10}    target')
+    for (name, _, ours), middle in zip(made, medians):
+        if name.startswith('cf_'):
+            continue
+        what, ratio = f'{name} / cf_gather_async, M = 2^27, N = 2^20, random', middle / medians[ours]
+        print(f'{"gather":8} {what:74} {ratio:10.3f} x  >= {TARGET:<6g} {"met" if ratio >= TARGET else "MISSED"}')
+    return 0
+
+
+def main(builddir):
+    os.environ['CF_DRIVER'] = 'cuda'
+    warnings.simplefilter('ignore', DeprecationWarning)  # of CuPy's, whose new names older ones do not have
+    if not torch or not torch.cuda.is_available():
+        print('gather beside PyTorch and CuPy: not run, PyTorch ' + ('finds no GPU' if torch else 'is not installed'))
+        return 0
+    if not cupy:
+        print('gather beside CuPy: not run, it is not installed')
+    return compare(builddir)
+
+
+if __name__ == '__main__':
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    sys.exit(main(sys.argv[1]))
