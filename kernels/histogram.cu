@@ -94,7 +94,7 @@ template <typename T, typename Count> __device__ __forceinline__ void histogram_
 #pragma unroll
         for (int k = 0; k < together; k++)
             if (first + k * step < pieces)
-                piece[k] = stream_load<T, N>(body + (first + k * step) * N);
+                piece[k] = stream_load<T, N, false>(body + (first + k * step) * N);
 #pragma unroll
         for (int k = 0; k < together; k++)
             if (first + k * step < pieces)

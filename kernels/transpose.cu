@@ -29,7 +29,7 @@ template <typename T> struct alignas(16) transpose_word {
 
 template <typename T> __device__ __forceinline__ transpose_word<T> transpose_load(const T *address)
 {
-    const uint4 bits = __ldcs(reinterpret_cast<const uint4 *>(address));
+    const uint4 bits = *reinterpret_cast<const uint4 *>(address);
     transpose_word<T> word;
     memcpy(&word, &bits, sizeof word);
     return word;
