@@ -256,6 +256,12 @@ __device__ __attribute__((noinline)) inline int select_count(const uint8_t *flag
     return total;
 }
 
+/* Whether none of eight bytes is 0. */
+__device__ __forceinline__ bool select_are_all(uint64_t eight)
+{
+    return !((eight - UINT64_C(0x0101010101010101)) & ~eight & UINT64_C(0x8080808080808080));
+}
+
 /* Without a branch for each element, which nothing could foretell: what is not selected is written, too, and the next
  * one over it. As long as eight more are to come that stays within the chunk's own results. */
 template <typename Source>
@@ -268,6 +274,12 @@ __device__ __forceinline__ void select_copy(const Source &source, const uint8_t 
         memcpy(&eight, flag + i, sizeof eight);
         if (!eight)
             continue;
+        if (select_are_all(eight)) {
+            for (int k = 0; k < 8; k++)
+                y[at + k] = source.result(source.at(i + k));
+            at += 8;
+            continue;
+        }
         for (int k = 0; k < 8; k++) {
             y[at] = source.result(source.at(i + k));
             at += flag[i + k] != 0;
