@@ -51,6 +51,12 @@ template <typename T> struct select_elements {
     {
         return x[i];
     }
+#ifndef __CUDA_ARCH__
+    __device__ __forceinline__ void prefetch(int i) const /* also past the end, which does no harm */
+    {
+        __builtin_prefetch(reinterpret_cast<const void *>(reinterpret_cast<uintptr_t>(x) + (size_t)i * sizeof(T)));
+    }
+#endif
     __device__ __forceinline__ T result(T element) const
     {
         return element;
@@ -70,6 +76,11 @@ template <typename I> struct select_indices {
     {
         return (uint16_t)i;
     }
+#ifndef __CUDA_ARCH__
+    __device__ __forceinline__ void prefetch(int) const
+    {
+    }
+#endif
     __device__ __forceinline__ I result(uint16_t i) const
     {
         return (I)(begin + i);
@@ -262,6 +273,9 @@ __device__ __forceinline__ bool select_are_all(uint64_t eight)
     return !((eight - UINT64_C(0x0101010101010101)) & ~eight & UINT64_C(0x8080808080808080));
 }
 
+/* Where few are selected, a processor sees no sequence in what is read, and fetches nothing ahead by itself. */
+#define SELECT_AHEAD 512
+
 /* Without a branch for each element, which nothing could foretell: what is not selected is written, too, and the next
  * one over it. As long as eight more are to come that stays within the chunk's own results. */
 template <typename Source>
@@ -272,6 +286,7 @@ __device__ __forceinline__ void select_copy(const Source &source, const uint8_t 
     uint64_t eight = 0;
     for (; at + 8 <= selected; i += 8) {
         memcpy(&eight, flag + i, sizeof eight);
+        source.prefetch(i + SELECT_AHEAD);
         if (!eight)
             continue;
         if (select_are_all(eight)) {
