@@ -1,5 +1,5 @@
-/* select.cuh - what is flagged of a sequence, in its order, by one launch that reads each flag once, and an element only
- * where its flag is set.
+/* select.cuh - what is flagged of a sequence, in its order, by one launch, which on a GPU reads each flag once, and an
+ * element only where its flag is set.
  *
  * The sequence is cut into tiles. How many flags of a tile are set is known and told to others before its elements are
  * read; a tile's results begin behind those of all tiles in front of it, which it sums up backwards, from tile to tile,
