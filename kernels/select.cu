@@ -3,10 +3,10 @@
 
 #include "select.cuh"
 
-/* Copies those of n elements of x whose flag is not 0 to the beginning of y, in their order, and sets *count to how many
- * they are. y has room for n, of which what is behind the first *count stays as it was: that is why it is inout, and why
- * y in host memory is copied to a GPU, too. y must overlap neither x nor flag, nor count any of them; the plain call
- * checks it. Flags are bytes of any value; C's bool is one, by a cast of the pointer. */
+/* Copies those of n elements of x whose flag is not 0 to the beginning of y, in their order, and sets *count to how
+ * many they are. y has room for n, of which what is behind the first *count stays as it was: that is why it is inout,
+ * and why y in host memory is copied to a GPU, too. y and count must overlap nothing; the plain call checks it. Flags
+ * are bytes of any value; C's bool is one, by a cast of the pointer. */
 #pragma cf kernel name(select) blocks(SELECT_BLOCKS) block(SELECT_THREADS) host(grid(SELECT_CHUNKS)) \
     in(x[n], flag[n]) inout(y[n]) out(count[1]) scratch(work[SELECT_WORK]) zero(work) \
     bytes(n * (1.0 + 2.0 * sizeof(T))) flops(0)

@@ -234,9 +234,10 @@ struct Part {
     const char *name;
     void (*run)();
 };
-static const Part parts[] = {{"gather", part_gather},   {"reduce", part_reduce}, {"scan", part_scan},
-                             {"select", part_select},   {"enqueue", part_enqueue}, {"graph", part_graph},   {"call", part_call},
-                             {"arrays", part_arrays},   {"stage", part_stage},   {"start", part_start}};
+static const Part parts[] = {{"gather", part_gather}, {"reduce", part_reduce},   {"scan", part_scan},
+                             {"select", part_select}, {"enqueue", part_enqueue}, {"graph", part_graph},
+                             {"call", part_call},     {"arrays", part_arrays},   {"stage", part_stage},
+                             {"start", part_start}};
 
 // Whether it was all right.
 static bool run_part(const Part &part)
