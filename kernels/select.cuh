@@ -118,8 +118,8 @@ __device__ __forceinline__ uint64_t select_look(const uint64_t *work, int64_t ti
     return tile >= 0 ? select_load(work + tile) : SELECT_ALL;
 }
 
-/* Adds to a lane's `before` the lane's tile of 32, of which lane 0 has the last one, if it counts: as do those behind the
- * last one that has the sum of all, and that one. Waits for these. Whether there was one. */
+/* Of 32 tiles lane 0 has the last one, and so on backwards. Those behind the last that has the sum of all count, and
+ * that one: waits for them, and adds each to its lane's `before`. Whether there was such a sum. */
 __device__ __forceinline__ bool select_window(const uint64_t *work, int64_t tile, uint64_t word, uint64_t &before)
 {
     uint32_t sums, counted;
@@ -204,7 +204,7 @@ __device__ __forceinline__ void select_grid(int64_t n, const Source &all, const 
         }
     }
 
-    /* What a warp selects goes to neighbouring places: put together in shared memory, it is written in whole sectors. */
+    /* What a warp selects goes to neighbouring places: put together in shared memory first, it fills whole sectors. */
     const int warp_begin = __shfl_sync(0xffffffff, row_begin, 0);
     const int selected = __shfl_sync(0xffffffff, row_begin + __popc(own), SELECT_ROWS - 1) - warp_begin;
     kept *const of_warp = staged + warp * SELECT_ROWS * 32;
