@@ -76,6 +76,17 @@ template <typename T, int threads, BlockScanAlgorithm> struct BlockScan {
         __syncthreads();
         result = thread ? op(memory.prefix, result) : memory.prefix;
     }
+
+    /* Of integers; total is the sum of all, in each thread. */
+    __device__ void ExclusiveSum(T value, T &result, T &total)
+    {
+        auto none = [](T) { return T(); };
+        ExclusiveScan(
+            value, result, [](T a, T b) { return a + b; }, none);
+        total = 0;
+        for (int warp = 0; warp < threads / 32; warp++)
+            total += memory.values[1][warp * 32 + 31];
+    }
 };
 
 template <typename T, int threads, int items, BlockLoadAlgorithm> struct BlockLoad {

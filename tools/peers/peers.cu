@@ -2,8 +2,8 @@
 // turns, medians, ratios. Prints one table of figures with their targets. Built and run by tools/gpu-check, where the
 // toolkit and a GPU are.
 //
-// usage: peers [--strict] [PART...]      PART: gather reduce scan spmv transpose histogram enqueue graph call arrays stage
-// start stream; all where none is given
+// usage: peers [--strict] [PART...]      PART: gather reduce scan select spmv transpose histogram enqueue graph call
+// arrays stage start stream; all where none is given
 //
 // Exits with 0 where every result is right, 1 where one is wrong or a call fails; with --strict 2 where a target is
 // missed.
@@ -234,11 +234,11 @@ struct Part {
     const char *name;
     void (*run)();
 };
-static const Part parts[] = {{"gather", part_gather},   {"reduce", part_reduce},       {"scan", part_scan},
-                             {"spmv", part_spmv},       {"transpose", part_transpose}, {"histogram", part_histogram},
-                             {"enqueue", part_enqueue}, {"graph", part_graph},         {"call", part_call},
-                             {"arrays", part_arrays},   {"stage", part_stage},         {"start", part_start},
-                             {"stream", part_stream}};
+static const Part parts[] = {{"gather", part_gather},       {"reduce", part_reduce},   {"scan", part_scan},
+                             {"select", part_select},       {"spmv", part_spmv},       {"transpose", part_transpose},
+                             {"histogram", part_histogram}, {"enqueue", part_enqueue}, {"graph", part_graph},
+                             {"call", part_call},           {"arrays", part_arrays},   {"stage", part_stage},
+                             {"start", part_start},         {"stream", part_stream}};
 
 // Whether it was all right.
 static bool run_part(const Part &part)

@@ -184,6 +184,7 @@ struct Stream {
 void part_gather();
 void part_reduce();
 void part_scan();
+void part_select();
 void part_enqueue();
 void part_graph();
 void part_call();

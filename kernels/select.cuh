@@ -1,0 +1,334 @@
+/* select.cuh - what is flagged of a sequence, in its order, by one launch, which on a GPU reads each flag once, and an
+ * element only where its flag is set.
+ *
+ * The sequence is cut into tiles. How many flags of a tile are set is known and told to others before its elements are
+ * read; a tile's results begin behind those of all tiles in front of it, which it sums up backwards, from tile to tile,
+ * until one is met that has its own sum already: the decoupled look-back of Merrill and Garland, "Single-pass Parallel
+ * Prefix Scan with Decoupled Look-back" (2016). Counts are integers: whatever is found ready first, the sums are the
+ * same. */
+#ifndef KERNELS_SELECT_CUH
+#define KERNELS_SELECT_CUH
+
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __CUDA_ARCH__
+#include <cub/block/block_scan.cuh>
+#else
+#include <sched.h>
+#endif
+
+/* A warp takes SELECT_ROWS rows of 32 neighbours. */
+#define SELECT_THREADS 256
+#define SELECT_ROWS 16
+#define SELECT_TILE (SELECT_THREADS * SELECT_ROWS)
+#define SELECT_TILES (n / SELECT_TILE + (n % SELECT_TILE > 0))
+
+/* A thread of the CPU takes a chunk, whose flags stay in its cache until they are read again. */
+#define SELECT_CHUNK 32768
+#define SELECT_CHUNKS max(1, n / SELECT_CHUNK + (n % SELECT_CHUNK > 0))
+
+/* One block at least, which sets the count of an empty sequence. */
+#define SELECT_BLOCKS max(1, SELECT_TILES)
+
+/* Words of scratch memory, all of which have to be 0: on a GPU one for each tile, on the CPU a state, of fewer than the
+ * tiles of two chunks. */
+#define SELECT_WORK (SELECT_TILES > 1 ? SELECT_TILES : 0)
+
+/* ---- What is selected ----
+ *
+ * `at` gives what is kept of place i of a part of the sequence, `result` what that is in the end. */
+
+template <typename T> struct select_elements {
+    typedef T kept, result_type;
+    const T *__restrict__ x; /* the part's first element */
+
+    __device__ __forceinline__ select_elements part(int64_t begin) const
+    {
+        return {x + begin};
+    }
+    __device__ __forceinline__ T at(int i) const
+    {
+        return x[i];
+    }
+#ifndef __CUDA_ARCH__
+    __device__ __forceinline__ void prefetch(int i) const /* also past the end, which does no harm */
+    {
+        __builtin_prefetch(reinterpret_cast<const void *>(reinterpret_cast<uintptr_t>(x) + (size_t)i * sizeof(T)));
+    }
+#endif
+    __device__ __forceinline__ T result(T element) const
+    {
+        return element;
+    }
+};
+
+template <typename I> struct select_indices {
+    typedef uint16_t kept;
+    typedef I result_type;
+    int64_t begin; /* the part's first index */
+
+    __device__ __forceinline__ select_indices part(int64_t offset) const
+    {
+        return {begin + offset};
+    }
+    __device__ __forceinline__ uint16_t at(int i) const
+    {
+        return (uint16_t)i;
+    }
+#ifndef __CUDA_ARCH__
+    __device__ __forceinline__ void prefetch(int) const
+    {
+    }
+#endif
+    __device__ __forceinline__ I result(uint16_t i) const
+    {
+        return (I)(begin + i);
+    }
+};
+static_assert(SELECT_TILE <= 65536 && SELECT_CHUNK <= 65536, "places in a part take 16 bits");
+
+#ifdef __CUDA_ARCH__
+
+/* ---- On a GPU ----
+ *
+ * A tile's word is 0 until something is known of it; then its count, SELECT_OWN, and in the end that of all tiles up to
+ * it, SELECT_ALL. A word is written and read by one access, and so needs no order of two. Blocks are started in the
+ * order of their numbers, as CUB takes for granted, too: a block waits for such in front of it alone. */
+
+#define SELECT_OWN (UINT64_C(1) << 62)
+#define SELECT_ALL (UINT64_C(1) << 63)
+#define SELECT_WINDOWS 4 /* of 32 tiles, which are looked at together: about as many are under way at once */
+
+__device__ __forceinline__ void select_store(uint64_t *address, uint64_t word)
+{
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(address), "l"(word) : "memory");
+}
+
+__device__ __forceinline__ uint64_t select_load(const uint64_t *address)
+{
+    uint64_t word;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(address) : "memory");
+    return word;
+}
+
+/* The word of a tile; in front of the first one nothing is selected. */
+__device__ __forceinline__ uint64_t select_look(const uint64_t *work, int64_t tile)
+{
+    return tile >= 0 ? select_load(work + tile) : SELECT_ALL;
+}
+
+/* Of 32 tiles lane 0 has the last one, and so on backwards. Those behind the last that has the sum of all count, and
+ * that one: waits for them, and adds each to its lane's `before`. Whether there was such a sum. */
+__device__ __forceinline__ bool select_window(const uint64_t *work, int64_t tile, uint64_t word, uint64_t &before)
+{
+    uint32_t sums, counted;
+    for (;;) {
+        sums = __ballot_sync(0xffffffff, word >= SELECT_ALL);
+        counted = sums ^ (sums - 1); /* the lanes up to the first one that has such a sum: all where none has */
+        if (__all_sync(0xffffffff, word || !(counted >> threadIdx.x % 32 & 1)))
+            break;
+        if (!word)
+            word = select_look(work, tile);
+    }
+    if (counted >> threadIdx.x % 32 & 1)
+        before += word & (SELECT_OWN - 1);
+    return sums;
+}
+
+/* How many are selected in front of a tile; a warp's work. */
+__device__ __forceinline__ uint64_t select_before(const uint64_t *work, int64_t tile)
+{
+    uint64_t before = 0;
+    for (bool is_done = false; !is_done;) {
+        uint64_t words[SELECT_WINDOWS];
+#pragma unroll
+        for (int w = 0; w < SELECT_WINDOWS; w++)
+            words[w] = select_look(work, tile - 1 - 32 * w - (int)threadIdx.x % 32);
+#pragma unroll
+        for (int w = 0; w < SELECT_WINDOWS; w++, tile -= 32)
+            if (!is_done)
+                is_done = select_window(work, tile - 1 - (int)threadIdx.x % 32, words[w], before);
+    }
+#pragma unroll
+    for (int distance = 1; distance < 32; distance *= 2)
+        before += __shfl_xor_sync(0xffffffff, before, distance);
+    return before;
+}
+
+template <typename Source>
+__device__ __forceinline__ void select_grid(int64_t n, const Source &all, const uint8_t *__restrict__ flag,
+                                            typename Source::result_type *__restrict__ y, int64_t *__restrict__ count,
+                                            uint64_t *work)
+{
+    typedef typename Source::kept kept;
+    typedef cub::BlockScan<int, SELECT_THREADS, cub::BLOCK_SCAN_WARP_SCANS> block_scan;
+    __shared__ typename block_scan::TempStorage scan;
+    __shared__ kept staged[SELECT_TILE];
+    __shared__ uint64_t in_front;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, first = warp * SELECT_ROWS * 32 + lane;
+    const int64_t tile = blockIdx.x, begin = tile * SELECT_TILE;
+    const int size = n - begin < SELECT_TILE ? (int)(n - begin) : SELECT_TILE;
+    const Source source = all.part(begin);
+    flag += begin;
+
+    uint8_t flags[SELECT_ROWS];
+#pragma unroll
+    for (int k = 0; k < SELECT_ROWS; k++)
+        flags[k] = first + 32 * k < size ? flag[first + 32 * k] : 0;
+    uint32_t rows[SELECT_ROWS], own = 0; /* lane k has row k */
+#pragma unroll
+    for (int k = 0; k < SELECT_ROWS; k++) {
+        rows[k] = __ballot_sync(0xffffffff, flags[k] != 0);
+        own = lane == k ? rows[k] : own;
+    }
+    int row_begin, total;
+    block_scan(scan).ExclusiveSum(__popc(own), row_begin, total);
+    if (gridDim.x > 1 && threadIdx.x == 0)
+        select_store(work + tile, (tile ? SELECT_OWN : SELECT_ALL) | (uint64_t)total);
+
+    /* The elements are under way while the first warp looks at other tiles. */
+    kept elements[SELECT_ROWS];
+#pragma unroll
+    for (int k = 0; k < SELECT_ROWS; k++)
+        if (rows[k] >> lane & 1)
+            elements[k] = source.at(first + 32 * k);
+    if (warp == 0) {
+        const uint64_t before = tile ? select_before(work, tile) : 0;
+        if (lane == 0) {
+            in_front = before;
+            if (tile && tile < gridDim.x - 1)
+                select_store(work + tile, SELECT_ALL | (before + (uint64_t)total));
+            if (tile == gridDim.x - 1)
+                *count = (int64_t)(before + (uint64_t)total);
+        }
+    }
+
+    /* What a warp selects goes to neighbouring places: put together in shared memory first, it fills whole sectors. */
+    const int warp_begin = __shfl_sync(0xffffffff, row_begin, 0);
+    const int selected = __shfl_sync(0xffffffff, row_begin + __popc(own), SELECT_ROWS - 1) - warp_begin;
+    kept *const of_warp = staged + warp * SELECT_ROWS * 32;
+#pragma unroll
+    for (int k = 0; k < SELECT_ROWS; k++) {
+        const int at = __shfl_sync(0xffffffff, row_begin, k) - warp_begin + __popc(rows[k] & ((1u << lane) - 1));
+        if (rows[k] >> lane & 1)
+            of_warp[at] = elements[k];
+    }
+    __syncthreads();
+    y += in_front + warp_begin;
+    for (int i = lane; i < selected; i += 32)
+        y[i] = source.result(of_warp[i]);
+}
+
+#else
+
+/* ---- On the CPU: a thread for a chunk ----
+ *
+ * Threads take chunks as they come, so that one waits only for such as others are at work on; each counts its flags and
+ * then takes its turn to add them, which lets the next one copy at the same time. */
+
+/* All bytes 0: that of no chunks. */
+struct select_state {
+    uint64_t begun;   /* chunks that were taken; atomic */
+    uint64_t turn;    /* the chunk whose turn it is; atomic */
+    int64_t in_front; /* how many are selected in front of that one */
+};
+static_assert(sizeof(select_state) / sizeof(uint64_t) <= SELECT_CHUNK / SELECT_TILE,
+              "the state fits into the words of tiles");
+
+/* Gives how many are selected in front of a chunk, and adds the chunk's. */
+__device__ __forceinline__ int64_t select_turn(select_state *state, int64_t chunk, int64_t selected)
+{
+    for (int looks = 0; __atomic_load_n(&state->turn, __ATOMIC_ACQUIRE) != (uint64_t)chunk; looks++)
+        if (looks >= 1000)
+            sched_yield();
+#if defined __x86_64__
+        else
+            __builtin_ia32_pause();
+#endif
+    const int64_t in_front = state->in_front;
+    state->in_front += selected;
+    __atomic_store_n(&state->turn, (uint64_t)chunk + 1, __ATOMIC_RELEASE);
+    return in_front;
+}
+
+/* Sums of bytes, which compilers make one instruction for 16 or 32 of, as long as they do not overflow. */
+__device__ __attribute__((noinline)) inline int select_count(const uint8_t *flag, int size)
+{
+    int total = 0, i = 0;
+    for (; i + 128 <= size; i += 128) {
+        uint8_t sum = 0;
+        for (int k = 0; k < 128; k++)
+            sum = (uint8_t)(sum + (flag[i + k] != 0));
+        total += sum;
+    }
+    for (; i < size; i++)
+        total += flag[i] != 0;
+    return total;
+}
+
+/* Whether none of eight bytes is 0. */
+__device__ __forceinline__ bool select_are_all(uint64_t eight)
+{
+    return !((eight - UINT64_C(0x0101010101010101)) & ~eight & UINT64_C(0x8080808080808080));
+}
+
+/* Where few are selected, a processor sees no sequence in what is read, and fetches nothing ahead by itself. */
+#define SELECT_AHEAD 512
+
+/* Without a branch for each element, which nothing could foretell: what is not selected is written, too, and the next
+ * one over it. As long as eight more are to come that stays within the chunk's own results. */
+template <typename Source>
+__device__ __forceinline__ void select_copy(const Source &source, const uint8_t *flag,
+                                            typename Source::result_type *__restrict__ y, int size, int selected)
+{
+    int at = 0, i = 0;
+    uint64_t eight = 0;
+    for (; at + 8 <= selected; i += 8) {
+        memcpy(&eight, flag + i, sizeof eight);
+        source.prefetch(i + SELECT_AHEAD);
+        if (!eight)
+            continue;
+        if (select_are_all(eight)) {
+            for (int k = 0; k < 8; k++)
+                y[at + k] = source.result(source.at(i + k));
+            at += 8;
+            continue;
+        }
+        for (int k = 0; k < 8; k++) {
+            y[at] = source.result(source.at(i + k));
+            at += flag[i + k] != 0;
+        }
+    }
+    while (at < selected) {
+        if (i + 8 <= size)
+            memcpy(&eight, flag + i, sizeof eight);
+        if (i + 8 <= size && !eight) {
+            i += 8;
+        } else {
+            if (flag[i])
+                y[at++] = source.result(source.at(i));
+            i++;
+        }
+    }
+}
+
+template <typename Source>
+__device__ __forceinline__ void select_next(int64_t n, const Source &all, const uint8_t *flag,
+                                            typename Source::result_type *y, int64_t *count, uint64_t *work)
+{
+    select_state *state = reinterpret_cast<select_state *>(work);
+    const int64_t chunks = n > 0 ? (n - 1) / SELECT_CHUNK + 1 : 1;
+    const int64_t chunk = chunks > 1 ? (int64_t)__atomic_fetch_add(&state->begun, 1, __ATOMIC_RELAXED) : 0;
+    const int64_t begin = chunk * SELECT_CHUNK;
+    const int size = n - begin < SELECT_CHUNK ? (int)(n - begin) : SELECT_CHUNK;
+    const int selected = select_count(flag + begin, size);
+    const int64_t in_front = chunks > 1 ? select_turn(state, chunk, selected) : 0;
+    if (chunk == chunks - 1)
+        *count = in_front + selected;
+    if (selected > 0)
+        select_copy(all.part(begin), flag + begin, y + in_front, size, selected);
+}
+
+#endif
+#endif
