@@ -303,6 +303,9 @@ class _File:
                 self._error(token, f'{name} has {len(array.dims)} dimensions; of out(...), arrays of one can be set to 0')
             elif section and len(array.dims) > 1:
                 self._error(token, f'{name} has {len(array.dims)} dimensions; write zero({name}) for all of it')
+            elif any(name == other.text for names in clauses.in_place for other in names):
+                self._error(token, f'{name} is in inplace(...), and would be set to 0 before the kernel reads it as another '
+                                   'array; leave one of the two out')
         for names in clauses.in_place:
             if all([self._may_be_in_place(token, clauses, declaration) for token in names]):
                 self._check_in_place([clauses.arrays[token.text] for token in names], names[0])

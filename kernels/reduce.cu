@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(256, 4) sum(const T *x, T *result, uint64_t *w
  * wrap. A product and its addition may be rounded once or twice, so that devices differ in the last bits. */
 #pragma cf kernel blocks(REDUCE_BLOCKS) block(REDUCE_THREADS) host(grid(REDUCE_BLOCKS)) in(x[n], y[n]) \
     out(result[1]) scratch(work[REDUCE_WORK(sizeof(T))]) zero(work) bytes(2.0 * n * sizeof(T)) flops(2.0 * n) \
-    tolerance(sizeof(T) == 8 ? 1e-15 * n : 1e-7 * n)
+    tolerance(is_integral(T) ? 0 : sizeof(T) == 8 ? 1e-15 * n : 1e-7 * n)
 #pragma cf instances(f32: float; f64: double; i32: int32_t; i64: int64_t)
 template <typename T>
 __global__ void __launch_bounds__(256, 4) dot(const T *x, const T *y, T *result, uint64_t *work, int64_t n)

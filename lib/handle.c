@@ -188,7 +188,8 @@ int cf__fail_handle(const struct cf__driver *driver, CUresult result, const char
                     const char *name, const void *handle, cf_stream stream)
 {
     CUstreamCaptureStatus status;
-    if (result != CUDA_ERROR_INVALID_HANDLE && result != CUDA_ERROR_INVALID_VALUE)
+    /* Of a handle that it does not know the CPU's driver says INVALID_VALUE, too. */
+    if (result != CUDA_ERROR_INVALID_HANDLE && !(driver->is_host && result == CUDA_ERROR_INVALID_VALUE))
         return cf__fail_driver(driver, result, call, "%s: %s %p, stream %p", function, name, handle, (void *)stream);
     if (driver->cuStreamIsCapturing(stream, &status) == CUDA_ERROR_INVALID_HANDLE)
         return cf__fail_driver(driver, result, call, "%s: stream %p", function, (void *)stream);

@@ -122,6 +122,15 @@ static int is_restrict(const cf_kernel *kernel, uint32_t i)
            kernel->restricts[i];
 }
 
+/* Whether the library sets it to 0 in front of the kernel, which would erase what overlaps it. */
+static int is_cleared(const cf_kernel *kernel, uint32_t i)
+{
+    for (uint32_t k = 0; k < cf__nzeros(kernel); k++)
+        if (kernel->zeros[k].array == i)
+            return 1;
+    return 0;
+}
+
 /* The number of the list of inplace(...) that names a parameter; 0: none. */
 static uint8_t list_of(const cf_kernel *kernel, uint32_t i)
 {
@@ -140,7 +149,7 @@ enum cf__sharing cf__sharing(const cf_kernel *kernel, uint32_t i, uint32_t j)
     const cf_param *first = &kernel->params[i], *second = &kernel->params[j];
     if (!is_array(first) || !is_array(second) || (!is_written(first) && !is_written(second)))
         return CF__SHARE_ANY;
-    if (is_restrict(kernel, i) || is_restrict(kernel, j))
+    if (is_restrict(kernel, i) || is_restrict(kernel, j) || is_cleared(kernel, i) || is_cleared(kernel, j))
         return CF__SHARE_NONE;
     uint8_t of_first = list_of(kernel, i), of_second = list_of(kernel, j);
     if (!of_first || !of_second)
@@ -148,21 +157,32 @@ enum cf__sharing cf__sharing(const cf_kernel *kernel, uint32_t i, uint32_t j)
     return of_first == of_second && !are_results(first, second) ? CF__SHARE_ALL : CF__SHARE_NONE;
 }
 
-/* The first dimension in which elements of two arrays lie otherwise, where both have as many; -1: there is none. Of one
- * element in each there is no next one. */
+/* The first dimension in which elements of two arrays lie otherwise, where both have as many; -1: there is none. Where
+ * both have the same one element alone there is no next one. */
 static int other_stride(const struct cf__section *first, const struct cf__section *second)
 {
     for (uint32_t d = 0; d < first->ndims; d++)
-        if ((first->extents[d] > 1 || second->extents[d] > 1) && first->strides[d] != second->strides[d])
+        if ((first->extents[d] > 1 || second->extents[d] > 1 || first->lowers[d] != second->lowers[d]) &&
+            first->strides[d] != second->strides[d])
             return (int)d;
     return -1;
+}
+
+/* How far an element of the first array lies behind the second's of the same index, where other_stride() finds none. */
+static wide distance(const struct cf__section *of_first, uintptr_t first, const struct cf__section *of_second,
+                     uintptr_t second)
+{
+    wide bytes = (wide)first - (wide)second;
+    for (uint32_t d = 0; d < of_first->ndims; d++)
+        bytes -= (wide)(of_first->lowers[d] - of_second->lowers[d]) * (wide)of_first->strides[d];
+    return bytes;
 }
 
 int cf__are_one(const cf_kernel *kernel, uint32_t i, const struct cf__section *of_first, uintptr_t first, uint32_t j,
                 const struct cf__section *of_second, uintptr_t second)
 {
-    return first == second && kernel->params[i].bytes == kernel->params[j].bytes &&
-           of_first->ndims == of_second->ndims && other_stride(of_first, of_second) < 0;
+    return kernel->params[i].bytes == kernel->params[j].bytes && of_first->ndims == of_second->ndims &&
+           other_stride(of_first, of_second) < 0 && distance(of_first, first, of_second, second) == 0;
 }
 
 /* An array of a call. */
@@ -191,14 +211,16 @@ static void tell_difference(const struct array *first, const struct array *secon
                  second->param->bytes);
     else if (one->ndims != other->ndims)
         snprintf(text, size, "they have %" PRIu32 " and %" PRIu32 " dimensions", one->ndims, other->ndims);
-    else if (first->begin != second->begin)
-        snprintf(text, size, "%s begins %zu bytes behind %s",
-                 first->begin < second->begin ? second->param->name : first->param->name,
-                 (size_t)(first->begin < second->begin ? second->begin - first->begin : first->begin - second->begin),
-                 first->begin < second->begin ? first->param->name : second->param->name);
-    else
-        snprintf(text, size, "what follows one another in dimension %d is %zu and %zu bytes apart", d, one->strides[d],
-                 other->strides[d]);
+    else if (d < 0) {
+        wide bytes = distance(one, first->begin, other, second->begin);
+        const char *behind = bytes < 0 ? second->param->name : first->param->name;
+        const char *before = bytes < 0 ? first->param->name : second->param->name;
+        const int has_lowers = memcmp(one->lowers, other->lowers, one->ndims * sizeof *one->lowers) != 0;
+        snprintf(text, size, has_lowers ? "%s[i] lies %zu bytes behind %s[i]" : "%s begins %zu bytes behind %s", behind,
+                 (size_t)(bytes < 0 ? -bytes : bytes), before);
+    } else
+        snprintf(text, size, "elements that follow one another in dimension %d are %zu and %zu bytes apart", d,
+                 one->strides[d], other->strides[d]);
 }
 
 static int fail(const cf_kernel *kernel, uint32_t i, uint32_t j, const struct array *first, const struct array *second,
@@ -212,6 +234,9 @@ static int fail(const cf_kernel *kernel, uint32_t i, uint32_t j, const struct ar
                         is_restrict(kernel, i) && is_restrict(kernel, j) ? "both"
                         : is_restrict(kernel, i)                         ? name
                                                                          : other);
+    if (is_cleared(kernel, i) || is_cleared(kernel, j))
+        return cf__fail(CF_EINVAL, "%s: %s and %s overlap by %" PRIu64 " bytes; %s is set to 0 in front of the kernel",
+                        kernel->function, name, other, bytes, is_cleared(kernel, i) ? name : other);
     if (list_of(kernel, i) != list_of(kernel, j) || are_results(first->param, second->param))
         return cf__fail(CF_EINVAL, "%s: %s and %s overlap by %" PRIu64 " bytes; %s", kernel->function, name, other,
                         bytes,

@@ -61,7 +61,8 @@ int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], c
 static inline int cf__keeps_apart(const cf_kernel *kernel)
 {
     return (kernel->size >= offsetof(cf_kernel, restricts) + sizeof kernel->restricts && kernel->restricts) ||
-           (kernel->size >= offsetof(cf_kernel, in_place) + sizeof kernel->in_place && kernel->in_place);
+           (kernel->size >= offsetof(cf_kernel, in_place) + sizeof kernel->in_place && kernel->in_place) ||
+           cf__nzeros(kernel) > 0;
 }
 
 /* What it counts on of two parameters. */

@@ -232,6 +232,15 @@ __global__ void count_over(const double *x, double limit, int64_t *count, int64_
     work[0] = work[1] = work[2] = -1;
 }
 
+/* How many elements are below 0, and how many are not. */
+#pragma cf kernel grid(n) in(x[n]) out(count[2]) zero(count)
+__global__ void count_signs(const int *x, int *count, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        atomicAdd(&count[x[i] >= 0], 1);
+}
+
 /* x[i] += 1, which a thread of the CPU does for m elements. */
 #pragma cf kernel grid(n) inout(x[n]) host(grid((n + m - 1) / m))
 __global__ void by_pieces(int *x, int64_t n, int64_t m)

@@ -432,8 +432,8 @@ static void twice_in_place_is_right(void **state)
                      "bytes behind x");
         assert_fails(
             language_twice(x, x, 2, 2, 4, 3), CF_EINVAL,
-            "language_twice: x and y overlap by 12 bytes; in place they have to be one array, and what follows "
-            "one another in dimension 0 is 16 and 12 bytes apart");
+            "language_twice: x and y overlap by 12 bytes; in place they have to be one array, and elements that "
+            "follow one another in dimension 0 are 16 and 12 bytes apart");
         assert_ok(language_twice(x, x, 1, 2, 4, 3)); /* of one row there is no next one */
         if (is_device) {
             assert_ok(cf_mem_copy(host, x, sizeof host));
@@ -476,6 +476,23 @@ static void count_over_counts_from_zero_each_time(void **state)
     assert_int_equal(kernel->zeros[0].array, 3);
     assert_string_equal(kernel->zeros[0].lower.text, "1");
     assert_string_equal(kernel->zeros[0].extent.text, "2");
+}
+
+static void count_signs_is_not_of_what_would_be_cleared(void **state)
+{
+    int32_t x[6] = {-1, 2, -3, 4, 5, 6};
+    (void)state;
+    assert_ok(language_count_signs(x, x + 4, 4));
+    assert_int_equal(x[4], 2);
+    assert_int_equal(x[5], 2);
+    assert_ok(language_count_signs(x, x + 4, 4));
+    assert_int_equal(x[4], 2);
+    assert_fails(language_count_signs(x, x + 3, 4), CF_EINVAL,
+                 "language_count_signs: x and count overlap by 4 bytes; count is set to 0 in front of the kernel");
+    assert_int_equal(x[3], 4);
+    assert_fails(language_count_signs(x, x, 4), CF_EINVAL,
+                 "language_count_signs: x and count overlap by 8 bytes; count is set to 0 in front of the kernel");
+    assert_int_equal(x[0], -1);
 }
 
 /* ---- What is known of them ---- */
@@ -531,6 +548,7 @@ int main(void)
         TEST(twice_in_place_is_right),
         TEST(invert_distinct_indices_are_inverted),
         TEST(count_over_counts_from_zero_each_time),
+        TEST(count_signs_is_not_of_what_would_be_cleared),
         TEST(registry_tells_what_the_annotation_says),
         TEST(sizes_agree_with_the_interpreter),
     };

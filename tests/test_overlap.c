@@ -283,17 +283,20 @@ static int64_t stride(const int64_t numbers[], uint32_t ndims, uint32_t d)
 /* Whether one array's elements are the other's of the same index, as kernels/README.md says, and how many both have. */
 static int is_one(const int64_t of_x[], const int64_t of_y[], uint32_t ndims, size_t at_x, size_t at_y, uint64_t *both)
 {
-    int64_t first = (int64_t)at_x / 4, other = (int64_t)at_y / 4;
-    int is_alike = at_x % 4 == at_y % 4;
+    int64_t between = (int64_t)at_x - (int64_t)at_y; /* bytes from y[0] to x[0], where both have one */
+    int is_alike = 1;
     *both = 1;
     for (uint32_t d = 0; d < ndims; d++) {
-        int64_t more = of_x[EXTENT + d] > of_y[EXTENT + d] ? of_x[EXTENT + d] : of_y[EXTENT + d];
-        first += of_x[LOWER + d] * stride(of_x, ndims, d);
-        other += of_y[LOWER + d] * stride(of_y, ndims, d);
-        is_alike &= more < 2 || stride(of_x, ndims, d) == stride(of_y, ndims, d);
-        *both *= (uint64_t)(of_x[EXTENT + d] + of_y[EXTENT + d] - more);
+        int64_t low = of_x[LOWER + d], other = of_y[LOWER + d];
+        int64_t high = low + of_x[EXTENT + d], other_high = other + of_y[EXTENT + d];
+        int64_t first = low > other ? low : other, last = high < other_high ? high : other_high;
+        if (of_x[EXTENT + d] > 1 || of_y[EXTENT + d] > 1 || low != other)
+            is_alike &= stride(of_x, ndims, d) == stride(of_y, ndims, d);
+        else
+            between += 4 * low * (stride(of_x, ndims, d) - stride(of_y, ndims, d));
+        *both *= (uint64_t)(last > first ? last - first : 0);
     }
-    return is_alike && first == other;
+    return is_alike && between == 0;
 }
 
 /* Some shapes differ in nothing, some in one number, some in all. */
@@ -393,6 +396,15 @@ static void call_in_place_says_what_differs(void **state)
     plain(&call, memory + 7, 8, memory, 8, memory, 0);
     assert_fails(cf_call(&kernel, call.args), CF_EINVAL,
                  "made_apart: x and y overlap by 4 bytes; " IN_PLACE "x begins 28 bytes behind y");
+    /* x[2:3] and y[0:8] */
+    plain(&call, memory, 3, memory, 8, memory, 0);
+    call.numbers[LOWER] = 2;
+    assert_ok(cf_call(&kernel, call.args));
+    plain(&call, memory, 3, memory + 2, 8, memory, 0);
+    call.numbers[LOWER] = 2;
+    assert_fails(cf_call(&kernel, call.args), CF_EINVAL,
+                 "made_apart: x and y overlap by 12 bytes; " IN_PLACE "y[i] lies 8 bytes behind x[i]");
+    call.numbers[LOWER] = 0;
     set_element_of_y(2);
     plain(&call, memory, 8, memory, 8, memory, 0);
     assert_fails(cf_call(&kernel, call.args), CF_EINVAL,
@@ -409,11 +421,11 @@ static void call_in_place_says_what_differs(void **state)
     shape(2, 2);
     assert_fails(cf_call(&kernel, call.args), CF_EINVAL,
                  "made_apart: x and y overlap by 20 bytes; " IN_PLACE
-                 "what follows one another in dimension 0 is 20 and 24 bytes apart");
+                 "elements that follow one another in dimension 0 are 20 and 24 bytes apart");
     shape(1, 2);
     assert_fails(cf_call(&kernel, call.args), CF_EINVAL,
                  "made_apart: x and y overlap by 8 bytes; " IN_PLACE "they have 1 and 2 dimensions");
-    assert_int_equal(runs, 4);
+    assert_int_equal(runs, 5);
 }
 
 static void call_in_place_heeds_lists_and_directions(void **state)

@@ -17,7 +17,7 @@ from tap import Tap, run
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 ROOT = os.path.dirname(HERE)
-FAMILIES = ('fill', 'multiply', 'axpy', 'gather', 'scatter', 'reduce', 'scan', 'select', 'transpose', 'histogram', 'spmv')
+FAMILIES = ('fill', 'multiply', 'axpy', 'gather', 'scatter', 'reduce', 'scan', 'select', 'transpose', 'histogram')
 TESTS = FAMILIES + ('length',)
 SANITIZED = ['-fsanitize=address,undefined', '-fno-sanitize-recover=all']
 

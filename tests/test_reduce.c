@@ -236,7 +236,7 @@ static void reduce_past_2_32_on_a_gpu_is_right(void **state)
 static void reduce_again_gives_the_same_bits(void **state)
 {
     (void)state;
-    enum { COUNT = 50001, JUNK = 1 << 16 };
+    enum { COUNT = 50001, JUNK = 1 << 16 }; /* the scratch memory is less */
     unsigned short seed[3] = {7, 8, 9};
     static float x[COUNT + 4];
     static unsigned char junk[JUNK];
@@ -256,6 +256,7 @@ static void reduce_again_gives_the_same_bits(void **state)
         assert_ok(cf_mem_alloc_async(stream, &memory, JUNK));
         assert_ok(cf_mem_copy_async(stream, memory, junk, JUNK));
         assert_ok(cf_mem_free_async(stream, memory));
+        assert_ok(cf_mem_fill_async(stream, result, 0xa5, sizeof(float)));
         assert_ok(cf_sum_async(stream, (const float *)there + round % 4, (float *)result, COUNT));
         assert_ok(cf_mem_copy_async(stream, &found, result, sizeof found));
         assert_ok(cf_stream_sync(stream));

@@ -18,8 +18,8 @@ extern "C" {
 #endif
 
 /* Raised when anything below changes, but for fields that are added at the end of cf_kernel, cf_symbol or cf_module:
- * those raise their `size` alone. */
-#define CF_REGISTRY_VERSION 3
+ * those raise their `size` alone, where a library that does not know them still launches as is meant. */
+#define CF_REGISTRY_VERSION 4
 
 /* The most dimensions of a grid, and of an array. */
 #define CF_GRID_DIMS 3

@@ -98,6 +98,9 @@ __global__ void zero_close_name(int *count, int n);
 #pragma cf kernel grid(n) inout(x[n]) zero(x)
 __global__ void zero_results(int *x, int n);
 
+#pragma cf kernel grid(n) in(y[n]) out(x[n]) inplace(x, y) zero(x)
+__global__ void zero_in_place(int *x, const int *y, int n);
+
 #pragma cf kernel grid(n) out(x[n][2]) zero(x)
 __global__ void zero_of_written_rows(int *x, int n);
 
