@@ -1,5 +1,5 @@
 /* reduce - an array to one value: its sum, its product with another, its least and its greatest element, and where they
- * are. */
+ * are. What C has as min and max is called least and greatest here: CUDA has a min() and a max() of its own. */
 #include <stdint.h>
 
 #include "reduce.cuh"
@@ -15,13 +15,8 @@ template <typename T>
 __global__ void __launch_bounds__(256, 4) sum(const T *x, T *result, uint64_t *work, int64_t n)
 {
     T total;
-#ifdef __CUDA_ARCH__
     if (reduce_grid<reduce_sum<T>>(n, work, {{x}}, &total))
         *result = total;
-#else
-    if (reduce_block<reduce_sum<T>>(n, work, {{x}}, blockIdx.x, gridDim.x, &total))
-        *result = total;
-#endif
 }
 
 /* Sets *result to the sum of the products of n elements of x and y, in the order of sum; of none it is 0. Integers
@@ -34,13 +29,8 @@ template <typename T>
 __global__ void __launch_bounds__(256, 4) dot(const T *x, const T *y, T *result, uint64_t *work, int64_t n)
 {
     T total;
-#ifdef __CUDA_ARCH__
     if (reduce_grid<reduce_dot<T>>(n, work, {{x, y}}, &total))
         *result = total;
-#else
-    if (reduce_block<reduce_dot<T>>(n, work, {{x, y}}, blockIdx.x, gridDim.x, &total))
-        *result = total;
-#endif
 }
 
 /* Sets *result to the least of n elements of x, of which there must be one. Where one is NaN the result is, as with
@@ -52,13 +42,8 @@ template <typename T>
 __global__ void __launch_bounds__(256, 4) least(const T *x, T *result, uint64_t *work, int64_t n)
 {
     T best;
-#ifdef __CUDA_ARCH__
     if (reduce_grid<reduce_best<T, false>>(n, work, {{x}}, &best))
         *result = best;
-#else
-    if (reduce_block<reduce_best<T, false>>(n, work, {{x}}, blockIdx.x, gridDim.x, &best))
-        *result = best;
-#endif
 }
 
 /* Sets *result to the greatest of n elements of x, of which there must be one. Where one is NaN the result is, as with
@@ -70,13 +55,8 @@ template <typename T>
 __global__ void __launch_bounds__(256, 4) greatest(const T *x, T *result, uint64_t *work, int64_t n)
 {
     T best;
-#ifdef __CUDA_ARCH__
     if (reduce_grid<reduce_best<T, true>>(n, work, {{x}}, &best))
         *result = best;
-#else
-    if (reduce_block<reduce_best<T, true>>(n, work, {{x}}, blockIdx.x, gridDim.x, &best))
-        *result = best;
-#endif
 }
 
 /* Sets *index to where the least of n elements of x is, of which there must be one: the first NaN, if there is one;
@@ -88,13 +68,8 @@ template <typename T>
 __global__ void __launch_bounds__(256, 4) argmin(const T *x, int64_t *index, uint64_t *work, int64_t n)
 {
     reduce_indexed<T> best;
-#ifdef __CUDA_ARCH__
     if (reduce_grid<reduce_arg<T, false>>(n, work, {{x}}, &best))
         *index = best.index;
-#else
-    if (reduce_block<reduce_arg<T, false>>(n, work, {{x}}, blockIdx.x, gridDim.x, &best))
-        *index = best.index;
-#endif
 }
 
 /* Sets *index to where the greatest of n elements of x is, of which there must be one: the first NaN, if there is one;
@@ -106,11 +81,6 @@ template <typename T>
 __global__ void __launch_bounds__(256, 4) argmax(const T *x, int64_t *index, uint64_t *work, int64_t n)
 {
     reduce_indexed<T> best;
-#ifdef __CUDA_ARCH__
     if (reduce_grid<reduce_arg<T, true>>(n, work, {{x}}, &best))
         *index = best.index;
-#else
-    if (reduce_block<reduce_arg<T, true>>(n, work, {{x}}, blockIdx.x, gridDim.x, &best))
-        *index = best.index;
-#endif
 }

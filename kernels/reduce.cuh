@@ -22,11 +22,12 @@
 
 #define REDUCE_THREADS 256
 
-/* A block takes 32 KiB at least, so that each thread has eight accesses under way; there are no more blocks than a large
- * GPU holds four of on each of its processors, which then begin and end together. */
+/* Until there are REDUCE_MOST blocks each takes 32 KiB at most, eight accesses of a thread, which are all under way at
+ * once; from then on they take more. A large GPU holds four of them on each of its processors: that many begin and end
+ * together. */
 #define REDUCE_MOST 528
-#define REDUCE_LEAST(n, size) ((n) / (32768 / (size)) + ((n) % (32768 / (size)) > 0))
-#define REDUCE_BLOCKS max(1, min(REDUCE_LEAST(n, sizeof(T)), REDUCE_MOST))
+#define REDUCE_OF_32_KIB(n, size) ((n) / (32768 / (size)) + ((n) % (32768 / (size)) > 0))
+#define REDUCE_BLOCKS max(1, min(REDUCE_OF_32_KIB(n, sizeof(T)), REDUCE_MOST))
 
 /* Words of scratch memory, all of which have to be 0: one that counts the blocks on the CPU, and those of the blocks'
  * values, which have so many bytes each. */
@@ -37,24 +38,9 @@
  * `place` is what a place of a row has come to; `value` what it becomes with its index, if that counts. Values are
  * joined from the left to the right. */
 
-template <typename T> __device__ __forceinline__ constexpr bool reduce_is_whole()
-{
-    return (T)0.5 == (T)0;
-}
-
-template <typename T> __device__ __forceinline__ T reduce_plus(T a, T b)
-{
-    if constexpr (!reduce_is_whole<T>())
-        return a + b;
-    else if constexpr (sizeof(T) == 4)
-        return (T)((uint32_t)a + (uint32_t)b);
-    else
-        return (T)((uint64_t)a + (uint64_t)b);
-}
-
 template <typename T> __device__ __forceinline__ T reduce_times(T a, T b)
 {
-    if constexpr (!reduce_is_whole<T>())
+    if constexpr (!share_is_integral<T>())
         return a * b;
     else if constexpr (sizeof(T) == 4)
         return (T)((uint32_t)a * (uint32_t)b);
@@ -65,7 +51,7 @@ template <typename T> __device__ __forceinline__ T reduce_times(T a, T b)
 /* What no element is better than. */
 template <typename T, bool is_max> __device__ __forceinline__ T reduce_worst()
 {
-    if constexpr (!reduce_is_whole<T>())
+    if constexpr (!share_is_integral<T>())
         return is_max ? (T)-INFINITY : (T)INFINITY;
     else if constexpr (sizeof(T) == 4)
         return is_max ? (T)INT32_MIN : (T)INT32_MAX;
@@ -85,7 +71,7 @@ template <bool is_max, typename T, typename U>
 __device__ __forceinline__ U reduce_choose(T x, T best, U of_x, U of_best)
 {
     const U chosen = (is_max ? best >= x : best <= x) ? of_best : of_x;
-    if constexpr (reduce_is_whole<T>())
+    if constexpr (share_is_integral<T>())
         return chosen;
     else
         return best != best ? of_best : chosen;
@@ -102,7 +88,7 @@ template <typename T> struct reduce_sum {
     }
     static __device__ __forceinline__ void take(place &total, T x, T, int)
     {
-        total = reduce_plus(total, x);
+        total = share_plus(total, x);
     }
     static __device__ __forceinline__ value finish(place total, bool, int64_t)
     {
@@ -110,7 +96,7 @@ template <typename T> struct reduce_sum {
     }
     static __device__ __forceinline__ value join(value a, value b)
     {
-        return reduce_plus(a, b);
+        return share_plus(a, b);
     }
 };
 
@@ -119,7 +105,7 @@ template <typename T> struct reduce_dot : reduce_sum<T> {
 
     static __device__ __forceinline__ void take(T &total, T x, T y, int)
     {
-        total = reduce_plus(total, reduce_times(x, y));
+        total = share_plus(total, reduce_times(x, y));
     }
 };
 
@@ -221,6 +207,10 @@ template <int slots> __device__ REDUCE_INLINE reduce_part reduce_share(int64_t n
     return {begin, (int)((end - begin) / slots), (int)((end - begin) % slots)};
 }
 
+template <typename T, int arrays> struct reduce_arrays {
+    const T *at[arrays];
+};
+
 /* Where a block's value is in scratch memory. */
 template <typename Value> __device__ __forceinline__ share_words<Value> *reduce_values(uint64_t *work)
 {
@@ -249,10 +239,6 @@ template <typename Fold> struct reduce_join {
     {
         return Fold::join(a, b);
     }
-};
-
-template <typename T, int arrays> struct reduce_arrays {
-    const T *at[arrays];
 };
 
 /* The first `rows` of some rows, all of which are under way at once; `x` and `y` are the thread's, and aligned. */
@@ -403,10 +389,6 @@ __device__ __forceinline__ bool reduce_grid(int64_t n, uint64_t *work, const red
 
 /* ---- On the CPU: a thread for a block, the same order ---- */
 
-template <typename T, int arrays> struct reduce_arrays {
-    const T *at[arrays];
-};
-
 /* Joins neighbours until there are eight values, one for each warp, and these from the left to the right. The two
  * arrays take turns, so that compilers vectorize. One copy will do: it is little of the work. */
 template <typename Fold>
@@ -547,12 +529,13 @@ __device__ __attribute__((noinline)) bool reduce_arrive(uint64_t *work, int64_t 
     return true;
 }
 
-/* True in the thread that has the result. */
+/* True in the thread that has the result; called as on a GPU. */
 template <typename Fold, typename T = typename Fold::element>
-__device__ __forceinline__ bool reduce_block(int64_t n, uint64_t *work, const reduce_arrays<T, Fold::arrays> &arrays,
-                                             int64_t block, int64_t blocks, typename Fold::value *result)
+__device__ __forceinline__ bool reduce_grid(int64_t n, uint64_t *work, const reduce_arrays<T, Fold::arrays> &arrays,
+                                            typename Fold::value *result)
 {
     constexpr int slots = REDUCE_THREADS * 16 / (int)sizeof(T);
+    const int64_t block = blockIdx.x, blocks = gridDim.x;
     const reduce_part part = reduce_share<slots>(n, block, blocks);
     *result = reduce_of<Fold>::range(arrays, part.begin, part.begin + (int64_t)part.rows * slots + part.rest);
     return reduce_arrive<typename Fold::joined>(work, block, blocks, result);

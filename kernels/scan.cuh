@@ -23,8 +23,6 @@
 #include <cub/block/block_load.cuh>
 #include <cub/block/block_scan.cuh>
 #include <cub/block/block_store.cuh>
-#else
-#include <sched.h>
 #endif
 
 #include "share.cuh"
@@ -40,16 +38,6 @@
 #define SCAN_WORDS 4
 #define SCAN_WORK (SCAN_TILES > 1 ? SCAN_STATE + SCAN_WORDS * (SCAN_TILES + SCAN_TILES / 32 + SCAN_TILES / 1024) : 0)
 
-template <typename T> __device__ __forceinline__ T scan_plus(T a, T b)
-{
-    if constexpr ((T)0.5 != (T)0)
-        return a + b;
-    else if constexpr (sizeof(T) == 4)
-        return (T)((uint32_t)a + (uint32_t)b);
-    else
-        return (T)((uint64_t)a + (uint64_t)b);
-}
-
 #ifdef __CUDA_ARCH__
 
 /* ---- On a GPU ----
@@ -62,7 +50,7 @@ template <typename T> __device__ __forceinline__ T scan_tree(T value)
 {
 #pragma unroll
     for (int distance = 1; distance < 32; distance *= 2)
-        value = scan_plus(value, __shfl_xor_sync(0xffffffff, value, distance));
+        value = share_plus(value, __shfl_xor_sync(0xffffffff, value, distance));
     return value;
 }
 
@@ -86,24 +74,24 @@ template <typename T> struct scan_prefix {
         while (!__all_sync(0xffffffff, has_tile))
             share_look(of_tiles + (tile - in_group + lane), has_tile, tiles_before);
         tiles_before = scan_tree(tiles_before);
-        const T of_group = scan_plus(tiles_before, sum);
+        const T of_group = share_plus(tiles_before, sum);
         if (in_group == 31 && lane == 0)
             share_store(of_groups + group, of_group);
         while (!__all_sync(0xffffffff, has_group && has_section)) {
             share_look(of_groups + (group - in_section + lane), has_group, groups_before);
             share_look(of_sections + section - 1, has_section, sections_before);
         }
-        groups_before = scan_plus(sections_before, scan_tree(groups_before));
+        groups_before = share_plus(sections_before, scan_tree(groups_before));
         if (in_group == 31 && in_section == 31 && lane == 0)
-            share_store(of_sections + section, scan_plus(groups_before, of_group));
-        return scan_plus(groups_before, tiles_before);
+            share_store(of_sections + section, share_plus(groups_before, of_group));
+        return share_plus(groups_before, tiles_before);
     }
 };
 
 template <typename T> struct scan_add {
     __device__ __forceinline__ T operator()(const T &a, const T &b) const
     {
-        return scan_plus(a, b);
+        return share_plus(a, b);
     }
 };
 
@@ -131,7 +119,7 @@ __device__ __forceinline__ void scan_grid(int64_t n, const T *x, T *y, uint64_t 
     T sum = elements[0];
 #pragma unroll
     for (int i = 1; i < items; i++)
-        sum = scan_plus(sum, elements[i]);
+        sum = share_plus(sum, elements[i]);
     __syncthreads();
     T before;
     block_scan(memory.scan).ExclusiveScan(sum, before, scan_add<T>(), prefix);
@@ -139,10 +127,10 @@ __device__ __forceinline__ void scan_grid(int64_t n, const T *x, T *y, uint64_t 
     for (int i = 0; i < items; i++) {
         const T element = elements[i];
         if (is_inclusive)
-            elements[i] = before = scan_plus(before, element);
+            elements[i] = before = share_plus(before, element);
         else {
             elements[i] = before;
-            before = scan_plus(before, element);
+            before = share_plus(before, element);
         }
     }
     __syncthreads();
@@ -168,34 +156,23 @@ template <typename T> struct scan_state {
     T of_tiles[32];  /* and of tiles of its group, each 0 where it has not come yet */
 };
 
-__device__ __forceinline__ void scan_pause()
-{
-#if defined __x86_64__
-    __builtin_ia32_pause();
-#endif
-}
-
 template <typename T> __device__ __forceinline__ T scan_tree(const T (&values)[32])
 {
     T sums[32];
     memcpy(sums, values, sizeof sums);
     for (int count = 16; count > 0; count /= 2)
         for (int i = 0; i < count; i++)
-            sums[i] = scan_plus(sums[2 * i], sums[2 * i + 1]);
+            sums[i] = share_plus(sums[2 * i], sums[2 * i + 1]);
     return sums[0];
 }
 
 /* Gives what stands in front of a tile, and adds the tile. */
 template <typename T> __device__ __forceinline__ T scan_turn(scan_state<T> *state, int64_t tile, T sum)
 {
-    for (int looks = 0; __atomic_load_n(&state->turn, __ATOMIC_ACQUIRE) != (uint64_t)tile; looks++)
-        if (looks < 1000)
-            scan_pause();
-        else
-            sched_yield();
+    share_await(&state->turn, (uint64_t)tile);
     const T tiles_before = scan_tree(state->of_tiles);
-    const T groups_before = scan_plus(state->sections, scan_tree(state->of_groups));
-    const T of_group = scan_plus(tiles_before, sum);
+    const T groups_before = share_plus(state->sections, scan_tree(state->of_groups));
+    const T of_group = share_plus(tiles_before, sum);
     state->of_tiles[tile % 32] = sum;
     if (tile % 32 == 31) {
         memset(state->of_tiles, 0, sizeof state->of_tiles);
@@ -203,10 +180,10 @@ template <typename T> __device__ __forceinline__ T scan_turn(scan_state<T> *stat
     }
     if (tile % 1024 == 1023) {
         memset(state->of_groups, 0, sizeof state->of_groups);
-        state->sections = scan_plus(groups_before, of_group);
+        state->sections = share_plus(groups_before, of_group);
     }
     __atomic_store_n(&state->turn, (uint64_t)tile + 1, __ATOMIC_RELEASE);
-    return scan_plus(groups_before, tiles_before);
+    return share_plus(groups_before, tiles_before);
 }
 
 /* Eight threads' elements side by side: each one's sum waits for its own elements alone. They stay numbers of their
@@ -220,7 +197,7 @@ template <typename T> __device__ __forceinline__ void scan_sums(const T *x, int 
     const int whole = count / (SCAN_ABREAST * items) * SCAN_ABREAST;
     for (int t = 0; t < whole; t += SCAN_ABREAST, x += SCAN_ABREAST * items) {
 #define SCAN_BEGIN(k) T sum##k = 0;
-#define SCAN_STEP(k) sum##k = scan_plus(sum##k, x[k * items + i]);
+#define SCAN_STEP(k) sum##k = share_plus(sum##k, x[k * items + i]);
 #define SCAN_END(k) sums[t + k] = sum##k;
         SCAN_EACH(SCAN_BEGIN)
         for (int i = 0; i < items; i++) {
@@ -236,7 +213,7 @@ template <typename T> __device__ __forceinline__ void scan_sums(const T *x, int 
         const int first = (t - whole) * items;
         sums[t] = 0;
         for (int i = first; i < first + items && i < count; i++)
-            sums[t] = scan_plus(sums[t], x[i]);
+            sums[t] = share_plus(sums[t], x[i]);
     }
 }
 
@@ -250,19 +227,19 @@ template <typename T> __device__ __forceinline__ T scan_warps(T *sums)
         for (int distance = 1; distance < 32; distance *= 2) {
             memcpy(before, here, sizeof before);
             for (int lane = distance; lane < 32; lane++)
-                here[lane] = scan_plus(before[lane - distance], before[lane]);
+                here[lane] = share_plus(before[lane - distance], before[lane]);
         }
         sums[warp] = total;
         for (int lane = 1; lane < 32; lane++)
-            sums[warp + lane] = warp ? scan_plus(total, here[lane - 1]) : here[lane - 1];
-        total = warp ? scan_plus(total, here[31]) : here[31];
+            sums[warp + lane] = warp ? share_plus(total, here[lane - 1]) : here[lane - 1];
+        total = warp ? share_plus(total, here[31]) : here[31];
     }
     return total;
 }
 
 template <bool is_inclusive, typename T> __device__ __forceinline__ T scan_one(T before, T element, T *y)
 {
-    const T after = scan_plus(before, element);
+    const T after = share_plus(before, element);
     *y = is_inclusive ? after : before;
     return after;
 }
@@ -273,7 +250,7 @@ __device__ __forceinline__ void scan_elements(const T *x, T *y, int count, const
     constexpr int items = SCAN_ITEMS(sizeof(T));
     const int whole = count / (SCAN_ABREAST * items) * SCAN_ABREAST;
     for (int t = 0; t < whole; t += SCAN_ABREAST, x += SCAN_ABREAST * items, y += SCAN_ABREAST * items) {
-#define SCAN_BEGIN(k) T sum##k = scan_plus(prefix, before[t + k]);
+#define SCAN_BEGIN(k) T sum##k = share_plus(prefix, before[t + k]);
 #define SCAN_STEP(k) sum##k = scan_one<is_inclusive>(sum##k, x[k * items + i], y + k * items + i);
         SCAN_EACH(SCAN_BEGIN)
         for (int i = 0; i < items; i++) {
@@ -285,7 +262,7 @@ __device__ __forceinline__ void scan_elements(const T *x, T *y, int count, const
     count -= whole * items;
     for (int t = whole; t < SCAN_THREADS; t++) {
         const int first = (t - whole) * items;
-        T sum = scan_plus(prefix, before[t]);
+        T sum = share_plus(prefix, before[t]);
         for (int i = first; i < first + items && i < count; i++)
             sum = scan_one<is_inclusive>(sum, x[i], y + i);
     }

@@ -1,4 +1,5 @@
-/* select - the elements of an array whose flags are set, or their indices, in their order. */
+/* select - the elements of an array whose flags are set, or their indices, in their order. What C
+ * has as cf_select and cf_select_index is called compact and compact_index here: select() is a function of POSIX. */
 #include <stdint.h>
 
 #include "select.cuh"

@@ -14,9 +14,9 @@
 
 #ifdef __CUDA_ARCH__
 #include <cub/block/block_scan.cuh>
-#else
-#include <sched.h>
 #endif
+
+#include "share.cuh"
 
 /* A warp takes SELECT_ROWS rows of 32 neighbours. */
 #define SELECT_THREADS 256
@@ -100,22 +100,10 @@ static_assert(SELECT_TILE <= 65536 && SELECT_CHUNK <= 65536, "places in a part t
 #define SELECT_ALL (UINT64_C(1) << 63)
 #define SELECT_WINDOWS 4 /* of 32 tiles, which are looked at together: about as many are under way at once */
 
-__device__ __forceinline__ void select_store(uint64_t *address, uint64_t word)
-{
-    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(address), "l"(word) : "memory");
-}
-
-__device__ __forceinline__ uint64_t select_load(const uint64_t *address)
-{
-    uint64_t word;
-    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(address) : "memory");
-    return word;
-}
-
 /* The word of a tile; in front of the first one nothing is selected. */
 __device__ __forceinline__ uint64_t select_look(const uint64_t *work, int64_t tile)
 {
-    return tile >= 0 ? select_load(work + tile) : SELECT_ALL;
+    return tile >= 0 ? share_load_word(work + tile) : SELECT_ALL;
 }
 
 /* Of 32 tiles lane 0 has the last one, and so on backwards. Those behind the last that has the sum of all count, and
@@ -185,7 +173,7 @@ __device__ __forceinline__ void select_grid(int64_t n, const Source &all, const 
     int row_begin, total;
     block_scan(scan).ExclusiveSum(__popc(own), row_begin, total);
     if (gridDim.x > 1 && threadIdx.x == 0)
-        select_store(work + tile, (tile ? SELECT_OWN : SELECT_ALL) | (uint64_t)total);
+        share_store_word(work + tile, (tile ? SELECT_OWN : SELECT_ALL) | (uint64_t)total);
 
     /* The elements are under way while the first warp looks at other tiles. */
     kept elements[SELECT_ROWS];
@@ -198,7 +186,7 @@ __device__ __forceinline__ void select_grid(int64_t n, const Source &all, const 
         if (lane == 0) {
             in_front = before;
             if (tile && tile < gridDim.x - 1)
-                select_store(work + tile, SELECT_ALL | (before + (uint64_t)total));
+                share_store_word(work + tile, SELECT_ALL | (before + (uint64_t)total));
             if (tile == gridDim.x - 1)
                 *count = (int64_t)(before + (uint64_t)total);
         }
@@ -239,13 +227,7 @@ static_assert(sizeof(select_state) / sizeof(uint64_t) <= SELECT_CHUNK / SELECT_T
 /* Gives how many are selected in front of a chunk, and adds the chunk's. */
 __device__ __forceinline__ int64_t select_turn(select_state *state, int64_t chunk, int64_t selected)
 {
-    for (int looks = 0; __atomic_load_n(&state->turn, __ATOMIC_ACQUIRE) != (uint64_t)chunk; looks++)
-        if (looks >= 1000)
-            sched_yield();
-#if defined __x86_64__
-        else
-            __builtin_ia32_pause();
-#endif
+    share_await(&state->turn, (uint64_t)chunk);
     const int64_t in_front = state->in_front;
     state->in_front += selected;
     __atomic_store_n(&state->turn, (uint64_t)chunk + 1, __ATOMIC_RELEASE);

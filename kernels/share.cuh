@@ -1,4 +1,5 @@
-/* share.cuh - values that blocks of one launch pass to one another on a GPU, through memory that is 0 at first.
+/* share.cuh - what reductions, scans and selections share: sums, values that blocks of one launch pass to one another
+ * on a GPU, through memory that is 0 at first, and waiting for one's turn on the CPU.
  *
  * A value is shared as words whose lower half is 1 once the upper half is there, which holds four of its bytes. A word
  * is written and read by one access, so that no order of two accesses counts, and no fence is needed. */
@@ -7,6 +8,27 @@
 
 #include <stdint.h>
 #include <string.h>
+
+#ifndef __CUDA_ARCH__
+#include <sched.h>
+#include <time.h>
+#endif
+
+template <typename T> __device__ __forceinline__ constexpr bool share_is_integral()
+{
+    return (T)0.5 == (T)0;
+}
+
+/* Integers wrap. */
+template <typename T> __device__ __forceinline__ T share_plus(T a, T b)
+{
+    if constexpr (!share_is_integral<T>())
+        return a + b;
+    else if constexpr (sizeof(T) == 4)
+        return (T)((uint32_t)a + (uint32_t)b);
+    else
+        return (T)((uint64_t)a + (uint64_t)b);
+}
 
 /* `words` is what a value takes at least; with four of them no two share a sector of the cache. */
 template <typename T, int words = sizeof(T) / 4> struct share_words {
@@ -17,6 +39,18 @@ template <typename T, int words = sizeof(T) / 4> struct share_words {
 
 #ifdef __CUDA_ARCH__
 
+__device__ __forceinline__ void share_store_word(uint64_t *address, uint64_t word)
+{
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(address), "l"(word) : "memory");
+}
+
+__device__ __forceinline__ uint64_t share_load_word(const uint64_t *address)
+{
+    uint64_t word;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(address) : "memory");
+    return word;
+}
+
 template <typename T, int words>
 __device__ __forceinline__ void share_store(share_words<T, words> *address, const T &value)
 {
@@ -24,8 +58,7 @@ __device__ __forceinline__ void share_store(share_words<T, words> *address, cons
     memcpy(half, &value, sizeof value);
 #pragma unroll
     for (int i = 0; i < (int)sizeof(T) / 4; i++)
-        asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(&address->at[i]), "l"((uint64_t)half[i] << 32 | 1)
-                     : "memory");
+        share_store_word(&address->at[i], (uint64_t)half[i] << 32 | 1);
 }
 
 /* Reads a value once it is there: `is_there` says so, and is true from the first where none is wanted. */
@@ -38,14 +71,34 @@ __device__ __forceinline__ void share_look(const share_words<T, words> *address,
     uint64_t all = 1;
 #pragma unroll
     for (int i = 0; i < (int)sizeof(T) / 4; i++) {
-        uint64_t word;
-        asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(&address->at[i]) : "memory");
+        const uint64_t word = share_load_word(&address->at[i]);
         half[i] = (uint32_t)(word >> 32);
         all &= word;
     }
     if (all) {
         memcpy(&value, half, sizeof value);
         is_there = true;
+    }
+}
+
+#else
+
+/* Waits until *turn is `own`. Those in front are at work as a rule, and soon done. Who waits longer for a thread that
+ * may have no processor leaves it its own, and in the end takes none up. */
+static __device__ __attribute__((noinline)) inline void share_await(const uint64_t *turn, uint64_t own)
+{
+    const int pauses = 1000, yields = 1000;
+    int looks = 0;
+    while (__atomic_load_n(turn, __ATOMIC_ACQUIRE) != own) {
+        if (looks < pauses) {
+            cf__pause();
+        } else if (looks < pauses + yields) {
+            sched_yield();
+        } else {
+            const struct timespec rest = {0, 50000};
+            nanosleep(&rest, nullptr);
+        }
+        looks += looks < pauses + yields;
     }
 }
 

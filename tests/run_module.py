@@ -311,11 +311,11 @@ class ModuleTest(Runner):
                 ('section_from_an_unknown_element', ['shift', 'x=fill:i32:5:0', 'n=3'], ['missing first (i32)']),
                 ('section_from_a_negative_element', ['shift', 'x=fill:i32:5:0', 'first=-1', 'n=2'], ['first = -1']),
                 ('extent_that_divides_by_0', ['quotients', 'x=fill:i32:5:0', 'n=5', 'm=0', 'k=2'],
-                 ['x has 5 elements', 'x[n / m] divides by 0 with n = 5 as given, m = 0 as given']),
+                 ['x has 5 elements', 'x[n / m] overflows or divides by 0 with n = 5 as given, m = 0 as given']),
                 ('extent_that_is_negative', ['quotients', 'x=fill:i32:5:0', 'n=5', 'm=-1', 'k=2'],
                  ['x[n / m] has a negative extent with n = 5 as given, m = -1 as given']),
                 ('extent_of_a_result_that_divides_by_0', ['quotients', 'x=fill:i32:5:0', 'n=5', 'm=1', 'k=0'],
-                 ['y[n % k] divides by 0 with n = 5']),
+                 ['y[n % k] overflows or divides by 0 with n = 5']),
                 ('scratch_memory_given', ['shift', 'x=fill:i32:5:0', 'unused=fill:i64:6:0'],
                  ["'unused'", 'there is x, y, first, n\n'])):
             self.bad_own(name, arguments, culprits, True)

@@ -311,8 +311,6 @@ static struct length length_of(const cf_param *param, uint32_t d)
     return (struct length){&param->extents[d], has_lower ? &param->lowers[0] : NULL};
 }
 
-enum { OVERFLOW = 1 }; /* of the sum of two that have a value */
-
 static int evaluate_length(const struct inference *inference, const cf_param *param, uint32_t d, int64_t *value)
 {
     struct length length = length_of(param, d);
@@ -320,16 +318,14 @@ static int evaluate_length(const struct inference *inference, const cf_param *pa
     if (evaluate_all(inference, length.expr, value) != 0 ||
         (length.lower && evaluate_all(inference, length.lower, &lower) != 0))
         return -1;
-    return __builtin_add_overflow(*value, lower, value) ? OVERFLOW : 0;
+    return __builtin_add_overflow(*value, lower, value) ? -1 : 0;
 }
 
 /* The same of known parameters; what is wrong with the length, or NULL. */
 static const char *find_length(const struct inference *inference, const cf_param *param, uint32_t d, int64_t *value)
 {
-    int status = evaluate_length(inference, param, d, value);
-    if (status != 0)
-        return status != OVERFLOW && strstr(cf_last_error(), ": an expression divides by 0") ? "divides by 0"
-                                                                                             : "overflows";
+    if (evaluate_length(inference, param, d, value) != 0)
+        return "overflows or divides by 0";
     return *value < 0 ? "has a negative extent" : NULL;
 }
 

@@ -76,7 +76,7 @@ void gathers(const Case &made, const Host<float> &source, const Device<float> &d
         CHECK(cudaStreamSynchronize(stream));
         CHECK(cudaMemcpy(res, d_res, n * sizeof(float), cudaMemcpyDeviceToHost));
         expect(first_wrong_gather(source, index, res, n) < 0, peer.name);
-        peer.prepare = [&] { delay<<<1, 1, 0, stream>>>(); };
+        peer.prepare = [&] { delay(stream); };
         peer.settle = [&] { set = (set + 1) % sets; };
     }
     take_turns_on(stream, peers, made.rounds, 3);

@@ -52,6 +52,10 @@ void take_turns(std::vector<Peer> &peers, int rounds, int warm_ups);
 // The same, timed by the device between two marks on `stream`.
 void take_turns_on(cudaStream_t stream, std::vector<Peer> &peers, int rounds, int warm_ups);
 
+// Keeps a stream at work for 40 microseconds, while the host enqueues what is timed behind it: its time is then the
+// device's, and not that between two calls of the host.
+void delay(cudaStream_t stream);
+
 // Prints the medians, `scale` to the second, beside the first one's.
 void print_times(const std::string &title, const std::vector<Peer> &peers, const char *unit, double scale);
 

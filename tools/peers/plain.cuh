@@ -11,15 +11,6 @@ static __global__ void plain_gather(const float *source, const int32_t *index, f
         res[i] = source[index[i]];
 }
 
-// Keeps a stream at work for some tens of microseconds, while the host enqueues what is timed behind it: its time is
-// then the device's, and not that between two calls of the host.
-static __global__ void delay()
-{
-    const long long begin = clock64();
-    while (clock64() - begin < 50000)
-        ;
-}
-
 // Blocks of 256 threads that n threads need.
 static inline unsigned int blocks_of(int64_t n)
 {

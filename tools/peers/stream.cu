@@ -149,7 +149,7 @@ struct Size {
         peers.push_back(peers.back());
         peers.back().name = "the same again: the noise";
         for (Peer &peer : peers) {
-            peer.prepare = [this] { delay<<<1, 1, 0, stream>>>(); };
+            peer.prepare = [this] { delay(stream); };
             peer.settle = [this] { slice = (slice + 1) % slices; };
         }
         take_turns_on(stream, peers, rounds, 3);

@@ -67,6 +67,16 @@ CF__FN long long clock64()
 #endif
 }
 
+/* Tells the processor that a loop waits for another thread. Kernels have no inline assembly of their own on the CPU. */
+CF__FN void cf__pause()
+{
+#if defined __x86_64__
+    __builtin_ia32_pause();
+#elif defined __aarch64__
+    __asm__ volatile("yield");
+#endif
+}
+
 CF__FN void __brkpt()
 {
 }
