@@ -426,7 +426,7 @@ static void launch_other_descriptor_version_is_invalid(void **state)
     (void)state;
     cf_kernel kernel = first_instance();
     kernel.version = CF_REGISTRY_VERSION + 1;
-    expect_kernel_refusal(&kernel, CF_EINVAL, "descriptor has version 4, this library takes 3");
+    expect_kernel_refusal(&kernel, CF_EINVAL, "descriptor has version 5, this library takes 4");
     kernel.version = 0;
     expect_kernel_refusal(&kernel, CF_EINVAL, "descriptor has version 0");
     kernel = first_instance();

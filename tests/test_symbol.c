@@ -223,7 +223,7 @@ static void symbol_of_another_version_is_invalid(void **state)
     (void)state;
     double two = 2;
     of_scale.version = 1;
-    assert_fails(cf_symbol_set(&of_scale, &two), CF_EINVAL, "descriptor has version 1, this library takes 3");
+    assert_fails(cf_symbol_set(&of_scale, &two), CF_EINVAL, "descriptor has version 1, this library takes 4");
     of_scale.version = CF_REGISTRY_VERSION;
     of_scale.size--;
     assert_fails(cf_symbol_set(&of_scale, &two), CF_EINVAL, "descriptor");
