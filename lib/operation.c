@@ -56,6 +56,11 @@ static int run(const cf_kernel *kernel, const struct cf__place *place, cf_stream
 int cf__operate(const cf_kernel *kernel, const struct cf__place *place, cf_stream stream, void *const args[])
 {
     struct cf__loaded *loaded;
+    if (kernel->runtime != cf_launch)
+        return cf__fail(CF_ENOTSUP,
+                        "%s: what it is made of would be launched by another copy of Cuferry, as a shared object of cfcc's "
+                        "has it; call the functions of that",
+                        kernel->function);
     if (depth == MOST_NESTED)
         return cf__fail(CF_EINVAL, "%s: it is in %d operations that enqueue one another, and no more are taken",
                         kernel->function, MOST_NESTED);

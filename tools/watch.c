@@ -16,6 +16,7 @@
 
 #include "access.h"
 #include "region.h"
+#include "runtime.h"
 
 /* Lanes that have come to a warp operation with one mask. */
 struct group {

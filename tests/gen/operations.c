@@ -400,6 +400,7 @@ const cf_kernel t__k_sort_u32 = {
         {.array = 3, .extent = {"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
     },
     .enqueue = cf__unpack_sort_u32,
+    .runtime = cf_launch,
     .nuses = 3,
     .uses = cf__uses_sort_u32,
 };
@@ -494,6 +495,7 @@ const cf_kernel t__k_sort_u64 = {
         {.array = 3, .extent = {"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
     },
     .enqueue = cf__unpack_sort_u64,
+    .runtime = cf_launch,
     .nuses = 3,
     .uses = cf__uses_sort_u64,
 };
@@ -604,6 +606,7 @@ const cf_kernel t__k_sort_some = {
     .is_closed = 1,
     .distinct = (const uint8_t[]){0, 1, 0, 0, 0, 0, 0},
     .enqueue = cf__unpack_sort_some,
+    .runtime = cf_launch,
     .nuses = 5,
     .uses = cf__uses_sort_some,
     .is_internal = 1,
@@ -658,6 +661,7 @@ const cf_kernel t__k_nothing = {
     .sizes = cf__sizes_nothing,
     .is_closed = 1,
     .enqueue = cf__unpack_nothing,
+    .runtime = cf_launch,
     .nuses = 1,
     .uses = cf__uses_nothing,
 };
