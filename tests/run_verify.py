@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 
 from runner import Runner
 from tap import run
@@ -27,7 +28,7 @@ class VerifyTest(Runner):
         code, _, err = run([cfcc, *cuda, '-o', 'verify.o', os.path.join(HERE, 'verify.cu')], cwd=self.folder)
         self.tap.check('kernels_to_verify_are_compiled', err if code else '')
         if code == 0:
-            for group in (self.bundled, self.good_ones, self.wrong_ones, self.left_out, self.refused, self.ports):
+            for group in (self.bundled, self.good_ones, self.wrong_ones, self.ended, self.left_out, self.refused, self.ports):
                 group()
 
     def verify(self, *arguments):
@@ -35,6 +36,10 @@ class VerifyTest(Runner):
         code, out, err = self.execute('--verify', '--all', *arguments)
         lines = out.splitlines()
         return code, rows(out), lines[0] if lines else '', lines[-1] if lines else '', err
+
+    def is_sanitized(self):
+        with open(os.path.join(self.build, 'cfcc.json'), encoding='utf-8') as config:
+            return '-fsanitize' in config.read()
 
     def own(self, *arguments):
         return self.verify('--module', 'verify.o', *arguments)
@@ -94,6 +99,24 @@ class VerifyTest(Runner):
         if self.driver == 'host':  # a GPU has its own count, which is 1 too
             self.test('kernel_that_differs_from_run_to_run_is_told', counts)
 
+    def ended(self):
+        """By a signal, of which a sanitizer tells in its own way."""
+        wanted = f'cf-run: strays: the run was ended by signal 11 ({signal.strsignal(signal.SIGSEGV)}); --check address may '
+
+        def alone(more):
+            code, _, err = self.execute('--module', 'verify.o', 'strays', 'x=fill:i32:33:0', *more)
+            return '' if code == 2 and err == wanted + 'tell where\n' else (code, err)
+
+        def of_all():
+            code, out, err = self.execute('--module', 'verify.o', '--verify', '--all', 'strays', 'picky')
+            assert out.endswith('\nstrays\n') and rows(out)['picky'][1] == 'agree bit for bit', out
+            return '' if code == 2 and err == wanted + 'tell where, --except leaves it out\n' else (code, err)
+
+        if not self.is_sanitized():
+            self.test('signal_that_ends_the_run_is_told', lambda: alone(['--device', '-1']))
+            self.test('signal_that_ends_the_run_to_compare_is_told', lambda: alone(['--verify']))
+            self.test('signal_that_ends_the_run_of_all_is_told', of_all)
+
     def left_out(self):
         def reasons():
             code, found, _, last, err = self.own('never', 'elsewhere', 'too_large', 'picky')
@@ -122,8 +145,7 @@ class VerifyTest(Runner):
 
     def ports(self):
         """Every kernel of the tests that has a form for both, where no sanitizer makes it slow."""
-        with open(os.path.join(self.build, 'cfcc.json'), encoding='utf-8') as config:
-            is_slow = '-fsanitize' in config.read()
+        is_slow = self.is_sanitized()
         # Such a GPU runs what the CPU does, in one order, where the CPU itself has two.
         folders = os.environ.get('LD_LIBRARY_PATH', '').split(os.pathsep)
         is_played = self.driver != 'host' and os.path.join(self.build, 'tests', 'fake') in map(os.path.abspath, folders)

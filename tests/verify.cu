@@ -84,6 +84,21 @@ __global__ void tolerant(const float *x, float *y, int n)
         y[i] = x[i];
 }
 
+/* Ends the process, on the CPU alone. */
+static void strays_on_cpu(const int *x, int *y, int n)
+{
+    for (int i = 0; i < n; i++)
+        y[i] = x[i + (n < 33 ? 0 : 1ll << 40)];
+}
+
+#pragma cf kernel grid(n) in(x[n]) out(y[n]) host(strays_on_cpu)
+__global__ void strays(const int *x, int *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = x[i];
+}
+
 /* ---- What cannot be run ---- */
 
 #pragma cf kernel grid(n) out(y[n]) check(n > 5, n < 5)
