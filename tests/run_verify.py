@@ -73,7 +73,14 @@ class VerifyTest(Runner):
                                           'gather')
             return '' if code == 0 and len(rows(out)) == 10 and 'gather_f32_i32' not in out else (code, out, err)
 
+        def in_place():
+            code, found, _, _, err = self.own('adds')
+            self.good('--module', 'verify.o', '--verify', 'adds', 'x=randint:i32:34:20:50', 'k=randint:u32:33:20:200',
+                      'y=fill:i32:33:1')
+            return '' if code == 0 and found['adds'] == ('9', 'agree bit for bit; in place, 24 times') else (found, err)
+
         self.test('kernels_of_few_good_values_and_sections_agree', agree)
+        self.test('kernel_agrees_with_arrays_that_are_one', in_place)
         self.test('a_family_less_two_is_verified', family)
 
     def wrong_ones(self):
@@ -81,6 +88,9 @@ class VerifyTest(Runner):
                 ('forgets', [r'n = 31: y\[30\] is not written; nor are 1 of 31 elements']),
                 ('spills', [r'nx = \d+, ny = \d+, ld = \d+: \d+ bytes beside the section of v are overwritten']),
                 ('passes', [r'n = 33: 1 bytes beside the section of y are overwritten']),
+                ('precedes', [r'n = 33: 2 bytes beside the section of y are overwritten']),
+                ('differences', [r'n = \d+: y is x, in place: y\[\d+\] = .* and .* on the CPU; \d+ of \d+ elements differ']),
+                ('reaches', [r'n = \d+: y is x, in place: \d bytes beside the section of y are overwritten']),
                 ('tolerant', [r'n = 31: tolerance\(1 - n\) is -30'])):
             def body(kernel=kernel, culprits=culprits):
                 code, found, _, last, err = self.own(kernel)
@@ -90,12 +100,20 @@ class VerifyTest(Runner):
                 return '' if all(re.search(c, found[kernel][1]) and re.search(c, err) for c in culprits) else found
             self.test(f'kernel_that_{kernel}_is_told', body)
 
+        def one():
+            arguments = ('--module', 'verify.o', '--verify', 'differences', 'x=random:f32:1001', 'w=random:f32:1000')
+            code, out, err = self.execute(*arguments)
+            told = r'verify: y: 1000 of 1000 .*\nverify: y is x, in place: \d+ of 1000 elements match\n'
+            return '' if code == 1 and re.search(told, out) and re.fullmatch(
+                r'cf-run: differences: verify: y is x, in place: y\[\d+\] = .* and .* elements differ, .*\n', err) else (out, err)
+
         def counts():
             code, found, _, _, _ = self.own('counts', 'midst')
             place = 'in another order' if self.driver == 'host' else 'on device 0'
             wanted = rf'DIFFERS: count\[0\] = \d+ {place} and 11 on the CPU; 1 of 1 elements differ, by up to .*'
             return '' if code == 1 and found['midst'][1].startswith('agree') and re.fullmatch(
                 wanted, found['counts'][1]) else found
+        self.test('one_kernel_that_differs_in_place_is_told', one)
         if self.driver == 'host':  # a GPU has its own count, which is 1 too
             self.test('kernel_that_differs_from_run_to_run_is_told', counts)
 

@@ -491,6 +491,19 @@ static void see_zeros(uint32_t i, void *const args[], unsigned char *seen, size_
     }
 }
 
+/* Arrays of a kernel that works in place may be one: as long as the longest, and written before where one is read. */
+static void join(uint32_t first, const char *begin, size_t *bytes, int *is_written)
+{
+    for (uint32_t i = first + 1; i < kernel->nparams; i++) {
+        const cf_direction direction = kernel->params[i].direction;
+        if (direction == CF_VALUE || *(char *const *)launch->args[i] != begin)
+            continue;
+        size_t others = bytes_of(i, launch->args);
+        *bytes = others > *bytes ? others : *bytes;
+        *is_written |= others && direction != CF_OUT && direction != CF_SCRATCH;
+    }
+}
+
 static void begin_launch(void)
 {
     (void)dl_iterate_phdr(add_data, NULL);
@@ -503,6 +516,7 @@ static void begin_launch(void)
         if (!begin || !bytes || region_find(begin))
             continue;
         int is_written = param->direction != CF_OUT && param->direction != CF_SCRATCH;
+        join(i, begin, &bytes, &is_written);
         unsigned char *seen = watch_what == WATCH_POISON && !is_written ? calloc(bytes, 1) : NULL;
         see_zeros(i, launch->args, seen, bytes);
         region_add(&(struct region){.begin = begin,
