@@ -42,7 +42,25 @@ __global__ void adds(const int *x, const unsigned *k, int *y, int n)
         y[i] += x[i] + (x[i] >= 50 || k[i] < 20 ? 1000 : (int)k[i]);
 }
 
+/* Counts of none are 0. */
+#pragma cf kernel grid(n) in(x[n]) out(counts[bins]) zero(counts) check(bins >= 1)
+__global__ void tally(const int *x, int *counts, int n, int bins)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        atomicAdd(&counts[x[i] % bins], 1);
+}
+
 /* ---- Wrong ones ---- */
+
+/* Without a thread nobody writes. */
+#pragma cf kernel grid(n) in(x[n]) out(y[m])
+__global__ void deals(const int *x, int *y, int n, int m)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    for (int k = i; i < n && k < m; k += n)
+        y[k] = x[i];
+}
 
 /* Not in place, whatever it says: the last threads read what the first have written. */
 #pragma cf kernel grid(n) in(x[n + 1], w[n]) out(y[n]) inplace(x, w, y)

@@ -75,7 +75,7 @@ static int call(const struct trials *trials, const struct constants *constants, 
     int status = cf_call(kernel, args);
     if (status != CF_OK)
         message_set(message, "%s", cf_last_error());
-    result->is_refused = status == CF_EINVAL;
+    result->is_refused = status == CF_EINVAL || status == CF_EOVERFLOW; /* a grid past a device's limits, too */
     return status;
 }
 
@@ -443,6 +443,9 @@ static void try_sizes(const struct verification *verification, struct trials *tr
         }
         try_size(verification, trials, sizes[i], VERIFY_ALL_SIZES);
     }
+    /* Nothing of the one, and some of the others: an empty grid, and results all the same. */
+    for (uint32_t s = 0; trials->values.size_count > 1 && s < trials->values.size_count && !*trials->wrong.text; s++)
+        try_size(verification, trials, 0, (int)s);
     if (!*trials->wrong.text)
         try_large(verification, trials, VERIFY_ALL_SIZES);
     for (uint32_t s = 0; trials->values.size_count > 1 && s < trials->values.size_count && !*trials->wrong.text; s++)
