@@ -289,7 +289,8 @@ static int allocate(const cf_kernel *kernel, const struct cf__place *place, cf_s
     return CF_OK;
 }
 
-/* Sets to 0 what the kernel expects to be, in front of it. */
+/* Sets to 0 what the kernel expects to be, in front of it; of a launch that has no scratch memory, `memory` NULL, its
+ * results, but those that are NULL. */
 static int clear(const cf_kernel *kernel, const struct cf__place *place, cf_stream stream, void *const args[],
                  const CUdeviceptr memory[])
 {
@@ -302,7 +303,9 @@ static int clear(const cf_kernel *kernel, const struct cf__place *place, cf_stre
         if (bytes == 0)
             continue;
         const int is_scratch = kernel->params[zero->array].direction == CF_SCRATCH;
-        const CUdeviceptr array = is_scratch ? memory[zero->array] : (uintptr_t)*(void *const *)args[zero->array];
+        if (!memory && (is_scratch || !*(void *const *)args[zero->array]))
+            continue;
+        const CUdeviceptr array = is_scratch ? memory[zero->array] : (uintptr_t) * (void *const *)args[zero->array];
         CUresult result = place->driver->cuMemsetD8Async(array + offset, 0, bytes, stream);
         if (result != CUDA_SUCCESS)
             return cf__fail_driver(place->driver, result, "cuMemsetD8Async", "%s: %zu bytes of %s", kernel->function,
@@ -362,8 +365,8 @@ static int enqueue_with_scratch(const cf_kernel *kernel, const struct cf__size *
 int cf__launch(const cf_kernel *kernel, const struct cf__size *size, const struct cf__place *place, cf_stream stream,
                void *const args[])
 {
-    if (size->is_empty)
-        return CF_OK;
+    if (size->is_empty) /* what threads add to is 0 where there are none */
+        return clear(kernel, place, stream, args, NULL);
     for (uint32_t i = 0; i < kernel->nparams; i++)
         if (kernel->params[i].direction == CF_SCRATCH)
             return enqueue_with_scratch(kernel, size, place, stream, args);

@@ -121,6 +121,7 @@ static int set_up(void **state)
     params[FIRST].lowers = NULL;
     counted.nzeros = 1;
     counted.size = sizeof counted;
+    counted.launch.grid[0] = one;
     counted_params[WORK].extents = &length;
     counted_params[WORK].lowers = NULL;
     memset(zeros, 0, sizeof zeros);
@@ -355,6 +356,9 @@ static void zero_fills_as_many_bytes_as_it_says(void **state)
     (void)launch_counted(1, WORDS);
     assert_int_equal(counts->fill, 3);
     assert_int_equal(counts->fill_bytes, 4 * WORDS);
+    counted.launch.grid[0] = zero; /* there is no scratch memory without a launch */
+    (void)launch_counted(1, WORDS);
+    assert_int_equal(counts->fill, 3);
 }
 
 static int count_of(int64_t n)
