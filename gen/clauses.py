@@ -9,7 +9,7 @@ MAX_ARRAY_DIMS = 8
 
 DIRECTIONS = {'in': 'CF_IN', 'out': 'CF_OUT', 'inout': 'CF_INOUT', 'scratch': 'CF_SCRATCH'}
 CLAUSES = ('name', 'grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'in', 'out', 'inout', 'scratch',
-           'zero', 'pitch', 'check', 'distinct', 'inplace', 'host', 'tune', 'tolerance', 'flops', 'bytes', 'include')
+           'zero', 'rezero', 'pitch', 'check', 'distinct', 'inplace', 'host', 'tune', 'tolerance', 'flops', 'bytes', 'include')
 
 
 class Array:
@@ -35,6 +35,7 @@ class Clauses:
         self.cooperative = None     # token
         self.arrays = {}            # name: Array
         self.zeros = {}             # name: (token, (lower or None, extent)), or (token, None): all of it
+        self.rezeros = {}           # name: token, of arrays that the kernel sets to 0 again
         self.pitches = {}           # name: (token, [expression])
         self.checks = []            # expression
         self.distinct = {}          # name: token, of arrays whose elements differ
@@ -111,8 +112,8 @@ def _clause(cursor, clauses):
         _identifier(cursor, clauses, name)
         if name.text == 'host' and clauses.host.text == 'grid' and cursor.at('('):
             _host_grid(cursor, clauses)
-    elif name.text == 'distinct':
-        _names(cursor, name, clauses.distinct)
+    elif name.text in ('distinct', 'rezero'):
+        _names(cursor, name, clauses.distinct if name.text == 'distinct' else clauses.rezeros)
     elif name.text == 'zero':
         _zeros(cursor, clauses)
     elif name.text == 'inplace':

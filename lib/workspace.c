@@ -34,7 +34,8 @@ struct cf__workspace {
     CUdeviceptr memory;
     size_t bytes;
     CUevent event;
-    int cancel; /* of the thread: one that ended with it would leave it taken */
+    int is_zero; /* all of the memory, behind what was launched so far */
+    int cancel;  /* of the thread: one that ended with it would leave it taken */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows; the driver is called without it */
@@ -235,6 +236,7 @@ static int grow(const struct cf__place *place, const char *function, cf_stream s
         return cf__fail_driver(place->driver, result, call, "%s: %zu bytes of scratch memory", function, room);
     workspace->memory = memory;
     workspace->bytes = room;
+    workspace->is_zero = 0;
     result = before ? cf__pool_free_async(place, stream, before, &call) : CUDA_SUCCESS;
     if (result == CUDA_SUCCESS)
         return CF_OK;
@@ -258,10 +260,10 @@ static int fit(const struct cf__place *place, const char *function, cf_stream st
 }
 
 int cf__workspace_take(const struct cf__place *place, const char *function, unsigned long long context,
-                       cf_stream stream, size_t bytes, struct cf__workspace **workspace, CUdeviceptr *memory)
+                       cf_stream stream, size_t bytes, struct cf__taken *taken)
 {
     struct key key = {.context = context, .is_default = !stream || stream == CU_STREAM_LEGACY};
-    *workspace = NULL;
+    taken->workspace = NULL;
     /* On the CPU launches of several threads run beside one another in whatever stream. What CF_CHECK=1 looks at, tools
      * look at, too: there arrays lie apart, as long as they are declared. */
     if (place->driver->is_host || bytes > CF__WORKSPACE_BYTES || cf__watches(CF__WATCH_POINTERS))
@@ -270,25 +272,26 @@ int cf__workspace_take(const struct cf__place *place, const char *function, unsi
     if (result != CUDA_SUCCESS)
         return cf__fail_driver(place->driver, result, "cuStreamGetId", "%s", function);
     const int cancel = cf__cancel_off();
-    struct cf__workspace *taken = take_for(place, &key);
-    int status = taken ? fit(place, function, stream, taken, bytes) : CF_OK;
-    if (!taken || status != CF_OK || taken->bytes < bytes) {
-        if (taken)
-            let_go(taken);
+    struct cf__workspace *workspace = take_for(place, &key);
+    int status = workspace ? fit(place, function, stream, workspace, bytes) : CF_OK;
+    if (!workspace || status != CF_OK || workspace->bytes < bytes) {
+        if (workspace)
+            let_go(workspace);
         cf__cancel_on(cancel);
         return status;
     }
-    taken->cancel = cancel;
-    *workspace = taken;
-    *memory = taken->memory;
+    workspace->cancel = cancel;
+    *taken = (struct cf__taken){workspace, workspace->memory, workspace->bytes, workspace->is_zero};
     return CF_OK;
 }
 
-int cf__workspace_give(struct cf__workspace *workspace, const char *function, cf_stream stream, int status)
+int cf__workspace_give(const struct cf__taken *taken, const char *function, cf_stream stream, int is_zero, int status)
 {
+    struct cf__workspace *workspace = taken->workspace;
     const struct cf__driver *driver = workspace->driver;
     const int cancel = workspace->cancel;
     CUresult result = workspace->is_quiet ? CUDA_SUCCESS : driver->cuEventRecord(workspace->event, stream);
+    workspace->is_zero = is_zero;
     pthread_mutex_lock(&lock);
     workspace->known = workspace->is_quiet || result != CUDA_SUCCESS ? NOTHING : RECORDED;
     workspace->latest = ++launches;

@@ -516,8 +516,10 @@ static void begin_launch(void)
 
 static void end_launch(void)
 {
-    if (watch_what == WATCH_POISON && !has_failed)
+    if (watch_what == WATCH_POISON && !has_failed) {
         poison_unwritten(kernel, launch->args);
+        poison_not_rezeroed(kernel, launch->args);
+    }
     race_end();
     if (watch_what != WATCH_ADDRESS) /* whose reports name arrays in later launches, too */
         region_end(1);
