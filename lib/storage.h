@@ -112,9 +112,9 @@ int cf__workspaces_trim(const struct cf__place *place);
 uint64_t cf__workspaces_now(void);
 void cf__workspaces_done(CUcontext context, uint64_t now);
 
-int cf__workspaces_free(void);                          /* all, at cf_shutdown() */
-void cf__workspaces_forget(unsigned long long context); /* without the driver: of a context that is gone, */
-void cf__workspaces_forget_all(void);
+int cf__workspaces_free(const struct cf__driver *cuda); /* all, at cf_shutdown() */
+void cf__workspaces_forget(unsigned long long context); /* of a context that is gone, */
+void cf__workspaces_forget_all(void);                   /* without the driver */
 void cf__workspace_lock(void); /* for fork */
 void cf__workspace_unlock(void);
 
