@@ -364,7 +364,8 @@ static int dispatch(struct options *options, struct message *message)
     const cf_module *module = options->module ? module_open(options->module, message) : &cf_registry;
     if (!module) {
         if (checked && strstr(message->text, "undefined symbol"))
-            message_add(message, "; --check builds kernel files alone, so the function has to be in one of them");
+            message_add(message, "; --check builds kernel files alone, and the C files that cfcc was given beside them, so the "
+                                 "function has to be in one of them");
         return -1;
     }
     if (options->mode == RUN)
