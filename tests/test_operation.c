@@ -480,6 +480,45 @@ static void what_is_not_internal_is_in_the_public_header_alone(void **state)
     }
 }
 
+/* ---- The trace ---- */
+
+static char *read_trace(const char *path)
+{
+    static char text[1 << 18];
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    size_t used = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[used] = 0;
+    return text;
+}
+
+static void trace_shows_the_operation_around_its_launches(void **state)
+{
+    char path[] = "/tmp/test_operation-XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    (void)tear_down(state);
+    assert_int_equal(setenv("CF_TRACE", path, 1), 0);
+    (void)set_up(state);
+    assert_ok(operation_normalise_async(NULL, dx, dy, N));
+    assert_ok(cf_device_sync());
+    assert_fails(operation_fill_often_async(NULL, dfilled, dwhere, 13, 1, NOTHING, N), CF_EINVAL, "in operation_fill_up");
+    (void)tear_down(state);
+    assert_int_equal(unsetenv("CF_TRACE"), 0);
+    const char *text = read_trace(path);
+    assert_int_equal(unlink(path), 0);
+    const char *outer = strstr(text, "\"cat\": \"operation\"");
+    if (!outer)
+        fail_msg("%.2000s", text);
+    assert_non_null(strstr(text, "operation_normalise_f32"));
+    assert_non_null(strstr(text, "operation_add_up_f32"));
+    assert_non_null(strstr(text, "operation_divide_f32"));
+    assert_non_null(strstr(text, "\"status\": \"CF_EINVAL\""));
+    (void)set_up(state);
+}
+
 /* ---- Faults ---- */
 
 static void fault_names_the_kernel_and_the_operation(void **state)
@@ -524,6 +563,7 @@ int main(int argc, char *argv[])
         TEST(occupancy_is_that_of_kernels),
         TEST(preloading_loads_what_it_uses),
         TEST(what_is_not_internal_is_in_the_public_header_alone),
+        TEST(trace_shows_the_operation_around_its_launches),
         fake_test(fault_names_the_kernel_and_the_operation, "CF_DRIVER=cuda"),
     };
     return RUN_WITH_FAKE(argc, argv, tests, set_up, tear_down_fault);
