@@ -302,7 +302,7 @@ static int clear(const cf_kernel *kernel, const struct cf__place *place, cf_stre
         if (bytes == 0)
             continue;
         const int is_scratch = kernel->params[zero->array].direction == CF_SCRATCH;
-        const CUdeviceptr array = is_scratch ? memory[zero->array] : (uintptr_t)*(void *const *)args[zero->array];
+        const CUdeviceptr array = is_scratch ? memory[zero->array] : (uintptr_t) * (void *const *)args[zero->array];
         CUresult result = place->driver->cuMemsetD8Async(array + offset, 0, bytes, stream);
         if (result != CUDA_SUCCESS)
             return cf__fail_driver(place->driver, result, "cuMemsetD8Async", "%s: %zu bytes of %s", kernel->function,
