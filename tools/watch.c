@@ -495,6 +495,19 @@ static void see_zeros(uint32_t i, void *const args[], unsigned char *seen, size_
     }
 }
 
+/* Arrays of a kernel that works in place may be one: as long as the longest, and written before where one is read. */
+static void join(uint32_t first, const size_t *bytes_of_arrays, void *const args[], size_t *bytes, int *is_written)
+{
+    for (uint32_t i = first + 1; i < watch_told->nparams; i++) {
+        const cf_direction direction = watch_told->params[i].direction;
+        if (direction == CF_VALUE || *(char *const *)args[i] != *(char *const *)args[first])
+            continue;
+        size_t others = bytes_of(i, bytes_of_arrays, args);
+        *bytes = others > *bytes ? others : *bytes;
+        *is_written |= others && direction != CF_OUT && direction != CF_SCRATCH;
+    }
+}
+
 void watch_arrays(const size_t *bytes_of_arrays, void *const args[], int is_kept)
 {
     for (uint32_t i = 0; i < watch_told->nparams; i++) {
@@ -506,6 +519,7 @@ void watch_arrays(const size_t *bytes_of_arrays, void *const args[], int is_kept
         if (!begin || !bytes || region_find(begin))
             continue;
         int is_written = param->direction != CF_OUT && param->direction != CF_SCRATCH;
+        join(i, bytes_of_arrays, args, &bytes, &is_written);
         unsigned char *seen = watch_what == WATCH_POISON && !is_written ? calloc(bytes, 1) : NULL;
         see_zeros(i, args, seen, bytes);
         region_add(&(struct region){.begin = begin,
