@@ -374,6 +374,9 @@ struct cf_module;
  * NULL where the extent is not 0, and the launch itself: its grid, its block, its shared memory. A launch with
  * nothing to do succeeds without one. CF_ENOTSUP where a kernel has no form for the CPU and the call runs there.
  *
+ * An entry point may be an operation, which is made of several launches (see kernels/README.md): they all are enqueued, or
+ * a failure of one is that of the call, whose detail names both; outputs in device memory are undefined then.
+ *
  * cf_call() is the plain entry points' tier, complete and safe: pointers may be host or device memory, arrays are
  * checked against the memory they lie in and every element against its declared range, arrays that the kernel declares
  * __restrict__ must share no bytes with one that is written, and those of inplace(...) be that one or share none, the
@@ -417,13 +420,14 @@ const char *cf_last_plan(void);
 
 /* Loads a kernel, or all kernels of a library (&cf_registry for the bundled ones), on the calling thread's device, so
  * that their first call has no more to do than any other. Kernels that were loaded before a failure stay so. One
- * without a form for the CPU gives CF_ENOTSUP on CF_HOST; cf_preload() passes it over there. */
+ * without a form for the CPU gives CF_ENOTSUP on CF_HOST; cf_preload() passes it over there. With an operation goes all
+ * that it uses. */
 CF_CHECKED int cf_preload(const struct cf_module *module);
 CF_CHECKED int cf_kernel_preload(const struct cf_kernel *kernel);
 
 /* Writes how many blocks of `threads` threads and `shared` bytes of dynamic shared memory a multiprocessor of the
  * calling thread's device has resident at once: 0 where it has not so much shared memory; 1 on CF_HOST. CF_EINVAL where
- * a block has no such number of threads on any device. */
+ * a block has no such number of threads on any device, and of an operation, which is no launch. */
 CF_CHECKED int cf_kernel_occupancy(const struct cf_kernel *kernel, int threads, size_t shared, int *blocks);
 
 /* Evaluates an expression of the kernel's annotation, such as an extent, over `args`, of which only the integers that

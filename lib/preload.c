@@ -96,7 +96,8 @@ int cf_kernel_occupancy(const cf_kernel *kernel, int threads, size_t shared, int
     if (!blocks)
         return cf__fail(CF_EINVAL, "cf_kernel_occupancy: blocks is NULL");
     if (cf_kernel_is_operation(kernel))
-        return cf__fail(CF_EINVAL, "cf_kernel_occupancy: %s is made of several launches; ask for the kernels that it uses",
+        return cf__fail(CF_EINVAL,
+                        "cf_kernel_occupancy: %s is made of several launches; ask for the kernels that it uses",
                         kernel->function);
     if (threads < 1 || threads > CF__MAX_BLOCK)
         return cf__fail(CF_EINVAL, "cf_kernel_occupancy: threads is %d; a block has 1 to %d", threads, CF__MAX_BLOCK);

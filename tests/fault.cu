@@ -40,6 +40,10 @@ __global__ void mirror(const float *x, float *y, float *copy, int n)
         y[i] = copy[n - 1 - i];
 }
 
+/* Three launches of it, over memory of the library's. */
+#pragma cf operation in(x[n]) out(y[n]) scratch(one[n], other[n]) zero(one[n / 2]) uses(mirror)
+void mirror_often(const float *x, float *y, float *one, float *other, int n);
+
 /* Data of the file's, and a block that the driver chooses. */
 #pragma cf kernel grid(n) block(auto) inout(x[n])
 __global__ void weigh(float *x, int n)

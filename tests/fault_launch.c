@@ -4,8 +4,17 @@
 #include <cuferry/registry.h>
 
 #include "fault_data.h"
-#include "fault_kernels.h"
+#include "fault_kernels_internal.h"
 #include "place.h"
+
+/* y is what it was until all is enqueued. */
+int fault__enqueue_mirror_often(cf_stream on, const float *from, float *to, float *one, float *other, int n)
+{
+    int status = fault_mirror_async(on, from, one, n);
+    if (status == CF_OK)
+        status = fault_mirror_async(on, one, other, n);
+    return status == CF_OK ? fault_mirror_async(on, other, to, n) : status;
+}
 
 /* What host(turn_on_cpu) names. */
 void turn_on_cpu(float *array, int n);
@@ -24,10 +33,12 @@ ACT(axpy, fault_axpy(2, x, y, N))
 ACT(pick, fault_pick(x, picked, y, M, N))
 ACT(rows, fault_rows(x, y, NX, NY, LD))
 ACT(mirror, fault_mirror(x, y, N))
+ACT(mirror_often, fault_mirror_often(x, y, N))
 PREPARE(axpy_staged, NEED(cf_set_host_data(CF_HOST_DATA_STAGE)); expect_axpy())
 PREPARE(pick_staged, NEED(cf_set_host_data(CF_HOST_DATA_STAGE)); expect_pick())
 PREPARE(rows_staged, NEED(cf_set_host_data(CF_HOST_DATA_STAGE)); expect_rows())
 PREPARE(mirror_staged, NEED(cf_set_host_data(CF_HOST_DATA_STAGE)); expect_mirror())
+PREPARE(mirror_on_host, NEED(cf_set_host_data(CF_HOST_DATA_HOST)); expect_mirror())
 PREPARE(axpy_on_host, NEED(cf_set_host_data(CF_HOST_DATA_HOST)); expect_axpy())
 PREPARE(pick_on_host, NEED(cf_set_host_data(CF_HOST_DATA_HOST)); expect_pick())
 PREPARE(axpy_auto, expect_axpy())
@@ -76,6 +87,7 @@ ACT(axpy_async, fault_axpy_async(stream, 2, dx, dy, N))
 ACT(axpy_async_default, fault_axpy_async(NULL, 2, dx, dy, N))
 PREPARE(mirror_async, expect_mirror(); upload(); make_stream())
 ACT(mirror_async, fault_mirror_async(stream, dx, dy, N))
+ACT(mirror_often_async, fault_mirror_often_async(stream, dx, dy, N))
 
 /* A stream whose launches have had scratch memory: more of it is asked for. */
 enum { GROWN = 5000 };
@@ -174,6 +186,7 @@ CLEAN(checked, unsetenv("CF_CHECK"); destroy_both())
 
 /* In a stream that is being captured. */
 ACT(mirror_captured, fault_mirror_async(stream, dx, dy, N))
+ACT(mirror_often_captured, fault_mirror_often_async(stream, dx, dy, N))
 PREPARE(mirror_captured, prepare_capturing(); expect_mirror())
 
 static const cf_kernel *kernel(const char *name)
@@ -247,6 +260,10 @@ const struct scene launch_scenes[] = {
     {"cf_call host arrays, elements checked", prepare_pick_staged, act_pick, is_host_right, clean_host_data, FRESH},
     {"cf_call host arrays, rows", prepare_rows_staged, act_rows, is_host_right, clean_host_data, FRESH},
     {"cf_call host arrays, scratch", prepare_mirror_staged, act_mirror, is_host_right, clean_host_data, FRESH},
+    {"cf_call host arrays, an operation", prepare_mirror_staged, act_mirror_often, is_host_right, clean_host_data,
+     FRESH},
+    {"cf_call host arrays on the CPU, an operation", prepare_mirror_on_host, act_mirror_often, is_host_right,
+     clean_host_data, FRESH | ANY},
     {"cf_call host arrays, in chunks", prepare_large_axpy, act_large_axpy, is_large_right, clean_host_data,
      FRESH | ANY},
     {"cf_call host arrays, in chunks, elements checked", prepare_large_pick, act_large_pick, is_large_right,
@@ -264,6 +281,7 @@ const struct scene launch_scenes[] = {
     {"cf_launch by its own function", prepare_axpy_async, act_axpy_async, is_device_right, destroy_both, FRESH},
     {"cf_launch default stream", prepare_axpy_async, act_axpy_async_default, is_device_right, destroy_both, FRESH},
     {"cf_launch scratch", prepare_mirror_async, act_mirror_async, is_device_right, destroy_both, FRESH},
+    {"cf_launch an operation", prepare_mirror_async, act_mirror_often_async, is_device_right, destroy_both, FRESH},
     {"cf_launch scratch, more of it", prepare_mirror_grown, act_mirror_grown, NULL, clean_mirror_grown, 0},
     {"cf_launch scratch, on one stream of many", prepare_mirror_noisy, act_mirror_async, is_device_right, clean_crowd,
      FRESH},
@@ -280,6 +298,10 @@ const struct scene launch_scenes[] = {
     {"cf_launch captured", prepare_capturing, act_axpy_async, is_capture_right, clean_capturing, FRESH | CAPTURED},
     {"cf_launch captured, scratch", prepare_mirror_captured, act_mirror_captured, is_capture_right, clean_capturing,
      FRESH | CAPTURED},
+    {"cf_launch captured, an operation", prepare_mirror_captured, act_mirror_often_captured, is_capture_right,
+     clean_capturing, FRESH | CAPTURED},
+    {"cf_launch an operation, traced", prepare_mirror_async, act_mirror_often_async, is_device_right, destroy_both,
+     FRESH | TRACED},
     {"cf_launch traced", prepare_axpy_async, act_launch, is_device_right, destroy_both, FRESH | TRACED},
     {"cf_call traced", prepare_pick_staged, act_pick, is_host_right, clean_host_data, FRESH | TRACED},
     {"cf_preload", NULL, act_preload, NULL, NULL, 0},

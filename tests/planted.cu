@@ -675,3 +675,36 @@ __global__ void traps(int *y, int n, int bug)
         __trap(); /* BUG traps */
     y[i] = i;
 }
+
+/* ---- Operations, which planted.c defines ---- */
+
+#pragma cf kernel internal grid(n) in(x[n]) inout(total[1])
+__global__ void adds(const int *x, int *total, int n, int bug)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n && bug)
+        *total += x[i]; /* BUG launches_a_race */
+    else if (i < n)
+        atomicAdd(total, x[i]); /* BUG leaves_scratch */
+}
+
+#pragma cf kernel internal grid(n + 1) in(x[n], total[1]) inout(y[n])
+__global__ void subtracts(const int *x, const int *total, int *y, int n, int bug)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n + bug)
+        y[i] = (i < n ? x[i] : 0) - *total; /* BUG launches_past_end */
+}
+
+#pragma cf operation in(x[n]) out(y[n]) scratch(other[8], total[1]) zero(total) uses(adds, subtracts)
+void launches_a_race(const int *x, int *y, int *other, int *total, int n, int bug);
+
+#pragma cf operation in(x[n]) out(y[n]) scratch(total[1]) zero(total) uses(adds, subtracts)
+void launches_past_end(const int *x, int *y, int *total, int n, int bug);
+
+/* It fills the scratch memory by a call, copies that, and works on the copy. */
+#pragma cf operation in(x[n]) out(y[n]) scratch(other[8], total[8]) uses(adds, subtracts)
+void leaves_scratch(const int *x, int *y, int *other, int *total, int n, int bug);
+
+#pragma cf operation in(x[n]) out(y[n]) scratch(total[1]) zero(total) uses(launches_past_end)
+void leaves_out(const int *x, int *y, int *total, int n, int bug); /* BUG leaves_out */

@@ -336,6 +336,59 @@ class CfccTest:
             code, out, err = run(['./main'], cwd=self.folder, env=self.env)
         self.expect('cfcc_object_links_and_runs', (code, out) == (0, '2 8\n'), f'{out}{err}')
 
+    def operations(self):
+        """Entry points that a C file defines, which is the program's or given to cfcc."""
+        operation = ('#pragma cf operation in(x[n]) out(y[n]) scratch(z[n]) uses(twice)\n'
+                     'void four(const float *x, float *y, float *z, int64_t n);\n')
+        body = ('#include "heat_internal.h"\nint heat__enqueue_four(cf_stream s, const float *x, float *y, float *z, int64_t n)\n'
+                '{\n    int status = heat_twice_async(s, x, z, n);\n'
+                '    return status == CF_OK ? heat_twice_async(s, z, y, n) : status;\n}\n')
+        program = PROGRAM.replace('heat_twice', 'heat_four')
+        library = os.path.join(self.builddir, 'libcuferry.a')
+        build = [*shlex.split(self.config['cc']), *shlex.split(self.config['link_flags']), f'-I{ROOT}/include']
+        end = [library, '-lpthread', '-ldl', '-lm', '-o', 'main']
+        self.fresh(heat=KERNEL + operation)
+        self.write('main.c', program)
+        self.write('four.c', body)
+        for name, words, files in (('of_the_program', [], ['four.c']), ('given_to_cfcc', ['four.c'], [])):
+            result = self.compile('-MD', 'heat.cu', *words)
+            code, out, err = run([*build, 'main.c', *files, 'heat.o', *end], cwd=self.folder)
+            if code == 0:
+                code, out, err = run(['./main'], cwd=self.folder, env=self.env)
+            self.expect(f'cfcc_operation_{name}_runs', (result, code, out) == ((0, '', ''), 0, '4 16\n'),
+                        f'{result}{out}{err}')
+        names = defined(os.path.join(self.folder, 'heat.o'), '-g')
+        self.expect('cfcc_object_shows_no_function_that_only_enqueues',
+                    names == {'heat_twice', 'heat_twice_async', 'heat_four', 'heat_four_async', 'heat_registry'}, names)
+        read = self.read('heat.d')
+        self.expect('cfcc_md_names_c_files_and_no_header_that_it_makes', ' four.c' in read and 'heat' not in
+                    read.replace('heat.o', '').replace('heat.cu', ''), read)
+        said = 'heat.cu calls heat__enqueue_four, which is in none of the files; name the object that has it, too: '
+        if not self.is_sanitized:
+            code, out, err = self.compile('--shared', 'heat.cu')
+            self.expect('cfcc_shared_operation_that_is_nowhere_is_refused', code == 1 and said in err, f'{out}{err}')
+            result = self.compile('--shared', 'heat.cu', 'four.c')
+            ran = run([self.cf_run, '--module', './heat.so', '--verify', '--all'], cwd=self.folder, env=self.env)
+            self.expect('cf_run_runs_operations_of_a_shared_object', result == (0, '', '') and ran[0] == 0 and
+                        '2 of 2 kernels agree' in ran[1], f'{result}{ran}')
+            run([*build, '-fPIC', '-c', 'four.c'], cwd=self.folder)
+            self.compile('heat.cu')
+            code, out, err = self.compile('--shared', '-o', 'both.so', 'heat.o', 'four.o')
+            ran = run([self.cf_run, '--module', './both.so', 'four', 'x=fill:f32:3:1'], cwd=self.folder, env=self.env)
+            self.expect('cf_run_runs_operations_of_another_object', code == 0 and ran[0] == 0, f'{out}{err}{ran}')
+        self.fresh(heat=KERNEL + operation)
+        self.write('four.c', body.replace('const float *x', 'const double *x'))
+        code, out, err = self.compile('heat.cu', 'four.c')
+        self.expect('cfcc_operation_of_other_types_does_not_compile', code == 1 and "conflicting types for" in err and
+                    'four.c:2:5: ' in err and listed(self.folder) == ['four.c', 'heat.cu'] and self.temporary not in err, f'{out}{err}')
+        code, out, err = self.compile('four.c')
+        self.expect('cfcc_c_file_alone_is_refused', code == 2 and
+                    'four.c: C files go with the kernel files whose operations they define' in err, f'{out}{err}')
+        self.write('heat_internal.h', 'int own;\n')
+        code, out, err = self.compile('heat.cu')
+        self.expect('cfcc_does_not_write_over_an_internal_header_of_the_users', code == 1 and
+                    'heat_internal.h is there, and cfcc did not write it' in err, f'{out}{err}')
+
     def system_headers(self):
         """Device code in headers that the compiler takes for a system's waits, and has memory of each block."""
         compilers = [('gcc', []), ('clang', ['--cc', 'clang', '--cxx', 'clang++'])]
@@ -617,6 +670,7 @@ def main():
         test.depfile()
         test.pass_on()
         test.program()
+        test.operations()
         test.system_headers()
         test.errors()
         test.bad_kernels()

@@ -205,7 +205,7 @@ class InstallTest:
             self.tap.skip('consumer_cmake', 'cmake is not installed')
         for kind, command, program, expected in (
                 ('make_kernels', ['make', '-j2', f'CC={self.cc}'], 'vectors',
-                 '11 22 33, 64 1\nvec_distance: index[1] = 3 is outside [0, 3)\n'),
+                 '11 22 33, 64 1\n0.1667 0.3333 0.5000\nvec_distance: index[1] = 3 is outside [0, 3)\n'),
                 ('two_libraries', ['make', '-j2', f'CC={self.cc}'], 'both',
                  '1 100\n3 105\n21 150\nleft_scale right_scale\n'),
                 ('ninja', ['ninja'], 'horner', '1 10 49 -2\n')):

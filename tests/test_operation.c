@@ -9,17 +9,17 @@
 
 /* ---- The operations, as a user writes them ---- */
 
-#define NORMALISE(tag, T)                                                                                       \
-    int operation__enqueue_normalise_##tag(cf_stream stream, const T *x, T *y, T *total, int64_t n)             \
-    {                                                                                                           \
-        int status = operation_add_up_##tag##_async(stream, x, total, n);                                       \
-        return status == CF_OK ? operation_divide_##tag##_async(stream, x, total, y, n) : status;               \
+#define NORMALISE(tag, T)                                                                           \
+    int operation__enqueue_normalise_##tag(cf_stream stream, const T *x, T *y, T *total, int64_t n) \
+    {                                                                                               \
+        int status = operation_add_up_##tag##_async(stream, x, total, n);                           \
+        return status == CF_OK ? operation_divide_##tag##_async(stream, x, total, y, n) : status;   \
     }
 NORMALISE(f32, float)
 NORMALISE(f64, double)
 
-int operation__enqueue_normalise_some(cf_stream stream, const float *x, const int32_t *index, float *y, float *all, int64_t N,
-                                      int64_t M)
+int operation__enqueue_normalise_some(cf_stream stream, const float *x, const int32_t *index, float *y, float *all,
+                                      int64_t N, int64_t M)
 {
     int status = operation_normalise_async(stream, x, all, M);
     return status == CF_OK ? operation_pick_async(stream, all, index, y, N, M) : status;
@@ -161,8 +161,9 @@ static void plain_call_takes_host_arrays(void **state)
     assert_ok(operation_normalise(large, out, N));
     for (int i = 0; i < N; i++)
         assert_true(out[i] == 0.001);
-    assert_non_null(strstr(cf_last_plan(), on_cuda() ? "operation_normalise_f64: on device 0, 8000 bytes copied in and 8000 out"
-                                                     : "operation_normalise_f64: on the CPU, the thread's device"));
+    assert_non_null(
+        strstr(cf_last_plan(), on_cuda() ? "operation_normalise_f64: on device 0, 8000 bytes copied in and 8000 out"
+                                         : "operation_normalise_f64: on the CPU, the thread's device"));
 }
 
 static void plain_call_takes_device_arrays(void **state)
@@ -171,7 +172,8 @@ static void plain_call_takes_device_arrays(void **state)
     assert_ok(operation_normalise(dx, dy, N));
     download();
     expect_normalised(y);
-    assert_non_null(strstr(cf_last_plan(), on_cuda() ? "on device 0, 2 arrays used in place; nothing was copied" : "CPU"));
+    assert_non_null(
+        strstr(cf_last_plan(), on_cuda() ? "on device 0, 2 arrays used in place; nothing was copied" : "CPU"));
     assert_ok(operation_normalise(dx, dx, N));
     assert_ok(cf_mem_copy(y, dx, sizeof y));
     expect_normalised(y);
@@ -312,7 +314,8 @@ static void capture_takes_its_launches(void **state)
     assert_ok(cf_stream_capture_begin(stream));
     assert_ok(operation_normalise_async(stream, dx, dy, N));
     assert_ok(operation_fill_often_async(stream, dfilled, dwhere, 1, 2, NOTHING, N));
-    assert_fails(operation_fill_often_async(stream, dfilled, dwhere, 13, 1, NOTHING, N), CF_EINVAL, "in operation_fill_up_async");
+    assert_fails(operation_fill_often_async(stream, dfilled, dwhere, 13, 1, NOTHING, N), CF_EINVAL,
+                 "in operation_fill_up_async");
     assert_ok(cf_stream_capture_end(stream, &graph));
     assert_ok(cf_graph_instantiate(&exec, graph));
     download();
@@ -335,9 +338,12 @@ static void capture_takes_its_launches(void **state)
 static void scalar_check_fails_before_anything_is_enqueued(void **state)
 {
     (void)state;
-    assert_fails(operation_normalise(x, y, 13), CF_EINVAL, "operation_normalise_f32: the check N != 13 fails with N = 13");
-    assert_fails(operation_normalise_async(NULL, dx, dy, 13), CF_EINVAL, "operation_normalise_f32_async: the check N != 13 fails");
-    assert_fails(operation_normalise_f32(NULL, y, N), CF_EINVAL, "operation_normalise_f32: x is NULL and its extent is 1000");
+    assert_fails(operation_normalise(x, y, 13), CF_EINVAL,
+                 "operation_normalise_f32: the check N != 13 fails with N = 13");
+    assert_fails(operation_normalise_async(NULL, dx, dy, 13), CF_EINVAL,
+                 "operation_normalise_f32_async: the check N != 13 fails");
+    assert_fails(operation_normalise_f32(NULL, y, N), CF_EINVAL,
+                 "operation_normalise_f32: x is NULL and its extent is 1000");
     assert_fails(operation_fill_often(filled, &where, 1, 1, NOTHING, -1), CF_EINVAL, "operation_fill_often: ");
     assert_int_equal(calls, 0);
     assert_true(y[0] == OLD);
@@ -401,9 +407,10 @@ static void operations_that_do_not_end_are_refused(void **state)
 static void plain_call_within_an_operation_is_refused(void **state)
 {
     (void)state;
-    assert_fails(operation_fill_often(filled, &where, 1, 1, A_PLAIN_CALL, N), CF_EINVAL,
-                 "operation_fill_often: in operation_fill_up: it waits, within the operation operation_fill_often, which must "
-                 "not; there is operation_fill_up_async()");
+    assert_fails(
+        operation_fill_often(filled, &where, 1, 1, A_PLAIN_CALL, N), CF_EINVAL,
+        "operation_fill_often: in operation_fill_up: it waits, within the operation operation_fill_often, which must "
+        "not; there is operation_fill_up_async()");
     assert_ok(operation_fill_up(filled, 1, N));
 }
 
@@ -419,8 +426,9 @@ static void kernel_without_a_form_for_the_cpu_is_named(void **state)
         assert_int_equal(one, is_played ? 1 : 2);
         return;
     }
-    assert_fails(operation_only_on_gpus(&one), CF_ENOTSUP,
-                 "operation_only_on_gpus: in operation_on_gpus: it has no form for the CPU: its annotation says host(none)");
+    assert_fails(
+        operation_only_on_gpus(&one), CF_ENOTSUP,
+        "operation_only_on_gpus: in operation_on_gpus: it has no form for the CPU: its annotation says host(none)");
 }
 
 static int elsewhere(const cf_kernel *kernel, cf_stream stream, void *const args[])
@@ -443,8 +451,9 @@ static void occupancy_is_that_of_kernels(void **state)
 {
     (void)state;
     int blocks;
-    assert_fails(cf_kernel_occupancy(find("normalise_f32"), 256, 0, &blocks), CF_EINVAL,
-                 "cf_kernel_occupancy: operation_normalise_f32 is made of several launches; ask for the kernels that it uses");
+    assert_fails(
+        cf_kernel_occupancy(find("normalise_f32"), 256, 0, &blocks), CF_EINVAL,
+        "cf_kernel_occupancy: operation_normalise_f32 is made of several launches; ask for the kernels that it uses");
 }
 
 /* ---- Loading ---- */
@@ -480,6 +489,46 @@ static void what_is_not_internal_is_in_the_public_header_alone(void **state)
     }
 }
 
+/* ---- The trace ---- */
+
+static char *read_trace(const char *path)
+{
+    static char text[1 << 18];
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    size_t used = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[used] = 0;
+    return text;
+}
+
+static void trace_shows_the_operation_around_its_launches(void **state)
+{
+    char path[] = "/tmp/test_operation-XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    (void)tear_down(state);
+    assert_int_equal(setenv("CF_TRACE", path, 1), 0);
+    (void)set_up(state);
+    assert_ok(operation_normalise_async(NULL, dx, dy, N));
+    assert_ok(cf_device_sync());
+    assert_fails(operation_fill_often_async(NULL, dfilled, dwhere, 13, 1, NOTHING, N), CF_EINVAL,
+                 "in operation_fill_up");
+    (void)tear_down(state);
+    assert_int_equal(unsetenv("CF_TRACE"), 0);
+    const char *text = read_trace(path);
+    assert_int_equal(unlink(path), 0);
+    const char *outer = strstr(text, "\"cat\": \"operation\"");
+    if (!outer)
+        fail_msg("%.2000s", text);
+    assert_non_null(strstr(text, "operation_normalise_f32"));
+    assert_non_null(strstr(text, "operation_add_up_f32"));
+    assert_non_null(strstr(text, "operation_divide_f32"));
+    assert_non_null(strstr(text, "\"status\": \"CF_EINVAL\""));
+    (void)set_up(state);
+}
+
 /* ---- Faults ---- */
 
 static void fault_names_the_kernel_and_the_operation(void **state)
@@ -488,7 +537,8 @@ static void fault_names_the_kernel_and_the_operation(void **state)
     assert_ok(operation_fill_often_async(NULL, dfilled, dwhere, 1, 1, NOTHING, N));
     assert_ok(cf_device_sync());
     assert_fails(operation_fill_often(dfilled, dwhere, 1, 1, FAULTS, N), CF_EFAULT, "operation_fill_often: ");
-    assert_non_null(strstr(cf_last_error(), "while one of operation_fault, operation_fill_often, operation_fill_up was running"));
+    assert_non_null(
+        strstr(cf_last_error(), "while one of operation_fault, operation_fill_often, operation_fill_up was running"));
 }
 
 static int tear_down_fault(void **state)
@@ -524,6 +574,7 @@ int main(int argc, char *argv[])
         TEST(occupancy_is_that_of_kernels),
         TEST(preloading_loads_what_it_uses),
         TEST(what_is_not_internal_is_in_the_public_header_alone),
+        TEST(trace_shows_the_operation_around_its_launches),
         fake_test(fault_names_the_kernel_and_the_operation, "CF_DRIVER=cuda"),
     };
     return RUN_WITH_FAKE(argc, argv, tests, set_up, tear_down_fault);

@@ -130,6 +130,13 @@ PLANTED = {
                    r'block \(0, 0, 0\)'),
     'asserts': ([X, N], 'address', r"{BUG}: thread \(44, 0, 0\) of block \(1, 0, 0\): assertion `!bug \|\| i != 300' "
                 'failed'),
+    'launches_a_race': ([X, N], 'race', r'{BUG}: ' + ANY + r' \w+ total\[0\], which ' + ANY + r' \w+ at {BUG}: nothing orders '
+                        r'the two \[adds in launches_a_race\]\n'),
+    'launches_past_end': ([X, N], 'address', r'{BUG}: heap-buffer-overflow: a write of 4 bytes at y\[1000\], which is past its '
+                          r'end; thread \(232, 0, 0\) of block \(3, 0, 0\) \[subtracts in launches_past_end\]\n'),
+    'leaves_scratch': ([X, N], 'poison', r'{BUG}: reads total\[7\], which nobody wrote; ' + ANY + r' \[adds in leaves_scratch\]\n'),
+    'leaves_out': ([X, N], 'poison', r'{BUG}: y\[999\] is not written, although it is an out\(\); 1 of 1000 elements are not '
+                   r'\[leaves_out\]\n'),
     'traps': ([N], 'address', r'{BUG}: thread \(44, 0, 0\) of block \(1, 0, 0\): __trap\(\)'),
 }
 KINDS = ('address', 'race', 'poison')
@@ -139,7 +146,7 @@ class SanitizeTest:
     def __init__(self, tap, build, folder, compilers):
         self.tap, self.build, self.folder = tap, os.path.abspath(build), folder
         self.source = os.path.join(folder, 'planted.cu')
-        for name in ('planted.cu', 'planted_inner.cuh', 'planted_types.h'):
+        for name in ('planted.cu', 'planted.c', 'planted_inner.cuh', 'planted_types.h'):
             shutil.copy(os.path.join(HERE, name), folder)
         self.temporary = os.path.join(folder, 'temporary')
         os.mkdir(self.temporary)
@@ -246,7 +253,7 @@ class SanitizeTest:
                        f'exec {compiler} "$@"\n')
         words = [*self.compilers, '--cxx', f"sh '{script}'"]
         code, _, err = run([os.path.join(self.build, 'cfcc'), *words, '--shared', '--cuda=no', '--prefix', 'planted', '-o',
-                            'blank.so', 'planted.cu'], cwd=self.folder, env=self.environment)
+                            'blank.so', 'planted.cu', 'planted.c'], cwd=self.folder, env=self.environment)
         assert code == 0, err
         arguments = ['read_past_end', *PLANTED['read_past_end'][0], 'bug=1']
         with tempfile.TemporaryDirectory() as temporary:
@@ -332,7 +339,7 @@ class SanitizeTest:
         self.tap.check('check_that_is_killed_leaves_no_run', '' if code == -9 and is_gone else f'{ended(code)}: {err}')
 
     def run(self):
-        code, _, err = self.cfcc('--shared', '--cuda=no', '--prefix', 'planted', '-o', 'planted.so', 'planted.cu')
+        code, _, err = self.cfcc('--shared', '--cuda=no', '--prefix', 'planted', '-o', 'planted.so', 'planted.cu', 'planted.c')
         self.tap.check('check_module_is_built', err if code else '')
         for name in PLANTED:
             self.planted(name)

@@ -78,7 +78,8 @@ static const char help[] =
     "                       address (out of bounds, not aligned), race (what no barrier orders), or poison (memory "
     "that is\n"
     "                       read or left without having been written)\n"
-    "  --list               print the name and the C prototype of every kernel, and of every constant's setter\n"
+    "  --list               print the name and the C prototype of every kernel, and of every constant's setter, but for\n"
+    "                       kernels that serve operations alone\n"
     "  --describe KERNEL    print what is known of a kernel, or of a setter\n"
     "  --help               print this\n"
     "  --version            print the version\n"
@@ -378,7 +379,8 @@ static int dispatch(struct options *options, struct message *message)
     const cf_module *module = options->module ? module_open(options->module, message) : &cf_registry;
     if (!module) {
         if (checked && strstr(message->text, "undefined symbol"))
-            message_add(message, "; --check builds kernel files alone, so the function has to be in one of them");
+            message_add(message, "; --check builds kernel files alone, and the C files that cfcc was given beside them, so the "
+                                 "function has to be in one of them");
         return -1;
     }
     if (options->mode == RUN && !checked)

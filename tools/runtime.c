@@ -8,10 +8,11 @@ struct runtime runtime = {RUNTIME_FUNCTIONS(OWN)};
 
 int runtime_use(void *handle, const char *path, struct message *message)
 {
-#define FIND(name)                                                                                               \
-    *(void **)&runtime.name = dlsym(handle, #name);                                                              \
-    if (!runtime.name)                                                                                           \
-        return message_set(message, "%s: it has operations, and lacks %s(), which runs them; build it again", path, #name);
+#define FIND(name)                                                                                                  \
+    *(void **)&runtime.name = dlsym(handle, #name);                                                                 \
+    if (!runtime.name)                                                                                              \
+        return message_set(message, "%s: it has operations, and lacks %s(), which runs them; build it again", path, \
+                           #name);
     RUNTIME_FUNCTIONS(FIND)
     return 0;
 }

@@ -39,8 +39,8 @@ static int findings = -1; /* descriptor */
 static const char *module_path;
 
 const cf_kernel *watch_told, *watch_operation; /* as they are registered */
-static cf_host_body *host_body; /* of a kernel: its own */
-static size_t *array_bytes;     /* of each parameter of what is watched */
+static cf_host_body *host_body;                /* of a kernel: its own */
+static size_t *array_bytes;                    /* of each parameter of what is watched */
 const size_t *watch_bytes;
 static const cf_host_launch *launch;
 static const cf_host_ops *real;
@@ -63,8 +63,9 @@ void watch_find(const char *format, ...)
     va_end(values);
     int length = (int)strlen(text);
     const int is_within = watch_told && watch_operation && watch_told != watch_operation;
-    length += snprintf(text + length, sizeof text - (size_t)length, " [%.120s%s%.120s]\n", watch_told ? watch_told->name : "",
-                       is_within ? " in " : "", is_within ? watch_operation->name : "");
+    length +=
+        snprintf(text + length, sizeof text - (size_t)length, " [%.120s%s%.120s]\n", watch_told ? watch_told->name : "",
+                 is_within ? " in " : "", is_within ? watch_operation->name : "");
     for (int at = 0; at < length;) {
         ssize_t written = write(findings, text + at, (size_t)(length - at));
         if (written <= 0)

@@ -29,7 +29,8 @@ const cf_kernel *watch_kernel(const cf_kernel *kernel, const size_t *bytes, stru
 /* ---- Between watch.c and watch_operation.c ---- */
 
 /* Looks at a part of a launch of `kernel` by its own CPU body. */
-void watch_launch(const cf_kernel *kernel, cf_host_body *host, const cf_host_launch *what, uint64_t begin, uint64_t end);
+void watch_launch(const cf_kernel *kernel, cf_host_body *host, const cf_host_launch *what, uint64_t begin,
+                  uint64_t end);
 
 /* The kernel that findings are told of; and the operation that it is launched by, or NULL. */
 extern const cf_kernel *watch_told, *watch_operation;

@@ -39,10 +39,10 @@ static void look(int place, const cf_host_launch *what, uint64_t begin, uint64_t
     watch_told = watch_operation;
 }
 
-#define BODY(n)                                                                       \
-    static void body_##n(const cf_host_launch *what, uint64_t begin, uint64_t end)    \
-    {                                                                                 \
-        look(0##n, what, begin, end);                                                 \
+#define BODY(n)                                                                    \
+    static void body_##n(const cf_host_launch *what, uint64_t begin, uint64_t end) \
+    {                                                                              \
+        look(0##n, what, begin, end);                                              \
     }
 PLACES(BODY)
 #define NAME(n) body_##n,
@@ -84,8 +84,8 @@ int watch_uses(const cf_kernel *operation, struct message *message)
         if (place_of(kernel) < count)
             continue;
         if (count == MOST)
-            return message_set(message, "%s: --check: the operations of the module use more than %d kernels", operation->name,
-                               MOST);
+            return message_set(message, "%s: --check: the operations of the module use more than %d kernels",
+                               operation->name, MOST);
         places[count].kernel = kernel;
         places[count].host = kernel->host;
         if (set_host(kernel, bodies[count]) != 0)
@@ -152,8 +152,8 @@ int cf__checked_mem_copy_async(cf_stream stream, void *target, const void *sourc
 
 EXPORT int cf__checked_mem_copy_2d_async(cf_stream stream, void *target, size_t target_pitch, const void *source,
                                          size_t source_pitch, size_t width, size_t height);
-int cf__checked_mem_copy_2d_async(cf_stream stream, void *target, size_t target_pitch, const void *source, size_t source_pitch,
-                                  size_t width, size_t height)
+int cf__checked_mem_copy_2d_async(cf_stream stream, void *target, size_t target_pitch, const void *source,
+                                  size_t source_pitch, size_t width, size_t height)
 {
     for (size_t row = 0; row < height; row++)
         move((char *)target + row * target_pitch, (const char *)source + row * source_pitch, width);

@@ -289,13 +289,13 @@ typedef struct cf_kernel {
     const uint8_t *in_place; /* for each parameter the number of the list of arrays that it may be one with, and 0 where
                                  there is none; NULL where all have none */
     cf_expr host_grid;       /* how many threads the CPU runs; absent: as many as a GPU, or what the grid counts */
-    uint32_t nzeros;          /* what of the scratch memory is set to 0 in front of each launch */
+    uint32_t nzeros;         /* what of the scratch memory is set to 0 in front of each launch */
     const cf_zero *zeros;
     cf_enqueue_body *enqueue; /* an operation: what it is made of is enqueued by this; NULL for a kernel, which has a
                                  launch rule, an image and a CPU body instead */
     int (*runtime)(const struct cf_kernel *kernel, struct CUstream_st *stream, void *const args[]); /* the cf_launch()
                                  that it calls: of all copies of the library in a process that one alone runs it */
-    uint32_t nuses;           /* of an operation: the kernels, and operations, that it enqueues */
+    uint32_t nuses; /* of an operation: the kernels, and operations, that it enqueues */
     const struct cf_kernel *const *uses;
     uint8_t is_internal; /* it serves operations; no public header declares its functions */
 } cf_kernel;

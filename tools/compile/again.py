@@ -11,7 +11,6 @@ from record import moved, read_records
 def build_again(options, config, runner, folder):
     """Sets the options to those of a library that was built before, and goes to where that was."""
     options.output = os.path.abspath(options.output or f'{options.check}.so')
-    options.header = os.path.join(folder, 'again.h')
     if options.bundled:
         kernels = os.path.join(config.bundled, 'kernels')
         names = sorted(os.listdir(kernels)) if os.path.isdir(kernels) else []
@@ -47,6 +46,8 @@ def build_again(options, config, runner, folder):
     options.sources, options.c_files, options.prefix = record['sources'], record['c_files'], record['prefix']
     options.includes, options.defines = record['includes'], record['defines']
     options.cxx, options.cxx_flags = record['cxx'], record['cxx_flags']
+    # C files may include an older one of this name, which its guard then keeps out.
+    options.header = os.path.join(folder, record.get('header', 'again.h'))
 
 
 def runtime_of(options):

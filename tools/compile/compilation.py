@@ -126,9 +126,11 @@ class Compilation:
         """The functions of operations, which include the header as it is now, and not an older one beside them."""
         name = f'{stem(source)}.operations'
         include = ['-include', self.internal or self.header, '-I', self._path('header')]
+        for path in self.options.sources:
+            include += self.flags.includes(path)
         return self.workspace.start(
             self.options.cc, self.config.words('c_flags'), self.options.pass_on, self.flags.mapped(name), include,
-            [f'-I{self.config.include}'], self.flags.user, ['-MD', '-MF', self._path(f'{name}.d'), '-MT', 'operations'],
+            [f'-I{self.config.include}'], ['-MD', '-MF', self._path(f'{name}.d'), '-MT', 'operations'],
             ['-c', source, '-o', self._path(f'{name}.o')])
 
     def _start_host(self, name, source, flags):

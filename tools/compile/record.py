@@ -41,6 +41,7 @@ class Record:
         """Paths are relative to the output's folder: the record holds as long as the sources move with the library."""
         options, start = self.options, self.folder
         return {'folder': os.path.relpath('.', start), 'prefix': options.prefix,
+                'header': os.path.basename(options.header),
                 'sources': [os.path.relpath(p, start) for p in options.sources],
                 'c_files': [os.path.relpath(p, start) for p in options.c_files],
                 'includes': [os.path.relpath(p, start) for p in options.includes],

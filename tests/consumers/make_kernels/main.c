@@ -16,6 +16,9 @@ int main(void)
         return 1;
     }
     printf("%g %g %g, %g %g\n", y[0], y[1], y[2], (double)out[0], (double)out[1]);
+    if (vec_normalise(y, 3) != CF_OK)
+        return 1;
+    printf("%.4f %.4f %.4f\n", y[0], y[1], y[2]);
     index[1] = 3;
     if (vec_distance(a, b, index, out, 2, 3) != CF_ERANGE)
         return 1;
