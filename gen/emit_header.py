@@ -176,7 +176,8 @@ def _generic(kernel, prefix, tree):
         names = _names(first, leading)
         text += fold(f'#define {prefix}_{kernel.name}{suffix}({names})', 4, ' \\') + ' \\\n'
         wanted = c_string(_wanted(tree, kernel, f'{prefix}_{kernel.name}{suffix}'))
-        text += fold(f'    CF__FITTING({_fits(tree, kernel)}, {wanted},', 16, ' \\') + ' \\\n'
+        fits = ' && '.join([_fits(tree, kernel), *(f'CF__SIZED({p.name}, {p.type.c})' for p in _fixed(tree, kernel))])
+        text += fold(f'    CF__FITTING({fits}, {wanted},', 16, ' \\') + ' \\\n'
         text += _selection(tree, kernel, prefix, suffix, 4).replace('\n', ' \\\n') + ') \\\n'
         text += fold(f'    ({", ".join(f"({n})" for n in names.split(", "))})', 5, ' \\') + '\n'
     return text
@@ -204,8 +205,8 @@ def _group_fits(names, branches, kernel):
     return f'_Generic(CF__ELEMENT(({names[0]})), {", ".join(rows)}, struct cf_untyped: {untyped}, default: 0)'
 
 
-def _wanted(tree, kernel, function):
-    """What is said where they are not."""
+def _groups(tree, kernel):
+    """The types of pointers that are alike, which tell the instance: {names: {type: None}}."""
     groups = {}
 
     def visit(tree):
@@ -215,9 +216,23 @@ def _wanted(tree, kernel, function):
                 types[base] = None
                 visit(subtree)
     visit(tree)
+    return groups
+
+
+def _fixed(tree, kernel):
+    """Pointers to numbers that are of one type in all instances: of others C warns, and memory of another size would be
+    read or written silently."""
+    chosen = {name for names in _groups(tree, kernel) for name in names}
+    return [p for number, p in enumerate(kernel.instances[0].arguments)
+            if p.pointer and p.name not in chosen and p.type.kind in ('integer', 'float', 'half') and
+            all(i.arguments[number].type.c == p.type.c for i in kernel.instances)]
+
+
+def _wanted(tree, kernel, function):
+    """What is said where they are not."""
+    groups = [*_groups(tree, kernel).items(), *(((p.name,), [p.type.c]) for p in _fixed(tree, kernel))]
     return f'{function}: no instance has these element types; ' + '; '.join(
-        f'{" and ".join(names)}{" alike" if len(names) > 1 else ""}: {" or ".join(types)}'
-        for names, types in groups.items())
+        f'{" and ".join(names)}{" alike" if len(names) > 1 else ""}: {" or ".join(types)}' for names, types in groups)
 
 
 def _selection(tree, kernel, prefix, suffix, indent):

@@ -589,6 +589,9 @@ class _File:
     @staticmethod
     def _check(item, names, params):
         tree, text = item
+        # Callers of the C function know nothing of the template's names.
+        values = {**{n: t.c for n, t in names.types.items()}, **{n: str(v) if v >= 0 else f'({v})' for n, v in names.constants.items()}}
+        text = re.sub(r'(?<![\w.:])[A-Za-z_]\w*(?!\w|::)', lambda m: values.get(m.group(), m.group()), text)
         bounds = expr.element_check(tree)
         if bounds is None:
             is_real = expr.reads_real(tree, names)

@@ -458,6 +458,14 @@ static int was_read(const cf_expr *const exprs[], size_t expr, const cf_op *op)
     return 0;
 }
 
+/* The only type of integers of which cf__integer() does not take all. */
+static uint64_t unsigned_number(const void *address)
+{
+    uint64_t number;
+    memcpy(&number, address, sizeof number);
+    return number;
+}
+
 void cf__describe(const cf_kernel *kernel, const cf_expr *const exprs[], size_t count, void *const args[], char *text,
                   size_t size)
 {
@@ -480,7 +488,8 @@ void cf__describe(const cf_kernel *kernel, const cf_expr *const exprs[], size_t 
             else if (status == CF_EINVAL && real(type, address, &number) == CF_OK)
                 used += (size_t)snprintf(text + used, size - used, "%s%s = %.9g", comma, name, number);
             else
-                used += (size_t)snprintf(text + used, size - used, "%s%s is past 2^63 - 1", comma, name);
+                used += (size_t)snprintf(text + used, size - used, "%s%s = %" PRIu64 ", which is past 2^63 - 1", comma,
+                                         name, unsigned_number(address));
         }
 }
 

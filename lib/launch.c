@@ -122,8 +122,8 @@ static int bad_rule(const cf_kernel *kernel, const cf_expr *expr, const char *wh
 {
     char values[160];
     cf__describe(kernel, &expr, 1, args, values, sizeof values);
-    return cf__fail(CF_EINVAL, "%s: %s(%s) is %" PRId64 "%s%s; %s", kernel->function, what, expr->text, value,
-                    *values ? " with " : "", values, limit);
+    return cf__fail(CF_EINVAL, "%s: %s(%s)%s is %" PRId64 "%s%s; %s", kernel->function, what, expr->text,
+                    expr == &kernel->host_grid ? ")" : "", value, *values ? " with " : "", values, limit);
 }
 
 /* How many threads, or blocks, there are in each dimension. */
@@ -228,7 +228,12 @@ static int enqueue_cooperative(const cf_kernel *kernel, const struct cf__size *s
 static int check_host_grid(const cf_kernel *kernel, void *const args[])
 {
     int64_t threads;
-    return cf__has_host_grid(kernel) ? rule_value(kernel, &kernel->host_grid, "host(grid", args, &threads) : CF_OK;
+    if (!cf__has_host_grid(kernel))
+        return CF_OK;
+    int status = rule_value(kernel, &kernel->host_grid, "host(grid", args, &threads);
+    if (status == CF_OK && threads == 0)
+        status = bad_rule(kernel, &kernel->host_grid, "host(grid", threads, "a GPU's grid is not empty", args);
+    return status;
 }
 
 /* The kernel as it is loaded in the place's context, for a launch of that size. */

@@ -208,7 +208,13 @@ int cf_stream_wait(cf_stream stream, cf_event event)
         status = wait_across(&place, stream, event);
     } else {
         CUresult result = place.driver->cuStreamWaitEvent(stream, event, 0);
-        if (result != CUDA_SUCCESS)
+        if (result == CUDA_ERROR_CAPTURED_EVENT) /* as CUDA has it, whose text is of captures that go on */
+            status =
+                cf__fail_driver(place.driver, result, "cuStreamWaitEvent",
+                                "cf_stream_wait: event %p was last recorded in a capture that has ended; record it "
+                                "again, in work that is to be waited for",
+                                (void *)event);
+        else if (result != CUDA_SUCCESS)
             status =
                 cf__fail_handle(place.driver, result, "cuStreamWaitEvent", "cf_stream_wait", "event", event, stream);
     }

@@ -104,6 +104,23 @@ __global__ void not_aligned(const float *x, float *y, int n, int bug)
     y[i] = four->x + four->w; /* BUG not_aligned */
 }
 
+/* Whole vectors of an array of numbers, which clang does not look at. */
+#pragma cf kernel grid(n) in(x[4 * n + 4]) out(y[4 * n])
+__global__ void not_aligned_copy(const float *x, float *y, int n, int bug)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        reinterpret_cast<float4 *>(y)[i] = reinterpret_cast<const float4 *>(x + bug)[i]; /* BUG not_aligned_copy */
+}
+
+#pragma cf kernel grid(n) in(x[4 * n + 4]) out(y[n])
+__global__ void not_aligned_load(const float *x, float *y, int n, int bug)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = __ldg(reinterpret_cast<const float4 *>(x + bug) + i).w; /* BUG not_aligned_load */
+}
+
 #pragma cf kernel grid(n) scratch(tmp[n]) out(y[n])
 __global__ void past_scratch(int *tmp, int *y, int n, int bug)
 {

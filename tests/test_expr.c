@@ -4,10 +4,22 @@
 #include "internal.h"
 
 #define OPS(...) ((const cf_op[]){__VA_ARGS__, {CF_OP_END, 0}})
-#define CONST(value) {CF_OP_CONST, value}
-#define PARAM(number) {CF_OP_PARAM, number}
-#define OP(code) {CF_OP_##code, 0}
-#define SKIP(code, steps) {CF_OP_##code, steps}
+#define CONST(value)       \
+    {                      \
+        CF_OP_CONST, value \
+    }
+#define PARAM(number)       \
+    {                       \
+        CF_OP_PARAM, number \
+    }
+#define OP(code)        \
+    {                   \
+        CF_OP_##code, 0 \
+    }
+#define SKIP(code, steps)   \
+    {                       \
+        CF_OP_##code, steps \
+    }
 
 /* One parameter of every type, then an array. */
 static const struct cf_expr extents[] = {
@@ -19,7 +31,13 @@ static const cf_param params[] = {
 #define ROW(id, text, c) {.name = text, .ctype = #c, .type = id, .direction = CF_VALUE, .bytes = sizeof(c)},
     CF_TYPE_LIST(ROW)
 #undef ROW
-    {.name = "array", .ctype = "float *", .type = CF_F32, .direction = CF_OUT, .bytes = 4, .ndims = 3, .extents = extents},
+        {.name = "array",
+         .ctype = "float *",
+         .type = CF_F32,
+         .direction = CF_OUT,
+         .bytes = 4,
+         .ndims = 3,
+         .extents = extents},
 };
 enum { ARRAY = CF_TYPE_COUNT, PARAMS };
 static const cf_kernel kernel = {
@@ -146,8 +164,14 @@ static void evaluate_comparison_is_0_or_1(void **state)
         int64_t left, right;
         int lt, eq;
     } rows[] = {
-        {1, 2, 1, 0},  {2, 1, 0, 0},         {2, 2, 0, 1},         {-1, 1, 1, 0},
-        {1, -1, 0, 0}, {INT64_MIN, INT64_MAX, 1, 0}, {INT64_MAX, INT64_MIN, 0, 0}, {INT64_MIN, INT64_MIN, 0, 1},
+        {1, 2, 1, 0},
+        {2, 1, 0, 0},
+        {2, 2, 0, 1},
+        {-1, 1, 1, 0},
+        {1, -1, 0, 0},
+        {INT64_MIN, INT64_MAX, 1, 0},
+        {INT64_MAX, INT64_MIN, 0, 0},
+        {INT64_MIN, INT64_MIN, 0, 1},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         int lt = rows[i].lt, eq = rows[i].eq;
@@ -356,14 +380,21 @@ static const cf_param grid_params[] = {
     {.name = "brain", .ctype = "cf_bfloat16", .type = CF_BF16, .direction = CF_VALUE, .bytes = 2},
     {.name = "z", .ctype = "cf_complex64", .type = CF_C64, .direction = CF_VALUE, .bytes = 8},
 };
-static const cf_kernel grid_kernel = {.size = sizeof(cf_kernel), .version = CF_REGISTRY_VERSION, .name = "grid",
-                                      .function = "cf_grid", .nparams = 6, .params = grid_params};
+static const cf_kernel grid_kernel = {.size = sizeof(cf_kernel),
+                                      .version = CF_REGISTRY_VERSION,
+                                      .name = "grid",
+                                      .function = "cf_grid",
+                                      .nparams = 6,
+                                      .params = grid_params};
 static unsigned char flag;
 static uint16_t half, brain;
 static float complex_value[2];
 static void *const grid_args[] = {&grid, &other, &flag, &half, &brain, complex_value};
 
-#define MEMBER(number, type, member) {CF_OP_MEMBER, CF_MEMBER(number, type, offsetof(struct grid, member))}
+#define MEMBER(number, type, member)                                         \
+    {                                                                        \
+        CF_OP_MEMBER, CF_MEMBER(number, type, offsetof(struct grid, member)) \
+    }
 
 static void expect_of_grid(const cf_op *ops, int64_t value)
 {
@@ -552,7 +583,8 @@ static void describe_u64_past_int64_says_so(void **state)
     (void)state;
     values.u64 = UINT64_MAX;
     values.i8 = 1;
-    expect_description(OPS(PARAM(CF_U64), PARAM(CF_I8), OP(ADD)), "u64 is past 2^63 - 1, i8 = 1");
+    expect_description(OPS(PARAM(CF_U64), PARAM(CF_I8), OP(ADD)),
+                       "u64 = 18446744073709551615, which is past 2^63 - 1, i8 = 1");
 }
 
 static void describe_short_buffer_is_cut(void **state)

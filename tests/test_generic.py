@@ -39,11 +39,14 @@ RIGHT = (
     ('half', 'fill(h, h[0], 3)', 'fill_h'),
     ('complex', 'fill(z, z[0], 3)', 'fill_c64'),
     ('byte', 'fill(bytes, 7, 3)', 'fill_u8'),
+    ('fixed_type', 'tally(d, l, 3)', 'tally_f64'),
+    ('null_for_a_fixed_type', 'tally(f, NULL, 0)', 'tally_f32'),
+    ('void_for_a_fixed_type', 'tally(d, (int64_t *)v, 0)', 'tally_f64'),
     ('real_function', '(gather)(f, i, f, 3, 3)', 'gather_f32_i32'))
 # No overload takes a null pointer of no type, nor is there a compound literal.
 C_ALONE = ('null', 'zeros', 'compound', 'address')
 
-FIRST = {'gather': 'gather_f32_i32', 'sparse': 'sparse_a', 'fill': 'fill_f4'}
+FIRST = {'gather': 'gather_f32_i32', 'sparse': 'sparse_a', 'fill': 'fill_f4', 'tally': 'tally_f32'}
 
 WRONG = (
     ('void_pointer', 'gather(v, i, f, 3, 3)'),
@@ -58,11 +61,13 @@ WRONG = (
     ('number_for_pointer', 'gather(3.5f, i, f, 3, 3)'),
     ('pointer_to_pointer', 'gather(&pf, i, f, 3, 3)'),
     ('unlisted_pair', 'sparse(f, sh, 3)'),
+    ('fixed_type_of_another_size', 'tally(f, i, 3)'),
     ('bare_compound_literal', 'gather((float[]){1, 2}, i, f, 1, 2)'),
     ('too_few', 'gather(f, i, f, 3)'))
 
 # Of these the first that a C compiler says is what the instances have.
-TOLD = ('unknown_type', 'unknown_index', 'two_types', 'struct_for_number', 'pointer_to_pointer', 'unlisted_pair')
+TOLD = ('unknown_type', 'unknown_index', 'two_types', 'struct_for_number', 'pointer_to_pointer', 'unlisted_pair',
+        'fixed_type_of_another_size')
 
 VARIABLES = '''    static float f[3]; static const float cf[3] = {0}; static int i[3]; static int64_t l[3]; static long il[3];
     static double d[3]; static volatile double vd[3]; static short sh[3]; static signed char sc[3];

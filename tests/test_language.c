@@ -361,7 +361,7 @@ static int64_t threads_of(int way, int64_t n, int64_t m, int y)
     return ways[way];
 }
 
-/* One block has as many threads as there are, so that none are rounded up to; of 0 none run. */
+/* One block has as many threads as there are, so that none are rounded up to. */
 static void count_threads_the_cpu_runs_as_many_as_its_grid_says(void **state)
 {
     enum { WAYS = 16 };
@@ -372,9 +372,9 @@ static void count_threads_the_cpu_runs_as_many_as_its_grid_says(void **state)
             for (size_t j = 0; j < sizeof ms / sizeof *ms; j++) {
                 const cf_int2 at = {0, (int)j};
                 int64_t threads = 0, expected = threads_of(way, ns[i], ms[j], at.y);
-                if (expected < 0 && !on_cuda())
+                if (expected <= 0 && !on_cuda())
                     assert_fails(language_count_threads(way, ns[i], ms[j], at, &threads), CF_EINVAL,
-                                 " is negative with way = ");
+                                 expected ? " is negative with way = " : " is 0 with way = ");
                 else
                     assert_ok(language_count_threads(way, ns[i], ms[j], at, &threads));
                 expected = on_cuda() && !is_played ? 256 : expected > 0 ? expected : 0;
@@ -405,6 +405,9 @@ static void by_pieces_host_grid_that_fails_is_refused(void **state)
         assert_fails(language_by_pieces_async(NULL, device, 5, 0), CF_EOVERFLOW, detail);
         assert_fails(language_by_pieces(x, 15, -3), CF_EINVAL,
                      "language_by_pieces: host(grid((n + m - 1) / m)) is negative with n = 15, m = -3");
+        assert_fails(
+            language_by_pieces(x, 5, -7), CF_EINVAL,
+            "language_by_pieces: host(grid((n + m - 1) / m)) is 0 with n = 5, m = -7; a GPU's grid is not empty");
     }
     for (int i = 0; i < 5; i++)
         assert_int_equal(x[i], 2);

@@ -111,6 +111,15 @@ class RunTest(Runner):
                     return '' if result == (short, (3,), values[short]) else result
                 self.test(f'npy_version_{version[0]}_of_{short}_is_read', body, short in values)
 
+        def mask():
+            self.write('x.npy', npy('f32', [5, 6, 7, 8]))
+            self.write('mask.npy', npy('bool', [1, 0, 0, 1]))
+            self.good('select', 'x=x.npy', 'flag=mask.npy', 'y=fill:f32:4:0,y.npy', 'count=count.npy')
+            result = read_npy(self.path('y.npy'))[2], read_npy(self.path('count.npy'))[2]
+            return '' if result == ([5, 8, 0, 0], [2]) else result
+
+        self.test('npy_of_bool_is_read_as_flags', mask)
+
         data = pack('f32', [3, 4])
         for name, header in (
                 ('fortran_order_of_one_dimension', "{'descr': '<f4', 'fortran_order': True, 'shape': (2,), }"),

@@ -8,6 +8,7 @@ The compilers are what the checked code is built with; without, the build's own.
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -43,6 +44,10 @@ PLANTED = {
                     r'\(0, 0, 0\)'),
     'local_index': ([N], 'address', r"{BUG}: index 4 is outside of 'int ?\[4\]'; thread \(3, 0, 0\) of block \(0, 0, 0\)"),
     'not_aligned': (['x=random:f32:404', 'n=100'], 'address', r"{BUG}: a \w+ \w+ \w+ '[^']*float4' at address 0x[0-9a-f]+, which is "
+                    r'not aligned to its 16 bytes; thread \(0, 0, 0\) of block \(0, 0, 0\)'),
+    'not_aligned_copy': (['x=random:f32:404', 'n=100'], 'address', r"{BUG}: a \w+ \w+(?: \w+)? '[^']*float4' at address 0x[0-9a-f]+, which is "
+                    r'not aligned to its 16 bytes; thread \(0, 0, 0\) of block \(0, 0, 0\)'),
+    'not_aligned_load': (['x=random:f32:404', 'n=100'], 'address', r"{BUG}: a \w+ \w+(?: \w+)? '[^']*float4' at address 0x[0-9a-f]+, which is "
                     r'not aligned to its 16 bytes; thread \(0, 0, 0\) of block \(0, 0, 0\)'),
     'past_scratch': ([N], 'address', r'{BUG}: heap-buffer-overflow: a write of 4 bytes at tmp\[1000\], which is past its '
                      r'end; thread \(231, 0, 0\) of block \(3, 0, 0\)'),
@@ -139,6 +144,8 @@ PLANTED = {
                    r'\[leaves_out\]\n'),
     'traps': ([N], 'address', r'{BUG}: thread \(44, 0, 0\) of block \(1, 0, 0\): __trap\(\)'),
 }
+# clang checks no alignment where a whole vector is copied.
+GCC_ALONE = ('not_aligned_copy', 'not_aligned_load')
 KINDS = ('address', 'race', 'poison')
 
 
@@ -238,12 +245,18 @@ class SanitizeTest:
         self.tap.check('check_without_the_source_says_so', '' if code == 1 and re.search(
             r'moved/own\.so cannot be built again: the source .*moved/own\.cu is gone\n', err) else f'{code}: {err}')
 
+    def compiler(self):
+        if '--cxx' in self.compilers:
+            return self.compilers[self.compilers.index('--cxx') + 1]
+        with open(os.path.join(self.build, 'cfcc.json'), encoding='utf-8') as file:
+            return json.load(file)['cxx']
+
+    def is_clang(self):
+        return 'clang' in run([*shlex.split(self.compiler()), '--version'])[1]
+
     def runtime_in_a_folder_with_a_blank(self):
         """As that of a compiler which is installed there: the loader would take its path for two."""
-        compiler = self.compilers[self.compilers.index('--cxx') + 1] if '--cxx' in self.compilers else None
-        if not compiler:
-            with open(os.path.join(self.build, 'cfcc.json'), encoding='utf-8') as file:
-                compiler = json.load(file)['cxx']
+        compiler = self.compiler()
         _, before, _ = run([os.path.join(self.build, 'cfcc'), *self.compilers, '--check', 'address', '--again', 'planted.so',
                             '-o', 'checked.so'], cwd=self.folder, env=self.environment)
         runtime = shutil.copy(before.strip(), self.folder)
@@ -342,7 +355,10 @@ class SanitizeTest:
         code, _, err = self.cfcc('--shared', '--cuda=no', '--prefix', 'planted', '-o', 'planted.so', 'planted.cu', 'planted.c')
         self.tap.check('check_module_is_built', err if code else '')
         for name in PLANTED:
-            self.planted(name)
+            if name in GCC_ALONE and self.is_clang():
+                self.tap.skip(f'check_{name}_is_found', 'clang does not look at it')
+            else:
+                self.planted(name)
         self.bundled()
         self.made_up()
         self.rebuilding()

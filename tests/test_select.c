@@ -273,9 +273,10 @@ static void select_bad_arguments_are_named(void **state)
         cf_select_async(NULL, x, flag, y, &count, (int64_t)1 << 60), CF_EOVERFLOW,
         "cf_select_f32_async: blocks(SELECT_BLOCKS) asks for 281474976710656 blocks and a grid has at most 2147483647");
     assert_fails(cf_select_index(flag, index, &count, ((int64_t)1 << 31) + 1), CF_EINVAL,
-                 "cf_select_index_i32: the check sizeof(I) > 4 || n <= 2147483648 fails with n = 2147483649");
-    assert_fails(cf_select_index_async(NULL, flag, index, &count, ((int64_t)1 << 31) + 1), CF_EINVAL,
-                 "cf_select_index_i32_async: the check sizeof(I) > 4 || n <= 2147483648 fails with n = 2147483649");
+                 "cf_select_index_i32: the check sizeof(int32_t) > 4 || n <= 2147483648 fails with n = 2147483649");
+    assert_fails(
+        cf_select_index_async(NULL, flag, index, &count, ((int64_t)1 << 31) + 1), CF_EINVAL,
+        "cf_select_index_i32_async: the check sizeof(int32_t) > 4 || n <= 2147483648 fails with n = 2147483649");
     assert_fails(cf_select_index(flag, index, &count, -1), CF_EINVAL,
                  "cf_select_index_i32: the extent flag[n] is negative with n = -1");
     assert_true(y[0] == 3 && y[1] == 4 && index[0] == 5 && index[1] == 6 && count == 7);

@@ -30,7 +30,8 @@ int argument_suits(const cf_param *param, const struct npy_array *array)
         (param->type == CF_OPAQUE || param->type == CF_BF16 || param->lanes > 1))
         return 1 + (param->type == CF_OPAQUE && array->ndims == param->ndims);
     int is_same = type->type == param->type && param->type != CF_OPAQUE;
-    if (!is_same && !(type->type == CF_U16 && param->type == CF_BF16))
+    if (!is_same && !(type->type == CF_U16 && param->type == CF_BF16) &&
+        !(type->type == CF_BOOL && param->type == CF_U8)) /* a mask of NumPy's, for flags */
         return 0;
     int lanes = has_lanes(param, array);
     if (param->lanes > 1 && !lanes)

@@ -65,7 +65,7 @@ static inline struct element_type argument_type(const cf_param *param)
 }
 
 /* How well an array's type and shape suit a parameter: 0 is not at all. 1 is that they can be taken for it: 16 bits
- * for a bfloat16, a structure for a vector, or other dimensions than the declared ones. */
+ * for a bfloat16, bools for bytes, a structure for a vector, or other dimensions than the declared ones. */
 int argument_suits(const cf_param *param, const struct npy_array *array);
 
 /* Takes an array that suits a parameter for one of its type. */

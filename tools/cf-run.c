@@ -50,7 +50,7 @@ static const char help[] =
     "  TYPE is i8 i16 i32 i64 u8 u16 u32 u64 bool f16 bf16 f32 f64 c64 or c128, COUNT a number or a shape such as\n"
     "  100x200. Element i depends on S and i alone; S is the parameter's position, from 0, where it is not given.\n"
     "  The components of a vector are the last dimension: 100 of float4 are 100x4 of f32. The type bf16 is <u2 or |V2\n"
-    "  in a file, a struct is |V24 or a structured type of its size. Rows are as long as their pitch.\n"
+    "  in a file, u8 also |b1, a struct is |V24 or a structured type of its size. Rows are as long as their pitch.\n"
     "Arrays that are written:\n"
     "  NAME=FILE.npy                          where the result goes; without, or with -, it is not saved\n"
     "  What the kernel leaves alone, between rows and in front of a section, holds the bytes 0xa5.\n"

@@ -57,12 +57,17 @@ static const char *name_of(const struct type *type)
     return text;
 }
 
-__attribute__((noreturn)) static void tell(const struct place *place, const char *what)
+/* `from` is where the compiler's call came from, which tells of a kernel what the place does not where that is in one of
+ * our headers. */
+__attribute__((noreturn)) static void tell(const struct place *place, const void *from, const char *what)
 {
     char who[96] = "outside of the kernel's threads";
     if (watch_current)
         watch_describe(watch_current->slot->number, watch_current->number, who, sizeof who);
-    watch_find("%s:%u: %s; %s", place->file, place->line, what, who);
+    if (strstr(place->file, "cuferry/host/"))
+        watch_find("{pc:%lx}: %s; %s", watch_offset((const char *)from - 1), what, who);
+    else
+        watch_find("%s:%u: %s; %s", place->file, place->line, what, who);
     _exit(EXIT_FAILURE);
 }
 
@@ -81,7 +86,7 @@ void __ubsan_handle_type_mismatch_v1_abort(const struct mismatch *data, uintptr_
     else
         snprintf(text, sizeof text, "%s %s at address 0x%lx, which is not aligned to its %lu bytes", verb,
                  name_of(data->type), (unsigned long)pointer, 1ul << data->log_alignment);
-    tell(&data->place, text);
+    tell(&data->place, __builtin_return_address(0), text);
 }
 
 EXPORT void __ubsan_handle_out_of_bounds_abort(const struct bounds *data, uintptr_t index);
@@ -96,14 +101,14 @@ void __ubsan_handle_out_of_bounds_abort(const struct bounds *data, uintptr_t ind
         snprintf(text, sizeof text, "index %ld is outside of %s", (long)(intptr_t)index, name_of(data->array));
     else
         snprintf(text, sizeof text, "index %lu is outside of %s", (unsigned long)index, name_of(data->array));
-    tell(&data->place, text);
+    tell(&data->place, __builtin_return_address(0), text);
 }
 
 EXPORT void __ubsan_handle_divrem_overflow_abort(const struct overflow *data, uintptr_t left, uintptr_t right);
 void __ubsan_handle_divrem_overflow_abort(const struct overflow *data, uintptr_t left, uintptr_t right)
 {
     (void)left;
-    tell(&data->place, right ? "a division that overflows" : "a division by 0");
+    tell(&data->place, __builtin_return_address(0), right ? "a division that overflows" : "a division by 0");
 }
 
 #endif

@@ -33,6 +33,10 @@ CF__WRONG_CALL(cf_no_instance_takes_these_types)
 /* Whether a pointer is one to a type, or untyped. */
 #define CF__POINTS(pointer, type) _Generic(CF__ELEMENT((pointer)), type : 1, struct cf_untyped : 1, default : 0)
 
+/* Whether what it points to is as large as a type. */
+#define CF__SIZED(pointer, type) \
+    _Generic(CF__ELEMENT((pointer)), struct cf_untyped : 1, default : sizeof *CF__TYPED(pointer) == sizeof(type))
+
 /* `selection`, where `condition` holds; else `text` is the first error. What is chosen stays a function's name, whose
  * attributes compilers heed. Through an array's size, since one compiler would print the condition. */
 #define CF__FITTING(condition, text, selection)                                                            \

@@ -810,3 +810,129 @@ int (t_fill_async)(cf_stream stream, cf_float4 *x, cf_float4 value, int n)
 {
     return t_fill_f4_async(stream, x, value, n);
 }
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_tally_f32(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2])
+        return 0;
+    const int64_t n = *(const int *)cf__args[2];
+    if (n < 0)
+        return 0;
+    if (n != 0 && !*(void *const *)cf__args[0])
+        return 0;
+    if (!*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{1, 1, 1}, {1, 1, 1}, 0};
+    return 1;
+}
+
+cf_host_body t__h_tally_f32;
+extern const uint32_t t__b_tally_f32[];
+static cf_state cf__state_tally_f32;
+extern const cf_kernel t__k_tally_f32;
+const cf_kernel t__k_tally_f32 = {
+    .size = sizeof(cf_kernel),
+    .version = CF_REGISTRY_VERSION,
+    .name = "tally_f32",
+    .family = "tally",
+    .function = "t_tally_f32",
+    .doc = "Its result is of one type, whatever the elements are.",
+    .file = "generic.cu",
+    .line = 43,
+    .nparams = 3,
+    .params = (const cf_param[]){
+        {.name = "x", .ctype = "const float *", .direction = CF_IN, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
+         .ndims = 1,
+         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}}},
+        {.name = "count", .ctype = "int64_t *", .direction = CF_OUT, .type = CF_I64, .lanes = 1, .bytes = 8, .align = 8,
+         .ndims = 1,
+         .extents = (const cf_expr[]){{"1", (const cf_op[]){{CF_OP_CONST, 1}, {CF_OP_END, 0}}}}},
+        {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
+    },
+    .launch = {
+        .grid = {{"1", (const cf_op[]){{CF_OP_CONST, 1}, {CF_OP_END, 0}}}},
+        .block = {{"1", (const cf_op[]){{CF_OP_CONST, 1}, {CF_OP_END, 0}}}},
+    },
+    CF__IMAGE(tally_f32),
+    .host = t__h_tally_f32,
+    .host_bytes = t__b_tally_f32,
+    .state = &cf__state_tally_f32,
+    .sizes = cf__sizes_tally_f32,
+    .is_closed = 1,
+};
+
+int t_tally_f32(const float *x, int64_t *count, int n);
+int t_tally_f32(const float *x, int64_t *count, int n)
+{
+    void *const cf__args[] = {(void *)&x, (void *)&count, (void *)&n};
+    return cf_call(&t__k_tally_f32, cf__args);
+}
+
+int t_tally_f32_async(cf_stream stream, const float *x, int64_t *count, int n);
+int t_tally_f32_async(cf_stream stream, const float *x, int64_t *count, int n)
+{
+    void *const cf__args[] = {(void *)&x, (void *)&count, (void *)&n};
+    return cf_launch(&t__k_tally_f32, stream, cf__args);
+}
+
+cf_host_body t__h_tally_f64;
+extern const uint32_t t__b_tally_f64[];
+static cf_state cf__state_tally_f64;
+extern const cf_kernel t__k_tally_f64;
+const cf_kernel t__k_tally_f64 = {
+    .size = sizeof(cf_kernel),
+    .version = CF_REGISTRY_VERSION,
+    .name = "tally_f64",
+    .family = "tally",
+    .function = "t_tally_f64",
+    .doc = "Its result is of one type, whatever the elements are.",
+    .file = "generic.cu",
+    .line = 43,
+    .nparams = 3,
+    .params = (const cf_param[]){
+        {.name = "x", .ctype = "const double *", .direction = CF_IN, .type = CF_F64, .lanes = 1, .bytes = 8, .align = 8,
+         .ndims = 1,
+         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}}},
+        {.name = "count", .ctype = "int64_t *", .direction = CF_OUT, .type = CF_I64, .lanes = 1, .bytes = 8, .align = 8,
+         .ndims = 1,
+         .extents = (const cf_expr[]){{"1", (const cf_op[]){{CF_OP_CONST, 1}, {CF_OP_END, 0}}}}},
+        {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
+    },
+    .launch = {
+        .grid = {{"1", (const cf_op[]){{CF_OP_CONST, 1}, {CF_OP_END, 0}}}},
+        .block = {{"1", (const cf_op[]){{CF_OP_CONST, 1}, {CF_OP_END, 0}}}},
+    },
+    CF__IMAGE(tally_f64),
+    .host = t__h_tally_f64,
+    .host_bytes = t__b_tally_f64,
+    .state = &cf__state_tally_f64,
+    .sizes = cf__sizes_tally_f32,
+    .is_closed = 1,
+};
+
+int t_tally_f64(const double *x, int64_t *count, int n);
+int t_tally_f64(const double *x, int64_t *count, int n)
+{
+    void *const cf__args[] = {(void *)&x, (void *)&count, (void *)&n};
+    return cf_call(&t__k_tally_f64, cf__args);
+}
+
+int t_tally_f64_async(cf_stream stream, const double *x, int64_t *count, int n);
+int t_tally_f64_async(cf_stream stream, const double *x, int64_t *count, int n)
+{
+    void *const cf__args[] = {(void *)&x, (void *)&count, (void *)&n};
+    return cf_launch(&t__k_tally_f64, stream, cf__args);
+}
+
+int (t_tally)(const float *x, int64_t *count, int n);
+int (t_tally)(const float *x, int64_t *count, int n)
+{
+    return t_tally_f32(x, count, n);
+}
+
+int (t_tally_async)(cf_stream stream, const float *x, int64_t *count, int n);
+int (t_tally_async)(cf_stream stream, const float *x, int64_t *count, int n)
+{
+    return t_tally_f32_async(stream, x, count, n);
+}

@@ -36,3 +36,13 @@ template <typename T> __global__ void fill(T *x, T value, int n)
     if (i < n)
         x[i] = value;
 }
+
+/* Its result is of one type, whatever the elements are. */
+#pragma cf kernel grid(1) block(1) in(x[n]) out(count[1])
+#pragma cf instances(f32: float; f64: double)
+template <typename T> __global__ void tally(const T *x, int64_t *count, int n)
+{
+    *count = 0;
+    for (int i = 0; i < n; i++)
+        *count += x[i] > 0;
+}

@@ -61,6 +61,15 @@ CF_CHECKED int t_sparse_c_async(cf_stream stream, double *x, const short *k, int
 CF_CHECKED int t_sparse_d(double *x, const signed char *k, int n);
 CF_CHECKED int t_sparse_d_async(cf_stream stream, double *x, const signed char *k, int n);
 
+/* Its result is of one type, whatever the elements are. */
+/* t_tally() takes the types of every instance in C11 and C++; its address is that of t_tally_f32(). */
+CF_CHECKED int t_tally(const float *x, int64_t *count, int n);
+CF_CHECKED int t_tally_async(cf_stream stream, const float *x, int64_t *count, int n);
+CF_CHECKED int t_tally_f32(const float *x, int64_t *count, int n);
+CF_CHECKED int t_tally_f32_async(cf_stream stream, const float *x, int64_t *count, int n);
+CF_CHECKED int t_tally_f64(const double *x, int64_t *count, int n);
+CF_CHECKED int t_tally_f64_async(cf_stream stream, const double *x, int64_t *count, int n);
+
 /* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
 extern const struct cf_module t_registry;
 
@@ -154,6 +163,15 @@ CF_CHECKED inline int t_sparse(double *x, const signed char *k, int n)
 CF_CHECKED inline int t_sparse_async(cf_stream stream, double *x, const signed char *k, int n)
 {
     return t_sparse_d_async(stream, x, k, n);
+}
+
+CF_CHECKED inline int t_tally(const double *x, int64_t *count, int n)
+{
+    return t_tally_f64(x, count, n);
+}
+CF_CHECKED inline int t_tally_async(cf_stream stream, const double *x, int64_t *count, int n)
+{
+    return t_tally_f64_async(stream, x, count, n);
 }
 
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
@@ -288,6 +306,25 @@ CF_CHECKED inline int t_sparse_async(cf_stream stream, double *x, const signed c
                 default: cf_no_instance_takes_these_types), cf_cast_the_pointers_to_their_element_type), \
         default: cf_no_instance_takes_these_types)) \
     ((stream), (x), (k), (n))
+
+#define t_tally(x, count, n) \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), float: 1, double: 1, struct cf_untyped: 1, default: 0) && CF__SIZED(count, \
+                int64_t), "t_tally: no instance has these element types; x: float or double; count: int64_t", \
+    _Generic(CF__ELEMENT((x)), \
+        float: t_tally_f32, \
+        double: t_tally_f64, \
+        struct cf_untyped: CF__IF_NULL(x, t_tally_f32, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types)) \
+    ((x), (count), (n))
+#define t_tally_async(stream, x, count, n) \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), float: 1, double: 1, struct cf_untyped: 1, default: 0) && CF__SIZED(count, \
+                int64_t), "t_tally_async: no instance has these element types; x: float or double; count: int64_t", \
+    _Generic(CF__ELEMENT((x)), \
+        float: t_tally_f32_async, \
+        double: t_tally_f64_async, \
+        struct cf_untyped: CF__IF_NULL(x, t_tally_f32_async, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types)) \
+    ((stream), (x), (count), (n))
 
 #endif
 

@@ -114,8 +114,8 @@ CF_CHECKED inline int t_convert_async(cf_stream stream, const float *x, double *
     ((stream), (x), (y), (z), (n))
 
 #define t_convert(x, y, n, m) \
-    CF__FITTING(_Generic(CF__ELEMENT((y)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
-                "t_convert: no instance has these element types; y: float or double", \
+    CF__FITTING(_Generic(CF__ELEMENT((y)), float: 1, double: 1, struct cf_untyped: 1, default: 0) && CF__SIZED(x, \
+                float), "t_convert: no instance has these element types; y: float or double; x: float", \
     _Generic(CF__ELEMENT((y)), \
         float: t_convert_f32_f32, \
         double: t_convert_f32_f64, \
@@ -123,8 +123,8 @@ CF_CHECKED inline int t_convert_async(cf_stream stream, const float *x, double *
         default: cf_no_instance_takes_these_types)) \
     ((x), (y), (n), (m))
 #define t_convert_async(stream, x, y, n, m) \
-    CF__FITTING(_Generic(CF__ELEMENT((y)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
-                "t_convert_async: no instance has these element types; y: float or double", \
+    CF__FITTING(_Generic(CF__ELEMENT((y)), float: 1, double: 1, struct cf_untyped: 1, default: 0) && CF__SIZED(x, \
+                float), "t_convert_async: no instance has these element types; y: float or double; x: float", \
     _Generic(CF__ELEMENT((y)), \
         float: t_convert_f32_f32_async, \
         double: t_convert_f32_f64_async, \

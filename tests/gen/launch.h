@@ -98,11 +98,13 @@ CF_CHECKED inline int t_count_async(cf_stream stream, unsigned int *x, int n)
     ((stream), (x), (n))
 
 #define t_total(x, sum, n) \
-    CF__FITTING(1, "t_total: no instance has these element types; ", \
+    CF__FITTING(1 && CF__SIZED(x, float) && CF__SIZED(sum, float), \
+                "t_total: no instance has these element types; x: float; sum: float", \
     t_total_f32) \
     ((x), (sum), (n))
 #define t_total_async(stream, x, sum, n) \
-    CF__FITTING(1, "t_total_async: no instance has these element types; ", \
+    CF__FITTING(1 && CF__SIZED(x, float) && CF__SIZED(sum, float), \
+                "t_total_async: no instance has these element types; x: float; sum: float", \
     t_total_f32_async) \
     ((stream), (x), (sum), (n))
 

@@ -461,7 +461,7 @@ const cf_kernel t__k_advect_f32_1 = {
     },
     .nchecks = 1,
     .checks = (const cf_check[]){
-        {.text = "n > 2 * ORDER", .condition = {"n > 2 * ORDER", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_CONST, 2},
+        {.text = "n > 2 * 1", .condition = {"n > 2 * 1", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_CONST, 2},
          {CF_OP_CONST, 1}, {CF_OP_MUL, 0}, {CF_OP_GT, 0}, {CF_OP_END, 0}}}, .array = -1},
     },
     CF__IMAGE(advect_f32_1),
@@ -535,7 +535,7 @@ const cf_kernel t__k_advect_f32_2 = {
     },
     .nchecks = 1,
     .checks = (const cf_check[]){
-        {.text = "n > 2 * ORDER", .condition = {"n > 2 * ORDER", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_CONST, 2},
+        {.text = "n > 2 * 2", .condition = {"n > 2 * 2", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_CONST, 2},
          {CF_OP_CONST, 2}, {CF_OP_MUL, 0}, {CF_OP_GT, 0}, {CF_OP_END, 0}}}, .array = -1},
     },
     CF__IMAGE(advect_f32_2),
@@ -593,7 +593,7 @@ const cf_kernel t__k_advect_f64_1 = {
     },
     .nchecks = 1,
     .checks = (const cf_check[]){
-        {.text = "n > 2 * ORDER", .condition = {"n > 2 * ORDER", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_CONST, 2},
+        {.text = "n > 2 * 1", .condition = {"n > 2 * 1", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_CONST, 2},
          {CF_OP_CONST, 1}, {CF_OP_MUL, 0}, {CF_OP_GT, 0}, {CF_OP_END, 0}}}, .array = -1},
     },
     CF__IMAGE(advect_f64_1),
@@ -651,7 +651,7 @@ const cf_kernel t__k_advect_f64_2 = {
     },
     .nchecks = 1,
     .checks = (const cf_check[]){
-        {.text = "n > 2 * ORDER", .condition = {"n > 2 * ORDER", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_CONST, 2},
+        {.text = "n > 2 * 2", .condition = {"n > 2 * 2", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_CONST, 2},
          {CF_OP_CONST, 2}, {CF_OP_MUL, 0}, {CF_OP_GT, 0}, {CF_OP_END, 0}}}, .array = -1},
     },
     CF__IMAGE(advect_f64_2),

@@ -226,7 +226,7 @@ const cf_kernel t__k_butterfly_c64_forward = {
     },
     .nchecks = 2,
     .checks = (const cf_check[]){
-        {.text = "n % RADIX == 0", .condition = {"n % RADIX == 0", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_CONST, 2},
+        {.text = "n % 2 == 0", .condition = {"n % 2 == 0", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_CONST, 2},
          {CF_OP_MOD, 0}, {CF_OP_CONST, 0}, {CF_OP_EQ, 0}, {CF_OP_END, 0}}}, .array = -1},
         {.text = "1 <= stride < n", .condition = {"1 <= stride < n", (const cf_op[]){{CF_OP_CONST, 1}, {CF_OP_PARAM, 4},
          {CF_OP_LE, 0}, {CF_OP_AND, 3}, {CF_OP_PARAM, 4}, {CF_OP_PARAM, 2}, {CF_OP_LT, 0}, {CF_OP_END, 0}}},
@@ -299,7 +299,7 @@ const cf_kernel t__k_butterfly_c64_inverse = {
     },
     .nchecks = 2,
     .checks = (const cf_check[]){
-        {.text = "n % RADIX == 0", .condition = {"n % RADIX == 0", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_CONST, 2},
+        {.text = "n % 2 == 0", .condition = {"n % 2 == 0", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_CONST, 2},
          {CF_OP_MOD, 0}, {CF_OP_CONST, 0}, {CF_OP_EQ, 0}, {CF_OP_END, 0}}}, .array = -1},
         {.text = "1 <= stride < n", .condition = {"1 <= stride < n", (const cf_op[]){{CF_OP_CONST, 1}, {CF_OP_PARAM, 4},
          {CF_OP_LE, 0}, {CF_OP_AND, 3}, {CF_OP_PARAM, 4}, {CF_OP_PARAM, 2}, {CF_OP_LT, 0}, {CF_OP_END, 0}}},
@@ -372,7 +372,7 @@ const cf_kernel t__k_butterfly_c128_forward = {
     },
     .nchecks = 2,
     .checks = (const cf_check[]){
-        {.text = "n % RADIX == 0", .condition = {"n % RADIX == 0", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_CONST, 2},
+        {.text = "n % 2 == 0", .condition = {"n % 2 == 0", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_CONST, 2},
          {CF_OP_MOD, 0}, {CF_OP_CONST, 0}, {CF_OP_EQ, 0}, {CF_OP_END, 0}}}, .array = -1},
         {.text = "1 <= stride < n", .condition = {"1 <= stride < n", (const cf_op[]){{CF_OP_CONST, 1}, {CF_OP_PARAM, 4},
          {CF_OP_LE, 0}, {CF_OP_AND, 3}, {CF_OP_PARAM, 4}, {CF_OP_PARAM, 2}, {CF_OP_LT, 0}, {CF_OP_END, 0}}},

@@ -74,8 +74,8 @@ CF_CHECKED inline int t_collide_async(cf_stream stream, double *f, const uint8_t
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
 
 #define t_collide(f, solid, nx, ny, omega) \
-    CF__FITTING(_Generic(CF__ELEMENT((f)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
-                "t_collide: no instance has these element types; f: float or double", \
+    CF__FITTING(_Generic(CF__ELEMENT((f)), float: 1, double: 1, struct cf_untyped: 1, default: 0) && CF__SIZED(solid, \
+                uint8_t), "t_collide: no instance has these element types; f: float or double; solid: uint8_t", \
     _Generic(CF__ELEMENT((f)), \
         float: t_collide_f32, \
         double: t_collide_f64, \
@@ -83,8 +83,8 @@ CF_CHECKED inline int t_collide_async(cf_stream stream, double *f, const uint8_t
         default: cf_no_instance_takes_these_types)) \
     ((f), (solid), (nx), (ny), (omega))
 #define t_collide_async(stream, f, solid, nx, ny, omega) \
-    CF__FITTING(_Generic(CF__ELEMENT((f)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
-                "t_collide_async: no instance has these element types; f: float or double", \
+    CF__FITTING(_Generic(CF__ELEMENT((f)), float: 1, double: 1, struct cf_untyped: 1, default: 0) && CF__SIZED(solid, \
+                uint8_t), "t_collide_async: no instance has these element types; f: float or double; solid: uint8_t", \
     _Generic(CF__ELEMENT((f)), \
         float: t_collide_f32_async, \
         double: t_collide_f64_async, \

@@ -164,8 +164,8 @@ CF_CHECKED inline int t_csr_vector_async(cf_stream stream, const int *start, con
                 double: CF__POINTS(x, double) && CF__POINTS(y, double), struct cf_untyped: _Generic(CF__ELEMENT((x)), \
                 float: CF__POINTS(y, float), double: CF__POINTS(y, double), \
                 struct cf_untyped: _Generic(CF__ELEMENT((y)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
-                default: 0), default: 0), \
-                "t_coo_multiply: no instance has these element types; value and x and y alike: float or double", \
+                default: 0), default: 0) && CF__SIZED(row, int32_t) && CF__SIZED(column, int32_t), \
+                "t_coo_multiply: no instance has these element types; value and x and y alike: float or double; row: int32_t; column: int32_t", \
     _Generic(CF__ELEMENT(1 ? (value) : 1 ? (x) : (y)), \
         float: t_coo_multiply_f32, \
         double: t_coo_multiply_f64, \
@@ -177,8 +177,8 @@ CF_CHECKED inline int t_csr_vector_async(cf_stream stream, const int *start, con
                 double: CF__POINTS(x, double) && CF__POINTS(y, double), struct cf_untyped: _Generic(CF__ELEMENT((x)), \
                 float: CF__POINTS(y, float), double: CF__POINTS(y, double), \
                 struct cf_untyped: _Generic(CF__ELEMENT((y)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
-                default: 0), default: 0), \
-                "t_coo_multiply_async: no instance has these element types; value and x and y alike: float or double", \
+                default: 0), default: 0) && CF__SIZED(row, int32_t) && CF__SIZED(column, int32_t), \
+                "t_coo_multiply_async: no instance has these element types; value and x and y alike: float or double; row: int32_t; column: int32_t", \
     _Generic(CF__ELEMENT(1 ? (value) : 1 ? (x) : (y)), \
         float: t_coo_multiply_f32_async, \
         double: t_coo_multiply_f64_async, \
@@ -278,8 +278,8 @@ CF_CHECKED inline int t_csr_vector_async(cf_stream stream, const int *start, con
                 double: CF__POINTS(x, double) && CF__POINTS(y, double), struct cf_untyped: _Generic(CF__ELEMENT((x)), \
                 float: CF__POINTS(y, float), double: CF__POINTS(y, double), \
                 struct cf_untyped: _Generic(CF__ELEMENT((y)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
-                default: 0), default: 0), \
-                "t_csr_vector: no instance has these element types; value and x and y alike: float or double", \
+                default: 0), default: 0) && CF__SIZED(start, int) && CF__SIZED(column, int), \
+                "t_csr_vector: no instance has these element types; value and x and y alike: float or double; start: int; column: int", \
     _Generic(CF__ELEMENT(1 ? (value) : 1 ? (x) : (y)), \
         float: t_csr_vector_f32, \
         double: t_csr_vector_f64, \
@@ -291,8 +291,8 @@ CF_CHECKED inline int t_csr_vector_async(cf_stream stream, const int *start, con
                 double: CF__POINTS(x, double) && CF__POINTS(y, double), struct cf_untyped: _Generic(CF__ELEMENT((x)), \
                 float: CF__POINTS(y, float), double: CF__POINTS(y, double), \
                 struct cf_untyped: _Generic(CF__ELEMENT((y)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
-                default: 0), default: 0), \
-                "t_csr_vector_async: no instance has these element types; value and x and y alike: float or double", \
+                default: 0), default: 0) && CF__SIZED(start, int) && CF__SIZED(column, int), \
+                "t_csr_vector_async: no instance has these element types; value and x and y alike: float or double; start: int; column: int", \
     _Generic(CF__ELEMENT(1 ? (value) : 1 ? (x) : (y)), \
         float: t_csr_vector_f32_async, \
         double: t_csr_vector_f64_async, \
