@@ -36,13 +36,32 @@ template <> struct sort_bits<8> {
     typedef uint64_t type;
 };
 
-/* Floats as unsigned numbers in their order: -0 is 0, and every NaN the largest number. */
+/* Floats as unsigned numbers in their order: -0 is 0, and every NaN the largest number. On a GPU a sum of floats that is
+ * no number is always the same one, with the sign bit 0 and the others 1. */
 template <typename U> __device__ __forceinline__ U sort_ordered(U bits)
 {
     constexpr U sign = (U)1 << (8 * sizeof(U) - 1), infinity = sizeof(U) == 4 ? 0x7f800000 : (U)0x7ff0000000000000;
+#ifdef __CUDA_ARCH__
+    if constexpr (sizeof(U) == 4) {
+        asm("add.rn.f32 %0, %0, 0f00000000;" : "+r"(bits));
+        return bits ^ ((U)((int32_t)bits >> 31) | sign);
+    }
+#endif
     if ((U)(bits & ~sign) > infinity)
         return ~(U)0;
     return bits < sign ? bits | sign : bits == sign ? sign : ~bits;
+}
+
+/* The bits of which sort_ordered() made `code`, where only one kind of them gives that. */
+template <typename U> __device__ __forceinline__ bool sort_is_unique(U code)
+{
+    return code != ~(U)0 && code != (U)1 << (8 * sizeof(U) - 1);
+}
+
+template <typename U> __device__ __forceinline__ U sort_unordered(U code)
+{
+    constexpr U sign = (U)1 << (8 * sizeof(U) - 1);
+    return code & sign ? code ^ sign : ~code;
 }
 
 /* What makes codes of keys, and digits of codes. */
@@ -134,9 +153,8 @@ __device__ __forceinline__ void sort_count_grid(const U *keys, int64_t n, sort_o
 /* ---- On a GPU: a pass ----
  *
  * The word of a tile and a digit: nothing yet, how many keys of the tile have the digit, or how many up to the tile's
- * end. Blocks are started in the order of their numbers, as for scan.cuh. Half of the words are of this launch, the
- * other ones of the next, which each tile clears; a launch has less than 2^30 keys, and there are as many launches as
- * it takes. */
+ * end. Blocks are started in the order of their numbers, as for scan.cuh. Launches have their words by turns, and each
+ * clears those of the next. */
 #define SORT_OWN (1u << 30)
 #define SORT_ALL (1u << 31)
 
@@ -211,17 +229,33 @@ template <typename U, int items> struct sort_publish {
     }
 };
 
-template <typename U, typename V, int threads, int items, int together,
+/* Numbers of up to 8 or 16 bits, several to a register. */
+template <int items, int bits> struct sort_packed {
+    static constexpr int each = 32 / bits;
+    uint32_t at[(items + each - 1) / each];
+
+    __device__ __forceinline__ void set(int i, uint32_t number)
+    {
+        uint32_t &word = at[i / each];
+        word = i % each ? word | number << i % each * bits : number;
+    }
+    __device__ __forceinline__ uint32_t get(int i) const
+    {
+        return at[i / each] >> i % each * bits & ((1u << bits) - 1);
+    }
+};
+
+template <typename U, typename V, int threads, int items, int together, int early = 1, bool look_for_one = true,
           cub::WarpMatchAlgorithm match = cub::WARP_MATCH_ANY>
 __device__ __forceinline__ void sort_pass_grid(const U *__restrict__ keys, U *__restrict__ sorted,
                                                const V *__restrict__ values, V *__restrict__ moved,
                                                const int64_t *__restrict__ begins, int64_t *next_begins,
-                                               uint32_t *words, uint32_t *next_words, int64_t n, int shift,
-                                               sort_order<U> order, int64_t first_index)
+                                               uint32_t *words, uint32_t *next_words, int64_t n, int64_t next_tiles,
+                                               int shift, sort_order<U> order, int64_t index)
 {
     constexpr int all = threads * items;
     constexpr bool has_values = sizeof(V) > 1;
-    static_assert(threads >= SORT_DIGITS, "a thread for a digit");
+    static_assert(threads >= SORT_DIGITS && all <= 65536, "a thread for a digit, and places of 16 bits");
     typedef cub::BlockRadixRankMatchEarlyCounts<threads, 8, false, cub::BLOCK_SCAN_WARP_SCANS, match> block_rank;
     __shared__ union {
         typename block_rank::TempStorage rank;
@@ -236,8 +270,12 @@ __device__ __forceinline__ void sort_pass_grid(const U *__restrict__ keys, U *__
     const bool is_digit = threadIdx.x < SORT_DIGITS;
     words += (int64_t)tile * SORT_DIGITS + threadIdx.x;
     if (is_digit)
-        next_words[(int64_t)tile * SORT_DIGITS + threadIdx.x] = 0;
+        for (int64_t i = tile; i < next_tiles; i += gridDim.x)
+            next_words[i * SORT_DIGITS + threadIdx.x] = 0;
     keys += begin;
+    index += begin;
+    if (has_values && values)
+        values += begin;
 
     /* What is behind the last key has the last digit, and comes behind all keys that have it. */
     const int64_t digit_begin = is_digit ? begins[threadIdx.x] : 0;
@@ -250,71 +288,106 @@ __device__ __forceinline__ void sort_pass_grid(const U *__restrict__ keys, U *__
 #pragma unroll
         for (int i = 0; i < items; i++)
             own[i] = first + 32 * i < size ? keys[first + 32 * i] : (U)~order.flip;
-    if (order.is_float)
+    U some = keys[0];
+    if (order.is_float) {
 #pragma unroll
         for (int i = 0; i < items; i++)
             own[i] = first + 32 * i < size ? sort_ordered(own[i]) : own[i];
+        some = sort_ordered(some);
+    }
 
-    int ranks[items], digit_front[1], count = 0;
-    block_rank(memory.rank).RankKeys(own, ranks, digit_of, digit_front, sort_publish<U, items>{own, words, tile, count});
+    /* Where all have one digit, they keep their order. */
+    sort_packed<items, 16> ranks;
+    int digit_front = 0, count = 0;
+    bool are_many = true;
+    if (look_for_one) {
+        U other = 0;
+#pragma unroll
+        for (int i = 0; i < items; i++)
+            other |= own[i] ^ some;
+        are_many = __syncthreads_or((other >> shift & (SORT_DIGITS - 1)) != 0);
+    }
+    if (are_many) {
+        int of_block[items], front[1];
+        block_rank(memory.rank).RankKeys(own, of_block, digit_of, front, sort_publish<U, items>{own, words, tile, count});
+        digit_front = front[0];
+#pragma unroll
+        for (int i = 0; i < items; i++)
+            ranks.set(i, (uint32_t)of_block[i]);
+        __syncthreads();
+    } else {
+        const int only = (int)digit_of.Digit(some);
+        count = (int)threadIdx.x == only ? all : 0;
+        digit_front = (int)threadIdx.x > only ? all : 0;
+        if (is_digit)
+            sort_store_word(words, (tile ? SORT_OWN : SORT_ALL) | (uint32_t)count);
+#pragma unroll
+        for (int i = 0; i < items; i++)
+            ranks.set(i, (uint32_t)(first + 32 * i));
+    }
 
     if (order.is_float)
 #pragma unroll
-        for (int i = 0; i < items; i++)
-            if (first + 32 * i < size)
+        for (int i = 0; i < items; i++) {
+            if (sort_is_unique(own[i]))
+                own[i] = sort_unordered(own[i]);
+            else if (first + 32 * i < size)
                 own[i] = keys[first + 32 * i];
-    __syncthreads();
+        }
 #pragma unroll
     for (int i = 0; i < items; i++)
-        memory.keys[ranks[i]] = own[i];
+        memory.keys[ranks.get(i)] = own[i];
 
     /* The values are under way while the block looks at other tiles. */
     V with[has_values ? items : 1];
-    if constexpr (has_values) {
-        if (values)
+    auto load_values = [&] {
+        if constexpr (has_values) {
 #pragma unroll
             for (int i = 0; i < items; i++)
-                with[i] = first + 32 * i < size ? values[begin + first + 32 * i] : V();
-        else
-#pragma unroll
-            for (int i = 0; i < items; i++)
-                with[i] = (V)(first_index + begin + first + 32 * i);
-    }
+                if (!values)
+                    with[i] = (V)(index + first + 32 * i);
+                else
+                    with[i] = first + 32 * i < size ? values[first + 32 * i] : V();
+        }
+    };
+    if (early)
+        load_values();
 
     if (is_digit) {
         const uint32_t before = tile ? sort_before<together>(words, tile) : 0;
         if (tile)
             sort_store_word(words, SORT_ALL | (before + (uint32_t)count));
-        to[threadIdx.x] = digit_begin + before - digit_front[0];
-        if (tile == (int)gridDim.x - 1 && next_begins)
+        to[threadIdx.x] = digit_begin + before - digit_front;
+        if (tile == (int)gridDim.x - 1)
             next_begins[threadIdx.x] = digit_begin + before + count;
     }
     __syncthreads();
 
-    uint32_t digits[items];
-    (void)digits;
+    sort_packed<items, 8> digits;
 #pragma unroll
     for (int i = 0; i < items; i++) {
         const int at = threadIdx.x + i * threads;
         const U key = memory.keys[at];
         const uint32_t digit = digit_of.Digit(order.is_float ? sort_ordered(key) : key);
         if (has_values)
-            digits[i] = digit;
+            digits.set(i, digit);
         if (at < size && sorted)
             sorted[to[digit] + at] = key;
         __syncwarp(); /* keeps addresses from taking registers, as all are found first otherwise */
     }
     if constexpr (has_values) {
+        if (!early)
+            load_values();
         __syncthreads();
 #pragma unroll
         for (int i = 0; i < items; i++)
-            memory.values[ranks[i]] = with[i];
+            memory.values[ranks.get(i)] = with[i];
         __syncthreads();
 #pragma unroll
         for (int i = 0; i < items; i++) {
             const int at = threadIdx.x + i * threads;
             if (at < size)
-                moved[to[digits[i]] + at] = memory.values[at];
+                moved[to[digits.get(i)] + at] = memory.values[at];
             __syncwarp();
         }
     }
