@@ -245,8 +245,7 @@ template <int items, int bits> struct sort_packed {
     }
 };
 
-template <typename U, typename V, int threads, int items, int together, int early = 1, bool look_for_one = true,
-          cub::WarpMatchAlgorithm match = cub::WARP_MATCH_ANY>
+template <typename U, typename V, int threads, int items, int together, int early = 1, bool look_for_one = true>
 __device__ __forceinline__ void sort_pass_grid(const U *__restrict__ keys, U *__restrict__ sorted,
                                                const V *__restrict__ values, V *__restrict__ moved,
                                                const int64_t *__restrict__ begins, int64_t *next_begins,
@@ -256,7 +255,7 @@ __device__ __forceinline__ void sort_pass_grid(const U *__restrict__ keys, U *__
     constexpr int all = threads * items;
     constexpr bool has_values = sizeof(V) > 1;
     static_assert(threads >= SORT_DIGITS && all <= 65536, "a thread for a digit, and places of 16 bits");
-    typedef cub::BlockRadixRankMatchEarlyCounts<threads, 8, false, cub::BLOCK_SCAN_WARP_SCANS, match> block_rank;
+    typedef cub::BlockRadixRankMatchEarlyCounts<threads, 8, false, cub::BLOCK_SCAN_WARP_SCANS> block_rank;
     __shared__ union {
         typename block_rank::TempStorage rank;
         U keys[all];
