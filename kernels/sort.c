@@ -11,7 +11,7 @@ struct shape {
     int (*small)(cf_stream, const void *, void *, const void *, void *, int, int64_t, uint64_t, bool);
     int (*count)(cf_stream, const void *, uint64_t *, uint64_t *, int64_t *, int64_t, uint64_t, bool);
     int (*pass)(cf_stream, const void *, void *, const void *, void *, const int64_t *, int64_t *, void *, void *,
-                int64_t, int64_t, int64_t, int, uint64_t, bool);
+                int64_t, int64_t, int64_t, int64_t, int, uint64_t, bool);
 };
 
 #define SHAPE(key, value, bits, pass)                                                           \
@@ -77,7 +77,7 @@ static int pass(cf_stream stream, struct sort *sort, int number, const void *key
         const int64_t left = n - done, count = left < tiles * shape->tile ? left : tiles * shape->tile;
         int64_t *next = carried + part % 2 * SORT_DIGITS;
         status = shape->pass(stream, beyond(keys, done, shape->key), sorted, beyond(values, done, shape->value), moved,
-                             begins, next, of_tiles[sort->turn], of_tiles[!sort->turn], count, tiles, done, 8 * number,
+                             begins, next, of_tiles[sort->turn], of_tiles[!sort->turn], count, tiles, n, done, 8 * number,
                              sort->flip, sort->is_float);
         begins = next;
         sort->turn = !sort->turn;

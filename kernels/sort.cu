@@ -78,15 +78,15 @@ __global__ void __launch_bounds__(256) sort_count(const void *keys, uint64_t *co
 }
 
 /* Moves keys, with values, to where `begins` says of the digit at `shift`, and sets next_begins to where more of them
- * would go. Of all words the bytes are 0 at first; those of next_words, which are of next_tiles tiles, are in the end.
- * Values that are NULL are indices, from `index` on; sorted may be NULL. */
+ * would go; all launches together have `total` keys. Of words the bytes are 0 at first; those of next_words, which are of
+ * next_tiles tiles, are in the end. Values that are NULL are indices, from `index` on; sorted may be NULL. */
 #pragma cf kernel internal blocks(SORT_PASSING) block(SORT_THREADS) host(grid(SORT_CHUNKS))
 #pragma cf instances(u32: 4, 0; u64: 8, 0; u32_b32: 4, 4; u32_b64: 4, 8; u64_b32: 8, 4; u64_b64: 8, 8)
 template <int KEY, int VALUE>
 __global__ void __launch_bounds__(384, VALUE == 0 ? 3 : 2)
     sort_pass(const void *keys, void *sorted, const void *values, void *moved, const int64_t *begins,
-              int64_t *next_begins, void *words, void *next_words, int64_t n, int64_t next_tiles, int64_t index,
-              int shift, uint64_t flip, bool is_float)
+              int64_t *next_begins, void *words, void *next_words, int64_t n, int64_t next_tiles, int64_t total,
+              int64_t index, int shift, uint64_t flip, bool is_float)
 {
     typedef typename sort_bits<KEY>::type U;
     typedef typename sort_bits<VALUE>::type V;
@@ -94,8 +94,8 @@ __global__ void __launch_bounds__(384, VALUE == 0 ? 3 : 2)
 #ifdef __CUDA_ARCH__
     sort_pass_grid<U, V, SORT_THREADS, SORT_ITEMS(KEY, VALUE), 4>(
         static_cast<const U *>(keys), static_cast<U *>(sorted), static_cast<const V *>(values), static_cast<V *>(moved),
-        begins, next_begins, static_cast<uint32_t *>(words), static_cast<uint32_t *>(next_words), n, next_tiles, shift,
-        order, index);
+        begins, next_begins, static_cast<uint32_t *>(words), static_cast<uint32_t *>(next_words), n, next_tiles, total,
+        shift, order, index);
 #else
     sort_pass_next(static_cast<const U *>(keys), static_cast<U *>(sorted), static_cast<const V *>(values),
                    static_cast<V *>(moved), begins, next_begins, words, next_words, n, shift, order, index);

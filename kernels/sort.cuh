@@ -229,7 +229,7 @@ template <typename U, int items> struct sort_publish {
     }
 };
 
-/* Numbers of up to 8 or 16 bits, several to a register. */
+/* Numbers of so many bits, several to a register. */
 template <int items, int bits> struct sort_packed {
     static constexpr int each = 32 / bits;
     uint32_t at[(items + each - 1) / each];
@@ -241,20 +241,41 @@ template <int items, int bits> struct sort_packed {
     }
     __device__ __forceinline__ uint32_t get(int i) const
     {
-        return at[i / each] >> i % each * bits & ((1u << bits) - 1);
+        return bits < 32 ? at[i / each] >> i % each * bits & ((UINT64_C(1) << bits) - 1) : at[i];
     }
 };
 
-template <typename U, typename V, int threads, int items, int together, int early = 1, bool look_for_one = true>
+/* Where all keys have one digit, they stay in their places. */
+template <typename U, typename V, int threads>
+__device__ __forceinline__ void sort_copy_grid(const U *__restrict__ keys, U *__restrict__ sorted,
+                                               const V *__restrict__ values, V *__restrict__ moved,
+                                               const int64_t *__restrict__ begins, int64_t *next_begins, uint32_t digit,
+                                               int64_t begin, int size, int64_t n, int64_t index)
+{
+    const int64_t to = begins[digit] + begin;
+    if (sorted)
+#pragma unroll 8
+        for (int i = threadIdx.x; i < size; i += threads)
+            sorted[to + i] = keys[i];
+    if constexpr (sizeof(V) > 1) {
+#pragma unroll 8
+        for (int i = threadIdx.x; i < size; i += threads)
+            moved[to + i] = values ? values[i] : (V)(index + i);
+    }
+    if (blockIdx.x == gridDim.x - 1 && threadIdx.x < SORT_DIGITS)
+        next_begins[threadIdx.x] = begins[threadIdx.x] + (threadIdx.x == digit ? n : 0);
+}
+
+template <typename U, typename V, int threads, int items, int together, int rank_bits = 32, int digit_bits = 8>
 __device__ __forceinline__ void sort_pass_grid(const U *__restrict__ keys, U *__restrict__ sorted,
                                                const V *__restrict__ values, V *__restrict__ moved,
                                                const int64_t *__restrict__ begins, int64_t *next_begins,
                                                uint32_t *words, uint32_t *next_words, int64_t n, int64_t next_tiles,
-                                               int shift, sort_order<U> order, int64_t index)
+                                               int64_t total, int shift, sort_order<U> order, int64_t index)
 {
     constexpr int all = threads * items;
     constexpr bool has_values = sizeof(V) > 1;
-    static_assert(threads >= SORT_DIGITS && all <= 65536, "a thread for a digit, and places of 16 bits");
+    static_assert(threads >= SORT_DIGITS, "a thread for a digit");
     typedef cub::BlockRadixRankMatchEarlyCounts<threads, 8, false, cub::BLOCK_SCAN_WARP_SCANS> block_rank;
     __shared__ union {
         typename block_rank::TempStorage rank;
@@ -287,44 +308,23 @@ __device__ __forceinline__ void sort_pass_grid(const U *__restrict__ keys, U *__
 #pragma unroll
         for (int i = 0; i < items; i++)
             own[i] = first + 32 * i < size ? keys[first + 32 * i] : (U)~order.flip;
-    U some = keys[0];
-    if (order.is_float) {
+    const uint32_t some = digit_of.Digit(order.is_float ? sort_ordered(keys[0]) : keys[0]);
+    if ((some < SORT_DIGITS - 1 ? begins[some + 1] : total) - begins[some] == total) {
+        sort_copy_grid<U, V, threads>(keys, sorted, values, moved, begins, next_begins, some, begin, size, n, index);
+        return;
+    }
+    if (order.is_float)
 #pragma unroll
         for (int i = 0; i < items; i++)
             own[i] = first + 32 * i < size ? sort_ordered(own[i]) : own[i];
-        some = sort_ordered(some);
-    }
 
-    /* Where all have one digit, they keep their order. */
-    sort_packed<items, 16> ranks;
-    int digit_front = 0, count = 0;
-    bool are_many = true;
-    if (look_for_one) {
-        U other = 0;
+    sort_packed<items, rank_bits> ranks;
+    int of_block[items], digit_front[1], count = 0;
+    block_rank(memory.rank)
+        .RankKeys(own, of_block, digit_of, digit_front, sort_publish<U, items>{own, words, tile, count});
 #pragma unroll
-        for (int i = 0; i < items; i++)
-            other |= own[i] ^ some;
-        are_many = __syncthreads_or((other >> shift & (SORT_DIGITS - 1)) != 0);
-    }
-    if (are_many) {
-        int of_block[items], front[1];
-        block_rank(memory.rank).RankKeys(own, of_block, digit_of, front, sort_publish<U, items>{own, words, tile, count});
-        digit_front = front[0];
-#pragma unroll
-        for (int i = 0; i < items; i++)
-            ranks.set(i, (uint32_t)of_block[i]);
-        __syncthreads();
-    } else {
-        const int only = (int)digit_of.Digit(some);
-        count = (int)threadIdx.x == only ? all : 0;
-        digit_front = (int)threadIdx.x > only ? all : 0;
-        if (is_digit)
-            sort_store_word(words, (tile ? SORT_OWN : SORT_ALL) | (uint32_t)count);
-#pragma unroll
-        for (int i = 0; i < items; i++)
-            ranks.set(i, (uint32_t)(first + 32 * i));
-    }
-
+    for (int i = 0; i < items; i++)
+        ranks.set(i, (uint32_t)of_block[i]);
     if (order.is_float)
 #pragma unroll
         for (int i = 0; i < items; i++) {
@@ -333,36 +333,22 @@ __device__ __forceinline__ void sort_pass_grid(const U *__restrict__ keys, U *__
             else if (first + 32 * i < size)
                 own[i] = keys[first + 32 * i];
         }
+    __syncthreads();
 #pragma unroll
     for (int i = 0; i < items; i++)
         memory.keys[ranks.get(i)] = own[i];
-
-    /* The values are under way while the block looks at other tiles. */
-    V with[has_values ? items : 1];
-    auto load_values = [&] {
-        if constexpr (has_values) {
-#pragma unroll
-            for (int i = 0; i < items; i++)
-                if (!values)
-                    with[i] = (V)(index + first + 32 * i);
-                else
-                    with[i] = first + 32 * i < size ? values[first + 32 * i] : V();
-        }
-    };
-    if (early)
-        load_values();
 
     if (is_digit) {
         const uint32_t before = tile ? sort_before<together>(words, tile) : 0;
         if (tile)
             sort_store_word(words, SORT_ALL | (before + (uint32_t)count));
-        to[threadIdx.x] = digit_begin + before - digit_front;
+        to[threadIdx.x] = digit_begin + before - digit_front[0];
         if (tile == (int)gridDim.x - 1)
             next_begins[threadIdx.x] = digit_begin + before + count;
     }
     __syncthreads();
 
-    sort_packed<items, 8> digits;
+    sort_packed<items, digit_bits> digits;
 #pragma unroll
     for (int i = 0; i < items; i++) {
         const int at = threadIdx.x + i * threads;
@@ -375,8 +361,13 @@ __device__ __forceinline__ void sort_pass_grid(const U *__restrict__ keys, U *__
         __syncwarp(); /* keeps addresses from taking registers, as all are found first otherwise */
     }
     if constexpr (has_values) {
-        if (!early)
-            load_values();
+        V with[items];
+#pragma unroll
+        for (int i = 0; i < items; i++)
+            if (!values)
+                with[i] = (V)(index + first + 32 * i);
+            else
+                with[i] = first + 32 * i < size ? values[first + 32 * i] : V();
         __syncthreads();
 #pragma unroll
         for (int i = 0; i < items; i++)
