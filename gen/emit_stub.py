@@ -282,7 +282,8 @@ def _descriptor(kernel, instance, variant, prefix, known_sizes):
         text += f'    .nzeros = {len(variant.zeros)},\n    .zeros = (const cf_zero[]){{\n'
         text += ''.join(map(_zero, variant.zeros)) + '    },\n'
     if kernel.is_operation:
-        text += (f'    .enqueue = cf__unpack_{variant.name},\n    .nuses = {len(variant.used)},\n'
+        text += (f'    .enqueue = cf__unpack_{variant.name},\n    .runtime = cf_launch,\n'
+                 f'    .nuses = {len(variant.used)},\n'
                  f'    .uses = cf__uses_{variant.name},\n')
     return text + '    .is_internal = 1,\n' * kernel.is_internal + '};\n'
 

@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "internal.h"
 #include "trace.h"
@@ -337,6 +338,24 @@ static int launch_staged(struct call *call)
     return failure(call, result, function);
 }
 
+/* Where the grid is empty: what is to be 0, and nothing else, arrays of the host where they are. */
+static int clear_results(struct call *call)
+{
+    const cf_kernel *kernel = call->kernel;
+    int status = CF_OK;
+    for (uint32_t i = 0; status == CF_OK && i < cf__nzeros(kernel); i++) {
+        struct cf__pointer *array = &call->arguments[kernel->zeros[i].array].pointer;
+        size_t offset, bytes;
+        if (!array->is_staged)
+            continue;
+        status = cf__zero(kernel, &kernel->zeros[i], call->given, &array->section, &offset, &bytes);
+        if (status == CF_OK)
+            memset(cf__forward(array->usable, offset), 0, bytes);
+        array->usable = NULL; /* there is no copy of it on the device */
+    }
+    return status == CF_OK && cf__nzeros(kernel) ? launch_and_wait(call) : status;
+}
+
 static int run_staged(struct call *call)
 {
     relax(call);
@@ -400,8 +419,8 @@ static int run(struct call *call)
         return status;
     if (call->size.is_empty || call->place->driver->is_host || plan->staged == 0) {
         status = search_all(call);
-        if (status == CF_OK && !call->size.is_empty)
-            status = launch_and_wait(call);
+        if (status == CF_OK)
+            status = (call->size.is_empty ? clear_results : launch_and_wait)(call);
     } else if (is_on_cpu) {
         status = run_on_cpu(call);
     } else {

@@ -53,19 +53,26 @@ static int run(const cf_kernel *kernel, const struct cf__place *place, cf_stream
     return status == CF_OK ? CF_OK : judge(kernel, status, cf__failures() != failures);
 }
 
-int cf__operate(const cf_kernel *kernel, const struct cf__place *place, cf_stream stream, void *const args[])
+int cf__operation_ready(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded **loaded)
 {
-    struct cf__loaded *loaded;
+    if (kernel->runtime != cf_launch)
+        return cf__fail(CF_ENOTSUP,
+                        "%s: what it is made of would be launched by another copy of Cuferry, as a shared object of cfcc's "
+                        "has it; call the functions of that",
+                        kernel->function);
     if (depth == MOST_NESTED)
         return cf__fail(CF_EINVAL, "%s: it is in %d operations that enqueue one another, and no more are taken",
                         kernel->function, MOST_NESTED);
-    int status = cf__operation_load(kernel, place, &loaded);
-    if (status != CF_OK)
-        return status;
+    return cf__operation_load(kernel, place, loaded);
+}
+
+int cf__operate(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded *loaded, cf_stream stream,
+                void *const args[])
+{
     /* A fault is told with its name, too. */
     cf__note_launched(cf__note_kernel(loaded, stream));
     int64_t began = cf__trace_begin();
-    status = run(kernel, place, stream, args);
+    int status = run(kernel, place, stream, args);
     cf__trace_end(began, "operation", kernel->function, "\"status\": \"%s\"", cf_status_name(status));
     return status;
 }

@@ -73,7 +73,8 @@ static CUresult create_context(int device, int is_primary, CUcontext *context)
         if (!contexts[i].is_live) {
             CUcontext slot = *context = &contexts[i];
             *slot = (struct CUctx_st){.device = device, .is_primary = is_primary, .is_live = 1, .id = ++last_id};
-            slot->legacy = (struct CUstream_st){.object = {NULL, FAKE_STREAM, slot}, .last = &slot->legacy.first};
+            slot->legacy = (struct CUstream_st){
+                .object = {NULL, FAKE_STREAM, slot}, .id = fake_stream_id(), .last = &slot->legacy.first};
             return CUDA_SUCCESS;
         }
     return CUDA_ERROR_OUT_OF_MEMORY;

@@ -423,6 +423,22 @@ static void kernel_without_a_form_for_the_cpu_is_named(void **state)
                  "operation_only_on_gpus: in operation_on_gpus: it has no form for the CPU: its annotation says host(none)");
 }
 
+static int elsewhere(const cf_kernel *kernel, cf_stream stream, void *const args[])
+{
+    (void)kernel, (void)stream, (void)args;
+    return CF_OK;
+}
+
+static void operation_of_another_runtime_is_refused(void **state)
+{
+    (void)state;
+    cf_kernel kernel = *find("step_once");
+    void *const args[] = {&dfilled};
+    kernel.runtime = elsewhere;
+    assert_fails(cf_launch(&kernel, NULL, args), CF_ENOTSUP,
+                 "operation_step_once_async: what it is made of would be launched by another copy of Cuferry");
+}
+
 static void occupancy_is_that_of_kernels(void **state)
 {
     (void)state;
@@ -504,6 +520,7 @@ int main(int argc, char *argv[])
         TEST(operations_that_do_not_end_are_refused),
         TEST(plain_call_within_an_operation_is_refused),
         TEST(kernel_without_a_form_for_the_cpu_is_named),
+        TEST(operation_of_another_runtime_is_refused),
         TEST(occupancy_is_that_of_kernels),
         TEST(preloading_loads_what_it_uses),
         TEST(what_is_not_internal_is_in_the_public_header_alone),

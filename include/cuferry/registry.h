@@ -292,6 +292,8 @@ typedef struct cf_kernel {
     const cf_zero *zeros;
     cf_enqueue_body *enqueue; /* an operation: what it is made of is enqueued by this; NULL for a kernel, which has a
                                  launch rule, an image and a CPU body instead */
+    int (*runtime)(const struct cf_kernel *kernel, struct CUstream_st *stream, void *const args[]); /* the cf_launch()
+                                 that it calls: of all copies of the library in a process that one alone runs it */
     uint32_t nuses;           /* of an operation: the kernels, and operations, that it enqueues */
     const struct cf_kernel *const *uses;
     uint8_t is_internal; /* it serves operations; no public header declares its functions */

@@ -78,7 +78,7 @@ class Compilation:
         internal = os.path.basename(internal_header(self.options))
         if os.path.exists(self._path(internal)):
             os.rename(self._path(internal), self._path(os.path.join('header', internal)))
-        if self.options.bundled:
+        if self.options.bundled and self.internal:
             self._rename_bundled()
 
     def _rename_bundled(self):
