@@ -77,13 +77,20 @@ __global__ void __launch_bounds__(256) sort_count(const void *keys, uint64_t *co
 #endif
 }
 
+/* So many of a pass at once: with three, registers are just enough for keys alone. Turing has room for two. */
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 800
+#define SORT_BLOCKS 2
+#else
+#define SORT_BLOCKS (VALUE == 0 ? 3 : 2)
+#endif
+
 /* Moves keys, with values, to where `begins` says of the digit at `shift`, and sets next_begins to where more of them
  * would go; all launches together have `total` keys. Of words the bytes are 0 at first; those of next_words, which are of
  * next_tiles tiles, are in the end. Values that are NULL are indices, from `index` on; sorted may be NULL. */
 #pragma cf kernel internal blocks(SORT_PASSING) block(SORT_THREADS) host(grid(SORT_CHUNKS))
 #pragma cf instances(u32: 4, 0; u64: 8, 0; u32_b32: 4, 4; u32_b64: 4, 8; u64_b32: 8, 4; u64_b64: 8, 8)
 template <int KEY, int VALUE>
-__global__ void __launch_bounds__(384, VALUE == 0 ? 3 : 2)
+__global__ void __launch_bounds__(384, SORT_BLOCKS)
     sort_pass(const void *keys, void *sorted, const void *values, void *moved, const int64_t *begins,
               int64_t *next_begins, void *words, void *next_words, int64_t n, int64_t next_tiles, int64_t total,
               int64_t index, int shift, uint64_t flip, bool is_float)
