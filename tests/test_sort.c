@@ -296,6 +296,56 @@ static void sort_of_many_is_right(void **state)
     run(KEYS_F64, SPECIAL, 2 * 65536, seed);
 }
 
+/* A launch of a pass, which goes on from one to another with where digits begin, and leaves words behind that are 0: of
+ * tiles on a GPU, those of a state on the CPU. */
+static void sort_pass_leaves_what_the_next_needs(void **state)
+{
+    (void)state;
+    enum { COUNT = 2 * 6144, TILES = 5, WORDS = TILES * 256, CLEARED = STEP > 1 ? WORDS : 4 };
+    static uint32_t keys[COUNT], sorted[COUNT], words[2][WORDS];
+    int64_t begins[256], next[256], n = COUNT, tiles = TILES, total = 2 * COUNT, index = 0;
+    int shift = 0;
+    uint64_t flip = 0;
+    bool is_float = false;
+    const cf_kernel *kernel = cf_kernel_find(&REGISTRY, "sort_pass_u32");
+    assert_true(kernel && kernel->is_internal);
+    for (uint32_t i = 0; i < COUNT; i++)
+        keys[i] = i << 8 | (i * 7 & 255);
+    for (int digit = 0; digit < 256; digit++)
+        begins[digit] = (int64_t)digit * ((COUNT + 255) / 256);
+    memset(words[1], 0xff, sizeof words[1]);
+    const void *from[] = {keys, sorted, begins, next, words[0], words[1]};
+    const size_t bytes[] = {sizeof keys, sizeof sorted + 16384, sizeof begins,
+                            sizeof next, sizeof words[0],       sizeof words[1]};
+    const size_t given[] = {sizeof keys, 0, sizeof begins, 0, sizeof words[0], sizeof words[1]};
+    void *there[6], *none = NULL;
+    for (int i = 0; i < 6; i++) {
+        assert_ok(cf_mem_alloc(&there[i], bytes[i]));
+        assert_ok(cf_mem_copy(there[i], from[i], given[i]));
+    }
+    void *args[] = {&there[0], &there[1], &none,  &none,  &there[2], &there[3], &there[4], &there[5],
+                    &n,        &tiles,    &total, &index, &shift,    &flip,     &is_float};
+    assert_int_equal(kernel->nparams, 15);
+    run_kernel(kernel, LAUNCH, args);
+    assert_ok(cf_mem_copy(next, there[3], sizeof next));
+    assert_ok(cf_mem_copy(words[1], there[5], sizeof words[1]));
+    for (int digit = 0; digit < 256; digit++) {
+        int64_t end = begins[digit];
+        for (uint32_t i = 0; i < COUNT; i++)
+            if ((keys[i] & 255) == (uint32_t)digit) {
+                uint32_t found;
+                assert_ok(i % 40 ? CF_OK : cf_mem_copy(&found, (uint32_t *)there[1] + end, sizeof found));
+                assert_true(i % 40 || found == keys[i]);
+                end++;
+            }
+        assert_int_equal(next[digit], end);
+    }
+    for (int i = 0; i < CLEARED; i++)
+        assert_int_equal(words[1][i], 0);
+    for (int i = 0; i < 6; i++)
+        assert_ok(cf_mem_free(there[i]));
+}
+
 /* Keys alone of equal zeros and NaNs keep theirs. */
 static void sort_of_zeros_and_nans_is_stable(void **state)
 {
@@ -467,6 +517,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sort_of_few_is_right),
         cmocka_unit_test(sort_of_many_is_right),
+        cmocka_unit_test(sort_pass_leaves_what_the_next_needs),
         cmocka_unit_test(sort_of_zeros_and_nans_is_stable),
         cmocka_unit_test(sort_past_2_31_on_a_gpu_is_right),
         cmocka_unit_test(sort_in_a_graph_and_on_two_streams_is_right),
