@@ -87,6 +87,11 @@ template <typename T, int threads, BlockScanAlgorithm> struct BlockScan {
         for (int warp = 0; warp < threads / 32; warp++)
             total += memory.values[1][warp * 32 + 31];
     }
+    __device__ void ExclusiveSum(T value, T &result)
+    {
+        T total;
+        ExclusiveSum(value, result, total);
+    }
 };
 
 template <typename T, int threads, int items, BlockLoadAlgorithm> struct BlockLoad {
@@ -137,6 +142,76 @@ template <typename T, int threads, int items, BlockStoreAlgorithm> struct BlockS
         Store(to, elements, threads * items);
     }
 };
+
+/* Of keys that warps hold in rows of 32. */
+template <int threads, int bits, bool, BlockScanAlgorithm> struct BlockRadixRankMatchEarlyCounts {
+    enum { all = 1 << bits, each = (all + threads - 1) / threads };
+    struct TempStorage {
+        int counts[threads / 32][all], begins[all];
+        uint16_t places[threads * 32]; /* of up to 32 rows a digit, then how many in front of it have that */
+    };
+    TempStorage &memory;
+    __device__ explicit BlockRadixRankMatchEarlyCounts(TempStorage &storage) : memory(storage)
+    {
+    }
+
+    template <typename U, int items, typename Digit, typename Counted>
+    __device__ void RankKeys(U (&keys)[items], int (&ranks)[items], Digit digit_of, int (&front)[each], Counted counted)
+    {
+        const int thread = threadIdx.x, warp = thread / 32;
+        uint16_t *const places = memory.places + warp * 1024;
+        static_assert(items <= 32, "");
+        for (int i = 0; i < items; i++)
+            places[32 * i + thread % 32] = (uint16_t)digit_of.Digit(keys[i]);
+        __syncwarp();
+        if (thread % 32 == 0) {
+            for (int digit = 0; digit < all; digit++)
+                memory.counts[warp][digit] = 0;
+            for (int i = 0; i < 32 * items; i++)
+                places[i] = (uint16_t)memory.counts[warp][places[i]]++;
+        }
+        __syncwarp();
+        for (int i = 0; i < items; i++)
+            ranks[i] = places[32 * i + thread % 32];
+        __syncthreads();
+        int sums[each] = {};
+        for (int k = 0; k < each; k++)
+            for (int other = 0; other < threads / 32 && thread * each + k < all; other++)
+                sums[k] += memory.counts[other][thread * each + k];
+        counted(sums);
+        if (thread == 0)
+            for (int digit = 0, sum = 0; digit < all; digit++) {
+                memory.begins[digit] = sum;
+                for (int other = 0; other < threads / 32; other++)
+                    sum += memory.counts[other][digit];
+            }
+        __syncthreads();
+        for (int k = 0; k < each && thread * each + k < all; k++)
+            front[k] = memory.begins[thread * each + k];
+        for (int i = 0; i < items; i++) {
+            const int digit = (int)digit_of.Digit(keys[i]);
+            ranks[i] += memory.begins[digit];
+            for (int other = 0; other < warp; other++)
+                ranks[i] += memory.counts[other][digit];
+        }
+    }
+    template <typename U, int items, typename Digit>
+    __device__ void RankKeys(U (&keys)[items], int (&ranks)[items], Digit digit_of)
+    {
+        int front[each];
+        RankKeys(keys, ranks, digit_of, front, [](int (&)[each]) {});
+    }
+};
+
+/* Of the bits of a float the sum with 0, which on a GPU is always the same NaN where it is one. */
+inline uint32_t plus_zero(uint32_t bits)
+{
+    float number;
+    memcpy(&number, &bits, sizeof number);
+    number += 0.0f;
+    memcpy(&bits, &number, sizeof bits);
+    return number == number ? bits : 0x7fffffff;
+}
 
 } // namespace pieces
 

@@ -17,7 +17,9 @@ from tap import Tap, run
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 ROOT = os.path.dirname(HERE)
-FAMILIES = ('fill', 'multiply', 'axpy', 'gather', 'scatter', 'reduce', 'scan', 'select', 'transpose', 'histogram')
+FAMILIES = ('fill', 'multiply', 'axpy', 'gather', 'scatter', 'reduce', 'scan', 'select', 'transpose', 'histogram',
+            'sort')
+OPERATIONS = ('sort',)
 TESTS = FAMILIES + ('length',)
 SANITIZED = ['-fsanitize=address,undefined', '-fno-sanitize-recover=all']
 
@@ -26,10 +28,12 @@ def on_cpu(text):
     """A kernel file or header whose code for GPUs is what the CPU compiles."""
     text = re.sub(r'\basm\("ld\.global\.nc\.L1::no_allocate\.b\d+ %0, \[%1\];" : "=\w"\(bits\) : "l"\(address\)\);',
                   'memcpy(&bits, address, sizeof bits);', text)
-    text = re.sub(r'asm volatile\("st\.relaxed\.gpu\.global\.u64 \[%0\], %1;" ::"l"\(([^,]*)\), "l"\(([^:]*)\)\s*: "memory"\);',
+    text = re.sub(r'asm volatile\("st\.relaxed\.gpu\.global\.u\d+ \[%0\], %1;" ::"l"\(([^,]*)\), "[rl]"\(([^:]*)\)\s*: "memory"\);',
                   r'__atomic_store_n(\1, \2, __ATOMIC_RELAXED);', text)
-    text = re.sub(r'asm volatile\("ld\.relaxed\.gpu\.global\.u64 %0, \[%1\];" : "=l"\(word\) : "l"\(([^:]*)\) : "memory"\);',
+    text = re.sub(r'asm volatile\("ld\.relaxed\.gpu\.global\.u\d+ %0, \[%1\];" : "=[rl]"\(word\) : "l"\(([^:]*)\) : "memory"\);',
                   r'word = __atomic_load_n(\1, __ATOMIC_RELAXED);', text)
+    text = re.sub(r'asm volatile\("" : "\+[rl]"\((\w+)\)\);', r'(void)\1;', text)
+    text = text.replace('asm("add.rn.f32 %0, %0, 0f00000000;" : "+r"(bits));', 'bits = pieces::plus_zero(bits);')
     text = re.sub(r'#include <cub/block/\w+\.cuh>', '#include "pieces_cub.cuh"', text).replace('cub::', 'pieces::')
     begin = text.find('host(grid(')
     while begin >= 0:
@@ -47,7 +51,7 @@ def on_cpu(text):
 def build(folder, options):
     """Builds the kernels; what is wrong."""
     for name in os.listdir(os.path.join(ROOT, 'kernels')):
-        if name.endswith('.cuh') or name[:-3] in FAMILIES:
+        if name.endswith(('.cuh', '.h')) or name[:-3] in FAMILIES:
             with open(os.path.join(ROOT, 'kernels', name), encoding='utf-8') as source, \
                     open(os.path.join(folder, name), 'w', encoding='utf-8') as copy:
                 text = on_cpu(source.read())
@@ -55,11 +59,19 @@ def build(folder, options):
                 if left:
                     return f'{name}: on_cpu() has nothing for {left.group().strip()}'
                 copy.write(text)
+    # The C file of operations: of this library, whose prefix is another.
+    for family in OPERATIONS:
+        with open(os.path.join(ROOT, 'kernels', f'{family}.c'), encoding='utf-8') as source, \
+                open(os.path.join(folder, f'{family}.c'), 'w', encoding='utf-8') as copy:
+            copy.write(re.sub(r'\bcf_(_enqueue|(?:' + '|'.join(OPERATIONS) + r')_)', r'pieces_\1', source.read()).replace(
+                'cuferry/kernels_internal.h', 'pieces_internal.h'))
     shutil.copy(os.path.join(HERE, 'pieces_cub.cuh'), folder)
     code, out, err = run([os.path.join(options.builddir, 'cfcc'), '--cuda=no', '--prefix', 'pieces', '-DAS_ON_A_GPU',
                           '--header', 'pieces.h', '-o', 'pieces.o',
                           *(f'-Xcxx={flag}' for flag in SANITIZED + ['-fno-strict-aliasing', '-g', '-O1']),
-                          *(f'{f}.cu' for f in FAMILIES)], cwd=folder)
+                          # Launches of few keys, so that there are several to a pass.
+                          '-DSORT_MOST=20000', *(f'{f}.cu' for f in FAMILIES),
+                          *(f'{f}.c' for f in OPERATIONS)], cwd=folder)
     return out + err if code else ''
 
 

@@ -189,6 +189,7 @@ void part_gather();
 void part_reduce();
 void part_scan();
 void part_select();
+void part_sort();
 void part_enqueue();
 void part_graph();
 void part_call();

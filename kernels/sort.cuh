@@ -1,0 +1,651 @@
+/* sort.cuh - the steps of a radix sort, least significant digit first: one launch counts the digits of all passes, and
+ * one for each pass of 8 bits moves every key, and the value that goes with it, to its place.
+ *
+ * That is the "one sweep" of Adinolfi and Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for GPUs"
+ * (2022): a pass reads and writes each key once, and a tile learns how many keys of each digit stand in front of it by
+ * decoupled look-back over the tiles in front, whose counts are there before they have moved anything.
+ *
+ * Keys are moved as they are. Their order is that of codes, unsigned numbers of the same size: of integers their bits,
+ * with those of `flip` inverted, so that the sign comes right, and the order backwards where it is to descend; of floats
+ * see sort_ordered(). So there is one machine code for all types of a size, and for both orders. */
+#ifndef KERNELS_SORT_CUH
+#define KERNELS_SORT_CUH
+
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __CUDA_ARCH__
+#include <cub/block/block_radix_rank.cuh>
+#include <cub/block/block_scan.cuh>
+#endif
+
+#include "share.cuh"
+#include "sort.h"
+
+/* What has `size` bytes: keys and values are moved as such. */
+struct sort_nothing {
+};
+template <int size> struct sort_bits;
+template <> struct sort_bits<0> {
+    typedef sort_nothing type;
+};
+template <> struct sort_bits<4> {
+    typedef uint32_t type;
+};
+template <> struct sort_bits<8> {
+    typedef uint64_t type;
+};
+
+/* Floats as unsigned numbers in their order: -0 is 0, and every NaN the largest number. On a GPU a sum of floats that is
+ * no number is always the same one, with the sign bit 0 and the others 1. */
+template <typename U> __device__ __forceinline__ U sort_ordered(U bits)
+{
+    constexpr U sign = (U)1 << (8 * sizeof(U) - 1), infinity = sizeof(U) == 4 ? 0x7f800000 : (U)0x7ff0000000000000;
+#ifdef __CUDA_ARCH__
+    if constexpr (sizeof(U) == 4) {
+        asm("add.rn.f32 %0, %0, 0f00000000;" : "+r"(bits));
+        return bits ^ ((U)((int32_t)bits >> 31) | sign);
+    }
+#endif
+    if ((U)(bits & ~sign) > infinity)
+        return ~(U)0;
+    return bits < sign ? bits | sign : bits == sign ? sign : ~bits;
+}
+
+/* The bits of which sort_ordered() made `code`, where only one kind of them gives that. */
+template <typename U> __device__ __forceinline__ bool sort_is_unique(U code)
+{
+    return code != ~(U)0 && code != (U)1 << (8 * sizeof(U) - 1);
+}
+
+template <typename U> __device__ __forceinline__ U sort_unordered(U code)
+{
+    constexpr U sign = (U)1 << (8 * sizeof(U) - 1);
+    return code & sign ? code ^ sign : ~code;
+}
+
+/* What makes codes of keys, and digits of codes. */
+template <typename U> struct sort_order {
+    U flip;
+    bool is_float;
+
+    __device__ __forceinline__ U code(U key) const
+    {
+        return (is_float ? sort_ordered(key) : key) ^ flip;
+    }
+};
+
+#ifdef __CUDA_ARCH__
+
+/* ---- On a GPU: counting ---- */
+
+/* A block's counts go to 64 bits when it is done: it has fewer keys than 2^32, as no GPU has memory for so many blocks of
+ * more. */
+template <typename U, int threads, int items, int copies>
+__device__ __forceinline__ void sort_count_grid(const U *keys, int64_t n, sort_order<U> order,
+                                                unsigned long long *counts, unsigned int *done, int64_t *begins)
+{
+    constexpr int passes = sizeof(U), tile = threads * items;
+    typedef cub::BlockScan<unsigned long long, threads, cub::BLOCK_SCAN_WARP_SCANS> block_scan;
+    __shared__ union {
+        unsigned int counts[passes][SORT_DIGITS][copies];
+        typename block_scan::TempStorage scan;
+    } memory;
+    __shared__ bool is_last;
+    static_assert(threads == SORT_DIGITS, "a thread for a digit");
+    unsigned int *const own = &memory.counts[0][0][0];
+    for (int i = threadIdx.x; i < passes * SORT_DIGITS * copies; i += threads)
+        own[i] = 0;
+    __syncthreads();
+
+    const int copy = threadIdx.x % copies;
+    const int64_t step = (int64_t)gridDim.x * tile;
+    for (int64_t begin = (int64_t)blockIdx.x * tile; begin < n; begin += step) {
+        const int size = n - begin < tile ? (int)(n - begin) : tile;
+        U codes[items];
+#pragma unroll
+        for (int i = 0; i < items; i++)
+            codes[i] = (int)threadIdx.x + i * threads < size ? keys[begin + threadIdx.x + i * threads] : 0;
+        if (order.is_float)
+#pragma unroll
+            for (int i = 0; i < items; i++)
+                codes[i] = sort_ordered(codes[i]);
+#pragma unroll
+        for (int i = 0; i < items; i++)
+            codes[i] ^= order.flip;
+#pragma unroll
+        for (int i = 0; i < items; i++)
+            if ((int)threadIdx.x + i * threads < size)
+#pragma unroll
+                for (int pass = 0; pass < passes; pass++)
+                    atomicAdd(&memory.counts[pass][codes[i] >> 8 * pass & 255][copy], 1);
+    }
+    __syncthreads();
+#pragma unroll
+    for (int pass = 0; pass < passes; pass++) {
+        unsigned int sum = 0;
+#pragma unroll
+        for (int i = 0; i < copies; i++)
+            sum += memory.counts[pass][threadIdx.x][(threadIdx.x + i) % copies];
+        if (sum)
+            atomicAdd(counts + pass * SORT_DIGITS + threadIdx.x, (unsigned long long)sum);
+    }
+
+    /* The last block finds where each digit begins in each pass. */
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0)
+        is_last = atomicAdd(done, 1) == gridDim.x - 1;
+    __syncthreads();
+    if (!is_last)
+        return;
+    __threadfence();
+#pragma unroll 1
+    for (int pass = 0; pass < passes; pass++) {
+        const int digit = pass * SORT_DIGITS + threadIdx.x;
+        unsigned long long begin;
+        block_scan(memory.scan).ExclusiveSum(__ldcg(counts + digit), begin);
+        begins[digit] = (int64_t)begin;
+        __syncthreads();
+    }
+}
+
+/* ---- On a GPU: a pass ----
+ *
+ * The word of a tile and a digit: nothing yet, how many keys of the tile have the digit, or how many up to the tile's
+ * end. Blocks are started in the order of their numbers, as for scan.cuh. Launches have their words by turns, and each
+ * clears those of the next. */
+#define SORT_OWN (1u << 30)
+#define SORT_ALL (1u << 31)
+
+__device__ __forceinline__ void sort_store_word(uint32_t *address, uint32_t word)
+{
+    asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(address), "r"(word) : "memory");
+}
+
+__device__ __forceinline__ uint32_t sort_load_word(const uint32_t *address)
+{
+    uint32_t word;
+    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(word) : "l"(address) : "memory");
+    return word;
+}
+
+/* How many keys of a digit stand in front of a tile, of which `words` is the word of the digit. */
+template <int together> __device__ __forceinline__ uint32_t sort_before(const uint32_t *words, int tile)
+{
+    uint32_t before = 0;
+    for (;;) {
+        uint32_t word[together];
+#pragma unroll
+        for (int k = 0; k < together; k++)
+            word[k] = tile - 1 - k >= 0 ? sort_load_word(words - (int64_t)(k + 1) * SORT_DIGITS) : SORT_ALL;
+#pragma unroll
+        for (int k = 0; k < together; k++) {
+            while (!word[k])
+                word[k] = sort_load_word(words - (int64_t)(k + 1) * SORT_DIGITS);
+            before += word[k] & (SORT_OWN - 1);
+            if (word[k] & SORT_ALL)
+                return before;
+        }
+        tile -= together;
+        words -= together * SORT_DIGITS;
+    }
+}
+
+template <typename U> struct sort_digit {
+    int shift;
+    uint32_t flip; /* of the digit */
+    __device__ __forceinline__ uint32_t Digit(U code) const
+    {
+        return ((uint32_t)(code >> shift) ^ flip) & (SORT_DIGITS - 1);
+    }
+};
+
+/* Makes the compiler take digits of codes anew, rather than keep them in registers, which are scarce. */
+__device__ __forceinline__ void sort_forget(uint32_t &code)
+{
+    asm volatile("" : "+r"(code));
+}
+
+__device__ __forceinline__ void sort_forget(uint64_t &code)
+{
+    asm volatile("" : "+l"(code));
+}
+
+/* Shares how many keys of a digit a tile has, as soon as that is known. */
+template <typename U, int items> struct sort_publish {
+    U (&codes)[items];
+    uint32_t *words;
+    int tile;
+    int &own;
+    __device__ __forceinline__ void operator()(int (&counts)[1]) const
+    {
+        own = counts[0];
+        if (threadIdx.x < SORT_DIGITS)
+            sort_store_word(words, (tile ? SORT_OWN : SORT_ALL) | (uint32_t)own);
+#pragma unroll
+        for (int i = 0; i < items; i++)
+            sort_forget(codes[i]);
+    }
+};
+
+/* Numbers of so many bits, several to a register. */
+template <int items, int bits> struct sort_packed {
+    static constexpr int each = 32 / bits;
+    uint32_t at[(items + each - 1) / each];
+
+    __device__ __forceinline__ void set(int i, uint32_t number)
+    {
+        uint32_t &word = at[i / each];
+        word = i % each ? word | number << i % each * bits : number;
+    }
+    __device__ __forceinline__ uint32_t get(int i) const
+    {
+        return bits < 32 ? at[i / each] >> i % each * bits & ((UINT64_C(1) << bits) - 1) : at[i];
+    }
+};
+
+/* Where all keys have one digit, they stay in their places. */
+template <typename U, typename V, int threads>
+__device__ __forceinline__ void sort_copy_grid(const U *__restrict__ keys, U *__restrict__ sorted,
+                                               const V *__restrict__ values, V *__restrict__ moved,
+                                               const int64_t *__restrict__ begins, int64_t *next_begins, uint32_t digit,
+                                               int64_t begin, int size, int64_t n, int64_t index)
+{
+    const int64_t to = begins[digit] + begin;
+    if (sorted)
+#pragma unroll 8
+        for (int i = threadIdx.x; i < size; i += threads)
+            sorted[to + i] = keys[i];
+    if constexpr (sizeof(V) > 1) {
+#pragma unroll 8
+        for (int i = threadIdx.x; i < size; i += threads)
+            moved[to + i] = values ? values[i] : (V)(index + i);
+    }
+    if (blockIdx.x == gridDim.x - 1 && threadIdx.x < SORT_DIGITS)
+        next_begins[threadIdx.x] = begins[threadIdx.x] + (threadIdx.x == digit ? n : 0);
+}
+
+template <typename U, typename V, int threads, int items, int together, int rank_bits = 32, int digit_bits = 8>
+__device__ __forceinline__ void sort_pass_grid(const U *__restrict__ keys, U *__restrict__ sorted,
+                                               const V *__restrict__ values, V *__restrict__ moved,
+                                               const int64_t *__restrict__ begins, int64_t *next_begins,
+                                               uint32_t *words, uint32_t *next_words, int64_t n, int64_t next_tiles,
+                                               int64_t total, int shift, sort_order<U> order, int64_t index)
+{
+    constexpr int all = threads * items;
+    constexpr bool has_values = sizeof(V) > 1;
+    static_assert(threads >= SORT_DIGITS, "a thread for a digit");
+    typedef cub::BlockRadixRankMatchEarlyCounts<threads, 8, false, cub::BLOCK_SCAN_WARP_SCANS> block_rank;
+    __shared__ union {
+        typename block_rank::TempStorage rank;
+        U keys[all];
+        V values[has_values ? all : 1];
+    } memory;
+    __shared__ int64_t to[SORT_DIGITS];
+    const int tile = blockIdx.x, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int64_t begin = (int64_t)tile * all;
+    const int size = n - begin < all ? (int)(n - begin) : all, first = warp * items * 32 + lane;
+    const sort_digit<U> digit_of = {shift, (uint32_t)(order.flip >> shift)};
+    const bool is_digit = threadIdx.x < SORT_DIGITS;
+    words += (int64_t)tile * SORT_DIGITS + threadIdx.x;
+    if (is_digit)
+        for (int64_t i = tile; i < next_tiles; i += gridDim.x)
+            next_words[i * SORT_DIGITS + threadIdx.x] = 0;
+    keys += begin;
+    index += begin;
+    if (has_values && values)
+        values += begin;
+
+    /* What is behind the last key has the last digit, and comes behind all keys that have it. */
+    const int64_t digit_begin = is_digit ? begins[threadIdx.x] : 0;
+    U own[items];
+    if (size == all)
+#pragma unroll
+        for (int i = 0; i < items; i++)
+            own[i] = keys[first + 32 * i];
+    else
+#pragma unroll
+        for (int i = 0; i < items; i++)
+            own[i] = first + 32 * i < size ? keys[first + 32 * i] : (U)~order.flip;
+    const uint32_t some = digit_of.Digit(order.is_float ? sort_ordered(keys[0]) : keys[0]);
+    if ((some < SORT_DIGITS - 1 ? begins[some + 1] : total) - begins[some] == total) {
+        sort_copy_grid<U, V, threads>(keys, sorted, values, moved, begins, next_begins, some, begin, size, n, index);
+        return;
+    }
+    if (order.is_float)
+#pragma unroll
+        for (int i = 0; i < items; i++)
+            own[i] = first + 32 * i < size ? sort_ordered(own[i]) : own[i];
+
+    sort_packed<items, rank_bits> ranks;
+    int of_block[items], digit_front[1], count = 0;
+    block_rank(memory.rank)
+        .RankKeys(own, of_block, digit_of, digit_front, sort_publish<U, items>{own, words, tile, count});
+#pragma unroll
+    for (int i = 0; i < items; i++)
+        ranks.set(i, (uint32_t)of_block[i]);
+    if (order.is_float)
+#pragma unroll
+        for (int i = 0; i < items; i++) {
+            if (sort_is_unique(own[i]))
+                own[i] = sort_unordered(own[i]);
+            else if (first + 32 * i < size)
+                own[i] = keys[first + 32 * i];
+        }
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < items; i++)
+        memory.keys[ranks.get(i)] = own[i];
+
+    if (is_digit) {
+        const uint32_t before = tile ? sort_before<together>(words, tile) : 0;
+        if (tile)
+            sort_store_word(words, SORT_ALL | (before + (uint32_t)count));
+        to[threadIdx.x] = digit_begin + before - digit_front[0];
+        if (tile == (int)gridDim.x - 1)
+            next_begins[threadIdx.x] = digit_begin + before + count;
+    }
+    __syncthreads();
+
+    sort_packed<items, digit_bits> digits;
+#pragma unroll
+    for (int i = 0; i < items; i++) {
+        const int at = threadIdx.x + i * threads;
+        const U key = memory.keys[at];
+        const uint32_t digit = digit_of.Digit(order.is_float ? sort_ordered(key) : key);
+        if (has_values)
+            digits.set(i, digit);
+        if (at < size && sorted)
+            sorted[to[digit] + at] = key;
+        __syncwarp(); /* keeps addresses from taking registers, as all are found first otherwise */
+    }
+    if constexpr (has_values) {
+        V with[items];
+#pragma unroll
+        for (int i = 0; i < items; i++)
+            if (!values)
+                with[i] = (V)(index + first + 32 * i);
+            else
+                with[i] = first + 32 * i < size ? values[first + 32 * i] : V();
+        __syncthreads();
+#pragma unroll
+        for (int i = 0; i < items; i++)
+            memory.values[ranks.get(i)] = with[i];
+        __syncthreads();
+#pragma unroll
+        for (int i = 0; i < items; i++) {
+            const int at = threadIdx.x + i * threads;
+            if (at < size)
+                moved[to[digits.get(i)] + at] = memory.values[at];
+            __syncwarp();
+        }
+    }
+}
+
+/* ---- On a GPU: few keys ----
+ *
+ * One block takes them all, and keeps them from pass to pass; values follow in the end, by their indices. */
+template <typename U, int threads, int items>
+__device__ __forceinline__ void sort_small_grid(const U *keys, U *sorted, const void *values, void *moved,
+                                                int value_size, int n, sort_order<U> order)
+{
+    constexpr int all = threads * items;
+    typedef cub::BlockRadixRankMatchEarlyCounts<threads, 8, false, cub::BLOCK_SCAN_WARP_SCANS> block_rank;
+    __shared__ union {
+        typename block_rank::TempStorage rank;
+        U keys[all];
+    } memory;
+    __shared__ uint16_t indices[all];
+    const int first = threadIdx.x / 32 * items * 32 + threadIdx.x % 32;
+    U own[items];
+    uint16_t index[items];
+#pragma unroll
+    for (int i = 0; i < items; i++) {
+        own[i] = first + 32 * i < n ? keys[first + 32 * i] : 0;
+        index[i] = (uint16_t)(first + 32 * i);
+    }
+#pragma unroll 1
+    for (int shift = 0; shift < 8 * (int)sizeof(U); shift += 8) {
+        U codes[items];
+        int ranks[items];
+#pragma unroll
+        for (int i = 0; i < items; i++)
+            codes[i] = first + 32 * i < n ? order.code(own[i]) : ~(U)0;
+        block_rank(memory.rank).RankKeys(codes, ranks, sort_digit<U>{shift, 0});
+        __syncthreads();
+#pragma unroll
+        for (int i = 0; i < items; i++) {
+            memory.keys[ranks[i]] = own[i];
+            indices[ranks[i]] = index[i];
+        }
+        __syncthreads();
+#pragma unroll
+        for (int i = 0; i < items; i++) {
+            own[i] = memory.keys[first + 32 * i];
+            index[i] = indices[first + 32 * i];
+        }
+        __syncthreads();
+    }
+
+    uint64_t with[items];
+#pragma unroll
+    for (int i = 0; i < items; i++) {
+        with[i] = index[i];
+        if (first + 32 * i < n && values)
+            with[i] = value_size == 4 ? static_cast<const uint32_t *>(values)[index[i]]
+                                      : static_cast<const uint64_t *>(values)[index[i]];
+    }
+    __syncthreads(); /* moved may be values */
+#pragma unroll
+    for (int i = 0; i < items; i++) {
+        const int at = first + 32 * i;
+        if (at < n && sorted)
+            sorted[at] = own[i];
+        if (at < n && value_size == 4)
+            static_cast<uint32_t *>(moved)[at] = (uint32_t)with[i];
+        else if (at < n && value_size == 8)
+            static_cast<uint64_t *>(moved)[at] = with[i];
+    }
+}
+
+#else
+
+/* ---- On the CPU: a thread for a chunk, by the same passes ----
+ *
+ * Threads take chunks as they come, and take turns with where a chunk's keys go, as for select.cuh. */
+
+template <typename U, bool is_float> __device__ __forceinline__ U sort_code(U key, U flip)
+{
+    return (is_float ? sort_ordered(key) : key) ^ flip;
+}
+
+template <typename U, bool is_float>
+__device__ __forceinline__ void sort_count_digits(const U *keys, int size, U flip, uint32_t (*counts)[SORT_DIGITS])
+{
+    for (int i = 0; i < size; i++) {
+        const U code = sort_code<U, is_float>(keys[i], flip);
+        for (int pass = 0; pass < (int)sizeof(U); pass++)
+            counts[pass][code >> 8 * pass & 255]++;
+    }
+}
+
+/* Each thread takes a chunk; the last one that is done finds where each digit begins in each pass. */
+template <typename U>
+__device__ __forceinline__ void sort_count_next(const U *keys, int64_t n, sort_order<U> order, uint64_t *counts,
+                                                uint64_t *begun, uint64_t *done, int64_t *begins)
+{
+    const int64_t chunk = (int64_t)__atomic_fetch_add(begun, 1, __ATOMIC_RELAXED), begin = chunk * SORT_CHUNK;
+    const int size = n - begin < SORT_CHUNK ? (int)(n - begin) : SORT_CHUNK;
+    uint32_t own[sizeof(U)][SORT_DIGITS] = {};
+    if (order.is_float)
+        sort_count_digits<U, true>(keys + begin, size, order.flip, own);
+    else
+        sort_count_digits<U, false>(keys + begin, size, order.flip, own);
+    for (int pass = 0; pass < (int)sizeof(U); pass++)
+        for (int digit = 0; digit < SORT_DIGITS; digit++)
+            if (own[pass][digit])
+                __atomic_fetch_add(counts + pass * SORT_DIGITS + digit, own[pass][digit], __ATOMIC_RELAXED);
+    if ((int64_t)__atomic_add_fetch(done, 1, __ATOMIC_ACQ_REL) != n / SORT_CHUNK + (n % SORT_CHUNK > 0))
+        return;
+    for (int pass = 0; pass < (int)sizeof(U); pass++) {
+        int64_t sum = 0;
+        for (int digit = pass * SORT_DIGITS; digit < (pass + 1) * SORT_DIGITS; digit++) {
+            begins[digit] = sum;
+            sum += (int64_t)counts[digit];
+        }
+    }
+}
+
+/* All bytes 0: that of no chunks. */
+struct sort_state {
+    uint64_t begun; /* chunks that were taken; atomic */
+    uint64_t turn;  /* the chunk whose turn it is; atomic */
+};
+
+/* Where the keys of a chunk go, by digit; `next` is where those of the next one do. */
+__device__ __forceinline__ void sort_turn(sort_state *state, int64_t chunk, const int64_t *begins, int64_t *next,
+                                          const uint32_t *own, int64_t *to)
+{
+    share_await(&state->turn, (uint64_t)chunk);
+    memcpy(to, chunk ? next : begins, SORT_DIGITS * sizeof *to);
+    for (int digit = 0; digit < SORT_DIGITS; digit++)
+        next[digit] = to[digit] + own[digit];
+    __atomic_store_n(&state->turn, (uint64_t)chunk + 1, __ATOMIC_RELEASE);
+}
+
+/* Values that nobody gave are indices. */
+template <typename U, typename V, bool is_float> struct sort_chunk {
+    const U *keys;
+    U *sorted;
+    const V *values;
+    V *moved;
+    int64_t index;
+    int size, shift;
+    U flip;
+
+    __device__ __forceinline__ int digit(int i) const
+    {
+        return (int)(sort_code<U, is_float>(keys[i], flip) >> shift & (SORT_DIGITS - 1));
+    }
+    __device__ __forceinline__ void count(uint32_t *own) const
+    {
+        for (int i = 0; i < size; i++)
+            own[digit(i)]++;
+    }
+    __device__ __forceinline__ void move(int64_t *to) const
+    {
+        for (int i = 0; i < size; i++) {
+            const int64_t at = to[digit(i)]++;
+            if (sorted)
+                sorted[at] = keys[i];
+            if constexpr (sizeof(V) > 1)
+                moved[at] = values ? values[i] : (V)(index + i);
+        }
+    }
+};
+
+template <typename U, typename V, bool is_float>
+__device__ __forceinline__ void sort_one_chunk(const sort_chunk<U, V, is_float> &part, sort_state *state, int64_t chunk,
+                                               const int64_t *begins, int64_t *next_begins)
+{
+    uint32_t own[SORT_DIGITS] = {};
+    int64_t to[SORT_DIGITS];
+    part.count(own);
+    sort_turn(state, chunk, begins, next_begins, own, to);
+    part.move(to);
+}
+
+template <typename U, typename V>
+__device__ __forceinline__ void sort_pass_next(const U *keys, U *sorted, const V *values, V *moved,
+                                               const int64_t *begins, int64_t *next_begins, void *work, void *next_work,
+                                               int64_t n, int shift, sort_order<U> order, int64_t index)
+{
+    sort_state *const state = static_cast<sort_state *>(work);
+    const int64_t chunk = (int64_t)__atomic_fetch_add(&state->begun, 1, __ATOMIC_RELAXED), begin = chunk * SORT_CHUNK;
+    const int size = n - begin < SORT_CHUNK ? (int)(n - begin) : SORT_CHUNK;
+    const V *of_chunk = values;
+    if constexpr (sizeof(V) > 1)
+        of_chunk = values ? values + begin : values;
+    if (chunk == 0)
+        memset(next_work, 0, sizeof(sort_state));
+    if (order.is_float)
+        sort_one_chunk<U, V, true>({keys + begin, sorted, of_chunk, moved, index + begin, size, shift, order.flip},
+                                   state, chunk, begins, next_begins);
+    else
+        sort_one_chunk<U, V, false>({keys + begin, sorted, of_chunk, moved, index + begin, size, shift, order.flip},
+                                    state, chunk, begins, next_begins);
+}
+
+/* ---- On the CPU: few keys ---- */
+
+template <typename U> struct sort_entry {
+    U code;
+    uint32_t index;
+};
+
+/* By one thread, with what it has of its own: the same digits but such as all keys have, or, of very few keys, by
+ * insertion. Gives where the result is. */
+template <typename U> __device__ __forceinline__ sort_entry<U> *sort_entries(sort_entry<U> *a, sort_entry<U> *b, int n)
+{
+    if (n <= 40) {
+        for (int i = 1; i < n; i++) {
+            const sort_entry<U> entry = a[i];
+            int at = i;
+            for (; at > 0 && a[at - 1].code > entry.code; at--)
+                a[at] = a[at - 1];
+            a[at] = entry;
+        }
+        return a;
+    }
+    uint16_t counts[sizeof(U)][SORT_DIGITS] = {};
+    for (int i = 0; i < n; i++)
+        for (int pass = 0; pass < (int)sizeof(U); pass++)
+            counts[pass][a[i].code >> 8 * pass & (SORT_DIGITS - 1)]++;
+    for (int pass = 0; pass < (int)sizeof(U); pass++) {
+        uint16_t *const to = counts[pass];
+        const int shift = 8 * pass;
+        if (to[a[0].code >> shift & (SORT_DIGITS - 1)] == n)
+            continue;
+        int sum = 0;
+        for (int digit = 0; digit < SORT_DIGITS; digit++) {
+            const int count = to[digit];
+            to[digit] = (uint16_t)sum;
+            sum += count;
+        }
+        for (int i = 0; i < n; i++)
+            b[to[a[i].code >> shift & (SORT_DIGITS - 1)]++] = a[i];
+        sort_entry<U> *const other = a;
+        a = b;
+        b = other;
+    }
+    return a;
+}
+
+template <typename U, typename V>
+__device__ __forceinline__ void sort_pick(const V *values, V *moved, const sort_entry<U> *entries, int n)
+{
+    V with[SORT_SMALL];
+    for (int i = 0; i < n; i++)
+        with[i] = values ? values[entries[i].index] : (V)entries[i].index;
+    memcpy(moved, with, (size_t)n * sizeof *moved);
+}
+
+template <typename U>
+__device__ __forceinline__ void sort_small_next(const U *keys, U *sorted, const void *values, void *moved,
+                                                int value_size, int n, sort_order<U> order)
+{
+    sort_entry<U> first[SORT_SMALL], second[SORT_SMALL];
+    for (int i = 0; i < n; i++)
+        first[i] = {order.code(keys[i]), (uint32_t)i};
+    const sort_entry<U> *const entries = sort_entries(first, second, n);
+    if (value_size == 4)
+        sort_pick(static_cast<const uint32_t *>(values), static_cast<uint32_t *>(moved), entries, n);
+    else if (value_size == 8)
+        sort_pick(static_cast<const uint64_t *>(values), static_cast<uint64_t *>(moved), entries, n);
+    if (sorted)
+        sort_pick(keys, sorted, entries, n);
+}
+
+#endif
+#endif

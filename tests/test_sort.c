@@ -1,0 +1,529 @@
+/* test_sort.c - sorted keys, pairs and indices: every type, in both orders, of random, few, equal, sorted and special
+ * keys, at sizes around what a warp, a block, a tile and a chunk of the CPU take, beside a stable merge of indices; and
+ * what is not to be touched. */
+/* As on a GPU, with the code for it, a sort takes a hundred times as long: see test_pieces.py. */
+#ifdef REGISTRY
+enum { STEP = 7 };
+#else
+enum { STEP = 1 };
+#endif
+#include "elements.h"
+
+#include <float.h>
+#include <math.h>
+
+#include <cuferry/kernels.h>
+
+/* ---- Keys ---- */
+
+enum { KEYS_U32, KEYS_I32, KEYS_F32, KEYS_U64, KEYS_I64, KEYS_F64, KEYS };
+
+/* `type` has as many bytes. */
+static const struct {
+    const char *tag;
+    int type, bytes;
+} keys_of[KEYS] = {{"u32", I32, 4}, {"i32", I32, 4}, {"f32", F32, 4},
+                   {"u64", I64, 8}, {"i64", I64, 8}, {"f64", F64, 8}};
+
+enum { RANDOM, NARROW, FEW, EQUAL, SORTED, REVERSED, SPECIAL, PATTERNS };
+
+/* Zeros and NaNs of both signs, some of which differ in their lowest bit alone; as integers least and largest ones. */
+static uint64_t special(int key, unsigned short seed[])
+{
+    static const uint32_t of_32[] = {0,          0x80000000, 0x7fc00000, 0xffc00000, 0x7f800001,
+                                     0xffffffff, 0x7fffffff, 0x7f800000, 0xff800000, 1,
+                                     0x80000001, 0x3f800000, 0x7f7fffff, 0xff7fffff};
+    static const uint64_t of_64[] = {0,
+                                     UINT64_C(1) << 63,
+                                     0x7ff8000000000000,
+                                     0xfff8000000000000,
+                                     0x7ff0000000000001,
+                                     UINT64_MAX,
+                                     UINT64_MAX >> 1,
+                                     0x7ff0000000000000,
+                                     0xfff0000000000000,
+                                     1,
+                                     (UINT64_C(1) << 63) + 1,
+                                     0x3ff0000000000000,
+                                     0x7fefffffffffffff,
+                                     0xffefffffffffffff,
+                                     0xffffffff,
+                                     UINT64_C(1) << 32};
+    return keys_of[key].bytes == 4 ? of_32[nrand48(seed) % 14] : of_64[nrand48(seed) % 16];
+}
+
+/* The bits of key i of n. */
+static uint64_t make_key(int key, int pattern, int64_t i, int64_t n, unsigned short seed[])
+{
+    const uint64_t bits = (uint64_t)(uint32_t)jrand48(seed) << 32 | (uint32_t)jrand48(seed);
+    float single;
+    double real;
+    uint32_t narrow;
+    uint64_t wide;
+    switch (pattern) {
+    case RANDOM:
+        return bits;
+    case NARROW: /* of which most digits are alike */
+        return (bits & 0x3ff) | (uint64_t)1 << (8 * keys_of[key].bytes - 4);
+    case FEW:
+        return (bits % 3) * UINT64_C(0x0101010101010101);
+    case EQUAL:
+        return UINT64_C(0xc1234567c1234567);
+    case SPECIAL:
+        return special(key, seed);
+    default:
+        break;
+    }
+    const int64_t value = (pattern == SORTED ? i : n - i) / 2 - n / 4;
+    single = (float)value;
+    real = (double)value;
+    memcpy(&narrow, &single, sizeof narrow);
+    memcpy(&wide, &real, sizeof wide);
+    return key == KEYS_F32                      ? narrow
+           : key == KEYS_F64                    ? wide
+           : key == KEYS_U32 || key == KEYS_U64 ? (uint64_t)(value + n)
+                                                : (uint64_t)value;
+}
+
+/* NaN is larger than every number, and as large as another. */
+static int is_below(int key, const char *a, const char *b)
+{
+    uint32_t u[2];
+    int32_t i[2];
+    float f[2];
+    uint64_t v[2];
+    int64_t l[2];
+    double d[2];
+#define BELOW(pair) (memcpy(&pair[0], a, sizeof *pair), memcpy(&pair[1], b, sizeof *pair), pair[0] < pair[1])
+    switch (key) {
+    case KEYS_U32:
+        return BELOW(u);
+    case KEYS_I32:
+        return BELOW(i);
+    case KEYS_F32:
+        return BELOW(f) || (!isnan(f[0]) && isnan(f[1]));
+    case KEYS_U64:
+        return BELOW(v);
+    case KEYS_I64:
+        return BELOW(l);
+    default:
+        return BELOW(d) || (!isnan(d[0]) && isnan(d[1]));
+    }
+}
+
+/* The indices that sort: runs of two, four and so on are merged. */
+static int64_t *sorting(int key, const char *keys, int64_t n, int is_descending)
+{
+    const size_t size = (size_t)keys_of[key].bytes;
+    int64_t *from = malloc(((size_t)n + 1) * sizeof *from), *to = malloc(((size_t)n + 1) * sizeof *to);
+    assert_true(from && to);
+    for (int64_t i = 0; i < n; i++)
+        from[i] = i;
+    for (int64_t run = 1; run < n; run *= 2) {
+        for (int64_t begin = 0; begin < n; begin += 2 * run) {
+            const int64_t middle = begin + run < n ? begin + run : n, end = middle + run < n ? middle + run : n;
+            int64_t a = begin, b = middle;
+            for (int64_t i = begin; i < end; i++) {
+                const char *of_a = keys + (size_t)from[a < n ? a : 0] * size;
+                const char *of_b = keys + (size_t)from[b < n ? b : 0] * size;
+                const int takes_b =
+                    a == middle || (b < end && (is_descending ? is_below(key, of_a, of_b) : is_below(key, of_b, of_a)));
+                to[i] = from[takes_b ? b++ : a++];
+            }
+        }
+        int64_t *other = from;
+        from = to;
+        to = other;
+    }
+    free(to);
+    return from;
+}
+
+/* ---- Runs ---- */
+
+static void set_bits(struct array *array, int64_t i, uint64_t bits, char *memory)
+{
+    memcpy(memory + array->begin + (size_t)i * types[array->type].bytes, &bits, types[array->type].bytes);
+}
+
+static uint64_t bits_at(const struct array *array, int64_t i)
+{
+    uint64_t bits = 0;
+    memcpy(&bits, array->host + array->begin + (size_t)i * types[array->type].bytes, types[array->type].bytes);
+    return bits;
+}
+
+static void make_keys(struct array *array, int key, int pattern, int64_t n, int offset, unsigned short seed[])
+{
+    make_array(array, keys_of[key].type, n, offset);
+    for (int64_t i = 0; i < n; i++)
+        set_bits(array, i, make_key(key, pattern, i, n, seed), array->host);
+    memcpy(array->expected, array->host, array->bytes);
+}
+
+static const cf_kernel *find_sort(const char *family, int key, int value)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s_%s%s%s", family, keys_of[key].tag, value < 0 ? "" : "_",
+             value < 0 ? "" : types[value].tag);
+    const cf_kernel *kernel = cf_kernel_find(&REGISTRY, name);
+    if (!kernel)
+        fail_msg("there is no %s", name);
+    return kernel;
+}
+
+/* In place the results are where the arrays were. */
+static void run_keys(const struct array *keys, int key, int64_t n, const int64_t *order, int is_descending, int way,
+                     int is_in_place)
+{
+    const cf_kernel *kernel = find_sort("sort_keys", key, -1);
+    struct array in, out;
+    bool descending = is_descending;
+    make_array(&in, keys->type, n, 1);
+    make_array(&out, keys->type, n, 0);
+    for (int64_t i = 0; i < n; i++) {
+        set_bits(&in, i, bits_at(keys, i), in.host);
+        set_bits(is_in_place ? &in : &out, i, bits_at(keys, order[i]), is_in_place ? in.expected : out.expected);
+    }
+    if (!is_in_place)
+        memcpy(in.expected, in.host, in.bytes);
+    void *of_in = place(&in, way), *of_out = is_in_place ? of_in : place(&out, way);
+    void *args[] = {&of_in, &of_out, NULL, NULL, &n, &descending};
+    assert_int_equal(kernel->nparams, 6);
+    run_kernel(kernel, way, args);
+    finish_array(&in, kernel->name, n);
+    finish_array(&out, kernel->name, n);
+}
+
+static void run_pairs(const struct array *keys, int key, int value, int64_t n, const int64_t *order, int is_descending,
+                      int way, int is_in_place)
+{
+    const cf_kernel *kernel = find_sort("sort_pairs", key, value);
+    struct array in, out, with, moved;
+    bool descending = is_descending;
+    make_array(&in, keys->type, n, 0);
+    make_array(&out, keys->type, n, 1);
+    make_array(&with, value, n, 1);
+    make_array(&moved, value, n, 0);
+    for (int64_t i = 0; i < n; i++) {
+        set_bits(&in, i, bits_at(keys, i), in.host);
+        set_bits(&with, i, UINT64_C(0x9e3779b97f4a7c15) * (uint64_t)(i + 1), with.host);
+    }
+    for (int64_t i = 0; i < n; i++) {
+        set_bits(is_in_place ? &in : &out, i, bits_at(keys, order[i]), is_in_place ? in.expected : out.expected);
+        set_bits(is_in_place ? &with : &moved, i, bits_at(&with, order[i]),
+                 is_in_place ? with.expected : moved.expected);
+    }
+    if (!is_in_place) {
+        memcpy(in.expected, in.host, in.bytes);
+        memcpy(with.expected, with.host, with.bytes);
+    }
+    void *of_in = place(&in, way), *of_with = place(&with, way);
+    void *of_out = is_in_place ? of_in : place(&out, way), *of_moved = is_in_place ? of_with : place(&moved, way);
+    void *args[] = {&of_in, &of_with, &of_out, &of_moved, NULL, NULL, NULL, &n, &descending};
+    assert_int_equal(kernel->nparams, 9);
+    run_kernel(kernel, way, args);
+    finish_array(&in, kernel->name, n);
+    finish_array(&out, kernel->name, n);
+    finish_array(&with, kernel->name, n);
+    finish_array(&moved, kernel->name, n);
+}
+
+static void run_argsort(struct array *keys, int key, int value, int64_t n, const int64_t *order, int is_descending,
+                        int way)
+{
+    const cf_kernel *kernel = find_sort("argsort", key, value);
+    struct array index;
+    bool descending = is_descending;
+    make_array(&index, value, n, 1);
+    for (int64_t i = 0; i < n; i++)
+        set_bits(&index, i, (uint64_t)order[i], index.expected);
+    void *of_keys = place(keys, way), *of_index = place(&index, way);
+    void *args[] = {&of_keys, &of_index, NULL, NULL, NULL, NULL, &n, &descending};
+    assert_int_equal(kernel->nparams, 8);
+    run_kernel(kernel, way, args);
+    finish_array(&index, kernel->name, n);
+}
+
+/* All three, with values of 4 and 8 bytes by turns. */
+static void run(int key, int pattern, int64_t n, unsigned short seed[])
+{
+    static int runs;
+    if (runs++ % STEP)
+        return;
+    struct array keys;
+    make_keys(&keys, key, pattern, n, (int)(nrand48(seed) % 3), seed);
+    const int is_descending = (int)(nrand48(seed) % 2), is_wide = (int)(nrand48(seed) % 2);
+    int64_t *order = sorting(key, keys.host + keys.begin, n, is_descending);
+    run_keys(&keys, key, n, order, is_descending, (int)(nrand48(seed) % WAYS), (int)(nrand48(seed) % 2));
+    run_pairs(&keys, key, is_wide ? I64 : I32, n, order, is_descending, (int)(nrand48(seed) % WAYS),
+              (int)(nrand48(seed) % 2));
+    run_argsort(&keys, key, is_wide ? I32 : I64, n, order, is_descending, (int)(nrand48(seed) % WAYS));
+    finish_array(&keys, "keys of argsort", n);
+    free(order);
+}
+
+/* Around what is sorted by insertion, a warp and a block take, and where there is more than one launch. */
+static const int64_t few[] = {0, 1, 2, 3, 31, 32, 33, 40, 41, 255, 256, 257, 1000, 4095, 4096, 4097};
+
+static void sort_of_few_is_right(void **state)
+{
+    (void)state;
+    unsigned short seed[3] = {1, 2, 3};
+    for (int key = 0; key < KEYS; key++)
+        for (size_t s = 0; s < sizeof few / sizeof *few; s++)
+            for (int pattern = 0; pattern < PATTERNS; pattern++)
+                if (few[s] < 300 || pattern % 3 == key % 3)
+                    run(key, pattern, few[s], seed);
+}
+
+/* Around the tiles of all shapes, and chunks of the CPU. */
+static const int64_t many[] = {4607, 4608, 4609, 5759, 5760, 5761, 6143, 6144, 6145, 8831, 8832, 8833, 12289, 17665};
+
+static void sort_of_many_is_right(void **state)
+{
+    (void)state;
+    unsigned short seed[3] = {4, 5, 6};
+    for (int key = 0; key < KEYS; key++) {
+        for (size_t s = 0; s < sizeof many / sizeof *many; s++)
+            run(key, (int)(s + (size_t)key) % PATTERNS, many[s], seed);
+        for (int pattern = 0; pattern < PATTERNS; pattern++)
+            run(key, pattern, 13000 + 7 * pattern, seed);
+    }
+    for (int key = 0; key < KEYS; key++)
+        run(key, key % 2 ? RANDOM : SPECIAL, 65536 + key - 1, seed);
+    run(KEYS_U32, RANDOM, 3 * 65536 + 1, seed);
+    run(KEYS_F64, SPECIAL, 2 * 65536, seed);
+}
+
+/* A launch of a pass, which goes on from one to another with where digits begin, and leaves words behind that are 0: of
+ * tiles on a GPU, those of a state on the CPU. */
+static void sort_pass_leaves_what_the_next_needs(void **state)
+{
+    (void)state;
+    enum { COUNT = 2 * 6144, TILES = 5, WORDS = TILES * 256, CLEARED = STEP > 1 ? WORDS : 4 };
+    static uint32_t keys[COUNT], sorted[COUNT], words[2][WORDS];
+    int64_t begins[256], next[256], n = COUNT, tiles = TILES, total = 2 * COUNT, index = 0;
+    int shift = 0;
+    uint64_t flip = 0;
+    bool is_float = false;
+    const cf_kernel *kernel = cf_kernel_find(&REGISTRY, "sort_pass_u32");
+    assert_true(kernel && kernel->is_internal);
+    for (uint32_t i = 0; i < COUNT; i++)
+        keys[i] = i << 8 | (i * 7 & 255);
+    for (int digit = 0; digit < 256; digit++)
+        begins[digit] = (int64_t)digit * ((COUNT + 255) / 256);
+    memset(words[1], 0xff, sizeof words[1]);
+    const void *from[] = {keys, sorted, begins, next, words[0], words[1]};
+    const size_t bytes[] = {sizeof keys, sizeof sorted + 16384, sizeof begins,
+                            sizeof next, sizeof words[0],       sizeof words[1]};
+    const size_t given[] = {sizeof keys, 0, sizeof begins, 0, sizeof words[0], sizeof words[1]};
+    void *there[6], *none = NULL;
+    for (int i = 0; i < 6; i++) {
+        assert_ok(cf_mem_alloc(&there[i], bytes[i]));
+        assert_ok(cf_mem_copy(there[i], from[i], given[i]));
+    }
+    void *args[] = {&there[0], &there[1], &none,  &none,  &there[2], &there[3], &there[4], &there[5],
+                    &n,        &tiles,    &total, &index, &shift,    &flip,     &is_float};
+    assert_int_equal(kernel->nparams, 15);
+    run_kernel(kernel, LAUNCH, args);
+    assert_ok(cf_mem_copy(next, there[3], sizeof next));
+    assert_ok(cf_mem_copy(words[1], there[5], sizeof words[1]));
+    for (int digit = 0; digit < 256; digit++) {
+        int64_t end = begins[digit];
+        for (uint32_t i = 0; i < COUNT; i++)
+            if ((keys[i] & 255) == (uint32_t)digit) {
+                uint32_t found;
+                assert_ok(i % 40 ? CF_OK : cf_mem_copy(&found, (uint32_t *)there[1] + end, sizeof found));
+                assert_true(i % 40 || found == keys[i]);
+                end++;
+            }
+        assert_int_equal(next[digit], end);
+    }
+    for (int i = 0; i < CLEARED; i++)
+        assert_int_equal(words[1][i], 0);
+    for (int i = 0; i < 6; i++)
+        assert_ok(cf_mem_free(there[i]));
+}
+
+/* Keys alone of equal zeros and NaNs keep theirs. */
+static void sort_of_zeros_and_nans_is_stable(void **state)
+{
+    (void)state;
+    float keys[6] = {NAN, 0.0f, 1.0f, -0.0f, -INFINITY, -NAN}, sorted[6];
+    const double twice[4] = {-0.0, NAN, 0.0, -1.0};
+    int32_t index[6];
+    int64_t wide[4];
+    assert_ok(cf_sort_keys(keys, sorted, 6, false));
+    assert_true(sorted[0] == -INFINITY && sorted[3] == 1.0f && sorted[1] == 0 && sorted[2] == 0);
+    assert_true(!signbit(sorted[1]) && signbit(sorted[2]));
+    assert_true(isnan(sorted[4]) && isnan(sorted[5]) && signbit(keys[0]) == signbit(sorted[4]) &&
+                signbit(keys[5]) == signbit(sorted[5]));
+    assert_ok(cf_argsort(keys, index, 6, true));
+    const int32_t expected[6] = {0, 5, 2, 1, 3, 4};
+    assert_memory_equal(index, expected, sizeof expected);
+    assert_ok(cf_argsort(twice, wide, 4, false));
+    assert_true(wide[0] == 3 && wide[1] == 0 && wide[2] == 2 && wide[3] == 1);
+}
+
+/* ---- Past 2^31 ---- */
+
+static void sort_past_2_31_on_a_gpu_is_right(void **state)
+{
+    (void)state;
+    enum { LOOK = 20000 };
+    const int64_t n = ((int64_t)1 << 31) + 12345;
+    const int64_t begins[] = {0, ((int64_t)1 << 30) - LOOK / 2, ((int64_t)1 << 31) - LOOK / 2, n - LOOK};
+    static uint32_t found[LOOK];
+    int64_t memory = 0;
+    void *keys, *sorted;
+    if (on_cuda())
+        assert_ok(cf_device_property(0, CF_PROPERTY_MEMORY, &memory));
+    if (memory < n * 14) {
+        puts("# skip: there is no GPU with the memory");
+        skip();
+    }
+    assert_ok(cf_mem_alloc(&keys, (size_t)n * sizeof(uint32_t)));
+    assert_ok(cf_mem_alloc(&sorted, (size_t)n * sizeof(uint32_t)));
+    assert_ok(cf_fill(1, (int32_t *)keys, n));
+    assert_ok(cf_exclusive_scan((const int32_t *)keys, (int32_t *)keys, n));
+    assert_ok(cf_sort_keys((const uint32_t *)keys, (uint32_t *)sorted, n, true));
+    for (int b = 0; b < 4; b++) {
+        assert_ok(cf_mem_copy(found, (uint32_t *)sorted + begins[b], sizeof found));
+        for (int64_t i = 0; i < LOOK; i++)
+            assert_int_equal(found[i], (uint32_t)(n - 1 - begins[b] - i));
+    }
+    assert_ok(cf_mem_free(keys));
+    assert_ok(cf_mem_free(sorted));
+}
+
+/* ---- Graphs and streams ---- */
+
+/* Each replay begins with counts of 0, and a call beside it has scratch memory of its own. */
+static void sort_in_a_graph_and_on_two_streams_is_right(void **state)
+{
+    (void)state;
+    enum { COUNT = 30001 };
+    static uint32_t keys[COUNT], found[2][COUNT];
+    void *in, *out[2];
+    cf_stream streams[2];
+    cf_graph graph;
+    cf_graph_exec exec;
+    for (int s = 0; s < 2; s++) {
+        assert_ok(cf_stream_create(&streams[s]));
+        assert_ok(cf_mem_alloc(&out[s], sizeof keys));
+    }
+    assert_ok(cf_mem_alloc(&in, sizeof keys));
+    assert_ok(cf_preload(&cf_registry));
+    assert_ok(cf_stream_capture_begin(streams[0]));
+    assert_ok(cf_sort_keys_async(streams[0], (const uint32_t *)in, (uint32_t *)out[0], COUNT, false));
+    assert_ok(cf_stream_capture_end(streams[0], &graph));
+    assert_ok(cf_graph_instantiate(&exec, graph));
+    assert_ok(cf_graph_destroy(graph));
+    for (uint32_t round = 0; round < 3; round++) {
+        for (uint32_t i = 0; i < COUNT; i++)
+            keys[i] = (i * 7919 + round) % COUNT * 100000u;
+        assert_ok(cf_mem_copy(in, keys, sizeof keys));
+        assert_ok(cf_graph_launch(exec, streams[0]));
+        assert_ok(cf_sort_keys_async(streams[1], (const uint32_t *)in, (uint32_t *)out[1], COUNT, true));
+        for (int s = 0; s < 2; s++) {
+            assert_ok(cf_stream_sync(streams[s]));
+            assert_ok(cf_mem_copy(found[s], out[s], sizeof keys));
+        }
+        for (uint32_t i = 0; i < COUNT; i++)
+            if (found[0][i] != i * 100000u || found[1][i] != (COUNT - 1 - i) * 100000u)
+                fail_msg("round %u, %u: %u, %u", round, i, found[0][i], found[1][i]);
+    }
+    assert_ok(cf_graph_exec_destroy(exec));
+    assert_ok(cf_mem_free(in));
+    for (int s = 0; s < 2; s++) {
+        assert_ok(cf_stream_destroy(streams[s]));
+        assert_ok(cf_mem_free(out[s]));
+    }
+}
+
+/* ---- Values and arguments ---- */
+
+static void sort_takes_every_type(void **state)
+{
+    (void)state;
+    const uint32_t u[] = {3, 0xffffffff, 1};
+    const int32_t i[] = {3, -1, 1}, narrow[] = {10, 20, 30};
+    const int64_t l[] = {3, -1, 1}, wide[] = {10, 20, 30};
+    const uint64_t v[] = {3, UINT64_MAX, 1};
+    uint32_t of_u[3];
+    int32_t of_i[3], of_narrow[3];
+    uint64_t of_v[3];
+    int64_t of_l[3], of_wide[3];
+    assert_ok(cf_sort_keys(u, of_u, 3, false));
+    assert_ok(cf_sort_keys(i, of_i, 3, false));
+    assert_ok(cf_sort_keys(v, of_v, 3, true));
+    assert_ok(cf_sort_keys(l, of_l, 3, true));
+    assert_true(of_u[0] == 1 && of_u[1] == 3 && of_u[2] == 0xffffffff);
+    assert_true(of_i[0] == -1 && of_i[1] == 1 && of_i[2] == 3);
+    assert_true(of_v[0] == UINT64_MAX && of_v[1] == 3 && of_v[2] == 1);
+    assert_true(of_l[0] == 3 && of_l[1] == 1 && of_l[2] == -1);
+    assert_ok(cf_sort_pairs(i, narrow, of_i, of_narrow, 3, true));
+    assert_ok(cf_sort_pairs(l, wide, of_l, of_wide, 3, false));
+    assert_true(of_i[0] == 3 && of_narrow[0] == 10 && of_narrow[1] == 30 && of_narrow[2] == 20);
+    assert_true(of_l[0] == -1 && of_wide[0] == 20 && of_wide[1] == 30 && of_wide[2] == 10);
+    assert_ok(cf_argsort(u, of_narrow, 3, false));
+    assert_ok(cf_argsort(v, of_wide, 3, false));
+    assert_true(of_narrow[0] == 2 && of_narrow[1] == 0 && of_narrow[2] == 1);
+    assert_true(of_wide[0] == 2 && of_wide[1] == 0 && of_wide[2] == 1);
+}
+
+static void sort_of_nothing_is_nothing(void **state)
+{
+    (void)state;
+    assert_ok(cf_sort_keys((const float *)NULL, NULL, 0, false));
+    assert_ok(cf_sort_pairs((const float *)NULL, (const int32_t *)NULL, NULL, NULL, 0, true));
+    assert_ok(cf_argsort((const float *)NULL, (int32_t *)NULL, 0, false));
+    assert_ok(cf_sort_keys_async(NULL, (const float *)NULL, NULL, 0, false));
+}
+
+static void sort_bad_arguments_are_named(void **state)
+{
+    (void)state;
+    float x[6] = {3, 2, 1, 6, 5, 4}, y[3] = {7, 8, 9};
+    int32_t index[3] = {7, 8, 9}, *same = (int32_t *)(void *)x;
+    assert_fails(cf_sort_keys((const float *)NULL, y, 3, false), CF_EINVAL,
+                 "cf_sort_keys_f32: keys is NULL and its extent is 3");
+    assert_fails(cf_sort_keys(x, NULL, 3, false), CF_EINVAL, "cf_sort_keys_f32: sorted is NULL and its extent is 3");
+    assert_fails(cf_sort_keys(x, y, -1, false), CF_EINVAL,
+                 "cf_sort_keys_f32: the extent keys[n] is negative with n = -1");
+    assert_fails(cf_sort_keys_async(NULL, x, y, INT64_MIN, false), CF_EINVAL,
+                 "cf_sort_keys_f32_async: the extent keys[n] is negative with n = -9223372036854775808");
+    assert_fails(cf_sort_keys(x, y, INT64_MAX, false), CF_EOVERFLOW,
+                 "cf_sort_keys_f32: keys[n] has more than 2^63 - 1 bytes with n = 9223372036854775807");
+    assert_fails(cf_sort_pairs(x, index, y, (int32_t *)NULL, 3, false), CF_EINVAL,
+                 "cf_sort_pairs_f32_i32: sorted_values is NULL and its extent is 3");
+    assert_fails(cf_argsort(x, index, ((int64_t)1 << 31) + 1, false), CF_EINVAL,
+                 "cf_argsort_f32_i32: the check sizeof(I) > 4 || n <= 2147483648 fails with n = 2147483649");
+    assert_fails(cf_argsort_async(NULL, x, index, ((int64_t)1 << 31) + 1, false), CF_EINVAL,
+                 "cf_argsort_f32_i32_async: the check sizeof(I) > 4 || n <= 2147483648 fails with n = 2147483649");
+    assert_fails(cf_sort_keys(x, x + 1, 3, false), CF_EINVAL,
+                 "cf_sort_keys_f32: keys and sorted overlap by 8 bytes; in place they have to be one array, and sorted "
+                 "begins 4 bytes behind keys");
+    assert_fails(cf_argsort(x, same, 3, false), CF_EINVAL,
+                 "cf_argsort_f32_i32: keys and index overlap by 12 bytes; the kernel declares both __restrict__");
+    assert_true(x[0] == 3 && x[5] == 4 && y[0] == 7 && index[2] == 9);
+    assert_ok(cf_sort_keys(x, x + 3, 3, false));
+    assert_true(x[0] == 3 && x[3] == 1 && x[5] == 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sort_of_few_is_right),
+        cmocka_unit_test(sort_of_many_is_right),
+        cmocka_unit_test(sort_pass_leaves_what_the_next_needs),
+        cmocka_unit_test(sort_of_zeros_and_nans_is_stable),
+        cmocka_unit_test(sort_past_2_31_on_a_gpu_is_right),
+        cmocka_unit_test(sort_in_a_graph_and_on_two_streams_is_right),
+        cmocka_unit_test(sort_takes_every_type),
+        cmocka_unit_test(sort_of_nothing_is_nothing),
+        cmocka_unit_test(sort_bad_arguments_are_named),
+    };
+    return RUN_ON_DRIVER(tests, NULL, NULL);
+}
