@@ -139,9 +139,16 @@ class Host:
 
 
 @dataclass(frozen=True)
+class Use:
+    """A name in uses(...)."""
+    text: str
+    location: Location
+
+
+@dataclass(frozen=True)
 class Instance:
-    """One entry point: a kernel with its template arguments filled in. A kernel with tune(...) has variants, itself the
-    first of them."""
+    """One entry point: a kernel, or an operation, with its template arguments filled in. A kernel with tune(...) has
+    variants, itself the first of them."""
     name: str                       # gather_f32_i32
     kernel: str                     # as C++ names it: gather<float, int32_t>
     params: Tuple[Param, ...]
@@ -156,6 +163,9 @@ class Instance:
     is_closed: bool = False         # it touches its arguments alone
     variants: Tuple['Instance', ...] = ()
     zeros: Tuple[Zero, ...] = ()
+    uses: Tuple[Use, ...] = ()      # of an operation: what it enqueues, as written
+    used: Tuple[str, ...] = ()      # the names of these entry points; cf_... are bundled ones
+    is_hosted: bool = False         # all of these have a form for the CPU
 
     @property
     def arguments(self):
@@ -183,11 +193,13 @@ class Instance:
 
 @dataclass(frozen=True)
 class Kernel:
-    """An annotated kernel with its instances; a kernel that is no template has one, of its own name."""
+    """An annotated kernel, or operation, with its instances; one that is no template has one, of its own name."""
     name: str
     doc: Tuple[str, ...]            # the comment above it, without comment marks
     location: Location
     instances: Tuple[Instance, ...]
+    is_operation: bool = False
+    is_internal: bool = False       # for operations alone
 
     @property
     def is_template(self):
@@ -220,3 +232,8 @@ class KernelFile:
     @property
     def instances(self):
         return tuple(i for k in self.kernels for i in k.instances)
+
+    @property
+    def launched(self):
+        """The instances that are kernels."""
+        return tuple(i for k in self.kernels if not k.is_operation for i in k.instances)

@@ -287,10 +287,22 @@ static int failure(const struct call *call, CUresult result, const char *functio
     return cf__fail_driver(call->place->driver, result, function, "%s", call->kernel->function);
 }
 
+/* Where a part of an operation failed, others may be at work, in memory that the caller has back, or that is given
+ * back. */
+static int launch(struct call *call)
+{
+    int status = cf__launch(call->kernel, &call->size, call->place, NULL, call->args);
+    if (status != CF_OK && cf_kernel_is_operation(call->kernel)) {
+        relax(call);
+        (void)call->place->driver->cuStreamSynchronize(NULL);
+    }
+    return status;
+}
+
 /* What can be done behind the launch costs nothing: the GPU is at work. */
 static int launch_and_wait(struct call *call)
 {
-    int status = cf__launch(call->kernel, &call->size, call->place, NULL, call->args);
+    int status = launch(call);
     if (status != CF_OK)
         return status;
     relax(call);
@@ -309,7 +321,7 @@ static int launch_staged(struct call *call)
     CUresult result = cf__stage_before(call->place, call->stage, &function);
     if (result != CUDA_SUCCESS)
         return failure(call, result, function);
-    int status = cf__launch(call->kernel, &call->size, call->place, NULL, call->args);
+    int status = launch(call);
     if (status != CF_OK)
         return status;
     result = cf__stage_after(call->place, call->stage, &function);
@@ -481,6 +493,9 @@ CF__HOT static int call_kernel(const cf_kernel *kernel, void *const args[])
     int is_sized = cf__in_order(kernel, args, &size), status = is_sized ? CF_OK : check(kernel, args);
     if (status != CF_OK)
         return status;
+    if (cf__operation)
+        return cf__fail(CF_EINVAL, "%s: it waits, within the operation %s, which must not; there is %s_async()",
+                        kernel->function, cf__operation, kernel->function);
     status = enter(&place, kernel);
     if (status != CF_OK)
         return status;

@@ -254,6 +254,8 @@ static int find_symbol(const struct item *item, const struct cf__driver *driver,
 
 static int load(const struct item *item, const struct cf__driver *driver, struct cf__loaded *node)
 {
+    if (cf_kernel_is_operation(item->kernel))
+        return CF_OK; /* what it is made of is loaded by itself */
     if (driver->is_host)
         return load_host_kernel(item->kernel, node);
     if (!item->image)
@@ -271,14 +273,14 @@ static int load(const struct item *item, const struct cf__driver *driver, struct
     return status;
 }
 
-/* Whether a launch is a call of the driver and nothing else: neither cooperative nor with memory that is scratch or set
+/* Whether a launch is a call of the driver and nothing else: no operation, neither cooperative nor with memory that is scratch or set
  * to 0, and on the CPU without a grid of its own, which is checked. */
 static int is_simple(const cf_kernel *kernel, const struct cf__driver *driver)
 {
     for (uint32_t i = 0; i < kernel->nparams; i++)
         if (kernel->params[i].direction == CF_SCRATCH)
             return 0;
-    return !kernel->launch.is_cooperative && cf__nzeros(kernel) == 0 &&
+    return !cf_kernel_is_operation(kernel) && !kernel->launch.is_cooperative && cf__nzeros(kernel) == 0 &&
            !(driver->is_host && cf__has_host_grid(kernel));
 }
 
@@ -319,7 +321,7 @@ static int add(const struct item *item, const struct cf__driver *driver, unsigne
     int64_t began = cf__trace_begin();
     int status = load(item, driver, &made);
     cf__trace_end(began, "load", item->function, NULL);
-    if (status == CF_OK && item->kernel)
+    if (status == CF_OK && made.function)
         cf__trace_kernel(made.function, item->kernel);
     if (status != CF_OK) {
         if (!again)

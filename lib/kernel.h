@@ -290,6 +290,17 @@ static inline CUresult cf__launch_once(const struct cf__driver *driver, const st
     return result;
 }
 
+/* ---- operation.c ---- */
+
+/* The operation that the calling thread is enqueueing, by its function; NULL: none. */
+extern _Thread_local const char *cf__operation;
+
+/* Loads all kernels of an operation. */
+int cf__operation_load(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded **loaded);
+
+/* Enqueues what an operation is made of; its arguments were checked, and scratch memory is among them. */
+int cf__operate(const cf_kernel *kernel, const struct cf__place *place, cf_stream stream, void *const args[]);
+
 /* ---- symbol.c ---- */
 
 /* Its bytes; CF_EOVERFLOW where they are too many. */

@@ -244,6 +244,8 @@ static int check_host_grid(const cf_kernel *kernel, void *const args[])
 static int enqueue(const cf_kernel *kernel, const struct cf__size *size, const struct cf__place *place,
                    cf_stream stream, void *const args[])
 {
+    if (cf_kernel_is_operation(kernel))
+        return cf__operate(kernel, place, stream, args);
     struct cf__loaded *loaded = size->loaded ? size->loaded : cf__kernel_loaded(kernel, place);
     int status = place->driver->is_host ? check_host_grid(kernel, args) : CF_OK;
     if (status == CF_OK && !loaded)

@@ -162,26 +162,26 @@ DEFINE_FIND(uint64_t)
 
 /* The number of the first element that is less than the one in front of it, or CF__NONE; in front of the first one is
  * `before`. */
-#define DEFINE_DESCENT(type)                                                                            \
-    static uint64_t descent_##type(const void *elements, uint64_t count, const void *before)            \
-    {                                                                                                   \
-        const type *x = elements;                                                                       \
-        type previous;                                                                                  \
-        uint64_t i = 1;                                                                                 \
-        memcpy(&previous, before, sizeof previous);                                                     \
-        if (x[0] < previous)                                                                            \
-            return 0;                                                                                   \
-        for (; count - i >= BLOCK; i += BLOCK) {                                                        \
-            int descends = 0;                                                                           \
-            for (uint64_t j = i; j < i + BLOCK; j++)                                                    \
-                descends |= x[j] < x[j - 1];                                                            \
-            if (descends)                                                                               \
-                break;                                                                                  \
-        }                                                                                               \
-        for (; i < count; i++)                                                                          \
-            if (x[i] < x[i - 1])                                                                        \
-                return i;                                                                               \
-        return CF__NONE;                                                                                \
+#define DEFINE_DESCENT(type)                                                                 \
+    static uint64_t descent_##type(const void *elements, uint64_t count, const void *before) \
+    {                                                                                        \
+        const type *x = elements;                                                            \
+        type previous;                                                                       \
+        uint64_t i = 1;                                                                      \
+        memcpy(&previous, before, sizeof previous);                                          \
+        if (x[0] < previous)                                                                 \
+            return 0;                                                                        \
+        for (; count - i >= BLOCK; i += BLOCK) {                                             \
+            int descends = 0;                                                                \
+            for (uint64_t j = i; j < i + BLOCK; j++)                                         \
+                descends |= x[j] < x[j - 1];                                                 \
+            if (descends)                                                                    \
+                break;                                                                       \
+        }                                                                                    \
+        for (; i < count; i++)                                                               \
+            if (x[i] < x[i - 1])                                                             \
+                return i;                                                                    \
+        return CF__NONE;                                                                     \
     }
 DEFINE_DESCENT(int8_t)
 DEFINE_DESCENT(int16_t)

@@ -108,8 +108,8 @@ struct cf__range {
 int cf__range_begin(struct cf__range *range, const cf_kernel *kernel, const cf_check *check, void *const args[],
                     const struct cf__section *section);
 
-/* Looks at `count` elements, of which the first is element number `number` of the section; from any thread. They may be a
- * copy; the element in front of them is read where the array is. */
+/* Looks at `count` elements, of which the first is element number `number` of the section; from any thread. They may be
+ * a copy; the element in front of them is read where the array is. */
 void cf__range_look(struct cf__range *range, const void *elements, uint64_t number, uint64_t count);
 
 /* Looks at all of them in host memory. */

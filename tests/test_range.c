@@ -16,9 +16,15 @@ static const cf_expr pitches[] = {{NULL, NULL}, NUMBER("p1", P1), NUMBER("p2", P
 static const cf_expr lower_bound = NUMBER("lower", LOWER), upper_bound = NUMBER("upper", UPPER), absent = {NULL, NULL};
 static cf_param params[PARAMS] = {
     {.name = "x", .direction = CF_IN, .lanes = 1, .extents = extents, .lowers = lowers, .pitches = pitches},
-    VALUE("e0", int64_t, CF_I64), VALUE("e1", int64_t, CF_I64), VALUE("e2", int64_t, CF_I64),
-    VALUE("l0", int64_t, CF_I64), VALUE("l1", int64_t, CF_I64), VALUE("l2", int64_t, CF_I64),
-    VALUE("p1", int64_t, CF_I64), VALUE("p2", int64_t, CF_I64), VALUE("lower", int64_t, CF_I64),
+    VALUE("e0", int64_t, CF_I64),
+    VALUE("e1", int64_t, CF_I64),
+    VALUE("e2", int64_t, CF_I64),
+    VALUE("l0", int64_t, CF_I64),
+    VALUE("l1", int64_t, CF_I64),
+    VALUE("l2", int64_t, CF_I64),
+    VALUE("p1", int64_t, CF_I64),
+    VALUE("p2", int64_t, CF_I64),
+    VALUE("lower", int64_t, CF_I64),
     VALUE("upper", int64_t, CF_I64),
 };
 static cf_check check = {.text = "lower <= x[:] <= upper", .array = X};
@@ -31,12 +37,16 @@ static void count_run(const cf_host_launch *launch, uint64_t begin, uint64_t end
 }
 
 static struct made_image image;
-static const cf_kernel kernel = {MADE_KERNEL("checked", image), .nparams = PARAMS, .params = params,
-                                 .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}}, .nchecks = 1, .checks = &check,
+static const cf_kernel kernel = {MADE_KERNEL("checked", image),
+                                 .nparams = PARAMS,
+                                 .params = params,
+                                 .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}},
+                                 .nchecks = 1,
+                                 .checks = &check,
                                  .host = count_run};
 static const cf_kernel *const kernels[] = {&kernel};
-static const cf_module module = {.size = sizeof module, .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1,
-                                 .kernels = kernels};
+static const cf_module module = {
+    .size = sizeof module, .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1, .kernels = kernels};
 
 /* The kernel's array is of `type`, in so many dimensions, searched by the bundled kernel of that name. */
 static void declare(cf_type type, uint32_t ndims, int has_lower, int has_upper, const char *scan)
@@ -231,13 +241,13 @@ static void range_element_of_any_shape_is_named_by_its_indices(void **state)
     (void)state;
     /* extents, lower bounds, pitches, range */
     static const int64_t shapes[][PARAMS - E0] = {
-        {5, 4, 3, 0, 0, 0, 4, 3, 0, 100},   /* no gaps */
-        {5, 4, 3, 2, 0, 0, 4, 3, 0, 100},   /* a gap in front */
-        {5, 4, 3, 1, 2, 0, 7, 3, 0, 100},   /* gaps between planes */
-        {3, 4, 3, 0, 0, 1, 4, 5, 0, 100},   /* gaps between rows that go on from plane to plane */
-        {3, 4, 3, 1, 1, 1, 6, 5, 0, 100},   /* all */
-        {1, 4, 3, 1, 1, 1, 6, 5, 0, 100},   {3, 1, 3, 1, 1, 1, 6, 5, 0, 100}, {3, 4, 1, 1, 1, 1, 6, 5, 0, 100},
-        {3, 1, 1, 1, 1, 1, 6, 5, 0, 100},
+        {5, 4, 3, 0, 0, 0, 4, 3, 0, 100}, /* no gaps */
+        {5, 4, 3, 2, 0, 0, 4, 3, 0, 100}, /* a gap in front */
+        {5, 4, 3, 1, 2, 0, 7, 3, 0, 100}, /* gaps between planes */
+        {3, 4, 3, 0, 0, 1, 4, 5, 0, 100}, /* gaps between rows that go on from plane to plane */
+        {3, 4, 3, 1, 1, 1, 6, 5, 0, 100}, /* all */
+        {1, 4, 3, 1, 1, 1, 6, 5, 0, 100}, {3, 1, 3, 1, 1, 1, 6, 5, 0, 100},
+        {3, 4, 1, 1, 1, 1, 6, 5, 0, 100}, {3, 1, 1, 1, 1, 1, 6, 5, 0, 100},
     };
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         for (uint32_t ndims = 1; ndims <= 3; ndims++) {
@@ -378,8 +388,8 @@ static void ascending_lowest_descent_is_named(void **state)
     (void)state;
     enum { COUNT = 700001 };
     static int32_t x[COUNT];
-    static const int places[] = {1,      2,      63,     64,     65,     66,     129,    32767,  32768,    65535,
-                                 65536,  65537,  131072, 196608, 262143, 262144, 262145, 524288, COUNT - 1};
+    static const int places[] = {1,     2,     63,     64,     65,     66,     129,    32767,  32768,    65535,
+                                 65536, 65537, 131072, 196608, 262143, 262144, 262145, 524288, COUNT - 1};
     const int64_t numbers[] = {COUNT, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     declare(CF_I32, 1, 0, 0, "descending");
     for (size_t i = 0; i <= sizeof places / sizeof *places; i++) {

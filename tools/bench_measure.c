@@ -10,6 +10,7 @@
 #include "bench_machine.h"
 #include "bench_memory.h"
 #include "bench_timing.h"
+#include "runtime.h"
 #include "verify.h"
 
 struct measurement {
@@ -86,7 +87,7 @@ static int verify(struct measurement *measurement)
     const struct bench_conditions *conditions = measurement->conditions;
     const struct verify_values *chosen = &measurement->values->chosen;
     struct message message = {""};
-    if (!chosen->kernel->host || !(conditions->verify || verify_values_are_small(chosen)))
+    if (!cf_kernel_has_host(chosen->kernel) || !(conditions->verify || verify_values_are_small(chosen)))
         return 0;
     if (!has_room_to_verify(chosen)) {
         end_with(measurement->result, BENCH_LEFT_OUT, "out of memory: the host has too little to compare its results");

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "argument.h"
+#include "runtime.h"
 
 /* Where an array begins, as cf_mem_alloc() has it. */
 #define ALIGNMENT ((size_t)256)

@@ -18,6 +18,7 @@
 #include "bench_machine.h"
 #include "bench_measure.h"
 #include "bench_timing.h"
+#include "runtime.h"
 #include "variant.h"
 
 /* Seconds until the machine has to be described, its copies timed. */

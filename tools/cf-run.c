@@ -20,6 +20,7 @@
 #include "npy.h"
 #include "option.h"
 #include "report.h"
+#include "runtime.h"
 #include "sanitize.h"
 #include "trial.h"
 #include "variant.h"
@@ -255,7 +256,7 @@ static int settle(const struct options *options, const cf_module *module, const 
     if (!kernel || arguments_read_values(kernel, plan->arguments, message) != 0)
         return -1;
     plan->kernel = kernel;
-    if (options->verify && !kernel->host)
+    if (options->verify && !cf_kernel_has_host(kernel))
         return message_set(message, "%s: --verify: the kernel has no form for the CPU", kernel->name);
     return infer_arguments(kernel, plan->arguments, message);
 }

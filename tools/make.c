@@ -205,18 +205,17 @@ static void make_ascending(const struct make *make, void *elements, size_t count
     for (size_t i = 1; i < count; i++)
         total += distance(make, i);
     switch (make->type) {
-#define MAKE_ASCENDING_OF(name, text, ctype)                                                            \
-    case name: {                                                                                        \
-        const uint64_t step = make->is_strict ? 1 : 0, low = (uint64_t)make->low.of_##name;             \
-        const uint64_t width = (uint64_t)make->high.of_##name - low - step * (count - 1);               \
-        for (size_t i = 0; i < count; i++) {                                                            \
-            behind += i > 0 ? distance(make, i) : 0;                                                    \
-            const double part = total > 0 ? behind / total * (double)width : 0;                         \
-            const uint64_t above = i > 0 && (i == count - 1 || part >= (double)width) ? width           \
-                                                                                      : (uint64_t)part; \
-            ((ctype *)elements)[i] = (ctype)(low + above + step * i);                                   \
-        }                                                                                               \
-        break;                                                                                          \
+#define MAKE_ASCENDING_OF(name, text, ctype)                                                                    \
+    case name: {                                                                                                \
+        const uint64_t step = make->is_strict ? 1 : 0, low = (uint64_t)make->low.of_##name;                     \
+        const uint64_t width = (uint64_t)make->high.of_##name - low - step * (count - 1);                       \
+        for (size_t i = 0; i < count; i++) {                                                                    \
+            behind += i > 0 ? distance(make, i) : 0;                                                            \
+            const double part = total > 0 ? behind / total * (double)width : 0;                                 \
+            const uint64_t above = i > 0 && (i == count - 1 || part >= (double)width) ? width : (uint64_t)part; \
+            ((ctype *)elements)[i] = (ctype)(low + above + step * i);                                           \
+        }                                                                                                       \
+        break;                                                                                                  \
     }
         ELEMENT_INTEGERS(MAKE_ASCENDING_OF)
 #undef MAKE_ASCENDING_OF

@@ -7,6 +7,7 @@
 #include <cuferry.h>
 
 #include "access.h"
+#include "runtime.h"
 
 #define MAX_PLACES 64
 

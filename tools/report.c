@@ -8,6 +8,7 @@
 
 #include <cuferry.h>
 
+#include "runtime.h"
 #include "variant.h"
 
 /* ---- The run ---- */

@@ -8,6 +8,8 @@
 
 #include <cuferry.h>
 
+#include "runtime.h"
+
 /* Outputs hold this before a run, so that an element that is not written shows. */
 #define POISON 0xa5
 

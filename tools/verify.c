@@ -10,6 +10,7 @@
 #include <cuferry.h>
 
 #include "argument.h"
+#include "runtime.h"
 #include "variant.h"
 #include "verify_values.h"
 #include "watch.h"
@@ -388,8 +389,9 @@ static void verify_kernel(struct verification *verification, const cf_kernel *ke
         verification->left_out++;
         return;
     }
-    if (!kernel->host || verify_values_begin(&trials.values, kernel, &reason) != 0) {
-        printf("%6s  not run: %s\n", "-", kernel->host ? reason.text : "it has no form for the CPU");
+    const int is_hosted = cf_kernel_has_host(kernel);
+    if (!is_hosted || verify_values_begin(&trials.values, kernel, &reason) != 0) {
+        printf("%6s  not run: %s\n", "-", is_hosted ? reason.text : "it has no form for the CPU");
         verification->left_out++;
     } else {
         if (watch_what)
@@ -398,7 +400,7 @@ static void verify_kernel(struct verification *verification, const cf_kernel *ke
         print_outcome(verification, &trials, name.text);
         verification->is_lost = trials.is_lost;
     }
-    if (kernel->host)
+    if (is_hosted)
         verify_values_free(&trials.values);
 }
 

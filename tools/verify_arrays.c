@@ -7,6 +7,7 @@
 #include <cuferry.h>
 
 #include "argument.h"
+#include "runtime.h"
 
 /* Bytes behind an array's end that nothing may write: as many as the largest block writes that lacks its guard. */
 #define GUARD (64 << 10)

@@ -22,7 +22,8 @@ static const cf_image cf__image = {
 #define CF__DATA(name) .image = NULL
 #endif
 
-extern const cf_kernel cf__k_descending_i32, cf__k_descending_i64, cf__k_descending_i8, cf__k_descending_u16, cf__k_outside_i32, cf__k_outside_i64;
+extern const cf_kernel cf__k_descending_i32, cf__k_descending_i64, cf__k_descending_i8, cf__k_descending_u16,
+        cf__k_outside_i32, cf__k_outside_i64;
 
 /* The size of a launch in which nothing is out of the ordinary. */
 static int cf__sizes_sum_rows_f32(void *const cf__args[], cf_size *cf__size)
