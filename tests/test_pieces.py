@@ -17,7 +17,9 @@ from tap import Tap, run
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 ROOT = os.path.dirname(HERE)
-FAMILIES = ('fill', 'multiply', 'axpy', 'gather', 'scatter', 'reduce', 'scan', 'select', 'transpose', 'histogram')
+FAMILIES = ('fill', 'multiply', 'axpy', 'gather', 'scatter', 'reduce', 'scan', 'select', 'transpose', 'histogram',
+            'spmv')
+OPERATIONS = ('spmv',)
 TESTS = FAMILIES + ('length',)
 SANITIZED = ['-fsanitize=address,undefined', '-fno-sanitize-recover=all']
 
@@ -47,7 +49,7 @@ def on_cpu(text):
 def build(folder, options):
     """Builds the kernels; what is wrong."""
     for name in os.listdir(os.path.join(ROOT, 'kernels')):
-        if name.endswith('.cuh') or name[:-3] in FAMILIES:
+        if name.endswith(('.cuh', '.h')) or name[:-3] in FAMILIES:
             with open(os.path.join(ROOT, 'kernels', name), encoding='utf-8') as source, \
                     open(os.path.join(folder, name), 'w', encoding='utf-8') as copy:
                 text = on_cpu(source.read())
@@ -55,11 +57,19 @@ def build(folder, options):
                 if left:
                     return f'{name}: on_cpu() has nothing for {left.group().strip()}'
                 copy.write(text)
+    # The C file of operations: of this library, whose prefix is another.
+    for family in OPERATIONS:
+        with open(os.path.join(ROOT, 'kernels', f'{family}.c'), encoding='utf-8') as source, \
+                open(os.path.join(folder, f'{family}.c'), 'w', encoding='utf-8') as copy:
+            copy.write(re.sub(r'\bcf_(_enqueue|(?:' + '|'.join(OPERATIONS) + r')_)', r'pieces_\1', source.read()).replace(
+                'cuferry/kernels_internal.h', 'pieces_internal.h'))
     shutil.copy(os.path.join(HERE, 'pieces_cub.cuh'), folder)
     code, out, err = run([os.path.join(options.builddir, 'cfcc'), '--cuda=no', '--prefix', 'pieces', '-DAS_ON_A_GPU',
                           '--header', 'pieces.h', '-o', 'pieces.o',
                           *(f'-Xcxx={flag}' for flag in SANITIZED + ['-fno-strict-aliasing', '-g', '-O1']),
-                          *(f'{f}.cu' for f in FAMILIES)], cwd=folder)
+                          # Small matrices, too, are looked at, and have parts of several tiles.
+                          '-DSPMV_LOOKED_ROWS=100', '-DSPMV_LOOKED_ELEMENTS=3000', '-DSPMV_BLOCKS=4',
+                          *(f'{f}.cu' for f in FAMILIES), *(f'{f}.c' for f in OPERATIONS)], cwd=folder)
     return out + err if code else ''
 
 
