@@ -2,27 +2,20 @@
 #ifndef CF__SPMV_H
 #define CF__SPMV_H
 
-/* Products of elements of A and x that a block has at a time, in shared memory. */
-#define SPMV_THREADS 256
-#define SPMV_TILE_BYTES 8192
-#define SPMV_TILE(bytes) (SPMV_TILE_BYTES / (bytes))
+#define SPMV_THREADS 128
 
-/* Elements that a block has in all: tiles, more than one where there are elements for many blocks. */
-#ifndef SPMV_BLOCKS
-#define SPMV_BLOCKS 4096
+/* Rows of fewer elements are left to no other kernel, but for those of blocks that have as many as four such. */
+#ifndef SPMV_LONG
+#define SPMV_LONG 1024
 #endif
-#define SPMV_TILES(tile) \
-    (nnz / (tile) < 2 * SPMV_BLOCKS ? 1 : nnz / (tile) < 16 * SPMV_BLOCKS ? nnz / (tile) / SPMV_BLOCKS : 16)
-#define SPMV_PART(tile) ((tile)*SPMV_TILES(tile))
-#define SPMV_PARTS(tile) (nnz / SPMV_PART(tile) + (nnz % SPMV_PART(tile) > 0))
 
-/* Matrices of fewer rows, or of fewer elements, are not looked at. */
-#ifndef SPMV_LOOKED_ROWS
-#define SPMV_LOOKED_ROWS 4096
+/* Elements of a part of a long row; a row of more than so many parts has larger ones. */
+#ifndef SPMV_PART
+#define SPMV_PART 4096
+#define SPMV_PARTS_OF_A_ROW 4096
 #endif
-#ifndef SPMV_LOOKED_ELEMENTS
-#define SPMV_LOOKED_ELEMENTS 262144
-#endif
-#define SPMV_IS_LOOKED_AT (nrows >= SPMV_LOOKED_ROWS && nnz >= SPMV_LOOKED_ELEMENTS)
+
+/* The most parts that there are where rows of an eighth of SPMV_LONG are long. */
+#define SPMV_PARTS (nnz >= SPMV_LONG ? nnz / (SPMV_LONG / 8) + nnz / SPMV_PART : 0)
 
 #endif

@@ -67,8 +67,8 @@ def build(folder, options):
     code, out, err = run([os.path.join(options.builddir, 'cfcc'), '--cuda=no', '--prefix', 'pieces', '-DAS_ON_A_GPU',
                           '--header', 'pieces.h', '-o', 'pieces.o',
                           *(f'-Xcxx={flag}' for flag in SANITIZED + ['-fno-strict-aliasing', '-g', '-O1']),
-                          # Small matrices, too, are looked at, and have parts of several tiles.
-                          '-DSPMV_LOOKED_ROWS=100', '-DSPMV_LOOKED_ELEMENTS=3000', '-DSPMV_BLOCKS=4',
+                          # Shorter rows, too, are long ones, have several parts, and larger ones.
+                          '-DSPMV_LONG=256', '-DSPMV_PART=512', '-DSPMV_PARTS_OF_A_ROW=64',
                           *(f'{f}.cu' for f in FAMILIES), *(f'{f}.c' for f in OPERATIONS)], cwd=folder)
     return out + err if code else ''
 
