@@ -9,8 +9,8 @@ MAX_ARRAY_DIMS = 8
 
 DIRECTIONS = {'in': 'CF_IN', 'out': 'CF_OUT', 'inout': 'CF_INOUT', 'scratch': 'CF_SCRATCH'}
 CLAUSES = ('name', 'grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'in', 'out', 'inout', 'scratch',
-           'zero', 'rezero', 'pitch', 'check', 'distinct', 'inplace', 'host', 'tune', 'tolerance', 'flops', 'bytes',
-           'include', 'uses', 'internal')
+           'zero', 'rezero', 'pitch', 'check', 'distinct', 'ascending', 'inplace', 'host', 'tune', 'tolerance', 'flops',
+           'bytes',           'include', 'uses', 'internal')
 # What says how one kernel is launched.
 OF_KERNELS = ('grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'host', 'tune')
 
@@ -45,6 +45,7 @@ class Clauses:
         self.pitches = {}           # name: (token, [expression])
         self.checks = []            # expression
         self.distinct = {}          # name: token, of arrays whose elements differ
+        self.ascending = {}         # name: token, of arrays whose elements do not descend
         self.in_place = []          # lists of tokens, of arrays that may be one
         self.host = None            # token: a function's name, or none
         self.host_grid = None       # expression: how many threads the CPU runs
@@ -127,8 +128,8 @@ def _clause(cursor, clauses):
         _identifier(cursor, clauses, name)
         if name.text == 'host' and clauses.host.text == 'grid' and cursor.at('('):
             _host_grid(cursor, clauses)
-    elif name.text == 'distinct':
-        _names(cursor, name, clauses.distinct, 'arrays, as in distinct(index)')
+    elif name.text in ('distinct', 'ascending'):
+        _names(cursor, name, getattr(clauses, name.text), f'arrays, as in {name.text}(index)')
     elif name.text == 'rezero':
         _names(cursor, name, clauses.rezeros, 'arrays, as in rezero(work)')
     elif name.text == 'uses':

@@ -61,6 +61,8 @@ def _param(param):
 def _check(check):
     if check.condition:
         return {'text': check.text, 'condition': _expr(check.condition), 'real': check.is_real}
+    if check.is_ascending:
+        return {'text': check.text, 'array': check.array, 'ascending': True}
     return {'text': check.text, 'array': check.array, 'lower': _expr(check.lower), 'lower_open': check.lower_open,
             'upper': _expr(check.upper), 'upper_open': check.upper_open}
 

@@ -52,7 +52,8 @@ def emit(file, prefix):
     text = [banner(file.path), f'#include <cuferry.h>\n#include <cuferry/registry.h>\n{includes}\n']
     if file.launched or file.symbols:
         text.append(_image(file, prefix))
-    others = {_scan(i.params[c.array]) for i in file.instances for c in i.checks if c.array is not None}
+    others = {_scan(i.params[c.array], c.is_ascending) for i in file.instances for c in i.checks
+              if c.array is not None}
     others.update(_used(prefix, name) for i in file.instances for name in i.used)
     if others:
         text.append('\n' + fold('extern const cf_kernel ' + ', '.join(sorted(others)) + ';\n', 8))
@@ -141,8 +142,10 @@ def _param(param):
     return text + ',\n'.join(parts) + '},\n'
 
 
-def _scan(param):
-    """The descriptor of the kernel that looks for elements out of range; see kernels/outside.cu."""
+def _scan(param, is_ascending):
+    """The descriptor of the kernel that looks for elements out of range, or of order; see kernels/outside.cu."""
+    if is_ascending:
+        return f'cf__k_descending_{param.type.short}'
     return f'cf__k_outside_{"rows_" if len(param.dims) > 1 else ""}{param.type.short}'
 
 
@@ -158,7 +161,8 @@ def _check(check, instance):
                 fields.append(f'.{name} = {_expr(bound)}')
             if bound and is_open:
                 fields.append(f'.{name}_open = 1')
-        fields.append(f'.scan = &{_scan(instance.params[check.array])}')
+        fields += ['.is_ascending = 1'] * check.is_ascending
+        fields.append(f'.scan = &{_scan(instance.params[check.array], check.is_ascending)}')
     return fold(f'        {{{", ".join(fields)}}},\n', 9)
 
 

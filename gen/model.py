@@ -88,7 +88,7 @@ class Zero:
 
 @dataclass(frozen=True)
 class Check:
-    """A condition on scalars, or (array set) on every element of an integer array."""
+    """A condition on scalars, or (array set) on every element of an integer array, or on their order."""
     text: str
     condition: Optional[Expr] = None
     is_real: bool = False
@@ -97,6 +97,7 @@ class Check:
     lower_open: bool = False
     upper: Optional[Expr] = None
     upper_open: bool = False
+    is_ascending: bool = False      # no element is less than the one in front of it; there are no bounds
 
 
 @dataclass(frozen=True)

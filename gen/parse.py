@@ -288,7 +288,7 @@ class _File:
                     if lower:
                         self._error(lower[0].token, f'{name} has a section in an inner dimension, so the length of '
                                                     f'its rows in memory is not known; add pitch({name}: ...)')
-        for name, token in clauses.distinct.items():
+        for name, token in (*clauses.distinct.items(), *clauses.ascending.items()):
             if name not in params:
                 near = closest(name, params)
                 self._error(token, f"'{name}' is no parameter of {declaration.token.text}" +
@@ -496,6 +496,7 @@ class _File:
                                       for p in declaration.template) + '>'
         launch = self._launch(clauses, exact)
         checks = tuple(self._check(c, names, params) for c in clauses.checks)
+        checks += tuple(self._ascending(t, params) for t in clauses.ascending.values())
         zeros = tuple(self._zero(params, n, s, n in clauses.rezeros, exact) for n, (_, s) in clauses.zeros.items())
         reports = real(clauses.bytes), real(clauses.flops), real(clauses.tolerance)
         self._check_constants(Constants(names, clauses.tune), clauses, params, checks, reports[2])
@@ -607,6 +608,19 @@ class _File:
         return Check(text, array=array,
                      lower=expr.compile_expr(lower, lower.text, names) if lower else None, lower_open=lower_open,
                      upper=expr.compile_expr(upper, upper.text, names) if upper else None, upper_open=upper_open)
+
+    @staticmethod
+    def _ascending(token, params):
+        array = next(i for i, p in enumerate(params) if p.name == token.text)
+        param = params[array]
+        if param.direction not in ('CF_IN', 'CF_INOUT'):
+            raise ExprError(token, f'{token.text} is not declared by in(...) or inout(...), so the order of its '
+                                   'elements cannot be checked')
+        if param.type.kind != 'integer' or param.type.short not in _CHECKED:
+            raise ExprError(token, f'{token.text} has {param.type.cxx} elements; those of integer arrays can ascend')
+        if len(param.dims) > 1:
+            raise ExprError(token, f'{token.text} has {len(param.dims)} dimensions; elements ascend in arrays of one')
+        return Check(f'ascending({token.text})', array=array, is_ascending=True)
 
     # ---- What it reaches
 

@@ -1,4 +1,5 @@
-/* outside - the first element of an array that lies outside a range; what check(lower <= a[:] < upper) runs */
+/* outside - the first element of an array that lies outside a range, or that is less than the one in front of it; what
+ * check(lower <= a[:] < upper) and ascending(a) run */
 #include <stdint.h>
 
 /* *first may be memory of the host, to which each atomic operation takes a while: elements behind the one that it names
@@ -37,5 +38,17 @@ __global__ void outside_rows(const T *x, T lower, T upper, int64_t *first, int64
         return;
     T element = x[i / length * pitch + i % length];
     if (element < lower || element > upper)
+        lower_to(first, i);
+}
+
+/* Lowers *first to the index of the first element of x that is less than the one in front of it; *first stays where no
+ * element is. The caller sets *first beforehand, commonly to n. */
+#pragma cf kernel grid(n) in(x[n]) inout(first[1])
+#pragma cf instances(i8: int8_t; i16: int16_t; i32: int32_t; i64: int64_t; \
+    u8: uint8_t; u16: uint16_t; u32: uint32_t; u64: uint64_t)
+template <typename T> __global__ void descending(const T *x, int64_t *first, int64_t n)
+{
+    int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i > 0 && i < n && x[i] < x[i - 1])
         lower_to(first, i);
 }

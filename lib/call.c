@@ -87,7 +87,7 @@ static int begin_ranges(struct call *call)
         if (check->array < 0)
             continue;
         const struct cf__pointer *array = &call->arguments[check->array].pointer;
-        call->moves.indices += (uint64_t)array->section.count;
+        call->moves.indices += check->is_ascending ? 0 : (uint64_t)array->section.count;
         if (!cf__checks_elements())
             continue;
         struct cf__range *range = &call->ranges[call->range_count];

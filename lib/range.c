@@ -1,4 +1,5 @@
-/* range.c - checks every element of an integer array against the range that its annotation declares. */
+/* range.c - checks every element of an integer array against the range that its annotation declares, and whether they
+ * ascend where it declares that. */
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -87,28 +88,46 @@ static size_t describe_index(const struct cf__section *section, uint64_t number,
     return offset;
 }
 
-int cf__range_report(const struct cf__range *range, const struct cf__place *place)
+/* Writes the name and the value of element `number`: "index[17] = 100". */
+static int describe_element(const struct cf__range *range, const struct cf__place *place, uint64_t number, char *text,
+                            size_t size)
 {
     const cf_param *param = &range->kernel->params[range->check->array];
-    const char *function = range->kernel->function, *name = param->name;
     cf_type type = param->type;
-    char index[24 * CF_ARRAY_DIMS], limits[64], value[24];
+    char index[24 * CF_ARRAY_DIMS];
     uint64_t element = 0;
     int64_t integer = 0;
-    const char *at = range->first + describe_index(range->section, range->found, index, sizeof index);
+    const char *at = range->first + describe_index(range->section, number, index, sizeof index);
     if (range->is_host)
         memcpy(&element, at, cf_type_size(type));
     else {
         CUresult result = place->driver->cuMemcpy((uintptr_t)&element, (uintptr_t)at, cf_type_size(type));
         if (result != CUDA_SUCCESS)
-            return cf__fail_driver(place->driver, result, "cuMemcpy", "%s: reading %s%s", function, name, index);
+            return cf__fail_driver(place->driver, result, "cuMemcpy", "%s: reading %s%s", range->kernel->function,
+                                   param->name, index);
     }
     if (cf__integer(type, &element, &integer) == CF_OK)
-        snprintf(value, sizeof value, "%" PRId64, integer);
+        snprintf(text, size, "%s%s = %" PRId64, param->name, index, integer);
     else
-        snprintf(value, sizeof value, "%" PRIu64, element);
+        snprintf(text, size, "%s%s = %" PRIu64, param->name, index, element);
+    return CF_OK;
+}
+
+#define ELEMENT (128 + 24 * CF_ARRAY_DIMS) /* room for the text of one; longer names are cut */
+
+int cf__range_report(const struct cf__range *range, const struct cf__place *place)
+{
+    const char *function = range->kernel->function;
+    char element[ELEMENT], before[ELEMENT], limits[64];
+    int status = describe_element(range, place, range->found, element, sizeof element);
+    if (status == CF_OK && range->check->is_ascending)
+        status = describe_element(range, place, range->found - 1, before, sizeof before);
+    if (status != CF_OK)
+        return status;
+    if (range->check->is_ascending)
+        return cf__fail(CF_EINVAL, "%s: %s is less than %s", function, element, before);
     describe_range(range, limits, sizeof limits);
-    return cf__fail(CF_ERANGE, "%s: %s%s = %s is outside %s", function, name, index, value, limits);
+    return cf__fail(CF_ERANGE, "%s: %s is outside %s", function, element, limits);
 }
 
 /* ---- The search in host memory ---- */
@@ -141,8 +160,56 @@ DEFINE_FIND(uint16_t)
 DEFINE_FIND(uint32_t)
 DEFINE_FIND(uint64_t)
 
-static uint64_t find(const struct cf__range *range, const void *elements, uint64_t count)
+/* The number of the first element that is less than the one in front of it, or CF__NONE; in front of the first one is
+ * `before`. */
+#define DEFINE_DESCENT(type)                                                                 \
+    static uint64_t descent_##type(const void *elements, uint64_t count, const void *before) \
+    {                                                                                        \
+        const type *x = elements;                                                            \
+        type previous;                                                                       \
+        uint64_t i = 1;                                                                      \
+        memcpy(&previous, before, sizeof previous);                                          \
+        if (x[0] < previous)                                                                 \
+            return 0;                                                                        \
+        for (; count - i >= BLOCK; i += BLOCK) {                                             \
+            int descends = 0;                                                                \
+            for (uint64_t j = i; j < i + BLOCK; j++)                                         \
+                descends |= x[j] < x[j - 1];                                                 \
+            if (descends)                                                                    \
+                break;                                                                       \
+        }                                                                                    \
+        for (; i < count; i++)                                                               \
+            if (x[i] < x[i - 1])                                                             \
+                return i;                                                                    \
+        return CF__NONE;                                                                     \
+    }
+DEFINE_DESCENT(int8_t)
+DEFINE_DESCENT(int16_t)
+DEFINE_DESCENT(int32_t)
+DEFINE_DESCENT(int64_t)
+DEFINE_DESCENT(uint8_t)
+DEFINE_DESCENT(uint16_t)
+DEFINE_DESCENT(uint32_t)
+DEFINE_DESCENT(uint64_t)
+
+/* Of elements from number `number` of the array on. */
+static uint64_t find_descent(const struct cf__range *range, const void *elements, uint64_t number, uint64_t count)
 {
+    static uint64_t (*const descents[2][4])(const void *, uint64_t, const void *) = {
+        {descent_uint8_t, descent_uint16_t, descent_uint32_t, descent_uint64_t},
+        {descent_int8_t, descent_int16_t, descent_int32_t, descent_int64_t},
+    };
+    const int width = range->element == 1 ? 0 : range->element == 2 ? 1 : range->element == 4 ? 2 : 3;
+    const void *before = number ? range->first + (number - 1) * range->element : elements;
+    if (count == 0)
+        return CF__NONE;
+    return descents[is_signed(range->kernel->params[range->check->array].type)][width](elements, count, before);
+}
+
+static uint64_t find(const struct cf__range *range, const void *elements, uint64_t number, uint64_t count)
+{
+    if (range->check->is_ascending)
+        return find_descent(range, elements, number, count);
     if (range->is_none)
         return count ? 0 : CF__NONE;
     switch (range->element) {
@@ -159,7 +226,7 @@ static uint64_t find(const struct cf__range *range, const void *elements, uint64
 
 void cf__range_look(struct cf__range *range, const void *elements, uint64_t number, uint64_t count)
 {
-    uint64_t first = find(range, elements, count), lowest = __atomic_load_n(&range->found, __ATOMIC_RELAXED);
+    uint64_t first = find(range, elements, number, count), lowest = __atomic_load_n(&range->found, __ATOMIC_RELAXED);
     if (first == CF__NONE)
         return;
     first += number;
@@ -195,7 +262,7 @@ void cf__range_search(struct cf__range *range)
 
 /* ---- The search on a device ---- */
 
-/* kernels/outside.cu has two searches: of one row, and of rows that a pitch is between. */
+/* kernels/outside.cu has two searches of a range: of one row, and of rows that a pitch is between. */
 enum { PARAMS_OF_ROW = 5, PARAMS_OF_ROWS = 7 };
 
 static void slices_of(struct cf__range *range)
@@ -229,7 +296,8 @@ static int launch(const struct cf__range *range, const struct cf__place *place, 
     int64_t pitch = (int64_t)(rows->pitch / range->element);
     const void *slice = range->first + cf__slice(rows, number);
     uint64_t lower = range->lower, upper = range->upper;
-    void *const args[] = {&slice, &lower, &upper, &cell, &length, &count, &pitch};
+    void *const of_range[] = {&slice, &lower, &upper, &cell, &length, &count, &pitch};
+    void *const of_order[] = {&slice, &cell, &length}, *const *args = range->check->is_ascending ? of_order : of_range;
     struct cf__size size;
     int status = cf__size(range->check->scan, place, args, &size);
     return status == CF_OK ? cf__launch(range->check->scan, &size, place, NULL, args) : status;

@@ -86,7 +86,7 @@ int cf__check_apart(const cf_kernel *kernel, void *const given[], void *const us
 
 #define CF__NONE INT64_MAX /* no element: no array has as many */
 
-/* A check of an array's elements in one call. */
+/* A check of an array's elements, or of their order, in one call. */
 struct cf__range {
     const cf_kernel *kernel;
     const cf_check *check;
@@ -100,7 +100,7 @@ struct cf__range {
      * every machine that CUDA runs on. */
     uint64_t lower, upper;
     int is_none;            /* no value is inside */
-    uint64_t found;         /* the first element outside, counted row by row; CF__NONE; atomic */
+    uint64_t found;         /* the first element outside, or out of order, counted row by row; CF__NONE; atomic */
     struct cf__range *next; /* of the same array */
 };
 
@@ -108,7 +108,8 @@ struct cf__range {
 int cf__range_begin(struct cf__range *range, const cf_kernel *kernel, const cf_check *check, void *const args[],
                     const struct cf__section *section);
 
-/* Looks at `count` elements, of which the first is element number `number` of the section; from any thread. */
+/* Looks at `count` elements, of which the first is element number `number` of the section; from any thread. They may be
+ * a copy; the element in front of them is read where the array is. */
 void cf__range_look(struct cf__range *range, const void *elements, uint64_t number, uint64_t count);
 
 /* Looks at all of them in host memory. */
@@ -117,7 +118,7 @@ void cf__range_search(struct cf__range *range);
 /* Looks at those of all ranges that the CPU does not look at; ends with the first one that has an element outside. */
 int cf__range_search_device(struct cf__range ranges[], size_t count, const struct cf__place *place);
 
-/* CF_ERANGE, with the element that was found. */
+/* CF_ERANGE, or CF_EINVAL for the order, with the element that was found. */
 int cf__range_report(const struct cf__range *range, const struct cf__place *place);
 
 /* ---- stage.c ---- */

@@ -273,6 +273,18 @@ __global__ void invert(const int *index, int *to, int n)
         to[index[i]] = i;
 }
 
+/* Sums of rows of x, which begin where first says; what lies outside of them is not read. */
+#pragma cf kernel grid(rows) in(first[rows + 1], x[n]) out(sum[rows]) check(0 <= first[:] <= n) ascending(first)
+__global__ void sum_rows(const int64_t *first, const int *x, int *sum, int rows, int64_t n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < rows) {
+        sum[i] = 0;
+        for (int64_t k = first[i]; k < first[i + 1]; k++)
+            sum[i] += x[k];
+    }
+}
+
 int main()
 {
     shift<<<1, 32>>>(nullptr, nullptr, 0, 0);

@@ -213,6 +213,27 @@ static void outside_every_mix_lowers_first(void **state)
         }
 }
 
+static void descending_lowers_first_to_the_lowest_descent(void **state)
+{
+    (void)state;
+    static const int8_t x[] = {-5, -5, 7, 6, 100, -100}, none[] = {3};
+    static const uint16_t wide[] = {1, 2, 65535, 65534, 0};
+    int64_t first = 6;
+    assert_ok(cf_descending(x, &first, 6));
+    assert_int_equal(first, 3);
+    assert_ok(cf_descending(x + 3, &first, 3)); /* what is lower already goes on */
+    assert_int_equal(first, 2);
+    first = 5;
+    assert_ok(cf_descending(wide, &first, 3));
+    assert_int_equal(first, 5);
+    assert_ok(cf_descending(wide, &first, 5));
+    assert_int_equal(first, 3);
+    first = 1;
+    assert_ok(cf_descending(none, &first, 1));
+    assert_ok(cf_descending_i32(NULL, &first, 0));
+    assert_int_equal(first, 1);
+}
+
 static void outside_bounds_at_the_limits_are_inside(void **state)
 {
     (void)state;
@@ -341,6 +362,7 @@ int main(void)
         cmocka_unit_test(gather_null_without_extent_succeeds),
         cmocka_unit_test(gather_host_array_larger_than_the_gpu_is_enomem),
         cmocka_unit_test(outside_every_mix_lowers_first),
+        cmocka_unit_test(descending_lowers_first_to_the_lowest_descent),
         cmocka_unit_test(outside_bounds_at_the_limits_are_inside),
         cmocka_unit_test(outside_rows_counts_the_elements_alone),
         cmocka_unit_test(gather_any_outcome_leaves_nothing_behind),

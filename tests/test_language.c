@@ -462,6 +462,26 @@ static void invert_distinct_indices_are_inverted(void **state)
     assert_true(kernel->distinct && kernel->distinct[0] && !kernel->distinct[1] && !kernel->distinct[2]);
 }
 
+/* The range comes first, whatever order the clauses have; nothing is written where the order is another. */
+static void sum_rows_ascending_rows_are_summed_others_refused(void **state)
+{
+    int64_t first[5] = {1, 1, 3, 6, 6};
+    const int x[6] = {100, 1, 2, 3, 4, 5};
+    int sum[4] = {-1, -1, -1, -1};
+    (void)state;
+    first[2] = 0;
+    assert_fails(language_sum_rows(first, x, sum, 4, 6), CF_EINVAL,
+                 "language_sum_rows: first[2] = 0 is less than first[1] = 1");
+    first[4] = 7;
+    assert_fails(language_sum_rows(first, x, sum, 4, 6), CF_ERANGE,
+                 "language_sum_rows: first[4] = 7 is outside [0, 6]");
+    assert_true(sum[0] == -1 && sum[1] == -1 && sum[2] == -1 && sum[3] == -1);
+    first[2] = 3;
+    first[4] = 6;
+    assert_ok(language_sum_rows(first, x, sum, 4, 6));
+    assert_true(sum[0] == 0 && sum[1] == 3 && sum[2] == 12 && sum[3] == 0);
+}
+
 static void count_over_counts_from_zero_each_time(void **state)
 {
     double x[1000];
@@ -597,6 +617,7 @@ int main(void)
         TEST(by_pieces_host_grid_that_fails_is_refused),
         TEST(twice_in_place_is_right),
         TEST(invert_distinct_indices_are_inverted),
+        TEST(sum_rows_ascending_rows_are_summed_others_refused),
         TEST(count_over_counts_from_zero_each_time),
         TEST(count_signs_is_not_of_what_would_be_cleared),
         TEST(count_signs_of_none_is_zero),

@@ -18,8 +18,8 @@ from tap import Tap, run
 HERE = os.path.dirname(os.path.realpath(__file__))
 ROOT = os.path.dirname(HERE)
 FAMILIES = ('fill', 'multiply', 'axpy', 'gather', 'scatter', 'reduce', 'scan', 'select', 'transpose', 'histogram',
-            'sort')
-OPERATIONS = ('sort',)
+            'sort', 'spmv')
+OPERATIONS = ('sort', 'spmv')
 TESTS = FAMILIES + ('length',)
 SANITIZED = ['-fsanitize=address,undefined', '-fno-sanitize-recover=all']
 
@@ -69,9 +69,10 @@ def build(folder, options):
     code, out, err = run([os.path.join(options.builddir, 'cfcc'), '--cuda=no', '--prefix', 'pieces', '-DAS_ON_A_GPU',
                           '--header', 'pieces.h', '-o', 'pieces.o',
                           *(f'-Xcxx={flag}' for flag in SANITIZED + ['-fno-strict-aliasing', '-g', '-O1']),
-                          # Launches of few keys, so that there are several to a pass.
-                          '-DSORT_MOST=20000', *(f'{f}.cu' for f in FAMILIES),
-                          *(f'{f}.c' for f in OPERATIONS)], cwd=folder)
+                          # Launches of few keys, so that there are several to a pass. Shorter rows, too, are long
+                          # ones, have several parts, and larger ones.
+                          '-DSORT_MOST=20000', '-DSPMV_LONG=256', '-DSPMV_PART=512', '-DSPMV_PARTS_OF_A_ROW=64',
+                          *(f'{f}.cu' for f in FAMILIES), *(f'{f}.c' for f in OPERATIONS)], cwd=folder)
     return out + err if code else ''
 
 

@@ -1,4 +1,5 @@
-/* test_range.c - the range of an array's elements: every type, every shape, bounds at and past its limits. */
+/* test_range.c - the range of an array's elements: every type, every shape, bounds at and past its limits; and their
+ * order. */
 #include "on_made.h"
 
 #include <inttypes.h>
@@ -15,9 +16,15 @@ static const cf_expr pitches[] = {{NULL, NULL}, NUMBER("p1", P1), NUMBER("p2", P
 static const cf_expr lower_bound = NUMBER("lower", LOWER), upper_bound = NUMBER("upper", UPPER), absent = {NULL, NULL};
 static cf_param params[PARAMS] = {
     {.name = "x", .direction = CF_IN, .lanes = 1, .extents = extents, .lowers = lowers, .pitches = pitches},
-    VALUE("e0", int64_t, CF_I64), VALUE("e1", int64_t, CF_I64), VALUE("e2", int64_t, CF_I64),
-    VALUE("l0", int64_t, CF_I64), VALUE("l1", int64_t, CF_I64), VALUE("l2", int64_t, CF_I64),
-    VALUE("p1", int64_t, CF_I64), VALUE("p2", int64_t, CF_I64), VALUE("lower", int64_t, CF_I64),
+    VALUE("e0", int64_t, CF_I64),
+    VALUE("e1", int64_t, CF_I64),
+    VALUE("e2", int64_t, CF_I64),
+    VALUE("l0", int64_t, CF_I64),
+    VALUE("l1", int64_t, CF_I64),
+    VALUE("l2", int64_t, CF_I64),
+    VALUE("p1", int64_t, CF_I64),
+    VALUE("p2", int64_t, CF_I64),
+    VALUE("lower", int64_t, CF_I64),
     VALUE("upper", int64_t, CF_I64),
 };
 static cf_check check = {.text = "lower <= x[:] <= upper", .array = X};
@@ -30,12 +37,16 @@ static void count_run(const cf_host_launch *launch, uint64_t begin, uint64_t end
 }
 
 static struct made_image image;
-static const cf_kernel kernel = {MADE_KERNEL("checked", image), .nparams = PARAMS, .params = params,
-                                 .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}}, .nchecks = 1, .checks = &check,
+static const cf_kernel kernel = {MADE_KERNEL("checked", image),
+                                 .nparams = PARAMS,
+                                 .params = params,
+                                 .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}},
+                                 .nchecks = 1,
+                                 .checks = &check,
                                  .host = count_run};
 static const cf_kernel *const kernels[] = {&kernel};
-static const cf_module module = {.size = sizeof module, .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1,
-                                 .kernels = kernels};
+static const cf_module module = {
+    .size = sizeof module, .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1, .kernels = kernels};
 
 /* The kernel's array is of `type`, in so many dimensions, searched by the bundled kernel of that name. */
 static void declare(cf_type type, uint32_t ndims, int has_lower, int has_upper, const char *scan)
@@ -49,6 +60,7 @@ static void declare(cf_type type, uint32_t ndims, int has_lower, int has_upper, 
     check.lower = has_lower ? lower_bound : absent;
     check.upper = has_upper ? upper_bound : absent;
     check.lower_open = check.upper_open = 0;
+    check.is_ascending = strcmp(scan, "descending") == 0;
     assert_non_null(check.scan);
 }
 
@@ -67,12 +79,17 @@ static void expect_inside(void *x, const int64_t numbers[])
     assert_int_equal(runs, 1);
 }
 
-static void expect_outside(void *x, const int64_t numbers[], const char *detail)
+static void expect_refused(void *x, const int64_t numbers[], int status, const char *detail)
 {
     runs = 0;
-    assert_int_equal(call(x, numbers), CF_ERANGE);
+    assert_int_equal(call(x, numbers), status);
     assert_string_equal(cf_last_error(), detail);
     assert_int_equal(runs, 0);
+}
+
+static void expect_outside(void *x, const int64_t numbers[], const char *detail)
+{
+    expect_refused(x, numbers, CF_ERANGE, detail);
 }
 
 static int tear_down(void **state)
@@ -224,13 +241,13 @@ static void range_element_of_any_shape_is_named_by_its_indices(void **state)
     (void)state;
     /* extents, lower bounds, pitches, range */
     static const int64_t shapes[][PARAMS - E0] = {
-        {5, 4, 3, 0, 0, 0, 4, 3, 0, 100},   /* no gaps */
-        {5, 4, 3, 2, 0, 0, 4, 3, 0, 100},   /* a gap in front */
-        {5, 4, 3, 1, 2, 0, 7, 3, 0, 100},   /* gaps between planes */
-        {3, 4, 3, 0, 0, 1, 4, 5, 0, 100},   /* gaps between rows that go on from plane to plane */
-        {3, 4, 3, 1, 1, 1, 6, 5, 0, 100},   /* all */
-        {1, 4, 3, 1, 1, 1, 6, 5, 0, 100},   {3, 1, 3, 1, 1, 1, 6, 5, 0, 100}, {3, 4, 1, 1, 1, 1, 6, 5, 0, 100},
-        {3, 1, 1, 1, 1, 1, 6, 5, 0, 100},
+        {5, 4, 3, 0, 0, 0, 4, 3, 0, 100}, /* no gaps */
+        {5, 4, 3, 2, 0, 0, 4, 3, 0, 100}, /* a gap in front */
+        {5, 4, 3, 1, 2, 0, 7, 3, 0, 100}, /* gaps between planes */
+        {3, 4, 3, 0, 0, 1, 4, 5, 0, 100}, /* gaps between rows that go on from plane to plane */
+        {3, 4, 3, 1, 1, 1, 6, 5, 0, 100}, /* all */
+        {1, 4, 3, 1, 1, 1, 6, 5, 0, 100}, {3, 1, 3, 1, 1, 1, 6, 5, 0, 100},
+        {3, 4, 1, 1, 1, 1, 6, 5, 0, 100}, {3, 1, 1, 1, 1, 1, 6, 5, 0, 100},
     };
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         for (uint32_t ndims = 1; ndims <= 3; ndims++) {
@@ -333,6 +350,93 @@ static void range_of_a_long_array_lowest_is_named(void **state)
     }
 }
 
+/* ---- The order ---- */
+
+static void ascending_elements_of_every_type_are_compared(void **state)
+{
+    (void)state;
+    static const cf_type types[] = {CF_I8, CF_I16, CF_I32, CF_I64, CF_U8, CF_U16, CF_U32, CF_U64};
+    static const int64_t numbers[] = {5, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+        const cf_type type = types[t];
+        const uint64_t values[] = {smallest(type), 0, largest(type) - 1, largest(type)};
+        declare(type, 1, 0, 0, "descending");
+        for (size_t i = 0; i < 4; i++)
+            for (size_t j = 0; j < 4; j++) {
+                uint64_t x[5];
+                char first[24], second[24], detail[100];
+                for (size_t k = 0; k < 5; k++)
+                    put(type, x, k, k < 2 ? smallest(type) : k == 2 ? values[i] : k == 3 ? values[j] : largest(type));
+                describe(type, values[i], first);
+                describe(type, values[j], second);
+                snprintf(detail, sizeof detail, "made_checked: x[3] = %s is less than x[2] = %s", second, first);
+                void *there = upload(x, sizeof x);
+                for (int is_there = 0; is_there < 2; is_there++)
+                    if (i <= j || values[i] == values[j])
+                        expect_inside(is_there ? there : x, numbers);
+                    else
+                        expect_refused(is_there ? there : x, numbers, CF_EINVAL, detail);
+                assert_ok(cf_mem_free(there));
+            }
+    }
+}
+
+/* Each place in turn among many elements that several threads look at, piece by piece where they are copied, with others
+ * behind it. */
+static void ascending_lowest_descent_is_named(void **state)
+{
+    (void)state;
+    enum { COUNT = 700001 };
+    static int32_t x[COUNT];
+    static const int places[] = {1,     2,     63,     64,     65,     66,     129,    32767,  32768,    65535,
+                                 65536, 65537, 131072, 196608, 262143, 262144, 262145, 524288, COUNT - 1};
+    const int64_t numbers[] = {COUNT, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    declare(CF_I32, 1, 0, 0, "descending");
+    for (size_t i = 0; i <= sizeof places / sizeof *places; i++) {
+        char detail[100];
+        for (int j = 0; j < COUNT; j++)
+            x[j] = j / 3 - 1000;
+        if (i < sizeof places / sizeof *places) {
+            const int at = places[i];
+            for (int j = at; j < COUNT; j += 4999)
+                x[j] = x[j - 1] - 1 - (j > at);
+            snprintf(detail, sizeof detail, "made_checked: x[%d] = %d is less than x[%d] = %d", at, x[at], at - 1,
+                     x[at - 1]);
+        }
+        void *there = i % 3 == 0 ? upload(x, sizeof x) : NULL;
+        for (int is_there = 0; is_there < 1 + (there != NULL); is_there++)
+            if (i < sizeof places / sizeof *places)
+                expect_refused(is_there ? there : x, numbers, CF_EINVAL, detail);
+            else
+                expect_inside(is_there ? there : x, numbers);
+        assert_ok(cf_mem_free(there));
+    }
+}
+
+/* What lies in front of a section, or behind it, is in no order. */
+static void ascending_section_is_looked_at_alone(void **state)
+{
+    (void)state;
+    int16_t x[8] = {900, 800, 5, 5, 7, 9, 3, 2};
+    static const int64_t numbers[] = {4, 0, 0, 2, 0, 0, 0, 0, 0, 0}, none[] = {0, 0, 0, 2, 0, 0, 0, 0, 0, 0};
+    declare(CF_I16, 1, 0, 0, "descending");
+    for (int is_there = 0; is_there < 2; is_there++) {
+        void *given = is_there ? upload(x, sizeof x) : x;
+        expect_inside(given, numbers);
+        expect_inside(given, none);
+        assert_ok(cf_mem_free(is_there ? given : NULL));
+    }
+    x[4] = -5;
+    for (int is_there = 0; is_there < 2; is_there++) {
+        void *given = is_there ? upload(x, sizeof x) : x;
+        expect_refused(given, numbers, CF_EINVAL, "made_checked: x[4] = -5 is less than x[3] = 5");
+        assert_ok(cf_set_check(CF_CHECK_NONE));
+        expect_inside(given, numbers);
+        assert_ok(cf_set_check(CF_CHECK_ELEMENTS));
+        assert_ok(cf_mem_free(is_there ? given : NULL));
+    }
+}
+
 /* ---- cf_set_check ---- */
 
 static void set_check_none_looks_at_nothing(void **state)
@@ -397,6 +501,9 @@ int main(int argc, char *argv[])
         TEST(range_of_no_elements_is_not_searched),
         TEST(range_of_many_slices_is_searched_in_turns),
         TEST(range_of_a_long_array_lowest_is_named),
+        TEST(ascending_elements_of_every_type_are_compared),
+        TEST(ascending_lowest_descent_is_named),
+        TEST(ascending_section_is_looked_at_alone),
         TEST(set_check_none_looks_at_nothing),
         fake_test(range_of_rows_is_searched_at_once, "CF_DRIVER"),
         fake_test(range_search_allocates_once, "CF_DRIVER"),

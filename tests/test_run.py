@@ -202,6 +202,21 @@ class RunTest(Runner):
                 return '' if result == made_distinct(count, low, high, MASK) else 'wrong'
             self.test(f'distinct_{short}_from_{low}_to_{high}_differ', distinct)
 
+        for short, low, high in (('i32', 0, 1), ('i32', -3, count // 3), ('i32', -2**31, 2**31), ('i64', 0, 100 * count),
+                                 ('i64', -2**63, 2**63)):
+            def ascending(short=short, low=low, high=high):
+                spec = f'ascending:{short}:{count}:{low}:{high}'
+                result = through(f'{spec}:seed=3')
+                steps = [b - a for a, b in zip(result, result[1:])]
+                if min(steps) < 0 or (result[0], result[-1]) != (low, high - 1):
+                    return f'{result[0]} to {result[-1]}, least step {min(steps)}'
+                if high - low > 10 * count and max(steps) * count < 5 * (high - low):
+                    return f'no step is larger than {max(steps)}'
+                if through(f'{spec}:seed=3') != result or (high > 1 and through(f'{spec}:seed=4') == result):
+                    return 'what seed it is says nothing'
+                return ''
+            self.test(f'ascending_{short}_from_{low}_to_{high}_ascend', ascending)
+
         def position():
             self.good('gather', 'source=random:f32:100', 'index=randint:i32:50:0:100', 'res=res.npy')
             source, index = made_floats('f32', 100, 0), made_integers(50, 0, 100, 1)

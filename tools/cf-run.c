@@ -46,6 +46,8 @@ static const char help[] =
     "                                         integers in [LOW, HIGH)\n"
     "  NAME=distinct:TYPE:COUNT:LOW:HIGH[:seed=S]\n"
     "                                         such of which no two are equal\n"
+    "  NAME=ascending:TYPE:COUNT:LOW:HIGH[:seed=S]\n"
+    "                                         integers from LOW to HIGH - 1 in this order; they depend on COUNT, too\n"
     "  NAME=fill:TYPE:COUNT:VALUE             equal elements\n"
     "  TYPE is i8 i16 i32 i64 u8 u16 u32 u64 bool f16 bf16 f32 f64 c64 or c128, COUNT a number or a shape such as\n"
     "  100x200. Element i depends on S and i alone; S is the parameter's position, from 0, where it is not given.\n"

@@ -1,4 +1,4 @@
-/* make.c - arrays that are made on the spot: random numbers, such that all differ, and equal ones. */
+/* make.c - arrays that are made on the spot: random numbers, such that all differ, such that ascend, and equal ones. */
 #include "make.h"
 
 #include <inttypes.h>
@@ -20,6 +20,7 @@ static const struct rule {
     {"random", MAKE_RANDOM, 0, 1, "fc", "random:TYPE:COUNT[:seed=S]", "floating-point and complex"},
     {"randint", MAKE_RANDINT, 2, 1, "iub", "randint:TYPE:COUNT:LOW:HIGH[:seed=S]", "integer"},
     {"distinct", MAKE_DISTINCT, 2, 1, "iu", "distinct:TYPE:COUNT:LOW:HIGH[:seed=S]", "integer"},
+    {"ascending", MAKE_ASCENDING, 2, 1, "iu", "ascending:TYPE:COUNT:LOW:HIGH[:seed=S]", "integer"},
     {"fill", MAKE_FILL, 1, 0, "iubfc", "fill:TYPE:COUNT:VALUE", "all"},
 };
 #define RULES (sizeof rules / sizeof *rules)
@@ -82,7 +83,7 @@ static int read_shape(const char *text, struct npy_array *array, const char *wha
     return npy_measure(array) == 0 ? 0 : message_set(message, "%s: %s elements are too many", what, text);
 }
 
-/* Reads the bounds of MAKE_RANDINT and MAKE_DISTINCT. The upper one is exclusive, so it may be one past the type's
+/* Reads the bounds of rules that make integers. The upper one is exclusive, so it may be one past the type's
  * largest value. */
 static int read_range(struct make *make, const char *low_text, const char *high_text, const char *what,
                       struct message *message)
@@ -190,6 +191,39 @@ static void make_integers(const struct make *make, void *elements, size_t count)
     }
 }
 
+/* A distance at random, such that some are many times as large as most. */
+static double distance(const struct make *make, uint64_t i)
+{
+    const double e = -log1p(-random_f64(make->seed, i));
+    return e * e;
+}
+
+/* Makes integers that ascend from low to high, as their cut values. */
+static void make_ascending(const struct make *make, void *elements, size_t count)
+{
+    double total = 0, behind = 0;
+    for (size_t i = 1; i < count; i++)
+        total += distance(make, i);
+    switch (make->type) {
+#define MAKE_ASCENDING_OF(name, text, ctype)                                                                    \
+    case name: {                                                                                                \
+        const uint64_t step = make->is_strict ? 1 : 0, low = (uint64_t)make->low.of_##name;                     \
+        const uint64_t width = (uint64_t)make->high.of_##name - low - step * (count - 1);                       \
+        for (size_t i = 0; i < count; i++) {                                                                    \
+            behind += i > 0 ? distance(make, i) : 0;                                                            \
+            const double part = total > 0 ? behind / total * (double)width : 0;                                 \
+            const uint64_t above = i > 0 && (i == count - 1 || part >= (double)width) ? width : (uint64_t)part; \
+            ((ctype *)elements)[i] = (ctype)(low + above + step * i);                                           \
+        }                                                                                                       \
+        break;                                                                                                  \
+    }
+        ELEMENT_INTEGERS(MAKE_ASCENDING_OF)
+#undef MAKE_ASCENDING_OF
+    default:
+        break;
+    }
+}
+
 /* Makes numbers in [0, 1): multiples of the distance between the largest two, so that the type holds all exactly.
  * Complex numbers take two each. */
 static void make_reals(const struct make *make, char *elements, size_t count)
@@ -225,6 +259,8 @@ void make_elements(const struct make *make, void *elements, size_t bytes)
         make_equal(make, elements, bytes);
     else if (make->rule == MAKE_RANDINT || make->rule == MAKE_DISTINCT)
         make_integers(make, elements, count);
+    else if (make->rule == MAKE_ASCENDING)
+        make_ascending(make, elements, count);
     else if (make->type == CF_F32) /* large ones are common, and this takes a tenth of the time */
         for (size_t i = 0; i < count; i++)
             ((float *)elements)[i] = random_f32(make->seed, i);

@@ -1,4 +1,4 @@
-/* make.h - arrays that are made on the spot: random numbers, and equal ones. */
+/* make.h - arrays that are made on the spot: random numbers, in an order or none, and equal ones. */
 #ifndef MAKE_H
 #define MAKE_H
 
@@ -10,10 +10,11 @@
 
 /* How one array is made. */
 struct make {
-    enum { MAKE_RANDOM, MAKE_RANDINT, MAKE_DISTINCT, MAKE_FILL } rule;
+    enum { MAKE_RANDOM, MAKE_RANDINT, MAKE_DISTINCT, MAKE_ASCENDING, MAKE_FILL } rule;
+    int is_strict; /* MAKE_ASCENDING: no two are equal; there are as many integers in [low, high] */
     cf_type type; /* of the numbers that are made */
     uint64_t seed;
-    union element low, high; /* MAKE_RANDINT, MAKE_DISTINCT: inclusive; MAKE_FILL: low is the value */
+    union element low, high; /* of integers: inclusive; MAKE_FILL: low is the value */
 };
 
 /* Whether a text names a rule, as in "random:f32:100", and no file. */

@@ -82,6 +82,15 @@ int verify_array_is_distinct(const cf_kernel *kernel, uint32_t i)
            kernel->distinct[i];
 }
 
+/* The same of elements that ascend. */
+static int is_ascending(const cf_kernel *kernel, uint32_t i)
+{
+    for (uint32_t c = 0; c < kernel->nchecks; c++)
+        if (kernel->checks[c].array == (int32_t)i && kernel->checks[c].is_ascending)
+            return 1;
+    return 0;
+}
+
 /* Integers within all checks, near the bound where there is but one; -1 where there are too few. */
 static int choose_integers(const cf_kernel *kernel, uint32_t i, void *const args[], struct verify_array *array)
 {
@@ -109,7 +118,8 @@ static int choose_integers(const cf_kernel *kernel, uint32_t i, void *const args
         high = 1;
     if (count && high - low < (differ ? count - 1 : 0))
         return -1;
-    array->make.rule = differ ? MAKE_DISTINCT : MAKE_RANDINT;
+    array->make.rule = is_ascending(kernel, i) ? MAKE_ASCENDING : differ ? MAKE_DISTINCT : MAKE_RANDINT;
+    array->make.is_strict = differ;
     return low > high || (element_store(type, low, &array->make.low) == 0 &&
                           element_store(type, high, &array->make.high) == 0)
                ? 0

@@ -186,7 +186,7 @@ typedef struct cf_param {
         *pitches; /* the length of each dimension in memory; NULL, or an absent one: the extent. [0] is absent */
 } cf_param;
 
-/* A condition on scalars, or on every element of an integer array. */
+/* A condition on scalars, on every element of an integer array, or on the order of these. */
 typedef struct cf_check {
     const char *text;               /* as written: "0 <= index[:] < M" */
     cf_expr condition;              /* on scalars: must not be 0; absent for an array */
@@ -194,7 +194,8 @@ typedef struct cf_check {
     cf_expr lower, upper;           /* bounds of the elements; either may be absent */
     uint8_t lower_open, upper_open; /* the bound itself is outside */
     uint8_t is_real;                /* the condition reads floating-point numbers, and is evaluated over double */
-    const struct cf_kernel *scan;   /* kernel that finds the first element outside; see kernels/outside.cu */
+    uint8_t is_ascending;           /* of an array of one dimension: no element is less than the one in front of it */
+    const struct cf_kernel *scan;   /* kernel that finds the first element outside, or less; see kernels/outside.cu */
 } cf_check;
 
 /* Elements of a scratch array, or of one that is written, whose bytes are all 0 when the kernel begins: [lower,

@@ -70,8 +70,8 @@ CF_CHECKED inline int t_sort_async(cf_stream stream, const uint64_t *keys, uint6
 #define t_move(keys, counts, sorted, n) \
     CF__FITTING(_Generic(CF__ELEMENT((keys)), uint32_t: CF__POINTS(sorted, uint32_t), uint64_t: CF__POINTS(sorted, \
                 uint64_t), struct cf_untyped: _Generic(CF__ELEMENT((sorted)), uint32_t: 1, uint64_t: 1, \
-                struct cf_untyped: 1, default: 0), default: 0), \
-                "t_move: no instance has these element types; keys and sorted alike: uint32_t or uint64_t", \
+                struct cf_untyped: 1, default: 0), default: 0) && CF__SIZED(counts, uint32_t), \
+                "t_move: no instance has these element types; keys and sorted alike: uint32_t or uint64_t; counts: uint32_t", \
     _Generic(CF__ELEMENT(1 ? (keys) : (sorted)), \
         uint32_t: t_move_u32, \
         uint64_t: t_move_u64, \
@@ -81,8 +81,8 @@ CF_CHECKED inline int t_sort_async(cf_stream stream, const uint64_t *keys, uint6
 #define t_move_async(stream, keys, counts, sorted, n) \
     CF__FITTING(_Generic(CF__ELEMENT((keys)), uint32_t: CF__POINTS(sorted, uint32_t), uint64_t: CF__POINTS(sorted, \
                 uint64_t), struct cf_untyped: _Generic(CF__ELEMENT((sorted)), uint32_t: 1, uint64_t: 1, \
-                struct cf_untyped: 1, default: 0), default: 0), \
-                "t_move_async: no instance has these element types; keys and sorted alike: uint32_t or uint64_t", \
+                struct cf_untyped: 1, default: 0), default: 0) && CF__SIZED(counts, uint32_t), \
+                "t_move_async: no instance has these element types; keys and sorted alike: uint32_t or uint64_t; counts: uint32_t", \
     _Generic(CF__ELEMENT(1 ? (keys) : (sorted)), \
         uint32_t: t_move_u32_async, \
         uint64_t: t_move_u64_async, \

@@ -2,7 +2,7 @@
 // turns, medians, ratios. Prints one table of figures with their targets. Built and run by tools/gpu-check, where the
 // toolkit and a GPU are.
 //
-// usage: peers [--strict] [PART...]      PART: gather reduce scan select sort transpose histogram enqueue graph call
+// usage: peers [--strict] [PART...]      PART: gather reduce scan select sort spmv transpose histogram enqueue graph call
 // arrays stage start stream; all where none is given
 //
 // Exits with 0 where every result is right, 1 where one is wrong or a call fails; with --strict 2 where a target is
@@ -249,7 +249,8 @@ struct Part {
     void (*run)();
 };
 static const Part parts[] = {{"gather", part_gather},       {"reduce", part_reduce},   {"scan", part_scan},
-                             {"select", part_select},       {"sort", part_sort},       {"transpose", part_transpose},
+                             {"select", part_select},       {"sort", part_sort},       {"spmv", part_spmv},
+                             {"transpose", part_transpose},
                              {"histogram", part_histogram}, {"enqueue", part_enqueue}, {"graph", part_graph},
                              {"call", part_call},           {"arrays", part_arrays},   {"stage", part_stage},
                              {"start", part_start},         {"stream", part_stream}};

@@ -196,6 +196,7 @@ void part_call();
 void part_arrays();
 void part_stage();
 void part_start();
+void part_spmv();
 void part_transpose();
 void part_histogram();
 void part_stream();
