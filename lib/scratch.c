@@ -80,7 +80,8 @@ static void lay_out(const cf_kernel *kernel, CUdeviceptr memory, struct cf__scra
         }
 }
 
-/* A graph may run again, beside its stream: it gets memory of its own. */
+/* A graph may run again, beside its stream: it gets memory of its own. So does an operation, whose kernels use that of
+ * the stream. */
 static int supply(const cf_kernel *kernel, const struct cf__place *place, unsigned long long context, cf_stream stream,
                   size_t all, struct cf__scratch *scratch)
 {
@@ -89,7 +90,7 @@ static int supply(const cf_kernel *kernel, const struct cf__place *place, unsign
     if (result != CUDA_SUCCESS)
         return cf__fail_driver(place->driver, result, "cuStreamIsCapturing", "%s", kernel->function);
     scratch->is_captured = capture != CU_STREAM_CAPTURE_STATUS_NONE;
-    int status = scratch->is_captured
+    int status = scratch->is_captured || cf_kernel_is_operation(kernel)
                      ? CF_OK
                      : cf__workspace_take(place, kernel->function, context, stream, all, &scratch->taken);
     if (status == CF_OK && !scratch->taken.workspace)

@@ -397,6 +397,36 @@ static void threads_find_zeros(void **state)
     assert_ok(cf_mem_free(there));
 }
 
+/* ---- Operations: their kernels use the stream's memory, so that they cannot ---- */
+
+static int twice_body(cf_stream stream, void *const args[])
+{
+    struct told *there = *(struct told *const *)args[TOLD];
+    const int64_t n = *(const int64_t *)args[N];
+    int status = launch(stream, there, n);
+    return status == CF_OK ? launch(stream, there, n) : status;
+}
+
+static const cf_kernel *const used[] = {&tell};
+static const cf_kernel twice = {MADE_KERNEL("twice", image), .nparams = PARAMS, .params = params,
+                                .enqueue = twice_body,       .nuses = 1,        .uses = used,
+                                .runtime = cf_launch};
+
+static void operations_have_memory_of_their_own(void **state)
+{
+    (void)state;
+    const struct fake_counts *counts = fake_counts();
+    struct told *there = make_told();
+    int64_t n = 100;
+    void *const args[] = {NULL, &there, NULL, &n};
+    for (int i = 0; i < 3; i++)
+        assert_ok(cf_launch(&twice, NULL, args));
+    assert_int_equal(told_by(there, 6).others, 0);
+    assert_int_equal(counts->alloc_async, 2 * 3 + 1);
+    assert_int_equal(counts->free_async, 2 * 3);
+    assert_ok(cf_mem_free(there));
+}
+
 /* ---- Memory that launches leave as they have found it ---- */
 
 static void memory_that_is_left_zero_is_cleared_once(void **state)
@@ -761,6 +791,7 @@ int main(int argc, char *argv[])
         fake_test(captured_launches_have_memory_of_their_own, "CF_DRIVER"),
         fake_test(launch_that_comes_between_has_memory_of_its_own, "CF_DRIVER"),
         fake_test(threads_find_zeros, "CF_DRIVER"),
+        fake_test(operations_have_memory_of_their_own, "CF_DRIVER"),
         fake_test(memory_that_is_left_zero_is_cleared_once, "CF_DRIVER"),
         fake_test(memory_of_which_a_part_is_left_zero_is_cleared_each_time, "CF_DRIVER"),
         fake_test(memory_of_a_launch_that_failed_is_cleared_again, "CF_DRIVER", "FAKE_CUDA=resident=8"),
