@@ -9,8 +9,8 @@ MAX_ARRAY_DIMS = 8
 
 DIRECTIONS = {'in': 'CF_IN', 'out': 'CF_OUT', 'inout': 'CF_INOUT', 'scratch': 'CF_SCRATCH'}
 CLAUSES = ('name', 'grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'in', 'out', 'inout', 'scratch',
-           'zero', 'pitch', 'check', 'distinct', 'inplace', 'host', 'tune', 'tolerance', 'flops', 'bytes', 'include',
-           'uses', 'internal')
+           'zero', 'rezero', 'pitch', 'check', 'distinct', 'inplace', 'host', 'tune', 'tolerance', 'flops', 'bytes',
+           'include', 'uses', 'internal')
 # What says how one kernel is launched.
 OF_KERNELS = ('grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'host', 'tune')
 
@@ -41,6 +41,7 @@ class Clauses:
         self.cooperative = None     # token
         self.arrays = {}            # name: Array
         self.zeros = {}             # name: (token, (lower or None, extent)), or (token, None): all of it
+        self.rezeros = {}           # name: token, of arrays that the kernel sets to 0 again
         self.pitches = {}           # name: (token, [expression])
         self.checks = []            # expression
         self.distinct = {}          # name: token, of arrays whose elements differ
@@ -128,6 +129,8 @@ def _clause(cursor, clauses):
             _host_grid(cursor, clauses)
     elif name.text == 'distinct':
         _names(cursor, name, clauses.distinct, 'arrays, as in distinct(index)')
+    elif name.text == 'rezero':
+        _names(cursor, name, clauses.rezeros, 'arrays, as in rezero(work)')
     elif name.text == 'uses':
         _names(cursor, name, clauses.uses, 'kernels, as in uses(count, sort_f32)')
     elif name.text == 'zero':

@@ -163,7 +163,7 @@ def _check(check, instance):
 
 
 def _zero(zero):
-    fields = [f'.array = {zero.array}']
+    fields = [f'.array = {zero.array}'] + ['.is_rezeroed = 1'] * zero.is_rezeroed
     fields += [f'.{name} = {_expr(e)}' for name, e in (('lower', zero.lower), ('extent', zero.extent)) if e]
     return fold(f'        {{{", ".join(fields)}}},\n', 9)
 

@@ -83,6 +83,7 @@ class Zero:
     array: int                      # the parameter's number
     extent: Optional[Expr] = None   # None: all of it
     lower: Optional[Expr] = None
+    is_rezeroed: bool = False       # and when it ends, again
 
 
 @dataclass(frozen=True)

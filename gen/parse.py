@@ -309,6 +309,11 @@ class _File:
             elif any(name == other.text for names in clauses.in_place for other in names):
                 self._error(token, f'{name} is in inplace(...), and would be set to 0 before the kernel reads it as another '
                                    'array; leave one of the two out')
+        for name, token in clauses.rezeros.items():
+            array = clauses.arrays.get(name)
+            if not array or array.direction != 'CF_SCRATCH' or clauses.zeros.get(name, (None, ''))[1] is not None:
+                self._error(token, f'rezero takes arrays of scratch(...) that are 0 at first, all of them; write '
+                                   f'zero({name}), too')
         for names in clauses.in_place:
             if all([self._may_be_in_place(token, clauses, declaration) for token in names]):
                 self._check_in_place([clauses.arrays[token.text] for token in names], names[0])
@@ -491,7 +496,7 @@ class _File:
                                       for p in declaration.template) + '>'
         launch = self._launch(clauses, exact)
         checks = tuple(self._check(c, names, params) for c in clauses.checks)
-        zeros = tuple(self._zero(params, n, s, exact) for n, (_, s) in clauses.zeros.items())
+        zeros = tuple(self._zero(params, n, s, n in clauses.rezeros, exact) for n, (_, s) in clauses.zeros.items())
         reports = real(clauses.bytes), real(clauses.flops), real(clauses.tolerance)
         self._check_constants(Constants(names, clauses.tune), clauses, params, checks, reports[2])
         self._proofs |= names.proofs
@@ -528,10 +533,10 @@ class _File:
         return tuple(dims)
 
     @staticmethod
-    def _zero(params, name, section, exact):
+    def _zero(params, name, section, is_rezeroed, exact):
         number = next(i for i, p in enumerate(params) if p.name == name)
         lower, extent = section or (None, None)
-        return Zero(number, exact(extent), exact(lower))
+        return Zero(number, exact(extent), exact(lower), is_rezeroed)
 
     def _launch(self, clauses, exact):
         if clauses.is_operation:

@@ -313,8 +313,9 @@ struct cf__scratch {
     } * arrays;  /* of each parameter; zeros where it is none */
     void **args; /* the launch's arguments, with them */
     void *block; /* that both lie in; NULL: below */
-    struct cf__workspace *workspace; /* that all memory is in; NULL: each is allocated */
+    struct cf__taken taken; /* that all memory is in; none: each is allocated */
     int is_captured;
+    int is_rezeroed; /* the kernel leaves 0 in all of it */
 #define CF__SCRATCH_FEW 16 /* what most kernels have: these need no allocation */
     struct cf__scratch_array few_arrays[CF__SCRATCH_FEW];
     void *few_args[CF__SCRATCH_FEW];

@@ -85,18 +85,17 @@ static int supply(const cf_kernel *kernel, const struct cf__place *place, unsign
                   size_t all, struct cf__scratch *scratch)
 {
     CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
-    CUdeviceptr memory;
     CUresult result = place->driver->cuStreamIsCapturing(stream, &capture);
     if (result != CUDA_SUCCESS)
         return cf__fail_driver(place->driver, result, "cuStreamIsCapturing", "%s", kernel->function);
     scratch->is_captured = capture != CU_STREAM_CAPTURE_STATUS_NONE;
     int status = scratch->is_captured
                      ? CF_OK
-                     : cf__workspace_take(place, kernel->function, context, stream, all, &scratch->workspace, &memory);
-    if (status == CF_OK && !scratch->workspace)
+                     : cf__workspace_take(place, kernel->function, context, stream, all, &scratch->taken);
+    if (status == CF_OK && !scratch->taken.workspace)
         return allocate(kernel, place, stream, scratch->arrays);
     if (status == CF_OK)
-        lay_out(kernel, memory, scratch->arrays);
+        lay_out(kernel, scratch->taken.memory, scratch->arrays);
     return status;
 }
 
@@ -109,34 +108,74 @@ int cf__zero_of(const cf_kernel *kernel, const cf_zero *zero, void *const args[]
     return status == CF_OK ? cf__zero(kernel, zero, args, &section, offset, bytes) : status;
 }
 
-/* Without scratch memory, `arrays` NULL, what of the results there is. */
-static int clear(const cf_kernel *kernel, const struct cf__place *place, cf_stream stream, void *const args[],
-                 const struct cf__scratch_array arrays[])
+static const cf_zero *zeros_of(const cf_kernel *kernel, uint32_t param)
 {
-    for (uint32_t i = 0; i < cf__nzeros(kernel); i++) {
-        const cf_zero *zero = &kernel->zeros[i];
-        size_t offset, bytes;
-        int status = cf__zero_of(kernel, zero, args, &offset, &bytes);
-        if (status != CF_OK)
-            return status;
-        if (bytes == 0)
-            continue;
-        const int is_scratch = kernel->params[zero->array].direction == CF_SCRATCH;
-        if (!arrays && (is_scratch || !*(void *const *)args[zero->array]))
-            continue;
-        const CUdeviceptr array =
-            is_scratch ? arrays[zero->array].memory : (uintptr_t) * (void *const *)args[zero->array];
-        CUresult result = place->driver->cuMemsetD8Async(array + offset, 0, bytes, stream);
-        if (result != CUDA_SUCCESS)
-            return cf__fail_driver(place->driver, result, "cuMemsetD8Async", "%s: %zu bytes of %s", kernel->function,
-                                   bytes, kernel->params[zero->array].name);
+    for (uint32_t i = 0; i < cf__nzeros(kernel); i++)
+        if (kernel->zeros[i].array == param)
+            return &kernel->zeros[i];
+    return NULL;
+}
+
+/* Whether the kernel sets all of its scratch memory to 0 again. */
+static int is_rezeroed(const cf_kernel *kernel)
+{
+    for (uint32_t i = 0; i < kernel->nparams; i++) {
+        const cf_zero *zero = kernel->params[i].direction == CF_SCRATCH ? zeros_of(kernel, i) : NULL;
+        if (kernel->params[i].direction == CF_SCRATCH && !(zero && zero->is_rezeroed))
+            return 0;
     }
-    return CF_OK;
+    return 1;
+}
+
+static int fill(const cf_kernel *kernel, const struct cf__place *place, cf_stream stream, CUdeviceptr memory,
+                size_t bytes, uint32_t param)
+{
+    CUresult result = bytes ? place->driver->cuMemsetD8Async(memory, 0, bytes, stream) : CUDA_SUCCESS;
+    return result == CUDA_SUCCESS ? CF_OK
+                                  : cf__fail_driver(place->driver, result, "cuMemsetD8Async", "%s: %zu bytes of %s",
+                                                    kernel->function, bytes, kernel->params[param].name);
+}
+
+/* What stays 0 from one launch to the next is cleared before the first of them, for larger ones, too. */
+static int clear(const cf_kernel *kernel, const struct cf__place *place, cf_stream stream, void *const args[],
+                 const struct cf__scratch *scratch)
+{
+    const struct cf__taken *taken = &scratch->taken;
+    const int stays = taken->workspace && scratch->is_rezeroed;
+    int status = CF_OK, is_zero = stays && taken->is_zero;
+    for (uint32_t i = 0; status == CF_OK && i < cf__nzeros(kernel); i++) {
+        const cf_zero *zero = &kernel->zeros[i];
+        const int is_scratch = kernel->params[zero->array].direction == CF_SCRATCH;
+        CUdeviceptr array = scratch->arrays[zero->array].memory;
+        size_t offset, bytes;
+        if (is_scratch && stays) {
+            if (!is_zero)
+                status = fill(kernel, place, stream, taken->memory, taken->bytes, zero->array);
+            is_zero = 1;
+            continue;
+        }
+        if (!is_scratch)
+            array = (uintptr_t) * (void *const *)args[zero->array];
+        status = cf__zero_of(kernel, zero, args, &offset, &bytes);
+        if (status == CF_OK)
+            status = fill(kernel, place, stream, array + offset, bytes, zero->array);
+    }
+    return status;
 }
 
 int cf__clear_results(const cf_kernel *kernel, const struct cf__place *place, cf_stream stream, void *const args[])
 {
-    return clear(kernel, place, stream, args, NULL);
+    int status = CF_OK;
+    for (uint32_t i = 0; status == CF_OK && i < cf__nzeros(kernel); i++) {
+        const uint32_t param = kernel->zeros[i].array;
+        size_t offset, bytes;
+        if (kernel->params[param].direction == CF_SCRATCH || !*(void *const *)args[param])
+            continue;
+        status = cf__zero_of(kernel, &kernel->zeros[i], args, &offset, &bytes);
+        if (status == CF_OK)
+            status = fill(kernel, place, stream, (uintptr_t) * (void *const *)args[param] + offset, bytes, param);
+    }
+    return status;
 }
 
 /* ---- A launch ---- */
@@ -148,8 +187,9 @@ int cf__scratch_begin(const cf_kernel *kernel, const struct cf__place *place, un
     scratch->arrays = scratch->few_arrays;
     scratch->args = scratch->few_args;
     scratch->block = NULL;
-    scratch->workspace = NULL;
+    scratch->taken.workspace = NULL;
     scratch->is_captured = 0;
+    scratch->is_rezeroed = is_rezeroed(kernel);
     if (count > CF__SCRATCH_FEW) {
         scratch->block = malloc(count * (sizeof *scratch->arrays + sizeof *scratch->args));
         if (!scratch->block)
@@ -164,15 +204,16 @@ int cf__scratch_begin(const cf_kernel *kernel, const struct cf__place *place, un
     if (status == CF_OK && all)
         status = supply(kernel, place, context, stream, all, scratch);
     if (status == CF_OK)
-        status = clear(kernel, place, stream, args, scratch->arrays);
+        status = clear(kernel, place, stream, args, scratch);
     return status == CF_OK ? CF_OK : cf__scratch_end(kernel, place, stream, scratch, status);
 }
 
 int cf__scratch_end(const cf_kernel *kernel, const struct cf__place *place, cf_stream stream,
                     const struct cf__scratch *scratch, int status)
 {
-    status = scratch->workspace ? cf__workspace_give(scratch->workspace, kernel->function, stream, status)
-                                : release(kernel, place, stream, scratch, status);
+    const int is_zero = scratch->is_rezeroed && status == CF_OK;
+    status = scratch->taken.workspace ? cf__workspace_give(&scratch->taken, kernel->function, stream, is_zero, status)
+                                      : release(kernel, place, stream, scratch, status);
     free(scratch->block);
     return status;
 }

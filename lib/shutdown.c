@@ -42,7 +42,7 @@ static int give_back(void)
     cf__trace_close();
     add(&status, cf__peers_disable(cuda));
     free_stages();
-    add(&status, cf__workspaces_free());
+    add(&status, cf__workspaces_free(cuda));
     add(&status, cf__kept_free()); /* before the pools that it may be of */
     add(&status, cf__mempools_destroy(cuda));
     add(&status, cf__images_unload(cuda));

@@ -85,12 +85,20 @@ struct cf__workspace;
 /* More than this is allocated for each launch. */
 #define CF__WORKSPACE_BYTES ((size_t)1 << 20)
 
-/* Takes that of `stream`, which is not being captured, in the place's context of that id, for one launch, which
- * `function` is the name of; *workspace is NULL where there is none to be had. All that uses the memory is enqueued on
- * the stream before it is given back, which does not change the status of a launch that failed. */
+/* One that was taken for a launch. */
+struct cf__taken {
+    struct cf__workspace *workspace; /* NULL: there is none to be had */
+    CUdeviceptr memory;
+    size_t bytes; /* that it has, or more than were asked for */
+    int is_zero;  /* all of them are, as launches leave it that set to 0 again what they have used */
+};
+
+/* Takes that of `stream`, which is not being captured, in the place's context of that id, for a launch of `function`.
+ * All that uses the memory is enqueued on the stream before it is given back; `is_zero` says that it will all be 0 then.
+ * That does not change the status of a launch that failed. */
 int cf__workspace_take(const struct cf__place *place, const char *function, unsigned long long context,
-                       cf_stream stream, size_t bytes, struct cf__workspace **workspace, CUdeviceptr *memory);
-int cf__workspace_give(struct cf__workspace *workspace, const char *function, cf_stream stream, int status);
+                       cf_stream stream, size_t bytes, struct cf__taken *taken);
+int cf__workspace_give(const struct cf__taken *taken, const char *function, cf_stream stream, int is_zero, int status);
 
 /* Before a stream of the place's context is destroyed: what it has goes, in its order. */
 void cf__workspace_drop(const struct cf__place *place, cf_stream stream);
@@ -104,9 +112,9 @@ int cf__workspaces_trim(const struct cf__place *place);
 uint64_t cf__workspaces_now(void);
 void cf__workspaces_done(CUcontext context, uint64_t now);
 
-int cf__workspaces_free(void);                          /* all, at cf_shutdown() */
-void cf__workspaces_forget(unsigned long long context); /* without the driver: of a context that is gone, */
-void cf__workspaces_forget_all(void);
+int cf__workspaces_free(const struct cf__driver *cuda); /* all, at cf_shutdown() */
+void cf__workspaces_forget(unsigned long long context); /* of a context that is gone, */
+void cf__workspaces_forget_all(void);                   /* without the driver */
 void cf__workspace_lock(void); /* for fork */
 void cf__workspace_unlock(void);
 

@@ -30,11 +30,13 @@ struct cf__workspace {
     uint64_t latest; /* number of the last launch */
     const struct cf__driver *driver;
     CUcontext handle;
+    CUdevice device;
     /* Who has taken it has these, without the lock. */
     CUdeviceptr memory;
     size_t bytes;
     CUevent event;
-    int cancel; /* of the thread: one that ended with it would leave it taken */
+    int is_zero; /* all of the memory, behind what was launched so far */
+    int cancel;  /* of the thread: one that ended with it would leave it taken */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows; the driver is called without it */
@@ -42,6 +44,14 @@ static struct cf__workspace workspaces[MOST];
 static int count; /* that are used; atomic */
 static uint64_t launches;
 static unsigned int next_look;
+
+/* What was in contexts that are gone, which done is then: memory of a pool goes with no context, not even with a reset
+ * (CUDA 13.0). It is freed in any other of its device. */
+static struct left {
+    CUdeviceptr memory;
+    CUdevice device;
+} left[MOST];
+static int left_count; /* atomic, too */
 static _Thread_local unsigned int found_last;
 
 void cf__workspace_lock(void)
@@ -145,10 +155,44 @@ static void let_go(struct cf__workspace *workspace)
 static void forget(unsigned long long context, int is_any)
 {
     pthread_mutex_lock(&lock);
-    for (unsigned int i = 0; i < MOST; i++)
-        if (workspaces[i].is_used && workspaces[i].context == context && (is_any || !workspaces[i].is_taken))
-            drop(&workspaces[i]);
+    for (unsigned int i = 0; i < MOST; i++) {
+        struct cf__workspace *one = &workspaces[i];
+        if (!one->is_used || one->context != context || (one->is_taken && !is_any))
+            continue;
+        if (one->memory && left_count < MOST) {
+            left[left_count] = (struct left){one->memory, one->device};
+            __atomic_store_n(&left_count, left_count + 1, __ATOMIC_RELAXED);
+        }
+        drop(one);
+    }
     pthread_mutex_unlock(&lock);
+}
+
+static int take_left(CUdevice device, CUdeviceptr *memory)
+{
+    int is_there = 0;
+    pthread_mutex_lock(&lock);
+    for (int i = left_count; i-- > 0 && !is_there;)
+        if (left[i].device == device) {
+            *memory = left[i].memory;
+            left[i] = left[left_count - 1];
+            __atomic_store_n(&left_count, left_count - 1, __ATOMIC_RELAXED);
+            is_there = 1;
+        }
+    pthread_mutex_unlock(&lock);
+    return is_there;
+}
+
+/* On the place's device; relaxed. What a fault has taken along fails, and is gone. */
+static int free_left(const struct cf__place *place)
+{
+    CUdevice device;
+    CUdeviceptr memory;
+    int freed = 0;
+    if (__atomic_load_n(&left_count, __ATOMIC_RELAXED) && place->driver->cuCtxGetDevice(&device) == CUDA_SUCCESS)
+        while (take_left(device, &memory))
+            freed += place->driver->cuMemFree(memory) == CUDA_SUCCESS;
+    return freed;
 }
 
 static int is_gone(const struct cf__driver *driver, CUcontext handle, unsigned long long context)
@@ -159,13 +203,20 @@ static int is_gone(const struct cf__driver *driver, CUcontext handle, unsigned l
 }
 
 /* A context that another library has destroyed leaves what was kept there; each look is at one of the table. */
-static void look_for_gone(unsigned long long current)
+static void look_for_gone(const struct cf__place *place, unsigned long long current)
 {
+    struct cf__workspace other = {.is_used = 0};
     pthread_mutex_lock(&lock);
-    struct cf__workspace other = workspaces[next_look++ % MOST];
+    const struct cf__workspace *one = &workspaces[next_look++ % MOST];
+    if (one->is_used && !one->is_taken && one->context != current)
+        other = *one;
     pthread_mutex_unlock(&lock);
-    if (other.is_used && other.context != current && is_gone(other.driver, other.handle, other.context))
-        forget(other.context, 0);
+    if (!other.is_used || !is_gone(other.driver, other.handle, other.context))
+        return;
+    int mode = cf__relax(place->driver);
+    forget(other.context, 0);
+    (void)free_left(place);
+    cf__unrelax(place->driver, mode);
 }
 
 static int is_done(const struct cf__place *place, const struct cf__workspace *workspace)
@@ -214,7 +265,7 @@ static struct cf__workspace *take_for(const struct cf__place *place, const struc
         take(workspace);
     pthread_mutex_unlock(&lock);
     if (is_full)
-        look_for_gone(key->context);
+        look_for_gone(place, key->context);
     return other ? take_over(place, other, key) : workspace;
 }
 
@@ -223,18 +274,21 @@ static int grow(const struct cf__place *place, const char *function, cf_stream s
                 size_t bytes)
 {
     const CUdeviceptr before = workspace->memory;
+    const char *call = "cuCtxGetDevice";
     size_t room = LEAST_BYTES;
     CUdeviceptr memory;
-    const char *call;
     while (room < bytes)
         room *= 2;
-    CUresult result = cf__pool_alloc_async(place, stream, room, &memory, &call);
+    CUresult result = place->driver->cuCtxGetDevice(&workspace->device);
+    if (result == CUDA_SUCCESS)
+        result = cf__pool_alloc_async(place, stream, room, &memory, &call);
     if (result == CUDA_ERROR_OUT_OF_MEMORY && strncmp(call, "cuMemAlloc", 10) == 0)
         return CF_OK;
     if (result != CUDA_SUCCESS)
         return cf__fail_driver(place->driver, result, call, "%s: %zu bytes of scratch memory", function, room);
     workspace->memory = memory;
     workspace->bytes = room;
+    workspace->is_zero = 0;
     result = before ? cf__pool_free_async(place, stream, before, &call) : CUDA_SUCCESS;
     if (result == CUDA_SUCCESS)
         return CF_OK;
@@ -258,10 +312,10 @@ static int fit(const struct cf__place *place, const char *function, cf_stream st
 }
 
 int cf__workspace_take(const struct cf__place *place, const char *function, unsigned long long context,
-                       cf_stream stream, size_t bytes, struct cf__workspace **workspace, CUdeviceptr *memory)
+                       cf_stream stream, size_t bytes, struct cf__taken *taken)
 {
     struct key key = {.context = context, .is_default = !stream || stream == CU_STREAM_LEGACY};
-    *workspace = NULL;
+    taken->workspace = NULL;
     /* On the CPU launches of several threads run beside one another in whatever stream. What CF_CHECK=1 looks at, tools
      * look at, too: there arrays lie apart, as long as they are declared. */
     if (place->driver->is_host || bytes > CF__WORKSPACE_BYTES || cf__watches(CF__WATCH_POINTERS))
@@ -270,25 +324,26 @@ int cf__workspace_take(const struct cf__place *place, const char *function, unsi
     if (result != CUDA_SUCCESS)
         return cf__fail_driver(place->driver, result, "cuStreamGetId", "%s", function);
     const int cancel = cf__cancel_off();
-    struct cf__workspace *taken = take_for(place, &key);
-    int status = taken ? fit(place, function, stream, taken, bytes) : CF_OK;
-    if (!taken || status != CF_OK || taken->bytes < bytes) {
-        if (taken)
-            let_go(taken);
+    struct cf__workspace *workspace = take_for(place, &key);
+    int status = workspace ? fit(place, function, stream, workspace, bytes) : CF_OK;
+    if (!workspace || status != CF_OK || workspace->bytes < bytes) {
+        if (workspace)
+            let_go(workspace);
         cf__cancel_on(cancel);
         return status;
     }
-    taken->cancel = cancel;
-    *workspace = taken;
-    *memory = taken->memory;
+    workspace->cancel = cancel;
+    *taken = (struct cf__taken){workspace, workspace->memory, workspace->bytes, workspace->is_zero};
     return CF_OK;
 }
 
-int cf__workspace_give(struct cf__workspace *workspace, const char *function, cf_stream stream, int status)
+int cf__workspace_give(const struct cf__taken *taken, const char *function, cf_stream stream, int is_zero, int status)
 {
+    struct cf__workspace *workspace = taken->workspace;
     const struct cf__driver *driver = workspace->driver;
     const int cancel = workspace->cancel;
     CUresult result = workspace->is_quiet ? CUDA_SUCCESS : driver->cuEventRecord(workspace->event, stream);
+    workspace->is_zero = is_zero;
     pthread_mutex_lock(&lock);
     workspace->known = workspace->is_quiet || result != CUDA_SUCCESS ? NOTHING : RECORDED;
     workspace->latest = ++launches;
@@ -395,9 +450,9 @@ int cf__workspaces_trim(const struct cf__place *place)
     unsigned long long context;
     CUresult failure;
     const char *call;
-    return __atomic_load_n(&count, __ATOMIC_RELAXED) &&
+    return (__atomic_load_n(&count, __ATOMIC_RELAXED) || __atomic_load_n(&left_count, __ATOMIC_RELAXED)) &&
            place->driver->cuCtxGetId(place->context, &context) == CUDA_SUCCESS &&
-           free_done(place, context, &failure, &call) > 0;
+           free_done(place, context, &failure, &call) + free_left(place) > 0;
 }
 
 uint64_t cf__workspaces_now(void)
@@ -466,8 +521,22 @@ static int free_all(const struct cf__place *place, unsigned long long context)
     return CF_OK;
 }
 
+/* Where the library holds no context of a device it stays until the process ends. */
+static void free_all_left(const struct cf__driver *driver)
+{
+    struct cf__place place;
+    for (int device = 0; left_count && device < CF__MAX_DEVICES; device++) {
+        CUcontext primary = cf__primary_held(device);
+        if (!primary || cf__enter_context(&place, "cf_shutdown", driver, primary) != CF_OK)
+            continue;
+        (void)free_left(&place);
+        cf__leave(&place);
+    }
+    left_count = 0;
+}
+
 /* What fails stays. */
-int cf__workspaces_free(void)
+int cf__workspaces_free(const struct cf__driver *cuda)
 {
     int status = CF_OK;
     let_all_go();
@@ -488,6 +557,8 @@ int cf__workspaces_free(void)
         if (failed != CF_OK)
             status = failed;
     }
+    if (cuda)
+        free_all_left(cuda);
     return status;
 }
 
@@ -502,5 +573,6 @@ void cf__workspaces_forget_all(void)
     for (unsigned int i = 0; i < MOST; i++)
         if (workspaces[i].is_used)
             drop(&workspaces[i]);
+    left_count = 0;
     pthread_mutex_unlock(&lock);
 }

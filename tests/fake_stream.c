@@ -207,7 +207,9 @@ CUresult fake_cuStreamGetId(CUstream handle, unsigned long long *id)
     CUstream stream;
     TRY(fake_begin());
     TRY(fake_find_stream(handle, &stream));
-    TRY(fake_capture_wait(stream)); /* refused, and taken here to break the capture, too */
+    if (stream == &stream->object.context->legacy)
+        TRY(fake_implicit(stream->object.context, 1));
+    TRY(fake_capture_wait(stream)); /* an H200's driver refuses that, too, and drops the recording */
     *id = stream->id;
     return fake_end(CUDA_SUCCESS);
 }

@@ -143,6 +143,8 @@ static void prepare_mirror_left(void)
         destroy_stream();
 }
 ACT(mirror_shutdown, cf_shutdown())
+PREPARE(mirror_reset, prepare_mirror_async(); NEED(fault_mirror_async(stream, dx, dy, N)))
+ACT(mirror_reset, cf_device_reset(on_cuda() ? 0 : CF_HOST))
 
 static void prepare_weigh_async(void)
 {
@@ -287,6 +289,7 @@ const struct scene launch_scenes[] = {
      clean_crowd, FRESH},
     {"cf_stream_destroy scratch", prepare_mirror_done, act_mirror_stream_destroy, NULL, clean_mirror_stream_gone, 0},
     {"cf_mem_trim scratch", prepare_mirror_done, act_mirror_trim, NULL, destroy_both, 0},
+    {"cf_device_reset scratch", prepare_mirror_reset, act_mirror_reset, NULL, NULL, FRESH},
     {"cf_shutdown scratch", prepare_mirror_left, act_mirror_shutdown, NULL, NULL, ANY},
     {"cf_launch block(auto), constants", prepare_weigh_async, act_weigh_async, is_device_right, destroy_both, FRESH},
     {"cf_launch shared memory", prepare_turn_async, act_turn_async, is_turn_right, destroy_both, FRESH},

@@ -598,6 +598,18 @@ __global__ void unwritten_behind_zeros(int *tmp, int *y, int n, int bug)
         y[i] = tmp[i] + tmp[i + bug]; /* BUG unwritten_behind_zeros */
 }
 
+#pragma cf kernel grid(n) scratch(tmp[n]) zero(tmp) rezero(tmp) out(y[n])
+__global__ void left_in_scratch(int *tmp, int *y, int n, int bug) /* BUG left_in_scratch */
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    tmp[i]++;
+    y[i] = tmp[i];
+    if (i < n - 3 * bug)
+        tmp[i] = 0;
+}
+
 #pragma cf kernel grid(n) out(y[n])
 __global__ void unwritten_out(float *y, int n, int bug) /* BUG unwritten_out */
 {

@@ -120,6 +120,7 @@ PLANTED = {
                           r'\(0, 0, 0\)'),
     'unwritten_behind_zeros': ([N], 'poison', r'{BUG}: reads tmp\[1000\], which nobody wrote; thread \(231, 0, 0\) of block '
                                r'\(3, 0, 0\)'),
+    'left_in_scratch': ([N], 'poison', r'{BUG}: leaves tmp\[997\], which is in a rezero\(\), not 0'),
     'unwritten_out': ([N], 'poison', r'{BUG}: y\[999\] is not written, although it is an out\(\); 1 of '
                       '1000 elements'),
     'copies': (['x=randint:i32:1000x8:0:9', N], 'poison', r'{BUG}: y\[999\]\[0\] is not written, although it is an '

@@ -77,9 +77,26 @@ static cf_kernel tell = {MADE_KERNEL("tell", image),
                          .host = tell_body,
                          .nzeros = 2,
                          .zeros = zeros};
-static const cf_kernel *const kernels[] = {&tell};
+
+/* The same, and sets to 0 again what it has used: of both arrays, or of one. */
+static void leave_body(const cf_host_launch *launch, uint64_t begin, uint64_t end)
+{
+    tell_body(launch, begin, end);
+    memset(*(void *const *)launch->args[WORK], 0, 4 * (size_t) * (const int64_t *)launch->args[N]);
+    memset(*(void *const *)launch->args[MORE], 0, sizeof(int32_t[3]));
+}
+
+static cf_zero rezeros[] = {{.array = WORK, .is_rezeroed = 1}, {.array = MORE, .is_rezeroed = 1}};
+static cf_kernel leave = {MADE_KERNEL("leave", image),
+                          .nparams = PARAMS,
+                          .params = params,
+                          .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}},
+                          .host = leave_body,
+                          .nzeros = 2,
+                          .zeros = rezeros};
+static const cf_kernel *const kernels[] = {&leave, &tell};
 static const cf_module module = {
-    .size = sizeof module, .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1, .kernels = kernels};
+    .size = sizeof module, .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 2, .kernels = kernels};
 
 static int tear_down(void **state)
 {
@@ -128,6 +145,12 @@ const struct cf__driver *cf__driver_wrap(const struct cf__driver *driver)
     wrapped.cuEventQuery = query_event;
     wrapped.cuMemsetD8Async = clear_memory;
     return &wrapped;
+}
+
+static int leave_zeros(cf_stream stream, struct told *there, int64_t n)
+{
+    void *const args[] = {NULL, &there, NULL, &n};
+    return cf_launch(&leave, stream, args);
 }
 
 static struct told *make_told(void)
@@ -374,6 +397,92 @@ static void threads_find_zeros(void **state)
     assert_ok(cf_mem_free(there));
 }
 
+/* ---- Memory that launches leave as they have found it ---- */
+
+static void memory_that_is_left_zero_is_cleared_once(void **state)
+{
+    (void)state;
+    const struct fake_counts *counts = fake_counts();
+    struct told *there = make_told();
+    cf_stream stream;
+    assert_ok(cf_stream_create(&stream));
+    for (int i = 0; i < 5; i++)
+        assert_ok(leave_zeros(stream, there, i == 3 ? 3000 : 100));
+    assert_int_equal(counts->fill, 1);
+    assert_int_equal(counts->fill_bytes, LEAST); /* for larger launches, too */
+    assert_ok(launch(stream, there, 100));       /* has both arrays cleared, and leaves neither so */
+    assert_int_equal(counts->fill, 3);
+    for (int i = 0; i < 3; i++)
+        assert_ok(leave_zeros(stream, there, 100));
+    assert_int_equal(counts->fill, 4);
+    for (int i = 0; i < 3; i++)
+        assert_ok(leave_zeros(stream, there, 10000)); /* has grown */
+    assert_int_equal(counts->fill, 5);
+    assert_int_equal(counts->fill_bytes, 65536);
+    assert_ok(cf_stream_sync(stream));
+    (void)told_by(there, 12);
+    assert_ok(cf_stream_destroy(stream));
+    assert_ok(cf_mem_free(there));
+}
+
+static void memory_of_which_a_part_is_left_zero_is_cleared_each_time(void **state)
+{
+    (void)state;
+    const struct fake_counts *counts = fake_counts();
+    struct told *there = make_told();
+    rezeros[1].is_rezeroed = 0;
+    for (int i = 0; i < 3; i++)
+        assert_ok(leave_zeros(NULL, there, 100));
+    assert_int_equal(counts->fill, 6);
+    (void)told_by(there, 3);
+    assert_ok(cf_mem_free(there));
+}
+
+/* What a launch that failed has done to it is not known. */
+static void memory_of_a_launch_that_failed_is_cleared_again(void **state)
+{
+    (void)state;
+    const struct fake_counts *counts = fake_counts();
+    struct told *there = make_told();
+    assert_ok(leave_zeros(NULL, there, 100));
+    leave.launch.is_cooperative = 1;
+    leave.launch.grid[0] = (cf_expr)FIXED(9);
+    assert_fails(leave_zeros(NULL, there, 100), CF_EINVAL, "made_leave_async: its grid of 9 blocks does not fit");
+    assert_int_equal(counts->fill, 1);
+    leave.launch.is_cooperative = 0;
+    leave.launch.grid[0] = (cf_expr)FIXED(1);
+    assert_ok(leave_zeros(NULL, there, 100));
+    assert_ok(leave_zeros(NULL, there, 100));
+    assert_int_equal(counts->fill, 2);
+    (void)told_by(there, 3);
+    assert_ok(cf_mem_free(there));
+}
+
+static void memory_of_a_graph_is_cleared_in_each_run(void **state)
+{
+    (void)state;
+    struct told *there = make_told();
+    cf_stream stream;
+    cf_graph graph;
+    cf_graph_exec exec;
+    assert_ok(cf_stream_create(&stream));
+    assert_ok(leave_zeros(stream, there, 100));
+    assert_ok(cf_stream_capture_begin(stream));
+    assert_ok(leave_zeros(stream, there, 100));
+    assert_ok(cf_stream_capture_end(stream, &graph));
+    assert_ok(cf_graph_instantiate(&exec, graph));
+    for (int i = 0; i < 3; i++) {
+        assert_ok(cf_graph_launch(exec, stream));
+        assert_ok(leave_zeros(stream, there, 100));
+    }
+    assert_ok(cf_stream_sync(stream));
+    (void)told_by(there, 7);
+    assert_ok(cf_graph_exec_destroy(exec));
+    assert_ok(cf_graph_destroy(graph));
+    assert_ok(cf_stream_destroy(stream));
+    assert_ok(cf_mem_free(there));
+}
+
 /* ---- Streams of others ---- */
 
 static void stream_with_the_handle_of_one_that_is_gone_has_other_memory(void **state)
@@ -477,22 +586,31 @@ static void shutdown_waits_for_who_uses_it(void **state)
 
 /* ---- Contexts that go ---- */
 
-static void reset_takes_it_along(void **state)
+/* Memory of pools goes with no context, and is given back all the same. */
+static void reset_leaves_memory_that_is_given_back(void **state)
 {
     (void)state;
+    const struct fake_counts *counts = fake_counts();
     struct told *there = make_told();
+    cf_stream stream;
+    assert_ok(cf_stream_create(&stream));
     assert_ok(launch(NULL, there, 100));
+    assert_ok(launch(stream, there, 100));
     assert_ok(cf_device_reset(0));
     there = make_told();
     for (int i = 0; i < 2; i++)
         assert_ok(launch(NULL, there, 100));
     assert_int_equal(told_by(there, 2).others, 0);
-    assert_ok(cf_mem_free(there));
+    const int free_before = counts->free;
+    assert_ok(cf_mem_trim(0));
+    assert_int_equal(counts->free, free_before + 2);
+    assert_ok(cf_device_reset(0)); /* and what this leaves at cf_shutdown() */
 }
 
-static void contexts_that_others_destroy_do_not_fill_the_table(void **state)
+static void contexts_that_others_destroy_leave_little(void **state)
 {
     (void)state;
+    const struct fake_counts *counts = fake_counts();
     const struct cf__driver *driver = other_library();
     CUcontext context, popped;
     struct told *there;
@@ -504,15 +622,13 @@ static void contexts_that_others_destroy_do_not_fill_the_table(void **state)
         assert_ok(cf_mem_free(there));
         assert_int_equal(driver->cuCtxPopCurrent(&popped), CUDA_SUCCESS);
         assert_int_equal(context_destroy(context), CUDA_SUCCESS);
+        assert_in_range(counts->pool_used, LEAST, MOST * LEAST);
     }
     there = make_told();
     for (int i = 0; i < 4; i++)
         assert_ok(launch(NULL, there, 100));
     assert_in_range(told_by(there, 4).others, 0, 1);
     assert_ok(cf_mem_free(there));
-    assert_ok(cf_shutdown());
-    fflush(stdout);
-    _exit(0); /* without the tear-down: what was in these contexts counts as lost with them */
 }
 
 /* ---- Little memory ---- */
@@ -645,12 +761,16 @@ int main(int argc, char *argv[])
         fake_test(captured_launches_have_memory_of_their_own, "CF_DRIVER"),
         fake_test(launch_that_comes_between_has_memory_of_its_own, "CF_DRIVER"),
         fake_test(threads_find_zeros, "CF_DRIVER"),
+        fake_test(memory_that_is_left_zero_is_cleared_once, "CF_DRIVER"),
+        fake_test(memory_of_which_a_part_is_left_zero_is_cleared_each_time, "CF_DRIVER"),
+        fake_test(memory_of_a_launch_that_failed_is_cleared_again, "CF_DRIVER", "FAKE_CUDA=resident=8"),
+        fake_test(memory_of_a_graph_is_cleared_in_each_run, "CF_DRIVER"),
         fake_test(stream_with_the_handle_of_one_that_is_gone_has_other_memory, "CF_DRIVER"),
         fake_test(streams_that_come_and_go_leave_little, "CF_DRIVER"),
         fake_test(streams_that_are_at_work_keep_their_memory, "CF_DRIVER"),
         fake_test(shutdown_waits_for_who_uses_it, "CF_DRIVER"),
-        fake_test(reset_takes_it_along, "CF_DRIVER"),
-        fake_test(contexts_that_others_destroy_do_not_fill_the_table, "CF_DRIVER"),
+        fake_test(reset_leaves_memory_that_is_given_back, "CF_DRIVER"),
+        fake_test(contexts_that_others_destroy_leave_little, "CF_DRIVER"),
         fake_test(trim_takes_what_is_known_to_be_done, "CF_DRIVER"),
         fake_test(memory_that_is_short_is_not_kept, "CF_DRIVER", "FAKE_CUDA=oom=65536"),
         fake_test(checked_launches_have_memory_of_their_own, "CF_DRIVER", "CF_CHECK=1"),

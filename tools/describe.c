@@ -189,7 +189,7 @@ static void print_zeros(const cf_kernel *kernel)
         printf("%s", kernel->params[zero->array].name);
         if (zero->extent.ops)
             printf("[%s%s%s]", zero->lower.ops ? zero->lower.text : "", zero->lower.ops ? ":" : "", zero->extent.text);
-        printf("\n");
+        printf("%s\n", zero->is_rezeroed ? ", and when it ends" : "");
     }
 }
 

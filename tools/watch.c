@@ -543,8 +543,10 @@ static void begin_launch(void)
 
 static void end_launch(void)
 {
-    if (watch_what == WATCH_POISON && !has_failed)
+    if (watch_what == WATCH_POISON && !has_failed) {
         poison_unwritten(watch_told, launch->args);
+        poison_not_rezeroed(watch_told, launch->args);
+    }
     race_end();
     if (watch_what != WATCH_ADDRESS) /* whose reports name arrays in later launches, too */
         region_end(REGION_END_LAUNCH);

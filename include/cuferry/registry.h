@@ -200,9 +200,10 @@ typedef struct cf_check {
 /* Elements of a scratch array, or of one that is written, whose bytes are all 0 when the kernel begins: [lower,
  * lower + extent), of an array of one dimension, or all of it. */
 typedef struct cf_zero {
-    uint32_t array; /* the parameter's number */
-    cf_expr lower;  /* absent: 0 */
-    cf_expr extent; /* absent: all of the array */
+    uint32_t array;       /* the parameter's number */
+    uint32_t is_rezeroed; /* of all of a scratch array: they are 0 again when the kernel ends */
+    cf_expr lower;        /* absent: 0 */
+    cf_expr extent;       /* absent: all of the array */
 } cf_zero;
 
 /* How many threads are launched. `grid` counts elements, or blocks where `counts_blocks` is set; each thread takes
