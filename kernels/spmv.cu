@@ -416,7 +416,7 @@ __global__ void __launch_bounds__(128, sizeof(T) + sizeof(J) > 8 ? 8 : 12)
     f32_i64_i32: float, int64_t, int32_t; f64_i32: double, int32_t, int32_t; f64_i64: double, int64_t, int64_t; \
     f64_i64_i32: double, int64_t, int32_t)
 template <typename T, typename I, typename J>
-__global__ void __launch_bounds__(128, sizeof(T) + sizeof(J) > 8 ? 8 : 16)
+__global__ void __launch_bounds__(128, sizeof(T) + sizeof(J) > 8 ? 8 : 12)
     spmv_wide_rows(T alpha, const I *__restrict__ row_ptr, const J *__restrict__ col, const T *__restrict__ val,
                    const T *__restrict__ x, T beta, T *__restrict__ y, uint64_t *part, unsigned int *done,
                    unsigned long long *count, int64_t nrows, int64_t ncols, int64_t nnz, int64_t length, int64_t room,
