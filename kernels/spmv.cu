@@ -105,7 +105,7 @@ __device__ __forceinline__ void spmv_even_rows(const spmv_matrix<T, I, J> &a, T 
         const T *val = a.val + first + lane;
         T sum = 0;
 #pragma unroll 1
-        for (int left = (int)(last - first) - lane; __any_sync(SPMV_WARP, left > 0); left -= 4 * lanes) {
+        for (int left = (first < last ? (int)(last - first) : 0) - lane; __any_sync(SPMV_WARP, left > 0); left -= 4 * lanes) {
             T product[4];
             spmv_multiply<lanes>(col, val, a.x, left, product);
 #pragma unroll
@@ -145,7 +145,7 @@ __device__ __forceinline__ bool spmv_short_rows(const spmv_matrix<T, I, J> &a, T
     for (int r = 0; r < 2; r++) {
         col[r] = a.col + first[r] + lane;
         val[r] = a.val + first[r] + lane;
-        left[r] = (int)(last[r] - first[r]) - lane;
+        left[r] = (first[r] < last[r] ? (int)(last[r] - first[r]) : 0) - lane;
     }
 #pragma unroll
     for (int r = 0; r < 2; r++)
@@ -374,17 +374,6 @@ __device__ __forceinline__ void spmv_one_part(const spmv_matrix<T, I, J> &a, con
 
 #endif
 
-/* The CPU's way. */
-template <typename T, typename I, typename J>
-__device__ __forceinline__ void spmv_one_row(int64_t i, T alpha, const I *row_ptr, const J *col, const T *val,
-                                             const T *x, T beta, T *y)
-{
-    T sum = 0;
-    for (int64_t k = row_ptr[i]; k < row_ptr[i + 1]; k++)
-        sum += val[k] * x[col[k]];
-    spmv_set(y + i, alpha, sum, beta);
-}
-
 /* Rows of commonly up to 16 elements, two lanes for each. */
 #pragma cf kernel internal blocks((nrows + SPMV_THREADS - 1) / SPMV_THREADS) block(SPMV_THREADS) host(grid(nrows)) \
     in(row_ptr[nrows + 1], col[nnz], val[nnz], x[ncols]) inout(y[nrows], part[room], done[room], count[room > 0])
@@ -392,7 +381,7 @@ __device__ __forceinline__ void spmv_one_row(int64_t i, T alpha, const I *row_pt
     f32_i64_i32: float, int64_t, int32_t; f64_i32: double, int32_t, int32_t; f64_i64: double, int64_t, int64_t; \
     f64_i64_i32: double, int64_t, int32_t)
 template <typename T, typename I, typename J>
-__global__ void __launch_bounds__(SPMV_THREADS, sizeof(T) + sizeof(J) > 8 ? 8 : 12)
+__global__ void __launch_bounds__(128, sizeof(T) + sizeof(J) > 8 ? 8 : 12)
     spmv_rows(T alpha, const I *__restrict__ row_ptr, const J *__restrict__ col, const T *__restrict__ val,
               const T *__restrict__ x, T beta, T *__restrict__ y, uint64_t *part, unsigned int *done,
               unsigned long long *count, int64_t nrows, int64_t ncols, int64_t nnz, int64_t length, int64_t room)
@@ -409,8 +398,13 @@ __global__ void __launch_bounds__(SPMV_THREADS, sizeof(T) + sizeof(J) > 8 ? 8 : 
         spmv_any_rows<4>(a, {part, done, count, room}, first, length, alpha, beta);
 #else
     int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < nrows)
-        spmv_one_row(i, alpha, row_ptr, col, val, x, beta, y);
+    if (i < nrows) {
+        const int64_t last = row_ptr[i + 1];
+        T sum = 0;
+        for (int64_t k = row_ptr[i]; k < last; k++)
+            sum += val[k] * x[col[k]];
+        spmv_set(y + i, alpha, sum, beta);
+    }
 #endif
 }
 
@@ -422,7 +416,7 @@ __global__ void __launch_bounds__(SPMV_THREADS, sizeof(T) + sizeof(J) > 8 ? 8 : 
     f32_i64_i32: float, int64_t, int32_t; f64_i32: double, int32_t, int32_t; f64_i64: double, int64_t, int64_t; \
     f64_i64_i32: double, int64_t, int32_t)
 template <typename T, typename I, typename J>
-__global__ void __launch_bounds__(SPMV_THREADS, sizeof(T) + sizeof(J) > 8 ? 8 : 16)
+__global__ void __launch_bounds__(128, sizeof(T) + sizeof(J) > 8 ? 8 : 12)
     spmv_wide_rows(T alpha, const I *__restrict__ row_ptr, const J *__restrict__ col, const T *__restrict__ val,
                    const T *__restrict__ x, T beta, T *__restrict__ y, uint64_t *part, unsigned int *done,
                    unsigned long long *count, int64_t nrows, int64_t ncols, int64_t nnz, int64_t length, int64_t room,
@@ -445,8 +439,13 @@ __global__ void __launch_bounds__(SPMV_THREADS, sizeof(T) + sizeof(J) > 8 ? 8 : 
         spmv_even_rows<32>(a, alpha, beta);
 #else
     int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < nrows)
-        spmv_one_row(i, alpha, row_ptr, col, val, x, beta, y);
+    if (i < nrows) {
+        const int64_t last = row_ptr[i + 1];
+        T sum = 0;
+        for (int64_t k = row_ptr[i]; k < last; k++)
+            sum += val[k] * x[col[k]];
+        spmv_set(y + i, alpha, sum, beta);
+    }
 #endif
 }
 
@@ -458,7 +457,7 @@ __global__ void __launch_bounds__(SPMV_THREADS, sizeof(T) + sizeof(J) > 8 ? 8 : 
     f32_i64_i32: float, int64_t, int32_t; f64_i32: double, int32_t, int32_t; f64_i64: double, int64_t, int64_t; \
     f64_i64_i32: double, int64_t, int32_t)
 template <typename T, typename I, typename J>
-__global__ void __launch_bounds__(SPMV_THREADS, sizeof(T) + sizeof(J) > 8 ? 8 : 12)
+__global__ void __launch_bounds__(128, sizeof(T) + sizeof(J) > 8 ? 8 : 12)
     spmv_long_rows(T alpha, const I *__restrict__ row_ptr, const J *__restrict__ col, const T *__restrict__ val,
                    const T *__restrict__ x, T beta, T *__restrict__ y, uint64_t *part, unsigned int *done,
                    unsigned long long *count, T *partial, int64_t nrows, int64_t ncols, int64_t nnz, int64_t room)

@@ -12,7 +12,7 @@ static const struct {
              {"f64_i32", F64, I32, I32}, {"f64_i64", F64, I64, I64}, {"f64_i64_i32", F64, I64, I32}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-/* Elements of a tile, and such of several tiles. */
+/* Rows of so many elements are long ones, and have several parts. */
 enum { LONG = 2048, PART = 16384 };
 
 static const cf_kernel *find_spmv(int kind)
