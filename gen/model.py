@@ -139,8 +139,8 @@ class Host:
 
 @dataclass(frozen=True)
 class Instance:
-    """One entry point: a kernel with its template arguments filled in. A kernel with tune(...) has variants, itself the
-    first of them."""
+    """One entry point: a kernel with its template arguments filled in. A kernel with tune(...) has variants, of which the
+    runtime takes one; itself it is like the first of them."""
     name: str                       # gather_f32_i32
     kernel: str                     # as C++ names it: gather<float, int32_t>
     params: Tuple[Param, ...]

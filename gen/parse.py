@@ -455,11 +455,11 @@ class _File:
         variants = []
         for constants in self._tuned(clauses, declaration, filled):
             suffix = ''.join(f'__{n}_{v}'.replace('-', 'm') for n, v in constants)
-            variants.append(self._substitute(name + suffix if variants else name, clauses, declaration,
-                                             {**filled, **dict(constants)}, tuple(constants), name))
+            variants.append(self._substitute(name + suffix, clauses, declaration, {**filled, **dict(constants)},
+                                             tuple(constants), name))
         first = variants[0]
         if clauses.tune:
-            first = replace(first, variants=tuple(variants))
+            first = replace(first, name=name, constants=(), variants=tuple(variants))
         return first, identity
 
     def _substitute(self, name, clauses, declaration, filled, constants, entry):

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "internal.h"
+#include "tuning.h"
 #include "trace.h"
 
 /* What is loaded: a kernel or a symbol, by what both have. */
@@ -252,8 +253,26 @@ static int find_symbol(const struct item *item, const struct cf__driver *driver,
     return status;
 }
 
+/* A kernel that stands for its variants has nothing to load: they do. */
+static int choose_variants(const cf_kernel *kernel, const struct cf__driver *driver, struct cf__loaded *node)
+{
+    int major = 0, minor = 0;
+    CUdevice device;
+    CUresult result = driver->is_host ? CUDA_SUCCESS : driver->cuCtxGetDevice(&device);
+    if (result == CUDA_SUCCESS && !driver->is_host)
+        result = driver->cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
+    if (result == CUDA_SUCCESS && !driver->is_host)
+        result = driver->cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
+    if (result != CUDA_SUCCESS)
+        return cf__fail_driver(driver, result, "cuDeviceGetAttribute", "%s: asking for the device", kernel->function);
+    cf__tuning_choose(kernel, 10 * major + minor, &node->choice);
+    return CF_OK;
+}
+
 static int load(const struct item *item, const struct cf__driver *driver, struct cf__loaded *node)
 {
+    if (item->kernel && cf__is_tuned(item->kernel))
+        return choose_variants(item->kernel, driver, node);
     if (driver->is_host)
         return load_host_kernel(item->kernel, node);
     if (!item->image)
@@ -278,8 +297,7 @@ static int is_simple(const cf_kernel *kernel, const struct cf__driver *driver)
     for (uint32_t i = 0; i < kernel->nparams; i++)
         if (kernel->params[i].direction == CF_SCRATCH)
             return 0;
-    return !kernel->launch.is_cooperative && cf__nzeros(kernel) == 0 &&
-           !(driver->is_host && cf__has_host_grid(kernel));
+    return !kernel->launch.is_cooperative && cf__nzeros(kernel) == 0 && !(driver->is_host && cf__has_host_grid(kernel));
 }
 
 /* A node of a context that is gone: it is passed by until it has another one's id. */
@@ -319,7 +337,7 @@ static int add(const struct item *item, const struct cf__driver *driver, unsigne
     int64_t began = cf__trace_begin();
     int status = load(item, driver, &made);
     cf__trace_end(began, "load", item->function, NULL);
-    if (status == CF_OK && item->kernel)
+    if (status == CF_OK && made.function)
         cf__trace_kernel(made.function, item->kernel);
     if (status != CF_OK) {
         if (!again)
@@ -328,10 +346,11 @@ static int add(const struct item *item, const struct cf__driver *driver, unsigne
     }
     node->owner = owner;
     node->device = owner->device;
-    node->is_simple = item->kernel && is_simple(item->kernel, driver);
+    node->is_simple = made.function && is_simple(item->kernel, driver);
     node->function = made.function;
     node->address = made.address;
     node->block = made.block;
+    node->choice = made.choice;
     node->shared = made.shared;
     __atomic_store_n(&node->context, context, __ATOMIC_RELEASE);
     if (!again) {

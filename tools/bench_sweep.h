@@ -21,7 +21,7 @@ struct bench_plan {
     int64_t cache;     /* bytes; below 0: the device's own */
     double budget;     /* seconds for the samples of one result */
     double limit;      /* seconds that a step may take, such as a launch */
-    int verify;
+    int verify, of_first; /* as bench_measure.h has it */
 };
 
 /* Who is told what goes on. */

@@ -1,0 +1,35 @@
+/* tuning.cu - tuned kernels that say which of their variants runs. */
+#include <stdint.h>
+
+/* Writes the variant's number; a call of n counts as one of n bytes. */
+#pragma cf kernel blocks(1) block(32) out(way[1]) tune(WAY: 1, 2, 3) bytes(1.0 * n)
+#pragma cf instances(i32: int32_t; i64: int64_t)
+template <typename T, int WAY> __global__ void which(T *way, int64_t n)
+{
+    if (threadIdx.x == 0)
+        way[0] = WAY;
+}
+
+/* Its size is that of its arrays. */
+#pragma cf kernel blocks(1) block(32) in(x[n]) out(way[1]) tune(A: 1, 2; B: 3, 4)
+template <int A, int B> __global__ void both(const float *x, int *way, int n)
+{
+    if (threadIdx.x == 0)
+        way[0] = 10 * A + B;
+}
+
+/* Of the calls that the first variant takes the second takes half. */
+#pragma cf kernel blocks(1) block(32) out(way[1]) check(n % WAY == 0) tune(WAY: 1, 2)
+template <int WAY> __global__ void even(int *way, int n)
+{
+    if (threadIdx.x == 0)
+        way[0] = WAY;
+}
+
+/* No GPU has as much shared memory as the second asks for. */
+#pragma cf kernel blocks(1) block(32) out(way[1]) shared((WAY - 1) * n) tune(WAY: 1, 2)
+template <int WAY> __global__ void large(int *way, int n)
+{
+    if (threadIdx.x == 0)
+        way[0] = WAY;
+}
