@@ -17,12 +17,12 @@ def symbol_descriptor(prefix, symbol):
 
 def host_body(prefix, instance):
     """The C name of an entry point's CPU body."""
-    return f'{prefix}__h_{instance.name}'
+    return f'{prefix}__h_{instance.host_of or instance.name}'
 
 
 def host_bytes(prefix, instance):
     """The C name of the sizes of a CPU body's parameters."""
-    return f'{prefix}__b_{instance.name}'
+    return f'{prefix}__b_{instance.host_of or instance.name}'
 
 
 def host_data(prefix, symbol):
@@ -209,7 +209,7 @@ def _descriptor(kernel, instance, variant, prefix, known_sizes, tuned):
     is_own, is_choice = variant is instance, variant is instance and bool(instance.variants)
     text, sizes = ('', '') if is_choice else _sizes(variant, known_sizes)
     code = instance.all_variants[0] if is_choice else variant
-    if variant.host and not is_choice:
+    if variant.host and not is_choice and not variant.host_of:
         text += f'cf_host_body {host_body(prefix, variant)};\nextern const uint32_t {host_bytes(prefix, variant)}[];\n'
     text += f'static cf_state cf__state_{variant.name};\n'
     symbol = descriptor(prefix, variant)

@@ -155,6 +155,7 @@ class Instance:
     is_closed: bool = False         # it touches its arguments alone
     variants: Tuple['Instance', ...] = ()
     zeros: Tuple[Zero, ...] = ()
+    host_of: str = ''               # the variant whose CPU body is this one's, too; '': it has its own
 
     @property
     def arguments(self):

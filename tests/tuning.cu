@@ -33,3 +33,36 @@ template <int WAY> __global__ void large(int *way, int n)
     if (threadIdx.x == 0)
         way[0] = WAY;
 }
+
+/* Of these all variants do the same, and one of them takes some hundred times as long: the first, or another. */
+#pragma cf kernel grid(n) in(x[n]) out(y[n]) tune(STEPS: 300, 1)
+template <int STEPS> __global__ void slow(const volatile int *x, int *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        for (int k = 0; k < STEPS; k++)
+            y[i] = x[i];
+}
+
+#pragma cf kernel grid(n) in(x[n]) out(y[n]) tune(STEPS: 1, 300)
+template <int STEPS> __global__ void quick(const volatile int *x, int *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        for (int k = 0; k < STEPS; k++)
+            y[i] = x[i];
+}
+
+/* One is quick and wrong, one traps. */
+#pragma cf kernel grid(n) in(x[n]) out(y[n]) tune(STEPS: 300, 0, 1, -1)
+template <int STEPS> __global__ void wrong(const volatile int *x, int *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (STEPS < 0)
+        __trap();
+    if (i < n) {
+        y[i] = 0;
+        for (int k = 0; k < STEPS; k++)
+            y[i] = x[i];
+    }
+}

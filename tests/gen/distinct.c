@@ -182,8 +182,6 @@ static int cf__sizes_mark_f32__BLOCK_256(void *const cf__args[], cf_size *cf__si
     return 1;
 }
 
-cf_host_body t__h_mark_f32__BLOCK_256;
-extern const uint32_t t__b_mark_f32__BLOCK_256[];
 static cf_state cf__state_mark_f32__BLOCK_256;
 static const cf_kernel t__k_mark_f32__BLOCK_256 = {
     .size = sizeof(cf_kernel),
@@ -214,8 +212,8 @@ static const cf_kernel t__k_mark_f32__BLOCK_256 = {
          .scan = &cf__k_outside_i32},
     },
     CF__IMAGE(mark_f32__BLOCK_256),
-    .host = t__h_mark_f32__BLOCK_256,
-    .host_bytes = t__b_mark_f32__BLOCK_256,
+    .host = t__h_mark_f32__BLOCK_128,
+    .host_bytes = t__b_mark_f32__BLOCK_128,
     .state = &cf__state_mark_f32__BLOCK_256,
     .nconstants = 1,
     .constants = (const cf_constant[]){{"BLOCK", 256}},
@@ -331,8 +329,6 @@ static const cf_kernel t__k_mark_f64__BLOCK_128 = {
     .distinct = (const uint8_t[]){1, 0, 0},
 };
 
-cf_host_body t__h_mark_f64__BLOCK_256;
-extern const uint32_t t__b_mark_f64__BLOCK_256[];
 static cf_state cf__state_mark_f64__BLOCK_256;
 static const cf_kernel t__k_mark_f64__BLOCK_256 = {
     .size = sizeof(cf_kernel),
@@ -363,8 +359,8 @@ static const cf_kernel t__k_mark_f64__BLOCK_256 = {
          .scan = &cf__k_outside_i64},
     },
     CF__IMAGE(mark_f64__BLOCK_256),
-    .host = t__h_mark_f64__BLOCK_256,
-    .host_bytes = t__b_mark_f64__BLOCK_256,
+    .host = t__h_mark_f64__BLOCK_128,
+    .host_bytes = t__b_mark_f64__BLOCK_128,
     .state = &cf__state_mark_f64__BLOCK_256,
     .nconstants = 1,
     .constants = (const cf_constant[]){{"BLOCK", 256}},

@@ -606,8 +606,6 @@ static const cf_kernel t__k_tuned__BLOCK_128__ITEMS_1 = {
     .is_closed = 1,
 };
 
-cf_host_body t__h_tuned__BLOCK_128__ITEMS_8;
-extern const uint32_t t__b_tuned__BLOCK_128__ITEMS_8[];
 static cf_state cf__state_tuned__BLOCK_128__ITEMS_8;
 static const cf_kernel t__k_tuned__BLOCK_128__ITEMS_8 = {
     .size = sizeof(cf_kernel),
@@ -635,8 +633,8 @@ static const cf_kernel t__k_tuned__BLOCK_128__ITEMS_8 = {
          {CF_OP_CONST, 8}, {CF_OP_MUL, 0}, {CF_OP_CONST, 1024}, {CF_OP_LE, 0}, {CF_OP_END, 0}}}, .array = -1},
     },
     CF__IMAGE(tuned__BLOCK_128__ITEMS_8),
-    .host = t__h_tuned__BLOCK_128__ITEMS_8,
-    .host_bytes = t__b_tuned__BLOCK_128__ITEMS_8,
+    .host = t__h_tuned__BLOCK_128__ITEMS_1,
+    .host_bytes = t__b_tuned__BLOCK_128__ITEMS_1,
     .state = &cf__state_tuned__BLOCK_128__ITEMS_8,
     .nconstants = 2,
     .constants = (const cf_constant[]){{"BLOCK", 128}, {"ITEMS", 8}},
@@ -661,8 +659,6 @@ static int cf__sizes_tuned__BLOCK_256__ITEMS_1(void *const cf__args[], cf_size *
     return 1;
 }
 
-cf_host_body t__h_tuned__BLOCK_256__ITEMS_1;
-extern const uint32_t t__b_tuned__BLOCK_256__ITEMS_1[];
 static cf_state cf__state_tuned__BLOCK_256__ITEMS_1;
 static const cf_kernel t__k_tuned__BLOCK_256__ITEMS_1 = {
     .size = sizeof(cf_kernel),
@@ -690,8 +686,8 @@ static const cf_kernel t__k_tuned__BLOCK_256__ITEMS_1 = {
          {CF_OP_CONST, 1}, {CF_OP_MUL, 0}, {CF_OP_CONST, 1024}, {CF_OP_LE, 0}, {CF_OP_END, 0}}}, .array = -1},
     },
     CF__IMAGE(tuned__BLOCK_256__ITEMS_1),
-    .host = t__h_tuned__BLOCK_256__ITEMS_1,
-    .host_bytes = t__b_tuned__BLOCK_256__ITEMS_1,
+    .host = t__h_tuned__BLOCK_128__ITEMS_1,
+    .host_bytes = t__b_tuned__BLOCK_128__ITEMS_1,
     .state = &cf__state_tuned__BLOCK_256__ITEMS_1,
     .nconstants = 2,
     .constants = (const cf_constant[]){{"BLOCK", 256}, {"ITEMS", 1}},
@@ -702,8 +698,6 @@ static const cf_kernel t__k_tuned__BLOCK_256__ITEMS_1 = {
     .is_closed = 1,
 };
 
-cf_host_body t__h_tuned__BLOCK_256__ITEMS_8;
-extern const uint32_t t__b_tuned__BLOCK_256__ITEMS_8[];
 static cf_state cf__state_tuned__BLOCK_256__ITEMS_8;
 static const cf_kernel t__k_tuned__BLOCK_256__ITEMS_8 = {
     .size = sizeof(cf_kernel),
@@ -731,8 +725,8 @@ static const cf_kernel t__k_tuned__BLOCK_256__ITEMS_8 = {
          {CF_OP_CONST, 8}, {CF_OP_MUL, 0}, {CF_OP_CONST, 1024}, {CF_OP_LE, 0}, {CF_OP_END, 0}}}, .array = -1},
     },
     CF__IMAGE(tuned__BLOCK_256__ITEMS_8),
-    .host = t__h_tuned__BLOCK_256__ITEMS_8,
-    .host_bytes = t__b_tuned__BLOCK_256__ITEMS_8,
+    .host = t__h_tuned__BLOCK_128__ITEMS_1,
+    .host_bytes = t__b_tuned__BLOCK_128__ITEMS_1,
     .state = &cf__state_tuned__BLOCK_256__ITEMS_8,
     .nconstants = 2,
     .constants = (const cf_constant[]){{"BLOCK", 256}, {"ITEMS", 8}},

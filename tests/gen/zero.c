@@ -214,8 +214,6 @@ static int cf__sizes_shifted_f32__BLOCK_256(void *const cf__args[], cf_size *cf_
     return 1;
 }
 
-cf_host_body t__h_shifted_f32__BLOCK_256;
-extern const uint32_t t__b_shifted_f32__BLOCK_256[];
 static cf_state cf__state_shifted_f32__BLOCK_256;
 static const cf_kernel t__k_shifted_f32__BLOCK_256 = {
     .size = sizeof(cf_kernel),
@@ -246,8 +244,8 @@ static const cf_kernel t__k_shifted_f32__BLOCK_256 = {
         .block = {{"BLOCK", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
     },
     CF__IMAGE(shifted_f32__BLOCK_256),
-    .host = t__h_shifted_f32__BLOCK_256,
-    .host_bytes = t__b_shifted_f32__BLOCK_256,
+    .host = t__h_shifted_f32__BLOCK_128,
+    .host_bytes = t__b_shifted_f32__BLOCK_128,
     .state = &cf__state_shifted_f32__BLOCK_256,
     .nconstants = 1,
     .constants = (const cf_constant[]){{"BLOCK", 256}},
@@ -384,8 +382,6 @@ static const cf_kernel t__k_shifted_i64__BLOCK_128 = {
     },
 };
 
-cf_host_body t__h_shifted_i64__BLOCK_256;
-extern const uint32_t t__b_shifted_i64__BLOCK_256[];
 static cf_state cf__state_shifted_i64__BLOCK_256;
 static const cf_kernel t__k_shifted_i64__BLOCK_256 = {
     .size = sizeof(cf_kernel),
@@ -416,8 +412,8 @@ static const cf_kernel t__k_shifted_i64__BLOCK_256 = {
         .block = {{"BLOCK", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
     },
     CF__IMAGE(shifted_i64__BLOCK_256),
-    .host = t__h_shifted_i64__BLOCK_256,
-    .host_bytes = t__b_shifted_i64__BLOCK_256,
+    .host = t__h_shifted_i64__BLOCK_128,
+    .host_bytes = t__b_shifted_i64__BLOCK_128,
     .state = &cf__state_shifted_i64__BLOCK_256,
     .nconstants = 1,
     .constants = (const cf_constant[]){{"BLOCK", 256}},

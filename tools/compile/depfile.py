@@ -14,6 +14,8 @@ def inputs_of(workspace):
                 if os.path.dirname(os.path.abspath(word)) != workspace.folder:
                     word = re.sub(r'^(\./)+', '', word)
                     inputs.setdefault(os.path.realpath(word), workspace.shown.get(word, word))
+    if workspace.options.tuning:
+        inputs.setdefault(os.path.realpath(workspace.options.tuning), workspace.options.tuning)
     return inputs
 
 
