@@ -258,13 +258,16 @@ static int choose_variants(const cf_kernel *kernel, const struct cf__driver *dri
 {
     int major = 0, minor = 0;
     CUdevice device;
+    const char *call = "cuCtxGetDevice";
     CUresult result = driver->is_host ? CUDA_SUCCESS : driver->cuCtxGetDevice(&device);
-    if (result == CUDA_SUCCESS && !driver->is_host)
+    if (result == CUDA_SUCCESS && !driver->is_host) {
+        call = "cuDeviceGetAttribute";
         result = driver->cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
-    if (result == CUDA_SUCCESS && !driver->is_host)
-        result = driver->cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
+        if (result == CUDA_SUCCESS)
+            result = driver->cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
+    }
     if (result != CUDA_SUCCESS)
-        return cf__fail_driver(driver, result, "cuDeviceGetAttribute", "%s: asking for the device", kernel->function);
+        return cf__fail_driver(driver, result, call, "%s: asking for the device", kernel->function);
     cf__tuning_choose(kernel, 10 * major + minor, &node->choice);
     return CF_OK;
 }

@@ -32,7 +32,8 @@ int cf__tuning_next(const char **at, struct cf__tuning_line *line);
 /* Behind the first line, which says what the file is; NULL where it is none. */
 const char *cf__tuning_begin(const char *text);
 
-/* Reads a file; NULL with a reason where there is none that can be used. Freed by the caller. */
+/* Reads a file; NULL with a reason where there is none that can be used, and with errno, which is 0 where it was read
+ * and is damaged. Freed by the caller. */
 char *cf__tuning_read(const char *path, const char **reason);
 
 /* Of the variants: changes with them, and with what else decides how a kernel is called. */

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,6 +156,7 @@ static const char *judge(char *text, ssize_t size)
 {
     if (size < 0)
         return errno == EINVAL ? "it is no file" : strerror(errno);
+    errno = 0;
     if ((size_t)size > CF__TUNING_BYTES)
         return "it is too large";
     text[size] = 0;
@@ -168,12 +170,15 @@ char *cf__tuning_read(const char *path, const char **reason)
     char *text = malloc(CF__TUNING_BYTES + 2);
     if (!text) {
         *reason = "there is no memory for it";
+        errno = ENOMEM;
         return NULL;
     }
     ssize_t size = cf__cache_read(path, text, CF__TUNING_BYTES + 1);
     *reason = judge(text, size);
     if (*reason) {
+        int error = errno;
         free(text);
+        errno = error;
         return NULL;
     }
     char *kept = realloc(text, (size_t)size + 1);
@@ -280,6 +285,12 @@ static int update(const char *path, const cf_tuning *results, size_t count)
     if (!text.bytes)
         return cf__fail(CF_ENOMEM, "cf_tuning_save: no memory for the file");
     char *before = cf__tuning_read(path, &reason);
+    int error = before ? 0 : errno;
+    if (error && error != ENOENT) { /* what is in it must not get lost */
+        free(text.bytes);
+        return error == ENOMEM ? cf__fail(CF_ENOMEM, "cf_tuning_save: no memory to read %s", path)
+                               : cf__fail(CF_EINVAL, "cf_tuning_save: reading %s: %s", path, reason);
+    }
     merge(&text, before, results, count);
     int status =
         text.used <= CF__TUNING_BYTES
@@ -309,21 +320,18 @@ static int check_results(const cf_tuning *results, size_t count)
 /* A link is followed, so that the file that it names is replaced. */
 static int lock_and_update(const char *path, const cf_tuning *results, size_t count)
 {
-    char locked[CF__PATH + 8], *real = realpath(path, NULL);
-    if (real && strlen(real) < CF__PATH)
+    char locked[CF__PATH + 8], real[PATH_MAX];
+    if (realpath(path, real))
         path = real;
     snprintf(locked, sizeof locked, "%s.lock", path);
-    int file = open(locked, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666), status;
-    if (file < 0) {
-        status = fail_file("locking", locked);
-    } else {
-        int result;
-        while ((result = flock(file, LOCK_EX)) != 0 && errno == EINTR)
-            continue;
-        status = result == 0 ? update(path, results, count) : fail_file("locking", locked);
-        close(file);
-    }
-    free(real);
+    int file = open(locked, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+    if (file < 0)
+        return fail_file("locking", locked);
+    int result;
+    while ((result = flock(file, LOCK_EX)) != 0 && errno == EINTR)
+        continue;
+    int status = result == 0 ? update(path, results, count) : fail_file("locking", locked);
+    close(file);
     return status;
 }
 
