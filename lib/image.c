@@ -337,7 +337,8 @@ static int add(const struct item *item, const struct cf__driver *driver, unsigne
     struct cf__loaded made = {.shared = -1}, *again = spare(state), *node = again ? again : new_node(item);
     if (!node)
         return cf__fail(CF_ENOMEM, "%s: no memory to load it", item->function);
-    int64_t began = cf__trace_begin();
+    const int is_choice = item->kernel && cf__is_tuned(item->kernel);
+    int64_t began = is_choice ? 0 : cf__trace_begin();
     int status = load(item, driver, &made);
     cf__trace_end(began, "load", item->function, NULL);
     if (status == CF_OK && made.function)

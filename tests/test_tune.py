@@ -26,7 +26,6 @@ class TuneTest(Runner):
     def __init__(self, *arguments):
         super().__init__(*arguments)
         self.run_program, self.program = self.program, os.path.join(self.build, 'cf-tune')
-        os.environ['CF_TUNING'] = ''
 
     def run(self):
         code, _, err = run([os.path.join(self.build, 'cfcc'), '--shared', '-o', 'tuning.so',
@@ -77,8 +76,8 @@ class TuneTest(Runner):
             return '' if sorted(variants) == ['STEPS=1'] * 4 + ['STEPS=300'] * 4 else variants
 
         def bundled():
-            out = self.good('gather_f32_i32', *QUICK, '--file', 'bundled')
-            return '' if sorted(self.lines('bundled')) == [('cf_gather_f32_i32', 11), ('cf_gather_f32_i32', 15)] else out
+            out = self.good('copy_f32', *QUICK, '--file', 'bundled')
+            return '' if sorted(self.lines('bundled')) == [('cf_copy_f32', 11), ('cf_copy_f32', 15)] else out
 
         self.test('planted_slow_variants_are_not_taken', planted)
         self.test('found_again_nothing_is_new', again)
@@ -110,6 +109,9 @@ class TuneTest(Runner):
             assert code == 0, err
             with open(self.path('slow.d'), encoding='utf-8') as file:
                 assert 'planted' in file.read()
+            code, _, err = run([os.path.join(self.build, 'cfcc'), '--prefix', 'tuning', '--tuning', 'slow.cu', '--cuda=no',
+                                '-o', 'slow.o', 'slow.cu'], cwd=self.folder)
+            assert code == 1 and "slow.cu:1: it does not begin with 'cuferry tuning 1'" in err, err
             variant = self.ran('', module='slow.so')
             return '' if variant == 'STEPS=1' else variant
 
