@@ -349,5 +349,8 @@ int cf_tuning_save(const char *path, const cf_tuning *results, size_t count)
         cf__cache_folders(usual);
     if (strlen(path ? path : usual) >= CF__PATH)
         return cf__fail(CF_EINVAL, "cf_tuning_save: the path is too long");
-    return lock_and_update(path ? path : usual, results, count);
+    int cancel = cf__cancel_off(); /* a thread that ended meanwhile would keep the lock */
+    status = lock_and_update(path ? path : usual, results, count);
+    cf__cancel_on(cancel);
+    return status;
 }

@@ -353,6 +353,29 @@ static void plan_tells_the_variant(void **state)
     assert_ok(cf_preload(&tuning_registry));
 }
 
+static void trace_tells_the_variant(void **state)
+{
+    (void)state;
+    static char text[1 << 16];
+    int out = 0;
+    float x[4] = {0};
+    write_text("both", BEGIN "@ ! 2^4 A=2,B=4\n");
+    char trace[128];
+    snprintf(trace, sizeof trace, "%s/trace.json", folder);
+    setenv("CF_TRACE", trace, 1);
+    assert_ok(cf_shutdown());
+    assert_ok(tuning_both(x, &out, 4));
+    assert_int_equal(out, 24);
+    assert_ok(cf_shutdown());
+    unsetenv("CF_TRACE");
+    FILE *file = fopen(trace, "r");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = 0;
+    fclose(file);
+    if (!strstr(text, "\"variant\": \"A=2,B=4\"") || !strstr(text, "; variant A=2,B=4\""))
+        fail_msg("%s", text);
+}
+
 /* ---- What the file may be like ---- */
 
 static void lines_that_are_none_are_passed_over(void **state)
@@ -670,6 +693,7 @@ int main(int argc, char *argv[])
         TEST(first_runs_where_the_chosen_one_does_not),
         TEST(wrong_arguments_are_told_as_ever),
         TEST(plan_tells_the_variant),
+        TEST(trace_tells_the_variant),
         TEST(lines_that_are_none_are_passed_over),
         TEST(files_that_are_none_are_not_used),
         fake_test(place_of_the_file_is_what_the_environment_says, NULL),
