@@ -116,6 +116,21 @@ static void present_one_stays(void **state)
     assert_true(findings.list[0].is_new);
 }
 
+/* What a busy machine adds now and then does not count beside a factor of two. */
+static void rare_long_samples_do_not_count(void **state)
+{
+    (void)state;
+    for (int times = 4; times <= 6; times++) {
+        runs[0].count = runs[1].count = 0;
+        for (int r = 0; r < TUNE_RUNS; r++) {
+            add(r, 1, 1024, 10, 0.002);
+            add(r, 2, 1024, times, 0.002);
+            results[r][1].seconds.upper = 1;
+        }
+        assert_ptr_equal(judge()->variant, kernel->variants[times < 5]);
+    }
+}
+
 static void sizes_have_classes_of_which_the_last_is_kept(void **state)
 {
     (void)state;
@@ -141,6 +156,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(what_is_faster_twice_is_taken),
         TEST(present_one_stays),
+        TEST(rare_long_samples_do_not_count),
         TEST(sizes_have_classes_of_which_the_last_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,7 +40,8 @@ static int is_faster(const struct bench_run runs[TUNE_RUNS], const cf_kernel *va
     for (int r = 0; r < TUNE_RUNS; r++) {
         const struct bench_statistics *own = &find(&runs[r], variant, size)->seconds;
         const struct bench_statistics *other = &find(&runs[r], than, size)->seconds;
-        if (!(own->median < other->median * (1 - TUNE_MARGIN) && own->upper < other->lower))
+        int is_apart = own->upper < other->lower || own->median < other->lower / 2;
+        if (!(own->median < other->median * (1 - TUNE_MARGIN) && is_apart))
             return 0;
     }
     return 1;

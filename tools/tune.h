@@ -11,7 +11,8 @@
 #define TUNE_RUNS 2
 
 /* A variant takes the place of the present one where it takes less by this part in each of the runs, and their times do
- * not overlap from first to third quartile. */
+ * not overlap from first to third quartile, or it takes less than half of that quartile: a busy machine adds to times
+ * what it will. */
 #define TUNE_MARGIN 0.01
 
 /* What was found of one kernel at one size. */
