@@ -9,7 +9,10 @@ MAX_ARRAY_DIMS = 8
 
 DIRECTIONS = {'in': 'CF_IN', 'out': 'CF_OUT', 'inout': 'CF_INOUT', 'scratch': 'CF_SCRATCH'}
 CLAUSES = ('name', 'grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'in', 'out', 'inout', 'scratch',
-           'zero', 'pitch', 'check', 'distinct', 'inplace', 'host', 'tune', 'tolerance', 'flops', 'bytes', 'include')
+           'zero', 'rezero', 'pitch', 'check', 'distinct', 'inplace', 'host', 'tune', 'tolerance', 'flops', 'bytes',
+           'include', 'uses', 'internal')
+# What says how one kernel is launched.
+OF_KERNELS = ('grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'host', 'tune')
 
 
 class Array:
@@ -24,8 +27,11 @@ class Clauses:
     """What the annotations in front of one kernel say. Expressions are pairs of a tree and its text."""
 
     def __init__(self, token):
-        self.token = token          # of `kernel`, or of the first pragma
-        self.is_kernel = False
+        self.token = token          # of `kernel` or `operation`, or of the first pragma
+        self.is_kernel = False      # there is one of the two
+        self.is_operation = False
+        self.uses = {}              # kernel's name: token, of what an operation enqueues
+        self.internal = None        # token
         self.name = None            # token
         self.grid = None            # [expression]
         self.counts_blocks = False
@@ -35,6 +41,7 @@ class Clauses:
         self.cooperative = None     # token
         self.arrays = {}            # name: Array
         self.zeros = {}             # name: (token, (lower or None, extent)), or (token, None): all of it
+        self.rezeros = {}           # name: token, of arrays that the kernel sets to 0 again
         self.pitches = {}           # name: (token, [expression])
         self.checks = []            # expression
         self.distinct = {}          # name: token, of arrays whose elements differ
@@ -62,10 +69,13 @@ def read_pragma(pragma, clauses, diagnostics):
     cursor = expr.Cursor(pragma.tokens)
     directive = cursor.take()
     try:
-        if directive.text == 'kernel':
+        if directive.text in ('kernel', 'operation'):
             if clauses.is_kernel:
-                raise ExprError(directive, 'a second #pragma cf kernel for one kernel; put its clauses into the first')
+                what = 'operation' if clauses.is_operation else 'kernel'
+                raise ExprError(directive, f'a second #pragma cf {directive.text} for one {what}; put its clauses into '
+                                           'the first')
             clauses.is_kernel = True
+            clauses.is_operation = directive.text == 'operation'
             clauses.token = directive
             while cursor.token.kind != 'end':
                 _clause(cursor, clauses)
@@ -78,7 +88,8 @@ def read_pragma(pragma, clauses, diagnostics):
         elif directive.text == 'include':
             clauses.includes += _headers(cursor, directive)
         else:
-            raise ExprError(directive, f'expected kernel, instances or include after #pragma cf{found(directive)}')
+            raise ExprError(directive, 'expected kernel, operation, instances or include after #pragma cf' +
+                            found(directive))
     except ExprError as error:
         diagnostics.error(error.token.location, str(error))
 
@@ -96,10 +107,15 @@ def _clause(cursor, clauses):
         near = closest(name.text, CLAUSES)
         hint = f"did you mean '{near}'?" if near else 'the clauses are ' + ', '.join(CLAUSES)
         raise ExprError(name, f"unknown clause '{name.text}'; {hint}")
-    if name.text == 'cooperative':
-        if clauses.cooperative:
-            raise ExprError(name, 'a second cooperative clause')
-        clauses.cooperative = name
+    if clauses.is_operation and name.text in OF_KERNELS:
+        raise ExprError(name, f'an operation is no launch of its own, and has no {name.text}; the kernels that it uses '
+                              'have')
+    if name.text == 'uses' and not clauses.is_operation:
+        raise ExprError(name, 'uses(...) lists what an operation enqueues; a kernel enqueues nothing')
+    if name.text in ('cooperative', 'internal'):
+        if getattr(clauses, name.text):
+            raise ExprError(name, f'a second {name.text} clause')
+        setattr(clauses, name.text, name)
         return
     if name.text == 'include':
         clauses.includes += _headers(cursor, name)
@@ -112,7 +128,11 @@ def _clause(cursor, clauses):
         if name.text == 'host' and clauses.host.text == 'grid' and cursor.at('('):
             _host_grid(cursor, clauses)
     elif name.text == 'distinct':
-        _names(cursor, name, clauses.distinct)
+        _names(cursor, name, clauses.distinct, 'arrays, as in distinct(index)')
+    elif name.text == 'rezero':
+        _names(cursor, name, clauses.rezeros, 'arrays, as in rezero(work)')
+    elif name.text == 'uses':
+        _names(cursor, name, clauses.uses, 'kernels, as in uses(count, sort_f32)')
     elif name.text == 'zero':
         _zeros(cursor, clauses)
     elif name.text == 'inplace':
@@ -236,12 +256,12 @@ def _arrays(cursor, clauses, direction):
             return
 
 
-def _names(cursor, clause, names):
+def _names(cursor, clause, names, what):
     """(name, ...)"""
     while True:
         name = cursor.take()
         if name.kind != 'identifier':
-            raise ExprError(name, f'{clause.text} takes names of arrays, as in {clause.text}(index)' + found(name))
+            raise ExprError(name, f'{clause.text} takes names of {what}' + found(name))
         if name.text in names:
             raise ExprError(name, f'a second {clause.text} of {name.text}')
         names[name.text] = name

@@ -38,7 +38,7 @@ def values(file):
 def emit(file):
     text = [banner(file.path), f'#include "{file.path}"\n\n', copyable(file), values(file),
             '/* Each pointer fails to compile where the kernel does not take exactly these types. */\n']
-    for instance in file.instances:
+    for instance in file.launched:
         for variant in instance.all_variants:
             ctypes = ', '.join(p.cxx for p in variant.params)
             text.append(fold(f'extern "C" __device__ void (*const {proof_symbol(variant)})({ctypes})', 8) +

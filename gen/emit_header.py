@@ -1,11 +1,16 @@
-"""The header of typed entry points: C99 functions, C11 _Generic, C++ overloads."""
+"""The header of typed entry points: C99 functions, C11 _Generic, C++ overloads; and the one of what operations are
+made of."""
 
 from text import banner, c_string, comment, fold, identifier
 
 
+def _guard(header):
+    return 'CUFERRY_' + identifier(header).upper().replace('CUFERRY_', '')
+
+
 def emit(files, prefix, header, sources):
-    guard = 'CUFERRY_' + identifier(header).upper().replace('CUFERRY_', '')
-    kernels = sorted((k for f in files for k in f.kernels), key=lambda k: k.name)
+    guard = _guard(header)
+    kernels = sorted((k for f in files for k in f.kernels if not k.is_internal), key=lambda k: k.name)
     symbols = sorted((s for f in files for s in f.symbols), key=lambda s: s.name)
     names = _macro_names(kernels, symbols)
     functions, generic, overloads = [], [], []
@@ -39,9 +44,55 @@ def emit(files, prefix, header, sources):
     return ''.join(text)
 
 
+# ---- For the C files of operations
+
+
+def internal_name(header):
+    """The header that they include."""
+    return f'{header[:-2] if header.endswith(".h") else header}_internal.h'
+
+
+def has_internals(files):
+    """Whether there is something in it."""
+    return any(k.is_operation or k.is_internal for f in files for k in f.kernels)
+
+
+def enqueuer(prefix, instance):
+    """The C function that enqueues what an operation is made of."""
+    return f'{prefix}__enqueue_{instance.name}'
+
+
+def enqueuer_parameters(instance):
+    """Its parameters: the stream, and all of the operation's."""
+    name = 'stream' if all(p.name != 'stream' for p in instance.params) else 'cf__stream'
+    return ', '.join([f'cf_stream {name}'] + [p.declaration for p in instance.params])
+
+
+def emit_internal(files, prefix, header, sources):
+    name = internal_name(header)
+    kernels = sorted((k for f in files for k in f.kernels), key=lambda k: k.name)
+    names = _macro_names(kernels, [])
+    text = [banner(sources), f'#ifndef {_guard(name)}\n#define {_guard(name)}\n\n#include "{header}"\n\n',
+            _guarded(names, 'push_macro', '#undef'), '#ifdef __cplusplus\nextern "C" {\n#endif\n']
+    for kernel in (k for k in kernels if k.is_internal):
+        text.append('\n' + comment(kernel.doc))
+        text += [_prototypes(f'{prefix}_{i.name}', i) for i in kernel.instances]
+    for kernel in (k for k in kernels if k.is_operation):
+        text.append(f'\n/* Enqueues what {prefix}_{kernel.name} is made of; to be defined in C. */\n')
+        for instance in kernel.instances:
+            head = f'CF_CHECKED int {enqueuer(prefix, instance)}('
+            text.append(fold(f'{head}{enqueuer_parameters(instance)});\n', len(head)))
+    text.append('\n#ifdef __cplusplus\n}\n#endif\n' + _guarded(names, 'pop_macro') + f'\n#endif /* {_guard(name)} */\n')
+    return ''.join(text)
+
+
+# ---- The public header
+
+
 def _macro_names(kernels, symbols):
     """Names of parameters that may be macros of a program, such as N, or of the compiler."""
-    names = {p.name for k in kernels for i in k.instances for p in i.arguments} | {s.name for s in symbols}
+    names = {p.name for k in kernels for i in k.instances for p in (i.params if k.is_operation else i.arguments)}
+    names |= {s.name for s in symbols}
     return sorted(n for n in names if n == n.upper() or n in ('unix', 'linux'))
 
 
@@ -57,7 +108,7 @@ def dispatch(kernel):
     """How a call's pointer types choose among a kernel's instances: nested (parameter numbers, [(element type,
     subtree)]) with instances at the leaves. Several parameters that vary together decide together, so that one of them
     may be NULL. None where the types do not tell: then there is no type-generic form."""
-    return _dispatch(kernel.instances) if kernel.is_template else None
+    return _dispatch(kernel.instances) if kernel.is_template and not kernel.is_internal else None
 
 
 def _keys(instances, number):

@@ -27,7 +27,7 @@ def emit_header(ptx, fatbin, stem, toolkit, sm, compute):
     entries = set(_ENTRY.findall(ptx))
     names = dict(_PROOF.findall(ptx))
     lost = sorted(n for n, entry in names.items() if entry not in entries)
-    if lost or not names:
+    if lost or (entries and not names):     # a file of operations has none
         raise GeneratorError(f'{stem}: the PTX shows no entry for ' + (', '.join(lost) or 'any kernel'))
     text = [banner(f'{stem}.ptx and {stem}.fatbin'), f'#define CF__CRC32 0x{zlib.crc32(fatbin):08x}\n',
             f'#define CF__TOOLKIT {toolkit}\n',

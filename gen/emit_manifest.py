@@ -76,15 +76,19 @@ def _variant(variant):
 
 def _kernel(kernel, instance, prefix):
     host = instance.host
+    of_operation = {'uses': list(instance.used)} if kernel.is_operation else {}
+    internal = {'internal': True} if kernel.is_internal else {}
     return {'name': instance.name, 'family': kernel.name, 'function': f'{prefix}_{instance.name}',
             'kernel': instance.kernel, 'doc': '\n'.join(kernel.doc), 'file': kernel.location.file,
             'line': kernel.location.line, 'params': [_param(p) for p in instance.params],
-            'zeros': [{'array': z.array, 'lower': _expr(z.lower), 'extent': _expr(z.extent)} for z in instance.zeros],
+            'zeros': [{'array': z.array, 'lower': _expr(z.lower), 'extent': _expr(z.extent), 'rezeroed': z.is_rezeroed}
+                      for z in instance.zeros],
             'checks': [_check(c) for c in instance.checks], 'bytes': _expr(instance.bytes),
             'flops': _expr(instance.flops), 'tolerance': _expr(instance.tolerance),
-            'host': 'none' if host is None else host.function or 'kernel',
+            'host': 'operation' if instance.is_hosted else 'none' if host is None else host.function or 'kernel',
             'bounded': instance.is_bounded, 'closed': instance.is_closed,
-            'variants': [_variant(v) for v in instance.all_variants]}
+            'variants': [] if kernel.is_operation else [_variant(v) for v in instance.all_variants],
+            **of_operation, **internal}
 
 
 def _symbol(symbol, prefix):

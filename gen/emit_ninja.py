@@ -6,11 +6,13 @@ from text import banner
 
 
 def emit(paths, outputs, gpu):
-    """`outputs` lists what one run of cfgen over all files writes; `gpu` adds the edges of device code."""
+    """`outputs` lists what one run of cfgen over all files writes; `gpu` adds the edges of device code. A C file beside a
+    kernel file, with its name, has the functions of its operations."""
     # Named one by one: restat does not see through a phony edge.
     generator = ''.join(f' $\n    $srcdir/gen/{name}' for name in sorted(os.listdir(os.path.dirname(__file__)))
                         if name == 'cfgen' or name.endswith('.py'))
     stems = [os.path.splitext(os.path.basename(path))[0] for path in paths]
+    header = next(name for name in outputs if name.endswith('.h'))
     text = [banner('the list of kernel files', ('#', ''))]
     objects = []
     for stem, path in zip(stems, paths):
@@ -27,6 +29,10 @@ def emit(paths, outputs, gpu):
                         f'build {base}.stub.o: cc {base}.stub.c | {base}.image.h\n')
         else:
             text.append(f'build {base}.stub.o: cc {base}.stub.c\n')
+        operations = os.path.splitext(path)[0] + '.c'
+        if os.path.isfile(operations):
+            objects.append(f'{base}.operations.o')
+            text.append(f'build {base}.operations.o: cc {_escape(operations)} || gen/{header}\n')
     scanned = ''.join(f' gen/{stem}.ii' for stem in stems)
     written = ''.join(f' $\n    gen/{name}' for name in outputs)
     registry = next(name for name in outputs if name.endswith('_registry.c'))

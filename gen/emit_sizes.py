@@ -37,6 +37,8 @@ class _Sizes:
         given = [f'!cf__args[{i}]' for i, p in enumerate(self.instance.params) if p.direction != 'CF_SCRATCH']
         if given:
             body.leave(any_of(given))
+        else:
+            body.line('(void)cf__args;')
         dims = [d for _, p in self.arrays for d in p.dims]
         body.read([e for d in dims for e in (d.extent, d.lower, d.pitch)] + [*launch.grid, *launch.block, launch.items,
                   launch.shared] + [c.condition for c in checks] +

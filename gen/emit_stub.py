@@ -1,7 +1,8 @@
 """The launch stubs of one kernel file: a constant descriptor and two functions per entry point."""
 
 import emit_sizes
-from emit_header import dispatch, parameters, setter, stream, stream_of, symbol_by_value, symbol_parameter
+from emit_header import (dispatch, enqueuer, enqueuer_parameters, parameters, setter, stream, stream_of, symbol_by_value,
+                         symbol_parameter)
 from text import banner, c_string, fold, identifier
 
 
@@ -50,10 +51,12 @@ def emit(file, prefix, tuned=None):
     # Not the library's header, which changes with every other kernel file.
     includes = ''.join(f'#include "{h}"\n' for h in file.includes)
     text = [banner(file.path), f'#include <cuferry.h>\n#include <cuferry/registry.h>\n{includes}\n']
-    text.append(_image(file, prefix))
-    scans = sorted({_scan(i.params[c.array]) for i in file.instances for c in i.checks if c.array is not None})
-    if scans:
-        text.append('\nextern const cf_kernel ' + ', '.join(scans) + ';\n')
+    if file.launched or file.symbols:
+        text.append(_image(file, prefix))
+    others = {_scan(i.params[c.array]) for i in file.instances for c in i.checks if c.array is not None}
+    others.update(_used(prefix, name) for i in file.instances for name in i.used)
+    if others:
+        text.append('\n' + fold('extern const cf_kernel ' + ', '.join(sorted(others)) + ';\n', 8))
     sizes = {}      # the body of a function: its name; instances have many in common
     for kernel in file.kernels:
         for instance in kernel.instances:
@@ -161,7 +164,7 @@ def _check(check, instance):
 
 
 def _zero(zero):
-    fields = [f'.array = {zero.array}']
+    fields = [f'.array = {zero.array}'] + ['.is_rezeroed = 1'] * zero.is_rezeroed
     fields += [f'.{name} = {_expr(e)}' for name, e in (('lower', zero.lower), ('extent', zero.extent)) if e]
     return fold(f'        {{{", ".join(fields)}}},\n', 9)
 
@@ -196,6 +199,28 @@ def _sizes(variant, known):
             f'static int {known[body]}(void *const cf__args[], cf_size *cf__size)\n{{\n{body}}}\n\n'), known[body]
 
 
+# ---- Operations
+
+
+def _used(prefix, name):
+    """The descriptor of what an operation uses; of users' operations, cf_... are bundled."""
+    return f'cf__k_{name[3:]}' if prefix != 'cf' and name.startswith('cf_') else f'{prefix}__k_{name}'
+
+
+def _enqueuer(instance, prefix):
+    """What calls the function in C with a launch's arguments, and the list of what that uses."""
+    function = enqueuer(prefix, instance)
+    head = f'int {function}('
+    reads = [f'*({p.ctype}const *)cf__args[{n}]' if p.pointer else f'*(const {p.ctype} *)cf__args[{n}]'
+             for n, p in enumerate(instance.params)]
+    call = fold(f'    return {function}({", ".join(["cf__stream", *reads])});\n', 8)
+    names = ', '.join(f'&{_used(prefix, name)}' for name in instance.used)
+    return (fold(f'{head}{enqueuer_parameters(instance)});\n', len(head)) +
+            f'static int cf__unpack_{instance.name}(cf_stream cf__stream, void *const cf__args[])\n{{\n'
+            f'{"" if reads else "    (void)cf__args;" + chr(10)}{call}}}\n' +
+            fold(f'static const cf_kernel *const cf__uses_{instance.name}[] = {{{names}}};\n', 8))
+
+
 def _variants(instance, prefix):
     """The list of a tuned kernel's variants, which each of their descriptors points to."""
     text = ''.join(f'static const cf_kernel {descriptor(prefix, v)};\n' for v in instance.variants)
@@ -211,6 +236,8 @@ def _descriptor(kernel, instance, variant, prefix, known_sizes, tuned):
     code = instance.all_variants[0] if is_choice else variant
     if variant.host and not is_choice and not variant.host_of:
         text += f'cf_host_body {host_body(prefix, variant)};\nextern const uint32_t {host_bytes(prefix, variant)}[];\n'
+    if kernel.is_operation:
+        text += _enqueuer(variant, prefix)
     text += f'static cf_state cf__state_{variant.name};\n'
     symbol = descriptor(prefix, variant)
     if is_own:
@@ -224,14 +251,16 @@ def _descriptor(kernel, instance, variant, prefix, known_sizes, tuned):
     text += f'    .nparams = {len(variant.params)},\n'
     if variant.params:
         text += '    .params = (const cf_param[]){\n' + ''.join(map(_param, variant.params)) + '    },\n'
-    text += _launch(variant.launch)
+    if not kernel.is_operation:
+        text += _launch(variant.launch)
     if variant.checks:
         text += f'    .nchecks = {len(variant.checks)},\n    .checks = (const cf_check[]){{\n'
         text += ''.join(_check(c, variant) for c in variant.checks) + '    },\n'
     for name in ('bytes', 'flops', 'tolerance'):
         if getattr(variant, name):
             text += fold(f'    .{name} = {_expr(getattr(variant, name))},\n', 8)
-    text += f'    CF__IMAGE({code.name}),\n'
+    if not kernel.is_operation:
+        text += f'    CF__IMAGE({code.name}),\n'
     if variant.host:
         text += f'    .host = {host_body(prefix, code)},\n    .host_bytes = {host_bytes(prefix, code)},\n'
         if variant.host.function:
@@ -261,7 +290,11 @@ def _descriptor(kernel, instance, variant, prefix, known_sizes, tuned):
     lines = tuned.get(f'{prefix}_{instance.name}', ()) if is_choice else ()
     if lines:
         text += f'    .tuning = {(chr(10) + " " * 14).join(c_string(line + chr(10)) for line in lines)},\n'
-    return text + '};\n'
+    if kernel.is_operation:
+        text += (f'    .enqueue = cf__unpack_{variant.name},\n    .runtime = cf_launch,\n'
+                 f'    .nuses = {len(variant.used)},\n'
+                 f'    .uses = cf__uses_{variant.name},\n')
+    return text + '    .is_internal = 1,\n' * kernel.is_internal + '};\n'
 
 
 # ---- Functions

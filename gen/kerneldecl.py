@@ -44,7 +44,7 @@ class TemplateParam:
 
 
 class KernelDeclaration:
-    """A kernel as written."""
+    """A kernel, or an operation, as written."""
 
     def __init__(self, declaration):
         self.token = None           # of the name
@@ -54,14 +54,14 @@ class KernelDeclaration:
         self.declaration = declaration
 
 
-def read_kernel(declaration):
+def read_kernel(declaration, what='a kernel'):
     """The kernel that a declaration declares. Raises ExprError with the reason where it cannot be called from C."""
     kernel = KernelDeclaration(declaration)
     head = declaration.head
     if declaration.is_member:
-        raise ExprError(head[0], 'a kernel stands at file or namespace scope')
+        raise ExprError(head[0], f'{what} stands at file or namespace scope')
     if '' in declaration.scope:
-        raise ExprError(head[0], 'a kernel in an anonymous namespace has no name that can be looked up; '
+        raise ExprError(head[0], f'{what} in an anonymous namespace has no name that can be looked up; '
                                  'name the namespace')
     kernel.scope = declaration.scope
     last = declaration.last if declaration.body is None else head[-1]
@@ -81,7 +81,7 @@ def read_kernel(declaration):
     while cursor.token is not kernel.token:
         before.append(cursor.take().text)
     if not {'void', 'auto'}.intersection(before) or {'const', 'volatile'}.intersection(before):
-        raise ExprError(kernel.token, 'a kernel returns void')
+        raise ExprError(kernel.token, f'{what} returns void')
     cursor.take()
     _params(cursor, kernel)
     return kernel

@@ -83,6 +83,7 @@ class Zero:
     array: int                      # the parameter's number
     extent: Optional[Expr] = None   # None: all of it
     lower: Optional[Expr] = None
+    is_rezeroed: bool = False       # and when it ends, again
 
 
 @dataclass(frozen=True)
@@ -138,9 +139,16 @@ class Host:
 
 
 @dataclass(frozen=True)
+class Use:
+    """A name in uses(...)."""
+    text: str
+    location: Location
+
+
+@dataclass(frozen=True)
 class Instance:
-    """One entry point: a kernel with its template arguments filled in. A kernel with tune(...) has variants, of which the
-    runtime takes one; itself it is like the first of them."""
+    """One entry point: a kernel, or an operation, with its template arguments filled in. A kernel with tune(...) has
+    variants, of which the runtime takes one; itself it is like the first of them."""
     name: str                       # gather_f32_i32
     kernel: str                     # as C++ names it: gather<float, int32_t>
     params: Tuple[Param, ...]
@@ -156,6 +164,9 @@ class Instance:
     variants: Tuple['Instance', ...] = ()
     zeros: Tuple[Zero, ...] = ()
     host_of: str = ''               # the variant whose CPU body is this one's, too; '': it has its own
+    uses: Tuple[Use, ...] = ()      # of an operation: what it enqueues, as written
+    used: Tuple[str, ...] = ()      # the names of these entry points; cf_... are bundled ones
+    is_hosted: bool = False         # all of these have a form for the CPU
 
     @property
     def arguments(self):
@@ -183,11 +194,13 @@ class Instance:
 
 @dataclass(frozen=True)
 class Kernel:
-    """An annotated kernel with its instances; a kernel that is no template has one, of its own name."""
+    """An annotated kernel, or operation, with its instances; one that is no template has one, of its own name."""
     name: str
     doc: Tuple[str, ...]            # the comment above it, without comment marks
     location: Location
     instances: Tuple[Instance, ...]
+    is_operation: bool = False
+    is_internal: bool = False       # for operations alone
 
     @property
     def is_template(self):
@@ -220,3 +233,8 @@ class KernelFile:
     @property
     def instances(self):
         return tuple(i for k in self.kernels for i in k.instances)
+
+    @property
+    def launched(self):
+        """The instances that are kernels."""
+        return tuple(i for k in self.kernels if not k.is_operation for i in k.instances)

@@ -9,6 +9,7 @@ import collective
 import cpusource
 import expr
 import loops
+import operation
 import reach
 import scalars
 from clauses import Clauses, is_include, read_pragma
@@ -18,7 +19,7 @@ from declare import declarations
 from diagnostics import closest
 from expr import ExprError
 from lexer import Token
-from model import Check, CType, Dim, Expr, Host, Instance, Kernel, KernelFile, Launch, Location, Param, Zero
+from model import Check, CType, Dim, Expr, Host, Instance, Kernel, KernelFile, Launch, Location, Param, Use, Zero
 from kerneldecl import read_kernel
 from scan import Pragma, comment_above
 from symboldecl import read_symbols
@@ -136,13 +137,15 @@ class _File:
                 self._error(first, 'this annotation belongs to no kernel; write #pragma cf kernel ... above it')
             return
         self._add_includes(clauses)
-        if declaration is None or not declaration.has('__global__'):
+        if not clauses.is_operation and (declaration is None or not declaration.has('__global__')):
             # A reader looks at the annotation, and so does the message, unless there is a declaration to show.
             self._error(declaration.head[0] if declaration else clauses.token,
                         'expected a __global__ function below #pragma cf kernel')
             return
         try:
-            kernel = read_kernel(declaration)
+            if clauses.is_operation:
+                operation.check_declaration(clauses.token, declaration)
+            kernel = read_kernel(declaration, 'an operation' if clauses.is_operation else 'a kernel')
         except ExprError as error:
             self._error(error.token, str(error))
             return
@@ -264,7 +267,7 @@ class _File:
             instances.append(instance)
         if self._diagnostics.count != before:
             return None
-        return Kernel(name, doc, token.location, tuple(instances))
+        return Kernel(name, doc, token.location, tuple(instances), clauses.is_operation, bool(clauses.internal))
 
     def _check_arrays(self, clauses, declaration):
         params = {p.token.text: p for p in declaration.params}
@@ -306,6 +309,11 @@ class _File:
             elif any(name == other.text for names in clauses.in_place for other in names):
                 self._error(token, f'{name} is in inplace(...), and would be set to 0 before the kernel reads it as another '
                                    'array; leave one of the two out')
+        for name, token in clauses.rezeros.items():
+            array = clauses.arrays.get(name)
+            if not array or array.direction != 'CF_SCRATCH' or clauses.zeros.get(name, (None, ''))[1] is not None:
+                self._error(token, f'rezero takes arrays of scratch(...) that are 0 at first, all of them; write '
+                                   f'zero({name}), too')
         for names in clauses.in_place:
             if all([self._may_be_in_place(token, clauses, declaration) for token in names]):
                 self._check_in_place([clauses.arrays[token.text] for token in names], names[0])
@@ -353,6 +361,10 @@ class _File:
             self._error(token, f'arrays of different numbers of dimensions are never one: {counts}; declare them alike')
 
     def _check_launch(self, clauses, declaration):
+        if clauses.is_operation:
+            if not clauses.uses:
+                self._error(clauses.token, 'an operation needs uses(...), the kernels that it enqueues')
+            return
         if clauses.grid is None:
             self._error(clauses.token, 'a kernel needs grid(n), its number of threads, or blocks(n), its number of '
                                        'blocks')
@@ -492,16 +504,15 @@ class _File:
         if declaration.template:
             kernel += '<' + ', '.join(self._spelled_argument(filled[p.name], p, declaration.scope)
                                       for p in declaration.template) + '>'
-        block = () if clauses.block == [] else tuple(exact(e) for e in clauses.block) if clauses.block else (
-            Expr('256', (('CONST', 256), ('END', 0))),)
-        self._check_block(clauses, block)
-        launch = Launch(clauses.counts_blocks, bool(clauses.cooperative), clauses.block == [],
-                        tuple(exact(e) for e in clauses.grid), block, exact(clauses.items), exact(clauses.shared))
+        launch = self._launch(clauses, exact)
         checks = tuple(self._check(c, names, params) for c in clauses.checks)
-        zeros = tuple(self._zero(params, n, s, exact) for n, (_, s) in clauses.zeros.items())
+        zeros = tuple(self._zero(params, n, s, n in clauses.rezeros, exact) for n, (_, s) in clauses.zeros.items())
         reports = real(clauses.bytes), real(clauses.flops), real(clauses.tolerance)
         self._check_constants(Constants(names, clauses.tune), clauses, params, checks, reports[2])
         self._proofs |= names.proofs
+        if clauses.is_operation:
+            uses = tuple(Use(t.text, t.location) for t in clauses.uses.values())
+            return Instance(name, kernel, tuple(params), launch, checks, *reports, None, zeros=zeros, uses=uses)
         is_bounded, is_closed = self._reached(clauses, declaration)
         # Memory behind a pointer that has no extent, or behind one in a value or an element, is nobody's argument.
         is_closed = is_closed and not any(p.direction == 'CF_POINTER' or reach.may_point(p.type) for p in params)
@@ -532,10 +543,19 @@ class _File:
         return tuple(dims)
 
     @staticmethod
-    def _zero(params, name, section, exact):
+    def _zero(params, name, section, is_rezeroed, exact):
         number = next(i for i, p in enumerate(params) if p.name == name)
         lower, extent = section or (None, None)
-        return Zero(number, exact(extent), exact(lower))
+        return Zero(number, exact(extent), exact(lower), is_rezeroed)
+
+    def _launch(self, clauses, exact):
+        if clauses.is_operation:
+            return Launch(False, False, False, (), (), None, None)
+        block = () if clauses.block == [] else tuple(exact(e) for e in clauses.block) if clauses.block else (
+            Expr('256', (('CONST', 256), ('END', 0))),)
+        self._check_block(clauses, block)
+        return Launch(clauses.counts_blocks, bool(clauses.cooperative), clauses.block == [],
+                      tuple(exact(e) for e in clauses.grid), block, exact(clauses.items), exact(clauses.shared))
 
     @staticmethod
     def _check_block(clauses, block):
@@ -555,7 +575,8 @@ class _File:
     @staticmethod
     def _check_constants(constants, clauses, params, checks, tolerance):
         """What of the clauses is constant has to work."""
-        constants.launch(clauses)
+        if not clauses.is_operation:
+            constants.launch(clauses)
         if clauses.host_grid:
             constants.host_grid(clauses.host_grid)
         for param in params:
@@ -679,9 +700,9 @@ class _File:
         return self._together[id(kernel)]
 
     def _host_source(self, kernels):
-        kept = [d.declaration for c, d, _ in self._kernels if not c.host]
+        kept = [d.declaration for c, d, _ in self._kernels if not (c.host or c.is_operation)]
         annotated = {id(d.declaration) for _, d, _ in self._kernels}
-        names = {d.token.text for c, d, _ in self._kernels if not c.host}
+        names = {d.token.text for c, d, _ in self._kernels if not (c.host or c.is_operation)}
         # An annotation may stand at a declaration, and the definition elsewhere.
         kept += [d for d in self._declarations if d.function is not None and d.has('__global__') and
                  id(d) not in annotated and d.head[d.function].text in names]

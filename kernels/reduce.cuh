@@ -29,7 +29,7 @@
 #define REDUCE_OF_32_KIB(n, size) ((n) / (32768 / (size)) + ((n) % (32768 / (size)) > 0))
 #define REDUCE_BLOCKS max(1, min(REDUCE_OF_32_KIB(n, sizeof(T)), REDUCE_MOST))
 
-/* Words of scratch memory, all of which have to be 0: one that counts the blocks on the CPU, and those of the blocks'
+/* Words of scratch memory, all of which have to be 0, and are so again in the end: one that counts the blocks on the CPU, and those of the blocks'
  * values, which have so many bytes each. */
 #define REDUCE_WORK(bytes) (REDUCE_BLOCKS > 1 ? 1 + (bytes) / 4 * REDUCE_BLOCKS : 0)
 
@@ -325,7 +325,7 @@ __device__ __forceinline__ typename Fold::value reduce_blocks(uint64_t *work, co
 {
     typedef typename Fold::value value;
     constexpr int together = 4;
-    const share_words<value> *values = reduce_values<value>(work);
+    share_words<value> *values = reduce_values<value>(work);
     const int last = (int)gridDim.x - 1;
     value total = Fold::finish(Fold::none(), false, 0);
 #pragma unroll 1
@@ -346,9 +346,12 @@ __device__ __forceinline__ typename Fold::value reduce_blocks(uint64_t *work, co
             }
         } while (!are_there);
 #pragma unroll
-        for (int k = 0; k < together; k++)
+        for (int k = 0; k < together; k++) {
+            if (block + k * REDUCE_THREADS < last)
+                share_clear(values + block + k * REDUCE_THREADS); /* for the next launch: nobody else looks */
             if (block + k * REDUCE_THREADS <= last)
                 total = Fold::join(total, others[k]);
+        }
     }
     return total;
 }
@@ -526,6 +529,8 @@ __device__ __attribute__((noinline)) bool reduce_arrive(uint64_t *work, int64_t 
     if (__atomic_fetch_add(work, 1, __ATOMIC_ACQ_REL) != (uint64_t)blocks - 1)
         return false;
     *value = reduce_blocks<Fold>(work, blocks);
+    *work = 0; /* for the next launch, too */
+    memset(reduce_values<typename Fold::value>(work), 0, (size_t)blocks * sizeof *value);
     return true;
 }
 

@@ -61,6 +61,14 @@ __device__ __forceinline__ void share_store(share_words<T, words> *address, cons
         share_store_word(&address->at[i], (uint64_t)half[i] << 32 | 1);
 }
 
+/* As if it had never been stored, once nobody looks for it any more. */
+template <typename T, int words> __device__ __forceinline__ void share_clear(share_words<T, words> *address)
+{
+#pragma unroll
+    for (int i = 0; i < (int)sizeof(T) / 4; i++)
+        share_store_word(&address->at[i], 0);
+}
+
 /* Reads a value once it is there: `is_there` says so, and is true from the first where none is wanted. */
 template <typename T, int words>
 __device__ __forceinline__ void share_look(const share_words<T, words> *address, bool &is_there, T &value)

@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "internal.h"
 #include "trace.h"
@@ -288,10 +289,22 @@ static int failure(const struct call *call, CUresult result, const char *functio
     return cf__fail_driver(call->place->driver, result, function, "%s", call->kernel->function);
 }
 
+/* Where a part of an operation failed, others may be at work, in memory that the caller has back, or that is given
+ * back. */
+static int launch(struct call *call)
+{
+    int status = cf__launch(call->kernel, &call->size, call->place, NULL, call->args);
+    if (status != CF_OK && cf_kernel_is_operation(call->kernel)) {
+        relax(call);
+        (void)call->place->driver->cuStreamSynchronize(NULL);
+    }
+    return status;
+}
+
 /* What can be done behind the launch costs nothing: the GPU is at work. */
 static int launch_and_wait(struct call *call)
 {
-    int status = cf__launch(call->kernel, &call->size, call->place, NULL, call->args);
+    int status = launch(call);
     if (status != CF_OK)
         return status;
     relax(call);
@@ -310,7 +323,7 @@ static int launch_staged(struct call *call)
     CUresult result = cf__stage_before(call->place, call->stage, &function);
     if (result != CUDA_SUCCESS)
         return failure(call, result, function);
-    int status = cf__launch(call->kernel, &call->size, call->place, NULL, call->args);
+    int status = launch(call);
     if (status != CF_OK)
         return status;
     result = cf__stage_after(call->place, call->stage, &function);
@@ -324,6 +337,24 @@ static int launch_staged(struct call *call)
     }
     (void)call->place->driver->cuStreamSynchronize(NULL); /* the kernel's memory is about to be freed */
     return failure(call, result, function);
+}
+
+/* Where the grid is empty: what is to be 0, and nothing else, arrays of the host where they are. */
+static int clear_results(struct call *call)
+{
+    const cf_kernel *kernel = call->kernel;
+    int status = CF_OK;
+    for (uint32_t i = 0; status == CF_OK && i < cf__nzeros(kernel); i++) {
+        struct cf__pointer *array = &call->arguments[kernel->zeros[i].array].pointer;
+        size_t offset, bytes;
+        if (!array->is_staged)
+            continue;
+        status = cf__zero(kernel, &kernel->zeros[i], call->given, &array->section, &offset, &bytes);
+        if (status == CF_OK)
+            memset(cf__forward(array->usable, offset), 0, bytes);
+        array->usable = NULL; /* there is no copy of it on the device */
+    }
+    return status == CF_OK && cf__nzeros(kernel) ? launch_and_wait(call) : status;
 }
 
 static int run_staged(struct call *call)
@@ -389,8 +420,8 @@ static int run(struct call *call)
         return status;
     if (call->size.is_empty || call->place->driver->is_host || plan->staged == 0) {
         status = search_all(call);
-        if (status == CF_OK && !call->size.is_empty)
-            status = launch_and_wait(call);
+        if (status == CF_OK)
+            status = (call->size.is_empty ? clear_results : launch_and_wait)(call);
     } else if (is_on_cpu) {
         status = run_on_cpu(call);
     } else {
@@ -487,6 +518,9 @@ CF__HOT static int call_kernel(const cf_kernel *kernel, void *const args[])
     int status = is_sized ? CF_OK : check(kernel, args);
     if (status != CF_OK)
         return status;
+    if (cf__operation)
+        return cf__fail(CF_EINVAL, "%s: it waits, within the operation %s, which must not; there is %s_async()",
+                        kernel->function, cf__operation, kernel->function);
     status = enter(&place, kernel);
     if (status != CF_OK)
         return status;

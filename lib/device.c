@@ -60,6 +60,14 @@ int cf__device(const char *function, int device, const struct cf__driver **drive
                                   : cf__fail_driver(*driver, result, "cuDeviceGet", "%s: device %d", function, device);
 }
 
+struct cf__chosen cf__device_choose(struct cf__chosen chosen)
+{
+    const struct cf__chosen before = {cf__has_device, thread_device};
+    cf__has_device = chosen.is_chosen;
+    thread_device = chosen.device;
+    return before;
+}
+
 /* ---- Contexts ---- */
 
 static void review(void)

@@ -249,6 +249,7 @@ typedef struct CUmemAccessDesc_st {
     X(cuStreamQuery, 2000, (CUstream stream), (stream))                                                               \
     X(cuStreamWaitEvent, 3020, (CUstream stream, CUevent event, unsigned int flags), (stream, event, flags))          \
     X(cuStreamGetCtx, 9020, (CUstream stream, CUcontext * context), (stream, context))                                \
+    X(cuStreamGetId, 12000, (CUstream stream, unsigned long long *id), (stream, id))                                  \
     X(cuEventCreate, 2000, (CUevent * event, unsigned int flags), (event, flags))                                     \
     X(cuEventDestroy, 4000, (CUevent event), (event))                                                                 \
     X(cuEventRecord, 2000, (CUevent event, CUstream stream), (event, stream))                                         \

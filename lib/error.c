@@ -6,6 +6,7 @@
 #include "internal.h"
 
 static _Thread_local char detail[CF__DETAIL];
+static _Thread_local unsigned int failures;
 static _Thread_local CUresult driver_result;
 static _Thread_local char cause[500]; /* of the CPU driver's latest failure; empty once it is told */
 
@@ -52,6 +53,11 @@ void cf__name_async(const char *function)
     async_of = function;
 }
 
+const char *cf__named_async(void)
+{
+    return async_of;
+}
+
 /* Where the detail begins with that name, makes it that of the `_async` form. */
 static void name_async(void)
 {
@@ -67,6 +73,21 @@ static void name_async(void)
     detail[name + added + kept] = 0;
 }
 
+unsigned int cf__failures(void)
+{
+    return failures;
+}
+
+int cf__fail_within(const char *function, int status)
+{
+    char within[CF__DETAIL];
+    snprintf(within, sizeof within, "%s", detail);
+    snprintf(detail, sizeof detail, "%.200s: in %.*s", function, (int)(sizeof detail - 210), within);
+    name_async();
+    cf__log(CF_LOG_ERROR, "%s", detail);
+    return status;
+}
+
 int cf__fail(int status, const char *format, ...)
 {
     va_list values;
@@ -75,6 +96,7 @@ int cf__fail(int status, const char *format, ...)
     va_end(values);
     name_async();
     driver_result = CUDA_SUCCESS;
+    failures++;
     cf__log(CF_LOG_ERROR, "%s", detail);
     return status;
 }
@@ -143,6 +165,7 @@ int cf__fail_driver(const struct cf__driver *driver, CUresult result, const char
         snprintf(detail, sizeof detail, "%s: %s returned %d (%s, %s)", what, call, (int)result, name, text);
     *cause = 0;
     driver_result = result;
+    failures++;
     int status = cf__note_lost(driver, cf__status_of(result), detail, sizeof detail);
     name_async();
     cf__log(CF_LOG_ERROR, "%s", detail);

@@ -88,6 +88,7 @@ static const struct {
     {cf__stage_lock, cf__stage_unlock, NULL},
     {cf__contexts_lock, cf__contexts_unlock, NULL},
     {cf__keep_lock, cf__keep_unlock, NULL},
+    {cf__workspace_lock, cf__workspace_unlock, NULL},
     {cf__capture_lock, cf__capture_unlock, cf__device_waits_forget},
     {cf__handles_lock, cf__handles_unlock, NULL},
     {cf__host_lock, cf__host_unlock, NULL},

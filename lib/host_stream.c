@@ -205,6 +205,18 @@ CUresult cf__host_cuStreamGetCtx(CUstream stream, CUcontext *context)
     return cf__host_stream(stream, &slot);
 }
 
+/* A slot and its generation, which no other stream has; the default ones are one. */
+CUresult cf__host_cuStreamGetId(CUstream stream, unsigned long long *id)
+{
+    struct cf__host_handle *slot;
+    CUresult result = cf__host_stream(stream, &slot);
+    if (result == CUDA_SUCCESS && cf__host_is_captured(slot))
+        return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    if (result == CUDA_SUCCESS)
+        *id = slot ? (uint64_t)((char *)slot - cf__hot.handles + SLOT) << 32 | slot->generation : 1;
+    return result;
+}
+
 /* ---- Events ---- */
 
 CUresult cf__host_cuEventCreate(CUevent *event, unsigned int flags)

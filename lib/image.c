@@ -276,6 +276,8 @@ static int load(const struct item *item, const struct cf__driver *driver, struct
 {
     if (item->kernel && cf__is_tuned(item->kernel))
         return choose_variants(item->kernel, driver, node);
+    if (cf_kernel_is_operation(item->kernel))
+        return CF_OK; /* what it is made of is loaded by itself */
     if (driver->is_host)
         return load_host_kernel(item->kernel, node);
     if (!item->image)
@@ -293,14 +295,15 @@ static int load(const struct item *item, const struct cf__driver *driver, struct
     return status;
 }
 
-/* Whether a launch is a call of the driver and nothing else: neither cooperative nor with memory that is scratch or set
+/* Whether a launch is a call of the driver and nothing else: no operation, neither cooperative nor with memory that is scratch or set
  * to 0, and on the CPU without a grid of its own, which is checked. */
 static int is_simple(const cf_kernel *kernel, const struct cf__driver *driver)
 {
     for (uint32_t i = 0; i < kernel->nparams; i++)
         if (kernel->params[i].direction == CF_SCRATCH)
             return 0;
-    return !kernel->launch.is_cooperative && cf__nzeros(kernel) == 0 && !(driver->is_host && cf__has_host_grid(kernel));
+    return !cf_kernel_is_operation(kernel) && !kernel->launch.is_cooperative && cf__nzeros(kernel) == 0 &&
+           !(driver->is_host && cf__has_host_grid(kernel));
 }
 
 /* A node of a context that is gone: it is passed by until it has another one's id. */

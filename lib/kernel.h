@@ -304,6 +304,50 @@ static inline CUresult cf__launch_once(const struct cf__driver *driver, const st
     return result;
 }
 
+/* ---- operation.c ---- */
+
+/* The operation that the calling thread is enqueueing, by its function; NULL: none. */
+extern _Thread_local const char *cf__operation;
+
+/* Loads all kernels of an operation; `ready` also refuses what cannot be enqueued here. */
+int cf__operation_load(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded **loaded);
+int cf__operation_ready(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded **loaded);
+
+/* Enqueues what an operation is made of; it is ready, its arguments were checked, and scratch memory is among them. */
+int cf__operate(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded *loaded, cf_stream stream,
+                void *const args[]);
+
+/* ---- scratch.c ---- */
+
+/* What a launch needs beside its arguments. */
+struct cf__scratch {
+    struct cf__scratch_array {
+        CUdeviceptr memory;
+        size_t bytes;
+    } * arrays;  /* of each parameter; zeros where it is none */
+    void **args; /* the launch's arguments, with them */
+    void *block; /* that both lie in; NULL: below */
+    struct cf__taken taken; /* that all memory is in; none: each is allocated */
+    int is_captured;
+    int is_rezeroed; /* the kernel leaves 0 in all of it */
+#define CF__SCRATCH_FEW 16 /* what most kernels have: these need no allocation */
+    struct cf__scratch_array few_arrays[CF__SCRATCH_FEW];
+    void *few_args[CF__SCRATCH_FEW];
+};
+
+/* In front of the launch, which is enqueued next, in the context of that id: supplies the memory, and has it cleared.
+ * And behind the launch, of that status, unless that failed: the memory is the next one's. */
+int cf__scratch_begin(const cf_kernel *kernel, const struct cf__place *place, unsigned long long context,
+                      cf_stream stream, void *const args[], struct cf__scratch *scratch);
+int cf__scratch_end(const cf_kernel *kernel, const struct cf__place *place, cf_stream stream,
+                    const struct cf__scratch *scratch, int status);
+
+/* Of a launch without threads: of what is to be 0, the results, but those that are NULL. */
+int cf__clear_results(const cf_kernel *kernel, const struct cf__place *place, cf_stream stream, void *const args[]);
+
+/* What of an array is to be 0: bytes from the array's pointer on; there may be none. */
+int cf__zero_of(const cf_kernel *kernel, const cf_zero *zero, void *const args[], size_t *offset, size_t *bytes);
+
 /* ---- symbol.c ---- */
 
 /* Its bytes; CF_EOVERFLOW where they are too many. */

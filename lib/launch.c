@@ -1,8 +1,6 @@
 /* launch.c - checks a kernel's arguments, works out its grid and enqueues it. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "internal.h"
 #include "tuning.h"
@@ -48,14 +46,6 @@ int cf__check_descriptor(const char *what, uint32_t version, uint32_t size, size
     return CF_OK;
 }
 
-static int work_out_zero(const cf_kernel *kernel, const cf_zero *zero, void *const args[], size_t *offset,
-                         size_t *bytes)
-{
-    struct cf__section section;
-    int status = cf__section(kernel, zero->array, args, &section);
-    return status == CF_OK ? cf__zero(kernel, zero, args, &section, offset, bytes) : status;
-}
-
 int cf__check_arguments(const cf_kernel *kernel, void *const args[])
 {
     if (!kernel)
@@ -83,7 +73,7 @@ int cf__check_arguments(const cf_kernel *kernel, void *const args[])
     }
     for (uint32_t i = 0; i < cf__nzeros(kernel); i++) {
         size_t offset, bytes;
-        int status = work_out_zero(kernel, &kernel->zeros[i], args, &offset, &bytes);
+        int status = cf__zero_of(kernel, &kernel->zeros[i], args, &offset, &bytes);
         if (status != CF_OK)
             return status;
     }
@@ -242,20 +232,29 @@ static int check_host_grid(const cf_kernel *kernel, void *const args[])
     return cf__has_host_grid(kernel) ? rule_value(kernel, &kernel->host_grid, "host(grid", args, &threads) : CF_OK;
 }
 
-static int enqueue(const cf_kernel *kernel, const struct cf__size *size, const struct cf__place *place,
-                   cf_stream stream, void *const args[])
+/* The kernel as it is loaded in the place's context, for a launch of that size. */
+static int make_ready(const cf_kernel *kernel, const struct cf__size *size, const struct cf__place *place,
+                      void *const args[], struct cf__loaded **loaded)
 {
-    struct cf__loaded *loaded = size->loaded ? size->loaded : cf__kernel_loaded(kernel, place);
+    if (cf_kernel_is_operation(kernel))
+        return cf__operation_ready(kernel, place, loaded);
+    *loaded = size->loaded ? size->loaded : cf__kernel_loaded(kernel, place);
     int status = place->driver->is_host ? check_host_grid(kernel, args) : CF_OK;
-    if (status == CF_OK && !loaded)
-        status = cf__kernel_load(kernel, place, &loaded);
+    if (status == CF_OK && !*loaded)
+        status = cf__kernel_load(kernel, place, loaded);
     if (status == CF_OK && size->shared)
-        status = cf__kernel_share(kernel, place, loaded, size->shared, args);
-    if (status != CF_OK)
-        return status;
+        status = cf__kernel_share(kernel, place, *loaded, size->shared, args);
+    return status;
+}
+
+static int enqueue_loaded(const cf_kernel *kernel, const struct cf__size *size, const struct cf__place *place,
+                          struct cf__loaded *loaded, cf_stream stream, void *const args[])
+{
+    if (cf_kernel_is_operation(kernel))
+        return cf__operate(kernel, place, loaded, stream, args);
     if (kernel->launch.is_cooperative) {
         struct cf__running *running = cf__note_kernel(loaded, stream);
-        status = enqueue_cooperative(kernel, size, place, loaded->function, stream, args);
+        int status = enqueue_cooperative(kernel, size, place, loaded->function, stream, args);
         cf__note_launched(running);
         return status;
     }
@@ -265,104 +264,33 @@ static int enqueue(const cf_kernel *kernel, const struct cf__size *size, const s
                                   : cf__fail_driver(place->driver, result, "cuLaunchKernel", "%s", kernel->function);
 }
 
-/* Allocates what scratch parameters need, in the stream's order. `memory` has a zero for each parameter. */
-static int allocate(const cf_kernel *kernel, const struct cf__place *place, cf_stream stream, void *const args[],
-                    CUdeviceptr memory[])
+static int enqueue(const cf_kernel *kernel, const struct cf__size *size, const struct cf__place *place,
+                   cf_stream stream, void *const args[])
 {
-    for (uint32_t i = 0; i < kernel->nparams; i++) {
-        if (kernel->params[i].direction != CF_SCRATCH)
-            continue;
-        struct cf__section section;
-        int status = cf__section(kernel, i, args, &section);
-        if (status != CF_OK)
-            return status;
-        if (section.count == 0)
-            continue;
-        size_t bytes = section.offset + section.span;
-        const char *call;
-        CUresult result = cf__pool_alloc_async(place, stream, bytes, &memory[i], &call);
-        if (result != CUDA_SUCCESS)
-            return cf__fail_driver(place->driver, result, call, "%s: %zu bytes for %s", kernel->function, bytes,
-                                   kernel->params[i].name);
-    }
-    return CF_OK;
-}
-
-/* Sets to 0 what the kernel expects to be, in front of it. */
-static int clear(const cf_kernel *kernel, const struct cf__place *place, cf_stream stream, void *const args[],
-                 const CUdeviceptr memory[])
-{
-    for (uint32_t i = 0; i < cf__nzeros(kernel); i++) {
-        const cf_zero *zero = &kernel->zeros[i];
-        size_t offset, bytes;
-        int status = work_out_zero(kernel, zero, args, &offset, &bytes);
-        if (status != CF_OK)
-            return status;
-        if (bytes == 0)
-            continue;
-        const int is_scratch = kernel->params[zero->array].direction == CF_SCRATCH;
-        const CUdeviceptr array = is_scratch ? memory[zero->array] : (uintptr_t)*(void *const *)args[zero->array];
-        CUresult result = place->driver->cuMemsetD8Async(array + offset, 0, bytes, stream);
-        if (result != CUDA_SUCCESS)
-            return cf__fail_driver(place->driver, result, "cuMemsetD8Async", "%s: %zu bytes of %s", kernel->function,
-                                   bytes, kernel->params[zero->array].name);
-    }
-    return CF_OK;
-}
-
-/* Gives it back when the stream is past the launch. What a capture allocated goes with its graph in any case. */
-static int release(const cf_kernel *kernel, const struct cf__place *place, cf_stream stream, const CUdeviceptr memory[],
-                   int is_captured, int status)
-{
-    for (uint32_t i = 0; i < kernel->nparams; i++) {
-        const char *call;
-        CUresult result = memory[i] ? cf__pool_free_async(place, stream, memory[i], &call) : CUDA_SUCCESS;
-        if (result == CUDA_SUCCESS)
-            continue;
-        if (!is_captured)
-            cf__keep(place, cf__free_memory, (uintptr_t)memory[i]);
-        if (status == CF_OK)
-            status = cf__fail_driver(place->driver, result, call, "%s: %s", kernel->function, kernel->params[i].name);
-    }
-    return status;
+    struct cf__loaded *loaded;
+    int status = make_ready(kernel, size, place, args, &loaded);
+    return status == CF_OK ? enqueue_loaded(kernel, size, place, loaded, stream, args) : status;
 }
 
 static int enqueue_with_scratch(const cf_kernel *kernel, const struct cf__size *size, const struct cf__place *place,
                                 cf_stream stream, void *const args[])
 {
-    enum { FEW = 16 }; /* what most kernels have: these need no allocation */
-    CUdeviceptr few_memory[FEW], *memory = few_memory;
-    void *few_arguments[FEW], **with_scratch = few_arguments, *block = NULL;
-    size_t count = kernel->nparams;
-    if (count > FEW) {
-        block = malloc(count * (sizeof *memory + sizeof *with_scratch));
-        if (!block)
-            return cf__fail(CF_ENOMEM, "%s: no memory for the launch", kernel->function);
-        memory = block;
-        with_scratch = (void **)(void *)(memory + count);
-    }
-    memset(memory, 0, count * sizeof *memory);
-    for (size_t i = 0; i < count; i++)
-        with_scratch[i] = kernel->params[i].direction == CF_SCRATCH ? &memory[i] : args[i];
-    CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
-    CUresult result = place->driver->cuStreamIsCapturing(stream, &capture);
-    int status = result == CUDA_SUCCESS
-                     ? allocate(kernel, place, stream, args, memory)
-                     : cf__fail_driver(place->driver, result, "cuStreamIsCapturing", "%s", kernel->function);
+    struct cf__loaded *loaded;
+    struct cf__scratch scratch;
+    int status = make_ready(kernel, size, place, args, &loaded);
     if (status == CF_OK)
-        status = clear(kernel, place, stream, args, memory);
-    if (status == CF_OK)
-        status = enqueue(kernel, size, place, stream, with_scratch);
-    status = release(kernel, place, stream, memory, capture != CU_STREAM_CAPTURE_STATUS_NONE, status);
-    free(block);
-    return status;
+        status = cf__scratch_begin(kernel, place, loaded->context, stream, args, &scratch);
+    if (status != CF_OK)
+        return status;
+    status = enqueue_loaded(kernel, size, place, loaded, stream, scratch.args);
+    return cf__scratch_end(kernel, place, stream, &scratch, status);
 }
 
 int cf__launch(const cf_kernel *kernel, const struct cf__size *size, const struct cf__place *place, cf_stream stream,
                void *const args[])
 {
-    if (size->is_empty)
-        return CF_OK;
+    if (size->is_empty) /* what threads add to is 0 where there are none */
+        return cf__clear_results(kernel, place, stream, args);
     for (uint32_t i = 0; i < kernel->nparams; i++)
         if (kernel->params[i].direction == CF_SCRATCH)
             return enqueue_with_scratch(kernel, size, place, stream, args);

@@ -129,8 +129,9 @@ int cf__pool_trim(const struct cf__place *place)
     CUdevice device;
     if (place->driver->is_host || place->driver->cuCtxGetDevice(&device) != CUDA_SUCCESS)
         return 0;
+    int is_less = cf__workspaces_trim(place);
     CUmemoryPool pool = handle_of(pool_of(device));
-    return pool && place->driver->cuMemPoolTrimTo(pool, 0) == CUDA_SUCCESS;
+    return (pool && place->driver->cuMemPoolTrimTo(pool, 0) == CUDA_SUCCESS) || is_less;
 }
 
 int cf__mempool_destroy(const struct cf__driver *driver, int device)
@@ -350,10 +351,11 @@ int cf_mem_trim(size_t keep)
     const char *call = "cuCtxGetDevice";
     CUresult result = driver->is_host ? CUDA_SUCCESS : driver->cuCtxGetDevice(&device);
     CUmemoryPool pool = result == CUDA_SUCCESS && !driver->is_host ? handle_of(pool_of(device)) : NULL;
-    if (pool) {
+    if (result == CUDA_SUCCESS && !driver->is_host) {
         int mode = cf__relax(driver);
+        (void)cf__workspaces_trim(&place);
         call = "cuMemPoolTrimTo";
-        result = driver->cuMemPoolTrimTo(pool, keep);
+        result = pool ? driver->cuMemPoolTrimTo(pool, keep) : CUDA_SUCCESS;
         cf__unrelax(driver, mode);
     }
     if (result != CUDA_SUCCESS)

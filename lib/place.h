@@ -102,6 +102,13 @@ int cf__is_only_gpu(void);
 
 extern _Thread_local int cf__has_device; /* cf_device_use() was called: the thread's device is not the default one */
 
+/* The device that cf_device_use() chose for the calling thread, where it was called; and another choice for a while,
+ * which returns the one before. */
+struct cf__chosen {
+    int is_chosen, device;
+};
+struct cf__chosen cf__device_choose(struct cf__chosen chosen);
+
 /* Where a call runs: its context is current on the thread between enter and leave. */
 struct cf__place {
     const struct cf__driver *driver;

@@ -134,6 +134,8 @@ static struct work work_of(const struct cf__moves *moves, void *const args[])
     uint64_t threads = (uint64_t)moves->size->block[0] * moves->size->block[1] * moves->size->block[2];
     work.bytes = declared(kernel, &kernel->bytes, args, work.in + work.out);
     work.flops = declared(kernel, &kernel->flops, args, 0);
+    if (cf_kernel_is_operation(kernel))
+        blocks = threads = UINT32_MAX; /* of its kernels nothing is known */
     work.is_alone = kernel->is_host_whole || cf__pool_is_small(blocks, threads) || cf__pool_size() == 1;
     return work;
 }
@@ -184,7 +186,7 @@ int cf__plan_decide(const struct cf__moves *moves, void *const args[], const str
 {
     int is_set, asked = host_data(&is_set);
     *is_on_cpu = 0;
-    if (!moves->kernel->host)
+    if (!cf_kernel_has_host(moves->kernel))
         plan->why = CF__PLAN_NO_BODY;
     else if (!is_closed(moves->kernel))
         plan->why = CF__PLAN_NOT_CLOSED;

@@ -277,9 +277,21 @@ static void wait_for_work(void)
     sleeping--;
 }
 
+/* Where an application's handler of faults runs, if it says SA_ONSTACK: a kernel may have come to the end of its stack.
+ * A sanitizer has set one up before. */
+static void worker_stack(char *memory, size_t bytes)
+{
+    const stack_t own = {.ss_sp = memory, .ss_size = bytes};
+    stack_t given;
+    if (sigaltstack(NULL, &given) == 0 && given.ss_flags & SS_DISABLE)
+        (void)sigaltstack(&own, NULL);
+}
+
 static void *worker(void *data)
 {
     uint32_t number = (uint32_t)(uintptr_t)data;
+    char faults[32 << 10];
+    worker_stack(faults, sizeof faults);
     pthread_mutex_lock(&lock);
     for (;;) {
         if (!jobs && !stopping)
@@ -350,12 +362,16 @@ void cf__pool_forget(void)
     __atomic_store_n(&owner, getpid(), __ATOMIC_RELEASE);
 }
 
-/* With the lock. Signals are for the application's threads: the workers block them all. */
+/* With the lock. Signals are for the application's threads: the workers block them all, but for those of what a kernel
+ * does, which no handler would see. */
 static void start(void)
 {
+    static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
     started = 1;
     sigset_t all, before;
     sigfillset(&all);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        sigdelset(&all, own[i]);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     while (thread_count < thread_target - 1 &&
            pthread_create(&workers[thread_count], NULL, worker, (void *)(uintptr_t)(thread_count + 1)) == 0)

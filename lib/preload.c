@@ -27,9 +27,12 @@ static int load_chosen(const cf_kernel *kernel, const struct cf__place *place, c
 static int load(const cf_kernel *kernel, const struct cf__place *place)
 {
     struct cf__loaded *loaded;
-    int block, status = cf__kernel_load(kernel, place, &loaded);
+    const int is_operation = cf_kernel_is_operation(kernel);
+    int block, status = (is_operation ? cf__operation_load : cf__kernel_load)(kernel, place, &loaded);
     if (status == CF_OK && cf__is_tuned(kernel))
         return load_chosen(kernel, place, &loaded->choice);
+    for (uint32_t i = 0; is_operation && status == CF_OK && i < kernel->nuses; i++)
+        status = load(kernel->uses[i], place);
     if (status == CF_OK && kernel->launch.is_block_auto)
         status = cf__kernel_block(kernel, place, loaded, &block);
     for (uint32_t i = 0; status == CF_OK && i < kernel->nchecks; i++)
@@ -64,7 +67,7 @@ int cf_preload(const cf_module *module)
     for (size_t i = 0; status == CF_OK && i < module->count; i++) {
         const cf_kernel *kernel = module->kernels[i];
         status = check_kernel("cf_preload", kernel);
-        if (status == CF_OK && (kernel->host || !place.driver->is_host))
+        if (status == CF_OK && (!place.driver->is_host || cf_kernel_has_host(kernel)))
             status = load(kernel, &place);
     }
     cf__leave(&place);
@@ -107,6 +110,9 @@ int cf_kernel_occupancy(const cf_kernel *kernel, int threads, size_t shared, int
         return status;
     if (!blocks)
         return cf__fail(CF_EINVAL, "cf_kernel_occupancy: blocks is NULL");
+    if (cf_kernel_is_operation(kernel))
+        return cf__fail(CF_EINVAL, "cf_kernel_occupancy: %s is made of several launches; ask for the kernels that it uses",
+                        kernel->function);
     if (threads < 1 || threads > CF__MAX_BLOCK)
         return cf__fail(CF_EINVAL, "cf_kernel_occupancy: threads is %d; a block has 1 to %d", threads, CF__MAX_BLOCK);
     struct cf__place place;

@@ -54,6 +54,7 @@ static void forget(struct reset *reset, struct cf__context *record, unsigned lon
     cf__handles_reset(reset->context, reset->device);
     cf__captures_forget(reset->context);
     cf__kept_forget(reset->context);
+    cf__workspaces_forget(id);
     cf__images_drop(id);
     if (record)
         cf__context_drop(record);

@@ -230,11 +230,14 @@ static void answer(CUcontext handle, int is_done)
 CUresult cf__wait_for_all(const struct cf__place *place)
 {
     int is_gpu = !place->driver->is_host;
+    uint64_t now = is_gpu ? cf__workspaces_now() : 0;
     if (is_gpu)
         ask(place->context);
     CUresult result = place->driver->cuCtxSynchronize();
     if (is_gpu)
         answer(place->context, result == CUDA_SUCCESS);
+    if (is_gpu && result == CUDA_SUCCESS)
+        cf__workspaces_done(place->context, now);
     return result;
 }
 

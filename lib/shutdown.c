@@ -43,6 +43,7 @@ static int give_back(void)
     cf__trace_close();
     add(&status, cf__peers_disable(cuda));
     free_stages();
+    add(&status, cf__workspaces_free(cuda));
     add(&status, cf__kept_free()); /* before the pools that it may be of */
     add(&status, cf__mempools_destroy(cuda));
     add(&status, cf__images_unload(cuda));
@@ -55,6 +56,7 @@ static void forget(void)
 {
     for (int device = 0; device < CF__MAX_DEVICES; device++)
         cf__peers_forget(device);
+    cf__workspaces_forget_all();
     cf__mempools_forget();
     cf__kept_forget(NULL);
     (void)cf__images_unload(NULL);

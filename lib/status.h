@@ -47,6 +47,13 @@ __attribute__((format(printf, 4, 5))) int cf__fail_driver(const struct cf__drive
 /* Has details of the calling thread that begin with the name of an entry point name its `_async` form; NULL ends
  * that. */
 void cf__name_async(const char *function);
+const char *cf__named_async(void); /* that name */
+
+/* How often something has failed on the calling thread, to be compared. */
+unsigned int cf__failures(void);
+
+/* Puts "function: in " in front of the detail, for what failed within; returns `status`. */
+int cf__fail_within(const char *function, int status);
 
 /* What the calling thread's detail says, around what may fail without being a failure of the call. */
 struct cf__error {

@@ -77,6 +77,47 @@ int cf__mempools_destroy(const struct cf__driver *driver);
 int cf__mempool_destroy(const struct cf__driver *driver, int device);
 void cf__mempools_forget(void); /* without the driver */
 
+/* ---- workspace.c ---- */
+
+/* Scratch memory of a GPU that launches on one stream have at hand, and use one after the other. */
+struct cf__workspace;
+
+/* More than this is allocated for each launch. */
+#define CF__WORKSPACE_BYTES ((size_t)1 << 20)
+
+/* One that was taken for a launch. */
+struct cf__taken {
+    struct cf__workspace *workspace; /* NULL: there is none to be had */
+    CUdeviceptr memory;
+    size_t bytes; /* that it has, or more than were asked for */
+    int is_zero;  /* all of them are, as launches leave it that set to 0 again what they have used */
+};
+
+/* Takes that of `stream`, which is not being captured, in the place's context of that id, for a launch of `function`.
+ * All that uses the memory is enqueued on the stream before it is given back; `is_zero` says that it will all be 0 then.
+ * That does not change the status of a launch that failed. */
+int cf__workspace_take(const struct cf__place *place, const char *function, unsigned long long context,
+                       cf_stream stream, size_t bytes, struct cf__taken *taken);
+int cf__workspace_give(const struct cf__taken *taken, const char *function, cf_stream stream, int is_zero, int status);
+
+/* Before a stream of the place's context is destroyed: what it has goes, in its order. */
+void cf__workspace_drop(const struct cf__place *place, cf_stream stream);
+
+/* Frees in the place's context what no launch uses any more, as far as is known without a wait; whether there was any.
+ * Relaxed. */
+int cf__workspaces_trim(const struct cf__place *place);
+
+/* Launches that have been enqueued by now are told apart from later ones by what the first returns; behind a wait for
+ * the context they are done. */
+uint64_t cf__workspaces_now(void);
+void cf__workspaces_done(CUcontext context, uint64_t now);
+
+int cf__workspaces_free(const struct cf__driver *cuda); /* all, at cf_shutdown() */
+void cf__workspaces_forget(unsigned long long context); /* of a context that is gone, */
+void cf__workspaces_forget_all(void);                   /* without the driver */
+void cf__workspace_lock(void); /* for fork */
+void cf__workspace_unlock(void);
+
 /* ---- peer.c ---- */
 
 /* Whether kernels on GPU `device` reach the memory of GPU `peer`, since cf_peer_enable() was called or they are one. */

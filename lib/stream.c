@@ -120,6 +120,7 @@ int cf_stream_destroy(cf_stream stream)
     if (status == CF_OK) {
         unsigned int serial = cf__handle_serial(CF__STREAM, stream);
         int mode = cf__relax(place.driver);
+        cf__workspace_drop(&place, stream);
         CUresult result = place.driver->cuStreamDestroy(stream);
         cf__unrelax(place.driver, mode);
         if (result != CUDA_SUCCESS)

@@ -43,6 +43,15 @@ __global__ void product(const float *a, const float *b, float *c, int rows, int 
     c[i * cols + j] = sum;
 }
 
+/* Ends the process from 64 elements on. */
+#pragma cf kernel grid(n) out(y[n])
+__global__ void strays(int *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i + (n < 64 ? 0 : 1ll << 40)] = i;
+}
+
 /* Fails where its array is not what it was at first. */
 #pragma cf kernel grid(n) inout(y[n]) check(0 <= y[:] <= 0)
 __global__ void once(int *y, int n)

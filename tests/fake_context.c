@@ -73,7 +73,8 @@ static CUresult create_context(int device, int is_primary, CUcontext *context)
         if (!contexts[i].is_live) {
             CUcontext slot = *context = &contexts[i];
             *slot = (struct CUctx_st){.device = device, .is_primary = is_primary, .is_live = 1, .id = ++last_id};
-            slot->legacy = (struct CUstream_st){.object = {NULL, FAKE_STREAM, slot}, .last = &slot->legacy.first};
+            slot->legacy = (struct CUstream_st){
+                .object = {NULL, FAKE_STREAM, slot}, .id = fake_stream_id(), .last = &slot->legacy.first};
             return CUDA_SUCCESS;
         }
     return CUDA_ERROR_OUT_OF_MEMORY;
@@ -102,6 +103,15 @@ static int remove_graph(CUcontext context)
     return 0;
 }
 
+/* What pools gave: it goes with no context, as an H200's driver has it. */
+static struct CUctx_st nobody[FAKE_DEVICES];
+
+static int survives(const struct fake_object *object)
+{
+    const struct fake_allocation *allocation = (const struct fake_allocation *)(const void *)object;
+    return object->kind == FAKE_ALLOCATION && allocation->is_async && !fake_is_of_graph(allocation);
+}
+
 static void destroy_context(CUcontext context, int is_reset)
 {
     fake_drain_all();
@@ -110,7 +120,10 @@ static void destroy_context(CUcontext context, int is_reset)
         lost += !is_reset && failed[context->device] == CUDA_SUCCESS;
     for (struct fake_object *object = fake_objects, *next; object; object = next) {
         next = object->next;
-        if (object->context == context) {
+        if (object->context == context && survives(object)) {
+            nobody[context->device].device = context->device;
+            object->context = &nobody[context->device];
+        } else if (object->context == context) {
             int is_owned = object->kind != FAKE_FUNCTION && !(object->kind == FAKE_ALLOCATION &&
                                                               ((struct fake_allocation *)object)->type == FAKE_GLOBAL);
             lost += is_owned && !is_reset && failed[context->device] == CUDA_SUCCESS;

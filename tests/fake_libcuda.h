@@ -85,6 +85,7 @@ struct CUstream_st {
     struct fake_object object;
     unsigned int flags;
     int priority;
+    unsigned long long id;    /* which no other stream had or will have */
     uint64_t submitted, done; /* pieces of work */
     struct fake_work *first, **last;
     struct fake_capture *capture; /* that it takes part in; NULL: none */
@@ -235,6 +236,7 @@ struct fake_work {
 /* The stream behind a handle, the default ones included, in a context that works: where work is put, which in a broken
  * capture, or in the default stream beside a captured one that is ordered with it, is refused. */
 CUresult fake_stream(CUstream handle, CUstream *stream);
+unsigned long long fake_stream_id(void); /* of the next one */
 
 /* The same of one that is only looked at. */
 CUresult fake_find_stream(CUstream handle, CUstream *stream);

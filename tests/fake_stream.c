@@ -96,6 +96,12 @@ CUresult fake_find_stream(CUstream handle, CUstream *stream)
     return fake_failed(handle->object.context);
 }
 
+unsigned long long fake_stream_id(void)
+{
+    static unsigned long long last;
+    return ++last;
+}
+
 static CUresult check_capture(CUstream stream)
 {
     return stream->capture && stream->capture->is_broken ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : CUDA_SUCCESS;
@@ -134,6 +140,7 @@ CUresult fake_cuStreamCreateWithPriority(CUstream *stream, unsigned int flags, i
     TRY(fake_current(&context));
     *stream = fake_add(FAKE_STREAM, sizeof **stream, context);
     (*stream)->flags = flags;
+    (*stream)->id = fake_stream_id();
     (*stream)->last = &(*stream)->first;
     (*stream)->priority = priority > 0 ? 0 : priority < GREATEST_PRIORITY ? GREATEST_PRIORITY : priority;
     fake_counts.priority = (*stream)->priority;
@@ -192,6 +199,18 @@ CUresult fake_cuStreamGetCtx(CUstream handle, CUcontext *context)
     TRY(fake_find_stream(handle, &stream));
     TRY(check_capture(stream));
     *context = stream->object.context;
+    return fake_end(CUDA_SUCCESS);
+}
+
+CUresult fake_cuStreamGetId(CUstream handle, unsigned long long *id)
+{
+    CUstream stream;
+    TRY(fake_begin());
+    TRY(fake_find_stream(handle, &stream));
+    if (stream == &stream->object.context->legacy)
+        TRY(fake_implicit(stream->object.context, 1));
+    TRY(fake_capture_wait(stream)); /* an H200's driver refuses that, too, and drops the recording */
+    *id = stream->id;
     return fake_end(CUDA_SUCCESS);
 }
 

@@ -8,6 +8,7 @@
 
 #include "fault_data.h"
 #include "fault_kernels.h"
+#include "place.h"
 
 /* What host(turn_on_cpu) names. */
 void turn_on_cpu(float *array, int n);
@@ -78,6 +79,63 @@ ACT(axpy_async, fault_axpy_async(stream, 2, dx, dy, N))
 ACT(axpy_async_default, fault_axpy_async(NULL, 2, dx, dy, N))
 PREPARE(mirror_async, expect_mirror(); upload(); make_stream())
 ACT(mirror_async, fault_mirror_async(stream, dx, dy, N))
+
+/* A stream whose launches have had scratch memory: more of it is asked for. */
+enum { GROWN = 5000 };
+static void prepare_mirror_grown(void)
+{
+    expect_mirror();
+    upload();
+    make_stream();
+    NEED(fault_mirror_async(stream, dx, dy, N));
+    NEED(cf_mem_alloc(&memory, 2 * GROWN * sizeof *x));
+    NEED(cf_mem_fill(memory, 0, 2 * GROWN * sizeof *x));
+}
+ACT(mirror_grown, fault_mirror_async(stream, memory, (float *)memory + GROWN, GROWN))
+CLEAN(mirror_grown, destroy_both(); NEED(cf_mem_free(memory)))
+
+/* Beside so many streams that have it that an event is recorded, and so many that another's has to be taken over. */
+static cf_stream crowd[128];
+static int crowd_count;
+static void prepare_crowd(int count)
+{
+    expect_mirror();
+    upload();
+    for (crowd_count = 0; crowd_count < count; crowd_count++) {
+        NEED(cf_stream_create(&crowd[crowd_count]));
+        NEED(fault_mirror_async(crowd[crowd_count], dx, dx, 1));
+    }
+    make_stream();
+}
+PREPARE(mirror_noisy, prepare_crowd(64))
+PREPARE(mirror_crowded, prepare_crowd(128); NEED(cf_device_sync()))
+static void clean_crowd(void)
+{
+    while (crowd_count > 0)
+        NEED(cf_stream_destroy(crowd[--crowd_count]));
+    destroy_both();
+}
+
+PREPARE(mirror_done, prepare_mirror_async(); NEED(fault_mirror_async(stream, dx, dy, N)); NEED(cf_device_sync()))
+ACT(mirror_stream_destroy, cf_stream_destroy(stream))
+ACT(mirror_trim, cf_mem_trim(0))
+CLEAN(mirror_stream_gone, destroy_arrays())
+
+/* A stream that another library has destroyed. */
+static void prepare_mirror_left(void)
+{
+    prepare_mirror_async();
+    NEED(fault_mirror_async(NULL, dx, dy, N));
+    NEED(fault_mirror_async(stream, dx, dy, N));
+    destroy_arrays();
+    if (on_cuda())
+        NEED(cf__cuda_in_use()->cuStreamDestroy(stream) == CUDA_SUCCESS ? CF_OK : CF_ECALL);
+    else
+        destroy_stream();
+}
+ACT(mirror_shutdown, cf_shutdown())
+PREPARE(mirror_reset, prepare_mirror_async(); NEED(fault_mirror_async(stream, dx, dy, N)))
+ACT(mirror_reset, cf_device_reset(on_cuda() ? 0 : CF_HOST))
 
 static void prepare_weigh_async(void)
 {
@@ -255,6 +313,15 @@ const struct scene launch_scenes[] = {
     {"cf_launch by its own function", prepare_axpy_async, act_axpy_async, is_device_right, destroy_both, FRESH},
     {"cf_launch default stream", prepare_axpy_async, act_axpy_async_default, is_device_right, destroy_both, FRESH},
     {"cf_launch scratch", prepare_mirror_async, act_mirror_async, is_device_right, destroy_both, FRESH},
+    {"cf_launch scratch, more of it", prepare_mirror_grown, act_mirror_grown, NULL, clean_mirror_grown, 0},
+    {"cf_launch scratch, on one stream of many", prepare_mirror_noisy, act_mirror_async, is_device_right, clean_crowd,
+     FRESH},
+    {"cf_launch scratch, on one stream too many", prepare_mirror_crowded, act_mirror_async, is_device_right,
+     clean_crowd, FRESH},
+    {"cf_stream_destroy scratch", prepare_mirror_done, act_mirror_stream_destroy, NULL, clean_mirror_stream_gone, 0},
+    {"cf_mem_trim scratch", prepare_mirror_done, act_mirror_trim, NULL, destroy_both, 0},
+    {"cf_device_reset scratch", prepare_mirror_reset, act_mirror_reset, NULL, NULL, FRESH},
+    {"cf_shutdown scratch", prepare_mirror_left, act_mirror_shutdown, NULL, NULL, ANY},
     {"cf_launch block(auto), constants", prepare_weigh_async, act_weigh_async, is_device_right, destroy_both, FRESH},
     {"cf_launch shared memory", prepare_turn_async, act_turn_async, is_turn_right, destroy_both, FRESH},
     {"cf_launch threads that wait", prepare_turn_async, act_turn_together_async, is_turn_right, destroy_both, FRESH},

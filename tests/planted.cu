@@ -395,6 +395,15 @@ __global__ void in_place(float *u, int n, int bug)
         u[i] = bug ? 0.5f * (u[i - 1] + u[i + 1]) : 2 * u[i]; /* BUG in_place */
 }
 
+/* Where x is y another thread may have written what this one reads. */
+#pragma cf kernel grid(n) in(x[n + 1]) out(y[n]) inplace(x, y)
+__global__ void false_inplace(const int *x, int *y, int n, int bug)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = x[i + bug]; /* BUG false_inplace */
+}
+
 /* Two arrays in dynamic shared memory, which overlap. */
 #pragma cf kernel blocks(n) block(32) shared(64 * sizeof(int)) out(y[n][32])
 __global__ void carved(int *y, int n, int bug)
@@ -587,6 +596,18 @@ __global__ void unwritten_behind_zeros(int *tmp, int *y, int n, int bug)
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n)
         y[i] = tmp[i] + tmp[i + bug]; /* BUG unwritten_behind_zeros */
+}
+
+#pragma cf kernel grid(n) scratch(tmp[n]) zero(tmp) rezero(tmp) out(y[n])
+__global__ void left_in_scratch(int *tmp, int *y, int n, int bug) /* BUG left_in_scratch */
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    tmp[i]++;
+    y[i] = tmp[i];
+    if (i < n - 3 * bug)
+        tmp[i] = 0;
 }
 
 #pragma cf kernel grid(n) out(y[n])

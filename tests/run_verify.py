@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 
 from runner import Runner
 from tap import run
@@ -27,7 +28,7 @@ class VerifyTest(Runner):
         code, _, err = run([cfcc, *cuda, '-o', 'verify.o', os.path.join(HERE, 'verify.cu')], cwd=self.folder)
         self.tap.check('kernels_to_verify_are_compiled', err if code else '')
         if code == 0:
-            for group in (self.bundled, self.good_ones, self.wrong_ones, self.left_out, self.refused, self.ports):
+            for group in (self.bundled, self.good_ones, self.wrong_ones, self.ended, self.left_out, self.refused, self.ports):
                 group()
 
     def verify(self, *arguments):
@@ -35,6 +36,10 @@ class VerifyTest(Runner):
         code, out, err = self.execute('--verify', '--all', *arguments)
         lines = out.splitlines()
         return code, rows(out), lines[0] if lines else '', lines[-1] if lines else '', err
+
+    def is_sanitized(self):
+        with open(os.path.join(self.build, 'cfcc.json'), encoding='utf-8') as config:
+            return '-fsanitize' in config.read()
 
     def own(self, *arguments):
         return self.verify('--module', 'verify.o', *arguments)
@@ -48,7 +53,7 @@ class VerifyTest(Runner):
             wanted = 'no GPU: on the CPU' if self.driver == 'host' else 'device 0 ('
             assert head.startswith(f'verify: {wanted}'), head
             assert last == f'verify: {len(found)} of {len(found)} kernels agree, 0 differ, 0 were not run', last
-            return '' if found['gather_f32_i64'] == ('11', 'agree bit for bit') else found['gather_f32_i64']
+            return '' if found['gather_f32_i64'] == ('13', 'agree bit for bit') else found['gather_f32_i64']
 
         def on_the_cpu():
             code, out, err = self.execute('--verify', '--all', '--device', '-1', 'outside_i32')
@@ -59,8 +64,8 @@ class VerifyTest(Runner):
 
     def good_ones(self):
         def agree():
-            code, found, _, _, err = self.own('picky', 'midst', 'indexed')
-            assert code == 0 and sorted(found) == ['indexed', 'midst', 'picky'], (code, found, err)
+            code, found, _, _, err = self.own('picky', 'midst', 'indexed', 'tally')
+            assert code == 0 and sorted(found) == ['indexed', 'midst', 'picky', 'tally'], (code, found, err)
             return '' if all(int(n) >= 5 and rest == 'agree bit for bit' for n, rest in found.values()) else found
 
         def family():
@@ -68,7 +73,14 @@ class VerifyTest(Runner):
                                           'gather')
             return '' if code == 0 and len(rows(out)) == 10 and 'gather_f32_i32' not in out else (code, out, err)
 
+        def in_place():
+            code, found, _, _, err = self.own('adds')
+            self.good('--module', 'verify.o', '--verify', 'adds', 'x=randint:i32:34:20:50', 'k=randint:u32:33:20:200',
+                      'y=fill:i32:33:1')
+            return '' if code == 0 and found['adds'] == ('9', 'agree bit for bit; in place, 24 times') else (found, err)
+
         self.test('kernels_of_few_good_values_and_sections_agree', agree)
+        self.test('kernel_agrees_with_arrays_that_are_one', in_place)
         self.test('a_family_less_two_is_verified', family)
 
     def wrong_ones(self):
@@ -76,6 +88,10 @@ class VerifyTest(Runner):
                 ('forgets', [r'n = 31: y\[30\] is not written; nor are 1 of 31 elements']),
                 ('spills', [r'nx = \d+, ny = \d+, ld = \d+: \d+ bytes beside the section of v are overwritten']),
                 ('passes', [r'n = 33: 1 bytes beside the section of y are overwritten']),
+                ('deals', [r'n = 0, m = 5: y\[0\] is not written; nor are all 5 of 5 elements']),
+                ('precedes', [r'n = 33: 2 bytes beside the section of y are overwritten']),
+                ('differences', [r'n = \d+: y is x, in place: y\[\d+\] = .* and .* on the CPU; \d+ of \d+ elements differ']),
+                ('reaches', [r'n = \d+: y is x, in place: \d bytes beside the section of y are overwritten']),
                 ('tolerant', [r'n = 31: tolerance\(1 - n\) is -30'])):
             def body(kernel=kernel, culprits=culprits):
                 code, found, _, last, err = self.own(kernel)
@@ -85,14 +101,40 @@ class VerifyTest(Runner):
                 return '' if all(re.search(c, found[kernel][1]) and re.search(c, err) for c in culprits) else found
             self.test(f'kernel_that_{kernel}_is_told', body)
 
+        def one():
+            arguments = ('--module', 'verify.o', '--verify', 'differences', 'x=random:f32:1001', 'w=random:f32:1000')
+            code, out, err = self.execute(*arguments)
+            told = r'verify: y: 1000 of 1000 .*\nverify: y is x, in place: \d+ of 1000 elements match\n'
+            return '' if code == 1 and re.search(told, out) and re.fullmatch(
+                r'cf-run: differences: verify: y is x, in place: y\[\d+\] = .* and .* elements differ, .*\n', err) else (out, err)
+
         def counts():
             code, found, _, _, _ = self.own('counts', 'midst')
             place = 'in another order' if self.driver == 'host' else 'on device 0'
             wanted = rf'DIFFERS: count\[0\] = \d+ {place} and 11 on the CPU; 1 of 1 elements differ, by up to .*'
             return '' if code == 1 and found['midst'][1].startswith('agree') and re.fullmatch(
                 wanted, found['counts'][1]) else found
+        self.test('one_kernel_that_differs_in_place_is_told', one)
         if self.driver == 'host':  # a GPU has its own count, which is 1 too
             self.test('kernel_that_differs_from_run_to_run_is_told', counts)
+
+    def ended(self):
+        """By a signal, of which a sanitizer tells in its own way."""
+        wanted = f'cf-run: strays: the run was ended by signal 11 ({signal.strsignal(signal.SIGSEGV)}); --check address may '
+
+        def alone(more):
+            code, _, err = self.execute('--module', 'verify.o', 'strays', 'x=fill:i32:33:0', *more)
+            return '' if code == 2 and err == wanted + 'tell where\n' else (code, err)
+
+        def of_all():
+            code, out, err = self.execute('--module', 'verify.o', '--verify', '--all', 'strays', 'picky')
+            assert out.endswith('\nstrays\n') and rows(out)['picky'][1] == 'agree bit for bit', out
+            return '' if code == 2 and err == wanted + 'tell where, --except leaves it out\n' else (code, err)
+
+        if not self.is_sanitized():
+            self.test('signal_that_ends_the_run_is_told', lambda: alone(['--device', '-1']))
+            self.test('signal_that_ends_the_run_to_compare_is_told', lambda: alone(['--verify']))
+            self.test('signal_that_ends_the_run_of_all_is_told', of_all)
 
     def left_out(self):
         def reasons():
@@ -122,8 +164,7 @@ class VerifyTest(Runner):
 
     def ports(self):
         """Every kernel of the tests that has a form for both, where no sanitizer makes it slow."""
-        with open(os.path.join(self.build, 'cfcc.json'), encoding='utf-8') as config:
-            is_slow = '-fsanitize' in config.read()
+        is_slow = self.is_sanitized()
         # Such a GPU runs what the CPU does, in one order, where the CPU itself has two.
         folders = os.environ.get('LD_LIBRARY_PATH', '').split(os.pathsep)
         is_played = self.driver != 'host' and os.path.join(self.build, 'tests', 'fake') in map(os.path.abspath, folders)

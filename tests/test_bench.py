@@ -11,6 +11,7 @@ import os
 import pty
 import re
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -181,6 +182,19 @@ class BenchTest(Runner):
             assert 'seconds' not in found['traps', 64] and found['small', 1024]['outcome'] == 'not run', found
             return '' if len(points) == 3 else len(points)
 
+        def ended():
+            code, _, _ = self.execute('--module', 'bench.so', *QUICK, 'strays', 'twice_f32', '--sizes', '32,64', '--json',
+                                        'ended.json')
+            with open(self.path('ended.json'), encoding='utf-8') as file:
+                found = {(r['kernel'], r['size']): r for r in json.load(file)['results']}
+            with open(os.path.join(self.build, 'cfcc.json'), encoding='utf-8') as config:
+                is_sanitized = '-fsanitize' in config.read()
+            reason = found['strays', 64]['reason']
+            assert [found[key]['outcome'] for key in (('strays', 32), ('strays', 64), ('twice_f32', 64))] == [
+                'measured', 'failed', 'measured'], found
+            wanted = f'{signal.strsignal(signal.SIGSEGV)}; cf-run --check address may tell where'
+            return '' if code == 1 and (reason == f'it ended the process: {wanted}' or is_sanitized) else reason
+
         def whole():
             self.write('kept.json', b'old')
             code, _, err = self.execute('--from', 'results.json', '--json', 'kept.json', driver=False,
@@ -201,6 +215,8 @@ class BenchTest(Runner):
         self.test('results_from_a_file_are_the_same', again)
         self.test('plot_has_a_point_for_each_result', plot)
         self.test('what_failed_has_no_times_and_no_points', failed_row)
+        if self.driver == 'host':  # a GPU would be lost
+            self.test('kernel_that_ends_the_process_is_told_with_its_signal', ended)
         self.test('file_that_cannot_be_written_is_left_alone', whole)
         self.test('numbers_are_the_same_in_any_locale', locale)
 

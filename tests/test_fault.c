@@ -94,6 +94,18 @@ static const struct tolerated tolerated[] = {
     {"cuMemFreeHost", "cf_mem_copy", "likewise"},
     {"cuCtxGetCurrent", "cf_shutdown", "what is freed in a context that cannot be entered, and fails, is kept"},
     {"cuCtxPushCurrent", "cf_shutdown", "likewise"},
+    /* What a stream leaves behind that goes: it is freed at cf_shutdown() then. */
+    {"cuCtxGetId", "cf_stream_destroy", "of finding its scratch memory"},
+    {"cuStreamGetId", "cf_stream_destroy", "likewise"},
+    {"cuCtxGetDevice", "cf_stream_destroy", "of freeing that"},
+    {"cuMemFreeAsync", "cf_stream_destroy", "likewise"},
+    {"cuEventDestroy", "cf_stream_destroy", "likewise"},
+    {"cuCtxGetId", "cf_mem_trim", "likewise"},
+    {"cuMemFree", "cf_mem_trim", "likewise"},
+    {"cuMemFree", "cf_shutdown", "tried again behind a wait"},
+    {"cuStreamIsCapturing", "cf_shutdown", "of freeing in the default stream: likewise"},
+    {"cuCtxGetDevice", "cf_shutdown", "likewise"},
+    {"cuMemFreeAsync", "cf_shutdown", "likewise"},
     {NULL, NULL, NULL},
 };
 

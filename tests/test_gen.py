@@ -47,6 +47,9 @@ class GeneratorTest:
             self.tap.check(f'cfgen_{stem}_succeeds_silently', problem)
             self.golden(f'cfgen_{stem}_gives_expected_header', base + '.h', read(os.path.join(folder, 't.h')))
             self.golden(f'cfgen_{stem}_gives_expected_stub', base + '.c', read(os.path.join(folder, f'{stem}.stub.c')))
+            internal = os.path.join(folder, 't_internal.h')
+            if os.path.exists(internal) or os.path.exists(base + '.internal.h'):
+                self.golden(f'cfgen_{stem}_gives_expected_internal_header', base + '.internal.h', read(internal))
             manifest = read(os.path.join(folder, 't.json'))
             self.golden(f'cfgen_{stem}_gives_expected_manifest', base + '.json', manifest)
             self.valid(stem, manifest)
@@ -69,7 +72,7 @@ class GeneratorTest:
         include = [f'-I{ROOT}/include', f'-I{folder}', f'-I{CASES}']
         strict = ['-Wall', '-Wextra', '-Wpedantic', '-Werror', '-fsyntax-only']
         cc, cxx = shlex.split(self.options.cc), shlex.split(self.options.cxx)
-        header = os.path.join(folder, 't.h')
+        header, internal = (os.path.join(folder, name) for name in ('t.h', 't_internal.h'))
         commands = {
             'stub': cc + ['-std=c11', *strict, '-Wmissing-prototypes', *include, os.path.join(folder, f'{stem}.stub.c')],
             'stub_beside_its_header': cc + ['-std=c11', *strict, *include, '-include', header,
@@ -84,6 +87,11 @@ class GeneratorTest:
                                 '-Wno-unused-parameter', '-Wno-attributes', '-fsyntax-only', *include, '-isystem',
                                 f'{ROOT}/include/cuferry', os.path.join(folder, f'{stem}.host.cpp')],
         }
+        if os.path.exists(internal):
+            commands['internal_header_as_c11'] = cc + ['-std=c11', *strict, *include, '-DN=10', '-x', 'c', '-include', internal,
+                                                       '/dev/null']
+            commands['internal_header_as_cxx'] = cxx + ['-std=c++11', *strict, *include, '-x', 'c++', '-include', internal,
+                                                        '/dev/null']
         for what, command in commands.items():
             code, _, err = run(command, cwd=CASES)
             self.tap.check(f'cfgen_{stem}_{what}_compiles', err if code else '')

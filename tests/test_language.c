@@ -495,6 +495,53 @@ static void count_signs_is_not_of_what_would_be_cleared(void **state)
     assert_int_equal(x[0], -1);
 }
 
+/* Counts of no elements: the results are 0, and what lies beside them stays. */
+static void count_signs_of_none_is_zero(void **state)
+{
+    (void)state;
+    int32_t counts[4] = {9, 9, 9, 9}, *count, got[4];
+    assert_ok(language_count_signs(NULL, counts + 1, 0));
+    assert_int_equal(counts[0], 9);
+    assert_int_equal(counts[1], 0);
+    assert_int_equal(counts[2], 0);
+    assert_int_equal(counts[3], 9);
+
+    cf_stream stream;
+    assert_ok(cf_stream_create(&stream));
+    assert_ok(cf_mem_alloc((void **)&count, sizeof counts));
+    for (int is_async = 0; is_async < 2; is_async++) {
+        assert_ok(cf_mem_fill(count, 1, sizeof counts));
+        assert_ok(is_async ? language_count_signs_async(stream, NULL, count + 1, 0)
+                           : language_count_signs(NULL, count + 1, 0));
+        assert_ok(cf_stream_sync(stream));
+        assert_ok(cf_mem_copy(got, count, sizeof got));
+        assert_int_equal(got[0], 0x01010101);
+        assert_int_equal(got[1], 0);
+        assert_int_equal(got[2], 0);
+        assert_int_equal(got[3], 0x01010101);
+    }
+
+    cf_graph graph;
+    cf_graph_exec exec;
+    assert_ok(cf_stream_capture_begin(stream));
+    assert_ok(language_count_signs_async(stream, NULL, count, 0));
+    assert_ok(cf_stream_capture_end(stream, &graph));
+    assert_ok(cf_graph_instantiate(&exec, graph));
+    for (int round = 0; round < 2; round++) {
+        assert_ok(cf_mem_fill(count, 1, sizeof counts));
+        assert_ok(cf_graph_launch(exec, stream));
+        assert_ok(cf_stream_sync(stream));
+        assert_ok(cf_mem_copy(got, count, sizeof got));
+        assert_int_equal(got[0], 0);
+        assert_int_equal(got[1], 0);
+        assert_int_equal(got[2], 0x01010101);
+    }
+    assert_ok(cf_graph_exec_destroy(exec));
+    assert_ok(cf_graph_destroy(graph));
+    assert_ok(cf_mem_free(count));
+    assert_ok(cf_stream_destroy(stream));
+}
+
 /* ---- What is known of them ---- */
 
 static void registry_tells_what_the_annotation_says(void **state)
@@ -549,6 +596,7 @@ int main(void)
         TEST(invert_distinct_indices_are_inverted),
         TEST(count_over_counts_from_zero_each_time),
         TEST(count_signs_is_not_of_what_would_be_cleared),
+        TEST(count_signs_of_none_is_zero),
         TEST(registry_tells_what_the_annotation_says),
         TEST(sizes_agree_with_the_interpreter),
     };

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -352,7 +353,13 @@ static void handle(int number)
         handled_elsewhere++;
 }
 
-static void pool_run_workers_block_every_signal(void **state)
+/* What a kernel itself raises, which would end the process past every handler where it is blocked. */
+static int is_fault(int number)
+{
+    return number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL || number == SIGTRAP;
+}
+
+static void pool_run_workers_block_every_signal_but_faults(void **state)
 {
     (void)state;
     sigset_t before, after;
@@ -367,7 +374,7 @@ static void pool_run_workers_block_every_signal(void **state)
         assert_int_equal(sigismember(&after, number), sigismember(&before, number));
         for (int t = 0; t < meeting.count; t++)
             if (!pthread_equal(meeting.threads[t], pthread_self()))
-                assert_int_equal(sigismember(&meeting.masks[t], number), 1);
+                assert_int_equal(sigismember(&meeting.masks[t], number), !is_fault(number));
     }
 
     struct sigaction action = {.sa_handler = handle}, old;
@@ -381,6 +388,49 @@ static void pool_run_workers_block_every_signal(void **state)
     assert_int_equal(sigaction(SIGUSR1, &old, NULL), 0);
     assert_int_equal(handled_here, 20);
     assert_int_equal(handled_elsewhere, 0);
+}
+
+/* Tells by the exit status which thread it is on, and which stack. */
+static void handle_fault(int number)
+{
+    stack_t own;
+    (void)number;
+    _exit(sigaltstack(NULL, &own) == 0 && own.ss_flags & SS_ONSTACK && !pthread_equal(pthread_self(), main_thread) ? 7
+                                                                                                                   : 8);
+}
+
+static void write_elsewhere(const cf_host_launch *launch, uint64_t begin, uint64_t end)
+{
+    volatile char *none = launch->args[0];
+    (void)begin;
+    (void)end;
+    if (!pthread_equal(pthread_self(), main_thread))
+        *none = 1;
+    usleep(1000); /* the others come meanwhile */
+}
+
+static void pool_run_fault_on_a_worker_gets_to_the_handler_on_its_stack(void **state)
+{
+    (void)state;
+    int ended = 0;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        struct sigaction action = {.sa_handler = handle_fault, .sa_flags = SA_ONSTACK};
+        void *none = mmap(NULL, 1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        void *const args[] = {none};
+        const cf_host_launch launch = {.grid = {4096, 1, 1}, .block = {1024, 1, 1}, .args = args};
+        main_thread = pthread_self();
+        sigemptyset(&action.sa_mask);
+        if (setenv("CF_THREADS", "4", 1) != 0 || cf__pool_configure() != CF_OK || none == MAP_FAILED ||
+            sigaction(SIGSEGV, &action, NULL) != 0)
+            _exit(1);
+        cf__pool_run(write_elsewhere, &launch);
+        _exit(2);
+    }
+    assert_int_equal(waitpid(child, &ended, 0), child);
+    assert_true(WIFEXITED(ended));
+    assert_int_equal(WEXITSTATUS(ended), 7);
 }
 
 /* ---- Launches in launches, and many at once ---- */
@@ -654,7 +704,8 @@ int main(void)
         cmocka_unit_test(pool_run_again_gives_each_thread_the_same_part),
         cmocka_unit_test(pool_run_grids_of_any_size_run_each_block_once),
         cmocka_unit_test(pool_run_short_launches_again_and_again_run_each_block_once),
-        cmocka_unit_test(pool_run_workers_block_every_signal),
+        cmocka_unit_test(pool_run_workers_block_every_signal_but_faults),
+        cmocka_unit_test(pool_run_fault_on_a_worker_gets_to_the_handler_on_its_stack),
         cmocka_unit_test(pool_run_in_a_body_runs_each_block_once),
         cmocka_unit_test(pool_run_8_threads_at_once_run_each_block_once),
         cmocka_unit_test(pool_stop_then_run_starts_anew),

@@ -96,6 +96,8 @@ PLANTED = {
                   r'\(0, 0, 0\); .*__syncwarp\(\) in {OTHER}'),
     'barrier_in_loop': (['x=randint:i32:3x64:0:100'], 'race', r'({BUG}|{OTHER}): ' + ANY + r' waits at __syncthreads\(\), '
                         'and ' + ANY + r' of its warp at __syncthreads\(\) in ({BUG}|{OTHER}): not the same barrier'),
+    'false_inplace': (['x=randint:i32:1001:0:9', N], 'race', r'{BUG}: ' + ANY + r' reads x\[\d+\], which ' + ANY +
+                      r' writes at {BUG}: nothing orders the two \[false_inplace\]'),
     'barrier_in_branch': ([X, N], 'race', r'{BUG}: thread \(\d+, 0, 0\) of block \(15, 0, 0\) waits at __syncthreads\(\), '
                           r'and thread \((4\d|5\d|6[0-3]), 0, 0\) of block \(15, 0, 0\) comes to the end of the kernel in '
                           r'{OTHER} without it \[barrier_in_branch\]\n'),
@@ -118,6 +120,7 @@ PLANTED = {
                           r'\(0, 0, 0\)'),
     'unwritten_behind_zeros': ([N], 'poison', r'{BUG}: reads tmp\[1000\], which nobody wrote; thread \(231, 0, 0\) of block '
                                r'\(3, 0, 0\)'),
+    'left_in_scratch': ([N], 'poison', r'{BUG}: leaves tmp\[997\], which is in a rezero\(\), not 0'),
     'unwritten_out': ([N], 'poison', r'{BUG}: y\[999\] is not written, although it is an out\(\); 1 of '
                       '1000 elements'),
     'copies': (['x=randint:i32:1000x8:0:9', N], 'poison', r'{BUG}: y\[999\]\[0\] is not written, although it is an '
@@ -192,6 +195,13 @@ class SanitizeTest:
                 if code != 0 or err or f'check: {kind}: nothing found' not in out:
                     problems.append(f'{words[0]}, {kind}: {ended(code)}: {err}')
         self.tap.check('check_bundled_kernels_are_clean', '\n'.join(problems))
+
+    def made_up(self):
+        """With --verify --all nothing but what a kernel may touch is around its arrays."""
+        code, _, err = self.check('address', '--verify', '--all', 'read_past_end')
+        found = re.search(self.expected('read_past_end', r'{BUG}: heap-buffer-overflow: a read of 4 bytes at x\[\d+\], which is '
+                                        r'past its end'), err)
+        self.tap.check('check_of_all_sees_reads_past_the_end', '' if code == 1 and found else f'{ended(code)}: {err}')
 
     def rebuilding(self):
         os.makedirs(os.path.join(self.folder, 'tree/build'))
@@ -327,6 +337,7 @@ class SanitizeTest:
         for name in PLANTED:
             self.planted(name)
         self.bundled()
+        self.made_up()
         self.rebuilding()
         self.runtime_in_a_folder_with_a_blank()
         self.refusals()

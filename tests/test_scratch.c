@@ -121,6 +121,7 @@ static int set_up(void **state)
     params[FIRST].lowers = NULL;
     counted.nzeros = 1;
     counted.size = sizeof counted;
+    counted.launch.grid[0] = one;
     counted_params[WORK].extents = &length;
     counted_params[WORK].lowers = NULL;
     memset(zeros, 0, sizeof zeros);
@@ -219,6 +220,7 @@ static void scratch_begins_where_its_pointer_does(void **state)
     expect_reversed(y);
 }
 
+/* Where pointers are checked, arrays have memory of their own, so that tools find what lies outside. */
 static void scratch_is_as_large_as_its_section_reaches(void **state)
 {
     (void)state;
@@ -355,6 +357,9 @@ static void zero_fills_as_many_bytes_as_it_says(void **state)
     (void)launch_counted(1, WORDS);
     assert_int_equal(counts->fill, 3);
     assert_int_equal(counts->fill_bytes, 4 * WORDS);
+    counted.launch.grid[0] = zero; /* there is no scratch memory without a launch */
+    (void)launch_counted(1, WORDS);
+    assert_int_equal(counts->fill, 3);
 }
 
 static int count_of(int64_t n)
@@ -422,19 +427,36 @@ static void launch_without_memory_for_scratch_is_enomem(void **state)
     assert_ok(call(none, 50));
 }
 
-static void launch_that_fails_gives_scratch_back(void **state)
+static void expect_failures(int kept)
 {
-    (void)state;
     void *const none[] = {NULL, NULL};
     kernel.launch.shared = too_much;
     fill();
     assert_fails(call(none, COUNT), CF_EINVAL, "made_reverse: shared(70000) is 70000 bytes, and the device has at");
     const struct fake_counts *counts = fake_counts();
-    assert_int_equal(counts->alloc_async, 4);
-    assert_int_equal(counts->free_async, 4);
+    assert_int_equal(counts->alloc_async, 2); /* copies of x and y */
+    assert_int_equal(counts->free_async, 2);
     kernel.launch.shared = (cf_expr){NULL, NULL};
+    kernel.launch.is_cooperative = 1; /* the launch itself fails: more blocks than there is room for */
+    kernel.launch.grid[0] = (cf_expr)FIXED(9);
+    assert_fails(call(none, COUNT), CF_EINVAL, "made_reverse: its grid of 9 blocks does not fit the device at once");
+    assert_int_equal(counts->alloc_async - counts->free_async, kept);
+    kernel.launch.is_cooperative = 0;
+    kernel.launch.grid[0] = (cf_expr)FIXED(1);
     assert_ok(call(none, COUNT));
     expect_reversed(y);
+}
+
+static void launch_that_fails_gives_scratch_back(void **state)
+{
+    (void)state;
+    expect_failures(0);
+}
+
+static void launch_that_fails_leaves_scratch_to_the_next(void **state)
+{
+    (void)state;
+    expect_failures(1);
 }
 
 static void launch_of_an_empty_grid_needs_no_scratch(void **state)
@@ -494,9 +516,10 @@ int main(int argc, char *argv[])
         TEST(zero_in_a_graph_is_zero_each_time),
         TEST(zero_outside_of_its_array_is_invalid),
         fake_test(zero_fills_as_many_bytes_as_it_says, "CF_DRIVER"),
-        fake_test(scratch_is_as_large_as_its_section_reaches, "CF_DRIVER"),
+        fake_test(scratch_is_as_large_as_its_section_reaches, "CF_DRIVER", "CF_CHECK=1"),
         fake_test(launch_without_memory_for_scratch_is_enomem, "CF_DRIVER", "FAKE_CUDA=oom=3000"),
-        fake_test(launch_that_fails_gives_scratch_back, "CF_DRIVER", "FAKE_CUDA=shared=65536"),
+        fake_test(launch_that_fails_gives_scratch_back, "CF_DRIVER", "CF_CHECK=1", "FAKE_CUDA=shared=65536,resident=8"),
+        fake_test(launch_that_fails_leaves_scratch_to_the_next, "CF_DRIVER", "FAKE_CUDA=shared=65536,resident=8"),
     };
 #undef TEST
     make_image(&image, 4);

@@ -33,7 +33,54 @@ __global__ void indexed(const int *i, const signed char *j, const unsigned char 
         y[t] += x[i[t]] + (j[t] >= 0 || k[t] <= 200);
 }
 
+/* In place, of other lengths and types of the same size, with all inputs in one. */
+#pragma cf kernel grid(n) in(x[n + 1], k[n]) inout(y[n]) inplace(x, y, k) check(0 <= x[:] < 50, 20 <= k[:] < 200)
+__global__ void adds(const int *x, const unsigned *k, int *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] += x[i] + (x[i] >= 50 || k[i] < 20 ? 1000 : (int)k[i]);
+}
+
+/* Counts of none are 0. */
+#pragma cf kernel grid(n) in(x[n]) out(counts[bins]) zero(counts) check(bins >= 1)
+__global__ void tally(const int *x, int *counts, int n, int bins)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        atomicAdd(&counts[x[i] % bins], 1);
+}
+
 /* ---- Wrong ones ---- */
+
+/* Without a thread nobody writes. */
+#pragma cf kernel grid(n) in(x[n]) out(y[m])
+__global__ void deals(const int *x, int *y, int n, int m)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    for (int k = i; i < n && k < m; k += n)
+        y[k] = x[i];
+}
+
+/* Not in place, whatever it says: the last threads read what the first have written. */
+#pragma cf kernel grid(n) in(x[n + 1], w[n]) out(y[n]) inplace(x, w, y)
+__global__ void differences(const float *x, const float *w, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = w[i] * (x[n - i] - x[i]);
+}
+
+/* Writes beside what it should, which is another's element in place. */
+#pragma cf kernel grid(n) in(x[n + 1]) inout(y[n]) inplace(y, x)
+__global__ void reaches(int *y, const int *x, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n && x != y)
+        y[i] += x[i];
+    else if (i < n)
+        y[i == 5 ? n : i] += x[i];
+}
 
 #pragma cf kernel grid(n) in(x[n]) out(y[n])
 __global__ void forgets(const float *x, float *y, int n)
@@ -50,6 +97,21 @@ __global__ void spills(float *v, int nx, int ny, int ld)
     int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
     if (x <= nx && y < ny - (x == nx))
         v[y * ld + x] = 1;
+}
+
+/* Writes in front of the array. */
+#pragma cf kernel grid(n) out(y[n]) host(precedes_on_cpu)
+__global__ void precedes(short *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = 1;
+}
+
+static void precedes_on_cpu(short *y, int n)
+{
+    for (int i = n == 33 ? -1 : 0; i < n; i++)
+        y[i] = 1;
 }
 
 /* Writes behind the end. */
@@ -78,6 +140,21 @@ __global__ void counts(int *count)
 
 #pragma cf kernel grid(n) in(x[n]) out(y[n]) tolerance(1 - n) check(n > 1)
 __global__ void tolerant(const float *x, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = x[i];
+}
+
+/* Ends the process, on the CPU alone. */
+static void strays_on_cpu(const int *x, int *y, int n)
+{
+    for (int i = 0; i < n; i++)
+        y[i] = x[i + (n < 33 ? 0 : 1ll << 40)];
+}
+
+#pragma cf kernel grid(n) in(x[n]) out(y[n]) host(strays_on_cpu)
+__global__ void strays(const int *x, int *y, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n)

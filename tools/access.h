@@ -55,4 +55,7 @@ void poison_settle(void);
 /* What should be written, and was not. */
 void poison_unwritten(const cf_kernel *kernel, void *const args[]);
 
+/* What should be 0 again, and is not. */
+void poison_not_rezeroed(const cf_kernel *kernel, void *const args[]);
+
 #endif

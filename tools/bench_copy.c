@@ -8,6 +8,7 @@
 #include <cuferry.h>
 
 #include "bench_timing.h"
+#include "runtime.h"
 
 /* Each of the two arrays has so many times the cache's bytes, within limits. */
 #define CACHES 16

@@ -12,6 +12,8 @@
 
 #include <cuferry.h>
 
+#include "runtime.h"
+
 /* Where nobody tells: what a processor of today has at most, so that what is timed is in memory. */
 #define UNKNOWN_CACHE ((int64_t)64 << 20)
 

@@ -10,6 +10,7 @@
 #include "bench_machine.h"
 #include "bench_memory.h"
 #include "bench_timing.h"
+#include "runtime.h"
 #include "verify.h"
 
 /* Bytes of arrays that are compared whatever they are. */
@@ -100,7 +101,7 @@ static int verify(struct measurement *measurement)
     const struct bench_conditions *conditions = measurement->conditions;
     const struct verify_values *chosen = &measurement->values->chosen;
     struct message message = {""};
-    if (conditions->of_first ? chosen->kernel == chosen->kernel->variants[0] : !chosen->kernel->host)
+    if (conditions->of_first ? chosen->kernel == chosen->kernel->variants[0] : !cf_kernel_has_host(chosen->kernel))
         return 0;
     if (!conditions->verify && !is_moment(conditions, chosen))
         return 0;

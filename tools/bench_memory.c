@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "argument.h"
+#include "runtime.h"
 
 /* Where an array begins, as cf_mem_alloc() has it. */
 #define ALIGNMENT ((size_t)256)
@@ -65,7 +66,7 @@ static int make_first(const struct bench_memory *memory, struct message *message
         const struct verify_array *array = &memory->values->arrays[i];
         if (!argument_is_array(&kernel->params[i]) || array->bytes == 0)
             continue;
-        void *made = verify_array_make(array, argument_is_read(&kernel->params[i]), POISON);
+        void *made = verify_array_make(array, argument_is_read(&kernel->params[i]), POISON, 0);
         if (!made)
             return message_set(message, "out of memory: the host has no %.1f MiB for %s", (double)array->bytes / 0x1p20,
                                kernel->params[i].name);

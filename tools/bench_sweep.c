@@ -18,6 +18,7 @@
 #include "bench_machine.h"
 #include "bench_measure.h"
 #include "bench_timing.h"
+#include "runtime.h"
 #include "variant.h"
 
 /* Seconds until the machine has to be described, its copies timed. */
@@ -291,7 +292,8 @@ static int listen_to(struct sweep *sweep, pid_t child, int input, struct message
     if (ended < 0)
         snprintf(reason, sizeof reason, "it has taken more than %g s", sweep->plan->limit);
     else if (WIFSIGNALED(end))
-        snprintf(reason, sizeof reason, "it ended the process: %s", strsignal(WTERMSIG(end)));
+        snprintf(reason, sizeof reason, "it ended the process: %s; cf-run --check address may tell where",
+                 strsignal(WTERMSIG(end)));
     else
         snprintf(reason, sizeof reason, "it ended the process with status %d", WEXITSTATUS(end));
     if (!sweep->is_described || sweep->kernel >= sweep->plan->count)

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "runtime.h"
+
 /* What a GPU's events tell apart: CUDA's documentation says "around 0.5 microseconds". */
 #define EVENT_RESOLUTION 0.5e-6
 

@@ -8,6 +8,7 @@
 #include <cuferry.h>
 
 #include "argument.h"
+#include "runtime.h"
 
 /* The device's memory is the limit, and how long a launch takes. */
 static const struct verify_limits unlimited = {(size_t)1 << 61, INT64_MAX, INFINITY, INFINITY};

@@ -11,6 +11,7 @@
 
 #include "argument.h"
 #include "constant.h"
+#include "crash.h"
 #include "describe.h"
 #include "element.h"
 #include "infer.h"
@@ -20,6 +21,7 @@
 #include "npy.h"
 #include "option.h"
 #include "report.h"
+#include "runtime.h"
 #include "sanitize.h"
 #include "trial.h"
 #include "variant.h"
@@ -81,8 +83,10 @@ static const char help[] =
     "  --help               print this\n"
     "  --version            print the version\n"
     "\n"
-    "On failure there is one line on stderr and the exit status is 1. Results are saved last, each whole or not at "
-    "all.\n";
+    "On failure there is one line on stderr and the exit status is 1, or 2 where a signal ended the process as a "
+    "kernel "
+    "ran.\n"
+    "Results are saved last, each whole or not at all.\n";
 
 enum mode { RUN, LIST, DESCRIBE, HELP, VERSION };
 
@@ -255,24 +259,26 @@ static int settle(const struct options *options, const cf_module *module, const 
     if (!kernel || arguments_read_values(kernel, plan->arguments, message) != 0)
         return -1;
     plan->kernel = kernel;
-    if (options->verify && !kernel->host)
+    if (options->verify && !cf_kernel_has_host(kernel))
         return message_set(message, "%s: --verify: the kernel has no form for the CPU", kernel->name);
     return infer_arguments(kernel, plan->arguments, message);
 }
 
 /* Where this run is a check's, its kernel is watched. */
-static int watch(struct trial_plan *plan, struct message *message)
+static const cf_kernel *watch(const struct trial_plan *plan, struct message *message)
 {
+    if (!watch_what)
+        return plan->kernel;
     size_t *bytes = calloc(plan->kernel->nparams + (size_t)1, sizeof *bytes);
-    if (!bytes)
-        return message_set(message, "%s: no memory", plan->kernel->name);
+    if (!bytes) {
+        message_set(message, "%s: no memory", plan->kernel->name);
+        return NULL;
+    }
     for (uint32_t i = 0; i < plan->kernel->nparams; i++)
         bytes[i] = plan->arguments[i].array.bytes;
     const cf_kernel *watched = watch_kernel(plan->kernel, bytes, message);
     free(bytes);
-    if (watched)
-        plan->kernel = watched;
-    return watched ? 0 : -1;
+    return watched;
 }
 
 /* Everything from the arguments on. */
@@ -281,14 +287,23 @@ static int run_plan(const struct options *options, const cf_module *module, cons
 {
     struct trial_times times;
     int device;
-    if (settle(options, module, any, plan, message) != 0 || (watch_what && watch(plan, message) != 0))
+    if (settle(options, module, any, plan, message) != 0)
+        return -1;
+    const struct trial_plan own = *plan;
+    if ((plan->kernel = watch(&own, message)) == NULL)
         return -1;
     if ((options->has_device && cf_device_use(options->device) != CF_OK) || cf_device_current(&device) != CF_OK)
         return message_set(message, "%s", cf_last_error());
-    if (load(plan->kernel, plan->arguments, message) != 0 || trial_run(plan, &times, message) != 0 ||
-        report_run(plan, &times, device, message) != 0)
+    if (load(plan->kernel, plan->arguments, message) != 0)
         return -1;
+    crash_expect(plan->kernel->name, plan->kernel->host ? "; --check address may tell where" : "", 0);
+    if (trial_run(plan, &times, message) != 0 || report_run(plan, &times, device, message) != 0)
+        return -1;
+    (void)fflush(stdout); /* for the case that the kernel ends the process now */
     if (options->verify && report_verify(plan, device, message) != 0)
+        return -1;
+    /* Threads that race show where a false inplace(...) has them do so. */
+    if ((options->verify || watch_what == WATCH_RACE) && report_inplace(&own, device, watch, message) != 0)
         return -1;
     return save(plan->kernel, plan->arguments, message);
 }
@@ -368,6 +383,8 @@ static int dispatch(struct options *options, struct message *message)
             message_add(message, "; --check builds kernel files alone, so the function has to be in one of them");
         return -1;
     }
+    if (options->mode == RUN && !checked)
+        crash_watch("cf-run");
     if (options->mode == RUN)
         return options->all ? verify(options, module, message) : run(options, module, message);
     if (options->mode == DESCRIBE)

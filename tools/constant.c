@@ -10,6 +10,7 @@
 #include "argument.h"
 #include "element.h"
 #include "npy.h"
+#include "runtime.h"
 
 /* The symbol's elements as an array. */
 static int describe(const cf_symbol *symbol, struct npy_array *array, struct message *message)

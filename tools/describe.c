@@ -46,12 +46,14 @@ void describe_all(const cf_module *module)
     const cf_kernel *kernel;
     int width = 0;
     for (size_t i = 0; (kernel = cf_kernel_at(module, i)) != NULL; i++)
-        if ((int)strlen(kernel->name) > width)
+        if (!cf_kernel_is_internal(kernel) && (int)strlen(kernel->name) > width)
             width = (int)strlen(kernel->name);
     for (size_t i = 0; i < module->nsymbols; i++)
         if ((int)strlen(setter_name(module, module->symbols[i])) > width)
             width = (int)strlen(setter_name(module, module->symbols[i]));
     for (size_t i = 0; (kernel = cf_kernel_at(module, i)) != NULL; i++) {
+        if (cf_kernel_is_internal(kernel))
+            continue;
         printf("%-*s  ", width, kernel->name);
         print_prototype(kernel);
     }
@@ -187,7 +189,7 @@ static void print_zeros(const cf_kernel *kernel)
         printf("%s", kernel->params[zero->array].name);
         if (zero->extent.ops)
             printf("[%s%s%s]", zero->lower.ops ? zero->lower.text : "", zero->lower.ops ? ":" : "", zero->extent.text);
-        printf("\n");
+        printf("%s\n", zero->is_rezeroed ? ", and when it ends" : "");
     }
 }
 
@@ -212,9 +214,18 @@ static void print_in_place(const cf_kernel *kernel)
 static void print_host(const cf_kernel *kernel)
 {
     print_key("host");
-    printf("%s\n", !kernel->host           ? "not built: the CPU does not run it"
+    printf("%s\n", !cf_kernel_has_host(kernel)      ? "not built: the CPU does not run it"
+                   : cf_kernel_is_operation(kernel) ? "built, as what it uses"
                    : kernel->is_host_whole ? "built, one function for all blocks"
                                            : "built");
+}
+
+static void print_uses(const cf_kernel *kernel)
+{
+    for (uint32_t i = 0; i < kernel->nuses; i++) {
+        print_key("uses");
+        printf("%s\n", kernel->uses[i]->name);
+    }
 }
 
 static void print_variants(const cf_kernel *kernel)
@@ -239,7 +250,7 @@ static void print_constants(const cf_module *module, const cf_kernel *kernel)
 
 static void describe_kernel(const cf_module *module, const cf_kernel *kernel)
 {
-    printf("%s\n", kernel->name);
+    printf("%s%s\n", kernel->name, cf_kernel_is_internal(kernel) ? ", for operations alone" : "");
     print_doc(kernel->doc);
     print_key("function");
     print_prototype(kernel);
@@ -252,13 +263,17 @@ static void describe_kernel(const cf_module *module, const cf_kernel *kernel)
     print_distinct(kernel);
     print_zeros(kernel);
     print_in_place(kernel);
-    print_launch(&kernel->launch);
+    if (cf_kernel_is_operation(kernel))
+        print_uses(kernel);
+    else
+        print_launch(&kernel->launch);
     print_variants(kernel);
     print_expression("tolerance", &kernel->tolerance);
     print_expression("flops", &kernel->flops);
     print_expression("bytes", &kernel->bytes);
     print_constants(module, kernel);
-    print_targets(kernel->image);
+    if (!cf_kernel_is_operation(kernel))
+        print_targets(kernel->image);
     print_host(kernel);
     print_source(kernel->file, kernel->line);
 }

@@ -13,6 +13,8 @@
 
 #include <cuferry.h>
 
+#include "runtime.h"
+
 struct inference {
     const cf_kernel *kernel;
     struct argument *arguments;

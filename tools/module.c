@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "runtime.h"
+
 #if defined __x86_64__
 #define MACHINE EM_X86_64
 #elif defined __aarch64__
@@ -123,7 +125,12 @@ static const cf_module *open_shared(const char *file, const char *path, struct m
     const cf_module *module = info ? info() : NULL;
     if (!module)
         message_set(message, "%s: cfcc did not make it: it has no function cf_module_info()", path);
-    return module && check_versions(path, module, message) == 0 ? module : NULL;
+    if (!module || check_versions(path, module, message) != 0)
+        return NULL;
+    size_t k = 0;
+    while (k < module->count && !cf_kernel_is_operation(module->kernels[k]))
+        k++;
+    return k == module->count || runtime_use(handle, path, message) == 0 ? module : NULL;
 }
 
 /* ---- Signals: what ends this process ends cfcc first, and leaves no folder behind ---- */

@@ -7,6 +7,7 @@
 #include <cuferry.h>
 
 #include "access.h"
+#include "runtime.h"
 
 #define MAX_PLACES 64
 
@@ -265,5 +266,29 @@ void poison_unwritten(const cf_kernel *kernel, void *const args[])
         struct region *region = param->direction == CF_OUT ? region_find(*(void *const *)args[i]) : NULL;
         if (region && region->seen)
             look_at_output(kernel, param, region, args);
+    }
+}
+
+static void look_at_scratch(const cf_kernel *kernel, const cf_param *param, const struct region *region,
+                            void *const args[])
+{
+    const size_t first = (size_t)(param->lowers ? value_of(kernel, &param->lowers[0], args, 0) : 0) * param->bytes;
+    for (size_t at = first; at < region->bytes; at++)
+        if (region->begin[at]) {
+            watch_find("%s:%" PRIu32 ": leaves %s[%zu], which is in a rezero(), not 0", kernel->file, kernel->line,
+                       param->name, at / param->bytes);
+            return;
+        }
+}
+
+void poison_not_rezeroed(const cf_kernel *kernel, void *const args[])
+{
+    if (kernel->size < offsetof(cf_kernel, zeros) + sizeof kernel->zeros)
+        return;
+    for (uint32_t i = 0; i < kernel->nzeros; i++) {
+        const cf_zero *zero = &kernel->zeros[i];
+        const struct region *region = zero->is_rezeroed ? region_find(*(void *const *)args[zero->array]) : NULL;
+        if (region)
+            look_at_scratch(kernel, &kernel->params[zero->array], region, args);
     }
 }

@@ -80,12 +80,12 @@ struct region *region_nearest(const void *address)
     return regions[at - 1];
 }
 
-void region_end(int all)
+void region_end(enum region_end which)
 {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
         struct region *region = regions[i];
-        if (!all && region->kind <= REGION_DATA) {
+        if (which < REGION_END_ALL && (region->is_kept || (which == REGION_END_BLOCKS && region->kind <= REGION_DATA))) {
             regions[kept++] = region;
             continue;
         }

@@ -20,6 +20,7 @@ struct region {
     struct race_word *words;
     size_t words_bytes;
     int is_split; /* some words are */
+    int is_kept;  /* stays from one launch of an operation to the next */
 };
 
 /* Adds a region, whose memory is not in another; NULL without memory. */
@@ -31,8 +32,9 @@ struct region *region_find(const void *address);
 /* The region that has the byte, or the one that lies nearest; NULL where there is none. */
 struct region *region_nearest(const void *address);
 
-/* Ends the regions of blocks, or all. */
-void region_end(int all);
+/* Ends the regions of blocks, with them those of a launch, or all. */
+enum region_end { REGION_END_BLOCKS, REGION_END_LAUNCH, REGION_END_ALL };
+void region_end(enum region_end which);
 
 /* Calls a function for each region of a block. */
 void region_each(const void *block, void (*body)(struct region *));

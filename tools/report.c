@@ -9,6 +9,7 @@
 #include <cuferry.h>
 #include <cuferry/tuning.h>
 
+#include "runtime.h"
 #include "variant.h"
 
 /* ---- The run ---- */
@@ -163,13 +164,13 @@ static void add_index(const struct npy_array *array, size_t number, struct messa
 }
 
 /* Begins with "sum[3] = 1.5 on device 0 and 1.25 on the CPU". */
-static int disagreement(const cf_kernel *kernel, uint32_t i, const struct argument *argument,
-                        const struct comparison *comparison, double tolerance, int device, struct message *message)
+static int disagreement(const cf_kernel *kernel, uint32_t i, const struct npy_array *array, const void *result,
+                        const struct comparison *comparison, double tolerance, int device, const char *how,
+                        struct message *message)
 {
-    const struct npy_array *array = &argument->array;
     char got[ELEMENT_TEXT];
-    element_format(&array->type, (const char *)argument->result + comparison->first * array->type.bytes, got);
-    message_set(message, "%s: verify: %s", kernel->name, kernel->params[i].name);
+    element_format(&array->type, (const char *)result + comparison->first * array->type.bytes, got);
+    message_set(message, "%s: verify: %s%s", kernel->name, how, kernel->params[i].name);
     add_index(array, comparison->first, message);
     message_add(message, " = %s on device %d and %s on the CPU; %zu of %zu elements differ", got, device,
                 comparison->expected, comparison->count, array->count);
@@ -197,7 +198,8 @@ static int verify(const struct trial_plan *plan, double tolerance, int device, s
             printf("; largest deviation %.3g, tolerance %.3g", comparison->largest, tolerance);
         printf("%s\n", device == CF_HOST ? "; the run itself was on the CPU too" : "");
         if (comparison->count)
-            return disagreement(kernel, i, argument, comparison, tolerance, device, message);
+            return disagreement(kernel, i, &argument->array, argument->result, comparison, tolerance, device, "",
+                                message);
     }
     return 0;
 }
@@ -231,4 +233,49 @@ int report_verify(const struct trial_plan *plan, int device, struct message *mes
         status = verify(plan, tolerance, device, comparisons, message);
     free(comparisons);
     return status;
+}
+
+/* Whether all of these arrays have elements. */
+static int are_there(const struct trial_plan *plan, const struct inplace *which)
+{
+    for (uint32_t i = 0; i < plan->kernel->nparams; i++)
+        if (inplace_has(plan->kernel, which, i) && plan->arguments[i].array.bytes == 0)
+            return 0;
+    return 1;
+}
+
+static int verify_inplace(const struct trial_plan *plan, const struct inplace *which, trial_twin *twin, int device,
+                          double tolerance, struct message *message)
+{
+    struct comparison found;
+    struct message how = {""};
+    void *result = NULL;
+    const struct npy_array *array = &plan->arguments[which->written].array;
+    int status = trial_inplace(plan, which, twin, device, tolerance, &result, &found, message);
+    inplace_add(plan->kernel, which, &how);
+    message_add(&how, ", in place: ");
+    if (status == 1)
+        printf("verify: %snot run: %s\n", how.text, message->text);
+    if (status == 0) {
+        printf("verify: %s%zu of %zu elements match\n", how.text, array->count - found.count, array->count);
+        if (found.count)
+            status =
+                disagreement(plan->kernel, which->written, array, result, &found, tolerance, device, how.text, message);
+    }
+    free(result);
+    return status < 0 ? -1 : 0;
+}
+
+int report_inplace(const struct trial_plan *plan, int device, trial_twin *twin, struct message *message)
+{
+    struct inplace which;
+    double tolerance;
+    for (uint32_t k = 0; inplace_at(plan->kernel, k, &which) == 0; k++) {
+        if (!are_there(plan, &which))
+            continue;
+        if (find_tolerance(plan, &tolerance, message) != 0 ||
+            verify_inplace(plan, &which, twin, device, tolerance, message) != 0)
+            return -1;
+    }
+    return 0;
 }

@@ -11,4 +11,8 @@ int report_run(const struct trial_plan *plan, const struct trial_times *times, i
 /* Runs the kernel again on the CPU, and prints how much of the results agrees; fails where not all does. */
 int report_verify(const struct trial_plan *plan, int device, struct message *message);
 
+/* The same of calls with arrays that are one, as far as the kernel says that it works in place. `twin` makes of it what runs
+ * then. */
+int report_inplace(const struct trial_plan *plan, int device, trial_twin *twin, struct message *message);
+
 #endif

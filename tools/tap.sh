@@ -246,7 +246,7 @@ build_after() { # OUTPUT-OF-THE-ONE-BEFORE OUTPUT FOLDER CONFIGURE-OPTION...
     shift 2
     while [ -n "$before" ] && [ ! -e "$before" ]; do sleep 0.2; done
     [ ! -e "$results/ended" ] || return 0
-    [ -z "$before" ] || build_with='nice -n 10' # for the first one all wait
+    [ -z "$before" ] || build_with="nice -n 10 $build_with" # for the first one all wait
     build "$@" >"$output.new" 2>&1 || :
     mv "$output.new" "$output"
 }

@@ -8,6 +8,9 @@
 
 #include <cuferry.h>
 
+#include "runtime.h"
+#include "verify.h"
+
 /* Outputs hold this before a run, so that an element that is not written shows. */
 #define POISON 0xa5
 
@@ -223,5 +226,120 @@ int trial_verify(const struct trial_plan *plan, double tolerance, struct compari
             comparisons[i] = compare_arrays(argument->result, trial.pointers[i], &argument->array, tolerance);
     }
     discard(&trial);
+    return status;
+}
+
+/* ---- Arrays that are one ---- */
+
+/* A call whose arrays hold what is given. */
+struct joined {
+    const struct trial_plan *plan;
+    const struct inplace *which;
+    char *whole;   /* what is in all of the arrays that are one */
+    uint32_t home; /* the longest of them */
+};
+
+static int has(const struct joined *joined, uint32_t i)
+{
+    return inplace_has(joined->plan->kernel, joined->which, i);
+}
+
+static int make_whole(struct joined *joined, struct message *message)
+{
+    const struct trial_plan *plan = joined->plan;
+    joined->home = joined->which->written;
+    for (uint32_t i = 0; i < plan->kernel->nparams; i++)
+        if (has(joined, i) && plan->arguments[i].array.bytes > plan->arguments[joined->home].array.bytes)
+            joined->home = i;
+    const size_t bytes = plan->arguments[joined->home].array.bytes;
+    joined->whole = malloc(bytes + 1);
+    if (!joined->whole)
+        return message_set(message, "%s: no memory for %zu bytes", plan->kernel->name, bytes);
+    memset(joined->whole, POISON, bytes);
+    /* The inputs come last, whose elements pass the checks. */
+    for (int is_input = 0; is_input < 2; is_input++)
+        for (uint32_t i = 0; i < plan->kernel->nparams; i++)
+            if (has(joined, i) && plan->arguments[i].data && (i != joined->which->written) == is_input)
+                memcpy(joined->whole, plan->arguments[i].data, plan->arguments[i].array.bytes);
+    return 0;
+}
+
+/* The memory of array i; -1 for a failure of the library. */
+static int allocate(const struct joined *joined, uint32_t i, void **memory)
+{
+    const struct argument *argument = &joined->plan->arguments[i];
+    const size_t bytes = argument->array.bytes;
+    if (cf_mem_alloc(memory, bytes) != CF_OK)
+        return -1;
+    const void *from = has(joined, i) ? joined->whole : argument->data;
+    return (from ? cf_mem_copy(*memory, from, bytes) : cf_mem_fill(*memory, POISON, bytes)) == CF_OK ? 0 : -1;
+}
+
+/* What the call has written is in `result`. 1 where the library refuses the call. */
+static int call_joined(const struct joined *joined, const cf_kernel *kernel, int are_one, int device, void *result,
+                       struct message *message)
+{
+    const uint32_t count = kernel->nparams, written = joined->which->written;
+    void **memory = calloc(2 * (size_t)count + 1, sizeof *memory), **args = memory + count;
+    int status = memory ? CF_OK : CF_ENOMEM;
+    if (!memory)
+        return message_set(message, "%s: no memory", kernel->name);
+    if (cf_device_use(device) != CF_OK)
+        status = -1;
+    for (uint32_t i = 0; status == CF_OK && i < count; i++) {
+        const uint32_t home = are_one && has(joined, i) ? joined->home : i;
+        const int is_array = argument_is_array(&kernel->params[i]);
+        args[i] = is_array ? (void *)&memory[home] : joined->plan->arguments[i].value;
+        if (is_array && home == i)
+            status = allocate(joined, i, &memory[i]);
+    }
+    if (status == CF_OK && constants_set(joined->plan->constants, message) != 0) {
+        status = -1;
+    } else {
+        if (status == CF_OK)
+            status = cf_call(kernel, args);
+        if (status == CF_OK)
+            status = cf_mem_copy(result, *(void *const *)args[written], joined->plan->arguments[written].array.bytes);
+        if (status != CF_OK)
+            message_set(message, "%s", cf_last_error());
+    }
+    for (uint32_t i = 0; i < count; i++)
+        ignore(cf_mem_free(memory[i]));
+    free(memory);
+    return status == CF_OK ? 0 : status == CF_EINVAL || status == CF_ERANGE ? 1 : -1;
+}
+
+static int call_in_another_order(const struct joined *joined, const cf_kernel *kernel, void *result,
+                                 struct message *message)
+{
+    char text[32];
+    const char *own = verify_own_order(text, sizeof text);
+    if (verify_set_order(verify_other_order(own), message) != 0)
+        return -1;
+    int status = call_joined(joined, kernel, 1, CF_HOST, result, message);
+    return verify_set_order(own, message) == 0 ? status : -1;
+}
+
+int trial_inplace(const struct trial_plan *plan, const struct inplace *which, trial_twin *twin, int device,
+                  double tolerance, void **result, struct comparison *comparison, struct message *message)
+{
+    struct joined joined = {.plan = plan, .which = which};
+    const struct npy_array *array = &plan->arguments[which->written].array;
+    *result = malloc(array->bytes + 1);
+    void *expected = malloc(array->bytes + 1);
+    int status =
+        *result && expected ? make_whole(&joined, message) : message_set(message, "%s: no memory", plan->kernel->name);
+    if (status == 0)
+        status = call_joined(&joined, plan->kernel, 0, CF_HOST, expected, message);
+    const cf_kernel *kernel = status == 0 ? twin(plan, message) : NULL;
+    if (status == 0 && !kernel)
+        status = -1;
+    if (status == 0)
+        status = device == CF_HOST ? call_in_another_order(&joined, kernel, *result, message)
+                                   : call_joined(&joined, kernel, 1, device, *result, message);
+    if (status == 0)
+        *comparison = compare_arrays(*result, expected, array, tolerance);
+    free(expected);
+    free(joined.whole);
     return status;
 }

@@ -7,6 +7,7 @@
 #include "argument.h"
 #include "compare.h"
 #include "constant.h"
+#include "inplace.h"
 #include "message.h"
 
 /* What is run. */
@@ -32,5 +33,14 @@ int trial_run(const struct trial_plan *plan, struct trial_times *times, struct m
  * one entry a parameter. */
 int trial_verify(const struct trial_plan *plan, double tolerance, struct comparison *comparisons,
                  struct message *message);
+
+/* What of a kernel runs, such as one that is watched, which has to be made for each call; NULL where there is none. */
+typedef const cf_kernel *trial_twin(const struct trial_plan *plan, struct message *message);
+
+/* One more call, by a twin on `device`, with arrays that are one, whose elements are the input's; on the CPU in another
+ * order. What it writes, `result`, which is the caller's to free, is compared with a call on the CPU whose arrays are
+ * apart and hold the same. 1 where the library refuses either, as with extents that are 0. */
+int trial_inplace(const struct trial_plan *plan, const struct inplace *which, trial_twin *twin, int device,
+                  double tolerance, void **result, struct comparison *comparison, struct message *message);
 
 #endif

@@ -10,6 +10,8 @@
 #include <cuferry.h>
 
 #include "argument.h"
+#include "crash.h"
+#include "runtime.h"
 #include "variant.h"
 #include "verify_values.h"
 #include "watch.h"
@@ -34,11 +36,13 @@ struct verification {
 struct trials {
     const cf_kernel *kernel;
     struct verify_values values;
-    unsigned runs;
-    double tolerance; /* of the latest run; below 0: bit for bit */
-    double largest;   /* deviation of all */
-    int is_lost;      /* the device is of no use any more */
-    int is_of_first;  /* a variant is compared with the first one */
+    unsigned runs, in_place;
+    const struct inplace *inplace; /* of this run: arrays that are one; NULL: none are */
+    uint32_t home;                 /* the number of that one */
+    double tolerance;              /* of the latest run; below 0: bit for bit */
+    double largest;                /* deviation of all */
+    int is_lost;                   /* the device is of no use any more */
+    int is_of_first;               /* a variant is compared with the first one */
     struct message wrong, refused;
 };
 
@@ -73,12 +77,31 @@ static int call(const struct trials *trials, const struct constants *constants, 
     int status = cf_call(kernel, args);
     if (status != CF_OK)
         message_set(message, "%s", cf_last_error());
-    result->is_refused = status == CF_EINVAL;
+    result->is_refused = status == CF_EINVAL || status == CF_EOVERFLOW; /* a grid past a device's limits, too */
     return status;
 }
 
+/* An array for one call: in host memory, and on a GPU a copy of all of it, so that the poison is there, too, which a
+ * call with host arrays does not move. Where it is several in one, what was in it before is kept. */
+struct array {
+    void *host, *device, *before;
+    char *passed;
+};
+
+/* AddressSanitizer itself looks at what lies around. */
+static size_t guard(void)
+{
+    return watch_what == WATCH_ADDRESS ? 0 : VERIFY_GUARD;
+}
+
+/* The number of the array that has the memory of array i. */
+static uint32_t home_of(const struct trials *trials, uint32_t i)
+{
+    return trials->inplace && inplace_has(trials->kernel, trials->inplace, i) ? trials->home : i;
+}
+
 /* Takes what was written; -1 where something beside a section was, too. */
-static int take(const struct trials *trials, uint32_t i, const void *memory, int poison, void **packed,
+static int take(const struct trials *trials, uint32_t i, const struct array *from, int poison, void **packed,
                 struct message *message)
 {
     const struct verify_array *array = &trials->values.arrays[i];
@@ -86,34 +109,33 @@ static int take(const struct trials *trials, uint32_t i, const void *memory, int
     *packed = malloc(array->section.bytes + 1);
     if (!*packed)
         return message_set(message, "no memory");
-    size_t changed = verify_array_take(array, memory, poison, *packed);
+    size_t changed = verify_array_take(array, from->host, from->before, poison, guard(), *packed);
     return changed ? message_set(message, "%zu bytes beside the section of %s are overwritten", changed, name) : 0;
 }
-
-/* An array for one call: in host memory, and on a GPU a copy of all of it, so that the poison is there, too, which a
- * call with host arrays does not move. */
-struct array {
-    void *host, *passed;
-};
 
 static int make_array(const struct trials *trials, uint32_t i, int device, int poison, struct array *array,
                       struct message *message)
 {
     const struct verify_array *made = &trials->values.arrays[i];
+    const int is_joined = trials->inplace && i == trials->home;
+    const size_t room = verify_array_room(made, guard());
     if (made->bytes == 0)
         return 0;
-    array->host = verify_array_make(made, argument_is_read(&trials->kernel->params[i]), poison);
-    if (!array->host)
+    array->host = verify_array_make(made, argument_is_read(&trials->kernel->params[i]) || is_joined, poison, guard());
+    array->before = is_joined ? malloc(room) : NULL;
+    if (!array->host || (is_joined && !array->before))
         return message_set(message, "no memory");
-    if (device == CF_HOST) {
-        array->passed = array->host;
+    if (is_joined)
+        memcpy(array->before, array->host, room);
+    array->passed = (char *)array->host + guard();
+    if (device == CF_HOST)
         return 0;
-    }
-    int status = cf_mem_alloc(&array->passed, verify_array_room(made));
+    int status = cf_mem_alloc(&array->device, room);
     if (status == CF_OK)
-        status = cf_mem_copy(array->passed, array->host, verify_array_room(made));
+        status = cf_mem_copy(array->device, array->host, room);
     if (status != CF_OK)
         message_set(message, "%s", cf_last_error());
+    array->passed = (char *)array->device + guard();
     return status;
 }
 
@@ -124,18 +146,20 @@ static int take_array(const struct trials *trials, uint32_t i, int device, int p
     if (!argument_is_written(&trials->kernel->params[i]) || !array->host)
         return CF_OK;
     if (device != CF_HOST)
-        status = cf_mem_copy(array->host, array->passed, verify_array_room(&trials->values.arrays[i]));
+        status = cf_mem_copy(array->host, array->device,
+                             verify_array_room(&trials->values.arrays[home_of(trials, i)], guard()));
     if (status != CF_OK) {
         message_set(message, "%s", cf_last_error());
         return status;
     }
-    return take(trials, i, array->host, poison, &result->packed[i], message);
+    return take(trials, i, array, poison, &result->packed[i], message);
 }
 
 static int free_array(int device, const struct array *array)
 {
     free(array->host);
-    return device == CF_HOST ? CF_OK : cf_mem_free(array->passed);
+    free(array->before);
+    return device == CF_HOST ? CF_OK : cf_mem_free(array->device);
 }
 
 static int run_with(const struct trials *trials, const struct constants *constants, int device, int poison,
@@ -149,13 +173,14 @@ static int run_with(const struct trials *trials, const struct constants *constan
         args[i] = trials->values.args[i];
         if (!argument_is_array(&kernel->params[i]))
             continue;
-        args[i] = &arrays[i].passed;
-        status = make_array(trials, i, device, poison, &arrays[i], message);
+        args[i] = &arrays[home_of(trials, i)].passed;
+        if (home_of(trials, i) == i)
+            status = make_array(trials, i, device, poison, &arrays[i], message);
     }
     if (status == 0)
         status = call(trials, constants, args, result, message);
     for (uint32_t i = 0; status == 0 && i < kernel->nparams; i++)
-        status = take_array(trials, i, device, poison, &arrays[i], result, message);
+        status = take_array(trials, i, device, poison, &arrays[home_of(trials, i)], result, message);
     return status;
 }
 
@@ -243,13 +268,24 @@ static int compare(struct trials *trials, const struct result results[2], int de
 
 /* ---- One size ---- */
 
-/* Begins the library anew with an order of the CPU's; NULL: the user's own. */
-static int set_order(const struct verification *verification, const char *order, struct message *message)
+int verify_set_order(const char *order, struct message *message)
 {
-    const char *own = order ? order : verification->order;
-    if ((own ? setenv(ORDER, own, 1) : unsetenv(ORDER)) != 0 || cf_shutdown() != CF_OK)
+    if ((order ? setenv(ORDER, order, 1) : unsetenv(ORDER)) != 0 || cf_shutdown() != CF_OK)
         return message_set(message, "%s", cf_last_error());
     return 0;
+}
+
+const char *verify_own_order(char *text, size_t size)
+{
+    const char *order = getenv(ORDER);
+    if (order)
+        snprintf(text, size, "%s", order);
+    return order ? text : NULL;
+}
+
+const char *verify_other_order(const char *own)
+{
+    return own && strcmp(own, "1") == 0 ? "2" : "1";
 }
 
 static int run_second(const struct verification *verification, const struct trials *trials, struct result *result,
@@ -259,11 +295,10 @@ static int run_second(const struct verification *verification, const struct tria
     const struct constants *constants = verification->plan->constants;
     if (device != CF_HOST)
         return run(trials, constants, device, poisons[1], result, message);
-    int is_taken = verification->order && strcmp(verification->order, "1") == 0;
-    if (set_order(verification, is_taken ? "2" : "1", message) != 0)
+    if (verify_set_order(verify_other_order(verification->order), message) != 0)
         return -1;
     int status = run(trials, constants, device, poisons[1], result, message);
-    if (set_order(verification, NULL, message) != 0)
+    if (verify_set_order(verification->order, message) != 0)
         return -1;
     return status;
 }
@@ -317,6 +352,62 @@ static int try_values(const struct verification *verification, struct trials *tr
     return compare(trials, results, verification->device, message);
 }
 
+static void forget(const struct trials *trials, struct result *result)
+{
+    for (uint32_t i = 0; result->packed && i < trials->kernel->nparams; i++) {
+        free(result->packed[i]);
+        result->packed[i] = NULL;
+    }
+    result->is_refused = 0;
+}
+
+/* The same values with arrays that are one: against a call whose arrays are apart, and have the same elements. 0, too,
+ * where the library refuses it. */
+static int try_inplace(const struct verification *verification, struct trials *joined, const struct inplace *which,
+                       struct result results[2], struct message *message)
+{
+    const struct constants *constants = verification->plan->constants;
+    forget(joined, &results[0]);
+    forget(joined, &results[1]);
+    int status = run(joined, constants, CF_HOST, poisons[0], &results[0], message);
+    joined->inplace = which;
+    if (status == CF_OK)
+        status = run_second(verification, joined, &results[1], message);
+    joined->is_lost = status == CF_EFAULT && verification->device != CF_HOST;
+    if (status != CF_OK)
+        return results[0].is_refused || results[1].is_refused ? 0 : -1;
+    joined->in_place++;
+    return compare(joined, results, verification->device, message);
+}
+
+static int try_all_inplace(const struct verification *verification, struct trials *trials, struct result results[2],
+                           struct message *message)
+{
+    const uint32_t count = trials->kernel->nparams;
+    struct verify_array *arrays = calloc(count + (size_t)1, sizeof *arrays);
+    struct inplace which;
+    int status = arrays ? 0 : message_set(message, "no memory");
+    for (uint32_t k = 0; status == 0 && inplace_at(trials->kernel, k, &which) == 0; k++) {
+        struct trials joined = *trials;
+        memcpy(arrays, trials->values.arrays, count * sizeof *arrays);
+        joined.values.arrays = arrays;
+        if (verify_arrays_join(trials->kernel, &which, arrays, &joined.home) != 0)
+            continue;
+        status = try_inplace(verification, &joined, &which, results, message);
+        trials->in_place = joined.in_place;
+        trials->largest = joined.largest;
+        trials->is_lost = joined.is_lost;
+        if (status != 0) {
+            struct message how = {""};
+            inplace_add(trials->kernel, &which, &how);
+            message_add(&how, ", in place: %s", message->text);
+            *message = how;
+        }
+    }
+    free(arrays);
+    return status;
+}
+
 /* Keeps the first failure, with the values that it came with. */
 static void try_size(const struct verification *verification, struct trials *trials, int64_t size, int only)
 {
@@ -324,11 +415,16 @@ static void try_size(const struct verification *verification, struct trials *tri
     struct message message = {""};
     if (verify_values_choose(&trials->values, size, only) != 0)
         return;
+    const unsigned runs = trials->runs;
     void **packed = calloc(2 * (size_t)count + 1, sizeof *packed);
     struct result results[2] = {{.packed = packed}, {.packed = packed + count}};
     int status = packed ? try_values(verification, trials, results, &message) : message_set(&message, "no memory");
-    for (uint32_t i = 0; packed && i < 2 * count; i++)
-        free(packed[i]);
+    if (status == 0 && trials->runs > runs)
+        status = try_all_inplace(verification, trials, results, &message);
+    if (packed) {
+        forget(trials, &results[0]);
+        forget(trials, &results[1]);
+    }
     free(packed);
     if (status == 0)
         return;
@@ -365,6 +461,9 @@ static void try_sizes(const struct verification *verification, struct trials *tr
         }
         try_size(verification, trials, sizes[i], VERIFY_ALL_SIZES);
     }
+    /* Nothing of the one, and some of the others: an empty grid, and results all the same. */
+    for (uint32_t s = 0; trials->values.size_count > 1 && s < trials->values.size_count && !*trials->wrong.text; s++)
+        try_size(verification, trials, 0, (int)s);
     if (!*trials->wrong.text)
         try_large(verification, trials, VERIFY_ALL_SIZES);
     for (uint32_t s = 0; trials->values.size_count > 1 && s < trials->values.size_count && !*trials->wrong.text; s++)
@@ -384,9 +483,12 @@ static void print_outcome(struct verification *verification, const struct trials
         verification->agree++;
         printf("%6u  ", trials->runs);
         if (trials->tolerance >= 0)
-            printf("agree within %.3g, tolerance %.3g\n", trials->largest, trials->tolerance);
+            printf("agree within %.3g, tolerance %.3g", trials->largest, trials->tolerance);
         else
-            printf("agree bit for bit\n");
+            printf("agree bit for bit");
+        if (trials->in_place)
+            printf("; in place, %u times", trials->in_place);
+        printf("\n");
     }
     fflush(stdout);
 }
@@ -399,14 +501,15 @@ static void verify_kernel(struct verification *verification, const cf_kernel *ke
     message_add(&name, "%s%s", kernel->name, kernel->nconstants ? " " : "");
     variant_add(kernel, &name);
     printf("%-*s", verification->name_width, name.text);
-    fflush(stdout);
+    crash_expect(name.text, "; --check address may tell where, --except leaves it out", 1);
     if (verification->is_lost) {
         printf("%6s  not run: device %d is lost\n", "-", verification->device);
         verification->left_out++;
         return;
     }
-    if (!kernel->host || verify_values_begin(&trials.values, kernel, &reason) != 0) {
-        printf("%6s  not run: %s\n", "-", kernel->host ? reason.text : "it has no form for the CPU");
+    const int is_hosted = cf_kernel_has_host(kernel);
+    if (!is_hosted || verify_values_begin(&trials.values, kernel, &reason) != 0) {
+        printf("%6s  not run: %s\n", "-", is_hosted ? reason.text : "it has no form for the CPU");
         verification->left_out++;
     } else {
         if (watch_what)
@@ -415,7 +518,7 @@ static void verify_kernel(struct verification *verification, const cf_kernel *ke
         print_outcome(verification, &trials, name.text);
         verification->is_lost = trials.is_lost;
     }
-    if (kernel->host)
+    if (is_hosted)
         verify_values_free(&trials.values);
 }
 
@@ -469,22 +572,13 @@ static int conclude(const struct verification *verification, struct message *mes
     return 0;
 }
 
-/* The user's own order of the CPU; NULL where there is none. */
-static const char *own_order(char *text, size_t size)
-{
-    const char *order = getenv(ORDER);
-    if (order)
-        snprintf(text, size, "%s", order);
-    return order ? text : NULL;
-}
-
 static enum verify_outcome verify(const struct verify_values *values, const struct constants *constants, int device,
                                   int is_of_first, struct message *message)
 {
     const uint32_t count = values->kernel->nparams;
     char own[32];
     const struct verify_plan plan = {.constants = constants};
-    struct verification verification = {.plan = &plan, .order = own_order(own, sizeof own), .device = device};
+    struct verification verification = {.plan = &plan, .order = verify_own_order(own, sizeof own), .device = device};
     struct trials trials = {.kernel = values->kernel, .values = *values, .is_of_first = is_of_first};
     void **packed = calloc(2 * (size_t)count + 1, sizeof *packed);
     struct result results[2] = {{.packed = packed}, {.packed = packed + count}};
@@ -516,7 +610,7 @@ int verify_all(const struct verify_plan *plan, struct message *message)
 {
     char own[32];
     struct verification verification = {
-        .plan = plan, .order = own_order(own, sizeof own), .name_width = (int)strlen("kernel")};
+        .plan = plan, .order = verify_own_order(own, sizeof own), .name_width = (int)strlen("kernel")};
     if (instance_check_names(plan->module, &plan->names, message) != 0)
         return -1;
     if (cf_device_current(&verification.device) != CF_OK)

@@ -22,6 +22,13 @@ struct verify_plan {
  * could be run. */
 int verify_all(const struct verify_plan *plan, struct message *message);
 
+/* Begins the library anew with an order of the CPU's, as CF_HOST_ORDER has it; NULL: with none. */
+int verify_set_order(const char *order, struct message *message);
+
+/* The user's own order, which `text` keeps; NULL where there is none. And another one. */
+const char *verify_own_order(char *text, size_t size);
+const char *verify_other_order(const char *own);
+
 enum verify_outcome { VERIFY_AGREES, VERIFY_REFUSED, VERIFY_DIFFERS, VERIFY_LOST };
 
 /* The same of one kernel and one choice of values; constants are set first. What is wrong is in the message: a call that

@@ -7,9 +7,7 @@
 #include <cuferry.h>
 
 #include "argument.h"
-
-/* Bytes behind an array's end that nothing may write: as many as the largest block writes that lacks its guard. */
-#define GUARD (64 << 10)
+#include "runtime.h"
 
 /* Integers that nothing is declared of are made in [0, ANY_HIGH], or, where all are to differ, as far as it takes. */
 #define ANY_HIGH 100
@@ -171,21 +169,21 @@ static void make_packed(const struct verify_array *array, void *packed)
         memset(packed, 0, array->section.bytes);
 }
 
-size_t verify_array_room(const struct verify_array *array)
+size_t verify_array_room(const struct verify_array *array, size_t guard)
 {
-    return array->bytes + GUARD;
+    return array->bytes + 2 * guard;
 }
 
-void *verify_array_make(const struct verify_array *array, int is_read, int poison)
+void *verify_array_make(const struct verify_array *array, int is_read, int poison, size_t guard)
 {
-    const size_t length = row_bytes(array);
-    char *memory = malloc(verify_array_room(array)), *packed = malloc(array->section.bytes + 1);
+    const size_t length = row_bytes(array), room = verify_array_room(array, guard);
+    char *memory = malloc(room), *packed = malloc(array->section.bytes + 1);
     if (memory && packed) {
-        memset(memory, poison, verify_array_room(array));
+        memset(memory, poison, room);
         if (is_read) {
             make_packed(array, packed);
             for (size_t at = 0; at < array->section.bytes; at += length)
-                memcpy(memory + row_offset(array, at / length), packed + at, length);
+                memcpy(memory + guard + row_offset(array, at / length), packed + at, length);
         }
     } else {
         free(memory);
@@ -195,26 +193,88 @@ void *verify_array_make(const struct verify_array *array, int is_read, int poiso
     return memory;
 }
 
-static size_t count_changed(const unsigned char *begin, const unsigned char *end, int poison)
+static size_t count_changed(const unsigned char *bytes, size_t begin, size_t end, const unsigned char *before,
+                            int poison)
 {
     size_t count = 0;
-    for (; begin < end; begin++)
-        count += *begin != poison;
+    for (size_t at = begin; at < end; at++)
+        count += bytes[at] != (before ? before[at] : poison);
     return count;
 }
 
-size_t verify_array_take(const struct verify_array *array, const void *memory, int poison, void *packed)
+size_t verify_array_take(const struct verify_array *array, const void *memory, const void *before, int poison,
+                         size_t guard, void *packed)
 {
     const size_t length = row_bytes(array);
-    const unsigned char *bytes = memory, *done = bytes;
-    size_t changed = 0;
+    const unsigned char *bytes = memory;
+    size_t changed = 0, done = 0;
     for (size_t at = 0; at < array->section.bytes; at += length) {
-        const unsigned char *row = bytes + row_offset(array, at / length);
-        memcpy((char *)packed + at, row, length);
-        changed += count_changed(done, row, poison);
+        const size_t row = guard + row_offset(array, at / length);
+        memcpy((char *)packed + at, bytes + row, length);
+        changed += count_changed(bytes, done, row, before, poison);
         done = row + length;
     }
-    return changed + count_changed(done, bytes + verify_array_room(array), poison);
+    return changed + count_changed(bytes, done, verify_array_room(array, guard), before, poison);
+}
+
+/* ---- Arrays that are one ---- */
+
+/* Whether elements of the same index lie at the same place, as far as both go. */
+static int fits(const struct verify_array *array, const struct verify_array *other)
+{
+    const struct npy_array *one = &array->section, *two = &other->section;
+    if (!array->bytes || !other->bytes || one->type.bytes != two->type.bytes || one->ndims != two->ndims)
+        return 0;
+    for (uint32_t d = 0; d < one->ndims; d++)
+        if (array->lowers[d] != other->lowers[d] || array->strides[d] != other->strides[d] ||
+            (d > 0 && one->shape[d] != two->shape[d]))
+            return 0;
+    return 1;
+}
+
+/* What `make` makes is to be within what `other` makes, too. */
+static int narrow_make(struct make *make, const struct make *other)
+{
+    int64_t low, high, other_low, other_high;
+    if (make->rule != other->rule || (make->rule == MAKE_RANDOM && make->type != other->type))
+        return -1;
+    if (make->rule == MAKE_RANDOM)
+        return 0;
+    if (element_integer(make->type, &make->low, &low) != 0 || element_integer(make->type, &make->high, &high) != 0 ||
+        element_integer(other->type, &other->low, &other_low) != 0 ||
+        element_integer(other->type, &other->high, &other_high) != 0)
+        return -1;
+    low = other_low > low ? other_low : low;
+    high = other_high < high ? other_high : high;
+    if (make->rule == MAKE_DISTINCT || low > high)
+        return low == other_low && high == other_high ? 0 : -1;
+    return element_store(make->type, low, &make->low) == 0 ? element_store(make->type, high, &make->high) : -1;
+}
+
+int verify_arrays_join(const cf_kernel *kernel, const struct inplace *which, struct verify_array *arrays,
+                       uint32_t *home)
+{
+    const struct make *first = NULL;
+    struct make make = {.rule = MAKE_RANDOM};
+    *home = which->written;
+    for (uint32_t i = 0; i < kernel->nparams; i++) {
+        if (!inplace_has(kernel, which, i))
+            continue;
+        if (!fits(&arrays[i], &arrays[which->written]))
+            return -1;
+        if (arrays[i].bytes > arrays[*home].bytes)
+            *home = i;
+        if (!argument_is_read(&kernel->params[i]))
+            continue;
+        if (first && narrow_make(&make, &arrays[i].make) != 0)
+            return -1;
+        if (!first)
+            make = *(first = &arrays[i].make);
+    }
+    for (uint32_t i = 0; i < kernel->nparams; i++)
+        if (inplace_has(kernel, which, i))
+            arrays[i].make = make;
+    return 0;
 }
 
 /* ---- Results ---- */

@@ -5,6 +5,7 @@
 #include <cuferry/registry.h>
 
 #include "compare.h"
+#include "inplace.h"
 #include "make.h"
 #include "message.h"
 #include "npy.h"
@@ -26,13 +27,24 @@ int verify_arrays_measure(const cf_kernel *kernel, void *const args[], uint64_t 
 /* Whether the elements of parameter i should differ from one another. */
 int verify_array_is_distinct(const cf_kernel *kernel, uint32_t i);
 
-/* An array in memory: poisoned everywhere, its section filled where it is read, and more poison behind. NULL where
- * there is no memory; freed by the caller. With the poison behind it has as many bytes as the other one says. */
-void *verify_array_make(const struct verify_array *array, int is_read, int poison);
-size_t verify_array_room(const struct verify_array *array);
+/* Bytes in front of an array and behind it that nothing may write: as many as the largest block writes that lacks its
+ * guard. */
+#define VERIFY_GUARD ((size_t)64 << 10)
 
-/* Copies the section's elements into `packed`; the number of bytes beside it that are not poison any more. */
-size_t verify_array_take(const struct verify_array *array, const void *memory, int poison, void *packed);
+/* An array in memory, and `guard` bytes in front of it and behind: poisoned everywhere, its section filled where it is
+ * read. NULL where there is no memory; freed by the caller. It has as many bytes as the other one says. */
+void *verify_array_make(const struct verify_array *array, int is_read, int poison, size_t guard);
+size_t verify_array_room(const struct verify_array *array, size_t guard);
+
+/* Copies the section's elements into `packed`; the number of bytes beside it that are not what they were in `before`,
+ * NULL: poison, any more. */
+size_t verify_array_take(const struct verify_array *array, const void *memory, const void *before, int poison,
+                         size_t guard, void *packed);
+
+/* Has these arrays be one: its home is the number of the largest of them, where the elements of all are those of one that
+ * is read, within the ranges of all. -1 where they are of other sizes or strides, or empty. */
+int verify_arrays_join(const cf_kernel *kernel, const struct inplace *which, struct verify_array *arrays,
+                       uint32_t *home);
 
 /* How many elements hold one poison in one result and the other in the other: neither run wrote them. `first`: the
  * first of them. */

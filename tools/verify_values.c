@@ -8,6 +8,7 @@
 #include <cuferry.h>
 
 #include "argument.h"
+#include "runtime.h"
 
 /* What takes a moment on the CPU. */
 static const struct verify_limits small = {(size_t)64 << 20, (int64_t)1 << 18, 1e8, 5e7};
@@ -205,7 +206,9 @@ static int64_t product(const struct verify_values *values, const cf_expr *exprs)
 
 int64_t verify_values_block(const struct verify_values *values)
 {
-    int64_t block = values->kernel->launch.is_block_auto ? 0 : product(values, values->kernel->launch.block);
+    const cf_kernel *kernel = values->kernel;
+    int is_known = !kernel->launch.is_block_auto && !cf_kernel_is_operation(kernel);
+    int64_t block = is_known ? product(values, kernel->launch.block) : 0;
     return block > 0 ? block : 256;
 }
 

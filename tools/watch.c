@@ -16,6 +16,7 @@
 
 #include "access.h"
 #include "region.h"
+#include "runtime.h"
 
 /* Lanes that have come to a warp operation with one mask. */
 struct group {
@@ -37,12 +38,14 @@ struct watch_thread *watch_current;
 static int findings = -1; /* descriptor */
 static const char *module_path;
 
-static const cf_kernel *kernel; /* as it is registered */
-static size_t *array_bytes;     /* of each parameter */
+const cf_kernel *watch_told, *watch_operation; /* as they are registered */
+static cf_host_body *host_body; /* of a kernel: its own */
+static size_t *array_bytes;     /* of each parameter of what is watched */
+const size_t *watch_bytes;
 static const cf_host_launch *launch;
 static const cf_host_ops *real;
 static cf_host_ops ops;
-static int launches;   /* that have begun */
+int watch_runs;
 static int has_failed; /* this one: what it did not do it may have wanted to */
 static cf_host_thread *run_thread;
 static void *run_closure;
@@ -59,7 +62,9 @@ void watch_find(const char *format, ...)
     vsnprintf(text, sizeof text - 256, format, values);
     va_end(values);
     int length = (int)strlen(text);
-    length += snprintf(text + length, sizeof text - (size_t)length, " [%.250s]\n", kernel ? kernel->name : "");
+    const int is_within = watch_told && watch_operation && watch_told != watch_operation;
+    length += snprintf(text + length, sizeof text - (size_t)length, " [%.120s%s%.120s]\n", watch_told ? watch_told->name : "",
+                       is_within ? " in " : "", is_within ? watch_operation->name : "");
     for (int at = 0; at < length;) {
         ssize_t written = write(findings, text + at, (size_t)(length - at));
         if (written <= 0)
@@ -250,7 +255,7 @@ static void run(const cf_host_launch *what, uint64_t begin, uint64_t end, cf_hos
     watch_current = NULL;
     settle();
     end_slots();
-    region_end(0);
+    region_end(REGION_END_BLOCKS);
 }
 
 /* Two places are told of once. */
@@ -437,22 +442,20 @@ static void *shared(cf_host_block *block, const void *key, size_t bytes, size_t 
     return memory;
 }
 
-static void body(const cf_host_launch *what, uint64_t begin, uint64_t end);
-
 /* ---- Launches ---- */
 
 static int64_t extent(const cf_expr *expr, void *const args[])
 {
     int64_t value = 0;
-    return expr->ops && cf_kernel_evaluate(kernel, expr->ops, SIZE_MAX, args, &value) == CF_OK ? value : 0;
+    return expr->ops && cf_kernel_evaluate(watch_told, expr->ops, SIZE_MAX, args, &value) == CF_OK ? value : 0;
 }
 
 /* The bytes of an array, as the command line has it; of scratch memory, as it is declared. */
-static size_t bytes_of(uint32_t i, void *const args[])
+static size_t bytes_of(uint32_t i, const size_t *bytes_of_arrays, void *const args[])
 {
-    const cf_param *param = &kernel->params[i];
-    if (param->direction != CF_SCRATCH)
-        return array_bytes[i];
+    const cf_param *param = &watch_told->params[i];
+    if (bytes_of_arrays && param->direction != CF_SCRATCH)
+        return bytes_of_arrays[i];
     int64_t bytes = param->bytes;
     for (uint32_t d = 0; d < param->ndims; d++)
         bytes *= extent(&param->extents[d], args);
@@ -478,59 +481,89 @@ static int add_data(struct dl_phdr_info *info, size_t size, void *unused)
 /* What the library has set to 0 counts as written. */
 static void see_zeros(uint32_t i, void *const args[], unsigned char *seen, size_t bytes)
 {
-    if (!seen || kernel->size < offsetof(cf_kernel, zeros) + sizeof kernel->zeros)
+    if (!seen || watch_told->size < offsetof(cf_kernel, zeros) + sizeof watch_told->zeros)
         return;
-    for (uint32_t z = 0; z < kernel->nzeros; z++) {
-        const cf_zero *zero = &kernel->zeros[z];
+    for (uint32_t z = 0; z < watch_told->nzeros; z++) {
+        const cf_zero *zero = &watch_told->zeros[z];
         if (zero->array != i)
             continue;
-        size_t begin = (size_t)extent(&zero->lower, args) * kernel->params[i].bytes;
-        size_t length = zero->extent.ops ? (size_t)extent(&zero->extent, args) * kernel->params[i].bytes : bytes;
+        size_t begin = (size_t)extent(&zero->lower, args) * watch_told->params[i].bytes;
+        size_t length = zero->extent.ops ? (size_t)extent(&zero->extent, args) * watch_told->params[i].bytes : bytes;
         if (begin < bytes)
             memset(seen + begin, 1, length < bytes - begin ? length : bytes - begin);
     }
 }
 
-static void begin_launch(void)
+/* Arrays of a kernel that works in place may be one: as long as the longest, and written before where one is read. */
+static void join(uint32_t first, const size_t *bytes_of_arrays, void *const args[], size_t *bytes, int *is_written)
 {
-    (void)dl_iterate_phdr(add_data, NULL);
-    for (uint32_t i = 0; i < kernel->nparams; i++) {
-        const cf_param *param = &kernel->params[i];
+    for (uint32_t i = first + 1; i < watch_told->nparams; i++) {
+        const cf_direction direction = watch_told->params[i].direction;
+        if (direction == CF_VALUE || *(char *const *)args[i] != *(char *const *)args[first])
+            continue;
+        size_t others = bytes_of(i, bytes_of_arrays, args);
+        *bytes = others > *bytes ? others : *bytes;
+        *is_written |= others && direction != CF_OUT && direction != CF_SCRATCH;
+    }
+}
+
+void watch_arrays(const size_t *bytes_of_arrays, void *const args[], int is_kept)
+{
+    for (uint32_t i = 0; i < watch_told->nparams; i++) {
+        const cf_param *param = &watch_told->params[i];
         if (param->direction == CF_VALUE)
             continue;
-        size_t bytes = bytes_of(i, launch->args);
-        char *begin = *(char *const *)launch->args[i];
+        size_t bytes = bytes_of(i, bytes_of_arrays, args);
+        char *begin = *(char *const *)args[i];
         if (!begin || !bytes || region_find(begin))
             continue;
         int is_written = param->direction != CF_OUT && param->direction != CF_SCRATCH;
+        join(i, bytes_of_arrays, args, &bytes, &is_written);
         unsigned char *seen = watch_what == WATCH_POISON && !is_written ? calloc(bytes, 1) : NULL;
-        see_zeros(i, launch->args, seen, bytes);
+        see_zeros(i, args, seen, bytes);
         region_add(&(struct region){.begin = begin,
                                     .bytes = bytes,
                                     .kind = REGION_ARRAY,
                                     .name = param->name,
                                     .element = param->bytes,
-                                    .seen = seen});
+                                    .seen = seen,
+                                    .is_kept = is_kept});
     }
+}
+
+static void begin_launch(void)
+{
+    has_failed = 0;
+    region_end(REGION_END_LAUNCH);
+    region_each(NULL, race_forget); /* launches are in an order */
+    (void)dl_iterate_phdr(add_data, NULL);
+    watch_arrays(watch_operation ? NULL : array_bytes, launch->args, 0);
 }
 
 static void end_launch(void)
 {
-    if (watch_what == WATCH_POISON && !has_failed)
-        poison_unwritten(kernel, launch->args);
+    if (watch_what == WATCH_POISON && !has_failed) {
+        poison_unwritten(watch_told, launch->args);
+        poison_not_rezeroed(watch_told, launch->args);
+    }
     race_end();
     if (watch_what != WATCH_ADDRESS) /* whose reports name arrays in later launches, too */
-        region_end(1);
+        region_end(REGION_END_LAUNCH);
 }
 
-/* In the place of the kernel's CPU body. Parts come one after the other. */
-static void body(const cf_host_launch *what, uint64_t begin, uint64_t end)
+int watch_is_looking(void)
+{
+    return watch_runs <= 1 || watch_what == WATCH_ADDRESS;
+}
+
+/* Parts come one after the other. */
+void watch_launch(const cf_kernel *of, cf_host_body *host, const cf_host_launch *what, uint64_t begin, uint64_t end)
 {
     cf_host_launch own = *what;
-    launches += begin == 0;
     launch = &own;
-    if (launches > 1 && watch_what != WATCH_ADDRESS) { /* it was looked at; the timed ones are the same */
-        kernel->host(what, begin, end);
+    watch_told = of;
+    if (!watch_is_looking()) {
+        host(what, begin, end);
         return;
     }
     real = what->ops;
@@ -546,20 +579,25 @@ static void body(const cf_host_launch *what, uint64_t begin, uint64_t end)
     ops.shared = shared;
     own.ops = &ops;
     own.is_ordered = 1; /* every thread is told of, and none is left out */
-    if (begin == 0) {
-        has_failed = 0;
-        region_end(1);
+    if (begin == 0)
         begin_launch();
-    }
-    kernel->host(&own, begin, end);
-    if (end == (uint64_t)own.grid.x * own.grid.y * own.grid.z || kernel->is_host_whole)
+    host(&own, begin, end);
+    if (end == (uint64_t)own.grid.x * own.grid.y * own.grid.z || watch_told->is_host_whole)
         end_launch();
+}
+
+/* In the place of the kernel's CPU body. */
+static void body(const cf_host_launch *what, uint64_t begin, uint64_t end)
+{
+    watch_runs += begin == 0;
+    watch_launch(watch_told, host_body, what, begin, end);
 }
 
 const cf_kernel *watch_kernel(const cf_kernel *of, const size_t *bytes, struct message *message)
 {
     static cf_kernel copy;
-    if (!of->host) {
+    const int is_operation = cf_kernel_is_operation(of);
+    if (!cf_kernel_has_host(of)) {
         message_set(message, "%s: --check: the kernel has no form for the CPU", of->name);
         return NULL;
     }
@@ -570,11 +608,17 @@ const cf_kernel *watch_kernel(const cf_kernel *of, const size_t *bytes, struct m
     }
     memcpy(copied, bytes, of->nparams * sizeof *copied);
     free(array_bytes);
-    array_bytes = copied;
-    kernel = of;
+    watch_bytes = array_bytes = copied;
+    watch_told = of;
     copy = *of;
+    watch_runs = 0;
+    watch_operation = is_operation ? of : NULL;
+    if (is_operation) {
+        copy.enqueue = watch_enqueue;
+        return watch_uses(of, message) == 0 ? &copy : NULL;
+    }
+    host_body = watch_host(of);
     copy.host = body;
-    launches = 0;
     return &copy;
 }
 
@@ -625,7 +669,7 @@ static void note_death(void)
     *(void **)&access = function("__asan_get_report_access_type");
     *(void **)&size = function("__asan_get_report_access_size");
     *(void **)&description = function("__asan_get_report_description");
-    if (!kernel)
+    if (!watch_told)
         return;
     if (is_present && address && access && size && description && is_present())
         describe_address(address(), size(), access(), description());

@@ -26,6 +26,31 @@ const char *watch_begin(void);
  * array. NULL where the kernel has no form for the CPU. */
 const cf_kernel *watch_kernel(const cf_kernel *kernel, const size_t *bytes, struct message *message);
 
+/* ---- Between watch.c and watch_operation.c ---- */
+
+/* Looks at a part of a launch of `kernel` by its own CPU body. */
+void watch_launch(const cf_kernel *kernel, cf_host_body *host, const cf_host_launch *what, uint64_t begin, uint64_t end);
+
+/* The kernel that findings are told of; and the operation that it is launched by, or NULL. */
+extern const cf_kernel *watch_told, *watch_operation;
+
+/* Has the arrays and the scratch memory of `watch_told` known by their names. `bytes` has the size of each array; NULL: it is
+ * as declared. Those that are there stay as they are. */
+void watch_arrays(const size_t *bytes, void *const args[], int is_kept);
+
+/* How often the kernel, or operation, has begun to run since it is watched; and whether this one is looked at: the timed ones
+ * are the same as the first. */
+extern int watch_runs;
+int watch_is_looking(void);
+
+/* The CPU body of a kernel, of which watch_enqueue() may have taken the place. */
+cf_host_body *watch_host(const cf_kernel *kernel);
+
+/* Has the kernels of an operation watched; -1 with a message where that cannot be. What takes the place of its function. */
+int watch_uses(const cf_kernel *operation, struct message *message);
+cf_enqueue_body watch_enqueue;
+extern const size_t *watch_bytes; /* of each of its arrays */
+
 /* A lane's place in the order of what a block does. An access is known by what stood here when it was made. */
 struct watch_clock {
     uint32_t epoch; /* barriers of the block that the thread has passed */

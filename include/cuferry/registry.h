@@ -200,9 +200,10 @@ typedef struct cf_check {
 /* Elements of a scratch array, or of one that is written, whose bytes are all 0 when the kernel begins: [lower,
  * lower + extent), of an array of one dimension, or all of it. */
 typedef struct cf_zero {
-    uint32_t array; /* the parameter's number */
-    cf_expr lower;  /* absent: 0 */
-    cf_expr extent; /* absent: all of the array */
+    uint32_t array;       /* the parameter's number */
+    uint32_t is_rezeroed; /* of all of a scratch array: they are 0 again when the kernel ends */
+    cf_expr lower;        /* absent: 0 */
+    cf_expr extent;       /* absent: all of the array */
 } cf_zero;
 
 /* How many threads are launched. `grid` counts elements, or blocks where `counts_blocks` is set; each thread takes
@@ -242,6 +243,11 @@ typedef struct cf_size {
  * whose extent is not 0 is set and there is something to launch; else 0, and the descriptor tells what is to be
  * said. */
 typedef int cf_size_body(void *const args[], cf_size *size);
+
+/* Enqueues what an operation is made of, in the stream's order; `args` as of a launch, with scratch memory, of which the
+ * stream's device can reach all that pointers lead to. A status. */
+struct CUstream_st;
+typedef int cf_enqueue_body(struct CUstream_st *stream, void *const args[]);
 
 /* A template constant that tune(...) declares, and its value in one variant. */
 typedef struct cf_constant {
@@ -286,6 +292,13 @@ typedef struct cf_kernel {
     cf_expr host_grid;       /* how many threads the CPU runs; absent: as many as a GPU, or what the grid counts */
     uint32_t nzeros;          /* what of the scratch memory is set to 0 in front of each launch */
     const cf_zero *zeros;
+    cf_enqueue_body *enqueue; /* an operation: what it is made of is enqueued by this; NULL for a kernel, which has a
+                                 launch rule, an image and a CPU body instead */
+    int (*runtime)(const struct cf_kernel *kernel, struct CUstream_st *stream, void *const args[]); /* the cf_launch()
+                                 that it calls: of all copies of the library in a process that one alone runs it */
+    uint32_t nuses;           /* of an operation: the kernels, and operations, that it enqueues */
+    const struct cf_kernel *const *uses;
+    uint8_t is_internal; /* it serves operations; no public header declares its functions */
     const char *tuning; /* lines of a tuning file that came with a tuned kernel; NULL: none */
 } cf_kernel;
 
@@ -355,6 +368,29 @@ static inline const cf_kernel *cf_kernel_find(const cf_module *module, const cha
             low = middle + 1;
     }
     return NULL;
+}
+
+/* Whether it is made of several launches, and itself is none; descriptors of older libraries end before that is said. */
+static inline int cf_kernel_is_operation(const cf_kernel *kernel)
+{
+    return kernel && kernel->size >= offsetof(cf_kernel, uses) + sizeof kernel->uses && kernel->enqueue;
+}
+
+/* Whether it serves operations alone. */
+static inline int cf_kernel_is_internal(const cf_kernel *kernel)
+{
+    return kernel && kernel->size > offsetof(cf_kernel, is_internal) && kernel->is_internal;
+}
+
+/* Whether there is a form for the CPU: of an operation, of all that it uses. */
+static inline int cf_kernel_has_host(const cf_kernel *kernel)
+{
+    if (!cf_kernel_is_operation(kernel))
+        return kernel && kernel->host;
+    uint32_t i = 0;
+    while (i < kernel->nuses && cf_kernel_has_host(kernel->uses[i]))
+        i++;
+    return i == kernel->nuses;
 }
 
 /* The number of the parameter called `name`; -1 where there is none, or an argument is NULL. */

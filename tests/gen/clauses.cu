@@ -125,6 +125,15 @@ __global__ void zero_section_past_its_end(int *x, int n);
 #pragma cf kernel grid(n) scratch(x[2:8]) zero(x[1])
 __global__ void zero_before_its_begin(int *x, int n);
 
+#pragma cf kernel grid(n) scratch(x[n]) rezero(x)
+__global__ void rezero_of_what_is_not_zero(int *x, int n);
+
+#pragma cf kernel grid(n) scratch(x[n]) zero(x[1]) rezero(x)
+__global__ void rezero_of_a_part(int *x, int n);
+
+#pragma cf kernel grid(n) out(x[n]) zero(x) rezero(x)
+__global__ void rezero_of_results(int *x, int n);
+
 #pragma cf kernel grid(n) in(x[n]) out(y[n]) inplace(x, 1)
 __global__ void in_place_of_a_number(const float *x, float *y, int n);
 

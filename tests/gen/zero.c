@@ -110,6 +110,78 @@ int t_count_async(cf_stream stream, const double *x, int64_t *y, int64_t n)
     return cf_launch(&t__k_count, stream, cf__args);
 }
 
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_again(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[2] || !cf__args[3])
+        return 0;
+    const int64_t n = *(const int *)cf__args[3];
+    if (n < 1)
+        return 0;
+    if (!*(void *const *)cf__args[2])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
+}
+
+cf_host_body t__h_again;
+extern const uint32_t t__b_again[];
+static cf_state cf__state_again;
+extern const cf_kernel t__k_again;
+const cf_kernel t__k_again = {
+    .size = sizeof(cf_kernel),
+    .version = CF_REGISTRY_VERSION,
+    .name = "again",
+    .family = "again",
+    .function = "t_again",
+    .doc = "Set to 0 again, of two arrays one.",
+    .file = "zero.cu",
+    .line = 15,
+    .nparams = 4,
+    .params = (const cf_param[]){
+        {.name = "done", .ctype = "int *", .direction = CF_SCRATCH, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4,
+         .ndims = 1,
+         .extents = (const cf_expr[]){{"4", (const cf_op[]){{CF_OP_CONST, 4}, {CF_OP_END, 0}}}}},
+        {.name = "left", .ctype = "int *", .direction = CF_SCRATCH, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4,
+         .ndims = 1,
+         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
+        {.name = "y", .ctype = "int *", .direction = CF_OUT, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4,
+         .ndims = 1,
+         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
+        {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
+    },
+    .launch = {
+        .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}},
+        .block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
+    },
+    CF__IMAGE(again),
+    .host = t__h_again,
+    .host_bytes = t__b_again,
+    .state = &cf__state_again,
+    .sizes = cf__sizes_again,
+    .is_bounded = 1,
+    .is_closed = 1,
+    .nzeros = 2,
+    .zeros = (const cf_zero[]){
+        {.array = 1},
+        {.array = 0, .is_rezeroed = 1},
+    },
+};
+
+int t_again(int *y, int n);
+int t_again(int *y, int n)
+{
+    void *const cf__args[] = {NULL, NULL, (void *)&y, (void *)&n};
+    return cf_call(&t__k_again, cf__args);
+}
+
+int t_again_async(cf_stream stream, int *y, int n);
+int t_again_async(cf_stream stream, int *y, int n)
+{
+    void *const cf__args[] = {NULL, NULL, (void *)&y, (void *)&n};
+    return cf_launch(&t__k_again, stream, cf__args);
+}
+
 static const cf_kernel t__k_shifted_f32__BLOCK_128;
 static const cf_kernel t__k_shifted_f32__BLOCK_256;
 static const cf_kernel *const cf__variants_shifted_f32[] = {&t__k_shifted_f32__BLOCK_128, &t__k_shifted_f32__BLOCK_256};
@@ -149,7 +221,7 @@ static const cf_kernel t__k_shifted_f32__BLOCK_128 = {
     .function = "t_shifted_f32",
     .doc = "Sections that do not begin at 0, and one of constants.",
     .file = "zero.cu",
-    .line = 17,
+    .line = 23,
     .nparams = 5,
     .params = (const cf_param[]){
         {.name = "a", .ctype = "float *", .direction = CF_SCRATCH, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
@@ -223,7 +295,7 @@ static const cf_kernel t__k_shifted_f32__BLOCK_256 = {
     .function = "t_shifted_f32",
     .doc = "Sections that do not begin at 0, and one of constants.",
     .file = "zero.cu",
-    .line = 17,
+    .line = 23,
     .nparams = 5,
     .params = (const cf_param[]){
         {.name = "a", .ctype = "float *", .direction = CF_SCRATCH, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
@@ -274,7 +346,7 @@ const cf_kernel t__k_shifted_f32 = {
     .function = "t_shifted_f32",
     .doc = "Sections that do not begin at 0, and one of constants.",
     .file = "zero.cu",
-    .line = 17,
+    .line = 23,
     .nparams = 5,
     .params = (const cf_param[]){
         {.name = "a", .ctype = "float *", .direction = CF_SCRATCH, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
@@ -341,7 +413,7 @@ static const cf_kernel t__k_shifted_i64__BLOCK_128 = {
     .function = "t_shifted_i64",
     .doc = "Sections that do not begin at 0, and one of constants.",
     .file = "zero.cu",
-    .line = 17,
+    .line = 23,
     .nparams = 5,
     .params = (const cf_param[]){
         {.name = "a", .ctype = "int64_t *", .direction = CF_SCRATCH, .type = CF_I64, .lanes = 1, .bytes = 8, .align = 8,
@@ -391,7 +463,7 @@ static const cf_kernel t__k_shifted_i64__BLOCK_256 = {
     .function = "t_shifted_i64",
     .doc = "Sections that do not begin at 0, and one of constants.",
     .file = "zero.cu",
-    .line = 17,
+    .line = 23,
     .nparams = 5,
     .params = (const cf_param[]){
         {.name = "a", .ctype = "int64_t *", .direction = CF_SCRATCH, .type = CF_I64, .lanes = 1, .bytes = 8, .align = 8,
@@ -442,7 +514,7 @@ const cf_kernel t__k_shifted_i64 = {
     .function = "t_shifted_i64",
     .doc = "Sections that do not begin at 0, and one of constants.",
     .file = "zero.cu",
-    .line = 17,
+    .line = 23,
     .nparams = 5,
     .params = (const cf_param[]){
         {.name = "a", .ctype = "int64_t *", .direction = CF_SCRATCH, .type = CF_I64, .lanes = 1, .bytes = 8, .align = 8,

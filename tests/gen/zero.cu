@@ -10,6 +10,12 @@ __global__ void count(const double *x, int64_t *y, unsigned int *bins, uint64_t 
 {
 }
 
+/* Set to 0 again, of two arrays one. */
+#pragma cf kernel grid(n) scratch(done[4], left[n]) zero(left, done) rezero(done) out(y[n])
+__global__ void again(int *done, int *left, int *y, int n)
+{
+}
+
 /* Sections that do not begin at 0, and one of constants. */
 #pragma cf kernel grid(n) scratch(a[k:n + 1], b[16]) zero(a[k + 1:n / 2], b[8:8]) out(y[n]) tune(BLOCK: 128, 256) \
     block(BLOCK)

@@ -10,6 +10,10 @@
 extern "C" {
 #endif
 
+/* Set to 0 again, of two arrays one. */
+CF_CHECKED int t_again(int *y, int n);
+CF_CHECKED int t_again_async(cf_stream stream, int *y, int n);
+
 /* Counts what is over a limit, in bins and in all. */
 CF_CHECKED int t_count(const double *x, int64_t *y, int64_t n);
 CF_CHECKED int t_count_async(cf_stream stream, const double *x, int64_t *y, int64_t n);

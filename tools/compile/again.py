@@ -19,7 +19,8 @@ def build_again(options, config, runner, folder):
             raise Failure(f'the bundled kernels cannot be built again: their sources are not in {kernels}; install '
                           'Cuferry again')
         record = {'folder': '.', 'prefix': 'bundled', 'includes': [], 'defines': [], 'cxx': config['cxx'],
-                  'cxx_flags': [], 'sources': [os.path.join('kernels', n) for n in names if n.endswith('.cu')]}
+                  'cxx_flags': [], 'sources': [os.path.join('kernels', n) for n in names if n.endswith('.cu')],
+                  'c_files': [os.path.join('kernels', n) for n in names if n.endswith('.c')]}
         place = os.path.abspath(config.bundled)
     else:
         if not os.path.isfile(options.again):
@@ -39,11 +40,11 @@ def build_again(options, config, runner, folder):
     else:
         where = os.getcwd()
     record = moved(record, place, where)
-    missing = [s for s in record['sources'] if not os.path.isfile(s)]
+    missing = [s for s in record['sources'] + record['c_files'] if not os.path.isfile(s)]
     if missing or not record['sources']:
         raise Failure(f'{options.again or "the bundled kernels"} cannot be built again: the source '
                       f'{os.path.abspath(missing[0]) if missing else ""} is gone')
-    options.sources, options.prefix = record['sources'], record['prefix']
+    options.sources, options.c_files, options.prefix = record['sources'], record['c_files'], record['prefix']
     options.includes, options.defines = record['includes'], record['defines']
     options.cxx, options.cxx_flags = record['cxx'], record['cxx_flags']
 

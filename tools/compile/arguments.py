@@ -9,8 +9,8 @@ from failure import Failure
 from flags import CHECKS
 from workspace import stem
 
-USAGE = '''cfcc [--prefix P] [-o FILE.o] [--header FILE.h] [-MD] [options] FILE.cu...
-       cfcc --shared [--prefix P] [-o FILE.so] [options] FILE.cu... | FILE.o...
+USAGE = '''cfcc [--prefix P] [-o FILE.o] [--header FILE.h] [-MD] [options] FILE.cu... [FILE.c...]
+       cfcc --shared [--prefix P] [-o FILE.so] [options] FILE.cu... [FILE.c...] | FILE.o...
        cfcc --check KIND [-o FILE.so] --again FILE | --bundled'''
 
 
@@ -22,7 +22,8 @@ class Parser(argparse.ArgumentParser):
 def arguments(config):
     parser = Parser(prog='cfcc', usage=USAGE, allow_abbrev=False,
                     description='Compiles annotated CUDA kernels to one object and one header of typed C functions.')
-    parser.add_argument('files', nargs='*', metavar='FILE', help='kernel files (.cu); with --shared also .o and .a')
+    parser.add_argument('files', nargs='*', metavar='FILE', help='kernel files (.cu), and C files (.c) of their '
+                        'operations; with --shared also .o and .a')
     parser.add_argument('--prefix', metavar='P', help='of the C functions (default: the name of the output)')
     parser.add_argument('-o', dest='output', metavar='FILE', help='the object (default: the first file, as .o or .so)')
     parser.add_argument('--header', metavar='FILE', help='the header (default: P.h beside the object)')
@@ -75,7 +76,7 @@ def arguments(config):
     if options.again or options.bundled:
         if not options.check or options.files or (options.again and options.bundled):
             parser.error('--again FILE and --bundled go with --check alone')
-        options.sources = options.objects = options.files = []
+        options.sources = options.c_files = options.objects = options.files = []
         options.manifest = options.depfile = None
         return options
     check(options, parser)
@@ -91,20 +92,23 @@ def wrong_target(text):
 def check(options, parser):
     """Fills in what was left out, and refuses what cannot work, before anything is run."""
     options.sources = [f for f in options.files if f.endswith('.cu')]
+    options.c_files = [f for f in options.files if f.endswith('.c')]
     options.objects = [f for f in options.files if f.endswith(('.o', '.a'))]
-    other = [f for f in options.files if f not in options.sources + options.objects]
+    other = [f for f in options.files if f not in options.sources + options.c_files + options.objects]
     if not options.files:
         parser.error('no kernel file is named')
     if other:
         parser.error(f'{other[0]} is no kernel file: their names end with .cu')
     if options.objects and not options.shared:
         parser.error(f'{options.objects[0]}: objects go with --shared alone')
+    if options.c_files and not options.sources:
+        parser.error(f'{options.c_files[0]}: C files go with the kernel files whose operations they define')
     if options.jobs < 1:
         parser.error(f'-j {options.jobs}: at least one compiler runs')
     if not options.sources and (options.prefix or options.header or options.manifest or options.depend or
                                 options.depfile or options.tuning):
         parser.error('--prefix, --header, --manifest, --tuning, -MD and -MF go with kernel files')
-    options.output = options.output or stem(options.files[0]) + ('.so' if options.shared else '.o')
+    options.output = options.output or stem((options.sources or options.files)[0]) + ('.so' if options.shared else '.o')
     # libheat.so is the library heat.
     options.prefix = options.prefix or re.sub('^lib(?=.)', '', stem(options.output))
     options.header = options.header or os.path.join(os.path.dirname(options.output), f'{options.prefix}.h')
@@ -118,18 +122,19 @@ def check(options, parser):
 
 
 def check_files(options):
-    seen = {}
     for path in options.files + [options.tuning] * bool(options.tuning):
         if not os.path.isfile(path):
             raise Failure(f'{path}: ' + ('it is a folder' if os.path.isdir(path) else 'no such file'))
         if not os.access(path, os.R_OK):
             raise Failure(f'{path}: cannot be read')
-    for path in options.sources:
-        if not re.fullmatch(r'\w[\w.-]*', stem(path)):
-            raise Failure(f"{path}: a kernel file's name is made of letters, digits and _")
-        if stem(path) in seen:
-            raise Failure(f'{path}: {seen[stem(path)]} has the same name; rename one of them')
-        seen[stem(path)] = path
+    for paths, what in ((options.sources, 'kernel'), (options.c_files, 'C')):
+        seen = {}
+        for path in paths:
+            if not re.fullmatch(r'\w[\w.-]*', stem(path)):
+                raise Failure(f"{path}: a {what} file's name is made of letters, digits and _")
+            if stem(path) in seen:
+                raise Failure(f'{path}: {seen[stem(path)]} has the same name; rename one of them')
+            seen[stem(path)] = path
     outputs = [options.output, *([options.header] if options.sources else []),
                *filter(None, [options.manifest, options.depfile])]
     for path in outputs:
@@ -138,8 +143,14 @@ def check_files(options):
             raise Failure(f'cannot write {path}: {problem}')
     if len({os.path.abspath(path) for path in outputs}) < len(outputs):
         raise Failure(f'the outputs have to be different files: {", ".join(outputs)}')
-    if options.sources and os.path.exists(options.header) and not is_generated(options.header):
-        raise Failure(f'{options.header} is there, and cfcc did not write it; name another header with --header')
+    for header in (options.header, internal_header(options)) if options.sources else ():
+        if os.path.exists(header) and not is_generated(header):
+            raise Failure(f'{header} is there, and cfcc did not write it; name another header with --header')
+
+
+def internal_header(options):
+    """The header for the C files of operations, beside the other; see emit_header.py."""
+    return re.sub(r'\.h$', '', options.header) + '_internal.h'
 
 
 def unwritable(path, inputs):

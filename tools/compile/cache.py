@@ -16,8 +16,8 @@ class Cache:
     def __init__(self, options, config):
         base = os.environ.get('XDG_CACHE_HOME') or os.path.join(os.path.expanduser('~'), '.cache')
         self.folder = os.path.join(base, 'cuferry')
-        what = [os.getcwd(), options.check, options.sources, options.prefix, options.includes, options.defines,
-                options.cxx, options.cxx_flags, config.values, shutil.which(shlex.split(options.cxx)[0])]
+        what = [os.getcwd(), options.check, options.sources, options.c_files, options.prefix, options.includes,
+                options.defines, options.cxx, options.cxx_flags, config.values, shutil.which(shlex.split(options.cxx)[0])]
         key = hashlib.sha256(json.dumps(what).encode()).hexdigest()[:32]
         self.library, self.index = (os.path.join(self.folder, key + end) for end in ('.so', '.json'))
         self.own = config.own_files()

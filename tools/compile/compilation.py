@@ -1,7 +1,11 @@
 """compilation.py - from kernel files to objects: the generator, and the compilers of the CPU's and the GPUs' code."""
 
 import os
+import re
 import sys
+
+from arguments import internal_header
+from workspace import stem
 
 
 class Compilation:
@@ -22,6 +26,12 @@ class Compilation:
         return self._path(os.path.join('header', os.path.basename(self.options.header)))
 
     @property
+    def internal(self):
+        """The header for the C files of operations; None where there are none."""
+        path = self._path(os.path.join('header', os.path.basename(internal_header(self.options))))
+        return path if os.path.exists(path) else None
+
+    @property
     def manifest(self):
         return self._path(f'{self.options.prefix}.json')
 
@@ -33,7 +43,8 @@ class Compilation:
     def objects(self):
         kinds = ['stub', 'host'] + (['image'] if self.toolkit else [])
         return [self._path(f'{self.registry}.o'),
-                *(self._path(f'{name}.{kind}.o') for name in self.workspace.stems for kind in kinds)]
+                *(self._path(f'{name}.{kind}.o') for name in self.workspace.stems for kind in kinds),
+                *(self._path(f'{stem(path)}.operations.o') for path in self.options.c_files)]
 
     @property
     def stubs(self):
@@ -65,6 +76,22 @@ class Compilation:
         # Out of the way of a header of the user's with the same name: nothing that was generated includes it.
         os.mkdir(os.path.dirname(self.header))
         os.rename(self._path(header), self.header)
+        internal = os.path.basename(internal_header(self.options))
+        if os.path.exists(self._path(internal)):
+            os.rename(self._path(internal), self._path(os.path.join('header', internal)))
+        if self.options.bundled and self.internal:
+            self._rename_bundled()
+
+    def _rename_bundled(self):
+        """The header of the bundled kernels' C files, by which what they define and call has the prefix of what is built
+        again."""
+        prefix, names = self.options.prefix, set()
+        for path in (self.header, self.internal):
+            with open(path, encoding='utf-8') as file:
+                names.update(re.findall(rf'\b{prefix}_(\w+)\(', file.read()))
+        os.mkdir(self._path('header/cuferry'))
+        self.workspace.write('header/cuferry/kernels_internal.h', f'#include "../{os.path.basename(self.internal)}"\n' +
+                             ''.join(f'#define cf_{name} {prefix}_{name}\n' for name in sorted(names)))
 
     # ---- The objects
 
@@ -73,6 +100,7 @@ class Compilation:
         host_flags = self.flags.host()
         rest = [self._start_host(name, source, host_flags) for name, source in self.pairs]
         rest.append(self.start_c(self.registry, self.options.sources[0]))
+        rest += [self._start_operations(path) for path in self.options.c_files]
         if self.toolkit:
             self._compile_images()
             rest += [self._start_image(name) for name in self.workspace.stems]
@@ -94,6 +122,15 @@ class Compilation:
             self.options.cc, self.config.words('c_flags'), self.options.pass_on, self.flags.mapped(name), gpu,
             ['-iquote', folder, '-I', folder, f'-I{self.config.include}'], self.flags.includes(source),
             ['-c', self._path(f'{name}.c'), '-o', self._path(f'{name}.o')])
+
+    def _start_operations(self, source):
+        """The functions of operations, which include the header as it is now, and not an older one beside them."""
+        name = f'{stem(source)}.operations'
+        include = ['-include', self.internal or self.header, '-I', self._path('header')]
+        return self.workspace.start(
+            self.options.cc, self.config.words('c_flags'), self.options.pass_on, self.flags.mapped(name), include,
+            [f'-I{self.config.include}'], self.flags.user, ['-MD', '-MF', self._path(f'{name}.d'), '-MT', 'operations'],
+            ['-c', source, '-o', self._path(f'{name}.o')])
 
     def _start_host(self, name, source, flags):
         return self.workspace.start(

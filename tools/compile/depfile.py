@@ -3,19 +3,24 @@
 import os
 import re
 
+from arguments import internal_header
+from workspace import stem
+
 
 def inputs_of(workspace):
-    """Real path to the path as it is known."""
-    inputs = {}
-    for name in workspace.stems:
-        for kind in ('scan', 'host', 'device'):
-            path = workspace.path(f'{name}.{kind}.d')
-            for word in _names(path) if os.path.exists(path) else []:
-                if os.path.dirname(os.path.abspath(word)) != workspace.folder:
-                    word = re.sub(r'^(\./)+', '', word)
-                    inputs.setdefault(os.path.realpath(word), workspace.shown.get(word, word))
-    if workspace.options.tuning:
-        inputs.setdefault(os.path.realpath(workspace.options.tuning), workspace.options.tuning)
+    """Real path to the path as it is known. The headers that are being made are none, also where an older one of them
+    was seen."""
+    inputs, options = {}, workspace.options
+    made = [os.path.realpath(path) for path in (options.header, internal_header(options))]
+    names = [f'{name}.{kind}.d' for name in workspace.stems for kind in ('scan', 'host', 'device')]
+    names += [f'{stem(path)}.operations.d' for path in workspace.options.c_files]
+    for path in map(workspace.path, names):
+        for word in _names(path) if os.path.exists(path) else []:
+            if not os.path.abspath(word).startswith(f'{workspace.folder}/') and os.path.realpath(word) not in made:
+                word = re.sub(r'^(\./)+', '', word)
+                inputs.setdefault(os.path.realpath(word), workspace.shown.get(word, word))
+    if options.tuning:
+        inputs.setdefault(os.path.realpath(options.tuning), options.tuning)
     return inputs
 
 

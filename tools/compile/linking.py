@@ -10,6 +10,8 @@ from symbols import Symbols
 
 # What compilers have done by these functions is an access like others, where accesses are checked.
 COPIES = ('memcpy', 'memmove', 'memset')
+# What operations write by these is written.
+MEMORY = ('mem_copy_async', 'mem_copy_2d_async', 'mem_fill_async')
 # What the C++ library has: names of namespace std and of its ABI, operator new and delete.
 CXX_NAME = re.compile(r'__cxa_(?!atexit$|finalize$|thread_atexit_impl$)|__gxx_|__dynamic_cast$|'
                       r'_Z(?:T[ISV])?(?:N[KVRO]*)?(?:S[t-]|S[absiod]|10__cxxabiv1)|_Z(?:nw|na|dl|da)')
@@ -36,6 +38,7 @@ class Linking:
         whole, separate = self.workspace.path('all.o'), self.workspace.path('public.o')
         self._run([self.config['ld'], '-r', '--force-group-allocation', '-o', whole, *self.compilation.objects])
         copies = [word for name in COPIES for word in ('--redefine-sym', f'{name}=cf__checked_{name}')]
+        copies += [word for name in MEMORY for word in ('--redefine-sym', f'cf_{name}=cf__checked_{name}')]
         self._run([self.config['objcopy'], f'--keep-global-symbols={public}', *self.record.flags([self.record.own()]),
                    *(copies if self.options.check in ('race', 'poison') else []), whole, separate])
         return separate

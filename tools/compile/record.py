@@ -27,7 +27,7 @@ def moved(record, old, new):
     def path(name):
         return os.path.relpath(os.path.join(old, name), new)
     return dict(record, folder=path(record['folder']), sources=[path(s) for s in record['sources']],
-                includes=[path(i) for i in record['includes']])
+                c_files=[path(c) for c in record.get('c_files', ())], includes=[path(i) for i in record['includes']])
 
 
 class Record:
@@ -42,6 +42,7 @@ class Record:
         options, start = self.options, self.folder
         return {'folder': os.path.relpath('.', start), 'prefix': options.prefix,
                 'sources': [os.path.relpath(p, start) for p in options.sources],
+                'c_files': [os.path.relpath(p, start) for p in options.c_files],
                 'includes': [os.path.relpath(p, start) for p in options.includes],
                 'defines': options.defines, 'cxx': options.cxx, 'cxx_flags': options.cxx_flags}
 

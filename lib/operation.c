@@ -1,0 +1,78 @@
+/* operation.c - entry points that are made of several launches: runs the functions that enqueue them, so that these go
+ * where the call goes, and what fails is told with the names of both. */
+#include <stddef.h>
+
+#include "internal.h"
+#include "trace.h"
+
+/* Operations that are within one another; gen/operation.py has the same number. */
+enum { MOST_NESTED = 4 };
+
+_Thread_local const char *cf__operation;
+static _Thread_local int depth;
+
+/* Everything is loaded before anything is enqueued. */
+int cf__operation_load(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded **loaded)
+{
+    if ((*loaded = cf__kernel_loaded(kernel, place)) != NULL)
+        return CF_OK;
+    int status = CF_OK;
+    for (uint32_t i = 0; status == CF_OK && i < kernel->nuses; i++)
+        status = (cf_kernel_is_operation(kernel->uses[i]) ? cf__operation_load : cf__kernel_load)(kernel->uses[i], place,
+                                                                                                  loaded);
+    return status == CF_OK ? cf__kernel_load(kernel, place, loaded) : cf__fail_within(kernel->function, status);
+}
+
+/* What the function's own failure was, where no call of the library's failed in it. */
+static int judge(const cf_kernel *kernel, int status, int has_failed)
+{
+    if (has_failed && cf_status_name(status)[3] != '?')
+        return cf__fail_within(kernel->function, status);
+    if (cf_status_name(status)[3] != '?')
+        return cf__fail(status, "%s: its function returned %s (%s)", kernel->function, cf_status_name(status),
+                        cf_status_text(status));
+    return cf__fail(CF_EINVAL, "%s: its function returned %d, which is no status", kernel->function, status);
+}
+
+/* What is enqueued in it on the default stream finds its way to the place as the call itself did; only on the CPU, where
+ * the plain call of a thread with a GPU may run, it has to be told. */
+static int run(const cf_kernel *kernel, const struct cf__place *place, cf_stream stream, void *const args[])
+{
+    const char *outer = cf__operation, *named = cf__named_async();
+    const int is_lent = place->driver->is_host && !cf__host_owns(stream);
+    const struct cf__chosen chosen = is_lent ? cf__device_choose((struct cf__chosen){1, CF_HOST}) : (struct cf__chosen){0, 0};
+    unsigned int failures = cf__failures();
+    cf__operation = kernel->function;
+    depth++;
+    int status = kernel->enqueue(stream, args);
+    depth--;
+    cf__operation = outer;
+    if (is_lent)
+        (void)cf__device_choose(chosen);
+    cf__name_async(named);
+    return status == CF_OK ? CF_OK : judge(kernel, status, cf__failures() != failures);
+}
+
+int cf__operation_ready(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded **loaded)
+{
+    if (kernel->runtime != cf_launch)
+        return cf__fail(CF_ENOTSUP,
+                        "%s: what it is made of would be launched by another copy of Cuferry, as a shared object of cfcc's "
+                        "has it; call the functions of that",
+                        kernel->function);
+    if (depth == MOST_NESTED)
+        return cf__fail(CF_EINVAL, "%s: it is in %d operations that enqueue one another, and no more are taken",
+                        kernel->function, MOST_NESTED);
+    return cf__operation_load(kernel, place, loaded);
+}
+
+int cf__operate(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded *loaded, cf_stream stream,
+                void *const args[])
+{
+    /* A fault is told with its name, too. */
+    cf__note_launched(cf__note_kernel(loaded, stream));
+    int64_t began = cf__trace_begin();
+    int status = run(kernel, place, stream, args);
+    cf__trace_end(began, "operation", kernel->function, "\"status\": \"%s\"", cf_status_name(status));
+    return status;
+}

@@ -1,0 +1,219 @@
+/* scratch.c - memory that a kernel works in for the time of a launch, and what it expects to be 0. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+/* What allocations are aligned to, and arrays that lie in one, too. */
+#define ALIGNMENT 256
+
+static size_t aligned(size_t bytes)
+{
+    return (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+}
+
+/* ---- What is needed ---- */
+
+/* Bytes of each array, in `arrays`, which has zeros, and of all of them behind one another. */
+static int measure(const cf_kernel *kernel, void *const args[], struct cf__scratch_array arrays[], size_t *all)
+{
+    *all = 0;
+    for (uint32_t i = 0; i < kernel->nparams; i++) {
+        if (kernel->params[i].direction != CF_SCRATCH)
+            continue;
+        struct cf__section section;
+        int status = cf__section(kernel, i, args, &section);
+        if (status != CF_OK)
+            return status;
+        if (section.count == 0)
+            continue;
+        arrays[i].bytes = section.offset + section.span;
+        /* What is past all memory is not known to be so before it is allocated. */
+        *all = arrays[i].bytes > CF__WORKSPACE_BYTES || *all > CF__WORKSPACE_BYTES ? SIZE_MAX
+                                                                                   : *all + aligned(arrays[i].bytes);
+    }
+    return CF_OK;
+}
+
+/* ---- Memory ---- */
+
+/* In the stream's order. */
+static int allocate(const cf_kernel *kernel, const struct cf__place *place, cf_stream stream,
+                    struct cf__scratch_array arrays[])
+{
+    for (uint32_t i = 0; i < kernel->nparams; i++) {
+        const char *call;
+        if (arrays[i].bytes == 0)
+            continue;
+        CUresult result = cf__pool_alloc_async(place, stream, arrays[i].bytes, &arrays[i].memory, &call);
+        if (result != CUDA_SUCCESS)
+            return cf__fail_driver(place->driver, result, call, "%s: %zu bytes for %s", kernel->function,
+                                   arrays[i].bytes, kernel->params[i].name);
+    }
+    return CF_OK;
+}
+
+/* Gives it back when the stream is past the launch. What a capture allocated goes with its graph in any case. */
+static int release(const cf_kernel *kernel, const struct cf__place *place, cf_stream stream,
+                   const struct cf__scratch *scratch, int status)
+{
+    for (uint32_t i = 0; i < kernel->nparams; i++) {
+        const CUdeviceptr memory = scratch->arrays[i].memory;
+        const char *call;
+        CUresult result = memory ? cf__pool_free_async(place, stream, memory, &call) : CUDA_SUCCESS;
+        if (result == CUDA_SUCCESS)
+            continue;
+        if (!scratch->is_captured)
+            cf__keep(place, cf__free_memory, (uintptr_t)memory);
+        if (status == CF_OK)
+            status = cf__fail_driver(place->driver, result, call, "%s: %s", kernel->function, kernel->params[i].name);
+    }
+    return status;
+}
+
+static void lay_out(const cf_kernel *kernel, CUdeviceptr memory, struct cf__scratch_array arrays[])
+{
+    for (uint32_t i = 0; i < kernel->nparams; i++)
+        if (arrays[i].bytes) {
+            arrays[i].memory = memory;
+            memory += aligned(arrays[i].bytes);
+        }
+}
+
+/* A graph may run again, beside its stream: it gets memory of its own. */
+static int supply(const cf_kernel *kernel, const struct cf__place *place, unsigned long long context, cf_stream stream,
+                  size_t all, struct cf__scratch *scratch)
+{
+    CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
+    CUresult result = place->driver->cuStreamIsCapturing(stream, &capture);
+    if (result != CUDA_SUCCESS)
+        return cf__fail_driver(place->driver, result, "cuStreamIsCapturing", "%s", kernel->function);
+    scratch->is_captured = capture != CU_STREAM_CAPTURE_STATUS_NONE;
+    int status = scratch->is_captured
+                     ? CF_OK
+                     : cf__workspace_take(place, kernel->function, context, stream, all, &scratch->taken);
+    if (status == CF_OK && !scratch->taken.workspace)
+        return allocate(kernel, place, stream, scratch->arrays);
+    if (status == CF_OK)
+        lay_out(kernel, scratch->taken.memory, scratch->arrays);
+    return status;
+}
+
+/* ---- Zeros ---- */
+
+int cf__zero_of(const cf_kernel *kernel, const cf_zero *zero, void *const args[], size_t *offset, size_t *bytes)
+{
+    struct cf__section section;
+    int status = cf__section(kernel, zero->array, args, &section);
+    return status == CF_OK ? cf__zero(kernel, zero, args, &section, offset, bytes) : status;
+}
+
+static const cf_zero *zeros_of(const cf_kernel *kernel, uint32_t param)
+{
+    for (uint32_t i = 0; i < cf__nzeros(kernel); i++)
+        if (kernel->zeros[i].array == param)
+            return &kernel->zeros[i];
+    return NULL;
+}
+
+/* Whether the kernel sets all of its scratch memory to 0 again. */
+static int is_rezeroed(const cf_kernel *kernel)
+{
+    for (uint32_t i = 0; i < kernel->nparams; i++) {
+        const cf_zero *zero = kernel->params[i].direction == CF_SCRATCH ? zeros_of(kernel, i) : NULL;
+        if (kernel->params[i].direction == CF_SCRATCH && !(zero && zero->is_rezeroed))
+            return 0;
+    }
+    return 1;
+}
+
+static int fill(const cf_kernel *kernel, const struct cf__place *place, cf_stream stream, CUdeviceptr memory,
+                size_t bytes, uint32_t param)
+{
+    CUresult result = bytes ? place->driver->cuMemsetD8Async(memory, 0, bytes, stream) : CUDA_SUCCESS;
+    return result == CUDA_SUCCESS ? CF_OK
+                                  : cf__fail_driver(place->driver, result, "cuMemsetD8Async", "%s: %zu bytes of %s",
+                                                    kernel->function, bytes, kernel->params[param].name);
+}
+
+/* What stays 0 from one launch to the next is cleared before the first of them, for larger ones, too. */
+static int clear(const cf_kernel *kernel, const struct cf__place *place, cf_stream stream, void *const args[],
+                 const struct cf__scratch *scratch)
+{
+    const struct cf__taken *taken = &scratch->taken;
+    const int stays = taken->workspace && scratch->is_rezeroed;
+    int status = CF_OK, is_zero = stays && taken->is_zero;
+    for (uint32_t i = 0; status == CF_OK && i < cf__nzeros(kernel); i++) {
+        const cf_zero *zero = &kernel->zeros[i];
+        const int is_scratch = kernel->params[zero->array].direction == CF_SCRATCH;
+        CUdeviceptr array = scratch->arrays[zero->array].memory;
+        size_t offset, bytes;
+        if (is_scratch && stays) {
+            if (!is_zero)
+                status = fill(kernel, place, stream, taken->memory, taken->bytes, zero->array);
+            is_zero = 1;
+            continue;
+        }
+        if (!is_scratch)
+            array = (uintptr_t) * (void *const *)args[zero->array];
+        status = cf__zero_of(kernel, zero, args, &offset, &bytes);
+        if (status == CF_OK)
+            status = fill(kernel, place, stream, array + offset, bytes, zero->array);
+    }
+    return status;
+}
+
+int cf__clear_results(const cf_kernel *kernel, const struct cf__place *place, cf_stream stream, void *const args[])
+{
+    int status = CF_OK;
+    for (uint32_t i = 0; status == CF_OK && i < cf__nzeros(kernel); i++) {
+        const uint32_t param = kernel->zeros[i].array;
+        size_t offset, bytes;
+        if (kernel->params[param].direction == CF_SCRATCH || !*(void *const *)args[param])
+            continue;
+        status = cf__zero_of(kernel, &kernel->zeros[i], args, &offset, &bytes);
+        if (status == CF_OK)
+            status = fill(kernel, place, stream, (uintptr_t) * (void *const *)args[param] + offset, bytes, param);
+    }
+    return status;
+}
+
+/* ---- A launch ---- */
+
+int cf__scratch_begin(const cf_kernel *kernel, const struct cf__place *place, unsigned long long context,
+                      cf_stream stream, void *const args[], struct cf__scratch *scratch)
+{
+    size_t count = kernel->nparams, all;
+    scratch->arrays = scratch->few_arrays;
+    scratch->args = scratch->few_args;
+    scratch->block = NULL;
+    scratch->taken.workspace = NULL;
+    scratch->is_captured = 0;
+    scratch->is_rezeroed = is_rezeroed(kernel);
+    if (count > CF__SCRATCH_FEW) {
+        scratch->block = malloc(count * (sizeof *scratch->arrays + sizeof *scratch->args));
+        if (!scratch->block)
+            return cf__fail(CF_ENOMEM, "%s: no memory for the launch", kernel->function);
+        scratch->arrays = scratch->block;
+        scratch->args = (void **)(void *)(scratch->arrays + count);
+    }
+    memset(scratch->arrays, 0, count * sizeof *scratch->arrays);
+    for (size_t i = 0; i < count; i++)
+        scratch->args[i] = kernel->params[i].direction == CF_SCRATCH ? &scratch->arrays[i].memory : args[i];
+    int status = measure(kernel, args, scratch->arrays, &all);
+    if (status == CF_OK && all)
+        status = supply(kernel, place, context, stream, all, scratch);
+    if (status == CF_OK)
+        status = clear(kernel, place, stream, args, scratch);
+    return status == CF_OK ? CF_OK : cf__scratch_end(kernel, place, stream, scratch, status);
+}
+
+int cf__scratch_end(const cf_kernel *kernel, const struct cf__place *place, cf_stream stream,
+                    const struct cf__scratch *scratch, int status)
+{
+    const int is_zero = scratch->is_rezeroed && status == CF_OK;
+    status = scratch->taken.workspace ? cf__workspace_give(&scratch->taken, kernel->function, stream, is_zero, status)
+                                      : release(kernel, place, stream, scratch, status);
+    free(scratch->block);
+    return status;
+}

@@ -1,0 +1,530 @@
+/* test_operation.c - entry points that are made of several launches, which operation.cu declares: each way to call them,
+ * where their launches go, and what is said of those that fail. */
+#include "fake_ask.h"
+#include "on_fake.h"
+
+#include <cuferry/registry.h>
+
+#include "operation_kernels_internal.h"
+
+/* ---- The operations, as a user writes them ---- */
+
+#define NORMALISE(tag, T)                                                                                       \
+    int operation__enqueue_normalise_##tag(cf_stream stream, const T *x, T *y, T *total, int64_t n)             \
+    {                                                                                                           \
+        int status = operation_add_up_##tag##_async(stream, x, total, n);                                       \
+        return status == CF_OK ? operation_divide_##tag##_async(stream, x, total, y, n) : status;               \
+    }
+NORMALISE(f32, float)
+NORMALISE(f64, double)
+
+int operation__enqueue_normalise_some(cf_stream stream, const float *x, const int32_t *index, float *y, float *all, int64_t N,
+                                      int64_t M)
+{
+    int status = operation_normalise_async(stream, x, all, M);
+    return status == CF_OK ? operation_pick_async(stream, all, index, y, N, M) : status;
+}
+
+/* What fill_often does beside filling. */
+enum { NOTHING, NO_STATUS, A_STATUS, AGAIN, A_PLAIN_CALL, FAULTS };
+static int depth, calls;
+
+int operation__enqueue_fill_often(cf_stream stream, int32_t *x, int32_t *device, int32_t *a, int32_t *b, int32_t first,
+                                  int32_t count, int32_t what, int64_t n)
+{
+    int where, status = cf_stream_device(stream, &where);
+    calls++;
+    assert_true((a != NULL) == (n != 0) && !b);
+    for (int32_t i = 0; i < count && status == CF_OK; i++)
+        status = operation_fill_up_async(stream, i % 2 ? a : x, first + i, n);
+    if (status == CF_OK && n)
+        status = cf_mem_copy_async(stream, x, count % 2 ? x : a, (size_t)n * sizeof *x);
+    if (status == CF_OK)
+        status = operation_fill_up_async(stream, device, where, 1);
+    if (status != CF_OK || what == NOTHING)
+        return status;
+    if (what == FAULTS)
+        return operation_fault_async(stream, device);
+    if (what == AGAIN) {
+        depth++;
+        return operation_fill_often_async(stream, x, device, first, count, what, n);
+    }
+    return what == A_PLAIN_CALL ? operation_fill_up(x, 1, n) : what == NO_STATUS ? 7 : CF_ENOTSUP;
+}
+
+int operation__enqueue_only_on_gpus(cf_stream stream, int32_t *x)
+{
+    return operation_on_gpus_async(stream, x);
+}
+
+int operation__enqueue_step_once(cf_stream stream, int32_t *x)
+{
+    return operation_add_step_async(stream, x);
+}
+
+/* ---- Data ---- */
+
+enum { N = 1000, SOME = 300, OLD = -7 };
+static float x[N], y[N], *dx, *dy;
+static int32_t filled[N], where, *dfilled, *dwhere;
+
+/* Of the kernels that are its own. */
+static int is_played;
+
+static void tell_fake(void)
+{
+    static int is_told;
+    fake_cuda_add_function *add = NULL;
+    void *library = is_told ? NULL : dlopen("libcuda.so.1", RTLD_NOW);
+    if (library)
+        *(void **)&add = dlsym(library, "fake_cuda_add");
+    if (add)
+        add(&operation_registry);
+    is_played |= add != NULL;
+    is_told = 1;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    tell_fake();
+    calls = depth = 0;
+    for (int i = 0; i < N; i++) {
+        x[i] = (float)(i % 8);
+        y[i] = OLD;
+        filled[i] = OLD;
+    }
+    where = OLD;
+    assert_ok(cf_mem_alloc((void **)&dx, sizeof x));
+    assert_ok(cf_mem_alloc((void **)&dy, sizeof y));
+    assert_ok(cf_mem_alloc((void **)&dfilled, sizeof filled));
+    assert_ok(cf_mem_alloc((void **)&dwhere, sizeof where));
+    assert_ok(cf_mem_copy(dx, x, sizeof x));
+    assert_ok(cf_mem_copy(dy, y, sizeof y));
+    assert_ok(cf_mem_copy(dfilled, filled, sizeof filled));
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    assert_ok(cf_set_host_data(CF_HOST_DATA_STAGE));
+    assert_ok(cf_mem_free(dx));
+    assert_ok(cf_mem_free(dy));
+    assert_ok(cf_mem_free(dfilled));
+    assert_ok(cf_mem_free(dwhere));
+    assert_ok(cf_shutdown());
+    assert_nothing_alive();
+    return 0;
+}
+
+static void expect_normalised(const float *given)
+{
+    float total = 0;
+    for (int i = 0; i < N; i++)
+        total += x[i];
+    for (int i = 0; i < N; i++)
+        assert_true(given[i] == x[i] / total);
+}
+
+static void expect_filled(int value, int device)
+{
+    for (int i = 0; i < N; i++)
+        assert_int_equal(filled[i], value);
+    assert_int_equal(where, device);
+}
+
+static void download(void)
+{
+    assert_ok(cf_mem_copy(y, dy, sizeof y));
+    assert_ok(cf_mem_copy(filled, dfilled, sizeof filled));
+    assert_ok(cf_mem_copy(&where, dwhere, sizeof where));
+}
+
+static const cf_kernel *find(const char *name)
+{
+    const cf_kernel *kernel = cf_kernel_find(&operation_registry, name);
+    assert_non_null(kernel);
+    return kernel;
+}
+
+/* ---- Calls ---- */
+
+static void plain_call_takes_host_arrays(void **state)
+{
+    (void)state;
+    double large[N], out[N];
+    assert_ok(operation_normalise(x, y, N));
+    expect_normalised(y);
+    for (int i = 0; i < N; i++)
+        large[i] = 2;
+    assert_ok(operation_normalise(large, out, N));
+    for (int i = 0; i < N; i++)
+        assert_true(out[i] == 0.001);
+    assert_non_null(strstr(cf_last_plan(), on_cuda() ? "operation_normalise_f64: on device 0, 8000 bytes copied in and 8000 out"
+                                                     : "operation_normalise_f64: on the CPU, the thread's device"));
+}
+
+static void plain_call_takes_device_arrays(void **state)
+{
+    (void)state;
+    assert_ok(operation_normalise(dx, dy, N));
+    download();
+    expect_normalised(y);
+    assert_non_null(strstr(cf_last_plan(), on_cuda() ? "on device 0, 2 arrays used in place; nothing was copied" : "CPU"));
+    assert_ok(operation_normalise(dx, dx, N));
+    assert_ok(cf_mem_copy(y, dx, sizeof y));
+    expect_normalised(y);
+}
+
+static void plain_call_takes_mixed_arrays(void **state)
+{
+    (void)state;
+    assert_ok(operation_normalise(dx, y, N));
+    expect_normalised(y);
+}
+
+static void async_runs_in_the_order_of_its_stream(void **state)
+{
+    (void)state;
+    cf_stream stream;
+    assert_ok(cf_stream_create(&stream));
+    for (int i = 0; i < 2; i++) {
+        cf_stream used = i ? NULL : stream;
+        assert_ok(cf_mem_fill_async(used, dy, 0, sizeof y));
+        assert_ok(operation_normalise_async(used, dx, dy, N));
+        assert_ok(operation_fill_often_async(used, dfilled, dwhere, 5 + i, 3 + i, NOTHING, N));
+        assert_ok(cf_stream_sync(used));
+        download();
+        expect_normalised(y);
+        expect_filled(i ? 9 : 7, on_cuda() ? 0 : CF_HOST);
+    }
+    assert_ok(cf_stream_destroy(stream));
+}
+
+static void call_by_the_registry_is_the_same(void **state)
+{
+    (void)state;
+    const float *from = dx;
+    float *to = dy;
+    int64_t n = N;
+    void *const args[] = {&from, &to, NULL, &n};
+    const cf_kernel *kernel = find("normalise_f32");
+    assert_true(cf_kernel_is_operation(kernel) && !cf_kernel_is_internal(kernel));
+    assert_ok(cf_launch(kernel, NULL, args));
+    assert_ok(cf_device_sync());
+    download();
+    expect_normalised(y);
+    assert_ok(cf_mem_fill(dy, 0, sizeof y));
+    assert_ok(cf_call(kernel, args));
+    download();
+    expect_normalised(y);
+}
+
+static void call_without_elements_still_runs(void **state)
+{
+    (void)state;
+    assert_ok(operation_normalise_f32(NULL, NULL, 0));
+    assert_ok(operation_fill_often(NULL, &where, 1, 3, NOTHING, 0));
+    assert_int_equal(calls, 1);
+    assert_int_equal(where, on_cuda() ? 0 : CF_HOST);
+}
+
+static void operation_within_an_operation_runs(void **state)
+{
+    (void)state;
+    int32_t index[SOME];
+    for (int i = 0; i < SOME; i++)
+        index[i] = N - 1 - 2 * i;
+    assert_ok(operation_normalise_some(x, index, y, SOME, N));
+    for (int i = 0; i < SOME; i++)
+        assert_true(y[i] == x[N - 1 - 2 * i] / 3500);
+    assert_float_equal(y[SOME], OLD, 0);
+}
+
+/* ---- Where it runs ---- */
+
+static void host_arrays_of_a_gpu_thread_may_be_used_by_the_cpu(void **state)
+{
+    (void)state;
+    int device;
+    assert_ok(cf_set_host_data(CF_HOST_DATA_HOST));
+    assert_ok(operation_fill_often(filled, &where, 3, 2, NOTHING, N));
+    expect_filled(4, CF_HOST);
+    assert_ok(operation_normalise(x, y, N));
+    expect_normalised(y);
+    assert_non_null(strstr(cf_last_plan(), on_cuda() ? "on the CPU, as cf_set_host_data() asks" : "on the CPU"));
+    /* The thread has its device back. */
+    assert_ok(cf_device_current(&device));
+    assert_int_equal(device, on_cuda() ? 0 : CF_HOST);
+    assert_fails(operation_fill_often(filled, &where, 13, 1, NOTHING, N), CF_EINVAL, "operation_fill_often: in ");
+    assert_ok(cf_device_current(&device));
+    assert_int_equal(device, on_cuda() ? 0 : CF_HOST);
+    assert_ok(operation_fill_often_async(NULL, dfilled, dwhere, 5, 1, NOTHING, N));
+    download();
+    expect_filled(5, device);
+}
+
+static void *use_host_and_device_1(void *unused)
+{
+    (void)unused;
+    if (cf_device_use(CF_HOST) != CF_OK || operation_fill_often(filled, &where, 1, 2, NOTHING, N) != CF_OK ||
+        where != CF_HOST || filled[N - 1] != 2)
+        return "on the CPU";
+    if (cf_device_use(1) != CF_OK || operation_fill_often(filled, &where, 1, 3, NOTHING, N) != CF_OK || where != 1 ||
+        filled[N - 1] != 3)
+        return "on device 1";
+    return NULL;
+}
+
+static void device_of_the_thread_is_that_of_its_launches(void **state)
+{
+    (void)state;
+    int count = 0;
+    if (on_cuda() && (cf_device_count(&count) != CF_OK || count < 2))
+        skip();
+    run_beside_a_gpu(use_host_and_device_1);
+}
+
+static void operation_that_is_not_closed_is_staged(void **state)
+{
+    (void)state;
+    int32_t one = 1, step;
+    assert_ok(cf_set_host_data(CF_HOST_DATA_HOST));
+    for (step = 1; step < 3; step++) {
+        assert_ok(operation_set_step(step));
+        assert_ok(operation_step_once(&one));
+    }
+    assert_ok(operation_set_step(1));
+    assert_int_equal(one, 4);
+    assert_non_null(strstr(cf_last_plan(), on_cuda() ? "the kernel may use data beside its arguments" : "on the CPU"));
+}
+
+/* ---- Graphs ---- */
+
+static void capture_takes_its_launches(void **state)
+{
+    (void)state;
+    cf_stream stream;
+    cf_graph graph;
+    cf_graph_exec exec;
+    assert_ok(cf_stream_create(&stream));
+    assert_ok(cf_stream_capture_begin(stream));
+    assert_ok(operation_normalise_async(stream, dx, dy, N));
+    assert_ok(operation_fill_often_async(stream, dfilled, dwhere, 1, 2, NOTHING, N));
+    assert_fails(operation_fill_often_async(stream, dfilled, dwhere, 13, 1, NOTHING, N), CF_EINVAL, "in operation_fill_up_async");
+    assert_ok(cf_stream_capture_end(stream, &graph));
+    assert_ok(cf_graph_instantiate(&exec, graph));
+    download();
+    assert_true(y[0] == OLD && filled[0] == OLD);
+    for (int i = 0; i < 3; i++) {
+        assert_ok(cf_mem_fill_async(stream, dy, 0, sizeof y));
+        assert_ok(cf_graph_launch(exec, stream));
+        assert_ok(cf_stream_sync(stream));
+        download();
+        expect_normalised(y); /* the sum begins at 0 each time */
+        expect_filled(2, on_cuda() ? 0 : CF_HOST);
+    }
+    assert_ok(cf_graph_exec_destroy(exec));
+    assert_ok(cf_graph_destroy(graph));
+    assert_ok(cf_stream_destroy(stream));
+}
+
+/* ---- What fails ---- */
+
+static void scalar_check_fails_before_anything_is_enqueued(void **state)
+{
+    (void)state;
+    assert_fails(operation_normalise(x, y, 13), CF_EINVAL, "operation_normalise_f32: the check N != 13 fails with N = 13");
+    assert_fails(operation_normalise_async(NULL, dx, dy, 13), CF_EINVAL, "operation_normalise_f32_async: the check N != 13 fails");
+    assert_fails(operation_normalise_f32(NULL, y, N), CF_EINVAL, "operation_normalise_f32: x is NULL and its extent is 1000");
+    assert_fails(operation_fill_often(filled, &where, 1, 1, NOTHING, -1), CF_EINVAL, "operation_fill_often: ");
+    assert_int_equal(calls, 0);
+    assert_true(y[0] == OLD);
+}
+
+static void arrays_are_kept_apart_as_of_kernels(void **state)
+{
+    (void)state;
+    assert_fails(operation_normalise(dx, dx + 1, N - 1), CF_EINVAL, "operation_normalise_f32: ");
+    assert_non_null(strstr(cf_last_error(), "overlap"));
+}
+
+static void element_check_fails_before_anything_is_enqueued(void **state)
+{
+    (void)state;
+    int32_t index[SOME] = {0}, *dindex;
+    index[SOME - 1] = N;
+    const char *said = "operation_normalise_some: index[299] = 1000 is outside [0, 1000)";
+    assert_fails(operation_normalise_some(x, index, y, SOME, N), CF_ERANGE, said);
+    assert_true(y[0] == OLD);
+    assert_ok(cf_mem_alloc((void **)&dindex, sizeof index));
+    assert_ok(cf_mem_copy(dindex, index, sizeof index));
+    assert_fails(operation_normalise_some(dx, dindex, dy, SOME, N), CF_ERANGE, said);
+    download();
+    assert_true(y[0] == OLD);
+    assert_ok(cf_mem_free(dindex));
+}
+
+static void inner_failure_is_told_with_both_names(void **state)
+{
+    (void)state;
+    const char *why = "in operation_fill_up_async: the check value != 13 fails with value = 13";
+    char said[200];
+    snprintf(said, sizeof said, "operation_fill_often: %s", why);
+    assert_fails(operation_fill_often(filled, &where, 12, 3, NOTHING, N), CF_EINVAL, said);
+    assert_ptr_equal(strstr(cf_last_error(), said), cf_last_error());
+    assert_int_equal(filled[0], on_cuda() ? OLD : 12); /* the CPU has no copy */
+    snprintf(said, sizeof said, "operation_fill_often_async: %s", why);
+    assert_fails(operation_fill_often_async(NULL, dfilled, dwhere, 12, 3, NOTHING, N), CF_EINVAL, said);
+    assert_ptr_equal(strstr(cf_last_error(), said), cf_last_error());
+    assert_fails(operation_fill_often(dfilled, dwhere, 12, 3, NOTHING, N), CF_EINVAL, "operation_fill_often: in ");
+    /* What another failure said before is not what this one came of. */
+    assert_fails(operation_fill_often(filled, &where, 1, 1, A_STATUS, N), CF_ENOTSUP,
+                 "operation_fill_often: its function returned CF_ENOTSUP (not supported here)");
+    assert_fails(operation_fill_often(filled, &where, 1, 1, NO_STATUS, N), CF_EINVAL,
+                 "operation_fill_often: its function returned 7, which is no status");
+    assert_ok(operation_fill_often(filled, &where, 1, 2, NOTHING, N));
+    expect_filled(2, on_cuda() ? 0 : CF_HOST);
+}
+
+static void operations_that_do_not_end_are_refused(void **state)
+{
+    (void)state;
+    assert_fails(operation_fill_often_async(NULL, dfilled, dwhere, 1, 1, AGAIN, N), CF_EINVAL,
+                 "operation_fill_often_async: in operation_fill_often_async: in operation_fill_often_async: in ");
+    assert_non_null(strstr(cf_last_error(), "it is in 4 operations that enqueue one another, and no more are taken"));
+    assert_int_equal(depth, 4);
+    assert_ok(operation_fill_often_async(NULL, dfilled, dwhere, 1, 1, NOTHING, N));
+}
+
+static void plain_call_within_an_operation_is_refused(void **state)
+{
+    (void)state;
+    assert_fails(operation_fill_often(filled, &where, 1, 1, A_PLAIN_CALL, N), CF_EINVAL,
+                 "operation_fill_often: in operation_fill_up: it waits, within the operation operation_fill_often, which must "
+                 "not; there is operation_fill_up_async()");
+    assert_ok(operation_fill_up(filled, 1, N));
+}
+
+static void kernel_without_a_form_for_the_cpu_is_named(void **state)
+{
+    (void)state;
+    int32_t one = 1;
+    const cf_kernel *kernel = find("only_on_gpus");
+    assert_false(cf_kernel_has_host(kernel));
+    assert_true(cf_kernel_has_host(find("normalise_some")));
+    if (on_cuda()) {
+        assert_int_equal(operation_only_on_gpus(&one), is_played ? CF_ENOTSUP : CF_OK); /* it plays by the CPU's form */
+        assert_int_equal(one, is_played ? 1 : 2);
+        return;
+    }
+    assert_fails(operation_only_on_gpus(&one), CF_ENOTSUP,
+                 "operation_only_on_gpus: in operation_on_gpus: it has no form for the CPU: its annotation says host(none)");
+}
+
+static int elsewhere(const cf_kernel *kernel, cf_stream stream, void *const args[])
+{
+    (void)kernel, (void)stream, (void)args;
+    return CF_OK;
+}
+
+static void operation_of_another_runtime_is_refused(void **state)
+{
+    (void)state;
+    cf_kernel kernel = *find("step_once");
+    void *const args[] = {&dfilled};
+    kernel.runtime = elsewhere;
+    assert_fails(cf_launch(&kernel, NULL, args), CF_ENOTSUP,
+                 "operation_step_once_async: what it is made of would be launched by another copy of Cuferry");
+}
+
+static void occupancy_is_that_of_kernels(void **state)
+{
+    (void)state;
+    int blocks;
+    assert_fails(cf_kernel_occupancy(find("normalise_f32"), 256, 0, &blocks), CF_EINVAL,
+                 "cf_kernel_occupancy: operation_normalise_f32 is made of several launches; ask for the kernels that it uses");
+}
+
+/* ---- Loading ---- */
+
+static void preloading_loads_what_it_uses(void **state)
+{
+    (void)state;
+    const cf_kernel *some = find("normalise_some");
+    assert_int_equal(some->nuses, 2);
+    assert_ptr_equal(some->uses[0], find("normalise_f32"));
+    assert_ptr_equal(some->uses[1], find("pick"));
+    assert_true(cf_kernel_is_internal(some->uses[1]));
+    assert_ptr_equal(some->uses[0]->uses[0], find("add_up_f32"));
+    assert_null(find("add_up_f32")->state->loaded);
+    assert_ok(cf_kernel_preload(some));
+    assert_non_null(find("add_up_f32")->state->loaded);
+    assert_non_null(find("divide_f32")->state->loaded);
+    assert_non_null(find("pick")->state->loaded);
+    assert_null(find("add_up_f64")->state->loaded);
+    assert_ok(cf_preload(&operation_registry));
+    assert_non_null(find("add_up_f64")->state->loaded);
+}
+
+static void what_is_not_internal_is_in_the_public_header_alone(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < operation_registry.count; i++) {
+        const cf_kernel *kernel = operation_registry.kernels[i];
+        const char *family = kernel->family;
+        int is_public = cf_kernel_is_operation(kernel) || strcmp(family, "divide") == 0;
+        assert_int_equal(cf_kernel_is_internal(kernel), !is_public);
+        assert_int_equal(cf_kernel_is_operation(kernel), kernel->nuses != 0);
+    }
+}
+
+/* ---- Faults ---- */
+
+static void fault_names_the_kernel_and_the_operation(void **state)
+{
+    (void)state;
+    assert_ok(operation_fill_often_async(NULL, dfilled, dwhere, 1, 1, NOTHING, N));
+    assert_ok(cf_device_sync());
+    assert_fails(operation_fill_often(dfilled, dwhere, 1, 1, FAULTS, N), CF_EFAULT, "operation_fill_often: ");
+    assert_non_null(strstr(cf_last_error(), "while one of operation_fault, operation_fill_often, operation_fill_up was running"));
+}
+
+static int tear_down_fault(void **state)
+{
+    (void)state;
+    assert_ok(cf_shutdown());
+    return 0;
+}
+
+int main(int argc, char *argv[])
+{
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(plain_call_takes_host_arrays),
+        TEST(plain_call_takes_device_arrays),
+        TEST(plain_call_takes_mixed_arrays),
+        TEST(async_runs_in_the_order_of_its_stream),
+        TEST(call_by_the_registry_is_the_same),
+        TEST(call_without_elements_still_runs),
+        TEST(operation_within_an_operation_runs),
+        TEST(host_arrays_of_a_gpu_thread_may_be_used_by_the_cpu),
+        TEST(device_of_the_thread_is_that_of_its_launches),
+        TEST(operation_that_is_not_closed_is_staged),
+        TEST(capture_takes_its_launches),
+        TEST(scalar_check_fails_before_anything_is_enqueued),
+        TEST(arrays_are_kept_apart_as_of_kernels),
+        TEST(element_check_fails_before_anything_is_enqueued),
+        TEST(inner_failure_is_told_with_both_names),
+        TEST(operations_that_do_not_end_are_refused),
+        TEST(plain_call_within_an_operation_is_refused),
+        TEST(kernel_without_a_form_for_the_cpu_is_named),
+        TEST(operation_of_another_runtime_is_refused),
+        TEST(occupancy_is_that_of_kernels),
+        TEST(preloading_loads_what_it_uses),
+        TEST(what_is_not_internal_is_in_the_public_header_alone),
+        fake_test(fault_names_the_kernel_and_the_operation, "CF_DRIVER=cuda"),
+    };
+    return RUN_WITH_FAKE(argc, argv, tests, set_up, tear_down_fault);
+}
