@@ -17,7 +17,7 @@ def emit(file, prefix):
     seen = set()
     for instance in file.instances:
         for variant in instance.all_variants:
-            if variant.host is not None:
+            if variant.host is not None and not variant.host_of:
                 text.append('\n' + _body(variant, prefix, seen))
     for symbol in file.symbols:
         name, size = host_data(prefix, symbol), host_data_bytes(prefix, symbol)

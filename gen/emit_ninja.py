@@ -39,7 +39,7 @@ def emit(paths, outputs, gpu):
     objects.append(f'gen/{registry[:-2]}.o')
     # The sources are inputs beside their preprocessed text, which lacks the comments that become documentation.
     sources = ''.join(f' {_escape(path)}' for path in paths)
-    text.append(f'\nbuild{written}: cfgen{scanned} |{sources}{generator}\n'
+    text.append(f'\nbuild{written}: cfgen{scanned} |{sources} $\n    $srcdir/kernels/tuning{generator}\n'
                 f'build gen/{registry[:-2]}.o: cc gen/{registry}\n'
                 f'\nkernel_objects = {" ".join(objects)}\nbuild kernel_objects: phony {" ".join(objects)}\n')
     return ''.join(text)

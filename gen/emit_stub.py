@@ -18,12 +18,12 @@ def symbol_descriptor(prefix, symbol):
 
 def host_body(prefix, instance):
     """The C name of an entry point's CPU body."""
-    return f'{prefix}__h_{instance.name}'
+    return f'{prefix}__h_{instance.host_of or instance.name}'
 
 
 def host_bytes(prefix, instance):
     """The C name of the sizes of a CPU body's parameters."""
-    return f'{prefix}__b_{instance.name}'
+    return f'{prefix}__b_{instance.host_of or instance.name}'
 
 
 def host_data(prefix, symbol):
@@ -46,7 +46,8 @@ def image_end(prefix, file):
     return f'{prefix}__j_{identifier(file.stem)}'
 
 
-def emit(file, prefix):
+def emit(file, prefix, tuned=None):
+    """`tuned`: lines of a tuning file, by function."""
     # Not the library's header, which changes with every other kernel file.
     includes = ''.join(f'#include "{h}"\n' for h in file.includes)
     text = [banner(file.path), f'#include <cuferry.h>\n#include <cuferry/registry.h>\n{includes}\n']
@@ -60,7 +61,7 @@ def emit(file, prefix):
     sizes = {}      # the body of a function: its name; instances have many in common
     for kernel in file.kernels:
         for instance in kernel.instances:
-            text.append('\n' + _entry_point(kernel, instance, prefix, sizes))
+            text.append('\n' + _entry_point(kernel, instance, prefix, sizes, tuned or {}))
         if dispatch(kernel) is not None:
             text.append('\n' + _family(kernel, prefix))
     for symbol in file.symbols:
@@ -224,23 +225,28 @@ def _enqueuer(instance, prefix):
             fold(f'static const cf_kernel *const cf__uses_{instance.name}[] = {{{names}}};\n', 8))
 
 
-def _descriptor(kernel, instance, variant, prefix, known_sizes):
-    """The descriptor of one variant; that of the first is the instance's own."""
-    is_first = variant.name == instance.name
-    text, sizes = _sizes(variant, known_sizes)
-    if variant.host:
+def _variants(instance, prefix):
+    """The list of a tuned kernel's variants, which each of their descriptors points to."""
+    text = ''.join(f'static const cf_kernel {descriptor(prefix, v)};\n' for v in instance.variants)
+    names = ', '.join(f'&{descriptor(prefix, v)}' for v in instance.variants)
+    return text + fold(f'static const cf_kernel *const cf__variants_{instance.name}[] = {{{names}}};\n', 8) + '\n'
+
+
+def _descriptor(kernel, instance, variant, prefix, known_sizes, tuned):
+    """The descriptor of one variant, or the instance's own. That of a tuned kernel stands for the variant that the
+    runtime chooses, and says what the first does; it has no compiled sizes, which tells it apart at once."""
+    is_own, is_choice = variant is instance, variant is instance and bool(instance.variants)
+    text, sizes = ('', '') if is_choice else _sizes(variant, known_sizes)
+    code = instance.all_variants[0] if is_choice else variant
+    if variant.host and not is_choice and not variant.host_of:
         text += f'cf_host_body {host_body(prefix, variant)};\nextern const uint32_t {host_bytes(prefix, variant)}[];\n'
     if kernel.is_operation:
         text += _enqueuer(variant, prefix)
     text += f'static cf_state cf__state_{variant.name};\n'
     symbol = descriptor(prefix, variant)
-    if is_first:
+    if is_own:
         text += f'extern const cf_kernel {symbol};\n'
-        if instance.variants:
-            text += ''.join(f'static const cf_kernel {descriptor(prefix, v)};\n' for v in instance.variants[1:])
-            names = ', '.join(f'&{descriptor(prefix, v)}' for v in instance.variants)
-            text += fold(f'static const cf_kernel *const cf__variants_{instance.name}[] = {{{names}}};\n', 8)
-    text += f'{"" if is_first else "static "}const cf_kernel {symbol} = {{\n'
+    text += f'{"" if is_own else "static "}const cf_kernel {symbol} = {{\n'
     text += '    .size = sizeof(cf_kernel),\n    .version = CF_REGISTRY_VERSION,\n'
     text += f'    .name = {c_string(instance.name)},\n    .family = {c_string(kernel.name)},\n'
     text += f'    .function = {c_string(f"{prefix}_{instance.name}")},\n'
@@ -258,9 +264,9 @@ def _descriptor(kernel, instance, variant, prefix, known_sizes):
         if getattr(variant, name):
             text += fold(f'    .{name} = {_expr(getattr(variant, name))},\n', 8)
     if not kernel.is_operation:
-        text += f'    CF__IMAGE({variant.name}),\n'
+        text += f'    CF__IMAGE({code.name}),\n'
     if variant.host:
-        text += f'    .host = {host_body(prefix, variant)},\n    .host_bytes = {host_bytes(prefix, variant)},\n'
+        text += f'    .host = {host_body(prefix, code)},\n    .host_bytes = {host_bytes(prefix, code)},\n'
         if variant.host.function:
             text += '    .is_host_whole = 1,\n'
     text += f'    .state = &cf__state_{variant.name},\n'
@@ -285,6 +291,9 @@ def _descriptor(kernel, instance, variant, prefix, known_sizes):
     if variant.zeros:
         text += f'    .nzeros = {len(variant.zeros)},\n    .zeros = (const cf_zero[]){{\n'
         text += ''.join(map(_zero, variant.zeros)) + '    },\n'
+    lines = tuned.get(f'{prefix}_{instance.name}', ()) if is_choice else ()
+    if lines:
+        text += f'    .tuning = {(chr(10) + " " * 14).join(c_string(line + chr(10)) for line in lines)},\n'
     if kernel.is_operation:
         text += (f'    .enqueue = cf__unpack_{variant.name},\n    .runtime = cf_launch,\n'
                  f'    .nuses = {len(variant.used)},\n'
@@ -295,8 +304,10 @@ def _descriptor(kernel, instance, variant, prefix, known_sizes):
 # ---- Functions
 
 
-def _entry_point(kernel, instance, prefix, sizes):
-    text = '\n'.join(_descriptor(kernel, instance, v, prefix, sizes) for v in instance.all_variants)
+def _entry_point(kernel, instance, prefix, sizes, tuned):
+    described = instance.all_variants + ((instance,) if instance.variants else ())
+    text = _variants(instance, prefix) if instance.variants else ''
+    text += '\n'.join(_descriptor(kernel, instance, v, prefix, sizes, tuned) for v in described)
     return text + '\n' + _functions(instance, f'{prefix}_{instance.name}', descriptor(prefix, instance))
 
 

@@ -149,7 +149,7 @@ class Use:
 @dataclass(frozen=True)
 class Instance:
     """One entry point: a kernel, or an operation, with its template arguments filled in. A kernel with tune(...) has
-    variants, itself the first of them."""
+    variants, of which the runtime takes one; itself it is like the first of them."""
     name: str                       # gather_f32_i32
     kernel: str                     # as C++ names it: gather<float, int32_t>
     params: Tuple[Param, ...]
@@ -164,6 +164,7 @@ class Instance:
     is_closed: bool = False         # it touches its arguments alone
     variants: Tuple['Instance', ...] = ()
     zeros: Tuple[Zero, ...] = ()
+    host_of: str = ''               # the variant whose CPU body is this one's, too; '': it has its own
     uses: Tuple[Use, ...] = ()      # of an operation: what it enqueues, as written
     used: Tuple[str, ...] = ()      # the names of these entry points; cf_... are bundled ones
     is_hosted: bool = False         # all of these have a form for the CPU

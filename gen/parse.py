@@ -467,12 +467,22 @@ class _File:
         variants = []
         for constants in self._tuned(clauses, declaration, filled):
             suffix = ''.join(f'__{n}_{v}'.replace('-', 'm') for n, v in constants)
-            variants.append(self._substitute(name + suffix if variants else name, clauses, declaration,
-                                             {**filled, **dict(constants)}, tuple(constants), name))
+            variants.append(self._substitute(name + suffix, clauses, declaration, {**filled, **dict(constants)},
+                                             tuple(constants), name))
         first = variants[0]
+        if not self._is_tuned_on_cpu(clauses, declaration):
+            # Where all else is the same the body need not be compiled again.
+            variants[1:] = [replace(v, host_of=first.name) if (v.host, v.params) == (first.host, first.params) else v
+                            for v in variants[1:]]
         if clauses.tune:
-            first = replace(first, variants=tuple(variants))
+            first = replace(first, name=name, constants=(), variants=tuple(variants))
         return first, identity
+
+    @staticmethod
+    def _is_tuned_on_cpu(clauses, declaration):
+        """Whether the kernel's text, as the CPU has it, names a tuned constant, but to declare it."""
+        found = [t.text for t in declaration.declaration.head + (declaration.declaration.body or [])]
+        return any(found.count(name) > 1 for name in clauses.tune)
 
     def _substitute(self, name, clauses, declaration, filled, constants, entry):
         types = {n: v for n, v in filled.items() if isinstance(v, CType)}

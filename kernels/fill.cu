@@ -22,12 +22,13 @@ template <typename T, typename A> __global__ void fill(A value, T *y, int64_t n)
 }
 
 /* Copies n elements of x to y, which must not overlap; the plain call checks that. */
-#pragma cf kernel grid(n) items(16 / sizeof(T)) host(grid(n)) in(x[n]) out(y[n]) bytes(2.0 * n * sizeof(T)) flops(0)
+#pragma cf kernel grid(n) items(PIECES * 16 / sizeof(T)) tune(PIECES: 1, 2) host(grid(n)) in(x[n]) out(y[n]) \
+    bytes(2.0 * n * sizeof(T)) flops(0)
 #pragma cf instances(f32: float; f64: double; i32: int32_t; i64: int64_t; f16: __half; bf16: __nv_bfloat16)
-template <typename T> __global__ void copy(const T *__restrict__ x, T *__restrict__ y, int64_t n)
+template <typename T, int PIECES> __global__ void copy(const T *__restrict__ x, T *__restrict__ y, int64_t n)
 {
 #ifdef __CUDA_ARCH__
-    stream_map(n, y, [](T element) { return element; }, x);
+    stream_map<PIECES>(n, y, [](T element) { return element; }, x);
 #else
     int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n)

@@ -54,43 +54,54 @@ template <int N, typename T> __device__ inline int stream_head(const T *array)
     return (int)(-(uintptr_t)array / sizeof(T) % period);
 }
 
-/* out[i] = op(in[i]...) for n elements, by one thread for each 16 bytes of out. Arrays that are misaligned alike have a
- * head and a tail, of less than a piece each, between which all accesses are of 16 bytes; others are accessed element
- * by element, by neighbouring threads. An element is read before it is written, by the same thread: in may be out. */
-template <typename T, typename Op, typename... In>
+/* out[i] = op(in[i]...) for n elements, by one thread for each `count` times 16 bytes of out, a block's width apart. Arrays
+ * that are misaligned alike have a head and a tail, of less than a piece each, between which all accesses are of 16
+ * bytes; others are accessed element by element, by neighbouring threads. An element is read before it is written, by
+ * the same thread: in may be out. */
+template <int count = 1, typename T, typename Op, typename... In>
 __device__ inline void stream_map(int64_t n, T *out, Op op, const In *...in)
 {
     constexpr int N = 16 / sizeof(T);
     const int64_t block = (int64_t)blockIdx.x * blockDim.x, thread = block + threadIdx.x;
     const int head = stream_head<N>(out);
     if (((stream_head<N>(in) == head) && ...)) {
-        const int64_t first = head + thread * N;
+        const int64_t first = head + (block * count + threadIdx.x) * N;
+        const int64_t apart = (int64_t)blockDim.x * N;
         if (thread < head && thread < n)
             out[thread] = op(in[thread]...);
-        if (first + N <= n) {
-            auto apply = [op](const stream_piece<In, N> &...pieces) {
-                stream_piece<T, N> result;
+        auto apply = [op](const stream_piece<In, N> &...pieces) {
+            stream_piece<T, N> result;
 #pragma unroll
-                for (int k = 0; k < N; k++)
-                    result.at[k] = op(pieces.at[k]...);
-                return result;
-            };
-            stream_store<T, N, false>(out + first, apply(stream_load<In, N, false>(in + first)...));
-        } else {
-            for (int64_t i = first; i < n; i++)
-                out[i] = op(in[i]...);
-        }
+            for (int k = 0; k < N; k++)
+                result.at[k] = op(pieces.at[k]...);
+            return result;
+        };
+        stream_piece<T, N> results[count];
+#pragma unroll
+        for (int p = 0; p < count; p++)
+            if (first + p * apart + N <= n)
+                results[p] = apply(stream_load<In, N, false>(in + first + p * apart)...);
+#pragma unroll
+        for (int p = 0; p < count; p++)
+            if (first + p * apart + N <= n)
+                stream_store<T, N, false>(out + first + p * apart, results[p]);
+            else
+                for (int64_t i = first + p * apart; i < n; i++)
+                    out[i] = op(in[i]...);
     } else {
-        const int64_t first = block * N + threadIdx.x;
-        T result[N];
 #pragma unroll
-        for (int k = 0; k < N; k++)
-            if (first + k * blockDim.x < n)
-                result[k] = op(in[first + k * blockDim.x]...);
+        for (int p = 0; p < count; p++) {
+            const int64_t first = (block * count + (int64_t)p * blockDim.x) * N + threadIdx.x;
+            T result[N];
 #pragma unroll
-        for (int k = 0; k < N; k++)
-            if (first + k * blockDim.x < n)
-                out[first + k * blockDim.x] = result[k];
+            for (int k = 0; k < N; k++)
+                if (first + k * blockDim.x < n)
+                    result[k] = op(in[first + k * blockDim.x]...);
+#pragma unroll
+            for (int k = 0; k < N; k++)
+                if (first + k * blockDim.x < n)
+                    out[first + k * blockDim.x] = result[k];
+        }
     }
 }
 

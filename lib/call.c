@@ -7,6 +7,7 @@
 
 #include "internal.h"
 #include "trace.h"
+#include "tuning.h"
 
 /* An argument as the kernel gets it. */
 struct argument {
@@ -499,6 +500,8 @@ static int enter(struct cf__place *place, const cf_kernel *kernel)
     return status;
 }
 
+static int call_tuned(const cf_kernel *kernel, void *const args[]);
+
 CF__HOT static int call_kernel(const cf_kernel *kernel, void *const args[])
 {
     enum { FEW = 8, FEW_CHECKS = 2 }; /* what most kernels have: these need no allocation */
@@ -509,7 +512,10 @@ CF__HOT static int call_kernel(const cf_kernel *kernel, void *const args[])
     struct cf__place place;
     struct call call;
     cf_size size;
-    int is_sized = cf__in_order(kernel, args, &size), status = is_sized ? CF_OK : check(kernel, args);
+    int is_sized = cf__in_order(kernel, args, &size);
+    if (!is_sized && cf__is_tuned(kernel))
+        return call_tuned(kernel, args);
+    int status = is_sized ? CF_OK : check(kernel, args);
     if (status != CF_OK)
         return status;
     if (cf__operation)
@@ -542,6 +548,23 @@ CF__HOT static int call_kernel(const cf_kernel *kernel, void *const args[])
     cf__leave(&place);
     if (began)
         trace_call(began, kernel, status);
+    return status;
+}
+
+/* Of a kernel that stands for its variants. */
+__attribute__((noinline)) static int call_tuned(const cf_kernel *kernel, void *const args[])
+{
+    struct cf__attempt attempt;
+    int status = cf__attempt_begin(&attempt, kernel, NULL, args);
+    if (status != CF_OK) {
+        (void)cf__plan_begin(kernel);
+        return status;
+    }
+    status = call_kernel(attempt.variant, args);
+    if (!cf__attempt_failed(&attempt, status))
+        return status;
+    status = call_kernel(attempt.first, args);
+    cf__attempt_end(&attempt, status);
     return status;
 }
 

@@ -6,6 +6,7 @@
 
 #include "internal.h"
 #include "trace.h"
+#include "tuning.h"
 
 /* The driver does not work in a child of a process that has used it, and neither says so nor always fails. The word
  * that calls on a GPU look at lies in a page that the kernel wipes for a child, also one that no handler hears of, as
@@ -83,6 +84,7 @@ static const struct {
     {cf__device_lock, cf__device_unlock, NULL},
     {cf__peer_lock, cf__peer_unlock, NULL},
     {cf__image_lock, cf__image_unlock, NULL},
+    {cf__tuning_lock, cf__tuning_unlock, NULL},
     {cf__stage_lock, cf__stage_unlock, NULL},
     {cf__contexts_lock, cf__contexts_unlock, NULL},
     {cf__keep_lock, cf__keep_unlock, NULL},

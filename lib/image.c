@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "internal.h"
+#include "tuning.h"
 #include "trace.h"
 
 /* What is loaded: a kernel or a symbol, by what both have. */
@@ -252,8 +253,29 @@ static int find_symbol(const struct item *item, const struct cf__driver *driver,
     return status;
 }
 
+/* A kernel that stands for its variants has nothing to load: they do. */
+static int choose_variants(const cf_kernel *kernel, const struct cf__driver *driver, struct cf__loaded *node)
+{
+    int major = 0, minor = 0;
+    CUdevice device;
+    const char *call = "cuCtxGetDevice";
+    CUresult result = driver->is_host ? CUDA_SUCCESS : driver->cuCtxGetDevice(&device);
+    if (result == CUDA_SUCCESS && !driver->is_host) {
+        call = "cuDeviceGetAttribute";
+        result = driver->cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
+        if (result == CUDA_SUCCESS)
+            result = driver->cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
+    }
+    if (result != CUDA_SUCCESS)
+        return cf__fail_driver(driver, result, call, "%s: asking for the device", kernel->function);
+    cf__tuning_choose(kernel, 10 * major + minor, &node->choice);
+    return CF_OK;
+}
+
 static int load(const struct item *item, const struct cf__driver *driver, struct cf__loaded *node)
 {
+    if (item->kernel && cf__is_tuned(item->kernel))
+        return choose_variants(item->kernel, driver, node);
     if (cf_kernel_is_operation(item->kernel))
         return CF_OK; /* what it is made of is loaded by itself */
     if (driver->is_host)
@@ -318,7 +340,8 @@ static int add(const struct item *item, const struct cf__driver *driver, unsigne
     struct cf__loaded made = {.shared = -1}, *again = spare(state), *node = again ? again : new_node(item);
     if (!node)
         return cf__fail(CF_ENOMEM, "%s: no memory to load it", item->function);
-    int64_t began = cf__trace_begin();
+    const int is_choice = item->kernel && cf__is_tuned(item->kernel);
+    int64_t began = is_choice ? 0 : cf__trace_begin();
     int status = load(item, driver, &made);
     cf__trace_end(began, "load", item->function, NULL);
     if (status == CF_OK && made.function)
@@ -330,10 +353,11 @@ static int add(const struct item *item, const struct cf__driver *driver, unsigne
     }
     node->owner = owner;
     node->device = owner->device;
-    node->is_simple = item->kernel && is_simple(item->kernel, driver);
+    node->is_simple = made.function && is_simple(item->kernel, driver);
     node->function = made.function;
     node->address = made.address;
     node->block = made.block;
+    node->choice = made.choice;
     node->shared = made.shared;
     __atomic_store_n(&node->context, context, __ATOMIC_RELEASE);
     if (!again) {

@@ -86,6 +86,12 @@ struct cf__arrays {
     } arrays[5];
 };
 
+/* What runs in place of a kernel with tune(...): the numbers of its variants, by size class. */
+struct cf__choice {
+    uint8_t is_uniform; /* they are all the same */
+    uint8_t variants[64];
+};
+
 /* A kernel, or a symbol, as it is loaded in one context. It stays until cf_shutdown(), its descriptor need not. What a
  * launch needs stands first. */
 struct cf__loaded {
@@ -98,6 +104,7 @@ struct cf__loaded {
     struct cf__arrays arrays;   /* of a kernel */
     int block;                  /* what block(auto) gives; 0 until asked; atomic */
     CUdeviceptr address;        /* of a symbol */
+    struct cf__choice choice;   /* of a kernel that stands for its variants, which is all that it has */
     struct cf__context *owner;  /* what is kept of the context */
     cf_state *state;
     int is_in_object;         /* the state is part of the program or of a shared object, and goes with that */
@@ -166,6 +173,13 @@ int cf__check_descriptor(const char *what, uint32_t version, uint32_t size, size
 static inline int cf__is_known(const cf_kernel *kernel)
 {
     return kernel && kernel->version == CF_REGISTRY_VERSION && kernel->size >= CF_KERNEL_BYTES;
+}
+
+/* Whether a kernel stands for the variant that tuning.c chooses. Of older libraries it is its own first variant, and
+ * always runs. */
+static inline int cf__is_tuned(const cf_kernel *kernel)
+{
+    return cf__is_known(kernel) && kernel->nvariants && !kernel->nconstants;
 }
 
 /* The latest stream, no default one, that the calling thread enqueued on, and where it is. cuLaunchKernel() and

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "internal.h"
+#include "tuning.h"
 
 /* ---- What is watched ---- */
 
@@ -413,6 +414,8 @@ CF__HOT int cf_launch(const cf_kernel *kernel, cf_stream stream, void *const arg
     int status, is_in_order = __builtin_expect(cf__in_order(kernel, args, &size), 1);
     if (is_in_order && launch_known(kernel, &size, stream, args, &status))
         return status;
+    if (!is_in_order && cf__is_tuned(kernel))
+        return cf__launch_tuned(kernel, stream, args);
     cf__name_async(cf__is_known(kernel) ? kernel->function : NULL);
     status = is_in_order ? launch_in_order(kernel, &size, stream, args) : launch_checked(kernel, stream, args);
     cf__name_async(NULL);

@@ -13,14 +13,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "internal.h"
 #include "trace.h"
 
-#define PATH_BYTES 4096
 #define TEXT_BYTES 2048
 
 enum {
@@ -101,48 +99,17 @@ static int describe(const struct cf__place *place, int device, char text[TEXT_BY
     return 1;
 }
 
-static int is_set(const char *text)
-{
-    return text && *text;
-}
-
 /* The folders of a path that CF_MACHINE_FILE gives are the caller's to make. */
-static int find_path(const char *description, char path[PATH_BYTES], int *is_given)
+static int find_path(const char *description, char path[CF__PATH], int *is_given)
 {
     uint64_t hash = 0xcbf29ce484222325; /* FNV-1a */
     for (const char *c = description; *c; c++)
         hash = (hash ^ (unsigned char)*c) * 0x100000001b3;
-    const char *file = secure_getenv("CF_MACHINE_FILE"), *cache = secure_getenv("XDG_CACHE_HOME");
-    const char *home = secure_getenv("HOME");
-    int used;
-    *is_given = is_set(file);
-    if (*is_given)
-        used = snprintf(path, PATH_BYTES, "%s", file);
-    else if (is_set(cache) && *cache == '/') /* others do not count, as the standard has it */
-        used = snprintf(path, PATH_BYTES, "%s/cuferry/machine-%016" PRIx64, cache, hash);
-    else if (is_set(home) && *home == '/')
-        used = snprintf(path, PATH_BYTES, "%s/.cache/cuferry/machine-%016" PRIx64, home, hash);
-    else
-        return 0;
-    return used < PATH_BYTES;
-}
-
-/* Makes the folders of the path's file, as far as they are missing below the last one but two. */
-static void make_folders(const char *path)
-{
-    char folder[PATH_BYTES];
-    snprintf(folder, sizeof folder, "%s", path);
-    char *last = strrchr(folder, '/');
-    if (!last || last == folder)
-        return;
-    *last = 0;
-    char *before = strrchr(folder, '/');
-    if (before && before != folder) {
-        *before = 0;
-        (void)mkdir(folder, 0700);
-        *before = '/';
-    }
-    (void)mkdir(folder, 0700);
+    const char *file = secure_getenv("CF_MACHINE_FILE");
+    char name[32];
+    snprintf(name, sizeof name, "machine-%016" PRIx64, hash);
+    *is_given = file && *file;
+    return cf__cache_path(file, name, path);
 }
 
 /* Whether a text is `description` and all constants, each within its limits, and nothing else. */
@@ -178,12 +145,7 @@ static int parse(const char *text, const char *description, struct cf__machine *
 static int read_file(const char *path, const char *description, struct cf__machine *machine)
 {
     char text[TEXT_BYTES + 1];
-    /* A pipe or a device in its place is not waited for. */
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (file < 0)
-        return 0;
-    ssize_t size = read(file, text, TEXT_BYTES);
-    close(file);
+    ssize_t size = cf__cache_read(path, text, TEXT_BYTES);
     if (size <= 0)
         return 0;
     text[size] = 0;
@@ -209,20 +171,6 @@ static size_t write_text(struct cf__machine *machine, const char *description, c
         used += write_number(*value(machine, i), text + used, TEXT_BYTES - used);
     }
     return used + (size_t)snprintf(text + used, TEXT_BYTES - used, "end\n");
-}
-
-static int write_all(int file, const char *text, size_t size)
-{
-    while (size) {
-        ssize_t written = write(file, text, size);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return 0;
-        text += written;
-        size -= (size_t)written;
-    }
-    return 1;
 }
 
 /* Puts the temporary file in its place, whole. Of two processes the first one's stays, and serves both. */
@@ -429,11 +377,11 @@ static int measure(const struct cf__place *place, struct cf__machine *machine)
 static int make(const struct cf__place *place, const char *path, int is_given, const char *description,
                 struct cf__machine *machine)
 {
-    char temporary[PATH_BYTES + 8], text[TEXT_BYTES];
+    char temporary[CF__PATH + 8], text[TEXT_BYTES];
     snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
     int file = mkostemp(temporary, O_CLOEXEC);
     if (file < 0 && !is_given) {
-        make_folders(path);
+        cf__cache_folders(path);
         snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
         file = mkostemp(temporary, O_CLOEXEC);
     }
@@ -442,7 +390,7 @@ static int make(const struct cf__place *place, const char *path, int is_given, c
     int is_made = measure(place, machine);
     if (is_made) {
         size_t size = write_text(machine, description, text);
-        is_made = parse(text, description, machine) && write_all(file, text, size);
+        is_made = parse(text, description, machine) && cf__cache_write(file, text, size);
     }
     is_made = close(file) == 0 && is_made;
     if (is_made && put(temporary, path, description, machine))
@@ -462,7 +410,7 @@ static struct {
 /* With the lock. */
 static void get(const struct cf__place *place, int device)
 {
-    char description[TEXT_BYTES], path[PATH_BYTES];
+    char description[TEXT_BYTES], path[CF__PATH];
     struct cf__machine *machine = &known[device].machine;
     int is_given, has_path = describe(place, device, description) && find_path(description, path, &is_given),
                   is_measured = 0;

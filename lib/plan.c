@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "internal.h"
+#include "tuning.h"
 
 static int host_data_asked = -1; /* by cf_set_host_data(); -1: it was not called; atomic, as is what follows */
 static int host_data_found = CF_HOST_DATA_AUTO; /* in the environment */
@@ -201,6 +202,13 @@ int cf__plan_decide(const struct cf__moves *moves, void *const args[], const str
 
 /* ---- What was done ---- */
 
+__attribute__((noinline)) static void name_variant(const cf_kernel *kernel)
+{
+    char text[CF__VARIANT];
+    cf__variant_text(kernel, text);
+    snprintf(latest.variant, sizeof latest.variant, "%.*s", (int)sizeof latest.variant - 1, text);
+}
+
 CF__HOT struct cf__plan *cf__plan_begin(const cf_kernel *kernel)
 {
     latest.where = CF__PLAN_FAILED;
@@ -213,6 +221,9 @@ CF__HOT struct cf__plan *cf__plan_begin(const cf_kernel *kernel)
     char *end = memccpy(latest.function, kernel->function, 0, sizeof latest.function);
     if (!end)
         latest.function[sizeof latest.function - 1] = 0;
+    latest.variant[0] = 0;
+    if (kernel->nconstants)
+        name_variant(kernel);
     return &latest;
 }
 
@@ -274,7 +285,7 @@ static void add_staged(struct text *text, const struct cf__plan *plan)
 
 const char *cf_last_plan(void)
 {
-    static _Thread_local char line[sizeof latest.function + 224];
+    static _Thread_local char line[sizeof latest.function + sizeof latest.variant + 224];
     struct text text = {line, sizeof line};
     line[0] = 0;
     if (!*latest.function)
@@ -300,5 +311,7 @@ const char *cf_last_plan(void)
         else
             add(&text, "%u arrays used in place; nothing was copied", latest.in_place);
     }
+    if (latest.variant[0])
+        add(&text, "; variant %s", latest.variant);
     return line;
 }

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "internal.h"
+#include "tuning.h"
 
 static int check_kernel(const char *function, const cf_kernel *kernel)
 {
@@ -10,12 +11,26 @@ static int check_kernel(const char *function, const cf_kernel *kernel)
     return cf__check_descriptor("kernel", kernel->version, kernel->size, CF_KERNEL_BYTES);
 }
 
+static int load(const cf_kernel *kernel, const struct cf__place *place);
+
+/* Those that launches there may run. */
+static int load_chosen(const cf_kernel *kernel, const struct cf__place *place, const struct cf__choice *choice)
+{
+    int status = CF_OK;
+    for (int c = 0; status == CF_OK && c < CF_TUNING_CLASSES; c++)
+        if (c == 0 || choice->variants[c] != choice->variants[c - 1])
+            status = load(kernel->variants[choice->variants[c]], place);
+    return status == CF_OK ? load(kernel->variants[0], place) : status;
+}
+
 /* What a launch would ask for, and the plain call beside it: the kernels that look for elements out of range. */
 static int load(const cf_kernel *kernel, const struct cf__place *place)
 {
     struct cf__loaded *loaded;
     const int is_operation = cf_kernel_is_operation(kernel);
     int block, status = (is_operation ? cf__operation_load : cf__kernel_load)(kernel, place, &loaded);
+    if (status == CF_OK && cf__is_tuned(kernel))
+        return load_chosen(kernel, place, &loaded->choice);
     for (uint32_t i = 0; is_operation && status == CF_OK && i < kernel->nuses; i++)
         status = load(kernel->uses[i], place);
     if (status == CF_OK && kernel->launch.is_block_auto)
@@ -105,7 +120,7 @@ int cf_kernel_occupancy(const cf_kernel *kernel, int threads, size_t shared, int
     status = cf__enter(&place, "cf_kernel_occupancy", NULL);
     if (status != CF_OK)
         return status;
-    status = ask(kernel, &place, threads, shared, blocks);
+    status = ask(cf__is_tuned(kernel) ? kernel->variants[0] : kernel, &place, threads, shared, blocks);
     cf__leave(&place);
     return status;
 }

@@ -3,6 +3,7 @@
 
 #include "internal.h"
 #include "trace.h"
+#include "tuning.h"
 
 /* The latest failure is the one that cf_last_error() has the detail of. */
 static void add(int *status, int other)
@@ -71,6 +72,7 @@ static int shut_down(void)
     cf__captures_forget(NULL);
     cf__contexts_forget();
     cf__machine_forget();
+    cf__tuning_forget();
     cf__handles_forget();
     cf__owned_forget();
     cf__keep_end();

@@ -6,12 +6,14 @@
 
 #include "internal.h"
 #include "trace.h"
+#include "tuning.h"
 
 /* ---- Names of kernels: a driver has them of newer GPUs alone, and not as they are called ---- */
 
 struct name {
     CUfunction function;
     struct name *next;
+    char variant[CF__VARIANT]; /* of a tuned kernel; else empty */
     char text[];
 };
 
@@ -28,6 +30,7 @@ void cf__trace_kernel(CUfunction function, const cf_kernel *kernel)
         return;
     name->function = function;
     memcpy(name->text, kernel->function, size);
+    cf__variant_text(kernel, name->variant);
     pthread_mutex_lock(&lock);
     name->next = names;
     names = name;
@@ -45,15 +48,21 @@ void cf__trace_kernels_forget(void)
 }
 
 /* On the CPU a function is the kernel's descriptor. */
-static const char *name_of(const struct cf__driver *driver, CUfunction function)
+static const char *name_of(const struct cf__driver *driver, CUfunction function, char variant[CF__VARIANT])
 {
-    if (driver->is_host)
-        return ((const cf_kernel *)(const void *)function)->function;
+    variant[0] = 0;
+    if (driver->is_host) {
+        const cf_kernel *kernel = (const cf_kernel *)(const void *)function;
+        cf__variant_text(kernel, variant);
+        return kernel->function;
+    }
     pthread_mutex_lock(&lock);
     const struct name *name = names;
     while (name && name->function != function)
         name = name->next;
     pthread_mutex_unlock(&lock);
+    if (name)
+        memcpy(variant, name->variant, CF__VARIANT);
     return name ? name->text : "kernel";
 }
 
@@ -99,10 +108,13 @@ static CUresult end_plain(int64_t began, CUresult result, const char *category, 
 
 /* ---- Launches ---- */
 
-static void describe_launch(char *args, const unsigned int grid[3], const unsigned int block[3], unsigned int shared)
+static void describe_launch(char *args, const unsigned int grid[3], const unsigned int block[3], unsigned int shared,
+                            const char *variant)
 {
-    snprintf(args, CF__TRACE_ARGS, "\"grid\": [%u, %u, %u], \"block\": [%u, %u, %u], \"shared\": %u", grid[0], grid[1],
-             grid[2], block[0], block[1], block[2], shared);
+    int used = snprintf(args, CF__TRACE_ARGS, "\"grid\": [%u, %u, %u], \"block\": [%u, %u, %u], \"shared\": %u",
+                        grid[0], grid[1], grid[2], block[0], block[1], block[2], shared);
+    if (*variant && (size_t)used + strlen(variant) + 16 < CF__TRACE_ARGS)
+        snprintf(args + used, CF__TRACE_ARGS - (size_t)used, ", \"variant\": \"%s\"", variant);
 }
 
 static CUresult trace_cuLaunchKernel(const struct cf__driver *driver, CUfunction function, unsigned int grid_x,
@@ -111,10 +123,10 @@ static CUresult trace_cuLaunchKernel(const struct cf__driver *driver, CUfunction
                                      void **args, void **extra)
 {
     struct note note;
-    char what[CF__TRACE_ARGS];
-    const char *name = name_of(driver, function);
-    describe_launch(what, (unsigned int[]){grid_x, grid_y, grid_z}, (unsigned int[]){block_x, block_y, block_z},
-                    shared);
+    char what[CF__TRACE_ARGS], variant[CF__VARIANT];
+    const char *name = name_of(driver, function, variant);
+    describe_launch(what, (unsigned int[]){grid_x, grid_y, grid_z}, (unsigned int[]){block_x, block_y, block_z}, shared,
+                    variant);
     begin(&note, driver, stream);
     CUresult result = driver->cuLaunchKernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared,
                                              stream, args, extra);
@@ -127,10 +139,10 @@ static CUresult trace_cuLaunchCooperativeKernel(const struct cf__driver *driver,
                                                 unsigned int shared, CUstream stream, void **args)
 {
     struct note note;
-    char what[CF__TRACE_ARGS];
-    const char *name = name_of(driver, function);
-    describe_launch(what, (unsigned int[]){grid_x, grid_y, grid_z}, (unsigned int[]){block_x, block_y, block_z},
-                    shared);
+    char what[CF__TRACE_ARGS], variant[CF__VARIANT];
+    const char *name = name_of(driver, function, variant);
+    describe_launch(what, (unsigned int[]){grid_x, grid_y, grid_z}, (unsigned int[]){block_x, block_y, block_z}, shared,
+                    variant);
     begin(&note, driver, stream);
     CUresult result = driver->cuLaunchCooperativeKernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z,
                                                         shared, stream, args);

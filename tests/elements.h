@@ -174,8 +174,21 @@ static inline const cf_kernel *find(const char *family, int type, const char *in
     return kernel;
 }
 
+/* That of a tuned kernel whose sizes tests know; and one after the other, so that tests of many sizes run them all. */
+static inline const cf_kernel *first_variant(const cf_kernel *kernel)
+{
+    return kernel->nvariants ? kernel->variants[0] : kernel;
+}
+
+static inline const cf_kernel *next_variant(const cf_kernel *kernel)
+{
+    static uint32_t calls;
+    return kernel->nvariants ? kernel->variants[calls++ % kernel->nvariants] : kernel;
+}
+
 static inline void run_kernel(const cf_kernel *kernel, int way, void *args[])
 {
+    kernel = next_variant(kernel);
     assert_ok(way == LAUNCH ? cf_launch(kernel, NULL, args) : cf_call(kernel, args));
     if (way == LAUNCH)
         assert_ok(cf_stream_sync(NULL));

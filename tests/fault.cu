@@ -79,3 +79,12 @@ __global__ void turn_together(float *x, int n)
     for (int i = threadIdx.x; i < n; i += blockDim.x)
         x[i] = kept[last - i];
 }
+
+/* A variant that is chosen. */
+#pragma cf kernel grid(n) block(BLOCK) in(x[n]) inout(y[n]) tune(BLOCK: 64, 128)
+template <int BLOCK> __global__ void add(float a, const float *x, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] += a * x[i];
+}

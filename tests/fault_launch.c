@@ -2,6 +2,9 @@
 #include "on_fake.h"
 
 #include <cuferry/registry.h>
+#include <cuferry/tuning.h>
+
+#include <unistd.h>
 
 #include "fault_data.h"
 #include "fault_kernels_internal.h"
@@ -252,6 +255,52 @@ static int is_symbol_right(int is_done)
 }
 PREPARE(symbol_cold, stream = NULL)
 
+/* What was measured is in a file, and a result more is added to it. */
+static char tuning[64];
+static const cf_kernel *chosen;
+static int save_tuning(int size_class)
+{
+    const cf_tuning result = {kernel("add")->variants[1], 0, size_class, 1, 2};
+    return cf_tuning_save(tuning, &result, 1);
+}
+
+static void prepare_tuning(void)
+{
+    snprintf(tuning, sizeof tuning, "/tmp/cf_fault_tuning_%ld", (long)getpid());
+    (void)unlink(tuning);
+    setenv("CF_TUNING", tuning, 1);
+    NEED(save_tuning(0));
+}
+
+static void clean_tuning(void)
+{
+    char locked[80];
+    snprintf(locked, sizeof locked, "%s.lock", tuning);
+    (void)unlink(tuning);
+    (void)unlink(locked);
+    setenv("CF_TUNING", "", 1);
+}
+PREPARE(tuned_async, prepare_tuning(); prepare_axpy_async())
+CLEAN(tuned_async, clean_tuning(); destroy_both())
+ACT(tuned_async, fault_add_async(stream, 2, dx, dy, N))
+PREPARE(tuned, prepare_tuning(); prepare_axpy_device())
+CLEAN(tuned, clean_tuning(); destroy_arrays())
+ACT(tuned, fault_add(2, dx, dy, N))
+PREPARE(tuning_variant, prepare_tuning(); chosen = NULL)
+ACT(tuning_variant, cf_tuning_variant(kernel("add"), 0, &chosen))
+RIGHT(tuning_variant, !is_done || chosen == kernel("add")->variants[0] || chosen == kernel("add")->variants[1])
+ACT(tuning_save, save_tuning(1))
+static int is_tuning_save_right(int is_done)
+{
+    char found[512] = "";
+    FILE *file = fopen(tuning, "r");
+    if (file) {
+        found[fread(found, 1, sizeof found - 1, file)] = 0;
+        fclose(file);
+    }
+    return strstr(found, " 2^0 BLOCK=128 ") && !strstr(found, " 2^1 BLOCK=128 ") == !is_done;
+}
+
 /* ---- The scenes ---- */
 
 const struct scene launch_scenes[] = {
@@ -304,6 +353,10 @@ const struct scene launch_scenes[] = {
      FRESH | TRACED},
     {"cf_launch traced", prepare_axpy_async, act_launch, is_device_right, destroy_both, FRESH | TRACED},
     {"cf_call traced", prepare_pick_staged, act_pick, is_host_right, clean_host_data, FRESH | TRACED},
+    {"cf_launch tuned", prepare_tuned_async, act_tuned_async, is_device_right, clean_tuned_async, FRESH},
+    {"cf_call tuned", prepare_tuned, act_tuned, is_device_right, clean_tuned, FRESH},
+    {"cf_tuning_variant", prepare_tuning_variant, act_tuning_variant, is_tuning_variant_right, clean_tuning, FRESH},
+    {"cf_tuning_save", prepare_tuning, act_tuning_save, is_tuning_save_right, clean_tuning, FRESH},
     {"cf_preload", NULL, act_preload, NULL, NULL, 0},
     {"cf_kernel_preload", NULL, act_kernel_preload, NULL, NULL, 0},
     {"cf_kernel_occupancy", prepare_number, act_kernel_occupancy, is_kernel_occupancy_right, NULL, 0},

@@ -49,10 +49,10 @@ class VerifyTest(Runner):
             code, found, head, last, err = self.verify()
             listed = [line.split()[0] for line in self.good('--list', driver=False).splitlines()]
             assert code == 0 and not err, (code, err)
-            assert sorted(found) == sorted(listed), (found, listed)
+            assert sorted({name.split()[0] for name in found}) == sorted(listed), (found, listed)
             wanted = 'no GPU: on the CPU' if self.driver == 'host' else 'device 0 ('
             assert head.startswith(f'verify: {wanted}'), head
-            assert last == f'verify: {len(listed)} of {len(listed)} kernels agree, 0 differ, 0 were not run', last
+            assert last == f'verify: {len(found)} of {len(found)} kernels agree, 0 differ, 0 were not run', last
             return '' if found['gather_f32_i64'] == ('13', 'agree bit for bit') else found['gather_f32_i64']
 
         def on_the_cpu():

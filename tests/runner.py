@@ -52,6 +52,7 @@ class Runner:
         self.program = os.path.join(self.build, 'cf-run')
         self.folder = folder
         self.driver = os.environ.get('CF_DRIVER') or 'host'
+        os.environ['CF_TUNING'] = ''    # what was measured on this machine is not for tests
         self.no_device = self.probe()
 
     def execute(self, *arguments, driver=True, stdout=subprocess.PIPE, preexec_fn=None):

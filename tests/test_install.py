@@ -44,12 +44,12 @@ class InstallTest:
         for name, destdir in (('ninja_install_fills_the_prefix', ''), ('ninja_install_obeys_destdir', self.folder + '/stage')):
             code, out, err = run(['sh', os.path.join(ROOT, 'tools', 'install'), ROOT, self.builddir, self.prefix],
                                  env=dict(os.environ, DESTDIR=destdir))
-            wanted = ['bin/cf-bench', 'bin/cf-run', 'bin/cfcc', 'include/cuferry.h', 'include/cuferry/kernels.h',
-                      'include/cuferry/registry.h', 'lib/libcuferry.a', 'lib/pkgconfig/cuferry.pc',
+            wanted = ['bin/cf-bench', 'bin/cf-run', 'bin/cf-tune', 'bin/cfcc', 'include/cuferry.h', 'include/cuferry/kernels.h',
+                      'include/cuferry/registry.h', 'include/cuferry/tuning.h', 'lib/libcuferry.a', 'lib/pkgconfig/cuferry.pc',
                       'lib/cmake/Cuferry/CuferryConfig.cmake', 'lib/cmake/Cuferry/CuferryConfigVersion.cmake',
                       'lib/cuferry/cfcc.json', 'lib/cuferry/compile/linking.py', 'lib/cuferry/gen/cfgen',
                       'share/man/man1/cfcc.1', 'share/man/man1/cf-bench.1',
-                      'share/man/man1/cf-run.1', 'share/man/man3/cuferry.3',
+                      'share/man/man1/cf-run.1', 'share/man/man1/cf-tune.1', 'share/man/man3/cuferry.3',
                       'share/cuferry/cuferry.json', 'share/cuferry/kernels/gather.cu',
                       'share/cuferry/manifest.schema.json']
             lost = [w for w in wanted if not os.path.exists(destdir + os.path.join(self.prefix, w))]
@@ -63,7 +63,7 @@ class InstallTest:
                 with open(os.path.join(path, name), 'rb') as file:
                     text = file.read()
                 # Debug information does.
-                if name not in ('libcuferry.a', 'cf-bench', 'cf-run'):
+                if name not in ('libcuferry.a', 'cf-bench', 'cf-run', 'cf-tune'):
                     named += [name for folder in (ROOT, self.prefix, self.builddir) if folder.encode() in text]
         self.tap.check('installed_files_name_no_folder_of_the_build', ', '.join(named))
         self.prefix = moved
@@ -74,7 +74,8 @@ class InstallTest:
         def read(*path):
             with open(os.path.join(ROOT, *path), encoding='utf-8') as file:
                 return file.read()
-        header = re.sub(r'/\*.*?\*/', '', read('include', 'cuferry.h'), flags=re.DOTALL)
+        header = re.sub(r'/\*.*?\*/', '', read('include', 'cuferry.h') + read('include', 'cuferry', 'tuning.h'),
+                        flags=re.DOTALL)
         page = read('include', 'cuferry.3').replace('\\-', '-')
         functions = set(re.findall(r'\b(cf_[a-z0-9_]+)\(', header)) | {'cf_gather_async'}
         for name in os.listdir(os.path.join(ROOT, 'kernels')):

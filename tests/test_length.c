@@ -69,7 +69,7 @@ static struct part part_around(const cf_kernel *kernel, void *args[], int64_t n,
 {
     struct part part = {.begin = center < BESIDE ? 0 : center - BESIDE, .end = center + BESIDE};
     part.end = part.end < n ? part.end : n;
-    assert_int_equal(kernel->sizes(args, &part.size), 1);
+    assert_int_equal(first_variant(kernel)->sizes(args, &part.size), 1);
     int64_t grid = part.size.grid[0], taken = n / grid + 1;
     int64_t block = part.begin / taken - BLOCKS_BESIDE, behind = part.end / taken + BLOCKS_BESIDE;
     part.block = (uint64_t)(block > 0 ? block : 0);

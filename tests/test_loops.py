@@ -100,7 +100,8 @@ def loops(text):
         name = re.match(r'(?:CF__FN CF__INLINE|extern "C") void (?:cf__loop_|loop__h_)(\w+)', body)
         loop = re.search(r'cf__loop<(\d), (\w+), (\w+), (\w+)((?:, CF__\w+)*)>', body)
         if name:
-            found[name.group(1)] = loop and (
+            # Variants have the first one's.
+            found[name.group(1).split('__')[0]] = loop and (
                 ' '.join([loop.group(1)] + [word for number, word in enumerate(('flat', 'mirrored', 'numeric'))
                                             if loop.group(2 + number) == 'true']),
                 loop.group(5).replace(', CF__', ' ').strip())

@@ -105,7 +105,10 @@ static void sizes_bundled_kernels_agree_with_the_interpreter(void **state)
     int compiled;
     if (compare_sizes(&cf_registry, 20000, &compiled, wrong, sizeof wrong) != 0)
         fail_msg("%s", wrong);
-    assert_int_equal(compiled, cf_registry.count);
+    int variants = 0;
+    for (size_t i = 0; i < cf_registry.count; i++)
+        variants += cf_registry.kernels[i]->nvariants ? (int)cf_registry.kernels[i]->nvariants : 1;
+    assert_int_equal(compiled, variants);
 }
 
 /* ---- The short way ---- */

@@ -499,9 +499,9 @@ static void sort_bad_arguments_are_named(void **state)
     assert_fails(cf_sort_pairs(x, index, y, (int32_t *)NULL, 3, false), CF_EINVAL,
                  "cf_sort_pairs_f32_i32: sorted_values is NULL and its extent is 3");
     assert_fails(cf_argsort(x, index, ((int64_t)1 << 31) + 1, false), CF_EINVAL,
-                 "cf_argsort_f32_i32: the check sizeof(I) > 4 || n <= 2147483648 fails with n = 2147483649");
+                 "cf_argsort_f32_i32: the check sizeof(int32_t) > 4 || n <= 2147483648 fails with n = 2147483649");
     assert_fails(cf_argsort_async(NULL, x, index, ((int64_t)1 << 31) + 1, false), CF_EINVAL,
-                 "cf_argsort_f32_i32_async: the check sizeof(I) > 4 || n <= 2147483648 fails with n = 2147483649");
+                 "cf_argsort_f32_i32_async: the check sizeof(int32_t) > 4 || n <= 2147483648 fails with n = 2147483649");
     assert_fails(cf_sort_keys(x, x + 1, 3, false), CF_EINVAL,
                  "cf_sort_keys_f32: keys and sorted overlap by 8 bytes; in place they have to be one array, and sorted "
                  "begins 4 bytes behind keys");

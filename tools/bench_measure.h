@@ -12,6 +12,7 @@ struct bench_conditions {
     const struct constants *constants; /* that are set first */
     double budget;                     /* seconds, for the samples of one result */
     int verify;                        /* compare with the CPU, whatever it takes; else where it takes a moment */
+    int of_first;                      /* variants are compared with their first one, and not with the CPU */
 };
 
 /* What goes on: called before each step that may take long. */

@@ -13,8 +13,7 @@ int bench_report_width(const char *kernel, const char *variant)
     return (int)(strlen(kernel) + (*variant != 0) + strlen(variant));
 }
 
-/* "12.3 us", of three to four digits. */
-static void print_time(double seconds)
+void bench_report_time(double seconds)
 {
     static const struct {
         double unit;
@@ -67,7 +66,7 @@ void bench_report_result(struct bench_report *report, const struct bench_result 
     printf("%s%s%-*s%8s", result->kernel, *result->variant ? " " : "",
            report->name_width - (int)strlen(result->kernel) - (*result->variant != 0), result->variant, size);
     if (result->outcome == BENCH_MEASURED) {
-        print_time(result->seconds.median);
+        bench_report_time(result->seconds.median);
         print_rates(report, result);
         if (report->earlier)
             bench_compare_print(report->earlier, result);

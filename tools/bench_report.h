@@ -23,6 +23,9 @@ void bench_report_machine(struct bench_report *report, const struct bench_machin
 /* Prints one line. */
 void bench_report_result(struct bench_report *report, const struct bench_result *result);
 
+/* Prints "   12.3 us", of three to four digits. */
+void bench_report_time(double seconds);
+
 /* Writes a line on stderr where that is a terminal, in place of the one before; NULL takes it away. */
 void bench_report_progress(struct bench_report *report, const char *text);
 

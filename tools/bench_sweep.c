@@ -110,7 +110,8 @@ static int is_too_long(const struct worker *worker, const struct bench_result *l
 static void sweep_sizes(struct worker *worker, struct bench_values *values, const cf_kernel *kernel)
 {
     const struct bench_plan *plan = worker->plan;
-    const struct bench_conditions conditions = {&worker->machine, plan->constants, plan->budget, plan->verify};
+    const struct bench_conditions conditions = {&worker->machine, plan->constants, plan->budget, plan->verify,
+                                                plan->of_first};
     struct bench_result last = {.elements = 0}, before = {.elements = 0}, result;
     size_t count = bench_values_vary(values) ? plan->sizes.count : 1;
     for (size_t s = 0; s < count && !worker->is_lost; s++) {

@@ -17,11 +17,11 @@ struct bench_plan {
     char *const *settings; /* name=value, of parameters */
     size_t setting_count;
     const struct constants *constants;
-    const int *device; /* NULL: the default one */
-    int64_t cache;     /* bytes; below 0: the device's own */
-    double budget;     /* seconds for the samples of one result */
-    double limit;      /* seconds that a step may take, such as a launch */
-    int verify;
+    const int *device;    /* NULL: the default one */
+    int64_t cache;        /* bytes; below 0: the device's own */
+    double budget;        /* seconds for the samples of one result */
+    double limit;         /* seconds that a step may take, such as a launch */
+    int verify, of_first; /* as bench_measure.h has it */
 };
 
 /* Who is told what goes on. */

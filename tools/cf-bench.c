@@ -12,15 +12,15 @@
 
 #include "bench_compare.h"
 #include "bench_json.h"
-#include "file.h"
+#include "bench_kernels.h"
 #include "bench_report.h"
 #include "bench_result.h"
 #include "bench_sizes.h"
 #include "bench_svg.h"
 #include "bench_sweep.h"
-#include "bench_values.h"
 #include "constant.h"
 #include "element.h"
+#include "file.h"
 #include "instance.h"
 #include "message.h"
 #include "module.h"
@@ -41,7 +41,7 @@ static const char help[] =
     "                       numbers may be powers (default: 2^10:2^28, of factor 2)\n"
     "  --set NAME=VALUE     a parameter's value in all kernels that have it, or data in __constant__ memory\n"
     "  --except KERNEL      leave one or a family out\n"
-    "  --variants           all variants of tuned kernels, in place of the first\n"
+    "  --variants           all variants of tuned kernels, in place of the one that a call runs\n"
     "  --module FILE        the kernels of an object or a shared object that cfcc made, in place of the bundled ones\n"
     "  --driver cuda|host   where to run: as the environment variable CF_DRIVER\n"
     "  --device N           the GPU's number, or -1 for the CPU\n"
@@ -196,91 +196,6 @@ static int read_options(struct options *options, int argc, char **argv, struct m
     return check_options(options, message);
 }
 
-/* ---- What is run ---- */
-
-struct chosen {
-    const cf_kernel **kernels;
-    size_t count;
-    char **values; /* settings of parameters; the others are of constants */
-    char **constants;
-    size_t value_count, constant_count;
-};
-
-static int choose_kernels(const struct options *options, const cf_module *module, struct chosen *chosen,
-                          struct message *message)
-{
-    const cf_kernel *kernel;
-    size_t room = 0;
-    for (size_t i = 0; (kernel = cf_kernel_at(module, i)) != NULL; i++)
-        room += 1 + kernel->nvariants;
-    chosen->kernels = calloc(room + 1, sizeof *chosen->kernels);
-    if (!chosen->kernels)
-        return message_set(message, "no memory");
-    for (size_t i = 0; (kernel = cf_kernel_at(module, i)) != NULL; i++) {
-        if (!instance_is_meant(module, kernel, &options->names))
-            continue;
-        if (!options->variants || kernel->nvariants == 0)
-            chosen->kernels[chosen->count++] = kernel;
-        for (uint32_t v = 0; options->variants && v < kernel->nvariants; v++)
-            chosen->kernels[chosen->count++] = kernel->variants[v];
-    }
-    return chosen->count ? 0 : message_set(message, "there is no kernel to run");
-}
-
-/* Whether one of the kernels has a value of that name. */
-static int is_parameter(const struct chosen *chosen, const char *name, size_t length)
-{
-    for (size_t k = 0; k < chosen->count; k++)
-        for (uint32_t i = 0; i < chosen->kernels[k]->nparams; i++) {
-            const cf_param *param = &chosen->kernels[k]->params[i];
-            if (param->direction == CF_VALUE && strlen(param->name) == length && memcmp(param->name, name, length) == 0)
-                return 1;
-        }
-    return 0;
-}
-
-/* Tells settings of parameters from those of constants. */
-static int sort_settings(const struct options *options, const cf_module *module, struct chosen *chosen,
-                         struct message *message)
-{
-    chosen->values = calloc(2 * options->setting_count + 1, sizeof *chosen->values);
-    if (!chosen->values)
-        return message_set(message, "no memory");
-    chosen->constants = chosen->values + options->setting_count;
-    for (size_t i = 0; i < options->setting_count; i++) {
-        char *setting = options->settings[i];
-        size_t length = strcspn(setting, "=");
-        int is_value = is_parameter(chosen, setting, length), is_constant = !!constant_find(module, setting, length);
-        if (!setting[length] || length == 0)
-            return message_set(message, "--set %s: it is not of the form NAME=VALUE", setting);
-        if (is_value && is_constant)
-            return message_set(message, "--set %s: a parameter and a constant have this name", setting);
-        if (!is_value && !is_constant)
-            return message_set(message, "--set %s: no kernel that is run has such a parameter, nor is there a constant",
-                               setting);
-        if (is_value)
-            chosen->values[chosen->value_count++] = setting;
-        else
-            chosen->constants[chosen->constant_count++] = setting;
-    }
-    return 0;
-}
-
-/* Settings that are none are told before anything runs. */
-static int check_settings(const struct chosen *chosen, struct message *message)
-{
-    for (size_t k = 0; k < chosen->count; k++) {
-        struct bench_values values;
-        struct message reason = {""};
-        int is_wrong;
-        (void)bench_values_begin(&values, chosen->kernels[k], chosen->values, chosen->value_count, &is_wrong, &reason);
-        bench_values_free(&values);
-        if (is_wrong)
-            return message_set(message, "%s", reason.text);
-    }
-    return 0;
-}
-
 /* ---- What is told ---- */
 
 struct teller {
@@ -328,7 +243,7 @@ static void widen(struct bench_report *report, const char *kernel, const char *v
     report->name_width = width > report->name_width ? width : report->name_width;
 }
 
-static int sweep(const struct options *options, const struct chosen *chosen, const struct constants *constants,
+static int sweep(const struct options *options, const struct bench_kernels *chosen, const struct constants *constants,
                  const struct bench_run *earlier, struct bench_run *run, struct message *message)
 {
     struct bench_plan plan = {.kernels = chosen->kernels,
@@ -359,24 +274,22 @@ static int sweep(const struct options *options, const struct chosen *chosen, con
 static int measure(const struct options *options, const struct bench_run *earlier, struct bench_run *run,
                    struct message *message)
 {
-    struct chosen chosen = {.count = 0};
+    struct bench_kernels chosen = {.count = 0};
     struct constants constants = {0, NULL};
     const cf_module *module = options->module ? module_open(options->module, message) : &cf_registry;
     if (!module || instance_check_names(module, &options->names, message) != 0 ||
         set_environment(options, message) != 0)
         return -1;
-    int status = choose_kernels(options, module, &chosen, message);
+    int status = bench_kernels_choose(&chosen, module, &options->names,
+                                      options->variants ? BENCH_EVERY_VARIANT : BENCH_AS_CALLED, message);
     if (status == 0)
-        status = sort_settings(options, module, &chosen, message);
+        status = bench_kernels_settle(&chosen, module, options->settings, options->setting_count, message);
     if (status == 0)
         status = constants_read(&constants, module, chosen.constants, chosen.constant_count, message);
     if (status == 0)
-        status = check_settings(&chosen, message);
-    if (status == 0)
         status = sweep(options, &chosen, &constants, earlier, run, message);
     constants_free(&constants);
-    free(chosen.kernels);
-    free(chosen.values);
+    bench_kernels_free(&chosen);
     return status;
 }
 

@@ -65,7 +65,7 @@ static const char help[] =
     "\n"
     "Options:\n"
     "  --module FILE        the kernels of an object or a shared object that cfcc made, in place of the bundled ones\n"
-    "  --variant NAME=N,... the constants of a tuned kernel; without, its first variant runs\n"
+    "  --variant NAME=N,... the constants of a tuned kernel; without, the variant runs that cf-tune found\n"
     "  --set NAME=VALUE     data in __constant__ memory: numbers with commas in between, or FILE.npy\n"
     "  --driver cuda|host   where to run: as the environment variable CF_DRIVER\n"
     "  --device N           the GPU's number, or -1 for the CPU\n"
@@ -257,6 +257,8 @@ static int settle(const struct options *options, const cf_module *module, const 
     const cf_kernel *kernel = instance_pick(module, options->kernel, plan->arguments, message);
     if (kernel && options->variant)
         kernel = variant_pick(kernel, options->variant, message);
+    else if (kernel && watch_what && variant_is_chosen(kernel))
+        kernel = kernel->variants[0];
     if (!kernel || arguments_read_values(kernel, plan->arguments, message) != 0)
         return -1;
     plan->kernel = kernel;

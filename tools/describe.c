@@ -234,8 +234,7 @@ static void print_variants(const cf_kernel *kernel)
         struct message text = {""};
         variant_add(kernel->variants[i], &text);
         print_key("variant");
-        printf("%s%s\n", text.text,
-               kernel->variants[i] == kernel ? ", which runs unless --variant says otherwise" : "");
+        printf("%s%s\n", text.text, i == 0 ? ", which runs where nothing was measured" : "");
     }
 }
 

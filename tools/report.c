@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <cuferry.h>
+#include <cuferry/tuning.h>
 
 #include "runtime.h"
 #include "variant.h"
@@ -101,6 +102,19 @@ static void print_times(const struct report *report, const struct trial_times *t
     }
 }
 
+/* On the thread's device. */
+static const cf_kernel *variant_that_ran(const cf_kernel *kernel, void *const args[])
+{
+    const cf_kernel *variant;
+    int size_class;
+    if (!variant_is_chosen(kernel))
+        return kernel;
+    return cf_tuning_class(kernel, args, &size_class) == CF_OK &&
+                   cf_tuning_variant(kernel, size_class, &variant) == CF_OK
+               ? variant
+               : kernel->variants[0];
+}
+
 int report_run(const struct trial_plan *plan, const struct trial_times *times, int device, struct message *message)
 {
     const cf_kernel *kernel = plan->kernel;
@@ -118,8 +132,8 @@ int report_run(const struct trial_plan *plan, const struct trial_times *times, i
             report.width = (int)strlen(kernel->params[i].name);
     print_key(&report, "kernel");
     printf("%s\n", kernel->name);
-    if (kernel->nconstants) {
-        variant_add(kernel, &variant);
+    if (kernel->nvariants) {
+        variant_add(variant_that_ran(kernel, report.args), &variant);
         print_key(&report, "variant");
         printf("%s\n", variant.text);
     }

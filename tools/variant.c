@@ -41,7 +41,7 @@ static int read_constant(const cf_kernel *kernel, char *word, const char *text, 
     if (!equals)
         return message_set(message, "--variant %s: '%s' is not of the form NAME=VALUE", text, word);
     *equals = 0;
-    int number = find(kernel, word);
+    int number = find(kernel->variants[0], word);
     if (number < 0) {
         message_set(message, "--variant %s: %s has no constant '%s'", text, kernel->name, word);
         return add_variants(kernel, message);
@@ -51,7 +51,7 @@ static int read_constant(const cf_kernel *kernel, char *word, const char *text, 
             return message_set(message, "--variant %s: %s is given twice", text, word);
     if (element_read_integer(equals + 1, &value) != 0 || value > INT64_MAX || value < INT64_MIN)
         return message_set(message, "--variant %s: '%s' is not an integer", text, equals + 1);
-    constants[*count] = (cf_constant){kernel->constants[number].name, (int64_t)value};
+    constants[*count] = (cf_constant){kernel->variants[0]->constants[number].name, (int64_t)value};
     ++*count;
     return 0;
 }
@@ -75,7 +75,7 @@ static const cf_kernel *pick(const cf_kernel *kernel, char *copy, const char *te
         next = strchr(word, ',');
         if (next)
             *next++ = 0;
-        if (count == kernel->nconstants) {
+        if (count == kernel->variants[0]->nconstants) {
             message_set(message, "--variant %s: %s has %" PRIu32 " constant%s", text, kernel->name, count,
                         count == 1 ? "" : "s");
             return NULL;
@@ -103,7 +103,7 @@ const cf_kernel *variant_pick(const cf_kernel *kernel, const char *text, struct 
         return NULL;
     }
     char *copy = strdup(text);
-    cf_constant *constants = calloc(kernel->nconstants + (size_t)1, sizeof *constants);
+    cf_constant *constants = calloc(kernel->variants[0]->nconstants + (size_t)1, sizeof *constants);
     const cf_kernel *found = NULL;
     if (copy && constants)
         found = pick(kernel, copy, text, constants, message);

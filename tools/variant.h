@@ -12,6 +12,12 @@
  * is not one. */
 const cf_kernel *variant_pick(const cf_kernel *kernel, const char *text, struct message *message);
 
+/* Whether a kernel stands for the one of its variants that the library chooses. */
+static inline int variant_is_chosen(const cf_kernel *kernel)
+{
+    return kernel->nvariants && !kernel->nconstants;
+}
+
 /* Adds "BLOCK=512,ITEMS=2". */
 void variant_add(const cf_kernel *variant, struct message *message);
 

@@ -42,6 +42,7 @@ struct trials {
     double tolerance;              /* of the latest run; below 0: bit for bit */
     double largest;                /* deviation of all */
     int is_lost;                   /* the device is of no use any more */
+    int is_of_first;               /* a variant is compared with the first one */
     struct message wrong, refused;
 };
 
@@ -224,9 +225,10 @@ static int differs(const struct trials *trials, uint32_t i, const struct compari
     message_set(message, "%s", trials->kernel->params[i].name);
     verify_array_index(array, found->first, message);
     message_add(message, " = %s", text);
-    add_place(device, 1, CF_HOST, message);
-    message_add(message, " and %s on the CPU; %zu of %zu elements differ", found->expected, found->count,
-                array->section.count);
+    if (!trials->is_of_first)
+        add_place(device, 1, CF_HOST, message);
+    message_add(message, " and %s %s; %zu of %zu elements differ", found->expected,
+                trials->is_of_first ? "by the first variant" : "on the CPU", found->count, array->section.count);
     if (element_parts(type->type))
         message_add(message, ", by up to %.3g", found->largest);
     if (trials->tolerance >= 0)
@@ -314,17 +316,32 @@ static int find_tolerance(struct trials *trials, struct message *message)
     return 0;
 }
 
+/* The first variant's run, or on the CPU the kernel's own. */
+static int run_first(const struct verification *verification, struct trials *trials, struct result *result,
+                     struct message *message)
+{
+    const struct constants *constants = verification->plan->constants;
+    const cf_kernel *kernel = trials->kernel;
+    if (!trials->is_of_first)
+        return run(trials, constants, CF_HOST, poisons[0], result, message);
+    trials->kernel = kernel->variants[0];
+    int status = run(trials, constants, verification->device, poisons[0], result, message);
+    trials->kernel = kernel;
+    return status;
+}
+
 /* 0 where both runs agree, or where a device refuses what the annotation allows, as a block that is too large. */
 static int try_values(const struct verification *verification, struct trials *trials, struct result results[2],
                       struct message *message)
 {
     if (find_tolerance(trials, message) != 0)
         return -1;
-    int status = run(trials, verification->plan->constants, CF_HOST, poisons[0], &results[0], message);
-    if (status == CF_OK) {
+    int status = run_first(verification, trials, &results[0], message);
+    if (status == CF_OK && trials->is_of_first)
+        status = run(trials, verification->plan->constants, verification->device, poisons[1], &results[1], message);
+    else if (status == CF_OK)
         status = run_second(verification, trials, &results[1], message);
-        trials->is_lost = status == CF_EFAULT && verification->device != CF_HOST;
-    }
+    trials->is_lost = status == CF_EFAULT && verification->device != CF_HOST;
     if (status != CF_OK && (results[0].is_refused || results[1].is_refused)) {
         trials->refused = *message;
         return 0;
@@ -555,14 +572,14 @@ static int conclude(const struct verification *verification, struct message *mes
     return 0;
 }
 
-enum verify_outcome verify_once(const struct verify_values *values, const struct constants *constants, int device,
-                                struct message *message)
+static enum verify_outcome verify(const struct verify_values *values, const struct constants *constants, int device,
+                                  int is_of_first, struct message *message)
 {
     const uint32_t count = values->kernel->nparams;
     char own[32];
     const struct verify_plan plan = {.constants = constants};
     struct verification verification = {.plan = &plan, .order = verify_own_order(own, sizeof own), .device = device};
-    struct trials trials = {.kernel = values->kernel, .values = *values};
+    struct trials trials = {.kernel = values->kernel, .values = *values, .is_of_first = is_of_first};
     void **packed = calloc(2 * (size_t)count + 1, sizeof *packed);
     struct result results[2] = {{.packed = packed}, {.packed = packed + count}};
     int status = packed ? try_values(&verification, &trials, results, message) : message_set(message, "no memory");
@@ -575,6 +592,18 @@ enum verify_outcome verify_once(const struct verify_values *values, const struct
         return VERIFY_AGREES;
     *message = trials.refused;
     return VERIFY_REFUSED;
+}
+
+enum verify_outcome verify_once(const struct verify_values *values, const struct constants *constants, int device,
+                                struct message *message)
+{
+    return verify(values, constants, device, 0, message);
+}
+
+enum verify_outcome verify_variant(const struct verify_values *values, const struct constants *constants, int device,
+                                   struct message *message)
+{
+    return verify(values, constants, device, 1, message);
 }
 
 int verify_all(const struct verify_plan *plan, struct message *message)

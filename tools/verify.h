@@ -37,4 +37,8 @@ enum verify_outcome { VERIFY_AGREES, VERIFY_REFUSED, VERIFY_DIFFERS, VERIFY_LOST
 enum verify_outcome verify_once(const struct verify_values *values, const struct constants *constants, int device,
                                 struct message *message);
 
+/* Runs a variant of a tuned kernel, with the values of the choice, and its first one on the same device, and compares. */
+enum verify_outcome verify_variant(const struct verify_values *values, const struct constants *constants, int device,
+                                   struct message *message);
+
 #endif

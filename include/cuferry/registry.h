@@ -278,9 +278,10 @@ typedef struct cf_kernel {
     uint8_t is_host_whole;      /* the CPU body is called once for all blocks */
     const uint32_t *host_bytes; /* size of each parameter as the CPU body takes it; NULL where there is none */
     cf_state *state;
-    uint32_t nconstants; /* tuned constants of this variant */
+    uint32_t nconstants; /* tuned constants of this variant; 0 of the kernel itself */
     const cf_constant *constants;
-    uint32_t nvariants; /* the ways in which tune(...) lets this kernel run, itself the first; 0 where it has no tune */
+    uint32_t nvariants; /* the ways in which tune(...) lets this kernel run, 0 where it has no tune: the kernel stands for
+                           the one that the library chooses, and each variant for itself */
     const struct cf_kernel *const *variants;
     cf_size_body *sizes;      /* NULL where the expressions are interpreted at each launch */
     uint8_t is_bounded;       /* neither the kernel nor what it calls has a loop: a thread's work has a bound */
@@ -299,6 +300,7 @@ typedef struct cf_kernel {
     uint32_t nuses; /* of an operation: the kernels, and operations, that it enqueues */
     const struct cf_kernel *const *uses;
     uint8_t is_internal; /* it serves operations; no public header declares its functions */
+    const char *tuning; /* lines of a tuning file that came with a tuned kernel; NULL: none */
 } cf_kernel;
 
 /* Data in __constant__ memory, with a setter. */

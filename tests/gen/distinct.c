@@ -105,8 +105,12 @@ int t_move_async(cf_stream stream, const double *y, const uint32_t *to, int64_t 
     return cf_launch(&t__k_move, stream, cf__args);
 }
 
+static const cf_kernel t__k_mark_f32__BLOCK_128;
+static const cf_kernel t__k_mark_f32__BLOCK_256;
+static const cf_kernel *const cf__variants_mark_f32[] = {&t__k_mark_f32__BLOCK_128, &t__k_mark_f32__BLOCK_256};
+
 /* The size of a launch in which nothing is out of the ordinary. */
-static int cf__sizes_mark_f32(void *const cf__args[], cf_size *cf__size)
+static int cf__sizes_mark_f32__BLOCK_128(void *const cf__args[], cf_size *cf__size)
 {
     if (!cf__args[0] || !cf__args[1] || !cf__args[2])
         return 0;
@@ -119,13 +123,10 @@ static int cf__sizes_mark_f32(void *const cf__args[], cf_size *cf__size)
     return 1;
 }
 
-cf_host_body t__h_mark_f32;
-extern const uint32_t t__b_mark_f32[];
-static cf_state cf__state_mark_f32;
-extern const cf_kernel t__k_mark_f32;
-static const cf_kernel t__k_mark_f32__BLOCK_256;
-static const cf_kernel *const cf__variants_mark_f32[] = {&t__k_mark_f32, &t__k_mark_f32__BLOCK_256};
-const cf_kernel t__k_mark_f32 = {
+cf_host_body t__h_mark_f32__BLOCK_128;
+extern const uint32_t t__b_mark_f32__BLOCK_128[];
+static cf_state cf__state_mark_f32__BLOCK_128;
+static const cf_kernel t__k_mark_f32__BLOCK_128 = {
     .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "mark_f32",
@@ -153,15 +154,15 @@ const cf_kernel t__k_mark_f32 = {
          .upper = {"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}, .upper_open = 1,
          .scan = &cf__k_outside_i32},
     },
-    CF__IMAGE(mark_f32),
-    .host = t__h_mark_f32,
-    .host_bytes = t__b_mark_f32,
-    .state = &cf__state_mark_f32,
+    CF__IMAGE(mark_f32__BLOCK_128),
+    .host = t__h_mark_f32__BLOCK_128,
+    .host_bytes = t__b_mark_f32__BLOCK_128,
+    .state = &cf__state_mark_f32__BLOCK_128,
     .nconstants = 1,
     .constants = (const cf_constant[]){{"BLOCK", 128}},
     .nvariants = 2,
     .variants = cf__variants_mark_f32,
-    .sizes = cf__sizes_mark_f32,
+    .sizes = cf__sizes_mark_f32__BLOCK_128,
     .is_bounded = 1,
     .is_closed = 1,
     .distinct = (const uint8_t[]){1, 0, 0},
@@ -181,8 +182,6 @@ static int cf__sizes_mark_f32__BLOCK_256(void *const cf__args[], cf_size *cf__si
     return 1;
 }
 
-cf_host_body t__h_mark_f32__BLOCK_256;
-extern const uint32_t t__b_mark_f32__BLOCK_256[];
 static cf_state cf__state_mark_f32__BLOCK_256;
 static const cf_kernel t__k_mark_f32__BLOCK_256 = {
     .size = sizeof(cf_kernel),
@@ -213,14 +212,55 @@ static const cf_kernel t__k_mark_f32__BLOCK_256 = {
          .scan = &cf__k_outside_i32},
     },
     CF__IMAGE(mark_f32__BLOCK_256),
-    .host = t__h_mark_f32__BLOCK_256,
-    .host_bytes = t__b_mark_f32__BLOCK_256,
+    .host = t__h_mark_f32__BLOCK_128,
+    .host_bytes = t__b_mark_f32__BLOCK_128,
     .state = &cf__state_mark_f32__BLOCK_256,
     .nconstants = 1,
     .constants = (const cf_constant[]){{"BLOCK", 256}},
     .nvariants = 2,
     .variants = cf__variants_mark_f32,
     .sizes = cf__sizes_mark_f32__BLOCK_256,
+    .is_bounded = 1,
+    .is_closed = 1,
+    .distinct = (const uint8_t[]){1, 0, 0},
+};
+
+static cf_state cf__state_mark_f32;
+extern const cf_kernel t__k_mark_f32;
+const cf_kernel t__k_mark_f32 = {
+    .size = sizeof(cf_kernel),
+    .version = CF_REGISTRY_VERSION,
+    .name = "mark_f32",
+    .family = "mark",
+    .function = "t_mark_f32",
+    .file = "distinct.cu",
+    .line = 13,
+    .nparams = 3,
+    .params = (const cf_param[]){
+        {.name = "index", .ctype = "const int32_t *", .direction = CF_IN, .type = CF_I32, .lanes = 1, .bytes = 4,
+         .align = 4, .ndims = 1,
+         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}}},
+        {.name = "z", .ctype = "float *", .direction = CF_INOUT, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
+         .ndims = 1,
+         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}}},
+        {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
+    },
+    .launch = {
+        .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}},
+        .block = {{"BLOCK", (const cf_op[]){{CF_OP_CONST, 128}, {CF_OP_END, 0}}}},
+    },
+    .nchecks = 1,
+    .checks = (const cf_check[]){
+        {.text = "0 <= index[:] < n", .array = 0, .lower = {"0", (const cf_op[]){{CF_OP_CONST, 0}, {CF_OP_END, 0}}},
+         .upper = {"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}, .upper_open = 1,
+         .scan = &cf__k_outside_i32},
+    },
+    CF__IMAGE(mark_f32__BLOCK_128),
+    .host = t__h_mark_f32__BLOCK_128,
+    .host_bytes = t__b_mark_f32__BLOCK_128,
+    .state = &cf__state_mark_f32,
+    .nvariants = 2,
+    .variants = cf__variants_mark_f32,
     .is_bounded = 1,
     .is_closed = 1,
     .distinct = (const uint8_t[]){1, 0, 0},
@@ -240,13 +280,14 @@ int t_mark_f32_async(cf_stream stream, const int32_t *index, float *z, int n)
     return cf_launch(&t__k_mark_f32, stream, cf__args);
 }
 
-cf_host_body t__h_mark_f64;
-extern const uint32_t t__b_mark_f64[];
-static cf_state cf__state_mark_f64;
-extern const cf_kernel t__k_mark_f64;
+static const cf_kernel t__k_mark_f64__BLOCK_128;
 static const cf_kernel t__k_mark_f64__BLOCK_256;
-static const cf_kernel *const cf__variants_mark_f64[] = {&t__k_mark_f64, &t__k_mark_f64__BLOCK_256};
-const cf_kernel t__k_mark_f64 = {
+static const cf_kernel *const cf__variants_mark_f64[] = {&t__k_mark_f64__BLOCK_128, &t__k_mark_f64__BLOCK_256};
+
+cf_host_body t__h_mark_f64__BLOCK_128;
+extern const uint32_t t__b_mark_f64__BLOCK_128[];
+static cf_state cf__state_mark_f64__BLOCK_128;
+static const cf_kernel t__k_mark_f64__BLOCK_128 = {
     .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "mark_f64",
@@ -274,22 +315,20 @@ const cf_kernel t__k_mark_f64 = {
          .upper = {"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}, .upper_open = 1,
          .scan = &cf__k_outside_i64},
     },
-    CF__IMAGE(mark_f64),
-    .host = t__h_mark_f64,
-    .host_bytes = t__b_mark_f64,
-    .state = &cf__state_mark_f64,
+    CF__IMAGE(mark_f64__BLOCK_128),
+    .host = t__h_mark_f64__BLOCK_128,
+    .host_bytes = t__b_mark_f64__BLOCK_128,
+    .state = &cf__state_mark_f64__BLOCK_128,
     .nconstants = 1,
     .constants = (const cf_constant[]){{"BLOCK", 128}},
     .nvariants = 2,
     .variants = cf__variants_mark_f64,
-    .sizes = cf__sizes_mark_f32,
+    .sizes = cf__sizes_mark_f32__BLOCK_128,
     .is_bounded = 1,
     .is_closed = 1,
     .distinct = (const uint8_t[]){1, 0, 0},
 };
 
-cf_host_body t__h_mark_f64__BLOCK_256;
-extern const uint32_t t__b_mark_f64__BLOCK_256[];
 static cf_state cf__state_mark_f64__BLOCK_256;
 static const cf_kernel t__k_mark_f64__BLOCK_256 = {
     .size = sizeof(cf_kernel),
@@ -320,14 +359,55 @@ static const cf_kernel t__k_mark_f64__BLOCK_256 = {
          .scan = &cf__k_outside_i64},
     },
     CF__IMAGE(mark_f64__BLOCK_256),
-    .host = t__h_mark_f64__BLOCK_256,
-    .host_bytes = t__b_mark_f64__BLOCK_256,
+    .host = t__h_mark_f64__BLOCK_128,
+    .host_bytes = t__b_mark_f64__BLOCK_128,
     .state = &cf__state_mark_f64__BLOCK_256,
     .nconstants = 1,
     .constants = (const cf_constant[]){{"BLOCK", 256}},
     .nvariants = 2,
     .variants = cf__variants_mark_f64,
     .sizes = cf__sizes_mark_f32__BLOCK_256,
+    .is_bounded = 1,
+    .is_closed = 1,
+    .distinct = (const uint8_t[]){1, 0, 0},
+};
+
+static cf_state cf__state_mark_f64;
+extern const cf_kernel t__k_mark_f64;
+const cf_kernel t__k_mark_f64 = {
+    .size = sizeof(cf_kernel),
+    .version = CF_REGISTRY_VERSION,
+    .name = "mark_f64",
+    .family = "mark",
+    .function = "t_mark_f64",
+    .file = "distinct.cu",
+    .line = 13,
+    .nparams = 3,
+    .params = (const cf_param[]){
+        {.name = "index", .ctype = "const int64_t *", .direction = CF_IN, .type = CF_I64, .lanes = 1, .bytes = 8,
+         .align = 8, .ndims = 1,
+         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}}},
+        {.name = "z", .ctype = "double *", .direction = CF_INOUT, .type = CF_F64, .lanes = 1, .bytes = 8, .align = 8,
+         .ndims = 1,
+         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}}},
+        {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
+    },
+    .launch = {
+        .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}},
+        .block = {{"BLOCK", (const cf_op[]){{CF_OP_CONST, 128}, {CF_OP_END, 0}}}},
+    },
+    .nchecks = 1,
+    .checks = (const cf_check[]){
+        {.text = "0 <= index[:] < n", .array = 0, .lower = {"0", (const cf_op[]){{CF_OP_CONST, 0}, {CF_OP_END, 0}}},
+         .upper = {"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}, .upper_open = 1,
+         .scan = &cf__k_outside_i64},
+    },
+    CF__IMAGE(mark_f64__BLOCK_128),
+    .host = t__h_mark_f64__BLOCK_128,
+    .host_bytes = t__b_mark_f64__BLOCK_128,
+    .state = &cf__state_mark_f64,
+    .nvariants = 2,
+    .variants = cf__variants_mark_f64,
     .is_bounded = 1,
     .is_closed = 1,
     .distinct = (const uint8_t[]){1, 0, 0},

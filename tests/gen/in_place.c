@@ -544,8 +544,15 @@ int (t_convert_async)(cf_stream stream, const float *x, float *y, int n, int m)
     return t_convert_f32_f32_async(stream, x, y, n, m);
 }
 
+static const cf_kernel t__k_tuned__BLOCK_128__ITEMS_1;
+static const cf_kernel t__k_tuned__BLOCK_128__ITEMS_8;
+static const cf_kernel t__k_tuned__BLOCK_256__ITEMS_1;
+static const cf_kernel t__k_tuned__BLOCK_256__ITEMS_8;
+static const cf_kernel *const cf__variants_tuned[] = {&t__k_tuned__BLOCK_128__ITEMS_1, &t__k_tuned__BLOCK_128__ITEMS_8,
+        &t__k_tuned__BLOCK_256__ITEMS_1, &t__k_tuned__BLOCK_256__ITEMS_8};
+
 /* The size of a launch in which nothing is out of the ordinary. */
-static int cf__sizes_tuned(void *const cf__args[], cf_size *cf__size)
+static int cf__sizes_tuned__BLOCK_128__ITEMS_1(void *const cf__args[], cf_size *cf__size)
 {
     if (!cf__args[0] || !cf__args[1])
         return 0;
@@ -558,16 +565,10 @@ static int cf__sizes_tuned(void *const cf__args[], cf_size *cf__size)
     return 1;
 }
 
-cf_host_body t__h_tuned;
-extern const uint32_t t__b_tuned[];
-static cf_state cf__state_tuned;
-extern const cf_kernel t__k_tuned;
-static const cf_kernel t__k_tuned__BLOCK_128__ITEMS_8;
-static const cf_kernel t__k_tuned__BLOCK_256__ITEMS_1;
-static const cf_kernel t__k_tuned__BLOCK_256__ITEMS_8;
-static const cf_kernel *const cf__variants_tuned[] = {&t__k_tuned, &t__k_tuned__BLOCK_128__ITEMS_8,
-        &t__k_tuned__BLOCK_256__ITEMS_1, &t__k_tuned__BLOCK_256__ITEMS_8};
-const cf_kernel t__k_tuned = {
+cf_host_body t__h_tuned__BLOCK_128__ITEMS_1;
+extern const uint32_t t__b_tuned__BLOCK_128__ITEMS_1[];
+static cf_state cf__state_tuned__BLOCK_128__ITEMS_1;
+static const cf_kernel t__k_tuned__BLOCK_128__ITEMS_1 = {
     .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "tuned",
@@ -592,21 +593,19 @@ const cf_kernel t__k_tuned = {
         {.text = "128 * 1 <= 1024", .condition = {"128 * 1 <= 1024", (const cf_op[]){{CF_OP_CONST, 128}, {CF_OP_CONST,
          1}, {CF_OP_MUL, 0}, {CF_OP_CONST, 1024}, {CF_OP_LE, 0}, {CF_OP_END, 0}}}, .array = -1},
     },
-    CF__IMAGE(tuned),
-    .host = t__h_tuned,
-    .host_bytes = t__b_tuned,
-    .state = &cf__state_tuned,
+    CF__IMAGE(tuned__BLOCK_128__ITEMS_1),
+    .host = t__h_tuned__BLOCK_128__ITEMS_1,
+    .host_bytes = t__b_tuned__BLOCK_128__ITEMS_1,
+    .state = &cf__state_tuned__BLOCK_128__ITEMS_1,
     .nconstants = 2,
     .constants = (const cf_constant[]){{"BLOCK", 128}, {"ITEMS", 1}},
     .nvariants = 4,
     .variants = cf__variants_tuned,
-    .sizes = cf__sizes_tuned,
+    .sizes = cf__sizes_tuned__BLOCK_128__ITEMS_1,
     .is_bounded = 1,
     .is_closed = 1,
 };
 
-cf_host_body t__h_tuned__BLOCK_128__ITEMS_8;
-extern const uint32_t t__b_tuned__BLOCK_128__ITEMS_8[];
 static cf_state cf__state_tuned__BLOCK_128__ITEMS_8;
 static const cf_kernel t__k_tuned__BLOCK_128__ITEMS_8 = {
     .size = sizeof(cf_kernel),
@@ -634,14 +633,14 @@ static const cf_kernel t__k_tuned__BLOCK_128__ITEMS_8 = {
          8}, {CF_OP_MUL, 0}, {CF_OP_CONST, 1024}, {CF_OP_LE, 0}, {CF_OP_END, 0}}}, .array = -1},
     },
     CF__IMAGE(tuned__BLOCK_128__ITEMS_8),
-    .host = t__h_tuned__BLOCK_128__ITEMS_8,
-    .host_bytes = t__b_tuned__BLOCK_128__ITEMS_8,
+    .host = t__h_tuned__BLOCK_128__ITEMS_1,
+    .host_bytes = t__b_tuned__BLOCK_128__ITEMS_1,
     .state = &cf__state_tuned__BLOCK_128__ITEMS_8,
     .nconstants = 2,
     .constants = (const cf_constant[]){{"BLOCK", 128}, {"ITEMS", 8}},
     .nvariants = 4,
     .variants = cf__variants_tuned,
-    .sizes = cf__sizes_tuned,
+    .sizes = cf__sizes_tuned__BLOCK_128__ITEMS_1,
     .is_bounded = 1,
     .is_closed = 1,
 };
@@ -660,8 +659,6 @@ static int cf__sizes_tuned__BLOCK_256__ITEMS_1(void *const cf__args[], cf_size *
     return 1;
 }
 
-cf_host_body t__h_tuned__BLOCK_256__ITEMS_1;
-extern const uint32_t t__b_tuned__BLOCK_256__ITEMS_1[];
 static cf_state cf__state_tuned__BLOCK_256__ITEMS_1;
 static const cf_kernel t__k_tuned__BLOCK_256__ITEMS_1 = {
     .size = sizeof(cf_kernel),
@@ -689,8 +686,8 @@ static const cf_kernel t__k_tuned__BLOCK_256__ITEMS_1 = {
          1}, {CF_OP_MUL, 0}, {CF_OP_CONST, 1024}, {CF_OP_LE, 0}, {CF_OP_END, 0}}}, .array = -1},
     },
     CF__IMAGE(tuned__BLOCK_256__ITEMS_1),
-    .host = t__h_tuned__BLOCK_256__ITEMS_1,
-    .host_bytes = t__b_tuned__BLOCK_256__ITEMS_1,
+    .host = t__h_tuned__BLOCK_128__ITEMS_1,
+    .host_bytes = t__b_tuned__BLOCK_128__ITEMS_1,
     .state = &cf__state_tuned__BLOCK_256__ITEMS_1,
     .nconstants = 2,
     .constants = (const cf_constant[]){{"BLOCK", 256}, {"ITEMS", 1}},
@@ -701,8 +698,6 @@ static const cf_kernel t__k_tuned__BLOCK_256__ITEMS_1 = {
     .is_closed = 1,
 };
 
-cf_host_body t__h_tuned__BLOCK_256__ITEMS_8;
-extern const uint32_t t__b_tuned__BLOCK_256__ITEMS_8[];
 static cf_state cf__state_tuned__BLOCK_256__ITEMS_8;
 static const cf_kernel t__k_tuned__BLOCK_256__ITEMS_8 = {
     .size = sizeof(cf_kernel),
@@ -730,11 +725,48 @@ static const cf_kernel t__k_tuned__BLOCK_256__ITEMS_8 = {
          8}, {CF_OP_MUL, 0}, {CF_OP_CONST, 1024}, {CF_OP_LE, 0}, {CF_OP_END, 0}}}, .array = -1},
     },
     CF__IMAGE(tuned__BLOCK_256__ITEMS_8),
-    .host = t__h_tuned__BLOCK_256__ITEMS_8,
-    .host_bytes = t__b_tuned__BLOCK_256__ITEMS_8,
+    .host = t__h_tuned__BLOCK_128__ITEMS_1,
+    .host_bytes = t__b_tuned__BLOCK_128__ITEMS_1,
     .state = &cf__state_tuned__BLOCK_256__ITEMS_8,
     .nconstants = 2,
     .constants = (const cf_constant[]){{"BLOCK", 256}, {"ITEMS", 8}},
+    .nvariants = 4,
+    .variants = cf__variants_tuned,
+    .is_bounded = 1,
+    .is_closed = 1,
+};
+
+static cf_state cf__state_tuned;
+extern const cf_kernel t__k_tuned;
+const cf_kernel t__k_tuned = {
+    .size = sizeof(cf_kernel),
+    .version = CF_REGISTRY_VERSION,
+    .name = "tuned",
+    .family = "tuned",
+    .function = "t_tuned",
+    .doc = "Of two constants that are tuned some combinations are none.",
+    .file = "in_place.cu",
+    .line = 33,
+    .nparams = 2,
+    .params = (const cf_param[]){
+        {.name = "x", .ctype = "float *", .direction = CF_INOUT, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
+         .ndims = 1,
+         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 1}, {CF_OP_END, 0}}}}},
+        {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
+    },
+    .launch = {
+        .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 1}, {CF_OP_END, 0}}}},
+        .block = {{"BLOCK", (const cf_op[]){{CF_OP_CONST, 128}, {CF_OP_END, 0}}}},
+    },
+    .nchecks = 1,
+    .checks = (const cf_check[]){
+        {.text = "BLOCK * ITEMS <= 1024", .condition = {"BLOCK * ITEMS <= 1024", (const cf_op[]){{CF_OP_CONST, 128},
+         {CF_OP_CONST, 1}, {CF_OP_MUL, 0}, {CF_OP_CONST, 1024}, {CF_OP_LE, 0}, {CF_OP_END, 0}}}, .array = -1},
+    },
+    CF__IMAGE(tuned__BLOCK_128__ITEMS_1),
+    .host = t__h_tuned__BLOCK_128__ITEMS_1,
+    .host_bytes = t__b_tuned__BLOCK_128__ITEMS_1,
+    .state = &cf__state_tuned,
     .nvariants = 4,
     .variants = cf__variants_tuned,
     .is_bounded = 1,

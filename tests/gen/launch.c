@@ -266,8 +266,14 @@ int t_any_block_async(cf_stream stream, double *x, const uint8_t *key, uint64_t 
     return cf_launch(&t__k_any_block, stream, cf__args);
 }
 
+static const cf_kernel t__k_total_f32__BLOCK_128;
+static const cf_kernel t__k_total_f32__BLOCK_256;
+static const cf_kernel t__k_total_f32__BLOCK_512;
+static const cf_kernel *const cf__variants_total_f32[] = {&t__k_total_f32__BLOCK_128, &t__k_total_f32__BLOCK_256,
+        &t__k_total_f32__BLOCK_512};
+
 /* The size of a launch in which nothing is out of the ordinary. */
-static int cf__sizes_total_f32(void *const cf__args[], cf_size *cf__size)
+static int cf__sizes_total_f32__BLOCK_128(void *const cf__args[], cf_size *cf__size)
 {
     if (!cf__args[0] || !cf__args[1] || !cf__args[3])
         return 0;
@@ -285,15 +291,10 @@ static int cf__sizes_total_f32(void *const cf__args[], cf_size *cf__size)
     return 1;
 }
 
-cf_host_body t__h_total_f32;
-extern const uint32_t t__b_total_f32[];
-static cf_state cf__state_total_f32;
-extern const cf_kernel t__k_total_f32;
-static const cf_kernel t__k_total_f32__BLOCK_256;
-static const cf_kernel t__k_total_f32__BLOCK_512;
-static const cf_kernel *const cf__variants_total_f32[] = {&t__k_total_f32, &t__k_total_f32__BLOCK_256,
-        &t__k_total_f32__BLOCK_512};
-const cf_kernel t__k_total_f32 = {
+cf_host_body t__h_total_f32__BLOCK_128;
+extern const uint32_t t__b_total_f32__BLOCK_128[];
+static cf_state cf__state_total_f32__BLOCK_128;
+static const cf_kernel t__k_total_f32__BLOCK_128 = {
     .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "total_f32",
@@ -322,16 +323,16 @@ const cf_kernel t__k_total_f32 = {
         .shared = {"BLOCK * sizeof(T)", (const cf_op[]){{CF_OP_CONST, 128}, {CF_OP_CONST, 4}, {CF_OP_MUL, 0},
             {CF_OP_END, 0}}},
     },
-    CF__IMAGE(total_f32),
-    .host = t__h_total_f32,
-    .host_bytes = t__b_total_f32,
+    CF__IMAGE(total_f32__BLOCK_128),
+    .host = t__h_total_f32__BLOCK_128,
+    .host_bytes = t__b_total_f32__BLOCK_128,
     .is_host_whole = 1,
-    .state = &cf__state_total_f32,
+    .state = &cf__state_total_f32__BLOCK_128,
     .nconstants = 1,
     .constants = (const cf_constant[]){{"BLOCK", 128}},
     .nvariants = 3,
     .variants = cf__variants_total_f32,
-    .sizes = cf__sizes_total_f32,
+    .sizes = cf__sizes_total_f32__BLOCK_128,
     .is_bounded = 1,
     .is_closed = 1,
 };
@@ -462,6 +463,48 @@ static const cf_kernel t__k_total_f32__BLOCK_512 = {
     .nvariants = 3,
     .variants = cf__variants_total_f32,
     .sizes = cf__sizes_total_f32__BLOCK_512,
+    .is_bounded = 1,
+    .is_closed = 1,
+};
+
+static cf_state cf__state_total_f32;
+extern const cf_kernel t__k_total_f32;
+const cf_kernel t__k_total_f32 = {
+    .size = sizeof(cf_kernel),
+    .version = CF_REGISTRY_VERSION,
+    .name = "total_f32",
+    .family = "total",
+    .function = "t_total_f32",
+    .doc = "The sum of n elements.",
+    .file = "launch.cu",
+    .line = 77,
+    .nparams = 4,
+    .params = (const cf_param[]){
+        {.name = "x", .ctype = "const float *", .direction = CF_IN, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
+         .ndims = 1,
+         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
+        {.name = "sum", .ctype = "float *", .direction = CF_OUT, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
+         .ndims = 1,
+         .extents = (const cf_expr[]){{"1", (const cf_op[]){{CF_OP_CONST, 1}, {CF_OP_END, 0}}}}},
+        {.name = "partial", .ctype = "float *", .direction = CF_SCRATCH, .type = CF_F32, .lanes = 1, .bytes = 4,
+         .align = 4, .ndims = 1,
+         .extents = (const cf_expr[]){{"(n + BLOCK - 1) / BLOCK", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_CONST, 128}, {CF_OP_ADD, 0}, {CF_OP_CONST, 1}, {CF_OP_SUB, 0}, {CF_OP_CONST, 128}, {CF_OP_DIV, 0}, {CF_OP_END, 0}}}}},
+        {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
+    },
+    .launch = {
+        .counts_blocks = 1,
+        .grid = {{"(n + BLOCK - 1) / BLOCK", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_CONST, 128}, {CF_OP_ADD, 0}, {CF_OP_CONST, 1}, {CF_OP_SUB, 0}, {CF_OP_CONST, 128}, {CF_OP_DIV, 0}, {CF_OP_END, 0}}}},
+        .block = {{"BLOCK", (const cf_op[]){{CF_OP_CONST, 128}, {CF_OP_END, 0}}}},
+        .shared = {"BLOCK * sizeof(T)", (const cf_op[]){{CF_OP_CONST, 128}, {CF_OP_CONST, 4}, {CF_OP_MUL, 0},
+            {CF_OP_END, 0}}},
+    },
+    CF__IMAGE(total_f32__BLOCK_128),
+    .host = t__h_total_f32__BLOCK_128,
+    .host_bytes = t__b_total_f32__BLOCK_128,
+    .is_host_whole = 1,
+    .state = &cf__state_total_f32,
+    .nvariants = 3,
+    .variants = cf__variants_total_f32,
     .is_bounded = 1,
     .is_closed = 1,
 };

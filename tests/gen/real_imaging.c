@@ -501,8 +501,16 @@ int t_histogram_async(cf_stream stream, const unsigned char *data, unsigned int 
     return cf_launch(&t__k_histogram, stream, cf__args);
 }
 
+static const cf_kernel t__k_transpose_u8__TILE_32__ROWS_8;
+static const cf_kernel t__k_transpose_u8__TILE_32__ROWS_16;
+static const cf_kernel t__k_transpose_u8__TILE_16__ROWS_8;
+static const cf_kernel t__k_transpose_u8__TILE_16__ROWS_16;
+static const cf_kernel *const cf__variants_transpose_u8[] = {&t__k_transpose_u8__TILE_32__ROWS_8,
+        &t__k_transpose_u8__TILE_32__ROWS_16, &t__k_transpose_u8__TILE_16__ROWS_8,
+        &t__k_transpose_u8__TILE_16__ROWS_16};
+
 /* The size of a launch in which nothing is out of the ordinary. */
-static int cf__sizes_transpose_u8(void *const cf__args[], cf_size *cf__size)
+static int cf__sizes_transpose_u8__TILE_32__ROWS_8(void *const cf__args[], cf_size *cf__size)
 {
     if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3])
         return 0;
@@ -524,16 +532,10 @@ static int cf__sizes_transpose_u8(void *const cf__args[], cf_size *cf__size)
     return 1;
 }
 
-cf_host_body t__h_transpose_u8;
-extern const uint32_t t__b_transpose_u8[];
-static cf_state cf__state_transpose_u8;
-extern const cf_kernel t__k_transpose_u8;
-static const cf_kernel t__k_transpose_u8__TILE_32__ROWS_16;
-static const cf_kernel t__k_transpose_u8__TILE_16__ROWS_8;
-static const cf_kernel t__k_transpose_u8__TILE_16__ROWS_16;
-static const cf_kernel *const cf__variants_transpose_u8[] = {&t__k_transpose_u8, &t__k_transpose_u8__TILE_32__ROWS_16,
-        &t__k_transpose_u8__TILE_16__ROWS_8, &t__k_transpose_u8__TILE_16__ROWS_16};
-const cf_kernel t__k_transpose_u8 = {
+cf_host_body t__h_transpose_u8__TILE_32__ROWS_8;
+extern const uint32_t t__b_transpose_u8__TILE_32__ROWS_8[];
+static cf_state cf__state_transpose_u8__TILE_32__ROWS_8;
+static const cf_kernel t__k_transpose_u8__TILE_32__ROWS_8 = {
     .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "transpose_u8",
@@ -572,15 +574,15 @@ const cf_kernel t__k_transpose_u8 = {
             {"ROWS", (const cf_op[]){{CF_OP_CONST, 8}, {CF_OP_END, 0}}},
         },
     },
-    CF__IMAGE(transpose_u8),
-    .host = t__h_transpose_u8,
-    .host_bytes = t__b_transpose_u8,
-    .state = &cf__state_transpose_u8,
+    CF__IMAGE(transpose_u8__TILE_32__ROWS_8),
+    .host = t__h_transpose_u8__TILE_32__ROWS_8,
+    .host_bytes = t__b_transpose_u8__TILE_32__ROWS_8,
+    .state = &cf__state_transpose_u8__TILE_32__ROWS_8,
     .nconstants = 2,
     .constants = (const cf_constant[]){{"TILE", 32}, {"ROWS", 8}},
     .nvariants = 4,
     .variants = cf__variants_transpose_u8,
-    .sizes = cf__sizes_transpose_u8,
+    .sizes = cf__sizes_transpose_u8__TILE_32__ROWS_8,
     .is_closed = 1,
     .restricts = (const uint8_t[]){1, 1, 0, 0},
 };
@@ -819,6 +821,57 @@ static const cf_kernel t__k_transpose_u8__TILE_16__ROWS_16 = {
     .restricts = (const uint8_t[]){1, 1, 0, 0},
 };
 
+static cf_state cf__state_transpose_u8;
+extern const cf_kernel t__k_transpose_u8;
+const cf_kernel t__k_transpose_u8 = {
+    .size = sizeof(cf_kernel),
+    .version = CF_REGISTRY_VERSION,
+    .name = "transpose_u8",
+    .family = "transpose",
+    .function = "t_transpose_u8",
+    .doc = "A transposed matrix, by tiles of a size to be found.",
+    .file = "real_imaging.cu",
+    .line = 84,
+    .nparams = 4,
+    .params = (const cf_param[]){
+        {.name = "source", .ctype = "const unsigned char *", .direction = CF_IN, .type = CF_U8, .lanes = 1, .bytes = 1,
+         .align = 1, .ndims = 2,
+         .extents = (const cf_expr[]){
+             {"height", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}},
+             {"width", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}},
+         }},
+        {.name = "target", .ctype = "unsigned char *", .direction = CF_OUT, .type = CF_U8, .lanes = 1, .bytes = 1,
+         .align = 1, .ndims = 2,
+         .extents = (const cf_expr[]){
+             {"width", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}},
+             {"height", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}},
+         }},
+        {.name = "width", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
+        {.name = "height", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
+    },
+    .launch = {
+        .counts_blocks = 1,
+        .grid = {
+            {"(width + TILE - 1) / TILE", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_CONST, 32}, {CF_OP_ADD, 0},
+                {CF_OP_CONST, 1}, {CF_OP_SUB, 0}, {CF_OP_CONST, 32}, {CF_OP_DIV, 0}, {CF_OP_END, 0}}},
+            {"(height + TILE - 1) / TILE", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_CONST, 32}, {CF_OP_ADD, 0},
+                {CF_OP_CONST, 1}, {CF_OP_SUB, 0}, {CF_OP_CONST, 32}, {CF_OP_DIV, 0}, {CF_OP_END, 0}}},
+        },
+        .block = {
+            {"TILE", (const cf_op[]){{CF_OP_CONST, 32}, {CF_OP_END, 0}}},
+            {"ROWS", (const cf_op[]){{CF_OP_CONST, 8}, {CF_OP_END, 0}}},
+        },
+    },
+    CF__IMAGE(transpose_u8__TILE_32__ROWS_8),
+    .host = t__h_transpose_u8__TILE_32__ROWS_8,
+    .host_bytes = t__b_transpose_u8__TILE_32__ROWS_8,
+    .state = &cf__state_transpose_u8,
+    .nvariants = 4,
+    .variants = cf__variants_transpose_u8,
+    .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 1, 0, 0},
+};
+
 int t_transpose_u8(const unsigned char *source, unsigned char *target, int width, int height);
 int t_transpose_u8(const unsigned char *source, unsigned char *target, int width, int height)
 {
@@ -833,8 +886,16 @@ int t_transpose_u8_async(cf_stream stream, const unsigned char *source, unsigned
     return cf_launch(&t__k_transpose_u8, stream, cf__args);
 }
 
+static const cf_kernel t__k_transpose_f32__TILE_32__ROWS_8;
+static const cf_kernel t__k_transpose_f32__TILE_32__ROWS_16;
+static const cf_kernel t__k_transpose_f32__TILE_16__ROWS_8;
+static const cf_kernel t__k_transpose_f32__TILE_16__ROWS_16;
+static const cf_kernel *const cf__variants_transpose_f32[] = {&t__k_transpose_f32__TILE_32__ROWS_8,
+        &t__k_transpose_f32__TILE_32__ROWS_16, &t__k_transpose_f32__TILE_16__ROWS_8,
+        &t__k_transpose_f32__TILE_16__ROWS_16};
+
 /* The size of a launch in which nothing is out of the ordinary. */
-static int cf__sizes_transpose_f32(void *const cf__args[], cf_size *cf__size)
+static int cf__sizes_transpose_f32__TILE_32__ROWS_8(void *const cf__args[], cf_size *cf__size)
 {
     if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3])
         return 0;
@@ -860,17 +921,10 @@ static int cf__sizes_transpose_f32(void *const cf__args[], cf_size *cf__size)
     return 1;
 }
 
-cf_host_body t__h_transpose_f32;
-extern const uint32_t t__b_transpose_f32[];
-static cf_state cf__state_transpose_f32;
-extern const cf_kernel t__k_transpose_f32;
-static const cf_kernel t__k_transpose_f32__TILE_32__ROWS_16;
-static const cf_kernel t__k_transpose_f32__TILE_16__ROWS_8;
-static const cf_kernel t__k_transpose_f32__TILE_16__ROWS_16;
-static const cf_kernel *const cf__variants_transpose_f32[] = {&t__k_transpose_f32,
-        &t__k_transpose_f32__TILE_32__ROWS_16, &t__k_transpose_f32__TILE_16__ROWS_8,
-        &t__k_transpose_f32__TILE_16__ROWS_16};
-const cf_kernel t__k_transpose_f32 = {
+cf_host_body t__h_transpose_f32__TILE_32__ROWS_8;
+extern const uint32_t t__b_transpose_f32__TILE_32__ROWS_8[];
+static cf_state cf__state_transpose_f32__TILE_32__ROWS_8;
+static const cf_kernel t__k_transpose_f32__TILE_32__ROWS_8 = {
     .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "transpose_f32",
@@ -909,15 +963,15 @@ const cf_kernel t__k_transpose_f32 = {
             {"ROWS", (const cf_op[]){{CF_OP_CONST, 8}, {CF_OP_END, 0}}},
         },
     },
-    CF__IMAGE(transpose_f32),
-    .host = t__h_transpose_f32,
-    .host_bytes = t__b_transpose_f32,
-    .state = &cf__state_transpose_f32,
+    CF__IMAGE(transpose_f32__TILE_32__ROWS_8),
+    .host = t__h_transpose_f32__TILE_32__ROWS_8,
+    .host_bytes = t__b_transpose_f32__TILE_32__ROWS_8,
+    .state = &cf__state_transpose_f32__TILE_32__ROWS_8,
     .nconstants = 2,
     .constants = (const cf_constant[]){{"TILE", 32}, {"ROWS", 8}},
     .nvariants = 4,
     .variants = cf__variants_transpose_f32,
-    .sizes = cf__sizes_transpose_f32,
+    .sizes = cf__sizes_transpose_f32__TILE_32__ROWS_8,
     .is_closed = 1,
     .restricts = (const uint8_t[]){1, 1, 0, 0},
 };
@@ -1168,6 +1222,57 @@ static const cf_kernel t__k_transpose_f32__TILE_16__ROWS_16 = {
     .restricts = (const uint8_t[]){1, 1, 0, 0},
 };
 
+static cf_state cf__state_transpose_f32;
+extern const cf_kernel t__k_transpose_f32;
+const cf_kernel t__k_transpose_f32 = {
+    .size = sizeof(cf_kernel),
+    .version = CF_REGISTRY_VERSION,
+    .name = "transpose_f32",
+    .family = "transpose",
+    .function = "t_transpose_f32",
+    .doc = "A transposed matrix, by tiles of a size to be found.",
+    .file = "real_imaging.cu",
+    .line = 84,
+    .nparams = 4,
+    .params = (const cf_param[]){
+        {.name = "source", .ctype = "const float *", .direction = CF_IN, .type = CF_F32, .lanes = 1, .bytes = 4,
+         .align = 4, .ndims = 2,
+         .extents = (const cf_expr[]){
+             {"height", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}},
+             {"width", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}},
+         }},
+        {.name = "target", .ctype = "float *", .direction = CF_OUT, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
+         .ndims = 2,
+         .extents = (const cf_expr[]){
+             {"width", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}},
+             {"height", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}},
+         }},
+        {.name = "width", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
+        {.name = "height", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
+    },
+    .launch = {
+        .counts_blocks = 1,
+        .grid = {
+            {"(width + TILE - 1) / TILE", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_CONST, 32}, {CF_OP_ADD, 0},
+                {CF_OP_CONST, 1}, {CF_OP_SUB, 0}, {CF_OP_CONST, 32}, {CF_OP_DIV, 0}, {CF_OP_END, 0}}},
+            {"(height + TILE - 1) / TILE", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_CONST, 32}, {CF_OP_ADD, 0},
+                {CF_OP_CONST, 1}, {CF_OP_SUB, 0}, {CF_OP_CONST, 32}, {CF_OP_DIV, 0}, {CF_OP_END, 0}}},
+        },
+        .block = {
+            {"TILE", (const cf_op[]){{CF_OP_CONST, 32}, {CF_OP_END, 0}}},
+            {"ROWS", (const cf_op[]){{CF_OP_CONST, 8}, {CF_OP_END, 0}}},
+        },
+    },
+    CF__IMAGE(transpose_f32__TILE_32__ROWS_8),
+    .host = t__h_transpose_f32__TILE_32__ROWS_8,
+    .host_bytes = t__b_transpose_f32__TILE_32__ROWS_8,
+    .state = &cf__state_transpose_f32,
+    .nvariants = 4,
+    .variants = cf__variants_transpose_f32,
+    .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 1, 0, 0},
+};
+
 int t_transpose_f32(const float *source, float *target, int width, int height);
 int t_transpose_f32(const float *source, float *target, int width, int height)
 {
@@ -1182,8 +1287,16 @@ int t_transpose_f32_async(cf_stream stream, const float *source, float *target, 
     return cf_launch(&t__k_transpose_f32, stream, cf__args);
 }
 
+static const cf_kernel t__k_transpose_f64__TILE_32__ROWS_8;
+static const cf_kernel t__k_transpose_f64__TILE_32__ROWS_16;
+static const cf_kernel t__k_transpose_f64__TILE_16__ROWS_8;
+static const cf_kernel t__k_transpose_f64__TILE_16__ROWS_16;
+static const cf_kernel *const cf__variants_transpose_f64[] = {&t__k_transpose_f64__TILE_32__ROWS_8,
+        &t__k_transpose_f64__TILE_32__ROWS_16, &t__k_transpose_f64__TILE_16__ROWS_8,
+        &t__k_transpose_f64__TILE_16__ROWS_16};
+
 /* The size of a launch in which nothing is out of the ordinary. */
-static int cf__sizes_transpose_f64(void *const cf__args[], cf_size *cf__size)
+static int cf__sizes_transpose_f64__TILE_32__ROWS_8(void *const cf__args[], cf_size *cf__size)
 {
     if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3])
         return 0;
@@ -1209,17 +1322,10 @@ static int cf__sizes_transpose_f64(void *const cf__args[], cf_size *cf__size)
     return 1;
 }
 
-cf_host_body t__h_transpose_f64;
-extern const uint32_t t__b_transpose_f64[];
-static cf_state cf__state_transpose_f64;
-extern const cf_kernel t__k_transpose_f64;
-static const cf_kernel t__k_transpose_f64__TILE_32__ROWS_16;
-static const cf_kernel t__k_transpose_f64__TILE_16__ROWS_8;
-static const cf_kernel t__k_transpose_f64__TILE_16__ROWS_16;
-static const cf_kernel *const cf__variants_transpose_f64[] = {&t__k_transpose_f64,
-        &t__k_transpose_f64__TILE_32__ROWS_16, &t__k_transpose_f64__TILE_16__ROWS_8,
-        &t__k_transpose_f64__TILE_16__ROWS_16};
-const cf_kernel t__k_transpose_f64 = {
+cf_host_body t__h_transpose_f64__TILE_32__ROWS_8;
+extern const uint32_t t__b_transpose_f64__TILE_32__ROWS_8[];
+static cf_state cf__state_transpose_f64__TILE_32__ROWS_8;
+static const cf_kernel t__k_transpose_f64__TILE_32__ROWS_8 = {
     .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "transpose_f64",
@@ -1258,15 +1364,15 @@ const cf_kernel t__k_transpose_f64 = {
             {"ROWS", (const cf_op[]){{CF_OP_CONST, 8}, {CF_OP_END, 0}}},
         },
     },
-    CF__IMAGE(transpose_f64),
-    .host = t__h_transpose_f64,
-    .host_bytes = t__b_transpose_f64,
-    .state = &cf__state_transpose_f64,
+    CF__IMAGE(transpose_f64__TILE_32__ROWS_8),
+    .host = t__h_transpose_f64__TILE_32__ROWS_8,
+    .host_bytes = t__b_transpose_f64__TILE_32__ROWS_8,
+    .state = &cf__state_transpose_f64__TILE_32__ROWS_8,
     .nconstants = 2,
     .constants = (const cf_constant[]){{"TILE", 32}, {"ROWS", 8}},
     .nvariants = 4,
     .variants = cf__variants_transpose_f64,
-    .sizes = cf__sizes_transpose_f64,
+    .sizes = cf__sizes_transpose_f64__TILE_32__ROWS_8,
     .is_closed = 1,
     .restricts = (const uint8_t[]){1, 1, 0, 0},
 };
@@ -1513,6 +1619,57 @@ static const cf_kernel t__k_transpose_f64__TILE_16__ROWS_16 = {
     .nvariants = 4,
     .variants = cf__variants_transpose_f64,
     .sizes = cf__sizes_transpose_f64__TILE_16__ROWS_16,
+    .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 1, 0, 0},
+};
+
+static cf_state cf__state_transpose_f64;
+extern const cf_kernel t__k_transpose_f64;
+const cf_kernel t__k_transpose_f64 = {
+    .size = sizeof(cf_kernel),
+    .version = CF_REGISTRY_VERSION,
+    .name = "transpose_f64",
+    .family = "transpose",
+    .function = "t_transpose_f64",
+    .doc = "A transposed matrix, by tiles of a size to be found.",
+    .file = "real_imaging.cu",
+    .line = 84,
+    .nparams = 4,
+    .params = (const cf_param[]){
+        {.name = "source", .ctype = "const double *", .direction = CF_IN, .type = CF_F64, .lanes = 1, .bytes = 8,
+         .align = 8, .ndims = 2,
+         .extents = (const cf_expr[]){
+             {"height", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}},
+             {"width", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}},
+         }},
+        {.name = "target", .ctype = "double *", .direction = CF_OUT, .type = CF_F64, .lanes = 1, .bytes = 8, .align = 8,
+         .ndims = 2,
+         .extents = (const cf_expr[]){
+             {"width", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}},
+             {"height", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}},
+         }},
+        {.name = "width", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
+        {.name = "height", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
+    },
+    .launch = {
+        .counts_blocks = 1,
+        .grid = {
+            {"(width + TILE - 1) / TILE", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_CONST, 32}, {CF_OP_ADD, 0},
+                {CF_OP_CONST, 1}, {CF_OP_SUB, 0}, {CF_OP_CONST, 32}, {CF_OP_DIV, 0}, {CF_OP_END, 0}}},
+            {"(height + TILE - 1) / TILE", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_CONST, 32}, {CF_OP_ADD, 0},
+                {CF_OP_CONST, 1}, {CF_OP_SUB, 0}, {CF_OP_CONST, 32}, {CF_OP_DIV, 0}, {CF_OP_END, 0}}},
+        },
+        .block = {
+            {"TILE", (const cf_op[]){{CF_OP_CONST, 32}, {CF_OP_END, 0}}},
+            {"ROWS", (const cf_op[]){{CF_OP_CONST, 8}, {CF_OP_END, 0}}},
+        },
+    },
+    CF__IMAGE(transpose_f64__TILE_32__ROWS_8),
+    .host = t__h_transpose_f64__TILE_32__ROWS_8,
+    .host_bytes = t__b_transpose_f64__TILE_32__ROWS_8,
+    .state = &cf__state_transpose_f64,
+    .nvariants = 4,
+    .variants = cf__variants_transpose_f64,
     .is_closed = 1,
     .restricts = (const uint8_t[]){1, 1, 0, 0},
 };

@@ -386,8 +386,14 @@ int (t_narrow_async)(cf_stream stream, const float *x, cf_half *y, int n)
     return t_narrow_f16_async(stream, x, y, n);
 }
 
+static const cf_kernel t__k_reduce_sum_f32__BLOCK_256;
+static const cf_kernel t__k_reduce_sum_f32__BLOCK_128;
+static const cf_kernel t__k_reduce_sum_f32__BLOCK_512;
+static const cf_kernel *const cf__variants_reduce_sum_f32[] = {&t__k_reduce_sum_f32__BLOCK_256,
+        &t__k_reduce_sum_f32__BLOCK_128, &t__k_reduce_sum_f32__BLOCK_512};
+
 /* The size of a launch in which nothing is out of the ordinary. */
-static int cf__sizes_reduce_sum_f32(void *const cf__args[], cf_size *cf__size)
+static int cf__sizes_reduce_sum_f32__BLOCK_256(void *const cf__args[], cf_size *cf__size)
 {
     if (!cf__args[0] || !cf__args[1] || !cf__args[3])
         return 0;
@@ -404,15 +410,10 @@ static int cf__sizes_reduce_sum_f32(void *const cf__args[], cf_size *cf__size)
     return 1;
 }
 
-cf_host_body t__h_reduce_sum_f32;
-extern const uint32_t t__b_reduce_sum_f32[];
-static cf_state cf__state_reduce_sum_f32;
-extern const cf_kernel t__k_reduce_sum_f32;
-static const cf_kernel t__k_reduce_sum_f32__BLOCK_128;
-static const cf_kernel t__k_reduce_sum_f32__BLOCK_512;
-static const cf_kernel *const cf__variants_reduce_sum_f32[] = {&t__k_reduce_sum_f32, &t__k_reduce_sum_f32__BLOCK_128,
-        &t__k_reduce_sum_f32__BLOCK_512};
-const cf_kernel t__k_reduce_sum_f32 = {
+cf_host_body t__h_reduce_sum_f32__BLOCK_256;
+extern const uint32_t t__b_reduce_sum_f32__BLOCK_256[];
+static cf_state cf__state_reduce_sum_f32__BLOCK_256;
+static const cf_kernel t__k_reduce_sum_f32__BLOCK_256 = {
     .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "reduce_sum_f32",
@@ -444,16 +445,16 @@ const cf_kernel t__k_reduce_sum_f32 = {
     },
     .tolerance = {"1e-5 * n", (const cf_op[]){{CF_OP_REAL, 4532020583610935537}, {CF_OP_PARAM, 3}, {CF_OP_MUL, 0},
         {CF_OP_END, 0}}},
-    CF__IMAGE(reduce_sum_f32),
-    .host = t__h_reduce_sum_f32,
-    .host_bytes = t__b_reduce_sum_f32,
+    CF__IMAGE(reduce_sum_f32__BLOCK_256),
+    .host = t__h_reduce_sum_f32__BLOCK_256,
+    .host_bytes = t__b_reduce_sum_f32__BLOCK_256,
     .is_host_whole = 1,
-    .state = &cf__state_reduce_sum_f32,
+    .state = &cf__state_reduce_sum_f32__BLOCK_256,
     .nconstants = 1,
     .constants = (const cf_constant[]){{"BLOCK", 256}},
     .nvariants = 3,
     .variants = cf__variants_reduce_sum_f32,
-    .sizes = cf__sizes_reduce_sum_f32,
+    .sizes = cf__sizes_reduce_sum_f32__BLOCK_256,
     .is_closed = 1,
     .restricts = (const uint8_t[]){1, 0, 0, 0},
 };
@@ -592,6 +593,51 @@ static const cf_kernel t__k_reduce_sum_f32__BLOCK_512 = {
     .restricts = (const uint8_t[]){1, 0, 0, 0},
 };
 
+static cf_state cf__state_reduce_sum_f32;
+extern const cf_kernel t__k_reduce_sum_f32;
+const cf_kernel t__k_reduce_sum_f32 = {
+    .size = sizeof(cf_kernel),
+    .version = CF_REGISTRY_VERSION,
+    .name = "reduce_sum_f32",
+    .family = "reduce",
+    .function = "t_reduce_sum_f32",
+    .doc = "The blocks' sums of elements, or of their squares; a thread adds several.",
+    .file = "real_misc.cu",
+    .line = 93,
+    .nparams = 4,
+    .params = (const cf_param[]){
+        {.name = "x", .ctype = "const float *", .direction = CF_IN, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
+         .ndims = 1,
+         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
+        {.name = "sum", .ctype = "float *", .direction = CF_INOUT, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
+         .ndims = 1,
+         .extents = (const cf_expr[]){{"1", (const cf_op[]){{CF_OP_CONST, 1}, {CF_OP_END, 0}}}}},
+        {.name = "partial", .ctype = "volatile float *", .direction = CF_SCRATCH, .type = CF_F32, .lanes = 1,
+         .bytes = 4, .align = 4, .ndims = 1,
+         .extents = (const cf_expr[]){{"(n + BLOCK - 1) / BLOCK", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_CONST, 256}, {CF_OP_ADD, 0}, {CF_OP_CONST, 1}, {CF_OP_SUB, 0}, {CF_OP_CONST, 256}, {CF_OP_DIV, 0}, {CF_OP_END, 0}}}}},
+        {.name = "n", .ctype = "unsigned int", .direction = CF_VALUE, .type = CF_U32, .lanes = 1, .bytes = 4,
+         .align = 4},
+    },
+    .launch = {
+        .counts_blocks = 1,
+        .grid = {{"min((n + BLOCK - 1) / BLOCK, 1024)", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_CONST, 256}, {CF_OP_ADD, 0}, {CF_OP_CONST, 1}, {CF_OP_SUB, 0}, {CF_OP_CONST, 256}, {CF_OP_DIV, 0}, {CF_OP_CONST, 1024}, {CF_OP_MIN, 0}, {CF_OP_END, 0}}}},
+        .block = {{"BLOCK", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
+        .shared = {"BLOCK * sizeof(T)", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_CONST, 4}, {CF_OP_MUL, 0},
+            {CF_OP_END, 0}}},
+    },
+    .tolerance = {"1e-5 * n", (const cf_op[]){{CF_OP_REAL, 4532020583610935537}, {CF_OP_PARAM, 3}, {CF_OP_MUL, 0},
+        {CF_OP_END, 0}}},
+    CF__IMAGE(reduce_sum_f32__BLOCK_256),
+    .host = t__h_reduce_sum_f32__BLOCK_256,
+    .host_bytes = t__b_reduce_sum_f32__BLOCK_256,
+    .is_host_whole = 1,
+    .state = &cf__state_reduce_sum_f32,
+    .nvariants = 3,
+    .variants = cf__variants_reduce_sum_f32,
+    .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 0, 0, 0},
+};
+
 int t_reduce_sum_f32(const float *x, float *sum, unsigned int n);
 int t_reduce_sum_f32(const float *x, float *sum, unsigned int n)
 {
@@ -606,8 +652,14 @@ int t_reduce_sum_f32_async(cf_stream stream, const float *x, float *sum, unsigne
     return cf_launch(&t__k_reduce_sum_f32, stream, cf__args);
 }
 
+static const cf_kernel t__k_reduce_sum_f64__BLOCK_256;
+static const cf_kernel t__k_reduce_sum_f64__BLOCK_128;
+static const cf_kernel t__k_reduce_sum_f64__BLOCK_512;
+static const cf_kernel *const cf__variants_reduce_sum_f64[] = {&t__k_reduce_sum_f64__BLOCK_256,
+        &t__k_reduce_sum_f64__BLOCK_128, &t__k_reduce_sum_f64__BLOCK_512};
+
 /* The size of a launch in which nothing is out of the ordinary. */
-static int cf__sizes_reduce_sum_f64(void *const cf__args[], cf_size *cf__size)
+static int cf__sizes_reduce_sum_f64__BLOCK_256(void *const cf__args[], cf_size *cf__size)
 {
     if (!cf__args[0] || !cf__args[1] || !cf__args[3])
         return 0;
@@ -624,15 +676,10 @@ static int cf__sizes_reduce_sum_f64(void *const cf__args[], cf_size *cf__size)
     return 1;
 }
 
-cf_host_body t__h_reduce_sum_f64;
-extern const uint32_t t__b_reduce_sum_f64[];
-static cf_state cf__state_reduce_sum_f64;
-extern const cf_kernel t__k_reduce_sum_f64;
-static const cf_kernel t__k_reduce_sum_f64__BLOCK_128;
-static const cf_kernel t__k_reduce_sum_f64__BLOCK_512;
-static const cf_kernel *const cf__variants_reduce_sum_f64[] = {&t__k_reduce_sum_f64, &t__k_reduce_sum_f64__BLOCK_128,
-        &t__k_reduce_sum_f64__BLOCK_512};
-const cf_kernel t__k_reduce_sum_f64 = {
+cf_host_body t__h_reduce_sum_f64__BLOCK_256;
+extern const uint32_t t__b_reduce_sum_f64__BLOCK_256[];
+static cf_state cf__state_reduce_sum_f64__BLOCK_256;
+static const cf_kernel t__k_reduce_sum_f64__BLOCK_256 = {
     .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "reduce_sum_f64",
@@ -664,16 +711,16 @@ const cf_kernel t__k_reduce_sum_f64 = {
     },
     .tolerance = {"1e-5 * n", (const cf_op[]){{CF_OP_REAL, 4532020583610935537}, {CF_OP_PARAM, 3}, {CF_OP_MUL, 0},
         {CF_OP_END, 0}}},
-    CF__IMAGE(reduce_sum_f64),
-    .host = t__h_reduce_sum_f64,
-    .host_bytes = t__b_reduce_sum_f64,
+    CF__IMAGE(reduce_sum_f64__BLOCK_256),
+    .host = t__h_reduce_sum_f64__BLOCK_256,
+    .host_bytes = t__b_reduce_sum_f64__BLOCK_256,
     .is_host_whole = 1,
-    .state = &cf__state_reduce_sum_f64,
+    .state = &cf__state_reduce_sum_f64__BLOCK_256,
     .nconstants = 1,
     .constants = (const cf_constant[]){{"BLOCK", 256}},
     .nvariants = 3,
     .variants = cf__variants_reduce_sum_f64,
-    .sizes = cf__sizes_reduce_sum_f64,
+    .sizes = cf__sizes_reduce_sum_f64__BLOCK_256,
     .is_closed = 1,
     .restricts = (const uint8_t[]){1, 0, 0, 0},
 };
@@ -812,6 +859,51 @@ static const cf_kernel t__k_reduce_sum_f64__BLOCK_512 = {
     .restricts = (const uint8_t[]){1, 0, 0, 0},
 };
 
+static cf_state cf__state_reduce_sum_f64;
+extern const cf_kernel t__k_reduce_sum_f64;
+const cf_kernel t__k_reduce_sum_f64 = {
+    .size = sizeof(cf_kernel),
+    .version = CF_REGISTRY_VERSION,
+    .name = "reduce_sum_f64",
+    .family = "reduce",
+    .function = "t_reduce_sum_f64",
+    .doc = "The blocks' sums of elements, or of their squares; a thread adds several.",
+    .file = "real_misc.cu",
+    .line = 93,
+    .nparams = 4,
+    .params = (const cf_param[]){
+        {.name = "x", .ctype = "const double *", .direction = CF_IN, .type = CF_F64, .lanes = 1, .bytes = 8, .align = 8,
+         .ndims = 1,
+         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
+        {.name = "sum", .ctype = "double *", .direction = CF_INOUT, .type = CF_F64, .lanes = 1, .bytes = 8, .align = 8,
+         .ndims = 1,
+         .extents = (const cf_expr[]){{"1", (const cf_op[]){{CF_OP_CONST, 1}, {CF_OP_END, 0}}}}},
+        {.name = "partial", .ctype = "volatile double *", .direction = CF_SCRATCH, .type = CF_F64, .lanes = 1,
+         .bytes = 8, .align = 8, .ndims = 1,
+         .extents = (const cf_expr[]){{"(n + BLOCK - 1) / BLOCK", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_CONST, 256}, {CF_OP_ADD, 0}, {CF_OP_CONST, 1}, {CF_OP_SUB, 0}, {CF_OP_CONST, 256}, {CF_OP_DIV, 0}, {CF_OP_END, 0}}}}},
+        {.name = "n", .ctype = "unsigned int", .direction = CF_VALUE, .type = CF_U32, .lanes = 1, .bytes = 4,
+         .align = 4},
+    },
+    .launch = {
+        .counts_blocks = 1,
+        .grid = {{"min((n + BLOCK - 1) / BLOCK, 1024)", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_CONST, 256}, {CF_OP_ADD, 0}, {CF_OP_CONST, 1}, {CF_OP_SUB, 0}, {CF_OP_CONST, 256}, {CF_OP_DIV, 0}, {CF_OP_CONST, 1024}, {CF_OP_MIN, 0}, {CF_OP_END, 0}}}},
+        .block = {{"BLOCK", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
+        .shared = {"BLOCK * sizeof(T)", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_CONST, 8}, {CF_OP_MUL, 0},
+            {CF_OP_END, 0}}},
+    },
+    .tolerance = {"1e-5 * n", (const cf_op[]){{CF_OP_REAL, 4532020583610935537}, {CF_OP_PARAM, 3}, {CF_OP_MUL, 0},
+        {CF_OP_END, 0}}},
+    CF__IMAGE(reduce_sum_f64__BLOCK_256),
+    .host = t__h_reduce_sum_f64__BLOCK_256,
+    .host_bytes = t__b_reduce_sum_f64__BLOCK_256,
+    .is_host_whole = 1,
+    .state = &cf__state_reduce_sum_f64,
+    .nvariants = 3,
+    .variants = cf__variants_reduce_sum_f64,
+    .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 0, 0, 0},
+};
+
 int t_reduce_sum_f64(const double *x, double *sum, unsigned int n);
 int t_reduce_sum_f64(const double *x, double *sum, unsigned int n)
 {
@@ -826,15 +918,16 @@ int t_reduce_sum_f64_async(cf_stream stream, const double *x, double *sum, unsig
     return cf_launch(&t__k_reduce_sum_f64, stream, cf__args);
 }
 
-cf_host_body t__h_reduce_squares_f32;
-extern const uint32_t t__b_reduce_squares_f32[];
-static cf_state cf__state_reduce_squares_f32;
-extern const cf_kernel t__k_reduce_squares_f32;
+static const cf_kernel t__k_reduce_squares_f32__BLOCK_256;
 static const cf_kernel t__k_reduce_squares_f32__BLOCK_128;
 static const cf_kernel t__k_reduce_squares_f32__BLOCK_512;
-static const cf_kernel *const cf__variants_reduce_squares_f32[] = {&t__k_reduce_squares_f32,
+static const cf_kernel *const cf__variants_reduce_squares_f32[] = {&t__k_reduce_squares_f32__BLOCK_256,
         &t__k_reduce_squares_f32__BLOCK_128, &t__k_reduce_squares_f32__BLOCK_512};
-const cf_kernel t__k_reduce_squares_f32 = {
+
+cf_host_body t__h_reduce_squares_f32__BLOCK_256;
+extern const uint32_t t__b_reduce_squares_f32__BLOCK_256[];
+static cf_state cf__state_reduce_squares_f32__BLOCK_256;
+static const cf_kernel t__k_reduce_squares_f32__BLOCK_256 = {
     .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "reduce_squares_f32",
@@ -866,16 +959,16 @@ const cf_kernel t__k_reduce_squares_f32 = {
     },
     .tolerance = {"1e-5 * n", (const cf_op[]){{CF_OP_REAL, 4532020583610935537}, {CF_OP_PARAM, 3}, {CF_OP_MUL, 0},
         {CF_OP_END, 0}}},
-    CF__IMAGE(reduce_squares_f32),
-    .host = t__h_reduce_squares_f32,
-    .host_bytes = t__b_reduce_squares_f32,
+    CF__IMAGE(reduce_squares_f32__BLOCK_256),
+    .host = t__h_reduce_squares_f32__BLOCK_256,
+    .host_bytes = t__b_reduce_squares_f32__BLOCK_256,
     .is_host_whole = 1,
-    .state = &cf__state_reduce_squares_f32,
+    .state = &cf__state_reduce_squares_f32__BLOCK_256,
     .nconstants = 1,
     .constants = (const cf_constant[]){{"BLOCK", 256}},
     .nvariants = 3,
     .variants = cf__variants_reduce_squares_f32,
-    .sizes = cf__sizes_reduce_sum_f32,
+    .sizes = cf__sizes_reduce_sum_f32__BLOCK_256,
     .is_closed = 1,
     .restricts = (const uint8_t[]){1, 0, 0, 0},
 };
@@ -978,6 +1071,51 @@ static const cf_kernel t__k_reduce_squares_f32__BLOCK_512 = {
     .restricts = (const uint8_t[]){1, 0, 0, 0},
 };
 
+static cf_state cf__state_reduce_squares_f32;
+extern const cf_kernel t__k_reduce_squares_f32;
+const cf_kernel t__k_reduce_squares_f32 = {
+    .size = sizeof(cf_kernel),
+    .version = CF_REGISTRY_VERSION,
+    .name = "reduce_squares_f32",
+    .family = "reduce",
+    .function = "t_reduce_squares_f32",
+    .doc = "The blocks' sums of elements, or of their squares; a thread adds several.",
+    .file = "real_misc.cu",
+    .line = 93,
+    .nparams = 4,
+    .params = (const cf_param[]){
+        {.name = "x", .ctype = "const float *", .direction = CF_IN, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
+         .ndims = 1,
+         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
+        {.name = "sum", .ctype = "float *", .direction = CF_INOUT, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
+         .ndims = 1,
+         .extents = (const cf_expr[]){{"1", (const cf_op[]){{CF_OP_CONST, 1}, {CF_OP_END, 0}}}}},
+        {.name = "partial", .ctype = "volatile float *", .direction = CF_SCRATCH, .type = CF_F32, .lanes = 1,
+         .bytes = 4, .align = 4, .ndims = 1,
+         .extents = (const cf_expr[]){{"(n + BLOCK - 1) / BLOCK", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_CONST, 256}, {CF_OP_ADD, 0}, {CF_OP_CONST, 1}, {CF_OP_SUB, 0}, {CF_OP_CONST, 256}, {CF_OP_DIV, 0}, {CF_OP_END, 0}}}}},
+        {.name = "n", .ctype = "unsigned int", .direction = CF_VALUE, .type = CF_U32, .lanes = 1, .bytes = 4,
+         .align = 4},
+    },
+    .launch = {
+        .counts_blocks = 1,
+        .grid = {{"min((n + BLOCK - 1) / BLOCK, 1024)", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_CONST, 256}, {CF_OP_ADD, 0}, {CF_OP_CONST, 1}, {CF_OP_SUB, 0}, {CF_OP_CONST, 256}, {CF_OP_DIV, 0}, {CF_OP_CONST, 1024}, {CF_OP_MIN, 0}, {CF_OP_END, 0}}}},
+        .block = {{"BLOCK", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
+        .shared = {"BLOCK * sizeof(T)", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_CONST, 4}, {CF_OP_MUL, 0},
+            {CF_OP_END, 0}}},
+    },
+    .tolerance = {"1e-5 * n", (const cf_op[]){{CF_OP_REAL, 4532020583610935537}, {CF_OP_PARAM, 3}, {CF_OP_MUL, 0},
+        {CF_OP_END, 0}}},
+    CF__IMAGE(reduce_squares_f32__BLOCK_256),
+    .host = t__h_reduce_squares_f32__BLOCK_256,
+    .host_bytes = t__b_reduce_squares_f32__BLOCK_256,
+    .is_host_whole = 1,
+    .state = &cf__state_reduce_squares_f32,
+    .nvariants = 3,
+    .variants = cf__variants_reduce_squares_f32,
+    .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 0, 0, 0},
+};
+
 int t_reduce_squares_f32(const float *x, float *sum, unsigned int n);
 int t_reduce_squares_f32(const float *x, float *sum, unsigned int n)
 {
@@ -992,15 +1130,16 @@ int t_reduce_squares_f32_async(cf_stream stream, const float *x, float *sum, uns
     return cf_launch(&t__k_reduce_squares_f32, stream, cf__args);
 }
 
-cf_host_body t__h_reduce_squares_f64;
-extern const uint32_t t__b_reduce_squares_f64[];
-static cf_state cf__state_reduce_squares_f64;
-extern const cf_kernel t__k_reduce_squares_f64;
+static const cf_kernel t__k_reduce_squares_f64__BLOCK_256;
 static const cf_kernel t__k_reduce_squares_f64__BLOCK_128;
 static const cf_kernel t__k_reduce_squares_f64__BLOCK_512;
-static const cf_kernel *const cf__variants_reduce_squares_f64[] = {&t__k_reduce_squares_f64,
+static const cf_kernel *const cf__variants_reduce_squares_f64[] = {&t__k_reduce_squares_f64__BLOCK_256,
         &t__k_reduce_squares_f64__BLOCK_128, &t__k_reduce_squares_f64__BLOCK_512};
-const cf_kernel t__k_reduce_squares_f64 = {
+
+cf_host_body t__h_reduce_squares_f64__BLOCK_256;
+extern const uint32_t t__b_reduce_squares_f64__BLOCK_256[];
+static cf_state cf__state_reduce_squares_f64__BLOCK_256;
+static const cf_kernel t__k_reduce_squares_f64__BLOCK_256 = {
     .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "reduce_squares_f64",
@@ -1032,16 +1171,16 @@ const cf_kernel t__k_reduce_squares_f64 = {
     },
     .tolerance = {"1e-5 * n", (const cf_op[]){{CF_OP_REAL, 4532020583610935537}, {CF_OP_PARAM, 3}, {CF_OP_MUL, 0},
         {CF_OP_END, 0}}},
-    CF__IMAGE(reduce_squares_f64),
-    .host = t__h_reduce_squares_f64,
-    .host_bytes = t__b_reduce_squares_f64,
+    CF__IMAGE(reduce_squares_f64__BLOCK_256),
+    .host = t__h_reduce_squares_f64__BLOCK_256,
+    .host_bytes = t__b_reduce_squares_f64__BLOCK_256,
     .is_host_whole = 1,
-    .state = &cf__state_reduce_squares_f64,
+    .state = &cf__state_reduce_squares_f64__BLOCK_256,
     .nconstants = 1,
     .constants = (const cf_constant[]){{"BLOCK", 256}},
     .nvariants = 3,
     .variants = cf__variants_reduce_squares_f64,
-    .sizes = cf__sizes_reduce_sum_f64,
+    .sizes = cf__sizes_reduce_sum_f64__BLOCK_256,
     .is_closed = 1,
     .restricts = (const uint8_t[]){1, 0, 0, 0},
 };
@@ -1140,6 +1279,51 @@ static const cf_kernel t__k_reduce_squares_f64__BLOCK_512 = {
     .nvariants = 3,
     .variants = cf__variants_reduce_squares_f64,
     .sizes = cf__sizes_reduce_sum_f64__BLOCK_512,
+    .is_closed = 1,
+    .restricts = (const uint8_t[]){1, 0, 0, 0},
+};
+
+static cf_state cf__state_reduce_squares_f64;
+extern const cf_kernel t__k_reduce_squares_f64;
+const cf_kernel t__k_reduce_squares_f64 = {
+    .size = sizeof(cf_kernel),
+    .version = CF_REGISTRY_VERSION,
+    .name = "reduce_squares_f64",
+    .family = "reduce",
+    .function = "t_reduce_squares_f64",
+    .doc = "The blocks' sums of elements, or of their squares; a thread adds several.",
+    .file = "real_misc.cu",
+    .line = 93,
+    .nparams = 4,
+    .params = (const cf_param[]){
+        {.name = "x", .ctype = "const double *", .direction = CF_IN, .type = CF_F64, .lanes = 1, .bytes = 8, .align = 8,
+         .ndims = 1,
+         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
+        {.name = "sum", .ctype = "double *", .direction = CF_INOUT, .type = CF_F64, .lanes = 1, .bytes = 8, .align = 8,
+         .ndims = 1,
+         .extents = (const cf_expr[]){{"1", (const cf_op[]){{CF_OP_CONST, 1}, {CF_OP_END, 0}}}}},
+        {.name = "partial", .ctype = "volatile double *", .direction = CF_SCRATCH, .type = CF_F64, .lanes = 1,
+         .bytes = 8, .align = 8, .ndims = 1,
+         .extents = (const cf_expr[]){{"(n + BLOCK - 1) / BLOCK", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_CONST, 256}, {CF_OP_ADD, 0}, {CF_OP_CONST, 1}, {CF_OP_SUB, 0}, {CF_OP_CONST, 256}, {CF_OP_DIV, 0}, {CF_OP_END, 0}}}}},
+        {.name = "n", .ctype = "unsigned int", .direction = CF_VALUE, .type = CF_U32, .lanes = 1, .bytes = 4,
+         .align = 4},
+    },
+    .launch = {
+        .counts_blocks = 1,
+        .grid = {{"min((n + BLOCK - 1) / BLOCK, 1024)", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_CONST, 256}, {CF_OP_ADD, 0}, {CF_OP_CONST, 1}, {CF_OP_SUB, 0}, {CF_OP_CONST, 256}, {CF_OP_DIV, 0}, {CF_OP_CONST, 1024}, {CF_OP_MIN, 0}, {CF_OP_END, 0}}}},
+        .block = {{"BLOCK", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
+        .shared = {"BLOCK * sizeof(T)", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_CONST, 8}, {CF_OP_MUL, 0},
+            {CF_OP_END, 0}}},
+    },
+    .tolerance = {"1e-5 * n", (const cf_op[]){{CF_OP_REAL, 4532020583610935537}, {CF_OP_PARAM, 3}, {CF_OP_MUL, 0},
+        {CF_OP_END, 0}}},
+    CF__IMAGE(reduce_squares_f64__BLOCK_256),
+    .host = t__h_reduce_squares_f64__BLOCK_256,
+    .host_bytes = t__b_reduce_squares_f64__BLOCK_256,
+    .is_host_whole = 1,
+    .state = &cf__state_reduce_squares_f64,
+    .nvariants = 3,
+    .variants = cf__variants_reduce_squares_f64,
     .is_closed = 1,
     .restricts = (const uint8_t[]){1, 0, 0, 0},
 };

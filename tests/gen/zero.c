@@ -182,8 +182,12 @@ int t_again_async(cf_stream stream, int *y, int n)
     return cf_launch(&t__k_again, stream, cf__args);
 }
 
+static const cf_kernel t__k_shifted_f32__BLOCK_128;
+static const cf_kernel t__k_shifted_f32__BLOCK_256;
+static const cf_kernel *const cf__variants_shifted_f32[] = {&t__k_shifted_f32__BLOCK_128, &t__k_shifted_f32__BLOCK_256};
+
 /* The size of a launch in which nothing is out of the ordinary. */
-static int cf__sizes_shifted_f32(void *const cf__args[], cf_size *cf__size)
+static int cf__sizes_shifted_f32__BLOCK_128(void *const cf__args[], cf_size *cf__size)
 {
     if (!cf__args[2] || !cf__args[3] || !cf__args[4])
         return 0;
@@ -206,13 +210,10 @@ static int cf__sizes_shifted_f32(void *const cf__args[], cf_size *cf__size)
     return 1;
 }
 
-cf_host_body t__h_shifted_f32;
-extern const uint32_t t__b_shifted_f32[];
-static cf_state cf__state_shifted_f32;
-extern const cf_kernel t__k_shifted_f32;
-static const cf_kernel t__k_shifted_f32__BLOCK_256;
-static const cf_kernel *const cf__variants_shifted_f32[] = {&t__k_shifted_f32, &t__k_shifted_f32__BLOCK_256};
-const cf_kernel t__k_shifted_f32 = {
+cf_host_body t__h_shifted_f32__BLOCK_128;
+extern const uint32_t t__b_shifted_f32__BLOCK_128[];
+static cf_state cf__state_shifted_f32__BLOCK_128;
+static const cf_kernel t__k_shifted_f32__BLOCK_128 = {
     .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "shifted_f32",
@@ -240,15 +241,15 @@ const cf_kernel t__k_shifted_f32 = {
         .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}},
         .block = {{"BLOCK", (const cf_op[]){{CF_OP_CONST, 128}, {CF_OP_END, 0}}}},
     },
-    CF__IMAGE(shifted_f32),
-    .host = t__h_shifted_f32,
-    .host_bytes = t__b_shifted_f32,
-    .state = &cf__state_shifted_f32,
+    CF__IMAGE(shifted_f32__BLOCK_128),
+    .host = t__h_shifted_f32__BLOCK_128,
+    .host_bytes = t__b_shifted_f32__BLOCK_128,
+    .state = &cf__state_shifted_f32__BLOCK_128,
     .nconstants = 1,
     .constants = (const cf_constant[]){{"BLOCK", 128}},
     .nvariants = 2,
     .variants = cf__variants_shifted_f32,
-    .sizes = cf__sizes_shifted_f32,
+    .sizes = cf__sizes_shifted_f32__BLOCK_128,
     .is_bounded = 1,
     .is_closed = 1,
     .nzeros = 2,
@@ -285,8 +286,6 @@ static int cf__sizes_shifted_f32__BLOCK_256(void *const cf__args[], cf_size *cf_
     return 1;
 }
 
-cf_host_body t__h_shifted_f32__BLOCK_256;
-extern const uint32_t t__b_shifted_f32__BLOCK_256[];
 static cf_state cf__state_shifted_f32__BLOCK_256;
 static const cf_kernel t__k_shifted_f32__BLOCK_256 = {
     .size = sizeof(cf_kernel),
@@ -317,14 +316,62 @@ static const cf_kernel t__k_shifted_f32__BLOCK_256 = {
         .block = {{"BLOCK", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
     },
     CF__IMAGE(shifted_f32__BLOCK_256),
-    .host = t__h_shifted_f32__BLOCK_256,
-    .host_bytes = t__b_shifted_f32__BLOCK_256,
+    .host = t__h_shifted_f32__BLOCK_128,
+    .host_bytes = t__b_shifted_f32__BLOCK_128,
     .state = &cf__state_shifted_f32__BLOCK_256,
     .nconstants = 1,
     .constants = (const cf_constant[]){{"BLOCK", 256}},
     .nvariants = 2,
     .variants = cf__variants_shifted_f32,
     .sizes = cf__sizes_shifted_f32__BLOCK_256,
+    .is_bounded = 1,
+    .is_closed = 1,
+    .nzeros = 2,
+    .zeros = (const cf_zero[]){
+        {.array = 0, .lower = {"k + 1", (const cf_op[]){{CF_OP_PARAM, 4}, {CF_OP_CONST, 1}, {CF_OP_ADD, 0}, {CF_OP_END,
+         0}}}, .extent = {"n / 2", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_CONST, 2}, {CF_OP_DIV, 0}, {CF_OP_END,
+         0}}}},
+        {.array = 1, .lower = {"8", (const cf_op[]){{CF_OP_CONST, 8}, {CF_OP_END, 0}}}, .extent = {"8",
+         (const cf_op[]){{CF_OP_CONST, 8}, {CF_OP_END, 0}}}},
+    },
+};
+
+static cf_state cf__state_shifted_f32;
+extern const cf_kernel t__k_shifted_f32;
+const cf_kernel t__k_shifted_f32 = {
+    .size = sizeof(cf_kernel),
+    .version = CF_REGISTRY_VERSION,
+    .name = "shifted_f32",
+    .family = "shifted",
+    .function = "t_shifted_f32",
+    .doc = "Sections that do not begin at 0, and one of constants.",
+    .file = "zero.cu",
+    .line = 23,
+    .nparams = 5,
+    .params = (const cf_param[]){
+        {.name = "a", .ctype = "float *", .direction = CF_SCRATCH, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
+         .ndims = 1,
+         .extents = (const cf_expr[]){{"n + 1", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_CONST, 1}, {CF_OP_ADD, 0}, {CF_OP_END, 0}}}},
+         .lowers = (const cf_expr[]){{"k", (const cf_op[]){{CF_OP_PARAM, 4}, {CF_OP_END, 0}}}}},
+        {.name = "b", .ctype = "int *", .direction = CF_SCRATCH, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4,
+         .ndims = 1,
+         .extents = (const cf_expr[]){{"16", (const cf_op[]){{CF_OP_CONST, 16}, {CF_OP_END, 0}}}}},
+        {.name = "y", .ctype = "float *", .direction = CF_OUT, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
+         .ndims = 1,
+         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
+        {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
+        {.name = "k", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
+    },
+    .launch = {
+        .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}},
+        .block = {{"BLOCK", (const cf_op[]){{CF_OP_CONST, 128}, {CF_OP_END, 0}}}},
+    },
+    CF__IMAGE(shifted_f32__BLOCK_128),
+    .host = t__h_shifted_f32__BLOCK_128,
+    .host_bytes = t__b_shifted_f32__BLOCK_128,
+    .state = &cf__state_shifted_f32,
+    .nvariants = 2,
+    .variants = cf__variants_shifted_f32,
     .is_bounded = 1,
     .is_closed = 1,
     .nzeros = 2,
@@ -351,13 +398,14 @@ int t_shifted_f32_async(cf_stream stream, float *y, int n, int k)
     return cf_launch(&t__k_shifted_f32, stream, cf__args);
 }
 
-cf_host_body t__h_shifted_i64;
-extern const uint32_t t__b_shifted_i64[];
-static cf_state cf__state_shifted_i64;
-extern const cf_kernel t__k_shifted_i64;
+static const cf_kernel t__k_shifted_i64__BLOCK_128;
 static const cf_kernel t__k_shifted_i64__BLOCK_256;
-static const cf_kernel *const cf__variants_shifted_i64[] = {&t__k_shifted_i64, &t__k_shifted_i64__BLOCK_256};
-const cf_kernel t__k_shifted_i64 = {
+static const cf_kernel *const cf__variants_shifted_i64[] = {&t__k_shifted_i64__BLOCK_128, &t__k_shifted_i64__BLOCK_256};
+
+cf_host_body t__h_shifted_i64__BLOCK_128;
+extern const uint32_t t__b_shifted_i64__BLOCK_128[];
+static cf_state cf__state_shifted_i64__BLOCK_128;
+static const cf_kernel t__k_shifted_i64__BLOCK_128 = {
     .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "shifted_i64",
@@ -385,15 +433,15 @@ const cf_kernel t__k_shifted_i64 = {
         .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}},
         .block = {{"BLOCK", (const cf_op[]){{CF_OP_CONST, 128}, {CF_OP_END, 0}}}},
     },
-    CF__IMAGE(shifted_i64),
-    .host = t__h_shifted_i64,
-    .host_bytes = t__b_shifted_i64,
-    .state = &cf__state_shifted_i64,
+    CF__IMAGE(shifted_i64__BLOCK_128),
+    .host = t__h_shifted_i64__BLOCK_128,
+    .host_bytes = t__b_shifted_i64__BLOCK_128,
+    .state = &cf__state_shifted_i64__BLOCK_128,
     .nconstants = 1,
     .constants = (const cf_constant[]){{"BLOCK", 128}},
     .nvariants = 2,
     .variants = cf__variants_shifted_i64,
-    .sizes = cf__sizes_shifted_f32,
+    .sizes = cf__sizes_shifted_f32__BLOCK_128,
     .is_bounded = 1,
     .is_closed = 1,
     .nzeros = 2,
@@ -406,8 +454,6 @@ const cf_kernel t__k_shifted_i64 = {
     },
 };
 
-cf_host_body t__h_shifted_i64__BLOCK_256;
-extern const uint32_t t__b_shifted_i64__BLOCK_256[];
 static cf_state cf__state_shifted_i64__BLOCK_256;
 static const cf_kernel t__k_shifted_i64__BLOCK_256 = {
     .size = sizeof(cf_kernel),
@@ -438,14 +484,62 @@ static const cf_kernel t__k_shifted_i64__BLOCK_256 = {
         .block = {{"BLOCK", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
     },
     CF__IMAGE(shifted_i64__BLOCK_256),
-    .host = t__h_shifted_i64__BLOCK_256,
-    .host_bytes = t__b_shifted_i64__BLOCK_256,
+    .host = t__h_shifted_i64__BLOCK_128,
+    .host_bytes = t__b_shifted_i64__BLOCK_128,
     .state = &cf__state_shifted_i64__BLOCK_256,
     .nconstants = 1,
     .constants = (const cf_constant[]){{"BLOCK", 256}},
     .nvariants = 2,
     .variants = cf__variants_shifted_i64,
     .sizes = cf__sizes_shifted_f32__BLOCK_256,
+    .is_bounded = 1,
+    .is_closed = 1,
+    .nzeros = 2,
+    .zeros = (const cf_zero[]){
+        {.array = 0, .lower = {"k + 1", (const cf_op[]){{CF_OP_PARAM, 4}, {CF_OP_CONST, 1}, {CF_OP_ADD, 0}, {CF_OP_END,
+         0}}}, .extent = {"n / 2", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_CONST, 2}, {CF_OP_DIV, 0}, {CF_OP_END,
+         0}}}},
+        {.array = 1, .lower = {"8", (const cf_op[]){{CF_OP_CONST, 8}, {CF_OP_END, 0}}}, .extent = {"8",
+         (const cf_op[]){{CF_OP_CONST, 8}, {CF_OP_END, 0}}}},
+    },
+};
+
+static cf_state cf__state_shifted_i64;
+extern const cf_kernel t__k_shifted_i64;
+const cf_kernel t__k_shifted_i64 = {
+    .size = sizeof(cf_kernel),
+    .version = CF_REGISTRY_VERSION,
+    .name = "shifted_i64",
+    .family = "shifted",
+    .function = "t_shifted_i64",
+    .doc = "Sections that do not begin at 0, and one of constants.",
+    .file = "zero.cu",
+    .line = 23,
+    .nparams = 5,
+    .params = (const cf_param[]){
+        {.name = "a", .ctype = "int64_t *", .direction = CF_SCRATCH, .type = CF_I64, .lanes = 1, .bytes = 8, .align = 8,
+         .ndims = 1,
+         .extents = (const cf_expr[]){{"n + 1", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_CONST, 1}, {CF_OP_ADD, 0}, {CF_OP_END, 0}}}},
+         .lowers = (const cf_expr[]){{"k", (const cf_op[]){{CF_OP_PARAM, 4}, {CF_OP_END, 0}}}}},
+        {.name = "b", .ctype = "int *", .direction = CF_SCRATCH, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4,
+         .ndims = 1,
+         .extents = (const cf_expr[]){{"16", (const cf_op[]){{CF_OP_CONST, 16}, {CF_OP_END, 0}}}}},
+        {.name = "y", .ctype = "int64_t *", .direction = CF_OUT, .type = CF_I64, .lanes = 1, .bytes = 8, .align = 8,
+         .ndims = 1,
+         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
+        {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
+        {.name = "k", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
+    },
+    .launch = {
+        .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}},
+        .block = {{"BLOCK", (const cf_op[]){{CF_OP_CONST, 128}, {CF_OP_END, 0}}}},
+    },
+    CF__IMAGE(shifted_i64__BLOCK_128),
+    .host = t__h_shifted_i64__BLOCK_128,
+    .host_bytes = t__b_shifted_i64__BLOCK_128,
+    .state = &cf__state_shifted_i64,
+    .nvariants = 2,
+    .variants = cf__variants_shifted_i64,
     .is_bounded = 1,
     .is_closed = 1,
     .nzeros = 2,

@@ -29,6 +29,8 @@ def arguments(config):
     parser.add_argument('--header', metavar='FILE', help='the header (default: P.h beside the object)')
     parser.add_argument('--shared', action='store_true', help='make a shared object that contains the runtime')
     parser.add_argument('--manifest', metavar='FILE', help='also write what is known of the kernels, as JSON')
+    parser.add_argument('--tuning', metavar='FILE', help='variants of tuned kernels that run where nothing was measured, '
+                        'as cf-tune wrote them')
     parser.add_argument('-I', dest='includes', action='append', default=[], metavar='DIR', help='a folder of headers')
     parser.add_argument('-D', dest='defines', action='append', default=[], metavar='NAME[=TEXT]', help='a macro')
     parser.add_argument('-O', dest='level', metavar='LEVEL', help='optimise the CPU code: -O0, -O3, -Os ...')
@@ -104,8 +106,8 @@ def check(options, parser):
     if options.jobs < 1:
         parser.error(f'-j {options.jobs}: at least one compiler runs')
     if not options.sources and (options.prefix or options.header or options.manifest or options.depend or
-                                options.depfile):
-        parser.error('--prefix, --header, --manifest, -MD and -MF go with kernel files')
+                                options.depfile or options.tuning):
+        parser.error('--prefix, --header, --manifest, --tuning, -MD and -MF go with kernel files')
     options.output = options.output or stem((options.sources or options.files)[0]) + ('.so' if options.shared else '.o')
     # libheat.so is the library heat.
     options.prefix = options.prefix or re.sub('^lib(?=.)', '', stem(options.output))
@@ -120,7 +122,7 @@ def check(options, parser):
 
 
 def check_files(options):
-    for path in options.files:
+    for path in options.files + [options.tuning] * bool(options.tuning):
         if not os.path.isfile(path):
             raise Failure(f'{path}: ' + ('it is a folder' if os.path.isdir(path) else 'no such file'))
         if not os.access(path, os.R_OK):
@@ -136,7 +138,7 @@ def check_files(options):
     outputs = [options.output, *([options.header] if options.sources else []),
                *filter(None, [options.manifest, options.depfile])]
     for path in outputs:
-        problem = unwritable(path, options.files)
+        problem = unwritable(path, options.files + [options.tuning] * bool(options.tuning))
         if problem:
             raise Failure(f'cannot write {path}: {problem}')
     if len({os.path.abspath(path) for path in outputs}) < len(outputs):

@@ -70,8 +70,9 @@ class Compilation:
     def _generate(self):
         scanned = [self._path(f'{name}.ii') for name in self.workspace.stems]
         header = os.path.basename(self.options.header)
+        tuning = ['--tuning', self.options.tuning] if self.options.tuning else []
         self.workspace.wait([self._start_generator('--prefix', self.options.prefix, '--header', header, '--outdir',
-                                                   self.workspace.folder, '--root', '.', *scanned)])
+                                                   self.workspace.folder, '--root', '.', *tuning, *scanned)])
         # Out of the way of a header of the user's with the same name: nothing that was generated includes it.
         os.mkdir(os.path.dirname(self.header))
         os.rename(self._path(header), self.header)

@@ -19,6 +19,8 @@ def inputs_of(workspace):
             if not os.path.abspath(word).startswith(f'{workspace.folder}/') and os.path.realpath(word) not in made:
                 word = re.sub(r'^(\./)+', '', word)
                 inputs.setdefault(os.path.realpath(word), workspace.shown.get(word, word))
+    if options.tuning:
+        inputs.setdefault(os.path.realpath(options.tuning), options.tuning)
     return inputs
 
 

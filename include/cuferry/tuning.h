@@ -1,0 +1,58 @@
+/* tuning.h - which variant of a kernel with tune(...) runs, and the file of measurements that decides it.
+ *
+ * A kernel whose annotation says tune(...) is built once for each of its values: its descriptor's `variants`. A call of
+ * its C function, or of cf_call() and cf_launch() with its own descriptor, runs the one that was measured to be the
+ * fastest on the device's architecture at the call's size; one of its variants runs as it is. cf-tune measures and
+ * writes the file; programs need nothing of this header for that to take effect. kernels/README.md has the format.
+ *
+ * The file is read once, when the first tuned kernel is launched, and again after cf_shutdown(): within a process the
+ * same call always runs the same variant. Any thread may call these functions. */
+#ifndef CUFERRY_TUNING_H
+#define CUFERRY_TUNING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cuferry.h>
+#include <cuferry/registry.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Calls are told apart by the bytes that they move: class c has those of 2^c bytes to less than 2^(c + 1), and class 0
+ * those of none, too. The bytes are what bytes(...) declares, else those of the arrays' sections, once for each way in
+ * which they are read and written. */
+#define CF_TUNING_CLASSES 64
+
+/* Writes the class of a call with these arguments, which are those of cf_launch(); those of arrays are not read, and may
+ * be NULL. Kernels without variants have one, too. */
+CF_CHECKED int cf_tuning_class(const cf_kernel *kernel, void *const args[], int *size_class);
+
+/* Writes the variant that a call of that class runs on the calling thread's device; the kernel itself where it has no
+ * variants, or is one. */
+CF_CHECKED int cf_tuning_variant(const cf_kernel *kernel, int size_class, const cf_kernel **variant);
+
+/* Writes the path of the file that is read, with its closing 0: $CF_TUNING, else cuferry/tuning in $XDG_CACHE_HOME or
+ * ~/.cache. It need not exist. CF_ENOTSUP where there is none: CF_TUNING is set and empty, or there is no home. */
+CF_CHECKED int cf_tuning_path(char *path, size_t size);
+
+/* The result of one measurement. */
+typedef struct cf_tuning {
+    const cf_kernel *variant; /* the fastest: one of a kernel's variants */
+    int capability;           /* compute capability times ten, as CF_PROPERTY_CAPABILITY has it; 0: on the CPU */
+    int size_class;
+    double seconds;       /* that a launch of it takes */
+    double first_seconds; /* that one of the first variant takes */
+} cf_tuning;
+
+/* Adds results to the file at `path`, NULL: that of cf_tuning_path(), in place of those that it has for the same kernel,
+ * architecture and class; what else it has stays. Several processes may do so at the same time: each holds a lock on
+ * PATH.lock meanwhile, and the file is replaced as a whole or not at all. A file that is none is replaced. Missing
+ * folders of the default path are made. CF_EINVAL where that cannot be, with the system's reason. */
+CF_CHECKED int cf_tuning_save(const char *path, const cf_tuning *results, size_t count);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

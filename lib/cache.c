@@ -1,0 +1,81 @@
+/* cache.c - small text files that one process keeps for the next, in the user's folder for such. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+int cf__cache_path(const char *file, const char *name, char path[CF__PATH])
+{
+    const char *cache = secure_getenv("XDG_CACHE_HOME"), *home = secure_getenv("HOME");
+    int used;
+    if (file && *file)
+        used = snprintf(path, CF__PATH, "%s", file);
+    else if (cache && *cache == '/') /* others do not count, as the standard has it */
+        used = snprintf(path, CF__PATH, "%s/cuferry/%s", cache, name);
+    else if (home && *home == '/')
+        used = snprintf(path, CF__PATH, "%s/.cache/cuferry/%s", home, name);
+    else
+        return 0;
+    return used < CF__PATH;
+}
+
+void cf__cache_folders(const char *path)
+{
+    char folder[CF__PATH];
+    snprintf(folder, sizeof folder, "%s", path);
+    char *last = strrchr(folder, '/');
+    if (!last || last == folder)
+        return;
+    *last = 0;
+    char *before = strrchr(folder, '/');
+    if (before && before != folder) {
+        *before = 0;
+        (void)mkdir(folder, 0700);
+        *before = '/';
+    }
+    (void)mkdir(folder, 0700);
+}
+
+ssize_t cf__cache_read(const char *path, char *text, size_t size)
+{
+    struct stat status;
+    size_t used = 0;
+    /* A pipe or a device in its place is not waited for. */
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (file < 0)
+        return -1;
+    errno = EINVAL;
+    int is_right = fstat(file, &status) == 0 && S_ISREG(status.st_mode);
+    while (is_right && used < size) {
+        ssize_t got = read(file, text + used, size - used);
+        if (got < 0 && errno == EINTR)
+            continue;
+        is_right = got >= 0;
+        if (got <= 0)
+            break;
+        used += (size_t)got;
+    }
+    int error = errno;
+    close(file);
+    errno = error;
+    return is_right ? (ssize_t)used : -1;
+}
+
+int cf__cache_write(int file, const char *text, size_t size)
+{
+    while (size) {
+        ssize_t written = write(file, text, size);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return 0;
+        text += written;
+        size -= (size_t)written;
+    }
+    return 1;
+}

@@ -1,0 +1,322 @@
+/* tuning.c - which variant of a kernel with tune(...) a call runs.
+ *
+ * The state of such a kernel's own descriptor lists, for each context, a table of its variants by size class. It is made
+ * at the first launch there, of the lines that came with the kernel and of those of the user's file: those of the
+ * architecture that is nearest to the device's count, the user's before the others where both are as near; a class that
+ * none is of has what the nearest class has, and all have the first variant where there is no line. The file is read
+ * once. From then on a launch looks the table up, and works its size out where that makes a difference.
+ *
+ * A call is in order where the first variant takes it. Where the chosen one does not, the first runs. */
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+#include "tuning.h"
+
+/* ---- The user's file ---- */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char *snapshot; /* NULL: there is none */
+static int is_read;
+
+static int find_path(char path[CF__PATH])
+{
+    const char *file = secure_getenv("CF_TUNING");
+    return !(file && !*file) && cf__cache_path(file, "tuning", path);
+}
+
+/* With the lock. */
+static const char *text_of_user(void)
+{
+    char path[CF__PATH];
+    const char *reason = NULL;
+    if (!is_read) {
+        is_read = 1;
+        snapshot = find_path(path) ? cf__tuning_read(path, &reason) : NULL;
+        if (reason && (errno != ENOENT || secure_getenv("CF_TUNING")))
+            cf__log(CF_LOG_INFO, "%s: %s; it is not used", path, reason);
+    }
+    return snapshot ? cf__tuning_begin(snapshot) : "";
+}
+
+void cf__tuning_forget(void)
+{
+    pthread_mutex_lock(&lock);
+    free(snapshot);
+    snapshot = NULL;
+    is_read = 0;
+    pthread_mutex_unlock(&lock);
+}
+
+void cf__tuning_lock(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+void cf__tuning_unlock(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- The table ---- */
+
+/* What lines say of the nearest architecture so far. */
+struct found {
+    int distance; /* INT_MAX: there are none */
+    int8_t variants[CF_TUNING_CLASSES];
+};
+
+/* How far architectures are apart: others of the same major version are nearer than all others, and of two the older
+ * one. The CPU and GPUs have nothing in common. */
+static int distance(int of_line, int of_device)
+{
+    int apart = of_line > of_device ? of_line - of_device : of_device - of_line;
+    if (!of_line != !of_device)
+        return INT_MAX;
+    return 2 * apart + (of_line > of_device) + (of_line / 10 != of_device / 10 ? 100000 : 0);
+}
+
+static void search(const char *text, const cf_kernel *kernel, int capability, struct found *found)
+{
+    struct cf__tuning_line line;
+    while (*text) {
+        if (!cf__tuning_next(&text, &line) || !cf__tuning_is_of(&line, kernel))
+            continue;
+        int variant = cf__tuning_variant(&line, kernel), apart = distance(line.capability, capability);
+        if (variant < 0 || apart > found->distance || apart == INT_MAX)
+            continue;
+        if (apart < found->distance) {
+            found->distance = apart;
+            memset(found->variants, -1, sizeof found->variants);
+        }
+        found->variants[line.size_class] = (int8_t)variant;
+    }
+}
+
+/* Of the nearest class, the smaller one of two; 0 where there is none. */
+static uint8_t nearest(const struct found *found, int size_class)
+{
+    for (int apart = 0; apart < CF_TUNING_CLASSES; apart++) {
+        int below = size_class - apart, above = size_class + apart;
+        if (below >= 0 && found->variants[below] >= 0)
+            return (uint8_t)found->variants[below];
+        if (above < CF_TUNING_CLASSES && found->variants[above] >= 0)
+            return (uint8_t)found->variants[above];
+    }
+    return 0;
+}
+
+void cf__tuning_choose(const cf_kernel *kernel, int capability, struct cf__choice *choice)
+{
+    struct found found = {.distance = INT_MAX};
+    memset(found.variants, -1, sizeof found.variants);
+    int has_own = kernel->size >= offsetof(cf_kernel, tuning) + sizeof kernel->tuning && kernel->tuning;
+    search(has_own ? kernel->tuning : "", kernel, capability, &found);
+    pthread_mutex_lock(&lock);
+    search(text_of_user(), kernel, capability, &found);
+    pthread_mutex_unlock(&lock);
+    choice->is_uniform = 1;
+    for (int c = 0; c < CF_TUNING_CLASSES; c++) {
+        choice->variants[c] = nearest(&found, c);
+        choice->is_uniform &= choice->variants[c] == choice->variants[0];
+    }
+    char text[CF__VARIANT];
+    cf__variant_text(kernel->variants[choice->variants[0]], text);
+    if (found.distance < INT_MAX)
+        cf__log(CF_LOG_INFO, "%s: it runs %s, as was measured on %s architecture", kernel->function,
+                choice->is_uniform ? text : "different variants by size", found.distance ? "the nearest" : "this");
+}
+
+/* ---- The size of a call ---- */
+
+static double arrays_bytes(const cf_kernel *kernel, void *const args[])
+{
+    double bytes = 0;
+    for (uint32_t i = 0; i < kernel->nparams; i++) {
+        const cf_param *param = &kernel->params[i];
+        struct cf__section section;
+        if (!cf__is_array(param) || param->direction == CF_SCRATCH)
+            continue;
+        if (cf__section(kernel, i, args, &section) != CF_OK)
+            return 0;
+        bytes += (double)section.count * param->bytes * (param->direction == CF_INOUT ? 2 : 1);
+    }
+    return bytes;
+}
+
+static int class_of(const cf_kernel *kernel, void *const args[])
+{
+    double bytes = 0;
+    if (!kernel->bytes.ops)
+        bytes = arrays_bytes(kernel, args);
+    else if (cf__evaluate_real(kernel, &kernel->bytes, args, &bytes) != CF_OK)
+        return 0;
+    if (!(bytes >= 1))
+        return 0;
+    return bytes < 0x1p63 ? 63 - __builtin_clzll((unsigned long long)bytes) : 63;
+}
+
+/* Whether there is something that each parameter's value can be read from. */
+static int are_there(const cf_kernel *kernel, void *const args[])
+{
+    if (kernel->nparams && !args)
+        return 0;
+    for (uint32_t i = 0; i < kernel->nparams; i++)
+        if (!args[i] && kernel->params[i].direction != CF_SCRATCH)
+            return 0;
+    return 1;
+}
+
+/* ---- Calls ---- */
+
+/* The kernel's table for the place; what is wrong with the arguments is said before that is made. */
+static int load(const cf_kernel *kernel, const struct cf__place *place, void *const args[], struct cf__loaded **loaded)
+{
+    *loaded = cf__kernel_loaded(kernel, place);
+    if (*loaded)
+        return CF_OK;
+    int status = cf__check_arguments(kernel, args);
+    return status == CF_OK ? cf__kernel_load(kernel, place, loaded) : status;
+}
+
+static int enter_and_load(const cf_kernel *kernel, cf_stream stream, void *const args[], struct cf__loaded **loaded)
+{
+    struct cf__place place;
+    int status = cf__enter(&place, kernel->function, stream);
+    if (status != CF_OK) {
+        int before = cf__check_arguments(kernel, args);
+        return before == CF_OK ? status : before;
+    }
+    status = load(kernel, &place, args, loaded);
+    cf__leave(&place);
+    return status;
+}
+
+int cf__tuned(const cf_kernel *kernel, cf_stream stream, void *const args[], const cf_kernel **variant)
+{
+    unsigned long long id;
+    const struct cf__driver *driver = stream ? cf__known_stream(stream, &id) : cf__own_stream(&id);
+    struct cf__loaded *loaded = driver ? cf__loaded_in(kernel->state, id) : NULL;
+    int status = loaded ? CF_OK : enter_and_load(kernel, stream, args, &loaded);
+    if (status != CF_OK)
+        return status;
+    int is_one = loaded->choice.is_uniform || !are_there(kernel, args);
+    *variant = kernel->variants[loaded->choice.variants[is_one ? 0 : class_of(kernel, args)]];
+    return CF_OK;
+}
+
+int cf__attempt_begin(struct cf__attempt *attempt, const cf_kernel *kernel, cf_stream stream, void *const args[])
+{
+    cf_size size = {.shared = 0};
+    attempt->first = kernel->variants[0];
+    attempt->is_kept = 0;
+    int status = cf__tuned(kernel, stream, args, &attempt->variant);
+    if (status != CF_OK || attempt->variant == attempt->first)
+        return status;
+    if (attempt->variant->sizes && !cf__in_order(attempt->variant, args, &size)) {
+        attempt->variant = attempt->first;
+        return CF_OK;
+    }
+    attempt->is_kept = !attempt->variant->sizes || size.shared || kernel->launch.is_cooperative;
+    if (attempt->is_kept)
+        cf__error_save(&attempt->before);
+    return CF_OK;
+}
+
+/* What can be the variant's alone: its block, its memory, its grid. Nothing was enqueued then. */
+int cf__attempt_failed(const struct cf__attempt *attempt, int status)
+{
+    enum { LAUNCH_OUT_OF_RESOURCES = 701 };
+    return attempt->variant != attempt->first &&
+           (status == CF_EINVAL || status == CF_EOVERFLOW ||
+            (status == CF_ECALL && cf_last_driver_result() == LAUNCH_OUT_OF_RESOURCES));
+}
+
+void cf__attempt_end(const struct cf__attempt *attempt, int status)
+{
+    if (status == CF_OK && attempt->is_kept)
+        cf__error_restore(&attempt->before);
+}
+
+int cf__launch_tuned(const cf_kernel *kernel, cf_stream stream, void *const args[])
+{
+    struct cf__attempt attempt;
+    cf__name_async(kernel->function);
+    int status = cf__attempt_begin(&attempt, kernel, stream, args);
+    cf__name_async(NULL);
+    if (status != CF_OK)
+        return status;
+    status = cf_launch(attempt.variant, stream, args);
+    if (!cf__attempt_failed(&attempt, status))
+        return status;
+    status = cf_launch(attempt.first, stream, args);
+    cf__attempt_end(&attempt, status);
+    return status;
+}
+
+/* ---- What can be asked ---- */
+
+static int check_kernel(const char *function, const cf_kernel *kernel)
+{
+    if (!kernel)
+        return cf__fail(CF_EINVAL, "%s: kernel is NULL", function);
+    return cf__check_descriptor("kernel", kernel->version, kernel->size, CF_KERNEL_BYTES);
+}
+
+int cf_tuning_class(const cf_kernel *kernel, void *const args[], int *size_class)
+{
+    int status = check_kernel("cf_tuning_class", kernel);
+    if (status == CF_OK && !size_class)
+        status = cf__fail(CF_EINVAL, "cf_tuning_class: size_class is NULL");
+    if (status == CF_OK && kernel->nparams && !args)
+        status = cf__fail(CF_EINVAL, "cf_tuning_class: args is NULL");
+    for (uint32_t i = 0; status == CF_OK && i < kernel->nparams; i++)
+        if (kernel->params[i].direction == CF_VALUE && !args[i])
+            status = cf__fail(CF_EINVAL, "cf_tuning_class: the argument for %s is NULL, and not a pointer to one",
+                              kernel->params[i].name);
+    if (status == CF_OK)
+        *size_class = class_of(kernel, args);
+    return status;
+}
+
+int cf_tuning_variant(const cf_kernel *kernel, int size_class, const cf_kernel **variant)
+{
+    struct cf__loaded *loaded;
+    struct cf__place place;
+    int status = check_kernel("cf_tuning_variant", kernel);
+    if (status == CF_OK && !variant)
+        status = cf__fail(CF_EINVAL, "cf_tuning_variant: variant is NULL");
+    if (status == CF_OK && (size_class < 0 || size_class >= CF_TUNING_CLASSES))
+        status = cf__fail(CF_EINVAL, "cf_tuning_variant: size_class is %d; it is 0 to %d", size_class,
+                          CF_TUNING_CLASSES - 1);
+    if (status != CF_OK)
+        return status;
+    *variant = kernel;
+    if (!cf__is_tuned(kernel))
+        return CF_OK;
+    status = cf__enter(&place, "cf_tuning_variant", NULL);
+    if (status != CF_OK)
+        return status;
+    status = cf__kernel_load(kernel, &place, &loaded);
+    if (status == CF_OK)
+        *variant = kernel->variants[loaded->choice.variants[size_class]];
+    cf__leave(&place);
+    return status;
+}
+
+int cf_tuning_path(char *path, size_t size)
+{
+    char found[CF__PATH];
+    if (!path)
+        return cf__fail(CF_EINVAL, "cf_tuning_path: path is NULL");
+    if (!find_path(found))
+        return cf__fail(CF_ENOTSUP, "cf_tuning_path: CF_TUNING is empty, or there is no folder for it");
+    if (strlen(found) >= size)
+        return cf__fail(CF_EINVAL, "cf_tuning_path: the path has %zu bytes and there is room for %zu",
+                        strlen(found) + 1, size);
+    memcpy(path, found, strlen(found) + 1);
+    return CF_OK;
+}

@@ -1,0 +1,93 @@
+/* test_cache.c - where files for later processes lie, their folders, and reading them. */
+#include "on_driver.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+static char folder[64];
+
+static int set_up(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/cf_cache_XXXXXX");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command);
+}
+
+static void path_is_given_or_of_the_user(void **state)
+{
+    (void)state;
+    char path[CF__PATH], long_name[CF__PATH + 1];
+    setenv("XDG_CACHE_HOME", "/cache", 1);
+    setenv("HOME", "/home", 1);
+    assert_true(cf__cache_path("a file", "name", path));
+    assert_string_equal(path, "a file");
+    assert_true(cf__cache_path(NULL, "name", path));
+    assert_string_equal(path, "/cache/cuferry/name");
+    assert_true(cf__cache_path("", "name", path));
+    assert_string_equal(path, "/cache/cuferry/name");
+    setenv("XDG_CACHE_HOME", "cache", 1); /* relative ones do not count */
+    assert_true(cf__cache_path(NULL, "name", path));
+    assert_string_equal(path, "/home/.cache/cuferry/name");
+    unsetenv("HOME");
+    assert_false(cf__cache_path(NULL, "name", path));
+    memset(long_name, 'x', sizeof long_name - 1);
+    long_name[sizeof long_name - 1] = 0;
+    assert_false(cf__cache_path(long_name, "name", path));
+}
+
+static void folders_are_made_two_deep(void **state)
+{
+    (void)state;
+    char path[128];
+    struct stat status;
+    snprintf(path, sizeof path, "%s/.cache/cuferry/name", folder);
+    cf__cache_folders(path);
+    *strrchr(path, '/') = 0;
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0700);
+    cf__cache_folders("name"); /* which has none */
+    cf__cache_folders("/name");
+}
+
+static void file_is_read_and_nothing_else(void **state)
+{
+    (void)state;
+    char path[128], text[16];
+    snprintf(path, sizeof path, "%s/file", folder);
+    assert_int_equal(cf__cache_read(path, text, sizeof text), -1);
+    assert_int_equal(errno, ENOENT);
+    FILE *file = fopen(path, "w");
+    assert_true(cf__cache_write(fileno(file), "0123456789abcdef more", 21));
+    fclose(file);
+    assert_int_equal(cf__cache_read(path, text, sizeof text), 16);
+    assert_memory_equal(text, "0123456789abcdef", 16);
+    assert_int_equal(cf__cache_read(path, text, 4), 4);
+    assert_int_equal(cf__cache_read(folder, text, sizeof text), -1);
+    assert_int_equal(cf__cache_read("/dev/null", text, sizeof text), -1);
+    assert_int_equal(errno, EINVAL);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(cf__cache_read(path, text, sizeof text), -1);
+    assert_false(cf__cache_write(-1, "x", 1));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(path_is_given_or_of_the_user, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(folders_are_made_two_deep, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(file_is_read_and_nothing_else, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

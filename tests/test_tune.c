@@ -1,0 +1,163 @@
+/* test_tune.c - the part of cf-tune that needs no clock: which variant two runs show to be the fastest. */
+#include "on_driver.h"
+
+#include "tune.h"
+#include "tuning_kernels.h"
+
+extern const cf_module tuning_registry;
+
+enum { MOST = 16 };
+static struct bench_result results[TUNE_RUNS][MOST];
+static struct bench_run runs[TUNE_RUNS];
+static struct tune_findings findings;
+static const cf_kernel *kernel, *present;
+
+static int set_up(void **state)
+{
+    (void)state;
+    for (int r = 0; r < TUNE_RUNS; r++)
+        runs[r] = (struct bench_run){.results = results[r]};
+    kernel = cf_kernel_find(&tuning_registry, "which_i32");
+    present = kernel ? kernel->variants[0] : NULL;
+    return !kernel;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    free(findings.list);
+    findings = (struct tune_findings){NULL, 0};
+    return 0;
+}
+
+/* A result of WAY=way: microseconds, of which the quartiles are apart by a part; below 0: not run. */
+static void add(int run, int way, int64_t size, double microseconds, double spread)
+{
+    struct bench_result *result = &results[run][runs[run].count++];
+    *result = (struct bench_result){.size = size, .bytes = (double)size * 1.5};
+    snprintf(result->kernel, sizeof result->kernel, "which_i32");
+    snprintf(result->variant, sizeof result->variant, "WAY=%d", way);
+    if (microseconds < 0) {
+        result->outcome = BENCH_LEFT_OUT;
+        snprintf(result->reason, sizeof result->reason, "too large");
+        return;
+    }
+    double seconds = microseconds * 1e-6;
+    result->seconds =
+        (struct bench_statistics){seconds, seconds * (1 - spread / 2), seconds, seconds * (1 + spread / 2), seconds, 9};
+}
+
+static int say_present(void *data, const cf_kernel *asked, int size_class, const cf_kernel **variant,
+                       struct message *message)
+{
+    (void)data, (void)message;
+    assert_ptr_equal(asked, kernel);
+    assert_in_range(size_class, 0, 63);
+    *variant = present;
+    return 0;
+}
+
+static const struct tune_finding *judge(void)
+{
+    struct message message = {""};
+    findings.count = 0;
+    assert_int_equal(tune_judge(kernel, runs, say_present, NULL, &findings, &message), 0);
+    assert_true(findings.count > 0);
+    return findings.list;
+}
+
+/* Times of three variants in each run, 0.2 % apart: the one that is kept. */
+static int best(const double first[3], const double second[3], double spread)
+{
+    runs[0].count = runs[1].count = 0;
+    for (int v = 0; v < 3; v++) {
+        add(0, v + 1, 1024, first[v], spread);
+        add(1, v + 1, 1024, second[v], spread);
+    }
+    const struct tune_finding *found = judge();
+    return found->variant ? (int)found->variant->constants[0].value : 0;
+}
+
+static void what_is_faster_twice_is_taken(void **state)
+{
+    (void)state;
+    static const struct {
+        double first[3], second[3], spread;
+        int expected;
+    } rows[] = {
+        {{10, 9, 8}, {10, 9, 8}, 0.002, 3},         {{10, 8, 9}, {10, 8, 9}, 0.002, 2},
+        {{10, 9, 11}, {10, 11, 9}, 0.002, 1},                                                /* each once */
+        {{10, 9.95, 9.91}, {10, 9.95, 9.91}, 0, 1},                                          /* within the margin */
+        {{10, 9.8, 10}, {10, 9.8, 10}, 0.002, 2},   {{10, 9.8, 10}, {10, 9.8, 10}, 0.03, 1}, /* quartiles overlap */
+        {{10, 7, 9}, {10, 10.5, 9}, 0.002, 3}, /* the faster one in the mean was slower once */
+        {{10, -1, 9}, {10, 8, 9}, 0.002, 3},   /* what was not run twice is none */
+        {{-1, 9, 8}, {-1, 9, 8}, 0.002, 3},    /* without the present one the fastest */
+        {{-1, -1, -1}, {-1, -1, -1}, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        present = kernel->variants[0];
+        int found = best(rows[i].first, rows[i].second, rows[i].spread);
+        if (found != rows[i].expected)
+            fail_msg("row %zu: WAY=%d", i, found);
+        assert_int_equal(findings.list[0].is_new, found > 1);
+    }
+    assert_string_equal(findings.list[0].reason, "too large");
+}
+
+/* One that was chosen before stays unless another one is faster than it. */
+static void present_one_stays(void **state)
+{
+    (void)state;
+    present = kernel->variants[1];
+    assert_int_equal(best((double[]){10, 10.05, 12}, (double[]){10, 10.05, 12}, 0.002), 2);
+    assert_false(findings.list[0].is_new);
+    assert_true(findings.list[0].first_seconds > 0.99e-5 && findings.list[0].first_seconds < 1.01e-5);
+    assert_int_equal(best((double[]){10, 11, 12}, (double[]){10, 11, 12}, 0.002), 1);
+    assert_true(findings.list[0].is_new);
+}
+
+/* What a busy machine adds now and then does not count beside a factor of two. */
+static void rare_long_samples_do_not_count(void **state)
+{
+    (void)state;
+    for (int times = 4; times <= 6; times++) {
+        runs[0].count = runs[1].count = 0;
+        for (int r = 0; r < TUNE_RUNS; r++) {
+            add(r, 1, 1024, 10, 0.002);
+            add(r, 2, 1024, times, 0.002);
+            results[r][1].seconds.upper = 1;
+        }
+        assert_ptr_equal(judge()->variant, kernel->variants[times < 5]);
+    }
+}
+
+static void sizes_have_classes_of_which_the_last_is_kept(void **state)
+{
+    (void)state;
+    static const int64_t sizes[] = {1, 700, 800, 1 << 20};
+    for (int r = 0; r < TUNE_RUNS; r++)
+        for (int v = 1; v <= 3; v++)
+            for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+                add(r, v, sizes[s], v == 2 ? 5 : 10, 0.002);
+    judge();
+    static const int classes[] = {0, 10, 10, 20}, kept[] = {1, 0, 1, 1};
+    assert_int_equal(findings.count, 4);
+    for (size_t s = 0; s < 4; s++) {
+        assert_int_equal(findings.list[s].size, sizes[s]);
+        assert_int_equal(findings.list[s].size_class, classes[s]);
+        assert_int_equal(tune_is_last(&findings, s), kept[s]);
+        assert_ptr_equal(findings.list[s].variant, kernel->variants[1]);
+    }
+}
+
+int main(void)
+{
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(what_is_faster_twice_is_taken),
+        TEST(present_one_stays),
+        TEST(rare_long_samples_do_not_count),
+        TEST(sizes_have_classes_of_which_the_last_is_kept),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,708 @@
+/* test_tuning.c - which variant of a tuned kernel runs: by the user's file and the lines that came with the kernel, by
+ * architecture and size; and what the file may be like. */
+#include "expect_all.h"
+#include "on_fake.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/stat.h>
+
+#include "internal.h"
+#include "tuning.h"
+#include "tuning_kernels.h"
+
+extern const cf_module tuning_registry;
+
+static char folder[64], path[96];
+
+static const cf_kernel *kernel_of(const char *name)
+{
+    const cf_kernel *kernel = cf_kernel_find(&tuning_registry, name);
+    if (!kernel)
+        fail_msg("there is no kernel %s", name);
+    return kernel;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/cf_tuning_XXXXXX");
+    if (!mkdtemp(folder))
+        return -1;
+    snprintf(path, sizeof path, "%s/tuning", folder);
+    if (setenv("CF_TUNING", path, 1) != 0 || cf_shutdown() != CF_OK)
+        return -1;
+    int count; /* loads the driver that is told */
+    if (cf_device_count(&count) != CF_OK)
+        return -1;
+    static int is_told;
+    return is_told++ ? 0 : tell_fake_of(&tuning_registry);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command) != 0 || cf_shutdown() != CF_OK;
+}
+
+/* ---- Files ---- */
+
+/* This device, as a file calls it. */
+static const char *here(void)
+{
+    static char name[32];
+    int device;
+    int64_t capability = 0;
+    assert_ok(cf_device_current(&device));
+    if (device == CF_HOST)
+        return "host";
+    assert_ok(cf_device_property(device, CF_PROPERTY_CAPABILITY, &capability));
+    snprintf(name, sizeof name, "sm_%d", (int)capability);
+    return name;
+}
+
+/* Replaces the file by a text, of which @ stands for a kernel's name and version, and ! for the device. The library
+ * reads it anew. */
+static void write_text(const char *kernel, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    for (; *text; text++)
+        if (*text == '@')
+            fprintf(file, "tuning_%s %08x", kernel, (unsigned)cf__tuning_version(kernel_of(kernel)));
+        else if (*text == '!')
+            fputs(here(), file);
+        else
+            fputc(*text, file);
+    assert_int_equal(fclose(file), 0);
+    assert_ok(cf_shutdown());
+}
+#define BEGIN "cuferry tuning 1\n"
+
+static char *read_text(void)
+{
+    static char text[1 << 16];
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = 0;
+    fclose(file);
+    return text;
+}
+
+/* ---- Calls ---- */
+
+/* The variant that runs for a size, by the plain call and by the raw one, which have to agree. */
+static int way(int64_t n)
+{
+    int32_t plain = -1, raw = -1, *memory;
+    assert_ok(tuning_which_i32(&plain, n));
+    assert_ok(cf_mem_alloc((void **)&memory, sizeof *memory));
+    for (int i = 0; i < 2; i++) { /* the first time the long way */
+        assert_ok(tuning_which_i32_async(NULL, memory, n));
+        assert_ok(cf_mem_copy(&raw, memory, sizeof raw));
+        assert_int_equal(raw, plain);
+    }
+    assert_ok(cf_mem_free(memory));
+    return plain;
+}
+
+static void first_variant_runs_where_nothing_was_measured(void **state)
+{
+    (void)state;
+    int out = 0;
+    float x[4] = {0};
+    int64_t wide = 0;
+    assert_int_equal(way(1000), 1);
+    assert_ok(tuning_which_i64(&wide, 1));
+    assert_int_equal(wide, 1);
+    assert_ok(tuning_both(x, &out, 4));
+    assert_int_equal(out, 13);
+    assert_int_equal(access(path, F_OK), -1); /* nothing writes it */
+}
+
+static void variant_of_the_size_class_runs(void **state)
+{
+    (void)state;
+    write_text("which_i32", BEGIN "@ ! 2^10 WAY=2 1 2\n@ ! 2^20 WAY=3 1 2\n@ ! 2^21 WAY=1 2 2\n");
+    static const struct {
+        int64_t n;
+        int way;
+    } rows[] = {{1024, 2},    {2047, 2},      {1 << 20, 3}, {(1 << 21) - 1, 3},
+                {1 << 21, 1}, {INT64_MAX, 1}, {1 << 15, 2}, /* two classes are as near: the smaller */
+                {1 << 16, 3}, {1, 2},         {0, 2}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (way(rows[i].n) != rows[i].way)
+            fail_msg("of size %lld variant %d runs", (long long)rows[i].n, way(rows[i].n));
+    int64_t wide = 0; /* another instance is another kernel */
+    assert_ok(tuning_which_i64(&wide, 1024));
+    assert_int_equal(wide, 1);
+}
+
+static void size_is_that_of_the_arrays(void **state)
+{
+    (void)state;
+    enum { MANY = 4096 };
+    static float x[MANY];
+    int out = 0;
+    /* 4 (n + 1) bytes */
+    write_text("both", BEGIN "@ ! 2^5 A=2,B=4 1 1\n@ ! 2^6 A=2,B=3 1 1\n@ ! 2^14 A=1,B=4\n");
+    static const int rows[][2] = {{7, 24}, {14, 24}, {15, 23}, {30, 23}, {MANY, 14}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_ok(tuning_both(x, &out, rows[i][0]));
+        assert_int_equal(out, rows[i][1]);
+        int found, n = rows[i][0];
+        const float *px = x;
+        int *pout = &out;
+        void *const args[] = {&px, &pout, &n};
+        const cf_kernel *variant;
+        assert_ok(cf_tuning_class(kernel_of("both"), args, &found));
+        assert_ok(cf_tuning_variant(kernel_of("both"), found, &variant));
+        assert_int_equal(variant->constants[0].value * 10 + variant->constants[1].value, rows[i][1]);
+    }
+}
+
+static void variants_run_as_they_are(void **state)
+{
+    (void)state;
+    write_text("which_i32", BEGIN "@ ! 2^10 WAY=2 1 2\n");
+    const cf_kernel *kernel = kernel_of("which_i32"), *found;
+    assert_int_equal(kernel->nvariants, 3);
+    assert_int_equal(kernel->nconstants, 0);
+    for (uint32_t v = 0; v < 3; v++) {
+        int32_t out = 0, *pointer = &out;
+        int64_t n = 1024;
+        void *const args[] = {&pointer, &n};
+        assert_ok(cf_call(kernel->variants[v], args));
+        assert_int_equal(out, v + 1);
+        assert_ok(cf_tuning_variant(kernel->variants[v], 10, &found));
+        assert_ptr_equal(found, kernel->variants[v]);
+        assert_ok(cf_call(kernel, args)); /* by its name, as by its function */
+        assert_int_equal(out, 2);
+    }
+}
+
+/* What was read stays so until the end. */
+static void file_is_read_once(void **state)
+{
+    (void)state;
+    write_text("which_i32", BEGIN "@ ! 2^10 WAY=2 1 2\n");
+    assert_int_equal(way(1024), 2);
+    FILE *file = fopen(path, "w");
+    fputs(BEGIN, file);
+    fclose(file);
+    int64_t wide = 0;
+    assert_ok(tuning_which_i64(&wide, 1024)); /* another kernel reads nothing either */
+    assert_int_equal(way(1024), 2);
+    if (on_cuda() && cf_device_reset(0) == CF_OK)
+        assert_int_equal(way(1024), 2);
+    assert_ok(cf_shutdown());
+    assert_int_equal(way(1024), 1);
+}
+
+/* ---- Architectures ---- */
+
+/* On an sm_90: the same, then others of the major version, then all others; never the CPU. */
+static void nearest_architecture_counts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int way;
+    } rows[] = {
+        {BEGIN "@ sm_100 2^10 WAY=2\n@ sm_90 2^10 WAY=3\n", 3},
+        {BEGIN "@ sm_90 2^10 WAY=3\n@ sm_100 2^10 WAY=2\n", 3},
+        {BEGIN "@ sm_100 2^10 WAY=2\n@ sm_86 2^10 WAY=3\n", 3},
+        {BEGIN "@ sm_80 2^10 WAY=2\n@ sm_100 2^10 WAY=3\n", 2},
+        {BEGIN "@ sm_89 2^10 WAY=2\n@ sm_95 2^10 WAY=3\n", 3},
+        {BEGIN "@ sm_70 2^10 WAY=3\n", 3},
+        {BEGIN "@ host 2^10 WAY=2\n", 1},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        write_text("which_i32", rows[i].text);
+        if (way(1024) != rows[i].way)
+            fail_msg("with\n%svariant %d runs", rows[i].text, way(1024));
+    }
+}
+
+/* Of two GPUs each has its own, and so has the CPU. */
+static void devices_differ(void **state)
+{
+    (void)state;
+    write_text("which_i32", BEGIN "@ sm_90 2^10 WAY=2\n@ sm_100 2^10 WAY=3\n@ host 2^3 WAY=1\n");
+    assert_int_equal(way(1024), 2);
+    assert_ok(cf_device_use(1));
+    assert_int_equal(way(1024), 3);
+    assert_ok(cf_device_use(CF_HOST));
+    assert_int_equal(way(1024), 1);
+    assert_ok(cf_device_use(0));
+    assert_int_equal(way(1024), 2);
+}
+
+/* Lines that came with the kernel, and the user's. */
+static void lines_of_the_kernel_are_beside_those_of_the_user(void **state)
+{
+    (void)state;
+    char own[512], text[512];
+    cf_state loaded = {NULL};
+    const cf_kernel *kernel = kernel_of("which_i32");
+    snprintf(own, sizeof own, "tuning_which_i32 %08x %s 2^10 WAY=2\ntuning_which_i32 %08x %s 2^20 WAY=3\n",
+             (unsigned)cf__tuning_version(kernel), here(), (unsigned)cf__tuning_version(kernel), here());
+    cf_kernel with = *kernel;
+    with.tuning = own;
+    with.state = &loaded;
+    int32_t out = 0, *pointer = &out;
+    int64_t n = 1024;
+    void *const args[] = {&pointer, &n};
+    const char *const texts[] = {BEGIN, BEGIN "@ sm_10 2^10 WAY=1\n", BEGIN "@ ! 2^20 WAY=1\n",
+                                 BEGIN "@ ! 2^10 WAY=1\n"};
+    static const int expected[][2] = {{2, 3}, {2, 3}, {2, 1}, {1, 3}};
+    for (size_t i = 0; i < 4; i++) {
+        snprintf(text, sizeof text, "%s", texts[i]);
+        write_text("which_i32", text);
+        for (int large = 0; large < 2; large++) {
+            n = large ? 1 << 20 : 1024;
+            assert_ok(cf_call(&with, args));
+            if (out != expected[i][large])
+                fail_msg("with %s variant %d runs", texts[i], out);
+        }
+    }
+    assert_ok(cf_shutdown()); /* the state is on the stack */
+}
+
+/* ---- Calls that the chosen variant does not take ---- */
+
+static void first_runs_where_the_chosen_one_does_not(void **state)
+{
+    (void)state;
+    int out = 0;
+    write_text("even", BEGIN "@ ! 2^3 WAY=2\n");
+    assert_ok(tuning_even(&out, 4));
+    assert_int_equal(out, 2);
+    assert_ok(tuning_even(&out, 5));
+    assert_int_equal(out, 1);
+    if (!on_cuda())
+        return; /* the CPU has room for any */
+    assert_int_equal(tuning_even(NULL, 4), CF_EINVAL);
+    char before[512];
+    snprintf(before, sizeof before, "%s", cf_last_error());
+    write_text("large", BEGIN "@ ! 2^3 WAY=2\n");
+    assert_ok(tuning_large(&out, 100));
+    assert_int_equal(out, 2);
+    assert_ok(tuning_large(&out, 1 << 30));
+    assert_int_equal(out, 1);
+    int *memory;
+    assert_ok(cf_mem_alloc((void **)&memory, sizeof *memory));
+    assert_ok(tuning_large_async(NULL, memory, 1 << 30));
+    assert_ok(cf_mem_copy(&out, memory, sizeof out));
+    assert_int_equal(out, 1);
+    assert_ok(cf_mem_free(memory));
+    assert_string_equal(cf_last_error(), before); /* a call that succeeds leaves it alone */
+}
+
+static void wrong_arguments_are_told_as_ever(void **state)
+{
+    (void)state;
+    int32_t out = 7, *pointer = &out;
+    int64_t n = 1024;
+    void *const none[] = {NULL, &n}, *const right[] = {&pointer, &n};
+    for (int is_measured = 0; is_measured < 2; is_measured++) {
+        write_text("which_i32", is_measured ? BEGIN "@ ! 2^10 WAY=2\n@ ! 2^20 WAY=3\n" : BEGIN);
+        for (int is_loaded = 0; is_loaded < 2; is_loaded++) {
+            assert_int_equal(tuning_which_i32(NULL, 5), CF_EINVAL);
+            assert_string_equal(cf_last_error(), "tuning_which_i32: way is NULL and its extent is 1");
+            assert_int_equal(tuning_which_i32_async(NULL, NULL, 5), CF_EINVAL);
+            assert_string_equal(cf_last_error(), "tuning_which_i32_async: way is NULL and its extent is 1");
+            assert_int_equal(cf_call(kernel_of("which_i32"), NULL), CF_EINVAL);
+            assert_int_equal(cf_launch(kernel_of("which_i32"), NULL, NULL), CF_EINVAL);
+            assert_int_equal(cf_call(kernel_of("which_i32"), none), CF_EINVAL);
+            assert_int_equal(cf_launch(kernel_of("which_i32"), NULL, none), CF_EINVAL);
+            assert_int_equal(out, 7);
+            assert_int_equal(way(1024), is_measured ? 2 : 1);
+        }
+    }
+    int found = -1;
+    const cf_kernel *variant;
+    assert_int_equal(cf_tuning_class(NULL, right, &found), CF_EINVAL);
+    assert_int_equal(cf_tuning_class(kernel_of("which_i32"), right, NULL), CF_EINVAL);
+    assert_int_equal(cf_tuning_class(kernel_of("which_i32"), NULL, &found), CF_EINVAL);
+    void *const without[] = {&pointer, NULL};
+    assert_int_equal(cf_tuning_class(kernel_of("which_i32"), without, &found), CF_EINVAL);
+    assert_string_equal(cf_last_error(), "cf_tuning_class: the argument for n is NULL, and not a pointer to one");
+    assert_ok(cf_tuning_class(kernel_of("which_i32"), none, &found)); /* arrays are not read */
+    assert_int_equal(found, 10);
+    assert_int_equal(cf_tuning_variant(NULL, 1, &variant), CF_EINVAL);
+    assert_int_equal(cf_tuning_variant(kernel_of("which_i32"), 1, NULL), CF_EINVAL);
+    assert_int_equal(cf_tuning_variant(kernel_of("which_i32"), -1, &variant), CF_EINVAL);
+    assert_int_equal(cf_tuning_variant(kernel_of("which_i32"), 64, &variant), CF_EINVAL);
+    assert_string_equal(cf_last_error(), "cf_tuning_variant: size_class is 64; it is 0 to 63");
+}
+
+static void plan_tells_the_variant(void **state)
+{
+    (void)state;
+    int out = 0;
+    float x[4] = {0};
+    write_text("both", BEGIN "@ ! 2^4 A=2,B=4\n");
+    assert_ok(tuning_both(x, &out, 4));
+    const char *told = strstr(cf_last_plan(), "; variant A=2,B=4");
+    if (!told || told[17])
+        fail_msg("%s", cf_last_plan());
+    assert_ok(cf_kernel_preload(kernel_of("both")));
+    assert_ok(cf_preload(&tuning_registry));
+}
+
+static void trace_tells_the_variant(void **state)
+{
+    (void)state;
+    static char text[1 << 16];
+    int out = 0;
+    float x[4] = {0};
+    write_text("both", BEGIN "@ ! 2^4 A=2,B=4\n");
+    char trace[128];
+    snprintf(trace, sizeof trace, "%s/trace.json", folder);
+    setenv("CF_TRACE", trace, 1);
+    assert_ok(cf_shutdown());
+    assert_ok(tuning_both(x, &out, 4));
+    assert_int_equal(out, 24);
+    assert_ok(cf_shutdown());
+    unsetenv("CF_TRACE");
+    FILE *file = fopen(trace, "r");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = 0;
+    fclose(file);
+    if (!strstr(text, "\"variant\": \"A=2,B=4\"") || !strstr(text, "; variant A=2,B=4\""))
+        fail_msg("%s", text);
+}
+
+/* ---- What the file may be like ---- */
+
+static void lines_that_are_none_are_passed_over(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "",
+        "\n\n \t\n",
+        "# @ ! 2^10 WAY=2\n",
+        "@ ! 2^10 WAY=4\n",
+        "@ ! 2^10 WAY=02\n",
+        "@ ! 2^10 WAY=2,WAY=2\n",
+        "@ ! 2^64 WAY=2\n",
+        "@ ! 2^-1 WAY=2\n",
+        "@ ! 1024 WAY=2\n",
+        "@ ! 2^ WAY=2\n",
+        "@ ! 2^99999999999999999999 WAY=2\n",
+        "@ sm_ 2^10 WAY=2\n",
+        "@ sm_9x 2^10 WAY=2\n",
+        "@ sm_99999999999999999999 2^10 WAY=2\n",
+        "@ gpu 2^10 WAY=2\n",
+        "@ !\n",
+        "@\n",
+        "tuning_which_i32 00000000 ! 2^10 WAY=2\n",
+        "tuning_which_i32 0000000 ! 2^10 WAY=2\n",
+        "tuning_which_i32 zzzzzzzz ! 2^10 WAY=2\n",
+        "tuning_which_i3 00000000 ! 2^10 WAY=2\n",
+        "x@ ! 2^10 WAY=2\n",
+        "\xff\xfe\x01 \x02\n",
+        "@ ! 2^10 WAY=2", /* was cut off */
+    };
+    char text[256];
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        snprintf(text, sizeof text, BEGIN "%s", lines[i]);
+        write_text("which_i32", text);
+        if (way(1024) != 1)
+            fail_msg("a line was taken: %s", lines[i]);
+        snprintf(text, sizeof text, BEGIN "%s%s@ ! 2^10 WAY=3 and more\r\n", lines[i],
+                 i + 1 == sizeof lines / sizeof *lines ? "\n" : "");
+        write_text("which_i32", text);
+        if (way(1024) != 3)
+            fail_msg("a line was not taken behind %s", lines[i]);
+    }
+}
+
+static void files_that_are_none_are_not_used(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "",
+        "cuferry tuning 1",
+        "cuferry tuning 2\n@ ! 2^10 WAY=2\n",
+        "Cuferry tuning 1\n@ ! 2^10 WAY=2\n",
+        "\n" BEGIN "@ ! 2^10 WAY=2\n",
+        "@ ! 2^10 WAY=2\n",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        write_text("which_i32", texts[i]);
+        assert_int_equal(way(1024), 1);
+    }
+    write_text("which_i32", BEGIN "@ ! 2^10 WAY=2\n");
+    FILE *file = fopen(path, "a");
+    fputc(0, file);
+    fclose(file);
+    assert_ok(cf_shutdown());
+    assert_int_equal(way(1024), 1);
+
+    write_text("which_i32", BEGIN "@ ! 2^10 WAY=2\n");
+    assert_int_equal(truncate(path, (off_t)CF__TUNING_BYTES + 1), 0);
+    assert_ok(cf_shutdown());
+    assert_int_equal(way(1024), 1);
+
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkfifo(path, 0600), 0); /* nobody waits for it */
+    assert_ok(cf_shutdown());
+    assert_int_equal(way(1024), 1);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_ok(cf_shutdown());
+    assert_int_equal(way(1024), 1);
+    assert_int_equal(rmdir(path), 0);
+    assert_int_equal(symlink(path, path), 0);
+    assert_ok(cf_shutdown());
+    assert_int_equal(way(1024), 1);
+}
+
+static void place_of_the_file_is_what_the_environment_says(void **state)
+{
+    (void)state;
+    char found[256], expected[256], small[4];
+    assert_ok(cf_tuning_path(found, sizeof found));
+    assert_string_equal(found, path);
+    assert_int_equal(cf_tuning_path(small, sizeof small), CF_EINVAL);
+    assert_int_equal(cf_tuning_path(NULL, 1), CF_EINVAL);
+    write_text("which_i32", BEGIN "@ ! 2^10 WAY=2\n");
+    setenv("CF_TUNING", "", 1);
+    assert_int_equal(cf_tuning_path(found, sizeof found), CF_ENOTSUP);
+    assert_int_equal(way(1024), 1);
+    unsetenv("CF_TUNING");
+    setenv("XDG_CACHE_HOME", folder, 1);
+    snprintf(expected, sizeof expected, "%s/cuferry/tuning", folder);
+    assert_ok(cf_tuning_path(found, sizeof found));
+    assert_string_equal(found, expected);
+    const cf_tuning result = {kernel_of("which_i32")->variants[2], strcmp(here(), "host") ? atoi(here() + 3) : 0, 10, 1,
+                              2};
+    assert_ok(cf_tuning_save(NULL, &result, 1)); /* whose folder is made */
+    assert_ok(cf_shutdown());
+    assert_int_equal(way(1024), 3);
+    setenv("XDG_CACHE_HOME", "relative", 1);
+    setenv("HOME", folder, 1);
+    snprintf(expected, sizeof expected, "%s/.cache/cuferry/tuning", folder);
+    assert_ok(cf_tuning_path(found, sizeof found));
+    assert_string_equal(found, expected);
+    unsetenv("HOME");
+    assert_int_equal(cf_tuning_path(found, sizeof found), CF_ENOTSUP);
+    assert_int_equal(cf_tuning_save(NULL, &result, 1), CF_ENOTSUP);
+    assert_ok(cf_shutdown());
+    assert_int_equal(way(1024), 1);
+}
+
+/* ---- Saving ---- */
+
+static void results_are_merged(void **state)
+{
+    (void)state;
+    const cf_kernel *kernel = kernel_of("which_i32"), *other = kernel_of("both");
+    const cf_tuning first[] = {{kernel->variants[1], 90, 10, 1.25e-6, 2e-3}, {kernel->variants[2], 0, 10, 3, 4}};
+    const cf_tuning second[] = {{kernel->variants[0], 90, 10, 2e-6, 2e-6}, {other->variants[3], 90, 63, 1e-9, 1e-9}};
+    char expected[1024];
+    unsigned version = cf__tuning_version(kernel), of_other = cf__tuning_version(other);
+    assert_int_not_equal(version, of_other);
+    assert_int_equal(version, cf__tuning_version(kernel->variants[2]));
+    write_text("which_i32", BEGIN "# kept\nnoise\n@ sm_80 2^10 WAY=2 1 1\n@ sm_90 2^10 WAY=3 1 1\n"
+                                  "tuning_which_i32 00000000 sm_90 2^10 WAY=3 1 1\ncut off");
+    assert_ok(cf_tuning_save(path, first, 2));
+    snprintf(expected, sizeof expected,
+             BEGIN "# kept\ntuning_which_i32 %08x sm_80 2^10 WAY=2 1 1\n"
+                   "tuning_which_i32 00000000 sm_90 2^10 WAY=3 1 1\n"
+                   "tuning_which_i32 %08x sm_90 2^10 WAY=2 1250.0 2000000.0\n"
+                   "tuning_which_i32 %08x host 2^10 WAY=3 3000000000.0 4000000000.0\n",
+             version, version, version);
+    assert_string_equal(read_text(), expected);
+    assert_ok(cf_tuning_save(NULL, second, 2)); /* that CF_TUNING names */
+    snprintf(expected, sizeof expected,
+             BEGIN "# kept\ntuning_which_i32 %08x sm_80 2^10 WAY=2 1 1\n"
+                   "tuning_which_i32 00000000 sm_90 2^10 WAY=3 1 1\n"
+                   "tuning_which_i32 %08x host 2^10 WAY=3 3000000000.0 4000000000.0\n"
+                   "tuning_which_i32 %08x sm_90 2^10 WAY=1 2000.0 2000.0\n"
+                   "tuning_both %08x sm_90 2^63 A=2,B=4 1.0 1.0\n",
+             version, version, version, of_other);
+    assert_string_equal(read_text(), expected);
+    assert_ok(cf_tuning_save(path, NULL, 0));
+    assert_string_equal(read_text(), expected);
+    write_text("both", "garbage\n"); /* is replaced */
+    assert_ok(cf_tuning_save(path, second + 1, 1));
+    snprintf(expected, sizeof expected, BEGIN "tuning_both %08x sm_90 2^63 A=2,B=4 1.0 1.0\n", of_other);
+    assert_string_equal(read_text(), expected);
+}
+
+/* A link stays one, and rights stay as they are. */
+static void file_keeps_its_rights_and_links(void **state)
+{
+    (void)state;
+    char target[128];
+    struct stat status;
+    const cf_tuning result = {kernel_of("which_i32")->variants[1], 0, 10, 1, 2};
+    snprintf(target, sizeof target, "%s/target", folder);
+    assert_int_equal(symlink(target, path), 0);
+    FILE *file = fopen(target, "w");
+    fclose(file);
+    assert_int_equal(chmod(target, 0640), 0);
+    assert_ok(cf_tuning_save(path, &result, 1));
+    assert_int_equal(lstat(path, &status), 0);
+    assert_true(S_ISLNK(status.st_mode));
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0640);
+    assert_non_null(strstr(read_text(), "WAY=2"));
+}
+
+static void saving_that_cannot_be_is_an_error(void **state)
+{
+    (void)state;
+    const cf_kernel *kernel = kernel_of("which_i32");
+    const cf_tuning right = {kernel->variants[1], 0, 10, 1, 2};
+    cf_tuning wrong[] = {right, right, right, right, right};
+    wrong[0].variant = NULL;
+    wrong[1].variant = kernel; /* which stands for all */
+    wrong[2].size_class = 64;
+    wrong[3].size_class = -1;
+    wrong[4].capability = -1;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        const cf_tuning both[] = {right, wrong[i]};
+        assert_int_equal(cf_tuning_save(path, both, 2), CF_EINVAL);
+        assert_non_null(strstr(cf_last_error(), "results[1]"));
+        assert_int_equal(access(path, F_OK), -1);
+    }
+    assert_int_equal(cf_tuning_save(path, NULL, 1), CF_EINVAL);
+    char missing[128];
+    snprintf(missing, sizeof missing, "%s/missing/tuning", folder);
+    assert_int_equal(cf_tuning_save(missing, &right, 1), CF_EINVAL);
+    assert_non_null(strstr(cf_last_error(), "missing/tuning.lock: No such file or directory"));
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_int_equal(cf_tuning_save(path, &right, 1), CF_EINVAL);
+    assert_int_equal(rmdir(path), 0);
+    FILE *file = fopen(path, "w");
+    fputs(BEGIN, file);
+    while (ftell(file) + 90 < (long)CF__TUNING_BYTES)
+        fputs("tuning_which 00000000 sm_90 2^1 X, a line that is longer than the others are\n", file);
+    fclose(file);
+    assert_int_equal(cf_tuning_save(path, &right, 1), CF_EINVAL); /* too large for anybody to read */
+    assert_non_null(strstr(cf_last_error(), "1048576 bytes"));
+}
+
+enum { WRITERS = 8, ROUNDS = 6 };
+
+static void *write_some(void *data)
+{
+    const int number = *(const int *)data;
+    for (int i = 0; i < ROUNDS; i++) {
+        const cf_tuning result = {kernel_of("which_i32")->variants[1], 10 + number, i, 1, 2};
+        if (cf_tuning_save(path, &result, 1) != CF_OK)
+            return "failed";
+    }
+    return NULL;
+}
+
+/* Of processes and threads that write at once none loses what another one wrote. */
+static void writers_lose_nothing(void **state)
+{
+    (void)state;
+    pid_t children[WRITERS];
+    pthread_t threads[WRITERS];
+    int numbers[2 * WRITERS];
+    for (int i = 0; i < 2 * WRITERS; i++)
+        numbers[i] = i;
+    for (int i = 0; i < WRITERS; i++) {
+        children[i] = fork();
+        if (children[i] == 0)
+            _exit(write_some(&numbers[i]) != NULL);
+    }
+    for (int i = 0; i < WRITERS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, write_some, &numbers[WRITERS + i]), 0);
+    int wrong = 0; /* none may be at work when the test has failed */
+    for (int i = 0; i < WRITERS; i++) {
+        void *failed = NULL;
+        int status = 0;
+        wrong |= pthread_join(threads[i], &failed) != 0 || failed;
+        wrong |= waitpid(children[i], &status, 0) != children[i] || status != 0;
+    }
+    assert_false(wrong);
+    size_t lines = 0;
+    for (const char *at = read_text(); (at = strchr(at, '\n')) != NULL; at++)
+        lines++;
+    assert_int_equal(lines, 1 + 2 * WRITERS * ROUNDS);
+}
+
+/* ---- Threads and forks ---- */
+
+static void *call_some(void *data)
+{
+    (void)data;
+    for (int i = 0; i < 50; i++) {
+        int32_t out = 0;
+        int64_t n = i % 2 ? 1024 : 1 << 20;
+        if (tuning_which_i32(&out, n) != CF_OK || out != (i % 2 ? 2 : 3))
+            return "another variant ran";
+    }
+    return NULL;
+}
+
+static void threads_agree(void **state)
+{
+    (void)state;
+    pthread_t threads[WRITERS];
+    write_text("which_i32", BEGIN "@ ! 2^10 WAY=2\n@ ! 2^20 WAY=3\n");
+    for (int i = 0; i < WRITERS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, call_some, NULL), 0);
+    for (int i = 0; i < WRITERS; i++) {
+        void *failed;
+        assert_int_equal(pthread_join(threads[i], &failed), 0);
+        if (failed)
+            fail_msg("%s", (const char *)failed);
+    }
+}
+
+static void child_goes_on_with_what_was_read(void **state)
+{
+    (void)state;
+    write_text("which_i32", BEGIN "@ host 2^10 WAY=2\n@ ! 2^10 WAY=2\n");
+    assert_int_equal(way(1024), 2);
+    assert_int_equal(unlink(path), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        int32_t out = 0;
+        alarm(20);
+        _exit(cf_device_use(CF_HOST) != CF_OK || tuning_which_i32(&out, 1024) != CF_OK || out != 2);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+int main(int argc, char *argv[])
+{
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(first_variant_runs_where_nothing_was_measured),
+        TEST(variant_of_the_size_class_runs),
+        TEST(size_is_that_of_the_arrays),
+        TEST(variants_run_as_they_are),
+        TEST(file_is_read_once),
+        fake_test(nearest_architecture_counts, NULL),
+        fake_test(devices_differ, "FAKE_CUDA=cc1=100"),
+        TEST(lines_of_the_kernel_are_beside_those_of_the_user),
+        TEST(first_runs_where_the_chosen_one_does_not),
+        TEST(wrong_arguments_are_told_as_ever),
+        TEST(plan_tells_the_variant),
+        TEST(trace_tells_the_variant),
+        TEST(lines_that_are_none_are_passed_over),
+        TEST(files_that_are_none_are_not_used),
+        fake_test(place_of_the_file_is_what_the_environment_says, NULL),
+        TEST(results_are_merged),
+        TEST(file_keeps_its_rights_and_links),
+        TEST(saving_that_cannot_be_is_an_error),
+        TEST(writers_lose_nothing),
+        TEST(threads_agree),
+        TEST(child_goes_on_with_what_was_read),
+    };
+    return RUN_WITH_FAKE(argc, argv, tests, set_up, tear_down);
+}

@@ -1,0 +1,68 @@
+/* tuning.cu - tuned kernels that say which of their variants runs. */
+#include <stdint.h>
+
+/* Writes the variant's number; a call of n counts as one of n bytes. */
+#pragma cf kernel blocks(1) block(32) out(way[1]) tune(WAY: 1, 2, 3) bytes(1.0 * n)
+#pragma cf instances(i32: int32_t; i64: int64_t)
+template <typename T, int WAY> __global__ void which(T *way, int64_t n)
+{
+    if (threadIdx.x == 0)
+        way[0] = WAY;
+}
+
+/* Its size is that of its arrays. */
+#pragma cf kernel blocks(1) block(32) in(x[n]) out(way[1]) tune(A: 1, 2; B: 3, 4)
+template <int A, int B> __global__ void both(const float *x, int *way, int n)
+{
+    if (threadIdx.x == 0)
+        way[0] = 10 * A + B;
+}
+
+/* Of the calls that the first variant takes the second takes half. */
+#pragma cf kernel blocks(1) block(32) out(way[1]) check(n % WAY == 0) tune(WAY: 1, 2)
+template <int WAY> __global__ void even(int *way, int n)
+{
+    if (threadIdx.x == 0)
+        way[0] = WAY;
+}
+
+/* No GPU has as much shared memory as the second asks for. */
+#pragma cf kernel blocks(1) block(32) out(way[1]) shared((WAY - 1) * n) tune(WAY: 1, 2)
+template <int WAY> __global__ void large(int *way, int n)
+{
+    if (threadIdx.x == 0)
+        way[0] = WAY;
+}
+
+/* Of these all variants do the same, and one of them takes some hundred times as long: the first, or another. */
+#pragma cf kernel grid(n) in(x[n]) out(y[n]) tune(STEPS: 300, 1)
+template <int STEPS> __global__ void slow(const volatile int *x, int *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        for (int k = 0; k < STEPS; k++)
+            y[i] = x[i];
+}
+
+#pragma cf kernel grid(n) in(x[n]) out(y[n]) tune(STEPS: 1, 300)
+template <int STEPS> __global__ void quick(const volatile int *x, int *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        for (int k = 0; k < STEPS; k++)
+            y[i] = x[i];
+}
+
+/* One is quick and wrong, one traps. */
+#pragma cf kernel grid(n) in(x[n]) out(y[n]) tune(STEPS: 300, 0, 1, -1)
+template <int STEPS> __global__ void wrong(const volatile int *x, int *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (STEPS < 0)
+        __trap();
+    if (i < n) {
+        y[i] = 0;
+        for (int k = 0; k < STEPS; k++)
+            y[i] = x[i];
+    }
+}
