@@ -760,8 +760,8 @@ const cf_kernel t__k_tuned = {
     },
     .nchecks = 1,
     .checks = (const cf_check[]){
-        {.text = "BLOCK * ITEMS <= 1024", .condition = {"BLOCK * ITEMS <= 1024", (const cf_op[]){{CF_OP_CONST, 128},
-         {CF_OP_CONST, 1}, {CF_OP_MUL, 0}, {CF_OP_CONST, 1024}, {CF_OP_LE, 0}, {CF_OP_END, 0}}}, .array = -1},
+        {.text = "128 * 1 <= 1024", .condition = {"128 * 1 <= 1024", (const cf_op[]){{CF_OP_CONST, 128}, {CF_OP_CONST,
+         1}, {CF_OP_MUL, 0}, {CF_OP_CONST, 1024}, {CF_OP_LE, 0}, {CF_OP_END, 0}}}, .array = -1},
     },
     CF__IMAGE(tuned__BLOCK_128__ITEMS_1),
     .host = t__h_tuned__BLOCK_128__ITEMS_1,
