@@ -35,14 +35,15 @@ struct attempt {
 static const struct attempt *now;
 static int wrong;
 
-/* On a real GPU, where an attempt takes milliseconds, or where FAULT_QUICK is set: one result of each call, and of
- * calls behind the first ones only some. A context that is held meanwhile is not made anew for each attempt. */
+/* On a real GPU, where an attempt takes milliseconds, or where FAULT_QUICK is set, and of scenes that are LONG: one
+ * result of each call, and of calls behind the first ones only some. A context that is held meanwhile is not made anew
+ * for each attempt. */
 static int is_fake(void)
 {
     return on_cuda() && dlsym(dlopen("libcuda.so.1", RTLD_NOW), "fake_cuda_alive");
 }
 
-static int is_quick(void)
+static int is_quick(const struct scene *scene)
 {
     static int quick = -1;
     if (quick < 0) {
@@ -53,7 +54,7 @@ static int is_quick(void)
             puts("# the context cannot be held");
         quick = is_real || getenv("FAULT_QUICK");
     }
-    return quick;
+    return quick || (scene->flags & LONG && !getenv("FAULT_LONG"));
 }
 
 __attribute__((format(printf, 1, 2))) static void complain(const char *format, ...)
@@ -342,9 +343,9 @@ static double seconds(void)
 static double begun; /* the scene was */
 
 /* To the next call that fails. A quick sweep that takes long nevertheless doubles. */
-static long step_of(long at)
+static long step_of(const struct scene *scene, long at)
 {
-    if (!is_quick())
+    if (!is_quick(scene))
         return 1;
     return seconds() - begun > QUICK_SECONDS ? at : at >= ALL_CALLS ? at / 4 : 1;
 }
@@ -352,7 +353,7 @@ static long step_of(long at)
 static void sweep(struct attempt what)
 {
     long before = fault_count() + alloc_fault_count();
-    for (what.at = 1; attempt(what) && wrong < 20; what.at += step_of(what.at))
+    for (what.at = 1; attempt(what) && wrong < 20; what.at += step_of(what.scene, what.at))
         if (what.at >= MOST_CALLS) {
             complain("there is no end of it");
             break;
@@ -371,7 +372,7 @@ int fault_sweep(const struct scene *scene, const struct tolerated *tolerated)
         for (int is_forever = 0; is_forever < 2; is_forever++) {
             what.is_forever = is_forever;
             what.of_alloc = 0;
-            for (size_t i = 0; i < (is_quick() ? 1 : sizeof results / sizeof *results); i++) {
+            for (size_t i = 0; i < (is_quick(scene) ? 1 : sizeof results / sizeof *results); i++) {
                 what.result = results[i];
                 sweep(what);
             }

@@ -76,6 +76,7 @@ static const struct tolerated tolerated[] = {
     {"cuCtxGetCurrent", "cf_call", "likewise"},
     {"cuCtxGetId", "cf_launch", "of finding a loaded kernel"},
     {"cuCtxGetId", "cf_call", "likewise"},
+    {"cuCtxGetId", "cf_preload", "of finding a loaded operation: likewise"},
     {"cuCtxGetId", "cf_mem_alloc", "later calls ask the driver what memory it is then"},
     {"cuPointerGetAttributes", "cf_call", "of finding that memory is the device's"},
     {"cuPointerGetAttributes", "cf_launch", "likewise"},

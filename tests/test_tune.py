@@ -153,7 +153,8 @@ class TuneTest(Runner):
                 file.write('cuferry tuning 1\n# mine\n')
             before = sorted(os.listdir(self.folder))
             with subprocess.Popen([self.program, '--driver', self.driver, '--module', 'tuning.so', 'slow', *QUICK,
-                                   '--sizes', '2^8:2^12:1.004', '--file', 'old'], cwd=self.folder, stdout=subprocess.PIPE, start_new_session=True) as process:
+                                   '--sizes', '2^8:2^12:1.004', '--file', 'old'], cwd=self.folder, stdout=subprocess.PIPE, start_new_session=True,
+                                  preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)) as process:
                 process.stdout.readline()   # it has begun to measure
                 os.killpg(process.pid, signal.SIGINT)
                 process.wait()
