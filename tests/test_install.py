@@ -79,9 +79,13 @@ class InstallTest:
         page = read('include', 'cuferry.3').replace('\\-', '-')
         functions = set(re.findall(r'\b(cf_[a-z0-9_]+)\(', header)) | {'cf_gather_async'}
         for name in os.listdir(os.path.join(ROOT, 'kernels')):
-            kernels = re.findall(r'#pragma cf kernel (?:name\((\w+)\))?.*?__global__ void (?:__launch_bounds__\([^)]*\) )?(\w+)\(',
-                                 re.sub(r'\s+', ' ', read('kernels', name)))
-            functions |= {f'cf_{named or kernel}' for named, kernel in kernels if name.endswith('.cu')}
+            flat = re.sub(r'\s+', ' ', read('kernels', name)) if name.endswith('.cu') else ''
+            for clauses, function in re.findall(
+                    r'#pragma cf (?:kernel|operation) (.*?)(?:__global__ )?void (?:__launch_bounds__\((?:[^()]|\([^()]*\))*\) )?'
+                    r'(\w+)\(', flat):
+                given = re.search(r'\bname\((\w+)\)', clauses)
+                if not re.search(r'\binternal\b', clauses):
+                    functions.add(f'cf_{given[1] if given else function}')
         statuses = set(re.findall(r'X\((CF_[A-Z]+),', header))
         variables = set()
         for name in os.listdir(os.path.join(ROOT, 'lib')):

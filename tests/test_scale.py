@@ -75,8 +75,9 @@ class ScaleTest:
         # Another process tells what its child took.
         script = ('import resource, subprocess, sys; code = subprocess.call(sys.argv[1:]); '
                   'used = resource.getrusage(resource.RUSAGE_CHILDREN); print(code, used.ru_utime + used.ru_stime, used.ru_maxrss)')
+        # As the build calls it.
         done = subprocess.run([sys.executable, '-c', script, sys.executable, *words], stdout=subprocess.PIPE, check=True,
-                              cwd=self.build)
+                              cwd=self.build, env=dict(os.environ, PYTHONPYCACHEPREFIX='gen/.python'))
         code, seconds, memory = done.stdout.split()
         self.tap.check(name, '' if code == b'0' else f'exit {code}')
         return float(seconds), int(memory)
