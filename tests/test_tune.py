@@ -208,7 +208,8 @@ class TuneTest(Runner):
             self.bad(f'{name}_is_refused', arguments, culprits)
         self.bad('device_that_is_not_there_is_refused', ['--dry-run', '--device', '77', *own], ['77'], needs_device=True)
         self.bad('nothing_that_could_be_timed_is_a_failure',
-                 ['--dry-run', *own, *QUICK, '--set', 'n=-1', 'slow'], ['nothing could be timed'])
+                 ['--dry-run', *own, *QUICK, '--set', 'n=-1', 'slow'], ['nothing could be timed'],
+                 needs_device=True)
 
     def manual(self):
         def options():
