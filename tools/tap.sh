@@ -285,8 +285,12 @@ on_driver() { # LABEL FOLDER ENVIRONMENT...
     *) tap "test_bench.py, $label" env "$@" "${PYTHON:-python3}" tests/test_bench.py "$folder" ;;
     esac
     case " $except " in
-    *" test_bench.py "*) ;;
-    *) tap "test_tune.py, $label" env "$@" "${PYTHON:-python3}" tests/test_tune.py "$folder" ;;
+    *" test_tune.py "*) ;;
+    *)
+        how=
+        case " $measured " in *" test_tune.py "*) how=alone ;; esac
+        $how tap "test_tune.py, $label" env "$@" "${PYTHON:-python3}" tests/test_tune.py "$folder"
+        ;;
     esac
     tap "test_trace.py, $label" env "$@" "${PYTHON:-python3}" tests/test_trace.py "$folder"
 }
