@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 
 import collective
+import consistency
 import cpusource
 import expr
 import loops
@@ -16,7 +17,6 @@ from clauses import Clauses, is_include, read_pragma
 from constant import Constants
 from cxxtypes import UNREADABLE, VOID, builtin, pointer
 from declare import declarations
-from diagnostics import closest
 from expr import ExprError
 from lexer import Token
 from model import Check, CType, Dim, Expr, Host, Instance, Kernel, KernelFile, Launch, Location, Param, Use, Zero
@@ -27,7 +27,6 @@ from typedecl import Declared
 
 MAX_BLOCK = 1024
 MAX_BLOCK_Z = 64
-MAX_VARIANTS = 64
 _NUMBERS = ('integer', 'float', 'enum')
 _CHECKED = ('i8', 'i16', 'i32', 'i64', 'u8', 'u16', 'u32', 'u64')
 
@@ -239,8 +238,7 @@ class _File:
 
     def _kernel(self, clauses, declaration, doc):
         before = self._diagnostics.count
-        self._check_arrays(clauses, declaration)
-        self._check_launch(clauses, declaration)
+        consistency.check(clauses, declaration, self._declarations, self._error)
         sets = clauses.instances
         token = declaration.token
         free = [p for p in declaration.template if p.name not in clauses.tune]
@@ -269,131 +267,6 @@ class _File:
             return None
         return Kernel(name, doc, token.location, tuple(instances), clauses.is_operation, bool(clauses.internal))
 
-    def _check_arrays(self, clauses, declaration):
-        params = {p.token.text: p for p in declaration.params}
-        for name, array in clauses.arrays.items():
-            if name not in params:
-                near = closest(name, params)
-                self._error(array.token, f"'{name}' is no parameter of {declaration.token.text}" +
-                            (f"; did you mean '{near}'?" if near else ''))
-            elif not params[name].pointer:
-                self._error(array.token, f'{name} is passed by value; in, out, inout and scratch take arrays')
-            elif array.direction == 'CF_IN' and not params[name].const:
-                self._error(array.token, f'{name} is not const, so the kernel may write it; declare it const, or write '
-                            f'inout({name}[...])')
-            elif array.direction != 'CF_IN' and params[name].const:
-                self._error(array.token, f'{name} is const, so the kernel cannot write it; write in({name}[...])')
-            elif name not in clauses.pitches:
-                for lower, _ in array.dims[1:]:
-                    if lower:
-                        self._error(lower[0].token, f'{name} has a section in an inner dimension, so the length of '
-                                                    f'its rows in memory is not known; add pitch({name}: ...)')
-        for name, token in (*clauses.distinct.items(), *clauses.ascending.items()):
-            if name not in params:
-                near = closest(name, params)
-                self._error(token, f"'{name}' is no parameter of {declaration.token.text}" +
-                            (f"; did you mean '{near}'?" if near else ''))
-        for name, (token, section) in clauses.zeros.items():
-            array = clauses.arrays.get(name)
-            if name not in params:
-                near = closest(name, params)
-                self._error(token, f"'{name}' is no parameter of {declaration.token.text}" +
-                            (f"; did you mean '{near}'?" if near else ''))
-            elif not array or array.direction not in ('CF_SCRATCH', 'CF_OUT'):
-                self._error(token, f'{name} is not declared by scratch(...) or out(...), which is the only memory that '
-                                   'the library may set to 0; write 0 in the kernel, or have the caller do it')
-            elif array.direction == 'CF_OUT' and len(array.dims) > 1:
-                self._error(token, f'{name} has {len(array.dims)} dimensions; of out(...), arrays of one can be set to 0')
-            elif section and len(array.dims) > 1:
-                self._error(token, f'{name} has {len(array.dims)} dimensions; write zero({name}) for all of it')
-            elif any(name == other.text for names in clauses.in_place for other in names):
-                self._error(token, f'{name} is in inplace(...), and would be set to 0 before the kernel reads it as another '
-                                   'array; leave one of the two out')
-        for name, token in clauses.rezeros.items():
-            array = clauses.arrays.get(name)
-            if not array or array.direction != 'CF_SCRATCH' or clauses.zeros.get(name, (None, ''))[1] is not None:
-                self._error(token, f'rezero takes arrays of scratch(...) that are 0 at first, all of them; write '
-                                   f'zero({name}), too')
-        for names in clauses.in_place:
-            if all([self._may_be_in_place(token, clauses, declaration) for token in names]):
-                self._check_in_place([clauses.arrays[token.text] for token in names], names[0])
-        for name, (token, values) in clauses.pitches.items():
-            if name not in clauses.arrays:
-                self._error(token, f'{name} has no extent; declare it with in, out or inout')
-            elif len(values) >= len(clauses.arrays[name].dims):
-                count = len(clauses.arrays[name].dims)
-                self._error(token, f'{name} has one dimension, in which elements have no pitch' if count == 1 else
-                            f'{name} has {count} dimensions, so at most {count - 1} pitches')
-
-    def _may_be_in_place(self, token, clauses, declaration):
-        """Whether a name of inplace(...) is an array that another one may be."""
-        params = {p.token.text: p for p in declaration.params}
-        name, array = token.text, clauses.arrays.get(token.text)
-        if name not in params:
-            near = closest(name, params)
-            self._error(token, f"'{name}' is no parameter of {declaration.token.text}" +
-                        (f"; did you mean '{near}'?" if near else ''))
-        elif not params[name].pointer:
-            self._error(token, f'{name} is passed by value; inplace takes arrays')
-        elif params[name].is_restrict:
-            self._error(token, f'{name} is declared __restrict__, so it is no other array; leave that out, or '
-                               f'{name} out of inplace')
-        elif array is None:
-            self._error(token, f'{name} has no extent, so nothing tells what it overlaps; declare it with in, out or '
-                               'inout')
-        elif array.direction == 'CF_SCRATCH':
-            self._error(token, f'{name} is scratch memory, which is no other array')
-        else:
-            return True
-        return False
-
-    def _check_in_place(self, arrays, token):
-        """Some two of them can be one."""
-        names = ', '.join(a.token.text for a in arrays)
-        directions = [a.direction for a in arrays]
-        if all(d == 'CF_IN' for d in directions):
-            self._error(token, f'{names} are only read, and may overlap in any way; leave inplace out')
-        elif all(d == 'CF_OUT' for d in directions):
-            self._error(token, f'{names} are all out, and no result can be another one; inplace takes what they are '
-                               'made of, too')
-        elif len({len(a.dims) for a in arrays}) > 1:
-            counts = ', '.join(f'{a.token.text} has {len(a.dims)}' for a in arrays)
-            self._error(token, f'arrays of different numbers of dimensions are never one: {counts}; declare them alike')
-
-    def _check_launch(self, clauses, declaration):
-        if clauses.is_operation:
-            if not clauses.uses:
-                self._error(clauses.token, 'an operation needs uses(...), the kernels that it enqueues')
-            return
-        if clauses.grid is None:
-            self._error(clauses.token, 'a kernel needs grid(n), its number of threads, or blocks(n), its number of '
-                                       'blocks')
-        if clauses.items and clauses.counts_blocks:
-            self._error(clauses.items[0].token, 'items(k) divides the elements of grid(...); blocks(...) counts blocks')
-        if clauses.block == []:
-            for is_there, what in ((clauses.shared, 'shared(...)'), (clauses.cooperative, 'cooperative'),
-                                   (clauses.grid and len(clauses.grid) > 1, 'a grid of several dimensions'),
-                                   (clauses.counts_blocks, 'blocks(...)')):
-                if is_there:
-                    self._error(clauses.block_token, f'block(auto) and {what} do not go together: the block would '
-                                                     'have to be known; write block(n)')
-            used = collective.first_use(declaration.declaration, self._declarations, re.compile('__shared__'))
-            if used:
-                self._error(clauses.block_token, f'{declaration.token.text} has __shared__ memory, whose size goes '
-                                                 'with its block; write block(n)')
-        for name, (token, values) in clauses.tune.items():
-            known = [p for p in declaration.template if p.name == name]
-            if not known or known[0].is_type:
-                listed = f', a template {_listed(declaration.template)}' if declaration.template else ''
-                self._error(token, f"'{name}' is no template constant of {declaration.token.text}{listed}; tune(...) "
-                                   'gives values to one, as in template <int BLOCK>')
-        combinations = 1
-        for _, values in clauses.tune.values():
-            combinations *= len(values)
-        if combinations > MAX_VARIANTS:
-            self._error(next(iter(clauses.tune.values()))[0], f'tune gives {combinations} combinations; at most '
-                        f'{MAX_VARIANTS} are built')
-
     def _arguments(self, declaration, clauses, arguments, at):
         """The template arguments of an instance: name to CType or int, tuned ones left out."""
         filled = {}
@@ -401,7 +274,7 @@ class _File:
         if len(arguments) > len(free) or any(not p.default for p in free[len(arguments):]):
             plural = '' if len(arguments) == 1 else 's'
             raise ExprError(at, f"instance '{at.text}' has {len(arguments)} template argument{plural}, and "
-                                f'{declaration.token.text} takes {_listed(free)}; write all of one instance behind its '
+                                f'{declaration.token.text} takes {consistency.listed(free)}; write all of one instance behind its '
                                 f'tag: instances({_example(free)})')
         for number, parameter in enumerate(free):
             argument = arguments[number] if number < len(arguments) else None
@@ -412,7 +285,7 @@ class _File:
             if parameter.is_type:
                 if words is None:
                     raise ExprError(token, f"{parameter.name} is a type, found '{text}'; "
-                                           f'{declaration.token.text} takes {_listed(free)}')
+                                           f'{declaration.token.text} takes {consistency.listed(free)}')
                 ctype = filled.get(words[0]) if len(words) == 1 and isinstance(filled.get(words[0]), CType) else \
                     self._type(token, words, declaration.scope)
                 if ctype is VOID:
@@ -422,7 +295,7 @@ class _File:
                 value = self._constant(words, tree, declaration.scope, filled)
                 if value is None:
                     raise ExprError(token, f"{parameter.name} takes an integer constant of 64 bits, found '{text}'; "
-                                           f'{declaration.token.text} takes {_listed(free)}')
+                                           f'{declaration.token.text} takes {consistency.listed(free)}')
                 filled[parameter.name] = value
         return filled
 
@@ -731,11 +604,6 @@ class _File:
         constants = {name.rsplit('::', 1)[-1] for _, name, _ in self._proofs}
         return cpusource.copy(self._scanner, self._path, self._declarations, kept, functions, constants, edits,
                               self._error)
-
-
-def _listed(parameters):
-    """Template parameters as they are declared, but for their defaults."""
-    return '<' + ', '.join(f'{" ".join(p.words)} {p.name}' for p in parameters) + '>'
 
 
 def _example(parameters):
