@@ -2,9 +2,23 @@
 
 from text import banner, fold
 
+# Where nvcc sees a kernel's address in device code it keeps registers as for what may be called, and a kernel of many
+# loads becomes some percent slower. Names of what is in an unnamed namespace have in them that of a symbol that others
+# can see: there has to be one, and the same.
+_POINTER = """extern "C" { __device__ char cf__module; }
+
+/* Each pointer fails to compile where the kernel does not take exactly these types. Only the PTX that entry names are
+ * read from has them in device code, for which kernels are compiled worse whose addresses are taken there. */
+#ifdef CF__IMAGE
+#define CF__POINTER static
+#else
+#define CF__POINTER extern "C" __device__
+#endif
+"""
+
 
 def proof_symbol(instance):
-    """The device variable that points to an instance's kernel; the PTX shows which entry it stands for."""
+    """The variable that points to an instance's kernel; the PTX shows which entry it stands for."""
     return f'cf__e_{instance.name}'
 
 
@@ -36,12 +50,11 @@ def values(file):
 
 
 def emit(file):
-    text = [banner(file.path), f'#include "{file.path}"\n\n', copyable(file), values(file),
-            '/* Each pointer fails to compile where the kernel does not take exactly these types. */\n']
+    text = [banner(file.path), f'#include "{file.path}"\n\n', copyable(file), values(file), _POINTER]
     for instance in file.launched:
         for variant in instance.all_variants:
             ctypes = ', '.join(p.cxx for p in variant.params)
-            text.append(fold(f'extern "C" __device__ void (*const {proof_symbol(variant)})({ctypes})', 8) +
+            text.append(fold(f'CF__POINTER void (*const {proof_symbol(variant)})({ctypes})', 8) +
                         f' =\n    {variant.kernel};\n')
     if file.symbols:
         text.append('\n/* And each of these where the data have another type. */\n')
