@@ -12,7 +12,7 @@ CLAUSES = ('name', 'grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 
            'zero', 'rezero', 'pitch', 'check', 'distinct', 'ascending', 'inplace', 'host', 'tune', 'tolerance', 'flops',
            'bytes',           'include', 'uses', 'internal')
 # What says how one kernel is launched.
-OF_KERNELS = ('grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'host', 'tune', 'rezero')
+OF_KERNELS = ('grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'host', 'tune')
 
 
 class Array:

@@ -4,41 +4,45 @@
 
 #include "spmv.h"
 
-/* Lanes of a row: as many that rows commonly take two turns, of four elements each. */
-static int lanes_of(int64_t nrows, int64_t nnz)
+/* How rows are given to warps, by the elements that they commonly have. */
+enum way { SHORT, ROWS, WIDE };
+
+static enum way way_of(int64_t nrows, int64_t nnz)
 {
-    int lanes = 2;
-    while (lanes < 32 && nnz / nrows > 8 * lanes)
-        lanes *= 2;
-    return lanes;
+    const int64_t each = nnz / nrows;
+    if (each > 128 || (each >= 16 && nrows < SPMV_FEW_ROWS))
+        return WIDE;
+    return nnz <= 8 * nrows ? SHORT : ROWS;
 }
 
-/* How many elements make a row a long one: far more than others have, or than there are for each of some thousand
- * warps. */
-static int64_t long_from(int64_t nrows, int64_t nnz)
+/* How many elements make a row a long one, of a warp that has many: more than others have, and of a warp of its own far
+ * more, or more than there are for each of some thousand warps. */
+static int64_t long_from(enum way way, int64_t nrows, int64_t nnz)
 {
-    const int64_t many = 4 * (nnz / nrows), share = nnz / 8192, least = many < share ? many : share;
-    return least > SPMV_LONG ? least : SPMV_LONG;
+    const int64_t each = nnz / nrows, share = nnz / 8192, least = 4 * each < share ? 4 * each : share;
+    if (way == WIDE)
+        return least > SPMV_LONG ? least : SPMV_LONG;
+    return 2 * each > SPMV_LONG / 8 ? 2 * each : SPMV_LONG / 8;
 }
 
-#define ENQUEUE(tag, T, I, J)                                                                                        \
-    int cf__enqueue_spmv_##tag(cf_stream stream, T alpha, const I *row_ptr, const J *col, const T *val, const T *x,  \
-                               T beta, T *y, uint64_t *part, unsigned int *done, unsigned long long *count,          \
-                               T *partial, int64_t nrows, int64_t ncols, int64_t nnz)                                \
-    {                                                                                                                \
-        if (nrows == 0)                                                                                              \
-            return CF_OK;                                                                                            \
-        const int lanes = lanes_of(nrows, nnz);                                                                      \
-        const int64_t length = long_from(nrows, nnz), room = SPMV_PARTS;                                             \
-        int status = lanes == 2                                                                                      \
-                         ? cf_spmv_rows_##tag##_async(stream, alpha, row_ptr, col, val, x, beta, y, part, done,      \
-                                                      count, nrows, ncols, nnz, length, room)                        \
-                         : cf_spmv_wide_rows_##tag##_async(stream, alpha, row_ptr, col, val, x, beta, y, part, done, \
-                                                           count, nrows, ncols, nnz, length, room, lanes);           \
-        if (status == CF_OK && room > 0)                                                                             \
-            status = cf_spmv_long_rows_##tag##_async(stream, alpha, row_ptr, col, val, x, beta, y, part, done,       \
-                                                     count, partial, nrows, ncols, nnz, room);                       \
-        return status;                                                                                               \
+#define ENQUEUE(tag, T, I, J)                                                                                         \
+    int cf__enqueue_spmv_##tag(cf_stream stream, T alpha, const I *row_ptr, const J *col, const T *val, const T *x,   \
+                               T beta, T *y, unsigned long long *work, int64_t nrows, int64_t ncols, int64_t nnz)     \
+    {                                                                                                                 \
+        if (nrows == 0)                                                                                               \
+            return CF_OK;                                                                                             \
+        const enum way way = way_of(nrows, nnz);                                                                      \
+        const int64_t length = long_from(way, nrows, nnz), room = SPMV_PARTS(nnz);                                    \
+        int (*const rows)(cf_stream, T, const I *, const J *, const T *, const T *, T, T *, unsigned long long *,     \
+                          int64_t, int64_t, int64_t, int64_t, int64_t) =                                              \
+            way == SHORT  ? cf_spmv_short_rows_##tag##_async                                                          \
+            : way == ROWS ? cf_spmv_rows_##tag##_async                                                                \
+                          : cf_spmv_wide_rows_##tag##_async;                                                          \
+        int status = rows(stream, alpha, row_ptr, col, val, x, beta, y, work, nrows, ncols, nnz, length, room);       \
+        if (status == CF_OK && room > 0)                                                                              \
+            status = cf_spmv_long_rows_##tag##_async(stream, alpha, row_ptr, col, val, x, beta, y, work, nrows,       \
+                                                     ncols, nnz, room);                                               \
+        return status;                                                                                                \
     }
 
 ENQUEUE(f32_i32, float, int32_t, int32_t)

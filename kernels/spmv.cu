@@ -1,6 +1,7 @@
-/* spmv - y = alpha A x + beta y, where the matrix A has its rows one behind the other (CSR). Each block has some rows:
- * even ones are summed up by some lanes each, others by way of all products, in shared memory; long rows are left to a
- * second kernel, which splits them into parts. */
+/* spmv - y = alpha A x + beta y, where the matrix A has its rows one behind the other (CSR). A warp has 32 rows, whose
+ * products it puts side by side in shared memory before they are summed up, as CSR-Stream does (Greathouse and Daga,
+ * "Efficient sparse matrix-vector multiplication on GPUs using the CSR storage format", SC 2014), or one row, where
+ * rows have many elements. Long rows are left to another kernel, in parts. */
 #include <stdint.h>
 
 #include "spmv.h"
@@ -12,9 +13,10 @@
  * which the plain call checks. The same call gives the same bits each time; kernels/README.md says in which order sums
  * are. */
 #pragma cf operation in(row_ptr[nrows + 1], col[nnz], val[nnz], x[ncols]) inout(y[nrows]) \
-    scratch(part[SPMV_PARTS], done[SPMV_PARTS], count[nnz >= SPMV_LONG], partial[SPMV_PARTS]) zero(count) \
+    scratch(work[SPMV_WORK(nnz)]) zero(work) rezero(work) \
     check(0 <= row_ptr[:] <= nnz, 0 <= col[:] < ncols) ascending(row_ptr) \
-    uses(spmv_rows, spmv_wide_rows, spmv_long_rows) tolerance((sizeof(T) == 8 ? 1e-15 : 1e-6) * (nnz + 16)) \
+    uses(spmv_short_rows, spmv_rows, spmv_wide_rows, spmv_long_rows) \
+    tolerance((sizeof(T) == 8 ? 1e-15 : 1e-6) * (nnz + 16)) \
     bytes(nnz * (1.0 * sizeof(T) + sizeof(J)) + nrows * (2.0 * sizeof(T) + sizeof(I)) + 1.0 * ncols * sizeof(T)) \
     flops(2.0 * nnz + 3.0 * nrows)
 #pragma cf instances(f32_i32: float, int32_t, int32_t; f32_i64: float, int64_t, int64_t; \
@@ -22,8 +24,8 @@
     f64_i64_i32: double, int64_t, int32_t)
 template <typename T, typename I, typename J>
 void spmv(T alpha, const I *__restrict__ row_ptr, const J *__restrict__ col, const T *__restrict__ val,
-          const T *__restrict__ x, T beta, T *__restrict__ y, uint64_t *part, unsigned int *done,
-          unsigned long long *count, T *partial, int64_t nrows, int64_t ncols, int64_t nnz);
+          const T *__restrict__ x, T beta, T *__restrict__ y, unsigned long long *work, int64_t nrows, int64_t ncols,
+          int64_t nnz);
 
 /* How y becomes what it is to be; what 0 is multiplied with is not read. */
 template <typename T> __device__ __forceinline__ void spmv_set(T *y, T alpha, T sum, T beta)
@@ -31,110 +33,154 @@ template <typename T> __device__ __forceinline__ void spmv_set(T *y, T alpha, T 
     *y = beta == (T)0 ? alpha * sum : alpha * sum + beta * *y;
 }
 
+/* On the CPU a thread sums up a row, in order. */
+template <typename T, typename I, typename J>
+__device__ __forceinline__ void spmv_serial(T alpha, const I *row_ptr, const J *col, const T *val, const T *x, T beta,
+                                            T *y, int64_t nrows)
+{
+    int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < nrows) {
+        const int64_t last = row_ptr[i + 1];
+        T sum = 0;
+        for (int64_t k = row_ptr[i]; k < last; k++)
+            sum += val[k] * x[col[k]];
+        spmv_set(y + i, alpha, sum, beta);
+    }
+}
+
 #ifdef __CUDA_ARCH__
 
 #define SPMV_WARP 0xffffffffu
 
-/* A block's rows, counted from its first one. */
 template <typename T, typename I, typename J> struct spmv_matrix {
     const I *row_ptr;
     const J *col;
     const T *val, *x;
-    T *y;
-    int rows;
+    T *y, alpha, beta;
+    int64_t rows;
 };
 
-/* The parts of long rows that blocks have found: which row, and which part of it; of a row's first part also how many
- * are done. */
-struct spmv_list {
-    uint64_t *part;
-    unsigned int *done;
-    unsigned long long *count;
+/* What is between the kernels: the parts of long rows that warps have found, how many there are, and how many blocks
+ * have done with theirs. Of each part it is known which row has it and which part of the row it is, and its sum; of a
+ * row's first part also how many of the row are done. All of it is 0 but for the time between these kernels. */
+template <typename T> struct spmv_list {
+    unsigned long long *work;
     int64_t room;
+    __device__ unsigned long long *part(unsigned long long place) const
+    {
+        return work + SPMV_COUNTS + place;
+    }
+    __device__ T *sum(unsigned long long place) const
+    {
+        return (T *)(work + SPMV_COUNTS + room + place); /* eight bytes each */
+    }
+    __device__ unsigned int *done(unsigned long long place) const
+    {
+        return (unsigned int *)(work + SPMV_COUNTS + 2 * room) + place;
+    }
 };
 
 /* A part's word has the row above these bits, and its number in the row in them. */
 #define SPMV_ROW_BITS 13
-#define SPMV_NO_PART (~(uint64_t)0)
+#define SPMV_NO_PART (~0ull)
 
-/* The sum of a group of neighbouring lanes, as many as a power of two, in each of them. */
-template <typename T> __device__ __forceinline__ T spmv_sum_of(T value, int lanes)
+/* An index, none of which is negative, and some more: of 32 bits they take one instruction to add to an address, and
+ * with a sign three. */
+template <typename I> __device__ __forceinline__ uint64_t spmv_at(I index, unsigned int more = 0)
 {
-    for (int distance = lanes / 2; distance > 0; distance /= 2)
+    return sizeof(I) == 4 ? (uint32_t)index + more : (uint64_t)index + more;
+}
+
+/* Keeps a compiler from making the index wider where it is loaded, in two registers and a branch. */
+__device__ __forceinline__ void spmv_hold(int32_t &index)
+{
+    asm volatile("" : "+r"(index));
+}
+__device__ __forceinline__ void spmv_hold(int64_t &index)
+{
+    asm volatile("" : "+l"(index));
+}
+
+/* The sum over a warp, in each lane. */
+template <typename T> __device__ __forceinline__ T spmv_sum_of(T value)
+{
+    for (int distance = 16; distance > 0; distance /= 2)
         value += __shfl_xor_sync(SPMV_WARP, value, distance);
     return value;
 }
 
-/* Products of every `step`th of `left` elements, as many as there is room for; their loads do not wait for one another.
- * What others read of the same 32 bytes comes from the first cache, so that no hint is given. */
-template <int step, int count, typename T, typename J>
-__device__ __forceinline__ void spmv_multiply(const J *col, const T *val, const T *x, int64_t left, T (&product)[count])
+/* Products of every 32nd of `left` elements, as many as there is room for, without the first where `skips` is set;
+ * their loads do not wait for one another. What others read of the same 32 bytes comes from the first cache, so that no
+ * hint is given. */
+template <int count, typename T, typename J>
+__device__ __forceinline__ void spmv_multiply(const J *col, const T *val, const T *x, int left, bool skips,
+                                              T (&product)[count])
 {
     J at[count];
 #pragma unroll
-    for (int u = 0; u < count; u++)
-        if (u * step < left) {
-            at[u] = __ldg(col + u * step);
-            product[u] = __ldg(val + u * step);
+    for (int u = 0; u < count; u++) {
+        at[u] = 0;
+        if (u * 32 < left && (u > 0 || !skips)) {
+            at[u] = __ldg(col + u * 32);
+            product[u] = __ldg(val + u * 32);
         }
+    }
 #pragma unroll
     for (int u = 0; u < count; u++)
-        if (u * step < left)
-            product[u] *= __ldg(x + at[u]);
+        spmv_hold(at[u]);
+#pragma unroll
+    for (int u = 0; u < count; u++)
+        if (u * 32 < left && (u > 0 || !skips))
+            product[u] *= __ldg(x + spmv_at(at[u]));
 }
 
-/* ---- Even rows ---- */
+/* A warp's sum of the products of the elements from `first` to `last` - 1, fewer than 2^31. It begins in front of them,
+ * where 32 elements of four bytes have a cache line of their own: of others each load would take two. */
+template <int count, typename T, typename I, typename J>
+__device__ __forceinline__ T spmv_sum_elements(const spmv_matrix<T, I, J> &a, I first, I last)
+{
+    const int lane = (int)(threadIdx.x % 32);
+    const I from = first & -32;
+    const J *col = a.col + spmv_at(from, lane);
+    const T *val = a.val + spmv_at(from, lane);
+    bool skips = lane < (int)(first - from);
+    T sum = 0;
+#pragma unroll 1
+    for (int left = (int)(last - from); left > 0; left -= 32 * count) {
+        T product[count];
+        spmv_multiply(col, val, a.x, left - lane, skips, product);
+#pragma unroll
+        for (int u = 0; u < count; u++)
+            if (u * 32 < left - lane && (u > 0 || !skips))
+                sum += product[u];
+        skips = false;
+        col += 32 * count;
+        val += 32 * count;
+    }
+    return spmv_sum_of(sum);
+}
 
-/* What of one row at most two lanes take at once, without a second turn. */
+/* ---- Short rows ---- */
+
+/* What of one row two lanes take at once. */
 #define SPMV_SHORT 8
 
-/* Rows that some lanes have each, in turns of four elements a lane. */
-template <int lanes, typename T, typename I, typename J>
-__device__ __forceinline__ void spmv_even_rows(const spmv_matrix<T, I, J> &a, T alpha, T beta)
-{
-    const int lane = (int)threadIdx.x % lanes;
-#pragma unroll 1
-    for (int base = 0; base < a.rows; base += SPMV_THREADS / lanes) {
-        const int row = base + (int)threadIdx.x / lanes;
-        I first = 0, last = 0;
-        if (row < a.rows) {
-            first = __ldg(a.row_ptr + row);
-            last = __ldg(a.row_ptr + row + 1);
-        }
-        const J *col = a.col + first + lane;
-        const T *val = a.val + first + lane;
-        T sum = 0;
-#pragma unroll 1
-        for (int left = (first < last ? (int)(last - first) : 0) - lane; __any_sync(SPMV_WARP, left > 0); left -= 4 * lanes) {
-            T product[4];
-            spmv_multiply<lanes>(col, val, a.x, left, product);
-#pragma unroll
-            for (int u = 0; u < 4; u++)
-                if (u * lanes < left)
-                    sum += product[u];
-            col += 4 * lanes;
-            val += 4 * lanes;
-        }
-        sum = spmv_sum_of(sum, lanes);
-        if (lane == 0 && row < a.rows)
-            spmv_set(a.y + row, alpha, sum, beta);
-    }
-}
-
-/* Rows of eight elements at most: two lanes have two rows, and all loads of both are under way at once. False: some row
- * of the block has more, and nothing is done. */
+/* A warp's 32 rows from `base`, none of more than eight elements: two lanes have two rows, and all loads of both are
+ * under way at once. False: some row has more, and nothing is done. */
 template <typename T, typename I, typename J>
-__device__ __forceinline__ bool spmv_short_rows(const spmv_matrix<T, I, J> &a, T alpha, T beta)
+__device__ __forceinline__ bool spmv_sum_short(const spmv_matrix<T, I, J> &a, int64_t base)
 {
-    const int lane = (int)threadIdx.x % 2, number = (int)threadIdx.x / 32 * 32 + (int)threadIdx.x % 32 / 2;
+    const int lane = (int)(threadIdx.x % 2), row = (int)(threadIdx.x % 32 / 2);
+    const int rows = a.rows - base < 32 ? (int)(a.rows - base) : 32;
+    const I *row_ptr = a.row_ptr + base + row;
     I first[2] = {0, 0}, last[2] = {0, 0};
 #pragma unroll
     for (int r = 0; r < 2; r++)
-        if (number + 16 * r < a.rows) {
-            first[r] = __ldg(a.row_ptr + number + 16 * r);
-            last[r] = __ldg(a.row_ptr + number + 16 * r + 1);
+        if (row + 16 * r < rows) {
+            first[r] = __ldg(row_ptr + 16 * r);
+            last[r] = __ldg(row_ptr + 16 * r + 1);
         }
-    if (!__syncthreads_and(last[0] - first[0] <= SPMV_SHORT && last[1] - first[1] <= SPMV_SHORT))
+    if (__any_sync(SPMV_WARP, last[0] - first[0] > SPMV_SHORT || last[1] - first[1] > SPMV_SHORT))
         return false;
     const J *col[2];
     const T *val[2];
@@ -143,72 +189,103 @@ __device__ __forceinline__ bool spmv_short_rows(const spmv_matrix<T, I, J> &a, T
     T product[2][4];
 #pragma unroll
     for (int r = 0; r < 2; r++) {
-        col[r] = a.col + first[r] + lane;
-        val[r] = a.val + first[r] + lane;
-        left[r] = (first[r] < last[r] ? (int)(last[r] - first[r]) : 0) - lane;
+        col[r] = a.col + spmv_at(first[r], lane);
+        val[r] = a.val + spmv_at(first[r], lane);
+        left[r] = (sizeof(I) > 4 && last[r] < first[r] ? 0 : (int)(last[r] - first[r])) - lane;
     }
 #pragma unroll
     for (int r = 0; r < 2; r++)
 #pragma unroll
         for (int u = 0; u < 4; u++)
-            if (2 * u < left[r]) {
-                at[r][u] = __ldg(col[r] + 2 * u);
-                product[r][u] = __ldg(val[r] + 2 * u);
-            }
+            at[r][u] = 2 * u < left[r] ? __ldg(col[r] + 2 * u) : (J)0;
+#pragma unroll
+    for (int r = 0; r < 2; r++)
+#pragma unroll
+        for (int u = 0; u < 4; u++)
+            product[r][u] = 2 * u < left[r] ? __ldg(val[r] + 2 * u) : (T)0;
+#pragma unroll
+    for (int r = 0; r < 2; r++)
+#pragma unroll
+        for (int u = 0; u < 4; u++)
+            spmv_hold(at[r][u]);
 #pragma unroll
     for (int r = 0; r < 2; r++)
 #pragma unroll
         for (int u = 0; u < 4; u++)
             if (2 * u < left[r])
-                product[r][u] *= __ldg(a.x + at[r][u]);
+                product[r][u] *= __ldg(a.x + spmv_at(at[r][u]));
 #pragma unroll
     for (int r = 0; r < 2; r++) {
-        T sum = 0;
-#pragma unroll
-        for (int u = 0; u < 4; u++)
-            if (2 * u < left[r])
-                sum += product[r][u];
+        T sum = (product[r][0] + product[r][1]) + (product[r][2] + product[r][3]);
         sum += __shfl_xor_sync(SPMV_WARP, sum, 1);
-        if (lane == 0 && number + 16 * r < a.rows)
-            spmv_set(a.y + number + 16 * r, alpha, sum, beta);
+        if (lane == 0 && row + 16 * r < rows)
+            spmv_set(a.y + base + row + 16 * r, a.alpha, sum, a.beta);
     }
     return true;
 }
 
 /* ---- Rows of any lengths ---- */
 
-/* A long row has more elements a part where it would have too many parts. */
+/* A long row has more elements a part where it would have too many parts; a division by what a compiler does not know
+ * is left to these. */
 __device__ __forceinline__ int64_t spmv_part_of(int64_t length)
 {
     return length <= (int64_t)SPMV_PART * SPMV_PARTS_OF_A_ROW ? SPMV_PART
                                                               : (length / SPMV_PARTS_OF_A_ROW / 32 + 1) * 32;
 }
 
-/* Puts a long row's parts on the list, by all lanes of a warp. Where row_ptr does not ascend there may be no room, and
- * the row is not summed up. */
-__device__ __forceinline__ void spmv_put(const spmv_list &list, int64_t row, int64_t length)
+__device__ __forceinline__ unsigned int spmv_parts_of(int64_t length, int64_t part)
 {
-    const int lane = (int)threadIdx.x % 32;
-    const unsigned int parts = (unsigned int)((length - 1) / spmv_part_of(length) + 1);
+    return (unsigned int)((part == SPMV_PART ? (length - 1) / SPMV_PART : (length - 1) / part) + 1);
+}
+
+/* Where part `number` of a row's `parts` begins, of which the last one's end is where another would: a row's own ends,
+ * else where elements have a cache line of their own. */
+template <typename I>
+__device__ __forceinline__ I spmv_begin_of(I first, I last, unsigned int number, unsigned int parts, int64_t length)
+{
+    return number == 0 ? first : number == parts ? last : (I)((first + number * length) & -32);
+}
+
+/* Leaves a long row's parts to spmv_long_rows(), by all lanes of a warp. Where there is no room they are summed up at
+ * once, and added in the same order, so that it makes no difference which rows came first. */
+template <typename T, typename I, typename J>
+__device__ __forceinline__ void spmv_leave(const spmv_matrix<T, I, J> &a, const spmv_list<T> &list, int64_t row,
+                                           I first, I last)
+{
+    const unsigned int lane = threadIdx.x % 32;
+    const int64_t length = spmv_part_of(last - first);
+    const unsigned int parts = spmv_parts_of(last - first, length);
     unsigned long long base = 0;
     if (lane == 0)
-        base = atomicAdd(list.count, (unsigned long long)parts);
+        base = atomicAdd(list.work, (unsigned long long)parts);
     base = __shfl_sync(SPMV_WARP, base, 0);
     const unsigned long long room = (unsigned long long)list.room;
     const bool has_room = base + parts <= room;
 #pragma unroll 1
-    for (unsigned int part = (unsigned int)lane; part < parts && base + part < room; part += 32)
-        list.part[base + part] = has_room ? (uint64_t)row << SPMV_ROW_BITS | part : SPMV_NO_PART;
-    if (has_room && lane == 0)
-        list.done[base] = 0;
+    for (unsigned int part = lane; part < parts && base + part < room; part += 32)
+        *list.part(base + part) = has_room ? (unsigned long long)row << SPMV_ROW_BITS | part : SPMV_NO_PART;
+    if (has_room)
+        return;
+    T sum = 0;
+#pragma unroll 1
+    for (unsigned int part = 0; part < parts; part++) {
+        const T one = spmv_sum_elements<1>(a, spmv_begin_of(first, last, part, parts, length),
+                                           spmv_begin_of(first, last, part + 1, parts, length));
+        if (part % 32 == lane)
+            sum += one;
+    }
+    sum = spmv_sum_of(sum);
+    if (lane == 0)
+        spmv_set(a.y + row, a.alpha, sum, a.beta);
 }
 
-/* The sums of what rows have of a tile's products: a lane sums up few, its warp one row's after the other's where there
- * are many. */
+/* The sums of what a warp's rows have of a tile's products: a lane sums up its row's, one product after the other, and
+ * the warp those of rows that have more than other lanes should wait for. */
 template <typename T> __device__ __forceinline__ T spmv_sum_products(const T *products, int first, int last)
 {
-    const int lane = (int)threadIdx.x % 32;
-    const bool has_many = last - first > 24;
+    const int lane = (int)(threadIdx.x % 32);
+    const bool has_many = last - first > 64;
     T sum = 0;
     if (!has_many)
 #pragma unroll 2
@@ -221,254 +298,212 @@ template <typename T> __device__ __forceinline__ T spmv_sum_products(const T *pr
 #pragma unroll 1
         for (int k = begin + lane; k < end; k += 32)
             together += products[k];
-        together = spmv_sum_of(together, 32);
+        together = spmv_sum_of(together);
         if (lane == owner)
             sum = together;
     }
     return sum;
 }
 
-/* A block's rows, a thread for each: products of a tile of elements at a time, and then sums of these. Elements of long
- * rows are left out. What is read stays within the arrays, whatever row_ptr says within its range. */
+/* A warp's 32 rows from `base`: products of a tile of elements at a time, and then sums of these. A row is long where a
+ * warp would take long for all of its own, and it has more than `length` elements. Elements of long rows are left out.
+ * What is read stays within the arrays, whatever row_ptr says within its range. */
 template <int items, typename T, typename I, typename J>
-__device__ __forceinline__ void spmv_any_rows(const spmv_matrix<T, I, J> &a, const spmv_list &list, int64_t first_row,
-                                              int64_t length, T alpha, T beta)
+__device__ __forceinline__ void spmv_sum_rows(const spmv_matrix<T, I, J> &a, const spmv_list<T> &list, int64_t base,
+                                              int64_t length)
 {
-    constexpr int tile = SPMV_THREADS * items;
-    __shared__ T products[tile];
-    __shared__ unsigned long long next_long, behind_long;
-    const int thread = (int)threadIdx.x;
-    const I first = __ldg(a.row_ptr + (thread < a.rows ? thread : a.rows));
-    const I last = __ldg(a.row_ptr + (thread < a.rows ? thread + 1 : a.rows));
-    const I end = __ldg(a.row_ptr + a.rows);
-    I from = __ldg(a.row_ptr);
-    const bool is_long = last - first >= (end - from >= 4 * length ? length / 8 : length);
-    for (unsigned int left = __ballot_sync(SPMV_WARP, is_long); left; left &= left - 1) {
+    constexpr int tile = 32 * items;
+    __shared__ T tiles[SPMV_THREADS / 32][tile];
+    T *products = tiles[threadIdx.x / 32];
+    const int lane = (int)(threadIdx.x % 32);
+    const int64_t row = base + lane;
+    const I first = __ldg(a.row_ptr + (row < a.rows ? row : a.rows));
+    const I last = __ldg(a.row_ptr + (row < a.rows ? row + 1 : a.rows));
+    const I end = __shfl_sync(SPMV_WARP, last, 31);
+    I begin = __shfl_sync(SPMV_WARP, first, 0);
+    const bool is_long = last - first >= (end - begin >= 2 * SPMV_LONG ? length : SPMV_LONG);
+    unsigned int longs = __ballot_sync(SPMV_WARP, is_long);
+    for (unsigned int left = longs; left; left &= left - 1) {
         const int owner = __ffs((int)left) - 1;
-        spmv_put(list, first_row + thread / 32 * 32 + owner, __shfl_sync(SPMV_WARP, last - first, owner));
+        spmv_leave(a, list, base + owner, __shfl_sync(SPMV_WARP, first, owner), __shfl_sync(SPMV_WARP, last, owner));
     }
-    const bool has_long = __syncthreads_or(is_long);
     T sum = 0;
-    for (;;) {
-        I stop = end, next = end;
-        if (has_long) { /* as far as the next long row, and where to go on behind it */
-            __syncthreads();
-            if (thread == 0)
-                next_long = behind_long = (unsigned long long)end;
-            __syncthreads();
-            if (is_long && first >= from)
-                atomicMin(&next_long, (unsigned long long)first);
-            __syncthreads();
-            stop = (I)next_long;
-            if (is_long && first == stop)
-                behind_long = (unsigned long long)last;
-            __syncthreads();
-            next = (I)behind_long;
-        }
+    for (;; longs &= longs - 1) { /* up to the next long row, and then from behind it */
+        const int owner = __ffs((int)longs) - 1;
+        const I stop = owner < 0 ? end : __shfl_sync(SPMV_WARP, first, owner);
 #pragma unroll 1
-        for (; from < stop; from += tile) {
-            const I to = stop - from > tile ? from + tile : stop;
-            const int left = (int)(to - from) - thread;
+        for (I from = begin & -32; from < stop; from += tile) { /* as in spmv_sum_elements() */
+            const I low = from < begin ? begin : from, high = stop - from > tile ? from + tile : stop;
+            const int left = (int)(high - from) - lane;
+            const bool skips = from + lane < low;
             T product[items];
-            spmv_multiply<SPMV_THREADS>(a.col + from + thread, a.val + from + thread, a.x, left, product);
+            spmv_multiply(a.col + spmv_at(from, lane), a.val + spmv_at(from, lane), a.x, left, skips, product);
 #pragma unroll
             for (int u = 0; u < items; u++)
-                if (u * SPMV_THREADS < left)
-                    products[thread + u * SPMV_THREADS] = product[u];
-            __syncthreads();
-            const int low = first <= from ? 0 : (int)((first < to ? first : to) - from);
-            const int high = is_long || last <= from ? 0 : (int)((last < to ? last : to) - from);
-            sum += spmv_sum_products(products, low, high);
-            __syncthreads(); /* before the next products */
+                if (u * 32 < left && (u > 0 || !skips))
+                    products[lane + u * 32] = product[u];
+            __syncwarp();
+            const int own_first = (int)((first < low ? low : first < high ? first : high) - from);
+            const int own_last = is_long || last <= low ? 0 : (int)((last < high ? last : high) - from);
+            sum += spmv_sum_products(products, own_first, own_last);
+            __syncwarp(); /* before the next products */
             if (stop - from <= tile)
                 break;
         }
-        if (stop >= end)
+        if (owner < 0)
             break;
-        from = next;
+        begin = __shfl_sync(SPMV_WARP, last, owner);
     }
-    if (thread < a.rows && !is_long)
-        spmv_set(a.y + thread, alpha, sum, beta);
-}
-
-/* Whether all rows of a block are about as long as they are on average, as far as lanes have to wait for others. */
-template <typename T, typename I, typename J>
-__device__ __forceinline__ bool spmv_is_even(const spmv_matrix<T, I, J> &a, int64_t length, int lanes)
-{
-    const int thread = (int)threadIdx.x;
-    const I all = __ldg(a.row_ptr + a.rows) - __ldg(a.row_ptr);
-    bool is_even = true;
-    if (thread < a.rows) {
-        const int64_t own = __ldg(a.row_ptr + thread + 1) - __ldg(a.row_ptr + thread);
-        const int64_t turns = (own + 4 * lanes - 1) / (4 * lanes);
-        is_even = own < length && turns * lanes * a.rows * 16 <= (int64_t)all * 9 + 4096;
-    }
-    return __syncthreads_and(is_even);
+    if (row < a.rows && !is_long)
+        spmv_set(a.y + row, a.alpha, sum, a.beta);
 }
 
 /* ---- Long rows ---- */
 
-/* The sum over a block, in thread 0. */
-template <typename T> __device__ __forceinline__ T spmv_sum_of_block(T value)
+/* A warp's part of a long row, and the sum of all parts where it is the last one that is done. */
+template <int count, typename T, typename I, typename J>
+__device__ __forceinline__ void spmv_sum_part(const spmv_matrix<T, I, J> &a, const spmv_list<T> &list,
+                                              unsigned long long place)
 {
-    __shared__ T sums[SPMV_THREADS / 32];
-    value = spmv_sum_of(value, 32);
-    __syncthreads();
-    if (threadIdx.x % 32 == 0)
-        sums[threadIdx.x / 32] = value;
-    __syncthreads();
-    value = sums[0];
-#pragma unroll
-    for (int warp = 1; warp < SPMV_THREADS / 32; warp++)
-        value += sums[warp];
-    return value;
-}
-
-/* A block's part of a long row, and the sum of all parts where it is the last one that is done. */
-template <typename T, typename I, typename J>
-__device__ __forceinline__ void spmv_one_part(const spmv_matrix<T, I, J> &a, const spmv_list &list, T *partial,
-                                              unsigned long long place, T alpha, T beta)
-{
-    __shared__ bool is_last;
-    const uint64_t word = list.part[place];
+    const unsigned int lane = threadIdx.x % 32;
+    const unsigned long long word = *list.part(place);
     if (word == SPMV_NO_PART)
         return;
-    const int64_t row = (int64_t)(word >> SPMV_ROW_BITS), number = (int64_t)(word & ((1 << SPMV_ROW_BITS) - 1));
-    const int64_t first = a.row_ptr[row], last = a.row_ptr[row + 1], length = spmv_part_of(last - first);
-    const int64_t from = first + number * length, to = last - from < length ? last : from + length;
-    const unsigned int parts = (unsigned int)((last - first - 1) / length + 1);
-    const J *col = a.col + from + threadIdx.x;
-    const T *val = a.val + from + threadIdx.x;
-    T sum = 0;
-#pragma unroll 1
-    for (int64_t left = to - from - threadIdx.x; left > 0; left -= 8 * SPMV_THREADS) {
-        T product[8];
-        spmv_multiply<SPMV_THREADS>(col, val, a.x, left, product);
-#pragma unroll
-        for (int u = 0; u < 8; u++)
-            if (u * SPMV_THREADS < left)
-                sum += product[u];
-        col += 8 * SPMV_THREADS;
-        val += 8 * SPMV_THREADS;
-    }
-    sum = spmv_sum_of_block(sum);
+    const int64_t row = (int64_t)(word >> SPMV_ROW_BITS);
+    const unsigned int number = (unsigned int)(word & ((1 << SPMV_ROW_BITS) - 1));
+    const I first = a.row_ptr[row], last = a.row_ptr[row + 1];
+    const int64_t length = spmv_part_of(last - first);
+    const unsigned int parts = spmv_parts_of(last - first, length);
+    T sum = spmv_sum_elements<count>(a, spmv_begin_of(first, last, number, parts, length),
+                                     spmv_begin_of(first, last, number + 1, parts, length));
     if (parts > 1) {
-        const unsigned long long first_place = place - (unsigned long long)number;
-        if (threadIdx.x == 0) {
-            __stcg(partial + place, sum);
+        const unsigned long long begin = place - number;
+        bool is_last = false;
+        if (lane == 0) {
+            __stcg(list.sum(place), sum);
             __threadfence(); /* the sum is there before the part is counted */
-            is_last = atomicAdd(list.done + first_place, 1u) + 1 == parts;
+            is_last = atomicAdd(list.done(begin), 1u) + 1 == parts;
             __threadfence(); /* and nothing is read before */
         }
-        __syncthreads();
-        if (!is_last)
+        if (!__any_sync(SPMV_WARP, is_last))
             return;
         sum = 0;
-        for (unsigned int part = threadIdx.x; part < parts; part += SPMV_THREADS)
-            sum += __ldcg(partial + first_place + part);
-        sum = spmv_sum_of_block(sum);
+        for (unsigned int part = lane; part < parts; part += 32) {
+            sum += __ldcg(list.sum(begin + part));
+            *(unsigned long long *)list.sum(begin + part) = 0;
+        }
+        sum = spmv_sum_of(sum);
+        if (lane == 0)
+            *list.done(begin) = 0;
     }
-    if (threadIdx.x == 0)
-        spmv_set(a.y + row, alpha, sum, beta);
+    if (lane == 0)
+        spmv_set(a.y + row, a.alpha, sum, a.beta);
 }
 
 #endif
 
-/* Rows of commonly up to 16 elements, two lanes for each. */
-#pragma cf kernel internal blocks((nrows + SPMV_THREADS - 1) / SPMV_THREADS) block(SPMV_THREADS) host(grid(nrows)) \
-    in(row_ptr[nrows + 1], col[nnz], val[nnz], x[ncols]) inout(y[nrows], part[room], done[room], count[room > 0])
+/* Rows of commonly few elements: all loads of a warp whose rows are short are under way at once. What others need has
+ * to do with as few registers. */
+#pragma cf kernel internal blocks((nrows - 1) / SPMV_THREADS + (nrows > 0)) block(SPMV_THREADS) host(grid(nrows)) \
+    in(row_ptr[nrows + 1], col[nnz], val[nnz], x[ncols]) inout(y[nrows], work[SPMV_WORDS(room)])
 #pragma cf instances(f32_i32: float, int32_t, int32_t; f32_i64: float, int64_t, int64_t; \
     f32_i64_i32: float, int64_t, int32_t; f64_i32: double, int32_t, int32_t; f64_i64: double, int64_t, int64_t; \
     f64_i64_i32: double, int64_t, int32_t)
 template <typename T, typename I, typename J>
-__global__ void __launch_bounds__(128, sizeof(T) + sizeof(J) > 8 ? 8 : 12)
+__global__ void __launch_bounds__(SPMV_THREADS, sizeof(T) + sizeof(J) > 8 ? 8 : sizeof(I) > 4 ? 12 : 16)
+    spmv_short_rows(T alpha, const I *__restrict__ row_ptr, const J *__restrict__ col, const T *__restrict__ val,
+                    const T *__restrict__ x, T beta, T *__restrict__ y, unsigned long long *work,
+                    int64_t nrows, int64_t ncols, int64_t nnz, int64_t length, int64_t room)
+{
+#ifdef __CUDA_ARCH__
+    const spmv_matrix<T, I, J> a = {row_ptr, col, val, x, y, alpha, beta, nrows};
+    const int64_t base = (int64_t)blockIdx.x * SPMV_THREADS + threadIdx.x / 32 * 32;
+    if (base < nrows && !spmv_sum_short(a, base))
+        spmv_sum_rows<4>(a, {work, room}, base, length);
+#else
+    spmv_serial(alpha, row_ptr, col, val, x, beta, y, nrows);
+#endif
+}
+
+/* Rows of commonly more: large tiles, so that warps are seldom between two of them. */
+#pragma cf kernel internal blocks((nrows - 1) / SPMV_THREADS + (nrows > 0)) block(SPMV_THREADS) host(grid(nrows)) \
+    in(row_ptr[nrows + 1], col[nnz], val[nnz], x[ncols]) inout(y[nrows], work[SPMV_WORDS(room)])
+#pragma cf instances(f32_i32: float, int32_t, int32_t; f32_i64: float, int64_t, int64_t; \
+    f32_i64_i32: float, int64_t, int32_t; f64_i32: double, int32_t, int32_t; f64_i64: double, int64_t, int64_t; \
+    f64_i64_i32: double, int64_t, int32_t)
+template <typename T, typename I, typename J>
+__global__ void __launch_bounds__(SPMV_THREADS, 8)
     spmv_rows(T alpha, const I *__restrict__ row_ptr, const J *__restrict__ col, const T *__restrict__ val,
-              const T *__restrict__ x, T beta, T *__restrict__ y, uint64_t *part, unsigned int *done,
-              unsigned long long *count, int64_t nrows, int64_t ncols, int64_t nnz, int64_t length, int64_t room)
+              const T *__restrict__ x, T beta, T *__restrict__ y, unsigned long long *work,
+              int64_t nrows, int64_t ncols, int64_t nnz, int64_t length, int64_t room)
 {
 #ifdef __CUDA_ARCH__
-    const int64_t first = (int64_t)blockIdx.x * SPMV_THREADS;
-    const int rows = nrows - first < SPMV_THREADS ? (int)(nrows - first) : SPMV_THREADS;
-    const spmv_matrix<T, I, J> a = {row_ptr + first, col, val, x, y + first, rows};
-    if (spmv_short_rows(a, alpha, beta))
-        return;
-    if (spmv_is_even(a, length, 2))
-        spmv_even_rows<2>(a, alpha, beta);
-    else
-        spmv_any_rows<4>(a, {part, done, count, room}, first, length, alpha, beta);
+    const spmv_matrix<T, I, J> a = {row_ptr, col, val, x, y, alpha, beta, nrows};
+    const int64_t base = (int64_t)blockIdx.x * SPMV_THREADS + threadIdx.x / 32 * 32;
+    if (base < nrows)
+        spmv_sum_rows<(sizeof(T) + sizeof(J) > 8 ? 8 : 14)>(a, {work, room}, base, length);
 #else
-    int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < nrows) {
-        const int64_t last = row_ptr[i + 1];
-        T sum = 0;
-        for (int64_t k = row_ptr[i]; k < last; k++)
-            sum += val[k] * x[col[k]];
-        spmv_set(y + i, alpha, sum, beta);
-    }
+    spmv_serial(alpha, row_ptr, col, val, x, beta, y, nrows);
 #endif
 }
 
-/* Rows of commonly more elements, 4 to 32 lanes for each. */
-#pragma cf kernel internal blocks((nrows - 1) / (4 * SPMV_THREADS / lanes) + (nrows > 0)) block(SPMV_THREADS) \
-    host(grid(nrows)) check(4 <= lanes <= 32) \
-    in(row_ptr[nrows + 1], col[nnz], val[nnz], x[ncols]) inout(y[nrows], part[room], done[room], count[room > 0])
+/* Rows of many elements, or too few rows to give a warp 32: a warp has one, or leaves it to others where it is of
+ * `length` or more. */
+#pragma cf kernel internal blocks((nrows - 1) / (SPMV_THREADS / 32) + (nrows > 0)) block(SPMV_THREADS) \
+    host(grid(nrows)) \
+    in(row_ptr[nrows + 1], col[nnz], val[nnz], x[ncols]) inout(y[nrows], work[SPMV_WORDS(room)])
 #pragma cf instances(f32_i32: float, int32_t, int32_t; f32_i64: float, int64_t, int64_t; \
     f32_i64_i32: float, int64_t, int32_t; f64_i32: double, int32_t, int32_t; f64_i64: double, int64_t, int64_t; \
     f64_i64_i32: double, int64_t, int32_t)
 template <typename T, typename I, typename J>
-__global__ void __launch_bounds__(128, sizeof(T) + sizeof(J) > 8 ? 8 : 12)
+__global__ void __launch_bounds__(SPMV_THREADS, sizeof(T) + sizeof(J) > 8 ? 8 : 12)
     spmv_wide_rows(T alpha, const I *__restrict__ row_ptr, const J *__restrict__ col, const T *__restrict__ val,
-                   const T *__restrict__ x, T beta, T *__restrict__ y, uint64_t *part, unsigned int *done,
-                   unsigned long long *count, int64_t nrows, int64_t ncols, int64_t nnz, int64_t length, int64_t room,
-                   int lanes)
+                   const T *__restrict__ x, T beta, T *__restrict__ y, unsigned long long *work,
+                   int64_t nrows, int64_t ncols, int64_t nnz, int64_t length, int64_t room)
 {
 #ifdef __CUDA_ARCH__
-    const int most = 4 * SPMV_THREADS / lanes;
-    const int64_t first = (int64_t)blockIdx.x * most;
-    const int rows = nrows - first < most ? (int)(nrows - first) : most;
-    const spmv_matrix<T, I, J> a = {row_ptr + first, col, val, x, y + first, rows};
-    if (!spmv_is_even(a, length, lanes))
-        spmv_any_rows<4>(a, {part, done, count, room}, first, length, alpha, beta);
-    else if (lanes == 4)
-        spmv_even_rows<4>(a, alpha, beta);
-    else if (lanes == 8)
-        spmv_even_rows<8>(a, alpha, beta);
-    else if (lanes == 16)
-        spmv_even_rows<16>(a, alpha, beta);
-    else
-        spmv_even_rows<32>(a, alpha, beta);
-#else
-    int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < nrows) {
-        const int64_t last = row_ptr[i + 1];
-        T sum = 0;
-        for (int64_t k = row_ptr[i]; k < last; k++)
-            sum += val[k] * x[col[k]];
-        spmv_set(y + i, alpha, sum, beta);
+    const spmv_matrix<T, I, J> a = {row_ptr, col, val, x, y, alpha, beta, nrows};
+    const int64_t row = (int64_t)blockIdx.x * (SPMV_THREADS / 32) + threadIdx.x / 32;
+    if (row >= nrows)
+        return;
+    const I first = __ldg(row_ptr + row), last = __ldg(row_ptr + row + 1);
+    if (last - first >= length) {
+        spmv_leave(a, spmv_list<T>{work, room}, row, first, last);
+        return;
     }
+    const T sum = spmv_sum_elements<4>(a, first, last);
+    if (threadIdx.x % 32 == 0)
+        spmv_set(y + row, alpha, sum, beta);
+#else
+    spmv_serial(alpha, row_ptr, col, val, x, beta, y, nrows);
 #endif
 }
 
 /* The parts that these have left: the CPU leaves none. */
-#pragma cf kernel internal blocks(min(room, 2048)) block(SPMV_THREADS) host(grid(1)) \
-    in(row_ptr[nrows + 1], col[nnz], val[nnz], x[ncols]) inout(y[nrows], part[room], done[room], count[room > 0], \
-        partial[room])
+#pragma cf kernel internal blocks(min((room + 3) / 4, 1584)) block(SPMV_THREADS) host(grid(1)) \
+    in(row_ptr[nrows + 1], col[nnz], val[nnz], x[ncols]) inout(y[nrows], work[SPMV_WORDS(room)])
 #pragma cf instances(f32_i32: float, int32_t, int32_t; f32_i64: float, int64_t, int64_t; \
     f32_i64_i32: float, int64_t, int32_t; f64_i32: double, int32_t, int32_t; f64_i64: double, int64_t, int64_t; \
     f64_i64_i32: double, int64_t, int32_t)
 template <typename T, typename I, typename J>
-__global__ void __launch_bounds__(128, sizeof(T) + sizeof(J) > 8 ? 8 : 12)
+__global__ void __launch_bounds__(SPMV_THREADS, sizeof(T) + sizeof(J) > 8 ? 8 : 12)
     spmv_long_rows(T alpha, const I *__restrict__ row_ptr, const J *__restrict__ col, const T *__restrict__ val,
-                   const T *__restrict__ x, T beta, T *__restrict__ y, uint64_t *part, unsigned int *done,
-                   unsigned long long *count, T *partial, int64_t nrows, int64_t ncols, int64_t nnz, int64_t room)
+                   const T *__restrict__ x, T beta, T *__restrict__ y, unsigned long long *work,
+                   int64_t nrows, int64_t ncols, int64_t nnz, int64_t room)
 {
 #ifdef __CUDA_ARCH__
-    const spmv_matrix<T, I, J> a = {row_ptr, col, val, x, y, 0};
-    const spmv_list list = {part, done, count, room};
-    const unsigned long long all = *count, parts = all < (unsigned long long)room ? all : (unsigned long long)room;
-    for (unsigned long long place = blockIdx.x; place < parts; place += gridDim.x) {
-        spmv_one_part(a, list, partial, place, alpha, beta);
-        __syncthreads(); /* before is_last is another part's */
-    }
+    const spmv_matrix<T, I, J> a = {row_ptr, col, val, x, y, alpha, beta, nrows};
+    const unsigned long long all = work[0], parts = all < (unsigned long long)room ? all : (unsigned long long)room;
+    const spmv_list<T> list = {work, room};
+    const unsigned long long own = blockIdx.x * (SPMV_THREADS / 32) + threadIdx.x / 32;
+    const unsigned long long warps = gridDim.x * (SPMV_THREADS / 32);
+    for (unsigned long long place = own; place < parts; place += warps)
+        spmv_sum_part<8>(a, list, place);
+    /* At last, since a warp waits for what it has written before it says that a part is done. */
+    for (unsigned long long place = own + threadIdx.x % 32 * warps; place < parts; place += 32 * warps)
+        *list.part(place) = 0;
+    __syncthreads(); /* nobody looks at the count any more */
+    if (threadIdx.x == 0 && atomicAdd(work + 1, 1ull) + 1 == gridDim.x)
+        work[0] = work[1] = 0;
 #endif
 }

@@ -80,7 +80,21 @@ static void lay_out(const cf_kernel *kernel, CUdeviceptr memory, struct cf__scra
         }
 }
 
-/* A graph may run again, beside its stream: it gets memory of its own. So does an operation, whose kernels use that of
+/* Whether what an operation enqueues works in memory of the stream's itself. */
+static int uses_scratch(const cf_kernel *operation)
+{
+    for (uint32_t i = 0; i < operation->nuses; i++) {
+        const cf_kernel *kernel = operation->uses[i];
+        for (uint32_t p = 0; p < kernel->nparams; p++)
+            if (kernel->params[p].direction == CF_SCRATCH)
+                return 1;
+        if (cf_kernel_is_operation(kernel) && uses_scratch(kernel))
+            return 1;
+    }
+    return 0;
+}
+
+/* A graph may run again, beside its stream: it gets memory of its own. So does an operation whose kernels use that of
  * the stream. */
 static int supply(const cf_kernel *kernel, const struct cf__place *place, unsigned long long context, cf_stream stream,
                   size_t all, struct cf__scratch *scratch)
@@ -90,7 +104,7 @@ static int supply(const cf_kernel *kernel, const struct cf__place *place, unsign
     if (result != CUDA_SUCCESS)
         return cf__fail_driver(place->driver, result, "cuStreamIsCapturing", "%s", kernel->function);
     scratch->is_captured = capture != CU_STREAM_CAPTURE_STATUS_NONE;
-    int status = scratch->is_captured || cf_kernel_is_operation(kernel)
+    int status = scratch->is_captured || (cf_kernel_is_operation(kernel) && uses_scratch(kernel))
                      ? CF_OK
                      : cf__workspace_take(place, kernel->function, context, stream, all, &scratch->taken);
     if (status == CF_OK && !scratch->taken.workspace)

@@ -48,6 +48,12 @@ def on_cpu(text):
     return text.replace('__CUDA_ARCH__', 'AS_ON_A_GPU')
 
 
+# Launches of few keys, so that there are several to a pass. Shorter rows, too, are long ones, have several parts, and
+# larger ones; few have room on the list, and few fill a device.
+SMALL = ('-DSORT_MOST=20000', '-DSPMV_LONG=256', '-DSPMV_PART=512', '-DSPMV_PARTS_OF_A_ROW=64', '-DSPMV_ROOM(nnz)=40',
+         '-DSPMV_FEW_ROWS=300')
+
+
 def build(folder, options):
     """Builds the kernels; what is wrong."""
     for name in os.listdir(os.path.join(ROOT, 'kernels')):
@@ -69,17 +75,14 @@ def build(folder, options):
     code, out, err = run([os.path.join(options.builddir, 'cfcc'), '--cuda=no', '--prefix', 'pieces', '-DAS_ON_A_GPU',
                           '--header', 'pieces.h', '-o', 'pieces.o',
                           *(f'-Xcxx={flag}' for flag in SANITIZED + ['-fno-strict-aliasing', '-g', '-O1']),
-                          # Launches of few keys, so that there are several to a pass. Shorter rows, too, are long
-                          # ones, have several parts, and larger ones.
-                          '-DSORT_MOST=20000', '-DSPMV_LONG=256', '-DSPMV_PART=512', '-DSPMV_PARTS_OF_A_ROW=64',
-                          *(f'{f}.cu' for f in FAMILIES), *(f'{f}.c' for f in OPERATIONS)], cwd=folder)
+                          *SMALL, *(f'{f}.cu' for f in FAMILIES), *(f'{f}.c' for f in OPERATIONS)], cwd=folder)
     return out + err if code else ''
 
 
 def problem(test, folder, options):
     program = os.path.join(folder, test)
     flags = [f'-I{ROOT}/include', f'-I{HERE}', f'-I{ROOT}/tools', f'-I{options.builddir}/gen']
-    code, out, err = run([*shlex.split(options.cc), '-std=gnu11', '-O1', '-g', '-DREGISTRY=pieces_registry', *flags,
+    code, out, err = run([*shlex.split(options.cc), '-std=gnu11', '-O1', '-g', '-DREGISTRY=pieces_registry', *SMALL, *flags,
                           *SANITIZED, os.path.join(HERE, f'test_{test}.c'), os.path.join(folder, 'pieces.o'),
                           os.path.join(options.builddir, 'libcuferry.a'), '-o', program, '-lcmocka', '-lpthread', '-ldl',
                           '-lm'])

@@ -5,6 +5,8 @@
 
 #include <cuferry/kernels.h>
 
+#include "../kernels/spmv.h"
+
 static const struct {
     const char *tag;
     int value, pointer, column;
@@ -12,8 +14,9 @@ static const struct {
              {"f64_i32", F64, I32, I32}, {"f64_i64", F64, I64, I64}, {"f64_i64_i32", F64, I64, I32}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-/* Rows of so many elements are long ones, and have several parts. */
-enum { LONG = 2048, PART = 16384 };
+/* A row of so many elements is long in any warp, and in one that has twice as many an eighth; of so many it has two
+ * parts. */
+enum { LONG = SPMV_LONG, PART = SPMV_PART };
 
 static const cf_kernel *find_spmv(int kind)
 {
@@ -91,9 +94,6 @@ static void run_matrix(struct matrix *m, int kind, double alpha, double beta, in
                     &pointers[3],
                     is_single ? (void *)&beta32 : &beta,
                     &pointers[4],
-                    NULL,
-                    NULL,
-                    NULL,
                     NULL,
                     &m->nrows,
                     &m->ncols,
@@ -181,13 +181,15 @@ static void spmv_long_rows_are_right(void **state)
     static const int64_t cases[][12] = {
         {PART - 1},
         {PART},
+        {PART + 1},
         {2 * PART + 1},
-        {LONG - 1, LONG, LONG + 1, PART - 3 * LONG, 5, PART},
+        {LONG - 1, LONG, LONG + 1, 3 * PART - 1, 5, 3 * PART},
+        {LONG / 8 - 1, LONG / 8, LONG / 8 + 1, LONG, LONG, 7},
         {PART, PART, 0, 0, PART, 1},
         {1, 3 * PART, 2, LONG, 0, LONG, 7},
-        {PART - LONG, LONG, LONG - 1, LONG, 30000, 30000, 3},
-        {100, PART - 100 - LONG / 2, LONG, 5, 5, 100000, 2 * LONG, LONG - 1},
-        {PART - 1, LONG, PART - LONG, 1, LONG},
+        {PART + LONG, LONG, LONG - 1, LONG, 30000, 30000, 3},
+        {100, PART + LONG / 2, LONG, 5, 5, 100000, 2 * LONG, LONG - 1},
+        {PART - 1, LONG, PART + LONG, 1, LONG},
     };
     unsigned short seed[3] = {7, 8, 9};
     int64_t all[MOST_ROWS];
@@ -203,6 +205,25 @@ static void spmv_long_rows_are_right(void **state)
                 all[rows++] = nrand48(seed) % 9;
             run_exact(kind, all, rows, 5000, seed);
         }
+}
+
+/* What no list has room for is summed up as if it had. */
+static void spmv_more_long_rows_than_there_is_room_for(void **state)
+{
+    (void)state;
+    if (!on_cuda() && SPMV_ROOM(0) > 1000) {
+        puts("# skip: the CPU keeps no list");
+        skip();
+    }
+    const int64_t nrows = 4 * SPMV_ROOM(0) > SPMV_FEW_ROWS ? 4 * SPMV_ROOM(0) : SPMV_FEW_ROWS;
+    unsigned short seed[3] = {16, 17, 18};
+    int64_t *lengths = malloc((size_t)nrows * sizeof *lengths);
+    assert_non_null(lengths);
+    for (int64_t i = 0; i < nrows; i++)
+        lengths[i] = i % 2 ? 0 : LONG / 8 + i % 20;
+    lengths[nrows - 2] = 3 * PART; /* the last to be found, and one that has parts */
+    run_exact(0, lengths, nrows, 3000, seed);
+    free(lengths);
 }
 
 /* ---- Any numbers ---- */
@@ -286,10 +307,10 @@ static void spmv_row_ptr_that_descends_stays_inside(void **state)
     unsigned short seed[3] = {13, 14, 15};
     int64_t all[MOST_ROWS];
     for (int kind = 0; kind < KINDS; kind++)
-        for (int is_long = 0; is_long < 2; is_long++) {
+        for (int way = 0; way < 3; way++) {
             struct matrix m;
             for (int64_t i = 0; i < 400; i++)
-                all[i] = is_long ? 500 : 9;
+                all[i] = way == 0 ? 5 : way == 1 ? 9 : 500;
             make_matrix(&m, kind, all, 400, 300, 1, seed);
             for (int64_t i = 0; i <= 400; i++)
                 set_whole(&m.row_ptr, i, nrand48(seed) % (m.nnz + 1));
@@ -309,7 +330,7 @@ static void spmv_descriptor_says_what_it_costs(void **state)
     int64_t nrows = 1000, ncols = 100, nnz = 5000;
     double scalar = 1, value;
     void *pointer = NULL, *args[] = {&scalar, &pointer, &pointer, &pointer, &pointer, &scalar, &pointer,
-                                     NULL,    NULL,     NULL,     NULL,     &nrows,   &ncols,  &nnz};
+                                     NULL,    &nrows,   &ncols,   &nnz};
     assert_ok(cf_kernel_evaluate_real(kernel, kernel->flops.ops, args, &value));
     assert_true(value == 2 * 5000 + 3 * 1000);
     assert_ok(cf_kernel_evaluate_real(kernel, kernel->bytes.ops, args, &value));
@@ -328,6 +349,7 @@ int main(void)
         cmocka_unit_test(spmv_rows_of_one_length_are_right),
         cmocka_unit_test(spmv_rows_of_all_lengths_are_right),
         cmocka_unit_test(spmv_long_rows_are_right),
+        cmocka_unit_test(spmv_more_long_rows_than_there_is_room_for),
         cmocka_unit_test(spmv_random_numbers_are_near_and_the_same_again),
         cmocka_unit_test(spmv_bad_arguments_are_named),
         cmocka_unit_test(spmv_row_ptr_that_descends_stays_inside),
