@@ -132,31 +132,33 @@ void cf__tuning_choose(const cf_kernel *kernel, int capability, struct cf__choic
 
 /* ---- The size of a call ---- */
 
-static double arrays_bytes(const cf_kernel *kernel, void *const args[])
+static int arrays_bytes(const cf_kernel *kernel, void *const args[], double *bytes)
 {
-    double bytes = 0;
+    *bytes = 0;
     for (uint32_t i = 0; i < kernel->nparams; i++) {
         const cf_param *param = &kernel->params[i];
         struct cf__section section;
         if (!cf__is_array(param) || param->direction == CF_SCRATCH)
             continue;
-        if (cf__section(kernel, i, args, &section) != CF_OK)
-            return 0;
-        bytes += (double)section.count * param->bytes * (param->direction == CF_INOUT ? 2 : 1);
+        int status = cf__section(kernel, i, args, &section);
+        if (status != CF_OK)
+            return status;
+        *bytes += (double)section.count * param->bytes * (param->direction == CF_INOUT ? 2 : 1);
     }
-    return bytes;
+    return CF_OK;
 }
 
-static int class_of(const cf_kernel *kernel, void *const args[])
+static int class_of(const cf_kernel *kernel, void *const args[], int *size_class)
 {
-    double bytes = 0;
-    if (!kernel->bytes.ops)
-        bytes = arrays_bytes(kernel, args);
-    else if (cf__evaluate_real(kernel, &kernel->bytes, args, &bytes) != CF_OK)
-        return 0;
-    if (!(bytes >= 1))
-        return 0;
-    return bytes < 0x1p63 ? 63 - __builtin_clzll((unsigned long long)bytes) : 63;
+    double bytes;
+    int status = kernel->bytes.ops ? cf__evaluate_real(kernel, &kernel->bytes, args, &bytes)
+                                   : arrays_bytes(kernel, args, &bytes);
+    if (status != CF_OK)
+        return kernel->bytes.ops ? cf__fail(status, "%s: bytes(%s) reads what is no number", kernel->function,
+                                            kernel->bytes.text)
+                                 : status;
+    *size_class = !(bytes >= 1) ? 0 : bytes < 0x1p63 ? 63 - __builtin_clzll((unsigned long long)bytes) : 63;
+    return CF_OK;
 }
 
 /* Whether there is something that each parameter's value can be read from. */
@@ -203,9 +205,12 @@ int cf__tuned(const cf_kernel *kernel, cf_stream stream, void *const args[], con
     int status = loaded ? CF_OK : enter_and_load(kernel, stream, args, &loaded);
     if (status != CF_OK)
         return status;
-    int is_one = loaded->choice.is_uniform || !are_there(kernel, args);
-    *variant = kernel->variants[loaded->choice.variants[is_one ? 0 : class_of(kernel, args)]];
-    return CF_OK;
+    int size_class = 0;
+    if (!loaded->choice.is_uniform && are_there(kernel, args))
+        status = class_of(kernel, args, &size_class);
+    if (status == CF_OK)
+        *variant = kernel->variants[loaded->choice.variants[size_class]];
+    return status;
 }
 
 int cf__attempt_begin(struct cf__attempt *attempt, const cf_kernel *kernel, cf_stream stream, void *const args[])
@@ -277,9 +282,7 @@ int cf_tuning_class(const cf_kernel *kernel, void *const args[], int *size_class
         if (kernel->params[i].direction == CF_VALUE && !args[i])
             status = cf__fail(CF_EINVAL, "cf_tuning_class: the argument for %s is NULL, and not a pointer to one",
                               kernel->params[i].name);
-    if (status == CF_OK)
-        *size_class = class_of(kernel, args);
-    return status;
+    return status == CF_OK ? class_of(kernel, args, size_class) : status;
 }
 
 int cf_tuning_variant(const cf_kernel *kernel, int size_class, const cf_kernel **variant)

@@ -339,6 +339,47 @@ static void wrong_arguments_are_told_as_ever(void **state)
     assert_string_equal(cf_last_error(), "cf_tuning_variant: size_class is 64; it is 0 to 63");
 }
 
+static void count_errors(void *data, int level, const char *text)
+{
+    (void)text;
+    *(int *)data += level == CF_LOG_ERROR;
+}
+
+static void sizes_that_are_none_are_told_once(void **state)
+{
+    (void)state;
+    static const float x[4];
+    const float *px = x;
+    int out = 7, n = -1, found = 33, errors = 0, *pout = &out;
+    void *const args[] = {&px, &pout, &n};
+    const cf_kernel *kernel = kernel_of("both");
+    write_text("both", BEGIN "@ ! 2^5 A=2,B=4\n@ ! 2^9 A=2,B=3\n");
+    assert_ok(tuning_both(x, &out, 4));
+    cf_set_log(count_errors, &errors);
+    assert_int_equal(cf_tuning_class(kernel, args, &found), CF_EINVAL);
+    assert_string_equal(cf_last_error(), "tuning_both: the extent x[n] is negative with n = -1");
+    assert_int_equal(errors, 1);
+    assert_int_equal(found, 33);
+    assert_int_equal(tuning_both(x, &out, -1), CF_EINVAL);
+    assert_string_equal(cf_last_error(), "tuning_both: the extent x[n] is negative with n = -1");
+    assert_int_equal(errors, 2);
+    assert_int_equal(tuning_both_async(NULL, x, &out, -1), CF_EINVAL);
+    assert_string_equal(cf_last_error(), "tuning_both_async: the extent x[n] is negative with n = -1");
+    assert_int_equal(errors, 3);
+    cf_set_log(NULL, NULL);
+
+    static const cf_op ops[] = {{CF_OP_PARAM, 2}, {CF_OP_END, 0}};
+    cf_param opaque[3];
+    cf_kernel wrong = *kernel;
+    memcpy(opaque, kernel->params, sizeof opaque);
+    opaque[2].type = CF_OPAQUE;
+    wrong.params = opaque;
+    wrong.bytes = (cf_expr){"n", ops};
+    assert_int_equal(cf_tuning_class(&wrong, args, &found), CF_EINVAL);
+    assert_string_equal(cf_last_error(), "tuning_both: bytes(n) reads what is no number");
+    assert_int_equal(found, 33);
+}
+
 static void plan_tells_the_variant(void **state)
 {
     (void)state;
@@ -692,6 +733,7 @@ int main(int argc, char *argv[])
         TEST(lines_of_the_kernel_are_beside_those_of_the_user),
         TEST(first_runs_where_the_chosen_one_does_not),
         TEST(wrong_arguments_are_told_as_ever),
+        TEST(sizes_that_are_none_are_told_once),
         TEST(plan_tells_the_variant),
         TEST(trace_tells_the_variant),
         TEST(lines_that_are_none_are_passed_over),

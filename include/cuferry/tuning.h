@@ -26,7 +26,8 @@ extern "C" {
 #define CF_TUNING_CLASSES 64
 
 /* Writes the class of a call with these arguments, which are those of cf_launch(); those of arrays are not read, and may
- * be NULL. Kernels without variants have one, too. */
+ * be NULL. Kernels without variants have one, too. Where it cannot be worked out, as of an extent that is negative, that
+ * is what a call would fail with. */
 CF_CHECKED int cf_tuning_class(const cf_kernel *kernel, void *const args[], int *size_class);
 
 /* Writes the variant that a call of that class runs on the calling thread's device; the kernel itself where it has no
