@@ -308,6 +308,9 @@ int fake_is_in_callback(void);
 /* New memory of a type, poisoned. */
 CUresult fake_allocate(CUcontext context, size_t bytes, int type, struct fake_allocation **allocation);
 
+/* Keeps the addresses of memory that goes with its context, to be given anew. */
+void fake_lose(struct fake_allocation *allocation);
+
 /* Frees memory that nobody uses any more; a graph's stays for the next launch, as long as there is a graph. */
 void fake_let_go(struct fake_allocation *allocation);
 
