@@ -177,7 +177,11 @@ CF_CHECKED int cf_peer_disable(int device, int peer);
  * kernel's fault. The only call that takes such a context away, and never made by the library itself. Streams,
  * events and graphs that the library made there are refused from then on with CF_EINVAL, for as long as the driver
  * does not give the same handle anew. No other thread may be using the device. CF_EFAULT where the driver still
- * reports the fault: the process has to end then. On CF_HOST it frees memory, streams, events and graphs. */
+ * reports the fault: the process has to end then. On CF_HOST it frees memory, streams, events and graphs.
+ *
+ * What cf_mem_alloc_async() gave, but in a graph, is in no context but the GPU's own: it holds what it held, and stays
+ * the caller's to free, with cf_mem_free() say. A fault may have taken it along: CF_EINVAL, and it is to be used no
+ * more. */
 CF_CHECKED int cf_device_reset(int device);
 
 /* What cf_require() can insist on. */
