@@ -148,9 +148,11 @@ int cf__workspaces_trim(const struct cf__place *place)
     unsigned long long context;
     CUresult failure;
     const char *call;
-    if ((!__atomic_load_n(&cf__workspaces.count, __ATOMIC_RELAXED) && !cf__have_orphans()) ||
-        place->driver->cuCtxGetId(place->context, &context) != CUDA_SUCCESS)
+    const int are_there = __atomic_load_n(&cf__workspaces.count, __ATOMIC_RELAXED) > 0;
+    if ((!are_there && !cf__have_orphans()) || place->driver->cuCtxGetId(place->context, &context) != CUDA_SUCCESS)
         return 0;
+    for (unsigned int i = 0; are_there && i < CF__WORKSPACES; i++)
+        look_at(i, context);
     return free_done(place, context, &failure, &call) + cf__orphans_free(place->driver) > 0;
 }
 

@@ -716,6 +716,9 @@ static void contexts_that_others_destroy_leave_little(void **state)
     for (int i = 0; i < 4; i++)
         assert_ok(launch(NULL, there, 100));
     assert_in_range(told_by(there, 4).others, 0, 1);
+    assert_ok(cf_device_sync());
+    assert_ok(cf_mem_trim(0));
+    assert_int_equal(counts->pool_used + counts->pool_kept, 0);
     assert_ok(cf_mem_free(there));
 }
 
