@@ -69,6 +69,17 @@ static void end_free(const struct cf__place *place, struct cf__workspace *worksp
     cf__workspace_let_go(workspace);
 }
 
+/* Memory of no pool can be freed once the stream is past its launches alone: it stays, with an event that tells. */
+static void leave_behind(const struct cf__place *place, struct cf__workspace *workspace, cf_stream stream)
+{
+    const struct cf__driver *driver = place->driver;
+    if (!workspace->event && driver->cuEventCreate(&workspace->event, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS)
+        workspace->event = NULL;
+    if (workspace->event && driver->cuEventRecord(workspace->event, stream) == CUDA_SUCCESS)
+        workspace->known = CF__WORK_RECORDED;
+    cf__workspace_let_go(workspace);
+}
+
 void cf__workspace_drop(const struct cf__place *place, cf_stream stream)
 {
     struct cf__workspace_key key;
@@ -84,8 +95,10 @@ void cf__workspace_drop(const struct cf__place *place, cf_stream stream)
     if (workspace)
         workspace->is_taken = 1;
     cf__workspace_unlock();
-    if (workspace)
+    if (workspace && workspace->is_pooled)
         end_free(place, workspace, cf__pool_free_async(place, stream, workspace->memory, &call));
+    else if (workspace)
+        leave_behind(place, workspace, stream);
 }
 
 /* Takes the next of a context that can be freed behind the work of the default stream, or may be known to be done. */
