@@ -292,8 +292,8 @@ CF_CHECKED int cf_stream_query(cf_stream stream);
 
 /* Holds back later work in `stream` until the work that `event` has recorded is done; an event never recorded counts as
  * done. Streams and events may be of different GPUs. A stream of CF_HOST waits in this call for an event of a GPU. An
- * event that was last recorded in a capture takes `stream` into it; CF_ECAPTURE where it has ended, and where `stream`
- * is in another capture: those that go on may be broken by it. */
+ * event that was last recorded in a capture takes `stream` into it; CF_EINVAL where it has ended, CF_ECAPTURE where
+ * `stream` is in another capture: those that go on may be broken by it. */
 CF_CHECKED int cf_stream_wait(cf_stream stream, cf_event event);
 
 /* Calls `function` with `data` when the work that is in `stream` so far is done; later work waits for it. It runs on a
