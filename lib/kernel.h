@@ -169,6 +169,9 @@ void cf__watch(int what, int is_on);
 /* Checks the version and the size of a descriptor, `what`. */
 int cf__check_descriptor(const char *what, uint32_t version, uint32_t size, size_t least);
 
+/* The same of a kernel, for `function`; NULL is none. */
+int cf__check_kernel(const char *function, const cf_kernel *kernel);
+
 /* Whether a descriptor is of this library's version and has at least what that began with. */
 static inline int cf__is_known(const cf_kernel *kernel)
 {
@@ -309,13 +312,17 @@ static inline CUresult cf__launch_once(const struct cf__driver *driver, const st
 /* The operation that the calling thread is enqueueing, by its function; NULL: none. */
 extern _Thread_local const char *cf__operation;
 
-/* Loads all kernels of an operation; `ready` also refuses what cannot be enqueued here. */
-int cf__operation_load(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded **loaded);
+/* Loads all that an operation enqueues; refuses what cannot be enqueued here. */
 int cf__operation_ready(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded **loaded);
 
 /* Enqueues what an operation is made of; it is ready, its arguments were checked, and scratch memory is among them. */
 int cf__operate(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded *loaded, cf_stream stream,
                 void *const args[]);
+
+/* ---- preload.c ---- */
+
+/* All that launches of a kernel or an operation run: what that uses, and variants that may be chosen. */
+int cf__load_all(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded **loaded);
 
 /* ---- scratch.c ---- */
 

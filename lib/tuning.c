@@ -264,16 +264,9 @@ int cf__launch_tuned(const cf_kernel *kernel, cf_stream stream, void *const args
 
 /* ---- What can be asked ---- */
 
-static int check_kernel(const char *function, const cf_kernel *kernel)
-{
-    if (!kernel)
-        return cf__fail(CF_EINVAL, "%s: kernel is NULL", function);
-    return cf__check_descriptor("kernel", kernel->version, kernel->size, CF_KERNEL_BYTES);
-}
-
 int cf_tuning_class(const cf_kernel *kernel, void *const args[], int *size_class)
 {
-    int status = check_kernel("cf_tuning_class", kernel);
+    int status = cf__check_kernel("cf_tuning_class", kernel);
     if (status == CF_OK && !size_class)
         status = cf__fail(CF_EINVAL, "cf_tuning_class: size_class is NULL");
     if (status == CF_OK && kernel->nparams && !args)
@@ -289,7 +282,7 @@ int cf_tuning_variant(const cf_kernel *kernel, int size_class, const cf_kernel *
 {
     struct cf__loaded *loaded;
     struct cf__place place;
-    int status = check_kernel("cf_tuning_variant", kernel);
+    int status = cf__check_kernel("cf_tuning_variant", kernel);
     if (status == CF_OK && !variant)
         status = cf__fail(CF_EINVAL, "cf_tuning_variant: variant is NULL");
     if (status == CF_OK && (size_class < 0 || size_class >= CF_TUNING_CLASSES))
