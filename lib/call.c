@@ -561,11 +561,7 @@ __attribute__((noinline)) static int call_tuned(const cf_kernel *kernel, void *c
         return status;
     }
     status = call_kernel(attempt.variant, args);
-    if (!cf__attempt_failed(&attempt, status))
-        return status;
-    status = call_kernel(attempt.first, args);
-    cf__attempt_end(&attempt, status);
-    return status;
+    return cf__attempt_refused(&attempt, args, status) ? call_kernel(attempt.first, args) : status;
 }
 
 /* A thread that is cancelled ends behind the call: memory of its own, and buffers that others wait for, are given

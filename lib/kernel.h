@@ -4,6 +4,7 @@
 
 #include <cuferry.h>
 #include <cuferry/registry.h>
+#include <cuferry/tuning.h>
 
 #include "driver.h"
 #include "storage.h"
@@ -86,11 +87,17 @@ struct cf__arrays {
     } arrays[5];
 };
 
-/* What runs in place of a kernel with tune(...): the numbers of its variants, by size class. */
+/* What runs in place of a kernel with tune(...): the numbers of its variants, by size class. All are atomic: where a
+ * device refuses one, the first comes in its place. */
 struct cf__choice {
     uint8_t is_uniform; /* they are all the same */
-    uint8_t variants[64];
+    uint8_t variants[CF_TUNING_CLASSES];
 };
+
+static inline unsigned int cf__chosen(const struct cf__choice *choice, int size_class)
+{
+    return __atomic_load_n(&choice->variants[size_class], __ATOMIC_RELAXED);
+}
 
 /* A kernel, or a symbol, as it is loaded in one context. It stays until cf_shutdown(), its descriptor need not. What a
  * launch needs stands first. */
@@ -331,12 +338,12 @@ struct cf__scratch {
     struct cf__scratch_array {
         CUdeviceptr memory;
         size_t bytes;
-    } * arrays;  /* of each parameter; zeros where it is none */
-    void **args; /* the launch's arguments, with them */
-    void *block; /* that both lie in; NULL: below */
+    } * arrays;             /* of each parameter; zeros where it is none */
+    void **args;            /* the launch's arguments, with them */
+    void *block;            /* that both lie in; NULL: below */
     struct cf__taken taken; /* that all memory is in; none: each is allocated */
     int is_captured;
-    int is_rezeroed; /* the kernel leaves 0 in all of it */
+    int is_rezeroed;       /* the kernel leaves 0 in all of it */
 #define CF__SCRATCH_FEW 16 /* what most kernels have: these need no allocation */
     struct cf__scratch_array few_arrays[CF__SCRATCH_FEW];
     void *few_args[CF__SCRATCH_FEW];

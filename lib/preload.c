@@ -10,8 +10,8 @@ static int load_chosen(const cf_kernel *kernel, const struct cf__place *place, c
     struct cf__loaded *loaded;
     int status = CF_OK;
     for (int c = 0; status == CF_OK && c < CF_TUNING_CLASSES; c++)
-        if (c == 0 || choice->variants[c] != choice->variants[c - 1])
-            status = cf__load_all(kernel->variants[choice->variants[c]], place, &loaded);
+        if (c == 0 || cf__chosen(choice, c) != cf__chosen(choice, c - 1))
+            status = cf__load_all(kernel->variants[cf__chosen(choice, c)], place, &loaded);
     return status == CF_OK ? cf__load_all(kernel->variants[0], place, &loaded) : status;
 }
 

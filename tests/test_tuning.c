@@ -1,7 +1,7 @@
 /* test_tuning.c - which variant of a tuned kernel runs: by the user's file and the lines that came with the kernel, by
  * architecture and size; and what the file may be like. */
 #include "expect_all.h"
-#include "on_fake.h"
+#include "on_made.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -301,6 +301,92 @@ static void first_runs_where_the_chosen_one_does_not(void **state)
     assert_string_equal(cf_last_error(), before); /* a call that succeeds leaves it alone */
 }
 
+/* What the log is told, by level. */
+struct told {
+    int errors, refusals;
+};
+
+static void count_lines(void *data, int level, const char *text)
+{
+    struct told *told = data;
+    told->errors += level == CF_LOG_ERROR;
+    told->refusals += level == CF_LOG_INFO && strstr(text, " was refused: ");
+}
+
+/* Such a call has not failed, and none of its class pays for another attempt. */
+static void expect_refused_once(int (*call)(int *out, int n), int (*call_async)(cf_stream stream, int *out, int n),
+                                int n, int way, int other_n, int other_way)
+{
+    int out = 0, *memory;
+    struct told told = {0, 0};
+    char before[512];
+    const struct fake_counts *counts = fake_counts();
+    assert_int_equal(cf_tuning_save(NULL, NULL, 1), CF_EINVAL);
+    snprintf(before, sizeof before, "%s", cf_last_error());
+    assert_ok(cf_mem_alloc((void **)&memory, sizeof *memory));
+    cf_set_log(count_lines, &told);
+    for (int i = 0; i < 3; i++) {
+        const int launches = counts->launch, asked = counts->set_attribute;
+        assert_ok(i == 1 ? call_async(NULL, memory, n) : call(&out, n));
+        if (i == 1)
+            assert_ok(cf_mem_copy(&out, memory, sizeof out));
+        assert_int_equal(out, way);
+        assert_true(i == 0 || (counts->launch == launches + 1 && counts->set_attribute == asked));
+        assert_string_equal(cf_last_error(), before);
+        assert_int_equal(cf_last_driver_result(), 0);
+        assert_int_equal(told.errors, 0);
+        assert_int_equal(told.refusals, 1);
+    }
+    assert_ok(call(&out, other_n)); /* another class is another matter */
+    assert_int_equal(out, other_way);
+    assert_ok(cf_mem_free(memory));
+    assert_int_equal(call(NULL, n), CF_EINVAL);
+    assert_int_equal(told.errors, 1);
+    cf_set_log(NULL, NULL);
+}
+
+static void variant_that_has_not_the_registers_is_refused_once(void **state)
+{
+    (void)state;
+    write_text("crowded", BEGIN "@ ! 2^3 BLOCK=512\n@ ! 2^6 BLOCK=512\n@ ! 2^20 BLOCK=32\n");
+    expect_refused_once(tuning_crowded, tuning_crowded_async, 100, 32, 1 << 20, 32);
+    write_text("crowded", BEGIN "@ ! 2^3 BLOCK=512\n"); /* all classes have the same one */
+    expect_refused_once(tuning_crowded, tuning_crowded_async, 100, 32, 300, 32);
+    const cf_kernel *variant;
+    assert_ok(cf_tuning_variant(kernel_of("crowded"), 6, &variant));
+    assert_ptr_equal(variant, kernel_of("crowded")->variants[0]);
+    assert_ok(cf_tuning_variant(kernel_of("crowded"), 20, &variant));
+    assert_ptr_equal(variant, kernel_of("crowded")->variants[1]);
+}
+
+static void variant_that_has_not_the_shared_memory_is_refused_once(void **state)
+{
+    (void)state;
+    write_text("large", BEGIN "@ ! 2^3 WAY=2\n");
+    expect_refused_once(tuning_large, tuning_large_async, 1 << 30, 1, 100, 1);
+}
+
+/* What else is wrong with a call changes nothing for the next. */
+static void variant_that_refuses_arguments_is_tried_again(void **state)
+{
+    (void)state;
+    int out = 0;
+    struct told told = {0, 0};
+    write_text("even", BEGIN "@ ! 2^3 WAY=2\n");
+    cf_set_log(count_lines, &told);
+    for (int n = 4; n < 8; n++) {
+        assert_ok(tuning_even(&out, n));
+        assert_int_equal(out, n % 2 ? 1 : 2);
+    }
+    assert_int_equal(told.errors + told.refusals, 0);
+    write_text("large", BEGIN "@ ! 2^3 WAY=2\n");
+    assert_int_equal(tuning_large(NULL, 100), CF_EINVAL);
+    assert_int_equal(told.errors, 1);
+    assert_ok(tuning_large(&out, 100));
+    assert_int_equal(out, 2);
+    cf_set_log(NULL, NULL);
+}
+
 static void wrong_arguments_are_told_as_ever(void **state)
 {
     (void)state;
@@ -339,33 +425,28 @@ static void wrong_arguments_are_told_as_ever(void **state)
     assert_string_equal(cf_last_error(), "cf_tuning_variant: size_class is 64; it is 0 to 63");
 }
 
-static void count_errors(void *data, int level, const char *text)
-{
-    (void)text;
-    *(int *)data += level == CF_LOG_ERROR;
-}
-
 static void sizes_that_are_none_are_told_once(void **state)
 {
     (void)state;
     static const float x[4];
     const float *px = x;
-    int out = 7, n = -1, found = 33, errors = 0, *pout = &out;
+    int out = 7, n = -1, found = 33, *pout = &out;
+    struct told told = {0, 0};
     void *const args[] = {&px, &pout, &n};
     const cf_kernel *kernel = kernel_of("both");
     write_text("both", BEGIN "@ ! 2^5 A=2,B=4\n@ ! 2^9 A=2,B=3\n");
     assert_ok(tuning_both(x, &out, 4));
-    cf_set_log(count_errors, &errors);
+    cf_set_log(count_lines, &told);
     assert_int_equal(cf_tuning_class(kernel, args, &found), CF_EINVAL);
     assert_string_equal(cf_last_error(), "tuning_both: the extent x[n] is negative with n = -1");
-    assert_int_equal(errors, 1);
+    assert_int_equal(told.errors, 1);
     assert_int_equal(found, 33);
     assert_int_equal(tuning_both(x, &out, -1), CF_EINVAL);
     assert_string_equal(cf_last_error(), "tuning_both: the extent x[n] is negative with n = -1");
-    assert_int_equal(errors, 2);
+    assert_int_equal(told.errors, 2);
     assert_int_equal(tuning_both_async(NULL, x, &out, -1), CF_EINVAL);
     assert_string_equal(cf_last_error(), "tuning_both_async: the extent x[n] is negative with n = -1");
-    assert_int_equal(errors, 3);
+    assert_int_equal(told.errors, 3);
     cf_set_log(NULL, NULL);
 
     static const cf_op ops[] = {{CF_OP_PARAM, 2}, {CF_OP_END, 0}};
@@ -732,6 +813,9 @@ int main(int argc, char *argv[])
         fake_test(devices_differ, "FAKE_CUDA=cc1=100"),
         TEST(lines_of_the_kernel_are_beside_those_of_the_user),
         TEST(first_runs_where_the_chosen_one_does_not),
+        fake_test(variant_that_has_not_the_registers_is_refused_once, "FAKE_CUDA=threads=256"),
+        fake_test(variant_that_has_not_the_shared_memory_is_refused_once, NULL),
+        TEST(variant_that_refuses_arguments_is_tried_again),
         TEST(wrong_arguments_are_told_as_ever),
         TEST(sizes_that_are_none_are_told_once),
         TEST(plan_tells_the_variant),

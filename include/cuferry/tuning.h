@@ -6,7 +6,8 @@
  * writes the file; programs need nothing of this header for that to take effect. kernels/README.md has the format.
  *
  * The file is read once, when the first tuned kernel is launched, and again after cf_shutdown(): within a process the
- * same call always runs the same variant. Any thread may call these functions. */
+ * same call always runs the same variant, but where the device has not the registers or the shared memory for it: the
+ * first runs then, also for all later calls of its class. Any thread may call these functions. */
 #ifndef CUFERRY_TUNING_H
 #define CUFERRY_TUNING_H
 
