@@ -651,10 +651,39 @@ static void results_are_merged(void **state)
     assert_string_equal(read_text(), expected);
     assert_ok(cf_tuning_save(path, NULL, 0));
     assert_string_equal(read_text(), expected);
-    write_text("both", "garbage\n"); /* is replaced */
+    write_text("both", ""); /* is begun anew */
     assert_ok(cf_tuning_save(path, second + 1, 1));
     snprintf(expected, sizeof expected, BEGIN "tuning_both %08x sm_90 2^63 A=2,B=4 1.0 1.0\n", of_other);
     assert_string_equal(read_text(), expected);
+    FILE *file = fopen(path, "a"); /* a line with a zero in it goes, and what is behind it stays */
+    fwrite("cut\0off\n# kept\n", 1, 15, file);
+    fclose(file);
+    assert_ok(cf_tuning_save(path, second + 1, 1));
+    assert_int_equal(strlen(read_text()), strlen(expected) + strlen("# kept\n"));
+}
+
+/* Another file that somebody has named by mistake, or one of a later version. */
+static void files_of_others_are_left_alone(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"n,time\n1,2.5\n", "\n" BEGIN, "cuferry tuning 2\nnew\n", "cuferry tuning 1",
+                                        "x"};
+    const cf_tuning result = {kernel_of("which_i32")->variants[1], 0, 10, 1, 2};
+    char detail[256];
+    snprintf(detail, sizeof detail, "cf_tuning_save: %s does not begin with 'cuferry tuning 1': it is left as it is",
+             path);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        write_text("which_i32", texts[i]);
+        assert_int_equal(cf_tuning_save(path, &result, 1), CF_EINVAL);
+        assert_string_equal(cf_last_error(), detail);
+        assert_int_equal(cf_tuning_save(path, NULL, 0), CF_EINVAL);
+        assert_string_equal(cf_last_error(), detail);
+        assert_string_equal(read_text(), texts[i]);
+    }
+    write_text("which_i32", BEGIN);
+    assert_int_equal(truncate(path, (off_t)CF__TUNING_BYTES + 1), 0);
+    assert_int_equal(cf_tuning_save(path, &result, 1), CF_EINVAL);
+    assert_non_null(strstr(cf_last_error(), " is too large: it is left as it is"));
 }
 
 /* A link stays one, and rights stay as they are. */
@@ -675,6 +704,37 @@ static void file_keeps_its_rights_and_links(void **state)
     assert_int_equal(stat(path, &status), 0);
     assert_int_equal(status.st_mode & 0777, 0640);
     assert_non_null(strstr(read_text(), "WAY=2"));
+}
+
+/* One that leads to a file which is not there yet, from another folder, by two links. */
+static void link_to_a_file_that_is_missing_stays_one(void **state)
+{
+    (void)state;
+    char inner[96], second[128], target[128], detail[256];
+    struct stat status;
+    const cf_tuning result = {kernel_of("which_i32")->variants[1], 0, 10, 1, 2};
+    snprintf(inner, sizeof inner, "%s/inner", folder);
+    snprintf(second, sizeof second, "%s/second", inner);
+    snprintf(target, sizeof target, "%s/target", inner);
+    assert_int_equal(mkdir(inner, 0700), 0);
+    assert_int_equal(symlink("inner/second", path), 0);
+    assert_int_equal(symlink("target", second), 0);
+    assert_ok(cf_tuning_save(path, NULL, 0));
+    assert_int_equal(lstat(target, &status), -1);
+    assert_ok(cf_tuning_save(path, &result, 1));
+    assert_int_equal(lstat(path, &status), 0);
+    assert_true(S_ISLNK(status.st_mode));
+    assert_int_equal(lstat(second, &status), 0);
+    assert_true(S_ISLNK(status.st_mode));
+    assert_int_equal(lstat(target, &status), 0);
+    assert_true(S_ISREG(status.st_mode));
+    assert_non_null(strstr(read_text(), "WAY=2"));
+
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(symlink("tuning", path), 0);
+    assert_int_equal(cf_tuning_save(path, &result, 1), CF_EINVAL);
+    snprintf(detail, sizeof detail, "cf_tuning_save: following %s: Too many levels of symbolic links", path);
+    assert_string_equal(cf_last_error(), detail);
 }
 
 static void saving_that_cannot_be_is_an_error(void **state)
@@ -824,7 +884,9 @@ int main(int argc, char *argv[])
         TEST(files_that_are_none_are_not_used),
         fake_test(place_of_the_file_is_what_the_environment_says, NULL),
         TEST(results_are_merged),
+        TEST(files_of_others_are_left_alone),
         TEST(file_keeps_its_rights_and_links),
+        TEST(link_to_a_file_that_is_missing_stays_one),
         TEST(saving_that_cannot_be_is_an_error),
         TEST(writers_lose_nothing),
         TEST(threads_agree),

@@ -50,8 +50,9 @@ typedef struct cf_tuning {
 
 /* Adds results to the file at `path`, NULL: that of cf_tuning_path(), in place of those that it has for the same kernel,
  * architecture and class; what else it has stays. Several processes may do so at the same time: each holds a lock on
- * PATH.lock meanwhile, and the file is replaced as a whole or not at all. A file that is none is replaced. Missing
- * folders of the default path are made. CF_EINVAL where that cannot be, with the system's reason. */
+ * PATH.lock meanwhile, and the file is replaced as a whole or not at all. Lines that are
+ * damaged go. A file that is not empty and does not begin as one of this library's is left alone. Missing folders of the
+ * default path are made. Without results nothing is written, and what is there is looked at alone. CF_EINVAL where it cannot be, with the reason. */
 CF_CHECKED int cf_tuning_save(const char *path, const cf_tuning *results, size_t count);
 
 #ifdef __cplusplus
