@@ -47,6 +47,9 @@ uint32_t cf__tuning_version(const cf_kernel *kernel)
     char text[CF__VARIANT];
     for (uint32_t i = 0; i < kernel->nparams; i++)
         value = hash(value, kernel->params[i].ctype);
+    const char flags[] = {(char)('0' + !!rule->counts_blocks), (char)('0' + !!rule->is_cooperative),
+                          (char)('0' + !!rule->is_block_auto), 0};
+    value = hash(value, flags);
     for (int d = 0; d < CF_GRID_DIMS; d++)
         value = hash(hash(value, rule->grid[d].text), rule->block[d].text);
     value = hash(hash(value, rule->items.text), rule->shared.text);

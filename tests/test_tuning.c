@@ -618,6 +618,42 @@ static void place_of_the_file_is_what_the_environment_says(void **state)
     assert_int_equal(way(1024), 1);
 }
 
+/* ---- Versions ---- */
+
+/* What is called in another way is another kernel: what was measured of the one says nothing of the other. */
+static void version_changes_with_each_part_of_the_launch_rule(void **state)
+{
+    (void)state;
+    enum { PARTS = 3 + 2 * CF_GRID_DIMS + 2 + 2 };
+    const cf_kernel *kernel = kernel_of("both");
+    uint32_t versions[PARTS + 1] = {cf__tuning_version(kernel)};
+    for (int part = 0; part < PARTS; part++) {
+        cf_kernel changed = *kernel;
+        cf_param params[3];
+        cf_launch_rule *rule = &changed.launch;
+        cf_expr *exprs[2 * CF_GRID_DIMS + 2] = {&rule->items, &rule->shared};
+        uint8_t *const flags[] = {&rule->counts_blocks, &rule->is_cooperative, &rule->is_block_auto};
+        for (int d = 0; d < CF_GRID_DIMS; d++) {
+            exprs[2 + 2 * d] = &rule->grid[d];
+            exprs[3 + 2 * d] = &rule->block[d];
+        }
+        memcpy(params, kernel->params, sizeof params);
+        params[0].ctype = "const double *";
+        if (part < 3)
+            *flags[part] ^= 1;
+        else if (part < PARTS - 2)
+            exprs[part - 3]->text = "n + 7";
+        else if (part == PARTS - 2)
+            changed.params = params;
+        else
+            changed.nvariants--;
+        versions[part + 1] = cf__tuning_version(&changed);
+        for (int before = 0; before <= part; before++)
+            if (versions[before] == versions[part + 1])
+                fail_msg("changes %d and %d have one version", before - 1, part);
+    }
+}
+
 /* ---- Saving ---- */
 
 static void results_are_merged(void **state)
@@ -883,6 +919,7 @@ int main(int argc, char *argv[])
         TEST(lines_that_are_none_are_passed_over),
         TEST(files_that_are_none_are_not_used),
         fake_test(place_of_the_file_is_what_the_environment_says, NULL),
+        TEST(version_changes_with_each_part_of_the_launch_rule),
         TEST(results_are_merged),
         TEST(files_of_others_are_left_alone),
         TEST(file_keeps_its_rights_and_links),
