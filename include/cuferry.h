@@ -431,7 +431,8 @@ CF_CHECKED int cf_kernel_preload(const struct cf_kernel *kernel);
 
 /* Writes how many blocks of `threads` threads and `shared` bytes of dynamic shared memory a multiprocessor of the
  * calling thread's device has resident at once: 0 where it has not so much shared memory; 1 on CF_HOST. CF_EINVAL where
- * a block has no such number of threads on any device, and of an operation, which is no launch. */
+ * a block has no such number of threads on any device, of an operation, which is no launch, and of a kernel with
+ * variants, each of which has its own: cf_tuning_variant() of <cuferry/tuning.h> gives the one that runs. */
 CF_CHECKED int cf_kernel_occupancy(const struct cf_kernel *kernel, int threads, size_t shared, int *blocks);
 
 /* Evaluates an expression of the kernel's annotation, such as an extent, over `args`, of which only the integers that

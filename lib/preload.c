@@ -121,13 +121,17 @@ int cf_kernel_occupancy(const cf_kernel *kernel, int threads, size_t shared, int
         return cf__fail(CF_EINVAL,
                         "cf_kernel_occupancy: %s is made of several launches; ask for the kernels that it uses",
                         kernel->function);
+    if (cf__is_tuned(kernel))
+        return cf__fail(CF_EINVAL,
+                        "cf_kernel_occupancy: %s runs one of its variants; ask for that: cf_tuning_variant() gives it",
+                        kernel->function);
     if (threads < 1 || threads > CF__MAX_BLOCK)
         return cf__fail(CF_EINVAL, "cf_kernel_occupancy: threads is %d; a block has 1 to %d", threads, CF__MAX_BLOCK);
     struct cf__place place;
     status = cf__enter(&place, "cf_kernel_occupancy", NULL);
     if (status != CF_OK)
         return status;
-    status = ask(cf__is_tuned(kernel) ? kernel->variants[0] : kernel, &place, threads, shared, blocks);
+    status = ask(kernel, &place, threads, shared, blocks);
     cf__leave(&place);
     return status;
 }

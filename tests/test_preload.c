@@ -294,9 +294,14 @@ static void occupancy_bad_arguments_are_invalid(void **state)
                  "cf_kernel_occupancy: threads is 0; a block has 1 to 1024");
     assert_fails(cf_kernel_occupancy(&plain, 1025, 0, &blocks), CF_EINVAL, "threads is 1025");
     assert_fails(cf_kernel_occupancy(&plain, -5, 0, &blocks), CF_EINVAL, "threads is -5");
+    assert_fails(
+        cf_kernel_occupancy(&tuned, 32, 0, &blocks), CF_EINVAL,
+        "cf_kernel_occupancy: made_tuned runs one of its variants; ask for that: cf_tuning_variant() gives it");
     if (!on_cuda())
         assert_fails(cf_kernel_occupancy(&gpu_alone, 32, 0, &blocks), CF_ENOTSUP, "it has no form for the CPU");
     assert_int_equal(blocks, 77);
+    assert_ok(cf_kernel_occupancy(&first, 32, 0, &blocks));
+    assert_int_equal(blocks, on_cuda() ? 32 : 1);
 }
 
 int main(int argc, char *argv[])
