@@ -356,7 +356,16 @@ int cf__scratch_begin(const cf_kernel *kernel, const struct cf__place *place, un
 int cf__scratch_end(const cf_kernel *kernel, const struct cf__place *place, cf_stream stream,
                     const struct cf__scratch *scratch, int status);
 
-/* Of a launch without threads: of what is to be 0, the results, but those that are NULL. */
+/* Where an array is that is to be 0, by its parameter; 0: nowhere, and it is passed over. */
+struct cf__spot {
+    CUdeviceptr array;
+    int is_host; /* the CPU sets it, at once */
+};
+typedef struct cf__spot cf__spot_of(const void *data, uint32_t i, const cf_param *param);
+
+/* Sets to 0 all that is to be so. And of a launch without threads: the results, but those that are NULL. */
+int cf__clear(const cf_kernel *kernel, const struct cf__place *place, cf_stream stream, void *const args[],
+              cf__spot_of *spot_of, const void *data);
 int cf__clear_results(const cf_kernel *kernel, const struct cf__place *place, cf_stream stream, void *const args[]);
 
 /* What of an array is to be 0: bytes from the array's pointer on; there may be none. */
