@@ -177,7 +177,11 @@ CF_CHECKED int cf_peer_disable(int device, int peer);
  * kernel's fault. The only call that takes such a context away, and never made by the library itself. Streams,
  * events and graphs that the library made there are refused from then on with CF_EINVAL, for as long as the driver
  * does not give the same handle anew. No other thread may be using the device. CF_EFAULT where the driver still
- * reports the fault: the process has to end then. On CF_HOST it frees memory, streams, events and graphs. */
+ * reports the fault: the process has to end then. On CF_HOST it frees memory, streams, events and graphs.
+ *
+ * What cf_mem_alloc_async() gave, but in a graph, is in no context but the GPU's own: it holds what it held, and stays
+ * the caller's to free, with cf_mem_free() say. A fault may have taken it along: CF_EINVAL, and it is to be used no
+ * more. */
 CF_CHECKED int cf_device_reset(int device);
 
 /* What cf_require() can insist on. */
@@ -288,8 +292,8 @@ CF_CHECKED int cf_stream_query(cf_stream stream);
 
 /* Holds back later work in `stream` until the work that `event` has recorded is done; an event never recorded counts as
  * done. Streams and events may be of different GPUs. A stream of CF_HOST waits in this call for an event of a GPU. An
- * event that was last recorded in a capture takes `stream` into it; CF_ECAPTURE where it has ended, and where `stream`
- * is in another capture: those that go on may be broken by it. */
+ * event that was last recorded in a capture takes `stream` into it; CF_EINVAL where it has ended, CF_ECAPTURE where
+ * `stream` is in another capture: those that go on may be broken by it. */
 CF_CHECKED int cf_stream_wait(cf_stream stream, cf_event event);
 
 /* Calls `function` with `data` when the work that is in `stream` so far is done; later work waits for it. It runs on a
@@ -427,7 +431,8 @@ CF_CHECKED int cf_kernel_preload(const struct cf_kernel *kernel);
 
 /* Writes how many blocks of `threads` threads and `shared` bytes of dynamic shared memory a multiprocessor of the
  * calling thread's device has resident at once: 0 where it has not so much shared memory; 1 on CF_HOST. CF_EINVAL where
- * a block has no such number of threads on any device, and of an operation, which is no launch. */
+ * a block has no such number of threads on any device, of an operation, which is no launch, and of a kernel with
+ * variants, each of which has its own: cf_tuning_variant() of <cuferry/tuning.h> gives the one that runs. */
 CF_CHECKED int cf_kernel_occupancy(const struct cf_kernel *kernel, int threads, size_t shared, int *blocks);
 
 /* Evaluates an expression of the kernel's annotation, such as an extent, over `args`, of which only the integers that

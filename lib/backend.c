@@ -197,10 +197,10 @@ int cf__look_for_cuda(const char *function)
         return CF_OK;
     cf__error_save(&before);
     int status = cf__default_backend(function, &backend);
-    if (status != CF_EDRIVER && status != CF_ENODEV) /* of a driver that cannot be used there is no memory */
-        return status;
-    cf__error_restore(&before);
-    return CF_OK;
+    if (status == CF_EDRIVER || status == CF_ENODEV) /* of a driver that cannot be used there is no memory */
+        status = CF_OK;
+    (status == CF_OK ? cf__error_restore : cf__error_keep)(&before);
+    return status;
 }
 
 int cf__ensure_host(const char *function)

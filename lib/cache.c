@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "internal.h"
+#include "cache.h"
 
 int cf__cache_path(const char *file, const char *name, char path[CF__PATH])
 {

@@ -301,10 +301,9 @@ static int launch(struct call *call)
     return status;
 }
 
-/* What can be done behind the launch costs nothing: the GPU is at work. */
-static int launch_and_wait(struct call *call)
+/* For what was enqueued on the default stream. What can be done before the wait costs nothing: the GPU is at work. */
+static int wait_behind(struct call *call, int status)
 {
-    int status = launch(call);
     if (status != CF_OK)
         return status;
     relax(call);
@@ -313,6 +312,11 @@ static int launch_and_wait(struct call *call)
         return failure(call, result, "cuStreamSynchronize");
     cf__note_waited(call->place, NULL);
     return CF_OK;
+}
+
+static int launch_and_wait(struct call *call)
+{
+    return wait_behind(call, launch(call));
 }
 
 /* Between what is copied in and what is copied out: the streams keep the order, and the threads that copy out are not
@@ -339,22 +343,20 @@ static int launch_staged(struct call *call)
     return failure(call, result, function);
 }
 
+static struct cf__spot spot_of(const void *data, uint32_t i, const cf_param *param)
+{
+    const struct call *call = data;
+    if (param->direction == CF_SCRATCH)
+        return (struct cf__spot){0, 0};
+    return (struct cf__spot){(uintptr_t)call->arguments[i].pointer.usable, call->arguments[i].pointer.is_staged};
+}
+
 /* Where the grid is empty: what is to be 0, and nothing else, arrays of the host where they are. */
 static int clear_results(struct call *call)
 {
-    const cf_kernel *kernel = call->kernel;
-    int status = CF_OK;
-    for (uint32_t i = 0; status == CF_OK && i < cf__nzeros(kernel); i++) {
-        struct cf__pointer *array = &call->arguments[kernel->zeros[i].array].pointer;
-        size_t offset, bytes;
-        if (!array->is_staged)
-            continue;
-        status = cf__zero(kernel, &kernel->zeros[i], call->given, &array->section, &offset, &bytes);
-        if (status == CF_OK)
-            memset(cf__forward(array->usable, offset), 0, bytes);
-        array->usable = NULL; /* there is no copy of it on the device */
-    }
-    return status == CF_OK && cf__nzeros(kernel) ? launch_and_wait(call) : status;
+    return cf__nzeros(call->kernel)
+               ? wait_behind(call, cf__clear(call->kernel, call->place, NULL, call->given, spot_of, call))
+               : CF_OK;
 }
 
 static int run_staged(struct call *call)
@@ -561,11 +563,7 @@ __attribute__((noinline)) static int call_tuned(const cf_kernel *kernel, void *c
         return status;
     }
     status = call_kernel(attempt.variant, args);
-    if (!cf__attempt_failed(&attempt, status))
-        return status;
-    status = call_kernel(attempt.first, args);
-    cf__attempt_end(&attempt, status);
-    return status;
+    return cf__attempt_refused(&attempt, args, status) ? call_kernel(attempt.first, args) : status;
 }
 
 /* A thread that is cancelled ends behind the call: memory of its own, and buffers that others wait for, are given

@@ -221,6 +221,8 @@ static void let_go(struct cf__context *context, unsigned long long id, int is_de
     }
     pthread_mutex_unlock(&lock);
     if (was_lost)
+        cf__workspaces_lose(id, device);
+    if (was_lost)
         cf__log(CF_LOG_INFO, "the lost context of device %d is gone", device);
 }
 

@@ -7,6 +7,7 @@
 
 static _Thread_local char detail[CF__DETAIL];
 static _Thread_local unsigned int failures;
+static _Thread_local int is_quiet; /* between cf__error_save() and what ends it */
 static _Thread_local CUresult driver_result;
 static _Thread_local char cause[500]; /* of the CPU driver's latest failure; empty once it is told */
 
@@ -73,6 +74,12 @@ static void name_async(void)
     detail[name + added + kept] = 0;
 }
 
+static void tell(void)
+{
+    if (!is_quiet)
+        cf__log(CF_LOG_ERROR, "%s", detail);
+}
+
 unsigned int cf__failures(void)
 {
     return failures;
@@ -84,7 +91,7 @@ int cf__fail_within(const char *function, int status)
     snprintf(within, sizeof within, "%s", detail);
     snprintf(detail, sizeof detail, "%.200s: in %.*s", function, (int)(sizeof detail - 210), within);
     name_async();
-    cf__log(CF_LOG_ERROR, "%s", detail);
+    tell();
     return status;
 }
 
@@ -97,7 +104,7 @@ int cf__fail(int status, const char *format, ...)
     name_async();
     driver_result = CUDA_SUCCESS;
     failures++;
-    cf__log(CF_LOG_ERROR, "%s", detail);
+    tell();
     return status;
 }
 
@@ -168,7 +175,7 @@ int cf__fail_driver(const struct cf__driver *driver, CUresult result, const char
     failures++;
     int status = cf__note_lost(driver, cf__status_of(result), detail, sizeof detail);
     name_async();
-    cf__log(CF_LOG_ERROR, "%s", detail);
+    tell();
     return status;
 }
 
@@ -177,14 +184,30 @@ void cf__note_cause(const char *text)
     snprintf(cause, sizeof cause, "%s", text);
 }
 
+/* ---- Failures that may be none ---- */
+
 void cf__error_save(struct cf__error *error)
 {
-    snprintf(error->detail, sizeof error->detail, "%s", detail);
+    memcpy(error->detail, detail, strlen(detail) + 1);
     error->result = driver_result;
+    error->failures = failures;
+    error->is_quiet = is_quiet;
+    is_quiet = 1;
 }
 
 void cf__error_restore(const struct cf__error *error)
 {
-    snprintf(detail, sizeof detail, "%s", error->detail);
+    is_quiet = error->is_quiet;
+    if (failures == error->failures)
+        return;
+    memcpy(detail, error->detail, strlen(error->detail) + 1);
     driver_result = error->result;
+    failures = error->failures;
+}
+
+void cf__error_keep(const struct cf__error *error)
+{
+    is_quiet = error->is_quiet;
+    if (failures != error->failures)
+        tell();
 }

@@ -485,10 +485,9 @@ static struct cf__context *record_of(const struct cf__place *place)
     if (context || place->driver->is_host)
         return context;
     cf__error_save(&before);
-    if (cf__context(place, "cf_graph_launch", &context) == CF_OK)
-        return context;
+    int status = cf__context(place, "cf_graph_launch", &context);
     cf__error_restore(&before);
-    return NULL;
+    return status == CF_OK ? context : NULL;
 }
 
 CF__HOT int cf_graph_launch(cf_graph_exec exec, cf_stream stream)

@@ -4,6 +4,7 @@
 
 #include <cuferry.h>
 #include <cuferry/registry.h>
+#include <cuferry/tuning.h>
 
 #include "driver.h"
 #include "storage.h"
@@ -86,11 +87,17 @@ struct cf__arrays {
     } arrays[5];
 };
 
-/* What runs in place of a kernel with tune(...): the numbers of its variants, by size class. */
+/* What runs in place of a kernel with tune(...): the numbers of its variants, by size class. All are atomic: where a
+ * device refuses one, the first comes in its place. */
 struct cf__choice {
     uint8_t is_uniform; /* they are all the same */
-    uint8_t variants[64];
+    uint8_t variants[CF_TUNING_CLASSES];
 };
+
+static inline unsigned int cf__chosen(const struct cf__choice *choice, int size_class)
+{
+    return __atomic_load_n(&choice->variants[size_class], __ATOMIC_RELAXED);
+}
 
 /* A kernel, or a symbol, as it is loaded in one context. It stays until cf_shutdown(), its descriptor need not. What a
  * launch needs stands first. */
@@ -168,6 +175,9 @@ void cf__watch(int what, int is_on);
 
 /* Checks the version and the size of a descriptor, `what`. */
 int cf__check_descriptor(const char *what, uint32_t version, uint32_t size, size_t least);
+
+/* The same of a kernel, for `function`; NULL is none. */
+int cf__check_kernel(const char *function, const cf_kernel *kernel);
 
 /* Whether a descriptor is of this library's version and has at least what that began with. */
 static inline int cf__is_known(const cf_kernel *kernel)
@@ -309,13 +319,17 @@ static inline CUresult cf__launch_once(const struct cf__driver *driver, const st
 /* The operation that the calling thread is enqueueing, by its function; NULL: none. */
 extern _Thread_local const char *cf__operation;
 
-/* Loads all kernels of an operation; `ready` also refuses what cannot be enqueued here. */
-int cf__operation_load(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded **loaded);
+/* Loads all that an operation enqueues; refuses what cannot be enqueued here. */
 int cf__operation_ready(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded **loaded);
 
 /* Enqueues what an operation is made of; it is ready, its arguments were checked, and scratch memory is among them. */
 int cf__operate(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded *loaded, cf_stream stream,
                 void *const args[]);
+
+/* ---- preload.c ---- */
+
+/* All that launches of a kernel or an operation run: what that uses, and variants that may be chosen. */
+int cf__load_all(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded **loaded);
 
 /* ---- scratch.c ---- */
 
@@ -324,12 +338,12 @@ struct cf__scratch {
     struct cf__scratch_array {
         CUdeviceptr memory;
         size_t bytes;
-    } * arrays;  /* of each parameter; zeros where it is none */
-    void **args; /* the launch's arguments, with them */
-    void *block; /* that both lie in; NULL: below */
+    } * arrays;             /* of each parameter; zeros where it is none */
+    void **args;            /* the launch's arguments, with them */
+    void *block;            /* that both lie in; NULL: below */
     struct cf__taken taken; /* that all memory is in; none: each is allocated */
     int is_captured;
-    int is_rezeroed; /* the kernel leaves 0 in all of it */
+    int is_rezeroed;       /* the kernel leaves 0 in all of it */
 #define CF__SCRATCH_FEW 16 /* what most kernels have: these need no allocation */
     struct cf__scratch_array few_arrays[CF__SCRATCH_FEW];
     void *few_args[CF__SCRATCH_FEW];
@@ -342,7 +356,16 @@ int cf__scratch_begin(const cf_kernel *kernel, const struct cf__place *place, un
 int cf__scratch_end(const cf_kernel *kernel, const struct cf__place *place, cf_stream stream,
                     const struct cf__scratch *scratch, int status);
 
-/* Of a launch without threads: of what is to be 0, the results, but those that are NULL. */
+/* Where an array is that is to be 0, by its parameter; 0: nowhere, and it is passed over. */
+struct cf__spot {
+    CUdeviceptr array;
+    int is_host; /* the CPU sets it, at once */
+};
+typedef struct cf__spot cf__spot_of(const void *data, uint32_t i, const cf_param *param);
+
+/* Sets to 0 all that is to be so. And of a launch without threads: the results, but those that are NULL. */
+int cf__clear(const cf_kernel *kernel, const struct cf__place *place, cf_stream stream, void *const args[],
+              cf__spot_of *spot_of, const void *data);
 int cf__clear_results(const cf_kernel *kernel, const struct cf__place *place, cf_stream stream, void *const args[]);
 
 /* What of an array is to be 0: bytes from the array's pointer on; there may be none. */

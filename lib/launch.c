@@ -46,6 +46,13 @@ int cf__check_descriptor(const char *what, uint32_t version, uint32_t size, size
     return CF_OK;
 }
 
+int cf__check_kernel(const char *function, const cf_kernel *kernel)
+{
+    if (!kernel)
+        return cf__fail(CF_EINVAL, "%s: kernel is NULL", function);
+    return cf__check_descriptor("kernel", kernel->version, kernel->size, CF_KERNEL_BYTES);
+}
+
 int cf__check_arguments(const cf_kernel *kernel, void *const args[])
 {
     if (!kernel)

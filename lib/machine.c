@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cache.h"
 #include "internal.h"
 #include "trace.h"
 

@@ -118,6 +118,11 @@ static CUresult ready(const struct cf__place *place, int device, const char **ca
     return result;
 }
 
+int cf__has_pool(int device)
+{
+    return !is_absent(pool_of(device));
+}
+
 CUresult cf__pool_share(const struct cf__driver *driver, int device, int peer, int is_on)
 {
     CUmemoryPool pool = handle_of(pool_of(peer));

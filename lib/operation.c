@@ -11,18 +11,6 @@ enum { MOST_NESTED = 4 };
 _Thread_local const char *cf__operation;
 static _Thread_local int depth;
 
-/* Everything is loaded before anything is enqueued. */
-int cf__operation_load(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded **loaded)
-{
-    if ((*loaded = cf__kernel_loaded(kernel, place)) != NULL)
-        return CF_OK;
-    int status = CF_OK;
-    for (uint32_t i = 0; status == CF_OK && i < kernel->nuses; i++)
-        status = (cf_kernel_is_operation(kernel->uses[i]) ? cf__operation_load : cf__kernel_load)(kernel->uses[i],
-                                                                                                  place, loaded);
-    return status == CF_OK ? cf__kernel_load(kernel, place, loaded) : cf__fail_within(kernel->function, status);
-}
-
 /* The failure of a function in which a call of the library's failed, or none did. */
 static int judge(const cf_kernel *kernel, int status, int has_failed)
 {
@@ -65,7 +53,7 @@ int cf__operation_ready(const cf_kernel *kernel, const struct cf__place *place, 
     if (depth == MOST_NESTED)
         return cf__fail(CF_EINVAL, "%s: it is in %d operations that enqueue one another, and no more are taken",
                         kernel->function, MOST_NESTED);
-    return cf__operation_load(kernel, place, loaded);
+    return cf__load_all(kernel, place, loaded); /* before anything is enqueued */
 }
 
 int cf__operate(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded *loaded, cf_stream stream,

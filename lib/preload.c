@@ -4,37 +4,44 @@
 #include "internal.h"
 #include "tuning.h"
 
-static int check_kernel(const char *function, const cf_kernel *kernel)
-{
-    if (!kernel)
-        return cf__fail(CF_EINVAL, "%s: kernel is NULL", function);
-    return cf__check_descriptor("kernel", kernel->version, kernel->size, CF_KERNEL_BYTES);
-}
-
-static int load(const cf_kernel *kernel, const struct cf__place *place);
-
 /* Those that launches there may run. */
 static int load_chosen(const cf_kernel *kernel, const struct cf__place *place, const struct cf__choice *choice)
 {
+    struct cf__loaded *loaded;
     int status = CF_OK;
     for (int c = 0; status == CF_OK && c < CF_TUNING_CLASSES; c++)
-        if (c == 0 || choice->variants[c] != choice->variants[c - 1])
-            status = load(kernel->variants[choice->variants[c]], place);
-    return status == CF_OK ? load(kernel->variants[0], place) : status;
+        if (c == 0 || cf__chosen(choice, c) != cf__chosen(choice, c - 1))
+            status = cf__load_all(kernel->variants[cf__chosen(choice, c)], place, &loaded);
+    return status == CF_OK ? cf__load_all(kernel->variants[0], place, &loaded) : status;
 }
 
-/* What a launch would ask for, and the plain call beside it: the kernels that look for elements out of range. */
+/* The operation's own node comes last: where that is there, all is. */
+static int load_operation(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded **loaded)
+{
+    int status = CF_OK;
+    if ((*loaded = cf__kernel_loaded(kernel, place)) != NULL)
+        return CF_OK;
+    for (uint32_t i = 0; status == CF_OK && i < kernel->nuses; i++)
+        status = cf__load_all(kernel->uses[i], place, loaded);
+    return status == CF_OK ? cf__kernel_load(kernel, place, loaded) : cf__fail_within(kernel->function, status);
+}
+
+int cf__load_all(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded **loaded)
+{
+    int block;
+    if (cf_kernel_is_operation(kernel))
+        return load_operation(kernel, place, loaded);
+    int status = cf__kernel_load(kernel, place, loaded);
+    if (status == CF_OK && cf__is_tuned(kernel))
+        return load_chosen(kernel, place, &(*loaded)->choice);
+    return status == CF_OK && kernel->launch.is_block_auto ? cf__kernel_block(kernel, place, *loaded, &block) : status;
+}
+
+/* And for the plain call the kernels that look for elements out of range. */
 static int load(const cf_kernel *kernel, const struct cf__place *place)
 {
     struct cf__loaded *loaded;
-    const int is_operation = cf_kernel_is_operation(kernel);
-    int block, status = (is_operation ? cf__operation_load : cf__kernel_load)(kernel, place, &loaded);
-    if (status == CF_OK && cf__is_tuned(kernel))
-        return load_chosen(kernel, place, &loaded->choice);
-    for (uint32_t i = 0; is_operation && status == CF_OK && i < kernel->nuses; i++)
-        status = load(kernel->uses[i], place);
-    if (status == CF_OK && kernel->launch.is_block_auto)
-        status = cf__kernel_block(kernel, place, loaded, &block);
+    int status = cf__load_all(kernel, place, &loaded);
     for (uint32_t i = 0; status == CF_OK && i < kernel->nchecks; i++)
         if (kernel->checks[i].array >= 0 && kernel->checks[i].scan)
             status = cf__kernel_load(kernel->checks[i].scan, place, &loaded);
@@ -44,7 +51,7 @@ static int load(const cf_kernel *kernel, const struct cf__place *place)
 int cf_kernel_preload(const cf_kernel *kernel)
 {
     struct cf__place place;
-    int status = check_kernel("cf_kernel_preload", kernel);
+    int status = cf__check_kernel("cf_kernel_preload", kernel);
     if (status == CF_OK)
         status = cf__enter(&place, "cf_kernel_preload", NULL);
     if (status != CF_OK)
@@ -66,7 +73,7 @@ int cf_preload(const cf_module *module)
         return status;
     for (size_t i = 0; status == CF_OK && i < module->count; i++) {
         const cf_kernel *kernel = module->kernels[i];
-        status = check_kernel("cf_preload", kernel);
+        status = cf__check_kernel("cf_preload", kernel);
         if (status == CF_OK && (!place.driver->is_host || cf_kernel_has_host(kernel)))
             status = load(kernel, &place);
     }
@@ -105,7 +112,7 @@ static int ask(const cf_kernel *kernel, const struct cf__place *place, int threa
 
 int cf_kernel_occupancy(const cf_kernel *kernel, int threads, size_t shared, int *blocks)
 {
-    int status = check_kernel("cf_kernel_occupancy", kernel);
+    int status = cf__check_kernel("cf_kernel_occupancy", kernel);
     if (status != CF_OK)
         return status;
     if (!blocks)
@@ -114,13 +121,17 @@ int cf_kernel_occupancy(const cf_kernel *kernel, int threads, size_t shared, int
         return cf__fail(CF_EINVAL,
                         "cf_kernel_occupancy: %s is made of several launches; ask for the kernels that it uses",
                         kernel->function);
+    if (cf__is_tuned(kernel))
+        return cf__fail(CF_EINVAL,
+                        "cf_kernel_occupancy: %s runs one of its variants; ask for that: cf_tuning_variant() gives it",
+                        kernel->function);
     if (threads < 1 || threads > CF__MAX_BLOCK)
         return cf__fail(CF_EINVAL, "cf_kernel_occupancy: threads is %d; a block has 1 to %d", threads, CF__MAX_BLOCK);
     struct cf__place place;
     status = cf__enter(&place, "cf_kernel_occupancy", NULL);
     if (status != CF_OK)
         return status;
-    status = ask(cf__is_tuned(kernel) ? kernel->variants[0] : kernel, &place, threads, shared, blocks);
+    status = ask(kernel, &place, threads, shared, blocks);
     cf__leave(&place);
     return status;
 }

@@ -54,7 +54,10 @@ static void forget(struct reset *reset, struct cf__context *record, unsigned lon
     cf__handles_reset(reset->context, reset->device);
     cf__captures_forget(reset->context);
     cf__kept_forget(reset->context);
-    cf__workspaces_forget(id);
+    if (record && record->is_lost)
+        cf__workspaces_lose(id, reset->device);
+    else
+        cf__workspaces_forget(id);
     cf__images_drop(id);
     if (record)
         cf__context_drop(record);
@@ -62,7 +65,8 @@ static void forget(struct reset *reset, struct cf__context *record, unsigned lon
 
 /* ---- What comes after ---- */
 
-/* Whether the new context works; a driver may have it fail with the fault of the one before. */
+/* Whether the new context works; a driver may have it fail with the fault of the one before. What that one has left is
+ * freed here, before anybody can have memory at these addresses. */
 static int try_out(const struct reset *reset, CUcontext fresh)
 {
     CUcontext popped;
@@ -73,6 +77,11 @@ static int try_out(const struct reset *reset, CUcontext fresh)
     if (cf__status_of(result) == CF_EFAULT)
         cf__context_lose(reset->driver, fresh, reset->device, *reset->running ? reset->running : NULL);
     int status = result == CUDA_SUCCESS ? CF_OK : failure(reset, result, "cuCtxSynchronize");
+    if (status == CF_OK) {
+        int mode = cf__relax(reset->driver);
+        (void)cf__orphans_free(reset->driver);
+        cf__unrelax(reset->driver, mode);
+    }
     (void)reset->driver->cuCtxPopCurrent(&popped);
     return status;
 }

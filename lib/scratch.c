@@ -143,54 +143,62 @@ static int is_rezeroed(const cf_kernel *kernel)
 }
 
 static int fill(const cf_kernel *kernel, const struct cf__place *place, cf_stream stream, CUdeviceptr memory,
-                size_t bytes, uint32_t param)
+                size_t bytes, const char *name)
 {
     CUresult result = bytes ? place->driver->cuMemsetD8Async(memory, 0, bytes, stream) : CUDA_SUCCESS;
     return result == CUDA_SUCCESS ? CF_OK
                                   : cf__fail_driver(place->driver, result, "cuMemsetD8Async", "%s: %zu bytes of %s",
-                                                    kernel->function, bytes, kernel->params[param].name);
+                                                    kernel->function, bytes, name);
 }
 
-/* What stays 0 from one launch to the next is cleared before the first of them, for larger ones, too. */
+int cf__clear(const cf_kernel *kernel, const struct cf__place *place, cf_stream stream, void *const args[],
+              cf__spot_of *spot_of, const void *data)
+{
+    int status = CF_OK;
+    for (uint32_t i = 0; status == CF_OK && i < cf__nzeros(kernel); i++) {
+        const cf_param *param = &kernel->params[kernel->zeros[i].array];
+        const struct cf__spot spot = spot_of(data, kernel->zeros[i].array, param);
+        size_t offset, bytes;
+        if (!spot.array)
+            continue;
+        status = cf__zero_of(kernel, &kernel->zeros[i], args, &offset, &bytes);
+        if (status == CF_OK && spot.is_host)
+            memset(cf__forward((void *)(uintptr_t)spot.array, offset), 0, bytes);
+        else if (status == CF_OK)
+            status = fill(kernel, place, stream, spot.array + offset, bytes, param->name);
+    }
+    return status;
+}
+
+/* Of a launch; in front of it what stays 0 from one to the next has been seen to. */
+static struct cf__spot spot_in_launch(const void *data, uint32_t i, const cf_param *param)
+{
+    const struct cf__scratch *scratch = data;
+    if (param->direction != CF_SCRATCH)
+        return (struct cf__spot){(uintptr_t) * (void *const *)scratch->args[i], 0};
+    return (struct cf__spot){scratch->taken.workspace && scratch->is_rezeroed ? 0 : scratch->arrays[i].memory, 0};
+}
+
+/* What stays 0 is cleared before the first of these launches, all of it, for larger ones, too. */
 static int clear(const cf_kernel *kernel, const struct cf__place *place, cf_stream stream, void *const args[],
                  const struct cf__scratch *scratch)
 {
     const struct cf__taken *taken = &scratch->taken;
-    const int stays = taken->workspace && scratch->is_rezeroed;
-    int status = CF_OK, is_zero = stays && taken->is_zero;
-    for (uint32_t i = 0; status == CF_OK && i < cf__nzeros(kernel); i++) {
-        const cf_zero *zero = &kernel->zeros[i];
-        const int is_scratch = kernel->params[zero->array].direction == CF_SCRATCH;
-        CUdeviceptr array = scratch->arrays[zero->array].memory;
-        size_t offset, bytes;
-        if (is_scratch && stays) {
-            if (!is_zero)
-                status = fill(kernel, place, stream, taken->memory, taken->bytes, zero->array);
-            is_zero = 1;
-            continue;
-        }
-        if (!is_scratch)
-            array = (uintptr_t) * (void *const *)args[zero->array];
-        status = cf__zero_of(kernel, zero, args, &offset, &bytes);
-        if (status == CF_OK)
-            status = fill(kernel, place, stream, array + offset, bytes, zero->array);
-    }
-    return status;
+    int status = CF_OK;
+    if (taken->workspace && scratch->is_rezeroed && !taken->is_zero)
+        status = fill(kernel, place, stream, taken->memory, taken->bytes, "scratch memory");
+    return status == CF_OK ? cf__clear(kernel, place, stream, args, spot_in_launch, scratch) : status;
+}
+
+static struct cf__spot spot_of_result(const void *data, uint32_t i, const cf_param *param)
+{
+    void *const *args = data;
+    return (struct cf__spot){param->direction == CF_SCRATCH ? 0 : (uintptr_t) * (void *const *)args[i], 0};
 }
 
 int cf__clear_results(const cf_kernel *kernel, const struct cf__place *place, cf_stream stream, void *const args[])
 {
-    int status = CF_OK;
-    for (uint32_t i = 0; status == CF_OK && i < cf__nzeros(kernel); i++) {
-        const uint32_t param = kernel->zeros[i].array;
-        size_t offset, bytes;
-        if (kernel->params[param].direction == CF_SCRATCH || !*(void *const *)args[param])
-            continue;
-        status = cf__zero_of(kernel, &kernel->zeros[i], args, &offset, &bytes);
-        if (status == CF_OK)
-            status = fill(kernel, place, stream, (uintptr_t) * (void *const *)args[param] + offset, bytes, param);
-    }
-    return status;
+    return cf__clear(kernel, place, stream, args, spot_of_result, args);
 }
 
 /* ---- A launch ---- */

@@ -55,13 +55,18 @@ unsigned int cf__failures(void);
 /* Puts "function: in " in front of the detail, for what failed within; returns `status`. */
 int cf__fail_within(const char *function, int status);
 
-/* What the calling thread's detail says, around what may fail without being a failure of the call. */
+/* What the calling thread's detail says, around what may fail without being a failure of the call: meanwhile no failure
+ * is told to the log. One of the two ends that: as if nothing had failed, or with what has failed last, which is told
+ * then. */
 struct cf__error {
     char detail[CF__DETAIL];
     CUresult result;
+    unsigned int failures;
+    int is_quiet; /* it is within another one */
 };
 void cf__error_save(struct cf__error *error);
 void cf__error_restore(const struct cf__error *error);
+void cf__error_keep(const struct cf__error *error);
 
 /* ---- log.c ---- */
 

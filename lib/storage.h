@@ -65,6 +65,9 @@ CUresult cf__pool_alloc_async(const struct cf__place *place, cf_stream stream, s
                               const char **call);
 CUresult cf__pool_free_async(const struct cf__place *place, cf_stream stream, CUdeviceptr memory, const char **call);
 
+/* Whether that is a pool's: without one it is memory of a context, which goes with that. */
+int cf__has_pool(int device);
+
 /* Gives back what the pool of the place's device keeps and nobody uses; whether there may be any. */
 int cf__pool_trim(const struct cf__place *place);
 
@@ -77,7 +80,7 @@ int cf__mempools_destroy(const struct cf__driver *driver);
 int cf__mempool_destroy(const struct cf__driver *driver, int device);
 void cf__mempools_forget(void); /* without the driver */
 
-/* ---- workspace.c ---- */
+/* ---- workspace.c, reclaim.c ---- */
 
 /* Scratch memory of a GPU that launches on one stream have at hand, and use one after the other. */
 struct cf__workspace;
@@ -100,11 +103,12 @@ int cf__workspace_take(const struct cf__place *place, const char *function, unsi
                        cf_stream stream, size_t bytes, struct cf__taken *taken);
 int cf__workspace_give(const struct cf__taken *taken, const char *function, cf_stream stream, int is_zero, int status);
 
-/* Before a stream of the place's context is destroyed: what it has goes, in its order. */
+/* Before a stream of the place's context is destroyed: what it has goes, in its order, or stays until that is done where
+ * there are no pools. Relaxed. */
 void cf__workspace_drop(const struct cf__place *place, cf_stream stream);
 
-/* Frees in the place's context what no launch uses any more, as far as is known without a wait; whether there was any.
- * Relaxed. */
+/* Frees in the place's context what no launch uses any more, as far as is known without a wait, and what contexts of its
+ * device that are gone have left; whether there was any. Relaxed. */
 int cf__workspaces_trim(const struct cf__place *place);
 
 /* Launches that have been enqueued by now are told apart from later ones by what the first returns; behind a wait for
@@ -112,9 +116,14 @@ int cf__workspaces_trim(const struct cf__place *place);
 uint64_t cf__workspaces_now(void);
 void cf__workspaces_done(CUcontext context, uint64_t now);
 
-int cf__workspaces_free(const struct cf__driver *cuda); /* all, at cf_shutdown() */
-void cf__workspaces_forget(unsigned long long context); /* of a context that is gone, */
-void cf__workspaces_forget_all(void);                   /* without the driver */
+int cf__workspaces_free(const struct cf__driver *cuda);           /* all, at cf_shutdown() */
+void cf__workspaces_forget(unsigned long long context);           /* of a context that is gone; */
+void cf__workspaces_lose(unsigned long long context, int device); /* of one that a fault has taken along; */
+void cf__workspaces_forget_all(void);                             /* all, without the driver */
+
+/* Frees what contexts that are gone have left of pools' memory on the current context's device; how many there were.
+ * Relaxed. In orphan.c. */
+int cf__orphans_free(const struct cf__driver *driver);
 void cf__workspace_lock(void); /* for fork */
 void cf__workspace_unlock(void);
 

@@ -194,6 +194,23 @@ static int wait_across(const struct cf__place *place, cf_stream stream, cf_event
     return cf__event_wait("cf_stream_wait", event);
 }
 
+/* What drivers say of an event whose capture has ended: GPUs' that the value is invalid (CUDA 13.0), which nothing else
+ * is here; the CPU's has that for handles that it does not know. */
+static int is_of_ended_capture(const struct cf__place *place, CUresult result)
+{
+    return result == CUDA_ERROR_CAPTURED_EVENT || (result == CUDA_ERROR_INVALID_VALUE && !place->driver->is_host);
+}
+
+/* The same status whatever that was: no capture is in the way. */
+static int fail_ended(const struct cf__place *place, CUresult result, cf_event event)
+{
+    int status = cf__fail_driver(place->driver, result, "cuStreamWaitEvent",
+                                 "cf_stream_wait: event %p was last recorded in a capture that has ended; record it "
+                                 "again, in work that is to be waited for",
+                                 (void *)event);
+    return status == CF_ECAPTURE ? CF_EINVAL : status;
+}
+
 int cf_stream_wait(cf_stream stream, cf_event event)
 {
     if (!event)
@@ -208,12 +225,8 @@ int cf_stream_wait(cf_stream stream, cf_event event)
         status = wait_across(&place, stream, event);
     } else {
         CUresult result = place.driver->cuStreamWaitEvent(stream, event, 0);
-        if (result == CUDA_ERROR_CAPTURED_EVENT) /* as CUDA has it, whose text is of captures that go on */
-            status =
-                cf__fail_driver(place.driver, result, "cuStreamWaitEvent",
-                                "cf_stream_wait: event %p was last recorded in a capture that has ended; record it "
-                                "again, in work that is to be waited for",
-                                (void *)event);
+        if (is_of_ended_capture(&place, result))
+            status = fail_ended(&place, result, event);
         else if (result != CUDA_SUCCESS)
             status =
                 cf__fail_handle(place.driver, result, "cuStreamWaitEvent", "cf_stream_wait", "event", event, stream);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cache.h"
 #include "internal.h"
 #include "tuning.h"
 
@@ -132,31 +133,33 @@ void cf__tuning_choose(const cf_kernel *kernel, int capability, struct cf__choic
 
 /* ---- The size of a call ---- */
 
-static double arrays_bytes(const cf_kernel *kernel, void *const args[])
+static int arrays_bytes(const cf_kernel *kernel, void *const args[], double *bytes)
 {
-    double bytes = 0;
+    *bytes = 0;
     for (uint32_t i = 0; i < kernel->nparams; i++) {
         const cf_param *param = &kernel->params[i];
         struct cf__section section;
         if (!cf__is_array(param) || param->direction == CF_SCRATCH)
             continue;
-        if (cf__section(kernel, i, args, &section) != CF_OK)
-            return 0;
-        bytes += (double)section.count * param->bytes * (param->direction == CF_INOUT ? 2 : 1);
+        int status = cf__section(kernel, i, args, &section);
+        if (status != CF_OK)
+            return status;
+        *bytes += (double)section.count * param->bytes * (param->direction == CF_INOUT ? 2 : 1);
     }
-    return bytes;
+    return CF_OK;
 }
 
-static int class_of(const cf_kernel *kernel, void *const args[])
+static int class_of(const cf_kernel *kernel, void *const args[], int *size_class)
 {
-    double bytes = 0;
-    if (!kernel->bytes.ops)
-        bytes = arrays_bytes(kernel, args);
-    else if (cf__evaluate_real(kernel, &kernel->bytes, args, &bytes) != CF_OK)
-        return 0;
-    if (!(bytes >= 1))
-        return 0;
-    return bytes < 0x1p63 ? 63 - __builtin_clzll((unsigned long long)bytes) : 63;
+    double bytes;
+    int status = kernel->bytes.ops ? cf__evaluate_real(kernel, &kernel->bytes, args, &bytes)
+                                   : arrays_bytes(kernel, args, &bytes);
+    if (status != CF_OK)
+        return kernel->bytes.ops
+                   ? cf__fail(status, "%s: bytes(%s) reads what is no number", kernel->function, kernel->bytes.text)
+                   : status;
+    *size_class = !(bytes >= 1) ? 0 : bytes < 0x1p63 ? 63 - __builtin_clzll((unsigned long long)bytes) : 63;
+    return CF_OK;
 }
 
 /* Whether there is something that each parameter's value can be read from. */
@@ -195,50 +198,77 @@ static int enter_and_load(const cf_kernel *kernel, cf_stream stream, void *const
     return status;
 }
 
-int cf__tuned(const cf_kernel *kernel, cf_stream stream, void *const args[], const cf_kernel **variant)
+static int choose(const cf_kernel *kernel, cf_stream stream, void *const args[], struct cf__attempt *attempt)
 {
     unsigned long long id;
     const struct cf__driver *driver = stream ? cf__known_stream(stream, &id) : cf__own_stream(&id);
     struct cf__loaded *loaded = driver ? cf__loaded_in(kernel->state, id) : NULL;
     int status = loaded ? CF_OK : enter_and_load(kernel, stream, args, &loaded);
+    attempt->size_class = -1;
+    if (status == CF_OK && !__atomic_load_n(&loaded->choice.is_uniform, __ATOMIC_RELAXED) && are_there(kernel, args))
+        status = class_of(kernel, args, &attempt->size_class);
     if (status != CF_OK)
         return status;
-    int is_one = loaded->choice.is_uniform || !are_there(kernel, args);
-    *variant = kernel->variants[loaded->choice.variants[is_one ? 0 : class_of(kernel, args)]];
+    attempt->loaded = loaded;
+    attempt->variant = kernel->variants[cf__chosen(&loaded->choice, attempt->size_class < 0 ? 0 : attempt->size_class)];
     return CF_OK;
 }
 
 int cf__attempt_begin(struct cf__attempt *attempt, const cf_kernel *kernel, cf_stream stream, void *const args[])
 {
-    cf_size size = {.shared = 0};
+    cf_size size;
+    attempt->kernel = kernel;
     attempt->first = kernel->variants[0];
-    attempt->is_kept = 0;
-    int status = cf__tuned(kernel, stream, args, &attempt->variant);
+    int status = choose(kernel, stream, args, attempt);
     if (status != CF_OK || attempt->variant == attempt->first)
         return status;
-    if (attempt->variant->sizes && !cf__in_order(attempt->variant, args, &size)) {
+    if (attempt->variant->sizes && !cf__in_order(attempt->variant, args, &size))
         attempt->variant = attempt->first;
-        return CF_OK;
-    }
-    attempt->is_kept = !attempt->variant->sizes || size.shared || kernel->launch.is_cooperative;
-    if (attempt->is_kept)
+    else
         cf__error_save(&attempt->before);
     return CF_OK;
 }
 
-/* What can be the variant's alone: its block, its memory, its grid. Nothing was enqueued then. */
-int cf__attempt_failed(const struct cf__attempt *attempt, int status)
+/* Whether the device has not the registers, or the shared memory, that a block of the variant takes. */
+static int is_too_large(const struct cf__attempt *attempt, void *const args[], int status)
 {
     enum { LAUNCH_OUT_OF_RESOURCES = 701 };
-    return attempt->variant != attempt->first &&
-           (status == CF_EINVAL || status == CF_EOVERFLOW ||
-            (status == CF_ECALL && cf_last_driver_result() == LAUNCH_OUT_OF_RESOURCES));
+    const cf_kernel *variant = attempt->variant;
+    int64_t shared, most;
+    if (status == CF_ECALL)
+        return cf_last_driver_result() == LAUNCH_OUT_OF_RESOURCES;
+    return (status == CF_EINVAL || status == CF_EOVERFLOW) && attempt->loaded->device != CF_HOST &&
+           variant->launch.shared.ops && cf__evaluate(variant, &variant->launch.shared, args, &shared) == CF_OK &&
+           cf_device_property(attempt->loaded->device, CF_PROPERTY_SHARED_PER_BLOCK, &most) == CF_OK && shared > most;
 }
 
-void cf__attempt_end(const struct cf__attempt *attempt, int status)
+/* From now on the first runs there, so that no call pays for another attempt. */
+static void remember(const struct cf__attempt *attempt, void *const args[])
 {
-    if (status == CF_OK && attempt->is_kept)
-        cf__error_restore(&attempt->before);
+    char text[CF__VARIANT];
+    struct cf__choice *choice = &attempt->loaded->choice;
+    int size_class = attempt->size_class;
+    if (size_class < 0 && class_of(attempt->kernel, args, &size_class) != CF_OK)
+        return;
+    int is_new = __atomic_exchange_n(&choice->variants[size_class], 0, __ATOMIC_RELAXED) != 0;
+    __atomic_store_n(&choice->is_uniform, 0, __ATOMIC_RELAXED);
+    cf__variant_text(attempt->variant, text);
+    if (is_new)
+        cf__log(CF_LOG_INFO, "%s: the first variant runs at sizes of 2^%d bytes, since %s was refused: %s",
+                attempt->kernel->function, size_class, text, cf_last_error());
+}
+
+/* What can be the variant's alone: its block, its memory, its grid. Nothing was enqueued then. */
+int cf__attempt_refused(const struct cf__attempt *attempt, void *const args[], int status)
+{
+    if (attempt->variant == attempt->first)
+        return 0;
+    const int is_large = is_too_large(attempt, args, status);
+    const int is_refused = is_large || status == CF_EINVAL || status == CF_EOVERFLOW;
+    if (is_large)
+        remember(attempt, args);
+    (is_refused || status == CF_OK ? cf__error_restore : cf__error_keep)(&attempt->before);
+    return is_refused;
 }
 
 int cf__launch_tuned(const cf_kernel *kernel, cf_stream stream, void *const args[])
@@ -250,25 +280,14 @@ int cf__launch_tuned(const cf_kernel *kernel, cf_stream stream, void *const args
     if (status != CF_OK)
         return status;
     status = cf_launch(attempt.variant, stream, args);
-    if (!cf__attempt_failed(&attempt, status))
-        return status;
-    status = cf_launch(attempt.first, stream, args);
-    cf__attempt_end(&attempt, status);
-    return status;
+    return cf__attempt_refused(&attempt, args, status) ? cf_launch(attempt.first, stream, args) : status;
 }
 
 /* ---- What can be asked ---- */
 
-static int check_kernel(const char *function, const cf_kernel *kernel)
-{
-    if (!kernel)
-        return cf__fail(CF_EINVAL, "%s: kernel is NULL", function);
-    return cf__check_descriptor("kernel", kernel->version, kernel->size, CF_KERNEL_BYTES);
-}
-
 int cf_tuning_class(const cf_kernel *kernel, void *const args[], int *size_class)
 {
-    int status = check_kernel("cf_tuning_class", kernel);
+    int status = cf__check_kernel("cf_tuning_class", kernel);
     if (status == CF_OK && !size_class)
         status = cf__fail(CF_EINVAL, "cf_tuning_class: size_class is NULL");
     if (status == CF_OK && kernel->nparams && !args)
@@ -277,16 +296,14 @@ int cf_tuning_class(const cf_kernel *kernel, void *const args[], int *size_class
         if (kernel->params[i].direction == CF_VALUE && !args[i])
             status = cf__fail(CF_EINVAL, "cf_tuning_class: the argument for %s is NULL, and not a pointer to one",
                               kernel->params[i].name);
-    if (status == CF_OK)
-        *size_class = class_of(kernel, args);
-    return status;
+    return status == CF_OK ? class_of(kernel, args, size_class) : status;
 }
 
 int cf_tuning_variant(const cf_kernel *kernel, int size_class, const cf_kernel **variant)
 {
     struct cf__loaded *loaded;
     struct cf__place place;
-    int status = check_kernel("cf_tuning_variant", kernel);
+    int status = cf__check_kernel("cf_tuning_variant", kernel);
     if (status == CF_OK && !variant)
         status = cf__fail(CF_EINVAL, "cf_tuning_variant: variant is NULL");
     if (status == CF_OK && (size_class < 0 || size_class >= CF_TUNING_CLASSES))
@@ -302,7 +319,7 @@ int cf_tuning_variant(const cf_kernel *kernel, int size_class, const cf_kernel *
         return status;
     status = cf__kernel_load(kernel, &place, &loaded);
     if (status == CF_OK)
-        *variant = kernel->variants[loaded->choice.variants[size_class]];
+        *variant = kernel->variants[cf__chosen(&loaded->choice, size_class)];
     cf__leave(&place);
     return status;
 }

@@ -48,20 +48,17 @@ int cf__tuning_variant(const struct cf__tuning_line *line, const cf_kernel *kern
 /* Works out what runs on a device of that architecture, 0: the CPU; for image.c, which keeps it. */
 void cf__tuning_choose(const cf_kernel *kernel, int capability, struct cf__choice *choice);
 
-/* The variant that a call runs where its stream is. */
-int cf__tuned(const cf_kernel *kernel, cf_stream stream, void *const args[], const cf_kernel **variant);
-
-/* How a chosen variant is tried: where it may be refused, though the first would not be, the detail is kept. */
+/* How the variant of a call is tried, which may be refused though the first would not be: that is no failure then. */
 struct cf__attempt {
-    const cf_kernel *variant, *first;
-    int is_kept;
-    struct cf__error before;
+    const cf_kernel *kernel, *variant, *first;
+    struct cf__loaded *loaded; /* the kernel's table */
+    int size_class;            /* -1: it made no difference */
+    struct cf__error before;   /* where it is not the first */
 };
 int cf__attempt_begin(struct cf__attempt *attempt, const cf_kernel *kernel, cf_stream stream, void *const args[]);
 
-/* Whether it was refused, so that the first is to run; and afterwards, with its status, what becomes of the detail. */
-int cf__attempt_failed(const struct cf__attempt *attempt, int status);
-void cf__attempt_end(const struct cf__attempt *attempt, int status);
+/* Behind a launch of `variant`, with its status: whether it was refused, so that the first is to run. */
+int cf__attempt_refused(const struct cf__attempt *attempt, void *const args[], int status);
 
 int cf__launch_tuned(const cf_kernel *kernel, cf_stream stream, void *const args[]);
 

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cache.h"
 #include "internal.h"
 #include "tuning.h"
 
@@ -47,6 +48,9 @@ uint32_t cf__tuning_version(const cf_kernel *kernel)
     char text[CF__VARIANT];
     for (uint32_t i = 0; i < kernel->nparams; i++)
         value = hash(value, kernel->params[i].ctype);
+    const char flags[] = {(char)('0' + !!rule->counts_blocks), (char)('0' + !!rule->is_cooperative),
+                          (char)('0' + !!rule->is_block_auto), 0};
+    value = hash(value, flags);
     for (int d = 0; d < CF_GRID_DIMS; d++)
         value = hash(hash(value, rule->grid[d].text), rule->block[d].text);
     value = hash(hash(value, rule->items.text), rule->shared.text);
@@ -151,37 +155,45 @@ int cf__tuning_variant(const struct cf__tuning_line *line, const cf_kernel *kern
 
 /* ---- Reading ---- */
 
-/* What is wrong with the first `size` bytes of `text`, which has room for one more; NULL: nothing. */
-static const char *judge(char *text, ssize_t size)
-{
-    if (size < 0)
-        return errno == EINVAL ? "it is no file" : strerror(errno);
-    errno = 0;
-    if ((size_t)size > CF__TUNING_BYTES)
-        return "it is too large";
-    text[size] = 0;
-    return strlen(text) == (size_t)size && cf__tuning_begin(text)
-               ? NULL
-               : "it does not begin with 'cuferry tuning 1', or is damaged";
-}
-
-char *cf__tuning_read(const char *path, const char **reason)
+/* A file of any kind, closed by a 0, cut where it is too large. NULL with errno; freed by the caller. */
+static char *read_text(const char *path, size_t *size)
 {
     char *text = malloc(CF__TUNING_BYTES + 2);
-    if (!text) {
-        *reason = "there is no memory for it";
-        errno = ENOMEM;
-        return NULL;
-    }
-    ssize_t size = cf__cache_read(path, text, CF__TUNING_BYTES + 1);
-    *reason = judge(text, size);
-    if (*reason) {
-        int error = errno;
+    ssize_t got = text ? cf__cache_read(path, text, CF__TUNING_BYTES + 1) : -1;
+    if (got < 0) {
+        int error = text ? errno : ENOMEM;
         free(text);
         errno = error;
         return NULL;
     }
-    char *kept = realloc(text, (size_t)size + 1);
+    text[got] = 0;
+    *size = (size_t)got;
+    return text;
+}
+
+static const char *unread(void)
+{
+    return errno == ENOMEM ? "there is no memory for it" : errno == EINVAL ? "it is no file" : strerror(errno);
+}
+
+char *cf__tuning_read(const char *path, const char **reason)
+{
+    size_t size;
+    char *text = read_text(path, &size);
+    if (!text) {
+        *reason = unread();
+        return NULL;
+    }
+    *reason = size > CF__TUNING_BYTES ? "it is too large"
+              : strlen(text) == size && cf__tuning_begin(text)
+                  ? NULL
+                  : "it does not begin with 'cuferry tuning 1', or is damaged";
+    if (*reason) {
+        free(text);
+        errno = 0;
+        return NULL;
+    }
+    char *kept = realloc(text, size + 1);
     return kept ? kept : text;
 }
 
@@ -235,7 +247,7 @@ static void add_result(struct text *text, const cf_tuning *result)
 static void merge(struct text *text, const char *before, const cf_tuning *results, size_t count)
 {
     add(text, HEADER, strlen(HEADER));
-    for (const char *at = before ? cf__tuning_begin(before) : ""; *at;) {
+    for (const char *at = *before ? cf__tuning_begin(before) : ""; *at;) {
         struct cf__tuning_line line;
         const char *begin = at;
         int is_right = cf__tuning_next(&at, &line), is_comment = *begin == '#' && at[-1] == '\n';
@@ -277,22 +289,51 @@ static int replace(const char *path, const struct text *text)
     return fail_file("writing", path);
 }
 
+/* What is in a file is kept: one that is none, or that nobody can read, is an error. No file is an empty one. */
+static int read_before(const char *path, char **text)
+{
+    size_t size = 0;
+    char *before = read_text(path, &size);
+    if (!before && errno == ENOENT)
+        before = calloc(1, 1);
+    if (!before)
+        return cf__fail(errno == ENOMEM ? CF_ENOMEM : CF_EINVAL, "cf_tuning_save: reading %s: %s", path, unread());
+    for (char *zero; (zero = memchr(before, 0, size)) != NULL;)
+        *zero = '\n'; /* ends a line that is damaged */
+    const char *wrong = size > CF__TUNING_BYTES                  ? "is too large"
+                        : size != 0 && !cf__tuning_begin(before) ? "does not begin with 'cuferry tuning 1'"
+                                                                 : NULL;
+    *text = before;
+    if (!wrong)
+        return CF_OK;
+    free(before);
+    return cf__fail(CF_EINVAL, "cf_tuning_save: %s %s: it is left as it is", path, wrong);
+}
+
+static int check_file(const char *path)
+{
+    char *before;
+    int cancel = cf__cancel_off(), status = read_before(path, &before);
+    if (status == CF_OK)
+        free(before);
+    cf__cancel_on(cancel);
+    return status;
+}
+
 /* With the lock. */
 static int update(const char *path, const cf_tuning *results, size_t count)
 {
-    const char *reason;
+    char *before = NULL;
     struct text text = {.bytes = malloc(CF__TUNING_BYTES)};
     if (!text.bytes)
         return cf__fail(CF_ENOMEM, "cf_tuning_save: no memory for the file");
-    char *before = cf__tuning_read(path, &reason);
-    int error = before ? 0 : errno;
-    if (error && error != ENOENT) { /* what is in it must not get lost */
+    int status = read_before(path, &before);
+    if (status != CF_OK) {
         free(text.bytes);
-        return error == ENOMEM ? cf__fail(CF_ENOMEM, "cf_tuning_save: no memory to read %s", path)
-                               : cf__fail(CF_EINVAL, "cf_tuning_save: reading %s: %s", path, reason);
+        return status;
     }
     merge(&text, before, results, count);
-    int status =
+    status =
         text.used <= CF__TUNING_BYTES
             ? replace(path, &text)
             : cf__fail(CF_EINVAL, "cf_tuning_save: %s: it would have more than %zu bytes, and none of it would count",
@@ -317,12 +358,37 @@ static int check_results(const cf_tuning *results, size_t count)
     return CF_OK;
 }
 
-/* A link is followed, so that the file that it names is replaced. */
+/* Where links lead, also to a file that is not there yet, so that this is what is replaced; 0 with errno. */
+static int follow(const char *path, char real[PATH_MAX])
+{
+    enum { MOST_LINKS = 40 }; /* as the system follows */
+    char target[PATH_MAX];
+    ssize_t length = 0;
+    if (realpath(path, real))
+        return 1;
+    snprintf(real, PATH_MAX, "%s", path);
+    for (int links = 0; links < MOST_LINKS && (length = readlink(real, target, sizeof target)) >= 0; links++) {
+        const char *slash = *target == '/' ? NULL : strrchr(real, '/');
+        size_t folder = slash ? (size_t)(slash + 1 - real) : 0;
+        if (folder + (size_t)length >= PATH_MAX) {
+            errno = ENAMETOOLONG;
+            return 0;
+        }
+        memcpy(real + folder, target, (size_t)length);
+        real[folder + (size_t)length] = 0;
+    }
+    if (length < 0)
+        return 1;
+    errno = ELOOP;
+    return 0;
+}
+
 static int lock_and_update(const char *path, const cf_tuning *results, size_t count)
 {
-    char locked[CF__PATH + 8], real[PATH_MAX];
-    if (realpath(path, real))
-        path = real;
+    char locked[PATH_MAX + 8], real[PATH_MAX];
+    if (!follow(path, real))
+        return fail_file("following", path);
+    path = real;
     snprintf(locked, sizeof locked, "%s.lock", path);
     int file = open(locked, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
     if (file < 0)
@@ -345,10 +411,12 @@ int cf_tuning_save(const char *path, const cf_tuning *results, size_t count)
         status = cf_tuning_path(usual, sizeof usual);
     if (status != CF_OK)
         return status;
-    if (!path && !secure_getenv("CF_TUNING"))
-        cf__cache_folders(usual);
     if (strlen(path ? path : usual) >= CF__PATH)
         return cf__fail(CF_EINVAL, "cf_tuning_save: the path is too long");
+    if (count == 0)
+        return check_file(path ? path : usual);
+    if (!path && !secure_getenv("CF_TUNING"))
+        cf__cache_folders(usual);
     int cancel = cf__cancel_off(); /* a thread that ended meanwhile would keep the lock */
     status = lock_and_update(path ? path : usual, results, count);
     cf__cancel_on(cancel);

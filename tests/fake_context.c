@@ -103,30 +103,34 @@ static int remove_graph(CUcontext context)
     return 0;
 }
 
-/* What pools gave: it goes with no context, as an H200's driver has it. */
+/* What pools gave: it goes with no context, as an H200's driver has it. Whether it outlives a fault nobody can count
+ * on. */
 static struct CUctx_st nobody[FAKE_DEVICES];
 
-static int survives(const struct fake_object *object)
+static int survives(const struct fake_object *object, int is_lost)
 {
     const struct fake_allocation *allocation = (const struct fake_allocation *)(const void *)object;
-    return object->kind == FAKE_ALLOCATION && allocation->is_async && !fake_is_of_graph(allocation);
+    return !is_lost && object->kind == FAKE_ALLOCATION && allocation->is_async && !fake_is_of_graph(allocation);
 }
 
 static void destroy_context(CUcontext context, int is_reset)
 {
+    const int is_lost = failed[context->device] != CUDA_SUCCESS;
     fake_drain_all();
     fake_end_captures(context);
     while (remove_graph(context))
-        lost += !is_reset && failed[context->device] == CUDA_SUCCESS;
+        lost += !is_reset && !is_lost;
     for (struct fake_object *object = fake_objects, *next; object; object = next) {
         next = object->next;
-        if (object->context == context && survives(object)) {
+        if (object->context == context && survives(object, is_lost)) {
             nobody[context->device].device = context->device;
             object->context = &nobody[context->device];
         } else if (object->context == context) {
             int is_owned = object->kind != FAKE_FUNCTION && !(object->kind == FAKE_ALLOCATION &&
                                                               ((struct fake_allocation *)object)->type == FAKE_GLOBAL);
-            lost += is_owned && !is_reset && failed[context->device] == CUDA_SUCCESS;
+            lost += is_owned && !is_reset && !is_lost;
+            if (object->kind == FAKE_ALLOCATION)
+                fake_lose((struct fake_allocation *)(void *)object);
             fake_remove(object);
         }
     }
@@ -165,13 +169,13 @@ CUresult fake_cuDevicePrimaryCtxReset(CUdevice device)
 {
     TRY(fake_begin());
     TRY(fake_check_device(device));
-    if (fake.reset == 1)
-        failed[device] = CUDA_SUCCESS;
-    if (fake.reset != 2)
+    if (!fake.reset)
         TRY(failed[device]);
     CUcontext primary = find_primary(device);
     if (primary)
         destroy_context(primary, 1);
+    if (fake.reset == 1)
+        failed[device] = CUDA_SUCCESS;
     return fake_end(CUDA_SUCCESS);
 }
 

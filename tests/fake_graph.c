@@ -293,7 +293,7 @@ CUresult fake_capture_follow(CUstream stream, CUevent event, int *done)
     if (!event->captured_in)
         return own ? spoil(own, CUDA_ERROR_STREAM_CAPTURE_ISOLATION) : CUDA_SUCCESS;
     if (!other)
-        return spoil(own, CUDA_ERROR_CAPTURED_EVENT);
+        return spoil(own, CUDA_ERROR_INVALID_VALUE); /* as CUDA 13.0 has it */
     if (stream == &stream->object.context->legacy)
         return spoil(other, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
     if (own && own != other)

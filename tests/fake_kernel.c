@@ -387,6 +387,8 @@ static CUresult submit(CUfunction function, cf_dim3 grid, cf_dim3 block, unsigne
         return CUDA_ERROR_INVALID_HANDLE;
     if (!args || !is_launchable(grid, block) || shared > (unsigned int)function->shared)
         return CUDA_ERROR_INVALID_VALUE;
+    if (block.x * block.y * block.z > fake.threads)
+        return FAKE_LAUNCH_OUT_OF_RESOURCES;
     const cf_kernel *kernel = function->kernel->kernel;
     if (!kernel->host)
         return CUDA_ERROR_NOT_SUPPORTED;

@@ -16,7 +16,8 @@
  *     peer=0     devices do not reach each other's memory     pageable=1   kernels reach ordinary host memory
  *     pools=0    no stream-ordered allocation                 reset=1      a reset makes a device usable after a fault;
  *                                                        2: it only says so
- *     dawdle=N   microseconds that a load, and a new context, take (1000) */
+ *     dawdle=N   microseconds that a load, and a new context, take (1000)
+ *     threads=N  threads of a block that there are registers for (1024) */
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -39,6 +40,7 @@ struct fake_settings fake = {.version = 13000,
                              .resident = 1056,
                              .peers = 1,
                              .dawdle = 1000,
+                             .threads = 1024,
                              .pools = 1};
 struct fake_counts fake_counts;
 struct fake_object *fake_objects;
@@ -87,6 +89,8 @@ static void set(const char *name, const char *value)
         fake.pools = (int)number;
     } else if (is_number && strcmp(name, "dawdle") == 0) {
         fake.dawdle = (int)number;
+    } else if (is_number && strcmp(name, "threads") == 0) {
+        fake.threads = (unsigned int)number;
     } else if (is_number && strcmp(name, "reset") == 0) {
         fake.reset = (int)number;
     } else {

@@ -32,6 +32,7 @@ FAKE_FUNCS(FAKE_DECLARE)
 /* Results that the library does not tell apart. */
 enum {
     FAKE_NOT_INITIALIZED = 3,
+    FAKE_LAUNCH_OUT_OF_RESOURCES = 701,
     FAKE_CONTEXT_IS_DESTROYED = 709,
     FAKE_ALREADY_REGISTERED = 712,
     FAKE_NOT_REGISTERED = 713
@@ -44,15 +45,16 @@ enum {
 struct fake_settings {
     int version, devices;
     int capability[FAKE_DEVICES];
-    CUresult load; /* what cuLibraryLoadData returns */
-    size_t memory; /* all that there is for allocations */
-    int shared;    /* bytes of shared memory that a block may ask for */
-    int resident;  /* blocks that a device runs at once */
-    int peers;     /* its devices can reach each other's memory */
-    int dawdle;    /* microseconds that fake_dawdle() takes; less than a second */
-    int pageable;  /* they reach ordinary host memory */
-    int pools;     /* they have stream-ordered allocation */
-    int reset;     /* 1: cuDevicePrimaryCtxReset() helps after a fault; 2: it succeeds and does not */
+    CUresult load;        /* what cuLibraryLoadData returns */
+    size_t memory;        /* all that there is for allocations */
+    int shared;           /* bytes of shared memory that a block may ask for */
+    int resident;         /* blocks that a device runs at once */
+    int peers;            /* its devices can reach each other's memory */
+    int dawdle;           /* microseconds that fake_dawdle() takes; less than a second */
+    int pageable;         /* they reach ordinary host memory */
+    unsigned int threads; /* of a block that there are registers for */
+    int pools;            /* they have stream-ordered allocation */
+    int reset;            /* 1: cuDevicePrimaryCtxReset() helps after a fault; 2: it succeeds and does not */
 };
 extern struct fake_settings fake;
 
@@ -307,6 +309,9 @@ int fake_is_in_callback(void);
 
 /* New memory of a type, poisoned. */
 CUresult fake_allocate(CUcontext context, size_t bytes, int type, struct fake_allocation **allocation);
+
+/* Keeps the addresses of memory that goes with its context, to be given anew. */
+void fake_lose(struct fake_allocation *allocation);
 
 /* Frees memory that nobody uses any more; a graph's stays for the next launch, as long as there is a graph. */
 void fake_let_go(struct fake_allocation *allocation);

@@ -60,13 +60,43 @@ static int is_left(size_t bytes)
     return fake_memory_used() <= fake.memory - bytes;
 }
 
+/* Memory that went with its context. Its addresses are given anew, as soon as one asks for as much: who uses them still,
+ * or frees them, meets another's memory. */
+static struct {
+    char *memory;
+    size_t size;
+} lost[256];
+
+void fake_lose(struct fake_allocation *allocation)
+{
+    for (size_t i = 0; i < sizeof lost / sizeof *lost && allocation->type == FAKE_DEVICE_MEMORY; i++)
+        if (!lost[i].memory) {
+            lost[i].memory = allocation->memory;
+            lost[i].size = allocation->size;
+            allocation->memory = NULL;
+            return;
+        }
+}
+
+static char *take_memory(size_t bytes)
+{
+    void *memory = NULL;
+    for (size_t i = 0; i < sizeof lost / sizeof *lost; i++)
+        if (lost[i].memory && lost[i].size == bytes) {
+            memory = lost[i].memory;
+            lost[i].memory = NULL;
+            return memory;
+        }
+    return posix_memalign(&memory, ALIGNMENT, bytes) == 0 ? memory : NULL;
+}
+
 CUresult fake_allocate(CUcontext context, size_t bytes, int type, struct fake_allocation **added)
 {
     static uint64_t count;
-    void *memory = NULL;
     if (bytes == 0)
         return CUDA_ERROR_INVALID_VALUE;
-    if (bytes > PTRDIFF_MAX || !is_left(bytes) || posix_memalign(&memory, ALIGNMENT, bytes) != 0)
+    char *memory = bytes <= PTRDIFF_MAX && is_left(bytes) ? take_memory(bytes) : NULL;
+    if (!memory)
         return CUDA_ERROR_OUT_OF_MEMORY;
     *added = fake_add(FAKE_ALLOCATION, sizeof **added, context);
     (*added)->type = type;

@@ -4,6 +4,8 @@
 
 #include <cuferry/kernels.h>
 
+#include "tuning.h"
+
 /* ---- Kernels made by hand ---- */
 
 static void nothing(const cf_host_launch *launch, uint64_t begin, uint64_t end)
@@ -20,9 +22,38 @@ static const cf_param number[] = {VALUE("n", int64_t, CF_I64)};
 static cf_kernel any_block = KERNEL("any_block", .launch = {.grid = {FIXED(100)}, .is_block_auto = 1}, .host = nothing);
 static cf_kernel gpu_alone = KERNEL("gpu_alone", .launch = {.grid = {FIXED(1)}, .block = {FIXED(32)}});
 static cf_kernel plain = KERNEL("plain", .launch = {.grid = {FIXED(1)}, .block = {FIXED(32)}}, .host = nothing);
-static const cf_kernel *kernels[] = {&any_block, &gpu_alone, &plain};
+
+/* A tuned kernel whose second variant is chosen, and has no code; and an operation that enqueues it behind another. */
+static int runs;
+
+static void count_run(const cf_host_launch *launch, uint64_t begin, uint64_t end)
+{
+    (void)launch, (void)begin, (void)end;
+    runs++;
+}
+
+static cf_kernel counted = KERNEL("counted", .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}}, .host = count_run);
+static const cf_constant ways[] = {{"WAY", 1}, {"WAY", 2}};
+static cf_kernel first = KERNEL("tuned", .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}}, .host = count_run,
+                                .nconstants = 1, .constants = ways);
+static cf_kernel second =
+    KERNEL("tuned", .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}}, .nconstants = 1, .constants = ways + 1);
+static const cf_kernel *const variants[] = {&first, &second};
+static char lines[128];
+static cf_kernel tuned = KERNEL("tuned", .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}}, .host = count_run,
+                                .nvariants = 2, .variants = variants, .tuning = lines);
+
+static int enqueue_both(cf_stream stream, void *const args[])
+{
+    int status = cf_launch(&counted, stream, args);
+    return status == CF_OK ? cf_launch(&tuned, stream, args) : status;
+}
+
+static const cf_kernel *const used[] = {&counted, &tuned};
+static const cf_kernel both = KERNEL("both", .enqueue = enqueue_both, .nuses = 2, .uses = used, .runtime = cf_launch);
+static const cf_kernel *kernels[] = {&any_block, &gpu_alone, &plain, &counted, &tuned};
 static cf_module module = {
-    .size = sizeof module, .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 3, .kernels = kernels};
+    .size = sizeof module, .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 5, .kernels = kernels};
 
 static int set_up(void **state)
 {
@@ -197,6 +228,31 @@ static void occupancy_in_the_callback_of_the_log_does_not_hang(void **state)
     assert_string_equal(detail_inside, "made_plain: called from the callback of cf_set_log()");
 }
 
+/* What an operation enqueues is loaded before it enqueues anything, variants of tuned kernels, too. */
+static void operation_whose_chosen_variant_cannot_be_loaded_enqueues_nothing(void **state)
+{
+    (void)state;
+    int64_t n = 1;
+    void *const args[] = {&n};
+    const unsigned version = (unsigned)cf__tuning_version(&tuned);
+    snprintf(lines, sizeof lines, "made_tuned %08x host 2^0 WAY=2\nmade_tuned %08x sm_90 2^0 WAY=2\n", version,
+             version);
+    second.image = NULL;
+    runs = 0;
+    const int status = on_cuda() ? CF_ENOCODE : CF_ENOTSUP;
+    assert_fails(cf_launch(&both, NULL, args), status, "made_both_async: in made_tuned: it ");
+    assert_ok(cf_device_sync());
+    assert_int_equal(runs, 0);
+    assert_fails(cf_call(&both, args), status, "made_both: in made_tuned: it ");
+    assert_fails(cf_kernel_preload(&both), status, "made_both: in made_tuned: it ");
+    second.image = &image.image;
+    second.host = count_run;
+    assert_ok(cf_launch(&both, NULL, args));
+    assert_ok(cf_device_sync());
+    assert_int_equal(runs, 2);
+    second.host = NULL;
+}
+
 /* ---- Occupancy ---- */
 
 static void occupancy_is_the_devices(void **state)
@@ -238,9 +294,14 @@ static void occupancy_bad_arguments_are_invalid(void **state)
                  "cf_kernel_occupancy: threads is 0; a block has 1 to 1024");
     assert_fails(cf_kernel_occupancy(&plain, 1025, 0, &blocks), CF_EINVAL, "threads is 1025");
     assert_fails(cf_kernel_occupancy(&plain, -5, 0, &blocks), CF_EINVAL, "threads is -5");
+    assert_fails(
+        cf_kernel_occupancy(&tuned, 32, 0, &blocks), CF_EINVAL,
+        "cf_kernel_occupancy: made_tuned runs one of its variants; ask for that: cf_tuning_variant() gives it");
     if (!on_cuda())
         assert_fails(cf_kernel_occupancy(&gpu_alone, 32, 0, &blocks), CF_ENOTSUP, "it has no form for the CPU");
     assert_int_equal(blocks, 77);
+    assert_ok(cf_kernel_occupancy(&first, 32, 0, &blocks));
+    assert_int_equal(blocks, on_cuda() ? 32 : 1);
 }
 
 int main(int argc, char *argv[])
@@ -256,6 +317,7 @@ int main(int argc, char *argv[])
         TEST(preload_bad_descriptor_is_invalid),
         TEST(preload_and_occupancy_do_no_harm_to_a_capture),
         TEST(occupancy_in_the_callback_of_the_log_does_not_hang),
+        TEST(operation_whose_chosen_variant_cannot_be_loaded_enqueues_nothing),
         TEST(occupancy_is_the_devices),
         TEST(occupancy_of_more_shared_memory_than_there_is_is_0),
         TEST(occupancy_bad_arguments_are_invalid),

@@ -145,6 +145,32 @@ static void reset_takes_everything_away(void **state)
 }
 
 /* As drivers do it: what is kept for the address before is not taken for what is there now. */
+/* Which is in no context. */
+static void reset_leaves_memory_of_the_pool_to_the_caller(void **state)
+{
+    (void)state;
+    char host[64];
+    void *memory, *plain;
+    cf_stream stream;
+    assert_ok(cf_mem_alloc_async(NULL, &memory, 64));
+    assert_ok(cf_mem_fill(memory, 7, 64));
+    assert_ok(cf_device_reset(0));
+    assert_ok(cf_mem_alloc(&plain, 64));
+    assert_true(plain != memory);
+    assert_ok(cf_mem_copy(host, memory, 64));
+    assert_int_equal(host[63], 7);
+    assert_ok(cf_stream_create(&stream));
+    assert_ok(cf_mem_fill_async(stream, memory, 8, 64));
+    assert_ok(cf_mem_free_async(stream, memory));
+    assert_ok(cf_stream_sync(stream));
+
+    assert_ok(cf_mem_alloc_async(stream, &memory, 64));
+    assert_ok(cf_stream_sync(stream));
+    assert_ok(cf_device_reset(0));
+    assert_ok(cf_mem_free(memory));
+    assert_fails(cf_mem_free(memory), CF_EINVAL, "cf_mem_free: ");
+}
+
 static void reset_gives_the_same_address_to_another_context(void **state)
 {
     struct cf__place before, after;
@@ -387,6 +413,7 @@ int main(int argc, char *argv[])
 {
     const struct CMUnitTest tests[] = {
         fake_test(reset_takes_everything_away, "CF_DRIVER=cuda"),
+        fake_test(reset_leaves_memory_of_the_pool_to_the_caller, "CF_DRIVER=cuda"),
         fake_test(reset_gives_the_same_address_to_another_context, "CF_DRIVER=cuda"),
         fake_test(reset_of_one_device_leaves_the_other, "CF_DRIVER=cuda"),
         fake_test(reset_of_a_device_not_in_use_starts_nothing, "CF_DRIVER"),

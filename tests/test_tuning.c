@@ -1,7 +1,7 @@
 /* test_tuning.c - which variant of a tuned kernel runs: by the user's file and the lines that came with the kernel, by
  * architecture and size; and what the file may be like. */
 #include "expect_all.h"
-#include "on_fake.h"
+#include "on_made.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -301,6 +301,92 @@ static void first_runs_where_the_chosen_one_does_not(void **state)
     assert_string_equal(cf_last_error(), before); /* a call that succeeds leaves it alone */
 }
 
+/* What the log is told, by level. */
+struct told {
+    int errors, refusals;
+};
+
+static void count_lines(void *data, int level, const char *text)
+{
+    struct told *told = data;
+    told->errors += level == CF_LOG_ERROR;
+    told->refusals += level == CF_LOG_INFO && strstr(text, " was refused: ");
+}
+
+/* Such a call has not failed, and none of its class pays for another attempt. */
+static void expect_refused_once(int (*call)(int *out, int n), int (*call_async)(cf_stream stream, int *out, int n),
+                                int n, int way, int other_n, int other_way)
+{
+    int out = 0, *memory;
+    struct told told = {0, 0};
+    char before[512];
+    const struct fake_counts *counts = fake_counts();
+    assert_int_equal(cf_tuning_save(NULL, NULL, 1), CF_EINVAL);
+    snprintf(before, sizeof before, "%s", cf_last_error());
+    assert_ok(cf_mem_alloc((void **)&memory, sizeof *memory));
+    cf_set_log(count_lines, &told);
+    for (int i = 0; i < 3; i++) {
+        const int launches = counts->launch, asked = counts->set_attribute;
+        assert_ok(i == 1 ? call_async(NULL, memory, n) : call(&out, n));
+        if (i == 1)
+            assert_ok(cf_mem_copy(&out, memory, sizeof out));
+        assert_int_equal(out, way);
+        assert_true(i == 0 || (counts->launch == launches + 1 && counts->set_attribute == asked));
+        assert_string_equal(cf_last_error(), before);
+        assert_int_equal(cf_last_driver_result(), 0);
+        assert_int_equal(told.errors, 0);
+        assert_int_equal(told.refusals, 1);
+    }
+    assert_ok(call(&out, other_n)); /* another class is another matter */
+    assert_int_equal(out, other_way);
+    assert_ok(cf_mem_free(memory));
+    assert_int_equal(call(NULL, n), CF_EINVAL);
+    assert_int_equal(told.errors, 1);
+    cf_set_log(NULL, NULL);
+}
+
+static void variant_that_has_not_the_registers_is_refused_once(void **state)
+{
+    (void)state;
+    write_text("crowded", BEGIN "@ ! 2^3 BLOCK=512\n@ ! 2^6 BLOCK=512\n@ ! 2^20 BLOCK=32\n");
+    expect_refused_once(tuning_crowded, tuning_crowded_async, 100, 32, 1 << 20, 32);
+    write_text("crowded", BEGIN "@ ! 2^3 BLOCK=512\n"); /* all classes have the same one */
+    expect_refused_once(tuning_crowded, tuning_crowded_async, 100, 32, 300, 32);
+    const cf_kernel *variant;
+    assert_ok(cf_tuning_variant(kernel_of("crowded"), 6, &variant));
+    assert_ptr_equal(variant, kernel_of("crowded")->variants[0]);
+    assert_ok(cf_tuning_variant(kernel_of("crowded"), 20, &variant));
+    assert_ptr_equal(variant, kernel_of("crowded")->variants[1]);
+}
+
+static void variant_that_has_not_the_shared_memory_is_refused_once(void **state)
+{
+    (void)state;
+    write_text("large", BEGIN "@ ! 2^3 WAY=2\n");
+    expect_refused_once(tuning_large, tuning_large_async, 1 << 30, 1, 100, 1);
+}
+
+/* What else is wrong with a call changes nothing for the next. */
+static void variant_that_refuses_arguments_is_tried_again(void **state)
+{
+    (void)state;
+    int out = 0;
+    struct told told = {0, 0};
+    write_text("even", BEGIN "@ ! 2^3 WAY=2\n");
+    cf_set_log(count_lines, &told);
+    for (int n = 4; n < 8; n++) {
+        assert_ok(tuning_even(&out, n));
+        assert_int_equal(out, n % 2 ? 1 : 2);
+    }
+    assert_int_equal(told.errors + told.refusals, 0);
+    write_text("large", BEGIN "@ ! 2^3 WAY=2\n");
+    assert_int_equal(tuning_large(NULL, 100), CF_EINVAL);
+    assert_int_equal(told.errors, 1);
+    assert_ok(tuning_large(&out, 100));
+    assert_int_equal(out, 2);
+    cf_set_log(NULL, NULL);
+}
+
 static void wrong_arguments_are_told_as_ever(void **state)
 {
     (void)state;
@@ -337,6 +423,42 @@ static void wrong_arguments_are_told_as_ever(void **state)
     assert_int_equal(cf_tuning_variant(kernel_of("which_i32"), -1, &variant), CF_EINVAL);
     assert_int_equal(cf_tuning_variant(kernel_of("which_i32"), 64, &variant), CF_EINVAL);
     assert_string_equal(cf_last_error(), "cf_tuning_variant: size_class is 64; it is 0 to 63");
+}
+
+static void sizes_that_are_none_are_told_once(void **state)
+{
+    (void)state;
+    static const float x[4];
+    const float *px = x;
+    int out = 7, n = -1, found = 33, *pout = &out;
+    struct told told = {0, 0};
+    void *const args[] = {&px, &pout, &n};
+    const cf_kernel *kernel = kernel_of("both");
+    write_text("both", BEGIN "@ ! 2^5 A=2,B=4\n@ ! 2^9 A=2,B=3\n");
+    assert_ok(tuning_both(x, &out, 4));
+    cf_set_log(count_lines, &told);
+    assert_int_equal(cf_tuning_class(kernel, args, &found), CF_EINVAL);
+    assert_string_equal(cf_last_error(), "tuning_both: the extent x[n] is negative with n = -1");
+    assert_int_equal(told.errors, 1);
+    assert_int_equal(found, 33);
+    assert_int_equal(tuning_both(x, &out, -1), CF_EINVAL);
+    assert_string_equal(cf_last_error(), "tuning_both: the extent x[n] is negative with n = -1");
+    assert_int_equal(told.errors, 2);
+    assert_int_equal(tuning_both_async(NULL, x, &out, -1), CF_EINVAL);
+    assert_string_equal(cf_last_error(), "tuning_both_async: the extent x[n] is negative with n = -1");
+    assert_int_equal(told.errors, 3);
+    cf_set_log(NULL, NULL);
+
+    static const cf_op ops[] = {{CF_OP_PARAM, 2}, {CF_OP_END, 0}};
+    cf_param opaque[3];
+    cf_kernel wrong = *kernel;
+    memcpy(opaque, kernel->params, sizeof opaque);
+    opaque[2].type = CF_OPAQUE;
+    wrong.params = opaque;
+    wrong.bytes = (cf_expr){"n", ops};
+    assert_int_equal(cf_tuning_class(&wrong, args, &found), CF_EINVAL);
+    assert_string_equal(cf_last_error(), "tuning_both: bytes(n) reads what is no number");
+    assert_int_equal(found, 33);
 }
 
 static void plan_tells_the_variant(void **state)
@@ -496,6 +618,42 @@ static void place_of_the_file_is_what_the_environment_says(void **state)
     assert_int_equal(way(1024), 1);
 }
 
+/* ---- Versions ---- */
+
+/* What is called in another way is another kernel: what was measured of the one says nothing of the other. */
+static void version_changes_with_each_part_of_the_launch_rule(void **state)
+{
+    (void)state;
+    enum { PARTS = 3 + 2 * CF_GRID_DIMS + 2 + 2 };
+    const cf_kernel *kernel = kernel_of("both");
+    uint32_t versions[PARTS + 1] = {cf__tuning_version(kernel)};
+    for (int part = 0; part < PARTS; part++) {
+        cf_kernel changed = *kernel;
+        cf_param params[3];
+        cf_launch_rule *rule = &changed.launch;
+        cf_expr *exprs[2 * CF_GRID_DIMS + 2] = {&rule->items, &rule->shared};
+        uint8_t *const flags[] = {&rule->counts_blocks, &rule->is_cooperative, &rule->is_block_auto};
+        for (int d = 0; d < CF_GRID_DIMS; d++) {
+            exprs[2 + 2 * d] = &rule->grid[d];
+            exprs[3 + 2 * d] = &rule->block[d];
+        }
+        memcpy(params, kernel->params, sizeof params);
+        params[0].ctype = "const double *";
+        if (part < 3)
+            *flags[part] ^= 1;
+        else if (part < PARTS - 2)
+            exprs[part - 3]->text = "n + 7";
+        else if (part == PARTS - 2)
+            changed.params = params;
+        else
+            changed.nvariants--;
+        versions[part + 1] = cf__tuning_version(&changed);
+        for (int before = 0; before <= part; before++)
+            if (versions[before] == versions[part + 1])
+                fail_msg("changes %d and %d have one version", before - 1, part);
+    }
+}
+
 /* ---- Saving ---- */
 
 static void results_are_merged(void **state)
@@ -529,10 +687,39 @@ static void results_are_merged(void **state)
     assert_string_equal(read_text(), expected);
     assert_ok(cf_tuning_save(path, NULL, 0));
     assert_string_equal(read_text(), expected);
-    write_text("both", "garbage\n"); /* is replaced */
+    write_text("both", ""); /* is begun anew */
     assert_ok(cf_tuning_save(path, second + 1, 1));
     snprintf(expected, sizeof expected, BEGIN "tuning_both %08x sm_90 2^63 A=2,B=4 1.0 1.0\n", of_other);
     assert_string_equal(read_text(), expected);
+    FILE *file = fopen(path, "a"); /* a line with a zero in it goes, and what is behind it stays */
+    fwrite("cut\0off\n# kept\n", 1, 15, file);
+    fclose(file);
+    assert_ok(cf_tuning_save(path, second + 1, 1));
+    assert_int_equal(strlen(read_text()), strlen(expected) + strlen("# kept\n"));
+}
+
+/* Another file that somebody has named by mistake, or one of a later version. */
+static void files_of_others_are_left_alone(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"n,time\n1,2.5\n", "\n" BEGIN, "cuferry tuning 2\nnew\n", "cuferry tuning 1",
+                                        "x"};
+    const cf_tuning result = {kernel_of("which_i32")->variants[1], 0, 10, 1, 2};
+    char detail[256];
+    snprintf(detail, sizeof detail, "cf_tuning_save: %s does not begin with 'cuferry tuning 1': it is left as it is",
+             path);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        write_text("which_i32", texts[i]);
+        assert_int_equal(cf_tuning_save(path, &result, 1), CF_EINVAL);
+        assert_string_equal(cf_last_error(), detail);
+        assert_int_equal(cf_tuning_save(path, NULL, 0), CF_EINVAL);
+        assert_string_equal(cf_last_error(), detail);
+        assert_string_equal(read_text(), texts[i]);
+    }
+    write_text("which_i32", BEGIN);
+    assert_int_equal(truncate(path, (off_t)CF__TUNING_BYTES + 1), 0);
+    assert_int_equal(cf_tuning_save(path, &result, 1), CF_EINVAL);
+    assert_non_null(strstr(cf_last_error(), " is too large: it is left as it is"));
 }
 
 /* A link stays one, and rights stay as they are. */
@@ -553,6 +740,37 @@ static void file_keeps_its_rights_and_links(void **state)
     assert_int_equal(stat(path, &status), 0);
     assert_int_equal(status.st_mode & 0777, 0640);
     assert_non_null(strstr(read_text(), "WAY=2"));
+}
+
+/* One that leads to a file which is not there yet, from another folder, by two links. */
+static void link_to_a_file_that_is_missing_stays_one(void **state)
+{
+    (void)state;
+    char inner[96], second[128], target[128], detail[256];
+    struct stat status;
+    const cf_tuning result = {kernel_of("which_i32")->variants[1], 0, 10, 1, 2};
+    snprintf(inner, sizeof inner, "%s/inner", folder);
+    snprintf(second, sizeof second, "%s/second", inner);
+    snprintf(target, sizeof target, "%s/target", inner);
+    assert_int_equal(mkdir(inner, 0700), 0);
+    assert_int_equal(symlink("inner/second", path), 0);
+    assert_int_equal(symlink("target", second), 0);
+    assert_ok(cf_tuning_save(path, NULL, 0));
+    assert_int_equal(lstat(target, &status), -1);
+    assert_ok(cf_tuning_save(path, &result, 1));
+    assert_int_equal(lstat(path, &status), 0);
+    assert_true(S_ISLNK(status.st_mode));
+    assert_int_equal(lstat(second, &status), 0);
+    assert_true(S_ISLNK(status.st_mode));
+    assert_int_equal(lstat(target, &status), 0);
+    assert_true(S_ISREG(status.st_mode));
+    assert_non_null(strstr(read_text(), "WAY=2"));
+
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(symlink("tuning", path), 0);
+    assert_int_equal(cf_tuning_save(path, &result, 1), CF_EINVAL);
+    snprintf(detail, sizeof detail, "cf_tuning_save: following %s: Too many levels of symbolic links", path);
+    assert_string_equal(cf_last_error(), detail);
 }
 
 static void saving_that_cannot_be_is_an_error(void **state)
@@ -691,14 +909,21 @@ int main(int argc, char *argv[])
         fake_test(devices_differ, "FAKE_CUDA=cc1=100"),
         TEST(lines_of_the_kernel_are_beside_those_of_the_user),
         TEST(first_runs_where_the_chosen_one_does_not),
+        fake_test(variant_that_has_not_the_registers_is_refused_once, "FAKE_CUDA=threads=256"),
+        fake_test(variant_that_has_not_the_shared_memory_is_refused_once, NULL),
+        TEST(variant_that_refuses_arguments_is_tried_again),
         TEST(wrong_arguments_are_told_as_ever),
+        TEST(sizes_that_are_none_are_told_once),
         TEST(plan_tells_the_variant),
         TEST(trace_tells_the_variant),
         TEST(lines_that_are_none_are_passed_over),
         TEST(files_that_are_none_are_not_used),
         fake_test(place_of_the_file_is_what_the_environment_says, NULL),
+        TEST(version_changes_with_each_part_of_the_launch_rule),
         TEST(results_are_merged),
+        TEST(files_of_others_are_left_alone),
         TEST(file_keeps_its_rights_and_links),
+        TEST(link_to_a_file_that_is_missing_stays_one),
         TEST(saving_that_cannot_be_is_an_error),
         TEST(writers_lose_nothing),
         TEST(threads_agree),

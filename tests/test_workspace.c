@@ -119,6 +119,14 @@ static int is_slow;       /* no event is done */
 static cf_stream between; /* launched on when memory is cleared; NULL: nothing is */
 static struct told *told_between;
 
+static int waits; /* for a stream */
+
+static CUresult wait_for_stream(CUstream stream)
+{
+    waits++;
+    return real->cuStreamSynchronize(stream);
+}
+
 static CUresult query_event(CUevent event)
 {
     return is_slow ? CUDA_ERROR_NOT_READY : real->cuEventQuery(event);
@@ -143,6 +151,7 @@ const struct cf__driver *cf__driver_wrap(const struct cf__driver *driver)
     real = driver;
     wrapped = *driver;
     wrapped.cuEventQuery = query_event;
+    wrapped.cuStreamSynchronize = wait_for_stream;
     wrapped.cuMemsetD8Async = clear_memory;
     return &wrapped;
 }
@@ -616,7 +625,7 @@ static void shutdown_waits_for_who_uses_it(void **state)
 
 /* ---- Contexts that go ---- */
 
-/* Memory of pools goes with no context, and is given back all the same. */
+/* Memory of pools goes with no context, and is given back as soon as there is another. */
 static void reset_leaves_memory_that_is_given_back(void **state)
 {
     (void)state;
@@ -627,14 +636,72 @@ static void reset_leaves_memory_that_is_given_back(void **state)
     assert_ok(launch(NULL, there, 100));
     assert_ok(launch(stream, there, 100));
     assert_ok(cf_device_reset(0));
+    assert_int_equal(counts->free, 2);
     there = make_told();
     for (int i = 0; i < 2; i++)
         assert_ok(launch(NULL, there, 100));
     assert_int_equal(told_by(there, 2).others, 0);
-    const int free_before = counts->free;
+    assert_ok(cf_device_reset(0));
+    assert_int_equal(counts->free, 3);
+}
+
+/* Memory that went with its context, whose addresses are the application's soon: all that it has there is still its own
+ * when the library has given back what it has. */
+static void expect_own_memory_alone_is_freed(void)
+{
+    enum { MANY = 64 };
+    const struct fake_counts *counts = fake_counts();
+    void *own[MANY];
+    char host[LEAST];
+    for (int i = 0; i < MANY; i++) {
+        assert_ok(cf_mem_alloc(&own[i], LEAST));
+        assert_ok(cf_mem_fill(own[i], (unsigned char)i, LEAST));
+    }
+    const int before = counts->free;
     assert_ok(cf_mem_trim(0));
-    assert_int_equal(counts->free, free_before + 2);
-    assert_ok(cf_device_reset(0)); /* and what this leaves at cf_shutdown() */
+    assert_int_equal(counts->free, before);
+    for (int i = 0; i < MANY; i++) {
+        assert_ok(cf_mem_copy(host, own[i], LEAST));
+        assert_int_equal(host[LEAST - 1], i);
+        assert_ok(cf_mem_free(own[i]));
+    }
+}
+
+static void reset_without_pools_leaves_nothing(void **state)
+{
+    (void)state;
+    struct told *there = make_told();
+    cf_stream stream;
+    assert_ok(cf_stream_create(&stream));
+    assert_ok(launch(NULL, there, 100));
+    assert_ok(launch(stream, there, 100));
+    assert_ok(cf_device_reset(0));
+    expect_own_memory_alone_is_freed();
+}
+
+static void reset_after_a_fault_leaves_nothing(void **state)
+{
+    (void)state;
+    static struct told out_of_reach;
+    struct told *there = make_told();
+    assert_ok(launch(NULL, there, 100));
+    assert_ok(launch(NULL, &out_of_reach, 100));
+    assert_int_equal(cf_device_sync(), CF_EFAULT);
+    assert_ok(cf_device_reset(0));
+    expect_own_memory_alone_is_freed();
+}
+
+/* The same where another library takes the context away. */
+static void context_that_others_reset_after_a_fault_leaves_nothing(void **state)
+{
+    (void)state;
+    static struct told out_of_reach;
+    struct told *there = make_told();
+    assert_ok(launch(NULL, there, 100));
+    assert_ok(launch(NULL, &out_of_reach, 100));
+    assert_int_equal(cf_device_sync(), CF_EFAULT);
+    assert_int_equal(other_library()->cuDevicePrimaryCtxReset(0), CUDA_SUCCESS);
+    expect_own_memory_alone_is_freed();
 }
 
 static void contexts_that_others_destroy_leave_little(void **state)
@@ -658,6 +725,9 @@ static void contexts_that_others_destroy_leave_little(void **state)
     for (int i = 0; i < 4; i++)
         assert_ok(launch(NULL, there, 100));
     assert_in_range(told_by(there, 4).others, 0, 1);
+    assert_ok(cf_device_sync());
+    assert_ok(cf_mem_trim(0));
+    assert_int_equal(counts->pool_used + counts->pool_kept, 0);
     assert_ok(cf_mem_free(there));
 }
 
@@ -726,7 +796,7 @@ static void checked_launches_have_memory_of_their_own(void **state)
     assert_ok(cf_mem_free(there));
 }
 
-/* To free there waits for the stream. */
+/* To free there waits for the stream, which a stream that is destroyed does not. */
 static void devices_without_pools_allocate_once(void **state)
 {
     (void)state;
@@ -739,10 +809,16 @@ static void devices_without_pools_allocate_once(void **state)
         assert_ok(launch(stream, there, 100));
     assert_int_equal(counts->alloc, before + 1);
     assert_int_equal(counts->free, 0);
-    assert_ok(cf_stream_sync(stream));
-    (void)told_by(there, 3);
+    const int waits_before = waits;
+    is_slow = 1;
     assert_ok(cf_stream_destroy(stream));
+    assert_int_equal(waits, waits_before);
+    assert_ok(cf_mem_trim(0));
+    assert_int_equal(counts->free, 0); /* it may be at work */
+    is_slow = 0;
+    assert_ok(cf_mem_trim(0));
     assert_int_equal(counts->free, 1);
+    (void)told_by(there, 3);
     assert_ok(cf_mem_free(there));
 }
 
@@ -801,6 +877,9 @@ int main(int argc, char *argv[])
         fake_test(streams_that_are_at_work_keep_their_memory, "CF_DRIVER"),
         fake_test(shutdown_waits_for_who_uses_it, "CF_DRIVER"),
         fake_test(reset_leaves_memory_that_is_given_back, "CF_DRIVER"),
+        fake_test(reset_without_pools_leaves_nothing, "CF_DRIVER", "FAKE_CUDA=pools=0"),
+        fake_test(reset_after_a_fault_leaves_nothing, "CF_DRIVER=cuda", "FAKE_CUDA=reset=1"),
+        fake_test(context_that_others_reset_after_a_fault_leaves_nothing, "CF_DRIVER=cuda", "FAKE_CUDA=reset=1"),
         fake_test(contexts_that_others_destroy_leave_little, "CF_DRIVER"),
         fake_test(trim_takes_what_is_known_to_be_done, "CF_DRIVER"),
         fake_test(memory_that_is_short_is_not_kept, "CF_DRIVER", "FAKE_CUDA=oom=65536"),

@@ -34,6 +34,14 @@ template <int WAY> __global__ void large(int *way, int n)
         way[0] = WAY;
 }
 
+/* Not every GPU has registers for a block of the second. */
+#pragma cf kernel blocks(1) block(BLOCK) out(way[1]) tune(BLOCK: 32, 512) bytes(1.0 * n)
+template <int BLOCK> __global__ void crowded(int *way, int n)
+{
+    if (threadIdx.x == 0)
+        way[0] = BLOCK;
+}
+
 /* Of these all variants do the same, and one of them takes some hundred times as long: the first, or another. */
 #pragma cf kernel grid(n) in(x[n]) out(y[n]) tune(STEPS: 300, 1)
 template <int STEPS> __global__ void slow(const volatile int *x, int *y, int n)

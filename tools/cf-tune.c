@@ -458,7 +458,9 @@ static int check_files(const struct options *options, struct message *message)
         return 0;
     if (cf_tuning_path(path, sizeof path) != CF_OK)
         return message_set(message, "there is no file to write to: %s; --file names one", cf_last_error());
-    return options->file ? file_check(path, message) : 0;
+    if (options->file && file_check(path, message) != 0)
+        return -1;
+    return cf_tuning_save(NULL, NULL, 0) == CF_OK ? 0 : message_set(message, "%s", cf_last_error());
 }
 
 static int tune(struct options *options, struct message *message)

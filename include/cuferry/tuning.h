@@ -6,7 +6,8 @@
  * writes the file; programs need nothing of this header for that to take effect. kernels/README.md has the format.
  *
  * The file is read once, when the first tuned kernel is launched, and again after cf_shutdown(): within a process the
- * same call always runs the same variant. Any thread may call these functions. */
+ * same call always runs the same variant, but where the device has not the registers or the shared memory for it: the
+ * first runs then, also for all later calls of its class. Any thread may call these functions. */
 #ifndef CUFERRY_TUNING_H
 #define CUFERRY_TUNING_H
 
@@ -26,7 +27,8 @@ extern "C" {
 #define CF_TUNING_CLASSES 64
 
 /* Writes the class of a call with these arguments, which are those of cf_launch(); those of arrays are not read, and may
- * be NULL. Kernels without variants have one, too. */
+ * be NULL. Kernels without variants have one, too. Where it cannot be worked out, as of an extent that is negative, that
+ * is what a call would fail with. */
 CF_CHECKED int cf_tuning_class(const cf_kernel *kernel, void *const args[], int *size_class);
 
 /* Writes the variant that a call of that class runs on the calling thread's device; the kernel itself where it has no
@@ -48,8 +50,9 @@ typedef struct cf_tuning {
 
 /* Adds results to the file at `path`, NULL: that of cf_tuning_path(), in place of those that it has for the same kernel,
  * architecture and class; what else it has stays. Several processes may do so at the same time: each holds a lock on
- * PATH.lock meanwhile, and the file is replaced as a whole or not at all. A file that is none is replaced. Missing
- * folders of the default path are made. CF_EINVAL where that cannot be, with the system's reason. */
+ * PATH.lock meanwhile, and the file is replaced as a whole or not at all. Lines that are
+ * damaged go. A file that is not empty and does not begin as one of this library's is left alone. Missing folders of the
+ * default path are made. Without results nothing is written, and what is there is looked at alone. CF_EINVAL where it cannot be, with the reason. */
 CF_CHECKED int cf_tuning_save(const char *path, const cf_tuning *results, size_t count);
 
 #ifdef __cplusplus

@@ -1,0 +1,287 @@
+/* reclaim.c - frees the scratch memory that streams keep: with a stream or a context, where memory is short, at the end.
+ */
+#include "internal.h"
+#include "workspace.h"
+
+/* ---- Contexts that are gone ---- */
+
+/* What is taken stays, but where `is_any`: nobody is inside. Memory that is not a pool's went with the context, and so,
+ * for all that is known, did what a fault has taken along: its address may be another's by now. */
+static void forget(unsigned long long context, int is_any, int is_lost)
+{
+    cf__workspace_lock();
+    for (unsigned int i = 0; i < CF__WORKSPACES; i++) {
+        struct cf__workspace *one = &cf__workspaces.all[i];
+        if (!one->is_used || one->context != context || (one->is_taken && !is_any))
+            continue;
+        if (one->memory && one->is_pooled && !is_lost)
+            cf__orphan_add(one->memory, one->device);
+        cf__workspace_remove(one);
+    }
+    cf__workspace_unlock();
+}
+
+static int is_gone(const struct cf__driver *driver, CUcontext handle, unsigned long long context)
+{
+    unsigned long long id;
+    CUresult result = driver->cuCtxGetId(handle, &id);
+    return result == CUDA_SUCCESS ? id != context : cf__is_gone(result);
+}
+
+/* Another library may have destroyed the context of one. */
+static void look_at(unsigned int i, unsigned long long current)
+{
+    struct cf__workspace other = {.is_used = 0};
+    const struct cf__workspace *one = &cf__workspaces.all[i];
+    cf__workspace_lock();
+    if (one->is_used && !one->is_taken && one->context != current)
+        other = *one;
+    cf__workspace_unlock();
+    if (other.is_used && is_gone(other.driver, other.handle, other.context))
+        forget(other.context, 0, cf__is_lost(other.driver, other.handle));
+}
+
+void cf__workspaces_look(const struct cf__place *place, unsigned long long current)
+{
+    static unsigned int next; /* atomic */
+    look_at(__atomic_fetch_add(&next, 1, __ATOMIC_RELAXED) % CF__WORKSPACES, current);
+    if (!cf__have_orphans())
+        return;
+    int mode = cf__relax(place->driver);
+    (void)cf__orphans_free(place->driver);
+    cf__unrelax(place->driver, mode);
+}
+
+/* ---- Freeing ---- */
+
+static CUresult destroy_event(const struct cf__driver *driver, uintptr_t event)
+{
+    return driver->cuEventDestroy((CUevent)event);
+}
+
+/* Behind an attempt to free the memory of one that is taken. What could not be freed stays for another. */
+static void end_free(const struct cf__place *place, struct cf__workspace *workspace, CUresult result)
+{
+    if (result == CUDA_SUCCESS) {
+        workspace->memory = 0;
+        cf__give_back(place, destroy_event, (uintptr_t)workspace->event);
+    }
+    cf__workspace_let_go(workspace);
+}
+
+/* Memory of no pool can be freed once the stream is past its launches alone: it stays, with an event that tells. */
+static void leave_behind(const struct cf__place *place, struct cf__workspace *workspace, cf_stream stream)
+{
+    const struct cf__driver *driver = place->driver;
+    if (!workspace->event && driver->cuEventCreate(&workspace->event, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS)
+        workspace->event = NULL;
+    if (workspace->event && driver->cuEventRecord(workspace->event, stream) == CUDA_SUCCESS)
+        workspace->known = CF__WORK_RECORDED;
+    cf__workspace_let_go(workspace);
+}
+
+void cf__workspace_drop(const struct cf__place *place, cf_stream stream)
+{
+    struct cf__workspace_key key;
+    const char *call;
+    if (place->driver->is_host || !__atomic_load_n(&cf__workspaces.count, __ATOMIC_RELAXED) ||
+        place->driver->cuCtxGetId(place->context, &key.context) != CUDA_SUCCESS ||
+        place->driver->cuStreamGetId(stream, &key.stream) != CUDA_SUCCESS)
+        return;
+    cf__workspace_lock();
+    struct cf__workspace *workspace = cf__workspace_find(&key);
+    if (workspace && workspace->is_taken)
+        workspace = NULL;
+    if (workspace)
+        workspace->is_taken = 1;
+    cf__workspace_unlock();
+    if (workspace && workspace->is_pooled)
+        end_free(place, workspace, cf__pool_free_async(place, stream, workspace->memory, &call));
+    else if (workspace)
+        leave_behind(place, workspace, stream);
+}
+
+/* Takes the next of a context that can be freed behind the work of the default stream, or may be known to be done. */
+static struct cf__workspace *take_next(unsigned long long context, unsigned int *next)
+{
+    struct cf__workspace *taken = NULL;
+    cf__workspace_lock();
+    for (; *next < CF__WORKSPACES && !taken; ++*next) {
+        struct cf__workspace *one = &cf__workspaces.all[*next];
+        if (one->is_used && !one->is_taken && one->context == context &&
+            (one->is_default || one->known != CF__WORK_UNKNOWN))
+            taken = one;
+    }
+    if (taken)
+        taken->is_taken = 1;
+    cf__workspace_unlock();
+    return taken;
+}
+
+/* Behind what the default stream has to do so far. It cannot be used while a stream that is ordered with it is captured,
+ * which trying would break. */
+static CUresult free_in_default(const struct cf__place *place, CUdeviceptr memory, const char **call)
+{
+    CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
+    *call = "cuStreamIsCapturing";
+    CUresult result = place->driver->cuStreamIsCapturing(NULL, &capture);
+    return result == CUDA_SUCCESS ? cf__pool_free_async(place, NULL, memory, call) : result;
+}
+
+/* In the context of that id; gives how many went, and the latest failure. */
+static int free_done(const struct cf__place *place, unsigned long long context, CUresult *failure, const char **call)
+{
+    struct cf__workspace *taken;
+    unsigned int next = 0;
+    int freed = 0;
+    *failure = CUDA_SUCCESS;
+    while ((taken = take_next(context, &next)) != NULL) {
+        const char *freeing = "cuMemFree";
+        CUresult result;
+        if (cf__workspace_is_done(place, taken)) {
+            result = place->driver->cuMemFree(taken->memory);
+        } else if (taken->is_default) {
+            result = free_in_default(place, taken->memory, &freeing);
+        } else {
+            cf__workspace_let_go(taken);
+            continue;
+        }
+        end_free(place, taken, result);
+        freed += result == CUDA_SUCCESS;
+        if (result != CUDA_SUCCESS) {
+            *failure = result;
+            *call = freeing;
+        }
+    }
+    return freed;
+}
+
+int cf__workspaces_trim(const struct cf__place *place)
+{
+    unsigned long long context;
+    CUresult failure;
+    const char *call;
+    const int are_there = __atomic_load_n(&cf__workspaces.count, __ATOMIC_RELAXED) > 0;
+    if ((!are_there && !cf__have_orphans()) || place->driver->cuCtxGetId(place->context, &context) != CUDA_SUCCESS)
+        return 0;
+    for (unsigned int i = 0; are_there && i < CF__WORKSPACES; i++)
+        look_at(i, context);
+    return free_done(place, context, &failure, &call) + cf__orphans_free(place->driver) > 0;
+}
+
+uint64_t cf__workspaces_now(void)
+{
+    cf__workspace_lock();
+    uint64_t now = cf__workspaces.launches;
+    cf__workspace_unlock();
+    return now;
+}
+
+void cf__workspaces_done(CUcontext context, uint64_t now)
+{
+    cf__workspace_lock();
+    for (unsigned int i = 0; cf__workspaces.count && i < CF__WORKSPACES; i++) {
+        struct cf__workspace *one = &cf__workspaces.all[i];
+        if (one->is_used && !one->is_taken && one->handle == context && one->latest <= now)
+            one->known = CF__WORK_DONE;
+    }
+    cf__workspace_unlock();
+}
+
+/* ---- The end ---- */
+
+/* Threads that were cancelled while they had one are not inside any more. */
+static void let_all_go(void)
+{
+    cf__workspace_lock();
+    for (unsigned int i = 0; i < CF__WORKSPACES; i++) {
+        struct cf__workspace *one = &cf__workspaces.all[i];
+        if (!one->is_taken)
+            continue;
+        one->is_taken = 0;
+        one->known = CF__WORK_UNKNOWN;
+        if (!one->memory)
+            cf__workspace_remove(one);
+    }
+    cf__workspace_unlock();
+}
+
+static int have_any(unsigned long long context)
+{
+    int is_any = 0;
+    cf__workspace_lock();
+    for (unsigned int i = 0; i < CF__WORKSPACES; i++)
+        is_any |= cf__workspaces.all[i].is_used && cf__workspaces.all[i].context == context;
+    cf__workspace_unlock();
+    return is_any;
+}
+
+/* In the place's context. Streams that nothing is known of may be at work, or gone. */
+static int free_all(const struct cf__place *place, unsigned long long context)
+{
+    const char *call;
+    CUresult result;
+    (void)free_done(place, context, &result, &call);
+    if (!have_any(context))
+        return CF_OK;
+    int status = cf__wait_for_device("cf_shutdown", place, &result);
+    if (status != CF_OK)
+        return status;
+    call = "cuCtxSynchronize";
+    if (result == CUDA_SUCCESS)
+        (void)free_done(place, context, &result, &call);
+    if (cf__is_gone(result))
+        forget(context, 1, cf__status_of(result) == CF_EFAULT);
+    else if (result != CUDA_SUCCESS)
+        return cf__fail_driver(place->driver, result, call, "cf_shutdown: scratch memory");
+    return CF_OK;
+}
+
+/* What fails stays. */
+int cf__workspaces_free(const struct cf__driver *cuda)
+{
+    int status = CF_OK;
+    let_all_go();
+    for (unsigned int i = 0; i < CF__WORKSPACES; i++) {
+        const struct cf__workspace *one = &cf__workspaces.all[i];
+        struct cf__place place;
+        if (!one->is_used)
+            continue;
+        const int is_lost = cf__is_lost(one->driver, one->handle);
+        if (is_lost || is_gone(one->driver, one->handle, one->context)) {
+            forget(one->context, 1, is_lost);
+            continue;
+        }
+        int failed = cf__enter_context(&place, "cf_shutdown", one->driver, one->handle);
+        if (failed == CF_OK) {
+            failed = free_all(&place, one->context);
+            cf__leave(&place);
+        }
+        if (failed != CF_OK)
+            status = failed;
+    }
+    if (cuda)
+        cf__orphans_free_all(cuda);
+    return status;
+}
+
+void cf__workspaces_forget(unsigned long long context)
+{
+    forget(context, 1, 0);
+}
+
+void cf__workspaces_lose(unsigned long long context, int device)
+{
+    forget(context, 1, 1);
+    cf__orphans_forget(device);
+}
+
+void cf__workspaces_forget_all(void)
+{
+    cf__workspace_lock();
+    for (unsigned int i = 0; i < CF__WORKSPACES; i++)
+        if (cf__workspaces.all[i].is_used)
+            cf__workspace_remove(&cf__workspaces.all[i]);
+    cf__orphans_forget_all();
+    cf__workspace_unlock();
+}
