@@ -183,6 +183,25 @@ static void variants_run_as_they_are(void **state)
     }
 }
 
+/* Each has a body of its own where it is in the definition alone that they differ. */
+static void variants_of_a_declaration_run_as_they_are(void **state)
+{
+    (void)state;
+    enum { MANY = 1000 };
+    const cf_kernel *kernel = kernel_of("several");
+    for (uint32_t v = 0; v < kernel->nvariants; v++) {
+        float x[MANY], y[MANY] = {0};
+        const float *px = x;
+        float *py = y;
+        int n = MANY;
+        void *const args[] = {&px, &py, &n};
+        for (int i = 0; i < MANY; i++)
+            x[i] = (float)(i + 1);
+        assert_ok(cf_call(kernel->variants[v], args));
+        assert_memory_equal(x, y, sizeof x);
+    }
+}
+
 /* What was read stays so until the end. */
 static void file_is_read_once(void **state)
 {
@@ -686,6 +705,7 @@ int main(int argc, char *argv[])
         TEST(variant_of_the_size_class_runs),
         TEST(size_is_that_of_the_arrays),
         TEST(variants_run_as_they_are),
+        TEST(variants_of_a_declaration_run_as_they_are),
         TEST(file_is_read_once),
         fake_test(nearest_architecture_counts, NULL),
         fake_test(devices_differ, "FAKE_CUDA=cc1=100"),
