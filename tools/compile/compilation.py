@@ -4,7 +4,7 @@ import os
 import re
 import sys
 
-from arguments import internal_header
+from arguments import check_outputs, internal_header
 from workspace import stem
 
 
@@ -78,6 +78,7 @@ class Compilation:
         os.rename(self._path(header), self.header)
         internal = os.path.basename(internal_header(self.options))
         if os.path.exists(self._path(internal)):
+            check_outputs(self.options, [self.options.header, internal_header(self.options)])
             os.rename(self._path(internal), self._path(os.path.join('header', internal)))
         if self.options.bundled and self.internal:
             self._rename_bundled()
