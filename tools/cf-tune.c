@@ -293,17 +293,9 @@ static int set_environment(const struct options *options, struct message *messag
 static size_t without_wrong(const struct bench_plan *plan, const struct bench_run *run, const cf_kernel **right)
 {
     size_t count = 0;
-    for (size_t k = 0; k < plan->count; k++) {
-        struct message variant = {""};
-        int is_wrong = 0;
-        variant_add(plan->kernels[k], &variant);
-        for (size_t i = 0; i < run->count; i++)
-            is_wrong |= run->results[i].outcome == BENCH_FAILED &&
-                        strcmp(run->results[i].kernel, plan->kernels[k]->name) == 0 &&
-                        strcmp(run->results[i].variant, variant.text) == 0;
-        if (!is_wrong)
+    for (size_t k = 0; k < plan->count; k++)
+        if (!tune_is_wrong(run, plan->kernels[k]))
             right[count++] = plan->kernels[k];
-    }
     return count;
 }
 
