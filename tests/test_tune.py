@@ -6,6 +6,7 @@ Runs on the CPU, or with CF_DRIVER=cuda in the environment on that driver. Varia
 factor of some hundred.
 """
 
+import ctypes
 import json
 import os
 import re
@@ -19,6 +20,8 @@ from tap import Tap, run
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 QUICK = ('--time', '0.002', '--cache', '65536', '--sizes', '2^8,2^12')
+LIBC = ctypes.CDLL(None)
+PR_CAPBSET_DROP, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH = 24, 1, 2
 LINE = re.compile(r'(\S+) ([0-9a-f]{8}) (\S+) 2\^(\d+) (\S+) (\d+\.\d) (\d+\.\d)\n')
 
 
@@ -124,13 +127,18 @@ class TuneTest(Runner):
         with open(self.path('planted'), 'rb') as file:
             right = file.read()
         for name, text in (('cut', right[:len(right) // 3]), ('reversed', right[::-1]), ('zeros', right + b'\0'),
-                           ('other', right.replace(b'tuning 1', b'tuning 9')), ('garbage', os.urandom(4096))):
+                           ('other', right.replace(b'tuning 1', b'tuning 9')), ('garbage', b'\0' + os.urandom(4096))):
             with open(self.path(name), 'wb') as file:
                 file.write(text)
             variant = self.ran(name, size=4096)
             assert variant == ('STEPS=1' if name == 'cut' and b'slow' in text.rpartition(b'\n')[0] else 'STEPS=300'), (name, variant)
-            self.own('quick', '--file', name)
-            assert ('tuning_quick', 15) in self.lines(name), name
+            if name in ('cut', 'zeros'):
+                self.own('quick', '--file', name)
+                assert ('tuning_quick', 15) in self.lines(name), name
+                continue
+            code, out, err = self.execute('--module', 'tuning.so', *QUICK, 'quick', '--file', name)
+            with open(self.path(name), 'rb') as file:
+                assert file.read() == text and (code, out) == (1, '') and f'{name} is no tuning file' in err, (name, err)
         return ''
 
     # ---- What is written
@@ -171,6 +179,12 @@ class TuneTest(Runner):
             assert done.returncode == 0, done.stderr
             return '' if len(self.lines('cache/cuferry/tuning')) == 2 else done.stdout
 
+        def full():
+            code, _, err = self.execute('--module', 'tuning.so', *QUICK, 'quick', '--file', 'kept', '--json', '/dev/full')
+            assert code == 1 and '/dev/full' in err, err
+            return '' if len(self.lines('kept')) == 2 else 'lost'
+
+        self.test('findings_are_kept_where_json_cannot_be_written', full)
         self.test('processes_that_write_at_once_lose_nothing', together)
         self.test('interrupted_it_leaves_the_old_file', interrupted)
         self.test('file_is_in_the_cache_of_the_user', environment)
@@ -207,10 +221,37 @@ class TuneTest(Runner):
                 ('json_in_no_folder', ['--dry-run', '--json', 'gone/json', *own], ['gone/json']),
                 ('no_place_for_a_file', [*own], ['CF_TUNING is empty', '--file'])):
             self.bad(f'{name}_is_refused', arguments, culprits)
+        self.unwritable()
         self.bad('device_that_is_not_there_is_refused', ['--dry-run', '--device', '77', *own], ['77'], needs_device=True)
         self.bad('nothing_that_could_be_timed_is_a_failure',
                  ['--dry-run', *own, *QUICK, '--set', 'n=-1', 'slow'], ['nothing could be timed'],
                  needs_device=True)
+
+    def unwritable(self):
+        """Before anything is measured: that would take longer than a test may."""
+        long = ('--module', 'tuning.so', '--time', '1000')
+        for name in ('closed', 'closed/cuferry', 'home', 'locked/tuning.lock'):
+            os.makedirs(self.path(name))
+        for name in ('closed/tuning', 'closed/cuferry/tuning', 'inside'):
+            self.write(name, b'cuferry tuning 1\n')
+        os.symlink('closed/tuning', self.path('link'))
+        self.write('results.csv', b'a,b\n1,2\n')
+        for name in ('closed', 'closed/cuferry', 'home'):
+            os.chmod(self.path(name), 0o555)
+        usual = {'CF_TUNING': None, 'XDG_CACHE_HOME': None, 'HOME': self.path('home')}
+        for name, words, env, culprit in (
+                ('environments_file_in_no_folder', [], {'CF_TUNING': 'gone/tuning'}, 'gone/tuning'),
+                ('file_in_a_folder_that_is_read_only', ['--file', 'closed/tuning'], {}, 'closed/tuning'),
+                ('link_to_a_file_in_a_folder_that_is_read_only', ['--file', 'link'], {}, 'link'),
+                ('home_that_is_read_only', [], usual, 'home/.cache'),
+                ('cache_that_is_read_only', [], {**usual, 'XDG_CACHE_HOME': self.path('closed')}, 'closed/cuferry/tuning'),
+                ('lock_that_is_a_folder', ['--file', 'locked/tuning'], {}, 'locked/tuning.lock'),
+                ('file_that_is_none_of_its_kind', [], {'CF_TUNING': 'results.csv'}, 'results.csv is no tuning file'),
+                ('file_that_is_a_device', ['--file', '/dev/null'], {}, '/dev/null: it is no file'),
+                ('json_in_a_folder_that_is_read_only', ['--dry-run', '--json', 'closed/tuning'], {}, 'closed/tuning')):
+            self.bad(f'{name}_is_refused', [*long, *words], [culprit], preexec_fn=as_any_user, env=env)
+        for name in ('closed', 'closed/cuferry', 'home'):
+            os.chmod(self.path(name), 0o755)
 
     def manual(self):
         def options():
@@ -223,6 +264,14 @@ class TuneTest(Runner):
         self.test('manual_has_every_option', options, needs_device=False)
         self.test('version_is_the_librarys', lambda: '' if re.fullmatch(
             r'cf-tune \d+\.\d+\.\d+\n', self.good('--version', driver=False)) else 'wrong', needs_device=False)
+
+
+def as_any_user():
+    """Has a process of the superuser heed the rights of files, too."""
+    if os.geteuid() == 0:
+        for capability in (CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH):
+            if LIBC.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0:
+                raise OSError('prctl')
 
 
 def main():

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cuferry.h>
 #include <cuferry/registry.h>
@@ -426,12 +428,14 @@ static int measure(struct options *options, const cf_module *module, const struc
     int status = sweep(options, chosen, constants, runs, message);
     if (status == 0)
         status = judge_all(options, module, chosen, runs, &findings, message);
-    if (status == 0)
+    if (status == 0) {
+        struct message later = {""};
         print_findings(&findings);
-    if (status == 0 && options->json)
-        status = write_json(options, runs, message);
-    if (status == 0)
         status = save(options, &findings, &runs[0].machine, message);
+        /* What took so long is kept by one where the other fails. */
+        if (options->json && write_json(options, runs, status == 0 ? message : &later) != 0)
+            status = -1;
+    }
     if (status == 0)
         status = conclude(runs, &findings, message);
     for (int r = 0; r < TUNE_RUNS; r++)
@@ -440,17 +444,59 @@ static int measure(struct options *options, const cf_module *module, const struc
     return status;
 }
 
-/* Whether what is found can be written, before it is. */
+/* Of a path the part that is made first: those of the default one begin with two folders, which may be missing. */
+static void cut_to_made(char *path)
+{
+    const char *named = getenv("CF_TUNING");
+    for (int folders = 0; folders < 2 && !(named && *named); folders++) {
+        char *slash = strrchr(path, '/');
+        if (!slash || slash == path)
+            return;
+        *slash = 0;
+        if (access(path, F_OK) == 0) {
+            *slash = '/';
+            return;
+        }
+    }
+}
+
+/* Whether what is there may be added to: a tuning file, or an empty one. */
+static int check_begin(const char *path, struct message *message)
+{
+    static const char header[] = "cuferry tuning 1\n";
+    char begin[sizeof header] = "";
+    struct stat info;
+    if (stat(path, &info) != 0)
+        return errno == ENOENT ? 0 : message_set(message, "%s: %s", path, strerror(errno));
+    FILE *file = S_ISREG(info.st_mode) ? fopen(path, "r") : NULL;
+    if (!file)
+        return message_set(message, "%s: %s", path, S_ISREG(info.st_mode) ? strerror(errno) : "it is no file");
+    size_t size = fread(begin, 1, sizeof header - 1, file);
+    int error = ferror(file) ? errno : 0;
+    fclose(file);
+    if (error)
+        return message_set(message, "%s: %s", path, strerror(error));
+    return size == 0 || strcmp(begin, header) == 0
+               ? 0
+               : message_set(message, "%s is no tuning file: it does not begin with '%.16s'; name another, or remove it",
+                             path, header);
+}
+
+/* Whether what is found can be written, before it is: that takes minutes. */
 static int check_files(const struct options *options, struct message *message)
 {
-    char path[4096];
+    char path[4096], lock[sizeof path + 8];
     if (options->json && file_check(options->json, message) != 0)
         return -1;
     if (options->is_dry)
         return 0;
     if (cf_tuning_path(path, sizeof path) != CF_OK)
         return message_set(message, "there is no file to write to: %s; --file names one", cf_last_error());
-    return options->file ? file_check(path, message) : 0;
+    cut_to_made(path);
+    if (file_check(path, message) != 0)
+        return -1;
+    snprintf(lock, sizeof lock, "%s.lock", path);
+    return access(lock, F_OK) == 0 && file_check(lock, message) != 0 ? -1 : check_begin(path, message);
 }
 
 static int tune(struct options *options, struct message *message)
