@@ -29,18 +29,20 @@ def check_declaration(token, declaration):
 
 def resolve(files, prefix, diagnostics):
     """The files, with the descriptors of what their operations use, which may stand in any of them."""
-    if not any(k.is_operation for f in files for k in f.kernels):
+    operations = [k for f in files for k in f.kernels if k.is_operation]
+    if not operations:
         return files
-    families = {k.name: k for f in files for k in f.kernels}
+    families = {}       # name: those of its instances, which may stand in several files
+    for kernel in (k for f in files for k in f.kernels):
+        families.setdefault(kernel.name, []).extend(i.name for i in kernel.instances)
     instances = {i.name: i for f in files for i in f.instances}
     finder = _Finder(families, instances, prefix, diagnostics)
     before = diagnostics.count
-    named = {i.name: finder.named(k, i) for k in families.values() if k.is_operation for i in k.instances}
+    named = {i.name: finder.named(k, i) for k in operations for i in k.instances}
     if diagnostics.count != before:
         return files
-    for kernel in families.values():
-        if kernel.is_operation:
-            _check_nested(kernel, named, diagnostics)
+    for kernel in operations:
+        _check_nested(kernel, named, diagnostics)
     if diagnostics.count != before:
         return files
     judge = _Judge(instances, named)
@@ -68,8 +70,7 @@ class _Finder:
         family = self._families.get(name)
         if family:
             same = f'{name}{suffix}'
-            names = [i.name for i in family.instances]
-            return [same] if same in names else names
+            return [same] if same in family else family
         if name in self._instances:
             return [name]
         return [name] if self._prefix != 'cf' and name.startswith('cf_') else None

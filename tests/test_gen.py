@@ -156,6 +156,27 @@ class GeneratorTest:
                 fine = code != 0 and expected in err and not out and 'Traceback' not in err
                 self.tap.check(f'cfgen_{name}_is_refused', '' if fine else f'exit {code}\n{out}{err}')
 
+    def families_in_several_files(self):
+        """Instances of one kernel, or of one operation, that stand in files of their own."""
+        kernel = ('#pragma cf kernel internal grid(n) inout(x[n])\n#pragma cf instances({0}: {1})\n'
+                  'template <typename T> __global__ void {2}(T *x, int n)\n{{\n}}\n')
+        operation = ('#pragma cf operation{3} inout(x[n]) uses(add)\n#pragma cf instances({0}: {1})\n'
+                     'template <typename T> void {2}(T *x, int n);\n')
+        for name, internal, said in (('are_used_by_tag', ' internal', ''),
+                                     ('of_one_name_are_refused', '', 'cf_op() is already a function')):
+            with tempfile.TemporaryDirectory() as folder:
+                paths = [os.path.join(folder, f'{short}.cu') for short in ('f32', 'f64')]
+                for path, (short, ctype) in zip(paths, (('f32', 'float'), ('f64', 'double'))):
+                    with open(path, 'w', encoding='utf-8') as file:
+                        file.write((kernel + operation.replace('{2}', 'op')).replace('{2}', 'add').format(
+                            short, ctype, None, internal))
+                code, _, err = self.cfgen(folder, *paths)
+                text = '' if code else read(os.path.join(folder, 'f32.stub.c')) + read(os.path.join(folder, 'f64.stub.c'))
+                uses = re.findall(r'cf__uses_(op_\w+)\[\] = \{(.*)\};', text)
+                fine = ('Traceback' not in err and code == 1 and said in err if said else
+                        uses == [('op_f32', '&cf__k_add_f32'), ('op_f64', '&cf__k_add_f64')])
+                self.tap.check(f'cfgen_instances_in_several_files_{name}', '' if fine else f'{uses}{err}')
+
     def unchanged_output_is_left_alone(self):
         with tempfile.TemporaryDirectory() as folder:
             self.cfgen(folder, 'types.cu')
@@ -184,6 +205,7 @@ def main():
     test.reaches()
     test.reserved_names()
     test.command_line()
+    test.families_in_several_files()
     test.unchanged_output_is_left_alone()
     return tap.close()
 
