@@ -82,10 +82,25 @@ class TuneTest(Runner):
             out = self.good('copy_f32', *QUICK, '--file', 'bundled')
             return '' if sorted(self.lines('bundled')) == [('cf_copy_f32', 11), ('cf_copy_f32', 15)] else out
 
+        def internal():
+            self.build_slow('hidden', 'kernel', 'kernel internal')
+            self.good('--module', 'hidden.so', *QUICK, '--file', 'hidden')
+            return '' if {v[0] for v in self.lines('hidden').values()} == {'STEPS=1'} else self.lines('hidden')
+
+        self.test('kernels_that_operations_call_are_tuned', internal)
         self.test('planted_slow_variants_are_not_taken', planted)
         self.test('found_again_nothing_is_new', again)
         self.test('dry_run_writes_nothing', dry)
         self.test('bundled_kernels_are_tuned', bundled)
+
+    def build_slow(self, name, old, new, *words):
+        """A module of the kernel `slow` alone, with something else in its text."""
+        with open(os.path.join(HERE, 'tuning.cu'), encoding='utf-8') as file:
+            slow = re.search(r'#pragma cf kernel [^#]*STEPS> __global__ void slow.*?\n}\n', file.read(), re.DOTALL)[0]
+        self.write(f'{name}.cu', slow.replace(old, new, 1).encode())
+        code, _, err = run([os.path.join(self.build, 'cfcc'), '--shared', '--prefix', 'tuning', *words, '-o', f'{name}.so',
+                            f'{name}.cu', *['--cuda=no'] * (self.driver == 'host')], cwd=self.folder)
+        assert code == 0, err
 
     def ran(self, tuning, module='tuning.so', size=256):
         """The variant that another process runs."""
@@ -102,14 +117,7 @@ class TuneTest(Runner):
         def built_in():
             with open(self.path('planted'), 'a', encoding='utf-8') as file:
                 file.write('another_kernel 00000000 host 2^1 A=1 1.0 1.0\n')
-            with open(os.path.join(HERE, 'tuning.cu'), encoding='utf-8') as file:
-                slow = re.search(r'#pragma cf kernel [^#]*STEPS> __global__ void slow.*?\n}\n', file.read(), re.DOTALL)[0]
-            with open(self.path('slow.cu'), 'w', encoding='utf-8') as file:
-                file.write(slow)
-            code, _, err = run([os.path.join(self.build, 'cfcc'), '--shared', '--prefix', 'tuning', '--tuning', 'planted',
-                                '-MD', '-o', 'slow.so', 'slow.cu', *['--cuda=no'] * (self.driver == 'host')],
-                               cwd=self.folder)
-            assert code == 0, err
+            self.build_slow('slow', '', '', '--tuning', 'planted', '-MD')
             with open(self.path('slow.d'), encoding='utf-8') as file:
                 assert 'planted' in file.read()
             code, _, err = run([os.path.join(self.build, 'cfcc'), '--prefix', 'tuning', '--tuning', 'slow.cu', '--cuda=no',
@@ -214,7 +222,7 @@ class TuneTest(Runner):
                 ('limit_of_nothing', ['--limit', '0'], ['--limit 0']),
                 ('sizes_that_are_none', ['--sizes', '2^', '--dry-run', *own], ['2^']),
                 ('kernel_that_is_not_there', ['--dry-run', *own, 'nothing'], ['nothing']),
-                ('kernel_without_variants', ['--dry-run', 'axpy'], ['no kernel that is named has variants', 'tune(...)']),
+                ('kernel_without_variants', ['--dry-run', 'axpy'], ['no kernel that is meant has variants', 'tune(...)']),
                 ('module_that_is_not_there', ['--dry-run', '--module', 'gone.so'], ['gone.so']),
                 ('setting_that_is_none', ['--dry-run', *own, '--set', 'm=1'], ['--set m=1']),
                 ('file_in_no_folder', ['--file', 'gone/tuning', *own], ['gone/tuning']),

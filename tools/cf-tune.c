@@ -181,6 +181,7 @@ static int read_options(struct options *options, int argc, char **argv, struct m
     options->room = room;
     options->names.names = options->lists;
     options->names.exceptions = options->lists + room;
+    options->names.with_internal = 1; /* operations call them as C programs call others */
     options->settings = options->lists + 2 * room;
     for (int i = 1; i < argc; i++)
         if (argv[i][0] != '-')
