@@ -479,8 +479,9 @@ static int check_begin(const char *path, struct message *message)
         return message_set(message, "%s: %s", path, strerror(error));
     return size == 0 || strcmp(begin, header) == 0
                ? 0
-               : message_set(message, "%s is no tuning file: it does not begin with '%.16s'; name another, or remove it",
-                             path, header);
+               : message_set(message,
+                             "%s is no tuning file: it does not begin with '%.16s'; name another, or remove it", path,
+                             header);
 }
 
 /* Whether what is found can be written, before it is: that takes minutes. */
