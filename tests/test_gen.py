@@ -23,12 +23,32 @@ CASES = os.path.join(HERE, 'gen')
 
 
 class GeneratorTest:
-    def __init__(self, options, tap):
-        self.options, self.tap = options, tap
+    def __init__(self, options, tap, folder):
+        self.options, self.tap, self.folder = options, tap, folder
 
-    def cfgen(self, outdir, *arguments):
+    def run(self):
+        stems = sorted(re.sub(r'\.cu$', '', f) for f in os.listdir(CASES) if f.endswith('.cu'))
+        for stem in stems:
+            self.case(stem)
+        if self.options.device:
+            self.device(stems)
+        self.reaches()
+        self.reserved_names()
+        self.command_line()
+        self.families_in_several_files()
+        self.unchanged_output_is_left_alone()
+
+    def cfgen(self, outdir, *arguments, bundled=True):
         return run([sys.executable, os.path.join(ROOT, 'gen', 'cfgen'), '--cxx', self.options.cxx, '--outdir', outdir,
-                    *arguments], cwd=CASES)
+                    *(['--bundled', self.bundled()] if bundled else []), *arguments], cwd=CASES)
+
+    def bundled(self):
+        """A manifest of some bundled kernels, of which some are operations, and some internal."""
+        path = os.path.join(self.folder, 'cuferry.json')
+        if not os.path.exists(path):
+            self.cfgen(self.folder, *(os.path.join(ROOT, 'kernels', f'{name}.cu') for name in ('reduce', 'sort')),
+                       bundled=False)
+        return path
 
     def golden(self, name, path, text):
         golden(self.tap, name, path, text, self.options.update)
@@ -151,8 +171,11 @@ class GeneratorTest:
                     ('unknown_option', ['--frobnicate', 'types.cu'], '--frobnicate'),
                     ('missing_compiler', ['--cxx', '/nowhere/c++', 'types.cu'], 'cannot run /nowhere/c++'),
                     ('same_name_twice', ['types.cu', '../gen/types.cu'], 'has the same name'),
+                    ('bundled_kernel_without_a_manifest', ['--prefix', 't', 'operations.cu'], 'with --bundled'),
+                    ('bundled_manifest_that_is_none', ['--prefix', 't', '--bundled', 'operations.cu', 'operations.cu'],
+                     'operations.cu: it is no manifest'),
                     ('unwritable_folder', ['--outdir', '/dev/null/x', 'types.cu'], '/dev/null/x')):
-                code, out, err = self.cfgen(folder, *arguments)
+                code, out, err = self.cfgen(folder, *arguments, bundled=False)
                 fine = code != 0 and expected in err and not out and 'Traceback' not in err
                 self.tap.check(f'cfgen_{name}_is_refused', '' if fine else f'exit {code}\n{out}{err}')
 
@@ -196,17 +219,8 @@ def main():
     parser.add_argument('--cxx', default=os.environ.get('CXX', 'c++'))
     options = parser.parse_args()
     tap = Tap()
-    test = GeneratorTest(options, tap)
-    stems = sorted(re.sub(r'\.cu$', '', f) for f in os.listdir(CASES) if f.endswith('.cu'))
-    for stem in stems:
-        test.case(stem)
-    if options.device:
-        test.device(stems)
-    test.reaches()
-    test.reserved_names()
-    test.command_line()
-    test.families_in_several_files()
-    test.unchanged_output_is_left_alone()
+    with tempfile.TemporaryDirectory() as folder:
+        GeneratorTest(options, tap, folder).run()
     return tap.close()
 
 

@@ -72,7 +72,8 @@ class Compilation:
         header = os.path.basename(self.options.header)
         tuning = ['--tuning', self.options.tuning] if self.options.tuning else []
         self.workspace.wait([self._start_generator('--prefix', self.options.prefix, '--header', header, '--outdir',
-                                                   self.workspace.folder, '--root', '.', *tuning, *scanned)])
+                                                   self.workspace.folder, '--root', '.', '--bundled',
+                                                   self.config.manifest, *tuning, *scanned)])
         # Out of the way of a header of the user's with the same name: nothing that was generated includes it.
         os.mkdir(os.path.dirname(self.header))
         os.rename(self._path(header), self.header)
