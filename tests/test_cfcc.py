@@ -540,8 +540,10 @@ class CfccTest:
     # ---- Shared objects
 
     def shared(self):
-        with open(os.path.join(ROOT, 'include', 'cuferry.h'), encoding='utf-8') as file:
-            runtime = set(re.findall(r'^(?!typedef)(?:CF_CHECKED )?[\w ]+[ *](cf_\w+)\(', file.read(), re.MULTILINE))
+        runtime = set()
+        for header in ('cuferry.h', 'cuferry/tuning.h'):
+            with open(os.path.join(ROOT, 'include', header), encoding='utf-8') as file:
+                runtime |= set(re.findall(r'^(?!typedef)(?:CF_CHECKED )?[\w ]+[ *](cf_\w+)\(', file.read(), re.MULTILINE))
         public = runtime | {'heat_twice', 'heat_twice_async', 'heat_registry', 'cf_module_info'}
         self.fresh()
         result = self.compile('--shared', '-o', 'libheat.so', 'heat.cu')

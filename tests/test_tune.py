@@ -83,9 +83,17 @@ class TuneTest(Runner):
             return '' if sorted(self.lines('bundled')) == [('cf_copy_f32', 11), ('cf_copy_f32', 15)] else out
 
         def internal():
-            self.build_slow('hidden', 'kernel', 'kernel internal')
+            """In the copy of the library that the module has for its operations."""
+            self.write('call.c', b'#include "tuning_internal.h"\n'
+                       b'int tuning__enqueue_call(cf_stream s, const int *x, int *y, int n)\n{\n'
+                       b'    return tuning_slow_async(s, x, y, n);\n}\n')
+            self.build_slow('hidden', lambda text: text.replace('kernel', 'kernel internal', 1) +
+                            '#pragma cf operation in(x[n]) out(y[n]) uses(slow)\nvoid call(const int *x, int *y, int n);\n',
+                            'call.c')
             self.good('--module', 'hidden.so', *QUICK, '--file', 'hidden')
-            return '' if {v[0] for v in self.lines('hidden').values()} == {'STEPS=1'} else self.lines('hidden')
+            assert {v[0] for v in self.lines('hidden').values()} == {'STEPS=1'}, self.lines('hidden')
+            assert self.ran('', module='hidden.so') == 'STEPS=300'
+            return '' if self.ran('hidden', module='hidden.so') == 'STEPS=1' else 'the first runs'
 
         self.test('kernels_that_operations_call_are_tuned', internal)
         self.test('planted_slow_variants_are_not_taken', planted)
@@ -93,19 +101,19 @@ class TuneTest(Runner):
         self.test('dry_run_writes_nothing', dry)
         self.test('bundled_kernels_are_tuned', bundled)
 
-    def build_slow(self, name, old, new, *words):
+    def build_slow(self, name, change, *words):
         """A module of the kernel `slow` alone, with something else in its text."""
         with open(os.path.join(HERE, 'tuning.cu'), encoding='utf-8') as file:
             slow = re.search(r'#pragma cf kernel [^#]*STEPS> __global__ void slow.*?\n}\n', file.read(), re.DOTALL)[0]
-        self.write(f'{name}.cu', slow.replace(old, new, 1).encode())
+        self.write(f'{name}.cu', change(slow).encode())
         code, _, err = run([os.path.join(self.build, 'cfcc'), '--shared', '--prefix', 'tuning', *words, '-o', f'{name}.so',
                             f'{name}.cu', *['--cuda=no'] * (self.driver == 'host')], cwd=self.folder)
         assert code == 0, err
 
-    def ran(self, tuning, module='tuning.so', size=256):
-        """The variant that another process runs."""
-        done = subprocess.run([self.run_program, '--driver', self.driver, '--module', module, 'slow',
-                               f'x=fill:i32:{size}:7', 'y=y.npy'], cwd=self.folder, stdout=subprocess.PIPE,
+    def ran(self, tuning, *arguments, module='tuning.so', size=256):
+        """The variant that another process runs, of a kernel with arguments, or of `slow`."""
+        done = subprocess.run([self.run_program, '--driver', self.driver, '--module', module,
+                               *(arguments or ('slow', f'x=fill:i32:{size}:7', 'y=y.npy'))], cwd=self.folder, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, check=False, env=dict(os.environ, CF_TUNING=tuning))
         assert done.returncode == 0, done.stderr
         told, planned = (re.search(p, done.stdout.decode(), re.MULTILINE)
@@ -117,7 +125,7 @@ class TuneTest(Runner):
         def built_in():
             with open(self.path('planted'), 'a', encoding='utf-8') as file:
                 file.write('another_kernel 00000000 host 2^1 A=1 1.0 1.0\n')
-            self.build_slow('slow', '', '', '--tuning', 'planted', '-MD')
+            self.build_slow('slow', str, '--tuning', 'planted', '-MD')
             with open(self.path('slow.d'), encoding='utf-8') as file:
                 assert 'planted' in file.read()
             code, _, err = run([os.path.join(self.build, 'cfcc'), '--prefix', 'tuning', '--tuning', 'slow.cu', '--cuda=no',
@@ -126,6 +134,16 @@ class TuneTest(Runner):
             variant = self.ran('', module='slow.so')
             return '' if variant == 'STEPS=1' else variant
 
+        def refused():
+            """The variant that is chosen takes even numbers alone. It is made to be so: it does something else."""
+            self.execute('--module', 'tuning.so', *QUICK, 'even', '--set', 'n=2', '--file', 'even')
+            with open(self.path('even'), encoding='utf-8') as file:
+                text = re.sub(r'WAY=\d', 'WAY=2', file.read())
+            self.write('even', text.encode())
+            found = [self.ran('even', 'even', 'way=y.npy', f'n={n}') for n in (4, 3)]
+            return '' if found == ['WAY=2', 'WAY=1'] else found
+
+        self.test('first_variant_is_told_where_it_runs_instead', refused)
         self.test('following_process_runs_what_was_found', lambda: '' if self.ran('planted') == 'STEPS=1' else 'the first')
         self.test('without_the_file_the_first_runs', lambda: '' if self.ran('') == 'STEPS=300' else 'another')
         self.test('damaged_file_is_not_used', self.damaged)

@@ -26,6 +26,7 @@
 #include "message.h"
 #include "module.h"
 #include "option.h"
+#include "runtime.h"
 #include "tune.h"
 #include "variant.h"
 
