@@ -109,6 +109,7 @@ class TuneTest(Runner):
         code, _, err = run([os.path.join(self.build, 'cfcc'), '--shared', '--prefix', 'tuning', *words, '-o', f'{name}.so',
                             f'{name}.cu', *['--cuda=no'] * (self.driver == 'host')], cwd=self.folder)
         assert code == 0, err
+        return err
 
     def ran(self, tuning, *arguments, module='tuning.so', size=256):
         """The variant that another process runs, of a kernel with arguments, or of `slow`."""
@@ -125,7 +126,7 @@ class TuneTest(Runner):
         def built_in():
             with open(self.path('planted'), 'a', encoding='utf-8') as file:
                 file.write('another_kernel 00000000 host 2^1 A=1 1.0 1.0\n')
-            self.build_slow('slow', str, '--tuning', 'planted', '-MD')
+            assert self.build_slow('slow', str, '--tuning', 'planted', '-MD') == ''
             with open(self.path('slow.d'), encoding='utf-8') as file:
                 assert 'planted' in file.read()
             code, _, err = run([os.path.join(self.build, 'cfcc'), '--prefix', 'tuning', '--tuning', 'slow.cu', '--cuda=no',
@@ -133,6 +134,19 @@ class TuneTest(Runner):
             assert code == 1 and "slow.cu:1: it does not begin with 'cuferry tuning 1'" in err, err
             variant = self.ran('', module='slow.so')
             return '' if variant == 'STEPS=1' else variant
+
+        def none_built_in():
+            """Lines of other kernels, of variants that there are no more, and a last one that was cut off."""
+            with open(self.path('planted'), encoding='utf-8') as file:
+                line = next(row for row in file if row.startswith('tuning_slow'))
+            said = 'others: no line of it is of a variant of these kernels, whose functions begin with tuning_\n'
+            for text, expected in ((line.replace('tuning_', 'heat_'), said), (line.replace('STEPS=1', 'STEPS=2'), said),
+                                   ('', ''), (f'# {line}', ''), (line[:-3], '')):
+                self.write('others', f'cuferry tuning 1\n{text}'.encode())
+                err = self.build_slow('slow', str, '--tuning', 'others')
+                assert err == expected, (text, err)
+                assert self.ran('', module='slow.so') == 'STEPS=300', text
+            return ''
 
         def refused():
             """The variant that is chosen takes even numbers alone. It is made to be so: it does something else."""
@@ -148,6 +162,7 @@ class TuneTest(Runner):
         self.test('without_the_file_the_first_runs', lambda: '' if self.ran('') == 'STEPS=300' else 'another')
         self.test('damaged_file_is_not_used', self.damaged)
         self.test('what_was_found_can_be_built_in', built_in)
+        self.test('what_is_of_other_kernels_is_not_built_in', none_built_in)
 
     def damaged(self):
         with open(self.path('planted'), 'rb') as file:
