@@ -96,6 +96,13 @@ class TuneTest(Runner):
             return '' if self.ran('hidden', module='hidden.so') == 'STEPS=1' else 'the first runs'
 
         self.test('kernels_that_operations_call_are_tuned', internal)
+        def classes():
+            """Bytes below 0 are none to the library."""
+            self.build_slow('none', lambda text: text.replace('kernel', 'kernel bytes(1.0 * n - 1e9)', 1))
+            self.good('--module', 'none.so', *QUICK, '--file', 'none')
+            return '' if set(self.lines('none')) == {('tuning_slow', 0)} else self.lines('none')
+
+        self.test('classes_are_those_of_the_library', classes)
         self.test('planted_slow_variants_are_not_taken', planted)
         self.test('found_again_nothing_is_new', again)
         self.test('dry_run_writes_nothing', dry)

@@ -74,12 +74,6 @@ static const cf_kernel *best_of(const cf_kernel *kernel, const struct bench_run 
     return best;
 }
 
-/* As the library has it. */
-static int class_of(double bytes)
-{
-    return bytes >= 0x1p63 ? 63 : bytes >= 1 ? 63 - __builtin_clzll((unsigned long long)bytes) : 0;
-}
-
 static struct tune_finding *append(struct tune_findings *findings)
 {
     struct tune_finding *more = realloc(findings->list, (findings->count + 1) * sizeof *more);
@@ -105,7 +99,7 @@ static int judge_size(const cf_kernel *kernel, const struct bench_run runs[TUNE_
         memcpy(finding->reason, result->reason, sizeof finding->reason);
         return 0;
     }
-    finding->size_class = class_of(result->bytes);
+    finding->size_class = result->size_class;
     if (present(data, kernel, finding->size_class, &now, message) != 0)
         return -1;
     finding->variant = best_of(kernel, runs, now, result->size);
