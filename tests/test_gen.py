@@ -32,6 +32,7 @@ class GeneratorTest:
             self.case(stem)
         if self.options.device:
             self.device(stems)
+        self.variants()
         self.reaches()
         self.reserved_names()
         self.command_line()
@@ -78,14 +79,32 @@ class GeneratorTest:
     def valid(self, stem, manifest):
         """The manifest is what its schema says."""
         name = f'cfgen_{stem}_manifest_is_valid'
+        errors = self.schema_errors(json.loads(manifest))
+        if errors is None:
+            self.tap.skip(name, 'Python has no jsonschema')
+        else:
+            self.tap.check(name, '\n'.join(f'{list(e.absolute_path)}: {e.message}' for e in errors[:5]))
+
+    @staticmethod
+    def schema_errors(manifest):
+        """What the schema says of a manifest; None where nothing can tell."""
         try:
             import jsonschema   # pylint: disable=import-outside-toplevel
         except ImportError:
-            self.tap.skip(name, 'Python has no jsonschema')
-            return
+            return None
         with open(os.path.join(ROOT, 'gen', 'manifest.schema.json'), encoding='utf-8') as file:
-            errors = list(jsonschema.Draft202012Validator(json.load(file)).iter_errors(json.loads(manifest)))
-        self.tap.check(name, '\n'.join(f'{list(e.absolute_path)}: {e.message}' for e in errors[:5]))
+            return list(jsonschema.Draft202012Validator(json.load(file)).iter_errors(manifest))
+
+    def variants(self):
+        """A kernel has variants, and an operation none."""
+        manifest = json.loads(read(os.path.join(CASES, 'operations.json')))
+        kernel, operation = (next(k for k in manifest['kernels'] if ('uses' in k) == has) for has in (False, True))
+        kernel['variants'], operation['variants'] = operation['variants'], kernel['variants']
+        name, errors = 'cfgen_manifest_of_other_variants_is_not_valid', self.schema_errors(manifest)
+        if errors is None:
+            self.tap.skip(name, 'Python has no jsonschema')
+        else:
+            self.tap.check(name, '' if len(errors) == 2 else str(errors))
 
     def compiles(self, stem, folder):
         """Everything that is generated compiles without a warning, the header as C99, C11 and C++ too."""
