@@ -32,6 +32,7 @@ class GeneratorTest:
             self.case(stem)
         if self.options.device:
             self.device(stems)
+        self.readme()
         self.variants()
         self.reaches()
         self.reserved_names()
@@ -94,6 +95,14 @@ class GeneratorTest:
             return None
         with open(os.path.join(ROOT, 'gen', 'manifest.schema.json'), encoding='utf-8') as file:
             return list(jsonschema.Draft202012Validator(json.load(file)).iter_errors(manifest))
+
+    def readme(self):
+        """It lists all clauses of an operation."""
+        sys.path.insert(0, os.path.join(ROOT, 'gen'))
+        from clauses import CLAUSES, OF_KERNELS     # pylint: disable=import-error,import-outside-toplevel
+        text = read(os.path.join(ROOT, 'kernels', 'README.md'))
+        listed = set(re.findall(r'`(\w+)`', re.search(r'\*\*The declaration\*\*.*?Its clauses are (.*?)\.', text, re.DOTALL)[1]))
+        self.tap.check('readme_has_every_clause_of_operations', ', '.join(listed ^ (set(CLAUSES) - set(OF_KERNELS))))
 
     def variants(self):
         """A kernel has variants, and an operation none."""
