@@ -27,20 +27,41 @@ def check_declaration(token, declaration):
         raise ExprError(wrong, f"an operation is a function of C; leave '{wrong.text}' out")
 
 
-def resolve(files, prefix, diagnostics):
-    """The files, with the descriptors of what their operations use, which may stand in any of them."""
-    if not any(k.is_operation for f in files for k in f.kernels):
+class _Bundled:
+    """A bundled entry point, by the name of its C function, as the manifest describes it."""
+
+    def __init__(self, entry):
+        self.name, self.family = f'cf_{entry["name"]}', f'cf_{entry["family"]}'
+        self.is_internal, self.is_closed = entry.get('internal', False), entry['closed']
+        self.host = None if entry['host'] == 'none' else entry['host']
+        self.uses = tuple(f'cf_{name}' for name in entry.get('uses', ()))
+
+
+def resolve(files, prefix, manifest, diagnostics):
+    """The files, with the descriptors of what their operations use, which may stand in any of them, or be bundled: the
+    function `manifest` gives the kernels of the bundled ones' manifest."""
+    operations = [k for f in files for k in f.kernels if k.is_operation]
+    if not operations:
         return files
-    families = {k.name: k for f in files for k in f.kernels}
-    instances = {i.name: i for f in files for i in f.instances}
-    finder = _Finder(families, instances, prefix, diagnostics)
+    is_bundled = prefix != 'cf' and any(u.text.startswith('cf_') for k in operations for i in k.instances for u in i.uses)
+    bundled = {b.name: b for b in map(_Bundled, manifest() if is_bundled else ())}
+    families = {}       # name: those of its instances, which may stand in several files
+    for kernel in (k for f in files for k in f.kernels):
+        families.setdefault(kernel.name, []).extend(i.name for i in kernel.instances)
+    if is_bundled:      # what begins so in uses(...) is none of these files
+        families = {name: found for name, found in families.items() if not name.startswith('cf_')}
+    for kernel in bundled.values():
+        if not kernel.is_internal:
+            families.setdefault(kernel.family, []).append(kernel.name)
+    instances = {**{i.name: i for f in files for i in f.instances}, **bundled}
+    finder = _Finder(families, prefix, diagnostics)
     before = diagnostics.count
-    named = {i.name: finder.named(k, i) for k in families.values() if k.is_operation for i in k.instances}
+    named = {b.name: b.uses for b in bundled.values() if b.uses}
+    named.update({i.name: finder.named(k, i) for k in operations for i in k.instances})
     if diagnostics.count != before:
         return files
-    for kernel in families.values():
-        if kernel.is_operation:
-            _check_nested(kernel, named, diagnostics)
+    for kernel in operations:
+        _check_nested(kernel, named, diagnostics)
     if diagnostics.count != before:
         return files
     judge = _Judge(instances, named)
@@ -50,8 +71,8 @@ def resolve(files, prefix, diagnostics):
 class _Finder:
     """From names in uses(...) to entry points."""
 
-    def __init__(self, families, instances, prefix, diagnostics):
-        self._families, self._instances = families, instances
+    def __init__(self, families, prefix, diagnostics):
+        self._families, self._names = families, {name for found in families.values() for name in found}
         self._prefix, self._diagnostics = prefix, diagnostics
 
     def named(self, kernel, instance):
@@ -68,14 +89,11 @@ class _Finder:
         family = self._families.get(name)
         if family:
             same = f'{name}{suffix}'
-            names = [i.name for i in family.instances]
-            return [same] if same in names else names
-        if name in self._instances:
-            return [name]
-        return [name] if self._prefix != 'cf' and name.startswith('cf_') else None
+            return [same] if same in family else family
+        return [name] if name in self._names else None
 
     def _unknown(self, use):
-        near = closest(use.text, [*self._families, *self._instances])
+        near = closest(use.text, [*self._families, *sorted(self._names)])
         hint = f"did you mean '{near}'?" if near else (
             'name kernels of these files, or bundled ones as C programs do, as in uses(cf_sum_f32)')
         text = f"'{use.text}' is no kernel; {hint}"
@@ -116,7 +134,7 @@ class _Judge:
                     is_hosted=self._all(i.name, lambda k: k.host is not None)) for i in kernel.instances))
 
     def _all(self, name, holds):
-        """Whether it holds of all kernels that are launched; of bundled ones it does."""
+        """Whether it holds of all kernels that are launched."""
         if name in self._named:
             return all(self._all(n, holds) for n in self._named[name])
-        return name not in self._instances or holds(self._instances[name])
+        return holds(self._instances[name])

@@ -351,11 +351,14 @@ class _File:
             first = replace(first, name=name, constants=(), variants=tuple(variants))
         return first, identity
 
-    @staticmethod
-    def _is_tuned_on_cpu(clauses, declaration):
-        """Whether the kernel's text, as the CPU has it, names a tuned constant, but to declare it."""
-        found = [t.text for t in declaration.declaration.head + (declaration.declaration.body or [])]
-        return any(found.count(name) > 1 for name in clauses.tune)
+    def _is_tuned_on_cpu(self, clauses, declaration):
+        """Whether what the CPU runs may depend on a tuned constant: a definition of the kernel names it, but to declare
+        it, or calls it otherwise."""
+        # An annotation may stand at a declaration, and the definition elsewhere.
+        bodies = [d for d in self._declarations if d.has('__global__') and d.function is not None and d.body is not None and
+                  d.head[d.function].text == declaration.token.text]
+        texts = [[t.text for t in d.head + (d.body or [])] for d in [declaration.declaration, *bodies]]
+        return not bodies or any(text.count(name) != 1 for text in texts for name in clauses.tune)
 
     def _substitute(self, name, clauses, declaration, filled, constants, entry):
         types = {n: v for n, v in filled.items() if isinstance(v, CType)}

@@ -55,10 +55,11 @@ class Runner:
         os.environ['CF_TUNING'] = ''    # what was measured on this machine is not for tests
         self.no_device = self.probe()
 
-    def execute(self, *arguments, driver=True, stdout=subprocess.PIPE, preexec_fn=None):
+    def execute(self, *arguments, driver=True, stdout=subprocess.PIPE, preexec_fn=None, env=None):
         command = [self.program, *(['--driver', self.driver] if driver else []), *arguments]
         done = subprocess.run(command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE,
-                              check=False, timeout=TIMEOUT, preexec_fn=preexec_fn)
+                              check=False, timeout=TIMEOUT, preexec_fn=preexec_fn,
+                              env={k: v for k, v in {**os.environ, **(env or {})}.items() if v is not None})
         return done.returncode, (done.stdout or b'').decode(errors='replace'), done.stderr.decode(errors='replace')
 
     def probe(self):

@@ -384,10 +384,26 @@ class CfccTest:
         code, out, err = self.compile('four.c')
         self.expect('cfcc_c_file_alone_is_refused', code == 2 and
                     'four.c: C files go with the kernel files whose operations they define' in err, f'{out}{err}')
+        self.internal_header(operation)
+
+    def internal_header(self, operation):
+        """Made where there are operations; without, the name is the user's."""
+        self.fresh(heat='#include "heat_internal.h"\n' +
+                   KERNEL.replace('kernel', 'kernel include("heat_internal.h")').replace('2 *', 'OWN *'))
+        self.write('heat_internal.h', '#define OWN 2\n')
+        result = self.compile('-MD', 'heat.cu')
+        self.expect('cfcc_leaves_a_header_that_is_called_as_an_internal_one_alone', result == (0, '', '') and
+                    self.read('heat_internal.h') == '#define OWN 2\n' and 'heat_internal.h' in self.read('heat.d'), result)
+        self.fresh(heat=KERNEL + operation)
         self.write('heat_internal.h', 'int own;\n')
-        code, out, err = self.compile('heat.cu')
-        self.expect('cfcc_does_not_write_over_an_internal_header_of_the_users', code == 1 and
-                    'heat_internal.h is there, and cfcc did not write it' in err, f'{out}{err}')
+        for test, words, said in (
+                ('does_not_write_over_an_internal_header_of_the_users', [],
+                 'heat_internal.h is there, and cfcc did not write it'),
+                ('internal_header_of_another_output_is_refused', ['--manifest', 'heat_internal.h'],
+                 'the outputs have to be different files')):
+            code, out, err = self.compile('heat.cu', *words)
+            self.expect(f'cfcc_{test}', code == 1 and said in err and listed(self.folder) == ['heat.cu', 'heat_internal.h'],
+                        f'{out}{err}')
 
     def system_headers(self):
         """Device code in headers that the compiler takes for a system's waits, and has memory of each block."""
@@ -524,8 +540,10 @@ class CfccTest:
     # ---- Shared objects
 
     def shared(self):
-        with open(os.path.join(ROOT, 'include', 'cuferry.h'), encoding='utf-8') as file:
-            runtime = set(re.findall(r'^(?!typedef)(?:CF_CHECKED )?[\w ]+[ *](cf_\w+)\(', file.read(), re.MULTILINE))
+        runtime = set()
+        for header in ('cuferry.h', 'cuferry/tuning.h'):
+            with open(os.path.join(ROOT, 'include', header), encoding='utf-8') as file:
+                runtime |= set(re.findall(r'^(?!typedef)(?:CF_CHECKED )?[\w ]+[ *](cf_\w+)\(', file.read(), re.MULTILINE))
         public = runtime | {'heat_twice', 'heat_twice_async', 'heat_registry', 'cf_module_info'}
         self.fresh()
         result = self.compile('--shared', '-o', 'libheat.so', 'heat.cu')

@@ -23,12 +23,34 @@ CASES = os.path.join(HERE, 'gen')
 
 
 class GeneratorTest:
-    def __init__(self, options, tap):
-        self.options, self.tap = options, tap
+    def __init__(self, options, tap, folder):
+        self.options, self.tap, self.folder = options, tap, folder
 
-    def cfgen(self, outdir, *arguments):
+    def run(self):
+        stems = sorted(re.sub(r'\.cu$', '', f) for f in os.listdir(CASES) if f.endswith('.cu'))
+        for stem in stems:
+            self.case(stem)
+        if self.options.device:
+            self.device(stems)
+        self.readme()
+        self.variants()
+        self.reaches()
+        self.reserved_names()
+        self.command_line()
+        self.families_in_several_files()
+        self.unchanged_output_is_left_alone()
+
+    def cfgen(self, outdir, *arguments, bundled=True):
         return run([sys.executable, os.path.join(ROOT, 'gen', 'cfgen'), '--cxx', self.options.cxx, '--outdir', outdir,
-                    *arguments], cwd=CASES)
+                    *(['--bundled', self.bundled()] if bundled else []), *arguments], cwd=CASES)
+
+    def bundled(self):
+        """A manifest of some bundled kernels, of which some are operations, and some internal."""
+        path = os.path.join(self.folder, 'cuferry.json')
+        if not os.path.exists(path):
+            self.cfgen(self.folder, *(os.path.join(ROOT, 'kernels', f'{name}.cu') for name in ('reduce', 'sort')),
+                       bundled=False)
+        return path
 
     def golden(self, name, path, text):
         golden(self.tap, name, path, text, self.options.update)
@@ -58,14 +80,40 @@ class GeneratorTest:
     def valid(self, stem, manifest):
         """The manifest is what its schema says."""
         name = f'cfgen_{stem}_manifest_is_valid'
+        errors = self.schema_errors(json.loads(manifest))
+        if errors is None:
+            self.tap.skip(name, 'Python has no jsonschema')
+        else:
+            self.tap.check(name, '\n'.join(f'{list(e.absolute_path)}: {e.message}' for e in errors[:5]))
+
+    @staticmethod
+    def schema_errors(manifest):
+        """What the schema says of a manifest; None where nothing can tell."""
         try:
             import jsonschema   # pylint: disable=import-outside-toplevel
         except ImportError:
-            self.tap.skip(name, 'Python has no jsonschema')
-            return
+            return None
         with open(os.path.join(ROOT, 'gen', 'manifest.schema.json'), encoding='utf-8') as file:
-            errors = list(jsonschema.Draft202012Validator(json.load(file)).iter_errors(json.loads(manifest)))
-        self.tap.check(name, '\n'.join(f'{list(e.absolute_path)}: {e.message}' for e in errors[:5]))
+            return list(jsonschema.Draft202012Validator(json.load(file)).iter_errors(manifest))
+
+    def readme(self):
+        """It lists all clauses of an operation."""
+        sys.path.insert(0, os.path.join(ROOT, 'gen'))
+        from clauses import CLAUSES, OF_KERNELS     # pylint: disable=import-error,import-outside-toplevel
+        text = read(os.path.join(ROOT, 'kernels', 'README.md'))
+        listed = set(re.findall(r'`(\w+)`', re.search(r'\*\*The declaration\*\*.*?Its clauses are (.*?)\.', text, re.DOTALL)[1]))
+        self.tap.check('readme_has_every_clause_of_operations', ', '.join(listed ^ (set(CLAUSES) - set(OF_KERNELS))))
+
+    def variants(self):
+        """A kernel has variants, and an operation none."""
+        manifest = json.loads(read(os.path.join(CASES, 'operations.json')))
+        kernel, operation = (next(k for k in manifest['kernels'] if ('uses' in k) == has) for has in (False, True))
+        kernel['variants'], operation['variants'] = operation['variants'], kernel['variants']
+        name, errors = 'cfgen_manifest_of_other_variants_is_not_valid', self.schema_errors(manifest)
+        if errors is None:
+            self.tap.skip(name, 'Python has no jsonschema')
+        else:
+            self.tap.check(name, '' if len(errors) == 2 else str(errors))
 
     def compiles(self, stem, folder):
         """Everything that is generated compiles without a warning, the header as C99, C11 and C++ too."""
@@ -151,10 +199,34 @@ class GeneratorTest:
                     ('unknown_option', ['--frobnicate', 'types.cu'], '--frobnicate'),
                     ('missing_compiler', ['--cxx', '/nowhere/c++', 'types.cu'], 'cannot run /nowhere/c++'),
                     ('same_name_twice', ['types.cu', '../gen/types.cu'], 'has the same name'),
+                    ('bundled_kernel_without_a_manifest', ['--prefix', 't', 'operations.cu'], 'with --bundled'),
+                    ('bundled_manifest_that_is_none', ['--prefix', 't', '--bundled', 'operations.cu', 'operations.cu'],
+                     'operations.cu: it is no manifest'),
                     ('unwritable_folder', ['--outdir', '/dev/null/x', 'types.cu'], '/dev/null/x')):
-                code, out, err = self.cfgen(folder, *arguments)
+                code, out, err = self.cfgen(folder, *arguments, bundled=False)
                 fine = code != 0 and expected in err and not out and 'Traceback' not in err
                 self.tap.check(f'cfgen_{name}_is_refused', '' if fine else f'exit {code}\n{out}{err}')
+
+    def families_in_several_files(self):
+        """Instances of one kernel, or of one operation, that stand in files of their own."""
+        kernel = ('#pragma cf kernel internal grid(n) inout(x[n])\n#pragma cf instances({0}: {1})\n'
+                  'template <typename T> __global__ void {2}(T *x, int n)\n{{\n}}\n')
+        operation = ('#pragma cf operation{3} inout(x[n]) uses(add)\n#pragma cf instances({0}: {1})\n'
+                     'template <typename T> void {2}(T *x, int n);\n')
+        for name, internal, said in (('are_used_by_tag', ' internal', ''),
+                                     ('of_one_name_are_refused', '', 'cf_op() is already a function')):
+            with tempfile.TemporaryDirectory() as folder:
+                paths = [os.path.join(folder, f'{short}.cu') for short in ('f32', 'f64')]
+                for path, (short, ctype) in zip(paths, (('f32', 'float'), ('f64', 'double'))):
+                    with open(path, 'w', encoding='utf-8') as file:
+                        file.write((kernel + operation.replace('{2}', 'op')).replace('{2}', 'add').format(
+                            short, ctype, None, internal))
+                code, _, err = self.cfgen(folder, *paths)
+                text = '' if code else read(os.path.join(folder, 'f32.stub.c')) + read(os.path.join(folder, 'f64.stub.c'))
+                uses = re.findall(r'cf__uses_(op_\w+)\[\] = \{(.*)\};', text)
+                fine = ('Traceback' not in err and code == 1 and said in err if said else
+                        uses == [('op_f32', '&cf__k_add_f32'), ('op_f64', '&cf__k_add_f64')])
+                self.tap.check(f'cfgen_instances_in_several_files_{name}', '' if fine else f'{uses}{err}')
 
     def unchanged_output_is_left_alone(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -175,16 +247,8 @@ def main():
     parser.add_argument('--cxx', default=os.environ.get('CXX', 'c++'))
     options = parser.parse_args()
     tap = Tap()
-    test = GeneratorTest(options, tap)
-    stems = sorted(re.sub(r'\.cu$', '', f) for f in os.listdir(CASES) if f.endswith('.cu'))
-    for stem in stems:
-        test.case(stem)
-    if options.device:
-        test.device(stems)
-    test.reaches()
-    test.reserved_names()
-    test.command_line()
-    test.unchanged_output_is_left_alone()
+    with tempfile.TemporaryDirectory() as folder:
+        GeneratorTest(options, tap, folder).run()
     return tap.close()
 
 

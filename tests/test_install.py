@@ -126,8 +126,8 @@ class InstallTest:
         return folder
 
     def cmake_project(self, name, generator, env):
-        """Builds the CMake project, and again: without a change, and after one of a header that one kernel file reads.
-        Returns what the first build said."""
+        """Builds the CMake project, and again: without a change, after one of a header that one kernel file reads, of a C
+        file and a tuning file that the other has, and of the header for C files alone. Returns what the first build said."""
         folder = self.project('cmake')
         built = os.path.join(folder, 'build')
         build = ['cmake', '--build', built, '-j4']
@@ -146,6 +146,20 @@ class InstallTest:
         _, again, _ = run(build, env=env)
         good = 'Compiling' not in unchanged + again and 'kernels diffusion' in changed and 'kernels norm' not in changed
         self.tap.check(f'consumer_cmake_{name}_builds_again_what_changed', '' if good else unchanged + changed + again)
+        for file in ('largest.c', 'norm.tuning'):
+            os.utime(os.path.join(folder, file))
+            _, changed, _ = run(build, env=env)
+            good = 'kernels norm' in changed and 'kernels diffusion' not in changed
+            self.tap.check(f'consumer_cmake_{name}_builds_again_with_{file.replace(".", "_")}', '' if good else changed)
+        kernels = os.path.join(folder, 'diffusion.cu')
+        with open(kernels, encoding='utf-8') as file:
+            text = file.read()
+        with open(kernels, 'w', encoding='utf-8') as file:
+            file.write(text.replace('scratch(v', 'scratch(w').replace('void two_steps(double *u, double *v', 'void two_steps(double *u, double *w'))
+        _, changed, _ = run(build, env=env)
+        _, again, _ = run(build, env=env)
+        good = 'two_steps.c' in changed and 'main.c' not in changed and 'Building' not in again
+        self.tap.check(f'consumer_cmake_{name}_builds_c_files_of_operations_at_once', '' if good else changed + again)
         shutil.rmtree(folder)
         return said
 
@@ -163,9 +177,11 @@ class InstallTest:
             file.write('add_custom_command(OUTPUT other.cu COMMAND ${CMAKE_COMMAND} -E copy '
                        '"${CMAKE_SOURCE_DIR}/heat.cu" other.cu)\nadd_custom_target(other DEPENDS other.cu)\n')
         copied = 'add_custom_command(OUTPUT later.cu COMMAND ${CMAKE_COMMAND} -E copy "${CMAKE_SOURCE_DIR}/heat.cu" later.cu)'
-        rows = (('file_that_is_not_there', 'app het.cu', '', f'kernel file {folder}/het.cu'),
+        rows = (('file_that_is_not_there', 'app het.cu', '', f'there is no file {folder}/het.cu'),
                 ('second_file_that_is_not_there', 'app heat.cu sub/het.cu', '', f'{folder}/sub/het.cu'),
                 ('file_of_another_kind', 'app heat.c', '', 'no kernel file (.cu) is named'),
+                ('c_file_that_is_not_there', 'app heat.cu het.c', '', f'there is no file {folder}/het.c'),
+                ('tuning_file_that_is_not_there', 'app TUNING tuned heat.cu', '', f'there is no file {folder}/tuned'),
                 ('target_that_is_not_there', 'ap heat.cu', '', 'there is no target ap'),
                 ('prefix_that_is_no_name', 'app PREFIX my-heat heat.cu', '', "'my-heat'"),
                 ('prefix_of_the_library', 'app PREFIX cf heat.cu', '', "'cf'"),

@@ -34,7 +34,7 @@ static int tear_down(void **state)
 static void add(int run, int way, int64_t size, double microseconds, double spread)
 {
     struct bench_result *result = &results[run][runs[run].count++];
-    *result = (struct bench_result){.size = size, .bytes = (double)size * 1.5};
+    *result = (struct bench_result){.size = size, .size_class = size == 1024 ? 10 : 12};
     snprintf(result->kernel, sizeof result->kernel, "which_i32");
     snprintf(result->variant, sizeof result->variant, "WAY=%d", way);
     if (microseconds < 0) {
@@ -131,16 +131,41 @@ static void rare_long_samples_do_not_count(void **state)
     }
 }
 
+/* However quick it is at other sizes, and also where it runs at present. */
+static void what_fails_in_one_run_is_taken_at_no_size(void **state)
+{
+    (void)state;
+    for (int run = 0; run < TUNE_RUNS; run++)
+        for (int way = 1; way <= 2; way++) {
+            runs[0].count = runs[1].count = 0;
+            for (int r = 0; r < TUNE_RUNS; r++)
+                for (int v = 1; v <= 3; v++) {
+                    add(r, v, 1024, v == way ? 5 : 10 + v, 0.002);
+                    add(r, v, 4096, v == way ? 5 : 10 + v, 0.002);
+                    if (r == run && v == way)
+                        results[r][runs[r].count - 1].outcome = BENCH_FAILED;
+                }
+            findings.count = 0;
+            present = kernel->variants[0];
+            judge();
+            assert_int_equal(findings.count, 2);
+            for (size_t s = 0; s < findings.count; s++)
+                assert_ptr_equal(findings.list[s].variant, kernel->variants[way == 1]);
+        }
+}
+
 static void sizes_have_classes_of_which_the_last_is_kept(void **state)
 {
     (void)state;
     static const int64_t sizes[] = {1, 700, 800, 1 << 20};
+    static const int classes[] = {0, 10, 10, 20}, kept[] = {1, 0, 1, 1};
     for (int r = 0; r < TUNE_RUNS; r++)
         for (int v = 1; v <= 3; v++)
-            for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+            for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
                 add(r, v, sizes[s], v == 2 ? 5 : 10, 0.002);
+                results[r][runs[r].count - 1].size_class = classes[s];
+            }
     judge();
-    static const int classes[] = {0, 10, 10, 20}, kept[] = {1, 0, 1, 1};
     assert_int_equal(findings.count, 4);
     for (size_t s = 0; s < 4; s++) {
         assert_int_equal(findings.list[s].size, sizes[s]);
@@ -157,6 +182,7 @@ int main(void)
         TEST(what_is_faster_twice_is_taken),
         TEST(present_one_stays),
         TEST(rare_long_samples_do_not_count),
+        TEST(what_fails_in_one_run_is_taken_at_no_size),
         TEST(sizes_have_classes_of_which_the_last_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@ Runs on the CPU, or with CF_DRIVER=cuda in the environment on that driver. Varia
 factor of some hundred.
 """
 
+import ctypes
 import json
 import os
 import re
@@ -19,6 +20,8 @@ from tap import Tap, run
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 QUICK = ('--time', '0.002', '--cache', '65536', '--sizes', '2^8,2^12')
+LIBC = ctypes.CDLL(None)
+PR_CAPBSET_DROP, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH = 24, 1, 2
 LINE = re.compile(r'(\S+) ([0-9a-f]{8}) (\S+) 2\^(\d+) (\S+) (\d+\.\d) (\d+\.\d)\n')
 
 
@@ -79,15 +82,46 @@ class TuneTest(Runner):
             out = self.good('copy_f32', *QUICK, '--file', 'bundled')
             return '' if sorted(self.lines('bundled')) == [('cf_copy_f32', 11), ('cf_copy_f32', 15)] else out
 
+        def internal():
+            """In the copy of the library that the module has for its operations."""
+            self.write('call.c', b'#include "tuning_internal.h"\n'
+                       b'int tuning__enqueue_call(cf_stream s, const int *x, int *y, int n)\n{\n'
+                       b'    return tuning_slow_async(s, x, y, n);\n}\n')
+            self.build_slow('hidden', lambda text: text.replace('kernel', 'kernel internal', 1) +
+                            '#pragma cf operation in(x[n]) out(y[n]) uses(slow)\nvoid call(const int *x, int *y, int n);\n',
+                            'call.c')
+            self.good('--module', 'hidden.so', *QUICK, '--file', 'hidden')
+            assert {v[0] for v in self.lines('hidden').values()} == {'STEPS=1'}, self.lines('hidden')
+            assert self.ran('', module='hidden.so') == 'STEPS=300'
+            return '' if self.ran('hidden', module='hidden.so') == 'STEPS=1' else 'the first runs'
+
+        self.test('kernels_that_operations_call_are_tuned', internal)
+        def classes():
+            """Bytes below 0 are none to the library."""
+            self.build_slow('none', lambda text: text.replace('kernel', 'kernel bytes(1.0 * n - 1e9)', 1))
+            self.good('--module', 'none.so', *QUICK, '--file', 'none')
+            return '' if set(self.lines('none')) == {('tuning_slow', 0)} else self.lines('none')
+
+        self.test('classes_are_those_of_the_library', classes)
         self.test('planted_slow_variants_are_not_taken', planted)
         self.test('found_again_nothing_is_new', again)
         self.test('dry_run_writes_nothing', dry)
         self.test('bundled_kernels_are_tuned', bundled)
 
-    def ran(self, tuning, module='tuning.so', size=256):
-        """The variant that another process runs."""
-        done = subprocess.run([self.run_program, '--driver', self.driver, '--module', module, 'slow',
-                               f'x=fill:i32:{size}:7', 'y=y.npy'], cwd=self.folder, stdout=subprocess.PIPE,
+    def build_slow(self, name, change, *words):
+        """A module of the kernel `slow` alone, with something else in its text."""
+        with open(os.path.join(HERE, 'tuning.cu'), encoding='utf-8') as file:
+            slow = re.search(r'#pragma cf kernel [^#]*STEPS> __global__ void slow.*?\n}\n', file.read(), re.DOTALL)[0]
+        self.write(f'{name}.cu', change(slow).encode())
+        code, _, err = run([os.path.join(self.build, 'cfcc'), '--shared', '--prefix', 'tuning', *words, '-o', f'{name}.so',
+                            f'{name}.cu', *['--cuda=no'] * (self.driver == 'host')], cwd=self.folder)
+        assert code == 0, err
+        return err
+
+    def ran(self, tuning, *arguments, module='tuning.so', size=256):
+        """The variant that another process runs, of a kernel with arguments, or of `slow`."""
+        done = subprocess.run([self.run_program, '--driver', self.driver, '--module', module,
+                               *(arguments or ('slow', f'x=fill:i32:{size}:7', 'y=y.npy'))], cwd=self.folder, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, check=False, env=dict(os.environ, CF_TUNING=tuning))
         assert done.returncode == 0, done.stderr
         told, planned = (re.search(p, done.stdout.decode(), re.MULTILINE)
@@ -99,14 +133,7 @@ class TuneTest(Runner):
         def built_in():
             with open(self.path('planted'), 'a', encoding='utf-8') as file:
                 file.write('another_kernel 00000000 host 2^1 A=1 1.0 1.0\n')
-            with open(os.path.join(HERE, 'tuning.cu'), encoding='utf-8') as file:
-                slow = re.search(r'#pragma cf kernel [^#]*STEPS> __global__ void slow.*?\n}\n', file.read(), re.DOTALL)[0]
-            with open(self.path('slow.cu'), 'w', encoding='utf-8') as file:
-                file.write(slow)
-            code, _, err = run([os.path.join(self.build, 'cfcc'), '--shared', '--prefix', 'tuning', '--tuning', 'planted',
-                                '-MD', '-o', 'slow.so', 'slow.cu', *['--cuda=no'] * (self.driver == 'host')],
-                               cwd=self.folder)
-            assert code == 0, err
+            assert self.build_slow('slow', str, '--tuning', 'planted', '-MD') == ''
             with open(self.path('slow.d'), encoding='utf-8') as file:
                 assert 'planted' in file.read()
             code, _, err = run([os.path.join(self.build, 'cfcc'), '--prefix', 'tuning', '--tuning', 'slow.cu', '--cuda=no',
@@ -115,29 +142,51 @@ class TuneTest(Runner):
             variant = self.ran('', module='slow.so')
             return '' if variant == 'STEPS=1' else variant
 
+        def none_built_in():
+            """Lines of other kernels, of variants that there are no more, and a last one that was cut off."""
+            with open(self.path('planted'), encoding='utf-8') as file:
+                line = next(row for row in file if row.startswith('tuning_slow'))
+            said = 'others: no line of it is of a variant of these kernels, whose functions begin with tuning_\n'
+            for text, expected in ((line.replace('tuning_', 'heat_'), said), (line.replace('STEPS=1', 'STEPS=2'), said),
+                                   ('', ''), (f'# {line}', ''), (line[:-3], '')):
+                self.write('others', f'cuferry tuning 1\n{text}'.encode())
+                err = self.build_slow('slow', str, '--tuning', 'others')
+                assert err == expected, (text, err)
+                assert self.ran('', module='slow.so') == 'STEPS=300', text
+            return ''
+
+        def refused():
+            """The variant that is chosen takes even numbers alone. It is made to be so: it does something else."""
+            self.execute('--module', 'tuning.so', *QUICK, 'even', '--set', 'n=2', '--file', 'even')
+            with open(self.path('even'), encoding='utf-8') as file:
+                text = re.sub(r'WAY=\d', 'WAY=2', file.read())
+            self.write('even', text.encode())
+            found = [self.ran('even', 'even', 'way=y.npy', f'n={n}') for n in (4, 3)]
+            return '' if found == ['WAY=2', 'WAY=1'] else found
+
+        self.test('first_variant_is_told_where_it_runs_instead', refused)
         self.test('following_process_runs_what_was_found', lambda: '' if self.ran('planted') == 'STEPS=1' else 'the first')
         self.test('without_the_file_the_first_runs', lambda: '' if self.ran('') == 'STEPS=300' else 'another')
         self.test('damaged_file_is_not_used', self.damaged)
         self.test('what_was_found_can_be_built_in', built_in)
+        self.test('what_is_of_other_kernels_is_not_built_in', none_built_in)
 
     def damaged(self):
         with open(self.path('planted'), 'rb') as file:
             right = file.read()
         for name, text in (('cut', right[:len(right) // 3]), ('reversed', right[::-1]), ('zeros', right + b'\0'),
-                           ('other', right.replace(b'tuning 1', b'tuning 9')), ('garbage', os.urandom(4096))):
+                           ('other', right.replace(b'tuning 1', b'tuning 9')), ('garbage', b'\0' + os.urandom(4096))):
             with open(self.path(name), 'wb') as file:
                 file.write(text)
             variant = self.ran(name, size=4096)
             assert variant == ('STEPS=1' if name == 'cut' and b'slow' in text.rpartition(b'\n')[0] else 'STEPS=300'), (name, variant)
-            if text.startswith(b'cuferry tuning 1\n'):
+            if name in ('cut', 'zeros'):
                 self.own('quick', '--file', name)
                 assert ('tuning_quick', 15) in self.lines(name), name
                 continue
             code, out, err = self.execute('--module', 'tuning.so', *QUICK, 'quick', '--file', name)
-            assert code == 1 and not out, out   # before anything is measured
-            assert err == f"cf-tune: cf_tuning_save: {name} does not begin with 'cuferry tuning 1': it is left as it is\n", err
             with open(self.path(name), 'rb') as file:
-                assert file.read() == text, name
+                assert file.read() == text and (code, out) == (1, '') and f"{name} does not begin with 'cuferry tuning 1'" in err, (name, err)
         return ''
 
     # ---- What is written
@@ -178,6 +227,12 @@ class TuneTest(Runner):
             assert done.returncode == 0, done.stderr
             return '' if len(self.lines('cache/cuferry/tuning')) == 2 else done.stdout
 
+        def full():
+            code, _, err = self.execute('--module', 'tuning.so', *QUICK, 'quick', '--file', 'kept', '--json', '/dev/full')
+            assert code == 1 and '/dev/full' in err, err
+            return '' if len(self.lines('kept')) == 2 else 'lost'
+
+        self.test('findings_are_kept_where_json_cannot_be_written', full)
         self.test('processes_that_write_at_once_lose_nothing', together)
         self.test('interrupted_it_leaves_the_old_file', interrupted)
         self.test('file_is_in_the_cache_of_the_user', environment)
@@ -207,17 +262,44 @@ class TuneTest(Runner):
                 ('limit_of_nothing', ['--limit', '0'], ['--limit 0']),
                 ('sizes_that_are_none', ['--sizes', '2^', '--dry-run', *own], ['2^']),
                 ('kernel_that_is_not_there', ['--dry-run', *own, 'nothing'], ['nothing']),
-                ('kernel_without_variants', ['--dry-run', 'axpy'], ['no kernel that is named has variants', 'tune(...)']),
+                ('kernel_without_variants', ['--dry-run', 'axpy'], ['no kernel that is meant has variants', 'tune(...)']),
                 ('module_that_is_not_there', ['--dry-run', '--module', 'gone.so'], ['gone.so']),
                 ('setting_that_is_none', ['--dry-run', *own, '--set', 'm=1'], ['--set m=1']),
                 ('file_in_no_folder', ['--file', 'gone/tuning', *own], ['gone/tuning']),
                 ('json_in_no_folder', ['--dry-run', '--json', 'gone/json', *own], ['gone/json']),
                 ('no_place_for_a_file', [*own], ['CF_TUNING is empty', '--file'])):
             self.bad(f'{name}_is_refused', arguments, culprits)
+        self.unwritable()
         self.bad('device_that_is_not_there_is_refused', ['--dry-run', '--device', '77', *own], ['77'], needs_device=True)
         self.bad('nothing_that_could_be_timed_is_a_failure',
                  ['--dry-run', *own, *QUICK, '--set', 'n=-1', 'slow'], ['nothing could be timed'],
                  needs_device=True)
+
+    def unwritable(self):
+        """Before anything is measured: that would take longer than a test may."""
+        long = ('--module', 'tuning.so', '--time', '1000')
+        for name in ('closed', 'closed/cuferry', 'home', 'locked/tuning.lock'):
+            os.makedirs(self.path(name))
+        for name in ('closed/tuning', 'closed/cuferry/tuning', 'inside'):
+            self.write(name, b'cuferry tuning 1\n')
+        os.symlink('closed/tuning', self.path('link'))
+        self.write('results.csv', b'a,b\n1,2\n')
+        for name in ('closed', 'closed/cuferry', 'home'):
+            os.chmod(self.path(name), 0o555)
+        usual = {'CF_TUNING': None, 'XDG_CACHE_HOME': None, 'HOME': self.path('home')}
+        for name, words, env, culprit in (
+                ('environments_file_in_no_folder', [], {'CF_TUNING': 'gone/tuning'}, 'gone/tuning'),
+                ('file_in_a_folder_that_is_read_only', ['--file', 'closed/tuning'], {}, 'closed/tuning'),
+                ('link_to_a_file_in_a_folder_that_is_read_only', ['--file', 'link'], {}, 'link'),
+                ('home_that_is_read_only', [], usual, 'home/.cache'),
+                ('cache_that_is_read_only', [], {**usual, 'XDG_CACHE_HOME': self.path('closed')}, 'closed/cuferry/tuning'),
+                ('lock_that_is_a_folder', ['--file', 'locked/tuning'], {}, 'locked/tuning.lock'),
+                ('file_that_is_none_of_its_kind', [], {'CF_TUNING': 'results.csv'}, "results.csv does not begin with 'cuferry tuning 1'"),
+                ('file_that_is_a_device', ['--file', '/dev/null'], {}, '/dev/null: it is no file'),
+                ('json_in_a_folder_that_is_read_only', ['--dry-run', '--json', 'closed/tuning'], {}, 'closed/tuning')):
+            self.bad(f'{name}_is_refused', [*long, *words], [culprit], preexec_fn=as_any_user, env=env)
+        for name in ('closed', 'closed/cuferry', 'home'):
+            os.chmod(self.path(name), 0o755)
 
     def manual(self):
         def options():
@@ -230,6 +312,14 @@ class TuneTest(Runner):
         self.test('manual_has_every_option', options, needs_device=False)
         self.test('version_is_the_librarys', lambda: '' if re.fullmatch(
             r'cf-tune \d+\.\d+\.\d+\n', self.good('--version', driver=False)) else 'wrong', needs_device=False)
+
+
+def as_any_user():
+    """Has a process of the superuser heed the rights of files, too."""
+    if os.geteuid() == 0:
+        for capability in (CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH):
+            if LIBC.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0:
+                raise OSError('prctl')
 
 
 def main():

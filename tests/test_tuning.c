@@ -91,6 +91,25 @@ static char *read_text(void)
     return text;
 }
 
+/* The first line of a file that no kernel of a module can use; NULL: there is none. */
+static const char *dead_line(const cf_module *module, const char *text)
+{
+    const char *at = cf__tuning_begin(text);
+    if (!at)
+        return text;
+    while (*at) {
+        const cf_kernel *kernel;
+        const char *begin = at;
+        struct cf__tuning_line line;
+        int is_right = cf__tuning_next(&at, &line), is_used = *begin == '#';
+        for (size_t i = 0; is_right && (kernel = cf_kernel_at(module, i)) != NULL; i++)
+            is_used |= cf__tuning_is_of(&line, kernel) && cf__tuning_variant(&line, kernel) >= 0;
+        if (!is_used)
+            return begin;
+    }
+    return NULL;
+}
+
 /* ---- Calls ---- */
 
 /* The variant that runs for a size, by the plain call and by the raw one, which have to agree. */
@@ -180,6 +199,25 @@ static void variants_run_as_they_are(void **state)
         assert_ptr_equal(found, kernel->variants[v]);
         assert_ok(cf_call(kernel, args)); /* by its name, as by its function */
         assert_int_equal(out, 2);
+    }
+}
+
+/* Each has a body of its own where it is in the definition alone that they differ. */
+static void variants_of_a_declaration_run_as_they_are(void **state)
+{
+    (void)state;
+    enum { MANY = 1000 };
+    const cf_kernel *kernel = kernel_of("several");
+    for (uint32_t v = 0; v < kernel->nvariants; v++) {
+        float x[MANY], y[MANY] = {0};
+        const float *px = x;
+        float *py = y;
+        int n = MANY;
+        void *const args[] = {&px, &py, &n};
+        for (int i = 0; i < MANY; i++)
+            x[i] = (float)(i + 1);
+        assert_ok(cf_call(kernel->variants[v], args));
+        assert_memory_equal(x, y, sizeof x);
     }
 }
 
@@ -543,6 +581,34 @@ static void lines_that_are_none_are_passed_over(void **state)
     }
 }
 
+/* The text of kernels/tuning, as it was when this was built. */
+__asm__(".pushsection .rodata\n"
+        "tuning_begin: .incbin \"" BUNDLED_TUNING "\"\n"
+        ".byte 0\n"
+        ".popsection");
+extern const char tuning_begin[] __attribute__((visibility("hidden")));
+
+/* A kernel's annotation may change, and its version with it: then the lines have to be measured anew, or left out. */
+static void bundled_lines_are_of_the_kernels_as_they_are(void **state)
+{
+    (void)state;
+    static const char *const dead[] = {"@ host 2^1 WAY=4\n", "@ host 2^1 WAY=2", "x@ host 2^1 WAY=2\n",
+                                       "tuning_which_i32 00000000 host 2^1 WAY=2\n"};
+    write_text("which_i32", BEGIN "# a comment\n@ sm_90 2^10 WAY=2 1 1\n@ host 2^63 WAY=1\n");
+    assert_null(dead_line(&tuning_registry, read_text()));
+    for (size_t i = 0; i < sizeof dead / sizeof *dead; i++) {
+        char text[256];
+        snprintf(text, sizeof text, BEGIN "@ host 2^1 WAY=2\n%s", dead[i]);
+        write_text("which_i32", text);
+        const char *whole = read_text(), *found = dead_line(&tuning_registry, whole);
+        if (!found || found == whole + strlen(BEGIN))
+            fail_msg("it was taken: %s", dead[i]);
+    }
+    const char *found = dead_line(&cf_registry, tuning_begin);
+    if (found)
+        fail_msg("kernels/tuning has a line of no kernel as it is: %.*s", (int)strcspn(found, "\n"), found);
+}
+
 static void files_that_are_none_are_not_used(void **state)
 {
     (void)state;
@@ -904,6 +970,7 @@ int main(int argc, char *argv[])
         TEST(variant_of_the_size_class_runs),
         TEST(size_is_that_of_the_arrays),
         TEST(variants_run_as_they_are),
+        TEST(variants_of_a_declaration_run_as_they_are),
         TEST(file_is_read_once),
         fake_test(nearest_architecture_counts, NULL),
         fake_test(devices_differ, "FAKE_CUDA=cc1=100"),
@@ -917,6 +984,7 @@ int main(int argc, char *argv[])
         TEST(plan_tells_the_variant),
         TEST(trace_tells_the_variant),
         TEST(lines_that_are_none_are_passed_over),
+        TEST(bundled_lines_are_of_the_kernels_as_they_are),
         TEST(files_that_are_none_are_not_used),
         fake_test(place_of_the_file_is_what_the_environment_says, NULL),
         TEST(version_changes_with_each_part_of_the_launch_rule),

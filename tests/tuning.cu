@@ -42,6 +42,17 @@ template <int BLOCK> __global__ void crowded(int *way, int n)
         way[0] = BLOCK;
 }
 
+/* Each thread has W elements, as only the definition says. */
+#pragma cf kernel grid(n) items(W) in(x[n]) out(y[n]) tune(W: 1, 4)
+template <int W> __global__ void several(const float *x, float *y, int n);
+
+template <int W> __global__ void several(const float *x, float *y, int n)
+{
+    int first = (blockIdx.x * blockDim.x + threadIdx.x) * W;
+    for (int i = first; i < first + W && i < n; i++)
+        y[i] = x[i];
+}
+
 /* Of these all variants do the same, and one of them takes some hundred times as long: the first, or another. */
 #pragma cf kernel grid(n) in(x[n]) out(y[n]) tune(STEPS: 300, 1)
 template <int STEPS> __global__ void slow(const volatile int *x, int *y, int n)

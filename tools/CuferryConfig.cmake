@@ -22,23 +22,26 @@ function(_cuferry_check_files target)
         string(FIND "${file}/" "${CMAKE_BINARY_DIR}/" begin)
         if(NOT EXISTS "${file}" AND NOT is_generated AND
            (NOT begin EQUAL 0 OR CMAKE_BINARY_DIR STREQUAL CMAKE_SOURCE_DIR))
-            message(FATAL_ERROR "cuferry_add_kernels(${target}): there is no kernel file ${file}")
+            message(FATAL_ERROR "cuferry_add_kernels(${target}): there is no file ${file}")
         endif()
     endforeach()
 endfunction()
 
-# cuferry_add_kernels(<target> [PREFIX p] [HEADER h.h] [TARGETS 80 90 ...] [INCLUDE_DIRECTORIES dir...]
-#                     [DEFINITIONS NAME[=TEXT]...] file.cu...)
+# cuferry_add_kernels(<target> [PREFIX p] [HEADER h.h] [TARGETS 80 90 ...] [TUNING file]
+#                     [INCLUDE_DIRECTORIES dir...] [DEFINITIONS NAME[=TEXT]...] file.cu... [file.c...])
 #
-# Compiles kernel files into the target with cfcc, with the target's include directories and definitions beside those
+# Compiles kernel files into the target with cfcc, and C files of their operations, which may as well be among the
+# target's own sources, with the target's include directories and definitions beside those
 # that are named here. The C functions begin with the prefix, by default the name of the first
 # file; their header, by default <prefix>.h, is on the include path of the target and of what links it.
 function(cuferry_add_kernels target)
     set(files ${ARGN})
     list(FILTER files INCLUDE REGEX "\\.cu$")
+    set(c_files ${ARGN})
+    list(FILTER c_files INCLUDE REGEX "\\.c$")
     set(words ${ARGN})
-    list(FILTER words EXCLUDE REGEX "\\.cu$")
-    cmake_parse_arguments(arg "" "PREFIX;HEADER" "TARGETS;INCLUDE_DIRECTORIES;DEFINITIONS" ${words})
+    list(FILTER words EXCLUDE REGEX "\\.cu?$")
+    cmake_parse_arguments(arg "" "PREFIX;HEADER;TUNING" "TARGETS;INCLUDE_DIRECTORIES;DEFINITIONS" ${words})
     if(NOT TARGET ${target})
         message(FATAL_ERROR "cuferry_add_kernels: there is no target ${target}")
     elseif(NOT files OR arg_UNPARSED_ARGUMENTS)
@@ -70,13 +73,30 @@ function(cuferry_add_kernels target)
     file(MAKE_DIRECTORY "${folder}")
     set(object "${folder}/${arg_PREFIX}.o")
     set(header "${folder}/${arg_HEADER}")
+    set(headers "${header}")
     set(sources)
-    foreach(file IN LISTS files)
+    foreach(file IN LISTS files c_files)
         get_filename_component(file "${file}" ABSOLUTE)
         list(APPEND sources "${file}")
+        # The header for C files is made where there are operations alone; one that is never made would be out of date.
+        set(found "${c_files}")
+        if(NOT found AND EXISTS "${file}")
+            file(STRINGS "${file}" found REGEX "^[ \t]*#[ \t]*pragma[ \t]+cf[ \t]+operation")
+        endif()
+        if(found)
+            string(REGEX REPLACE "\\.h$" "" internal "${header}")
+            list(APPEND headers "${internal}_internal.h")
+        endif()
     endforeach()
-    cmake_language(EVAL CODE "cmake_language(DEFER CALL _cuferry_check_files [==[${target}]==] [==[${sources}]==])")
+    list(REMOVE_DUPLICATES headers)
+    set(inputs ${sources})
     set(flags)
+    if(arg_TUNING)
+        get_filename_component(arg_TUNING "${arg_TUNING}" ABSOLUTE)
+        list(APPEND inputs "${arg_TUNING}")
+        list(APPEND flags --tuning "${arg_TUNING}")
+    endif()
+    cmake_language(EVAL CODE "cmake_language(DEFER CALL _cuferry_check_files [==[${target}]==] [==[${inputs}]==])")
     foreach(directory IN LISTS arg_INCLUDE_DIRECTORIES)
         get_filename_component(directory "${directory}" ABSOLUTE)
         list(APPEND flags "-I${directory}")
@@ -92,14 +112,14 @@ function(cuferry_add_kernels target)
         list(APPEND flags "--targets=${targets}")
     endif()
 
-    # Nothing waits for the header's time, which stays where its text does.
+    # Nothing waits for the headers' times, which stay where their texts do.
     add_custom_command(
         OUTPUT "${object}"
-        BYPRODUCTS "${header}"
+        BYPRODUCTS ${headers}
         COMMAND "${prefix}/bin/cfcc" --prefix "${arg_PREFIX}" -o "${object}" --header "${header}" -MF "${object}.d"
             ${flags} "$<$<BOOL:${folders}>:-I$<JOIN:${folders},;-I>>" "$<$<BOOL:${macros}>:-D$<JOIN:${macros},;-D>>"
             ${sources}
-        DEPENDS ${sources} "${prefix}/bin/cfcc" "${prefix}/lib/cuferry/cfcc.json"
+        DEPENDS ${inputs} "${prefix}/bin/cfcc" "${prefix}/lib/cuferry/cfcc.json"
         DEPFILE "${object}.d"
         COMMENT "Compiling kernels ${arg_PREFIX}"
         COMMAND_EXPAND_LISTS

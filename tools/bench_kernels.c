@@ -28,7 +28,7 @@ int bench_kernels_choose(struct bench_kernels *chosen, const cf_module *module, 
     }
     if (chosen->count)
         return 0;
-    return meant ? message_set(message, "no kernel that is named has variants: its annotation says no tune(...)")
+    return meant ? message_set(message, "no kernel that is meant has variants: its annotation says no tune(...)")
                  : message_set(message, "there is no kernel to run");
 }
 

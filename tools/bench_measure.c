@@ -66,10 +66,14 @@ static double moved_bytes(const struct verify_values *values)
 static void describe(const struct bench_values *values, struct bench_result *result)
 {
     const struct verify_values *chosen = &values->chosen;
+    /* A kernel's calls are told apart before there is a variant: by what the first says of itself, as the kernel does. */
+    const cf_kernel *first = chosen->kernel->nvariants ? chosen->kernel->variants[0] : chosen->kernel;
     struct message text = {""};
     verify_values_add(chosen, &text);
     snprintf(result->values, sizeof result->values, "%.150s", text.text);
     result->elements = bench_values_elements(values);
+    if (cf_tuning_class(first, chosen->args, &result->size_class) != CF_OK)
+        result->size_class = 0; /* the call fails, too, and says why */
     result->bytes = moved_bytes(chosen);
     result->flops = declared_or(chosen->kernel, &chosen->kernel->flops, chosen->args, -1);
 }

@@ -45,6 +45,7 @@ struct bench_result {
     char reason[BENCH_REASON];       /* empty of BENCH_MEASURED, whose are the fields below */
     char values[BENCH_NAME];         /* of the parameters: "n = 1024" */
     int64_t elements;                /* of the largest array */
+    int size_class;                  /* that the library has it in, to choose a variant */
     double bytes, flops;             /* of one launch; flops below 0 where they are not declared */
     int64_t copies;                  /* of the arrays, which the launches take in turn */
     int64_t batch;                   /* launches of a sample */

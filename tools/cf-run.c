@@ -324,10 +324,12 @@ static int set_environment(const struct options *options, struct message *messag
 static int verify(const struct options *options, const cf_module *module, struct message *message)
 {
     struct constants constants = {0, NULL};
-    struct verify_plan plan = {
-        module,
-        &constants,
-        {options->words, (size_t)options->word_count, options->exceptions, options->exception_count}};
+    struct verify_plan plan = {module,
+                               &constants,
+                               {.names = options->words,
+                                .count = (size_t)options->word_count,
+                                .exceptions = options->exceptions,
+                                .exception_count = options->exception_count}};
     if (options->variant || options->repeats != 1)
         return message_set(message, "--verify --all runs every variant once: no --variant, no --repeat");
     int status = set_environment(options, message);

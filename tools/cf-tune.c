@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cuferry.h>
 #include <cuferry/registry.h>
@@ -24,6 +26,7 @@
 #include "message.h"
 #include "module.h"
 #include "option.h"
+#include "runtime.h"
 #include "tune.h"
 #include "variant.h"
 
@@ -179,6 +182,7 @@ static int read_options(struct options *options, int argc, char **argv, struct m
     options->room = room;
     options->names.names = options->lists;
     options->names.exceptions = options->lists + room;
+    options->names.with_internal = 1; /* operations call them as C programs call others */
     options->settings = options->lists + 2 * room;
     for (int i = 1; i < argc; i++)
         if (argv[i][0] != '-')
@@ -293,17 +297,9 @@ static int set_environment(const struct options *options, struct message *messag
 static size_t without_wrong(const struct bench_plan *plan, const struct bench_run *run, const cf_kernel **right)
 {
     size_t count = 0;
-    for (size_t k = 0; k < plan->count; k++) {
-        struct message variant = {""};
-        int is_wrong = 0;
-        variant_add(plan->kernels[k], &variant);
-        for (size_t i = 0; i < run->count; i++)
-            is_wrong |= run->results[i].outcome == BENCH_FAILED &&
-                        strcmp(run->results[i].kernel, plan->kernels[k]->name) == 0 &&
-                        strcmp(run->results[i].variant, variant.text) == 0;
-        if (!is_wrong)
+    for (size_t k = 0; k < plan->count; k++)
+        if (!tune_is_wrong(run, plan->kernels[k]))
             right[count++] = plan->kernels[k];
-    }
     return count;
 }
 
@@ -434,12 +430,14 @@ static int measure(struct options *options, const cf_module *module, const struc
     int status = sweep(options, chosen, constants, runs, message);
     if (status == 0)
         status = judge_all(options, module, chosen, runs, &findings, message);
-    if (status == 0)
+    if (status == 0) {
+        struct message later = {""};
         print_findings(&findings);
-    if (status == 0 && options->json)
-        status = write_json(options, runs, message);
-    if (status == 0)
         status = save(options, &findings, &runs[0].machine, message);
+        /* What took so long is kept by one where the other fails. */
+        if (options->json && write_json(options, runs, status == 0 ? message : &later) != 0)
+            status = -1;
+    }
     if (status == 0)
         status = conclude(runs, &findings, message);
     for (int r = 0; r < TUNE_RUNS; r++)
@@ -448,17 +446,37 @@ static int measure(struct options *options, const cf_module *module, const struc
     return status;
 }
 
-/* Whether what is found can be written, before it is. */
+/* Of a path the part that is made first: those of the default one begin with two folders, which may be missing. */
+static void cut_to_made(char *path)
+{
+    const char *named = getenv("CF_TUNING");
+    for (int folders = 0; folders < 2 && !(named && *named); folders++) {
+        char *slash = strrchr(path, '/');
+        if (!slash || slash == path)
+            return;
+        *slash = 0;
+        if (access(path, F_OK) == 0) {
+            *slash = '/';
+            return;
+        }
+    }
+}
+
+/* Whether what is found can be written, before it is: that takes minutes. */
 static int check_files(const struct options *options, struct message *message)
 {
-    char path[4096];
+    char path[4096], lock[sizeof path + 8];
     if (options->json && file_check(options->json, message) != 0)
         return -1;
     if (options->is_dry)
         return 0;
     if (cf_tuning_path(path, sizeof path) != CF_OK)
         return message_set(message, "there is no file to write to: %s; --file names one", cf_last_error());
-    if (options->file && file_check(path, message) != 0)
+    cut_to_made(path);
+    if (file_check(path, message) != 0)
+        return -1;
+    snprintf(lock, sizeof lock, "%s.lock", path);
+    if (access(lock, F_OK) == 0 && file_check(lock, message) != 0)
         return -1;
     return cf_tuning_save(NULL, NULL, 0) == CF_OK ? 0 : message_set(message, "%s", cf_last_error());
 }

@@ -94,21 +94,33 @@ int file_write(const char *path, const struct file_part *list, size_t count, str
     return status == 0 ? 0 : message_set(message, "%s: %s", path, strerror(errno));
 }
 
+/* Whether a file can be made in the folder of a path. */
+static int check_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? strndup(path, (size_t)(slash + 1 - path)) : strdup(".");
+    int status = folder ? access(folder, W_OK | X_OK) : -1, error = errno;
+    free(folder);
+    errno = error;
+    return status;
+}
+
 int file_check(const char *path, struct message *message)
 {
-    char *folder = NULL;
     struct stat info;
     int status = -1, exists = stat(path, &info) == 0;
     if (exists && S_ISDIR(info.st_mode)) {
         errno = EISDIR;
-    } else if (exists) {
-        status = access(path, W_OK);
+    } else if (exists && access(path, W_OK) != 0) {
+        status = -1;
+    } else if (exists && !S_ISREG(info.st_mode)) {
+        status = 0;
     } else {
-        const char *slash = strrchr(path, '/');
-        folder = slash ? strndup(path, (size_t)(slash + 1 - path)) : strdup(".");
-        status = folder ? access(folder, W_OK | X_OK) : -1;
+        char *target = exists ? realpath(path, NULL) : NULL;
+        status = check_folder(target ? target : path);
+        int error = errno;
+        free(target);
+        errno = error;
     }
-    int error = errno;
-    free(folder);
-    return status == 0 ? 0 : message_set(message, "%s: %s", path, strerror(error));
+    return status == 0 ? 0 : message_set(message, "%s: %s", path, strerror(errno));
 }

@@ -86,7 +86,7 @@ int instance_check_names(const cf_module *module, const struct instance_names *n
 
 int instance_is_meant(const cf_module *module, const cf_kernel *kernel, const struct instance_names *names)
 {
-    int is_named = names->count == 0 && !cf_kernel_is_internal(kernel);
+    int is_named = names->count == 0 && (names->with_internal || !cf_kernel_is_internal(kernel));
     for (size_t i = 0; i < names->count; i++)
         is_named |= instance_is_named(module, kernel, names->names[i]);
     for (size_t i = 0; i < names->exception_count; i++)

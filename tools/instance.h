@@ -12,8 +12,10 @@
 /* Whether `name` is a kernel's name, or else its family's; the names of their C functions do too. */
 int instance_is_named(const cf_module *module, const cf_kernel *kernel, const char *name);
 
-/* What a command line names: kernels or families, all where there are none, and those that are left out. */
+/* What a command line names: kernels or families, all where there are none, and those that are left out. Those that serve
+ * operations alone are among all only where `with_internal` says so. */
 struct instance_names {
+    int with_internal;
     char *const *names;
     size_t count;
     char *const *exceptions;

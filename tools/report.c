@@ -7,10 +7,8 @@
 #include <string.h>
 
 #include <cuferry.h>
-#include <cuferry/tuning.h>
 
 #include "runtime.h"
-#include "variant.h"
 
 /* ---- The run ---- */
 
@@ -102,17 +100,15 @@ static void print_times(const struct report *report, const struct trial_times *t
     }
 }
 
-/* On the thread's device. */
-static const cf_kernel *variant_that_ran(const cf_kernel *kernel, void *const args[])
+/* Of a tuned kernel, which the plan ends with: the one that is chosen need not be the one that ran. */
+static void print_variant(const struct report *report)
 {
-    const cf_kernel *variant;
-    int size_class;
-    if (!variant_is_chosen(kernel))
-        return kernel;
-    return cf_tuning_class(kernel, args, &size_class) == CF_OK &&
-                   cf_tuning_variant(kernel, size_class, &variant) == CF_OK
-               ? variant
-               : kernel->variants[0];
+    static const char before[] = "; variant ";
+    const char *variant = strstr(cf_last_plan(), before);
+    if (variant) {
+        print_key(report, "variant");
+        printf("%s\n", variant + strlen(before));
+    }
 }
 
 int report_run(const struct trial_plan *plan, const struct trial_times *times, int device, struct message *message)
@@ -120,7 +116,6 @@ int report_run(const struct trial_plan *plan, const struct trial_times *times, i
     const cf_kernel *kernel = plan->kernel;
     struct report report = {plan, arguments_values(kernel, plan->arguments), (int)strlen("throughput")};
     char name[256];
-    struct message variant = {""};
     if (!report.args)
         return message_set(message, "%s: no memory", kernel->name);
     if (cf_device_name(device, name, sizeof name) != CF_OK) {
@@ -132,11 +127,7 @@ int report_run(const struct trial_plan *plan, const struct trial_times *times, i
             report.width = (int)strlen(kernel->params[i].name);
     print_key(&report, "kernel");
     printf("%s\n", kernel->name);
-    if (kernel->nvariants) {
-        variant_add(variant_that_ran(kernel, report.args), &variant);
-        print_key(&report, "variant");
-        printf("%s\n", variant.text);
-    }
+    print_variant(&report);
     print_key(&report, "driver");
     printf("%s\n", device == CF_HOST ? "host" : "cuda");
     print_key(&report, "device");

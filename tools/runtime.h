@@ -5,6 +5,7 @@
 
 #include <cuferry.h>
 #include <cuferry/registry.h>
+#include <cuferry/tuning.h>
 
 #include "message.h"
 
@@ -36,7 +37,11 @@
     X(cf_stream_create)        \
     X(cf_stream_destroy)       \
     X(cf_stream_sync)          \
-    X(cf_symbol_set)
+    X(cf_symbol_set)           \
+    X(cf_tuning_class)         \
+    X(cf_tuning_path)          \
+    X(cf_tuning_save)          \
+    X(cf_tuning_variant)
 
 struct runtime {
 #define RUNTIME_MEMBER(name) __typeof__(&name) name;
@@ -76,5 +81,9 @@ int runtime_use(void *handle, const char *path, struct message *message);
 #define cf_stream_destroy(...) runtime.cf_stream_destroy(__VA_ARGS__)
 #define cf_stream_sync(...) runtime.cf_stream_sync(__VA_ARGS__)
 #define cf_symbol_set(...) runtime.cf_symbol_set(__VA_ARGS__)
+#define cf_tuning_class(...) runtime.cf_tuning_class(__VA_ARGS__)
+#define cf_tuning_path(...) runtime.cf_tuning_path(__VA_ARGS__)
+#define cf_tuning_save(...) runtime.cf_tuning_save(__VA_ARGS__)
+#define cf_tuning_variant(...) runtime.cf_tuning_variant(__VA_ARGS__)
 
 #endif

@@ -6,27 +6,34 @@
 
 #include "variant.h"
 
-/* The result of a variant at a size in one run; NULL where it was not timed. */
-static const struct bench_result *find(const struct bench_run *run, const cf_kernel *variant, int64_t size)
+/* The first result of a variant with an outcome in one run, at a size, or at any: -1. NULL where there is none. */
+static const struct bench_result *find(const struct bench_run *run, const cf_kernel *variant,
+                                       enum bench_outcome outcome, int64_t size)
 {
     struct message name = {""};
     variant_add(variant, &name);
     for (size_t i = 0; i < run->count; i++) {
         const struct bench_result *result = &run->results[i];
-        if (result->size == size && result->outcome == BENCH_MEASURED && strcmp(result->kernel, variant->name) == 0 &&
+        if (result->outcome == outcome && (size < 0 || result->size == size) &&
+            strcmp(result->kernel, variant->name) == 0 &&
             strncmp(result->variant, name.text, sizeof result->variant - 1) == 0)
             return result;
     }
     return NULL;
 }
 
-/* The mean of the runs' medians; 0 where it was not timed in all. */
+int tune_is_wrong(const struct bench_run *run, const cf_kernel *variant)
+{
+    return find(run, variant, BENCH_FAILED, -1) != NULL;
+}
+
+/* The mean of the runs' medians; 0 where it was not timed in all, or is wrong at whatever size. */
 static double time_of(const struct bench_run runs[TUNE_RUNS], const cf_kernel *variant, int64_t size)
 {
     double sum = 0;
     for (int r = 0; r < TUNE_RUNS; r++) {
-        const struct bench_result *result = find(&runs[r], variant, size);
-        if (!result)
+        const struct bench_result *result = find(&runs[r], variant, BENCH_MEASURED, size);
+        if (!result || tune_is_wrong(&runs[r], variant))
             return 0;
         sum += result->seconds.median;
     }
@@ -38,8 +45,8 @@ static int is_faster(const struct bench_run runs[TUNE_RUNS], const cf_kernel *va
                      int64_t size)
 {
     for (int r = 0; r < TUNE_RUNS; r++) {
-        const struct bench_statistics *own = &find(&runs[r], variant, size)->seconds;
-        const struct bench_statistics *other = &find(&runs[r], than, size)->seconds;
+        const struct bench_statistics *own = &find(&runs[r], variant, BENCH_MEASURED, size)->seconds;
+        const struct bench_statistics *other = &find(&runs[r], than, BENCH_MEASURED, size)->seconds;
         int is_apart = own->upper < other->lower || own->median < other->lower / 2;
         if (!(own->median < other->median * (1 - TUNE_MARGIN) && is_apart))
             return 0;
@@ -67,12 +74,6 @@ static const cf_kernel *best_of(const cf_kernel *kernel, const struct bench_run 
     return best;
 }
 
-/* As the library has it. */
-static int class_of(double bytes)
-{
-    return bytes >= 0x1p63 ? 63 : bytes >= 1 ? 63 - __builtin_clzll((unsigned long long)bytes) : 0;
-}
-
 static struct tune_finding *append(struct tune_findings *findings)
 {
     struct tune_finding *more = realloc(findings->list, (findings->count + 1) * sizeof *more);
@@ -98,12 +99,12 @@ static int judge_size(const cf_kernel *kernel, const struct bench_run runs[TUNE_
         memcpy(finding->reason, result->reason, sizeof finding->reason);
         return 0;
     }
-    finding->size_class = class_of(result->bytes);
+    finding->size_class = result->size_class;
     if (present(data, kernel, finding->size_class, &now, message) != 0)
         return -1;
     finding->variant = best_of(kernel, runs, now, result->size);
     if (!finding->variant) {
-        snprintf(finding->reason, sizeof finding->reason, "it could not be timed twice");
+        snprintf(finding->reason, sizeof finding->reason, "no variant that is right could be timed twice");
         return 0;
     }
     finding->seconds = time_of(runs, finding->variant, result->size);

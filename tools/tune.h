@@ -35,6 +35,9 @@ struct tune_findings {
 typedef int tune_present(void *data, const cf_kernel *kernel, int size_class, const cf_kernel **variant,
                          struct message *message);
 
+/* Whether a variant has failed at some size: it is never taken. */
+int tune_is_wrong(const struct bench_run *run, const cf_kernel *variant);
+
 /* Judges the results of the kernel's variants; appends a finding for each size. Freed by the caller whatever it
  * returns. */
 int tune_judge(const cf_kernel *kernel, const struct bench_run runs[TUNE_RUNS], tune_present *present, void *data,

@@ -16,3 +16,10 @@ void unknown(double *x, int n);
 
 #pragma cf operation inout(x[n]) uses(t_scale_by)
 void with_prefix(double *x, int n);
+
+#pragma cf operation inout(x[n]) uses(cf_sum, cf_smu_f32)
+void misspelled(float *x, int n);
+
+/* What serves bundled operations is theirs. */
+#pragma cf operation inout(x[n]) uses(cf_sort_small)
+void others(float *x, int n);

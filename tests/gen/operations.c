@@ -22,8 +22,11 @@ static const cf_image cf__image = {
 #define CF__DATA(name) .image = NULL
 #endif
 
-extern const cf_kernel cf__k_outside_i32, cf__k_sum_f32, t__k_clear, t__k_count_u32, t__k_count_u64, t__k_move_u32,
-        t__k_move_u64, t__k_sort_u32;
+extern const cf_kernel cf__k_argsort_f32_i32, cf__k_argsort_f32_i64, cf__k_argsort_f64_i32, cf__k_argsort_f64_i64,
+        cf__k_argsort_i32_i32, cf__k_argsort_i32_i64, cf__k_argsort_i64_i32, cf__k_argsort_i64_i64,
+        cf__k_argsort_u32_i32, cf__k_argsort_u32_i64, cf__k_argsort_u64_i32, cf__k_argsort_u64_i64, cf__k_outside_i32,
+        cf__k_sum_f32, cf__k_sum_f64, t__k_clear, t__k_count_u32, t__k_count_u64, t__k_move_u32, t__k_move_u64,
+        t__k_sort_u32;
 
 /* The size of a launch in which nothing is out of the ordinary. */
 static int cf__sizes_count_u32(void *const cf__args[], cf_size *cf__size)
@@ -603,7 +606,6 @@ const cf_kernel t__k_sort_some = {
     },
     .state = &cf__state_sort_some,
     .sizes = cf__sizes_sort_some,
-    .is_closed = 1,
     .distinct = (const uint8_t[]){0, 1, 0, 0, 0, 0, 0},
     .enqueue = cf__unpack_sort_some,
     .runtime = cf_launch,
@@ -678,4 +680,154 @@ int t_nothing_async(cf_stream stream)
 {
     void *const cf__args[] = {NULL};
     return cf_launch(&t__k_nothing, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_bundled_f32(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2])
+        return 0;
+    const int64_t n = *(const int64_t *)cf__args[2];
+    if (n < 0 || n > 2305843009213693951)
+        return 0;
+    if (n != 0 && !*(void *const *)cf__args[0])
+        return 0;
+    if (!*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{1, 1, 1}, {1, 1, 1}, 0};
+    return 1;
+}
+
+int t__enqueue_bundled_f32(cf_stream stream, const float *x, float *y, int64_t n);
+static int cf__unpack_bundled_f32(cf_stream cf__stream, void *const cf__args[])
+{
+    return t__enqueue_bundled_f32(cf__stream, *(const float *const *)cf__args[0], *(float *const *)cf__args[1],
+        *(const int64_t *)cf__args[2]);
+}
+static const cf_kernel *const cf__uses_bundled_f32[] = {&cf__k_sum_f32, &cf__k_argsort_f32_i32, &cf__k_argsort_f32_i64,
+        &cf__k_argsort_f64_i32, &cf__k_argsort_f64_i64, &cf__k_argsort_i32_i32, &cf__k_argsort_i32_i64,
+        &cf__k_argsort_i64_i32, &cf__k_argsort_i64_i64, &cf__k_argsort_u32_i32, &cf__k_argsort_u32_i64,
+        &cf__k_argsort_u64_i32, &cf__k_argsort_u64_i64};
+static cf_state cf__state_bundled_f32;
+extern const cf_kernel t__k_bundled_f32;
+const cf_kernel t__k_bundled_f32 = {
+    .size = sizeof(cf_kernel),
+    .version = CF_REGISTRY_VERSION,
+    .name = "bundled_f32",
+    .family = "bundled",
+    .function = "t_bundled_f32",
+    .doc = "Of bundled families the instance of the same tag, or all.",
+    .file = "operations.cu",
+    .line = 45,
+    .nparams = 3,
+    .params = (const cf_param[]){
+        {.name = "x", .ctype = "const float *", .direction = CF_IN, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
+         .ndims = 1,
+         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}}},
+        {.name = "y", .ctype = "float *", .direction = CF_OUT, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
+         .ndims = 1,
+         .extents = (const cf_expr[]){{"1", (const cf_op[]){{CF_OP_CONST, 1}, {CF_OP_END, 0}}}}},
+        {.name = "n", .ctype = "int64_t", .direction = CF_VALUE, .type = CF_I64, .lanes = 1, .bytes = 8, .align = 8},
+    },
+    .state = &cf__state_bundled_f32,
+    .sizes = cf__sizes_bundled_f32,
+    .enqueue = cf__unpack_bundled_f32,
+    .runtime = cf_launch,
+    .nuses = 13,
+    .uses = cf__uses_bundled_f32,
+};
+
+int t_bundled_f32(const float *x, float *y, int64_t n);
+int t_bundled_f32(const float *x, float *y, int64_t n)
+{
+    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&n};
+    return cf_call(&t__k_bundled_f32, cf__args);
+}
+
+int t_bundled_f32_async(cf_stream stream, const float *x, float *y, int64_t n);
+int t_bundled_f32_async(cf_stream stream, const float *x, float *y, int64_t n)
+{
+    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&n};
+    return cf_launch(&t__k_bundled_f32, stream, cf__args);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_bundled_f64(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2])
+        return 0;
+    const int64_t n = *(const int64_t *)cf__args[2];
+    if (n < 0 || n > 1152921504606846975)
+        return 0;
+    if (n != 0 && !*(void *const *)cf__args[0])
+        return 0;
+    if (!*(void *const *)cf__args[1])
+        return 0;
+    *cf__size = (struct cf_size){{1, 1, 1}, {1, 1, 1}, 0};
+    return 1;
+}
+
+int t__enqueue_bundled_f64(cf_stream stream, const double *x, double *y, int64_t n);
+static int cf__unpack_bundled_f64(cf_stream cf__stream, void *const cf__args[])
+{
+    return t__enqueue_bundled_f64(cf__stream, *(const double *const *)cf__args[0], *(double *const *)cf__args[1],
+        *(const int64_t *)cf__args[2]);
+}
+static const cf_kernel *const cf__uses_bundled_f64[] = {&cf__k_sum_f64, &cf__k_argsort_f32_i32, &cf__k_argsort_f32_i64,
+        &cf__k_argsort_f64_i32, &cf__k_argsort_f64_i64, &cf__k_argsort_i32_i32, &cf__k_argsort_i32_i64,
+        &cf__k_argsort_i64_i32, &cf__k_argsort_i64_i64, &cf__k_argsort_u32_i32, &cf__k_argsort_u32_i64,
+        &cf__k_argsort_u64_i32, &cf__k_argsort_u64_i64};
+static cf_state cf__state_bundled_f64;
+extern const cf_kernel t__k_bundled_f64;
+const cf_kernel t__k_bundled_f64 = {
+    .size = sizeof(cf_kernel),
+    .version = CF_REGISTRY_VERSION,
+    .name = "bundled_f64",
+    .family = "bundled",
+    .function = "t_bundled_f64",
+    .doc = "Of bundled families the instance of the same tag, or all.",
+    .file = "operations.cu",
+    .line = 45,
+    .nparams = 3,
+    .params = (const cf_param[]){
+        {.name = "x", .ctype = "const double *", .direction = CF_IN, .type = CF_F64, .lanes = 1, .bytes = 8, .align = 8,
+         .ndims = 1,
+         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}}},
+        {.name = "y", .ctype = "double *", .direction = CF_OUT, .type = CF_F64, .lanes = 1, .bytes = 8, .align = 8,
+         .ndims = 1,
+         .extents = (const cf_expr[]){{"1", (const cf_op[]){{CF_OP_CONST, 1}, {CF_OP_END, 0}}}}},
+        {.name = "n", .ctype = "int64_t", .direction = CF_VALUE, .type = CF_I64, .lanes = 1, .bytes = 8, .align = 8},
+    },
+    .state = &cf__state_bundled_f64,
+    .sizes = cf__sizes_bundled_f64,
+    .enqueue = cf__unpack_bundled_f64,
+    .runtime = cf_launch,
+    .nuses = 13,
+    .uses = cf__uses_bundled_f64,
+};
+
+int t_bundled_f64(const double *x, double *y, int64_t n);
+int t_bundled_f64(const double *x, double *y, int64_t n)
+{
+    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&n};
+    return cf_call(&t__k_bundled_f64, cf__args);
+}
+
+int t_bundled_f64_async(cf_stream stream, const double *x, double *y, int64_t n);
+int t_bundled_f64_async(cf_stream stream, const double *x, double *y, int64_t n)
+{
+    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&n};
+    return cf_launch(&t__k_bundled_f64, stream, cf__args);
+}
+
+int (t_bundled)(const float *x, float *y, int64_t n);
+int (t_bundled)(const float *x, float *y, int64_t n)
+{
+    return t_bundled_f32(x, y, n);
+}
+
+int (t_bundled_async)(cf_stream stream, const float *x, float *y, int64_t n);
+int (t_bundled_async)(cf_stream stream, const float *x, float *y, int64_t n)
+{
+    return t_bundled_f32_async(stream, x, y, n);
 }

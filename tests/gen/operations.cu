@@ -38,3 +38,8 @@ void sort_rows(float *x, const int32_t *index, float **elsewhere, int32_t stream
 /* Nothing but kernels that the CPU has. */
 #pragma cf operation uses(clear)
 extern "C" void nothing(void);
+
+/* Of bundled families the instance of the same tag, or all. */
+#pragma cf operation in(x[n]) out(y[1]) uses(cf_sum, cf_argsort)
+#pragma cf instances(f32: float; f64: double)
+template <typename T> void bundled(const T *x, T *y, int64_t n);

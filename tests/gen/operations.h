@@ -13,6 +13,15 @@
 extern "C" {
 #endif
 
+/* Of bundled families the instance of the same tag, or all. */
+/* t_bundled() takes the types of every instance in C11 and C++; its address is that of t_bundled_f32(). */
+CF_CHECKED int t_bundled(const float *x, float *y, int64_t n);
+CF_CHECKED int t_bundled_async(cf_stream stream, const float *x, float *y, int64_t n);
+CF_CHECKED int t_bundled_f32(const float *x, float *y, int64_t n);
+CF_CHECKED int t_bundled_f32_async(cf_stream stream, const float *x, float *y, int64_t n);
+CF_CHECKED int t_bundled_f64(const double *x, double *y, int64_t n);
+CF_CHECKED int t_bundled_f64_async(cf_stream stream, const double *x, double *y, int64_t n);
+
 /* t_move() takes the types of every instance in C11 and C++; its address is that of t_move_u32(). */
 CF_CHECKED int t_move(const uint32_t *keys, const uint32_t *counts, uint32_t *sorted, int64_t n);
 CF_CHECKED int t_move_async(cf_stream stream, const uint32_t *keys, const uint32_t *counts, uint32_t *sorted,
@@ -46,6 +55,15 @@ extern const struct cf_module t_registry;
 
 #if defined __cplusplus
 
+CF_CHECKED inline int t_bundled(const double *x, double *y, int64_t n)
+{
+    return t_bundled_f64(x, y, n);
+}
+CF_CHECKED inline int t_bundled_async(cf_stream stream, const double *x, double *y, int64_t n)
+{
+    return t_bundled_f64_async(stream, x, y, n);
+}
+
 CF_CHECKED inline int t_move(const uint64_t *keys, const uint32_t *counts, uint64_t *sorted, int64_t n)
 {
     return t_move_u64(keys, counts, sorted, n);
@@ -66,6 +84,27 @@ CF_CHECKED inline int t_sort_async(cf_stream stream, const uint64_t *keys, uint6
 }
 
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
+
+#define t_bundled(x, y, n) \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), float: CF__POINTS(y, float), double: CF__POINTS(y, double), \
+                struct cf_untyped: _Generic(CF__ELEMENT((y)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
+                default: 0), "t_bundled: no instance has these element types; x and y alike: float or double", \
+    _Generic(CF__ELEMENT(1 ? (x) : (y)), \
+        float: t_bundled_f32, \
+        double: t_bundled_f64, \
+        struct cf_untyped: CF__IF_NULL(x, CF__IF_NULL(y, t_bundled_f32, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types)) \
+    ((x), (y), (n))
+#define t_bundled_async(stream, x, y, n) \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), float: CF__POINTS(y, float), double: CF__POINTS(y, double), \
+                struct cf_untyped: _Generic(CF__ELEMENT((y)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
+                default: 0), "t_bundled_async: no instance has these element types; x and y alike: float or double", \
+    _Generic(CF__ELEMENT(1 ? (x) : (y)), \
+        float: t_bundled_f32_async, \
+        double: t_bundled_f64_async, \
+        struct cf_untyped: CF__IF_NULL(x, CF__IF_NULL(y, t_bundled_f32_async, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types)) \
+    ((stream), (x), (y), (n))
 
 #define t_move(keys, counts, sorted, n) \
     CF__FITTING(_Generic(CF__ELEMENT((keys)), uint32_t: CF__POINTS(sorted, uint32_t), uint64_t: CF__POINTS(sorted, \

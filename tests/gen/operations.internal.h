@@ -24,6 +24,10 @@ CF_CHECKED int t_sort_some(float *x, const int32_t *index, float **elsewhere, in
 CF_CHECKED int t_sort_some_async(cf_stream cf__stream, float *x, const int32_t *index, float **elsewhere,
                                  int32_t stream, int m, int n, int ld);
 
+/* Enqueues what t_bundled is made of; to be defined in C. */
+CF_CHECKED int t__enqueue_bundled_f32(cf_stream stream, const float *x, float *y, int64_t n);
+CF_CHECKED int t__enqueue_bundled_f64(cf_stream stream, const double *x, double *y, int64_t n);
+
 /* Enqueues what t_nothing is made of; to be defined in C. */
 CF_CHECKED int t__enqueue_nothing(cf_stream stream);
 

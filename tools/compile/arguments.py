@@ -135,15 +135,20 @@ def check_files(options):
             if stem(path) in seen:
                 raise Failure(f'{path}: {seen[stem(path)]} has the same name; rename one of them')
             seen[stem(path)] = path
-    outputs = [options.output, *([options.header] if options.sources else []),
-               *filter(None, [options.manifest, options.depfile])]
+    check_outputs(options, [options.header] if options.sources else [])
+
+
+def check_outputs(options, headers):
+    """Refuses what cannot be written, or is the user's. The internal header is in `headers` where there is one, which only
+    the generator knows."""
+    outputs = [options.output, *headers, *filter(None, [options.manifest, options.depfile])]
     for path in outputs:
         problem = unwritable(path, options.files + [options.tuning] * bool(options.tuning))
         if problem:
             raise Failure(f'cannot write {path}: {problem}')
     if len({os.path.abspath(path) for path in outputs}) < len(outputs):
         raise Failure(f'the outputs have to be different files: {", ".join(outputs)}')
-    for header in (options.header, internal_header(options)) if options.sources else ():
+    for header in headers:
         if os.path.exists(header) and not is_generated(header):
             raise Failure(f'{header} is there, and cfcc did not write it; name another header with --header')
 

@@ -4,7 +4,7 @@ import os
 import re
 import sys
 
-from arguments import internal_header
+from arguments import check_outputs, internal_header
 from workspace import stem
 
 
@@ -72,12 +72,14 @@ class Compilation:
         header = os.path.basename(self.options.header)
         tuning = ['--tuning', self.options.tuning] if self.options.tuning else []
         self.workspace.wait([self._start_generator('--prefix', self.options.prefix, '--header', header, '--outdir',
-                                                   self.workspace.folder, '--root', '.', *tuning, *scanned)])
+                                                   self.workspace.folder, '--root', '.', '--bundled',
+                                                   self.config.manifest, *tuning, *scanned)])
         # Out of the way of a header of the user's with the same name: nothing that was generated includes it.
         os.mkdir(os.path.dirname(self.header))
         os.rename(self._path(header), self.header)
         internal = os.path.basename(internal_header(self.options))
         if os.path.exists(self._path(internal)):
+            check_outputs(self.options, [self.options.header, internal_header(self.options)])
             os.rename(self._path(internal), self._path(os.path.join('header', internal)))
         if self.options.bundled and self.internal:
             self._rename_bundled()

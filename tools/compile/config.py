@@ -13,11 +13,13 @@ class Config:
             source = os.path.normpath(os.path.join(folder, values['srcdir']))
             self.include, self.generator = os.path.join(source, 'include'), os.path.join(source, 'gen', 'cfgen')
             self.library = os.path.join(folder, 'libcuferry.a')
+            self.manifest = os.path.join(folder, 'gen', 'cuferry.json')
             self.bundled = source   # the folder that has kernels/
         else:
             prefix = os.path.dirname(os.path.dirname(folder))
             self.include, self.generator = os.path.join(prefix, 'include'), os.path.join(folder, 'gen', 'cfgen')
             self.library = os.path.join(prefix, 'lib', 'libcuferry.a')
+            self.manifest = os.path.join(prefix, 'share', 'cuferry', 'cuferry.json')
             self.bundled = os.path.join(prefix, 'share', 'cuferry')
 
     def __getitem__(self, name):

@@ -3,15 +3,14 @@
 import os
 import re
 
-from arguments import internal_header
 from workspace import stem
 
 
-def inputs_of(workspace):
-    """Real path to the path as it is known. The headers that are being made are none, also where an older one of them
-    was seen."""
+def inputs_of(workspace, made):
+    """Real path to the path as it is known. The headers that are `made` are none, also where an older one of them was
+    seen."""
     inputs, options = {}, workspace.options
-    made = [os.path.realpath(path) for path in (options.header, internal_header(options))]
+    made = list(map(os.path.realpath, made))
     names = [f'{name}.{kind}.d' for name in workspace.stems for kind in ('scan', 'host', 'device')]
     names += [f'{stem(path)}.operations.d' for path in workspace.options.c_files]
     for path in map(workspace.path, names):
@@ -24,8 +23,8 @@ def inputs_of(workspace):
     return inputs
 
 
-def write_depfile(workspace):
-    lines = [f'{_escaped(workspace.options.output)}:', *map(_escaped, inputs_of(workspace).values())]
+def write_depfile(workspace, made):
+    lines = [f'{_escaped(workspace.options.output)}:', *map(_escaped, inputs_of(workspace, made).values())]
     return workspace.write('d', ' \\\n  '.join(lines) + '\n')
 
 

@@ -18,10 +18,12 @@ CXX_NAME = re.compile(r'__cxa_(?!atexit$|finalize$|thread_atexit_impl$)|__gxx_|_
 
 
 def public_functions(config):
-    """The functions that cuferry.h declares."""
-    with open(os.path.join(config.include, 'cuferry.h'), encoding='utf-8') as file:
-        text = re.sub(r'/\*.*?\*/', '', file.read(), flags=re.DOTALL)
-    return set(re.findall(r'\b(cf_\w+)\(', text))
+    """The functions that cuferry.h declares, and cuferry/tuning.h."""
+    names = set()
+    for header in ('cuferry.h', 'cuferry/tuning.h'):
+        with open(os.path.join(config.include, header), encoding='utf-8') as file:
+            names.update(re.findall(r'\b(cf_\w+)\(', re.sub(r'/\*.*?\*/', '', file.read(), flags=re.DOTALL)))
+    return names
 
 
 class Linking:

@@ -2,10 +2,14 @@
 #include <stdint.h>
 
 /* Raises *result to the largest of x. */
-#pragma cf kernel grid(n) in(x[n]) inout(result[1])
-__global__ void largest(const int64_t *x, int64_t *result, int64_t n)
+#pragma cf kernel internal grid(n) in(x[n]) inout(result[1])
+__global__ void raise(const int64_t *x, int64_t *result, int64_t n)
 {
     int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n)
         atomicMax((long long *)result, (long long)x[i]);
 }
+
+/* *result is the largest of x; largest.c has its launches. */
+#pragma cf operation in(x[n]) out(result[1]) uses(raise)
+void largest(const int64_t *x, int64_t *result, int64_t n);

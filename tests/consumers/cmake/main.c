@@ -25,12 +25,16 @@ static void plain_step(const double *from, double *to)
 int main(void)
 {
     u[18 * NX + 30] = plain[0][18 * NX + 30] = 1000;
-    for (int i = 0; i < STEPS; i++) {
-        if (diffusion_step(i % 2 ? v : u, i % 2 ? u : v, NX, NY) != CF_OK) {
-            fprintf(stderr, "%s\n", cf_last_error());
-            return 1;
-        }
+    for (int i = 0; i < STEPS; i++)
         plain_step(plain[i % 2], plain[1 - i % 2]);
+    int status = diffusion_step(u, v, NX, NY);
+    if (status == CF_OK)
+        status = diffusion_step(v, u, NX, NY);
+    for (int i = 2; i < STEPS && status == CF_OK; i += 2)
+        status = diffusion_two_steps(u, NX, NY);
+    if (status != CF_OK) {
+        fprintf(stderr, "%s\n", cf_last_error());
+        return 1;
     }
     int64_t differences[NY * NX];
     for (int i = 0; i < NY * NX; i++)
