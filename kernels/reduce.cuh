@@ -530,7 +530,8 @@ __device__ __attribute__((noinline)) bool reduce_arrive(uint64_t *work, int64_t 
         return false;
     *value = reduce_blocks<Fold>(work, blocks);
     *work = 0; /* for the next launch, too */
-    memset(reduce_values<typename Fold::value>(work), 0, (size_t)blocks * sizeof *value);
+    auto *values = reduce_values<typename Fold::value>(work);
+    memset(values, 0, (size_t)blocks * sizeof *values);
     return true;
 }
 

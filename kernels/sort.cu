@@ -15,7 +15,7 @@
 /* Sets `sorted` to the n keys in ascending order, or, where `descending` is true, in descending order. Equal keys keep
  * their order, which shows in zeros and NaNs alone: -0 and 0 are equal, and so are NaNs, which are larger than all
  * numbers: they come last in ascending order, as in NumPy, and first in descending order. sorted may be keys; else they
- * must not overlap. Takes scratch memory for n keys, and up to a tenth of that. */
+ * must not overlap. Takes scratch memory for n keys, a tenth of that, and some 40 KiB. */
 #pragma cf operation in(keys[n]) out(sorted[n]) inplace(keys, sorted) scratch(other[SORT_OTHER]) \
     scratch(work[SORT_WORK(sizeof(K), 0)]) zero(work[SORT_ZERO(sizeof(K), 0)]) \
     uses(sort_small, sort_count, sort_pass) bytes(SORT_BYTES(sizeof(K), 0)) flops(0)

@@ -16,7 +16,7 @@
     scratch(work[SPMV_WORK(nnz)]) zero(work) rezero(work) \
     check(0 <= row_ptr[:] <= nnz, 0 <= col[:] < ncols) ascending(row_ptr) \
     uses(spmv_short_rows, spmv_rows, spmv_wide_rows, spmv_long_rows) \
-    tolerance((sizeof(T) == 8 ? 1e-15 : 1e-6) * (nnz + 16)) \
+    tolerance((sizeof(T) == 8 ? 1e-15 : 1e-6) * min(nnz + 16, 4096)) \
     bytes(nnz * (1.0 * sizeof(T) + sizeof(J)) + nrows * (2.0 * sizeof(T) + sizeof(I)) + 1.0 * ncols * sizeof(T)) \
     flops(2.0 * nnz + 3.0 * nrows)
 #pragma cf instances(f32_i32: float, int32_t, int32_t; f32_i64: float, int64_t, int64_t; \
@@ -27,7 +27,7 @@ void spmv(T alpha, const I *__restrict__ row_ptr, const J *__restrict__ col, con
           const T *__restrict__ x, T beta, T *__restrict__ y, unsigned long long *work, int64_t nrows, int64_t ncols,
           int64_t nnz);
 
-/* How y becomes what it is to be; what 0 is multiplied with is not read. */
+/* How y becomes what it is to be; it is not read where beta is 0. */
 template <typename T> __device__ __forceinline__ void spmv_set(T *y, T alpha, T sum, T beta)
 {
     *y = beta == (T)0 ? alpha * sum : alpha * sum + beta * *y;

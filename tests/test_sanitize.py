@@ -204,7 +204,8 @@ class SanitizeTest:
         problems = []
         for kind in KINDS:
             for words in (['gather', 'source=random:f32:100', 'index=randint:i32:1000:0:100'],
-                          ['axpy', 'x=random:f32:1000', 'y=random:f32:1000', 'a=2']):
+                          ['axpy', 'x=random:f32:1000', 'y=random:f32:1000', 'a=2'],
+                          ['sum', 'x=random:f32:20000'], ['argmin', 'x=random:f32:20000']):  # of several blocks
                 code, out, err = self.check(kind, *words, module=None)
                 if code != 0 or err or f'check: {kind}: nothing found' not in out:
                     problems.append(f'{words[0]}, {kind}: {ended(code)}: {err}')

@@ -148,8 +148,8 @@ void compare(const std::string &what, const Matrix &m, double target)
     Stream stream;
     Cusparse sparse;
     Cusparse::Handle handle = nullptr;
-    const bool has_peer =
-        load_cusparse(&sparse) && sparse.create(&handle) == 0 && sparse.set_stream(handle, stream) == 0;
+    const bool is_loaded = load_cusparse(&sparse);
+    const bool has_peer = is_loaded && sparse.create(&handle) == 0 && sparse.set_stream(handle, stream) == 0;
     std::vector<std::unique_ptr<Algorithm>> algorithms;
     std::vector<Peer> peers(1);
     peers[0].name = "cf_spmv_async";
@@ -182,8 +182,11 @@ void compare(const std::string &what, const Matrix &m, double target)
     double best = NAN;
     for (size_t p = 1; p < peers.size(); p++)
         best = std::fmin(best, peers[p].middle());
-    figure(has_peer ? "cuSPARSE's best / cf_spmv_async, " + what : what + ": libcusparse cannot be loaded",
-           best / peers[0].middle(), "x", has_peer ? Target::at_least : Target::none, target);
+    const std::string against = "cuSPARSE's best / cf_spmv_async, " + what;
+    if (has_peer)
+        figure(against, best / peers[0].middle(), "x", Target::at_least, target);
+    else
+        no_figure(against, is_loaded ? "cuSPARSE cannot be set up" : "libcusparse cannot be loaded");
     algorithms.clear();
     if (handle)
         (void)sparse.destroy(handle);
