@@ -1,84 +1,10 @@
-/* test_workspace.c - scratch memory that the launches on a stream have at hand: whose it is, how long, and that there is
- * an end of it. */
-#include "on_made.h"
+/* test_workspace.c - scratch memory that the launches on a stream have at hand: whose it is, and how long. */
+#include "on_told.h"
 
 #include <pthread.h>
 
-#include "place.h"
+/* ---- The kernel, also as one that sets to 0 again what it has used: of both arrays, or of one ---- */
 
-/* ---- A kernel that says which memory it got, and what of it was not 0 ---- */
-
-enum { WORK, TOLD, MORE, N, PARAMS };
-enum { MOST = 128, QUIET = 64, LEAST = 16384, LARGEST = 1 << 20 }; /* as lib/workspace.c has them */
-
-struct told {
-    int64_t launches, nonzero;
-    char *work, *more;
-    int64_t others; /* launches that got other memory than the one before */
-};
-
-static const cf_expr n_elements = NUMBER("n", N), one = FIXED(1), three = FIXED(3);
-
-static const cf_param params[] = {
-    {.name = "work",
-     .ctype = "int *",
-     .type = CF_I32,
-     .direction = CF_SCRATCH,
-     .lanes = 1,
-     .bytes = 4,
-     .align = 4,
-     .ndims = 1,
-     .extents = &n_elements},
-    {.name = "told",
-     .ctype = "struct told *",
-     .type = CF_OPAQUE,
-     .direction = CF_INOUT,
-     .lanes = 1,
-     .bytes = sizeof(struct told),
-     .align = 8,
-     .ndims = 1,
-     .extents = &one},
-    {.name = "more",
-     .ctype = "int *",
-     .type = CF_I32,
-     .direction = CF_SCRATCH,
-     .lanes = 1,
-     .bytes = 4,
-     .align = 4,
-     .ndims = 1,
-     .extents = &three},
-    VALUE("n", int64_t, CF_I64),
-};
-
-static void tell_body(const cf_host_launch *launch, uint64_t begin, uint64_t end)
-{
-    int32_t *work = *(int32_t *const *)launch->args[WORK], *more = *(int32_t *const *)launch->args[MORE];
-    struct told *told = *(struct told *const *)launch->args[TOLD];
-    const int64_t n = *(const int64_t *)launch->args[N];
-    (void)begin, (void)end;
-    for (int64_t i = 0; i < n; i++)
-        told->nonzero += work[i] != 0;
-    for (int i = 0; i < 3; i++)
-        told->nonzero += more[i] != 0;
-    memset(work, 0x5a, 4 * (size_t)n);
-    memset(more, 0x5a, sizeof(int32_t[3]));
-    told->others += told->launches && told->work != (char *)work;
-    told->launches++;
-    told->work = (char *)work;
-    told->more = (char *)more;
-}
-
-static struct made_image image;
-static const cf_zero zeros[] = {{.array = WORK}, {.array = MORE}};
-static cf_kernel tell = {MADE_KERNEL("tell", image),
-                         .nparams = PARAMS,
-                         .params = params,
-                         .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}},
-                         .host = tell_body,
-                         .nzeros = 2,
-                         .zeros = zeros};
-
-/* The same, and sets to 0 again what it has used: of both arrays, or of one. */
 static void leave_body(const cf_host_launch *launch, uint64_t begin, uint64_t end)
 {
     tell_body(launch, begin, end);
@@ -98,112 +24,10 @@ static const cf_kernel *const kernels[] = {&leave, &tell};
 static const cf_module module = {
     .size = sizeof module, .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 2, .kernels = kernels};
 
-static int tear_down(void **state)
-{
-    (void)state;
-    assert_ok(cf_shutdown());
-    assert_nothing_alive();
-    return 0;
-}
-
-static int launch(cf_stream stream, struct told *there, int64_t n)
-{
-    void *const args[] = {NULL, &there, NULL, &n};
-    return cf_launch(&tell, stream, args);
-}
-
-/* ---- A driver that does not answer, or lets another launch come between the calls of one ---- */
-
-static const struct cf__driver *real;
-static int is_slow;       /* no event is done */
-static cf_stream between; /* launched on when memory is cleared; NULL: nothing is */
-static struct told *told_between;
-
-static int waits; /* for a stream */
-
-static CUresult wait_for_stream(CUstream stream)
-{
-    waits++;
-    return real->cuStreamSynchronize(stream);
-}
-
-static CUresult query_event(CUevent event)
-{
-    return is_slow ? CUDA_ERROR_NOT_READY : real->cuEventQuery(event);
-}
-
-static CUresult clear_memory(CUdeviceptr target, unsigned char value, size_t bytes, CUstream stream)
-{
-    CUresult result = real->cuMemsetD8Async(target, value, bytes, stream);
-    cf_stream other = between;
-    if (other) {
-        between = NULL;
-        assert_ok(launch(other, told_between, 100));
-    }
-    return result;
-}
-
-const struct cf__driver *cf__driver_wrap(const struct cf__driver *driver)
-{
-    static struct cf__driver wrapped;
-    if (driver->is_host)
-        return driver;
-    real = driver;
-    wrapped = *driver;
-    wrapped.cuEventQuery = query_event;
-    wrapped.cuStreamSynchronize = wait_for_stream;
-    wrapped.cuMemsetD8Async = clear_memory;
-    return &wrapped;
-}
-
 static int leave_zeros(cf_stream stream, struct told *there, int64_t n)
 {
     void *const args[] = {NULL, &there, NULL, &n};
     return cf_launch(&leave, stream, args);
-}
-
-static struct told *make_told(void)
-{
-    const struct told none = {0, 0, NULL, NULL, 0};
-    return upload(&none, sizeof none);
-}
-
-static struct told told_by(struct told *there, int64_t launches)
-{
-    struct told told;
-    assert_ok(cf_mem_copy(&told, there, sizeof told));
-    assert_int_equal(told.launches, launches);
-    assert_int_equal(told.nonzero, 0);
-    return told;
-}
-
-/* Another library in the process: the primary context is current, and its streams are no concern of ours. */
-static void begin_other(void)
-{
-    CUcontext context;
-    assert_int_equal(other_library()->cuInit(0), CUDA_SUCCESS);
-    assert_int_equal(other_library()->cuDevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
-    assert_int_equal(other_library()->cuCtxPushCurrent(context), CUDA_SUCCESS);
-}
-
-static void end_other(void)
-{
-    CUcontext context;
-    assert_ok(cf_shutdown()); /* the context goes with this library */
-    assert_int_equal(other_library()->cuCtxPopCurrent(&context), CUDA_SUCCESS);
-    assert_int_equal(other_library()->cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS);
-}
-
-static cf_stream make_stream(void)
-{
-    CUstream stream;
-    assert_int_equal(other_library()->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
-    return stream;
-}
-
-static void destroy_stream(cf_stream stream)
-{
-    assert_int_equal(other_library()->cuStreamDestroy(stream), CUDA_SUCCESS);
 }
 
 /* ---- Whose it is ---- */
@@ -605,182 +429,6 @@ static void streams_that_are_at_work_keep_their_memory(void **state)
     end_other();
 }
 
-static void shutdown_waits_for_who_uses_it(void **state)
-{
-    (void)state;
-    begin_other();
-    struct told *there = make_told(), told;
-    cf_stream stream = make_stream();
-    for (int i = 0; i < 3; i++)
-        assert_ok(launch(stream, there, 100));
-    assert_ok(cf_shutdown());
-    assert_int_equal(fake_counts()->pool_used, 0);
-    assert_ok(cf_mem_copy(&told, there, sizeof told));
-    assert_int_equal(told.launches, 3);
-    assert_int_equal(told.nonzero, 0);
-    destroy_stream(stream);
-    assert_ok(cf_mem_free(there));
-    end_other();
-}
-
-/* ---- Contexts that go ---- */
-
-/* Memory of pools goes with no context, and is given back as soon as there is another. */
-static void reset_leaves_memory_that_is_given_back(void **state)
-{
-    (void)state;
-    const struct fake_counts *counts = fake_counts();
-    struct told *there = make_told();
-    cf_stream stream;
-    assert_ok(cf_stream_create(&stream));
-    assert_ok(launch(NULL, there, 100));
-    assert_ok(launch(stream, there, 100));
-    assert_ok(cf_device_reset(0));
-    assert_int_equal(counts->free, 2);
-    there = make_told();
-    for (int i = 0; i < 2; i++)
-        assert_ok(launch(NULL, there, 100));
-    assert_int_equal(told_by(there, 2).others, 0);
-    assert_ok(cf_device_reset(0));
-    assert_int_equal(counts->free, 3);
-}
-
-/* Memory that went with its context, whose addresses are the application's soon: all that it has there is still its own
- * when the library has given back what it has. */
-static void expect_own_memory_alone_is_freed(void)
-{
-    enum { MANY = 64 };
-    const struct fake_counts *counts = fake_counts();
-    void *own[MANY];
-    char host[LEAST];
-    for (int i = 0; i < MANY; i++) {
-        assert_ok(cf_mem_alloc(&own[i], LEAST));
-        assert_ok(cf_mem_fill(own[i], (unsigned char)i, LEAST));
-    }
-    const int before = counts->free;
-    assert_ok(cf_mem_trim(0));
-    assert_int_equal(counts->free, before);
-    for (int i = 0; i < MANY; i++) {
-        assert_ok(cf_mem_copy(host, own[i], LEAST));
-        assert_int_equal(host[LEAST - 1], i);
-        assert_ok(cf_mem_free(own[i]));
-    }
-}
-
-static void reset_without_pools_leaves_nothing(void **state)
-{
-    (void)state;
-    struct told *there = make_told();
-    cf_stream stream;
-    assert_ok(cf_stream_create(&stream));
-    assert_ok(launch(NULL, there, 100));
-    assert_ok(launch(stream, there, 100));
-    assert_ok(cf_device_reset(0));
-    expect_own_memory_alone_is_freed();
-}
-
-static void reset_after_a_fault_leaves_nothing(void **state)
-{
-    (void)state;
-    static struct told out_of_reach;
-    struct told *there = make_told();
-    assert_ok(launch(NULL, there, 100));
-    assert_ok(launch(NULL, &out_of_reach, 100));
-    assert_int_equal(cf_device_sync(), CF_EFAULT);
-    assert_ok(cf_device_reset(0));
-    expect_own_memory_alone_is_freed();
-}
-
-/* The same where another library takes the context away. */
-static void context_that_others_reset_after_a_fault_leaves_nothing(void **state)
-{
-    (void)state;
-    static struct told out_of_reach;
-    struct told *there = make_told();
-    assert_ok(launch(NULL, there, 100));
-    assert_ok(launch(NULL, &out_of_reach, 100));
-    assert_int_equal(cf_device_sync(), CF_EFAULT);
-    assert_int_equal(other_library()->cuDevicePrimaryCtxReset(0), CUDA_SUCCESS);
-    expect_own_memory_alone_is_freed();
-}
-
-static void contexts_that_others_destroy_leave_little(void **state)
-{
-    (void)state;
-    const struct fake_counts *counts = fake_counts();
-    const struct cf__driver *driver = other_library();
-    CUcontext context, popped;
-    struct told *there;
-    for (int i = 0; i < 3 * MOST; i++) {
-        assert_int_equal(context_create(&context, 0, 0), CUDA_SUCCESS);
-        there = make_told();
-        assert_ok(launch(NULL, there, 100));
-        (void)told_by(there, 1);
-        assert_ok(cf_mem_free(there));
-        assert_int_equal(driver->cuCtxPopCurrent(&popped), CUDA_SUCCESS);
-        assert_int_equal(context_destroy(context), CUDA_SUCCESS);
-        assert_in_range(counts->pool_used, LEAST, MOST * LEAST);
-    }
-    there = make_told();
-    for (int i = 0; i < 4; i++)
-        assert_ok(launch(NULL, there, 100));
-    assert_in_range(told_by(there, 4).others, 0, 1);
-    assert_ok(cf_device_sync());
-    assert_ok(cf_mem_trim(0));
-    assert_int_equal(counts->pool_used + counts->pool_kept, 0);
-    assert_ok(cf_mem_free(there));
-}
-
-/* ---- Little memory ---- */
-
-static void trim_takes_what_is_known_to_be_done(void **state)
-{
-    (void)state;
-    const struct fake_counts *counts = fake_counts();
-    struct told *there = make_told();
-    cf_stream stream;
-    assert_ok(cf_stream_create(&stream));
-    assert_ok(launch(NULL, there, 100));
-    assert_ok(launch(stream, there, 100));
-    assert_int_equal(counts->pool_used, 2 * LEAST);
-    assert_ok(cf_mem_trim(0)); /* the default stream's, in its order: it is done, too, behind the wait */
-    assert_ok(cf_stream_sync(NULL));
-    assert_int_equal(counts->pool_used, LEAST);
-    assert_ok(cf_device_sync());
-    assert_ok(launch(stream, there, 100)); /* is not known to be done again */
-    assert_ok(cf_mem_trim(0));
-    assert_ok(cf_stream_sync(NULL));
-    assert_int_equal(counts->pool_used, LEAST);
-    assert_ok(cf_device_sync());
-    assert_ok(cf_mem_trim(0));
-    assert_ok(cf_stream_sync(NULL));
-    assert_int_equal(counts->pool_used, 0);
-    (void)told_by(there, 3);
-    assert_ok(launch(stream, there, 100));
-    assert_ok(cf_stream_sync(stream));
-    (void)told_by(there, 4);
-    assert_ok(cf_stream_destroy(stream));
-    assert_ok(cf_mem_free(there));
-}
-
-static void memory_that_is_short_is_not_kept(void **state)
-{
-    (void)state;
-    struct told *there = make_told();
-    void *large = NULL;
-    assert_ok(launch(NULL, there, 100));
-    assert_ok(cf_device_sync());
-    assert_ok(cf_mem_alloc(&large, 60000)); /* of 65536 */
-    assert_ok(launch(NULL, there, 100));    /* there is no room for more than this needs */
-    assert_int_equal(launch(NULL, there, 3000), CF_ENOMEM);
-    assert_string_equal(cf_last_error(), "made_tell_async: 12000 bytes for work: cuMemAllocFromPoolAsync returned 2 "
-                                         "(CUDA_ERROR_OUT_OF_MEMORY, out of memory)");
-    assert_ok(cf_stream_sync(NULL));
-    (void)told_by(there, 2);
-    assert_ok(cf_mem_free(large));
-    assert_ok(cf_mem_free(there));
-}
-
 /* ---- Ways around it ---- */
 
 static void checked_launches_have_memory_of_their_own(void **state)
@@ -793,32 +441,6 @@ static void checked_launches_have_memory_of_their_own(void **state)
     (void)told_by(there, 3);
     assert_int_equal(counts->alloc_async, 6);
     assert_int_equal(counts->free_async, 6);
-    assert_ok(cf_mem_free(there));
-}
-
-/* To free there waits for the stream, which a stream that is destroyed does not. */
-static void devices_without_pools_allocate_once(void **state)
-{
-    (void)state;
-    const struct fake_counts *counts = fake_counts();
-    struct told *there = make_told();
-    cf_stream stream;
-    assert_ok(cf_stream_create(&stream));
-    const int before = counts->alloc;
-    for (int i = 0; i < 3; i++)
-        assert_ok(launch(stream, there, 100));
-    assert_int_equal(counts->alloc, before + 1);
-    assert_int_equal(counts->free, 0);
-    const int waits_before = waits;
-    is_slow = 1;
-    assert_ok(cf_stream_destroy(stream));
-    assert_int_equal(waits, waits_before);
-    assert_ok(cf_mem_trim(0));
-    assert_int_equal(counts->free, 0); /* it may be at work */
-    is_slow = 0;
-    assert_ok(cf_mem_trim(0));
-    assert_int_equal(counts->free, 1);
-    (void)told_by(there, 3);
     assert_ok(cf_mem_free(there));
 }
 
@@ -875,16 +497,7 @@ int main(int argc, char *argv[])
         fake_test(stream_with_the_handle_of_one_that_is_gone_has_other_memory, "CF_DRIVER"),
         fake_test(streams_that_come_and_go_leave_little, "CF_DRIVER"),
         fake_test(streams_that_are_at_work_keep_their_memory, "CF_DRIVER"),
-        fake_test(shutdown_waits_for_who_uses_it, "CF_DRIVER"),
-        fake_test(reset_leaves_memory_that_is_given_back, "CF_DRIVER"),
-        fake_test(reset_without_pools_leaves_nothing, "CF_DRIVER", "FAKE_CUDA=pools=0"),
-        fake_test(reset_after_a_fault_leaves_nothing, "CF_DRIVER=cuda", "FAKE_CUDA=reset=1"),
-        fake_test(context_that_others_reset_after_a_fault_leaves_nothing, "CF_DRIVER=cuda", "FAKE_CUDA=reset=1"),
-        fake_test(contexts_that_others_destroy_leave_little, "CF_DRIVER"),
-        fake_test(trim_takes_what_is_known_to_be_done, "CF_DRIVER"),
-        fake_test(memory_that_is_short_is_not_kept, "CF_DRIVER", "FAKE_CUDA=oom=65536"),
         fake_test(checked_launches_have_memory_of_their_own, "CF_DRIVER", "CF_CHECK=1"),
-        fake_test(devices_without_pools_allocate_once, "CF_DRIVER", "FAKE_CUDA=pools=0"),
         fake_test(forked_child_leaves_it_alone, "CF_DRIVER"),
         fake_test(launches_on_the_cpu_have_memory_of_their_own, "CF_DRIVER=host"),
     };

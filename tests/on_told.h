@@ -1,0 +1,193 @@
+/* on_told.h - a kernel that says which scratch memory it got, on a driver that may be slow, beside another library: for
+ * tests of what streams keep. */
+#ifndef ON_TOLD_H
+#define ON_TOLD_H
+
+#include "on_made.h"
+
+#include "place.h"
+
+/* ---- A kernel that says which memory it got, and what of it was not 0 ---- */
+
+enum { WORK, TOLD, MORE, N, PARAMS };
+enum {
+    MOST = 128,
+    QUIET = 64,
+    LEAST = 16384,
+    LARGEST = 1 << 20
+}; /* as lib/workspace.h and lib/workspace.c have them */
+
+struct told {
+    int64_t launches, nonzero;
+    char *work, *more;
+    int64_t others; /* launches that got other memory than the one before */
+};
+
+static const cf_expr n_elements = NUMBER("n", N), one = FIXED(1), three = FIXED(3);
+
+static const cf_param params[] = {
+    {.name = "work",
+     .ctype = "int *",
+     .type = CF_I32,
+     .direction = CF_SCRATCH,
+     .lanes = 1,
+     .bytes = 4,
+     .align = 4,
+     .ndims = 1,
+     .extents = &n_elements},
+    {.name = "told",
+     .ctype = "struct told *",
+     .type = CF_OPAQUE,
+     .direction = CF_INOUT,
+     .lanes = 1,
+     .bytes = sizeof(struct told),
+     .align = 8,
+     .ndims = 1,
+     .extents = &one},
+    {.name = "more",
+     .ctype = "int *",
+     .type = CF_I32,
+     .direction = CF_SCRATCH,
+     .lanes = 1,
+     .bytes = 4,
+     .align = 4,
+     .ndims = 1,
+     .extents = &three},
+    VALUE("n", int64_t, CF_I64),
+};
+
+static void tell_body(const cf_host_launch *launch, uint64_t begin, uint64_t end)
+{
+    int32_t *work = *(int32_t *const *)launch->args[WORK], *more = *(int32_t *const *)launch->args[MORE];
+    struct told *told = *(struct told *const *)launch->args[TOLD];
+    const int64_t n = *(const int64_t *)launch->args[N];
+    (void)begin, (void)end;
+    for (int64_t i = 0; i < n; i++)
+        told->nonzero += work[i] != 0;
+    for (int i = 0; i < 3; i++)
+        told->nonzero += more[i] != 0;
+    memset(work, 0x5a, 4 * (size_t)n);
+    memset(more, 0x5a, sizeof(int32_t[3]));
+    told->others += told->launches && told->work != (char *)work;
+    told->launches++;
+    told->work = (char *)work;
+    told->more = (char *)more;
+}
+
+static struct made_image image;
+static const cf_zero zeros[] = {{.array = WORK}, {.array = MORE}};
+static cf_kernel tell = {MADE_KERNEL("tell", image),
+                         .nparams = PARAMS,
+                         .params = params,
+                         .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}},
+                         .host = tell_body,
+                         .nzeros = 2,
+                         .zeros = zeros};
+
+static inline int tear_down(void **state)
+{
+    (void)state;
+    assert_ok(cf_shutdown());
+    assert_nothing_alive();
+    return 0;
+}
+
+static inline int launch(cf_stream stream, struct told *there, int64_t n)
+{
+    void *const args[] = {NULL, &there, NULL, &n};
+    return cf_launch(&tell, stream, args);
+}
+
+/* ---- A driver that does not answer, or lets another launch come between the calls of one ---- */
+
+static const struct cf__driver *real;
+static int is_slow;       /* no event is done */
+static cf_stream between; /* launched on when memory is cleared; NULL: nothing is */
+static struct told *told_between;
+
+static int waits; /* for a stream */
+
+static inline CUresult wait_for_stream(CUstream stream)
+{
+    waits++;
+    return real->cuStreamSynchronize(stream);
+}
+
+static inline CUresult query_event(CUevent event)
+{
+    return is_slow ? CUDA_ERROR_NOT_READY : real->cuEventQuery(event);
+}
+
+static inline CUresult clear_memory(CUdeviceptr target, unsigned char value, size_t bytes, CUstream stream)
+{
+    CUresult result = real->cuMemsetD8Async(target, value, bytes, stream);
+    cf_stream other = between;
+    if (other) {
+        between = NULL;
+        assert_ok(launch(other, told_between, 100));
+    }
+    return result;
+}
+
+const struct cf__driver *cf__driver_wrap(const struct cf__driver *driver)
+{
+    static struct cf__driver wrapped;
+    if (driver->is_host)
+        return driver;
+    real = driver;
+    wrapped = *driver;
+    wrapped.cuEventQuery = query_event;
+    wrapped.cuStreamSynchronize = wait_for_stream;
+    wrapped.cuMemsetD8Async = clear_memory;
+    return &wrapped;
+}
+
+/* ---- What was told ---- */
+
+static inline struct told *make_told(void)
+{
+    const struct told none = {0, 0, NULL, NULL, 0};
+    return upload(&none, sizeof none);
+}
+
+static inline struct told told_by(struct told *there, int64_t launches)
+{
+    struct told told;
+    assert_ok(cf_mem_copy(&told, there, sizeof told));
+    assert_int_equal(told.launches, launches);
+    assert_int_equal(told.nonzero, 0);
+    return told;
+}
+
+/* ---- Streams of others ---- */
+
+/* Another library in the process: the primary context is current, and its streams are no concern of ours. */
+static inline void begin_other(void)
+{
+    CUcontext context;
+    assert_int_equal(other_library()->cuInit(0), CUDA_SUCCESS);
+    assert_int_equal(other_library()->cuDevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
+    assert_int_equal(other_library()->cuCtxPushCurrent(context), CUDA_SUCCESS);
+}
+
+static inline void end_other(void)
+{
+    CUcontext context;
+    assert_ok(cf_shutdown()); /* the context goes with this library */
+    assert_int_equal(other_library()->cuCtxPopCurrent(&context), CUDA_SUCCESS);
+    assert_int_equal(other_library()->cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS);
+}
+
+static inline cf_stream make_stream(void)
+{
+    CUstream stream;
+    assert_int_equal(other_library()->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    return stream;
+}
+
+static inline void destroy_stream(cf_stream stream)
+{
+    assert_int_equal(other_library()->cuStreamDestroy(stream), CUDA_SUCCESS);
+}
+
+#endif
