@@ -212,18 +212,6 @@ class TuneTest(Runner):
                  ['--dry-run', *own, *QUICK, '--set', 'n=-1', 'slow'], ['nothing could be timed'],
                  needs_device=True)
 
-    def manual(self):
-        def options():
-            helped = set(re.findall(r'^  (--[a-z-]+)', self.good('--help', driver=False), re.MULTILINE))
-            with open(os.path.join(HERE, '..', 'tools', 'cf-tune.1'), encoding='utf-8') as file:
-                page = file.read().replace('\\-', '-')
-            return '' if len(helped) > 12 and all(option in page for option in helped) else [
-                option for option in helped if option not in page]
-
-        self.test('manual_has_every_option', options, needs_device=False)
-        self.test('version_is_the_librarys', lambda: '' if re.fullmatch(
-            r'cf-tune \d+\.\d+\.\d+\n', self.good('--version', driver=False)) else 'wrong', needs_device=False)
-
 
 def main():
     if len(sys.argv) != 2:
