@@ -7,15 +7,12 @@
 
 #include <cuferry/registry.h>
 
+#include "expr_steps.h"
 #include "fake_ask.h"
 
 /* ---- Descriptors ---- */
 
-#define OPS(...) ((const cf_op[]){__VA_ARGS__, {CF_OP_END, 0}})
-#define CONST(value) {CF_OP_CONST, value}
-#define PARAM(number) {CF_OP_PARAM, number}
 #define MEMBER(number, type, offset) {CF_OP_MEMBER, CF_MEMBER(number, type, offset)}
-#define OP(code) {CF_OP_##code, 0}
 
 /* An expression that is one parameter or one constant. */
 #define NUMBER(text, number) {text, OPS(PARAM(number))}
@@ -24,6 +21,14 @@
 #define VALUE(param_name, c, id)                                                                                       \
     {.name = param_name, .ctype = #c, .type = id, .direction = CF_VALUE, .lanes = 1, .bytes = sizeof(c),               \
      .align = _Alignof(c)}
+
+/* Scratch memory of int, and one struct that the kernel reads and writes. */
+#define SCRATCH_INTS(param_name, extent)                                                                               \
+    {.name = param_name, .ctype = "int *", .type = CF_I32, .direction = CF_SCRATCH, .lanes = 1, .bytes = 4,            \
+     .align = 4, .ndims = 1, .extents = &(extent)}
+#define STRUCT_INOUT(param_name, c, extent)                                                                            \
+    {.name = param_name, .ctype = #c " *", .type = CF_OPAQUE, .direction = CF_INOUT, .lanes = 1, .bytes = sizeof(c),   \
+     .align = 8, .ndims = 1, .extents = &(extent)}
 
 /* What every descriptor here begins with; `made` is its image. */
 #define MADE_KERNEL(kernel_name, made)                                                                                 \

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 
+TOOLS = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(__file__))), 'tools')
 TIMEOUT = 60  # seconds, for one run: what takes longer hangs
 MASK = 2**64 - 1
 
@@ -106,3 +107,17 @@ class Runner:
             problems += [] if before == after else [f'files left: {set(after) ^ set(before)}']
             return f'{"; ".join(problems)}: {err}' if problems else ''
         self.test(name, body, needs_device)
+
+    def manual(self):
+        """The program's page has every option of its --help, which are more than a dozen."""
+        def options():
+            helped = set(re.findall(r'^  (--[a-z-]+)', self.good('--help', driver=False), re.MULTILINE))
+            with open(os.path.join(TOOLS, f'{name}.1'), encoding='utf-8') as file:
+                page = file.read().replace('\\-', '-')
+            missing = [option for option in helped if option not in page]
+            return missing or ('' if len(helped) > 12 else f'--help has {len(helped)} options')
+
+        name = os.path.basename(self.program)
+        self.test('manual_has_every_option', options, needs_device=False)
+        self.test('version_is_the_librarys', lambda: '' if re.fullmatch(
+            name + r' \d+\.\d+\.\d+\n', self.good('--version', driver=False)) else 'wrong', needs_device=False)

@@ -407,18 +407,6 @@ class BenchTest(Runner):
         self.test('file_in_no_folder_is_refused', no_folder)
         self.bad('device_that_is_not_there_is_refused', ['--device', '77', 'axpy'], ['77'], needs_device=True)
 
-    def manual(self):
-        def options():
-            helped = set(re.findall(r'^  (--[a-z]+)', self.good('--help', driver=False), re.MULTILINE))
-            with open(os.path.join(HERE, '..', 'tools', 'cf-bench.1'), encoding='utf-8') as file:
-                page = file.read().replace('\\-', '-')
-            return '' if len(helped) > 15 and all(option in page for option in helped) else [
-                option for option in helped if option not in page]
-
-        self.test('manual_has_every_option', options, needs_device=False)
-        self.test('version_is_the_librarys', lambda: '' if re.fullmatch(
-            r'cf-bench \d+\.\d+\.\d+\n', self.good('--version', driver=False)) else 'wrong', needs_device=False)
-
 
 def main():
     if len(sys.argv) != 2:

@@ -4,6 +4,8 @@
 
 #include <inttypes.h>
 
+#include "expr_steps.h"
+
 /* ---- The range of the elements ---- */
 
 /* Sets some indices to bad ones and expects that the first of them is named. */
@@ -105,12 +107,6 @@ static void gather_from_no_elements_is_outside(void **state)
 }
 
 /* ---- Conditions on elements, with descriptors made from the first instance's ---- */
-
-#define OPS(...) ((const cf_op[]){__VA_ARGS__, {CF_OP_END, 0}})
-#define CONST(value)       \
-    {                      \
-        CF_OP_CONST, value \
-    }
 
 static void expect_bounds(cf_check *check, int64_t value, const char *detail)
 {

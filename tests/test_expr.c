@@ -1,21 +1,9 @@
 /* test_expr.c - the expressions of annotations: every step, every type of parameter, everything that overflows. */
 #include "on_driver.h"
 
+#include "expr_steps.h"
 #include "internal.h"
 
-#define OPS(...) ((const cf_op[]){__VA_ARGS__, {CF_OP_END, 0}})
-#define CONST(value)       \
-    {                      \
-        CF_OP_CONST, value \
-    }
-#define PARAM(number)       \
-    {                       \
-        CF_OP_PARAM, number \
-    }
-#define OP(code)        \
-    {                   \
-        CF_OP_##code, 0 \
-    }
 #define SKIP(code, steps)   \
     {                       \
         CF_OP_##code, steps \

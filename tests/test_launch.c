@@ -6,6 +6,7 @@
 #include <cuferry/kernels.h>
 #include <cuferry/registry.h>
 
+#include "expr_steps.h"
 #include "gather_instances.h"
 
 #define POISON 0xa5
@@ -361,19 +362,6 @@ static void gather_async_destroyed_stream_is_invalid(void **state)
 /* ---- Descriptors made from the first instance's, without its compiled checks ---- */
 
 enum { SOURCE, INDEX, RES, N_, M_ }; /* its parameters */
-#define OPS(...) ((const cf_op[]){__VA_ARGS__, {CF_OP_END, 0}})
-#define CONST(value)       \
-    {                      \
-        CF_OP_CONST, value \
-    }
-#define PARAM(number)       \
-    {                       \
-        CF_OP_PARAM, number \
-    }
-#define OP(code)        \
-    {                   \
-        CF_OP_##code, 0 \
-    }
 
 static cf_kernel first_instance(void)
 {

@@ -58,24 +58,8 @@ static const cf_expr large = {"n << 62", OPS(PARAM(LENGTH), CONST(62), OP(SHL))}
 static const cf_expr more = {"n + 1", OPS(PARAM(LENGTH), CONST(1), OP(ADD))};
 
 static cf_param counted_params[COUNT_PARAMS] = {
-    {.name = "work",
-     .ctype = "int *",
-     .type = CF_I32,
-     .direction = CF_SCRATCH,
-     .lanes = 1,
-     .bytes = 4,
-     .align = 4,
-     .ndims = 1,
-     .extents = &length},
-    {.name = "found",
-     .ctype = "struct found *",
-     .type = CF_OPAQUE,
-     .direction = CF_INOUT,
-     .lanes = 1,
-     .bytes = sizeof(struct found),
-     .align = 8,
-     .ndims = 1,
-     .extents = &one},
+    SCRATCH_INTS("work", length),
+    STRUCT_INOUT("found", struct found, one),
     VALUE("n", int64_t, CF_I64),
 };
 static cf_zero zeros[2];

@@ -301,19 +301,6 @@ class TuneTest(Runner):
         for name in ('closed', 'closed/cuferry', 'home'):
             os.chmod(self.path(name), 0o755)
 
-    def manual(self):
-        def options():
-            helped = set(re.findall(r'^  (--[a-z-]+)', self.good('--help', driver=False), re.MULTILINE))
-            with open(os.path.join(HERE, '..', 'tools', 'cf-tune.1'), encoding='utf-8') as file:
-                page = file.read().replace('\\-', '-')
-            return '' if len(helped) > 12 and all(option in page for option in helped) else [
-                option for option in helped if option not in page]
-
-        self.test('manual_has_every_option', options, needs_device=False)
-        self.test('version_is_the_librarys', lambda: '' if re.fullmatch(
-            r'cf-tune \d+\.\d+\.\d+\n', self.good('--version', driver=False)) else 'wrong', needs_device=False)
-
-
 def as_any_user():
     """Has a process of the superuser heed the rights of files, too."""
     if os.geteuid() == 0:

@@ -11,7 +11,7 @@
 #include "bench_memory.h"
 #include "bench_timing.h"
 #include "runtime.h"
-#include "verify.h"
+#include "verify_size.h"
 
 /* Bytes of arrays that are compared whatever they are. */
 #define OF_A_MOMENT ((size_t)64 << 20)

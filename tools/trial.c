@@ -9,7 +9,7 @@
 #include <cuferry.h>
 
 #include "runtime.h"
-#include "verify.h"
+#include "verify_size.h"
 
 /* Outputs hold this before a run, so that an element that is not written shows. */
 #define POISON 0xa5

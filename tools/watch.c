@@ -5,7 +5,6 @@
 #include "watch.h"
 
 #include <dlfcn.h>
-#include <link.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -445,99 +444,12 @@ static void *shared(cf_host_block *block, const void *key, size_t bytes, size_t 
 
 /* ---- Launches ---- */
 
-static int64_t extent(const cf_expr *expr, void *const args[])
-{
-    int64_t value = 0;
-    return expr->ops && cf_kernel_evaluate(watch_told, expr->ops, SIZE_MAX, args, &value) == CF_OK ? value : 0;
-}
-
-/* The bytes of an array, as the command line has it; of scratch memory, as it is declared. */
-static size_t bytes_of(uint32_t i, const size_t *bytes_of_arrays, void *const args[])
-{
-    const cf_param *param = &watch_told->params[i];
-    if (bytes_of_arrays && param->direction != CF_SCRATCH)
-        return bytes_of_arrays[i];
-    int64_t bytes = param->bytes;
-    for (uint32_t d = 0; d < param->ndims; d++)
-        bytes *= extent(&param->extents[d], args);
-    return bytes > 0 ? (size_t)bytes : 0;
-}
-
-/* What the module can write of its own. */
-static int add_data(struct dl_phdr_info *info, size_t size, void *unused)
-{
-    (void)size;
-    (void)unused;
-    if (strcmp(info->dlpi_name, module_path) != 0)
-        return 0;
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
-        if (part->p_type == PT_LOAD && part->p_flags & PF_W)
-            region_add(&(struct region){
-                .begin = (char *)(info->dlpi_addr + part->p_vaddr), .bytes = part->p_memsz, .kind = REGION_DATA});
-    }
-    return 1;
-}
-
-/* What the library has set to 0 counts as written. */
-static void see_zeros(uint32_t i, void *const args[], unsigned char *seen, size_t bytes)
-{
-    if (!seen || watch_told->size < offsetof(cf_kernel, zeros) + sizeof watch_told->zeros)
-        return;
-    for (uint32_t z = 0; z < watch_told->nzeros; z++) {
-        const cf_zero *zero = &watch_told->zeros[z];
-        if (zero->array != i)
-            continue;
-        size_t begin = (size_t)extent(&zero->lower, args) * watch_told->params[i].bytes;
-        size_t length = zero->extent.ops ? (size_t)extent(&zero->extent, args) * watch_told->params[i].bytes : bytes;
-        if (begin < bytes)
-            memset(seen + begin, 1, length < bytes - begin ? length : bytes - begin);
-    }
-}
-
-/* Arrays of a kernel that works in place may be one: as long as the longest, and written before where one is read. */
-static void join(uint32_t first, const size_t *bytes_of_arrays, void *const args[], size_t *bytes, int *is_written)
-{
-    for (uint32_t i = first + 1; i < watch_told->nparams; i++) {
-        const cf_direction direction = watch_told->params[i].direction;
-        if (direction == CF_VALUE || *(char *const *)args[i] != *(char *const *)args[first])
-            continue;
-        size_t others = bytes_of(i, bytes_of_arrays, args);
-        *bytes = others > *bytes ? others : *bytes;
-        *is_written |= others && direction != CF_OUT && direction != CF_SCRATCH;
-    }
-}
-
-void watch_arrays(const size_t *bytes_of_arrays, void *const args[], int is_kept)
-{
-    for (uint32_t i = 0; i < watch_told->nparams; i++) {
-        const cf_param *param = &watch_told->params[i];
-        if (param->direction == CF_VALUE)
-            continue;
-        size_t bytes = bytes_of(i, bytes_of_arrays, args);
-        char *begin = *(char *const *)args[i];
-        if (!begin || !bytes || region_find(begin))
-            continue;
-        int is_written = param->direction != CF_OUT && param->direction != CF_SCRATCH;
-        join(i, bytes_of_arrays, args, &bytes, &is_written);
-        unsigned char *seen = watch_what == WATCH_POISON && !is_written ? calloc(bytes, 1) : NULL;
-        see_zeros(i, args, seen, bytes);
-        region_add(&(struct region){.begin = begin,
-                                    .bytes = bytes,
-                                    .kind = REGION_ARRAY,
-                                    .name = param->name,
-                                    .element = param->bytes,
-                                    .seen = seen,
-                                    .is_kept = is_kept});
-    }
-}
-
 static void begin_launch(void)
 {
     has_failed = 0;
     region_end(REGION_END_LAUNCH);
     region_each(NULL, race_forget); /* launches are in an order */
-    (void)dl_iterate_phdr(add_data, NULL);
+    watch_data(module_path);
     watch_arrays(watch_operation ? NULL : array_bytes, launch->args, 0);
 }
 
@@ -623,75 +535,7 @@ const cf_kernel *watch_kernel(const cf_kernel *of, const size_t *bytes, struct m
     return &copy;
 }
 
-/* ---- AddressSanitizer ---- */
-
-static void *function(const char *name)
-{
-    return dlsym(RTLD_DEFAULT, name);
-}
-
-/* How far outside of a region an address may be to be told by it. */
-#define NEAR (1 << 20)
-
-/* Says where an address is, as near to a region as it is. */
-static void describe_address(const char *address, size_t bytes, int is_write, const char *kind)
-{
-    char what[200] = "", who[96] = "outside of the kernel's threads";
-    const struct region *region = region_nearest(address);
-    if (!bytes) { /* a signal, which tells no more */
-        if (watch_current)
-            watch_describe(watch_current->slot->number, watch_current->number, who, sizeof who);
-        watch_find("{asan}: {wild}; %s", who);
-        return;
-    }
-    if (region && address > region->begin - NEAR && address < region->begin + region->bytes + NEAR)
-        region_describe(region, address, what, sizeof what);
-    if (watch_current)
-        watch_describe(watch_current->slot->number, watch_current->number, who, sizeof who);
-    watch_find("{asan}: %s: %s of %zu bytes%s%s%s; %s", kind, is_write ? "a write" : "a read", bytes,
-               *what ? " at " : "", what,
-               !*what                                     ? ""
-               : address < region->begin                  ? ", which is in front of its begin"
-               : address >= region->begin + region->bytes ? ", which is past its end"
-                                                          : "",
-               who);
-}
-
-/* Called behind a report, just before the process ends. */
-static void note_death(void)
-{
-    int (*is_present)(void);
-    void *(*address)(void);
-    int (*access)(void);
-    size_t (*size)(void);
-    const char *(*description)(void);
-    *(void **)&is_present = function("__asan_report_present");
-    *(void **)&address = function("__asan_get_report_address");
-    *(void **)&access = function("__asan_get_report_access_type");
-    *(void **)&size = function("__asan_get_report_access_size");
-    *(void **)&description = function("__asan_get_report_description");
-    if (!watch_told)
-        return;
-    if (is_present && address && access && size && description && is_present())
-        describe_address(address(), size(), access(), description());
-    else
-        watch_find("{asan}: the kernel ends");
-}
-
-/* The report's path is none of ASAN_OPTIONS, where nothing may hold a blank. */
-static void watch_deaths(void)
-{
-    void (*set)(void (*)(void)), (*set_path)(const char *);
-    *(void **)&set = function("__sanitizer_set_death_callback");
-    *(void **)&set_path = function("__sanitizer_set_report_path");
-    if (set)
-        set(note_death);
-    const char *slash = strrchr(module_path, '/');
-    char path[4096];
-    if (set_path && slash &&
-        snprintf(path, sizeof path, "%.*s/" WATCH_REPORT, (int)(slash - module_path), module_path) < (int)sizeof path)
-        set_path(path);
-}
+/* ---- The beginning ---- */
 
 const char *watch_begin(void)
 {
@@ -708,7 +552,7 @@ const char *watch_begin(void)
         watch_what = (enum watch_kind)i;
         module_path = end + 1;
         if (watch_what == WATCH_ADDRESS)
-            watch_deaths();
+            watch_deaths(module_path);
         return module_path;
     }
     return NULL;

@@ -26,7 +26,7 @@ const char *watch_begin(void);
  * array. NULL where the kernel has no form for the CPU. */
 const cf_kernel *watch_kernel(const cf_kernel *kernel, const size_t *bytes, struct message *message);
 
-/* ---- Between watch.c and watch_operation.c ---- */
+/* ---- Between watch.c, watch_address.c, watch_arrays.c and watch_operation.c ---- */
 
 /* Looks at a part of a launch of `kernel` by its own CPU body. */
 void watch_launch(const cf_kernel *kernel, cf_host_body *host, const cf_host_launch *what, uint64_t begin,
@@ -38,6 +38,12 @@ extern const cf_kernel *watch_told, *watch_operation;
 /* Has the arrays and the scratch memory of `watch_told` known by their names. `bytes` has the size of each array; NULL: it is
  * as declared. Those that are there stay as they are. */
 void watch_arrays(const size_t *bytes, void *const args[], int is_kept);
+
+/* Has what the module can write of its own known. */
+void watch_data(const char *module_path);
+
+/* Has AddressSanitizer's report told as a finding, and written beside the module. */
+void watch_deaths(const char *module_path);
 
 /* How often the kernel, or operation, has begun to run since it is watched; and whether this one is looked at: the timed ones
  * are the same as the first. */
