@@ -54,7 +54,7 @@ static int is_quick(const struct scene *scene)
             puts("# the context cannot be held");
         quick = is_real || getenv("FAULT_QUICK");
     }
-    return quick || (scene->flags & LONG && !getenv("FAULT_LONG"));
+    return quick || (scene->flags & LONG && !getenv("CHECK_LONG"));
 }
 
 __attribute__((format(printf, 1, 2))) static void complain(const char *format, ...)

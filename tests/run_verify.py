@@ -13,6 +13,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 PORTS = {'port_reduce': (), 'port_scan': ('compact', 'compact_active'), 'port_dense': (), 'port_stencil': (),
          'port_idioms': ('hash_count',),
          'port_graph': ('bfs_step', 'label_step', 'union_edges', 'flatten'), 'port_science': (), 'port_groups': ()}
+# What takes most of the time on the CPU, where their own tests compare them with plain loops.
+LONG = ('port_dense', 'port_graph', 'port_stencil')
 
 
 def rows(out):
@@ -171,8 +173,9 @@ class VerifyTest(Runner):
         is_played = self.driver != 'host' and os.path.join(self.build, 'tests', 'fake') in map(os.path.abspath, folders)
         for name, exceptions in PORTS.items():
             path = os.path.join(self.build, 'tests', f'{name}.o')
+            is_left = name in LONG and self.driver == 'host' and 'CHECK_LONG' not in os.environ
             reason = ('a sanitizer makes it slow' if is_slow else 'the GPU is played' if is_played else
-                      '' if os.path.exists(path) else 'not built')
+                      'for tools/check --long' if is_left else '' if os.path.exists(path) else 'not built')
             if reason:
                 self.tap.skip(f'every_kernel_of_{name}_agrees', reason)
                 continue

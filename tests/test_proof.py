@@ -110,16 +110,19 @@ class ProofTest:
         self.cxx = shlex.split(options.cxx)
         self.nvcc = shutil.which('nvcc') or shutil.which('/usr/local/cuda/bin/nvcc')
 
-    def generate(self, name):
-        """A folder with the kernel file and what is generated from it."""
-        place = os.path.join(self.folder, name)
+    def generate(self):
+        """What every change begins with: the kernel file and what is generated from it."""
+        place = os.path.join(self.folder, 'generated')
         os.mkdir(place)
         for file, text in (('shared.h', HEADER), ('k.cu', SOURCE)):
             with open(os.path.join(place, file), 'w', encoding='utf-8') as opened:
                 opened.write(text)
         code, _, err = run([sys.executable, os.path.join(ROOT, 'gen', 'cfgen'), '--cxx', self.options.cxx, '--prefix', 't',
                             '--outdir', place, '--root', place, os.path.join(place, 'k.cu')])
-        return place, err if code else ''
+        self.tap.check('proof_kernels_are_generated', err if code else '')
+
+    def copy(self, name):
+        return shutil.copytree(os.path.join(self.folder, 'generated'), os.path.join(self.folder, name))
 
     @staticmethod
     def change(place, old, new):
@@ -147,9 +150,9 @@ class ProofTest:
 
     def compiler(self, device, name, old, new):
         """What is wrong: a change that compiles, or whose error is the kernel's own and not that of the proof."""
-        place, problem = self.generate(f'{device}_{name}')
-        if problem or (old and not self.change(place, old, new)):
-            return problem or f"'{old}' stands nowhere"
+        place = self.copy(f'{device}_{name}')
+        if old and not self.change(place, old, new):
+            return f"'{old}' stands nowhere"
         code, _, err = run(getattr(self, device)(place))
         if not old:
             return err if code else ''
@@ -172,7 +175,7 @@ class ProofTest:
         if not self.nvcc:
             self.tap.skip('proof_device_function_is_refused', 'there is no nvcc')
             return
-        place, problem = self.generate('entry')
+        place, problem = self.copy('entry'), ''
         self.change(place, '__global__ void narrow', '__device__ void narrow')
         code, _, err = run(self.gpu(place))
         if code == 0:
@@ -225,6 +228,7 @@ def main():
         options = parser.parse_args()
         options.builddir = os.path.abspath(options.builddir)
         test = ProofTest(options, tap, folder)
+        test.generate()
         test.compilers()
         test.entry()
         test.loading()

@@ -142,14 +142,15 @@ static void run_arrays(int op, struct array *x, struct array *y, int64_t n, int 
 
 static void run(int op, int type, int64_t n, int offset, int way, unsigned short seed[])
 {
+    const int64_t others = op == DOT ? n : 0;
     struct array x, y;
     make_array(&x, type, n, offset);
-    make_array(&y, type, n, way == CALL_HOST ? offset : (offset + 1) % 4);
+    make_array(&y, type, others, way == CALL_HOST ? offset : (offset + 1) % 4);
     fill_array(op, &x, n, seed);
-    fill_array(op, &y, n, seed);
+    fill_array(op, &y, others, seed);
     run_arrays(op, &x, &y, n, way);
     finish_array(&x, families[op], n);
-    finish_array(&y, families[op], n);
+    finish_array(&y, families[op], others);
 }
 
 /* Around a row and what one block takes of both sizes of elements, and what several take. */

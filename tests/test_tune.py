@@ -301,6 +301,7 @@ class TuneTest(Runner):
         for name in ('closed', 'closed/cuferry', 'home'):
             os.chmod(self.path(name), 0o755)
 
+
 def as_any_user():
     """Has a process of the superuser heed the rights of files, too."""
     if os.geteuid() == 0:
