@@ -5,21 +5,18 @@ import os
 import re
 from dataclasses import replace
 
-import collective
 import consistency
-import cpusource
 import expr
-import loops
 import operation
 import reach
-import scalars
 from clauses import Clauses, is_include, read_pragma
 from constant import Constants
+from cpuform import CpuForm
 from cxxtypes import UNREADABLE, VOID, builtin, pointer
 from declare import declarations
 from expr import ExprError
 from lexer import Token
-from model import Check, CType, Dim, Expr, Host, Instance, Kernel, KernelFile, Launch, Location, Param, Use, Zero
+from model import Check, CType, Dim, Expr, Instance, Kernel, KernelFile, Launch, Location, Param, Use, Zero
 from kerneldecl import read_kernel
 from scan import Pragma, comment_above
 from symboldecl import read_symbols
@@ -27,7 +24,6 @@ from typedecl import Declared
 
 MAX_BLOCK = 1024
 MAX_BLOCK_Z = 64
-_NUMBERS = ('integer', 'float', 'enum')
 _CHECKED = ('i8', 'i16', 'i32', 'i64', 'u8', 'u16', 'u32', 'u64')
 
 
@@ -46,11 +42,7 @@ class _File:
         self._symbols = []
         self._notes = []
         self._proofs = set()
-        self._reaches = {}          # whether for host code: Reach
-        self._loops = {}            # name: what loops.find() says
-        self._together = {}         # kernel: whether its threads wait for one another
-        self._numeric = {}          # kernel and types that it has as template arguments: what scalars.alone() says
-        self._judged = {}           # kernel: what it reaches
+        self._cpu = None            # CpuForm, once all is declared
 
     def _error(self, token, message):
         self._diagnostics.error(token.location, message)
@@ -60,6 +52,7 @@ class _File:
         opened = self._scanner.unclosed()
         self._walk()
         self._check_includes()
+        self._cpu = CpuForm(self._scanner, self._path, self._declarations)
         kernels = []
         for clauses, declaration, doc in self._kernels:
             kernel = self._kernel(clauses, declaration, doc)
@@ -72,7 +65,7 @@ class _File:
                                     'kernel ... above a __global__ function')
         host = ''
         if self._diagnostics.count == before:
-            host = self._host_source(kernels)
+            host = self._cpu.source([(c, d) for c, d, _ in self._kernels], self._proofs, self._error)
         return KernelFile(self._path, stem, tuple(kernels), tuple(self._symbols),
                           tuple(t.text[1:-1] for t in self._includes),
                           tuple(self._notes), tuple(self._proofs), host)
@@ -390,10 +383,10 @@ class _File:
         if clauses.is_operation:
             uses = tuple(Use(t.text, t.location) for t in clauses.uses.values())
             return Instance(name, kernel, tuple(params), launch, checks, *reports, None, zeros=zeros, uses=uses)
-        is_bounded, is_closed = self._reached(clauses, declaration)
+        is_bounded, is_closed = self._cpu.reached(clauses, declaration)
         # Memory behind a pointer that has no extent, or behind one in a value or an element, is nobody's argument.
         is_closed = is_closed and not any(p.direction == 'CF_POINTER' or reach.may_point(p.type) for p in params)
-        host = self._host(clauses, declaration, kernel, entry, params, types)
+        host = self._cpu.host(clauses, declaration, kernel, entry, params, types)
         if clauses.host_grid:
             host = replace(host, grid=exact(clauses.host_grid))
         return Instance(name, kernel, tuple(params), launch, checks, *reports, host, constants, is_bounded, is_closed,
@@ -507,106 +500,6 @@ class _File:
         if len(param.dims) > 1:
             raise ExprError(token, f'{token.text} has {len(param.dims)} dimensions; elements ascend in arrays of one')
         return Check(f'ascending({token.text})', array=array, is_ascending=True)
-
-    # ---- What it reaches
-
-    def _reached(self, clauses, declaration):
-        """(is bounded, is closed) of a kernel, and closed only where the function that the CPU runs instead is, too."""
-        key = id(declaration)
-        if key not in self._judged:
-            is_bounded, is_closed = self._reach(False).judge(declaration.declaration)
-            is_bounded = is_bounded and (clauses.host is not None or
-                                         not self._runs_together(declaration.declaration))
-            function = self._host_function(clauses)
-            if is_closed and function is not None:
-                is_closed = self._reach(True).judge(function)[1]
-            self._judged[key] = is_bounded, is_closed
-        return self._judged[key]
-
-    def _reach(self, is_host):
-        if is_host not in self._reaches:
-            self._reaches[is_host] = reach.Reach(self._declarations, is_host)
-        return self._reaches[is_host]
-
-    # ---- The CPU
-
-    def _host_function(self, clauses):
-        """The function of this file that the CPU runs instead of a kernel; None where there is none."""
-        name = clauses.host.text if clauses.host else None
-        return next((d for d in self._declarations if name and d.function is not None and d.body is not None and
-                     d.head[d.function].text == name and not d.has('__global__')), None)
-
-    def _host(self, clauses, declaration, kernel, entry, params, types):
-        """What the CPU runs: nothing, a function, or the kernel, where the CPU can."""
-        if clauses.host and clauses.host.text == 'none':
-            return None
-        if clauses.host:
-            name = clauses.host.text
-            function = self._host_function(clauses)
-            if function is None:
-                suffix = entry[len((clauses.name or declaration.token).text):]
-                return Host(name + suffix, True)
-            scope = ''.join(s + '::' for s in function.scope if s)
-            arguments = kernel[kernel.index('<'):] if function.head[0].text == 'template' and '<' in kernel else ''
-            return Host(scope + name + arguments)
-        used = collective.first_foreign(declaration.declaration, self._declarations)
-        if used:
-            what, instead = used
-            raise ExprError(declaration.token, f'{declaration.token.text} uses {what}, which the CPU does not run; '
-                            f'{instead}, or add host(none) to its annotation, or host(function) with a function for '
-                            'the CPU')
-        if self._runs_together(declaration.declaration):
-            if clauses.host_grid:
-                raise ExprError(clauses.host_grid[0].token,
-                                f'threads of {declaration.token.text} wait for one another, so that the CPU runs as '
-                                'many as a GPU; leave host(grid(...)) out')
-            return Host(is_together=True)
-        found = self._loop(declaration.token.text)
-        return Host(loop=replace(found[0], is_numeric=self._is_numeric(declaration, params, types)) if found else None)
-
-    def _is_numeric(self, declaration, params, types):
-        """Whether an instance's threads have nothing but numbers of their own."""
-        if not all(t.kind in _NUMBERS for t in [p.type for p in params] + list(types.values())):
-            return False
-        key = declaration.token.text, tuple(types)
-        if key not in self._numeric:
-            kernel = next(d for d in self._declarations if d.has('__global__') and d.function is not None and
-                          d.body is not None and d.head[d.function].text == key[0])
-            self._numeric[key] = scalars.alone(kernel, self._declarations, set(types))
-        return self._numeric[key]
-
-    def _loop(self, name):
-        """How the kernels of a name run as a loop, with the edits that this takes; see loops.find()."""
-        if name not in self._loops:
-            self._loops[name] = loops.find(name, self._declarations, self._path,
-                                           self._scanner.source(self._scanner.path))
-        return self._loops[name]
-
-    def _runs_together(self, kernel):
-        """Whether threads of a kernel wait for one another. What is not understood does."""
-        # An annotation may stand at a declaration, and the definition elsewhere.
-        name = kernel.head[kernel.function].text
-        if id(kernel) not in self._together:
-            roots = [kernel] + [d for d in self._declarations if d.has('__global__') and d.function is not None and
-                                d is not kernel and d.body is not None and d.head[d.function].text == name]
-            self._together[id(kernel)] = any(collective.runs_together(root, self._declarations) for root in roots)
-        return self._together[id(kernel)]
-
-    def _host_source(self, kernels):
-        kept = [d.declaration for c, d, _ in self._kernels if not (c.host or c.is_operation)]
-        annotated = {id(d.declaration) for _, d, _ in self._kernels}
-        names = {d.token.text for c, d, _ in self._kernels if not (c.host or c.is_operation)}
-        # An annotation may stand at a declaration, and the definition elsewhere.
-        kept += [d for d in self._declarations if d.function is not None and d.has('__global__') and
-                 id(d) not in annotated and d.head[d.function].text in names]
-        edits = {}
-        for name in names:
-            if not any(self._runs_together(d) for d in kept if d.head[d.function].text == name):
-                edits.update((self._loop(name) or (None, {}))[1])
-        functions = {c.host.text for c, _, _ in self._kernels if c.host}
-        constants = {name.rsplit('::', 1)[-1] for _, name, _ in self._proofs}
-        return cpusource.copy(self._scanner, self._path, self._declarations, kept, functions, constants, edits,
-                              self._error)
 
 
 def _example(parameters):

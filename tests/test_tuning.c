@@ -768,7 +768,7 @@ static void results_are_merged(void **state)
 static void files_of_others_are_left_alone(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"n,time\n1,2.5\n", "\n" BEGIN, "cuferry tuning 2\nnew\n", "cuferry tuning 1",
+    static const char *const texts[] = {"n,time\n1,2.5\n", ("\n" BEGIN), "cuferry tuning 2\nnew\n", "cuferry tuning 1",
                                         "x"};
     const cf_tuning result = {kernel_of("which_i32")->variants[1], 0, 10, 1, 2};
     char detail[256];
