@@ -499,6 +499,7 @@ __global__ void __launch_bounds__(SPMV_THREADS, sizeof(T) + sizeof(J) > 8 ? 8 : 
     const unsigned long long warps = gridDim.x * (SPMV_THREADS / 32);
     for (unsigned long long place = own; place < parts; place += warps)
         spmv_sum_part<8>(a, list, place);
+    __syncwarp(); /* no lane is still to read a part's word */
     /* At last, since a warp waits for what it has written before it says that a part is done. */
     for (unsigned long long place = own + threadIdx.x % 32 * warps; place < parts; place += 32 * warps)
         *list.part(place) = 0;

@@ -47,7 +47,7 @@ def problem(stem, options):
     """What is wrong with a case; '' where nothing is."""
     with tempfile.TemporaryDirectory() as folder:
         code, out, err = run([sys.executable, os.path.join(ROOT, 'gen', 'cfgen'), '--prefix', 't', '--outdir', folder,
-                              f'{stem}.cu'], cwd=CASES)
+                              '--bundled', os.path.join(options.builddir, 'gen', 'cuferry.json'), f'{stem}.cu'], cwd=CASES)
         if code:
             return out + err
         with open(os.path.join(folder, 'main.c'), 'w', encoding='utf-8') as file:
