@@ -80,6 +80,7 @@ def main():
     parser.add_argument('--cc', default='cc')
     parser.add_argument('--trials', type=int, default=20000)
     options = parser.parse_args()
+    options.builddir = os.path.abspath(options.builddir)
     tap = Tap()
     stems = sorted(f[:-5] for f in os.listdir(CASES) if f.endswith('.json'))
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
