@@ -314,6 +314,18 @@ static void sort_around_tiles_is_right(void **state)
     run_always(KEYS_F32, SPECIAL, 12289, 1, seed);
 }
 
+/* In a digit that all keys have they stay where they are, from one launch of a pass to the next, too: see SORT_MOST in
+ * test_pieces.py. */
+static void sort_of_one_digit_over_launches_is_right(void **state)
+{
+    (void)state;
+    unsigned short seed[3] = {10, 11, 12};
+    for (int is_wide = 0; is_wide < 2; is_wide++) {
+        run_always(is_wide ? KEYS_U64 : KEYS_U32, EQUAL, 65537, is_wide, seed);
+        run_always(is_wide ? KEYS_U64 : KEYS_U32, NARROW, 65537, is_wide, seed);
+    }
+}
+
 /* A launch of a pass, which goes on from one to another with where digits begin, and leaves words behind that are 0: of
  * tiles on a GPU, those of a state on the CPU. */
 static void sort_pass_leaves_what_the_next_needs(void **state)
@@ -542,6 +554,7 @@ int main(void)
         cmocka_unit_test(sort_of_few_is_right),
         cmocka_unit_test(sort_of_many_is_right),
         cmocka_unit_test(sort_around_tiles_is_right),
+        cmocka_unit_test(sort_of_one_digit_over_launches_is_right),
         cmocka_unit_test(sort_pass_leaves_what_the_next_needs),
         cmocka_unit_test(sort_of_zeros_and_nans_is_stable),
         cmocka_unit_test(sort_past_2_31_on_a_gpu_is_right),
