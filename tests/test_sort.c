@@ -3,7 +3,7 @@
  * what is not to be touched. */
 /* As on a GPU, with the code for it, a sort takes a hundred times as long: see test_pieces.py. */
 #ifdef REGISTRY
-enum { STEP = 7 };
+enum { STEP = 5 }; /* which divides neither PATTERNS nor the runs of a key */
 #else
 enum { STEP = 1 };
 #endif
@@ -245,15 +245,12 @@ static void run_argsort(struct array *keys, int key, int value, int64_t n, const
     finish_array(&index, kernel->name, n);
 }
 
-/* All three, with values of 4 and 8 bytes by turns. */
-static void run(int key, int pattern, int64_t n, unsigned short seed[])
+/* All three, with values of 4 and 8 bytes, or the other way round. */
+static void run_always(int key, int pattern, int64_t n, int is_wide, unsigned short seed[])
 {
-    static int runs;
-    if (runs++ % STEP)
-        return;
     struct array keys;
     make_keys(&keys, key, pattern, n, (int)(nrand48(seed) % 3), seed);
-    const int is_descending = (int)(nrand48(seed) % 2), is_wide = (int)(nrand48(seed) % 2);
+    const int is_descending = (int)(nrand48(seed) % 2);
     int64_t *order = sorting(key, keys.host + keys.begin, n, is_descending);
     run_keys(&keys, key, n, order, is_descending, (int)(nrand48(seed) % WAYS), (int)(nrand48(seed) % 2));
     run_pairs(&keys, key, is_wide ? I64 : I32, n, order, is_descending, (int)(nrand48(seed) % WAYS),
@@ -261,6 +258,13 @@ static void run(int key, int pattern, int64_t n, unsigned short seed[])
     run_argsort(&keys, key, is_wide ? I32 : I64, n, order, is_descending, (int)(nrand48(seed) % WAYS));
     finish_array(&keys, "keys of argsort", n);
     free(order);
+}
+
+static void run(int key, int pattern, int64_t n, unsigned short seed[])
+{
+    static int runs;
+    if (runs++ % STEP == 0)
+        run_always(key, pattern, n, (int)(nrand48(seed) % 2), seed);
 }
 
 /* Around what is sorted by insertion, a warp and a block take, and where there is more than one launch. */
@@ -278,7 +282,8 @@ static void sort_of_few_is_right(void **state)
 }
 
 /* Around the tiles of all shapes, and chunks of the CPU. */
-static const int64_t many[] = {4607, 4608, 4609, 5759, 5760, 5761, 6143, 6144, 6145, 8831, 8832, 8833, 12289, 17665};
+static const int64_t many[] = {4097, 4607, 4608, 4609, 5759, 5760,  5761, 6143,
+                               6144, 6145, 8831, 8832, 8833, 12289, 17665};
 
 static void sort_of_many_is_right(void **state)
 {
@@ -294,6 +299,31 @@ static void sort_of_many_is_right(void **state)
         run(key, key % 2 ? RANDOM : SPECIAL, 65536 + key - 1, seed);
     run(KEYS_U32, RANDOM, 3 * 65536 + 1, seed);
     run(KEYS_F64, SPECIAL, 2 * 65536, seed);
+}
+
+/* Which no sampling may miss: with 4 and 8 bytes of values, these two have the tiles of all shapes. */
+static void sort_around_tiles_is_right(void **state)
+{
+    (void)state;
+    unsigned short seed[3] = {7, 8, 9};
+    for (size_t s = 0; s < sizeof many / sizeof *many; s++) {
+        run_always(KEYS_U32, RANDOM, many[s], 0, seed);
+        run_always(KEYS_U64, RANDOM, many[s], 1, seed);
+    }
+    run_always(KEYS_F32, SPECIAL, 33, 0, seed);
+    run_always(KEYS_F32, SPECIAL, 12289, 1, seed);
+}
+
+/* In a digit that all keys have they stay where they are, from one launch of a pass to the next, too: see SORT_MOST in
+ * test_pieces.py. */
+static void sort_of_one_digit_over_launches_is_right(void **state)
+{
+    (void)state;
+    unsigned short seed[3] = {10, 11, 12};
+    for (int is_wide = 0; is_wide < 2; is_wide++) {
+        run_always(is_wide ? KEYS_U64 : KEYS_U32, EQUAL, 65537, is_wide, seed);
+        run_always(is_wide ? KEYS_U64 : KEYS_U32, NARROW, 65537, is_wide, seed);
+    }
 }
 
 /* A launch of a pass, which goes on from one to another with where digits begin, and leaves words behind that are 0: of
@@ -351,18 +381,23 @@ static void sort_of_zeros_and_nans_is_stable(void **state)
 {
     (void)state;
     float keys[6] = {NAN, 0.0f, 1.0f, -0.0f, -INFINITY, -NAN}, sorted[6];
-    const double twice[4] = {-0.0, NAN, 0.0, -1.0};
+    double twice[4] = {-0.0, NAN, 0.0, -1.0};
     int32_t index[6];
-    int64_t wide[4];
-    assert_ok(cf_sort_keys(keys, sorted, 6, false));
+    int64_t wide[4], n = 6, few_keys = 4;
+    bool up = false, down = true;
+    void *of_keys = keys, *of_sorted = sorted, *of_index = index, *of_twice = twice, *of_wide = wide;
+    void *sort[] = {&of_keys, &of_sorted, NULL, NULL, &n, &up};
+    void *indices[] = {&of_keys, &of_index, NULL, NULL, NULL, NULL, &n, &down};
+    void *others[] = {&of_twice, &of_wide, NULL, NULL, NULL, NULL, &few_keys, &up};
+    run_kernel(find_sort("sort_keys", KEYS_F32, -1), CALL_HOST, sort);
     assert_true(sorted[0] == -INFINITY && sorted[3] == 1.0f && sorted[1] == 0 && sorted[2] == 0);
     assert_true(!signbit(sorted[1]) && signbit(sorted[2]));
     assert_true(isnan(sorted[4]) && isnan(sorted[5]) && signbit(keys[0]) == signbit(sorted[4]) &&
                 signbit(keys[5]) == signbit(sorted[5]));
-    assert_ok(cf_argsort(keys, index, 6, true));
+    run_kernel(find_sort("argsort", KEYS_F32, I32), CALL_HOST, indices);
     const int32_t expected[6] = {0, 5, 2, 1, 3, 4};
     assert_memory_equal(index, expected, sizeof expected);
-    assert_ok(cf_argsort(twice, wide, 4, false));
+    run_kernel(find_sort("argsort", KEYS_F64, I64), CALL_HOST, others);
     assert_true(wide[0] == 3 && wide[1] == 0 && wide[2] == 2 && wide[3] == 1);
 }
 
@@ -500,8 +535,9 @@ static void sort_bad_arguments_are_named(void **state)
                  "cf_sort_pairs_f32_i32: sorted_values is NULL and its extent is 3");
     assert_fails(cf_argsort(x, index, ((int64_t)1 << 31) + 1, false), CF_EINVAL,
                  "cf_argsort_f32_i32: the check sizeof(int32_t) > 4 || n <= 2147483648 fails with n = 2147483649");
-    assert_fails(cf_argsort_async(NULL, x, index, ((int64_t)1 << 31) + 1, false), CF_EINVAL,
-                 "cf_argsort_f32_i32_async: the check sizeof(int32_t) > 4 || n <= 2147483648 fails with n = 2147483649");
+    assert_fails(
+        cf_argsort_async(NULL, x, index, ((int64_t)1 << 31) + 1, false), CF_EINVAL,
+        "cf_argsort_f32_i32_async: the check sizeof(int32_t) > 4 || n <= 2147483648 fails with n = 2147483649");
     assert_fails(cf_sort_keys(x, x + 1, 3, false), CF_EINVAL,
                  "cf_sort_keys_f32: keys and sorted overlap by 8 bytes; in place they have to be one array, and sorted "
                  "begins 4 bytes behind keys");
@@ -517,6 +553,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sort_of_few_is_right),
         cmocka_unit_test(sort_of_many_is_right),
+        cmocka_unit_test(sort_around_tiles_is_right),
+        cmocka_unit_test(sort_of_one_digit_over_launches_is_right),
         cmocka_unit_test(sort_pass_leaves_what_the_next_needs),
         cmocka_unit_test(sort_of_zeros_and_nans_is_stable),
         cmocka_unit_test(sort_past_2_31_on_a_gpu_is_right),
