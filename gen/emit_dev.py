@@ -2,14 +2,11 @@
 
 from text import banner, fold
 
-# Where nvcc sees a kernel's address in device code it keeps registers as for what may be called, and a kernel of many
-# loads becomes some percent slower. Names of what is in an unnamed namespace have in them that of a symbol that others
-# can see: there has to be one, and the same.
-_POINTER = """extern "C" { __device__ char cf__module; }
-
+_POINTER = """
 /* Each pointer fails to compile where the kernel does not take exactly these types. Only the PTX that entry names are
- * read from has them in device code, for which kernels are compiled worse whose addresses are taken there. */
-#ifdef CF__IMAGE
+ * read from has them in device code: with nvcc 13.0 a kernel whose address is taken there moves what describes memory
+ * to other registers in front of each access. */
+#ifdef CF__TO_BE_EMBEDDED
 #define CF__POINTER static
 #else
 #define CF__POINTER extern "C" __device__

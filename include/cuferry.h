@@ -237,7 +237,7 @@ CF_CHECKED int cf_mem_free_async(cf_stream stream, void *pointer);
 
 /* Gives back what that pool of the calling thread's device keeps, until it has no more than `keep` bytes left, those
  * that are in use included: these stay. Streams on which kernels with scratch memory were launched keep that, at most
- * 1 MiB each, for the next; it goes, too, where no launch can be using it, as after cf_device_sync(). */
+ * 2 MiB each, for the next; it goes, too, where no launch can be using it, as after cf_device_sync(). */
 CF_CHECKED int cf_mem_trim(size_t keep);
 
 /* Copies `bytes` from `source` to `target`; complete when it returns, and done after what the default streams of the

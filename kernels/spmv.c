@@ -1,5 +1,5 @@
-/* spmv.c - the launches that multiply a sparse matrix and a vector: one for all rows, and one for parts of long
- * ones. */
+/* spmv.c - the launches that multiply a sparse matrix and a vector: one for all rows, and where these are
+ * of few or of many elements one for parts of long ones. */
 #include "cuferry/kernels_internal.h"
 
 #include "spmv.h"
@@ -15,14 +15,13 @@ static enum way way_of(int64_t nrows, int64_t nnz)
     return nnz <= 8 * nrows ? SHORT : ROWS;
 }
 
-/* How many elements make a row a long one, of a warp that has many: more than others have, and of a warp of its own far
- * more, or more than there are for each of some thousand warps. */
-static int64_t long_from(enum way way, int64_t nrows, int64_t nnz)
+/* How many elements make a row a long one of a warp that has one: four times what rows have at the mean, or what there
+ * is for each of some thousand warps, and no fewer than a part has. */
+static int64_t long_from(int64_t nrows, int64_t nnz, int64_t part)
 {
-    const int64_t each = nnz / nrows, share = nnz / 8192, least = 4 * each < share ? 4 * each : share;
-    if (way == WIDE)
-        return least > SPMV_LONG ? least : SPMV_LONG;
-    return 2 * each > SPMV_LONG / 8 ? 2 * each : SPMV_LONG / 8;
+    const int64_t each = nnz / nrows, share = nnz / 8192, least = part > SPMV_LONG ? part : SPMV_LONG;
+    const int64_t most = 4 * each < share ? 4 * each : share;
+    return most > least ? most : least;
 }
 
 #define ENQUEUE(tag, T, I, J)                                                                                         \
@@ -32,16 +31,20 @@ static int64_t long_from(enum way way, int64_t nrows, int64_t nnz)
         if (nrows == 0)                                                                                               \
             return CF_OK;                                                                                             \
         const enum way way = way_of(nrows, nnz);                                                                      \
-        const int64_t length = long_from(way, nrows, nnz), room = SPMV_PARTS(nnz);                                    \
-        int (*const rows)(cf_stream, T, const I *, const J *, const T *, const T *, T, T *, unsigned long long *,     \
-                          int64_t, int64_t, int64_t, int64_t, int64_t) =                                              \
-            way == SHORT  ? cf_spmv_short_rows_##tag##_async                                                          \
-            : way == ROWS ? cf_spmv_rows_##tag##_async                                                                \
-                          : cf_spmv_wide_rows_##tag##_async;                                                          \
-        int status = rows(stream, alpha, row_ptr, col, val, x, beta, y, work, nrows, ncols, nnz, length, room);       \
+        const int32_t part = (int32_t)SPMV_PART(T, nnz), room = (int32_t)(nnz / part);                                \
+        int status;                                                                                                   \
+        if (way == ROWS)                                                                                              \
+            return cf_spmv_rows_##tag##_async(stream, alpha, row_ptr, col, val, x, beta, y, work, nrows, ncols, nnz,  \
+                                              part, room);                                                            \
+        if (way == SHORT)                                                                                             \
+            status = cf_spmv_short_rows_##tag##_async(stream, alpha, row_ptr, col, val, x, beta, y, work, nrows,      \
+                                                      ncols, nnz, part, room);                                        \
+        else                                                                                                          \
+            status = cf_spmv_wide_rows_##tag##_async(stream, alpha, row_ptr, col, val, x, beta, y, work, nrows,       \
+                                                     ncols, nnz, part, room, long_from(nrows, nnz, part));            \
         if (status == CF_OK && room > 0)                                                                              \
             status = cf_spmv_long_rows_##tag##_async(stream, alpha, row_ptr, col, val, x, beta, y, work, nrows,       \
-                                                     ncols, nnz, room);                                               \
+                                                     ncols, nnz, part, room);                                         \
         return status;                                                                                                \
     }
 

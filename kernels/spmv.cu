@@ -1,10 +1,12 @@
 /* spmv - y = alpha A x + beta y, where the matrix A has its rows one behind the other (CSR). A warp has 32 rows, whose
  * products it puts side by side in shared memory before they are summed up, as CSR-Stream does (Greathouse and Daga,
  * "Efficient sparse matrix-vector multiplication on GPUs using the CSR storage format", SC 2014), or one row, where
- * rows have many elements. Long rows are left to another kernel, in parts. */
+ * rows have many elements. Parts of long rows are left to other blocks. */
 #include <stdint.h>
 
+#include "spmv.cuh"
 #include "spmv.h"
+#include "spmv_long.cuh"
 
 /* Sets y to alpha A x + beta y, of a matrix of nrows rows and ncols columns that has nnz elements: row i has elements
  * row_ptr[i] to row_ptr[i + 1] - 1 of val, in the columns that col says, in any order. row_ptr has nrows + 1 elements,
@@ -13,7 +15,7 @@
  * which the plain call checks. The same call gives the same bits each time; kernels/README.md says in which order sums
  * are. */
 #pragma cf operation in(row_ptr[nrows + 1], col[nnz], val[nnz], x[ncols]) inout(y[nrows]) \
-    scratch(work[SPMV_WORK(nnz)]) zero(work) rezero(work) \
+    scratch(work[SPMV_WORK(T, nnz)]) zero(work) rezero(work) \
     check(0 <= row_ptr[:] <= nnz, 0 <= col[:] < ncols) ascending(row_ptr) \
     uses(spmv_short_rows, spmv_rows, spmv_wide_rows, spmv_long_rows) \
     tolerance((sizeof(T) == 8 ? 1e-15 : 1e-6) * min(nnz + 16, 4096)) \
@@ -26,12 +28,6 @@ template <typename T, typename I, typename J>
 void spmv(T alpha, const I *__restrict__ row_ptr, const J *__restrict__ col, const T *__restrict__ val,
           const T *__restrict__ x, T beta, T *__restrict__ y, unsigned long long *work, int64_t nrows, int64_t ncols,
           int64_t nnz);
-
-/* How y becomes what it is to be; it is not read where beta is 0. */
-template <typename T> __device__ __forceinline__ void spmv_set(T *y, T alpha, T sum, T beta)
-{
-    *y = beta == (T)0 ? alpha * sum : alpha * sum + beta * *y;
-}
 
 /* On the CPU a thread sums up a row, in order. */
 template <typename T, typename I, typename J>
@@ -49,116 +45,6 @@ __device__ __forceinline__ void spmv_serial(T alpha, const I *row_ptr, const J *
 }
 
 #ifdef __CUDA_ARCH__
-
-#define SPMV_WARP 0xffffffffu
-
-template <typename T, typename I, typename J> struct spmv_matrix {
-    const I *row_ptr;
-    const J *col;
-    const T *val, *x;
-    T *y, alpha, beta;
-    int64_t rows;
-};
-
-/* What is between the kernels: the parts of long rows that warps have found, how many there are, and how many blocks
- * have done with theirs. Of each part it is known which row has it and which part of the row it is, and its sum; of a
- * row's first part also how many of the row are done. All of it is 0 but for the time between these kernels. */
-template <typename T> struct spmv_list {
-    unsigned long long *work;
-    int64_t room;
-    __device__ unsigned long long *part(unsigned long long place) const
-    {
-        return work + SPMV_COUNTS + place;
-    }
-    __device__ T *sum(unsigned long long place) const
-    {
-        return (T *)(work + SPMV_COUNTS + room + place); /* eight bytes each */
-    }
-    __device__ unsigned int *done(unsigned long long place) const
-    {
-        return (unsigned int *)(work + SPMV_COUNTS + 2 * room) + place;
-    }
-};
-
-/* A part's word has the row above these bits, and its number in the row in them. */
-#define SPMV_ROW_BITS 13
-#define SPMV_NO_PART (~0ull)
-
-/* An index, none of which is negative, and some more: of 32 bits they take one instruction to add to an address, and
- * with a sign three. */
-template <typename I> __device__ __forceinline__ uint64_t spmv_at(I index, unsigned int more = 0)
-{
-    return sizeof(I) == 4 ? (uint32_t)index + more : (uint64_t)index + more;
-}
-
-/* Keeps a compiler from making the index wider where it is loaded, in two registers and a branch. */
-__device__ __forceinline__ void spmv_hold(int32_t &index)
-{
-    asm volatile("" : "+r"(index));
-}
-__device__ __forceinline__ void spmv_hold(int64_t &index)
-{
-    asm volatile("" : "+l"(index));
-}
-
-/* The sum over a warp, in each lane. */
-template <typename T> __device__ __forceinline__ T spmv_sum_of(T value)
-{
-    for (int distance = 16; distance > 0; distance /= 2)
-        value += __shfl_xor_sync(SPMV_WARP, value, distance);
-    return value;
-}
-
-/* Products of every 32nd of `left` elements, as many as there is room for, without the first where `skips` is set;
- * their loads do not wait for one another. What others read of the same 32 bytes comes from the first cache, so that no
- * hint is given. */
-template <int count, typename T, typename J>
-__device__ __forceinline__ void spmv_multiply(const J *col, const T *val, const T *x, int left, bool skips,
-                                              T (&product)[count])
-{
-    J at[count];
-#pragma unroll
-    for (int u = 0; u < count; u++) {
-        at[u] = 0;
-        if (u * 32 < left && (u > 0 || !skips)) {
-            at[u] = __ldg(col + u * 32);
-            product[u] = __ldg(val + u * 32);
-        }
-    }
-#pragma unroll
-    for (int u = 0; u < count; u++)
-        spmv_hold(at[u]);
-#pragma unroll
-    for (int u = 0; u < count; u++)
-        if (u * 32 < left && (u > 0 || !skips))
-            product[u] *= __ldg(x + spmv_at(at[u]));
-}
-
-/* A warp's sum of the products of the elements from `first` to `last` - 1, fewer than 2^31. It begins in front of them,
- * where 32 elements of four bytes have a cache line of their own: of others each load would take two. */
-template <int count, typename T, typename I, typename J>
-__device__ __forceinline__ T spmv_sum_elements(const spmv_matrix<T, I, J> &a, I first, I last)
-{
-    const int lane = (int)(threadIdx.x % 32);
-    const I from = first & -32;
-    const J *col = a.col + spmv_at(from, lane);
-    const T *val = a.val + spmv_at(from, lane);
-    bool skips = lane < (int)(first - from);
-    T sum = 0;
-#pragma unroll 1
-    for (int left = (int)(last - from); left > 0; left -= 32 * count) {
-        T product[count];
-        spmv_multiply(col, val, a.x, left - lane, skips, product);
-#pragma unroll
-        for (int u = 0; u < count; u++)
-            if (u * 32 < left - lane && (u > 0 || !skips))
-                sum += product[u];
-        skips = false;
-        col += 32 * count;
-        val += 32 * count;
-    }
-    return spmv_sum_of(sum);
-}
 
 /* ---- Short rows ---- */
 
@@ -226,59 +112,9 @@ __device__ __forceinline__ bool spmv_sum_short(const spmv_matrix<T, I, J> &a, in
 
 /* ---- Rows of any lengths ---- */
 
-/* A long row has more elements a part where it would have too many parts; a division by what a compiler does not know
- * is left to these. */
-__device__ __forceinline__ int64_t spmv_part_of(int64_t length)
-{
-    return length <= (int64_t)SPMV_PART * SPMV_PARTS_OF_A_ROW ? SPMV_PART
-                                                              : (length / SPMV_PARTS_OF_A_ROW / 32 + 1) * 32;
-}
-
-__device__ __forceinline__ unsigned int spmv_parts_of(int64_t length, int64_t part)
-{
-    return (unsigned int)((part == SPMV_PART ? (length - 1) / SPMV_PART : (length - 1) / part) + 1);
-}
-
-/* Where part `number` of a row's `parts` begins, of which the last one's end is where another would: a row's own ends,
- * else where elements have a cache line of their own. */
-template <typename I>
-__device__ __forceinline__ I spmv_begin_of(I first, I last, unsigned int number, unsigned int parts, int64_t length)
-{
-    return number == 0 ? first : number == parts ? last : (I)((first + number * length) & -32);
-}
-
-/* Leaves a long row's parts to spmv_long_rows(), by all lanes of a warp. Where there is no room they are summed up at
- * once, and added in the same order, so that it makes no difference which rows came first. */
-template <typename T, typename I, typename J>
-__device__ __forceinline__ void spmv_leave(const spmv_matrix<T, I, J> &a, const spmv_list<T> &list, int64_t row,
-                                           I first, I last)
-{
-    const unsigned int lane = threadIdx.x % 32;
-    const int64_t length = spmv_part_of(last - first);
-    const unsigned int parts = spmv_parts_of(last - first, length);
-    unsigned long long base = 0;
-    if (lane == 0)
-        base = atomicAdd(list.work, (unsigned long long)parts);
-    base = __shfl_sync(SPMV_WARP, base, 0);
-    const unsigned long long room = (unsigned long long)list.room;
-    const bool has_room = base + parts <= room;
-#pragma unroll 1
-    for (unsigned int part = lane; part < parts && base + part < room; part += 32)
-        *list.part(base + part) = has_room ? (unsigned long long)row << SPMV_ROW_BITS | part : SPMV_NO_PART;
-    if (has_room)
-        return;
-    T sum = 0;
-#pragma unroll 1
-    for (unsigned int part = 0; part < parts; part++) {
-        const T one = spmv_sum_elements<1>(a, spmv_begin_of(first, last, part, parts, length),
-                                           spmv_begin_of(first, last, part + 1, parts, length));
-        if (part % 32 == lane)
-            sum += one;
-    }
-    sum = spmv_sum_of(sum);
-    if (lane == 0)
-        spmv_set(a.y + row, a.alpha, sum, a.beta);
-}
+/* Where a product is in shared memory: a place further for each 32, so that lanes whose rows have all the same even
+ * length do not read from one bank. */
+#define SPMV_SLOT(k) ((k) + ((k) >> 5))
 
 /* The sums of what a warp's rows have of a tile's products: a lane sums up its row's, one product after the other, and
  * the warp those of rows that have more than other lanes should wait for. */
@@ -290,14 +126,14 @@ template <typename T> __device__ __forceinline__ T spmv_sum_products(const T *pr
     if (!has_many)
 #pragma unroll 2
         for (int k = first; k < last; k++)
-            sum += products[k];
+            sum += products[SPMV_SLOT(k)];
     for (unsigned int many = __ballot_sync(SPMV_WARP, has_many); many; many &= many - 1) {
         const int owner = __ffs((int)many) - 1;
         const int begin = __shfl_sync(SPMV_WARP, first, owner), end = __shfl_sync(SPMV_WARP, last, owner);
         T together = 0;
 #pragma unroll 1
         for (int k = begin + lane; k < end; k += 32)
-            together += products[k];
+            together += products[SPMV_SLOT(k)];
         together = spmv_sum_of(together);
         if (lane == owner)
             sum = together;
@@ -305,15 +141,13 @@ template <typename T> __device__ __forceinline__ T spmv_sum_products(const T *pr
     return sum;
 }
 
-/* A warp's 32 rows from `base`: products of a tile of elements at a time, and then sums of these. A row is long where a
- * warp would take long for all of its own, and it has more than `length` elements. Elements of long rows are left out.
- * What is read stays within the arrays, whatever row_ptr says within its range. */
-template <int items, typename T, typename I, typename J>
-__device__ __forceinline__ void spmv_sum_rows(const spmv_matrix<T, I, J> &a, const spmv_list<T> &list, int64_t base,
-                                              int64_t length)
+/* A warp's 32 rows from `base`: products of a tile of elements at a time, and then sums of these. Long rows are left,
+ * by each warp or by the block. What is read stays within the arrays, whatever row_ptr says within its range. */
+template <int items, bool is_left_by_block, typename T, typename I, typename J>
+__device__ __forceinline__ void spmv_sum_rows(const spmv_matrix<T, I, J> &a, const spmv_list<T> &list, int64_t base)
 {
     constexpr int tile = 32 * items;
-    __shared__ T tiles[SPMV_THREADS / 32][tile];
+    __shared__ T tiles[SPMV_THREADS / 32][SPMV_SLOT(tile)];
     T *products = tiles[threadIdx.x / 32];
     const int lane = (int)(threadIdx.x % 32);
     const int64_t row = base + lane;
@@ -321,12 +155,12 @@ __device__ __forceinline__ void spmv_sum_rows(const spmv_matrix<T, I, J> &a, con
     const I last = __ldg(a.row_ptr + (row < a.rows ? row + 1 : a.rows));
     const I end = __shfl_sync(SPMV_WARP, last, 31);
     I begin = __shfl_sync(SPMV_WARP, first, 0);
-    const bool is_long = last - first >= (end - begin >= 2 * SPMV_LONG ? length : SPMV_LONG);
+    const bool is_long = spmv_is_long(list, first, last, begin, end);
+    if (!is_left_by_block)
+        spmv_leave_long(list, base, first, last, is_long);
+    else if (threadIdx.x < 32 && list.room > 0)
+        spmv_leave_of_block(list, a.row_ptr, a.rows, base);
     unsigned int longs = __ballot_sync(SPMV_WARP, is_long);
-    for (unsigned int left = longs; left; left &= left - 1) {
-        const int owner = __ffs((int)left) - 1;
-        spmv_leave(a, list, base + owner, __shfl_sync(SPMV_WARP, first, owner), __shfl_sync(SPMV_WARP, last, owner));
-    }
     T sum = 0;
     for (;; longs &= longs - 1) { /* up to the next long row, and then from behind it */
         const int owner = __ffs((int)longs) - 1;
@@ -341,7 +175,7 @@ __device__ __forceinline__ void spmv_sum_rows(const spmv_matrix<T, I, J> &a, con
 #pragma unroll
             for (int u = 0; u < items; u++)
                 if (u * 32 < left && (u > 0 || !skips))
-                    products[lane + u * 32] = product[u];
+                    products[lane + SPMV_SLOT(u * 32)] = product[u];
             __syncwarp();
             const int own_first = (int)((first < low ? low : first < high ? first : high) - from);
             const int own_last = is_long || last <= low ? 0 : (int)((last < high ? last : high) - from);
@@ -358,54 +192,12 @@ __device__ __forceinline__ void spmv_sum_rows(const spmv_matrix<T, I, J> &a, con
         spmv_set(a.y + row, a.alpha, sum, a.beta);
 }
 
-/* ---- Long rows ---- */
-
-/* A warp's part of a long row, and the sum of all parts where it is the last one that is done. */
-template <int count, typename T, typename I, typename J>
-__device__ __forceinline__ void spmv_sum_part(const spmv_matrix<T, I, J> &a, const spmv_list<T> &list,
-                                              unsigned long long place)
-{
-    const unsigned int lane = threadIdx.x % 32;
-    const unsigned long long word = *list.part(place);
-    if (word == SPMV_NO_PART)
-        return;
-    const int64_t row = (int64_t)(word >> SPMV_ROW_BITS);
-    const unsigned int number = (unsigned int)(word & ((1 << SPMV_ROW_BITS) - 1));
-    const I first = a.row_ptr[row], last = a.row_ptr[row + 1];
-    const int64_t length = spmv_part_of(last - first);
-    const unsigned int parts = spmv_parts_of(last - first, length);
-    T sum = spmv_sum_elements<count>(a, spmv_begin_of(first, last, number, parts, length),
-                                     spmv_begin_of(first, last, number + 1, parts, length));
-    if (parts > 1) {
-        const unsigned long long begin = place - number;
-        bool is_last = false;
-        if (lane == 0) {
-            __stcg(list.sum(place), sum);
-            __threadfence(); /* the sum is there before the part is counted */
-            is_last = atomicAdd(list.done(begin), 1u) + 1 == parts;
-            __threadfence(); /* and nothing is read before */
-        }
-        if (!__any_sync(SPMV_WARP, is_last))
-            return;
-        sum = 0;
-        for (unsigned int part = lane; part < parts; part += 32) {
-            sum += __ldcg(list.sum(begin + part));
-            *(unsigned long long *)list.sum(begin + part) = 0;
-        }
-        sum = spmv_sum_of(sum);
-        if (lane == 0)
-            *list.done(begin) = 0;
-    }
-    if (lane == 0)
-        spmv_set(a.y + row, a.alpha, sum, a.beta);
-}
-
 #endif
 
 /* Rows of commonly few elements: all loads of a warp whose rows are short are under way at once. What others need has
  * to do with as few registers. */
-#pragma cf kernel internal blocks((nrows - 1) / SPMV_THREADS + (nrows > 0)) block(SPMV_THREADS) host(grid(nrows)) \
-    in(row_ptr[nrows + 1], col[nnz], val[nnz], x[ncols]) inout(y[nrows], work[SPMV_WORDS(room)])
+#pragma cf kernel internal blocks((nrows - 1) / SPMV_THREADS + 1) block(SPMV_THREADS) host(grid(nrows)) \
+    in(row_ptr[nrows + 1], col[nnz], val[nnz], x[ncols]) inout(y[nrows], work[SPMV_WORDS(T, room)])
 #pragma cf instances(f32_i32: float, int32_t, int32_t; f32_i64: float, int64_t, int64_t; \
     f32_i64_i32: float, int64_t, int32_t; f64_i32: double, int32_t, int32_t; f64_i64: double, int64_t, int64_t; \
     f64_i64_i32: double, int64_t, int32_t)
@@ -413,21 +205,24 @@ template <typename T, typename I, typename J>
 __global__ void __launch_bounds__(SPMV_THREADS, sizeof(T) + sizeof(J) > 8 ? 8 : sizeof(I) > 4 ? 12 : 16)
     spmv_short_rows(T alpha, const I *__restrict__ row_ptr, const J *__restrict__ col, const T *__restrict__ val,
                     const T *__restrict__ x, T beta, T *__restrict__ y, unsigned long long *work,
-                    int64_t nrows, int64_t ncols, int64_t nnz, int64_t length, int64_t room)
+                    int64_t nrows, int64_t ncols, int64_t nnz, int32_t part, int32_t room)
 {
 #ifdef __CUDA_ARCH__
     const spmv_matrix<T, I, J> a = {row_ptr, col, val, x, y, alpha, beta, nrows};
+    const spmv_list<T> list = {work, part, room};
     const int64_t base = (int64_t)blockIdx.x * SPMV_THREADS + threadIdx.x / 32 * 32;
     if (base < nrows && !spmv_sum_short(a, base))
-        spmv_sum_rows<4>(a, {work, room}, base, length);
+        spmv_sum_rows<4, false>(a, list, base);
 #else
     spmv_serial(alpha, row_ptr, col, val, x, beta, y, nrows);
 #endif
 }
 
-/* Rows of commonly more: large tiles, so that warps are seldom between two of them. */
-#pragma cf kernel internal blocks((nrows - 1) / SPMV_THREADS + (nrows > 0)) block(SPMV_THREADS) host(grid(nrows)) \
-    in(row_ptr[nrows + 1], col[nnz], val[nnz], x[ncols]) inout(y[nrows], work[SPMV_WORDS(room)])
+/* Rows of commonly more: large tiles, so that warps are seldom between two of them. The parts of long rows are the last
+ * blocks', which begin while others still run. */
+#pragma cf kernel internal blocks((nrows - 1) / SPMV_THREADS + 1 + SPMV_BLOCKS(room)) block(SPMV_THREADS) \
+    host(grid(nrows)) \
+    in(row_ptr[nrows + 1], col[nnz], val[nnz], x[ncols]) inout(y[nrows], work[SPMV_WORDS(T, room)])
 #pragma cf instances(f32_i32: float, int32_t, int32_t; f32_i64: float, int64_t, int64_t; \
     f32_i64_i32: float, int64_t, int32_t; f64_i32: double, int32_t, int32_t; f64_i64: double, int64_t, int64_t; \
     f64_i64_i32: double, int64_t, int32_t)
@@ -435,23 +230,27 @@ template <typename T, typename I, typename J>
 __global__ void __launch_bounds__(SPMV_THREADS, 8)
     spmv_rows(T alpha, const I *__restrict__ row_ptr, const J *__restrict__ col, const T *__restrict__ val,
               const T *__restrict__ x, T beta, T *__restrict__ y, unsigned long long *work,
-              int64_t nrows, int64_t ncols, int64_t nnz, int64_t length, int64_t room)
+              int64_t nrows, int64_t ncols, int64_t nnz, int32_t part, int32_t room)
 {
 #ifdef __CUDA_ARCH__
     const spmv_matrix<T, I, J> a = {row_ptr, col, val, x, y, alpha, beta, nrows};
+    const spmv_list<T> list = {work, part, room};
+    const unsigned int blocks = gridDim.x - (unsigned int)SPMV_BLOCKS(room);
     const int64_t base = (int64_t)blockIdx.x * SPMV_THREADS + threadIdx.x / 32 * 32;
-    if (base < nrows)
-        spmv_sum_rows<(sizeof(T) + sizeof(J) > 8 ? 8 : 14)>(a, {work, room}, base, length);
+    if (blockIdx.x >= blocks) {
+        spmv_wait_until_left(list, blocks);
+        spmv_take_parts(a, list, blockIdx.x - blocks, gridDim.x - blocks);
+    } else if (base < nrows) {
+        spmv_sum_rows<(sizeof(T) + sizeof(J) > 8 ? 8 : 14), true>(a, list, base);
+    }
 #else
     spmv_serial(alpha, row_ptr, col, val, x, beta, y, nrows);
 #endif
 }
 
-/* Rows of many elements, or too few rows to give a warp 32: a warp has one, or leaves it to others where it is of
- * `length` or more. */
-#pragma cf kernel internal blocks((nrows - 1) / (SPMV_THREADS / 32) + (nrows > 0)) block(SPMV_THREADS) \
-    host(grid(nrows)) \
-    in(row_ptr[nrows + 1], col[nnz], val[nnz], x[ncols]) inout(y[nrows], work[SPMV_WORDS(room)])
+/* Rows of many elements, or too few rows to give a warp 32: a warp has one. */
+#pragma cf kernel internal blocks((nrows - 1) / (SPMV_THREADS / 32) + 1) block(SPMV_THREADS) host(grid(nrows)) \
+    in(row_ptr[nrows + 1], col[nnz], val[nnz], x[ncols]) inout(y[nrows], work[SPMV_WORDS(T, room)])
 #pragma cf instances(f32_i32: float, int32_t, int32_t; f32_i64: float, int64_t, int64_t; \
     f32_i64_i32: float, int64_t, int32_t; f64_i32: double, int32_t, int32_t; f64_i64: double, int64_t, int64_t; \
     f64_i64_i32: double, int64_t, int32_t)
@@ -459,16 +258,17 @@ template <typename T, typename I, typename J>
 __global__ void __launch_bounds__(SPMV_THREADS, sizeof(T) + sizeof(J) > 8 ? 8 : 12)
     spmv_wide_rows(T alpha, const I *__restrict__ row_ptr, const J *__restrict__ col, const T *__restrict__ val,
                    const T *__restrict__ x, T beta, T *__restrict__ y, unsigned long long *work,
-                   int64_t nrows, int64_t ncols, int64_t nnz, int64_t length, int64_t room)
+                   int64_t nrows, int64_t ncols, int64_t nnz, int32_t part, int32_t room, int64_t length)
 {
 #ifdef __CUDA_ARCH__
     const spmv_matrix<T, I, J> a = {row_ptr, col, val, x, y, alpha, beta, nrows};
+    const spmv_list<T> list = {work, part, room};
     const int64_t row = (int64_t)blockIdx.x * (SPMV_THREADS / 32) + threadIdx.x / 32;
     if (row >= nrows)
         return;
     const I first = __ldg(row_ptr + row), last = __ldg(row_ptr + row + 1);
     if (last - first >= length) {
-        spmv_leave(a, spmv_list<T>{work, room}, row, first, last);
+        spmv_leave(list, row, last - first);
         return;
     }
     const T sum = spmv_sum_elements<4>(a, first, last);
@@ -479,32 +279,22 @@ __global__ void __launch_bounds__(SPMV_THREADS, sizeof(T) + sizeof(J) > 8 ? 8 : 
 #endif
 }
 
-/* The parts that these have left: the CPU leaves none. */
-#pragma cf kernel internal blocks(min((room + 3) / 4, 1584)) block(SPMV_THREADS) host(grid(1)) \
-    in(row_ptr[nrows + 1], col[nnz], val[nnz], x[ncols]) inout(y[nrows], work[SPMV_WORDS(room)])
+/* The parts that rows of few and of many elements have left: the CPU leaves none. */
+#pragma cf kernel internal blocks(SPMV_BLOCKS(room)) block(SPMV_THREADS) host(grid(1)) \
+    in(row_ptr[nrows + 1], col[nnz], val[nnz], x[ncols]) inout(y[nrows], work[SPMV_WORDS(T, room)])
 #pragma cf instances(f32_i32: float, int32_t, int32_t; f32_i64: float, int64_t, int64_t; \
     f32_i64_i32: float, int64_t, int32_t; f64_i32: double, int32_t, int32_t; f64_i64: double, int64_t, int64_t; \
     f64_i64_i32: double, int64_t, int32_t)
 template <typename T, typename I, typename J>
-__global__ void __launch_bounds__(SPMV_THREADS, sizeof(T) + sizeof(J) > 8 ? 8 : 12)
+__global__ void __launch_bounds__(SPMV_THREADS, 8)
     spmv_long_rows(T alpha, const I *__restrict__ row_ptr, const J *__restrict__ col, const T *__restrict__ val,
                    const T *__restrict__ x, T beta, T *__restrict__ y, unsigned long long *work,
-                   int64_t nrows, int64_t ncols, int64_t nnz, int64_t room)
+                   int64_t nrows, int64_t ncols, int64_t nnz, int32_t part, int32_t room)
 {
 #ifdef __CUDA_ARCH__
     const spmv_matrix<T, I, J> a = {row_ptr, col, val, x, y, alpha, beta, nrows};
-    const unsigned long long all = work[0], parts = all < (unsigned long long)room ? all : (unsigned long long)room;
-    const spmv_list<T> list = {work, room};
-    const unsigned long long own = blockIdx.x * (SPMV_THREADS / 32) + threadIdx.x / 32;
-    const unsigned long long warps = gridDim.x * (SPMV_THREADS / 32);
-    for (unsigned long long place = own; place < parts; place += warps)
-        spmv_sum_part<8>(a, list, place);
-    __syncwarp(); /* no lane is still to read a part's word */
-    /* At last, since a warp waits for what it has written before it says that a part is done. */
-    for (unsigned long long place = own + threadIdx.x % 32 * warps; place < parts; place += 32 * warps)
-        *list.part(place) = 0;
-    __syncthreads(); /* nobody looks at the count any more */
-    if (threadIdx.x == 0 && atomicAdd(work + 1, 1ull) + 1 == gridDim.x)
-        work[0] = work[1] = 0;
+    const spmv_list<T> list = {work, part, room};
+    if (*work > 0) /* else nobody has counted anything */
+        spmv_take_parts(a, list, blockIdx.x, gridDim.x);
 #endif
 }

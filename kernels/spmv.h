@@ -9,28 +9,32 @@
 #define SPMV_FEW_ROWS 131072
 #endif
 
-/* Rows of as many elements are long ones, and fewer are where a warp's 32 rows have twice as many. */
+/* Rows of as many elements are long ones. */
 #ifndef SPMV_LONG
 #define SPMV_LONG 1024
 #endif
 
-/* Elements of a part of a long row; a row of more than so many parts has larger ones. */
+/* Elements of a part of a long row at least, which has one fewer than twice as many at most: 512, or as many as keep
+ * the list of the parts that a matrix may have within 2 MiB. A row that has many parts has larger ones. */
 #ifndef SPMV_PART
-#define SPMV_PART 1024
+#define SPMV_PART(T, nnz) (512 * ((1 + sizeof(T) / 4) * (nnz) / 133169152 + 1))
+#endif
+#ifndef SPMV_PARTS_OF_A_ROW
 #define SPMV_PARTS_OF_A_ROW 8192
 #endif
 
-/* How many parts there is room for, of less than a MiB but for large matrices. As many as there may be, where rows of
- * an eighth of SPMV_LONG are long ones, would be too many to keep at hand for a matrix that has few. */
-#ifndef SPMV_ROOM
-#define SPMV_ROOM(nnz) ((nnz) / 4096 > 32768 ? (nnz) / 4096 : 32768)
+/* Blocks for parts: what a device has at once. */
+#ifndef SPMV_PART_BLOCKS
+#define SPMV_PART_BLOCKS 1056
 #endif
-#define SPMV_MOST(nnz) ((nnz) < SPMV_LONG ? 0 : (nnz) / (SPMV_LONG / 8) + (nnz) / SPMV_PART)
-#define SPMV_PARTS(nnz) (SPMV_MOST(nnz) < SPMV_ROOM(nnz) ? SPMV_MOST(nnz) : SPMV_ROOM(nnz))
+#define SPMV_BLOCKS(room) (((room) + 3) / 4 < SPMV_PART_BLOCKS ? ((room) + 3) / 4 : SPMV_PART_BLOCKS)
 
-/* Eight-byte words of scratch memory, for so many parts. */
-#define SPMV_COUNTS 2
-#define SPMV_WORDS(room) ((room) ? SPMV_COUNTS + 2 * (room) + ((room) + 1) / 2 : 0)
-#define SPMV_WORK(nnz) SPMV_WORDS(SPMV_PARTS(nnz))
+/* Eight-byte words of scratch memory: counts, in places so far from one another, and for each part its word and its
+ * sum. */
+#define SPMV_LANES 32
+#define SPMV_LINE 16
+#define SPMV_COUNTS (2 + SPMV_LANES * SPMV_LINE)
+#define SPMV_WORDS(T, room) ((room) ? SPMV_COUNTS + (1 + sizeof(T) / 4) * (room) : 0)
+#define SPMV_WORK(T, nnz) SPMV_WORDS(T, (nnz) / SPMV_PART(T, nnz))
 
 #endif

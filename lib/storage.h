@@ -86,7 +86,7 @@ void cf__mempools_forget(void); /* without the driver */
 struct cf__workspace;
 
 /* More than this is allocated for each launch. */
-#define CF__WORKSPACE_BYTES ((size_t)1 << 20)
+#define CF__WORKSPACE_BYTES ((size_t)2 << 20)
 
 /* One that was taken for a launch. */
 struct cf__taken {

@@ -14,7 +14,7 @@ enum {
     MOST = 128,
     QUIET = 64,
     LEAST = 16384,
-    LARGEST = 1 << 20
+    LARGEST = 2 << 20
 }; /* as lib/workspace.h and lib/workspace.c have them */
 
 struct told {

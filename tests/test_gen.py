@@ -20,6 +20,7 @@ from tap import Tap, golden, read, run
 HERE = os.path.dirname(os.path.realpath(__file__))
 ROOT = os.path.dirname(HERE)
 CASES = os.path.join(HERE, 'gen')
+EMBEDDED = ('mixed', 'reach')
 
 
 class GeneratorTest:
@@ -152,12 +153,33 @@ class GeneratorTest:
             self.tap.skip('nvcc_compiles_device_sources', 'there is no nvcc')
             return
 
+        def compiled(folder, stem, ptx, *options):
+            return run([nvcc, '-std=c++17', '-Xcompiler', '-Wno-unknown-pragmas', '-diag-suppress', '177', '-ptx', *options,
+                        f'-I{CASES}', f'-I{ROOT}/include', os.path.join(folder, f'{stem}.dev.cu'), '-o', ptx])
+
+        def embedded_problem(stem):
+            """What is embedded has the same entries and data, and takes no kernel's address."""
+            with tempfile.TemporaryDirectory() as folder:
+                self.cfgen(folder, '--prefix', 't', f'{stem}.cu')
+                found = []
+                for options in ((), ('-DCF__TO_BE_EMBEDDED',)):
+                    ptx = os.path.join(folder, 'some.ptx')
+                    code, out, err = compiled(folder, stem, ptx, *options)
+                    if code:
+                        return out + err
+                    text = read(ptx)
+                    found.append((set(re.findall(r'\.entry (\w+)', text)), set(re.findall(r'\.const .*?(\w+)[\[;]', text)),
+                                  'cf__e_' in text))
+                proof, embedded = found
+                if not proof[0] or not proof[2] or embedded[2]:
+                    return f'{len(proof[0])} entries; pointers: {proof[2]}, where it is embedded: {embedded[2]}'
+                return '' if proof[:2] == embedded[:2] else f'{proof[:2]}\n{embedded[:2]}'
+
         def problem(stem):
             with tempfile.TemporaryDirectory() as folder:
                 self.cfgen(folder, '--prefix', 't', f'{stem}.cu')
                 ptx = os.path.join(folder, f'{stem}.ptx')
-                code, out, err = run([nvcc, '-std=c++17', '-Xcompiler', '-Wno-unknown-pragmas', '-diag-suppress', '177', '-ptx',
-                                      f'-I{CASES}', f'-I{ROOT}/include', os.path.join(folder, f'{stem}.dev.cu'), '-o', ptx])
+                code, out, err = compiled(folder, stem, ptx)
                 if code == 0:
                     code, out, err = run([sys.executable, os.path.join(ROOT, 'gen', 'cfgen'), '--image',
                                           os.path.join(folder, 'image.h'), '--toolkit', '12000', ptx, ptx])
@@ -170,6 +192,8 @@ class GeneratorTest:
         with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
             for stem, text in zip(good, pool.map(problem, good)):
                 self.tap.check(f'nvcc_compiles_{stem}_and_names_its_entries', text)
+            for stem, text in zip(EMBEDDED, pool.map(embedded_problem, EMBEDDED)):
+                self.tap.check(f'nvcc_embeds_{stem}_with_the_same_names_and_no_pointers', text)
 
     def reaches(self):
         """The names of the kernels of reach.cu say what they reach."""

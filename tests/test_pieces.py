@@ -50,8 +50,8 @@ def on_cpu(text):
 
 
 # Launches of few keys, so that there are several to a pass. Shorter rows, too, are long ones, have several parts, and
-# larger ones; few have room on the list, and few fill a device.
-SMALL = ('-DSORT_MOST=20000', '-DSPMV_LONG=256', '-DSPMV_PART=512', '-DSPMV_PARTS_OF_A_ROW=64', '-DSPMV_ROOM(nnz)=40',
+# larger ones; few fill a device, and few blocks have many parts each.
+SMALL = ('-DSORT_MOST=20000', '-DSPMV_LONG=256', '-DSPMV_PART(T,nnz)=128', '-DSPMV_PARTS_OF_A_ROW=64', '-DSPMV_PART_BLOCKS=3',
          '-DSPMV_FEW_ROWS=300')
 
 

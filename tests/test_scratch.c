@@ -241,20 +241,26 @@ static struct found launch_counted(int launches, int64_t n)
     return found;
 }
 
+/* The CPU's memory goes back to an allocator, which may write into what is free. */
+static void expect_left(const struct found *found)
+{
+    assert_int_equal(found->nonzero, 0);
+    if (on_cuda())
+        assert_int_equal(found->changed, 0);
+}
+
 static void expect_zeros(int64_t n)
 {
     struct found found = launch_counted(4, n);
     assert_non_null(found.memory);
-    assert_int_equal(found.nonzero, 0);
-    assert_int_equal(found.changed, 0);
+    expect_left(&found);
     found = (struct found){0, 0, NULL}; /* the plain call, into which the memory's contents may come, too */
     void *there = &found;
     for (int i = 0; i < 3; i++) {
         void *const args[] = {NULL, &there, &n};
         assert_ok(cf_call(&counted, args));
     }
-    assert_int_equal(found.nonzero, 0);
-    assert_int_equal(found.changed, 0);
+    expect_left(&found);
 }
 
 static void zero_of_all_is_zero_at_each_launch(void **state)

@@ -14,9 +14,9 @@ static const struct {
              {"f64_i32", F64, I32, I32}, {"f64_i64", F64, I64, I64}, {"f64_i64_i32", F64, I64, I32}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-/* A row of so many elements is long in any warp, and in one that has twice as many an eighth; of so many it has two
- * parts. */
-enum { LONG = SPMV_LONG, PART = SPMV_PART };
+/* A row of so many elements is long in any warp, and of so many in one that has twice LONG: it has a part then, and
+ * of twice as many two. */
+enum { LONG = SPMV_LONG, PART = SPMV_PART(float, 0) };
 
 static const cf_kernel *find_spmv(int kind)
 {
@@ -182,9 +182,11 @@ static void spmv_long_rows_are_right(void **state)
         {PART - 1},
         {PART},
         {PART + 1},
-        {2 * PART + 1},
+        {2 * PART - 1},
+        {2 * PART},
         {LONG - 1, LONG, LONG + 1, 3 * PART - 1, 5, 3 * PART},
-        {LONG / 8 - 1, LONG / 8, LONG / 8 + 1, LONG, LONG, 7},
+        {PART - 1, PART, PART + 1, LONG, LONG, 7},
+        {PART - 1, PART, PART + 1, 2 * LONG - 3 * PART, 7},
         {PART, PART, 0, 0, PART, 1},
         {1, 3 * PART, 2, LONG, 0, LONG, 7},
         {PART + LONG, LONG, LONG - 1, LONG, 30000, 30000, 3},
@@ -207,22 +209,20 @@ static void spmv_long_rows_are_right(void **state)
         }
 }
 
-/* What no list has room for is summed up as if it had. */
-static void spmv_more_long_rows_than_there_is_room_for(void **state)
+/* So many that each warp has some of their parts, and those of a row are several warps'. */
+static void spmv_many_long_rows_are_right(void **state)
 {
     (void)state;
-    if (!on_cuda() && SPMV_ROOM(0) > 1000) {
-        puts("# skip: the CPU keeps no list");
-        skip();
-    }
-    const int64_t nrows = 4 * SPMV_ROOM(0) > SPMV_FEW_ROWS ? 4 * SPMV_ROOM(0) : SPMV_FEW_ROWS;
+    enum { ROWS = 30000 };
     unsigned short seed[3] = {16, 17, 18};
-    int64_t *lengths = malloc((size_t)nrows * sizeof *lengths);
+    int64_t *lengths = malloc(ROWS * sizeof *lengths);
     assert_non_null(lengths);
-    for (int64_t i = 0; i < nrows; i++)
-        lengths[i] = i % 2 ? 0 : LONG / 8 + i % 20;
-    lengths[nrows - 2] = 3 * PART; /* the last to be found, and one that has parts */
-    run_exact(0, lengths, nrows, 3000, seed);
+    for (int kind = 0; kind < KINDS; kind++) {
+        for (int64_t i = 0; i < ROWS; i++)
+            lengths[i] = i % (PART / 5) ? nrand48(seed) % 9 : LONG + nrand48(seed) % (2 * PART);
+        lengths[ROWS / 2] = 70 * PART;
+        run_exact(kind, lengths, ROWS, 3000, seed);
+    }
     free(lengths);
 }
 
@@ -300,7 +300,8 @@ static void spmv_bad_arguments_are_named(void **state)
     assert_ok(cf_spmv(1, row_ptr, (int32_t *)NULL, (float *)NULL, (float *)NULL, 0, (float *)NULL, 0, 0, 0));
 }
 
-/* Whatever row_ptr says within its range: where it is not checked nothing outside of the arrays is read or written. */
+/* Whatever row_ptr says within its range: where it is not checked nothing outside of the arrays is read or written, and
+ * the next product is right. */
 static void spmv_row_ptr_that_descends_stays_inside(void **state)
 {
     (void)state;
@@ -320,6 +321,8 @@ static void spmv_row_ptr_that_descends_stays_inside(void **state)
                 expect_at(&m.y, i, at(&m.y, i));
             memcpy(m.row_ptr.expected, m.row_ptr.host, m.row_ptr.bytes);
             finish_matrix(&m, kinds[kind].tag);
+            all[7] = 5 * PART;
+            run_exact(kind, all, 400, 300, seed);
         }
 }
 
@@ -349,7 +352,7 @@ int main(void)
         cmocka_unit_test(spmv_rows_of_one_length_are_right),
         cmocka_unit_test(spmv_rows_of_all_lengths_are_right),
         cmocka_unit_test(spmv_long_rows_are_right),
-        cmocka_unit_test(spmv_more_long_rows_than_there_is_room_for),
+        cmocka_unit_test(spmv_many_long_rows_are_right),
         cmocka_unit_test(spmv_random_numbers_are_near_and_the_same_again),
         cmocka_unit_test(spmv_bad_arguments_are_named),
         cmocka_unit_test(spmv_row_ptr_that_descends_stays_inside),

@@ -1,0 +1,102 @@
+/* spmv.cuh - elements of a sparse matrix, multiplied and summed up by a warp of a GPU. */
+#ifndef KERNELS_SPMV_CUH
+#define KERNELS_SPMV_CUH
+
+#include <stdint.h>
+
+/* How y becomes what it is to be; it is not read where beta is 0. */
+template <typename T> __device__ __forceinline__ void spmv_set(T *y, T alpha, T sum, T beta)
+{
+    *y = beta == (T)0 ? alpha * sum : alpha * sum + beta * *y;
+}
+
+#ifdef __CUDA_ARCH__
+
+#define SPMV_WARP 0xffffffffu
+
+template <typename T, typename I, typename J> struct spmv_matrix {
+    const I *row_ptr;
+    const J *col;
+    const T *val, *x;
+    T *y, alpha, beta;
+    int64_t rows;
+};
+
+/* An index, none of which is negative, and some more: of 32 bits they take one instruction to add to an address, and
+ * with a sign three. */
+template <typename I> __device__ __forceinline__ uint64_t spmv_at(I index, unsigned int more = 0)
+{
+    return sizeof(I) == 4 ? (uint32_t)index + more : (uint64_t)index + more;
+}
+
+/* Keeps a compiler from making the index wider where it is loaded, in two registers and a branch. */
+__device__ __forceinline__ void spmv_hold(int32_t &index)
+{
+    asm volatile("" : "+r"(index));
+}
+__device__ __forceinline__ void spmv_hold(int64_t &index)
+{
+    asm volatile("" : "+l"(index));
+}
+
+/* The sum over a warp, in each lane. */
+template <typename T> __device__ __forceinline__ T spmv_sum_of(T value)
+{
+    for (int distance = 16; distance > 0; distance /= 2)
+        value += __shfl_xor_sync(SPMV_WARP, value, distance);
+    return value;
+}
+
+/* Products of every 32nd of `left` elements, as many as there is room for, without the first where `skips` is set;
+ * their loads do not wait for one another. What others read of the same 32 bytes comes from the first cache, so that no
+ * hint is given. */
+template <int count, typename T, typename J>
+__device__ __forceinline__ void spmv_multiply(const J *col, const T *val, const T *x, int left, bool skips,
+                                              T (&product)[count])
+{
+    J at[count];
+#pragma unroll
+    for (int u = 0; u < count; u++) {
+        at[u] = 0;
+        if (u * 32 < left && (u > 0 || !skips)) {
+            at[u] = __ldg(col + u * 32);
+            product[u] = __ldg(val + u * 32);
+        }
+    }
+#pragma unroll
+    for (int u = 0; u < count; u++)
+        spmv_hold(at[u]);
+#pragma unroll
+    for (int u = 0; u < count; u++)
+        if (u * 32 < left && (u > 0 || !skips))
+            product[u] *= __ldg(x + spmv_at(at[u]));
+}
+
+/* A warp's sum of the products of the elements from `first` to `last` - 1, fewer than 2^31. It begins in front of them,
+ * where 32 elements of four bytes have a cache line of their own: of others each load would take two. */
+template <int count, typename T, typename I, typename J>
+__device__ __forceinline__ T spmv_sum_elements(const spmv_matrix<T, I, J> &a, I first, I last)
+{
+    const int lane = (int)(threadIdx.x % 32);
+    const I from = first & -32;
+    const J *col = a.col + spmv_at(from, lane);
+    const T *val = a.val + spmv_at(from, lane);
+    bool skips = lane < (int)(first - from);
+    T sum = 0;
+#pragma unroll 1
+    for (int left = (int)(last - from); left > 0; left -= 32 * count) {
+        T product[count];
+        spmv_multiply(col, val, a.x, left - lane, skips, product);
+#pragma unroll
+        for (int u = 0; u < count; u++)
+            if (u * 32 < left - lane && (u > 0 || !skips))
+                sum += product[u];
+        skips = false;
+        col += 32 * count;
+        val += 32 * count;
+    }
+    return spmv_sum_of(sum);
+}
+
+#endif
+#endif

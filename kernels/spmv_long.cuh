@@ -1,0 +1,273 @@
+/* spmv_long.cuh - long rows of a sparse matrix: who has rows leaves the parts of long ones on a list, and other blocks
+ * sum them up, later in the same launch or in one behind it. */
+#ifndef KERNELS_SPMV_LONG_CUH
+#define KERNELS_SPMV_LONG_CUH
+
+#include "share.cuh"
+#include "spmv.cuh"
+#include "spmv.h"
+
+#ifdef __CUDA_ARCH__
+
+/* ---- The list ---- */
+
+/* Of each part a word says which row has it and which part of the row it is, and there is its sum, to be shared. The
+ * first word counts parts. Blocks are counted in as many places as a warp has lanes, each in a cache line of its own,
+ * since those of one line would wait for one another: below 2^32 the blocks that have left their long rows, and above
+ * the ones that have no more parts to sum up; the second word counts the places that all of these have got to. All of
+ * it is 0 but while it is used. */
+template <typename T> struct spmv_list {
+    unsigned long long *work;
+    int32_t part, room; /* elements of a part, and parts */
+    __device__ unsigned long long *blocks(unsigned int lane) const
+    {
+        return work + 2 + lane * SPMV_LINE;
+    }
+    __device__ unsigned long long *word(unsigned int place) const
+    {
+        return work + SPMV_COUNTS + place;
+    }
+    __device__ share_words<T> *sum(unsigned int place) const
+    {
+        return (share_words<T> *)(work + SPMV_COUNTS + room) + place;
+    }
+};
+
+/* A part's word has the row above these bits, and its number in the row in them. */
+#define SPMV_ROW_BITS 13
+#define SPMV_NO_PART (~0ull)
+
+/* A long row has more elements a part where it would have too many parts. */
+__device__ __forceinline__ int64_t spmv_part_of(int64_t length, int32_t part)
+{
+    return length <= (int64_t)part * SPMV_PARTS_OF_A_ROW ? part : (length / SPMV_PARTS_OF_A_ROW / 32 + 1) * 32;
+}
+
+__device__ __forceinline__ unsigned int spmv_parts_of(int64_t length, int64_t part)
+{
+    return length >> 32 ? (unsigned int)(length / part) : (unsigned int)length / (unsigned int)part;
+}
+
+/* Where part `number` of a row's `parts` begins, of which the last one's end is where another would: a row's own ends,
+ * else where elements have a cache line of their own. */
+template <typename I>
+__device__ __forceinline__ I spmv_begin_of(I first, I last, unsigned int number, unsigned int parts, int64_t length)
+{
+    return number == 0 ? first : number == parts ? last : (I)((first + number * length) & -32);
+}
+
+/* Whether a row is a long one, of 32 that have the elements from `begin` to `end` - 1: with many a warp would take long
+ * for what it can leave. */
+template <typename T, typename I>
+__device__ __forceinline__ bool spmv_is_long(const spmv_list<T> &list, I first, I last, I begin, I end)
+{
+    return last - first >= (end - begin >= 2 * SPMV_LONG || list.part > SPMV_LONG ? list.part : SPMV_LONG);
+}
+
+/* ---- Leaving rows ---- */
+
+/* Leaves a row of so many elements, by all lanes of a warp. There is room for all parts that rows may have; where
+ * row_ptr does not ascend, rows may have more, and those without room are left out. */
+template <typename T>
+__device__ __forceinline__ void spmv_leave(const spmv_list<T> &list, int64_t row, int64_t elements)
+{
+    const unsigned int lane = threadIdx.x % 32, parts = spmv_parts_of(elements, spmv_part_of(elements, list.part));
+    const unsigned long long room = (unsigned long long)list.room;
+    unsigned long long base = 0;
+    if (lane == 0)
+        base = atomicAdd(list.work, (unsigned long long)parts);
+    base = __shfl_sync(SPMV_WARP, base, 0);
+#pragma unroll 1
+    for (unsigned int part = lane; part < parts && base + part < room; part += 32)
+        __stcg(list.word((unsigned int)base + part),
+               base + parts <= room ? (unsigned long long)row << SPMV_ROW_BITS | part : SPMV_NO_PART);
+}
+
+/* Leaves those of a warp's 32 rows from `base` that are long, and returns whether there are any. */
+template <typename T, typename I>
+__device__ __forceinline__ bool spmv_leave_long(const spmv_list<T> &list, int64_t base, I first, I last, bool is_long)
+{
+    const unsigned int longs = __ballot_sync(SPMV_WARP, is_long);
+    for (unsigned int left = longs; left; left &= left - 1) {
+        const int owner = __ffs((int)left) - 1;
+        spmv_leave(list, base + owner, __shfl_sync(SPMV_WARP, last - first, owner));
+    }
+    return longs != 0;
+}
+
+/* Leaves those of a block's rows from `base` that are long, by its first warp, and counts the block: to count each warp
+ * takes longer. */
+template <typename T, typename I>
+__device__ __forceinline__ void spmv_leave_of_block(const spmv_list<T> &list, const I *__restrict__ row_ptr,
+                                                    int64_t rows, int64_t base)
+{
+    constexpr int warps = SPMV_THREADS / 32;
+    const int lane = (int)(threadIdx.x % 32);
+    I bound[warps + 1];
+#pragma unroll
+    for (int w = 0; w <= warps; w++) {
+        const int64_t row = base + 32 * w + (w < warps ? lane : 0);
+        bound[w] = __ldg(row_ptr + (row < rows ? row : rows));
+    }
+    bool has_long = false;
+#pragma unroll
+    for (int w = 0; w < warps; w++) {
+        const I begin = __shfl_sync(SPMV_WARP, bound[w], 0), end = __shfl_sync(SPMV_WARP, bound[w + 1], 0);
+        const I first = bound[w], next = __shfl_down_sync(SPMV_WARP, first, 1), last = lane == 31 ? end : next;
+        has_long |= spmv_leave_long(list, base + 32 * w, first, last, spmv_is_long(list, first, last, begin, end));
+    }
+    if (lane == 0) {
+        if (has_long)
+            __threadfence(); /* the parts are there before the block is counted */
+        atomicAdd(list.blocks(blockIdx.x % SPMV_LANES), 1ull);
+    }
+}
+
+/* ---- Their parts ---- */
+
+/* Waits until so many blocks have left their rows: the first ones of the launch, which are under way at least. */
+template <typename T>
+__device__ __forceinline__ void spmv_wait_until_left(const spmv_list<T> &list, unsigned int blocks)
+{
+    static_assert(SPMV_LANES == 32, "");
+    if (threadIdx.x < 32) {
+        while (spmv_sum_of((unsigned int)share_load_word((uint64_t *)list.blocks(threadIdx.x))) != blocks)
+            __nanosleep(100);
+        __threadfence(); /* nothing is read before */
+    }
+    __syncthreads();
+}
+
+/* Part of a row, as the list has it. */
+template <typename I> struct spmv_part {
+    int64_t row;
+    I begin, end;
+    unsigned int number, parts; /* of the row; 0: left out */
+};
+
+template <typename T, typename I, typename J>
+__device__ __forceinline__ spmv_part<I> spmv_read_part(const spmv_matrix<T, I, J> &a, const spmv_list<T> &list,
+                                                       unsigned int place, unsigned int end)
+{
+    spmv_part<I> part = {0, 0, 0, 0, 0};
+    const unsigned long long word = place < end ? *list.word(place) : SPMV_NO_PART;
+    if (word != SPMV_NO_PART) {
+        part.row = (int64_t)(word >> SPMV_ROW_BITS);
+        part.number = (unsigned int)(word & ((1 << SPMV_ROW_BITS) - 1));
+        const I first = __ldg(a.row_ptr + part.row), last = __ldg(a.row_ptr + part.row + 1);
+        const int64_t length = spmv_part_of(last - first, list.part);
+        part.parts = spmv_parts_of(last - first, length);
+        part.begin = spmv_begin_of(first, last, part.number, part.parts, length);
+        part.end = spmv_begin_of(first, last, part.number + 1, part.parts, length);
+    }
+    return part;
+}
+
+/* The sum of the shared sums from `place` on, by all lanes of a warp, each of which adds up every 32nd. Warps in front
+ * have them, so that they are there or under way. */
+template <typename T>
+__device__ __forceinline__ T spmv_collect(const spmv_list<T> &list, unsigned int place, unsigned int parts)
+{
+    constexpr int count = 4; /* loads do not wait for one another */
+    T sum = 0;
+#pragma unroll 1
+    for (unsigned int base = threadIdx.x % 32; base < parts; base += 32 * count) {
+        T one[count];
+        bool is_there[count], are_all;
+#pragma unroll
+        for (int u = 0; u < count; u++) {
+            one[u] = 0;
+            is_there[u] = base + u * 32 >= parts;
+        }
+        do {
+            are_all = true;
+#pragma unroll
+            for (int u = 0; u < count; u++)
+                share_look(list.sum(place + base + u * 32), is_there[u], one[u]);
+#pragma unroll
+            for (int u = 0; u < count; u++)
+                are_all = are_all && is_there[u];
+        } while (!are_all);
+#pragma unroll
+        for (int u = 0; u < count; u++)
+            sum += one[u];
+    }
+    for (unsigned int part = threadIdx.x % 32; part < parts; part += 32)
+        share_clear(list.sum(place + part));
+    return spmv_sum_of(sum);
+}
+
+/* The parts from `begin` to `end` - 1: their sums, and then, when the block has all of its own, those of the rows whose
+ * last part is one of them. The list is left 0. */
+template <int count, typename T, typename I, typename J>
+__device__ __forceinline__ void spmv_sum_parts(const spmv_matrix<T, I, J> &a, const spmv_list<T> &list,
+                                               unsigned int begin, unsigned int end)
+{
+    const int lane = (int)(threadIdx.x % 32);
+#pragma unroll 1
+    for (unsigned int base = begin; base < end; base += 32) {
+        const spmv_part<I> own = spmv_read_part(a, list, base + lane, end);
+        const int left = end - base < 32 ? (int)(end - base) : 32;
+#pragma unroll 1
+        for (int i = 0; i < left; i++) {
+            const T sum = spmv_sum_elements<count>(a, __shfl_sync(SPMV_WARP, own.begin, i),
+                                                   __shfl_sync(SPMV_WARP, own.end, i));
+            if (lane == i && own.parts == 1)
+                spmv_set(a.y + own.row, a.alpha, sum, a.beta);
+            else if (lane == i && own.parts > 1)
+                share_store(list.sum(base + i), sum);
+        }
+    }
+    __syncthreads();
+#pragma unroll 1
+    for (unsigned int base = begin; base < end; base += 32) {
+        const spmv_part<I> own = spmv_read_part(a, list, base + lane, end);
+        const bool is_last = own.parts > 1 && own.number + 1 == own.parts;
+#pragma unroll 1
+        for (unsigned int left = __ballot_sync(SPMV_WARP, is_last); left; left &= left - 1) {
+            const int i = __ffs((int)left) - 1;
+            const unsigned int parts = __shfl_sync(SPMV_WARP, own.parts, i);
+            const T sum = spmv_collect(list, base + i + 1 - parts, parts);
+            if (lane == i)
+                spmv_set(a.y + own.row, a.alpha, sum, a.beta);
+        }
+        if (base + lane < end)
+            *list.word(base + lane) = 0;
+    }
+}
+
+/* Whether the other ones of `blocks` have been here before. */
+template <typename T>
+__device__ __forceinline__ bool spmv_is_last(const spmv_list<T> &list, unsigned int number, unsigned int blocks)
+{
+    const unsigned int lane = number % SPMV_LANES, lanes = blocks < SPMV_LANES ? blocks : SPMV_LANES;
+    const unsigned int of_lane = (blocks - lane + SPMV_LANES - 1) / SPMV_LANES;
+    const unsigned long long before = atomicAdd(list.blocks(lane), 1ull << 32) >> 32;
+    return before + 1 == of_lane && atomicAdd(list.work + 1, 1ull) + 1 == lanes;
+}
+
+/* What block `number` of `blocks` has of the parts on the list: each warp as many as others, one behind the other. */
+template <typename T, typename I, typename J>
+__device__ __forceinline__ void spmv_take_parts(const spmv_matrix<T, I, J> &a, const spmv_list<T> &list,
+                                                unsigned int number, unsigned int blocks)
+{
+    __shared__ bool is_last;
+    const unsigned long long all = *(const volatile unsigned long long *)list.work;
+    const unsigned int parts = all < (unsigned long long)list.room ? (unsigned int)all : (unsigned int)list.room;
+    if (parts > 0) {
+        constexpr int count = sizeof(T) + sizeof(J) > 8 ? 8 : 16;
+        const unsigned int warps = blocks * (SPMV_THREADS / 32), own = number * (SPMV_THREADS / 32) + threadIdx.x / 32;
+        const unsigned int each = parts / warps, more = parts % warps, begin = own * each + (own < more ? own : more);
+        spmv_sum_parts<count>(a, list, begin, begin + each + (own < more));
+    }
+    __syncthreads(); /* nobody looks at the counts any more */
+    if (threadIdx.x == 0)
+        is_last = spmv_is_last(list, number, blocks);
+    __syncthreads();
+    if (is_last)
+        for (int word = threadIdx.x; word < SPMV_COUNTS; word += SPMV_THREADS)
+            list.work[word] = 0;
+}
+
+#endif
+#endif
