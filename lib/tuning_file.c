@@ -298,8 +298,9 @@ static int read_before(const char *path, char **text)
         before = calloc(1, 1);
     if (!before)
         return cf__fail(errno == ENOMEM ? CF_ENOMEM : CF_EINVAL, "cf_tuning_save: reading %s: %s", path, unread());
-    for (char *zero; (zero = memchr(before, 0, size)) != NULL;)
-        *zero = '\n'; /* ends a line that is damaged */
+    for (size_t i = 0; i < size; i++)
+        if (before[i] == 0)
+            before[i] = '\n'; /* ends a line that is damaged */
     const char *wrong = size > CF__TUNING_BYTES                  ? "is too large"
                         : size != 0 && !cf__tuning_begin(before) ? "does not begin with 'cuferry tuning 1'"
                                                                  : NULL;
