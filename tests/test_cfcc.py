@@ -666,7 +666,7 @@ class CfccTest:
             self.tap.skip('cfcc_builds_for_gpus', 'there is no nvcc')
             return
         self.fresh()
-        result = self.compile('--targets=90', '-MD', 'heat.cu', cuda=None)
+        result = self.compile('--targets=80,90', '-MD', 'heat.cu', cuda=None)
         self.check('cfcc_builds_for_gpus', result, 'heat.d', 'heat.h', 'heat.o')
         names = defined(os.path.join(self.folder, 'heat.o'))
         good = 'heat__i_heat' in names and 'heat__i_heat' not in defined(os.path.join(self.folder, 'heat.o'), '-g')
