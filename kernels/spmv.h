@@ -11,7 +11,7 @@
 
 /* Rows of as many elements are long ones. */
 #ifndef SPMV_LONG
-#define SPMV_LONG 1024
+#define SPMV_LONG 2048
 #endif
 
 /* Elements of a part of a long row at least, which has one fewer than twice as many at most: 512, or as many as keep
@@ -32,7 +32,7 @@
 /* Eight-byte words of scratch memory: counts, in places so far from one another, and for each part its word and its
  * sum. */
 #define SPMV_LANES 32
-#define SPMV_LINE 16
+#define SPMV_LINE 32
 #define SPMV_COUNTS (2 + SPMV_LANES * SPMV_LINE)
 #define SPMV_WORDS(T, room) ((room) ? SPMV_COUNTS + (1 + sizeof(T) / 4) * (room) : 0)
 #define SPMV_WORK(T, nnz) SPMV_WORDS(T, (nnz) / SPMV_PART(T, nnz))
