@@ -20,9 +20,10 @@ static cf_kernel leave = {MADE_KERNEL("leave", image),
                           .host = leave_body,
                           .nzeros = 2,
                           .zeros = rezeros};
-static const cf_kernel *const kernels[] = {&leave, &tell};
+static cf_kernel given;
+static const cf_kernel *const kernels[] = {&leave, &tell, &given};
 static const cf_module module = {
-    .size = sizeof module, .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 2, .kernels = kernels};
+    .size = sizeof module, .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 3, .kernels = kernels};
 
 static int leave_zeros(cf_stream stream, struct told *there, int64_t n)
 {
@@ -230,7 +231,7 @@ static void threads_find_zeros(void **state)
     assert_ok(cf_mem_free(there));
 }
 
-/* ---- Operations: their kernels use the stream's memory, so that they cannot ---- */
+/* ---- Operations: where their kernels use the stream's memory, they cannot ---- */
 
 static int twice_body(cf_stream stream, void *const args[])
 {
@@ -257,6 +258,52 @@ static void operations_have_memory_of_their_own(void **state)
     assert_int_equal(told_by(there, 6).others, 0);
     assert_int_equal(counts->alloc_async, 2 * 3 + 1);
     assert_int_equal(counts->free_async, 2 * 3);
+    assert_ok(cf_mem_free(there));
+}
+
+/* Kernels to which the operation gives its memory, which they leave 0. */
+#define INTS_INOUT(param_name, extent)                                                                               \
+    {.name = param_name, .ctype = "int *", .type = CF_I32, .direction = CF_INOUT, .lanes = 1, .bytes = 4,            \
+     .align = 4, .ndims = 1, .extents = &(extent)}
+static const cf_param given_params[] = {
+    INTS_INOUT("work", n_elements),
+    STRUCT_INOUT("told", struct told, one),
+    INTS_INOUT("more", three),
+    VALUE("n", int64_t, CF_I64),
+};
+static cf_kernel given = {MADE_KERNEL("given", image),
+                          .nparams = PARAMS,
+                          .params = given_params,
+                          .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}},
+                          .host = leave_body};
+
+static int give_twice_body(cf_stream stream, void *const args[])
+{
+    int status = cf_launch(&given, stream, args);
+    return status == CF_OK ? cf_launch(&given, stream, args) : status;
+}
+
+static const cf_kernel *const given_to[] = {&given};
+static const cf_kernel give_twice = {MADE_KERNEL("give_twice", image), .nparams = PARAMS,   .params = params,
+                                     .enqueue = give_twice_body,       .nuses = 1,          .uses = given_to,
+                                     .runtime = cf_launch,             .nzeros = 2,         .zeros = rezeros};
+
+static void operations_whose_kernels_need_none_use_the_streams_memory(void **state)
+{
+    (void)state;
+    const struct fake_counts *counts = fake_counts();
+    struct told *there = make_told();
+    int64_t n = 100;
+    void *const args[] = {NULL, &there, NULL, &n};
+    for (int i = 0; i < 3; i++)
+        assert_ok(cf_launch(&give_twice, NULL, args));
+    assert_int_equal(told_by(there, 6).others, 0);
+    assert_int_equal(counts->alloc_async, 1);
+    assert_int_equal(counts->fill, 1);
+    assert_ok(leave_zeros(NULL, there, 100)); /* a kernel's next, which finds it 0 */
+    assert_int_equal(told_by(there, 7).others, 0);
+    assert_int_equal(counts->alloc_async, 1);
+    assert_int_equal(counts->fill, 1);
     assert_ok(cf_mem_free(there));
 }
 
@@ -490,6 +537,7 @@ int main(int argc, char *argv[])
         fake_test(launch_that_comes_between_has_memory_of_its_own, "CF_DRIVER"),
         fake_test(threads_find_zeros, "CF_DRIVER"),
         fake_test(operations_have_memory_of_their_own, "CF_DRIVER"),
+        fake_test(operations_whose_kernels_need_none_use_the_streams_memory, "CF_DRIVER"),
         fake_test(memory_that_is_left_zero_is_cleared_once, "CF_DRIVER"),
         fake_test(memory_of_which_a_part_is_left_zero_is_cleared_each_time, "CF_DRIVER"),
         fake_test(memory_of_a_launch_that_failed_is_cleared_again, "CF_DRIVER", "FAKE_CUDA=resident=8"),
