@@ -202,7 +202,7 @@ __device__ __forceinline__ void spmv_sum_rows(const spmv_matrix<T, I, J> &a, con
     f32_i64_i32: float, int64_t, int32_t; f64_i32: double, int32_t, int32_t; f64_i64: double, int64_t, int64_t; \
     f64_i64_i32: double, int64_t, int32_t)
 template <typename T, typename I, typename J>
-__global__ void __launch_bounds__(SPMV_THREADS, sizeof(T) + sizeof(J) > 8 ? 8 : sizeof(I) > 4 ? 12 : 16)
+__global__ void __launch_bounds__(SPMV_THREADS, SPMV_RESIDENT(sizeof(T) + sizeof(J) > 8 ? 8 : sizeof(I) > 4 ? 12 : 16))
     spmv_short_rows(T alpha, const I *__restrict__ row_ptr, const J *__restrict__ col, const T *__restrict__ val,
                     const T *__restrict__ x, T beta, T *__restrict__ y, unsigned long long *work,
                     int64_t nrows, int64_t ncols, int64_t nnz, int32_t part, int32_t room)
@@ -255,7 +255,7 @@ __global__ void __launch_bounds__(SPMV_THREADS, 8)
     f32_i64_i32: float, int64_t, int32_t; f64_i32: double, int32_t, int32_t; f64_i64: double, int64_t, int64_t; \
     f64_i64_i32: double, int64_t, int32_t)
 template <typename T, typename I, typename J>
-__global__ void __launch_bounds__(SPMV_THREADS, sizeof(T) + sizeof(J) > 8 ? 8 : 12)
+__global__ void __launch_bounds__(SPMV_THREADS, SPMV_RESIDENT(sizeof(T) + sizeof(J) > 8 ? 8 : 12))
     spmv_wide_rows(T alpha, const I *__restrict__ row_ptr, const J *__restrict__ col, const T *__restrict__ val,
                    const T *__restrict__ x, T beta, T *__restrict__ y, unsigned long long *work,
                    int64_t nrows, int64_t ncols, int64_t nnz, int32_t part, int32_t room, int64_t length)

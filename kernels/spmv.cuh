@@ -4,6 +4,16 @@
 
 #include <stdint.h>
 
+#include "spmv.h"
+
+/* So many blocks of a multiprocessor at once, or as many as have threads on this architecture. */
+#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ / 100 == 10
+#define SPMV_RESIDENT(blocks) (blocks)
+#else
+#define SPMV_RESIDENT_MOST ((__CUDA_ARCH__ < 800 ? 1024 : 1536) / SPMV_THREADS)
+#define SPMV_RESIDENT(blocks) ((blocks) < SPMV_RESIDENT_MOST ? (blocks) : SPMV_RESIDENT_MOST)
+#endif
+
 /* How y becomes what it is to be; it is not read where beta is 0. */
 template <typename T> __device__ __forceinline__ void spmv_set(T *y, T alpha, T sum, T beta)
 {
