@@ -455,9 +455,15 @@ __device__ __forceinline__ void sort_small_grid(const U *keys, U *sorted, const 
  *
  * Threads take chunks as they come, and take turns with where a chunk's keys go, as for select.cuh. */
 
+/* sort_ordered() without a branch for the sign, which is as often guessed wrong as right. */
 template <typename U, bool is_float> __device__ __forceinline__ U sort_code(U key, U flip)
 {
-    return (is_float ? sort_ordered(key) : key) ^ flip;
+    if constexpr (is_float) {
+        constexpr U sign = (U)1 << (8 * sizeof(U) - 1), infinity = sizeof(U) == 4 ? 0x7f800000 : (U)0x7ff0000000000000;
+        const U bits = key == sign ? 0 : key, code = bits ^ ((U)(0 - (bits >> (8 * sizeof(U) - 1))) | sign);
+        key = (U)(bits & ~sign) > infinity ? ~(U)0 : code;
+    }
+    return key ^ flip;
 }
 
 template <typename U, bool is_float>
@@ -577,35 +583,56 @@ __device__ __forceinline__ void sort_pass_next(const U *keys, U *sorted, const V
                                     state, chunk, begins, next_begins);
 }
 
-/* ---- On the CPU: few keys ---- */
+/* ---- On the CPU: few keys ----
+ *
+ * By one thread, with what it has of its own, which may be little: threads have stacks of 128 KiB by default in some
+ * places. So indices are sorted, of two bytes, not keys; keys and values then follow them. */
 
-template <typename U> struct sort_entry {
-    U code;
-    uint32_t index;
+/* What is moved is moved four bytes of each element at a time, so that half of what it takes fits beside the indices. */
+union sort_memory {
+    struct {
+        uint16_t other[SORT_SMALL];
+        uint16_t counts[8][SORT_DIGITS];
+    } sort;
+    uint32_t moved[SORT_SMALL];
 };
 
-/* By one thread, with what it has of its own: the same digits but such as all keys have, or, of very few keys, by
- * insertion. Gives where the result is. */
-template <typename U> __device__ __forceinline__ sort_entry<U> *sort_entries(sort_entry<U> *a, sort_entry<U> *b, int n)
+/* Very few keys, by insertion. */
+template <typename U>
+__device__ __forceinline__ void sort_insert(const U *keys, uint16_t *indices, int n, sort_order<U> order)
 {
-    if (n <= 40) {
-        for (int i = 1; i < n; i++) {
-            const sort_entry<U> entry = a[i];
-            int at = i;
-            for (; at > 0 && a[at - 1].code > entry.code; at--)
-                a[at] = a[at - 1];
-            a[at] = entry;
+    U codes[SORT_FEW];
+    for (int i = 0; i < n; i++) {
+        const U code = order.code(keys[i]);
+        int at = i;
+        for (; at > 0 && codes[at - 1] > code; at--) {
+            codes[at] = codes[at - 1];
+            indices[at] = indices[at - 1];
         }
-        return a;
+        codes[at] = code;
+        indices[at] = (uint16_t)i;
     }
-    uint16_t counts[sizeof(U)][SORT_DIGITS] = {};
-    for (int i = 0; i < n; i++)
-        for (int pass = 0; pass < (int)sizeof(U); pass++)
-            counts[pass][a[i].code >> 8 * pass & (SORT_DIGITS - 1)]++;
-    for (int pass = 0; pass < (int)sizeof(U); pass++) {
+}
+
+/* The same digits as of many keys, but such as all keys have. */
+template <typename U, bool is_float>
+__device__ __forceinline__ void sort_indices(const U *keys, uint16_t *indices, sort_memory *memory, int n, U flip)
+{
+    constexpr int passes = sizeof(U);
+    uint16_t(*const counts)[SORT_DIGITS] = memory->sort.counts;
+    uint16_t *from = indices, *into = memory->sort.other;
+    memset(counts, 0, passes * sizeof *counts);
+    for (int i = 0; i < n; i++) {
+        const U code = sort_code<U, is_float>(keys[i], flip);
+        for (int pass = 0; pass < passes; pass++)
+            counts[pass][code >> 8 * pass & (SORT_DIGITS - 1)]++;
+    }
+    const U any = sort_code<U, is_float>(keys[0], flip);
+    bool is_first = true;
+    for (int pass = 0; pass < passes; pass++) {
         uint16_t *const to = counts[pass];
         const int shift = 8 * pass;
-        if (to[a[0].code >> shift & (SORT_DIGITS - 1)] == n)
+        if (to[any >> shift & (SORT_DIGITS - 1)] == n)
             continue;
         int sum = 0;
         for (int digit = 0; digit < SORT_DIGITS; digit++) {
@@ -613,38 +640,67 @@ template <typename U> __device__ __forceinline__ sort_entry<U> *sort_entries(sor
             to[digit] = (uint16_t)sum;
             sum += count;
         }
-        for (int i = 0; i < n; i++)
-            b[to[a[i].code >> shift & (SORT_DIGITS - 1)]++] = a[i];
-        sort_entry<U> *const other = a;
-        a = b;
-        b = other;
+        if (is_first)
+            for (int i = 0; i < n; i++)
+                into[to[sort_code<U, is_float>(keys[i], flip) >> shift & (SORT_DIGITS - 1)]++] = (uint16_t)i;
+        else
+            for (int i = 0; i < n; i++) {
+                const uint16_t index = from[i];
+                into[to[sort_code<U, is_float>(keys[index], flip) >> shift & (SORT_DIGITS - 1)]++] = index;
+            }
+        is_first = false;
+        uint16_t *const other = from;
+        from = into;
+        into = other;
     }
-    return a;
+    if (is_first)
+        for (int i = 0; i < n; i++)
+            indices[i] = (uint16_t)i;
+    else if (from != indices)
+        memcpy(indices, from, (size_t)n * sizeof *from);
 }
 
-template <typename U, typename V>
-__device__ __forceinline__ void sort_pick(const V *values, V *moved, const sort_entry<U> *entries, int n)
+/* Elements that are not to stay where they are are read and written where they lie; those of the same array by way of
+ * memory. */
+template <typename T>
+__device__ __forceinline__ void sort_pick(const T *elements, T *picked, const uint16_t *indices, sort_memory *memory,
+                                          int n)
 {
-    V with[SORT_SMALL];
-    for (int i = 0; i < n; i++)
-        with[i] = values ? values[entries[i].index] : (V)entries[i].index;
-    memcpy(moved, with, (size_t)n * sizeof *moved);
+    if (!elements) {
+        for (int i = 0; i < n; i++)
+            picked[i] = (T)indices[i];
+    } else if (elements != picked) {
+        for (int i = 0; i < n; i++)
+            picked[i] = elements[indices[i]];
+    } else {
+        for (int shift = 0; shift < 8 * (int)sizeof(T); shift += 32) {
+            const T others = sizeof(T) == 4 ? 0 : ~((T)UINT32_MAX << shift);
+            for (int i = 0; i < n; i++)
+                memory->moved[i] = (uint32_t)(elements[indices[i]] >> shift);
+            for (int i = 0; i < n; i++)
+                picked[i] = (picked[i] & others) | (T)memory->moved[i] << shift;
+        }
+    }
 }
 
 template <typename U>
 __device__ __forceinline__ void sort_small_next(const U *keys, U *sorted, const void *values, void *moved,
                                                 int value_size, int n, sort_order<U> order)
 {
-    sort_entry<U> first[SORT_SMALL], second[SORT_SMALL];
-    for (int i = 0; i < n; i++)
-        first[i] = {order.code(keys[i]), (uint32_t)i};
-    const sort_entry<U> *const entries = sort_entries(first, second, n);
+    uint16_t indices[SORT_SMALL];
+    sort_memory memory;
+    if (n <= SORT_FEW)
+        sort_insert(keys, indices, n, order);
+    else if (order.is_float)
+        sort_indices<U, true>(keys, indices, &memory, n, order.flip);
+    else
+        sort_indices<U, false>(keys, indices, &memory, n, order.flip);
     if (value_size == 4)
-        sort_pick(static_cast<const uint32_t *>(values), static_cast<uint32_t *>(moved), entries, n);
+        sort_pick(static_cast<const uint32_t *>(values), static_cast<uint32_t *>(moved), indices, &memory, n);
     else if (value_size == 8)
-        sort_pick(static_cast<const uint64_t *>(values), static_cast<uint64_t *>(moved), entries, n);
+        sort_pick(static_cast<const uint64_t *>(values), static_cast<uint64_t *>(moved), indices, &memory, n);
     if (sorted)
-        sort_pick(keys, sorted, entries, n);
+        sort_pick(keys, sorted, indices, &memory, n);
 }
 
 #endif

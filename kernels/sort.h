@@ -19,8 +19,9 @@
 #endif
 #define SORT_PART(key, value) (SORT_MOST / SORT_TILE(key, value) * SORT_TILE(key, value))
 
-/* What a thread of the CPU takes. */
+/* What a thread of the CPU takes, and how many keys it sorts by insertion. */
 #define SORT_CHUNK 65536
+#define SORT_FEW 40
 
 /* Scratch memory in words of 64 bits. First what has to be 0: counters, how many keys have each digit in each pass, and
  * the words of a launch's tiles, two to one of 64 bits; then where each digit begins in each pass, and where in a launch

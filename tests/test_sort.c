@@ -10,6 +10,7 @@ enum { STEP = 1 };
 #include "elements.h"
 
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 
 #include <cuferry/kernels.h>
@@ -432,6 +433,62 @@ static void sort_past_2_31_on_a_gpu_is_right(void **state)
     assert_ok(cf_mem_free(sorted));
 }
 
+/* ---- Small stacks ---- */
+
+/* What a thread sorts, of keys of which each is its place; assertions are for the thread of the test. */
+struct small_stack {
+    int64_t n;
+    double keys[4097], sorted[4097];
+    int64_t values[4097], moved[4097], index[4097];
+    int status[4];
+};
+
+static void *sort_on_small_stack(void *opaque)
+{
+    struct small_stack *all = opaque;
+    all->status[0] = cf_sort_keys((const double *)all->keys, all->sorted, all->n, false);
+    all->status[1] = cf_argsort((const double *)all->keys, all->index, all->n, false);
+    all->status[2] = cf_sort_pairs((const double *)all->keys, (const int64_t *)all->values, all->sorted, all->moved,
+                                   all->n, false);
+    all->status[3] = cf_sort_pairs((const double *)all->keys, (const int64_t *)all->values, all->keys, all->values,
+                                   all->n, false);
+    return NULL;
+}
+
+/* A thread of 128 KiB has to have room for its own. */
+static void sort_in_a_thread_of_a_small_stack_is_right(void **state)
+{
+    (void)state;
+    const int64_t counts[] = {3, 1000, 4096, 4097};
+    static struct small_stack all;
+    pthread_attr_t attributes;
+    pthread_t thread;
+    if (on_cuda() || SANITIZED) {
+        puts("# skip: a GPU's driver and sanitizers take more stack");
+        skip();
+    }
+    assert_int_equal(pthread_attr_init(&attributes), 0);
+    assert_int_equal(pthread_attr_setstacksize(&attributes, (size_t)PTHREAD_STACK_MIN + 65536), 0);
+    for (size_t s = 0; s < sizeof counts / sizeof *counts; s++) {
+        all.n = counts[s];
+        for (int64_t i = 0; i < all.n; i++) {
+            all.keys[i] = (double)(i * 7919 % all.n);
+            all.values[i] = 3 * i;
+        }
+        assert_int_equal(pthread_create(&thread, &attributes, sort_on_small_stack, &all), 0);
+        assert_int_equal(pthread_join(thread, NULL), 0);
+        for (int call = 0; call < 4; call++)
+            assert_ok(all.status[call]);
+        for (int64_t i = 0; i < all.n; i++) {
+            const int64_t place = i * 7919 % all.n;
+            if (all.sorted[i] != (double)i || all.keys[i] != (double)i || all.index[place] != i ||
+                all.moved[place] != 3 * i || all.values[place] != 3 * i)
+                fail_msg("%d keys: %d is wrong", (int)all.n, (int)i);
+        }
+    }
+    assert_int_equal(pthread_attr_destroy(&attributes), 0);
+}
+
 /* ---- Graphs and streams ---- */
 
 /* Each replay begins with counts of 0, and a call beside it has scratch memory of its own. */
@@ -558,6 +615,7 @@ int main(void)
         cmocka_unit_test(sort_pass_leaves_what_the_next_needs),
         cmocka_unit_test(sort_of_zeros_and_nans_is_stable),
         cmocka_unit_test(sort_past_2_31_on_a_gpu_is_right),
+        cmocka_unit_test(sort_in_a_thread_of_a_small_stack_is_right),
         cmocka_unit_test(sort_in_a_graph_and_on_two_streams_is_right),
         cmocka_unit_test(sort_takes_every_type),
         cmocka_unit_test(sort_of_nothing_is_nothing),
