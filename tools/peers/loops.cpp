@@ -286,8 +286,9 @@ void compare_stream(stream_kind kind, const char *tag, int64_t n, int64_t width,
     default:
         args = {&x, &index, &z, &rows, &width, &rows};
     }
+    const cf_kernel *body = kernel->nvariants ? kernel->variants[0] : kernel; // what is tuned has none of its own
     cf_size size;
-    if (!kernel->sizes(args.data(), &size))
+    if (!body->sizes(args.data(), &size))
         throw std::runtime_error(name + " has no size");
     auto by_hand = [&] { processor ? plain_stream_v3(kind, !is_large, data) : plain_stream(kind, !is_large, data); };
     auto by_kernel = [&] {
@@ -299,7 +300,7 @@ void compare_stream(stream_kind kind, const char *tag, int64_t n, int64_t width,
         if (is_large)
             check(cf_launch(kernel, nullptr, args.data()));
         else
-            kernel->host(&launch, 0, launch.grid.x);
+            body->host(&launch, 0, launch.grid.x);
     };
     by_hand();
     by_kernel();
