@@ -246,16 +246,23 @@ static const cf_kernel twice = {MADE_KERNEL("twice", image), .nparams = PARAMS, 
                                 .enqueue = twice_body,       .nuses = 1,        .uses = used,
                                 .runtime = cf_launch};
 
-static void operations_have_memory_of_their_own(void **state)
+/* An operation of two launches, which have told what they got. */
+static struct told *launch_thrice(const cf_kernel *operation)
 {
-    (void)state;
-    const struct fake_counts *counts = fake_counts();
     struct told *there = make_told();
     int64_t n = 100;
     void *const args[] = {NULL, &there, NULL, &n};
     for (int i = 0; i < 3; i++)
-        assert_ok(cf_launch(&twice, NULL, args));
+        assert_ok(cf_launch(operation, NULL, args));
     assert_int_equal(told_by(there, 6).others, 0);
+    return there;
+}
+
+static void operations_have_memory_of_their_own(void **state)
+{
+    (void)state;
+    const struct fake_counts *counts = fake_counts();
+    struct told *there = launch_thrice(&twice);
     assert_int_equal(counts->alloc_async, 2 * 3 + 1);
     assert_int_equal(counts->free_async, 2 * 3);
     assert_ok(cf_mem_free(there));
@@ -292,12 +299,7 @@ static void operations_whose_kernels_need_none_use_the_streams_memory(void **sta
 {
     (void)state;
     const struct fake_counts *counts = fake_counts();
-    struct told *there = make_told();
-    int64_t n = 100;
-    void *const args[] = {NULL, &there, NULL, &n};
-    for (int i = 0; i < 3; i++)
-        assert_ok(cf_launch(&give_twice, NULL, args));
-    assert_int_equal(told_by(there, 6).others, 0);
+    struct told *there = launch_thrice(&give_twice);
     assert_int_equal(counts->alloc_async, 1);
     assert_int_equal(counts->fill, 1);
     assert_ok(leave_zeros(NULL, there, 100)); /* a kernel's next, which finds it 0 */
