@@ -2,8 +2,9 @@
 // turns, medians, ratios. Prints one table of figures with their targets. Built and run by tools/gpu-check, where the
 // toolkit and a GPU are.
 //
-// usage: peers [--strict] [PART...]      PART: gather reduce scan select sort spmv transpose histogram enqueue graph call
-// arrays stage start stream; all where none is given
+// usage: peers [--strict] [--processes=N] [PART...]      PART: gather reduce scan select sort spmv transpose histogram
+// enqueue graph call arrays stage start stream; all where none is given
+// --processes: runs them in N processes, one after another, and gives the medians of their figures
 //
 // Exits with 0 where every result is right, 1 where one is wrong or a call fails; with --strict 2 where a target is
 // missed.
@@ -11,8 +12,10 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <unistd.h>
 
 #include "peers.h"
+#include "table.h"
 
 // ---- Checked calls ----
 
@@ -41,6 +44,14 @@ void expect(bool right, const std::string &what)
 {
     if (!right)
         throw std::runtime_error("wrong: " + what);
+}
+
+std::string own_path()
+{
+    char path[4096];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path);
+    expect(length > 0 && length < (ssize_t)sizeof path, "readlink /proc/self/exe");
+    return std::string(path, (size_t)length);
 }
 
 // ---- Timing ----
@@ -128,56 +139,6 @@ void print_times(const std::string &title, const std::vector<Peer> &peers, const
     std::fflush(stdout);
 }
 
-// ---- The table ----
-
-struct Row {
-    const char *part;
-    std::string what;
-    double value;
-    const char *unit;
-    Target kind;
-    double target;
-    std::string why; // there is no value
-    bool met() const
-    {
-        // What is not a number meets nothing.
-        return kind == Target::none || (kind == Target::at_most ? value <= target : value >= target);
-    }
-};
-
-static std::vector<Row> table;
-static const char *current_part;
-
-void figure(const std::string &what, double value, const char *unit, Target kind, double target)
-{
-    table.push_back({current_part, what, value, unit, kind, target, ""});
-}
-
-void no_figure(const std::string &what, const std::string &why)
-{
-    table.push_back({current_part, what, NAN, "", Target::none, 0, why});
-}
-
-// The number of targets that are missed.
-static int print_table()
-{
-    int missed = 0;
-    std::printf("\n%-8s %-74s %10s    %-9s\n", "part", "figure", "measured", "target");
-    for (const Row &row : table) {
-        char target[32] = "";
-        if (!row.why.empty()) {
-            std::printf("%-8s %-74s %10s    %s\n", row.part, row.what.c_str(), "-", row.why.c_str());
-            continue;
-        }
-        if (row.kind != Target::none)
-            std::snprintf(target, sizeof target, "%s %-6g %s", row.kind == Target::at_most ? "<=" : ">=", row.target,
-                          row.met() ? "met" : "MISSED");
-        std::printf("%-8s %-74s %10.3f %-2s %s\n", row.part, row.what.c_str(), row.value, row.unit, target);
-        missed += !row.met();
-    }
-    return missed;
-}
-
 // ---- Data ----
 
 void on_all_cores(size_t count, const std::function<void(size_t, size_t)> &body)
@@ -258,7 +219,7 @@ static const Part parts[] = {{"gather", part_gather},       {"reduce", part_redu
 // Whether it was all right.
 static bool run_part(const Part &part)
 {
-    current_part = part.name;
+    begin_part(part.name);
     double begin = seconds();
     std::printf("---- %s\n", part.name);
     try {
@@ -274,34 +235,51 @@ static bool run_part(const Part &part)
     return true;
 }
 
+static int usage()
+{
+    std::fprintf(stderr, "usage: peers [--strict] [--processes=N] [PART...]\nparts:");
+    for (const Part &part : parts)
+        std::fprintf(stderr, " %s", part.name);
+    std::fprintf(stderr, "\n");
+    return 1;
+}
+
 int main(int argc, char **argv)
 {
-    bool is_strict = false, is_right = true;
+    bool is_strict = false, is_right = true, is_child = false;
+    int processes = 1;
     setenv("CF_DRIVER", "cuda", 1);
     for (const char *setting : {"CF_CHECK", "CF_TRACE", "CF_HOST_DATA", "CF_THREADS"})
         unsetenv(setting);
     std::vector<const Part *> chosen;
+    std::vector<std::string> names;
     for (int i = 1; i < argc; i++) {
+        char rest;
         if (std::strcmp(argv[i], "--strict") == 0) {
             is_strict = true;
+        } else if (std::strcmp(argv[i], "--rows") == 0) { // as run_processes() starts it
+            is_child = true;
+        } else if (std::sscanf(argv[i], "--processes=%d%c", &processes, &rest) == 1 && processes > 0) {
             continue;
+        } else {
+            auto found = std::find_if(std::begin(parts), std::end(parts),
+                                      [&](const Part &part) { return std::strcmp(part.name, argv[i]) == 0; });
+            if (found == std::end(parts))
+                return usage();
+            chosen.push_back(found);
+            names.push_back(argv[i]);
         }
-        auto found = std::find_if(std::begin(parts), std::end(parts),
-                                  [&](const Part &part) { return std::strcmp(part.name, argv[i]) == 0; });
-        if (found == std::end(parts)) {
-            std::fprintf(stderr, "usage: peers [--strict] [PART...]\nparts:");
-            for (const Part &part : parts)
-                std::fprintf(stderr, " %s", part.name);
-            std::fprintf(stderr, "\n");
-            return 1;
-        }
-        chosen.push_back(found);
     }
     if (chosen.empty())
         for (const Part &part : parts)
             chosen.push_back(&part);
-    for (const Part *part : chosen)
-        is_right = run_part(*part) && is_right;
-    int missed = print_table();
+    if (processes > 1)
+        is_right = run_processes(processes, names);
+    else
+        for (const Part *part : chosen)
+            is_right = run_part(*part) && is_right;
+    if (is_child)
+        print_rows();
+    int missed = is_child ? 0 : print_table();
     return !is_right ? 1 : is_strict && missed ? 2 : 0;
 }

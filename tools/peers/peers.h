@@ -72,6 +72,9 @@ void no_figure(const std::string &what, const std::string &why);
 // What is right before it is fast: ends the part where `right` is false.
 void expect(bool right, const std::string &what);
 
+// The program's own file.
+std::string own_path();
+
 // ---- Data ----
 
 // Calls body(begin, end) for parts of [0, count) on all cores.

@@ -26,10 +26,7 @@ double first_result(const std::string &program, const char *way)
 
 void part_start()
 {
-    char self[4096];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self);
-    expect(length > 0 && length < (ssize_t)sizeof self, "readlink /proc/self/exe");
-    std::string program = std::string(self, (size_t)length) + "-first";
+    const std::string program = own_path() + "-first";
     expect(access(program.c_str(), X_OK) == 0, program + " is there");
 
     std::vector<Peer> peers(3);

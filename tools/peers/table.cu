@@ -1,0 +1,128 @@
+// table.cu - the rows of figures with their targets, and those of several processes.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "peers.h"
+#include "table.h"
+
+namespace
+{
+
+struct Row {
+    std::string part, what, unit;
+    std::vector<double> values; // of each process
+    Target kind;
+    double target;
+    std::string why; // there is no value
+    double value() const
+    {
+        return median(values);
+    }
+    bool met() const
+    {
+        // What is not a number meets nothing.
+        return kind == Target::none || (kind == Target::at_most ? value() <= target : value() >= target);
+    }
+};
+
+std::vector<Row> table;
+std::string current_part;
+
+constexpr char mark[] = "row\t";
+
+std::vector<std::string> split(const std::string &line)
+{
+    std::vector<std::string> fields(1);
+    for (char letter : line)
+        if (letter == '\t')
+            fields.emplace_back();
+        else
+            fields.back() += letter;
+    return fields;
+}
+
+// A line of print_rows(), behind its mark: the row of that number in each process.
+void add_row(size_t number, const std::string &line)
+{
+    const std::vector<std::string> fields = split(line);
+    expect(fields.size() == 7, "a row of a process: " + line);
+    Row row{fields[0], fields[1], fields[2], {}, (Target)std::stoi(fields[4]), std::stod(fields[5]), fields[6]};
+    if (number == table.size())
+        table.push_back(row);
+    expect(number < table.size() && table[number].part == row.part && table[number].what == row.what,
+           "a row of a process, which others have not: " + line);
+    table[number].values.push_back(std::stod(fields[3]));
+}
+
+} // namespace
+
+void begin_part(const char *name)
+{
+    current_part = name;
+}
+
+void figure(const std::string &what, double value, const char *unit, Target kind, double target)
+{
+    table.push_back({current_part, what, unit, {value}, kind, target, ""});
+}
+
+void no_figure(const std::string &what, const std::string &why)
+{
+    table.push_back({current_part, what, "", {NAN}, Target::none, 0, why});
+}
+
+int print_table()
+{
+    int missed = 0;
+    std::printf("\n%-8s %-74s %10s    %-9s\n", "part", "figure", "measured", "target");
+    for (const Row &row : table) {
+        char target[32] = "", range[64] = "";
+        if (!row.why.empty()) {
+            std::printf("%-8s %-74s %10s    %s\n", row.part.c_str(), row.what.c_str(), "-", row.why.c_str());
+            continue;
+        }
+        if (row.kind != Target::none)
+            std::snprintf(target, sizeof target, "%s %-6g %s", row.kind == Target::at_most ? "<=" : ">=", row.target,
+                          row.met() ? "met" : "MISSED");
+        if (row.values.size() > 1) {
+            auto ends = std::minmax_element(row.values.begin(), row.values.end());
+            std::snprintf(range, sizeof range, "%.3f to %.3f in %zu processes", *ends.first, *ends.second,
+                          row.values.size());
+        }
+        std::printf("%-8s %-74s %10.3f %-2s %-17s %s\n", row.part.c_str(), row.what.c_str(), row.value(),
+                    row.unit.c_str(), target, range);
+        missed += !row.met();
+    }
+    return missed;
+}
+
+void print_rows()
+{
+    for (const Row &row : table)
+        std::printf("%s%s\t%s\t%s\t%.17g\t%d\t%.17g\t%s\n", mark, row.part.c_str(), row.what.c_str(), row.unit.c_str(),
+                    row.value(), (int)row.kind, row.target, row.why.c_str());
+}
+
+bool run_processes(int count, const std::vector<std::string> &parts)
+{
+    bool is_right = true;
+    std::string command = "'" + own_path() + "' --rows";
+    for (const std::string &part : parts)
+        command += " " + part;
+    for (int i = 0; i < count; i++) {
+        std::FILE *output = popen(command.c_str(), "r");
+        expect(output != nullptr, "popen " + command);
+        size_t rows = 0;
+        char line[1024];
+        while (std::fgets(line, sizeof line, output)) {
+            line[std::strcspn(line, "\n")] = '\0';
+            if (std::strncmp(line, mark, std::strlen(mark)) == 0)
+                add_row(rows++, line + std::strlen(mark));
+            else
+                std::printf("%s\n", line);
+        }
+        is_right = pclose(output) == 0 && is_right;
+    }
+    return is_right;
+}
