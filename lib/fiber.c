@@ -41,11 +41,12 @@ int cf__stacks_reserve(struct cf__stacks *stacks, size_t count)
 
 static void unmark(const void *memory, size_t bytes);
 
-/* What is next at these addresses, such as another thread's own stack, is not to find marks of ours. */
+/* What is next at these addresses, such as another thread's own stack, is not to find marks of ours: stacks that were
+ * never used have none, and all of them are gigabytes of addresses. */
 void cf__stacks_free(struct cf__stacks *stacks)
 {
     if (stacks->memory) {
-        unmark(stacks->memory, stacks->count * stacks->stride);
+        unmark(stacks->memory, stacks->ready * stacks->stride);
         munmap(stacks->memory, stacks->count * stacks->stride);
     }
     *stacks = (struct cf__stacks){.memory = NULL};
@@ -239,15 +240,17 @@ static void unmark(const void *memory, size_t bytes)
         tool.unpoison(memory, bytes);
 }
 
+/* The thread's own stack. The C library allocates to tell, and reads a file of the system's. */
 static const void *own_bottom(size_t *size)
 {
+    static _Thread_local void *bottom;
+    static _Thread_local size_t bytes;
     pthread_attr_t attributes;
-    void *bottom = NULL;
-    *size = 0;
-    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
-        pthread_attr_getstack(&attributes, &bottom, size);
+    if (!bottom && pthread_getattr_np(pthread_self(), &attributes) == 0) {
+        pthread_attr_getstack(&attributes, &bottom, &bytes);
         pthread_attr_destroy(&attributes);
     }
+    *size = bytes;
     return bottom;
 }
 

@@ -29,6 +29,9 @@
 #define SANITIZED 0
 #endif
 
+/* Loops in which a test makes or compares many elements. Those of the library are what ThreadSanitizer is to look at. */
+#define UNWATCHED __attribute__((no_sanitize_thread))
+
 /* Whether CF_DRIVER=cuda was asked for. */
 static inline int on_cuda(void)
 {

@@ -53,15 +53,22 @@ static float source[LENGTH], *copy;
 static int32_t indices[LENGTH];
 static void *on_device; /* LENGTH elements, and FEW behind them */
 
+UNWATCHED static int is_gathered(const float *res, int64_t length)
+{
+    for (int64_t i = 0; i < length; i++)
+        if (res[i] != source[indices[i]])
+            return 0;
+    return 1;
+}
+
 static int gather(int64_t length)
 {
     float *res = malloc((size_t)length * sizeof *res);
     if (!res)
         return CF_ENOMEM;
     int status = cf_gather_f32_i32(source, indices, res, length, LENGTH);
-    for (int64_t i = 0; status == CF_OK && i < length; i++)
-        if (res[i] != source[indices[i]])
-            status = CF_ECALL;
+    if (status == CF_OK && !is_gathered(res, length))
+        status = CF_ECALL;
     free(res);
     return status;
 }

@@ -75,7 +75,7 @@ def build(folder, options):
     shutil.copy(os.path.join(HERE, 'pieces_cub.cuh'), folder)
     code, out, err = run([os.path.join(options.builddir, 'cfcc'), '--cuda=no', '--prefix', 'pieces', '-DAS_ON_A_GPU',
                           '--header', 'pieces.h', '-o', 'pieces.o',
-                          *(f'-Xcxx={flag}' for flag in SANITIZED + ['-fno-strict-aliasing', '-g', '-O1']),
+                          *(f'-Xcxx={flag}' for flag in SANITIZED + ['-fno-strict-aliasing', '-g', '-Og']),
                           *SMALL, *(f'{f}.cu' for f in FAMILIES), *(f'{f}.c' for f in OPERATIONS)], cwd=folder)
     return out + err if code else ''
 
