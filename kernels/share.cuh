@@ -51,6 +51,18 @@ __device__ __forceinline__ uint64_t share_load_word(const uint64_t *address)
     return word;
 }
 
+__device__ __forceinline__ void share_store_word(uint32_t *address, uint32_t word)
+{
+    asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(address), "r"(word) : "memory");
+}
+
+__device__ __forceinline__ uint32_t share_load_word(const uint32_t *address)
+{
+    uint32_t word;
+    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(word) : "l"(address) : "memory");
+    return word;
+}
+
 template <typename T, int words>
 __device__ __forceinline__ void share_store(share_words<T, words> *address, const T &value)
 {

@@ -49,36 +49,52 @@ struct arrays {
 
 struct sort {
     const struct shape *shape;
-    uint64_t *work;
-    int64_t n;
+    int64_t n, tiles; /* the most of a launch */
     uint64_t flip;
     bool is_float;
-    int turn; /* whose words of tiles the next launch has */
+    /* Scratch memory: see sort.h. */
+    uint64_t *counters, *counts, *words[2];
+    int64_t *begins, *carried;
+    int turn; /* whose words the next launch has */
 };
+
+/* A pass has as few launches, of about the same length, as it takes. */
+static struct sort sort_of(const struct shape *shape, enum kind kind, uint64_t *work, int64_t n, bool descending)
+{
+    const int64_t launches = (n - 1) / shape->part + 1, tiles = (n - 1) / launches / shape->tile + 1;
+    uint64_t *counts = work + SORT_COUNTERS, *words = counts + SORT_DIGITS * shape->key;
+    int64_t *begins = (int64_t *)(words + SORT_DIGITS / 2 * tiles), *carried = begins + SORT_DIGITS * shape->key;
+    return (struct sort){.shape = shape,
+                         .n = n,
+                         .tiles = tiles,
+                         .flip = flip_of(kind, shape->key, descending),
+                         .is_float = kind == FLOAT,
+                         .counters = work,
+                         .counts = counts,
+                         .words = {words, (uint64_t *)(carried + (ptrdiff_t)2 * SORT_DIGITS)},
+                         .begins = begins,
+                         .carried = carried};
+}
 
 static const void *beyond(const void *array, int64_t elements, int bytes)
 {
     return array ? (const char *)array + elements * bytes : NULL;
 }
 
-/* One digit, in as few launches of about the same length as it takes. */
+/* One digit. */
 static int pass(cf_stream stream, struct sort *sort, int number, const void *keys, void *sorted, const void *values,
                 void *moved)
 {
     const struct shape *shape = sort->shape;
-    const int64_t n = sort->n, parts = (n - 1) / shape->part + 1;
-    const int64_t tiles = ((n - 1) / parts) / shape->tile + 1, words = SORT_DIGITS / 2 * tiles;
-    uint64_t *counts = sort->work + SORT_COUNTERS, *of_tiles[2] = {counts + SORT_DIGITS * shape->key, NULL};
-    int64_t *begins = (int64_t *)(of_tiles[0] + words), *carried = begins + SORT_DIGITS * shape->key;
-    of_tiles[1] = (uint64_t *)(carried + (int64_t)2 * SORT_DIGITS);
-    begins += number * SORT_DIGITS;
+    const int64_t n = sort->n, most = sort->tiles * shape->tile;
+    const int64_t *begins = sort->begins + (ptrdiff_t)number * SORT_DIGITS;
     int status = CF_OK;
-    for (int64_t done = 0, part = 0; status == CF_OK && done < n; done += tiles * shape->tile, part++) {
-        const int64_t left = n - done, count = left < tiles * shape->tile ? left : tiles * shape->tile;
-        int64_t *next = carried + part % 2 * SORT_DIGITS;
+    for (int64_t done = 0, part = 0; status == CF_OK && done < n; done += most, part++) {
+        const int64_t count = n - done < most ? n - done : most;
+        int64_t *next = sort->carried + part % 2 * SORT_DIGITS;
         status = shape->pass(stream, beyond(keys, done, shape->key), sorted, beyond(values, done, shape->value), moved,
-                             begins, next, of_tiles[sort->turn], of_tiles[!sort->turn], count, tiles, n, done, 8 * number,
-                             sort->flip, sort->is_float);
+                             begins, next, sort->words[sort->turn], sort->words[!sort->turn], count, sort->tiles, n,
+                             done, 8 * number, sort->flip, sort->is_float);
         begins = next;
         sort->turn = !sort->turn;
     }
@@ -88,14 +104,12 @@ static int pass(cf_stream stream, struct sort *sort, int number, const void *key
 static int enqueue(cf_stream stream, const struct shape *shape, enum kind kind, const struct arrays *all,
                    uint64_t *work, int64_t n, bool descending)
 {
-    struct sort sort = {shape, work, n, flip_of(kind, shape->key, descending), kind == FLOAT, 0};
     if (n <= SORT_SMALL)
         return shape->small(stream, all->keys, all->sorted_keys, all->values, all->sorted_values, shape->value, n,
-                            sort.flip, sort.is_float);
-    uint64_t *counts = work + SORT_COUNTERS;
-    const int64_t tiles = ((n - 1) / ((n - 1) / shape->part + 1)) / shape->tile + 1;
-    int64_t *begins = (int64_t *)(counts + SORT_DIGITS * shape->key + SORT_DIGITS / 2 * tiles);
-    int status = shape->count(stream, all->keys, work, counts, begins, n, sort.flip, sort.is_float);
+                            flip_of(kind, shape->key, descending), kind == FLOAT);
+    struct sort sort = sort_of(shape, kind, work, n, descending);
+    int status =
+        shape->count(stream, all->keys, sort.counters, sort.counts, sort.begins, n, sort.flip, sort.is_float);
     const void *keys = all->keys, *values = all->values;
     for (int number = 0; status == CF_OK && number < shape->key; number++) {
         const bool is_last = number == shape->key - 1;

@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(256) sort_count(const void *keys, uint64_t *co
     typedef typename sort_bits<KEY>::type U;
     const sort_order<U> order = {(U)flip, is_float};
 #ifdef __CUDA_ARCH__
-    sort_count_grid<U, 256, 16, 1>(static_cast<const U *>(keys), n, order,
+    sort_count_grid<U, 256, 16>(static_cast<const U *>(keys), n, order,
                                    reinterpret_cast<unsigned long long *>(counts),
                                    reinterpret_cast<unsigned int *>(counters), begins);
 #else
@@ -85,8 +85,9 @@ __global__ void __launch_bounds__(256) sort_count(const void *keys, uint64_t *co
 #endif
 
 /* Moves keys, with values, to where `begins` says of the digit at `shift`, and sets next_begins to where more of them
- * would go, which is right behind whole tiles alone; all launches together have `total` keys. Of words the bytes are 0 at first; those of next_words, which are of
- * next_tiles tiles, are in the end. Values that are NULL are indices, from `index` on; sorted may be NULL. */
+ * would go, which is right behind whole tiles alone; all launches together have `total` keys. Of words the bytes are 0
+ * at first; those of next_words, which are of next_tiles tiles, are in the end. Values that are NULL are indices, from
+ * `index` on; sorted may be NULL. */
 #pragma cf kernel internal blocks(SORT_PASSING) block(SORT_THREADS) host(grid(SORT_CHUNKS))
 #pragma cf instances(u32: 4, 0; u64: 8, 0; u32_b32: 4, 4; u32_b64: 4, 8; u64_b32: 8, 4; u64_b64: 8, 8)
 template <int KEY, int VALUE>

@@ -81,24 +81,23 @@ template <typename U> struct sort_order {
 
 /* A block's counts go to 64 bits when it is done: it has fewer keys than 2^32, as no GPU has memory for so many blocks of
  * more. */
-template <typename U, int threads, int items, int copies>
+template <typename U, int threads, int items>
 __device__ __forceinline__ void sort_count_grid(const U *keys, int64_t n, sort_order<U> order,
                                                 unsigned long long *counts, unsigned int *done, int64_t *begins)
 {
     constexpr int passes = sizeof(U), tile = threads * items;
     typedef cub::BlockScan<unsigned long long, threads, cub::BLOCK_SCAN_WARP_SCANS> block_scan;
     __shared__ union {
-        unsigned int counts[passes][SORT_DIGITS][copies];
+        unsigned int counts[passes][SORT_DIGITS];
         typename block_scan::TempStorage scan;
     } memory;
     __shared__ bool is_last;
     static_assert(threads == SORT_DIGITS, "a thread for a digit");
-    unsigned int *const own = &memory.counts[0][0][0];
-    for (int i = threadIdx.x; i < passes * SORT_DIGITS * copies; i += threads)
+    unsigned int *const own = &memory.counts[0][0];
+    for (int i = threadIdx.x; i < passes * SORT_DIGITS; i += threads)
         own[i] = 0;
     __syncthreads();
 
-    const int copy = threadIdx.x % copies;
     const int64_t step = (int64_t)gridDim.x * tile;
     for (int64_t begin = (int64_t)blockIdx.x * tile; begin < n; begin += step) {
         const int size = n - begin < tile ? (int)(n - begin) : tile;
@@ -118,15 +117,12 @@ __device__ __forceinline__ void sort_count_grid(const U *keys, int64_t n, sort_o
             if ((int)threadIdx.x + i * threads < size)
 #pragma unroll
                 for (int pass = 0; pass < passes; pass++)
-                    atomicAdd(&memory.counts[pass][codes[i] >> 8 * pass & 255][copy], 1);
+                    atomicAdd(&memory.counts[pass][codes[i] >> 8 * pass & 255], 1);
     }
     __syncthreads();
 #pragma unroll
     for (int pass = 0; pass < passes; pass++) {
-        unsigned int sum = 0;
-#pragma unroll
-        for (int i = 0; i < copies; i++)
-            sum += memory.counts[pass][threadIdx.x][(threadIdx.x + i) % copies];
+        const unsigned int sum = memory.counts[pass][threadIdx.x];
         if (sum)
             atomicAdd(counts + pass * SORT_DIGITS + threadIdx.x, (unsigned long long)sum);
     }
@@ -158,18 +154,6 @@ __device__ __forceinline__ void sort_count_grid(const U *keys, int64_t n, sort_o
 #define SORT_OWN (1u << 30)
 #define SORT_ALL (1u << 31)
 
-__device__ __forceinline__ void sort_store_word(uint32_t *address, uint32_t word)
-{
-    asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(address), "r"(word) : "memory");
-}
-
-__device__ __forceinline__ uint32_t sort_load_word(const uint32_t *address)
-{
-    uint32_t word;
-    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(word) : "l"(address) : "memory");
-    return word;
-}
-
 /* How many keys of a digit stand in front of a tile, of which `words` is the word of the digit. */
 template <int together> __device__ __forceinline__ uint32_t sort_before(const uint32_t *words, int tile)
 {
@@ -178,11 +162,11 @@ template <int together> __device__ __forceinline__ uint32_t sort_before(const ui
         uint32_t word[together];
 #pragma unroll
         for (int k = 0; k < together; k++)
-            word[k] = tile - 1 - k >= 0 ? sort_load_word(words - (int64_t)(k + 1) * SORT_DIGITS) : SORT_ALL;
+            word[k] = tile - 1 - k >= 0 ? share_load_word(words - (int64_t)(k + 1) * SORT_DIGITS) : SORT_ALL;
 #pragma unroll
         for (int k = 0; k < together; k++) {
             while (!word[k])
-                word[k] = sort_load_word(words - (int64_t)(k + 1) * SORT_DIGITS);
+                word[k] = share_load_word(words - (int64_t)(k + 1) * SORT_DIGITS);
             before += word[k] & (SORT_OWN - 1);
             if (word[k] & SORT_ALL)
                 return before;
@@ -222,26 +206,25 @@ template <typename U, int items> struct sort_publish {
     {
         own = counts[0];
         if (threadIdx.x < SORT_DIGITS)
-            sort_store_word(words, (tile ? SORT_OWN : SORT_ALL) | (uint32_t)own);
+            share_store_word(words, (tile ? SORT_OWN : SORT_ALL) | (uint32_t)own);
 #pragma unroll
         for (int i = 0; i < items; i++)
             sort_forget(codes[i]);
     }
 };
 
-/* Numbers of so many bits, several to a register. */
-template <int items, int bits> struct sort_packed {
-    static constexpr int each = 32 / bits;
-    uint32_t at[(items + each - 1) / each];
+/* Digits, four to a register. */
+template <int items> struct sort_packed {
+    uint32_t at[(items + 3) / 4];
 
-    __device__ __forceinline__ void set(int i, uint32_t number)
+    __device__ __forceinline__ void set(int i, uint32_t digit)
     {
-        uint32_t &word = at[i / each];
-        word = i % each ? word | number << i % each * bits : number;
+        uint32_t &word = at[i / 4];
+        word = i % 4 ? word | digit << i % 4 * 8 : digit;
     }
     __device__ __forceinline__ uint32_t get(int i) const
     {
-        return bits < 32 ? at[i / each] >> i % each * bits & ((UINT64_C(1) << bits) - 1) : at[i];
+        return at[i / 4] >> i % 4 * 8 & (SORT_DIGITS - 1);
     }
 };
 
@@ -266,7 +249,7 @@ __device__ __forceinline__ void sort_copy_grid(const U *__restrict__ keys, U *__
         next_begins[threadIdx.x] = begins[threadIdx.x] + (threadIdx.x == digit ? n : 0);
 }
 
-template <typename U, typename V, int threads, int items, int together, int rank_bits = 32, int digit_bits = 8>
+template <typename U, typename V, int threads, int items, int together>
 __device__ __forceinline__ void sort_pass_grid(const U *__restrict__ keys, U *__restrict__ sorted,
                                                const V *__restrict__ values, V *__restrict__ moved,
                                                const int64_t *__restrict__ begins, int64_t *next_begins,
@@ -318,13 +301,9 @@ __device__ __forceinline__ void sort_pass_grid(const U *__restrict__ keys, U *__
         for (int i = 0; i < items; i++)
             own[i] = first + 32 * i < size ? sort_ordered(own[i]) : own[i];
 
-    sort_packed<items, rank_bits> ranks;
-    int of_block[items], digit_front[1], count = 0;
+    int ranks[items], digit_front[1], count = 0;
     block_rank(memory.rank)
-        .RankKeys(own, of_block, digit_of, digit_front, sort_publish<U, items>{own, words, tile, count});
-#pragma unroll
-    for (int i = 0; i < items; i++)
-        ranks.set(i, (uint32_t)of_block[i]);
+        .RankKeys(own, ranks, digit_of, digit_front, sort_publish<U, items>{own, words, tile, count});
     if (order.is_float)
 #pragma unroll
         for (int i = 0; i < items; i++) {
@@ -336,19 +315,19 @@ __device__ __forceinline__ void sort_pass_grid(const U *__restrict__ keys, U *__
     __syncthreads();
 #pragma unroll
     for (int i = 0; i < items; i++)
-        memory.keys[ranks.get(i)] = own[i];
+        memory.keys[ranks[i]] = own[i];
 
     if (is_digit) {
         const uint32_t before = tile ? sort_before<together>(words, tile) : 0;
         if (tile)
-            sort_store_word(words, SORT_ALL | (before + (uint32_t)count));
+            share_store_word(words, SORT_ALL | (before + (uint32_t)count));
         to[threadIdx.x] = digit_begin + before - digit_front[0];
         if (tile == (int)gridDim.x - 1)
             next_begins[threadIdx.x] = digit_begin + before + count;
     }
     __syncthreads();
 
-    sort_packed<items, digit_bits> digits;
+    sort_packed<items> digits;
 #pragma unroll
     for (int i = 0; i < items; i++) {
         const int at = threadIdx.x + i * threads;
@@ -371,7 +350,7 @@ __device__ __forceinline__ void sort_pass_grid(const U *__restrict__ keys, U *__
         __syncthreads();
 #pragma unroll
         for (int i = 0; i < items; i++)
-            memory.values[ranks.get(i)] = with[i];
+            memory.values[ranks[i]] = with[i];
         __syncthreads();
 #pragma unroll
         for (int i = 0; i < items; i++) {
