@@ -51,8 +51,8 @@ def copy(scanner, path, declarations, kernels, functions, constants, loop_edits,
             # The word is in __global__ already.
             edits += [(t, '') for t in declaration.head if t.text == 'inline' and t.exact]
             edits += loop_edits.get(id(declaration), [])
-        elif not is_needed and not declaration.is_directive:
-            edits.append((first, last))
+        elif declaration.is_instantiation or not is_needed and not declaration.is_directive:
+            edits.append((first, last))     # kernels that are instantiated may have a parameter more here
             continue
         elif declaration in data and not any(declaration.has(w) for w in ('static', 'extern', 'const', 'constexpr',
                                                                          'template')):

@@ -191,5 +191,8 @@ class Types:
         return name
 
     def near(self, name):
-        """The type that may have been meant; None where none is near."""
-        return closest(name, list(BUILTIN) + [k.rsplit('::', 1)[-1] for k in self._types])
+        """The type that may have been meant, by its whole name; None where none is near."""
+        declared = {k.rsplit('::', 1)[-1]: k for k in self._types}
+        known = closest(name, list(BUILTIN) + list(declared))
+        whole = declared.get(known, known)
+        return whole if whole != name else None

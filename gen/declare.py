@@ -32,6 +32,11 @@ class Declaration:
         return first == 'using' or (first in ('namespace', 'static_assert', 'extern', 'template') and
                                     self.body is None and self.function is None)
 
+    @property
+    def is_instantiation(self):
+        """Whether it instantiates a template explicitly: what it names is declared elsewhere."""
+        return _is_instantiation(self.head)
+
     def has(self, word):
         """Whether a word stands in front of its braces."""
         return word in self._front
@@ -57,10 +62,16 @@ def behind_template(head):
     return at
 
 
+def _is_instantiation(head):
+    words = [t.text for t in head[:3]]
+    words = words[1:] if words[0] == 'extern' else words
+    return words[:1] == ['template'] and words[1:2] != ['<']
+
+
 def _function_name(head):
     """The index of a function's name in the front of its declaration; None where it declares none."""
     at = start = behind_template(head)
-    if at < len(head) and head[at].text in ('typedef', 'using'):
+    if at < len(head) and head[at].text in ('typedef', 'using') or _is_instantiation(head):
         return None
     while at < len(head):
         token = head[at]
@@ -74,10 +85,18 @@ def _function_name(head):
                 at = matching(head, at + 1, '(', ')')
                 continue
             return at if at > start else None
-        if token.text == 'operator':
+        if token.text == 'operator' or _is_specialised(head, at) and at > start:
             return at
         at += 1
     return None
+
+
+def _is_specialised(head, at):
+    """Whether a template's name with arguments, and a function's parameters, stand there."""
+    if head[at].kind != 'identifier' or at + 1 == len(head) or head[at + 1].text != '<':
+        return False
+    behind = matching(head, at + 1, '<', '>')
+    return behind < len(head) and head[behind].text == '('
 
 
 def declarations(items):

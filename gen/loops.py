@@ -43,7 +43,8 @@ def find(name, declarations, path, lines):
                d.head[d.function].text == name]
     bodies = [d for d in kernels if d.body is not None]
     # Overloads and specialisations are told apart by the compiler alone.
-    if len(bodies) != 1 or _is_named_elsewhere(name, declarations) or _hides_parameters(bodies[0].body):
+    is_one = len(bodies) == 1 and all(d.head[d.function + 1].text == '(' for d in kernels)
+    if not is_one or _is_named_elsewhere(name, declarations) or _hides_parameters(bodies[0].body):
         return None
     edits = {}
     for kernel in kernels:

@@ -33,9 +33,8 @@ class Reach:
 
     def judge(self, root):
         """(is bounded, is closed) of a kernel or a function."""
-        # An annotation may stand at a declaration, and the definition elsewhere.
-        same = [root] if root.body is not None else self._kernels.get(_name(root), ())
-        roots = [d for d in same if d.body is not None]
+        # An annotation may stand at a declaration, and the definition elsewhere; and there may be specialisations.
+        roots = [d for d in {id(d): d for d in [root, *self._kernels.get(_name(root), ())]}.values() if d.body is not None]
         if not roots:
             return False, False
         found, is_known = self._reached(roots)

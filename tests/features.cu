@@ -347,3 +347,39 @@ __global__ void times(int dummy, int *wrong)
 #endif
     EXPECT_END;
 }
+
+/* A template's specialisations and instantiations, and what stands behind them. */
+template <typename T> __device__ T number_of(T)
+{
+    return 1;
+}
+template <> __device__ int number_of<int>(int)
+{
+    return 2;
+}
+template __device__ float number_of<float>(float);
+__device__ int behind_a_specialisation()
+{
+    return 10;
+}
+
+#pragma cf kernel grid(n) out(kind[n])
+#pragma cf instances(f32: float; i32: int; i64: int64_t)
+template <typename T> __global__ void specialised(T *kind, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        kind[i] = number_of((T)i) + behind_a_specialisation();
+}
+template __global__ void specialised<float>(float *kind, int n);
+
+/* Its threads wait for one another, where those of the template do not. */
+template <> __global__ void specialised<int64_t>(int64_t *kind, int n)
+{
+    __shared__ int64_t neighbour[256];
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    neighbour[threadIdx.x] = i;
+    __syncthreads();
+    if (i < n)
+        kind[i] = neighbour[threadIdx.x ^ 1] + 100;
+}

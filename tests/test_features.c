@@ -75,6 +75,35 @@ static void features_of_wide_atomics_work(void **state)
     assert_int_equal(all[3], blocks * 64 * 5);
 }
 
+static void features_of_templates_work(void **state)
+{
+    (void)state;
+    enum { N = 600 };
+    float *reals;
+    int *whole;
+    int64_t *wide;
+    assert_ok(cf_mem_alloc((void **)&reals, N * sizeof *reals));
+    assert_ok(cf_mem_alloc((void **)&whole, N * sizeof *whole));
+    assert_ok(cf_mem_alloc((void **)&wide, N * sizeof *wide));
+    assert_ok(features_specialised_f32(reals, N));
+    assert_ok(features_specialised_i32(whole, N));
+    assert_ok(features_specialised_i64(wide, N));
+    float reals_here[N];
+    int whole_here[N];
+    int64_t wide_here[N];
+    assert_ok(cf_mem_copy(reals_here, reals, sizeof reals_here));
+    assert_ok(cf_mem_copy(whole_here, whole, sizeof whole_here));
+    assert_ok(cf_mem_copy(wide_here, wide, sizeof wide_here));
+    for (int i = 0; i < N; i++) {
+        assert_true(reals_here[i] == 11);
+        assert_int_equal(whole_here[i], 12);
+        assert_int_equal(wide_here[i], (i ^ 1) + 100);
+    }
+    assert_ok(cf_mem_free(reals));
+    assert_ok(cf_mem_free(whole));
+    assert_ok(cf_mem_free(wide));
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -87,7 +116,7 @@ int main(void)
         cmocka_unit_test(features_of_the_language_work),   cmocka_unit_test(features_of_the_heap_work),
         cmocka_unit_test(features_of_narrow_types_work),   cmocka_unit_test(features_of_hinted_memory_work),
         cmocka_unit_test(features_of_atomic_objects_work), cmocka_unit_test(features_that_tell_time_work),
-        cmocka_unit_test(features_of_wide_atomics_work),
+        cmocka_unit_test(features_of_wide_atomics_work),   cmocka_unit_test(features_of_templates_work),
     };
     return RUN_ON_DRIVER(tests, set_up, NULL);
 }

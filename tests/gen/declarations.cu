@@ -91,3 +91,14 @@ template <typename T, int N> __global__ void tuned_argument(T *x, int n);
 #pragma cf kernel grid(n) tune(M: 4, 8)
 #pragma cf instances(f32: float)
 template <typename T, const int N> __global__ void tuned_by_another_name(T *x, int n);
+
+namespace deep
+{
+struct Twice {
+    float a, b;
+};
+} // namespace deep
+#pragma cf kernel grid(n) out(y[n])
+__global__ void type_of_a_namespace(Twice *y, int n)
+{
+}
