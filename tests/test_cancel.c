@@ -48,7 +48,7 @@ const struct cf__driver *cf__driver_wrap(const struct cf__driver *driver)
 
 /* ---- Calls ---- */
 
-enum { LENGTH = 1 << 20, FEW = 100 };
+enum { LENGTH = 1 << 19, FEW = 100 };
 static float source[LENGTH], *copy;
 static int32_t indices[LENGTH];
 static void *on_device; /* LENGTH elements, and FEW behind them */
