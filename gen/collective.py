@@ -120,9 +120,21 @@ def first_foreign(kernel, everything):
                 if texts == ['<', '<', '<'] and [t.column - token.column for t in body[at:at + 3]] == [0, 1, 2]:
                     return 'a launch of a kernel', 'launch it from C, behind this one'
             if token.kind == 'identifier' and _ANY_FOREIGN.fullmatch(token.text):
+                if _is_compiler_barrier(body[at:]):
+                    continue
                 return next((f'{what} ({token.text})', instead) for words, what, instead in _FOREIGN_WORDS
                             if words.fullmatch(token.text))
     return None
+
+
+def _is_compiler_barrier(tokens):
+    """Whether what begins so is asm without an instruction and without operands, as asm volatile("" ::: "memory")."""
+    texts = [t.text for t in tokens[:16]]
+    if texts[1:2] in (['volatile'], ['__volatile__'], ['__volatile']):
+        del texts[1]
+    if texts[0] not in ('asm', '__asm__', '__asm') or texts[1:3] != ['(', '""'] or ')' not in texts:
+        return False
+    return '(' not in texts[2:texts.index(')')]
 
 
 def runs_together(root, everything):

@@ -338,7 +338,9 @@ __global__ void wide(int n, unsigned long long *pair, unsigned long long *latest
 __global__ void times(int dummy, int *wrong)
 {
     const long long before = clock64();
+    asm volatile("" ::: "memory");
     const clock_t ticks = clock();
+    __asm__ __volatile__("");
     __nanosleep(10);
     __prof_trigger(1);
     EXPECT(clock64() >= before && clock() - ticks >= 0);

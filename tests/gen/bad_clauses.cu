@@ -110,13 +110,13 @@ template <typename T> __global__ void void_for_a_type(T *x, int n);
 #pragma cf kernel grid(n) inout(x[n])
 __global__ void assembler(float *x, int n)
 {
-    asm volatile("bar.sync 0;");
+    asm volatile("" ::: "memory"); asm volatile("bar.sync 0;");
     x[0] = 0;
 }
 
 __device__ float copy_of(float x)
 {
-    asm("mov.b32 %0, %0;" : "+f"(x));
+    asm("" : "+f"(x));
     return x;
 }
 
