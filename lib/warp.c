@@ -31,7 +31,8 @@ static uint32_t source_lane(cf_host_warp what, uint32_t lane)
     }
 }
 
-/* A lane that does not take part has nothing to give: its reader keeps its own value. */
+/* What a lane that takes no part gives is undefined, and 0 on GPUs, which common reductions of a warp's first lanes
+ * count on. */
 static void shuffle(struct cf__warp *warp, uint32_t lanes)
 {
     if (lanes == UINT32_MAX) {
@@ -41,7 +42,7 @@ static void shuffle(struct cf__warp *warp, uint32_t lanes)
     }
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         uint32_t lane = lowest(rest), source = warp->source[lane];
-        warp->result[lane] = warp->value[lanes >> source & 1 ? source : lane];
+        warp->result[lane] = lanes >> source & 1 ? warp->value[source] : 0;
     }
 }
 

@@ -395,6 +395,16 @@ static void warp_active_lanes_are_found_beside_a_barrier(void **state)
     }
 }
 
+static void warp_lanes_that_take_no_part_give_0(void **state)
+{
+    (void)state;
+    for (int count = 1; count <= 32; count++) {
+        double sum;
+        assert_ok(warp_sum_of_first(&sum, count));
+        assert_true(sum == count * (count + 1) / 2);
+    }
+}
+
 /* What a GPU does then is undefined. */
 static void expect_failure(int status, const char *detail)
 {
@@ -453,6 +463,7 @@ int main(void)
         cmocka_unit_test(warp_operations_give_what_cuda_says),
         cmocka_unit_test(warp_active_lanes_are_those_of_the_branch),
         cmocka_unit_test(warp_active_lanes_are_found_beside_a_barrier),
+        cmocka_unit_test(warp_lanes_that_take_no_part_give_0),
         cmocka_unit_test(warp_wrong_use_is_named),
     };
     return RUN_ON_DRIVER(tests, set_up, tear_down);

@@ -170,6 +170,20 @@ __global__ void active_beside_barrier(uint32_t *found, int n)
     __syncthreads();
 }
 
+/* Only the first lanes shuffle, over distances that lead out of them, as the second step of common reductions. */
+#pragma cf kernel blocks(1) block(32) out(sum[1])
+__global__ void sum_of_first(double *sum, int count)
+{
+    double value = threadIdx.x + 1;
+    const unsigned int lanes = __ballot_sync(~0u, (int)threadIdx.x < count);
+    if ((int)threadIdx.x < count) {
+        for (int distance = 16; distance > 0; distance /= 2)
+            value += __shfl_down_sync(lanes, value, distance);
+        if (threadIdx.x == 0)
+            *sum = value;
+    }
+}
+
 #pragma cf kernel blocks(1) block(32) out(y[32])
 __global__ void wrong_mask(int *y, int lane)
 {
