@@ -106,7 +106,7 @@ def declarations(items):
     while at < len(items):
         item = items[at]
         if isinstance(item, Pragma):
-            if head:
+            if head and behind_template(head) < len(head):      # else it stands behind a template's parameters
                 yield Declaration(head, _scope(scopes), False)
                 head, depth = [], 0
             yield item

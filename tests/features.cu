@@ -365,9 +365,10 @@ __device__ int behind_a_specialisation()
     return 10;
 }
 
+template <typename T>
 #pragma cf kernel grid(n) out(kind[n])
 #pragma cf instances(f32: float; i32: int; i64: int64_t)
-template <typename T> __global__ void specialised(T *kind, int n)
+__global__ void specialised(T *kind, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n)

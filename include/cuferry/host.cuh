@@ -27,6 +27,7 @@
 
 #include "host/atomics.cuh"
 #include "host/casts.cuh"
+#include "host/error_function.cuh"
 #include "host/integer.cuh"
 #include "host/intrinsics.cuh"
 #include "host/loop.cuh"
@@ -36,6 +37,7 @@
 #include "host/nv_atomic.cuh"
 #include "host/runtime.cuh"
 #include "host/runtime_templates.cuh"
+#include "host/simd.cuh"
 #include "host/space.cuh"
 #include "host/threads.cuh"
 #include "host/together.cuh"

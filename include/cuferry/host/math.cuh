@@ -102,8 +102,6 @@ template <typename T> CF__FN T cf__turn(T x, int shift)
 }
 CF__MATH(sinpi, x - x != 0 ? x - x : x == rint(x) ? copysign((T)0, x) : cf__turn(x, 0))
 CF__MATH(cospi, x - x != 0 ? x - x : cf__turn(x, 1) + (T)0) /* 0, not -0 */
-
-CF__MATH(normcdf, (T)0.5 * erfc(x * (T)-0.70710678118654752440))
 #undef CF__MATH
 
 CF__FN void sincospi(double x, double *sine, double *cosine)
