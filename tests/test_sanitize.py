@@ -289,6 +289,8 @@ class SanitizeTest:
     def refusals(self):
         for name, words, text in (
                 ('another_kind', ['--check', 'leaks', 'traps'], '--check leaks: it is address, race or poison'),
+                ('two_kinds', ['--check', 'race', '--check', 'address', 'traps'],
+                 '--check race --check address: a run is checked for one of them'),
                 ('a_gpu', ['--check', 'race', '--driver', 'cuda', 'traps'], "the kernel's form for the CPU"),
                 ('no_such_module', ['--check', 'race', '--module', 'none.so', 'traps'], 'none.so: No such file'),
                 ('no_library', ['--check', 'race', '--module', 'planted_types.h', 'traps'], 'does not tell how it was built'),

@@ -158,9 +158,11 @@ static int set_option(struct options *options, const char *name, char *value, st
         return status;
     }
     if (strcmp(name, "--check") == 0) {
-        options->check = value;
         if (strcmp(value, "address") != 0 && strcmp(value, "race") != 0 && strcmp(value, "poison") != 0)
             return message_set(message, "--check %s: it is address, race or poison", value);
+        if (options->check && strcmp(options->check, value) != 0)
+            return message_set(message, "--check %s --check %s: a run is checked for one of them", options->check, value);
+        options->check = value;
         return 0;
     }
     if (strcmp(name, "--verify") == 0 || strcmp(name, "--all") == 0) {
