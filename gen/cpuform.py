@@ -7,6 +7,7 @@ import cpusource
 import loops
 import reach
 import scalars
+import sharedmem
 from expr import ExprError
 from model import Host
 
@@ -23,6 +24,7 @@ class CpuForm:
         self._together = {}         # kernel: whether its threads wait for one another
         self._numeric = {}          # kernel and types that it has as template arguments: what scalars.alone() says
         self._judged = {}           # kernel: what it reaches
+        self._dynamic = None        # sharedmem.Dynamic, once it is asked
 
     def reached(self, clauses, declaration):
         """(is bounded, is closed) of a kernel, and closed only where the function that the CPU runs instead is, too."""
@@ -36,6 +38,14 @@ class CpuForm:
                 is_closed = self._reach(True).judge(function)[1]
             self._judged[key] = is_bounded, is_closed
         return self._judged[key]
+
+    def dynamic(self, kernel):
+        """Where a kernel, or what it calls, has __shared__ memory whose size the launch tells: a token, or None."""
+        if self._dynamic is None:
+            self._dynamic = sharedmem.Dynamic(self._declarations)
+        definitions = [kernel] if kernel.body is not None else [d for d in self._all_of(kernel)
+                                                                if d.scope == kernel.scope]
+        return next(filter(None, map(self._dynamic.first, definitions)), None)
 
     def _reach(self, is_host):
         if is_host not in self._reaches:
@@ -96,13 +106,16 @@ class CpuForm:
 
     def _runs_together(self, kernel):
         """Whether threads of a kernel wait for one another. What is not understood does."""
-        # An annotation may stand at a declaration, and the definition elsewhere.
-        name = kernel.head[kernel.function].text
         if id(kernel) not in self._together:
-            roots = [kernel] + [d for d in self._declarations if d.has('__global__') and d.function is not None and
-                                d is not kernel and d.body is not None and d.head[d.function].text == name]
-            self._together[id(kernel)] = any(collective.runs_together(root, self._declarations) for root in roots)
+            self._together[id(kernel)] = any(collective.runs_together(root, self._declarations)
+                                             for root in self._all_of(kernel))
         return self._together[id(kernel)]
+
+    def _all_of(self, kernel):
+        """A kernel, and what defines it: an annotation may stand at a declaration, and the definition elsewhere."""
+        name = kernel.head[kernel.function].text
+        return [kernel] + [d for d in self._declarations if d.has('__global__') and d.function is not None and
+                           d is not kernel and d.body is not None and d.head[d.function].text == name]
 
     def source(self, kernels, proofs, error):
         """The copy that the CPU compiles, of kernels as (clauses, declaration)."""

@@ -85,18 +85,21 @@ def _function_name(head):
                 at = matching(head, at + 1, '(', ')')
                 continue
             return at if at > start else None
-        if token.text == 'operator' or _is_specialised(head, at) and at > start:
+        if token.text == 'operator':
             return at
+        if token.kind == 'identifier' and at + 1 < len(head) and head[at + 1].text == '<':
+            behind = matching(head, at + 1, '<', '>')       # arguments of the function's type, or its own
+            if at > start and _is_parameters(head, behind):
+                return at
+            at = behind
+            continue
         at += 1
     return None
 
 
-def _is_specialised(head, at):
-    """Whether a template's name with arguments, and a function's parameters, stand there."""
-    if head[at].kind != 'identifier' or at + 1 == len(head) or head[at + 1].text != '<':
-        return False
-    behind = matching(head, at + 1, '<', '>')
-    return behind < len(head) and head[behind].text == '('
+def _is_parameters(head, at):
+    """Whether a function's parameters stand there, and not a pointer's or a reference's declarator."""
+    return [t.text for t in head[at:at + 1]] == ['('] and not {t.text for t in head[at + 1:at + 2]} & {'*', '&', '&&'}
 
 
 def declarations(items):

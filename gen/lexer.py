@@ -12,6 +12,7 @@ _TOKEN = re.compile(r'''
   | (?P<string>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')
   | (?P<punctuation>\.\.\.|::|->|<=|>=|==|!=|&&|\|\||.)
 ''', re.VERBOSE | re.DOTALL | re.ASCII)
+_MERGING = re.compile(r'\w\w|\+\+|--|&&|\|\||/[/*]|"\w', re.ASCII)
 _RAW_STRING = re.compile(r'(?:u8|[uUL])?R"([^()\\\s]{0,16})\(.*?\)\1"', re.DOTALL)
 
 
@@ -67,3 +68,17 @@ def tokenize(text, file, line, column):
         at = match.end()
     tokens.append(Token('end', '', file, line, at - start + 1))
     return tokens
+
+
+def written(tokens):
+    """What some tokens are in the source, blanks and lines folded. Those that a macro gave may have one place: they stay
+    apart where they would be another token, but for << and >>."""
+    text, previous = '', None
+    for token in tokens:
+        if previous:
+            gap = token.column - previous.column - len(previous.text)
+            if token.line != previous.line or gap > 0 or _MERGING.match(text[-1:] + token.text[:1]):
+                text += ' '
+        text += token.text
+        previous = token
+    return text

@@ -15,6 +15,7 @@ import re
 
 import collective
 from brackets import SPECIFIERS, matching
+from lexer import written
 from model import Guard, Loop
 
 INDICES = {'threadIdx', 'blockIdx', 'blockDim', 'gridDim'}
@@ -407,7 +408,7 @@ class _Analysis(_Reader):
         return (stop, None) if is_whole else (-1, None)
 
     def _spelled(self, at, end):
-        return ' '.join(t.text for t in self._body[at:end])
+        return written(self._body[at:end])
 
     def _is_offset(self, at, end):
         return (end == at + 2 and self._text(at) == '+' and re.fullmatch(r'\d{1,5}', self._text(at + 1)) is not None and

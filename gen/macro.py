@@ -5,7 +5,7 @@ by again."""
 
 import re
 
-from lexer import Token, tokenize
+from lexer import Token, tokenize, written
 
 MAX_TOKENS = 10000      # that one annotation may expand to
 MAX_NESTING = 100       # of macros in the arguments of macros
@@ -86,24 +86,13 @@ def expand(tokens, macros, words):
             result.append(token)
             at += 1
             continue
-        origin = _written(tokens[at:after])
+        origin = written(tokens[at:after])
         for made in expansion:
             made.file, made.line, made.column = token.file, token.line, token.column
             made.exact, made.origin = False, origin
             result.append(made)
         at = after
     return result
-
-
-def _written(tokens):
-    """The source text of some tokens of one line, blanks folded."""
-    text, previous = '', None
-    for token in tokens:
-        if previous and token.column > previous.column + len(previous.text):
-            text += ' '
-        text += token.text
-        previous = token
-    return text
 
 
 def _copy(token, hidden):
@@ -197,7 +186,7 @@ def _substitute(macro, arguments, macros, hidden, budget):
         token = body[at]
         number = macro.params.index(token.text) if macro.params and token.text in macro.params else None
         if token.text == '#' and macro.params is not None and at + 1 < len(body) and body[at + 1].text in macro.params:
-            text = _written(arguments[macro.params.index(body[at + 1].text)])
+            text = written(arguments[macro.params.index(body[at + 1].text)])
             result.append(Token('string', '"' + text.replace('\\', '\\\\').replace('"', '\\"') + '"', '', 1, 1))
             at += 2
             continue

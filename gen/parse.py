@@ -15,7 +15,7 @@ from cpuform import CpuForm
 from cxxtypes import UNREADABLE, VOID, builtin, pointer
 from declare import declarations
 from expr import ExprError
-from lexer import Token
+from lexer import Token, written
 from model import Check, CType, Dim, Expr, Instance, Kernel, KernelFile, Launch, Location, Param, Use, Zero
 from kerneldecl import read_kernel
 from scan import Pragma, comment_above
@@ -383,6 +383,7 @@ class _File:
         if clauses.is_operation:
             uses = tuple(Use(t.text, t.location) for t in clauses.uses.values())
             return Instance(name, kernel, tuple(params), launch, checks, *reports, None, zeros=zeros, uses=uses)
+        self._check_shared(clauses, declaration)
         is_bounded, is_closed = self._cpu.reached(clauses, declaration)
         # Memory behind a pointer that has no extent, or behind one in a value or an element, is nobody's argument.
         is_closed = is_closed and not any(p.direction == 'CF_POINTER' or reach.may_point(p.type) for p in params)
@@ -426,6 +427,14 @@ class _File:
         self._check_block(clauses, block)
         return Launch(clauses.counts_blocks, bool(clauses.cooperative), clauses.block == [],
                       tuple(exact(e) for e in clauses.grid), block, exact(clauses.items), exact(clauses.shared))
+
+    def _check_shared(self, clauses, declaration):
+        """What a launch gives no memory to would write on other memory."""
+        token = None if clauses.shared else self._cpu.dynamic(declaration.declaration)
+        if token:
+            raise ExprError(declaration.token, f'{declaration.token.text} has extern __shared__ memory, in line '
+                            f'{token.line} of {os.path.basename(token.file)}, and no shared(...) tells how many bytes; '
+                            'shared(0) where it uses none')
 
     @staticmethod
     def _check_block(clauses, block):
@@ -510,7 +519,7 @@ def _default(parameter):
     """A template parameter's default as an argument: (words, tree, token, text)."""
     token = parameter.default[0]
     tokens = parameter.default + [Token('end', '', token.file, token.line, token.column)]
-    text = ' '.join(t.text for t in parameter.default)
+    text = written(parameter.default)
     cursor = expr.Cursor(tokens)
     words = expr.type_words(cursor)
     if words and cursor.token.kind == 'end':

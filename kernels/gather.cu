@@ -123,8 +123,8 @@ __device__ inline void gather_words(const T *source, const I *index, T *res, int
 #define GATHER_PART 4096
 
 #ifndef __CUDA_ARCH__
-/* Rows of `size` to twice as many bytes, each in two moves, which overlap in most: a loop over so few elements would
- * take longer to begin than to run. */
+/* Rows of `size` to twice as many bytes, each in two moves, which overlap in most: a loop over so few elements, or a call
+ * of memcpy(), would take longer to begin than to run. */
 template <int size, typename I>
 __device__ __forceinline__ void gather_short(const char *source, const I *index, char *res, int64_t rows, int64_t bytes)
 {
@@ -142,9 +142,13 @@ __device__ __forceinline__ void gather_few(const T *elements, const I *index, T 
     const char *source = reinterpret_cast<const char *>(elements);
     char *res = reinterpret_cast<char *>(res_elements);
     const int64_t bytes = width * (int64_t)sizeof(T);
-    if (bytes > 64)
+    if (bytes > 256)
         for (int64_t row = 0; row < rows; row++)
             memcpy(res + row * bytes, source + (int64_t)index[row] * bytes, (size_t)bytes);
+    else if (bytes > 128)
+        gather_short<128>(source, index, res, rows, bytes);
+    else if (bytes > 64)
+        gather_short<64>(source, index, res, rows, bytes);
     else if (bytes > 32)
         gather_short<32>(source, index, res, rows, bytes);
     else if (bytes >= 16)

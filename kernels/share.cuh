@@ -1,4 +1,4 @@
-/* share.cuh - what reductions, scans and selections share: sums, values that blocks of one launch pass to one another
+/* share.cuh - what kernels of several blocks share: sums, values that blocks of one launch pass to one another
  * on a GPU, through memory that is 0 at first, and waiting for one's turn on the CPU.
  *
  * A value is shared as words whose lower half is 1 once the upper half is there, which holds four of its bytes. A word

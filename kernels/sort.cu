@@ -70,8 +70,8 @@ __global__ void __launch_bounds__(256) sort_count(const void *keys, uint64_t *co
     const sort_order<U> order = {(U)flip, is_float};
 #ifdef __CUDA_ARCH__
     sort_count_grid<U, 256, 16>(static_cast<const U *>(keys), n, order,
-                                   reinterpret_cast<unsigned long long *>(counts),
-                                   reinterpret_cast<unsigned int *>(counters), begins);
+                                reinterpret_cast<unsigned long long *>(counts),
+                                reinterpret_cast<unsigned int *>(counters), begins);
 #else
     sort_count_next(static_cast<const U *>(keys), n, order, counts, counters, counters + 1, begins);
 #endif

@@ -82,7 +82,8 @@ __device__ __forceinline__ void spmv_multiply(const J *col, const T *val, const 
             product[u] *= __ldg(x + spmv_at(at[u]));
 }
 
-/* A warp's sum of the products of the elements from `first` to `last` - 1, fewer than 2^31. It begins in front of them,
+/* A warp's sum of the products of the elements from `first` to `last` - 1, fewer than 2^31, or none
+ * where `last` is less, whatever the distance. It begins in front of them,
  * where 32 elements of four bytes have a cache line of their own: of others each load would take two. */
 template <int count, typename T, typename I, typename J>
 __device__ __forceinline__ T spmv_sum_elements(const spmv_matrix<T, I, J> &a, I first, I last)
@@ -94,7 +95,7 @@ __device__ __forceinline__ T spmv_sum_elements(const spmv_matrix<T, I, J> &a, I 
     bool skips = lane < (int)(first - from);
     T sum = 0;
 #pragma unroll 1
-    for (int left = (int)(last - from); left > 0; left -= 32 * count) {
+    for (int left = last < first ? 0 : (int)(last - from); left > 0; left -= 32 * count) {
         T product[count];
         spmv_multiply(col, val, a.x, left - lane, skips, product);
 #pragma unroll

@@ -1,6 +1,6 @@
 /* spmv.h - what the kernels of spmv.cu, their scratch memory and spmv.c have to agree about. */
-#ifndef CF__SPMV_H
-#define CF__SPMV_H
+#ifndef KERNELS_SPMV_H
+#define KERNELS_SPMV_H
 
 #define SPMV_THREADS 128
 
@@ -17,7 +17,7 @@
 /* Elements of a part of a long row at least, which has one fewer than twice as many at most: 512, or as many as keep
  * the list of the parts that a matrix may have within 2 MiB. A row that has many parts has larger ones. */
 #ifndef SPMV_PART
-#define SPMV_PART(T, nnz) (512 * ((1 + sizeof(T) / 4) * (nnz) / 133169152 + 1))
+#define SPMV_PART(T, nnz) (512 * ((1 + sizeof(T) / 4) * (nnz) / (512 * ((1 << 18) - 2048)) + 1))
 #endif
 #ifndef SPMV_PARTS_OF_A_ROW
 #define SPMV_PARTS_OF_A_ROW 8192

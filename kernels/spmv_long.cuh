@@ -116,16 +116,18 @@ __device__ __forceinline__ void spmv_leave_of_block(const spmv_list<T> &list, co
         const I first = bound[w], next = __shfl_down_sync(SPMV_WARP, first, 1), last = lane == 31 ? end : next;
         has_long |= spmv_leave_long(list, base + 32 * w, first, last, spmv_is_long(list, first, last, begin, end));
     }
-    if (lane == 0) {
-        if (has_long)
-            __threadfence(); /* the parts are there before the block is counted */
-        atomicAdd(list.blocks(blockIdx.x % SPMV_LANES), 1ull);
+    if (has_long) { /* in all lanes or none: the parts that they have left are there before the block is counted */
+        __threadfence();
+        __syncwarp();
     }
+    if (lane == 0)
+        atomicAdd(list.blocks(blockIdx.x % SPMV_LANES), 1ull);
 }
 
 /* ---- Their parts ---- */
 
-/* Waits until so many blocks have left their rows: the first ones of the launch, which are under way at least. */
+/* Waits until so many blocks have left their rows: the first ones of the launch, which are under way at least. Blocks are
+ * started in the order of their numbers, as for scan.cuh. */
 template <typename T>
 __device__ __forceinline__ void spmv_wait_until_left(const spmv_list<T> &list, unsigned int blocks)
 {

@@ -31,7 +31,7 @@ static uint32_t source_lane(cf_host_warp what, uint32_t lane)
     }
 }
 
-/* What a lane that takes no part gives is undefined, and 0 on GPUs, which common reductions of a warp's first lanes
+/* What a lane that takes no part gives is undefined, and 0 on an H200, which common reductions of a warp's first lanes
  * count on. */
 static void shuffle(struct cf__warp *warp, uint32_t lanes)
 {

@@ -360,9 +360,27 @@ template <> __device__ int number_of<int>(int)
     return 2;
 }
 template __device__ float number_of<float>(float);
+/* A function whose type has arguments with parentheses, and a variable that points to functions of such a type. */
+template <typename T> struct pair_of {
+    T first, second;
+};
+template <bool is_so, typename T> struct only_if {
+};
+template <typename T> struct only_if<true, T> {
+    typedef T type;
+};
+template <typename T> __device__ typename only_if<sizeof(T) == 4, T>::type four_bytes(T x)
+{
+    return x;
+}
+__device__ pair_of<int> make_pair_of(int x)
+{
+    return {x, four_bytes(x)};
+}
+__device__ pair_of<int> (*const chosen)(int) = make_pair_of;
 __device__ int behind_a_specialisation()
 {
-    return 10;
+    return chosen(5).first + chosen(5).second;
 }
 
 template <typename T>

@@ -159,6 +159,16 @@ __global__ void forms_offset(int *x, int n)
         x[i - 2] += i - 1;
 }
 
+#pragma cf kernel grid(n) inout(x[n])
+__global__ void forms_shift(int *x, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= (n << 1) / 2)
+        return;
+    if (i < n - (n >> 1) + (n >> 1))
+        x[i] += i + 1;
+}
+
 /* Each thread has four elements. */
 #pragma cf kernel grid(n) items(4) inout(x[n])
 __global__ void forms_items(int *x, int n)

@@ -29,6 +29,16 @@
 #define SANITIZED 0
 #endif
 
+/* In front of forks beside threads that are at work: libc sees to it that no lock of its allocator is held in the child;
+ * sanitizers, before those of LLVM 17, do not, and their children may wait for ever. */
+static inline void skip_where_forks_are_unsafe(void)
+{
+    if (SANITIZED) {
+        puts("# skip: a sanitizer's own locks may be held in the child");
+        skip();
+    }
+}
+
 /* Loops in which a test makes or compares many elements. Those of the library are what ThreadSanitizer is to look at. */
 #define UNWATCHED __attribute__((no_sanitize_thread))
 

@@ -2,6 +2,7 @@
  * that are marked. */
 #include <cooperative_groups.h>
 #include <cuda/barrier>
+#include <cuda_pipeline.h>
 #include <stdint.h>
 
 #include "planted_inner.cuh"
@@ -26,6 +27,34 @@ __global__ void write_in_front(int *y, int n, int bug)
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n)
         y[i - 3 * bug] = i; /* BUG write_in_front */
+}
+
+/* Beside the section: a GPU gets host arrays without it. */
+#pragma cf kernel grid(nx, ny) block(16, 4) in(u[ny][nx]) out(v[ny][nx]) pitch(u: ld; v: ld) check(ld >= nx)
+__global__ void read_between_rows(const int *u, int *v, int nx, int ny, int ld, int bug)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x < nx && y < ny)
+        v[y * ld + x] = u[y * ld + x + (x == nx - 1 ? bug : 0)]; /* BUG read_between_rows */
+}
+
+/* Its rows end within what AddressSanitizer has one mark for. */
+#pragma cf kernel grid(nx, ny) block(16, 4) inout(u[ny][nx]) out(v[ny][nx]) pitch(u: ld; v: ld) check(ld >= nx)
+__global__ void write_padding(int *u, int *v, int nx, int ny, int ld, int bug)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x < nx && y < ny)
+        v[y * ld + x] = u[y * ld + x];
+    if (x == 0 && y < ny && bug)
+        u[y * ld + nx] = 0; /* BUG write_padding */
+}
+
+#pragma cf kernel grid(n) inout(y[first:n])
+__global__ void write_behind_section(int *y, int n, int first, int bug)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[first + i + bug] = i; /* BUG write_behind_section */
 }
 
 /* The check that everyone forgets. */
@@ -660,6 +689,41 @@ __global__ void ended_lane(int *y, int bug)
     if (bug && threadIdx.x >= 16)
         return;
     y[threadIdx.x] = __shfl_down_sync(0xffffffff, threadIdx.x, 8); /* BUG ended_lane */
+}
+
+/* A lane whose value the others did not vote for, whether it has ended or not. */
+#pragma cf kernel blocks(3) block(64) out(y[3][64])
+__global__ void left_out_lane(int *y, int bug)
+{
+    unsigned lanes = __ballot_sync(0xffffffff, threadIdx.x & 1);
+    y[blockIdx.x * 64 + threadIdx.x] = 0;
+    if (threadIdx.x & 1)
+        y[blockIdx.x * 64 + threadIdx.x] = __shfl_sync(lanes, threadIdx.x, threadIdx.x - bug); /* BUG left_out_lane */
+}
+
+/* Which the compiler makes two accesses of. */
+#pragma cf kernel grid(n) in(x[n]) out(y[n])
+__global__ void greatest_of_out(const int *x, int *y, int n, int bug)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    if (!bug)
+        y[i] = 0;
+    atomicMax(&y[i], x[i]); /* BUG greatest_of_out */
+}
+
+/* A copy that the threads do not wait for. */
+#pragma cf kernel blocks(1) block(64) in(x[64]) out(y[64])
+__global__ void pipeline(const int *x, int *y, int bug)
+{
+    __shared__ int tile[64];
+    __pipeline_memcpy_async(&tile[threadIdx.x], &x[threadIdx.x], sizeof(int)); /* BUG pipeline */
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    if (!bug)
+        __syncthreads();
+    y[threadIdx.x] = tile[63 - threadIdx.x]; /* OTHER pipeline */
 }
 
 /* ---- Ends ---- */

@@ -87,10 +87,10 @@ class VerifyTest(Runner):
 
     def wrong_ones(self):
         for kernel, culprits in (
-                ('forgets', [r'n = 31: y\[30\] is not written; nor are 1 of 31 elements']),
+                ('forgets', [r'n = 31: y\[30\] is not written; 1 of 31 elements are not']),
                 ('spills', [r'nx = \d+, ny = \d+, ld = \d+: \d+ bytes beside the section of v are overwritten']),
                 ('passes', [r'n = 33: 1 bytes beside the section of y are overwritten']),
-                ('deals', [r'n = 0, m = 5: y\[0\] is not written; nor are all 5 of 5 elements']),
+                ('deals', [r'n = 0, m = 5: y\[0\] is not written; 5 of 5 elements are not']),
                 ('precedes', [r'n = 33: 2 bytes beside the section of y are overwritten']),
                 ('differences', [r'n = \d+: y is x, in place: y\[\d+\] = .* and .* on the CPU; \d+ of \d+ elements differ']),
                 ('reaches', [r'n = \d+: y is x, in place: \d bytes beside the section of y are overwritten']),

@@ -99,10 +99,7 @@ static void *first_use(void *unused)
 static void fork_during_first_use_child_works(void **state)
 {
     (void)state;
-    if (SANITIZED) {
-        puts("# skip: a sanitizer's own locks may be held in the child");
-        skip();
-    }
+    skip_where_forks_are_unsafe();
     if (on_cuda()) {
         puts("# skip: a child cannot use a GPU that its parent used");
         skip();

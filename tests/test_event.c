@@ -350,7 +350,7 @@ static void event_elapsed_marks_in_order_add_up(void **state)
         float part = -1;
         assert_ok(cf_event_elapsed(&part, events[i - 1], events[i]));
         if (!(part > 1 && part < 2000))
-            fail_msg("%g ms from mark %d to the next, 2 ms later", part, i);
+            fail_msg("%g ms from mark %d to the next, 2 ms later", part, i - 1);
         sum += part;
     }
     assert_ok(cf_event_elapsed(&whole, events[0], events[COUNT - 1]));

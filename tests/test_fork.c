@@ -344,10 +344,7 @@ static void ignore(void *data, int level, const char *text)
 static void fork_in_the_middle_child_works_on_the_cpu(void **state)
 {
     (void)state;
-    if (SANITIZED) {
-        puts("# skip: a sanitizer's own locks may be held in the child");
-        skip();
-    }
+    skip_where_forks_are_unsafe();
     pthread_t threads[THREADS];
     void *wrong;
     for (int i = 0; i < LENGTH; i++) {

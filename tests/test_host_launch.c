@@ -433,6 +433,7 @@ static void *launch_until_told(void *data)
 static void fork_while_threads_wait_leaves_the_child_able(void **state)
 {
     (void)state;
+    skip_where_forks_are_unsafe();
     pthread_t thread;
     int failures = 0;
     __atomic_store_n(&stop_launching, 0, __ATOMIC_RELAXED);

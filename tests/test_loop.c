@@ -92,7 +92,7 @@ static void loop_of_any_form_runs_each_thread_once(void **state)
         {"forms_lambda", 256},      {"forms_stride", 256}, {"forms_float", 256},     {"forms_auto", 1},
         {"forms_auto", 1024},       {"forms_auto", 37},    {"declared_before", 256}, {"forms_literal", 64},
         {"forms_offset", 256},      {"other_name", 32},    {"forms_end", 256},       {"forms_else", 256},
-        {"forms_else_braces", 256},
+        {"forms_else_braces", 256}, {"forms_shift", 256},
     };
     for (size_t form = 0; form < sizeof forms / sizeof *forms; form++) {
         const cf_kernel *kernel = kernel_of(forms[form].name);

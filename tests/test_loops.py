@@ -36,6 +36,7 @@ EXPECTED = {
     'forms_stride': ('1 flat numeric', ''),
     'forms_float': UPPER,
     'forms_auto': UPPER,
+    'forms_shift': ('1 flat numeric', 'UPPER_X UPPER_X'),
     'forms_literal': ('1 numeric', 'UPPER_X'),
     'forms_offset': UPPER,
     'forms_items': UPPER,

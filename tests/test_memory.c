@@ -395,10 +395,7 @@ static void mem_functions_pinned_memory_of_the_parent_is_efork(void **state)
 static void mem_alloc_in_child_of_busy_parent_works(void **state)
 {
     (void)state;
-#if defined __SANITIZE_ADDRESS__ || __has_feature(address_sanitizer)
-    puts("# skip: AddressSanitizer's allocator may itself be locked in the child");
-    skip();
-#endif
+    skip_where_forks_are_unsafe();
     if (on_cuda()) {
         puts("# skip: a child cannot use a GPU that its parent used");
         skip();

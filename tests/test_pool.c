@@ -650,6 +650,7 @@ static void *keep_launching(void *unused)
 static void pool_run_in_a_child_of_a_launching_parent_runs_each_block_once(void **state)
 {
     (void)state;
+    skip_where_forks_are_unsafe();
     use_threads("4");
     pthread_t thread;
     void *wrong;

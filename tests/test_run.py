@@ -410,6 +410,8 @@ class RunTest(Runner):
                 ('describe_of_unknown_kernel', ['--describe', 'gahter'], ["did you mean 'gather'"]),
                 ('describe_with_arguments', ['--describe', 'gather', 'x'], ["'x'"]),
                 ('list_with_arguments', ['--list', 'x'], ["'x'"]),
+                ('list_with_check', ['--check', 'race', '--list'], ['--check: ', 'nothing is run']),
+                ('list_with_describe', ['--list', '--describe', 'gather'], ['--list and --describe']),
                 ('option_unknown', ['--frobnicate', 'gather'], ["'--frobnicate'"]),
                 ('option_abbreviated', ['--verif', 'gather'], ["'--verif'"]),
                 ('option_short', ['-v'], ["'-v'"]),

@@ -32,6 +32,15 @@ PLANTED = {
     'write_in_front': (['y=fill:i32:1000:0', N], 'address',
                        r'{BUG}: heap-buffer-overflow: a write of 4 bytes at y\[-3\], which is in front of its begin; '
                        r'thread \(0, 0, 0\) of block \(0, 0, 0\)'),
+    'read_between_rows': (['u=randint:i32:8x20:0:9', 'nx=10', 'ny=8', 'ld=20'], 'address',
+                          r'{BUG}: undeclared: a read of 4 bytes at u\[10\], which is outside of the section that is '
+                          r'declared; thread \(9, 0, 0\) of block \(0, 0, 0\) \[read_between_rows\]\n'),
+    'write_padding': (['u=randint:i32:8x10:0:9', 'nx=9', 'ny=8', 'ld=10'], 'address',
+                      r'{BUG}: undeclared: a write of 4 bytes at u\[9\], which is outside of the section that is declared; '
+                      r'thread \(0, 0, 0\) of block \(0, 0, 0\)'),
+    'write_behind_section': (['y=fill:i32:300:0', 'first=3', 'n=101'], 'address',
+                             r'{BUG}: undeclared: a write of 4 bytes at y\[104\], which is outside of the section that '
+                             r'is declared; thread \(100, 0, 0\) of block \(0, 0, 0\)'),
     'no_guard': ([N], 'address', r'{BUG}: heap-buffer-overflow: a write of 8 bytes at y\[1000\], which is past its end; '
                  r'thread \(232, 0, 0\) of block \(3, 0, 0\)'),
     'swapped': (['nx=40', 'ny=20'], 'address', r'{BUG}: heap-buffer-overflow: a write of 4 bytes at v\[\d+\], which is '
@@ -132,7 +141,13 @@ PLANTED = {
                r'out\(\); 8 of 8000 elements'),
     'adds_to_out': ([N], 'poison', r'{BUG}: reads y\[0\], which nobody wrote; thread \(0, 0, 0\) of block \(0, 0, 0\)'),
     'ended_lane': ([], 'poison', r'{BUG}: __shfl_down_sync\(\) reads lane \d+, which has ended; thread \(\d+, 0, 0\) of '
-                   r'block \(0, 0, 0\)'),
+                   r'block \(0, 0, 0\) \[ended_lane\]\n[^\n]*found 1 error\n'),
+    'left_out_lane': ([], 'poison', r'^{BUG}: __shfl_sync\(\) reads lane \d+, which its mask leaves out; thread \(\d+, 0, 0\) '
+                      r'of block \(0, 0, 0\) \[left_out_lane\]\n[^\n]*found 1 error\n'),
+    'greatest_of_out': ([X, N], 'poison', r'^{BUG}: reads y\[0\], which nobody wrote; thread \(0, 0, 0\) of block \(0, 0, 0\) '
+                        r'\[greatest_of_out\]\n[^\n]*found 1 error\n'),
+    'pipeline': (['x=randint:i32:64:0:100'], 'race', r'^({BUG}|{OTHER}): ' + ANY + r' (reads|writes) byte \d+ of __shared__ tile, '
+                 r'which ' + ANY + r' (writes|reads) at ({BUG}|{OTHER}): nothing orders the two \[pipeline\]\n'),
     'asserts': ([X, N], 'address', r"{BUG}: thread \(44, 0, 0\) of block \(1, 0, 0\): assertion `!bug \|\| i != 300' "
                 'failed'),
     'launches_a_race': ([X, N], 'race', r'{BUG}: ' + ANY + r' \w+ total\[0\], which ' + ANY + r' \w+ at {BUG}: nothing orders '

@@ -455,7 +455,7 @@ static void *sort_on_small_stack(void *opaque)
     return NULL;
 }
 
-/* A thread of 128 KiB has to have room for its own. */
+/* A thread of the least stack and 64 KiB has to have room for its own. */
 static void sort_in_a_thread_of_a_small_stack_is_right(void **state)
 {
     (void)state;

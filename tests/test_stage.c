@@ -110,7 +110,7 @@ struct work {
 
 /* Whether there was memory: works run on threads, too. */
 UNWATCHED static int make(struct work *work, int64_t rows, int64_t cols, int64_t first, int64_t gap, int64_t n, int64_t m,
-                unsigned short seed[])
+                          unsigned short seed[])
 {
     int64_t pitch = first + cols + gap;
     *work = (struct work){.floats = (size_t)((first + rows) * pitch),

@@ -309,10 +309,7 @@ static void forks_beside_others(void)
 static void fork_while_others_write_the_trace_leaves_it_whole(void **state)
 {
     (void)state;
-    if (SANITIZED) {
-        puts("# skip: a sanitizer's own locks may be held in the child");
-        skip();
-    }
+    skip_where_forks_are_unsafe();
     assert_int_equal(in_a_process("forks_beside_others"), 0);
     read_trace(path);
     assert_true(count(KERNEL) >= 20);

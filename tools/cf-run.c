@@ -109,7 +109,8 @@ struct options {
     size_t setting_count;
     char **words; /* name=value, in the place of the arguments that were read */
     int word_count;
-    char **argv; /* as they were given */
+    char **argv;        /* as they were given */
+    const char *of_run; /* an option that says something of a run; NULL: none */
 };
 
 /* ---- Options ---- */
@@ -123,6 +124,18 @@ static int read_count(const char *option, const char *text, int low, int high, i
     return 0;
 }
 
+/* --describe's value, or NULL for --list. */
+static int set_listing(struct options *options, char *value, struct message *message)
+{
+    if (options->mode == HELP || options->mode == VERSION)
+        return 0;
+    if (options->mode != RUN && (value || options->mode == DESCRIBE))
+        return message_set(message, "--list and --describe: it is one of them, once");
+    options->mode = value ? DESCRIBE : LIST;
+    options->kernel = value;
+    return 0;
+}
+
 /* What an option does with its value; `value` is NULL for those that take none. */
 static int set_option(struct options *options, const char *name, char *value, struct message *message)
 {
@@ -130,16 +143,10 @@ static int set_option(struct options *options, const char *name, char *value, st
         options->module = value;
         return 0;
     }
-    if (strcmp(name, "--variant") == 0) {
-        options->variant = value;
-        return 0;
-    }
-    if (strcmp(name, "--set") == 0) {
-        options->settings[options->setting_count++] = value;
-        return 0;
-    }
-    if (strcmp(name, "--except") == 0) {
-        options->exceptions[options->exception_count++] = value;
+    if (strcmp(name, "--list") == 0 || strcmp(name, "--describe") == 0)
+        return set_listing(options, value, message);
+    if (strcmp(name, "--help") == 0 || strcmp(name, "--version") == 0) {
+        options->mode = strcmp(name, "--help") == 0 ? HELP : VERSION;
         return 0;
     }
     if (strcmp(name, "--driver") == 0) {
@@ -151,6 +158,20 @@ static int set_option(struct options *options, const char *name, char *value, st
     if (strcmp(name, "--device") == 0) {
         options->has_device = 1;
         return read_count(name, value, CF_HOST, 1023, &options->device, message);
+    }
+    if (!options->of_run)
+        options->of_run = name;
+    if (strcmp(name, "--variant") == 0) {
+        options->variant = value;
+        return 0;
+    }
+    if (strcmp(name, "--set") == 0) {
+        options->settings[options->setting_count++] = value;
+        return 0;
+    }
+    if (strcmp(name, "--except") == 0) {
+        options->exceptions[options->exception_count++] = value;
+        return 0;
     }
     if (strcmp(name, "--repeat") == 0) {
         int repeats = 0, status = read_count(name, value, 1, MAX_REPEATS, &repeats, message);
@@ -165,15 +186,7 @@ static int set_option(struct options *options, const char *name, char *value, st
         options->check = value;
         return 0;
     }
-    if (strcmp(name, "--verify") == 0 || strcmp(name, "--all") == 0) {
-        *(name[2] == 'v' ? &options->verify : &options->all) = 1;
-        return 0;
-    }
-    options->mode = strcmp(name, "--list") == 0 ? LIST : strcmp(name, "--help") == 0 ? HELP : VERSION;
-    if (strcmp(name, "--describe") == 0) {
-        options->mode = DESCRIBE;
-        options->kernel = value;
-    }
+    *(strcmp(name, "--verify") == 0 ? &options->verify : &options->all) = 1;
     return 0;
 }
 
@@ -209,6 +222,8 @@ static int read_options(struct options *options, int argc, char **argv, struct m
         return 0;
     if (options->mode != RUN && options->word_count)
         return message_set(message, "'%s' is one argument too many", options->words[0]);
+    if (options->mode != RUN && options->of_run)
+        return message_set(message, "%s: with --list or --describe nothing is run", options->of_run);
     if (options->mode != RUN)
         return 0;
     if (options->check && ((options->driver && strcmp(options->driver, "host") != 0) ||

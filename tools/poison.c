@@ -7,6 +7,7 @@
 #include <cuferry.h>
 
 #include "access.h"
+#include "declared_section.h"
 #include "runtime.h"
 
 #define MAX_PLACES 64
@@ -193,39 +194,6 @@ void poison_copy(char *target, const char *source, size_t bytes, const void *pc)
 
 /* ---- Outputs ---- */
 
-static int64_t value_of(const cf_kernel *kernel, const cf_expr *expr, void *const args[], int64_t absent)
-{
-    int64_t value;
-    return expr && expr->ops && cf_kernel_evaluate(kernel, expr->ops, SIZE_MAX, args, &value) == CF_OK ? value : absent;
-}
-
-struct box {
-    int64_t extents[CF_ARRAY_DIMS], lowers[CF_ARRAY_DIMS], pitches[CF_ARRAY_DIMS];
-    uint32_t ndims;
-};
-
-static void measure(const cf_kernel *kernel, const cf_param *param, void *const args[], struct box *box)
-{
-    box->ndims = param->ndims;
-    for (uint32_t d = 0; d < param->ndims; d++) {
-        box->extents[d] = value_of(kernel, &param->extents[d], args, 0);
-        box->lowers[d] = param->lowers ? value_of(kernel, &param->lowers[d], args, 0) : 0;
-        box->pitches[d] =
-            param->pitches ? value_of(kernel, &param->pitches[d], args, box->extents[d]) : box->extents[d];
-    }
-}
-
-/* Steps to the next element; 0 past the last. */
-static int step(const struct box *box, int64_t index[])
-{
-    for (uint32_t d = box->ndims; d-- > 0;) {
-        if (++index[d] < box->extents[d])
-            return 1;
-        index[d] = 0;
-    }
-    return 0;
-}
-
 /* A struct may have padding, which nobody has to write. */
 static int is_missing(const cf_param *param, const unsigned char *seen)
 {
@@ -235,28 +203,27 @@ static int is_missing(const cf_param *param, const unsigned char *seen)
 static void look_at_output(const cf_kernel *kernel, const cf_param *param, const struct region *region,
                            void *const args[])
 {
-    struct box box;
+    struct section section;
     int64_t index[CF_ARRAY_DIMS] = {0}, first[CF_ARRAY_DIMS] = {0};
     uint64_t missing = 0, total = 0;
     char text[200] = "";
     size_t used = 0;
-    measure(kernel, param, args, &box);
+    section_measure(kernel, param, args, &section);
+    if (section_is_empty(&section))
+        return;
     do {
-        int64_t at = 0;
-        for (uint32_t d = 0; d < box.ndims; d++)
-            at = at * (d ? box.pitches[d] : 1) + box.lowers[d] + index[d];
-        size_t offset = (size_t)at * param->bytes;
+        size_t offset = (size_t)section_place(&section, index) * param->bytes;
         total++;
         if (offset + param->bytes <= region->bytes && is_missing(param, region->seen + offset) && missing++ == 0)
             memcpy(first, index, sizeof first);
-    } while (step(&box, index));
+    } while (section_step(&section, index));
     if (!missing)
         return;
-    for (uint32_t d = 0; d < box.ndims; d++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "[%" PRId64 "]", box.lowers[d] + first[d]);
+    for (uint32_t d = 0; d < section.ndims; d++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "[%" PRId64 "]", section.lowers[d] + first[d]);
     watch_find("%s:%" PRIu32 ": %s%s is not written, although it is an out(); %" PRIu64 " of %" PRIu64
                " elements are not",
-               kernel->file, kernel->line, param->name, box.ndims ? text : "[0]", missing, total);
+               kernel->file, kernel->line, param->name, section.ndims ? text : "[0]", missing, total);
 }
 
 void poison_unwritten(const cf_kernel *kernel, void *const args[])
@@ -272,7 +239,9 @@ void poison_unwritten(const cf_kernel *kernel, void *const args[])
 static void look_at_scratch(const cf_kernel *kernel, const cf_param *param, const struct region *region,
                             void *const args[])
 {
-    const size_t first = (size_t)(param->lowers ? value_of(kernel, &param->lowers[0], args, 0) : 0) * param->bytes;
+    struct section section;
+    section_measure(kernel, param, args, &section);
+    const size_t first = section.ndims ? (size_t)section.lowers[0] * param->bytes : 0;
     for (size_t at = first; at < region->bytes; at++)
         if (region->begin[at]) {
             watch_find("%s:%" PRIu32 ": leaves %s[%zu], which is in a rezero(), not 0", kernel->file, kernel->line,

@@ -25,7 +25,9 @@ struct check {
     char caller[PATH_MAX];  /* where a kernel file calls that, if it is in a header; or "" */
     int has_address;        /* it tells which was wild */
     unsigned long address;
-    int count; /* findings that were printed */
+    int count;      /* findings that were printed */
+    char **printed; /* those that are kept */
+    int kept;
 };
 
 /* ---- Programs ---- */
@@ -289,6 +291,12 @@ static int is_ours(const char *file)
     return strstr(file, "cuferry/host/") || strstr(file, ".host.cpp") || *file == '?';
 }
 
+/* A header that stands in for one of CUDA's, whose functions are in a kernel file as those of our own are. */
+static int is_stand_in(const char *file)
+{
+    return strstr(file, "include/cuferry/") != NULL;
+}
+
 /* A path as the user would write it. */
 static const char *shown(const char *file)
 {
@@ -306,12 +314,13 @@ static int is_kernel_file(const char *place)
 }
 
 /* Writes "block.cu:12" for a byte of the module's code: of the functions that are inlined there, the innermost that is not of
- * our headers. `function` gets its name, `caller` where a header's function was called in a kernel file, or "". */
+ * our headers, nor, where there is another, of one that stands in for CUDA's. `function` gets its name, `caller` where a
+ * header's function was called in a kernel file, or "". */
 static void find_line(const struct check *check, const char *offset, char *line, size_t size, char *function,
                       size_t function_size, char caller[PATH_MAX])
 {
     const char *const command[] = {"addr2line", "-i", "-f", "-C", "-e", check->module, offset, NULL};
-    int is_found = 0;
+    int is_found = 0, is_best = 0; /* not of a header that stands in */
     snprintf(line, size, "module.so+%s", offset);
     snprintf(function, function_size, "?");
     *caller = 0;
@@ -324,7 +333,8 @@ static void find_line(const struct check *check, const char *offset, char *line,
         char *more = strstr(file, " (discriminator ");
         if (more)
             *more = 0;
-        if (!is_ours(file) && !is_found) {
+        if (!is_ours(file) && (!is_found || (!is_best && !is_stand_in(file)))) {
+            is_best = !is_stand_in(file);
             snprintf(line, size, "%s", shown(file));
             snprintf(function, function_size, "%.*s", (int)strcspn(at, "("), at);
             is_found = 1;
@@ -380,18 +390,18 @@ static void find_name(const struct check *check, const char *offset, char *name,
 }
 
 /* What a signal ended. */
-static void print_wild(const struct check *check)
+static void print_wild(const struct check *check, FILE *out)
 {
     if (!check->has_address)
-        fputs("a wild access, or an instruction that cannot be run", stderr);
+        fputs("a wild access, or an instruction that cannot be run", out);
     else if (check->address < 4096)
-        fprintf(stderr, "an access of address 0x%lx, through a null pointer", check->address);
+        fprintf(out, "an access of address 0x%lx, through a null pointer", check->address);
     else
-        fprintf(stderr, "a wild access, of address 0x%lx", check->address);
+        fprintf(out, "a wild access, of address 0x%lx", check->address);
 }
 
-/* Prints a finding, with names in the place of {pc:N}, {key:N}, {data:N}, {asan} and {wild}. */
-static void print_finding(struct check *check, const char *text)
+/* Writes a finding, with names in the place of {pc:N}, {key:N}, {data:N}, {asan} and {wild}. */
+static void write_finding(const struct check *check, const char *text, FILE *out)
 {
     char offset[32], name[PATH_MAX], function[256], caller[PATH_MAX], called[PATH_MAX] = "";
     text = shown(text);
@@ -399,12 +409,12 @@ static void print_finding(struct check *check, const char *text)
         const char *end = *at == '{' ? strchr(at, '}') : NULL;
         const char *colon = end ? memchr(at, ':', (size_t)(end - at)) : NULL;
         if (end && strncmp(at, "{wild}", 6) == 0) {
-            print_wild(check);
+            print_wild(check, out);
             at = end + 1;
             continue;
         }
         if (!end || (!colon && strncmp(at, "{asan}", 6) != 0)) {
-            fputc(*at++, stderr);
+            fputc(*at++, out);
             continue;
         }
         if (colon)
@@ -419,13 +429,55 @@ static void print_finding(struct check *check, const char *text)
             find_data(check, offset, name, sizeof name);
         else
             find_name(check, offset, name, sizeof name);
-        fputs(name, stderr);
+        fputs(name, out);
         if (at == text)
             snprintf(called, sizeof called, "%s", caller);
         at = end + 1;
     }
-    fprintf(stderr, "%s%s\n", *called ? "; called at " : "", called);
+    fprintf(out, "%s%s\n", *called ? "; called at " : "", called);
+}
+
+/* Compilers make several accesses of one: then a line is the same as one before. */
+static int is_printed(const struct check *check, const char *line)
+{
+    for (int i = 0; i < check->kept; i++)
+        if (strcmp(check->printed[i], line) == 0)
+            return 1;
+    return 0;
+}
+
+/* Takes a line over. */
+static void keep(struct check *check, char *line)
+{
+    char **larger = realloc(check->printed, ((size_t)check->kept + 1) * sizeof *larger);
+    if (!larger) {
+        free(line);
+        return;
+    }
+    check->printed = larger;
+    check->printed[check->kept++] = line;
+}
+
+static void print_finding(struct check *check, const char *text)
+{
+    char *line = NULL;
+    size_t size;
+    FILE *out = open_memstream(&line, &size);
+    write_finding(check, text, out ? out : stderr);
+    if (out && fclose(out) != 0) {
+        free(line);
+        line = NULL;
+        write_finding(check, text, stderr);
+    }
+    if (line && is_printed(check, line)) {
+        free(line);
+        return;
+    }
     check->count++;
+    if (line) {
+        fputs(line, stderr);
+        keep(check, line);
+    }
 }
 
 /* ---- AddressSanitizer's report ---- */
@@ -557,6 +609,9 @@ int sanitize_run(const char *kind, const char *module, char **argv, struct messa
         else if ((status = judge(kind, program, ended, message)) == 0)
             printf("check: %s: nothing found\n", kind);
     }
+    for (int i = 0; i < check.kept; i++)
+        free(check.printed[i]);
+    free(check.printed);
     remove_folder(check.folder);
     release_signals(old, kind);
     return status;

@@ -56,6 +56,18 @@ static uint32_t home_of(const struct verify_call *call, uint32_t i)
     return call->inplace && inplace_has(call->kernel, call->inplace, i) ? call->home : i;
 }
 
+static int is_filled(const struct verify_call *call, uint32_t i)
+{
+    return argument_is_read(&call->kernel->params[i]) || (call->inplace && i == call->home);
+}
+
+/* What lies beside a section that is read are other bytes than those of an output that nobody writes: one that got them
+ * was written. */
+static int beside(const struct verify_call *call, uint32_t i, int poison)
+{
+    return is_filled(call, i) ? poison ^ 0xff : poison;
+}
+
 /* Takes what was written; -1 where something beside a section was, too. */
 static int take(const struct verify_call *call, uint32_t i, const struct array *from, int poison, void **packed,
                 struct message *message)
@@ -65,7 +77,7 @@ static int take(const struct verify_call *call, uint32_t i, const struct array *
     *packed = malloc(array->section.bytes + 1);
     if (!*packed)
         return message_set(message, "no memory");
-    size_t changed = verify_array_take(array, from->host, from->before, poison, guard(), *packed);
+    size_t changed = verify_array_take(array, from->host, from->before, beside(call, i, poison), guard(), *packed);
     return changed ? message_set(message, "%zu bytes beside the section of %s are overwritten", changed, name) : 0;
 }
 
@@ -77,7 +89,7 @@ static int make_array(const struct verify_call *call, uint32_t i, int device, in
     const size_t room = verify_array_room(made, guard());
     if (made->bytes == 0)
         return 0;
-    array->host = verify_array_make(made, argument_is_read(&call->kernel->params[i]) || is_joined, poison, guard());
+    array->host = verify_array_make(made, is_filled(call, i), beside(call, i, poison), guard());
     array->before = is_joined ? malloc(room) : NULL;
     if (!array->host || (is_joined && !array->before))
         return message_set(message, "no memory");

@@ -79,8 +79,7 @@ static int unwritten(const struct verify_trials *trials, uint32_t i, size_t coun
     const struct verify_array *array = &trials->values.arrays[i];
     message_set(message, "%s", trials->kernel->params[i].name);
     verify_array_index(array, first, message);
-    message_add(message, " is not written; nor %s %zu of %zu elements",
-                count == array->section.count ? "are all" : "are", count, array->section.count);
+    message_add(message, " is not written; %zu of %zu elements are not", count, array->section.count);
     return -1;
 }
 

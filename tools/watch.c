@@ -88,6 +88,33 @@ unsigned long watch_offset(const void *address)
     return (unsigned long)((uintptr_t)address - (uintptr_t)info.dli_fbase);
 }
 
+static int is_same(const cf_host_where *one, const cf_host_where *other)
+{
+    return one->line == other->line && strcmp(one->file, other->file) == 0;
+}
+
+/* Two places are told of once; or one, which is both. Of the first ones, that is: generated code may have many. */
+static int is_told(const cf_host_where *one, const cf_host_where *other)
+{
+    static struct {
+        cf_host_where one, other;
+    } told[64];
+    static int count;
+    for (int i = 0; i < count; i++)
+        if ((is_same(&told[i].one, one) && is_same(&told[i].other, other)) ||
+            (is_same(&told[i].one, other) && is_same(&told[i].other, one)))
+            return 1;
+    if (count == (int)(sizeof told / sizeof *told)) {
+        static int is_full;
+        if (!is_full++)
+            watch_find("more than %d pairs of places: what else there is at barriers and in warps is left out", count);
+        return 1;
+    }
+    told[count].one = *one;
+    told[count++].other = *other;
+    return 0;
+}
+
 /* ---- Blocks and threads ---- */
 
 static int make_slot(struct watch_slot *slot)
@@ -258,24 +285,6 @@ static void run(const cf_host_launch *what, uint64_t begin, uint64_t end, cf_hos
     region_end(REGION_END_BLOCKS);
 }
 
-/* Two places are told of once. */
-static int is_told(const cf_host_where *one, const cf_host_where *other)
-{
-    static struct {
-        int one, other;
-    } told[16];
-    static int count;
-    for (int i = 0; i < count; i++)
-        if ((told[i].one == one->line && told[i].other == other->line) ||
-            (told[i].one == other->line && told[i].other == one->line))
-            return 1;
-    if (count == (int)(sizeof told / sizeof *told))
-        return 1;
-    told[count].one = one->line;
-    told[count++].other = other->line;
-    return 0;
-}
-
 /* A barrier in a branch that only some lanes of a warp take, where others take another one: that lets them all go on here,
  * and on some GPUs, but a warp has to come to the same one. */
 static void look_at_barrier(const struct watch_thread *own, const cf_host_where *where)
@@ -286,8 +295,7 @@ static void look_at_barrier(const struct watch_thread *own, const cf_host_where 
         warp->barrier = *where;
         warp->epoch = own->clock.epoch;
         warp->first = own->number;
-    } else if ((warp->barrier.line != where->line || strcmp(warp->barrier.file, where->file) != 0) &&
-               !is_told(&warp->barrier, where)) {
+    } else if (!is_same(&warp->barrier, where) && !is_told(&warp->barrier, where)) {
         watch_describe(own->slot->number, own->number, who, sizeof who);
         watch_describe(own->slot->number, warp->first, other, sizeof other);
         watch_find("%s:%d: %s waits at %s, and %s of its warp at %s in %s:%d: not the same barrier", where->file,
@@ -374,16 +382,22 @@ static uint32_t source_of(const cf_host_warp *what, uint32_t lane)
     return (uint32_t)from;
 }
 
-/* What a shuffle takes from a lane that did not come is undefined. */
-static void look_at_source(const struct watch_thread *own, const cf_host_warp *what, const cf_host_where *where)
+/* What a shuffle takes from a lane that did not come is undefined. A lane that the mask leaves out may have ended or not: that
+ * is the order in which lanes run here. */
+static void look_at_source(const struct watch_thread *own, uint32_t mask, const cf_host_warp *what,
+                           const cf_host_where *where)
 {
     uint32_t lane = own->number % 32, source = source_of(what, lane);
     char who[96];
-    if (own->took_part >> source & 1)
+    if (own->took_part >> source & 1 || is_told(where, where))
         return;
     watch_describe(own->slot->number, own->number, who, sizeof who);
     watch_find("%s:%d: %s reads lane %u, which %s; %s", where->file, where->line, where->what, source,
-               own->slot->warps[own->number / 32].ended >> source & 1 ? "has ended" : "does not take part", who);
+               !(mask >> source & 1)                                    ? "its mask leaves out"
+               : own->slot->warps[own->number / 32].ended >> source & 1 ? "has ended"
+               : own->slot->warps[own->number / 32].lanes >> source & 1 ? "does not take part"
+                                                                        : "the block does not have",
+               who);
 }
 
 static uint64_t warp(cf_host_block *block, uint32_t mask, uint64_t value, cf_host_warp what, const cf_host_where *where)
@@ -396,7 +410,7 @@ static uint64_t warp(cf_host_block *block, uint32_t mask, uint64_t value, cf_hos
     uint64_t result = real->warp(block, mask, value, what, where);
     watch_current = own;
     if (watch_what == WATCH_POISON && what.kind >= CF_HOST_WARP_SHUFFLE && what.kind <= CF_HOST_WARP_SHUFFLE_XOR)
-        look_at_source(own, &what, where);
+        look_at_source(own, mask, &what, where);
     return result;
 }
 
@@ -494,7 +508,11 @@ void watch_launch(const cf_kernel *of, cf_host_body *host, const cf_host_launch 
     own.is_ordered = 1; /* every thread is told of, and none is left out */
     if (begin == 0)
         begin_launch();
+    if (watch_what == WATCH_ADDRESS)
+        watch_sections(own.args);
     host(&own, begin, end);
+    if (watch_what == WATCH_ADDRESS)
+        watch_sections_end(own.args);
     if (end == (uint64_t)own.grid.x * own.grid.y * own.grid.z || watch_told->is_host_whole)
         end_launch();
 }

@@ -26,7 +26,7 @@ const char *watch_begin(void);
  * array. NULL where the kernel has no form for the CPU. */
 const cf_kernel *watch_kernel(const cf_kernel *kernel, const size_t *bytes, struct message *message);
 
-/* ---- Between watch.c, watch_address.c, watch_arrays.c and watch_operation.c ---- */
+/* ---- Between watch.c, watch_address.c, watch_arrays.c, watch_section.c and watch_operation.c ---- */
 
 /* Looks at a part of a launch of `kernel` by its own CPU body. */
 void watch_launch(const cf_kernel *kernel, cf_host_body *host, const cf_host_launch *what, uint64_t begin,
@@ -38,6 +38,10 @@ extern const cf_kernel *watch_told, *watch_operation;
 /* Has the arrays and the scratch memory of `watch_told` known by their names. `bytes` has the size of each array; NULL: it is
  * as declared. Those that are there stay as they are. */
 void watch_arrays(const size_t *bytes, void *const args[], int is_kept);
+
+/* Until the second call accesses to what the arrays of `watch_told` have beside their sections end the run. */
+void watch_sections(void *const args[]);
+void watch_sections_end(void *const args[]);
 
 /* Has what the module can write of its own known. */
 void watch_data(const char *module_path);

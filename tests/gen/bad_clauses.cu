@@ -125,3 +125,28 @@ __global__ void assembler_in_a_function(float *x, int n)
 {
     x[0] = copy_of(x[0]);
 }
+
+/* Functions and variables are looked at by their names. */
+extern __shared__ float bad_buffer[];
+template <typename T> __device__ T *bad_memory()
+{
+    extern __shared__ __align__(16) unsigned char raw[];
+    return reinterpret_cast<T *>(raw);
+}
+#pragma cf kernel grid(n) out(y[n])
+__global__ void shared_without_a_size(float *y, int n)
+{
+    __shared__ float first[32];
+    extern __shared__ float rest[];
+    y[0] = first[0] + rest[0];
+}
+#pragma cf kernel grid(n) out(y[n])
+__global__ void shared_outside_without_a_size(float *y, int n)
+{
+    y[0] = bad_buffer[0];
+}
+#pragma cf kernel grid(n) out(y[n])
+__global__ void shared_elsewhere_without_a_size(float *y, int n)
+{
+    y[0] = bad_memory<float>()[0];
+}

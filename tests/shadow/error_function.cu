@@ -20,12 +20,15 @@ __global__ void check(int *wrong)
     EXPECT(is_close(erfinv(-0.999 + zero), -2.3267537655135245));
     EXPECT(is_close(erfinv(0.9999999999999991 + zero), 5.686128441310391));
     EXPECT(is_close(erfcinv(1e-300 + zero), 26.209469960516124));
+    EXPECT(is_close(erfcinv(1e-310 + zero), 26.644806559364763));
+    EXPECT(is_close(erfcinv(4.9406564584124654e-324 + zero), 27.21329321081295));
     EXPECT(is_close(erfcinv(1e-08 + zero), 4.0522372438713892));
     EXPECT(is_close(erfcinv(0.25 + zero), 0.81341984759761854));
     EXPECT(is_close(erfcinv(0.5 + zero), 0.47693627620446987));
     EXPECT(is_close(erfcinv(1.25 + zero), -0.2253120550121781));
     EXPECT(is_close(erfcinv(1.75 + zero), -0.81341984759761854));
     EXPECT(is_close(erfcinv(1.9999999999990905 + zero), -5.05125408524939));
+    EXPECT(is_close(erfcx(-26.628 + zero), 1.728618506590026e+308));
     EXPECT(is_close(erfcx(-20.0 + zero), 1.0442939379528288e+174));
     EXPECT(is_close(erfcx(-1.5 + zero), 18.653886256262734));
     EXPECT(is_close(erfcx(0.25 + zero), 0.77034654773099674));
@@ -39,6 +42,7 @@ __global__ void check(int *wrong)
     EXPECT(is_close(normcdf(0.75 + zero), 0.7733726476231318));
     EXPECT(is_close(normcdf(6.0 + zero), 0.99999999901341235));
     EXPECT(is_close(normcdfinv(1e-300 + zero), -37.047096299361199));
+    EXPECT(is_close(normcdfinv(1e-319 + zero), -38.20895087966164));
     EXPECT(is_close(normcdfinv(1e-05 + zero), -4.2648907939228246));
     EXPECT(is_close(normcdfinv(0.3 + zero), -0.52440051270804082));
     EXPECT(is_close(normcdfinv(0.75 + zero), 0.67448975019608174));

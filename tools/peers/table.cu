@@ -42,17 +42,21 @@ std::vector<std::string> split(const std::string &line)
     return fields;
 }
 
-// A line of print_rows(), behind its mark: the row of that number in each process.
-void add_row(size_t number, const std::string &line)
+// A line of print_rows(), behind its mark: a row that other processes may have, too.
+void add_row(const std::string &line)
 {
     const std::vector<std::string> fields = split(line);
     expect(fields.size() == 7, "a row of a process: " + line);
-    Row row{fields[0], fields[1], fields[2], {}, (Target)std::stoi(fields[4]), std::stod(fields[5]), fields[6]};
-    if (number == table.size())
-        table.push_back(row);
-    expect(number < table.size() && table[number].part == row.part && table[number].what == row.what,
-           "a row of a process, which others have not: " + line);
-    table[number].values.push_back(std::stod(fields[3]));
+    auto row = std::find_if(table.begin(), table.end(),
+                            [&](const Row &other) { return other.part == fields[0] && other.what == fields[1]; });
+    if (row == table.end())
+        row = table.insert(row, {fields[0], fields[1], fields[2], {}, (Target)std::stoi(fields[4]),
+                                 std::stod(fields[5]), fields[6]});
+    if (!fields[6].empty())
+        return; // there is no value
+    if (!row->why.empty())
+        *row = {fields[0], fields[1], fields[2], {}, (Target)std::stoi(fields[4]), std::stod(fields[5]), ""};
+    row->values.push_back(std::stod(fields[3]));
 }
 
 } // namespace
@@ -112,17 +116,15 @@ bool run_processes(int count, const std::vector<std::string> &parts)
         command += " " + part;
     for (int i = 0; i < count; i++) {
         std::FILE *output = popen(command.c_str(), "r");
-        expect(output != nullptr, "popen " + command);
-        size_t rows = 0;
         char line[1024];
-        while (std::fgets(line, sizeof line, output)) {
+        while (output && std::fgets(line, sizeof line, output)) {
             line[std::strcspn(line, "\n")] = '\0';
             if (std::strncmp(line, mark, std::strlen(mark)) == 0)
-                add_row(rows++, line + std::strlen(mark));
+                add_row(line + std::strlen(mark));
             else
                 std::printf("%s\n", line);
         }
-        is_right = pclose(output) == 0 && is_right;
+        is_right = output && pclose(output) == 0 && is_right;
     }
     return is_right;
 }

@@ -23,6 +23,20 @@ CF__FN double cf__erfinv_middle(double x)
     return y;
 }
 
+/* exp(x * x) * erfc(x): of large x the continued fraction, Abramowitz and Stegun 7.1.14. */
+CF__FN double cf__erfcx(double x)
+{
+    const double one_over_sqrt_pi = 0.56418958354775628695;
+    if (x >= 10) {
+        double under = x;
+        for (int k = 24; k > 0; k--)
+            under = x + k / 2.0 / under;
+        return one_over_sqrt_pi / under;
+    }
+    const double square = x * x, rest = fma(x, x, -square);
+    return square > 710 ? HUGE_VAL : exp(square) * (1 + rest) * erfc(x); /* only of negative x is it so large */
+}
+
 /* Of (0, 1/2]. Begins at the approximation of S. Winitzki, "A handy approximation for the error function and its
  * inverse" (2008), which is within one percent. */
 CF__FN double cf__erfcinv_tail(double x)
@@ -31,6 +45,11 @@ CF__FN double cf__erfcinv_tail(double x)
     double y = sqrt(sqrt(t * t - 2 * half / a) - t);
     for (int i = 0; i < 4; i++)
         y = cf__halley(y, erfc(y) - x, -1);
+    const int steps = x < 2.2250738585072014e-308 ? 2 : 0; /* erfc() has few bits there */
+    for (int i = 0; i < steps; i++) {                      /* Newton's method on its logarithm */
+        const double half_sqrt_pi = 0.88622692545275801365, scaled = cf__erfcx(y);
+        y += (log(scaled) - y * y - log(x)) * scaled * half_sqrt_pi;
+    }
     return y;
 }
 
@@ -46,20 +65,6 @@ CF__FN double cf__erfcinv(double x)
 CF__FN double cf__erfinv(double x)
 {
     return fabs(x) <= 0.5 ? cf__erfinv_middle(x) : copysign(cf__erfcinv(1 - fabs(x)), x);
-}
-
-/* exp(x * x) * erfc(x): of large x the continued fraction, Abramowitz and Stegun 7.1.14. */
-CF__FN double cf__erfcx(double x)
-{
-    const double one_over_sqrt_pi = 0.56418958354775628695;
-    if (x >= 10) {
-        double under = x;
-        for (int k = 24; k > 0; k--)
-            under = x + k / 2.0 / under;
-        return one_over_sqrt_pi / under;
-    }
-    const double square = x * x, rest = fma(x, x, -square);
-    return square > 709 ? 2 * exp(square) : exp(square) * (1 + rest) * erfc(x); /* only of negative x is it so large */
 }
 
 /* The place of erfc() is rounded, which counts in the tail; its slope there makes up for that. */

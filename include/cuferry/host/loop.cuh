@@ -20,9 +20,14 @@
 #endif
 #endif
 
-/* CPU bodies are compiled twice where processors differ in what they can do. */
+/* CPU bodies are compiled twice where processors differ in what they can do. With features alone clang unrolls for the
+ * oldest processor there is; what comes with the level and no processor is asked for is taken off. */
 #if defined __x86_64__ && !defined CF__ONE_BY_ONE && !defined __AVX2__
+#ifdef __clang__
+#define CF__V3 __attribute__((target("arch=x86-64-v3,no-f16c,no-lzcnt,no-movbe")))
+#else
 #define CF__V3 __attribute__((target("avx2,bmi,bmi2,fma")))
+#endif
 #endif
 
 /* A guard: 2 * axis, and 1 where it holds up to some index; else it holds from some on. */
@@ -91,6 +96,10 @@ struct cf__indices {
     template <typename T> CF__INLINE auto global(int axis) const -> decltype((T)0u * 0u + 0u)
     {
         typedef decltype((T)0u * 0u + 0u) result;
+#ifdef __clang__
+        if (axis == 0) /* they are read before x is: see cf__each() */
+            __builtin_assume((uint32_t)at[2] == narrow[2] && (uint32_t)at[1] == narrow[1]);
+#endif
         if constexpr (cf__number<T>::is_wide)
             return sizeof(T) > sizeof(int) ? (result)at[axis] : (result)narrow[axis];
         else
@@ -287,9 +296,12 @@ static inline bool cf__is_small(const cf_host_launch *launch, int axes, bool is_
 }
 
 /* Steps `begin` to `end` - 1, which compilers may do side by side. `is_numeric`: a thread has no arrays
- * of its own. */
-template <bool is_numeric, typename Step> static inline CF__INLINE void cf__each(int begin, int end, Step step)
+ * of its own. Clang works on each function before it inlines it, and there adds up first what was read first. That has to
+ * be what all steps have in common: of z * plane + y * nx + x it knows that no sum overflows, of x + z * plane + y * nx it
+ * does not, and widens each index in each step. Hence the copies, from which the rest is read before the step is. */
+template <bool is_numeric, typename Step> static inline CF__INLINE void cf__each(int begin, int end, const Step &given)
 {
+    const Step step = given;
     if constexpr (is_numeric) {
         CF__INDEPENDENT
         for (int t = begin; t < end; t++)
@@ -307,15 +319,16 @@ static inline CF__INLINE void cf__flat_row(cf__indices index, uint64_t low, uint
 {
     const unsigned int size = index.block_size.x;
     const int begin = (int)(low & 0x7fffffff); /* compilers see that it is not negative */
-    cf__each<is_numeric>(0, low < high ? (int)(high - low) : 0, [=](int t) CF__INLINE {
-        const int x = begin + t;
-        __builtin_assume(x >= 0);
+    cf__each<is_numeric>(0, low < high ? (int)(high - low) : 0, [=](const int &step) CF__INLINE {
         cf__indices own = index;
+        const Thread body = thread;
+        const int x = begin + step; /* read last: see cf__each() */
+        __builtin_assume(x >= 0);
         own.set(0, (uint64_t)(int64_t)x);
         own.thread.x = (unsigned int)x % size;
         own.block.x = (unsigned int)x / size;
         cf__mirror<is_mirrored>(own);
-        thread(own);
+        body(own);
     });
 }
 
@@ -362,10 +375,14 @@ static inline CF__INLINE void cf__blocks(cf__indices index, const cf__rectangle 
     for (int axis = 0; axis < 3; axis++)
         cf__clip(&low[axis], &high[axis], box.low[axis], box.high[axis]);
     index.block.z = (unsigned int)blocks.z;
-    for (uint64_t z = low[2]; z < high[2]; z++)
-        for (uint64_t y = low[1]; y < high[1]; y++) {
-            index.set(1, y);
-            index.set(2, z);
+    /* Of type int, as the variable along x is: compilers then work out the address of a row once. */
+    const int first_y = (int)(low[1] & 0x7fffffff), end_y = (int)(high[1] & 0x7fffffff);
+    const int first_z = (int)(low[2] & 0x7fffffff), end_z = (int)(high[2] & 0x7fffffff);
+    for (int z = first_z; z < end_z; z++)
+        for (int y = first_y; y < end_y; y++) {
+            __builtin_assume(y >= 0 && z >= 0);
+            index.set(1, (uint64_t)(int64_t)y);
+            index.set(2, (uint64_t)(int64_t)z);
             index.thread.z = (unsigned int)z % size.z;
             index.thread.y = (unsigned int)y % size.y;
             index.block.y = (unsigned int)y / size.y;

@@ -177,5 +177,14 @@ CF__SIMD_SUM(u4, 8)
     CF__EXTREME_OF_HALVES(name, u16x2, false, operator, of_two)
 CF__EXTREMES(max, >=, cf__greater)
 CF__EXTREMES(min, <=, cf__lesser)
+#undef CF__EXTREME
+#undef CF__EXTREMES
+#undef CF__EXTREME_OF_HALVES
+#undef CF__EXTREME_OF_WORDS
+#undef CF__EXTREME_RELU
+#undef CF__SIMD
+#undef CF__SIMD_COMPARISON
+#undef CF__SIMD_OF_ONE
+#undef CF__SIMD_SUM
 
 #endif

@@ -1,0 +1,86 @@
+// What has the name of extern __shared__ memory, or of a function that uses such, and is another thing: none of these
+// kernels needs shared(...).
+
+extern __shared__ float buffer[];
+
+template <typename T> __device__ T sum(T v)
+{
+    extern __shared__ unsigned char raw[];
+    return v + raw[0];
+}
+
+struct sums {
+    float sum;
+};
+
+__device__ float load(const float *p)
+{
+    return *p;
+}
+
+__device__ float load(const float *p, int n)
+{
+    extern __shared__ float kept[];
+    return p[n] + kept[0];
+}
+
+__device__ float2 operator+(float2 a, float2 b)
+{
+    extern __shared__ float kept[];
+    return make_float2(a.x + b.x + kept[0], a.y + b.y);
+}
+
+#pragma cf kernel grid(n) inout(buffer[n])
+__global__ void shared_parameter(float *buffer, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        buffer[i] *= 2;
+}
+
+#pragma cf kernel grid(n) inout(y[n])
+__global__ void shared_local(float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float sum = 0;
+    const float *buffer = y;
+    if (i < n)
+        y[i] = sum + buffer[i];
+}
+
+#pragma cf kernel grid(n) inout(y[n])
+__global__ void shared_member(float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    sums of_all = {0};
+    if (i < n)
+        y[i] = of_all.sum;
+}
+
+#pragma cf kernel grid(n) in(x[n]) inout(y[n])
+__global__ void shared_overload(const float *x, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = load(x + i);
+}
+
+namespace one
+{
+#pragma cf kernel grid(n) inout(y[n])
+__global__ void shared_in_another(float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = 1;
+}
+} // namespace one
+
+namespace other
+{
+__global__ void shared_in_another(double *y, int n)
+{
+    extern __shared__ double kept[];
+    y[0] = kept[n];
+}
+} // namespace other
