@@ -28,6 +28,7 @@ class Pragma:
 DIRECTIVES = frozenset(('kernel', 'instances') + CLAUSES)
 
 _MARKER = re.compile(r'#(?:line)? (\d+) "((?:[^"\\]|\\.)*)"([ \d]*)$')
+_DIRECTIVE = re.compile(r'^[^\S\n]*#[^\n]*', re.MULTILINE)
 _PRAGMA = re.compile(r'[ \t]*#[ \t]*pragma[ \t]+cf\b')
 _ANY_MARKER = re.compile(r'^' + _MARKER.pattern, re.MULTILINE)
 # What headers of device code have, outside of the definitions of macros.
@@ -121,19 +122,18 @@ class Scanner:
         """The brackets that nothing closes; see brackets.unclosed(). Those of system headers are not looked at, but
         what their macros give in other files is."""
         parts = list(self._own_parts())
-        if is_even([line for lines, _, _ in parts for line in lines]):
+        if is_even([text for text, _, _ in parts]):
             return []
-        return unclosed([token for part in parts for token in self._flush(*part)])
+        return unclosed([token for text, path, first in parts for token in self._flush(text.split('\n'), path, first)])
 
     def _own_parts(self):
-        """The text between line markers of what is no system header, as _flush() takes it."""
+        """The text between line markers of what is no system header, without directives: (text, path, first line)."""
         markers = [*_ANY_MARKER.finditer(self._text)]
         own = {m.group(2) for m in markers if not _is_of_system(m)}
         for marker, following in zip(markers, [*markers[1:], None]):
             if marker.group(2) in own:
                 text = self._text[marker.end() + 1:following.start() if following else len(self._text)]
-                lines = ['' if line.lstrip().startswith('#') else line for line in text.split('\n')]
-                yield lines, _unescape(marker.group(2)), int(marker.group(1))
+                yield _DIRECTIVE.sub('', text), _unescape(marker.group(2)), int(marker.group(1))
 
     def items(self):
         """Pragmas and tokens, closed by an `end` token."""
@@ -223,7 +223,7 @@ def _unescape(name):
 
 
 def _is_of_system(marker):
-    return '3' in marker.group(3).split()
+    return '3' in marker.group(3)      # flags of one digit each
 
 
 def _has_device_code(text, begin, end):

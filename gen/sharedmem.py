@@ -252,6 +252,9 @@ class Dynamic:
 
     def __init__(self, declarations):
         self._functions, self._classes, self._outside, self._found = {}, {}, {}, {}
+        if not any('__shared__' in d.words and 'extern' in d.words for d in declarations):
+            declarations = ()       # so it is mostly
+        self._has_any = bool(declarations)
         for declaration in declarations:
             if Outside.is_one(declaration) and declaration.has('extern'):
                 for name in _names_of(declaration.head):
@@ -264,6 +267,8 @@ class Dynamic:
 
     def first(self, declaration):
         """The token of the first declaration of such memory that a function uses, or None."""
+        if not self._has_any:
+            return None
         key = id(declaration)
         if key not in self._found:
             self._found[key] = None     # of a function that calls itself

@@ -38,9 +38,9 @@ static void divide(struct cf__runner *runner, struct cf__waiting_list *list)
             append(runner, list, t, ranges.word, ranges.phase);
 }
 
-/* Where a thread does not follow the one that came before it, or does not wait for the same. */
-static __attribute__((noinline)) void add_other(struct cf__runner *runner, struct cf__waiting_list *list,
-                                                uint32_t thread, const uint64_t *word, uint32_t phase)
+/* A thread that does not follow the one that came before it, or does not wait for the same. */
+static void add_other(struct cf__runner *runner, struct cf__waiting_list *list, uint32_t thread, const uint64_t *word,
+                      uint32_t phase)
 {
     if (!list->last) {
         *list =
@@ -99,21 +99,32 @@ static void release_all(struct cf__runner *runner)
             release(runner, &runner->waiting_lists[i]);
 }
 
+static inline void stop(struct cf__block *block, uint32_t own, const cf_host_where *where)
+{
+    block->runner->states[own] = CF__LANE_MEMORY;
+    block->runner->in_memory++;
+    cf__block_wait(block, where, &cf__fiber_nothing);
+}
+
+static CF__RARE void stop_other(struct cf__block *block, struct cf__waiting_list *list, const uint64_t *word,
+                                uint32_t phase, const cf_host_where *where)
+{
+    const uint32_t own = block->runner->current;
+    add_other(block->runner, list, own, word, phase);
+    stop(block, own, where);
+}
+
 void cf__barrier_wait(cf_host_block *head, const uint64_t *word, uint64_t phase, const cf_host_where *where)
 {
     struct cf__block *block = (struct cf__block *)head;
-    struct cf__runner *runner = block->runner;
-    struct cf__waiting_list *list = list_of(runner, word);
-    const uint32_t own = runner->current, number = (uint32_t)(phase >> 63);
-    if (list->word == word && list->phase == number && list->last == own)
-        list->last = own + 1;
-    else
-        add_other(runner, list, own, word, number);
-    runner->states[own] = CF__LANE_MEMORY;
-    runner->in_memory++;
-    if (runner->asking)
-        cf__block_settle(block);
-    cf__lane_wait(runner, where);
+    struct cf__waiting_list *list = list_of(block->runner, word);
+    const uint32_t own = block->runner->current, number = (uint32_t)(phase >> 63);
+    if (list->word != word || list->phase != number || list->last != own) {
+        stop_other(block, list, word, number, where);
+        return;
+    }
+    list->last = own + 1;
+    stop(block, own, where);
 }
 
 /* Whether a barrier is the block's own: no thread of another one comes to it. */

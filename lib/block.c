@@ -89,19 +89,10 @@ static struct cf__fiber *next_fiber(struct cf__runner *runner)
 /* Lines of a stack that a thread uses as it goes on, more or less. */
 #define FETCHED 4
 
-/* Where the next thread goes on, if nobody has to know of its fiber. */
-static inline void *next_stack(struct cf__runner *runner, int is_fresh)
+/* The first in the ring is the thread that runs now; looks up where the one behind goes on. */
+static inline void advance(struct cf__runner *runner)
 {
-    uint32_t *ready = runner->ready, mask = runner->ring_mask;
-    void *sp = runner->next_sp;
-    if (is_fresh || !sp) {
-        if (is_fresh || runner->head == runner->tail) {
-            if (runner->begun < runner->total)
-                return begin_fiber(runner)->sp;
-            cf__barriers_rest(runner);
-        }
-        sp = runner->lanes[ready[runner->head & mask]].sp;
-    }
+    const uint32_t *ready = runner->ready, mask = runner->ring_mask;
     runner->current = ready[runner->head++ & mask];
     /* What stands behind the last one in the ring is long gone. */
     char *later = runner->lanes[ready[runner->head & mask]].sp;
@@ -110,35 +101,54 @@ static inline void *next_stack(struct cf__runner *runner, int is_fresh)
      * Here and not in a function, which gcc would find to do nothing. */
     for (int line = 0; line < FETCHED; line++)
         __builtin_prefetch(later + line * 64, 1);
+}
+
+/* Where the next thread goes on, if nobody has to know of its fiber. */
+static void *next_stack(struct cf__runner *runner, int is_fresh)
+{
+    if (is_fresh || runner->head == runner->tail) {
+        if (runner->begun < runner->total)
+            return begin_fiber(runner)->sp;
+        cf__barriers_rest(runner);
+    }
+    void *sp = runner->lanes[runner->ready[runner->head & runner->ring_mask]].sp;
+    advance(runner);
     return sp;
 }
 
+/* Where it is not known yet where the next thread goes on. */
+static CF__RARE uint64_t wait_for_other(struct cf__runner *runner, const uint64_t *result, int is_fresh)
+{
+    const uint32_t thread = runner->current;
+    if (runner->is_plain) {
+        void *sp = next_stack(runner, is_fresh);
+        return sp ? cf__fiber_jump(&runner->lanes[thread].sp, sp, result)
+                  : *result; /* the thread that stopped is the next */
+    }
+    struct cf__fiber *own = &runner->fibers[runner->fiber_of[thread]];
+    struct cf__fiber *other = is_fresh ? begin_fiber(runner) : next_fiber(runner);
+    if (other != own)
+        cf__fiber_switch(own, other);
+    return *result;
+}
+
 /* `is_fresh`: one that has not begun is to be next. */
-static inline void wait_for(struct cf__runner *runner, const cf_host_where *where, int is_fresh)
+static inline uint64_t wait_for(struct cf__runner *runner, const cf_host_where *where, const uint64_t *result,
+                                int is_fresh)
 {
     struct cf__lane *lane = &runner->lanes[runner->current];
+    void *sp = runner->next_sp;
     lane->where = where;
-    if (runner->is_plain) {
-        lane->sp = NULL;
-        void *sp = next_stack(runner, is_fresh);
-        if (sp) /* the thread that stopped may be the next */
-            cf__fiber_jump(&lane->sp, sp);
-    } else {
-        struct cf__fiber *own = &runner->fibers[runner->fiber_of[runner->current]];
-        struct cf__fiber *other = is_fresh ? begin_fiber(runner) : next_fiber(runner);
-        if (other != own)
-            cf__fiber_switch(own, other);
-    }
+    lane->sp = NULL; /* it may be in the ring already, and goes on where it is to stop yet */
+    if (!sp || is_fresh)
+        return wait_for_other(runner, result, is_fresh);
+    advance(runner);
+    return cf__fiber_jump(&lane->sp, sp, result);
 }
 
-static inline void wait(struct cf__runner *runner, const cf_host_where *where)
+uint64_t cf__lane_wait(struct cf__runner *runner, const cf_host_where *where, const uint64_t *result)
 {
-    wait_for(runner, where, 0);
-}
-
-void cf__lane_wait(struct cf__runner *runner, const cf_host_where *where)
-{
-    wait(runner, where);
+    return wait_for(runner, where, result, 0);
 }
 
 /* All threads of a block that live have arrived. */
@@ -146,7 +156,7 @@ static void open_barrier(struct cf__block *block)
 {
     struct cf__runner *runner = block->runner;
     uint32_t begin = block->first, end = begin + runner->block_threads;
-    block->results[CF_HOST_VOTE_COUNT] = block->count;
+    block->results[CF_HOST_VOTE_COUNT] = (uint32_t)block->count;
     block->results[CF_HOST_VOTE_AND] = (uint32_t)block->count == block->arrived;
     block->results[CF_HOST_VOTE_OR] = block->count != 0;
     block->arrived = 0;
@@ -164,20 +174,28 @@ static void open_barrier(struct cf__block *block)
         }
 }
 
-static int barrier(cf_host_block *head, cf_host_vote vote, int value, const cf_host_where *where)
+static CF__RARE uint64_t arrive_last(struct cf__block *block, const uint64_t *result)
+{
+    open_barrier(block);
+    return *result;
+}
+
+CF__RARE uint64_t cf__block_settle_and_wait(struct cf__block *block, const cf_host_where *where, const uint64_t *result)
+{
+    cf__block_settle(block);
+    return cf__lane_wait(block->runner, where, result);
+}
+
+static uint64_t barrier(cf_host_block *head, cf_host_vote vote, int value, const cf_host_where *where)
 {
     struct cf__block *block = (struct cf__block *)head;
     struct cf__runner *runner = block->runner;
+    const uint64_t *result = &block->results[vote];
     block->count += value != 0;
-    if (++block->arrived == block->alive) {
-        open_barrier(block);
-    } else {
-        runner->states[runner->current] = CF__LANE_BARRIER;
-        if (runner->asking)
-            cf__block_settle(block);
-        wait(runner, where);
-    }
-    return block->results[vote];
+    if (++block->arrived == block->alive)
+        return arrive_last(block, result);
+    runner->states[runner->current] = CF__LANE_BARRIER;
+    return cf__block_wait(block, where, result);
 }
 
 /* All threads here that live have arrived: those on other threads of the CPU may not have. */
@@ -203,9 +221,7 @@ static void grid(cf_host_block *head, const cf_host_where *where)
         open_grid(runner);
     } else {
         runner->states[runner->current] = CF__LANE_GRID;
-        if (runner->asking)
-            cf__block_settle(block);
-        wait(runner, where);
+        cf__block_wait(block, where, &cf__fiber_nothing);
     }
 }
 
@@ -223,7 +239,7 @@ static void yield(cf_host_block *head)
     cf__barriers_look(runner);
     if (runner->head != runner->tail || runner->begun < runner->total) {
         cf__lane_ready(runner, runner->current);
-        wait_for(runner, &nowhere, runner->begun < runner->total);
+        wait_for(runner, &nowhere, &cf__fiber_nothing, runner->begun < runner->total);
     } else {
         sched_yield();
     }
@@ -294,7 +310,7 @@ static void run_threads(void *data)
     if (runner->ended == runner->total)
         cf__fiber_leave(own, &runner->outside);
     else if (runner->is_plain)
-        cf__fiber_jump(&own->sp, next_stack(runner, 0));
+        cf__fiber_jump(&own->sp, next_stack(runner, 0), &cf__fiber_nothing);
     else
         cf__fiber_leave(own, next_fiber(runner));
     __builtin_unreachable();

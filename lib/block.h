@@ -99,9 +99,10 @@ struct cf__warp {
     uint32_t in_active;    /* and in active() */
     /* Of the group of lanes that a lane came to last: their mask, 0 where they are complete, and those that have come. */
     uint32_t group_mask, group_arrived;
-    uint32_t mask[32]; /* of each lane in_operation, like what follows */
-    uint8_t kind[32];
-    uint8_t source[32]; /* the lane whose value a shuffle takes */
+    struct cf__arrival {
+        uint32_t mask;
+        uint8_t kind, width, argument; /* as in cf_host_warp, the low five bits of the argument */
+    } lane[32];                        /* of each in_operation, as is `value` */
     uint64_t value[32];
     uint64_t result[32]; /* of the lane's latest operation, or active() */
 };
@@ -114,7 +115,7 @@ struct cf__block {
     uint32_t alive; /* threads that have not ended */
     uint32_t arrived;
     int count;      /* of the values at the barrier that are not 0 */
-    int results[3]; /* of the latest barrier */
+    uint64_t results[3]; /* of the latest barrier */
     uint32_t shared_room;
     uint64_t key; /* of the order of its threads */
 };
@@ -157,8 +158,12 @@ struct cf__runner {
     struct cf__waiting_list waiting_lists[CF__WAITING_LISTS];
 };
 
-/* Stops the thread that runs until it is made ready. */
-void cf__lane_wait(struct cf__runner *runner, const cf_host_where *where);
+/* Stops the thread that runs until it is made ready. Gives what then stands at `result`. */
+uint64_t cf__lane_wait(struct cf__runner *runner, const cf_host_where *where, const uint64_t *result);
+
+/* What each wait does calls others at its end alone, and so has no frame: of stacks that are used by turns each line counts.
+ * What is rare is in functions of its own. */
+#define CF__RARE __attribute__((noinline))
 
 static inline void cf__lane_ready(struct cf__runner *runner, uint32_t thread)
 {
@@ -214,6 +219,15 @@ static inline void cf__block_settle(struct cf__block *block)
     struct cf__runner *runner = block->runner;
     uint32_t thread = runner->current - block->first;
     cf__warp_settle(runner, &block->warps[thread / 32], runner->current - thread % 32);
+}
+
+/* Stops the thread that runs, of this block: lanes of its warp may wait in active() for just that. */
+uint64_t cf__block_settle_and_wait(struct cf__block *block, const cf_host_where *where, const uint64_t *result);
+static inline uint64_t cf__block_wait(struct cf__block *block, const cf_host_where *where, const uint64_t *result)
+{
+    if (block->runner->asking)
+        return cf__block_settle_and_wait(block, where, result);
+    return cf__lane_wait(block->runner, where, result);
 }
 
 #endif

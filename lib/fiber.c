@@ -84,6 +84,8 @@ size_t cf__stacks_overrun(const struct cf__stacks *stacks, size_t used)
 #error "fiber.c: compile with -fcf-protection=branch on x86-64, with -mbranch-protection=bti+pac-ret on aarch64"
 #endif
 
+const uint64_t cf__fiber_nothing = 0;
+
 #if defined __x86_64__
 
 __asm__(".text\n"
@@ -98,8 +100,11 @@ __asm__(".text\n"
         "    pushq %r13\n"
         "    pushq %r14\n"
         "    pushq %r15\n"
+        "    pushq %rdx\n"
         "    movq %rsp, (%rdi)\n"
         "    movq %rsi, %rsp\n"
+        "    popq %rdx\n"
+        "    movq (%rdx), %rax\n"
         "    popq %r15\n"
         "    popq %r14\n"
         "    popq %r13\n"
@@ -122,13 +127,14 @@ __asm__(".text\n"
         "    .cfi_endproc\n"
         ".size cf__fiber_start, . - cf__fiber_start\n");
 
-enum { SAVED = 7 }; /* six registers and where to return to */
+enum { SAVED = 8 }; /* where the result stands, six registers, where to return to */
 
 static void set_up(void **frame, void (*entry)(void *), void *data, void (*start)(void))
 {
-    frame[3] = data;                         /* r12 */
-    *(void (**)(void *)) & frame[4] = entry; /* rbx */
-    *(void (**)(void)) & frame[6] = start;
+    *(const uint64_t **)&frame[0] = &cf__fiber_nothing;
+    frame[4] = data;                         /* r12 */
+    *(void (**)(void *)) & frame[5] = entry; /* rbx */
+    *(void (**)(void)) & frame[7] = start;
 }
 
 #elif defined __aarch64__
@@ -140,7 +146,7 @@ __asm__(".text\n"
         ".p2align 4\n"
         "cf__fiber_jump:\n"
         "    hint 34\n" /* bti c */
-        "    sub sp, sp, #160\n"
+        "    sub sp, sp, #176\n"
         "    stp x19, x20, [sp]\n"
         "    stp x21, x22, [sp, #16]\n"
         "    stp x23, x24, [sp, #32]\n"
@@ -151,6 +157,7 @@ __asm__(".text\n"
         "    stp d10, d11, [sp, #112]\n"
         "    stp d12, d13, [sp, #128]\n"
         "    stp d14, d15, [sp, #144]\n"
+        "    str x2, [sp, #160]\n"
         "    mov x9, sp\n"
         "    str x9, [x0]\n"
         "    mov sp, x1\n"
@@ -164,7 +171,9 @@ __asm__(".text\n"
         "    ldp d10, d11, [sp, #112]\n"
         "    ldp d12, d13, [sp, #128]\n"
         "    ldp d14, d15, [sp, #144]\n"
-        "    add sp, sp, #160\n"
+        "    ldr x2, [sp, #160]\n"
+        "    ldr x0, [x2]\n"
+        "    add sp, sp, #176\n"
         "    ret\n"
         ".size cf__fiber_jump, . - cf__fiber_jump\n"
         ".hidden cf__fiber_start\n"
@@ -180,13 +189,14 @@ __asm__(".text\n"
         "    .cfi_endproc\n"
         ".size cf__fiber_start, . - cf__fiber_start\n");
 
-enum { SAVED = 20 };
+enum { SAVED = 22 };
 
 static void set_up(void **frame, void (*entry)(void *), void *data, void (*start)(void))
 {
     *(void (**)(void *)) & frame[0] = entry; /* x19 */
     frame[1] = data;                         /* x20 */
     *(void (**)(void)) & frame[11] = start;  /* x30 */
+    *(const uint64_t **)&frame[20] = &cf__fiber_nothing;
 }
 
 #else
@@ -265,7 +275,7 @@ void cf__fiber_watched_switch(struct cf__fiber *from, const struct cf__fiber *to
             from->tool = tool.current();
         tool.enter(to->tool, 0);
     }
-    cf__fiber_jump(&from->sp, to->sp);
+    cf__fiber_jump(&from->sp, to->sp, &cf__fiber_nothing);
     if (tool.begin)
         tool.end(from->tool, NULL, NULL);
 }
@@ -297,7 +307,7 @@ void cf__fiber_create(struct cf__fiber *fiber, struct cf__stacks *stacks, size_t
     if (number >= stacks->ready)
         guard(stacks, number);
     void **top = (void **)(void *)(stack + stacks->stride - (number * STEP % LINES + 1) * LINE);
-    void **frame = top - SAVED - SAVED % 2 * 2; /* so that the stack is aligned to 16 bytes where `entry` is called */
+    void **frame = top - SAVED; /* an even number: the stack is aligned to 16 bytes where `entry` is called */
     for (int i = 0; i < SAVED; i++)
         frame[i] = NULL;
     set_up(frame, entry, data, cf__fiber_start);

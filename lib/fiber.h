@@ -47,15 +47,17 @@ void cf__fiber_begun(void);
 void cf__fiber_look(void);
 extern int cf__fiber_is_watched; /* whether there is one */
 
-/* Leaves `from` for `to`, both on the same thread of the CPU; returns when something switches to `from`. */
-void cf__fiber_jump(void **from, void *to);
+/* Leaves `from` for `to`, both on the same thread of the CPU. Returns when something switches to `from`, and gives what then
+ * stands at `result`: so who waits for a result needs not keep where it comes from. */
+uint64_t cf__fiber_jump(void **from, void *to, const uint64_t *result);
+extern const uint64_t cf__fiber_nothing; /* a result for those that want none */
 void cf__fiber_watched_switch(struct cf__fiber *from, const struct cf__fiber *to, int is_last);
 static inline void cf__fiber_switch(struct cf__fiber *from, const struct cf__fiber *to)
 {
     if (__builtin_expect(cf__fiber_is_watched, 0))
         cf__fiber_watched_switch(from, to, 0);
     else
-        cf__fiber_jump(&from->sp, to->sp);
+        cf__fiber_jump(&from->sp, to->sp, &cf__fiber_nothing);
 }
 
 /* The same from a fiber that nothing goes back to. */
@@ -64,7 +66,7 @@ static inline void cf__fiber_leave(struct cf__fiber *from, const struct cf__fibe
     if (__builtin_expect(cf__fiber_is_watched, 0))
         cf__fiber_watched_switch(from, to, 1);
     else
-        cf__fiber_jump(&from->sp, to->sp);
+        cf__fiber_jump(&from->sp, to->sp, &cf__fiber_nothing);
 }
 
 /* Tells a sanitizer of a fiber that nothing goes back to. */

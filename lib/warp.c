@@ -10,38 +10,35 @@ static uint32_t lowest(uint32_t lanes)
 
 /* ---- Operations of lanes that have all arrived ---- */
 
-/* The lane that a lane's value comes from: itself where the segment has no such lane. As on a GPU only the low five bits
- * of a distance count. */
-static uint32_t source_lane(cf_host_warp what, uint32_t lane)
+/* The lane that a lane's value comes from: itself where the segment has no such lane. */
+static inline uint32_t source_lane(uint32_t kind, const struct cf__arrival *own, uint32_t lane)
 {
-    int width = what.width, own = (int)lane, first = own & ~(width - 1), last = first + width - 1;
-    int distance = what.argument & 31, from;
-    switch (what.kind) {
+    uint32_t width = own->width, argument = own->argument, first = lane & ~(width - 1), last = first + width - 1, from;
+    switch (kind) {
     case CF_HOST_WARP_SHUFFLE:
-        return (uint32_t)(first | (what.argument & (width - 1)));
+        return first | (argument & (width - 1));
     case CF_HOST_WARP_SHUFFLE_UP:
-        from = own - distance;
-        return from < first ? lane : (uint32_t)from;
+        return lane - first < argument ? lane : lane - argument;
     case CF_HOST_WARP_SHUFFLE_DOWN:
-        from = own + distance;
-        return from > last ? lane : (uint32_t)from;
+        from = lane + argument;
+        break;
     default: /* into lower segments, too, but not into higher ones */
-        from = own ^ distance;
-        return from > last ? lane : (uint32_t)from;
+        from = lane ^ argument;
     }
+    return from > last ? lane : from;
 }
 
 /* What a lane that takes no part gives is undefined, and 0 on an H200, which common reductions of a warp's first lanes
  * count on. */
-static void shuffle(struct cf__warp *warp, uint32_t lanes)
+static inline void shuffle(struct cf__warp *warp, uint32_t lanes, uint32_t kind)
 {
     if (lanes == UINT32_MAX) {
-        for (int lane = 0; lane < 32; lane++)
-            warp->result[lane] = warp->value[warp->source[lane]];
+        for (uint32_t lane = 0; lane < 32; lane++)
+            warp->result[lane] = warp->value[source_lane(kind, &warp->lane[lane], lane)];
         return;
     }
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-        uint32_t lane = lowest(rest), source = warp->source[lane];
+        uint32_t lane = lowest(rest), source = source_lane(kind, &warp->lane[lane], lane);
         warp->result[lane] = lanes >> source & 1 ? warp->value[source] : 0;
     }
 }
@@ -117,10 +114,16 @@ static void operate(struct cf__warp *warp, uint32_t lanes, uint32_t kind)
     case CF_HOST_WARP_SYNC:
         break;
     case CF_HOST_WARP_SHUFFLE:
+        shuffle(warp, lanes, CF_HOST_WARP_SHUFFLE);
+        break;
     case CF_HOST_WARP_SHUFFLE_UP:
+        shuffle(warp, lanes, CF_HOST_WARP_SHUFFLE_UP);
+        break;
     case CF_HOST_WARP_SHUFFLE_DOWN:
+        shuffle(warp, lanes, CF_HOST_WARP_SHUFFLE_DOWN);
+        break;
     case CF_HOST_WARP_SHUFFLE_XOR:
-        shuffle(warp, lanes);
+        shuffle(warp, lanes, CF_HOST_WARP_SHUFFLE_XOR);
         break;
     case CF_HOST_WARP_MATCH_ANY:
         match_any(warp, lanes);
@@ -152,18 +155,34 @@ static uint32_t waiting_with(const struct cf__warp *warp, uint32_t mask)
 {
     uint32_t found = 0;
     for (uint32_t rest = warp->in_operation & mask; rest; rest &= rest - 1)
-        found |= (uint32_t)(warp->mask[lowest(rest)] == mask) << lowest(rest);
+        found |= (uint32_t)(warp->lane[lowest(rest)].mask == mask) << lowest(rest);
     return found;
 }
 
-static void fail_at(cf_host_block *head, const cf_host_where *where, const char *what)
+static CF__RARE uint64_t fail_at(cf_host_block *head, const cf_host_where *where, const char *what)
 {
     head->ops->fail(head, 0, &(cf_host_where){what, where->file, where->line});
+    return 0;
 }
 
-static int is_shuffle(uint32_t kind)
+/* All lanes have arrived, of which one runs. */
+static CF__RARE uint64_t complete(struct cf__runner *runner, struct cf__warp *warp, uint32_t arrived, uint32_t kind,
+                                  uint32_t running)
 {
-    return kind >= CF_HOST_WARP_SHUFFLE && kind <= CF_HOST_WARP_SHUFFLE_XOR;
+    warp->group_mask = 0;
+    operate(warp, arrived, kind);
+    warp->in_operation &= ~arrived;
+    release(runner, runner->current - running, arrived, running);
+    return warp->result[running];
+}
+
+/* The lane that came to the warp last had another mask, or was the last of its own. */
+static CF__RARE uint64_t exchange_with_others(cf_host_block *head, struct cf__warp *warp, uint32_t mask, uint64_t value,
+                                              cf_host_warp what, const cf_host_where *where)
+{
+    warp->group_arrived = waiting_with(warp, mask);
+    warp->group_mask = mask;
+    return cf__warp_exchange(head, mask, value, what, where);
 }
 
 uint64_t cf__warp_exchange(cf_host_block *head, uint32_t mask, uint64_t value, cf_host_warp what,
@@ -175,33 +194,22 @@ uint64_t cf__warp_exchange(cf_host_block *head, uint32_t mask, uint64_t value, c
     struct cf__warp *warp = &block->warps[thread / 32];
     mask &= warp->lanes;
     if (!(mask & bit))
-        fail_at(head, where, "a warp operation whose mask leaves its own lane out");
-    uint32_t arrived = warp->group_mask == mask ? warp->group_arrived : waiting_with(warp, mask);
-    if (arrived && warp->kind[lowest(arrived)] != what.kind)
-        fail_at(head, where, "lanes of one mask are at different warp operations");
-    if (is_shuffle(what.kind)) {
-        if (!what.width || what.width > 32 || what.width & (what.width - 1))
-            fail_at(head, where, "a shuffle whose width is not a power of two up to 32");
-        warp->source[lane] = (uint8_t)source_lane(what, lane);
-    }
+        return fail_at(head, where, "a warp operation whose mask leaves its own lane out");
+    if (warp->group_mask != mask)
+        return exchange_with_others(head, warp, mask, value, what, where);
+    if (!what.width)
+        return fail_at(head, where, "a shuffle whose width is not a power of two up to 32");
+    uint32_t arrived = warp->group_arrived;
+    if (arrived && warp->lane[lowest(arrived)].kind != what.kind)
+        return fail_at(head, where, "lanes of one mask are at different warp operations");
     warp->value[lane] = value;
+    warp->lane[lane] = (struct cf__arrival){mask, what.kind, what.width, what.argument & 31};
     arrived |= bit;
-    if (((arrived | warp->ended) & mask) == mask) {
-        warp->group_mask = 0;
-        operate(warp, arrived, what.kind);
-        warp->in_operation &= ~arrived;
-        release(runner, runner->current - lane, arrived, lane);
-        return warp->result[lane];
-    }
-    warp->group_mask = mask;
+    if (((arrived | warp->ended) & mask) == mask)
+        return complete(runner, warp, arrived, what.kind, lane);
     warp->group_arrived = arrived;
-    warp->mask[lane] = mask;
-    warp->kind[lane] = what.kind;
     warp->in_operation |= bit;
-    if (runner->asking)
-        cf__warp_settle(runner, warp, runner->current - lane);
-    cf__lane_wait(runner, where);
-    return warp->result[lane];
+    return cf__block_wait(block, where, &warp->result[lane]);
 }
 
 uint32_t cf__warp_active(cf_host_block *head, const cf_host_where *where)
@@ -214,8 +222,7 @@ uint32_t cf__warp_active(cf_host_block *head, const cf_host_where *where)
     runner->asking++;
     runner->lanes[runner->current].where = where;
     cf__warp_settle(runner, warp, runner->current - lane);
-    cf__lane_wait(runner, where); /* it may be in the ring already */
-    return (uint32_t)warp->result[lane];
+    return (uint32_t)cf__lane_wait(runner, where, &warp->result[lane]); /* it may be in the ring already */
 }
 
 /* ---- What completes without a lane that arrives ---- */
@@ -255,11 +262,11 @@ static int are_all_stopped(const struct cf__runner *runner, const struct cf__war
 void cf__warp_settle(struct cf__runner *runner, struct cf__warp *warp, uint32_t first)
 {
     for (uint32_t rest = warp->ended ? warp->in_operation : 0; rest;) {
-        uint32_t mask = warp->mask[lowest(rest)], arrived = waiting_with(warp, mask);
+        uint32_t mask = warp->lane[lowest(rest)].mask, arrived = waiting_with(warp, mask);
         rest &= ~arrived;
         if (((arrived | warp->ended) & mask) != mask)
             continue;
-        operate(warp, arrived, warp->kind[lowest(arrived)]);
+        operate(warp, arrived, warp->lane[lowest(arrived)].kind);
         warp->in_operation &= ~arrived;
         if (warp->group_mask == mask)
             warp->group_mask = 0;

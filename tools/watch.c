@@ -342,7 +342,7 @@ void cf__checked_end(const char *file, int line)
     look_at_end(own->slot);
 }
 
-static int barrier(cf_host_block *block, cf_host_vote vote, int value, const cf_host_where *where)
+static uint64_t barrier(cf_host_block *block, cf_host_vote vote, int value, const cf_host_where *where)
 {
     struct watch_thread *own = watch_current;
     settle();
@@ -351,7 +351,7 @@ static int barrier(cf_host_block *block, cf_host_vote vote, int value, const cf_
         come_to_barrier(own, where);
     }
     race_arrive(own);
-    int result = real->barrier(block, vote, value, where);
+    uint64_t result = real->barrier(block, vote, value, where);
     own->clock.epoch++;
     watch_current = own;
     return result;

@@ -61,8 +61,8 @@ static void go_round(void *data)
 {
     int own = (int)(size_t)data, next = own + 1 < ring.count ? own + 1 : 0;
     for (int i = 0; i < ring.rounds; i++)
-        cf__fiber_jump(&ring.fibers[own].sp, ring.fibers[next].sp);
-    cf__fiber_jump(&ring.fibers[own].sp, ring.fibers[MOST].sp);
+        cf__fiber_jump(&ring.fibers[own].sp, ring.fibers[next].sp, &cf__fiber_nothing);
+    cf__fiber_jump(&ring.fibers[own].sp, ring.fibers[MOST].sp, &cf__fiber_nothing);
 }
 
 static double best_loop; /* of this many threads, so far */
@@ -74,7 +74,7 @@ static double bare_loop(int count)
     for (int i = 0; i < count; i++)
         cf__fiber_create(&ring.fibers[i], &ring.stacks, (size_t)i, go_round, (void *)(size_t)i);
     double begin = now();
-    cf__fiber_jump(&ring.fibers[MOST].sp, ring.fibers[0].sp);
+    cf__fiber_jump(&ring.fibers[MOST].sp, ring.fibers[0].sp, &cf__fiber_nothing);
     double time = (now() - begin) / ring.rounds / count;
     best_loop = best_loop == 0 || time < best_loop ? time : best_loop;
     return time;

@@ -90,7 +90,7 @@ typedef enum cf_host_warp_kind {
 /* An operation of the lanes of a warp: as small as it can be, since each lane brings one. */
 typedef struct cf_host_warp {
     uint8_t kind;
-    uint8_t width; /* of the segments of a shuffle: a power of two up to 32 */
+    uint8_t width; /* of the segments of a shuffle: a power of two up to 32; 0: the kernel has another one. Else 32. */
     uint16_t reserved;
     int32_t argument;
 } cf_host_warp;
@@ -102,7 +102,7 @@ typedef struct cf_host_ops {
     void (*run)(const cf_host_launch *launch, uint64_t begin, uint64_t end, cf_host_thread *thread, void *closure);
 
     /* Waits for all threads of the block that have not ended. Gives the count, the and, the or of their values. */
-    int (*barrier)(cf_host_block *block, cf_host_vote vote, int value, const cf_host_where *where);
+    uint64_t (*barrier)(cf_host_block *block, cf_host_vote vote, int value, const cf_host_where *where);
 
     /* Waits for the lanes in the mask that have not ended, and gives what comes of the values that they bring. */
     uint64_t (*warp)(cf_host_block *block, uint32_t mask, uint64_t value, cf_host_warp what,

@@ -8,10 +8,14 @@
 #include "vector.cuh"
 #include "words.cuh"
 
-/* Of the CUDA thread that runs; one small object per thread of the CPU. What changes between threads stands first. */
-static __thread struct {
+/* What changes between CUDA threads that take turns. */
+struct cf__running {
     uint3 thread, block;
     cf_host_block *state; /* null where threads run in a loop */
+};
+
+/* Of the CUDA thread that runs; one small object per thread of the CPU. */
+static __thread struct : cf__running {
     uint3 block_size, grid_size;
 } cf__index;
 

@@ -9,31 +9,23 @@
 /* Where a kernel calls a function that has these as its last parameters. */
 #define CF__WHERE const char *file = __builtin_FILE(), int line = __builtin_LINE()
 
-/* The running thread is `thread` of `block` again: others had their turn. In any case, since compilers then know what
- * the next one to read it gets, and ask but once where it stands. */
-CF__FN CF__INLINE void cf__resume(uint3 thread, cf_host_block *block)
-{
-    threadIdx = thread;
-    blockIdx = {block->index.x, block->index.y, block->index.z};
-    cf__index.state = block;
-}
-
-/* Asks the library for what takes the running thread's turn: while it waits others run, with indices of their own. The
+/* Asks the library for what takes the running thread's turn: while it waits others run, with indices of their own. All are put
+ * back in any case, since compilers then know what the next one to read them gets, and ask but once where they stand. The
  * generator takes kernels that do so for such; one that hid it from it ends here. */
 #define CF__TOGETHER(result, ...)                 \
-    cf_host_block *const block = cf__index.state; \
-    const uint3 thread = threadIdx;               \
+    const cf__running turn = cf__index;         \
+    cf_host_block *const block = turn.state;      \
     if (!block)                                   \
         __builtin_trap();                         \
     result block->ops->__VA_ARGS__;               \
-    cf__resume(thread, block);
+    static_cast<cf__running &>(cf__index) = turn;
 
 /* ---- Barriers of the block ---- */
 
 CF__FN int cf__barrier(cf_host_vote vote, int value, const char *what, const char *file, int line)
 {
     const cf_host_where where = {what, file, line};
-    CF__TOGETHER(const int result =, barrier(block, vote, value, &where))
+    CF__TOGETHER(const int result = (int), barrier(block, vote, value, &where))
     return result;
 }
 
@@ -153,9 +145,9 @@ CF__FN void __trap(CF__WHERE)
 CF__FN void __nanosleep(unsigned int)
 {
     if (cf_host_block *block = cf__index.state) {
-        const uint3 thread = threadIdx;
+        const cf__running turn = cf__index;
         block->ops->yield(block);
-        cf__resume(thread, block);
+        static_cast<cf__running &>(cf__index) = turn;
     }
 }
 

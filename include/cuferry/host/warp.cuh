@@ -11,7 +11,8 @@ CF__FN uint64_t cf__exchange(cf_host_warp_kind kind, unsigned int mask, uint64_t
                              const char *what, const char *file, int line)
 {
     const cf_host_where where = {what, file, line};
-    const cf_host_warp operation = {(uint8_t)kind, (uint8_t)(width < 0 || width > 32 ? 0 : width), 0, argument};
+    const bool is_width = width > 0 && width <= 32 && !(width & (width - 1));
+    const cf_host_warp operation = {(uint8_t)kind, (uint8_t)(is_width ? width : 0), 0, argument};
     CF__TOGETHER(const uint64_t result =, warp(block, mask, value, operation, &where))
     return result;
 }
