@@ -3,7 +3,7 @@ classes of the file that it uses."""
 
 import re
 
-from brackets import split
+from brackets import split, without_attributes
 from declare import behind_template
 
 _KEYS = {'struct', 'class', 'union', 'enum', 'final', 'const', 'volatile', 'float', 'double', 'int', 'unsigned',
@@ -76,6 +76,8 @@ def names(declaration):
     first = head[0].text
     if first == 'using':
         return [t.text for t in head[1:2]]
+    if first == '[':        # attributes
+        head = without_attributes(head)
     found = [t.text for t in declaration.tail if t.kind == 'identifier']
     if first in ('typedef', 'struct', 'class', 'union', 'enum'):
         found += [t.text for t in head[1:] if t.kind == 'identifier'][:4] + [t.text for t in head[-1:]]

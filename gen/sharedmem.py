@@ -109,7 +109,7 @@ def _reference(name, is_dynamic):
 
 
 def _key(name, is_dynamic):
-    return '' if is_dynamic else f' static char cf__K_{name};'
+    return '' if is_dynamic else f' static const cf_host_shape cf__K_{name} = cf__shape<cf__T_{name}>();'
 
 
 def _source_pieces(lines, line, column):

@@ -329,7 +329,7 @@ static void free_shared(struct cf__block *block)
 
 /* Each variable has memory of its own, as large as it is, so that tools that watch memory see what lies outside. It stays
  * for the next block that runs in this place. */
-static void *shared(cf_host_block *head, const void *key, size_t bytes, size_t align)
+static void *shared(cf_host_block *head, const cf_host_shape *key, size_t bytes, size_t align)
 {
     struct cf__block *block = (struct cf__block *)head;
     for (uint32_t i = 0; i < head->shared_count; i++)

@@ -576,6 +576,27 @@ __global__ void unwritten_shared(const int *x, int *y, int n, int bug)
     y[own] = tile[threadIdx.x ^ 1]; /* BUG unwritten_shared */
 }
 
+#pragma cf kernel blocks(n) block(8, 4) in(x[n][4][8]) out(y[n][8][4])
+__global__ void unwritten_row(const int *x, int *y, int n, int bug)
+{
+    __shared__ int tile[4][9];
+    int own = threadIdx.y * 8 + threadIdx.x;
+    if (!bug || threadIdx.y != 2)
+        tile[threadIdx.y][threadIdx.x] = x[blockIdx.x * 32 + own];
+    __syncthreads();
+    y[blockIdx.x * 32 + own] = tile[own % 4][own / 4]; /* BUG unwritten_row */
+}
+
+#pragma cf kernel blocks(n) block(8, 4) out(y[n][8][4])
+__global__ void row_past_end(int *y, int n, int bug)
+{
+    __shared__ int tile[2][4][9];
+    int own = threadIdx.y * 8 + threadIdx.x, *cells = &tile[0][0][0];
+    cells[own + (bug && own == 31 ? 44 : 0)] = own; /* BUG row_past_end */
+    __syncthreads();
+    y[blockIdx.x * 32 + own] = cells[own];
+}
+
 /* What the block before left in shared memory. */
 #pragma cf kernel blocks(n) block(32) out(y[n][32])
 __global__ void of_former_block(int *y, int n, int bug)

@@ -29,7 +29,7 @@ typedef int row[8];
 
 __device__ __shared__ int at_file_scope;
 __shared__ float values[THREADS];
-extern __shared__ int dynamic[];
+[[maybe_unused]] extern __shared__ int dynamic[];
 
 __device__ int recursive(int depth, const int *memory)
 {

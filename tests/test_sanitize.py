@@ -45,7 +45,7 @@ PLANTED = {
                  r'thread \(232, 0, 0\) of block \(3, 0, 0\)'),
     'swapped': (['nx=40', 'ny=20'], 'address', r'{BUG}: heap-buffer-overflow: a write of 4 bytes at v\[\d+\], which is '
                 r'past its end; thread \(\d, \d, 0\) of block \(\d, \d, 0\)'),
-    'static_shared': (['n=3'], 'address', r'{BUG}: heap-buffer-overflow: a read of 4 bytes at byte 256 of __shared__ tile, '
+    'static_shared': (['n=3'], 'address', r'{BUG}: heap-buffer-overflow: a read of 4 bytes at __shared__ tile\[64\], '
                       r'which is past its end; thread \(0, 0, 0\) of block \(0, 0, 0\)'),
     'dynamic_shared': (['x=randint:i32:100:0:9'], 'address', r'{BUG}: heap-buffer-overflow: a write of 4 bytes at byte '
                        r'396 of dynamic shared memory, which is past its end; thread \(99, 0, 0\)'),
@@ -62,8 +62,10 @@ PLANTED = {
                      r'end; thread \(231, 0, 0\) of block \(3, 0, 0\)'),
     'wrong_pitch': (['x=random:f32:8x8'], 'address', r'{BUG}: heap-buffer-overflow: a write of 4 bytes at byte 256 of '
                     r'dynamic shared memory, which is past its end; thread \(1, 7, 0\) of block \(0, 0, 0\)'),
-    'halo': (['x=randint:i32:3x64:0:9'], 'address', r'{BUG}: heap-buffer-overflow: a read of 4 bytes at byte 264 of '
-             r'__shared__ tile, which is past its end; thread \(63, 0, 0\) of block \(0, 0, 0\)'),
+    'row_past_end': (['n=2'], 'address', r'{BUG}: heap-buffer-overflow: a write of 4 bytes at __shared__ '
+                     r'tile\[2\]\[0\]\[3\], which is past its end; thread \(7, 3, 0\) of block \(0, 0, 0\)'),
+    'halo': (['x=randint:i32:3x64:0:9'], 'address', r'{BUG}: heap-buffer-overflow: a read of 4 bytes at '
+             r'__shared__ tile\[66\], which is past its end; thread \(63, 0, 0\) of block \(0, 0, 0\)'),
     'in_header': (['x=randint:i32:1001:0:9', N], 'address', r'(?m)^planted_inner\.cuh:{INNER}: heap-buffer-overflow: a read '
                   r'of 4 bytes at x\[1001\], which is past its end; thread \(231, 0, 0\) of block \(3, 0, 0\) '
                   r'\[in_header_i32\]; called at {OTHER}\n'),
@@ -74,11 +76,11 @@ PLANTED = {
     'wild': ([X], 'address', r'{BUG}: (a wild access, of address 0x\w+|a wild access.*); thread \(0, 0, 0\) of block '
              r'\(0, 0, 0\)'),
     'divides': ([X], 'address', r'{BUG}: a division by 0; ' + ANY),
-    'no_barrier': (['x=randint:i32:3x256:0:100'], 'race', r'({BUG}|{OTHER}): ' + ANY + r' (reads|writes) byte \d+ of '
-                   r'__shared__ tile, which ' + ANY + r' (writes|reads) at ({BUG}|{OTHER}): nothing orders the two \[no_barrier\]\n'),
-    'tree': (['x=randint:i32:3x128:0:100'], 'race', r'{BUG}: ' + ANY + r' \w+ byte \d+ of __shared__ part, which ' + ANY +
+    'no_barrier': (['x=randint:i32:3x256:0:100'], 'race', r'({BUG}|{OTHER}): ' + ANY + r' (reads|writes) '
+                   r'__shared__ tile\[\d+\], which ' + ANY + r' (writes|reads) at ({BUG}|{OTHER}): nothing orders the two \[no_barrier\]\n'),
+    'tree': (['x=randint:i32:3x128:0:100'], 'race', r'{BUG}: ' + ANY + r' \w+ __shared__ part\[\d+\], which ' + ANY +
              r' \w+ at {BUG}: nothing orders'),
-    'lanes': ([], 'race', r'({BUG}|{OTHER}): .* __shared__ tile, .* at ({BUG}|{OTHER}): nothing orders'),
+    'lanes': ([], 'race', r'({BUG}|{OTHER}): .* __shared__ tile\[\d+\], .* at ({BUG}|{OTHER}): nothing orders'),
     'histogram': ([X, 'bins=fill:i32:8:0', N], 'race', r'{BUG}: ' + ANY + r' \w+ bins\[\d\], which ' + ANY +
                   r' \w+ at {BUG}: nothing orders'),
     'bytes': (['n=2', 'found=fill:i32:1:0'], 'race', r'{BUG}: ' + ANY + r' writes y\[\d+\], which ' + ANY +
@@ -86,18 +88,18 @@ PLANTED = {
     'last_block': (['n=10', 'count=fill:u32:1:0', 'sum=fill:i32:1:0'], 'race',
                    r'{BUG}: thread \(33, 0, 0\) of block \(9, 0, 0\) reads part\[0\], which thread \(0, 0, 0\) of block '
                    r'\(0, 0, 0\) writes at {OTHER}: nothing orders'),
-    'arrives_alone': (['n=3'], 'race', r'({BUG}|{OTHER}): ' + ANY + r' \w+ byte \d+ of __shared__ tile, which ' + ANY +
+    'arrives_alone': (['n=3'], 'race', r'({BUG}|{OTHER}): ' + ANY + r' \w+ __shared__ tile\[\d+\], which ' + ANY +
                       r' \w+ at ({BUG}|{OTHER}): nothing orders'),
     'of_another_block': (['n=3'], 'race', r'{BUG}: thread \(63, 0, 0\) of block \([12], 0, 0\) reads first\[0\], which '
                          r'thread \(0, 0, 0\) of block \(0, 0, 0\) writes at {OTHER}: nothing orders'),
-    'volatile_sum': (['x=randint:i32:3x64:0:100'], 'race', r'({BUG}|{OTHER}): ' + ANY + r' (reads|writes) byte \d+ of '
-                     r'__shared__ part, which ' + ANY + r' (writes|reads) at ({BUG}|{OTHER}): nothing orders'),
-    'flags': (['x=randint:i32:3x64:0:100'], 'race', r'{BUG}: thread \(0, 0, 0\) of block \(0, 0, 0\) reads byte 0 of '
+    'volatile_sum': (['x=randint:i32:3x64:0:100'], 'race', r'({BUG}|{OTHER}): ' + ANY + r' (reads|writes) '
+                     r'__shared__ part\[\d+\], which ' + ANY + r' (writes|reads) at ({BUG}|{OTHER}): nothing orders'),
+    'flags': (['x=randint:i32:3x64:0:100'], 'race', r'{BUG}: thread \(0, 0, 0\) of block \(0, 0, 0\) reads '
               r'__shared__ value, which thread \(63, 0, 0\) of block \(0, 0, 0\) writes at {OTHER}: nothing orders'),
-    'tile_again': (['x=randint:i32:3x256:0:100'], 'race', r'({BUG}|{OTHER}): ' + ANY + r' (reads|writes) byte \d+ of '
-                   r'__shared__ tile, which ' + ANY + r' (writes|reads) at ({BUG}|{OTHER}): nothing orders'),
-    'counts_and_reads': (['x=randint:i32:3x64:0:100'], 'race', r'{OTHER}: ' + ANY + r' changes atomically byte \d+ of '
-                         r'__shared__ bins, which ' + ANY + r' reads at {BUG}: nothing orders'),
+    'tile_again': (['x=randint:i32:3x256:0:100'], 'race', r'({BUG}|{OTHER}): ' + ANY + r' (reads|writes) '
+                   r'__shared__ tile\[\d+\], which ' + ANY + r' (writes|reads) at ({BUG}|{OTHER}): nothing orders'),
+    'counts_and_reads': (['x=randint:i32:3x64:0:100'], 'race', r'{OTHER}: ' + ANY + r' changes atomically '
+                         r'__shared__ bins\[\d+\], which ' + ANY + r' reads at {BUG}: nothing orders'),
     'device_total': ([X], 'race', r'{BUG}: ' + ANY + r' \w+ byte 0 of total, which ' + ANY + r' \w+ at {BUG}: nothing '
                      'orders'),
     'in_place': (['u=random:f32:1000'], 'race', r'{BUG}: thread \(2, 0, 0\) of block \(0, 0, 0\) reads u\[1\], which '
@@ -123,11 +125,13 @@ PLANTED = {
                              r'it \[barrier_in_last_step\]\n'),
     'own_lane': ([], 'poison', r'{BUG}: thread \(37, 0, 0\) of block \(0, 0, 0\): a warp operation whose mask leaves its '
                  'own lane out'),
-    'unwritten_shared': (['x=randint:i32:3x64:0:9'], 'poison', r'{BUG}: reads byte 28 of __shared__ tile, which nobody '
+    'unwritten_shared': (['x=randint:i32:3x64:0:9'], 'poison', r'{BUG}: reads __shared__ tile\[7\], which nobody '
                          r'wrote; thread \(6, 0, 0\) of block \(1, 0, 0\)'),
-    'of_former_block': (['n=3'], 'poison', r'{BUG}: reads byte \d+ of __shared__ tile, which nobody wrote; '
+    'unwritten_row': (['x=randint:i32:3x4x8:0:9'], 'poison', r'{BUG}: reads __shared__ tile\[2\]\[0\], which nobody '
+                      r'wrote; thread \(2, 0, 0\) of block \(0, 0, 0\)'),
+    'of_former_block': (['n=3'], 'poison', r'{BUG}: reads __shared__ tile\[\d+\], which nobody wrote; '
                         r'thread \(\d+, 0, 0\) of block \(1, 0, 0\)'),
-    'padded': (['n=2'], 'poison', r'{BUG}: reads byte 228 of __shared__ other, which nobody wrote; thread \(28, 0, 0\) of '
+    'padded': (['n=2'], 'poison', r'{BUG}: reads __shared__ other\[28\], which nobody wrote; thread \(28, 0, 0\) of '
                r'block \(0, 0, 0\) \[padded\]\n[^\n]*found 1 error\n'),
     'out_struct': ([N], 'poison', r'{BUG}: y\[999\] is not written, although it is an out\(\); 1 of 1000 elements'),
     'unwritten_scratch': ([N], 'poison', r'{BUG}: reads tmp\[0\], which nobody wrote; thread \(0, 0, 0\) of block '
@@ -146,7 +150,7 @@ PLANTED = {
                       r'of block \(0, 0, 0\) \[left_out_lane\]\n[^\n]*found 1 error\n'),
     'greatest_of_out': ([X, N], 'poison', r'^{BUG}: reads y\[0\], which nobody wrote; thread \(0, 0, 0\) of block \(0, 0, 0\) '
                         r'\[greatest_of_out\]\n[^\n]*found 1 error\n'),
-    'pipeline': (['x=randint:i32:64:0:100'], 'race', r'^({BUG}|{OTHER}): ' + ANY + r' (reads|writes) byte \d+ of __shared__ tile, '
+    'pipeline': (['x=randint:i32:64:0:100'], 'race', r'^({BUG}|{OTHER}): ' + ANY + r' (reads|writes) __shared__ tile\[\d+\], '
                  r'which ' + ANY + r' (writes|reads) at ({BUG}|{OTHER}): nothing orders the two \[pipeline\]\n'),
     'asserts': ([X, N], 'address', r"{BUG}: thread \(44, 0, 0\) of block \(1, 0, 0\): assertion `!bug \|\| i != 300' "
                 'failed'),

@@ -106,14 +106,39 @@ void region_each(const void *block, void (*body)(struct region *))
             body(regions[i]);
 }
 
+/* Rounded down. */
+static ptrdiff_t divide(ptrdiff_t offset, ptrdiff_t bytes)
+{
+    return (offset - (offset < 0 ? bytes - 1 : 0)) / bytes;
+}
+
+static void describe_shared(const struct region *region, ptrdiff_t offset, char *text, size_t size)
+{
+    const cf_host_shape *shape = region->key;
+    const ptrdiff_t bytes = (ptrdiff_t)region->bytes;
+    int used;
+    if (shape->element == 0 || (shape->extents[0] == 0 && (offset < 0 || offset >= bytes || bytes > 8))) {
+        snprintf(text, size, "byte %td of __shared__ {key:%lx}", offset, watch_offset(region->key));
+        return;
+    }
+    used = snprintf(text, size, "__shared__ {key:%lx}", watch_offset(region->key));
+    for (int i = 0; i < 3 && shape->extents[i] && used >= 0 && (size_t)used < size; i++) {
+        ptrdiff_t row = (ptrdiff_t)shape->element; /* what one index of this dimension takes */
+        for (int j = i + 1; j < 3 && shape->extents[j]; j++)
+            row *= (ptrdiff_t)shape->extents[j];
+        const ptrdiff_t index = divide(offset, row);
+        offset -= index * row;
+        used += snprintf(text + used, size - (size_t)used, "[%td]", index);
+    }
+}
+
 void region_describe(const struct region *region, const void *address, char *text, size_t size)
 {
     ptrdiff_t offset = (const char *)address - region->begin;
     switch (region->kind) {
     case REGION_ARRAY:
-        if (region->element > 0) /* rounded down */
-            snprintf(text, size, "%s[%td]", region->name,
-                     (offset - (offset < 0 ? (ptrdiff_t)region->element - 1 : 0)) / (ptrdiff_t)region->element);
+        if (region->element > 0)
+            snprintf(text, size, "%s[%td]", region->name, divide(offset, (ptrdiff_t)region->element));
         else
             snprintf(text, size, "byte %td of %s", offset, region->name);
         break;
@@ -121,7 +146,7 @@ void region_describe(const struct region *region, const void *address, char *tex
         snprintf(text, size, "{data:%lx}", watch_offset(address));
         break;
     case REGION_SHARED:
-        snprintf(text, size, "byte %td of __shared__ {key:%lx}", offset, watch_offset(region->key));
+        describe_shared(region, offset, text, size);
         break;
     case REGION_DYNAMIC:
         snprintf(text, size, "byte %td of dynamic shared memory", offset);

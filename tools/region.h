@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <cuferry/host/launch.h>
+
 /* REGION_DATA is what the module has of variables at file scope. */
 enum region_kind { REGION_ARRAY, REGION_DATA, REGION_SHARED, REGION_DYNAMIC };
 
@@ -12,11 +14,11 @@ struct region {
     char *begin;
     size_t bytes;
     enum region_kind kind;
-    const char *name;    /* of the parameter */
-    uint32_t element;    /* bytes of one */
-    const void *key;     /* of a __shared__ variable: an address that the module's symbols name */
-    const void *block;   /* whose it is; NULL: of all */
-    unsigned char *seen; /* one byte for each: whether it was written; NULL: nobody asks */
+    const char *name;         /* of the parameter */
+    uint32_t element;         /* bytes of one */
+    const cf_host_shape *key; /* of a __shared__ variable: an address that the module's symbols name */
+    const void *block;        /* whose it is; NULL: of all */
+    unsigned char *seen;      /* one byte for each: whether it was written; NULL: nobody asks */
     struct race_word *words;
     size_t words_bytes;
     int is_split; /* some words are */
@@ -39,7 +41,7 @@ void region_end(enum region_end which);
 /* Calls a function for each region of a block. */
 void region_each(const void *block, void (*body)(struct region *));
 
-/* Says what a byte of a region is: "x[17]", "byte 12 of tile". Past the end and in front of the begin, too. */
+/* Says what a byte of a region is: "x[17]", "__shared__ tile[1][3]", "byte 12 of dynamic shared memory". Past the end and in front of the begin, too. */
 void region_describe(const struct region *region, const void *address, char *text, size_t size);
 
 #endif

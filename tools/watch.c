@@ -443,7 +443,7 @@ static void wake(cf_host_block *block, const uint64_t *word)
     real->wake(block, word);
 }
 
-static void *shared(cf_host_block *block, const void *key, size_t bytes, size_t align)
+static void *shared(cf_host_block *block, const cf_host_shape *key, size_t bytes, size_t align)
 {
     void *memory = real->shared(block, key, bytes, align);
     if (!region_find(memory))

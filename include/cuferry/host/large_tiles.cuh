@@ -15,7 +15,7 @@ struct cf__tile_memory {
 
 CF__FN cf__tile_memory &cf__memory_of_tiles()
 {
-    static char cf__K_of_tiles;
+    static const cf_host_shape cf__K_of_tiles = cf__shape<cf__tile_memory>();
     return cf__shared<cf__tile_memory>(&cf__K_of_tiles, alignof(cf__tile_memory));
 }
 

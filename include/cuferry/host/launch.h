@@ -49,9 +49,15 @@ typedef struct cf_host_block {
 #define CF_HOST_MISSING(word) ((uint32_t)((word) >> 32) & 0x7fffffffu)
 #define CF_HOST_EXPECTED(word) ((uint32_t)(word))
 
+/* What a __shared__ variable is, for tools: an array of up to three dimensions, or one element. */
+typedef struct cf_host_shape {
+    size_t element;    /* bytes of one; elements of arrays of more dimensions are arrays */
+    size_t extents[3]; /* 0: there is no more */
+} cf_host_shape;
+
 /* Memory of a __shared__ variable. */
 typedef struct cf_host_shared {
-    const void *key; /* of the variable: an address of its own */
+    const cf_host_shape *key; /* of the variable: each has one of its own */
     void *memory;
     size_t bytes;
 } cf_host_shared;
@@ -118,7 +124,7 @@ typedef struct cf_host_ops {
     void (*yield)(cf_host_block *block);
 
     /* The memory of a __shared__ variable in this block, the same for all threads. */
-    void *(*shared)(cf_host_block *block, const void *key, size_t bytes, size_t align);
+    void *(*shared)(cf_host_block *block, const cf_host_shape *key, size_t bytes, size_t align);
 
     /* Ends the launch, which then fails: `where` says what happened. `is_assert`: a condition did not hold. */
     void (*fail)(cf_host_block *block, int is_assert, const cf_host_where *where);

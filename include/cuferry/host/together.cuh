@@ -66,10 +66,29 @@ extern "C" void cf__checked_end(const char *file, int line);
 
 /* ---- __shared__ ---- */
 
+/* What tools are told of a variable's type. */
+template <typename T> struct cf__shape_of {
+    static constexpr cf_host_shape get(int)
+    {
+        return {sizeof(T), {0, 0, 0}};
+    }
+};
+template <typename T, size_t count> struct cf__shape_of<T[count]> {
+    static constexpr cf_host_shape get(int dimensions)
+    {
+        const cf_host_shape row = dimensions > 1 ? cf__shape_of<T>::get(dimensions - 1) : cf_host_shape{sizeof(T), {0, 0, 0}};
+        return {row.element, {count, row.extents[0], row.extents[1]}};
+    }
+};
+template <typename T> constexpr cf_host_shape cf__shape()
+{
+    return cf__shape_of<T>::get(3);
+}
+
 /* A variable of the block. The generator writes the declaration
  *     __shared__ float tile[32];
  * as a typedef of the same shape and a reference to what this gives: its key is an object of the function's own. */
-template <typename T> CF__FN T &cf__shared(const void *key, size_t align)
+template <typename T> CF__FN T &cf__shared(const cf_host_shape *key, size_t align)
 {
     cf_host_block *block = cf__index.state;
     for (uint32_t i = 0; i < block->shared_count; i++)
