@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import collective
 import cpusource
+import dynamicmem
 import loops
 import reach
 import scalars
-import sharedmem
 from expr import ExprError
 from model import Host
 
@@ -24,7 +24,7 @@ class CpuForm:
         self._together = {}         # kernel: whether its threads wait for one another
         self._numeric = {}          # kernel and types that it has as template arguments: what scalars.alone() says
         self._judged = {}           # kernel: what it reaches
-        self._dynamic = None        # sharedmem.Dynamic, once it is asked
+        self._dynamic = None        # dynamicmem.Dynamic, once it is asked
 
     def reached(self, clauses, declaration):
         """(is bounded, is closed) of a kernel, and closed only where the function that the CPU runs instead is, too."""
@@ -42,7 +42,7 @@ class CpuForm:
     def dynamic(self, kernel):
         """Where a kernel, or what it calls, has __shared__ memory whose size the launch tells: a token, or None."""
         if self._dynamic is None:
-            self._dynamic = sharedmem.Dynamic(self._declarations)
+            self._dynamic = dynamicmem.Dynamic(self._declarations)
         definitions = [kernel] if kernel.body is not None else [d for d in self._all_of(kernel)
                                                                 if d.scope == kernel.scope]
         return next(filter(None, map(self._dynamic.first, definitions)), None)

@@ -18,7 +18,6 @@ _TAKEN_OUT = {'extern', 'static', '__shared__', '__device__', 'inline'}
 _PIECE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|[A-Za-z_]\w*|[^\sA-Za-z_]',
                     re.DOTALL)
 _CALL = re.compile(r'[A-Za-z_]\w*\s*(\(.*\))?\s*')
-_NO_TYPES = {'return', 'case', 'else', 'do', 'sizeof', 'new', 'delete', 'goto', 'throw', 'typename', 'extern', 'static'}
 _FROM_MACRO = ('a __shared__ declaration that a macro gives is not for the CPU, unless it is all that the macro gives: '
                'write it out, or add host(none)')
 
@@ -49,11 +48,12 @@ class _Declaration(_Range):
 
 def _declarations(tokens):
     """The declarations with __shared__ in a function's body."""
-    for found in _ranges(tokens):
+    for found in ranges(tokens):
         yield _Declaration(found.tokens, found.before, found.tokens.index(found.shared))
 
 
-def _ranges(tokens):
+def ranges(tokens):
+    """The same, whatever names they give."""
     for at, token in enumerate(tokens):
         if token.text != '__shared__' or token.kind != 'identifier':
             continue
@@ -200,7 +200,7 @@ class Outside:
         self._found = {}        # name: whether it is dynamic
         for declaration in declarations:
             if self.is_one(declaration):
-                for name in _names_of(declaration.head):
+                for name in names_of(declaration.head):
                     self._found[name] = declaration.has('extern')
 
     @staticmethod
@@ -244,73 +244,8 @@ class Outside:
         yield last, '}}'
 
 
-# ---- Memory whose size the launch tells
-
-
-class Dynamic:
-    """Which functions use extern __shared__ memory for certain: names alone may be those of others."""
-
-    def __init__(self, declarations):
-        self._functions, self._classes, self._outside, self._found = {}, {}, {}, {}
-        if not any('__shared__' in d.words and 'extern' in d.words for d in declarations):
-            declarations = ()       # so it is mostly
-        self._has_any = bool(declarations)
-        for declaration in declarations:
-            if Outside.is_one(declaration) and declaration.has('extern'):
-                for name in _names_of(declaration.head):
-                    self._outside[name] = declaration.head[0]
-            elif declaration.function is not None and declaration.body is not None:
-                self._functions.setdefault(declaration.head[declaration.function].text, []).append(declaration)
-            elif declaration.is_class:
-                for token in [t for t in declaration.head if t.kind == 'identifier'][-1:]:
-                    self._classes.setdefault(token.text, []).append(declaration)
-
-    def first(self, declaration):
-        """The token of the first declaration of such memory that a function uses, or None."""
-        if not self._has_any:
-            return None
-        key = id(declaration)
-        if key not in self._found:
-            self._found[key] = None     # of a function that calls itself
-            self._found[key] = self._own(declaration) or self._named(declaration)
-        return self._found[key]
-
-    @staticmethod
-    def _own(declaration):
-        if '__shared__' not in declaration.words:
-            return None
-        return next((d.shared for d in _ranges(list(declaration.body or ())) if d.is_dynamic), None)
-
-    def _named(self, declaration):
-        body = list(declaration.body or ())
-        taken = {t.text for t in declaration.head} | _declared(body)
-        for at, token in enumerate(body):
-            before, behind = (body[i].text if 0 <= i < len(body) else '' for i in (at - 1, at + 1))
-            if token.kind != 'identifier' or token.text in taken or before in ('.', '->'):
-                continue
-            if token.text in self._outside:
-                return self._outside[token.text]
-            named = self._functions.get(token.text, []) if behind in ('(', '<') else []
-            named = named or self._classes.get(token.text, [])
-            found = [self.first(d) for d in named]
-            if found and all(found):
-                return found[0]
-        return None
-
-
-def _declared(body):
-    """The names that a function's body may declare: those behind a type."""
-    found = set()
-    for at in range(1, len(body)):
-        before = at - 1
-        while before > 0 and body[before].text in ('*', '&', 'const'):
-            before -= 1
-        if body[at].kind == body[before].kind == 'identifier' and body[before].text not in _NO_TYPES:
-            found.add(body[at].text)
-    return found
-
-
-def _names_of(head):
+def names_of(head):
+    """The names that a declaration with __shared__ gives; none where it is not understood."""
     try:
         return [t.text for t in _variables(head)]
     except SharedError:     # edits() says so, where the declaration is needed

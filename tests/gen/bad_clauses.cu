@@ -145,6 +145,21 @@ __global__ void shared_outside_without_a_size(float *y, int n)
 {
     y[0] = bad_buffer[0];
 }
+template <typename T> class bad_holder final
+{
+  public:
+    __device__ T *get()
+    {
+        extern __shared__ T held[];
+        return held;
+    }
+};
+#pragma cf kernel grid(n) out(y[n])
+__global__ void shared_by_a_class_without_a_size(float *y, int n)
+{
+    bad_holder<float> holder;
+    y[0] = holder.get()[0];
+}
 #pragma cf kernel grid(n) out(y[n])
 __global__ void shared_elsewhere_without_a_size(float *y, int n)
 {

@@ -275,3 +275,227 @@ int t_shared_in_another_async(cf_stream stream, float *y, int n)
     void *const cf__args[] = {(void *)&y, (void *)&n};
     return cf_launch(&t__k_shared_in_another, stream, cf__args);
 }
+
+cf_host_body t__h_shared_specialised;
+extern const uint32_t t__b_shared_specialised[];
+static cf_state cf__state_shared_specialised;
+extern const cf_kernel t__k_shared_specialised;
+const cf_kernel t__k_shared_specialised = {
+    .size = sizeof(cf_kernel),
+    .version = CF_REGISTRY_VERSION,
+    .name = "shared_specialised",
+    .family = "shared_specialised",
+    .function = "t_shared_specialised",
+    .file = "shared_names.cu",
+    .line = 125,
+    .nparams = 2,
+    .params = (const cf_param[]){
+        {.name = "y", .ctype = "float *", .direction = CF_INOUT, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
+         .ndims = 1,
+         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 1}, {CF_OP_END, 0}}}}},
+        {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
+    },
+    .launch = {
+        .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 1}, {CF_OP_END, 0}}}},
+        .block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
+    },
+    CF__IMAGE(shared_specialised),
+    .host = t__h_shared_specialised,
+    .host_bytes = t__b_shared_specialised,
+    .state = &cf__state_shared_specialised,
+    .sizes = cf__sizes_shared_parameter,
+    .is_closed = 1,
+};
+
+int t_shared_specialised(float *y, int n);
+int t_shared_specialised(float *y, int n)
+{
+    void *const cf__args[] = {(void *)&y, (void *)&n};
+    return cf_call(&t__k_shared_specialised, cf__args);
+}
+
+int t_shared_specialised_async(cf_stream stream, float *y, int n);
+int t_shared_specialised_async(cf_stream stream, float *y, int n)
+{
+    void *const cf__args[] = {(void *)&y, (void *)&n};
+    return cf_launch(&t__k_shared_specialised, stream, cf__args);
+}
+
+cf_host_body t__h_shared_second;
+extern const uint32_t t__b_shared_second[];
+static cf_state cf__state_shared_second;
+extern const cf_kernel t__k_shared_second;
+const cf_kernel t__k_shared_second = {
+    .size = sizeof(cf_kernel),
+    .version = CF_REGISTRY_VERSION,
+    .name = "shared_second",
+    .family = "shared_second",
+    .function = "t_shared_second",
+    .file = "shared_names.cu",
+    .line = 134,
+    .nparams = 2,
+    .params = (const cf_param[]){
+        {.name = "y", .ctype = "float *", .direction = CF_INOUT, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
+         .ndims = 1,
+         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 1}, {CF_OP_END, 0}}}}},
+        {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
+    },
+    .launch = {
+        .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 1}, {CF_OP_END, 0}}}},
+        .block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
+    },
+    CF__IMAGE(shared_second),
+    .host = t__h_shared_second,
+    .host_bytes = t__b_shared_second,
+    .state = &cf__state_shared_second,
+    .sizes = cf__sizes_shared_parameter,
+};
+
+int t_shared_second(float *y, int n);
+int t_shared_second(float *y, int n)
+{
+    void *const cf__args[] = {(void *)&y, (void *)&n};
+    return cf_call(&t__k_shared_second, cf__args);
+}
+
+int t_shared_second_async(cf_stream stream, float *y, int n);
+int t_shared_second_async(cf_stream stream, float *y, int n)
+{
+    void *const cf__args[] = {(void *)&y, (void *)&n};
+    return cf_launch(&t__k_shared_second, stream, cf__args);
+}
+
+cf_host_body t__h_shared_enumerator;
+extern const uint32_t t__b_shared_enumerator[];
+static cf_state cf__state_shared_enumerator;
+extern const cf_kernel t__k_shared_enumerator;
+const cf_kernel t__k_shared_enumerator = {
+    .size = sizeof(cf_kernel),
+    .version = CF_REGISTRY_VERSION,
+    .name = "shared_enumerator",
+    .family = "shared_enumerator",
+    .function = "t_shared_enumerator",
+    .file = "shared_names.cu",
+    .line = 143,
+    .nparams = 2,
+    .params = (const cf_param[]){
+        {.name = "y", .ctype = "float *", .direction = CF_INOUT, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
+         .ndims = 1,
+         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 1}, {CF_OP_END, 0}}}}},
+        {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
+    },
+    .launch = {
+        .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 1}, {CF_OP_END, 0}}}},
+        .block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
+    },
+    CF__IMAGE(shared_enumerator),
+    .host = t__h_shared_enumerator,
+    .host_bytes = t__b_shared_enumerator,
+    .state = &cf__state_shared_enumerator,
+    .sizes = cf__sizes_shared_parameter,
+};
+
+int t_shared_enumerator(float *y, int n);
+int t_shared_enumerator(float *y, int n)
+{
+    void *const cf__args[] = {(void *)&y, (void *)&n};
+    return cf_call(&t__k_shared_enumerator, cf__args);
+}
+
+int t_shared_enumerator_async(cf_stream stream, float *y, int n);
+int t_shared_enumerator_async(cf_stream stream, float *y, int n)
+{
+    void *const cf__args[] = {(void *)&y, (void *)&n};
+    return cf_launch(&t__k_shared_enumerator, stream, cf__args);
+}
+
+cf_host_body t__h_shared_binding;
+extern const uint32_t t__b_shared_binding[];
+static cf_state cf__state_shared_binding;
+extern const cf_kernel t__k_shared_binding;
+const cf_kernel t__k_shared_binding = {
+    .size = sizeof(cf_kernel),
+    .version = CF_REGISTRY_VERSION,
+    .name = "shared_binding",
+    .family = "shared_binding",
+    .function = "t_shared_binding",
+    .file = "shared_names.cu",
+    .line = 151,
+    .nparams = 2,
+    .params = (const cf_param[]){
+        {.name = "y", .ctype = "float *", .direction = CF_INOUT, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
+         .ndims = 1,
+         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 1}, {CF_OP_END, 0}}}}},
+        {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
+    },
+    .launch = {
+        .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 1}, {CF_OP_END, 0}}}},
+        .block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
+    },
+    CF__IMAGE(shared_binding),
+    .host = t__h_shared_binding,
+    .host_bytes = t__b_shared_binding,
+    .state = &cf__state_shared_binding,
+    .sizes = cf__sizes_shared_parameter,
+};
+
+int t_shared_binding(float *y, int n);
+int t_shared_binding(float *y, int n)
+{
+    void *const cf__args[] = {(void *)&y, (void *)&n};
+    return cf_call(&t__k_shared_binding, cf__args);
+}
+
+int t_shared_binding_async(cf_stream stream, float *y, int n);
+int t_shared_binding_async(cf_stream stream, float *y, int n)
+{
+    void *const cf__args[] = {(void *)&y, (void *)&n};
+    return cf_launch(&t__k_shared_binding, stream, cf__args);
+}
+
+cf_host_body t__h_shared_of_none;
+extern const uint32_t t__b_shared_of_none[];
+static cf_state cf__state_shared_of_none;
+extern const cf_kernel t__k_shared_of_none;
+const cf_kernel t__k_shared_of_none = {
+    .size = sizeof(cf_kernel),
+    .version = CF_REGISTRY_VERSION,
+    .name = "shared_of_none",
+    .family = "shared_of_none",
+    .function = "t_shared_of_none",
+    .doc = "Said to be none.",
+    .file = "shared_names.cu",
+    .line = 162,
+    .nparams = 2,
+    .params = (const cf_param[]){
+        {.name = "y", .ctype = "float *", .direction = CF_INOUT, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
+         .ndims = 1,
+         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 1}, {CF_OP_END, 0}}}}},
+        {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
+    },
+    .launch = {
+        .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 1}, {CF_OP_END, 0}}}},
+        .block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
+        .shared = {"0", (const cf_op[]){{CF_OP_CONST, 0}, {CF_OP_END, 0}}},
+    },
+    CF__IMAGE(shared_of_none),
+    .host = t__h_shared_of_none,
+    .host_bytes = t__b_shared_of_none,
+    .state = &cf__state_shared_of_none,
+    .sizes = cf__sizes_shared_parameter,
+    .is_closed = 1,
+};
+
+int t_shared_of_none(float *y, int n);
+int t_shared_of_none(float *y, int n)
+{
+    void *const cf__args[] = {(void *)&y, (void *)&n};
+    return cf_call(&t__k_shared_of_none, cf__args);
+}
+
+int t_shared_of_none_async(cf_stream stream, float *y, int n);
+int t_shared_of_none_async(cf_stream stream, float *y, int n)
+{
+    void *const cf__args[] = {(void *)&y, (void *)&n};
+    return cf_launch(&t__k_shared_of_none, stream, cf__args);
+}

@@ -84,3 +84,87 @@ __global__ void shared_in_another(double *y, int n)
     y[0] = kept[n];
 }
 } // namespace other
+
+template <class T> struct SharedMemory {
+    __device__ operator T *()
+    {
+        extern __shared__ int words[];
+        return reinterpret_cast<T *>(words);
+    }
+    static constexpr int width = 4;
+};
+
+template <> struct SharedMemory<double> {
+    __device__ operator double *()
+    {
+        extern __shared__ double doubles[];
+        return doubles;
+    }
+    static constexpr int width = 8;
+};
+
+struct helpers {
+    __device__ static float kept()
+    {
+        extern __shared__ float more[];
+        return more[0];
+    }
+    __device__ static float twice(float x)
+    {
+        return 2 * x;
+    }
+};
+
+enum class where { buffer, elsewhere };
+
+struct halves {
+    float low, high;
+};
+
+#pragma cf kernel grid(n) inout(y[n])
+__global__ void shared_specialised(float *y, int n)
+{
+    double s = SharedMemory<float>::width;
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] *= float(s) * helpers::twice(2);
+}
+
+#pragma cf kernel grid(n) inout(y[n])
+__global__ void shared_second(float *y, int n)
+{
+    float a = 1, buffer = 2;
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = a + buffer;
+}
+
+#pragma cf kernel grid(n) inout(y[n])
+__global__ void shared_enumerator(float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = (int)where::buffer;
+}
+
+#pragma cf kernel grid(n) inout(y[n])
+__global__ void shared_binding(float *y, int n)
+{
+    auto [low, buffer] = halves{1, 2};
+    auto twice = [](auto kept) { return 2 * kept; };
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = low + twice(buffer);
+}
+
+// Said to be none.
+#pragma cf kernel grid(n) shared(0) inout(y[n])
+__global__ void shared_of_none(float *y, int n)
+{
+    extern __shared__ float kept[];
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (n < 0)
+        kept[i] = 0;
+    if (i < n)
+        y[i] = 1;
+}

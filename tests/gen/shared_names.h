@@ -9,6 +9,12 @@
 extern "C" {
 #endif
 
+CF_CHECKED int t_shared_binding(float *y, int n);
+CF_CHECKED int t_shared_binding_async(cf_stream stream, float *y, int n);
+
+CF_CHECKED int t_shared_enumerator(float *y, int n);
+CF_CHECKED int t_shared_enumerator_async(cf_stream stream, float *y, int n);
+
 CF_CHECKED int t_shared_in_another(float *y, int n);
 CF_CHECKED int t_shared_in_another_async(cf_stream stream, float *y, int n);
 
@@ -18,11 +24,21 @@ CF_CHECKED int t_shared_local_async(cf_stream stream, float *y, int n);
 CF_CHECKED int t_shared_member(float *y, int n);
 CF_CHECKED int t_shared_member_async(cf_stream stream, float *y, int n);
 
+/* Said to be none. */
+CF_CHECKED int t_shared_of_none(float *y, int n);
+CF_CHECKED int t_shared_of_none_async(cf_stream stream, float *y, int n);
+
 CF_CHECKED int t_shared_overload(const float *x, float *y, int n);
 CF_CHECKED int t_shared_overload_async(cf_stream stream, const float *x, float *y, int n);
 
 CF_CHECKED int t_shared_parameter(float *buffer, int n);
 CF_CHECKED int t_shared_parameter_async(cf_stream stream, float *buffer, int n);
+
+CF_CHECKED int t_shared_second(float *y, int n);
+CF_CHECKED int t_shared_second_async(cf_stream stream, float *y, int n);
+
+CF_CHECKED int t_shared_specialised(float *y, int n);
+CF_CHECKED int t_shared_specialised_async(cf_stream stream, float *y, int n);
 
 /* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
 extern const struct cf_module t_registry;
