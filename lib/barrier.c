@@ -99,19 +99,19 @@ static void release_all(struct cf__runner *runner)
             release(runner, &runner->waiting_lists[i]);
 }
 
-static inline void stop(struct cf__block *block, uint32_t own, const cf_host_where *where)
+static inline void wait_in_memory(struct cf__block *block, uint32_t own, const cf_host_where *where)
 {
     block->runner->states[own] = CF__LANE_MEMORY;
     block->runner->in_memory++;
     cf__block_wait(block, where, &cf__fiber_nothing);
 }
 
-static CF__RARE void stop_other(struct cf__block *block, struct cf__waiting_list *list, const uint64_t *word,
-                                uint32_t phase, const cf_host_where *where)
+static CF__NOINLINE void wait_out_of_order(struct cf__block *block, struct cf__waiting_list *list, const uint64_t *word,
+                                           uint32_t phase, const cf_host_where *where)
 {
     const uint32_t own = block->runner->current;
     add_other(block->runner, list, own, word, phase);
-    stop(block, own, where);
+    wait_in_memory(block, own, where);
 }
 
 void cf__barrier_wait(cf_host_block *head, const uint64_t *word, uint64_t phase, const cf_host_where *where)
@@ -120,11 +120,11 @@ void cf__barrier_wait(cf_host_block *head, const uint64_t *word, uint64_t phase,
     struct cf__waiting_list *list = list_of(block->runner, word);
     const uint32_t own = block->runner->current, number = (uint32_t)(phase >> 63);
     if (list->word != word || list->phase != number || list->last != own) {
-        stop_other(block, list, word, number, where);
+        wait_out_of_order(block, list, word, number, where);
         return;
     }
     list->last = own + 1;
-    stop(block, own, where);
+    wait_in_memory(block, own, where);
 }
 
 /* Whether a barrier is the block's own: no thread of another one comes to it. */

@@ -89,18 +89,18 @@ static struct cf__fiber *next_fiber(struct cf__runner *runner)
 /* Lines of a stack that a thread uses as it goes on, more or less. */
 #define FETCHED 4
 
-/* The first in the ring is the thread that runs now; looks up where the one behind goes on. */
+/* The first in the ring is the thread that runs now; looks up where the one behind goes on. Behind the last one stands what is
+ * long gone. */
 static inline void advance(struct cf__runner *runner)
 {
     const uint32_t *ready = runner->ready, mask = runner->ring_mask;
     runner->current = ready[runner->head++ & mask];
-    /* What stands behind the last one in the ring is long gone. */
-    char *later = runner->lanes[ready[runner->head & mask]].sp;
+    void *later = runner->lanes[ready[runner->head & mask]].sp;
     runner->next_sp = runner->head == runner->tail ? NULL : later;
     /* Stacks that are used by turns are out of the nearest cache: the one behind the next is fetched while that runs.
      * Here and not in a function, which gcc would find to do nothing. */
     for (int line = 0; line < FETCHED; line++)
-        __builtin_prefetch(later + line * 64, 1);
+        __builtin_prefetch((void *)((uintptr_t)later + (uintptr_t)line * 64), 1);
 }
 
 /* Where the next thread goes on, if nobody has to know of its fiber. */
@@ -116,8 +116,8 @@ static void *next_stack(struct cf__runner *runner, int is_fresh)
     return sp;
 }
 
-/* Where it is not known yet where the next thread goes on. */
-static CF__RARE uint64_t wait_for_other(struct cf__runner *runner, const uint64_t *result, int is_fresh)
+/* Looks up who is next, or begins a thread. */
+static CF__NOINLINE uint64_t wait_slowly(struct cf__runner *runner, const uint64_t *result, int is_fresh)
 {
     const uint32_t thread = runner->current;
     if (runner->is_plain) {
@@ -139,9 +139,11 @@ static inline uint64_t wait_for(struct cf__runner *runner, const cf_host_where *
     struct cf__lane *lane = &runner->lanes[runner->current];
     void *sp = runner->next_sp;
     lane->where = where;
-    lane->sp = NULL; /* it may be in the ring already, and goes on where it is to stop yet */
+    /* Marks the thread that runs: it may be in the ring already, and cf__fiber_jump() stores where it goes on only as it
+     * leaves. advance() and next_stack() count on it. */
+    lane->sp = NULL;
     if (!sp || is_fresh)
-        return wait_for_other(runner, result, is_fresh);
+        return wait_slowly(runner, result, is_fresh);
     advance(runner);
     return cf__fiber_jump(&lane->sp, sp, result);
 }
@@ -174,13 +176,14 @@ static void open_barrier(struct cf__block *block)
         }
 }
 
-static CF__RARE uint64_t arrive_last(struct cf__block *block, const uint64_t *result)
+static CF__NOINLINE uint64_t arrive_last(struct cf__block *block, const uint64_t *result)
 {
     open_barrier(block);
     return *result;
 }
 
-CF__RARE uint64_t cf__block_settle_and_wait(struct cf__block *block, const cf_host_where *where, const uint64_t *result)
+CF__NOINLINE uint64_t cf__block_settle_and_wait(struct cf__block *block, const cf_host_where *where,
+                                                const uint64_t *result)
 {
     cf__block_settle(block);
     return cf__lane_wait(block->runner, where, result);
@@ -425,8 +428,7 @@ static int reserve(struct cf__runner *runner, uint64_t blocks)
         uint32_t ring = 1;
         while (ring < threads)
             ring *= 2;
-        uint32_t *ready =
-            calloc(ring, sizeof *ready); /* numbers of threads from the first, and stacks: see next_stack() */
+        uint32_t *ready = calloc(ring, sizeof *ready); /* numbers of threads from the first: see advance() */
         uint8_t *states = malloc(threads);
         struct cf__lane *lanes = calloc(threads, sizeof *lanes);
         struct cf__fiber *fibers = calloc(threads, sizeof *fibers);

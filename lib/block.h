@@ -102,7 +102,7 @@ struct cf__warp {
     struct cf__arrival {
         uint32_t mask;
         uint8_t kind, width, argument; /* as in cf_host_warp, the low five bits of the argument */
-    } lane[32];                        /* of each in_operation, as is `value` */
+    } arrivals[32];                    /* the latest of each lane, as is its value */
     uint64_t value[32];
     uint64_t result[32]; /* of the lane's latest operation, or active() */
 };
@@ -114,7 +114,7 @@ struct cf__block {
     uint32_t first; /* number of its first thread among those of the runner */
     uint32_t alive; /* threads that have not ended */
     uint32_t arrived;
-    int count;      /* of the values at the barrier that are not 0 */
+    int count;           /* of the values at the barrier that are not 0 */
     uint64_t results[3]; /* of the latest barrier */
     uint32_t shared_room;
     uint64_t key; /* of the order of its threads */
@@ -127,9 +127,9 @@ struct cf__runner {
     uint8_t *states;
     uint32_t *ready; /* a ring of threads that may go on */
     uint32_t ring_mask, head, tail;
-    void *next_sp;         /* of the first in the ring, or NULL: not looked up yet */
-    uint32_t current;      /* the thread that runs */
-    uint32_t asking;       /* lanes that wait in active() */
+    void *next_sp;    /* of the first in the ring; NULL: not looked up, there is none, or it is the thread that runs */
+    uint32_t current; /* the thread that runs */
+    uint32_t asking;  /* lanes that wait in active() */
     uint32_t total, begun; /* threads of the resident blocks */
     int is_plain;          /* no sanitizer watches, and the order is the natural one */
 
@@ -161,9 +161,10 @@ struct cf__runner {
 /* Stops the thread that runs until it is made ready. Gives what then stands at `result`. */
 uint64_t cf__lane_wait(struct cf__runner *runner, const cf_host_where *where, const uint64_t *result);
 
-/* What each wait does calls others at its end alone, and so has no frame: of stacks that are used by turns each line counts.
- * What is rare is in functions of its own. */
-#define CF__RARE __attribute__((noinline))
+/* Waits end in tail calls where the compiler makes them, but for yield(): a thread that has stopped then has no frame of the
+ * library's on its stack but that of cf__fiber_jump(). Of stacks that are used by turns each line counts. What would need a frame
+ * is in functions of its own. */
+#define CF__NOINLINE __attribute__((noinline))
 
 static inline void cf__lane_ready(struct cf__runner *runner, uint32_t thread)
 {
@@ -177,6 +178,16 @@ static inline void cf__lanes_ready(struct cf__runner *runner, uint32_t begin, ui
     runner->tail += end - begin;
     while (begin < end)
         ready[tail++ & mask] = begin++;
+}
+
+/* Stops the thread that runs, which is one of this block. Where lanes wait in active(), this may have been the last one of the
+ * warp that could go on without: they are told before it stops. */
+uint64_t cf__block_settle_and_wait(struct cf__block *block, const cf_host_where *where, const uint64_t *result);
+static inline uint64_t cf__block_wait(struct cf__block *block, const cf_host_where *where, const uint64_t *result)
+{
+    if (block->runner->asking)
+        return cf__block_settle_and_wait(block, where, result);
+    return cf__lane_wait(block->runner, where, result);
 }
 
 /* The index of a thread of a block, by its number. */
@@ -219,15 +230,6 @@ static inline void cf__block_settle(struct cf__block *block)
     struct cf__runner *runner = block->runner;
     uint32_t thread = runner->current - block->first;
     cf__warp_settle(runner, &block->warps[thread / 32], runner->current - thread % 32);
-}
-
-/* Stops the thread that runs, of this block: lanes of its warp may wait in active() for just that. */
-uint64_t cf__block_settle_and_wait(struct cf__block *block, const cf_host_where *where, const uint64_t *result);
-static inline uint64_t cf__block_wait(struct cf__block *block, const cf_host_where *where, const uint64_t *result)
-{
-    if (block->runner->asking)
-        return cf__block_settle_and_wait(block, where, result);
-    return cf__lane_wait(block->runner, where, result);
 }
 
 #endif

@@ -34,11 +34,11 @@ static inline void shuffle(struct cf__warp *warp, uint32_t lanes, uint32_t kind)
 {
     if (lanes == UINT32_MAX) {
         for (uint32_t lane = 0; lane < 32; lane++)
-            warp->result[lane] = warp->value[source_lane(kind, &warp->lane[lane], lane)];
+            warp->result[lane] = warp->value[source_lane(kind, &warp->arrivals[lane], lane)];
         return;
     }
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-        uint32_t lane = lowest(rest), source = source_lane(kind, &warp->lane[lane], lane);
+        uint32_t lane = lowest(rest), source = source_lane(kind, &warp->arrivals[lane], lane);
         warp->result[lane] = lanes >> source & 1 ? warp->value[source] : 0;
     }
 }
@@ -113,7 +113,7 @@ static void operate(struct cf__warp *warp, uint32_t lanes, uint32_t kind)
     switch (kind) {
     case CF_HOST_WARP_SYNC:
         break;
-    case CF_HOST_WARP_SHUFFLE:
+    case CF_HOST_WARP_SHUFFLE: /* a constant for each: compilers then make loops without branches */
         shuffle(warp, lanes, CF_HOST_WARP_SHUFFLE);
         break;
     case CF_HOST_WARP_SHUFFLE_UP:
@@ -155,19 +155,19 @@ static uint32_t waiting_with(const struct cf__warp *warp, uint32_t mask)
 {
     uint32_t found = 0;
     for (uint32_t rest = warp->in_operation & mask; rest; rest &= rest - 1)
-        found |= (uint32_t)(warp->lane[lowest(rest)].mask == mask) << lowest(rest);
+        found |= (uint32_t)(warp->arrivals[lowest(rest)].mask == mask) << lowest(rest);
     return found;
 }
 
-static CF__RARE uint64_t fail_at(cf_host_block *head, const cf_host_where *where, const char *what)
+static CF__NOINLINE uint64_t fail_at(cf_host_block *head, const cf_host_where *where, const char *what)
 {
     head->ops->fail(head, 0, &(cf_host_where){what, where->file, where->line});
     return 0;
 }
 
 /* All lanes have arrived, of which one runs. */
-static CF__RARE uint64_t complete(struct cf__runner *runner, struct cf__warp *warp, uint32_t arrived, uint32_t kind,
-                                  uint32_t running)
+static CF__NOINLINE uint64_t complete(struct cf__runner *runner, struct cf__warp *warp, uint32_t arrived, uint32_t kind,
+                                      uint32_t running)
 {
     warp->group_mask = 0;
     operate(warp, arrived, kind);
@@ -176,9 +176,9 @@ static CF__RARE uint64_t complete(struct cf__runner *runner, struct cf__warp *wa
     return warp->result[running];
 }
 
-/* The lane that came to the warp last had another mask, or was the last of its own. */
-static CF__RARE uint64_t exchange_with_others(cf_host_block *head, struct cf__warp *warp, uint32_t mask, uint64_t value,
-                                              cf_host_warp what, const cf_host_where *where)
+/* The lane that came to the warp last had another mask, or was the last of its own: makes this one's the group. */
+static CF__NOINLINE uint64_t begin_group(cf_host_block *head, struct cf__warp *warp, uint32_t mask, uint64_t value,
+                                         cf_host_warp what, const cf_host_where *where)
 {
     warp->group_arrived = waiting_with(warp, mask);
     warp->group_mask = mask;
@@ -196,14 +196,14 @@ uint64_t cf__warp_exchange(cf_host_block *head, uint32_t mask, uint64_t value, c
     if (!(mask & bit))
         return fail_at(head, where, "a warp operation whose mask leaves its own lane out");
     if (warp->group_mask != mask)
-        return exchange_with_others(head, warp, mask, value, what, where);
-    if (!what.width)
+        return begin_group(head, warp, mask, value, what, where);
+    if (!what.width || what.width > 32 || what.width & (what.width - 1))
         return fail_at(head, where, "a shuffle whose width is not a power of two up to 32");
     uint32_t arrived = warp->group_arrived;
-    if (arrived && warp->lane[lowest(arrived)].kind != what.kind)
+    if (arrived && warp->arrivals[lowest(arrived)].kind != what.kind)
         return fail_at(head, where, "lanes of one mask are at different warp operations");
     warp->value[lane] = value;
-    warp->lane[lane] = (struct cf__arrival){mask, what.kind, what.width, what.argument & 31};
+    warp->arrivals[lane] = (struct cf__arrival){mask, what.kind, what.width, what.argument & 31};
     arrived |= bit;
     if (((arrived | warp->ended) & mask) == mask)
         return complete(runner, warp, arrived, what.kind, lane);
@@ -262,11 +262,11 @@ static int are_all_stopped(const struct cf__runner *runner, const struct cf__war
 void cf__warp_settle(struct cf__runner *runner, struct cf__warp *warp, uint32_t first)
 {
     for (uint32_t rest = warp->ended ? warp->in_operation : 0; rest;) {
-        uint32_t mask = warp->lane[lowest(rest)].mask, arrived = waiting_with(warp, mask);
+        uint32_t mask = warp->arrivals[lowest(rest)].mask, arrived = waiting_with(warp, mask);
         rest &= ~arrived;
         if (((arrived | warp->ended) & mask) != mask)
             continue;
-        operate(warp, arrived, warp->lane[lowest(arrived)].kind);
+        operate(warp, arrived, warp->arrivals[lowest(arrived)].kind);
         warp->in_operation &= ~arrived;
         if (warp->group_mask == mask)
             warp->group_mask = 0;

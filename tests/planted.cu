@@ -734,7 +734,7 @@ __global__ void greatest_of_out(const int *x, int *y, int n, int bug)
     atomicMax(&y[i], x[i]); /* BUG greatest_of_out */
 }
 
-/* A copy that the threads do not wait for. */
+/* A copy that its own thread waits for, and the others do not. */
 #pragma cf kernel blocks(1) block(64) in(x[64]) out(y[64])
 __global__ void pipeline(const int *x, int *y, int bug)
 {

@@ -85,7 +85,8 @@ void region_end(enum region_end which)
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
         struct region *region = regions[i];
-        if (which < REGION_END_ALL && (region->is_kept || (which == REGION_END_BLOCKS && region->kind <= REGION_DATA))) {
+        if (which < REGION_END_ALL &&
+            (region->is_kept || (which == REGION_END_BLOCKS && region->kind <= REGION_DATA))) {
             regions[kept++] = region;
             continue;
         }

@@ -61,8 +61,8 @@ static int is_filled(const struct verify_call *call, uint32_t i)
     return argument_is_read(&call->kernel->params[i]) || (call->inplace && i == call->home);
 }
 
-/* What lies beside a section that is read are other bytes than those of an output that nobody writes: one that got them
- * was written. */
+/* What lies beside a section that is read are other bytes than those beside an output: where a kernel copies an input's padding
+ * into an output's, that shows. */
 static int beside(const struct verify_call *call, uint32_t i, int poison)
 {
     return is_filled(call, i) ? poison ^ 0xff : poison;

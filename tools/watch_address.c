@@ -33,11 +33,10 @@ static void describe_address(const char *address, size_t bytes, int is_write, co
     if (watch_current)
         watch_describe(watch_current->slot->number, watch_current->number, who, sizeof who);
     /* An array of its own is closed by watch_sections() alone, whatever AddressSanitizer takes it for. */
-    const int is_undeclared = region && region->kind == REGION_ARRAY && address >= region->begin &&
-                              address < region->begin + region->bytes;
+    const int is_undeclared =
+        region && region->kind == REGION_ARRAY && address >= region->begin && address < region->begin + region->bytes;
     watch_find("{asan}: %s: %s of %zu bytes%s%s%s; %s", is_undeclared ? "undeclared" : kind,
-               is_write ? "a write" : "a read", bytes,
-               *what ? " at " : "", what,
+               is_write ? "a write" : "a read", bytes, *what ? " at " : "", what,
                !*what                                     ? ""
                : address < region->begin                  ? ", which is in front of its begin"
                : address >= region->begin + region->bytes ? ", which is past its end"

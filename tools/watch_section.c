@@ -21,8 +21,7 @@ static int is_closed(const cf_kernel *kernel)
 
 static struct region *array_of(uint32_t i, void *const args[])
 {
-    struct region *region =
-        watch_told->params[i].direction == CF_VALUE ? NULL : region_find(*(void *const *)args[i]);
+    struct region *region = watch_told->params[i].direction == CF_VALUE ? NULL : region_find(*(void *const *)args[i]);
     return region && region->kind == REGION_ARRAY ? region : NULL;
 }
 

@@ -50,8 +50,8 @@ void add_row(const std::string &line)
     auto row = std::find_if(table.begin(), table.end(),
                             [&](const Row &other) { return other.part == fields[0] && other.what == fields[1]; });
     if (row == table.end())
-        row = table.insert(row, {fields[0], fields[1], fields[2], {}, (Target)std::stoi(fields[4]),
-                                 std::stod(fields[5]), fields[6]});
+        row = table.insert(
+            row, {fields[0], fields[1], fields[2], {}, (Target)std::stoi(fields[4]), std::stod(fields[5]), fields[6]});
     if (!fields[6].empty())
         return; // there is no value
     if (!row->why.empty())

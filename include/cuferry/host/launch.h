@@ -22,9 +22,8 @@ typedef struct cf_host_launch {
     uint32_t is_cooperative;       /* all blocks are resident at once */
     const struct cf_host_ops *ops; /* NULL for bodies that ask for nothing */
     void *run;                     /* the library's */
-    uint32_t
-        is_ordered; /* the library sets the order of threads: bodies whose threads wait for nothing use `ops`, too */
-    uint32_t processor;            /* CF_HOST_X86_64_V3, or 0 */
+    uint32_t is_ordered; /* the library sets the order of threads: bodies that wait for nothing use `ops`, too */
+    uint32_t processor;  /* CF_HOST_X86_64_V3, or 0 */
 } cf_host_launch;
 
 /* The CPU body of a kernel: runs blocks number `begin` to `end` - 1, counted x first, then y, then z.
@@ -96,7 +95,7 @@ typedef enum cf_host_warp_kind {
 /* An operation of the lanes of a warp: as small as it can be, since each lane brings one. */
 typedef struct cf_host_warp {
     uint8_t kind;
-    uint8_t width; /* of the segments of a shuffle: a power of two up to 32; 0: the kernel has another one. Else 32. */
+    uint8_t width; /* of a shuffle's segments, a power of two up to 32; 0 stands for any other, which fails. Else 32. */
     uint16_t reserved;
     int32_t argument;
 } cf_host_warp;

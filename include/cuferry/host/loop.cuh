@@ -319,10 +319,10 @@ static inline CF__INLINE void cf__flat_row(cf__indices index, uint64_t low, uint
 {
     const unsigned int size = index.block_size.x;
     const int begin = (int)(low & 0x7fffffff); /* compilers see that it is not negative */
-    cf__each<is_numeric>(0, low < high ? (int)(high - low) : 0, [=](const int &step) CF__INLINE {
+    cf__each<is_numeric>(0, low < high ? (int)(high - low) : 0, [=](const int &number) CF__INLINE {
         cf__indices own = index;
         const Thread body = thread;
-        const int x = begin + step; /* read last: see cf__each() */
+        const int x = begin + number; /* read last: see cf__each() */
         __builtin_assume(x >= 0);
         own.set(0, (uint64_t)(int64_t)x);
         own.thread.x = (unsigned int)x % size;

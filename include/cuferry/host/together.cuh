@@ -9,16 +9,22 @@
 /* Where a kernel calls a function that has these as its last parameters. */
 #define CF__WHERE const char *file = __builtin_FILE(), int line = __builtin_LINE()
 
-/* Asks the library for what takes the running thread's turn: while it waits others run, with indices of their own. All are put
- * back in any case, since compilers then know what the next one to read them gets, and ask but once where they stand. The
- * generator takes kernels that do so for such; one that hid it from it ends here. */
-#define CF__TOGETHER(result, ...)                 \
-    const cf__running turn = cf__index;         \
-    cf_host_block *const block = turn.state;      \
-    if (!block)                                   \
-        __builtin_trap();                         \
-    result block->ops->__VA_ARGS__;               \
+/* The running thread has its turn again. In any case, since compilers then know what the next one to read the indices gets, and
+ * ask but once where they stand. */
+CF__FN CF__INLINE void cf__resume(const cf__running &turn)
+{
     static_cast<cf__running &>(cf__index) = turn;
+}
+
+/* Asks the library for what takes the running thread's turn: while it waits others run, with indices of their own. The
+ * generator takes kernels that do so for such; one that hid it from it ends here. */
+#define CF__TOGETHER(result, ...)            \
+    const cf__running turn = cf__index;      \
+    cf_host_block *const block = turn.state; \
+    if (!block)                              \
+        __builtin_trap();                    \
+    result block->ops->__VA_ARGS__;          \
+    cf__resume(turn);
 
 /* ---- Barriers of the block ---- */
 
@@ -76,7 +82,8 @@ template <typename T> struct cf__shape_of {
 template <typename T, size_t count> struct cf__shape_of<T[count]> {
     static constexpr cf_host_shape get(int dimensions)
     {
-        const cf_host_shape row = dimensions > 1 ? cf__shape_of<T>::get(dimensions - 1) : cf_host_shape{sizeof(T), {0, 0, 0}};
+        const cf_host_shape row =
+            dimensions > 1 ? cf__shape_of<T>::get(dimensions - 1) : cf_host_shape{sizeof(T), {0, 0, 0}};
         return {row.element, {count, row.extents[0], row.extents[1]}};
     }
 };
@@ -166,7 +173,7 @@ CF__FN void __nanosleep(unsigned int)
     if (cf_host_block *block = cf__index.state) {
         const cf__running turn = cf__index;
         block->ops->yield(block);
-        static_cast<cf__running &>(cf__index) = turn;
+        cf__resume(turn);
     }
 }
 
