@@ -17,6 +17,17 @@ def is_shift(tokens, at):
             tokens[at + 1].column <= tokens[at].column + 1 and tokens[at + 1].line == tokens[at].line)
 
 
+def _is_less(tokens, at):
+    """Whether < between a template's brackets compares: behind a value, or behind a constant that is declared there."""
+    before = tokens[at - 1]
+    if before.kind == 'number' or before.text in (')', ']', 'true', 'false'):
+        return True
+    return before.kind == 'identifier' and any(
+        name.text == before.text and after.text in (',', '=', '>') and of.kind == 'identifier' and
+        of.text not in ('typename', 'class')
+        for of, name, after in zip(tokens[:at], tokens[1:at], tokens[2:at]))
+
+
 def matching(tokens, at, opening, closing):
     """The index behind what closes the bracket at `at`; the end where nothing does."""
     depth, parens = 0, 0
@@ -24,6 +35,9 @@ def matching(tokens, at, opening, closing):
         text = tokens[at].text
         if opening == '<' and depth and is_shift(tokens, at):
             at += 2
+            continue
+        if opening == '<' and depth and text == '<' and _is_less(tokens, at):
+            at += 1
             continue
         if text == '(' and opening != '(':
             parens += 1

@@ -68,16 +68,24 @@ def reachable(roots, everything):
 
 def names(declaration):
     """The names that a declaration gives."""
+    if declaration.given is None:
+        declaration.given = _given(declaration)
+    return declaration.given
+
+
+def _given(declaration):
     if declaration.function is not None:
         return [declaration.head[declaration.function].text]
-    head = declaration.head[behind_template(declaration.head):]
+    template = behind_template(declaration.head)
+    # Attributes may stand in front of the name, behind it, and between specifiers.
+    head = without_attributes(declaration.head[template:])
     if not head:
         return []
     first = head[0].text
     if first == 'using':
-        return [t.text for t in head[1:2]]
-    if first == '[':        # attributes
-        head = without_attributes(head)
+        if any(t.text == '=' for t in head):
+            return [t.text for t in head[1:2]]
+        return [t.text for part in split(head, ',') for t in part[-1:]]     # using a::b, c::d
     found = [t.text for t in declaration.tail if t.kind == 'identifier']
     if first in ('typedef', 'struct', 'class', 'union', 'enum'):
         found += [t.text for t in head[1:] if t.kind == 'identifier'][:4] + [t.text for t in head[-1:]]
@@ -85,12 +93,21 @@ def names(declaration):
             found += [t.text for t in declaration.body or () if t.kind == 'identifier']
         return [n for n in found if n not in _KEYS]
     # A variable: what stands in front of its extents or its value.
+    own = {t.text for t in declaration.head[:template]}
     for part in split(head, ','):
-        end = next((i for i, t in enumerate(part) if t.text in ('=', '[')), len(part))
-        found += [t.text for t in part[:end] if t.kind == 'identifier'][-1:]
+        end = next((i for i, t in enumerate(part) if t.text in ('=', '[') or _is_value(part[i:])), len(part))
+        identifiers = [t.text for t in part[:end] if t.kind == 'identifier']
+        found += identifiers[-1:]
+        if template:        # the last one may be an argument of the class whose member it is
+            found += [name for name in identifiers if name not in own]
         if any(t.text == '(' for t in part[:end]):      # of a pointer to functions
             found += [b.text for a, b in zip(part, part[1:]) if a.text == '*' and b.kind == 'identifier']
     return found
+
+
+def _is_value(tokens):
+    """Whether a variable's value stands there in parentheses, and not a pointer's declarator."""
+    return tokens[0].text == '(' and len(tokens) > 1 and tokens[1].text not in ('*', '&')
 
 
 def _reached(kernel, everything):

@@ -13,8 +13,10 @@ _INCLUDE = re.compile(r'[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]')
 _ONCE = re.compile(r'^[ \t]*#[ \t]*pragma[ \t]+once\b', re.MULTILINE)
 _SYSTEM = re.compile(r'^[ \t]*#[ \t]*pragma[ \t]+(?:GCC|clang)[ \t]+system_header\b', re.MULTILINE)
 _HEAP = {'new', 'delete', 'virtual'}
-_PIECE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|<<<|[{}]', re.DOTALL)
-_COMMENT = re.compile(r'(/\*.*?\*/|//[^\n]*)|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
+_LITERAL = (r'R"(?P<raw>[^()\\\s]{0,16})\(.*?\)(?P=raw)"|(?<!\w)\d(?:\'\w|[\w.])*|'      # with numbers such as 1'000
+            r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'')
+_COMMENT = re.compile(r'(?P<comment>/\*.*?\*/|//[^\n]*)|' + _LITERAL, re.DOTALL)
+_PIECE = re.compile(_COMMENT.pattern + r'|<<<|[{}]', re.DOTALL)
 
 
 def copy(scanner, path, declarations, kernels, functions, constants, loop_edits, report):
@@ -32,6 +34,8 @@ def copy(scanner, path, declarations, kernels, functions, constants, loop_edits,
     on_host = collective.reachable([d for d in others if _name(d) in functions] +
                                    [d for d in on_device if d.function is None and not d.is_class], others)
     device, host = {id(d) for d in on_device}, {id(d) for d in on_host}
+    gone = ({name for d in others if id(d) not in device | host for name in collective.names(d)} -
+            {name for d in on_device + on_host for name in collective.names(d)})
     outside = sharedmem.Outside(declarations)
     edits = []      # (first token, last token): take all out; (token, text): put that in its place
     in_headers, reached = {}, {}
@@ -39,6 +43,10 @@ def copy(scanner, path, declarations, kernels, functions, constants, loop_edits,
         first, last = declaration.head[0], declaration.last
         is_needed = id(declaration) in host or id(declaration) in device and (
             declaration.function is None or _is_device(declaration))
+        if declaration.is_directive and first.text == 'static_assert' and not gone.isdisjoint(declaration.words):
+            if first.file == path:      # it is about what is taken out
+                edits.append((first, last))
+            continue
         if first.file != path:
             # What no kernel needs stands there, too, and has to compile.
             is_needed = is_needed or id(declaration) in kept
@@ -66,7 +74,12 @@ def copy(scanner, path, declarations, kernels, functions, constants, loop_edits,
             if declaration.last_return is not None and declaration.last_return.exact:
                 found.append((declaration.last_return, 'CF__END return'))
             found.append((declaration.last, 'CF__END ' + closing))
-        edits += found
+        for edit in found:      # a kernel's body may stand in a file that it includes
+            if edit[0].file == path:
+                edits.append(edit)
+            else:
+                in_headers.setdefault(edit[0].file, []).append(edit)
+                reached.setdefault(edit[0].file, edit[0])
     text = _without_launches(_edited(source(path), edits))
     inlined = _Inlined(scanner, path, {file: _edited(source(file), found) for file, found in in_headers.items()})
     needed = [d for d in declarations if id(d) in device or id(d) in kept]
@@ -249,8 +262,9 @@ def _blank(lines, first, last_line, column):
     before, after = lines[begin][:first.column - 1], lines[end][column:]
     region = ''.join(lines[begin:end + 1])[len(before):]
     region = region[:len(region) - len(after)]
-    # Without comments, which may have lines that look like directives.
-    region = _COMMENT.sub(lambda match: '\n' * match.group().count('\n') if match.group(1) else match.group(), region)
+    # Without comments and raw strings, which may have lines that look like directives.
+    region = _COMMENT.sub(lambda match: match.group() if match['comment'] is None and match['raw'] is None else
+                          '\n' * match.group().count('\n'), region)
     kept, continued = [], False
     for number, line in enumerate(region.split('\n')):
         keep = continued or (number > 0 and _KEPT.match(line) is not None)

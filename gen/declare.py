@@ -6,6 +6,9 @@ from brackets import ATTRIBUTES, matching
 from lexer import Token
 from scan import Pragma
 
+# Behind a variable's name and a parenthesis; behind a function's stand types.
+_BEGINS_OF_VALUES = {'-', '~', '!', 'true', 'false', 'nullptr', 'sizeof'}
+
 
 class Declaration:
     """Tokens of one declaration: what stands in front of its braces, in them, and behind them up to the semicolon."""
@@ -15,6 +18,7 @@ class Declaration:
         self.body = None
         self.tail = []
         self.last = head[-1]        # the last token of all
+        self.given = None           # the names that it gives, once they are asked: see collective.names()
         self.function = _function_name(head)
         self._front = frozenset(t.text for t in head)
 
@@ -27,10 +31,11 @@ class Declaration:
 
     @property
     def is_directive(self):
-        """Whether it names nothing that could be reached: using directives and declarations, namespace aliases."""
-        first = self.head[0].text
-        return first == 'using' or (first in ('namespace', 'static_assert', 'extern', 'template') and
-                                    self.body is None and self.function is None)
+        """Whether it gives no name that could be reached, or one that all else may need: using directives, assertions,
+        namespace aliases."""
+        words = [t.text for t in self.head[:2]]
+        return self.body is None and self.function is None and (
+            words == ['using', 'namespace'] or words[0] in ('namespace', 'static_assert'))
 
     @property
     def is_instantiation(self):
@@ -84,7 +89,12 @@ def _function_name(head):
             if token.text in ATTRIBUTES:
                 at = matching(head, at + 1, '(', ')')
                 continue
-            return at if at > start else None
+            inside = head[at + 2] if at + 2 < len(head) else token
+            if inside.text in ('*', '&'):       # a pointer to a function, or a function that returns one
+                at += 2
+                continue
+            is_value = inside.kind in ('number', 'string') or inside.text in _BEGINS_OF_VALUES
+            return at if at > start and not is_value else None
         if token.text == 'operator':
             return at
         if token.kind == 'identifier' and at + 1 < len(head) and head[at + 1].text == '<':
@@ -141,6 +151,11 @@ def declarations(items):
             head, depth = [], 0
             at += 1
             continue
+        elif text == '{' and depth <= 0 and _is_value(head):
+            inside, after = _braces(items, at)
+            head += [t for t in [item, *inside, items[after - 1]] if isinstance(t, Token)]
+            at = after
+            continue
         elif text == '{' and depth <= 0:
             declaration = Declaration(head or [item], _scope(scopes), False)
             body, at = _braces(items, at)
@@ -155,6 +170,24 @@ def declarations(items):
             continue
         head.append(item)
         at += 1
+
+
+def _is_value(head):
+    """Whether a brace behind this opens a value: of a template's parameter, or of a member in a constructor."""
+    if [t.text for t in head[:2]] == ['template', '<'] and _is_open(head):
+        return True
+    if not head or not (head[-1].kind == 'identifier' or head[-1].text == '>'):
+        return False
+    function = _function_name(head)
+    if function is None or head[function].text == 'operator':
+        return False
+    end = matching(head, function + 1, '(', ')')
+    return any(t.text == ':' for t in head[end:])
+
+
+def _is_open(head):
+    """Whether a template's parameters go on behind this."""
+    return matching(head + [Token('punctuation', '>', '', 0, 0)], 1, '<', '>') > len(head)
 
 
 def _open_scope(items, at, scopes):
@@ -175,9 +208,18 @@ def _open_scope(items, at, scopes):
     if text(ahead) != 'namespace' or items[at].kind != 'identifier':
         return 0
     ahead += 1
-    names = ''
-    while text(ahead) == '::' or text(ahead) is not None and item_at(ahead).kind == 'identifier':
-        names += text(ahead) if text(ahead) != 'inline' else ''
+    names, depth = '', 0
+    while depth or text(ahead) in ('::', '[') or text(ahead) is not None and item_at(ahead).kind == 'identifier':
+        if text(ahead) in ('[', '('):
+            depth += 1
+        elif text(ahead) in (']', ')'):
+            depth -= 1
+        elif text(ahead) is None or item_at(ahead).kind == 'end':
+            return 0
+        elif text(ahead) in ATTRIBUTES and text(ahead + 1) == '(':
+            depth, ahead = 1, ahead + 1
+        elif depth == 0 and text(ahead) != 'inline':
+            names += text(ahead)
         ahead += 1
     if text(ahead) != '{':
         return 0

@@ -14,11 +14,12 @@ What is not understood stays as it is, and is slower."""
 import re
 
 import collective
-from brackets import SPECIFIERS, matching
+from brackets import SPECIFIERS, matching, without_attributes
 from lexer import written
 from model import Guard, Loop
 
 INDICES = {'threadIdx', 'blockIdx', 'blockDim', 'gridDim'}
+_OPERATORS = {'<', '>', '<=', '>=', '==', '!=', '&', '|', '^', '!', 'and', 'or', 'not', 'xor', 'not_eq', 'bitand', 'bitor'}
 # What a global index may begin with, but for the functions that give one.
 _OPENINGS = {'threadIdx', 'blockIdx', '(', 'static_cast'}
 # What functions of the library's own headers that read them are reached by.
@@ -45,7 +46,9 @@ def find(name, declarations, path, lines):
     bodies = [d for d in kernels if d.body is not None]
     # Overloads and specialisations are told apart by the compiler alone.
     is_one = len(bodies) == 1 and all(d.head[d.function + 1].text == '(' for d in kernels)
-    if not is_one or _is_named_elsewhere(name, declarations) or _hides_parameters(bodies[0].body):
+    # Nor is text edited that stands in a file which the body includes.
+    if (not is_one or _is_named_elsewhere(name, declarations) or _hides_parameters(bodies[0].body) or
+            any(t.file != path for t in bodies[0].body)):
         return None
     edits = {}
     for kernel in kernels:
@@ -98,20 +101,35 @@ def _is_named_elsewhere(name, declarations):
 def _hides_parameters(body):
     """Whether there are functions in a function that do not see its parameters: of local classes, lambdas without."""
     for at, token in enumerate(body):
-        if token.text not in ('struct', 'class', 'union', '['):
+        if token.text not in ('struct', 'class', 'union', '[') and token.text not in INDICES:
             continue
         after = [t.text for t in body[at + 1:at + 4]]
-        if token.text in ('struct', 'class', 'union') and (after[:1] in (['{'], [':']) or after[1:2] in (['{'], [':'])):
-            return True
+        if token.text in INDICES and at and body[at - 1].text == '::':
+            return True             # ::threadIdx is not the parameter
+        if token.text in ('struct', 'class', 'union'):
+            plain = [t.text for t in without_attributes(body[at + 1:at + 40]) if t.text != 'final']
+            if not {'{', ':'}.isdisjoint(plain[:2]):
+                return True
         if token.text == '[' and token.kind == 'punctuation':
             before = body[at - 1] if at else token
             if (before.kind in ('identifier', 'number', 'string') and before.text not in ('return', 'else')) or \
-                    before.text in (']', ')'):
+                    before.text == ']' or (before.text == ')' and not _is_behind_condition(body, at - 1)):
                 continue
             if after[:1] == ['['] or before.text == '[':        # an attribute
                 continue
             if not (after[:1] in (['='], ['&']) and after[1:2] in ([']'], [','])):
                 return True
+    return False
+
+
+def _is_behind_condition(body, at):
+    """Whether the parenthesis that closes there is that of an if, for, while or switch."""
+    depth = 0
+    while at >= 0:
+        depth += (body[at].text == ')') - (body[at].text == '(')
+        if depth == 0:
+            return at > 0 and body[at - 1].text in ('if', 'for', 'while', 'switch', 'constexpr')
+        at -= 1
     return False
 
 
@@ -510,7 +528,7 @@ class _Analysis(_Reader):
         for i in range(at, end):
             text = self._text(i)
             depth += (text in '([{') - (text in ')]}')
-            if depth == 0 and text in ('<', '>', '<=', '>=', '==', '!=', '&', '|', '^', '!'):
+            if depth == 0 and text in _OPERATORS:
                 operators.append(i)
         if len(operators) != 1 or self._text(operators[0]) not in _MIRRORED:
             return False

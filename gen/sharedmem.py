@@ -15,7 +15,7 @@ from brackets import ATTRIBUTES, matching
 from lexer import Token
 
 _TAKEN_OUT = {'extern', 'static', '__shared__', '__device__', 'inline'}
-_PIECE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|[A-Za-z_]\w*|[^\sA-Za-z_]',
+_PIECE = re.compile(r'(?<!\w)\d(?:\'\w|[\w.])*|/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|[A-Za-z_]\w*|[^\sA-Za-z_]',
                     re.DOTALL)
 _CALL = re.compile(r'[A-Za-z_]\w*\s*(\(.*\))?\s*')
 _FROM_MACRO = ('a __shared__ declaration that a macro gives is not for the CPU, unless it is all that the macro gives: '

@@ -1,0 +1,116 @@
+/* test_spelling.c - kernels of spelling.cu, which are written in seldom ways, give what they say. */
+#include "expect_all.h"
+
+#include "spelling_kernels.h"
+
+enum { N = 200, OLD = -7 };
+
+typedef int kernel(const int *x, int *y, int n);
+
+/* What a thread gives for x, which is its index or less. */
+static int some_of_first(int i, int x)
+{
+    return (i < 100) != 1 ? x : OLD;
+}
+
+static int large(int i, int x)
+{
+    (void)i;
+    return x > 50 ? x : OLD;
+}
+
+static int plus_thread(int i, int x)
+{
+    return x + i % 64;
+}
+
+static int plus_threads(int i, int x)
+{
+    return x + 3 + 2 * (i % 64);
+}
+
+static int scaled(int i, int x)
+{
+    (void)i;
+    return 3 * x;
+}
+
+static int of_templates(int i, int x)
+{
+    (void)i;
+    return 2 * x + 2 + 3 + 1;
+}
+
+static int of_attributes(int i, int x)
+{
+    (void)i;
+    return x + 3 + 5 + 2 + 1 + 4 + 2;
+}
+
+static int of_initializers(int i, int x)
+{
+    (void)i;
+    return x + (2 * x + 1) + 2;
+}
+
+static int plus_1002(int i, int x)
+{
+    (void)i;
+    return x + 1002;
+}
+
+static int plus_3(int i, int x)
+{
+    (void)i;
+    return x + 3;
+}
+
+static const struct {
+    const char *name;
+    kernel *run;
+    int (*expected)(int i, int x);
+} kernels[] = {
+    {"guard_xor", spelling_guard_xor, some_of_first},
+    {"guard_not_equal", spelling_guard_not_equal, some_of_first},
+    {"guard_and", spelling_guard_and, large},
+    {"global_names", spelling_global_names, plus_thread},
+    {"local_classes", spelling_local_classes, plus_threads},
+    {"lambda_behind_if", spelling_lambda_behind_if, plus_thread},
+    {"scaled", spelling_scaled, scaled},
+    {"template_heads", spelling_template_heads, of_templates},
+    {"attributes", spelling_attributes, of_attributes},
+    {"initializers", spelling_initializers, of_initializers},
+    {"separators", spelling_separators, plus_1002},
+    {"body_elsewhere", spelling_body_elsewhere, plus_3},
+};
+
+static void spelling_does_not_change_what_kernels_give(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
+        int x[N], y[N];
+        for (int i = 0; i < N; i++) {
+            x[i] = i * 37 % 101;
+            y[i] = OLD;
+        }
+        if (kernels[k].run(x, y, N) != CF_OK)
+            fail_msg("%s: %s", kernels[k].name, cf_last_error());
+        for (int i = 0; i < N; i++)
+            if (y[i] != kernels[k].expected(i, x[i]))
+                fail_msg("%s: element %d is %d, not %d", kernels[k].name, i, y[i], kernels[k].expected(i, x[i]));
+    }
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    return tell_fake_of(&spelling_registry);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(spelling_does_not_change_what_kernels_give),
+    };
+    return RUN_ON_DRIVER(tests, set_up, NULL);
+}
