@@ -40,7 +40,9 @@ def values(file):
     text = ''
     for scope, name, value in sorted(file.proofs):
         scope = [s for s in scope if s]
-        text += (''.join(f'namespace {s} {{ ' for s in scope) + f'static_assert({name} == {value}, "cfgen reads '
+        # Enumerators of an enum class are no numbers.
+        number = f'(long long){name}' if '::' in name else name
+        text += (''.join(f'namespace {s} {{ ' for s in scope) + f'static_assert({number} == {value}, "cfgen reads '
                                                                 f'{value}");' +
                  ' }' * len(scope) + '\n')
     return text

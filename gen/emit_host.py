@@ -57,7 +57,7 @@ def _body(instance, prefix, seen):
         # C may align its twin of a class less.
         is_class = param.type.kind in ('complex', 'struct') and not param.pointer
         read = f'cf__read<{param.cxx}>' if is_class else f'*static_cast<{ctype} *>'
-        text += f'    {ctype} {names[number]} = {read}(cf__launch->args[{number}]);\n'
+        text += f'    {ctype} {names[number]} = {read}(cf__argument(cf__launch, {number}));\n'
     if instance.host.grid:
         text += fold('    const cf_host_launch cf__own =\n        cf__spread(cf__launch, &cf__begin, &cf__end, '
                      f'{hostgrid.emit(instance.host.grid.ops)});\n    cf__launch = &cf__own;\n', 8)

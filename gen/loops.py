@@ -7,7 +7,7 @@ The indices become a parameter, which is a local object in the loop. The usual g
 is read as one number, the loop's own variable. A guard at the kernel's top, `if (i < n) ...` or `if (i >= n) return;`,
 is asked before the loop where it holds, which is a range of i, and not again in it:
 
-    if (cf__index.in(0, cf__is_wide(i), i, i < n)) ...
+    if (cf__index.cf__in(0, cf__is_wide(i), i, i < n)) ...
 
 What is not understood stays as it is, and is slower."""
 
@@ -299,7 +299,7 @@ class _Analysis(_Reader):
         self._replaced.update({number: '' for number in range(at, end)})
         if not set(ctype.split()) <= _WIDE:
             self._types[at] = ctype
-        value = f'cf__index.global<{ctype or "unsigned int"}>({_AXES[axis]})'
+        value = f'cf__index.cf__global<{ctype or "unsigned int"}>({_AXES[axis]})'
         self._replaced[at] = f'(({result[0]}){value})' if result else value
 
     def _helper(self, at):
@@ -543,14 +543,14 @@ class _Analysis(_Reader):
         conditions = [f'cf__is_wide({name})', f'cf__is_number({self._spelled(*limit)})']
         if index[1] > index[0] + 1:
             conditions.append(f'cf__is_wide({self._spelled(*index)})')
-        conditions += [f'cf__number<{ctype}>::is_wide' for ctype in self._casts[name]]
+        conditions += [f'cf__number<{ctype}>::cf__is_wide' for ctype in self._casts[name]]
         conditions += [f'cf__is_whole({factor})' for factor in dict.fromkeys(self._factors[name])]
         grows = ' && '.join(conditions)
         is_upper = relation in ('<', '<=')
         number = len(self.guards)
         self.guards.append(Guard(self._axis[name], is_upper != is_outside))
         opening, closing = ('!', ('!(', '))')) if is_outside else ('', ('', ')'))
-        self._put(at, f'{opening}cf__index.in({number}, {grows}, {name}, {closing[0]}')
+        self._put(at, f'{opening}cf__index.cf__in({number}, {grows}, {name}, {closing[0]}')
         self._put(end, closing[1])
         return True
 

@@ -400,7 +400,7 @@ class _File:
         words = [w for w in parameter.words if w not in ('const', 'enum')]
         if builtin(words) is not None or words == ['auto']:
             return str(value)
-        return f'({self._declared.types.qualified(scope, words[-1])}){value}'
+        return f'({self._declared.types.qualified(scope, "".join(words))}){value}'
 
     @staticmethod
     def _dims(name, clauses, exact):

@@ -18,6 +18,7 @@ _TAKEN_OUT = {'extern', 'static', '__shared__', '__device__', 'inline'}
 _PIECE = re.compile(r'(?<!\w)\d(?:\'\w|[\w.])*|/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|[A-Za-z_]\w*|[^\sA-Za-z_]',
                     re.DOTALL)
 _CALL = re.compile(r'[A-Za-z_]\w*\s*(\(.*\))?\s*')
+_BEHIND_NAMES = {'[', ',', ';', '=', '{', *ATTRIBUTES}
 _FROM_MACRO = ('a __shared__ declaration that a macro gives is not for the CPU, unless it is all that the macro gives: '
                'write it out, or add host(none)')
 
@@ -148,7 +149,7 @@ def _edit_source(declaration, lines, behind):
         if text is not None and depth == 0:
             is_first = is_first and piece not in _TAKEN_OUT
             yield token, text
-        elif names and piece == names[0] and depth == 0 and following in tuple('[,;={'):
+        elif names and piece == names[0] and depth == 0 and following in _BEHIND_NAMES:
             yield token, f'cf__T_{names.pop(0)}'
         elif piece == ';' and depth == 0:
             if names:

@@ -1,6 +1,14 @@
 // spelling.cu - what is seldom written around kernels and in them, which the generator has to understand or to leave alone.
 #include <type_traits>
 
+/* Names that the generator's own code has. */
+#define in(row, column) x[(row) * 10 + (column)]
+#define thread (threadIdx.x + 1)
+#define block (blockIdx.x)
+#define block_size (blockDim.x)
+#define args 1
+#define is_wide 4
+
 #define AT int i = blockIdx.x * blockDim.x + threadIdx.x
 
 /* ---- Only the CPU's code names these ---- */
@@ -236,11 +244,33 @@ __global__ void initializers(const int *x, int *y, int n)
 __global__ void separators(const int *x, int *y, int n)
 {
     AT;
-    __shared__ int s[1'00], t[1'00];
+    __shared__ int s[1'00] __attribute__((unused)), t[1'00];
     s[threadIdx.x] = 1'000;
     t[threadIdx.x] = 2;
     if (i < n)
         y[i] = x[i] + s[threadIdx.x] + t[threadIdx.x];
+}
+
+#pragma cf kernel grid(n) block(64) in(x[n]) inout(y[n])
+__global__ void macros(const int *x, int *y, int n)
+{
+    int i = block * block_size + threadIdx.x;
+    if ((short)n > 0 && i < (short)n)
+        y[i] = in(i / 10, i % 10) + thread + 2 * args - is_wide + 1;
+}
+
+namespace modes
+{
+enum class mode : short { less = -1, more = 1 };
+}
+
+#pragma cf instances(less: modes::mode::less; more: modes::mode::more)
+#pragma cf kernel grid(n) block(64) in(x[n]) inout(y[n])
+template <modes::mode m> __global__ void moved(const int *x, int *y, int n)
+{
+    AT;
+    if (i < n)
+        y[i] = x[i] + (m == modes::mode::more ? 3 : -3);
 }
 
 #pragma cf kernel grid(n) block(64) in(x[n]) inout(y[n])

@@ -65,6 +65,12 @@ static int plus_3(int i, int x)
     return x + 3;
 }
 
+static int minus_3(int i, int x)
+{
+    (void)i;
+    return x - 3;
+}
+
 static const struct {
     const char *name;
     kernel *run;
@@ -81,6 +87,9 @@ static const struct {
     {"attributes", spelling_attributes, of_attributes},
     {"initializers", spelling_initializers, of_initializers},
     {"separators", spelling_separators, plus_1002},
+    {"macros", spelling_macros, plus_thread},
+    {"moved_less", spelling_moved_less, minus_3},
+    {"moved_more", spelling_moved_more, plus_3},
     {"body_elsewhere", spelling_body_elsewhere, plus_3},
 };
 

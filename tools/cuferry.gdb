@@ -4,7 +4,7 @@ set breakpoint pending on
 # One thread of the CPU runs all, block after block.
 set environment CF_DRIVER host
 set environment CF_THREADS 1
-macro define threadIdx cf__index.thread
-macro define blockIdx cf__index.block
-macro define blockDim cf__index.block_size
-macro define gridDim cf__index.grid_size
+macro define threadIdx cf__index.cf__thread
+macro define blockIdx cf__index.cf__block
+macro define blockDim cf__index.cf__block_size
+macro define gridDim cf__index.cf__grid_size

@@ -37,11 +37,11 @@ enum { CF__ASK_ALL = -1, CF__ASK_NONE = 0x7fffffff };
 
 /* What is known of a type: nothing of classes. */
 template <typename T> struct cf__number {
-    static constexpr bool is_number = __is_enum(T), is_whole = is_number, is_wide = false;
+    static constexpr bool is_number = __is_enum(T), is_whole = is_number, cf__is_wide = false;
 };
-#define CF__NUMBER(type, whole, wide)                                             \
-    template <> struct cf__number<type> {                                         \
-        static constexpr bool is_number = true, is_whole = whole, is_wide = wide; \
+#define CF__NUMBER(type, whole, wide)                                                 \
+    template <> struct cf__number<type> {                                             \
+        static constexpr bool is_number = true, is_whole = whole, cf__is_wide = wide; \
     };
 CF__NUMBER(bool, true, false)
 CF__NUMBER(char, true, false)
@@ -63,7 +63,7 @@ CF__NUMBER(long double, false, false)
 /* Whether a type holds a global index, or that index modulo its range: it has at least the size of int. */
 template <typename T> static constexpr CF__INLINE bool cf__is_wide(const T &)
 {
-    return cf__number<T>::is_wide;
+    return cf__number<T>::cf__is_wide;
 }
 
 /* Whether sums and products of a value are exact. */
@@ -84,26 +84,26 @@ struct cf__answer {
     int64_t index; /* the variable that is compared */
 };
 
-/* Indices of one thread. */
+/* Indices of one thread. What stands in a kernel's text has names that no macro of its file has. */
 struct cf__indices {
-    uint3 thread, block, block_size, grid_size;
+    uint3 cf__thread, cf__block, cf__block_size, cf__grid_size;
     uint64_t at[3];     /* block * block_size + thread */
     uint32_t narrow[3]; /* the same as CUDA works it out; of its own, so that compilers see one width in a loop */
     int asked;          /* the guard whose value is wanted; or all are evaluated, or none */
     struct cf__answer *answer;
 
     /* blockIdx.x * blockDim.x + threadIdx.x, where one of the first two is cast to T. */
-    template <typename T> CF__INLINE auto global(int axis) const -> decltype((T)0u * 0u + 0u)
+    template <typename T> CF__INLINE auto cf__global(int axis) const -> decltype((T)0u * 0u + 0u)
     {
         typedef decltype((T)0u * 0u + 0u) result;
 #ifdef __clang__
         if (axis == 0) /* they are read before x is: see cf__each() */
             __builtin_assume((uint32_t)at[2] == narrow[2] && (uint32_t)at[1] == narrow[1]);
 #endif
-        if constexpr (cf__number<T>::is_wide)
+        if constexpr (cf__number<T>::cf__is_wide)
             return sizeof(T) > sizeof(int) ? (result)at[axis] : (result)narrow[axis];
         else
-            return (T)(&block.x)[axis] * (&block_size.x)[axis] + (&thread.x)[axis];
+            return (T)(&cf__block.x)[axis] * (&cf__block_size.x)[axis] + (&cf__thread.x)[axis];
     }
 
     CF__INLINE void set(int axis, uint64_t value)
@@ -114,7 +114,7 @@ struct cf__indices {
 
     /* A guard of the kernel: `number` is its place among them, `index` the variable that it compares; `grows`: one for
      * which it holds in a range of threads. */
-    template <typename T> CF__INLINE bool in(int number, bool grows, T index, bool holds) const
+    template <typename T> CF__INLINE bool cf__in(int number, bool grows, T index, bool holds) const
     {
         if (asked == CF__ASK_ALL || (asked == CF__ASK_NONE && !grows))
             return holds;
@@ -147,8 +147,8 @@ struct cf__box {
 template <bool is_mirrored> static inline CF__INLINE void cf__mirror(const cf__indices &index)
 {
     if (is_mirrored) {
-        threadIdx = index.thread;
-        blockIdx = index.block;
+        threadIdx = index.cf__thread;
+        blockIdx = index.cf__block;
     }
 }
 
@@ -167,15 +167,15 @@ static __attribute__((noinline)) void cf__one_by_one(const cf_host_launch *launc
     const cf_dim3 grid = launch->grid, block = launch->block;
     cf__indices index = cf__first(launch);
     for (uint64_t b = begin; b < end; b++) {
-        index.block = {(unsigned int)(b % grid.x), (unsigned int)(b / grid.x % grid.y),
-                       (unsigned int)(b / grid.x / grid.y)};
+        index.cf__block = {(unsigned int)(b % grid.x), (unsigned int)(b / grid.x % grid.y),
+                           (unsigned int)(b / grid.x / grid.y)};
         for (unsigned int z = 0; z < block.z; z++)
             for (unsigned int y = 0; y < block.y; y++)
                 for (unsigned int x = 0; x < block.x; x++) {
-                    index.thread = {x, y, z};
-                    index.set(0, (uint64_t)index.block.x * block.x + x);
-                    index.set(1, (uint64_t)index.block.y * block.y + y);
-                    index.set(2, (uint64_t)index.block.z * block.z + z);
+                    index.cf__thread = {x, y, z};
+                    index.set(0, (uint64_t)index.cf__block.x * block.x + x);
+                    index.set(1, (uint64_t)index.cf__block.y * block.y + y);
+                    index.set(2, (uint64_t)index.cf__block.z * block.z + z);
                     cf__mirror<is_mirrored>(index);
                     thread(index);
                 }
@@ -189,10 +189,11 @@ static __attribute__((noinline)) void cf__in_order(const cf_host_launch *launch,
 {
     const auto one = [=]() CF__INLINE {
         cf__indices index = cf__first(launch);
-        index.thread = threadIdx;
-        index.block = blockIdx;
+        index.cf__thread = threadIdx;
+        index.cf__block = blockIdx;
         for (int axis = 0; axis < 3; axis++)
-            index.set(axis, (uint64_t)(&index.block.x)[axis] * (&index.block_size.x)[axis] + (&index.thread.x)[axis]);
+            index.set(axis, (uint64_t)(&index.cf__block.x)[axis] * (&index.cf__block_size.x)[axis] +
+                                (&index.cf__thread.x)[axis]);
         thread(index);
     };
 #ifdef CF__V3
@@ -211,8 +212,8 @@ static __attribute__((noinline)) cf__answer cf__ask(const cf_host_launch *launch
     const uint32_t size = (&launch->block.x)[axis];
     cf__answer answer = {true, false, 0};
     cf__indices index = cf__first(launch);
-    (&index.thread.x)[axis] = (unsigned int)(at % size);
-    (&index.block.x)[axis] = (unsigned int)(at / size);
+    (&index.cf__thread.x)[axis] = (unsigned int)(at % size);
+    (&index.cf__block.x)[axis] = (unsigned int)(at / size);
     index.set(axis, at);
     index.asked = number;
     index.answer = &answer;
@@ -317,7 +318,7 @@ template <bool is_numeric, typename Step> static inline CF__INLINE void cf__each
 template <bool is_mirrored, bool is_numeric, typename Thread>
 static inline CF__INLINE void cf__flat_row(cf__indices index, uint64_t low, uint64_t high, Thread thread)
 {
-    const unsigned int size = index.block_size.x;
+    const unsigned int size = index.cf__block_size.x;
     const int begin = (int)(low & 0x7fffffff); /* compilers see that it is not negative */
     cf__each<is_numeric>(0, low < high ? (int)(high - low) : 0, [=](const int &number) CF__INLINE {
         cf__indices own = index;
@@ -325,8 +326,8 @@ static inline CF__INLINE void cf__flat_row(cf__indices index, uint64_t low, uint
         const int x = begin + number; /* read last: see cf__each() */
         __builtin_assume(x >= 0);
         own.set(0, (uint64_t)(int64_t)x);
-        own.thread.x = (unsigned int)x % size;
-        own.block.x = (unsigned int)x / size;
+        own.cf__thread.x = (unsigned int)x % size;
+        own.cf__block.x = (unsigned int)x / size;
         cf__mirror<is_mirrored>(own);
         body(own);
     });
@@ -336,15 +337,15 @@ static inline CF__INLINE void cf__flat_row(cf__indices index, uint64_t low, uint
 template <bool is_mirrored, bool is_numeric, typename Thread>
 static inline CF__INLINE void cf__row(cf__indices index, uint64_t low, uint64_t high, Thread thread)
 {
-    const unsigned int size = index.block_size.x;
+    const unsigned int size = index.cf__block_size.x;
     for (uint64_t x = low; x < high;) {
-        index.block.x = (unsigned int)(x / size) & CF__FEW_BLOCKS;
-        const int base = (int)(index.block.x * size & 0x7fffffff), begin = (int)(x - (uint64_t)base);
+        index.cf__block.x = (unsigned int)(x / size) & CF__FEW_BLOCKS;
+        const int base = (int)(index.cf__block.x * size & 0x7fffffff), begin = (int)(x - (uint64_t)base);
         const int end = high - (uint64_t)base < size ? (int)(high - (uint64_t)base) : (int)size;
         cf__each<is_numeric>(begin, end, [=](int t) CF__INLINE {
             __builtin_assume(t >= 0 && t < 1024);
             cf__indices own = index;
-            own.thread.x = (unsigned int)t;
+            own.cf__thread.x = (unsigned int)t;
             own.set(0, (uint64_t)(int64_t)(base + t));
             cf__mirror<is_mirrored>(own);
             thread(own);
@@ -369,12 +370,12 @@ template <bool is_flat, bool is_mirrored, bool is_numeric, typename Thread>
 static inline CF__INLINE void cf__blocks(cf__indices index, const cf__rectangle &blocks, const cf__box &box,
                                          Thread thread)
 {
-    const uint3 size = index.block_size;
+    const uint3 size = index.cf__block_size;
     uint64_t low[3] = {blocks.x * size.x, blocks.y * size.y, blocks.z * size.z};
     uint64_t high[3] = {low[0] + blocks.columns * size.x, low[1] + blocks.rows * size.y, low[2] + size.z};
     for (int axis = 0; axis < 3; axis++)
         cf__clip(&low[axis], &high[axis], box.low[axis], box.high[axis]);
-    index.block.z = (unsigned int)blocks.z;
+    index.cf__block.z = (unsigned int)blocks.z;
     /* Of type int, as the variable along x is: compilers then work out the address of a row once. */
     const int first_y = (int)(low[1] & 0x7fffffff), end_y = (int)(high[1] & 0x7fffffff);
     const int first_z = (int)(low[2] & 0x7fffffff), end_z = (int)(high[2] & 0x7fffffff);
@@ -383,9 +384,9 @@ static inline CF__INLINE void cf__blocks(cf__indices index, const cf__rectangle 
             __builtin_assume(y >= 0 && z >= 0);
             index.set(1, (uint64_t)(int64_t)y);
             index.set(2, (uint64_t)(int64_t)z);
-            index.thread.z = (unsigned int)z % size.z;
-            index.thread.y = (unsigned int)y % size.y;
-            index.block.y = (unsigned int)y / size.y;
+            index.cf__thread.z = (unsigned int)z % size.z;
+            index.cf__thread.y = (unsigned int)y % size.y;
+            index.cf__block.y = (unsigned int)y / size.y;
             if (is_flat)
                 cf__flat_row<is_mirrored, is_numeric>(index, low[0], high[0], thread);
             else
@@ -448,17 +449,17 @@ static inline CF__INLINE void cf__loop(const cf_host_launch *launch, uint64_t be
 
 /* The CPU body of a kernel. */
 #ifdef CF__V3
-#define CF__BODY(name, loop)                                                                  \
-    CF__V3 static void loop##_v3(const cf_host_launch *launch, uint64_t begin, uint64_t end)  \
-    {                                                                                         \
-        loop(launch, begin, end);                                                             \
-    }                                                                                         \
-    extern "C" void name(const cf_host_launch *launch, uint64_t begin, uint64_t end)          \
-    {                                                                                         \
-        if (launch->processor & CF_HOST_X86_64_V3)                                            \
-            loop##_v3(launch, begin, end);                                                    \
-        else                                                                                  \
-            loop(launch, begin, end);                                                         \
+#define CF__BODY(name, loop)                                                                 \
+    CF__V3 static void loop##_v3(const cf_host_launch *launch, uint64_t begin, uint64_t end) \
+    {                                                                                        \
+        loop(launch, begin, end);                                                            \
+    }                                                                                        \
+    extern "C" void name(const cf_host_launch *launch, uint64_t begin, uint64_t end)         \
+    {                                                                                        \
+        if (launch->processor & CF_HOST_X86_64_V3)                                           \
+            loop##_v3(launch, begin, end);                                                   \
+        else                                                                                 \
+            loop(launch, begin, end);                                                        \
     }
 #else
 #define CF__BODY(name, loop)                                                         \

@@ -10,21 +10,27 @@
 
 /* What changes between CUDA threads that take turns. */
 struct cf__running {
-    uint3 thread, block;
-    cf_host_block *state; /* null where threads run in a loop */
+    uint3 cf__thread, cf__block; /* in a kernel's text: names that no macro of its file has */
+    cf_host_block *state;        /* null where threads run in a loop */
 };
 
 /* Of the CUDA thread that runs; one small object per thread of the CPU. */
 static __thread struct : cf__running {
-    uint3 block_size, grid_size;
+    uint3 cf__block_size, cf__grid_size;
 } cf__index;
 
-#define threadIdx cf__index.thread
-#define blockIdx cf__index.block
-#define blockDim cf__index.block_size
-#define gridDim cf__index.grid_size
+#define threadIdx cf__index.cf__thread
+#define blockIdx cf__index.cf__block
+#define blockDim cf__index.cf__block_size
+#define gridDim cf__index.cf__grid_size
 
 constexpr int warpSize = 32;
+
+/* An argument, whose name in the launch a macro of the kernel file may have. */
+static inline CF__INLINE void *cf__argument(const cf_host_launch *launch, int number)
+{
+    return launch->args[number];
+}
 
 /* An argument of a class type, which C may align less than C++ does. */
 template <typename T> static inline CF__INLINE T cf__read(const void *argument)
