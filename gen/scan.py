@@ -29,6 +29,7 @@ DIRECTIVES = frozenset(('kernel', 'instances') + CLAUSES)
 
 _MARKER = re.compile(r'#(?:line)? (\d+) "((?:[^"\\]|\\.)*)"([ \d]*)$')
 _DIRECTIVE = re.compile(r'^[^\S\n]*#[^\n]*', re.MULTILINE)
+_RAW_STRING = re.compile(r'R"([^()\\\s]{0,16})\(.*?\)\1"', re.DOTALL)
 _PRAGMA = re.compile(r'[ \t]*#[ \t]*pragma[ \t]+cf\b')
 _ANY_MARKER = re.compile(r'^' + _MARKER.pattern, re.MULTILINE)
 # What headers of device code have, outside of the definitions of macros.
@@ -79,7 +80,18 @@ class Scanner:
         self.paths = set()      # of all files that were read, as the preprocessor names them
         self.path = None    # of the kernel file itself, as the preprocessor was given it
         self._first_marker()
+        if 'R"' in text:
+            self._text = ''.join(self._settled())
         self._device_headers = _device_headers(text)    # of the system's, as the preprocessor names them
+
+    def _settled(self):
+        """The text in pieces. Clang does not count the lines of raw strings, and catches up on them with empty ones."""
+        markers = [*_ANY_MARKER.finditer(self._text)]
+        for marker, following in zip(markers, [*markers[1:], None]):
+            text = self._text[marker.start():following.start() if following else len(self._text)]
+            if 'R"' in text and not _is_of_system(marker):
+                text = _without_excess(text, self.source(_unescape(marker.group(2))), int(marker.group(1)))
+            yield text
 
     def _first_marker(self):
         match = _MARKER.match(self._text.split('\n', 1)[0])
@@ -220,6 +232,22 @@ class Scanner:
 @functools.lru_cache(maxsize=None)
 def _unescape(name):
     return re.sub(r'\\(.)', r'\1', name)
+
+
+def _without_excess(text, source, first):
+    """What follows a marker, which says that its next line is number `first`, without empty lines that the source has not."""
+    def is_there(line, number):
+        return 0 < number <= len(source) and source[number - 1].split() == line.split()
+
+    at = 0
+    while match := _RAW_STRING.search(text, at):
+        at = match.end()
+        count, end = match.group().count('\n'), text.find('\n', at)
+        begin = next((i for i in range(end, len(text)) if text[i] != '\n'), 0) if end >= 0 else 0
+        line, number = text[begin:].partition('\n')[0], first - 1 + text.count('\n', 0, begin)
+        if 0 < count < begin - end and is_there(line, number - count) and not is_there(line, number):
+            text = text[:end] + text[end + count:]
+    return text
 
 
 def _is_of_system(marker):
