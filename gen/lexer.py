@@ -13,7 +13,7 @@ _TOKEN = re.compile(r'''
   | (?P<punctuation>\.\.\.|::|->|<=|>=|==|!=|&&|\|\||.)
 ''', re.VERBOSE | re.DOTALL | re.ASCII)
 _MERGING = re.compile(r'\w\w|\+\+|--|&&|\|\||/[/*]|"\w', re.ASCII)
-_RAW_STRING = re.compile(r'(?:u8|[uUL])?R"([^()\\\s]{0,16})\(.*?\)\1"', re.DOTALL)
+RAW_STRING = re.compile(r'(?:u8|[uUL])?R"([^()\\\s]{0,16})\(.*?\)\1"', re.DOTALL)
 
 
 class Token:
@@ -46,7 +46,7 @@ def tokenize(text, file, line, column):
         if text[at] == ' ':         # most are
             at += 1
             continue
-        match = _RAW_STRING.match(text, at) if text[at] in 'uULR' else None
+        match = RAW_STRING.match(text, at) if text[at] in 'uULR' else None
         if match:
             kind = 'string'
         else:

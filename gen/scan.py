@@ -10,7 +10,7 @@ from typing import Dict, List, Optional, Tuple
 from brackets import is_even, unclosed
 from clauses import CLAUSES
 from diagnostics import GeneratorError
-from lexer import Token, tokenize
+from lexer import RAW_STRING, Token, tokenize
 from macro import ExpansionError, Macros, expand
 from model import Location
 
@@ -29,7 +29,6 @@ DIRECTIVES = frozenset(('kernel', 'instances') + CLAUSES)
 
 _MARKER = re.compile(r'#(?:line)? (\d+) "((?:[^"\\]|\\.)*)"([ \d]*)$')
 _DIRECTIVE = re.compile(r'^[^\S\n]*#[^\n]*', re.MULTILINE)
-_RAW_STRING = re.compile(r'R"([^()\\\s]{0,16})\(.*?\)\1"', re.DOTALL)
 _PRAGMA = re.compile(r'[ \t]*#[ \t]*pragma[ \t]+cf\b')
 _ANY_MARKER = re.compile(r'^' + _MARKER.pattern, re.MULTILINE)
 # What headers of device code have, outside of the definitions of macros.
@@ -240,7 +239,7 @@ def _without_excess(text, source, first):
         return 0 < number <= len(source) and source[number - 1].split() == line.split()
 
     at = 0
-    while match := _RAW_STRING.search(text, at):
+    while match := RAW_STRING.search(text, at):
         at = match.end()
         count, end = match.group().count('\n'), text.find('\n', at)
         begin = next((i for i in range(end, len(text)) if text[i] != '\n'), 0) if end >= 0 else 0
