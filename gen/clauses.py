@@ -10,9 +10,9 @@ MAX_ARRAY_DIMS = 8
 DIRECTIONS = {'in': 'CF_IN', 'out': 'CF_OUT', 'inout': 'CF_INOUT', 'scratch': 'CF_SCRATCH'}
 CLAUSES = ('name', 'grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'in', 'out', 'inout', 'scratch',
            'zero', 'rezero', 'pitch', 'check', 'distinct', 'ascending', 'inplace', 'host', 'tune', 'tolerance', 'flops',
-           'bytes',           'include', 'uses', 'internal')
+           'bytes', 'split', 'include', 'uses', 'internal')
 # What says how one kernel is launched.
-OF_KERNELS = ('grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'host', 'tune')
+OF_KERNELS = ('grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'host', 'tune', 'split')
 
 
 class Array:
@@ -49,6 +49,7 @@ class Clauses:
         self.in_place = []          # lists of tokens, of arrays that may be one
         self.host = None            # token: a function's name, or none
         self.host_grid = None       # expression: how many threads the CPU runs
+        self.split = None           # token: the parameter by which calls can be taken apart
         self.tune = {}              # constant's name: (token, [expression])
         self.includes = []          # header's name
         self.instances = []         # (tag token, [argument])
@@ -124,7 +125,7 @@ def _clause(cursor, clauses):
     cursor.expect('(', f'after {name.text}')
     if name.text in DIRECTIONS:
         _arrays(cursor, clauses, DIRECTIONS[name.text])
-    elif name.text in ('name', 'host'):
+    elif name.text in ('name', 'host', 'split'):
         _identifier(cursor, clauses, name)
         if name.text == 'host' and clauses.host.text == 'grid' and cursor.at('('):
             _host_grid(cursor, clauses)

@@ -15,6 +15,7 @@ def check(clauses, declaration, declarations, error):
     one.zeros()
     one.in_place()
     one.pitches()
+    one.split()
     if clauses.is_operation:
         one.operation()
     else:
@@ -95,6 +96,13 @@ class _Check:
                 count = len(clauses.arrays[name].dims)
                 self._error(token, f'{name} has one dimension, in which elements have no pitch' if count == 1 else
                             f'{name} has {count} dimensions, so at most {count - 1} pitches')
+
+    def split(self):
+        token = self._clauses.split
+        if token and token.text not in self._params:
+            self._no_parameter(token, token.text)
+        elif token and self._params[token.text].pointer:
+            self._error(token, f'{token.text} is a pointer; split takes the integer that counts elements')
 
     def _may_be_in_place(self, token):
         """Whether a name of inplace(...) is an array that another one may be."""

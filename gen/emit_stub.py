@@ -291,6 +291,8 @@ def _descriptor(kernel, instance, variant, prefix, known_sizes, tuned):
     if variant.zeros:
         text += f'    .nzeros = {len(variant.zeros)},\n    .zeros = (const cf_zero[]){{\n'
         text += ''.join(map(_zero, variant.zeros)) + '    },\n'
+    if variant.split is not None:
+        text += f'    .split = {variant.split + 1},\n'
     lines = tuned.get(f'{prefix}_{instance.name}', ()) if is_choice else ()
     if lines:
         text += f'    .tuning = {(chr(10) + " " * 14).join(c_string(line + chr(10)) for line in lines)},\n'

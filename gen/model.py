@@ -164,6 +164,7 @@ class Instance:
     is_closed: bool = False         # it touches its arguments alone
     variants: Tuple['Instance', ...] = ()
     zeros: Tuple[Zero, ...] = ()
+    split: Optional[int] = None     # the number of the parameter by which a call can be taken apart
     host_of: str = ''               # the variant whose CPU body is this one's, too; '': it has its own
     uses: Tuple[Use, ...] = ()      # of an operation: what it enqueues, as written
     used: Tuple[str, ...] = ()      # the names of these entry points; cf_... are bundled ones

@@ -19,6 +19,7 @@ from lexer import Token, written
 from model import Check, CType, Dim, Expr, Instance, Kernel, KernelFile, Launch, Location, Param, Use, Zero
 from kerneldecl import read_kernel
 from scan import Pragma, comment_above
+from split import split_by
 from symboldecl import read_symbols
 from typedecl import Declared
 
@@ -390,8 +391,9 @@ class _File:
         host = self._cpu.host(clauses, declaration, kernel, entry, params, types)
         if clauses.host_grid:
             host = replace(host, grid=exact(clauses.host_grid))
+        split = split_by(clauses.split, params, zeros) if clauses.split else None
         return Instance(name, kernel, tuple(params), launch, checks, *reports, host, constants, is_bounded, is_closed,
-                        zeros=zeros)
+                        zeros=zeros, split=split)
 
     def _spelled_argument(self, value, parameter, scope):
         """A template argument at file scope."""

@@ -402,7 +402,9 @@ CF_CHECKED int cf_set_check(int level);
 /* What cf_call() does on a GPU with a kernel whose arrays all lie in host memory that the GPU does not reach by
  * itself: CF_HOST_DATA_STAGE copies them there and back; CF_HOST_DATA_HOST runs the CPU's form of the kernel;
  * CF_HOST_DATA_AUTO, the default, does what takes less time by the formula in lib/plan.c. Kernels that have no form
- * for the CPU, or that read data in __constant__ or __device__ memory, always run on the GPU. For the process; the
+ * for the CPU, or that read data in __constant__ or __device__ memory, always run on the GPU. Pinned and registered
+ * arrays are used in place, but that CF_HOST_DATA_STAGE copies large ones of kernels with split(...), part by part
+ * beside the kernel: a caller must then leave all of an array alone until the call returns. For the process; the
  * environment variable CF_HOST_DATA=auto|stage|host has the same effect, and is read when the library is first used. */
 enum cf_host_data { CF_HOST_DATA_AUTO = 0, CF_HOST_DATA_STAGE = 1, CF_HOST_DATA_HOST = 2 };
 CF_CHECKED int cf_set_host_data(int where);

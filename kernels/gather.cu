@@ -52,7 +52,7 @@ __device__ inline void gather_together(const T *source, const I *index, T *res, 
 
 /* Gathers N elements of source, which has M: res[i] = source[index[i]]. Every index must lie in [0, M), and res must
  * overlap neither source nor index; the plain call checks both. */
-#pragma cf kernel grid(N) items(4) host(grid(N)) in(source[M], index[N]) out(res[N]) check(0 <= index[:] < M) \
+#pragma cf kernel grid(N) items(4) host(grid(N)) in(source[M], index[N]) out(res[N]) check(0 <= index[:] < M) split(N) \
     bytes(N * (2.0 * sizeof(T) + sizeof(I))) flops(0)
 #pragma cf instances(f32_i32: float, int32_t; f32_i64: float, int64_t; f64_i32: double, int32_t; \
     f64_i64: double, int64_t; i32_i32: int32_t, int32_t; i32_i64: int32_t, int64_t; i64_i32: int64_t, int32_t; \
@@ -166,7 +166,7 @@ __device__ __forceinline__ void gather_few(const T *elements, const I *index, T 
  * [0, M), and res must overlap neither source nor index; the plain call checks both. */
 #pragma cf kernel grid(N * width) items(16 / sizeof(T)) \
     host(grid(width > GATHER_LONG ? N * ((width - 1) / GATHER_PART + 1) : (N - 1) / GATHER_ROWS + 1)) \
-    in(source[M][width], index[N]) out(res[N][width]) check(0 <= index[:] < M) \
+    in(source[M][width], index[N]) out(res[N][width]) check(0 <= index[:] < M) split(N) \
     bytes(N * (2.0 * width * sizeof(T) + sizeof(I))) flops(0)
 #pragma cf instances(f32_i32: float, int32_t; f32_i64: float, int64_t; f64_i32: double, int32_t; \
     f64_i64: double, int64_t; i32_i32: int32_t, int32_t; i32_i64: int32_t, int64_t; i64_i32: int64_t, int32_t; \

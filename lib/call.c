@@ -5,58 +5,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "call.h"
 #include "internal.h"
 #include "trace.h"
 #include "tuning.h"
 
-/* An argument as the kernel gets it. */
-struct argument {
-    struct cf__pointer pointer; /* as the kernel gets it, once it is staged */
-    void *host;                 /* first element of the array that is staged; NULL where it is used in place */
-    void *device;               /* first element of the copy */
-    CUdeviceptr copy;           /* its memory, ours to free */
-};
-
-struct call {
-    const cf_kernel *kernel;
-    const struct cf__place *place;
-    void *const *given;         /* the caller's arguments */
-    struct argument *arguments; /* one a parameter */
-    void **args;                /* what the kernel is launched with */
-    struct cf__part *parts;     /* room for one a parameter */
-    struct cf__range *ranges;   /* room for one a check */
-    size_t range_count;
-    int device;
-    struct cf__size size;
-    struct cf__moves moves;
-    struct cf__plan *plan;
-    struct cf__stage *stage; /* that copies go through; NULL: the default stream */
-    int mode;                /* that the thread captures in, once `is_relaxed` */
-    int is_relaxed;
-};
-
-/* Before what could break a capture: allocating and waiting. */
-static void relax(struct call *call)
-{
-    if (!call->is_relaxed && !call->place->driver->is_host)
-        call->mode = cf__relax(call->place->driver);
-    call->is_relaxed = 1;
-}
-
 /* ---- Pointers ---- */
 
 /* All pointers are checked before anything is done. */
-static int check_pointers(struct call *call)
+static int check_pointers(struct cf__call *call)
 {
     const cf_kernel *kernel = call->kernel;
     struct cf__plan *plan = call->plan;
     struct cf__found found = {.size = 0};
     int status = cf__place_device(call->place, kernel->function, &call->device);
     for (uint32_t i = 0; status == CF_OK && i < kernel->nparams; i++) {
-        struct argument *argument = &call->arguments[i];
+        struct cf__argument *argument = &call->arguments[i];
         cf_direction direction = kernel->params[i].direction;
         call->args[i] = call->given[i];
-        argument->pointer.is_staged = 0;
+        argument->pointer.is_staged = argument->is_copied = 0;
         argument->copy = 0;
         if (direction == CF_VALUE || direction == CF_SCRATCH)
             continue;
@@ -67,10 +34,9 @@ static int check_pointers(struct call *call)
                 argument->pointer.usable && (!cf__is_array(&kernel->params[i]) || argument->pointer.section.count);
             continue;
         }
-        size_t bytes = (size_t)argument->pointer.section.count * kernel->params[i].bytes;
+        argument->is_copied = 1;
         plan->staged++;
-        call->moves.in += direction == CF_OUT ? 0 : bytes;
-        call->moves.out += direction == CF_IN ? 0 : bytes;
+        cf__moves_add(&call->moves, i, &argument->pointer.section);
     }
     return status;
 }
@@ -78,7 +44,7 @@ static int check_pointers(struct call *call)
 /* ---- Ranges ---- */
 
 /* The ranges that are declared of elements that there are; in the order of the checks. */
-static int begin_ranges(struct call *call)
+static int begin_ranges(struct cf__call *call)
 {
     const cf_kernel *kernel = call->kernel;
     int status = CF_OK;
@@ -102,8 +68,7 @@ static int begin_ranges(struct call *call)
     return status;
 }
 
-/* Fails with the first range that has an element outside. */
-static int report_ranges(const struct call *call)
+int cf__call_report(const struct cf__call *call)
 {
     for (size_t i = 0; i < call->range_count; i++)
         if (call->ranges[i].found != CF__NONE)
@@ -111,9 +76,7 @@ static int report_ranges(const struct call *call)
     return CF_OK;
 }
 
-/* Looks at elements that the CPU reads, of ranges in front of number `end`; ends with the first one that has one
- * outside. */
-static int search_host(const struct call *call, size_t end)
+int cf__call_search_host(const struct cf__call *call, size_t end)
 {
     for (size_t i = 0; i < end; i++) {
         if (!call->ranges[i].is_host)
@@ -128,258 +91,87 @@ static int search_host(const struct call *call, size_t end)
     return CF_OK;
 }
 
-/* Looks at elements on the device; where one is outside, at those too that come before it. */
-static int search_device(struct call *call)
+int cf__call_search_device(struct cf__call *call)
 {
     size_t end = 0, first = 0;
     while (first < call->range_count && call->ranges[first].is_host)
         first++;
     if (first == call->range_count)
         return CF_OK;
-    relax(call);
+    cf__call_relax(call);
     int status = cf__range_search_device(call->ranges, call->range_count, call->place);
     if (status != CF_OK)
         return status;
     while (end < call->range_count && call->ranges[end].found == CF__NONE)
         end++;
     if (end < call->range_count)
-        status = search_host(call, end);
-    return status == CF_OK ? report_ranges(call) : status;
+        status = cf__call_search_host(call, end);
+    return status == CF_OK ? cf__call_report(call) : status;
 }
 
-static int search_all(struct call *call)
+static int search_all(struct cf__call *call)
 {
-    int status = search_device(call);
+    int status = cf__call_search_device(call);
     if (status == CF_OK)
-        status = search_host(call, call->range_count);
-    return status == CF_OK ? report_ranges(call) : status;
-}
-
-/* ---- Staging ---- */
-
-static int driver_failure(const struct call *call, CUresult result, const char *function, uint32_t i)
-{
-    return cf__fail_driver(call->place->driver, result, function, "%s: staging %s", call->kernel->function,
-                           call->kernel->params[i].name);
-}
-
-static cf_stream copy_stream(const struct call *call)
-{
-    return call->stage ? cf__stage_stream(call->stage) : NULL;
-}
-
-/* What cuMemAlloc() aligns to, which kernels that read several elements at once may count on. */
-#define ALIGNMENT 256
-
-/* The copy holds what the section spans, and the kernel gets a pointer from which the indices are the same: it is as
- * aligned as if the copy held what lies before the section, too. */
-static int allocate(struct call *call)
-{
-    int status = CF_OK;
-    for (uint32_t i = 0; status == CF_OK && i < call->kernel->nparams; i++) {
-        struct argument *argument = &call->arguments[i];
-        const struct cf__section *section = &argument->pointer.section;
-        if (!argument->pointer.is_staged)
-            continue;
-        size_t before = section->offset % ALIGNMENT;
-        const char *function;
-        CUresult result =
-            cf__pool_alloc_async(call->place, copy_stream(call), before + section->span, &argument->copy, &function);
-        if (result != CUDA_SUCCESS) {
-            argument->copy = 0;
-            status = driver_failure(call, result, function, i);
-        }
-        argument->host = cf__forward(argument->pointer.usable, section->offset);
-        argument->device = (void *)(uintptr_t)(argument->copy + before);
-        argument->pointer.usable = cf__backward(argument->device, section->offset);
-    }
-    return status;
-}
-
-static int release(struct call *call, int status)
-{
-    for (uint32_t i = 0; i < call->kernel->nparams; i++) {
-        CUdeviceptr copy = call->arguments[i].copy;
-        const char *function;
-        if (!copy)
-            continue;
-        CUresult result = cf__pool_free_async(call->place, copy_stream(call), copy, &function);
-        if (result != CUDA_SUCCESS) {
-            cf__keep(call->place, cf__free_memory, (uintptr_t)copy);
-            if (status == CF_OK)
-                status = driver_failure(call, result, function, i);
-        }
-    }
-    return status;
-}
-
-/* Whether an array is copied in that direction. */
-static int is_moved(const struct call *call, uint32_t i, int to_host)
-{
-    return call->arguments[i].copy && call->kernel->params[i].direction != (to_host ? CF_IN : CF_OUT);
-}
-
-/* A few bytes, by the driver itself. */
-static int copy_few(const struct call *call, int to_host)
-{
-    int status = CF_OK;
-    for (uint32_t i = 0; status == CF_OK && i < call->kernel->nparams; i++) {
-        const struct argument *argument = &call->arguments[i];
-        const char *function;
-        if (!is_moved(call, i, to_host))
-            continue;
-        CUresult result = cf__copy_section(call->place, &argument->pointer.section, call->kernel->params[i].bytes,
-                                           argument->host, argument->device, to_host, &function);
-        if (result != CUDA_SUCCESS)
-            status = driver_failure(call, result, function, i);
-    }
-    return status;
-}
-
-static void add_part(const struct call *call, uint32_t i, struct cf__part *part)
-{
-    const struct argument *argument = &call->arguments[i];
-    const struct cf__section *section = &argument->pointer.section;
-    *part = (struct cf__part){.name = call->kernel->params[i].name,
-                              .host = argument->host,
-                              .device = (uintptr_t)argument->device,
-                              .bytes = (size_t)section->count * call->kernel->params[i].bytes};
-    cf__rows(section, call->kernel->params[i].bytes, &part->rows);
-    for (size_t r = 0; r < call->range_count; r++)
-        if (call->ranges[r].check->array == (int32_t)i) {
-            call->ranges[r].next = part->ranges;
-            part->ranges = &call->ranges[r];
-        }
-}
-
-/* Many bytes, through the set. Arrays with ranges come first. */
-static int copy_many(const struct call *call, int to_host)
-{
-    size_t count = 0, checked = 0;
-    for (uint32_t i = 0; i < call->kernel->nparams; i++) {
-        if (!is_moved(call, i, to_host))
-            continue;
-        add_part(call, i, &call->parts[count]);
-        if (call->parts[count].ranges) {
-            struct cf__part first = call->parts[count];
-            call->parts[count] = call->parts[checked];
-            call->parts[checked++] = first;
-        }
-        count++;
-    }
-    return cf__stage_move(call->place, call->stage, call->kernel->function, call->parts, count, to_host);
-}
-
-static int stage_in(struct call *call)
-{
-    int status = call->stage ? CF_OK : search_host(call, call->range_count);
-    if (status == CF_OK && !call->stage)
-        status = report_ranges(call);
-    if (status == CF_OK)
-        status = allocate(call);
-    if (status == CF_OK)
-        status = (call->stage ? copy_many : copy_few)(call, 0);
-    return status == CF_OK && call->stage ? report_ranges(call) : status;
+        status = cf__call_search_host(call, call->range_count);
+    return status == CF_OK ? cf__call_report(call) : status;
 }
 
 /* ---- The kernel ---- */
 
-static int failure(const struct call *call, CUresult result, const char *function)
+int cf__call_failure(const struct cf__call *call, CUresult result, const char *function)
 {
     return cf__fail_driver(call->place->driver, result, function, "%s", call->kernel->function);
 }
 
 /* Where a part of an operation failed, others may be at work, in memory that the caller has back, or that is given
  * back. */
-static int launch(struct call *call)
+int cf__call_launch(struct cf__call *call)
 {
     int status = cf__launch(call->kernel, &call->size, call->place, NULL, call->args);
     if (status != CF_OK && cf_kernel_is_operation(call->kernel)) {
-        relax(call);
+        cf__call_relax(call);
         (void)call->place->driver->cuStreamSynchronize(NULL);
     }
     return status;
 }
 
 /* For what was enqueued on the default stream. What can be done before the wait costs nothing: the GPU is at work. */
-static int wait_behind(struct call *call, int status)
+int cf__call_wait(struct cf__call *call, int status)
 {
     if (status != CF_OK)
         return status;
-    relax(call);
+    cf__call_relax(call);
     CUresult result = call->place->driver->cuStreamSynchronize(NULL);
     if (result != CUDA_SUCCESS)
-        return failure(call, result, "cuStreamSynchronize");
+        return cf__call_failure(call, result, "cuStreamSynchronize");
     cf__note_waited(call->place, NULL);
     return CF_OK;
 }
 
-static int launch_and_wait(struct call *call)
+static int launch_and_wait(struct cf__call *call)
 {
-    return wait_behind(call, launch(call));
-}
-
-/* Between what is copied in and what is copied out: the streams keep the order, and the threads that copy out are not
- * kept waiting for the kernel. */
-static int launch_staged(struct call *call)
-{
-    const char *function;
-    CUresult result = cf__stage_before(call->place, call->stage, &function);
-    if (result != CUDA_SUCCESS)
-        return failure(call, result, function);
-    int status = launch(call);
-    if (status != CF_OK)
-        return status;
-    result = cf__stage_after(call->place, call->stage, &function);
-    if (result == CUDA_SUCCESS) {
-        function = "cuEventSynchronize";
-        result = cf__stage_wait(call->place, call->stage);
-    }
-    if (result == CUDA_SUCCESS) {
-        cf__note_waited(call->place, NULL);
-        return CF_OK;
-    }
-    (void)call->place->driver->cuStreamSynchronize(NULL); /* the kernel's memory is about to be freed */
-    return failure(call, result, function);
+    return cf__call_wait(call, cf__call_launch(call));
 }
 
 static struct cf__spot spot_of(const void *data, uint32_t i, const cf_param *param)
 {
-    const struct call *call = data;
+    const struct cf__call *call = data;
     if (param->direction == CF_SCRATCH)
         return (struct cf__spot){0, 0};
     return (struct cf__spot){(uintptr_t)call->arguments[i].pointer.usable, call->arguments[i].pointer.is_staged};
 }
 
 /* Where the grid is empty: what is to be 0, and nothing else, arrays of the host where they are. */
-static int clear_results(struct call *call)
+static int clear_results(struct cf__call *call)
 {
     return cf__nzeros(call->kernel)
-               ? wait_behind(call, cf__clear(call->kernel, call->place, NULL, call->given, spot_of, call))
+               ? cf__call_wait(call, cf__clear(call->kernel, call->place, NULL, call->given, spot_of, call))
                : CF_OK;
 }
 
-static int run_staged(struct call *call)
-{
-    relax(call);
-    int status = search_device(call);
-    if (status == CF_OK && (cf__stage_is_worth(call->moves.in) || cf__stage_is_worth(call->moves.out)))
-        status = cf__stage_begin(call->place, call->kernel->function, &call->stage);
-    if (status != CF_OK)
-        return status;
-    status = stage_in(call);
-    if (status == CF_OK)
-        status = (call->stage ? launch_staged : launch_and_wait)(call);
-    if (status == CF_OK)
-        status = (call->stage ? copy_many : copy_few)(call, 1);
-    status = release(call, status);
-    if (call->stage)
-        cf__stage_end(call->stage);
-    return status;
-}
-
 /* On the CPU, for a thread whose device is a GPU: with the arguments as they are. */
-static int run_on_cpu(struct call *call)
+static int run_on_cpu(struct cf__call *call)
 {
     struct cf__place place;
     int status = cf__enter_device(&place, call->kernel->function, CF_HOST);
@@ -398,12 +190,12 @@ static int run_on_cpu(struct call *call)
 /* ---- The call ---- */
 
 /* Whether every pointer argument is host memory that the GPU cannot reach. */
-static int could_run_on_cpu(const struct call *call)
+static int could_run_on_cpu(const struct cf__call *call)
 {
     return call->plan->staged > 0 && call->plan->in_place == 0 && !call->size.is_empty;
 }
 
-static int run(struct call *call)
+static int run(struct cf__call *call)
 {
     struct cf__plan *plan = call->plan;
     int is_on_cpu = 0;
@@ -414,8 +206,10 @@ static int run(struct call *call)
         status = cf__check_apart(call->kernel, call->given, call->args);
     if (status == CF_OK)
         status = begin_ranges(call);
+    if (status == CF_OK)
+        cf__split_decide(call);
     if (status == CF_OK && could_run_on_cpu(call)) {
-        relax(call);
+        cf__call_relax(call);
         status = cf__plan_decide(&call->moves, call->given, call->place, plan, &is_on_cpu);
     }
     if (status != CF_OK)
@@ -427,11 +221,12 @@ static int run(struct call *call)
     } else if (is_on_cpu) {
         status = run_on_cpu(call);
     } else {
-        status = run_staged(call);
+        status = cf__call_staged(call);
     }
     if (status != CF_OK)
         return status;
     plan->device = call->device;
+    plan->parts = is_on_cpu || !call->split.part ? 0 : (size_t)((call->split.count - 1) / call->split.part + 1);
     plan->in = call->moves.in;
     plan->out = call->moves.out;
     plan->where = call->size.is_empty       ? CF__PLAN_NOTHING
@@ -442,14 +237,14 @@ static int run(struct call *call)
 }
 
 /* With room for arguments and checks that is not on the stack. */
-static int run_large(struct call *call)
+static int run_large(struct cf__call *call)
 {
     size_t params = call->kernel->nparams, checks = call->kernel->nchecks;
     char *room = malloc(params * (sizeof *call->arguments + sizeof *call->parts + sizeof *call->args) +
                         checks * sizeof *call->ranges);
     if (!room)
         return cf__fail(CF_ENOMEM, "%s: no memory for the call", call->kernel->function);
-    call->arguments = (struct argument *)(void *)room;
+    call->arguments = (struct cf__argument *)(void *)room;
     call->parts = (struct cf__part *)(void *)(call->arguments + params);
     call->ranges = (struct cf__range *)(void *)(call->parts + params);
     call->args = (void **)(void *)(call->ranges + checks);
@@ -459,10 +254,10 @@ static int run_large(struct call *call)
 }
 
 /* The size of the launch, where the compiled checks have not found it. */
-static int find_size(struct call *call, int is_sized, const cf_size *size)
+static int find_size(struct cf__call *call, int is_sized, const cf_size *size)
 {
     if (!is_sized) {
-        relax(call);
+        cf__call_relax(call);
         return cf__size(call->kernel, call->place, call->given, &call->size);
     }
     call->size = (struct cf__size){.grid = {size->grid[0], size->grid[1], size->grid[2]},
@@ -507,12 +302,12 @@ static int call_tuned(const cf_kernel *kernel, void *const args[]);
 CF__HOT static int call_kernel(const cf_kernel *kernel, void *const args[])
 {
     enum { FEW = 8, FEW_CHECKS = 2 }; /* what most kernels have: these need no allocation */
-    struct argument arguments[FEW];
+    struct cf__argument arguments[FEW];
     struct cf__part parts[FEW];
     struct cf__range ranges[FEW_CHECKS];
     void *few_args[FEW];
     struct cf__place place;
-    struct call call;
+    struct cf__call call;
     cf_size size;
     int is_sized = cf__in_order(kernel, args, &size);
     if (!is_sized && cf__is_tuned(kernel))

@@ -211,3 +211,20 @@ void cf__error_keep(const struct cf__error *error)
     if (failures != error->failures)
         tell();
 }
+
+/* ---- Failures of other threads ---- */
+
+void cf__error_take(struct cf__error *error)
+{
+    memcpy(error->detail, detail, strlen(detail) + 1);
+    error->result = driver_result;
+}
+
+int cf__fail_as(int status, const struct cf__error *error)
+{
+    memcpy(detail, error->detail, strlen(error->detail) + 1);
+    driver_result = error->result;
+    failures++;
+    tell();
+    return status;
+}

@@ -170,41 +170,55 @@ static CUresult do_chunk(struct flow *flow, uint64_t chunk, char *buffer, enum s
 
 /* ---- Lanes ---- */
 
-/* Sees to it that a buffer is there and holds a chunk; its latest copy is waited for where `is_idle` asks for that. */
-static CUresult ready(struct flow *flow, struct cf__buffer *buffer, int is_idle)
+CUresult cf__buffer_ready(const struct cf__place *place, struct cf__buffer *buffer, size_t bytes, int is_idle,
+                          const char **call)
 {
-    const struct cf__driver *driver = flow->place->driver;
+    const struct cf__driver *driver = place->driver;
     CUresult result = CUDA_SUCCESS;
+    *call = "cuEventCreate";
     if (!buffer->copied && (result = driver->cuEventCreate(&buffer->copied, CU_EVENT_DISABLE_TIMING)) != CUDA_SUCCESS) {
         buffer->copied = NULL;
-        return fail(flow, result, "cuEventCreate", NULL);
+        return result;
     }
-    if (buffer->is_busy && (is_idle || buffer->size < flow->chunk)) {
+    *call = "cuEventSynchronize";
+    if (buffer->is_busy && (is_idle || buffer->size < bytes)) {
         if ((result = driver->cuEventSynchronize(buffer->copied)) != CUDA_SUCCESS)
-            return fail(flow, result, "cuEventSynchronize", NULL);
+            return result;
         buffer->is_busy = 0;
     }
-    if (buffer->size >= flow->chunk)
+    if (buffer->size >= bytes)
         return result;
-    cf__give_back(flow->place, cf__free_pinned, (uintptr_t)buffer->memory);
+    cf__give_back(place, cf__free_pinned, (uintptr_t)buffer->memory);
     buffer->memory = NULL;
     buffer->size = 0;
     size_t size = MIN_CHUNK;
-    while (size < flow->chunk)
+    while (size < bytes)
         size *= 2;
+    *call = "cuMemHostAlloc";
     if ((result = driver->cuMemHostAlloc(&buffer->memory, size, CU_MEMHOSTALLOC_PORTABLE)) != CUDA_SUCCESS) {
         buffer->memory = NULL;
-        return fail(flow, result, "cuMemHostAlloc", NULL);
+        return result;
     }
     buffer->size = size;
     return result;
 }
 
-/* Marks the end of what was enqueued from or to a buffer. */
+CUresult cf__buffer_mark(const struct cf__place *place, struct cf__buffer *buffer, CUstream stream)
+{
+    buffer->is_busy = 1;
+    return place->driver->cuEventRecord(buffer->copied, stream);
+}
+
+static CUresult ready(struct flow *flow, struct cf__buffer *buffer, int is_idle)
+{
+    const char *call;
+    CUresult result = cf__buffer_ready(flow->place, buffer, flow->chunk, is_idle, &call);
+    return result == CUDA_SUCCESS ? result : fail(flow, result, call, NULL);
+}
+
 static CUresult mark(struct flow *flow, struct cf__buffer *buffer)
 {
-    CUresult result = flow->place->driver->cuEventRecord(buffer->copied, flow->stage->stream);
-    buffer->is_busy = 1;
+    CUresult result = cf__buffer_mark(flow->place, buffer, flow->stage->stream);
     return result == CUDA_SUCCESS ? result : fail(flow, result, "cuEventRecord", NULL);
 }
 
@@ -305,8 +319,7 @@ int cf__stage_move(const struct cf__place *place, struct cf__stage *stage, const
                   flow.total, (int)lanes, flow.chunk);
     if (!flow.has_failed)
         return CF_OK;
-    /* No copy may use a buffer, or memory, any more. */
-    stage->is_unsettled = place->driver->cuStreamSynchronize(stage->stream) != CUDA_SUCCESS;
+    cf__stage_settle(place, stage);
     if (flow.part)
         return cf__fail_driver(place->driver, flow.result, flow.call, "%s: staging %s", function, flow.part->name);
     return cf__fail_driver(place->driver, flow.result, flow.call, "%s: staging", function);

@@ -32,6 +32,7 @@ static CUresult ask(const struct cf__driver *driver, const void *pointer, struct
         .driver = driver,
         .context = context,
         .is_device = type == CU_MEMORYTYPE_DEVICE && !managed,
+        .is_pinned = type == CU_MEMORYTYPE_HOST && !managed && !driver->is_host,
         .device = driver->is_host ? CF_HOST : ordinal,
         .usable = (void *)(uintptr_t)address,
         .begin = (const void *)(uintptr_t)begin,

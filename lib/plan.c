@@ -4,6 +4,7 @@
  * Times are estimated, in seconds, from what the annotation declares and from the constants of machine.c:
  *
  *     staged  = stage_latency + in / host_to_device + out / device_to_host
+ *             = stage_latency + max(in / host_to_device, out / device_to_host)     where split(...) allows both at once
  *     CPU     = latency + max(bytes / bandwidth, flops / rate) + indices / random
  *
  * in, out    bytes that the kernel's in, out and inout sections have to be moved
@@ -90,6 +91,7 @@ static int host_data(int *is_set)
 /* What there is to do. */
 struct work {
     double in, out, bytes, flops, indices;
+    int is_split; /* copies go both ways at once */
     int is_alone; /* one thread of the CPU does it */
 };
 
@@ -100,7 +102,8 @@ static double larger(double a, double b)
 
 static double staged(const struct work *work, const struct cf__machine *machine)
 {
-    return machine->stage_latency + work->in / machine->host_to_device + work->out / machine->device_to_host;
+    const double in = work->in / machine->host_to_device, out = work->out / machine->device_to_host;
+    return machine->stage_latency + (work->is_split ? larger(in, out) : in + out);
 }
 
 static double on_cpu(const struct work *work, const struct cf__machine *machine)
@@ -127,6 +130,7 @@ static struct work work_of(const struct cf__moves *moves, void *const args[])
     struct work work = {
         .in = (double)moves->in,
         .out = (double)moves->out,
+        .is_split = moves->is_split,
     };
     if (work.in + work.out > CACHED)
         work.indices = (double)moves->indices;
@@ -181,6 +185,20 @@ static int compare(const struct cf__moves *moves, void *const args[], const stru
     return CF_OK;
 }
 
+void cf__moves_add(struct cf__moves *moves, uint32_t i, const struct cf__section *section)
+{
+    const cf_param *param = &moves->kernel->params[i];
+    const size_t bytes = (size_t)section->count * param->bytes;
+    moves->in += param->direction == CF_OUT ? 0 : bytes;
+    moves->out += param->direction == CF_IN ? 0 : bytes;
+}
+
+int cf__plan_copies_pinned(void)
+{
+    int is_set;
+    return host_data(&is_set) == CF_HOST_DATA_STAGE;
+}
+
 int cf__plan_decide(const struct cf__moves *moves, void *const args[], const struct cf__place *place,
                     struct cf__plan *plan, int *is_on_cpu)
 {
@@ -213,7 +231,7 @@ CF__HOT struct cf__plan *cf__plan_begin(const cf_kernel *kernel)
 {
     latest.where = CF__PLAN_FAILED;
     latest.why = CF__PLAN_MIXED;
-    latest.in = latest.out = 0;
+    latest.in = latest.out = latest.parts = 0;
     latest.staged = latest.in_place = 0;
     latest.constants = CF__CONSTANTS_ANY;
     latest.stage_time = latest.cpu_time = 0;
@@ -272,6 +290,8 @@ static void add_cpu(struct text *text, const struct cf__plan *plan)
 static void add_staged(struct text *text, const struct cf__plan *plan)
 {
     add(text, "%zu bytes copied in and %zu out", plan->in, plan->out);
+    if (plan->parts)
+        add(text, ", in %zu parts", plan->parts);
     if (plan->in_place)
         add(text, ", %u arrays used in place", plan->in_place);
     if (plan->why != CF__PLAN_FORMULA)

@@ -83,7 +83,7 @@ int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], c
     void *given = *(void *const *)args[i];
     struct cf__section *section = &pointer->section;
     pointer->usable = given;
-    pointer->is_staged = 0;
+    pointer->is_staged = pointer->is_pinned = 0;
     int is_empty, status = cf__pointed(kernel, i, args, section, &is_empty);
     if (status != CF_OK || is_empty)
         return status;
@@ -103,6 +103,7 @@ int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], c
     /* Host memory is used in place where all of it, not only a part, is registered with the GPU's driver. */
     if (memory.driver && !memory.driver->is_host && memory.usable && memory.left >= section->span) {
         pointer->usable = cf__backward(memory.usable, section->offset);
+        pointer->is_pinned = memory.is_pinned;
         return CF_OK;
     }
     /* Memory of a GPU that was freed would fault where it is staged. */

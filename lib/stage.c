@@ -13,8 +13,8 @@
 /* Fewer bytes go faster as they are: the driver copies 10 GB/s without any thread to wake. */
 #define WORTH_BYTES ((size_t)512 << 10)
 
-/* What is freed of one: its stream, events, and the memory and the event of each buffer. */
-#define SET_THINGS (3 + 2 * CF__LANES * CF__BUFFERS)
+/* What is freed of one: its streams, events, and the memory and the event of each buffer. */
+#define SET_THINGS (4 + 2 * CF__MAX_LANES * 2 * CF__BUFFERS)
 
 /* Pinned cells for searches, one of a list of those that are free. */
 struct cells {
@@ -86,18 +86,36 @@ void cf__give_back(const struct cf__place *place, CUresult (*free_it)(const stru
         cf__keep(place, free_it, what);
 }
 
+static void free_buffer(const struct cf__place *place, const struct cf__buffer *buffer)
+{
+    cf__give_back(place, cf__free_pinned, (uintptr_t)buffer->memory);
+    cf__give_back(place, destroy_event, (uintptr_t)buffer->copied);
+}
+
+static CUresult synchronize(const struct cf__place *place, struct cf__stage *stage)
+{
+    CUresult result = stage->stream ? place->driver->cuStreamSynchronize(stage->stream) : CUDA_SUCCESS;
+    CUresult of_back = stage->back ? place->driver->cuStreamSynchronize(stage->back) : CUDA_SUCCESS;
+    return result != CUDA_SUCCESS ? result : of_back;
+}
+
+void cf__stage_settle(const struct cf__place *place, struct cf__stage *stage)
+{
+    stage->is_unsettled = synchronize(place, stage) != CUDA_SUCCESS;
+}
+
 static void free_set(const struct cf__place *place, struct cf__stage *stage)
 {
-    if (stage->stream)
-        (void)place->driver->cuStreamSynchronize(stage->stream); /* a copy may still be in a buffer */
-    for (int l = 0; l < CF__LANES; l++)
+    cf__stage_settle(place, stage); /* a copy may still be in a buffer */
+    for (int l = 0; l < CF__MAX_LANES; l++)
         for (int b = 0; b < CF__BUFFERS; b++) {
-            cf__give_back(place, cf__free_pinned, (uintptr_t)stage->lanes[l].buffers[b].memory);
-            cf__give_back(place, destroy_event, (uintptr_t)stage->lanes[l].buffers[b].copied);
+            free_buffer(place, &stage->lanes[l].buffers[b]);
+            free_buffer(place, &stage->lanes[l].back[b]);
         }
     cf__give_back(place, destroy_event, (uintptr_t)stage->arrived);
     cf__give_back(place, destroy_event, (uintptr_t)stage->ran);
     cf__give_back(place, destroy_stream, (uintptr_t)stage->stream);
+    cf__give_back(place, destroy_stream, (uintptr_t)stage->back);
 }
 
 /* With a place, which is entered, what the driver has goes too; without, it is gone already. */
@@ -230,9 +248,17 @@ static CUresult equip(const struct cf__place *place, struct cf__stage *stage, co
             *events[i] = NULL;
     if (result == CUDA_SUCCESS && stage->is_unsettled) {
         *call = "cuStreamSynchronize";
-        result = driver->cuStreamSynchronize(stage->stream);
+        result = synchronize(place, stage);
         stage->is_unsettled = result != CUDA_SUCCESS;
     }
+    return result;
+}
+
+CUresult cf__stage_two_ways(const struct cf__place *place, struct cf__stage *stage)
+{
+    CUresult result = stage->back ? CUDA_SUCCESS : place->driver->cuStreamCreate(&stage->back, CU_STREAM_NON_BLOCKING);
+    if (result != CUDA_SUCCESS)
+        stage->back = NULL;
     return result;
 }
 

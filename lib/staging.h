@@ -34,6 +34,7 @@ static inline void *cf__backward(const void *pointer, size_t bytes)
 struct cf__pointer {
     void *usable;               /* its address on the device; the argument as it is where `is_staged` is set */
     int is_staged;              /* host memory that the device cannot reach */
+    int is_pinned;              /* host memory that it can, and copies by itself */
     struct cf__section section; /* of an array */
 };
 
@@ -131,7 +132,9 @@ struct cf__part {
     struct cf__rows rows;
     size_t bytes;             /* of its elements */
     struct cf__range *ranges; /* that are looked at on the way in */
-    size_t begin;             /* in the queue; written by stage.c */
+    size_t begin;             /* in the queue; written by flow.c */
+    int is_in, is_out;        /* for pipeline.c: which ways it goes, */
+    int is_pinned;            /* and that it needs no buffers */
 };
 
 /* A set of buffers with a stream, of one call at a time. Begin waits for one; `function` is what messages name. */
@@ -148,6 +151,24 @@ int cf__stage_is_worth(size_t bytes);
  * with ranges stand first. Or moves them back, and is complete when it returns. In flow.c. */
 int cf__stage_move(const struct cf__place *place, struct cf__stage *stage, const char *function,
                    struct cf__part parts[], size_t count, int to_host);
+
+/* A call in parts, one after the other, each with its part of all arrays: these are cut into as many pieces of as many
+ * bytes, but for the last. */
+struct cf__pipeline {
+    const struct cf__place *place;
+    struct cf__stage *stage;
+    const char *function;
+    const struct cf__part *arrays;
+    size_t count;
+    int64_t elements, part; /* all, and those of a part */
+    int (*launch)(void *data, int64_t first, int64_t length); /* enqueues the kernel for so many elements from number
+                                `first` on, on the default stream; called for one part after another, from any thread */
+    void *data;
+};
+
+/* Copies in, launches and copies out, so that each waits for its own part alone, behind what the set's stream and the
+ * default stream hold. Complete when it returns. In pipeline.c. */
+int cf__pipeline_run(const struct cf__pipeline *pipeline);
 
 /* Let the default stream wait for the set's, and the reverse; `call` is what failed. Wait for what the latter waits
  * for. */
@@ -233,6 +254,7 @@ struct cf__plan {
     } why; /* where arrays are staged, or could have been */
     int device;
     size_t in, out;            /* bytes that were copied, or would have been */
+    size_t parts;              /* of a call that was split, else 0 */
     unsigned staged, in_place; /* arrays */
     enum cf__constants constants;
     double stage_time, cpu_time; /* expected, in seconds; with CF__CONSTANTS_ANY not worked out */
@@ -248,7 +270,14 @@ struct cf__moves {
     const struct cf__size *size;
     size_t in, out;
     uint64_t indices;
+    int is_split; /* both ways at once */
 };
+
+/* Adds an array that is staged. */
+void cf__moves_add(struct cf__moves *moves, uint32_t i, const struct cf__section *section);
+
+/* Whether pinned arrays, too, are copied where a call can be split: as CF_HOST_DATA=stage has it. */
+int cf__plan_copies_pinned(void);
 
 /* Whether a call whose arrays could all be staged runs on the CPU. */
 int cf__plan_decide(const struct cf__moves *moves, void *const args[], const struct cf__place *place,

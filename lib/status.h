@@ -68,6 +68,10 @@ void cf__error_save(struct cf__error *error);
 void cf__error_restore(const struct cf__error *error);
 void cf__error_keep(const struct cf__error *error);
 
+/* A failure of one thread that another one tells: taken on the first, kept as its own and told by the second. */
+void cf__error_take(struct cf__error *error);
+int cf__fail_as(int status, const struct cf__error *error);
+
 /* ---- log.c ---- */
 
 /* One line for the callback of cf_set_log(), if there is one. */

@@ -15,6 +15,7 @@ struct cf__memory {
     const struct cf__driver *driver; /* that allocated or registered it; NULL: ordinary host memory */
     CUcontext context;
     int is_device;     /* not readable by the CPU, unless the driver is the host */
+    int is_pinned;     /* the CPU's, page-locked for a GPU */
     int device;        /* number of its device: CF_HOST or a GPU's */
     void *usable;      /* its address on that device */
     const void *begin; /* of its allocation; NULL where not known */

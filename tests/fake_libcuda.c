@@ -17,7 +17,8 @@
  *     pools=0    no stream-ordered allocation                 reset=1      a reset makes a device usable after a fault;
  *                                                        2: it only says so
  *     dawdle=N   microseconds that a load, and a new context, take (1000)
- *     threads=N  threads of a block that there are registers for (1024) */
+ *     threads=N  threads of a block that there are registers for (1024)
+ *     late=1     the default stream, too, does nothing before somebody waits for it */
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -89,6 +90,8 @@ static void set(const char *name, const char *value)
         fake.pools = (int)number;
     } else if (is_number && strcmp(name, "dawdle") == 0) {
         fake.dawdle = (int)number;
+    } else if (is_number && strcmp(name, "late") == 0) {
+        fake.late = (int)number;
     } else if (is_number && strcmp(name, "threads") == 0) {
         fake.threads = (unsigned int)number;
     } else if (is_number && strcmp(name, "reset") == 0) {

@@ -52,6 +52,7 @@ struct fake_settings {
     int peers;            /* its devices can reach each other's memory */
     int dawdle;           /* microseconds that fake_dawdle() takes; less than a second */
     int pageable;         /* they reach ordinary host memory */
+    int late;             /* what comes to a default stream lets the others run that it follows, and not itself */
     unsigned int threads; /* of a block that there are registers for */
     int pools;            /* they have stream-ordered allocation */
     int reset;            /* 1: cuDevicePrimaryCtxReset() helps after a fault; 2: it succeeds and does not */

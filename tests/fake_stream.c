@@ -29,9 +29,9 @@ void fake_drain(CUstream stream, uint64_t position)
         run_one(stream);
 }
 
+/* Those that the program has made. */
 static void drain_streams(CUcontext context, unsigned int skipped_flag)
 {
-    fake_drain(&context->legacy, context->legacy.submitted);
     for (struct fake_object *object = fake_objects; object; object = object->next) {
         CUstream stream = (CUstream)(void *)object;
         if (object->kind == FAKE_STREAM && object->context == context && !(stream->flags & skipped_flag))
@@ -41,21 +41,26 @@ static void drain_streams(CUcontext context, unsigned int skipped_flag)
 
 void fake_drain_default(CUcontext context)
 {
+    fake_drain(&context->legacy, context->legacy.submitted);
     drain_streams(context, CU_STREAM_NON_BLOCKING);
 }
 
 void fake_drain_context(CUcontext context)
 {
+    fake_drain(&context->legacy, context->legacy.submitted);
     drain_streams(context, 0);
 }
 
-/* Streams that are not "non-blocking" and the default stream follow each other in the order of the calls. */
+/* Streams that are not "non-blocking" and the default stream follow each other in the order of the calls: what the other
+ * one has runs now. */
 void *fake_submit(CUstream stream, void (*run)(CUcontext context, struct fake_work *work), size_t size)
 {
     CUcontext context = stream->object.context;
     if (stream->capture)
         return fake_add_node(stream, run, size);
-    if (stream == &context->legacy)
+    if (stream == &context->legacy && fake.late)
+        drain_streams(context, CU_STREAM_NON_BLOCKING);
+    else if (stream == &context->legacy)
         fake_drain_default(context);
     else if (!(stream->flags & CU_STREAM_NON_BLOCKING))
         fake_drain(&context->legacy, context->legacy.submitted);

@@ -4,7 +4,7 @@
 __constant__ float factor = 1;
 
 /* Nothing. */
-#pragma cf kernel grid(n) in(x[n]) inout(y[n])
+#pragma cf kernel grid(n) in(x[n]) inout(y[n]) split(n)
 __global__ void axpy(float a, const float *x, float *y, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -71,6 +71,43 @@ static void prepare_large_pick(void)
 ACT(large_axpy, fault_axpy(2, large_x, large_y, LARGE))
 ACT(large_pick, fault_pick(large_x, large_picked, large_y, LARGE, LARGE))
 
+/* In parts: 8 MiB are copied, through buffers and without any. */
+enum { SPLIT = 8 * 1024 * 1024 / 12 + 1 };
+static float *split_x, *split_y;
+static void fill_split(void)
+{
+    NEED(cf_set_host_data(CF_HOST_DATA_STAGE));
+    for (int i = 0; i < SPLIT; i++) {
+        split_x[i] = (float)(i % 1009);
+        split_y[i] = OLD;
+    }
+}
+static void prepare_split(void)
+{
+    split_x = malloc(SPLIT * sizeof *split_x);
+    split_y = malloc(SPLIT * sizeof *split_y);
+    if (!split_x || !split_y)
+        fail_msg("no memory for the test");
+    fill_split();
+}
+static void prepare_split_pinned(void)
+{
+    NEED(cf_mem_alloc_pinned((void **)&split_x, SPLIT * sizeof *split_x));
+    NEED(cf_mem_alloc_pinned((void **)&split_y, SPLIT * sizeof *split_y));
+    fill_split();
+}
+/* Parts that were done when another one failed have come back. */
+static int is_split_right(int is_done)
+{
+    for (int i = 0; i < SPLIT; i++)
+        if (split_y[i] != OLD + 2 * split_x[i] && (is_done || split_y[i] != OLD))
+            return 0;
+    return 1;
+}
+ACT(split, fault_axpy(2, split_x, split_y, SPLIT))
+CLEAN(split, free(split_x); free(split_y); clean_host_data())
+CLEAN(split_pinned, NEED(cf_mem_free(split_x)); NEED(cf_mem_free(split_y)); clean_host_data())
+
 /* In pinned memory, which is used in place. */
 static float *pinned[2];
 static void prepare_pinned(void)
@@ -317,6 +354,9 @@ const struct scene launch_scenes[] = {
      FRESH | ANY},
     {"cf_call host arrays, in chunks, elements checked", prepare_large_pick, act_large_pick, is_large_right,
      clean_host_data, FRESH | ANY},
+    {"cf_call host arrays, in parts", prepare_split, act_split, is_split_right, clean_split, FRESH | ANY | LONG},
+    {"cf_call pinned arrays, in parts", prepare_split_pinned, act_split, is_split_right, clean_split_pinned,
+     FRESH | LONG},
     {"cf_call host arrays on the CPU", prepare_axpy_on_host, act_axpy, is_host_right, clean_host_data, FRESH},
     {"cf_call host arrays on the CPU, elements checked", prepare_pick_on_host, act_pick, is_host_right, clean_host_data,
      FRESH},

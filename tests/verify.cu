@@ -82,6 +82,23 @@ __global__ void reaches(int *y, const int *x, int n)
         y[i == 5 ? n : i] += x[i];
 }
 
+/* Not in parts, whatever they say: the one knows its place among all elements, the other looks at its neighbour. */
+#pragma cf kernel grid(n) out(y[n]) split(n)
+__global__ void numbers(int *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = i;
+}
+
+#pragma cf kernel grid(rows * width) in(x[rows][width]) out(y[rows][width]) split(rows)
+__global__ void smooths(const float *x, float *y, uint8_t rows, int width)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < rows * width)
+        y[i] = i < width ? x[i] : x[i] - x[i - width];
+}
+
 #pragma cf kernel grid(n) in(x[n]) out(y[n])
 __global__ void forgets(const float *x, float *y, int n)
 {

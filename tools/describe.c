@@ -211,6 +211,14 @@ static void print_in_place(const cf_kernel *kernel)
     }
 }
 
+static void print_split(const cf_kernel *kernel)
+{
+    if (cf_kernel_split(kernel) < 0)
+        return;
+    print_key("split");
+    printf("by %s\n", kernel->params[cf_kernel_split(kernel)].name);
+}
+
 static void print_host(const cf_kernel *kernel)
 {
     print_key("host");
@@ -263,6 +271,7 @@ static void describe_kernel(const cf_module *module, const cf_kernel *kernel)
     print_distinct(kernel);
     print_zeros(kernel);
     print_in_place(kernel);
+    print_split(kernel);
     if (cf_kernel_is_operation(kernel))
         print_uses(kernel);
     else

@@ -77,6 +77,8 @@ static void print_outcome(struct verification *verification, const struct verify
             printf("agree bit for bit");
         if (trials->in_place)
             printf("; in place, %u times", trials->in_place);
+        if (trials->in_parts)
+            printf("; in parts, %u times", trials->in_parts);
         printf("\n");
     }
     fflush(stdout);

@@ -7,6 +7,7 @@
 #include <cuferry.h>
 
 #include "argument.h"
+#include "parts.h"
 #include "runtime.h"
 #include "watch.h"
 
@@ -30,8 +31,8 @@ static int make_call(const struct verify_call *call, void *const args[], struct 
     const cf_kernel *kernel = watch_what ? watch(call, message) : call->kernel;
     if (!kernel)
         return -1;
-    int status = cf_call(kernel, args);
-    if (status != CF_OK)
+    int status = call->first_part ? parts_call(kernel, args, call->first_part, message) : cf_call(kernel, args);
+    if (status != CF_OK && !call->first_part)
         message_set(message, "%s", cf_last_error());
     result->is_refused = status == CF_EINVAL || status == CF_EOVERFLOW; /* a grid past a device's limits, too */
     return status;

@@ -17,6 +17,7 @@ struct verify_call {
     const struct verify_array *arrays; /* one a parameter */
     const struct inplace *inplace;     /* arrays that are one; NULL: none are */
     uint32_t home;                     /* the number of that one */
+    int64_t first_part;                /* elements of the first of two calls; 0: it is one call */
 };
 
 /* What one run has left. */

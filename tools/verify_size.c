@@ -1,6 +1,7 @@
 /* verify_size.c - one choice of values: a kernel's two runs with it, and the comparison of what they wrote. */
 #include "verify_size.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +9,10 @@
 #include <cuferry.h>
 
 #include "compare.h"
+#include "parts.h"
 #include "runtime.h"
 #include "verify_run.h"
+#include "watch.h"
 
 /* What arrays hold before a run. They differ, so that what neither run writes differs too. */
 static const int poisons[2] = {0x5a, 0xa5};
@@ -115,7 +118,8 @@ static int run(const struct verify_conditions *conditions, const struct verify_t
                                      .args = trials->values.args,
                                      .arrays = trials->values.arrays,
                                      .inplace = trials->inplace,
-                                     .home = trials->home};
+                                     .home = trials->home,
+                                     .first_part = trials->first_part};
     return verify_run(&call, device, poison, result, message);
 }
 
@@ -236,6 +240,36 @@ static int try_all_inplace(const struct verify_conditions *conditions, struct ve
     return status;
 }
 
+/* The same values in two calls, for some elements and then for the others: against one call on the CPU. 0, too, where the
+ * library refuses a part of them. The sections that are watched are those of one call. */
+static int try_parts(const struct verify_conditions *conditions, struct verify_trials *trials,
+                     struct verify_result results[2], struct message *message)
+{
+    const int64_t first_part = watch_what ? 0 : parts_cut(trials->kernel, trials->values.args);
+    if (!first_part)
+        return 0;
+    forget(trials, &results[0]);
+    forget(trials, &results[1]);
+    int status = run(conditions, trials, CF_HOST, poisons[0], &results[0], message);
+    trials->first_part = first_part;
+    if (status == CF_OK)
+        status = run(conditions, trials, conditions->device, poisons[1], &results[1], message);
+    trials->first_part = 0;
+    trials->is_lost = status == CF_EFAULT && conditions->device != CF_HOST;
+    if (status != CF_OK && (results[0].is_refused || results[1].is_refused))
+        return 0;
+    if (status == CF_OK) {
+        trials->in_parts++;
+        status = compare(trials, results, conditions->device, message);
+    }
+    if (status != CF_OK) {
+        struct message how = {""};
+        message_add(&how, "in two calls, the first for %" PRId64 ": %s", first_part, message->text);
+        *message = how;
+    }
+    return status;
+}
+
 void verify_size(const struct verify_conditions *conditions, struct verify_trials *trials, int64_t size, int only)
 {
     const uint32_t count = trials->kernel->nparams;
@@ -248,6 +282,8 @@ void verify_size(const struct verify_conditions *conditions, struct verify_trial
     int status = packed ? try_values(conditions, trials, results, &message) : message_set(&message, "no memory");
     if (status == 0 && trials->runs > runs)
         status = try_all_inplace(conditions, trials, results, &message);
+    if (status == 0 && trials->runs > runs)
+        status = try_parts(conditions, trials, results, &message);
     if (packed) {
         forget(trials, &results[0]);
         forget(trials, &results[1]);

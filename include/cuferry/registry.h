@@ -301,6 +301,9 @@ typedef struct cf_kernel {
     const struct cf_kernel *const *uses;
     uint8_t is_internal; /* it serves operations; no public header declares its functions */
     const char *tuning; /* lines of a tuning file that came with a tuned kernel; NULL: none */
+    uint32_t split;     /* a call does the same as calls for its first elements and then for the others, however many: the
+                           number, from 1, of the parameter that counts them; 0: nothing is said of it. Arrays whose outermost
+                           extent that parameter is are split, without lower bounds and pitches; others do not depend on it. */
 } cf_kernel;
 
 /* Data in __constant__ memory, with a setter. */
@@ -392,6 +395,21 @@ static inline int cf_kernel_has_host(const cf_kernel *kernel)
     while (i < kernel->nuses && cf_kernel_has_host(kernel->uses[i]))
         i++;
     return i == kernel->nuses;
+}
+
+/* The number of the parameter that split(...) names; -1 where there is none. Descriptors of older libraries end before. */
+static inline int cf_kernel_split(const cf_kernel *kernel)
+{
+    return kernel && kernel->size >= offsetof(cf_kernel, split) + sizeof kernel->split ? (int)kernel->split - 1 : -1;
+}
+
+/* Whether it has a part of an array for each part of the elements that split(...) counts. */
+static inline int cf_param_is_split(const cf_kernel *kernel, uint32_t i)
+{
+    const cf_param *param = &kernel->params[i];
+    const cf_op *ops = param->ndims ? param->extents[0].ops : NULL;
+    return ops && cf_kernel_split(kernel) >= 0 && ops[0].code == CF_OP_PARAM &&
+           ops[0].operand == cf_kernel_split(kernel) && ops[1].code == CF_OP_END;
 }
 
 /* The number of the parameter called `name`; -1 where there is none, or an argument is NULL. */

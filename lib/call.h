@@ -1,0 +1,91 @@
+/* call.h - what the files of the plain call share: call.c, staged.c and split.c. */
+#ifndef CF__CALL_H
+#define CF__CALL_H
+
+#include "internal.h"
+
+/* An argument as the kernel gets it. */
+struct cf__argument {
+    struct cf__pointer pointer; /* as the kernel gets it, once it is staged */
+    int is_copied;              /* it is staged, or pinned memory of a call that is split */
+    void *host;                 /* first element of the array that is copied */
+    void *device;               /* first element of the copy */
+    CUdeviceptr copy;           /* its memory, ours to free */
+};
+
+/* How a call is split: into parts of as many elements, but for the last, as the kernel's split(...) counts them. */
+struct cf__split {
+    int64_t count, part; /* all elements, and those of a part; 0: the call is not split */
+    int64_t given;       /* what the kernel is given for the parameter that counts them */
+    struct cf__size of_part, of_last;
+};
+
+struct cf__call {
+    const cf_kernel *kernel;
+    const struct cf__place *place;
+    void *const *given;             /* the caller's arguments */
+    struct cf__argument *arguments; /* one a parameter */
+    void **args;                    /* what the kernel is launched with */
+    struct cf__part *parts;         /* room for one a parameter */
+    struct cf__range *ranges;       /* room for one a check */
+    size_t range_count;
+    int device;
+    struct cf__size size;
+    struct cf__moves moves;
+    struct cf__plan *plan;
+    struct cf__stage *stage; /* that copies go through; NULL: the default stream */
+    struct cf__split split;  /* where it is split */
+    int mode;                /* that the thread captures in, once `is_relaxed` */
+    int is_relaxed;
+};
+
+/* Before what could break a capture: allocating and waiting. */
+static inline void cf__call_relax(struct cf__call *call)
+{
+    if (!call->is_relaxed && !call->place->driver->is_host)
+        call->mode = cf__relax(call->place->driver);
+    call->is_relaxed = 1;
+}
+
+/* ---- call.c ---- */
+
+/* Looks at elements that the CPU reads, of ranges in front of number `end`; ends with the first one that has one
+ * outside. */
+int cf__call_search_host(const struct cf__call *call, size_t end);
+
+/* Looks at elements on the device; where one is outside, at those too that come before it. */
+int cf__call_search_device(struct cf__call *call);
+
+/* Fails with the first range that has an element outside. */
+int cf__call_report(const struct cf__call *call);
+
+/* Enqueues the kernel, or the operation, on the default stream. */
+int cf__call_launch(struct cf__call *call);
+
+/* Waits for what was enqueued there with that status. */
+int cf__call_wait(struct cf__call *call, int status);
+
+int cf__call_failure(const struct cf__call *call, CUresult result, const char *function);
+
+/* ---- staged.c ---- */
+
+/* Runs the kernel with copies of arrays that the GPU does not reach. */
+int cf__call_staged(struct cf__call *call);
+
+/* An array as it is moved. */
+void cf__call_part(const struct cf__call *call, uint32_t i, struct cf__part *part);
+
+/* ---- split.c ---- */
+
+/* Decides whether the call is split, once its arrays are known: pinned ones that are copied then are no longer used in
+ * place. */
+void cf__split_decide(struct cf__call *call);
+
+/* Whether parts of the array are copied by themselves. */
+int cf__is_split(const struct cf__call *call, uint32_t i);
+
+/* Copies parts in, runs the kernel on each, and copies them out. Memory is allocated, and whole arrays are on their way in
+ * the order of the call's set. Complete when it returns. */
+int cf__split_run(struct cf__call *call);
+
+#endif
