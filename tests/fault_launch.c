@@ -87,7 +87,7 @@ static void prepare_split(void)
     split_x = malloc(SPLIT * sizeof *split_x);
     split_y = malloc(SPLIT * sizeof *split_y);
     if (!split_x || !split_y)
-        fail_msg("no memory for the test");
+        fail_msg("no memory for %d elements", SPLIT);
     fill_split();
 }
 static void prepare_split_pinned(void)
