@@ -391,7 +391,7 @@ class _File:
         host = self._cpu.host(clauses, declaration, kernel, entry, params, types)
         if clauses.host_grid:
             host = replace(host, grid=exact(clauses.host_grid))
-        split = split_by(clauses.split, params, zeros) if clauses.split else None
+        split = split_by(clauses.split, params, checks, zeros) if clauses.split else None
         return Instance(name, kernel, tuple(params), launch, checks, *reports, host, constants, is_bounded, is_closed,
                         zeros=zeros, split=split)
 

@@ -3,7 +3,7 @@
 from expr import ExprError
 
 
-def split_by(token, params, zeros):
+def split_by(token, params, checks, zeros):
     """The number of the parameter that split(...) names at `token`, whose arrays can be taken apart."""
     name = token.text
     number = next(i for i, p in enumerate(params) if p.name == name)
@@ -26,6 +26,10 @@ def split_by(token, params, zeros):
         if param in parts and any(d.lower or d.pitch for d in param.dims):
             raise ExprError(token, f'{param.name} has a section or a pitch; split takes arrays whose elements lie side by '
                                    'side, from the first on')
+    moving = next((c for c in checks if c.array is not None and any(_reads(e, number) for e in (c.lower, c.upper))), None)
+    if moving:
+        raise ExprError(token, f'the range of {params[moving.array].name} reads {name}, and would be another one for each '
+                               'part')
     written = next((params[z.array] for z in zeros if params[z.array].direction != 'CF_SCRATCH'), None)
     if written:
         raise ExprError(token, f'{written.name} is in zero(...), and would be cleared again for each part')

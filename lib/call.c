@@ -192,7 +192,7 @@ static int run_on_cpu(struct cf__call *call)
 /* Whether every pointer argument is host memory that the GPU cannot reach. */
 static int could_run_on_cpu(const struct cf__call *call)
 {
-    return call->plan->staged > 0 && call->plan->in_place == 0 && !call->size.is_empty;
+    return call->plan->staged > 0 && call->plan->in_place == 0 && !call->split.has_pinned && !call->size.is_empty;
 }
 
 static int run(struct cf__call *call)
@@ -240,13 +240,13 @@ static int run(struct cf__call *call)
 static int run_large(struct cf__call *call)
 {
     size_t params = call->kernel->nparams, checks = call->kernel->nchecks;
-    char *room = malloc(params * (sizeof *call->arguments + sizeof *call->parts + sizeof *call->args) +
+    char *room = malloc(params * (sizeof *call->arguments + sizeof *call->moved + sizeof *call->args) +
                         checks * sizeof *call->ranges);
     if (!room)
         return cf__fail(CF_ENOMEM, "%s: no memory for the call", call->kernel->function);
     call->arguments = (struct cf__argument *)(void *)room;
-    call->parts = (struct cf__part *)(void *)(call->arguments + params);
-    call->ranges = (struct cf__range *)(void *)(call->parts + params);
+    call->moved = (struct cf__moved *)(void *)(call->arguments + params);
+    call->ranges = (struct cf__range *)(void *)(call->moved + params);
     call->args = (void **)(void *)(call->ranges + checks);
     int status = run(call);
     free(room);
@@ -303,7 +303,7 @@ CF__HOT static int call_kernel(const cf_kernel *kernel, void *const args[])
 {
     enum { FEW = 8, FEW_CHECKS = 2 }; /* what most kernels have: these need no allocation */
     struct cf__argument arguments[FEW];
-    struct cf__part parts[FEW];
+    struct cf__moved moved[FEW];
     struct cf__range ranges[FEW_CHECKS];
     void *few_args[FEW];
     struct cf__place place;
@@ -330,7 +330,7 @@ CF__HOT static int call_kernel(const cf_kernel *kernel, void *const args[])
     call.given = args;
     call.arguments = arguments;
     call.args = few_args;
-    call.parts = parts;
+    call.moved = moved;
     call.ranges = ranges;
     call.moves = (struct cf__moves){.kernel = kernel, .size = &call.size};
     call.plan = cf__plan_begin(kernel);

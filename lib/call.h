@@ -16,6 +16,8 @@ struct cf__argument {
 /* How a call is split: into parts of as many elements, but for the last, as the kernel's split(...) counts them. */
 struct cf__split {
     int64_t count, part; /* all elements, and those of a part; 0: the call is not split */
+    int copies_pinned;   /* as the settings have it at the call's begin */
+    int has_pinned;      /* pinned arrays are copied */
     int64_t given;       /* what the kernel is given for the parameter that counts them */
     struct cf__size of_part, of_last;
 };
@@ -26,7 +28,7 @@ struct cf__call {
     void *const *given;             /* the caller's arguments */
     struct cf__argument *arguments; /* one a parameter */
     void **args;                    /* what the kernel is launched with */
-    struct cf__part *parts;         /* room for one a parameter */
+    struct cf__moved *moved;        /* room for one a parameter */
     struct cf__range *ranges;       /* room for one a check */
     size_t range_count;
     int device;
@@ -73,7 +75,7 @@ int cf__call_failure(const struct cf__call *call, CUresult result, const char *f
 int cf__call_staged(struct cf__call *call);
 
 /* An array as it is moved. */
-void cf__call_part(const struct cf__call *call, uint32_t i, struct cf__part *part);
+void cf__call_moved(const struct cf__call *call, uint32_t i, struct cf__moved *part);
 
 /* ---- split.c ---- */
 

@@ -32,7 +32,7 @@
 struct flow {
     const struct cf__place *place;
     struct cf__stage *stage;
-    struct cf__part *parts;
+    struct cf__moved *parts;
     size_t count;
     int to_host;
     size_t total, chunk; /* bytes */
@@ -42,10 +42,10 @@ struct flow {
     int has_failed;      /* atomic; whoever sets it writes what follows */
     CUresult result;
     const char *call;
-    const struct cf__part *part; /* NULL: none in particular */
+    const struct cf__moved *part; /* NULL: none in particular */
 };
 
-static CUresult fail(struct flow *flow, CUresult result, const char *call, const struct cf__part *part)
+static CUresult fail(struct flow *flow, CUresult result, const char *call, const struct cf__moved *part)
 {
     int before = 0;
     if (__atomic_compare_exchange_n(&flow->has_failed, &before, 1, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
@@ -71,7 +71,7 @@ struct run {
 };
 
 /* The run at byte `begin` of an array's elements, of at most `bytes`. */
-static struct run run_at(const struct cf__part *part, size_t begin, size_t bytes)
+static struct run run_at(const struct cf__moved *part, size_t begin, size_t bytes)
 {
     const struct cf__rows *rows = &part->rows;
     size_t row = begin / rows->length, in_row = begin % rows->length;
@@ -88,7 +88,7 @@ static struct run run_at(const struct cf__part *part, size_t begin, size_t bytes
 }
 
 /* Enqueues the copy between the run on the device and its place in a buffer. */
-static CUresult enqueue_run(struct flow *flow, const struct cf__part *part, const struct run *run, char *buffer)
+static CUresult enqueue_run(struct flow *flow, const struct cf__moved *part, const struct run *run, char *buffer)
 {
     const struct cf__driver *driver = flow->place->driver;
     CUstream stream = flow->stage->stream;
@@ -127,7 +127,7 @@ static void move_run(const struct flow *flow, const struct run *run, char *buffe
 }
 
 /* Looks at elements that have just come into a buffer. */
-static void look(struct flow *flow, struct cf__part *part, size_t begin, size_t bytes, const char *buffer)
+static void look(struct flow *flow, struct cf__moved *part, size_t begin, size_t bytes, const char *buffer)
 {
     for (struct cf__range *range = part->ranges; range; range = range->next) {
         cf__range_look(range, buffer, begin / range->element, bytes / range->element);
@@ -147,7 +147,7 @@ static CUresult do_chunk(struct flow *flow, uint64_t chunk, char *buffer, enum s
     size_t end = flow->total - begin < flow->chunk ? flow->total : begin + flow->chunk;
     CUresult result = CUDA_SUCCESS;
     for (size_t p = 0; p < flow->count && flow->parts[p].begin < end; p++) {
-        struct cf__part *part = &flow->parts[p];
+        struct cf__moved *part = &flow->parts[p];
         size_t first = begin > part->begin ? begin - part->begin : 0;
         size_t last = end - part->begin < part->bytes ? end - part->begin : part->bytes;
         int looks = part->ranges && !flow->to_host && step == MOVE;
@@ -288,7 +288,7 @@ static uint64_t lay_out(struct flow *flow)
 {
     size_t checked = 0;
     for (size_t p = 0; p < flow->count; p++) {
-        struct cf__part *part = &flow->parts[p];
+        struct cf__moved *part = &flow->parts[p];
         part->begin = (flow->total + QUEUE_ALIGNMENT - 1) / QUEUE_ALIGNMENT * QUEUE_ALIGNMENT;
         flow->total = part->begin + part->bytes;
         if (part->ranges)
@@ -307,7 +307,7 @@ static uint64_t lay_out(struct flow *flow)
 }
 
 int cf__stage_move(const struct cf__place *place, struct cf__stage *stage, const char *function,
-                   struct cf__part parts[], size_t count, int to_host)
+                   struct cf__moved parts[], size_t count, int to_host)
 {
     struct flow flow = {.place = place, .stage = stage, .parts = parts, .count = count, .to_host = to_host};
     if (count == 0)

@@ -294,7 +294,7 @@ static void measure_cpu(struct arrays *arrays, struct cf__machine *machine)
 }
 
 /* Bytes a second through a set of buffers, at best of some times; 0 where it fails. */
-static double link_rate(const struct cf__place *place, struct cf__stage *stage, struct cf__part *part, int to_host)
+static double link_rate(const struct cf__place *place, struct cf__stage *stage, struct cf__moved *part, int to_host)
 {
     double best = 1e30;
     for (int i = 0; i < REPEATS; i++) {
@@ -309,7 +309,7 @@ static double link_rate(const struct cf__place *place, struct cf__stage *stage, 
 }
 
 /* How long a little takes there and back. */
-static double round_trip(const struct cf__place *place, CUstream own, const struct cf__part *part)
+static double round_trip(const struct cf__place *place, CUstream own, const struct cf__moved *part)
 {
     const struct cf__driver *driver = place->driver;
     enum { BYTES = 1024 };
@@ -332,7 +332,7 @@ static int measure_link(const struct cf__place *place, struct arrays *arrays, st
 {
     const size_t bytes = 2 * FLOATS * sizeof(float);
     struct cf__stage *stage;
-    struct cf__part part = {
+    struct cf__moved part = {
         .name = "memory", .host = (char *)arrays->x, .rows = {.length = bytes, .rows = 1, .slices = 1}, .bytes = bytes};
     if (cf__stage_begin(place, "measuring", &stage) != CF_OK)
         return 0;

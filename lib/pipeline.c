@@ -26,13 +26,13 @@ struct run {
     int has_failed;
     CUresult result; /* of `call`, where status is CF_OK */
     const char *call;
-    const struct cf__part *array; /* NULL: none in particular */
-    int status;                   /* of a launch, with `error` */
+    const struct cf__moved *array; /* NULL: none in particular */
+    int status;                    /* of a launch, with `error` */
     struct cf__error error;
 };
 
 struct chunk {
-    const struct cf__part *array; /* NULL: no bytes */
+    const struct cf__moved *array; /* NULL: no bytes */
     uint64_t part;
     char *host;
     CUdeviceptr device;
@@ -48,7 +48,7 @@ static void stop(struct run *run)
     pthread_cond_broadcast(&run->changed);
 }
 
-static void fail_locked(struct run *run, CUresult result, const char *call, const struct cf__part *array)
+static void fail_locked(struct run *run, CUresult result, const char *call, const struct cf__moved *array)
 {
     if (!run->has_failed) {
         run->result = result;
@@ -58,11 +58,19 @@ static void fail_locked(struct run *run, CUresult result, const char *call, cons
     stop(run);
 }
 
-static void fail(struct run *run, CUresult result, const char *call, const struct cf__part *array)
+static void fail(struct run *run, CUresult result, const char *call, const struct cf__moved *array)
 {
     pthread_mutex_lock(&run->lock);
     fail_locked(run, result, call, array);
     pthread_mutex_unlock(&run->lock);
+}
+
+static int has_failed(struct run *run)
+{
+    pthread_mutex_lock(&run->lock);
+    const int has = run->has_failed;
+    pthread_mutex_unlock(&run->lock);
+    return has;
 }
 
 /* ---- Parts ---- */
@@ -73,20 +81,20 @@ static int64_t length_of(const struct cf__pipeline *of, uint64_t part)
     return left < of->part ? left : of->part;
 }
 
-static struct chunk chunk_of(const struct cf__pipeline *of, const struct cf__part *array, uint64_t part)
+static struct chunk chunk_of(const struct cf__pipeline *of, const struct cf__moved *array, uint64_t part)
 {
     const size_t stride = array->bytes / (size_t)of->elements, begin = (size_t)part * (size_t)of->part * stride;
     return (struct chunk){array, part, array->host + begin, array->device + begin,
                           (size_t)length_of(of, part) * stride};
 }
 
-static int goes(const struct cf__part *array, int to_host)
+static int goes(const struct cf__moved *array, int to_host)
 {
     return to_host ? array->is_out : array->is_in;
 }
 
 /* Enqueues the chunks of a part that need no buffers. */
-static CUresult copy_pinned(struct run *run, uint64_t part, int to_host, const struct cf__part **array)
+static CUresult copy_pinned(struct run *run, uint64_t part, int to_host, const struct cf__moved **array)
 {
     const struct cf__pipeline *of = run->of;
     CUresult result = CUDA_SUCCESS;
@@ -97,7 +105,7 @@ static CUresult copy_pinned(struct run *run, uint64_t part, int to_host, const s
         const struct chunk chunk = chunk_of(of, *array, part);
         const CUdeviceptr host = (uintptr_t)chunk.host;
         result = of->place->driver->cuMemcpyAsync(to_host ? host : chunk.device, to_host ? chunk.device : host,
-                                                  chunk.bytes, to_host ? of->stage->back : of->stage->stream);
+                                                  chunk.bytes, to_host ? of->stage->out_stream : of->stage->stream);
     }
     return result;
 }
@@ -122,7 +130,7 @@ static void launch_part(struct run *run, uint64_t part)
 {
     const struct cf__pipeline *of = run->of;
     const struct cf__driver *driver = of->place->driver;
-    const struct cf__part *array = NULL;
+    const struct cf__moved *array = NULL;
     const char *call = "cuMemcpyAsync";
     CUresult result = copy_pinned(run, part, 0, &array);
     if (result == CUDA_SUCCESS) {
@@ -139,7 +147,7 @@ static void launch_part(struct run *run, uint64_t part)
     }
     if (result == CUDA_SUCCESS) {
         call = "cuStreamWaitEvent";
-        result = driver->cuStreamWaitEvent(of->stage->back, of->stage->ran, 0);
+        result = driver->cuStreamWaitEvent(of->stage->out_stream, of->stage->ran, 0);
     }
     if (result == CUDA_SUCCESS) {
         call = "cuMemcpyAsync";
@@ -149,8 +157,8 @@ static void launch_part(struct run *run, uint64_t part)
         fail_locked(run, result, call, array);
 }
 
-/* A chunk is on its way in. */
-static void arrive(struct run *run, uint64_t part)
+/* A chunk is on its way in: whether parts were launched for it. */
+static int arrive(struct run *run, uint64_t part)
 {
     pthread_mutex_lock(&run->lock);
     run->arrived[part]++;
@@ -159,15 +167,17 @@ static void arrive(struct run *run, uint64_t part)
         launch_part(run, run->launched);
         run->launched += !run->has_failed;
     }
-    if (run->launched != before)
+    const int has_launched = run->launched != before;
+    if (has_launched)
         pthread_cond_broadcast(&run->changed);
     pthread_mutex_unlock(&run->lock);
+    return has_launched;
 }
 
 /* ---- Lanes ---- */
 
 /* The array that chunk number `number` of a part is of. */
-static const struct cf__part *array_of(const struct run *run, size_t number, int to_host)
+static const struct cf__moved *array_of(const struct run *run, size_t number, int to_host)
 {
     const struct cf__pipeline *of = run->of;
     for (size_t i = 0; i < of->count; i++)
@@ -201,7 +211,7 @@ static enum step take(struct run *run, int has_room, int is_idle, struct chunk *
     pthread_mutex_unlock(&run->lock);
     if (step == OUT || step == IN) {
         const size_t of_part = step == OUT ? run->outs : run->ins;
-        const struct cf__part *array = array_of(run, (size_t)(number % of_part), step == OUT);
+        const struct cf__moved *array = array_of(run, (size_t)(number % of_part), step == OUT);
         *chunk = array ? chunk_of(run->of, array, number / of_part) : (struct chunk){.part = number / of_part};
     }
     return step;
@@ -236,12 +246,12 @@ static CUresult begin_out(struct run *run, const struct chunk *chunk, struct cf_
     CUresult result = cf__buffer_ready(of->place, buffer, chunk->bytes, 0, &call);
     if (result == CUDA_SUCCESS) {
         call = "cuMemcpyAsync";
-        result =
-            of->place->driver->cuMemcpyAsync((uintptr_t)buffer->memory, chunk->device, chunk->bytes, of->stage->back);
+        result = of->place->driver->cuMemcpyAsync((uintptr_t)buffer->memory, chunk->device, chunk->bytes,
+                                                  of->stage->out_stream);
     }
     if (result == CUDA_SUCCESS) {
         call = "cuEventRecord";
-        result = cf__buffer_mark(of->place, buffer, of->stage->back);
+        result = cf__buffer_mark(of->place, buffer, of->stage->out_stream);
     }
     if (result != CUDA_SUCCESS)
         fail(run, result, call, chunk->array);
@@ -262,35 +272,49 @@ static CUresult end_out(struct run *run, const struct chunk *chunk, struct cf__b
     return result;
 }
 
+/* What this thread has launched is done, and no longer to be named where another kernel faults. */
+static void wait_for_launches(struct run *run)
+{
+    const struct cf__pipeline *of = run->of;
+    CUresult result = of->place->driver->cuEventSynchronize(of->stage->ran);
+    if (result == CUDA_SUCCESS)
+        cf__note_waited(of->place, NULL);
+    else
+        fail(run, result, "cuEventSynchronize", NULL);
+}
+
 static void run_lane(struct run *run, struct cf__lane *lane)
 {
     const struct cf__driver *driver = run->of->place->driver;
     struct chunk out[CF__BUFFERS], chunk; /* out: that are on their way, in a ring */
     unsigned int ins = 0, begun = 0, ended = 0;
+    int has_launched = 0;
     for (;;) {
         const int has_out = begun != ended;
-        struct cf__buffer *oldest = &lane->back[ended % CF__BUFFERS];
+        struct cf__buffer *oldest = &lane->out_buffers[ended % CF__BUFFERS];
         const CUresult has_come = has_out ? driver->cuEventQuery(oldest->copied) : CUDA_ERROR_NOT_READY;
         if (has_come != CUDA_SUCCESS && has_come != CUDA_ERROR_NOT_READY) {
             fail(run, has_come, "cuEventQuery", out[ended % CF__BUFFERS].array);
             return;
         }
-        enum step step =
-            has_come == CUDA_SUCCESS ? NOTHING : take(run, begun - ended < CF__BUFFERS, !has_out, &chunk);
-        if (step == END)
+        enum step step = has_come == CUDA_SUCCESS ? NOTHING : take(run, begun - ended < CF__BUFFERS, !has_out, &chunk);
+        if (step == END) {
+            if (has_launched && !has_failed(run))
+                wait_for_launches(run);
             return;
+        }
         if (step == NOTHING) {
             if (end_out(run, &out[ended % CF__BUFFERS], oldest) != CUDA_SUCCESS)
                 return;
             ended++;
         } else if (step == OUT) {
-            if (begin_out(run, &chunk, &lane->back[begun % CF__BUFFERS]) != CUDA_SUCCESS)
+            if (begin_out(run, &chunk, &lane->out_buffers[begun % CF__BUFFERS]) != CUDA_SUCCESS)
                 return;
             out[begun++ % CF__BUFFERS] = chunk;
         } else {
             if (chunk.array && bring_in(run, &chunk, &lane->buffers[ins++ % CF__BUFFERS]) != CUDA_SUCCESS)
                 return;
-            arrive(run, chunk.part);
+            has_launched |= arrive(run, chunk.part);
         }
     }
 }
@@ -341,16 +365,18 @@ static int end(struct run *run)
     const char *name = run->array ? run->array->name : NULL;
     if (!run->has_failed) {
         run->call = "cuStreamSynchronize";
-        run->result = of->place->driver->cuStreamSynchronize(of->stage->back);
-        if (run->result == CUDA_SUCCESS) {
-            cf__note_waited(of->place, NULL);
+        run->result = of->place->driver->cuStreamSynchronize(of->stage->out_stream);
+        if (run->result == CUDA_SUCCESS)
             return CF_OK;
-        }
     }
-    int status = run->status != CF_OK ? cf__fail_as(run->status, &run->error)
-                 : name
-                     ? cf__fail_driver(of->place->driver, run->result, run->call, "%s: staging %s", of->function, name)
-                     : cf__fail_driver(of->place->driver, run->result, run->call, "%s: staging", of->function);
+    int status;
+    if (run->status != CF_OK)
+        status = cf__fail_as(run->status, &run->error);
+    else if (cf__status_of(run->result) == CF_EFAULT) /* the kernel's, whatever call told of it */
+        status = cf__fail_driver(of->place->driver, run->result, run->call, "%s", of->function);
+    else
+        status = cf__fail_driver(of->place->driver, run->result, run->call, "%s: staging%s%s", of->function,
+                                 name ? " " : "", name ? name : "");
     (void)of->place->driver->cuStreamSynchronize(NULL); /* the kernel's memory is about to be freed */
     cf__stage_settle(of->place, of->stage);
     return status;
@@ -374,6 +400,9 @@ int cf__pipeline_run(const struct cf__pipeline *pipeline)
     cf__pool_for(run_lanes, &run, lanes, 1);
     cf__trace_end(began, "stage", "stage in parts", "\"parts\": %zu, \"lanes\": %d", (size_t)run.parts, (int)lanes);
     int status = end(&run);
+    /* These say that nothing was done, and have a tuned kernel's first variant begin anew. */
+    if (run.launched && (status == CF_EINVAL || status == CF_EOVERFLOW))
+        status = CF_ECALL;
     pthread_cond_destroy(&run.changed);
     pthread_mutex_destroy(&run.lock);
     free(run.arrived);

@@ -4,10 +4,10 @@
  * Times are estimated, in seconds, from what the annotation declares and from the constants of machine.c:
  *
  *     staged  = stage_latency + in / host_to_device + out / device_to_host
- *             = stage_latency + max(in / host_to_device, out / device_to_host)     where split(...) allows both at once
  *     CPU     = latency + max(bytes / bandwidth, flops / rate) + indices / random
  *
- * in, out    bytes that the kernel's in, out and inout sections have to be moved
+ * in, out    bytes that the kernel's in, out and inout sections have to be moved; of what split(...) has copied both ways
+ *            at once, the longer way alone counts
  * bytes      what bytes(...) declares, else in + out; flops: what flops(...) declares, else 0
  * indices    elements with a declared range: they are taken for indices, each of an access in no order; 0 where all
  *            data are in a cache
@@ -91,8 +91,8 @@ static int host_data(int *is_set)
 /* What there is to do. */
 struct work {
     double in, out, bytes, flops, indices;
-    int is_split; /* copies go both ways at once */
-    int is_alone; /* one thread of the CPU does it */
+    double both_in, both_out; /* of in and out, what goes both ways at once */
+    int is_alone;             /* one thread of the CPU does it */
 };
 
 static double larger(double a, double b)
@@ -102,8 +102,9 @@ static double larger(double a, double b)
 
 static double staged(const struct work *work, const struct cf__machine *machine)
 {
-    const double in = work->in / machine->host_to_device, out = work->out / machine->device_to_host;
-    return machine->stage_latency + (work->is_split ? larger(in, out) : in + out);
+    return machine->stage_latency + (work->in - work->both_in) / machine->host_to_device +
+           (work->out - work->both_out) / machine->device_to_host +
+           larger(work->both_in / machine->host_to_device, work->both_out / machine->device_to_host);
 }
 
 static double on_cpu(const struct work *work, const struct cf__machine *machine)
@@ -130,7 +131,8 @@ static struct work work_of(const struct cf__moves *moves, void *const args[])
     struct work work = {
         .in = (double)moves->in,
         .out = (double)moves->out,
-        .is_split = moves->is_split,
+        .both_in = (double)moves->both_in,
+        .both_out = (double)moves->both_out,
     };
     if (work.in + work.out > CACHED)
         work.indices = (double)moves->indices;
@@ -193,10 +195,19 @@ void cf__moves_add(struct cf__moves *moves, uint32_t i, const struct cf__section
     moves->out += param->direction == CF_IN ? 0 : bytes;
 }
 
-int cf__plan_copies_pinned(void)
+void cf__moves_both(struct cf__moves *moves, uint32_t i, const struct cf__section *section)
 {
-    int is_set;
-    return host_data(&is_set) == CF_HOST_DATA_STAGE;
+    struct cf__moves of_array = {.kernel = moves->kernel};
+    cf__moves_add(&of_array, i, section);
+    moves->both_in += of_array.in;
+    moves->both_out += of_array.out;
+}
+
+int cf__plan_copies_pinned(enum cf__reason *why)
+{
+    int is_set, asked = host_data(&is_set);
+    *why = is_set ? CF__PLAN_SET : CF__PLAN_ASKED;
+    return asked == CF_HOST_DATA_STAGE;
 }
 
 int cf__plan_decide(const struct cf__moves *moves, void *const args[], const struct cf__place *place,

@@ -39,7 +39,7 @@ static int is_candidate(const struct cf__call *call, uint32_t i)
 {
     const struct cf__pointer *pointer = &call->arguments[i].pointer;
     return has_parts(call, i) && pointer->section.count > 0 &&
-           (pointer->is_staged || (pointer->is_pinned && cf__plan_copies_pinned()));
+           (pointer->is_staged || (pointer->is_pinned && call->split.copies_pinned));
 }
 
 int cf__is_split(const struct cf__call *call, uint32_t i)
@@ -53,23 +53,42 @@ static size_t stride_of(const struct cf__call *call, uint32_t i)
     return section->span / (size_t)section->extents[0];
 }
 
-/* Whether what one part writes is where another one reads: two arrays share memory otherwise than element by element. */
-static int would_differ(const struct cf__call *call, uint32_t written, uint32_t read)
+static int is_array(const struct cf__call *call, uint32_t i)
 {
-    const uintptr_t first = *(const uintptr_t *)call->given[written], second = *(const uintptr_t *)call->given[read];
-    const size_t first_bytes = call->arguments[written].pointer.section.span;
-    const size_t second_bytes = call->arguments[read].pointer.section.span;
-    if (first < second ? second - first >= first_bytes : first - second >= second_bytes)
-        return 0;
-    return first != second || stride_of(call, written) != stride_of(call, read);
+    const cf_param *param = &call->kernel->params[i];
+    return cf__is_array(param) && param->direction != CF_SCRATCH && call->arguments[i].pointer.section.count > 0;
 }
 
+static int overlap(const struct cf__call *call, uint32_t i, uint32_t j)
+{
+    const struct cf__section *one = &call->arguments[i].pointer.section, *other = &call->arguments[j].pointer.section;
+    const uintptr_t first = *(const uintptr_t *)call->given[i] + one->offset;
+    const uintptr_t second = *(const uintptr_t *)call->given[j] + other->offset;
+    return first < second ? second - first < one->span : first - second < other->span;
+}
+
+/* Whether they are one, element by element of what is split. */
+static int are_one(const struct cf__call *call, uint32_t i, uint32_t j)
+{
+    return has_parts(call, i) && has_parts(call, j) && stride_of(call, i) == stride_of(call, j) &&
+           *(const uintptr_t *)call->given[i] == *(const uintptr_t *)call->given[j];
+}
+
+/* Whether all of it is on the device before anything is copied out. */
+static int is_read_first(const struct cf__call *call, uint32_t i)
+{
+    return !has_parts(call, i) && call->arguments[i].pointer.is_staged && !is_written(&call->kernel->params[i]);
+}
+
+/* Whether no part's copies touch what another part reads or writes: arrays that are copied by parts share memory with
+ * other arrays element by element alone. */
 static int may_be_split(const struct cf__call *call)
 {
     for (uint32_t i = 0; i < call->kernel->nparams; i++)
         for (uint32_t j = 0; j < call->kernel->nparams; j++)
-            if (i != j && is_candidate(call, i) && is_candidate(call, j) && is_written(&call->kernel->params[i]) &&
-                would_differ(call, i, j))
+            if (i != j && is_candidate(call, i) && is_array(call, j) &&
+                (is_written(&call->kernel->params[i]) || is_written(&call->kernel->params[j])) && overlap(call, i, j) &&
+                !are_one(call, i, j) && !is_read_first(call, j))
                 return 0;
     return 1;
 }
@@ -121,9 +140,12 @@ static int size_of(struct cf__call *call, int64_t length, struct cf__size *size)
 void cf__split_decide(struct cf__call *call)
 {
     struct cf__split *split = &call->split;
+    enum cf__reason why;
     split->part = 0;
+    split->has_pinned = 0;
     if (cf_kernel_split(call->kernel) < 0 || call->place->driver->is_host || call->size.is_empty)
         return;
+    split->copies_pinned = cf__plan_copies_pinned(&why);
     const int64_t part = part_of(call, &split->count);
     if (!part || !may_be_split(call))
         return;
@@ -131,12 +153,15 @@ void cf__split_decide(struct cf__call *call)
     if (!size_of(call, part, &split->of_part) || (last && !size_of(call, last, &split->of_last)))
         return;
     split->part = part;
-    call->moves.is_split = 1;
     for (uint32_t i = 0; i < call->kernel->nparams; i++) {
         struct cf__argument *argument = &call->arguments[i];
-        if (!is_candidate(call, i) || argument->is_copied)
+        if (!is_candidate(call, i))
             continue;
-        argument->is_copied = 1;
+        cf__moves_both(&call->moves, i, &argument->pointer.section);
+        if (argument->is_copied)
+            continue;
+        argument->is_copied = split->has_pinned = 1;
+        call->plan->why = why;
         call->plan->staged++;
         call->plan->in_place--;
         cf__moves_add(&call->moves, i, &argument->pointer.section);
@@ -155,7 +180,7 @@ static void move_by(struct cf__call *call, int64_t elements)
     }
 }
 
-static int launch_part(void *data, int64_t first, int64_t length)
+static int enqueue_part(void *data, int64_t first, int64_t length)
 {
     struct cf__call *call = data;
     const struct cf__size whole = call->size;
@@ -176,16 +201,22 @@ int cf__split_run(struct cf__call *call)
     struct cf__pipeline pipeline = {.place = call->place,
                                     .stage = call->stage,
                                     .function = call->kernel->function,
-                                    .arrays = call->parts,
+                                    .arrays = call->moved,
                                     .elements = call->split.count,
                                     .part = call->split.part,
-                                    .launch = launch_part,
+                                    .launch = enqueue_part,
                                     .data = call};
+    /* Not within the pipeline, where it would hold up all lanes. */
+    struct cf__loaded *loaded = cf__kernel_loaded(call->kernel, call->place);
+    int status = loaded ? CF_OK : cf__kernel_load(call->kernel, call->place, &loaded);
+    if (status != CF_OK)
+        return status;
+    call->split.of_part.loaded = call->split.of_last.loaded = loaded;
     for (uint32_t i = 0; i < call->kernel->nparams; i++) {
         if (!cf__is_split(call, i))
             continue;
-        struct cf__part *array = &call->parts[pipeline.count++];
-        cf__call_part(call, i, array);
+        struct cf__moved *array = &call->moved[pipeline.count++];
+        cf__call_moved(call, i, array);
         array->is_in = call->kernel->params[i].direction != CF_OUT;
         array->is_out = is_written(&call->kernel->params[i]);
         array->is_pinned = !call->arguments[i].pointer.is_staged;

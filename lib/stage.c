@@ -7,7 +7,7 @@
 #include "internal.h"
 #include "stage.h"
 
-/* Calls that copy at once in one context; others wait. Two keep both directions of the link busy. */
+/* Calls that copy at once in one context; others wait. With two, one copies in while the other one's kernel runs. */
 #define SETS 2
 
 /* Fewer bytes go faster as they are: the driver copies 10 GB/s without any thread to wake. */
@@ -95,7 +95,7 @@ static void free_buffer(const struct cf__place *place, const struct cf__buffer *
 static CUresult synchronize(const struct cf__place *place, struct cf__stage *stage)
 {
     CUresult result = stage->stream ? place->driver->cuStreamSynchronize(stage->stream) : CUDA_SUCCESS;
-    CUresult of_back = stage->back ? place->driver->cuStreamSynchronize(stage->back) : CUDA_SUCCESS;
+    CUresult of_back = stage->out_stream ? place->driver->cuStreamSynchronize(stage->out_stream) : CUDA_SUCCESS;
     return result != CUDA_SUCCESS ? result : of_back;
 }
 
@@ -110,12 +110,12 @@ static void free_set(const struct cf__place *place, struct cf__stage *stage)
     for (int l = 0; l < CF__MAX_LANES; l++)
         for (int b = 0; b < CF__BUFFERS; b++) {
             free_buffer(place, &stage->lanes[l].buffers[b]);
-            free_buffer(place, &stage->lanes[l].back[b]);
+            free_buffer(place, &stage->lanes[l].out_buffers[b]);
         }
     cf__give_back(place, destroy_event, (uintptr_t)stage->arrived);
     cf__give_back(place, destroy_event, (uintptr_t)stage->ran);
     cf__give_back(place, destroy_stream, (uintptr_t)stage->stream);
-    cf__give_back(place, destroy_stream, (uintptr_t)stage->back);
+    cf__give_back(place, destroy_stream, (uintptr_t)stage->out_stream);
 }
 
 /* With a place, which is entered, what the driver has goes too; without, it is gone already. */
@@ -256,9 +256,9 @@ static CUresult equip(const struct cf__place *place, struct cf__stage *stage, co
 
 CUresult cf__stage_two_ways(const struct cf__place *place, struct cf__stage *stage)
 {
-    CUresult result = stage->back ? CUDA_SUCCESS : place->driver->cuStreamCreate(&stage->back, CU_STREAM_NON_BLOCKING);
+    CUresult result = stage->out_stream ? CUDA_SUCCESS : place->driver->cuStreamCreate(&stage->out_stream, CU_STREAM_NON_BLOCKING);
     if (result != CUDA_SUCCESS)
-        stage->back = NULL;
+        stage->out_stream = NULL;
     return result;
 }
 
@@ -332,7 +332,7 @@ int cf__stage_copy(const struct cf__place *place, const char *function, void *de
                    int to_host)
 {
     struct cf__stage *stage;
-    struct cf__part part = {.name = "memory",
+    struct cf__moved part = {.name = "memory",
                             .host = host,
                             .device = (uintptr_t)device,
                             .rows = {.length = bytes, .rows = 1, .slices = 1},

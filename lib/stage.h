@@ -17,13 +17,13 @@ struct cf__buffer {
 };
 
 struct cf__lane {
-    struct cf__buffer buffers[CF__BUFFERS]; /* one way, or in */
-    struct cf__buffer back[CF__BUFFERS];    /* out, where the other way is in use, too */
+    struct cf__buffer buffers[CF__BUFFERS];     /* one way, or in */
+    struct cf__buffer out_buffers[CF__BUFFERS]; /* out, where the other way is in use, too */
 };
 
 struct cf__stage {
     CUstream stream;
-    CUstream back;        /* of copies out beside copies in; NULL: not needed yet */
+    CUstream out_stream;  /* of copies out beside copies in; NULL: not needed yet */
     CUevent arrived, ran; /* what is copied in; the kernel */
     struct cf__lane lanes[CF__MAX_LANES];
     int in_use;

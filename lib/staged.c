@@ -86,16 +86,18 @@ static int copy_few(const struct cf__call *call, int to_host)
     return status;
 }
 
-void cf__call_part(const struct cf__call *call, uint32_t i, struct cf__part *part)
+void cf__call_moved(const struct cf__call *call, uint32_t i, struct cf__moved *part)
 {
     const struct cf__argument *argument = &call->arguments[i];
     const struct cf__section *section = &argument->pointer.section;
-    *part = (struct cf__part){.name = call->kernel->params[i].name,
-                              .host = argument->host,
-                              .device = (uintptr_t)argument->device,
-                              .bytes = (size_t)section->count * call->kernel->params[i].bytes};
+    *part = (struct cf__moved){.name = call->kernel->params[i].name,
+                               .host = argument->host,
+                               .device = (uintptr_t)argument->device,
+                               .bytes = (size_t)section->count * call->kernel->params[i].bytes};
     cf__rows(section, call->kernel->params[i].bytes, &part->rows);
-    for (size_t r = 0; r < call->range_count && !call->split.part; r++)
+    if (call->split.part) /* elements have been looked at */
+        return;
+    for (size_t r = 0; r < call->range_count; r++)
         if (call->ranges[r].check->array == (int32_t)i) {
             call->ranges[r].next = part->ranges;
             part->ranges = &call->ranges[r];
@@ -109,15 +111,15 @@ static int copy_many(const struct cf__call *call, int to_host)
     for (uint32_t i = 0; i < call->kernel->nparams; i++) {
         if (!is_moved(call, i, to_host))
             continue;
-        cf__call_part(call, i, &call->parts[count]);
-        if (call->parts[count].ranges) {
-            struct cf__part first = call->parts[count];
-            call->parts[count] = call->parts[checked];
-            call->parts[checked++] = first;
+        cf__call_moved(call, i, &call->moved[count]);
+        if (call->moved[count].ranges) {
+            struct cf__moved first = call->moved[count];
+            call->moved[count] = call->moved[checked];
+            call->moved[checked++] = first;
         }
         count++;
     }
-    return cf__stage_move(call->place, call->stage, call->kernel->function, call->parts, count, to_host);
+    return cf__stage_move(call->place, call->stage, call->kernel->function, call->moved, count, to_host);
 }
 
 /* Elements are looked at on their way; or before anything is copied, where results come back before the last of them are

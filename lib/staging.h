@@ -125,7 +125,7 @@ int cf__range_report(const struct cf__range *range, const struct cf__place *plac
 /* ---- stage.c ---- */
 
 /* An array on its way between host memory and a device, where its elements lie alike. */
-struct cf__part {
+struct cf__moved {
     const char *name;   /* that messages have */
     char *host;         /* its first element */
     CUdeviceptr device; /* likewise */
@@ -150,7 +150,7 @@ int cf__stage_is_worth(size_t bytes);
  * outside not all need be moved, but all elements were looked at that come before it, those of other ranges too. Parts
  * with ranges stand first. Or moves them back, and is complete when it returns. In flow.c. */
 int cf__stage_move(const struct cf__place *place, struct cf__stage *stage, const char *function,
-                   struct cf__part parts[], size_t count, int to_host);
+                   struct cf__moved parts[], size_t count, int to_host);
 
 /* A call in parts, one after the other, each with its part of all arrays: these are cut into as many pieces of as many
  * bytes, but for the last. */
@@ -158,7 +158,7 @@ struct cf__pipeline {
     const struct cf__place *place;
     struct cf__stage *stage;
     const char *function;
-    const struct cf__part *arrays;
+    const struct cf__moved *arrays;
     size_t count;
     int64_t elements, part; /* all, and those of a part */
     int (*launch)(void *data, int64_t first, int64_t length); /* enqueues the kernel for so many elements from number
@@ -243,7 +243,7 @@ void cf__machine_unlock(void);
 struct cf__plan {
     char function[128];
     enum { CF__PLAN_FAILED, CF__PLAN_NOTHING, CF__PLAN_HOST, CF__PLAN_CPU, CF__PLAN_DEVICE } where;
-    enum {
+    enum cf__reason {
         CF__PLAN_MIXED,
         CF__PLAN_NO_BODY,
         CF__PLAN_NOT_CLOSED,
@@ -270,14 +270,17 @@ struct cf__moves {
     const struct cf__size *size;
     size_t in, out;
     uint64_t indices;
-    int is_split; /* both ways at once */
+    size_t both_in, both_out; /* of in and out, what goes at once */
 };
 
 /* Adds an array that is staged. */
 void cf__moves_add(struct cf__moves *moves, uint32_t i, const struct cf__section *section);
 
-/* Whether pinned arrays, too, are copied where a call can be split: as CF_HOST_DATA=stage has it. */
-int cf__plan_copies_pinned(void);
+/* The same array: it goes both ways beside other such arrays, part by part. */
+void cf__moves_both(struct cf__moves *moves, uint32_t i, const struct cf__section *section);
+
+/* Whether pinned arrays, too, are copied where a call can be split, as CF_HOST_DATA=stage has it; and who asked. */
+int cf__plan_copies_pinned(enum cf__reason *why);
 
 /* Whether a call whose arrays could all be staged runs on the CPU. */
 int cf__plan_decide(const struct cf__moves *moves, void *const args[], const struct cf__place *place,

@@ -13,10 +13,13 @@ struct copy {
 
 static void count_bytes(CUdeviceptr target, CUdeviceptr source, size_t bytes)
 {
-    if (target >= FAKE_DEVICE_OFFSET && source < FAKE_DEVICE_OFFSET)
-        fake_counts.bytes_in += bytes;
-    if (target < FAKE_DEVICE_OFFSET && source >= FAKE_DEVICE_OFFSET)
-        fake_counts.bytes_out += bytes;
+    static int was_out;
+    const int is_out = target < FAKE_DEVICE_OFFSET;
+    if (is_out == (source < FAKE_DEVICE_OFFSET))
+        return;
+    *(is_out ? &fake_counts.bytes_out : &fake_counts.bytes_in) += bytes;
+    fake_counts.turns += is_out != was_out;
+    was_out = is_out;
 }
 
 static void run_copy(CUcontext context, struct fake_work *work)

@@ -76,6 +76,16 @@ __global__ void copy_many(const float *x, float *y, int n)
         y[i] = x[i];
 }
 
+/* Counts its blocks, of which no one looks whether its threads have elements. */
+#pragma cf kernel blocks((n + 255) / 256) block(256) in(x[n]) inout(count[2]) split(n)
+__global__ void count_blocks(const float *x, int *count, int n)
+{
+    if (threadIdx.x == 0)
+        atomicAdd(&count[0], 1);
+    if (threadIdx.x == 0 && blockIdx.x == 0)
+        atomicAdd(&count[1], (int)gridDim.x + (x[n - 1] < 0));
+}
+
 /* Faults at an element that is -1. */
 #pragma cf kernel grid(n) inout(x[n]) split(n)
 __global__ void trap(int32_t *x, int n)

@@ -125,6 +125,7 @@ static int set_up(void **state)
     kernel.bytes = kernel.flops = absent;
     kernel.nchecks = 0;
     kernel.is_host_whole = 0;
+    kernel.split = 0;
     return reads_environment ? CF_OK : cf_set_host_data(CF_HOST_DATA_AUTO);
 }
 
@@ -189,6 +190,26 @@ static void plan_runs_where_it_takes_less(void **state)
     assert_true(ran_on_cpu(n, NAN, 0));
     assert_true(ran_on_cpu(n, -1, -1));
     assert_true(ran_on_cpu(n, INFINITY, INFINITY));
+    forget_machine();
+}
+
+/* The longer way alone, of what goes both ways at once; here that is all but the third array. */
+static void plan_copies_both_ways_at_once_where_a_call_is_split(void **state)
+{
+    (void)state;
+    use_machine(numbers);
+    kernel.bytes = declared_bytes;
+    kernel.split = N + 1;
+    /* 2^20 elements: 8 MiB in and 4 MiB out, 0.1 + 0.839 = 0.939 ms; the CPU moves 14.7 MB in that time. */
+    const int64_t n = 1 << 20;
+    int launches = fake_counts()->launch;
+    assert_true(ran_on_cpu(n, 14.6e6, 0));
+    call(n, 14.8e6, 0, NULL);
+    assert_int_equal(fake_counts()->launch - launches, 8);
+    assert_plan("on device 0, 8388608 bytes copied in and 4194304 out, in 8 parts, 0.94 ms expected; the CPU would take 0.95");
+    /* Of one that is whole nothing is saved: 8 MiB are not copied. */
+    assert_true(ran_on_cpu(600000, 12.0e6, 0));
+    assert_plan("staging 7200000 bytes would take 0.82 ms");
     forget_machine();
 }
 
@@ -373,6 +394,7 @@ int main(int argc, char *argv[])
         TEST(last_plan_is_each_threads_own),
         TEST(last_plan_after_a_failure_says_so),
         FAKE(plan_runs_where_it_takes_less, NULL),
+        FAKE(plan_copies_both_ways_at_once_where_a_call_is_split, NULL),
         FAKE(plan_body_called_once_is_one_thread, NULL),
         FAKE(plan_elements_with_a_range_are_random_accesses, NULL),
         FAKE(plan_undeclared_work_is_the_sections_or_unknown, NULL),

@@ -6,6 +6,7 @@
 #include <cuferry/registry.h>
 #include <inttypes.h>
 
+#include "internal.h"
 #include "split_kernels.h"
 
 enum { MOST = 6000000, MANY = 2500000 };
@@ -115,14 +116,9 @@ static void call_at_the_borders_of_parts_is_right(void **state)
     static const struct {
         int64_t n;
         size_t parts;
-    } cases[] = {{1, 0},
-                 {524287, 0}, /* 8 MiB are copied from the next one on */
-                 {524288, 4},
-                 {524289, 5},
-                 {3 * 131072 + 131071 + 131072, 5},
-                 {2097152, 16},
-                 {2097152 + 4096, 16},
-                 {2097152 + 4097, 17},
+    } cases[] = {{1, 0},        {524287, 0}, /* 8 MiB are copied from the next one on */
+                 {524288, 4},   {524289, 5},          {3 * 131072 + 131071 + 131072, 5},
+                 {2097152, 16}, {2097152 + 4096, 16}, {2097152 + 4097, 17},
                  {MOST, 17}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         check_blend(cases[i].n, cases[i].parts);
@@ -154,6 +150,33 @@ static void call_that_adds_to_one_array_is_right(void **state)
     assert_int_equal(sum, expected);
     expect_copied(sizeof whole + sizeof sum, sizeof sum, 17);
     expect_plan(sizeof whole + sizeof sum, sizeof sum, 17);
+}
+
+/* Each part has the grid of its own length. */
+static void call_whose_kernel_looks_at_its_grid_is_right(void **state)
+{
+    (void)state;
+    static const int lengths[] = {MANY, 2097152, 2097152 + 4097, 1000};
+    fill(MANY);
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        int count[2] = {0, 0};
+        assert_ok(split_count_blocks(x, count, lengths[i]));
+        assert_int_equal(count[0], (lengths[i] + 255) / 256);
+        assert_int_equal(count[1], count[0]);
+    }
+}
+
+static void copies_go_both_ways_at_once(void **state)
+{
+    (void)state;
+    if (!counts_of)
+        skip_process("the driver does not count");
+    fill(MOST);
+    begin_counting();
+    assert_ok(split_blend(x, factors, y, z, MOST));
+    assert_int_equal(first_wrong(MOST), -1);
+    if (counts_of()->turns - before.turns < 6)
+        fail_msg("copies took %d turns", counts_of()->turns - before.turns);
 }
 
 static void call_of_rows_is_right(void **state)
@@ -231,6 +254,37 @@ static void call_on_arrays_that_overlap_is_whole(void **state)
     for (int i = 0; i < MANY; i++)
         assert_true(y[i] == old_y[i + 1] + 1);
     expect_plan(MANY * sizeof *x, MANY * sizeof *x, 0);
+}
+
+/* One of them is used in place, since all of it is registered. */
+static void array_in_place_beside_one_that_overlaps_is_read_first(void **state)
+{
+    (void)state;
+    enum { PAGE = 4096, SHIFT = 250 * PAGE, SIZE = MANY / 1024 * 1024 };
+    if (!is_gpu()) {
+        puts("# skip: arrays are used in place");
+        skip();
+    }
+    int (*host_register)(void *, size_t, unsigned int) =
+        (int (*)(void *, size_t, unsigned int))driver_function("cuMemHostRegister", 6050);
+    int (*host_unregister)(void *) = (int (*)(void *))driver_function("cuMemHostUnregister", 4000);
+    float *b = aligned_alloc(PAGE, (SIZE + SHIFT) * sizeof *b);
+    struct cf__place place;
+    assert_non_null(b);
+    for (int i = 0; i < SIZE + SHIFT; i++)
+        b[i] = (float)(i % 100003);
+    assert_ok(cf__enter(&place, "test", NULL));
+    assert_int_equal(host_register(b, SIZE * sizeof *b, 0), 0);
+    assert_ok(cf_set_host_data(CF_HOST_DATA_AUTO));
+    assert_ok(split_add_1(b, b + SHIFT, SIZE)); /* whose end is not registered */
+    for (int i = 0; i < SIZE; i++)
+        if (b[SHIFT + i] != (float)(i % 100003) + 1)
+            fail_msg("element %d is %g", i, (double)b[SHIFT + i]);
+    if (strstr(cf_last_plan(), "parts"))
+        fail_msg("%s", cf_last_plan());
+    assert_int_equal(host_unregister(b), 0);
+    cf__leave(&place);
+    free(b);
 }
 
 /* ---- Element checks ---- */
@@ -333,6 +387,8 @@ static void pinned_beside_pageable_and_device_arrays_is_right(void **state)
     assert_ok(split_blend(px, factors, dy, z, MANY));
     expect_copied(bytes + sizeof factors, bytes, 17);
     expect_plan(bytes + sizeof factors, bytes, 17);
+    if (is_gpu())
+        assert_non_null(strstr(cf_last_plan(), ", 1 arrays used in place; as cf_set_host_data() asks"));
     assert_ok(cf_mem_copy(y, dy, bytes));
     assert_int_equal(first_wrong(MANY), -1);
     assert_ok(cf_mem_free(px));
@@ -344,10 +400,26 @@ static void pinned_beside_pageable_and_device_arrays_is_right(void **state)
 static void part_that_faults_is_told(void **state)
 {
     (void)state;
+    fill(MANY);
+    assert_ok(split_blend(x, factors, y, z, MANY));
     memset(whole, 0, sizeof whole);
     whole[MOST / 2] = -1;
+    assert_fails(split_trap(whole, MOST), CF_EFAULT, "while split_trap was running");
+    if (strncmp(cf_last_error(), "split_trap: cu", 14) != 0)
+        fail_msg("%s", cf_last_error());
     assert_fails(split_trap(whole, MOST), CF_EFAULT, "split_trap");
-    assert_fails(split_trap(whole, MOST), CF_EFAULT, "split_trap");
+}
+
+/* On a thread of the pool. */
+static void part_that_is_not_launched_is_told(void **state)
+{
+    (void)state;
+    fill(MANY);
+    assert_int_not_equal(split_blend(x, factors, y, z, MANY), CF_OK);
+    if (strncmp(cf_last_error(), "split_blend: cuLaunchKernel returned 701", 40) != 0)
+        fail_msg("%s", cf_last_error());
+    assert_int_equal(cf_last_driver_result(), 701);
+    assert_memory_equal(y, old_y, MANY * sizeof *y);
 }
 
 /* Parts, and none of the memory that they need. */
@@ -406,11 +478,13 @@ int main(int argc, char *argv[])
         TEST(call_at_the_borders_of_parts_is_right),
         TEST(call_of_results_alone_is_right),
         TEST(call_that_adds_to_one_array_is_right),
+        TEST(call_whose_kernel_looks_at_its_grid_is_right),
         TEST(call_of_rows_is_right),
         TEST(call_with_scratch_memory_is_right),
         TEST(call_whose_parts_would_be_refused_is_whole),
         TEST(call_in_place_is_right),
         TEST(call_on_arrays_that_overlap_is_whole),
+        TEST(array_in_place_beside_one_that_overlaps_is_read_first),
         TEST(call_with_an_index_outside_writes_nothing),
         TEST(pinned_arrays_are_copied_where_that_is_asked),
         TEST(pinned_arrays_wait_for_the_default_stream),
@@ -423,7 +497,9 @@ int main(int argc, char *argv[])
         fake_test(pinned_arrays_are_copied_where_that_is_asked, "CF_DRIVER", "FAKE_CUDA=late=1"),
         fake_test(pinned_arrays_wait_for_the_default_stream, "CF_DRIVER", "FAKE_CUDA=late=1"),
         fake_test(threads_at_once_are_right, "CF_DRIVER", "CF_THREADS=8", "FAKE_CUDA=late=1"),
+        fake_test(copies_go_both_ways_at_once, "CF_DRIVER", "CF_THREADS=4"),
         fake_test(part_that_faults_is_told, "CF_DRIVER"),
+        fake_test(part_that_is_not_launched_is_told, "CF_DRIVER", "FAKE_CUDA=threads=128"),
         fake_test(call_without_memory_is_enomem, "CF_DRIVER", "FAKE_CUDA=oom=20000000"),
     };
 #undef TEST

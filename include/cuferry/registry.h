@@ -400,7 +400,8 @@ static inline int cf_kernel_has_host(const cf_kernel *kernel)
 /* The number of the parameter that split(...) names; -1 where there is none. Descriptors of older libraries end before. */
 static inline int cf_kernel_split(const cf_kernel *kernel)
 {
-    return kernel && kernel->size >= offsetof(cf_kernel, split) + sizeof kernel->split ? (int)kernel->split - 1 : -1;
+    const int has_split = kernel && kernel->size >= offsetof(cf_kernel, split) + sizeof kernel->split;
+    return has_split && kernel->split <= kernel->nparams ? (int)kernel->split - 1 : -1;
 }
 
 /* Whether it has a part of an array for each part of the elements that split(...) counts. */

@@ -37,6 +37,9 @@ __global__ void counts(const int *x, int *count, int n);
 #pragma cf kernel grid(n) in(x[n]) out(sum[1]) split(n)
 __global__ void result(const float *x, float *sum, int n);
 
+#pragma cf kernel grid(n) in(x[n], index[n]) out(y[n]) check(0 <= index[:] < n) split(n)
+__global__ void permute(const float *x, const int *index, float *y, int n);
+
 #pragma cf kernel grid(n) scratch(x[n]) split(n)
 __global__ void scratch_alone(int *x, int n);
 
