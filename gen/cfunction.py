@@ -339,10 +339,9 @@ class Body:
                 raise Interpreted
             return self._exact('MUL', left, of_number(2**right.constant))
         if code == 'SHR':
-            if right.constant is None or not 0 <= right.constant <= 63:
-                raise Interpreted
-            return Value(f'{left.within(MUL)} >> {right.text}', CHOICE, left.low >> right.constant,
-                         left.high >> right.constant)
+            right = self.require(right, 0, 63)
+            ends = [end >> by for end in (left.low, left.high) for by in (right.low, right.high)]
+            return Value(f'{left.within(MUL)} >> {right.within(MUL)}', CHOICE, min(ends), max(ends))
         if code in BITS:
             return combine_bits(code, left, right)
         return (self._divide if code in ('DIV', 'MOD') else self._choose)(code, left, right)

@@ -18,8 +18,9 @@ def split_by(token, params, checks, zeros):
             continue
         own = param.dims[1:] if param in parts else param.dims
         if any(_reads(e, number) for d in own for e in (d.extent, d.lower, d.pitch)):
-            raise ExprError(token, f'{name} stands in the section of {param.name} otherwise than as its outermost extent, '
-                                   'so that no part of it belongs to a part of the elements')
+            raise ExprError(token, f'{name} stands in the section of {param.name} otherwise than as its outermost extent '
+                                   f'alone; split({name}) takes {param.name}[{name}], or rows, as {param.name}[{name}][2], '
+                                   'and arrays that it does not stand in')
         if param.direction == 'CF_OUT' and param not in parts:
             raise ExprError(token, f'{param.name} is out(...), all of which each part would write; write inout where they add '
                                    'to it')

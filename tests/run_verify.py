@@ -94,8 +94,11 @@ class VerifyTest(Runner):
                 ('precedes', [r'n = 33: 2 bytes beside the section of y are overwritten']),
                 ('differences', [r'n = \d+: y is x, in place: y\[\d+\] = .* and .* on the CPU; \d+ of \d+ elements differ']),
                 ('reaches', [r'n = \d+: y is x, in place: \d bytes beside the section of y are overwritten']),
-                ('numbers', [r'n = \d+: in two calls, the first for \d+: y\[\d+\] = 0 .* and \d+ on the CPU; \d+ of \d+ elements']),
-                ('smooths', [r'rows = \d+, width = \d+: in two calls, the first for \d+: y\[\d+\]\[0\] = .* on the CPU; \d+ of']),
+                ('numbers', [r'n = \d+: split\(n\) does not hold, in two calls, the first for \d+: y\[\d+\] = 0 in two calls '
+                             r'and \d+ in one, on the CPU; \d+ of \d+ elements']),
+                ('smooths', [r'rows = \d+, width = \d+: split\(rows\) does not hold, in two calls, the first for \d+: '
+                             r'y\[\d+\]\[0\] = .* in two calls and .* in one, on the CPU; \d+ of']),
+                ('sixteens', [r'n = \d+: split\(n\) does not hold, in two calls, the first for 16: y\[16\] = ']),
                 ('tolerant', [r'n = 31: tolerance\(1 - n\) is -30'])):
             def body(kernel=kernel, culprits=culprits):
                 code, found, _, last, err = self.own(kernel)

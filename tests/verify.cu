@@ -91,6 +91,15 @@ __global__ void numbers(int *y, int n)
         y[i] = i;
 }
 
+/* Nor this one, of which few calls pass the check. */
+#pragma cf kernel grid(n) out(y[n]) split(n) check(n % 16 == 0)
+__global__ void sixteens(int *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = i;
+}
+
 #pragma cf kernel grid(rows * width) in(x[rows][width]) out(y[rows][width]) split(rows)
 __global__ void smooths(const float *x, float *y, uint8_t rows, int width)
 {

@@ -23,10 +23,16 @@ static int64_t count(const cf_kernel *kernel, void *const args[])
     return elements;
 }
 
-int64_t parts_cut(const cf_kernel *kernel, void *const args[])
+int64_t parts_cut(const cf_kernel *kernel, void *const args[], uint32_t k)
 {
+    static const int64_t multiples[] = {4, 16, 64, 256, 1024, 4096};
     const int64_t elements = count(kernel, args);
-    return elements < 2 ? 0 : 1 + (elements - 1) / 3;
+    if (elements < 2 || k > sizeof multiples / sizeof *multiples)
+        return 0;
+    if (k == 0)
+        return 1 + (elements - 1) / 3;
+    const int64_t multiple = multiples[k - 1];
+    return elements <= multiple ? 0 : ((elements - 1) / 3 / multiple + 1) * multiple;
 }
 
 /* Bytes of an array for each of the elements. */

@@ -79,6 +79,8 @@ static void print_outcome(struct verification *verification, const struct verify
             printf("; in place, %u times", trials->in_place);
         if (trials->in_parts)
             printf("; in parts, %u times", trials->in_parts);
+        else if (cf_kernel_split(trials->kernel) >= 0)
+            printf("; split(%s) was not tried", trials->kernel->params[cf_kernel_split(trials->kernel)].name);
         printf("\n");
     }
     fflush(stdout);

@@ -65,10 +65,15 @@ static int differs(const struct verify_trials *trials, uint32_t i, const struct 
     message_set(message, "%s", trials->kernel->params[i].name);
     verify_array_index(array, found->first, message);
     message_add(message, " = %s", text);
-    if (!trials->is_of_first)
+    if (trials->first_part)
+        message_add(message, " in two calls");
+    else if (!trials->is_of_first)
         add_place(device, 1, CF_HOST, message);
     message_add(message, " and %s %s; %zu of %zu elements differ", found->expected,
-                trials->is_of_first ? "by the first variant" : "on the CPU", found->count, array->section.count);
+                trials->is_of_first  ? "by the first variant"
+                : trials->first_part ? "in one, on the CPU"
+                                     : "on the CPU",
+                found->count, array->section.count);
     if (element_parts(type->type))
         message_add(message, ", by up to %.3g", found->largest);
     if (trials->tolerance >= 0)
@@ -241,32 +246,43 @@ static int try_all_inplace(const struct verify_conditions *conditions, struct ve
 }
 
 /* The same values in two calls, for some elements and then for the others: against one call on the CPU. 0, too, where the
- * library refuses a part of them. The sections that are watched are those of one call. */
-static int try_parts(const struct verify_conditions *conditions, struct verify_trials *trials,
-                     struct verify_result results[2], struct message *message)
+ * library refuses a part of them. */
+static int try_cut(const struct verify_conditions *conditions, struct verify_trials *trials, int64_t first_part,
+                   struct verify_result results[2], struct message *message)
 {
-    const int64_t first_part = watch_what ? 0 : parts_cut(trials->kernel, trials->values.args);
-    if (!first_part)
-        return 0;
     forget(trials, &results[0]);
     forget(trials, &results[1]);
     int status = run(conditions, trials, CF_HOST, poisons[0], &results[0], message);
     trials->first_part = first_part;
     if (status == CF_OK)
         status = run(conditions, trials, conditions->device, poisons[1], &results[1], message);
-    trials->first_part = 0;
     trials->is_lost = status == CF_EFAULT && conditions->device != CF_HOST;
-    if (status != CF_OK && (results[0].is_refused || results[1].is_refused))
-        return 0;
+    const int is_refused = status != CF_OK && (results[0].is_refused || results[1].is_refused);
     if (status == CF_OK) {
         trials->in_parts++;
         status = compare(trials, results, conditions->device, message);
     }
-    if (status != CF_OK) {
-        struct message how = {""};
-        message_add(&how, "in two calls, the first for %" PRId64 ": %s", first_part, message->text);
-        *message = how;
-    }
+    trials->first_part = 0;
+    if (status == CF_OK || is_refused)
+        return 0;
+    struct message how = {""};
+    message_add(&how, "split(%s) does not hold, in two calls, the first for %" PRId64 ": %s",
+                trials->kernel->params[cf_kernel_split(trials->kernel)].name, first_part, message->text);
+    *message = how;
+    return status;
+}
+
+/* The first cut that is not refused. The sections that are watched are those of one call. */
+static int try_parts(const struct verify_conditions *conditions, struct verify_trials *trials,
+                     struct verify_result results[2], struct message *message)
+{
+    const unsigned before = trials->in_parts;
+    int64_t first_part;
+    int status = 0;
+    for (uint32_t k = 0; status == 0 && trials->in_parts == before && !watch_what &&
+                         (first_part = parts_cut(trials->kernel, trials->values.args, k)) != 0;
+         k++)
+        status = try_cut(conditions, trials, first_part, results, message);
     return status;
 }
 

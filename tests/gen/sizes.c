@@ -1257,3 +1257,76 @@ int t_names_async(cf_stream stream, const float *cf, int args, int size, int cf_
     void *const cf__args[] = {(void *)&cf, (void *)&args, (void *)&size, (void *)&cf_size};
     return cf_launch(&t__k_names, stream, cf__args);
 }
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_coarse(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2])
+        return 0;
+    const int64_t n = *(const int64_t *)cf__args[1];
+    const int64_t level = *(const int *)cf__args[2];
+    if (level > 39)
+        return 0;
+    if (level < 0)
+        return 0;
+    const int64_t cf__1 = n >> level;
+    if (cf__1 < 1 || cf__1 > 549755813632)
+        return 0;
+    if (!*(void *const *)cf__args[0])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((cf__1 + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
+}
+
+cf_host_body t__h_coarse;
+extern const uint32_t t__b_coarse[];
+static cf_state cf__state_coarse;
+extern const cf_kernel t__k_coarse;
+const cf_kernel t__k_coarse = {
+    .size = sizeof(cf_kernel),
+    .version = CF_REGISTRY_VERSION,
+    .name = "coarse",
+    .family = "coarse",
+    .function = "t_coarse",
+    .doc = "By numbers that are known at the call alone.",
+    .file = "sizes.cu",
+    .line = 85,
+    .nparams = 3,
+    .params = (const cf_param[]){
+        {.name = "x", .ctype = "const float *", .direction = CF_IN, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
+         .ndims = 1,
+         .extents = (const cf_expr[]){{"n >> level", (const cf_op[]){{CF_OP_PARAM, 1}, {CF_OP_PARAM, 2}, {CF_OP_SHR, 0}, {CF_OP_END, 0}}}}},
+        {.name = "n", .ctype = "int64_t", .direction = CF_VALUE, .type = CF_I64, .lanes = 1, .bytes = 8, .align = 8},
+        {.name = "level", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
+    },
+    .launch = {
+        .grid = {{"n >> level", (const cf_op[]){{CF_OP_PARAM, 1}, {CF_OP_PARAM, 2}, {CF_OP_SHR, 0}, {CF_OP_END, 0}}}},
+        .block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
+    },
+    .nchecks = 1,
+    .checks = (const cf_check[]){
+        {.text = "level < 40", .condition = {"level < 40", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_CONST, 40},
+         {CF_OP_LT, 0}, {CF_OP_END, 0}}}, .array = -1},
+    },
+    CF__IMAGE(coarse),
+    .host = t__h_coarse,
+    .host_bytes = t__b_coarse,
+    .state = &cf__state_coarse,
+    .sizes = cf__sizes_coarse,
+    .is_bounded = 1,
+    .is_closed = 1,
+};
+
+int t_coarse(const float *x, int64_t n, int level);
+int t_coarse(const float *x, int64_t n, int level)
+{
+    void *const cf__args[] = {(void *)&x, (void *)&n, (void *)&level};
+    return cf_call(&t__k_coarse, cf__args);
+}
+
+int t_coarse_async(cf_stream stream, const float *x, int64_t n, int level);
+int t_coarse_async(cf_stream stream, const float *x, int64_t n, int level)
+{
+    void *const cf__args[] = {(void *)&x, (void *)&n, (void *)&level};
+    return cf_launch(&t__k_coarse, stream, cf__args);
+}

@@ -79,3 +79,9 @@ __global__ void members(const particle_t *x, struct box b, enum way way, int4 la
 __global__ void names(const float *cf, int args, int size, int cf_size)
 {
 }
+
+/* By numbers that are known at the call alone. */
+#pragma cf kernel grid(n >> level) in(x[n >> level]) check(level < 40)
+__global__ void coarse(const float *x, int64_t n, int level)
+{
+}

@@ -18,6 +18,10 @@ CF_CHECKED int t_arithmetic_async(cf_stream stream, const float *x, const double
 CF_CHECKED int t_bits(const char *x, const int *y, int64_t n, uint32_t m);
 CF_CHECKED int t_bits_async(cf_stream stream, const char *x, const int *y, int64_t n, uint32_t m);
 
+/* By numbers that are known at the call alone. */
+CF_CHECKED int t_coarse(const float *x, int64_t n, int level);
+CF_CHECKED int t_coarse_async(cf_stream stream, const float *x, int64_t n, int level);
+
 /* Left to the interpreter: a compiler could round this once where the interpreter rounds twice. */
 CF_CHECKED int t_contracted(const double *x, double a, double b, int n);
 CF_CHECKED int t_contracted_async(cf_stream stream, const double *x, double a, double b, int n);
