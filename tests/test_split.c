@@ -175,7 +175,7 @@ static void copies_go_both_ways_at_once(void **state)
     begin_counting();
     assert_ok(split_blend(x, factors, y, z, MOST));
     assert_int_equal(first_wrong(MOST), -1);
-    if (counts_of()->turns - before.turns < 6)
+    if (counts_of()->turns - before.turns < 20)
         fail_msg("copies took %d turns", counts_of()->turns - before.turns);
 }
 
@@ -497,7 +497,7 @@ int main(int argc, char *argv[])
         fake_test(pinned_arrays_are_copied_where_that_is_asked, "CF_DRIVER", "FAKE_CUDA=late=1"),
         fake_test(pinned_arrays_wait_for_the_default_stream, "CF_DRIVER", "FAKE_CUDA=late=1"),
         fake_test(threads_at_once_are_right, "CF_DRIVER", "CF_THREADS=8", "FAKE_CUDA=late=1"),
-        fake_test(copies_go_both_ways_at_once, "CF_DRIVER", "CF_THREADS=4"),
+        fake_test(copies_go_both_ways_at_once, "CF_DRIVER", "CF_THREADS=1"),
         fake_test(part_that_faults_is_told, "CF_DRIVER"),
         fake_test(part_that_is_not_launched_is_told, "CF_DRIVER", "FAKE_CUDA=threads=128"),
         fake_test(call_without_memory_is_enomem, "CF_DRIVER", "FAKE_CUDA=oom=20000000"),
