@@ -1,5 +1,5 @@
 // gather.cu - device time of gather beside a plain kernel and the toolkit's own: of few random elements, of as many as
-// there are, and of all in their order.
+// there are, and of all in their order; of many also by windows of the source.
 #include <thrust/execution_policy.h>
 #include <thrust/gather.h>
 
@@ -16,6 +16,8 @@ struct Case {
     int sets; // of indices and results, in turn, so that no run finds the last one's in the cache
     int rounds;
     double of_plain, of_thrust; // targets; 0: none
+    bool is_windowed;           // by cf_gather_random, too
+    double of_windowed;
 };
 
 void fill_in_order(int32_t *index, int64_t n)
@@ -68,6 +70,13 @@ void gathers(const Case &made, const Host<float> &source, const Device<float> &d
         thrust::gather(thrust::cuda::par_nosync.on(stream), d_index + set * n, d_index + (set + 1) * n, d_source.data,
                        d_res + set * n);
     };
+    if (made.is_windowed) {
+        peers.emplace_back();
+        peers[4].name = "cf_gather_random_async";
+        peers[4].run = [&] {
+            CHECK(cf_gather_random_async(stream, d_source, d_index + set * n, d_res + set * n, n, m));
+        };
+    }
     for (Peer &peer : peers) {
         CHECK(cudaMemset(d_res, poison, n * sizeof(float)));
         CHECK(cudaDeviceSynchronize());
@@ -83,6 +92,9 @@ void gathers(const Case &made, const Host<float> &source, const Device<float> &d
     print_times(std::string("gather of floats by int32_t indices, ") + made.name + ": device time", peers, "ms", 1e3);
     figure_of(std::string("plain kernel / cf_gather_async, ") + made.name, peers[2], peers[0], made.of_plain);
     figure_of(std::string("thrust::gather / cf_gather_async, ") + made.name, peers[3], peers[0], made.of_thrust);
+    if (made.is_windowed)
+        figure_of(std::string("plain kernel / cf_gather_random_async, ") + made.name, peers[2], peers[4],
+                  made.of_windowed);
 }
 
 } // namespace
@@ -90,9 +102,9 @@ void gathers(const Case &made, const Host<float> &source, const Device<float> &d
 void part_gather()
 {
     const int64_t few = 1 << 20, many = 1 << 27, most = 1 << 28;
-    const Case cases[] = {{"M = 2^27, N = 2^20, random", many, few, true, 16, 101, 0, 1.05},
-                          {"M = N = 2^28, random", most, most, true, 1, 11, 1.0, 0},
-                          {"M = N = 2^28, in order", most, most, false, 1, 31, 1.6, 0}};
+    const Case cases[] = {{"M = 2^27, N = 2^20, random", many, few, true, 16, 101, 0, 1.05, false, 0},
+                          {"M = N = 2^28, random", most, most, true, 1, 11, 1.0, 0, true, 1.0},
+                          {"M = N = 2^28, in order", most, most, false, 1, 31, 1.6, 0, true, 0}};
     Host<float> source(most);
     fill(source, most, 0);
     Device<float> d_source(source, most);
