@@ -1,22 +1,21 @@
-/* gather_random - res[i] = source[index[i]], where indices are in no order and the source fits no cache. Each sector of
- * 32 bytes would be read from memory for each element that is taken of it. So elements are fetched window by window of
- * the source, each of which fits the second cache: first each tile of indices is put into the order of their windows, in
- * res itself, then elements take the indices' places, and in the end each tile is put back into its own order. What is
- * where is found anew for that, which takes less memory than to keep it, and little more time. */
+/* gather_random - res[i] = source[index[i]], where indices are in no order and the source fits no cache. For each
+ * element a sector of 32 bytes would be read from memory. So elements are fetched window by window of the source, each
+ * of which fits the second cache: first each tile of indices is put into the order of their windows, in res itself,
+ * then elements take the places of their indices, and in the end each tile is put back into its own order. Which
+ * element goes where is found anew for that: this takes little more time than to keep it would, and no memory. */
 #include <stdint.h>
 
 #include "gather_random.cuh"
 
 /* Gathers N elements of source, which has M: res[i] = source[index[i]], as cf_gather does. On a GPU it is faster where
- * indices are in no order, source has more than 32 MiB and 4 GiB at most, and N is 2^22 or more and at least M / 8; else,
- * and on the CPU, it is cf_gather. Every index must lie in [0, M), and res must overlap neither source nor index; the
- * plain call checks both. Takes scratch memory, a 64th of the bytes of res at most: 8 MiB where M and N are 2^28 and
- * elements have 4 bytes. */
+ * indices are in no order, source has more than 32 MiB and 4 GiB at most, and N is 2^22 or more and at least M / 8;
+ * else, and on the CPU, it is cf_gather. Every index must lie in [0, M), and res must overlap neither source nor index;
+ * the plain call checks both. Takes scratch memory, a 64th of the bytes of res at most: 8 MiB where M and N are 2^28
+ * and elements have 4 bytes. */
 #pragma cf operation in(source[M], index[N]) out(res[N]) \
     scratch(starts[GATHER_RANDOM_IS_ORDERED(sizeof(T)) \
                        ? GATHER_RANDOM_RUNS(sizeof(T), GATHER_RANDOM_SHIFT(sizeof(T))) : 0]) \
-    check(0 <= index[:] < M) \
-    uses(gather, gather_random_order, gather_random_fetch, gather_random_restore) \
+    check(0 <= index[:] < M) uses(gather, gather_random_order, gather_random_fetch, gather_random_restore) \
     bytes(N * (2.0 * sizeof(T) + sizeof(I))) flops(0)
 #pragma cf instances(f32_i32: float, int32_t; f32_i64: float, int64_t; f64_i32: double, int32_t; \
     f64_i64: double, int64_t; i32_i32: int32_t, int32_t; i32_i64: int32_t, int64_t; i64_i32: int64_t, int32_t; \
@@ -27,8 +26,8 @@ void gather_random(const T *__restrict__ source, const I *__restrict__ index, T 
 
 /* ---- The launches ---- */
 
-/* Sets each tile of res to its indices, in the order of their windows and, within one, in their own, and starts to where
- * those of each window are: from the low 16 bits to the high ones. There are 2^BITS windows at most. */
+/* Sets each tile of res to its indices, in the order of their windows and, within one, in their own, and starts to
+ * where those of each window are: from the low 16 bits to the high ones. There are 2^BITS windows at most. */
 #pragma cf kernel internal blocks(GATHER_RANDOM_TILES(sizeof(U))) block(GATHER_RANDOM_THREADS(sizeof(U))) \
     host(grid(GATHER_RANDOM_TILES(sizeof(U)))) in(index[N]) \
     out(res[N], starts[GATHER_RANDOM_RUNS(sizeof(U), shift)]) check(0 <= index[:] < M) \
@@ -50,8 +49,8 @@ __global__ void __launch_bounds__(GATHER_RANDOM_THREADS(sizeof(U)), 1024 / GATHE
 #endif
 }
 
-/* Replaces the indices in res by the elements of source. Blocks begin in the order of their numbers, those of one window
- * after those of the one in front of it. */
+/* Replaces the indices in res by the elements of source. Blocks begin in the order of their numbers: those of a window
+ * after all of the one in front of it. */
 #pragma cf kernel internal blocks(GATHER_RANDOM_GROUPS(sizeof(U)), GATHER_RANDOM_WINDOWS(shift)) \
     block(32 * GATHER_RANDOM_WARPS) \
     host(grid(GATHER_RANDOM_TILES(sizeof(U)))) in(source[M], starts[GATHER_RANDOM_RUNS(sizeof(U), shift)]) \

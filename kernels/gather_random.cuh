@@ -99,6 +99,7 @@ __device__ __forceinline__ void gather_random_order_tile(const I *__restrict__ i
             stream_store<U, together, true>(res + at, piece);
         }
     else
+#pragma unroll 1
         for (int i = thread; i < size; i += threads)
             __stcs(res + i, (U)ordered[i]);
 }

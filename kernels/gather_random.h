@@ -1,4 +1,4 @@
-/* gather_random.h - what the kernels of gather_random.cu, their scratch memory and gather_random.c have to agree about. */
+/* gather_random.h - what the kernels of gather_random.cu, their scratch memory and gather_random.c agree about. */
 #ifndef KERNELS_GATHER_RANDOM_H
 #define KERNELS_GATHER_RANDOM_H
 
@@ -8,8 +8,8 @@
 #define GATHER_RANDOM_TILE(element) (GATHER_RANDOM_THREADS(element) * GATHER_RANDOM_ITEMS)
 #define GATHER_RANDOM_TILES(element) (N / GATHER_RANDOM_TILE(element) + (N % GATHER_RANDOM_TILE(element) > 0))
 
-/* Windows have 2^shift elements of the source, which are 16 MiB: they stay in the second cache while they are read. Where
- * there would be more than 128 of them they have 32 MiB. Fewer cost less: there are kernels for up to 64. */
+/* Windows have 2^shift elements of the source, which are 16 MiB: they stay in the second cache while they are read.
+ * Where there would be more than 128 of them they have 32 MiB. Fewer cost less: there are kernels for up to 64. */
 #define GATHER_RANDOM_LEAST_SHIFT(element) ((element) == 4 ? 22 : 21)
 #define GATHER_RANDOM_SHIFT(element) \
     (GATHER_RANDOM_LEAST_SHIFT(element) + (M > 128 << GATHER_RANDOM_LEAST_SHIFT(element)))

@@ -146,6 +146,8 @@ void cf__split_decide(struct cf__call *call)
     if (cf_kernel_split(call->kernel) < 0 || call->place->driver->is_host || call->size.is_empty)
         return;
     split->copies_pinned = cf__plan_copies_pinned(&why);
+    if (!split->copies_pinned && call->plan->staged == 0)
+        return;
     const int64_t part = part_of(call, &split->count);
     if (!part || !may_be_split(call))
         return;

@@ -196,10 +196,15 @@ template <int threads, int bits, bool, BlockScanAlgorithm> struct BlockRadixRank
         }
     }
     template <typename U, int items, typename Digit>
+    __device__ void RankKeys(U (&keys)[items], int (&ranks)[items], Digit digit_of, int (&front)[each])
+    {
+        RankKeys(keys, ranks, digit_of, front, [](int (&)[each]) {});
+    }
+    template <typename U, int items, typename Digit>
     __device__ void RankKeys(U (&keys)[items], int (&ranks)[items], Digit digit_of)
     {
         int front[each];
-        RankKeys(keys, ranks, digit_of, front, [](int (&)[each]) {});
+        RankKeys(keys, ranks, digit_of, front);
     }
 };
 

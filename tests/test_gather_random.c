@@ -1,239 +1,569 @@
-/* test_gather_random.c - cf_gather_random: its three steps at small sizes, and the whole of it at both sides of where it
- * takes them, against plain loops. */
+/* test_gather_random.c - elements read by index, window by window of the source: its three launches with small windows,
+ * every pattern of indices and every alignment, and calls of sizes around those where it pays, against plain loops. */
+/* As on a GPU, with the code for it, a tile takes a hundred times as long: see test_pieces.py. */
+#ifdef REGISTRY
+enum { STEP = 7, IS_LARGE = 0 }; /* which divides no number of cases */
+#else
+enum { STEP = 1, IS_LARGE = 1 };
+#endif
+#include "elements.h"
 #include "fake_ask.h"
-#include "on_fake.h"
 
-#include "cuferry/kernels_internal.h"
+#include <cuferry/kernels.h>
 
-#include <inttypes.h>
+static const char *const index_types[] = {"i32", "i64"};
 
-#include "../kernels/gather_random.h"
+/* A tile has 32 KiB of results. */
+static int64_t tile_of(int type)
+{
+    return 32768 / (int64_t)types[type].bytes;
+}
+
+static int64_t divide_up(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+static uint64_t next_random(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state;
+}
 
 /* ---- Indices ---- */
 
-enum order { RANDOM, IN_ORDER, REVERSED, EQUAL, LAST_WINDOW, EVERY_WINDOW, ORDERS };
+enum { RANDOM, EQUAL, IN_ORDER, BACKWARDS, SKEWED, ENDS, PATTERNS };
 
-static uint64_t state = 88172645463325252u;
-
-UNWATCHED static uint64_t next_random(void)
+static int64_t make_index(int pattern, int64_t i, int64_t n, int64_t m, uint64_t *seed)
 {
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state;
-}
-
-/* Number i of n indices below M, in windows of 2^shift. */
-UNWATCHED static int64_t index_of(enum order order, int64_t i, int64_t n, int64_t M, int shift)
-{
-    const int64_t windows = ((M - 1) >> shift) + 1, last = (windows - 1) << shift;
-    switch (order) {
-    case IN_ORDER:
-        return i % M;
-    case REVERSED:
-        return (n - 1 - i) % M;
+    const int64_t any = (int64_t)(next_random(seed) % (uint64_t)m);
+    switch (pattern) {
     case EQUAL:
-        return M - 1;
-    case LAST_WINDOW:
-        return last + (int64_t)(next_random() % (uint64_t)(M - last));
-    case EVERY_WINDOW: {
-        const int64_t at = (i % windows << shift) + i % 7;
-        return at < M ? at : M - 1;
-    }
+        return m * 2 / 3;
+    case IN_ORDER:
+        return i * m / n;
+    case BACKWARDS:
+        return m - 1 - i * m / n;
+    case SKEWED: /* to a 16th of the source */
+        return any % 8 ? any / 16 : any;
+    case ENDS:
+        return any % 2 ? m - 1 : 0;
     default:
-        return (int64_t)(next_random() % (uint64_t)M);
+        return any;
     }
 }
 
-/* ---- The steps ---- */
-
-enum { MOST_N = 30000, MOST_M = 70000, MOST_RUNS = 4096 };
-static uint64_t source_words[MOST_M + 4], res_words[MOST_N + 8];
-static int64_t index_words[MOST_N + 4];
-static uint32_t starts[MOST_RUNS];
-
-/* Results begin where they are aligned to their elements alone, and what lies beside them stays as it is. */
-#define STEPS(name, U, I, bits, windows)                                                                              \
-    static void check_##name(enum order order, int64_t n, int64_t M, int shift, int offset)                           \
-    {                                                                                                                 \
-        U *source = (U *)(void *)source_words + offset, *res = (U *)(void *)res_words + 4 + offset;                   \
-        I *index = (I *)(void *)index_words + offset;                                                                 \
-        const int64_t N = n;                                                                                          \
-        assert_true(GATHER_RANDOM_RUNS(sizeof(U), shift) <= MOST_RUNS);                                               \
-        for (int64_t i = 0; i < M; i++)                                                                               \
-            source[i] = (U)(i * 2654435761u + 12345);                                                                 \
-        for (int64_t i = 0; i < n; i++)                                                                               \
-            index[i] = (I)index_of(order, i, n, M, shift);                                                            \
-        for (int64_t i = -4; i < n + 4; i++)                                                                          \
-            res[i] = (U)0x5a5a5a5a;                                                                                   \
-        assert_ok(cf_gather_random_order_##name(index, res, starts, n, M, shift));                                    \
-        for (int64_t i = 1; i < n; i++) {                                                                             \
-            const int64_t tile = i / GATHER_RANDOM_TILE(sizeof(U)), before = (i - 1) / GATHER_RANDOM_TILE(sizeof(U)); \
-            if (tile == before && res[i - 1] >> shift > res[i] >> shift)                                              \
-                fail_msg("windows are not in order at %" PRId64, i);                                                  \
-        }                                                                                                             \
-        assert_ok(cf_gather_random_fetch_##bits(source, starts, res, n, M, shift));                                   \
-        assert_ok(cf_gather_random_restore_##name(index, res, n, M, shift));                                          \
-        for (int64_t i = -4; i < n + 4; i++)                                                                          \
-            if (res[i] != (i < 0 || i >= n ? (U)0x5a5a5a5a : source[index[i]]))                                       \
-                fail_msg(#name ": element %" PRId64 " of %" PRId64 ", order %d, M = %" PRId64 ", shift %d", i, n,     \
-                         (int)order, M, shift);                                                                       \
-    }                                                                                                                 \
-    static void steps_of_##name##_are_a_gather(void **unused)                                                         \
-    {                                                                                                                 \
-        const int64_t tile = GATHER_RANDOM_TILE(sizeof(U));                                                           \
-        const int64_t lengths[] = {1, 31, 32, 33, tile - 1, tile, tile + 1, 3 * tile - 16, 3 * tile + 257};           \
-        (void)unused;                                                                                                 \
-        for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++)                                                 \
-            for (int order = 0; order < ORDERS; order++) {                                                            \
-                check_##name((enum order)order, lengths[l], windows * 1000 + 1, 10, 0);                               \
-                check_##name((enum order)order, lengths[l], (windows - 1) * 1024 + 3, 10, 1 + (int)l % 3);            \
-                check_##name((enum order)order, lengths[l], 1, 0, order % 4);                                         \
-                check_##name((enum order)order, lengths[l], windows, 0, 0);                                           \
-            }                                                                                                         \
-    }
-
-STEPS(u32_i32_few, uint32_t, int32_t, u32, 64)
-STEPS(u32_i64_few, uint32_t, int64_t, u32, 64)
-STEPS(u64_i32_few, uint64_t, int32_t, u64, 64)
-STEPS(u64_i64_few, uint64_t, int64_t, u64, 64)
-enum { MANY = 65 }; /* more windows than there are kernels of the others for */
-STEPS(u32_i32_many, uint32_t, int32_t, u32, MANY)
-STEPS(u32_i64_many, uint32_t, int64_t, u32, MANY)
-STEPS(u64_i32_many, uint64_t, int32_t, u64, MANY)
-STEPS(u64_i64_many, uint64_t, int64_t, u64, MANY)
-
-static void step_with_too_many_windows_is_refused(void **unused)
+static int64_t index_at(const struct array *index, int64_t i)
 {
-    (void)unused;
-    assert_fails(cf_gather_random_order_u32_i32_few((int32_t *)(void *)index_words, (uint32_t *)(void *)res_words,
-                                                    starts, 10, 65, 0),
-                 CF_EINVAL, "(M - 1) >> shift < 1 << 6");
+    return at(index, i).whole;
 }
 
-/* ---- The whole ---- */
+/* ---- The three launches ---- */
+
+struct steps {
+    int type, index_type, pattern, shift, is_many, way;
+    int64_t n, m;
+    int offsets[3];
+};
+
+static const cf_kernel *find_step(const char *step, const struct steps *steps)
+{
+    char name[64];
+    snprintf(name, sizeof name, "gather_random_%s_u%d_%s_%s", step, (int)types[steps->type].bytes * 8,
+             index_types[steps->index_type], steps->is_many ? "many" : "few");
+    if (strcmp(step, "fetch") == 0)
+        snprintf(name, sizeof name, "gather_random_fetch_u%d", (int)types[steps->type].bytes * 8);
+    const cf_kernel *kernel = cf_kernel_find(&REGISTRY, name);
+    if (!kernel || !kernel->is_internal)
+        fail_msg("there is no internal %s", name);
+    return kernel;
+}
+
+/* Where the runs of each window begin and end in each tile. */
+static void expect_starts(struct array *starts, const struct array *index, const struct steps *steps)
+{
+    const int64_t tile = tile_of(steps->type), tiles = divide_up(steps->n, tile);
+    const int64_t windows = ((steps->m - 1) >> steps->shift) + 1;
+    for (int64_t t = 0; t < tiles; t++) {
+        uint32_t counts[128] = {0}, begin = 0;
+        for (int64_t i = t * tile; i < steps->n && i < (t + 1) * tile; i++)
+            counts[index_at(index, i) >> steps->shift]++;
+        for (int64_t w = 0; w < windows; w++) {
+            const uint32_t run = begin | (begin + counts[w]) << 16;
+            expect_at(starts, w * tiles + t, (number){0, (int32_t)run});
+            begin += counts[w];
+        }
+    }
+}
+
+static void run_steps(struct steps steps, unsigned short seed[])
+{
+    struct array source, index, res, starts;
+    const cf_kernel *order = find_step("order", &steps), *fetch = find_step("fetch", &steps);
+    const cf_kernel *restore = find_step("restore", &steps);
+    const int64_t windows = ((steps.m - 1) >> steps.shift) + 1,
+                  n_starts = windows * divide_up(steps.n, tile_of(steps.type));
+    const size_t bytes = types[steps.type].bytes;
+    uint64_t state = (uint64_t)nrand48(seed) + 1;
+    make_array(&source, steps.type, steps.m, steps.offsets[0]);
+    make_array(&index, steps.index_type ? I64 : I32, steps.n, steps.offsets[1]);
+    make_array(&res, steps.type, steps.n, steps.offsets[2]);
+    make_array(&starts, I32, n_starts, 0);
+    randomize(&source, steps.m, 0, seed);
+    for (int64_t i = 0; i < steps.n; i++) {
+        const int64_t chosen = make_index(steps.pattern, i, steps.n, steps.m, &state);
+        set_element(index.type, index.host + index.begin + (size_t)i * types[index.type].bytes, (number){0, chosen});
+        memcpy(res.expected + res.begin + (size_t)i * bytes, source.host + source.begin + (size_t)chosen * bytes,
+               bytes);
+    }
+    memcpy(index.expected, index.host, index.bytes);
+    expect_starts(&starts, &index, &steps);
+    void *of_source = place(&source, steps.way), *of_index = place(&index, steps.way), *of_res = place(&res, steps.way);
+    void *of_starts = place(&starts, steps.way);
+    void *to_order[] = {&of_index, &of_res, &of_starts, &steps.n, &steps.m, &steps.shift};
+    void *to_fetch[] = {&of_source, &of_starts, &of_res, &steps.n, &steps.m, &steps.shift};
+    void *to_restore[] = {&of_index, &of_res, &steps.n, &steps.m, &steps.shift};
+    assert_true(order->nparams == 6 && fetch->nparams == 6 && restore->nparams == 5);
+    run_kernel(order, steps.way, to_order);
+    run_kernel(fetch, steps.way, to_fetch);
+    run_kernel(restore, steps.way, to_restore);
+    finish_array(&source, order->name, steps.n);
+    finish_array(&index, order->name, steps.n);
+    finish_array(&res, order->name, steps.n);
+    finish_array(&starts, order->name, steps.n);
+}
+
+static void gather_random_by_steps_is_right(void **state)
+{
+    (void)state;
+    /* Around rows of a warp, tiles of both sizes, and what a block fetches. */
+    static const int64_t lengths[] = {0,    1,    31,   32,   33,    1000,     4095,         4096,
+                                      4097, 8191, 8192, 8193, 12289, 3 * 8192, 8 * 4096 + 1, 9 * 8192 + 77};
+    unsigned short seed[3] = {1, 2, 3};
+    int runs = 0;
+    for (int kind = 0; kind < 8; kind++)
+        for (size_t s = 0; s < sizeof lengths / sizeof *lengths; s++)
+            for (int pattern = 0; pattern < PATTERNS; pattern++) {
+                const int is_many = kind / 4, most = is_many ? 128 : 64, shift = (int)(nrand48(seed) % 8);
+                const int64_t windows = nrand48(seed) % 3 ? nrand48(seed) % most + 1 : most;
+                struct steps steps = {.type = kind % 2 ? I64 : I32,
+                                      .index_type = kind / 2 % 2,
+                                      .pattern = pattern,
+                                      .shift = shift,
+                                      .is_many = is_many,
+                                      .way = (int)(nrand48(seed) % WAYS),
+                                      .n = lengths[s],
+                                      .m = ((windows - 1) << shift) + nrand48(seed) % (1 << shift) + 1};
+                if (pattern % 2)
+                    for (int a = 0; a < 3; a++)
+                        steps.offsets[a] = (int)(nrand48(seed) % 5);
+                if (runs++ % STEP == 0)
+                    run_steps(steps, seed);
+            }
+}
+
+/* Which no sampling may miss: tiles that are whole, and arrays that pieces of 16 bytes are aligned to, or not. */
+static void gather_random_by_steps_of_whole_tiles_is_right(void **state)
+{
+    (void)state;
+    unsigned short seed[3] = {4, 5, 6};
+    for (int kind = 0; kind < 8; kind++) {
+        struct steps steps = {.type = kind % 2 ? I64 : I32,
+                              .index_type = kind / 2 % 2,
+                              .is_many = kind / 4,
+                              .way = LAUNCH,
+                              .shift = 3,
+                              .m = kind / 4 ? 1019 : 509,
+                              .n = 2 * tile_of(kind % 2 ? I64 : I32)};
+        run_steps(steps, seed);
+        steps.offsets[2] = 1;
+        steps.n++;
+        run_steps(steps, seed);
+    }
+}
+
+/* ---- Calls of few ---- */
+
+static void run_few(int type, int index_type, int64_t n, int64_t m, const int offsets[3], int way,
+                    unsigned short seed[])
+{
+    struct array source, index, res;
+    const cf_kernel *kernel = find("gather_random", type, index_types[index_type]);
+    const size_t bytes = types[type].bytes;
+    make_array(&source, type, m, offsets[0]);
+    make_array(&index, index_type ? I64 : I32, n, offsets[1]);
+    make_array(&res, type, n, offsets[2]);
+    randomize(&source, m, 0, seed);
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t chosen = nrand48(seed) % m;
+        set_element(index.type, index.host + index.begin + (size_t)i * types[index.type].bytes, (number){0, chosen});
+        memcpy(res.expected + res.begin + (size_t)i * bytes, source.host + source.begin + (size_t)chosen * bytes,
+               bytes);
+    }
+    memcpy(index.expected, index.host, index.bytes);
+    void *of_source = place(&source, way), *of_index = place(&index, way), *of_res = place(&res, way);
+    void *args[] = {&of_source, &of_index, &of_res, NULL, &n, &m};
+    assert_int_equal(kernel->nparams, 6);
+    run_kernel(kernel, way, args);
+    finish_array(&source, kernel->name, n);
+    finish_array(&index, kernel->name, n);
+    finish_array(&res, kernel->name, n);
+}
+
+static void gather_random_of_few_is_right(void **state)
+{
+    (void)state;
+    unsigned short seed[3] = {7, 8, 9};
+    for (int type = F32; type <= I64; type++)
+        for (int index_type = 0; index_type < 2; index_type++)
+            for (size_t s = 0; s < SIZES; s++) {
+                const int offsets[] = {(int)(nrand48(seed) % 4), (int)(nrand48(seed) % 4), (int)(nrand48(seed) % 4)};
+                run_few(type, index_type, sizes[s], nrand48(seed) % 4 ? sizes[s] / 2 + 1 : 10 * sizes[s] + 1, offsets,
+                        (int)(nrand48(seed) % WAYS), seed);
+            }
+}
+
+/* ---- Calls of many, which a GPU makes by three launches ---- */
 
 static fake_cuda_counts_function *counts_of; /* NULL: on another driver */
 
-static int launches(void)
+static int find_counts(void **state)
 {
-    return counts_of ? counts_of()->launch : 0;
-}
-
-/* From so many results of so many elements on it takes steps; source has to be past 32 MiB. */
-enum { BORDER_N = 4194304, BORDER_M4 = 2 << 22, BORDER_M8 = 2 << 21 };
-
-#define WHOLE(tag, T, I, border)                                                                \
-    static void check_whole_##tag(int64_t N, int64_t M, int expected_launches)                  \
-    {                                                                                           \
-        T *source = malloc((size_t)M * sizeof *source), *res = malloc((size_t)N * sizeof *res); \
-        T *d_source, *d_res;                                                                    \
-        I *index = malloc((size_t)N * sizeof *index), *d_index;                                 \
-        assert_true(source &&res &&index);                                                      \
-        for (int64_t i = 0; i < M; i++)                                                         \
-            source[i] = (T)(i % 16777213);                                                      \
-        for (int64_t i = 0; i < N; i++)                                                         \
-            index[i] = (I)(next_random() % (uint64_t)M);                                        \
-        memset(res, 0xee, (size_t)N * sizeof *res);                                             \
-        assert_ok(cf_mem_alloc((void **)&d_source, (size_t)M * sizeof *source));                \
-        assert_ok(cf_mem_alloc((void **)&d_index, (size_t)N * sizeof *index));                  \
-        assert_ok(cf_mem_alloc((void **)&d_res, (size_t)N * sizeof *res));                      \
-        assert_ok(cf_mem_copy(d_source, source, (size_t)M * sizeof *source));                   \
-        assert_ok(cf_mem_copy(d_index, index, (size_t)N * sizeof *index));                      \
-        assert_ok(cf_mem_copy(d_res, res, (size_t)N * sizeof *res));                            \
-        const int before = launches();                                                          \
-        assert_ok(cf_gather_random_##tag##_async(NULL, d_source, d_index, d_res, N, M));        \
-        if (counts_of)                                                                          \
-            assert_int_equal(launches() - before, expected_launches);                           \
-        assert_ok(cf_mem_copy(res, d_res, (size_t)N * sizeof *res));                            \
-        for (int64_t i = 0; i < N; i++)                                                         \
-            if (res[i] != source[index[i]])                                                     \
-                fail_msg(#tag ": element %" PRId64 " of %" PRId64 ", M = %" PRId64, i, N, M);   \
-        assert_ok(cf_mem_free(d_source));                                                       \
-        assert_ok(cf_mem_free(d_index));                                                        \
-        assert_ok(cf_mem_free(d_res));                                                          \
-        free(source);                                                                           \
-        free(index);                                                                            \
-        free(res);                                                                              \
-    }                                                                                           \
-    static void whole_##tag##_is_a_gather(void **unused)                                        \
-    {                                                                                           \
-        (void)unused;                                                                           \
-        check_whole_##tag(BORDER_N, border, 1);                                                 \
-        check_whole_##tag(BORDER_N - 1, border + 1, 1);                                         \
-        check_whole_##tag(BORDER_N, border + 1, 3);                                             \
-        check_whole_##tag(BORDER_N + 4099, border + 70001, 3);                                  \
-    }
-
-WHOLE(f32_i32, float, int32_t, BORDER_M4)
-WHOLE(f64_i32, double, int32_t, BORDER_M8)
-WHOLE(i32_i64, int32_t, int64_t, BORDER_M4)
-WHOLE(i64_i64, int64_t, int64_t, BORDER_M8)
-
-/* Of few elements of many. */
-static void whole_of_a_sparse_index_is_a_gather(void **unused)
-{
-    (void)unused;
-    check_whole_f32_i32(BORDER_N, 8 * (int64_t)BORDER_N, 3);
-    check_whole_f32_i32(BORDER_N, 8 * (int64_t)BORDER_N + 8, 1);
-}
-
-static void plain_call_takes_host_arrays_and_checks(void **unused)
-{
-    enum { N = BORDER_N + 5, M = BORDER_M4 + 5 };
-    static float source[M], res[N];
-    static int32_t index[N];
-    (void)unused;
-    for (int i = 0; i < M; i++)
-        source[i] = (float)(i % 4093);
-    for (int i = 0; i < N; i++)
-        index[i] = (int32_t)(next_random() % M);
-    assert_ok(cf_gather_random(source, index, res, N, M));
-    for (int i = 0; i < N; i++)
-        assert_true(res[i] == source[index[i]]);
-    memset(res, 0, sizeof res);
-    index[N - 2] = M;
-    assert_fails(cf_gather_random(source, index, res, N, M), CF_ERANGE, "cf_gather_random_f32_i32: index[4194307] = ");
-    for (int i = 0; i < N; i++)
-        assert_true(res[i] == 0);
-    assert_fails(cf_gather_random(source, index, NULL, N, M), CF_EINVAL, "res is NULL");
-    assert_fails(cf_gather_random(source, index, source + 1, N, M), CF_EINVAL, "overlap");
-    assert_fails(cf_gather_random(source, index, res, -1, M), CF_EINVAL, "negative");
-    assert_ok(cf_gather_random(source, index, res, 0, M));
-    assert_ok(cf_gather_random((float *)NULL, (int32_t *)NULL, (float *)NULL, 0, 0));
-}
-
-static int tear_down(void **unused)
-{
-    (void)unused;
-    assert_ok(cf_shutdown());
-    assert_nothing_alive();
+    (void)state;
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    if (on_cuda() && library)
+        *(void **)&counts_of = dlsym(library, "fake_cuda_counts");
+    if (library)
+        dlclose(library);
     return 0;
+}
+
+static void skip_where_many_take_long(void)
+{
+    if (!IS_LARGE) {
+        puts("# skip: the operation runs on the CPU here");
+        skip();
+    }
+}
+
+/* Of 4 and of 8 bytes; any bits, so that floats are NaNs, too. */
+enum { MANY = (1 << 22) + 4321, LARGE = (1 << 23) + 12345 };
+
+static void *many_alloc(size_t bytes)
+{
+    void *memory = malloc(bytes);
+    assert_non_null(memory);
+    return memory;
+}
+
+UNWATCHED static void fill_many(uint64_t *source, int32_t *narrow, int64_t *wide, int64_t m)
+{
+    uint64_t state = 12345;
+    for (int64_t i = 0; i < LARGE; i++)
+        source[i] = next_random(&state);
+    for (int64_t i = 0; i < MANY; i++)
+        narrow[i] = (int32_t)(wide[i] = (int64_t)(next_random(&state) % (uint64_t)m));
+}
+
+UNWATCHED static int64_t first_wrong(const void *res, const void *source, const int32_t *index, size_t bytes)
+{
+    const char *found = res, *from = source;
+    for (int64_t i = 0; i < MANY; i++)
+        if (memcmp(found + (size_t)i * bytes, from + (size_t)index[i] * bytes, bytes) != 0)
+            return i;
+    return -1;
+}
+
+/* All begin an element behind an address that vectors are aligned to where `offset` is 1. */
+static void gather_random_of_many_is_right(void **state)
+{
+    (void)state;
+    skip_where_many_take_long();
+    const int64_t n = MANY, m = LARGE;
+    uint64_t *source = many_alloc(LARGE * sizeof *source), *res = many_alloc((MANY + 1) * sizeof *res);
+    int32_t *narrow = many_alloc(MANY * sizeof *narrow);
+    int64_t *wide = many_alloc(MANY * sizeof *wide);
+    void *of_source, *of_index[2], *of_res;
+    cf_stream stream;
+    fill_many(source, narrow, wide, m);
+    assert_ok(cf_stream_create(&stream));
+    assert_ok(cf_mem_alloc(&of_source, (LARGE + 1) * sizeof *source));
+    assert_ok(cf_mem_alloc(&of_res, (MANY + 1) * sizeof *res));
+    for (int is_wide = 0; is_wide < 2; is_wide++)
+        assert_ok(cf_mem_alloc(&of_index[is_wide], (MANY + 1) * sizeof *wide));
+    for (int type = F32; type <= I64; type++)
+        for (int index_type = 0; index_type < 2; index_type++) {
+            const cf_kernel *kernel = find("gather_random", type, index_types[index_type]);
+            const size_t bytes = types[type].bytes, offset = (size_t)(type + index_type) % 2;
+            const size_t index_bytes = index_type ? sizeof *wide : sizeof *narrow;
+            char *from = (char *)of_source + offset * bytes, *in = (char *)of_index[index_type] + offset * index_bytes;
+            char *out = (char *)of_res + offset * bytes;
+            int64_t count = n, extent = m;
+            void *args[] = {&from, &in, &out, NULL, &count, &extent};
+            assert_ok(cf_mem_copy(from, source, LARGE * bytes));
+            assert_ok(cf_mem_copy(in, index_type ? (void *)wide : (void *)narrow, MANY * index_bytes));
+            assert_ok(cf_mem_fill(of_res, 0xa5, (MANY + 1) * sizeof *res));
+            const int launches = counts_of ? counts_of()->launch : 0;
+            assert_ok(cf_launch(kernel, stream, args));
+            assert_ok(cf_stream_sync(stream));
+            if (counts_of)
+                assert_int_equal(counts_of()->launch - launches, 3);
+            assert_ok(cf_mem_copy(res, out, MANY * bytes));
+            const int64_t wrong = first_wrong(res, source, narrow, bytes);
+            if (wrong >= 0)
+                fail_msg("%s: element %lld is wrong", kernel->name, (long long)wrong);
+        }
+    assert_ok(cf_stream_destroy(stream));
+    assert_ok(cf_mem_free(of_source));
+    assert_ok(cf_mem_free(of_res));
+    for (int is_wide = 0; is_wide < 2; is_wide++)
+        assert_ok(cf_mem_free(of_index[is_wide]));
+    free(source);
+    free(res);
+    free(narrow);
+    free(wide);
+}
+
+/* Arrays of the host, and an index that is outside, with which nothing is written. */
+static void gather_random_plain_of_many_is_right(void **state)
+{
+    (void)state;
+    skip_where_many_take_long();
+    uint64_t *source = many_alloc(LARGE * sizeof *source);
+    float *res = many_alloc(MANY * sizeof *res);
+    int32_t *narrow = many_alloc(MANY * sizeof *narrow);
+    int64_t *wide = many_alloc(MANY * sizeof *wide);
+    fill_many(source, narrow, wide, LARGE);
+    memset(res, 0xa5, MANY * sizeof *res);
+    const int32_t kept = narrow[MANY - 2];
+    narrow[MANY - 2] = LARGE;
+    assert_fails(cf_gather_random((const float *)(void *)source, narrow, res, MANY, LARGE), CF_ERANGE,
+                 "cf_gather_random_f32_i32: index[4198623] = 8400953 is outside [0, 8400953)");
+    for (int64_t i = 0; i < MANY; i += 4095)
+        assert_memory_equal(res + i, "\xa5\xa5\xa5\xa5", 4);
+    narrow[MANY - 2] = kept;
+    assert_ok(cf_gather_random((const float *)(void *)source, narrow, res, MANY, LARGE));
+    assert_int_equal(first_wrong(res, source, narrow, sizeof *res), -1);
+    free(source);
+    free(res);
+    free(narrow);
+    free(wide);
+}
+
+/* Each replay looks at the indices of its time. */
+static void gather_random_in_a_graph_is_right(void **state)
+{
+    (void)state;
+    skip_where_many_take_long();
+    uint64_t *source = many_alloc(LARGE * sizeof *source);
+    float *res = many_alloc(MANY * sizeof *res);
+    int32_t *narrow = many_alloc(MANY * sizeof *narrow);
+    int64_t *wide = many_alloc(MANY * sizeof *wide);
+    void *of_source, *of_index, *of_res;
+    cf_stream stream;
+    cf_graph graph;
+    cf_graph_exec exec;
+    fill_many(source, narrow, wide, LARGE);
+    assert_ok(cf_stream_create(&stream));
+    assert_ok(cf_mem_alloc(&of_source, LARGE * sizeof(float)));
+    assert_ok(cf_mem_alloc(&of_index, MANY * sizeof *narrow));
+    assert_ok(cf_mem_alloc(&of_res, MANY * sizeof *res));
+    assert_ok(cf_mem_copy(of_source, source, LARGE * sizeof(float)));
+    assert_ok(cf_preload(&cf_registry));
+    assert_ok(cf_stream_capture_begin(stream));
+    assert_ok(cf_gather_random_async(stream, (const float *)of_source, (const int32_t *)of_index, (float *)of_res, MANY,
+                                     LARGE));
+    assert_ok(cf_stream_capture_end(stream, &graph));
+    assert_ok(cf_graph_instantiate(&exec, graph));
+    assert_ok(cf_graph_destroy(graph));
+    for (int round = 0; round < 2; round++) {
+        for (int64_t i = 0; i < 100000; i++)
+            narrow[i] = (int32_t)((i * 7919 + round) % LARGE);
+        assert_ok(cf_mem_copy(of_index, narrow, MANY * sizeof *narrow));
+        assert_ok(cf_graph_launch(exec, stream));
+        assert_ok(cf_stream_sync(stream));
+        assert_ok(cf_mem_copy(res, of_res, MANY * sizeof *res));
+        assert_int_equal(first_wrong(res, source, narrow, sizeof *res), -1);
+    }
+    assert_ok(cf_graph_exec_destroy(exec));
+    assert_ok(cf_stream_destroy(stream));
+    assert_ok(cf_mem_free(of_source));
+    assert_ok(cf_mem_free(of_index));
+    assert_ok(cf_mem_free(of_res));
+    free(source);
+    free(res);
+    free(narrow);
+    free(wide);
+}
+
+/* ---- Where it pays ---- */
+
+static int64_t scratch_of(int type, int64_t n, int64_t m)
+{
+    const cf_kernel *kernel = find("gather_random", type, "i64");
+    void *args[] = {NULL, NULL, NULL, NULL, &n, &m};
+    int64_t words;
+    assert_ok(cf_kernel_evaluate(kernel, kernel->params[3].extents[0].ops, SIZE_MAX, args, &words));
+    return words;
+}
+
+static void gather_random_scratch_is_what_windows_take(void **state)
+{
+    (void)state;
+    const int64_t least = 1 << 22, large = (int64_t)1 << 28;
+    for (int type = F32; type <= I64; type++) {
+        const int64_t size = (int64_t)types[type].bytes, tile = tile_of(type), window = (1 << 24) / size;
+        assert_int_equal(scratch_of(type, 0, 0), 0);
+        assert_int_equal(scratch_of(type, large, 0), 0);
+        assert_int_equal(scratch_of(type, large, 2 * window), 0);
+        assert_int_equal(scratch_of(type, large, 2 * window + 1), 3 * large / tile);
+        assert_int_equal(scratch_of(type, large + 1, 64 * window), 64 * (large / tile + 1));
+        assert_int_equal(scratch_of(type, large, 64 * window + 1), 65 * large / tile);
+        assert_int_equal(scratch_of(type, large, 128 * window), 128 * large / tile);
+        assert_int_equal(scratch_of(type, large, 128 * window + 1), 65 * large / tile);
+        assert_int_equal(scratch_of(type, large, 256 * window), 128 * large / tile);
+        assert_int_equal(scratch_of(type, large, 256 * window + 1), 0);
+        assert_int_equal(scratch_of(type, large, INT64_MAX), 0);
+        assert_int_equal(scratch_of(type, least - 1, 3 * window), 0);
+        assert_int_equal(scratch_of(type, least, 3 * window), 3 * least / tile);
+        assert_int_equal(scratch_of(type, least, 8 * least + 7), ((8 * least + 6) / window + 1) * least / tile);
+        assert_int_equal(scratch_of(type, least, 8 * least + 8), 0);
+        assert_int_equal(scratch_of(type, ((int64_t)1 << 32) + 1, large),
+                         large / window * (((int64_t)1 << 32) / tile + 1));
+    }
+    assert_int_equal(scratch_of(F32, large, large) * 4, 8 << 20);
+}
+
+/* How many launches a call of floats is, with indices that are all 0. */
+static int launches_of(int64_t n, int64_t m, void *source, void *index, void *res)
+{
+    const int before = counts_of()->launch;
+    assert_ok(cf_gather_random_async(NULL, (const float *)source, (const int32_t *)index, (float *)res, n, m));
+    assert_ok(cf_stream_sync(NULL));
+    return counts_of()->launch - before;
+}
+
+static void gather_random_takes_one_launch_where_it_does_not_pay(void **state)
+{
+    (void)state;
+    const int64_t least = 1 << 22, few = 1 << 23, most = 8 * least + 8;
+    void *source, *index, *res;
+    if (!counts_of || !IS_LARGE) {
+        puts("# skip: nobody counts launches");
+        skip();
+    }
+    assert_ok(cf_mem_alloc(&source, (size_t)most * sizeof(float)));
+    assert_ok(cf_mem_alloc(&index, (size_t)least * sizeof(int32_t)));
+    assert_ok(cf_mem_alloc(&res, (size_t)least * sizeof(float)));
+    assert_ok(cf_mem_fill(index, 0, (size_t)least * sizeof(int32_t)));
+    assert_int_equal(launches_of(0, few + 1, source, index, res), 0);
+    assert_int_equal(launches_of(least - 1, few + 1, source, index, res), 1);
+    assert_int_equal(launches_of(least, few, source, index, res), 1);
+    assert_int_equal(launches_of(least, few + 1, source, index, res), 3);
+    assert_int_equal(launches_of(least, most - 1, source, index, res), 3);
+    assert_int_equal(launches_of(least, most, source, index, res), 1);
+    assert_ok(cf_mem_free(source));
+    assert_ok(cf_mem_free(index));
+    assert_ok(cf_mem_free(res));
+}
+
+/* Of 65 windows, which other kernels serve. */
+static void gather_random_of_many_windows_on_a_gpu_is_right(void **state)
+{
+    (void)state;
+    enum { LOOK = 20000 };
+    const int64_t n = ((int64_t)1 << 31) + 12345, m = ((int64_t)1 << 28) + 54321;
+    const int64_t begins[] = {0, ((int64_t)1 << 30) - LOOK / 2, ((int64_t)1 << 31) - LOOK / 2, n - LOOK};
+    static int32_t found[LOOK], index[LOOK];
+    int64_t memory = 0;
+    void *source, *indices, *res;
+    if (on_cuda())
+        assert_ok(cf_device_property(0, CF_PROPERTY_MEMORY, &memory));
+    if (memory < n * 9 || counts_of) {
+        puts("# skip: there is no GPU with the memory");
+        skip();
+    }
+    assert_ok(cf_mem_alloc(&source, (size_t)m * sizeof(int32_t)));
+    assert_ok(cf_mem_alloc(&indices, (size_t)n * sizeof(int32_t)));
+    assert_ok(cf_mem_alloc(&res, (size_t)n * sizeof(int32_t)));
+    assert_ok(cf_fill(7, (int32_t *)source, m));
+    assert_ok(cf_exclusive_scan((const int32_t *)source, (int32_t *)source, m));
+    assert_ok(cf_fill(1, (int32_t *)indices, n));
+    for (int b = 0; b < 4; b++) {
+        for (int64_t i = 0; i < LOOK; i++)
+            index[i] = (int32_t)((begins[b] + i) * 7919 % m);
+        assert_ok(cf_mem_copy((int32_t *)indices + begins[b], index, sizeof index));
+    }
+    assert_ok(cf_gather_random((const int32_t *)source, (const int32_t *)indices, (int32_t *)res, n, m));
+    for (int b = 0; b < 4; b++) {
+        assert_ok(cf_mem_copy(found, (int32_t *)res + begins[b], sizeof found));
+        for (int64_t i = 0; i < LOOK; i++)
+            assert_int_equal(found[i], (int32_t)((begins[b] + i) * 7919 % m * 7));
+    }
+    assert_ok(cf_mem_free(source));
+    assert_ok(cf_mem_free(indices));
+    assert_ok(cf_mem_free(res));
+}
+
+/* ---- Arguments ---- */
+
+static void gather_random_of_nothing_is_nothing(void **state)
+{
+    (void)state;
+    float source[4] = {1, 2, 3, 4}, res[2] = {7, 8};
+    int32_t index[2] = {1, 0};
+    assert_ok(cf_gather_random(source, index, res, 0, 4));
+    assert_ok(cf_gather_random((float *)NULL, (int32_t *)NULL, (float *)NULL, 0, 0));
+    assert_ok(cf_gather_random_async(NULL, (float *)NULL, (int64_t *)NULL, (float *)NULL, 0, 0));
+    assert_true(res[0] == 7 && res[1] == 8);
+    assert_ok(cf_gather_random(source, index, res, 2, 4));
+    assert_true(res[0] == 2 && res[1] == 1);
+}
+
+static void gather_random_bad_arguments_are_named(void **state)
+{
+    (void)state;
+    double source[6] = {1, 2, 3, 4, 5, 6}, res[4] = {0};
+    int64_t index[2] = {2, 3};
+    int32_t narrow[2] = {-1, 5};
+    assert_fails(cf_gather_random(source, narrow, res, 2, 6), CF_ERANGE,
+                 "cf_gather_random_f64_i32: index[0] = -1 is outside [0, 6)");
+    assert_fails(cf_gather_random(source, index, res, 2, 3), CF_ERANGE,
+                 "cf_gather_random_f64_i64: index[1] = 3 is outside [0, 3)");
+    assert_fails(cf_gather_random(source, index, res, -1, 3), CF_EINVAL, "is negative with N = -1");
+    assert_fails(cf_gather_random_async(NULL, source, index, res, 2, -3), CF_EINVAL, "is negative with M = -3");
+    assert_fails(cf_gather_random(source, index, (double *)NULL, 2, 6), CF_EINVAL, "res is NULL and its extent is 2");
+    assert_fails(cf_gather_random(source, index, source + 1, 2, 6), CF_EINVAL,
+                 "cf_gather_random_f64_i64: source and res overlap by 16 bytes; the kernel declares both __restrict__");
+    assert_fails(cf_gather_random(index, index, index, 2, 2), CF_EINVAL,
+                 "cf_gather_random_i64_i64: source and res overlap by 16");
+    for (int i = 0; i < 6; i++)
+        assert_true(source[i] == i + 1 && (i > 3 || res[i] == 0));
+    assert_true(index[0] == 2 && index[1] == 3);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    return cf_shutdown();
 }
 
 int main(void)
 {
-#define TEST(function) cmocka_unit_test_teardown(function, tear_down)
-#define STEPS_TEST(name) TEST(steps_of_##name##_are_a_gather)
     const struct CMUnitTest tests[] = {
-        STEPS_TEST(u32_i32_few),
-        STEPS_TEST(u32_i64_few),
-        STEPS_TEST(u64_i32_few),
-        STEPS_TEST(u64_i64_few),
-        STEPS_TEST(u32_i32_many),
-        STEPS_TEST(u32_i64_many),
-        STEPS_TEST(u64_i32_many),
-        STEPS_TEST(u64_i64_many),
-        TEST(step_with_too_many_windows_is_refused),
-        TEST(whole_f32_i32_is_a_gather),
-        TEST(whole_f64_i32_is_a_gather),
-        TEST(whole_i32_i64_is_a_gather),
-        TEST(whole_i64_i64_is_a_gather),
-        TEST(whole_of_a_sparse_index_is_a_gather),
-        TEST(plain_call_takes_host_arrays_and_checks),
+        cmocka_unit_test(gather_random_by_steps_is_right),
+        cmocka_unit_test(gather_random_by_steps_of_whole_tiles_is_right),
+        cmocka_unit_test(gather_random_of_few_is_right),
+        cmocka_unit_test(gather_random_of_many_is_right),
+        cmocka_unit_test(gather_random_plain_of_many_is_right),
+        cmocka_unit_test(gather_random_in_a_graph_is_right),
+        cmocka_unit_test(gather_random_scratch_is_what_windows_take),
+        cmocka_unit_test(gather_random_takes_one_launch_where_it_does_not_pay),
+        cmocka_unit_test(gather_random_of_many_windows_on_a_gpu_is_right),
+        cmocka_unit_test(gather_random_of_nothing_is_nothing),
+        cmocka_unit_test(gather_random_bad_arguments_are_named),
     };
-    void *library = on_cuda() ? dlopen("libcuda.so.1", RTLD_NOW) : NULL;
-    if (library)
-        *(void **)&counts_of = dlsym(library, "fake_cuda_counts");
-    return RUN_ON_DRIVER(tests, NULL, NULL);
+    return RUN_ON_DRIVER(tests, find_counts, tear_down);
 }

@@ -18,8 +18,8 @@ from tap import Tap, run
 HERE = os.path.dirname(os.path.realpath(__file__))
 ROOT = os.path.dirname(HERE)
 FAMILIES = ('fill', 'multiply', 'axpy', 'gather', 'scatter', 'reduce', 'scan', 'select', 'transpose', 'histogram',
-            'sort', 'spmv')
-OPERATIONS = ('sort', 'spmv')
+            'sort', 'spmv', 'gather_random')
+OPERATIONS = ('sort', 'spmv', 'gather_random')
 TESTS = FAMILIES + ('length',)
 # Accesses outside of what there is are AddressSanitizer's; to have them looked at twice takes the compiler half as long again.
 SANITIZED = ['-fsanitize=address,undefined', '-fno-sanitize=null,object-size,pointer-overflow,vptr', '-fno-sanitize-recover=all']
@@ -70,7 +70,7 @@ def build(folder, options):
     for family in OPERATIONS:
         with open(os.path.join(ROOT, 'kernels', f'{family}.c'), encoding='utf-8') as source, \
                 open(os.path.join(folder, f'{family}.c'), 'w', encoding='utf-8') as copy:
-            copy.write(re.sub(r'\bcf_(_enqueue|(?:' + '|'.join(OPERATIONS) + r')_)', r'pieces_\1', source.read()).replace(
+            copy.write(re.sub(r'\bcf_(_enqueue|(?:' + '|'.join(FAMILIES) + r')_)', r'pieces_\1', source.read()).replace(
                 'cuferry/kernels_internal.h', 'pieces_internal.h'))
     shutil.copy(os.path.join(HERE, 'pieces_cub.cuh'), folder)
     code, out, err = run([os.path.join(options.builddir, 'cfcc'), '--cuda=no', '--prefix', 'pieces', '-DAS_ON_A_GPU',
