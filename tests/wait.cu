@@ -2,6 +2,7 @@
 #include <cuda/barrier>
 
 #include "wait.h"
+#include "warp_reduce.cuh"
 
 using meeting_point = cuda::barrier<cuda::thread_scope_block>;
 
