@@ -44,7 +44,8 @@ class ScaleTest:
     def __init__(self, tap, folder):
         self.tap = tap
         self.tree, self.build = os.path.join(folder, 'tree'), os.path.join(folder, 'build')
-        shutil.copytree(ROOT, self.tree, ignore=shutil.ignore_patterns('build*', '.git', '__pycache__', '.scratch', 'gather.cu'))
+        shutil.copytree(ROOT, self.tree, ignore=shutil.ignore_patterns('build*', '.git', '__pycache__', '.scratch', 'gather.cu',
+                                                                       'gather_random.c*')) # which uses gather
         shutil.copy(os.path.join(ROOT, 'build.ninja.in'), self.tree)
         for f in range(FILES):
             with open(self.source(f), 'w', encoding='utf-8') as file:
