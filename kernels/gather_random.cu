@@ -7,11 +7,11 @@
 
 #include "gather_random.cuh"
 
-/* Gathers N elements of source, which has M: res[i] = source[index[i]], as cf_gather does. On a GPU it is faster where
- * indices are in no order, source has more than 32 MiB and 4 GiB at most, and N is 2^22 or more and at least M / 8;
- * else, and on the CPU, it is cf_gather. Every index must lie in [0, M), and res must overlap neither source nor index;
- * the plain call checks both. Takes scratch memory, a 64th of the bytes of res at most: 8 MiB where M and N are 2^28
- * and elements have 4 bytes. */
+/* Gathers N elements of source, which has M: res[i] = source[index[i]], as cf_gather does; for indices in no order. On a
+ * GPU it goes through source window by window where that has more than 32 MiB and 4 GiB at most, and N is 2^22 or more
+ * and at least M / 8; else, and on the CPU, it is cf_gather. Where indices are in order it is slower than that. Every
+ * index must lie in [0, M), and res must overlap neither source nor index; the plain call checks both. Takes scratch
+ * memory, a 64th of the bytes of res at most: 8 MiB where M and N are 2^28 and elements have 4 bytes. */
 #pragma cf operation in(source[M], index[N]) out(res[N]) \
     scratch(starts[GATHER_RANDOM_IS_ORDERED(sizeof(T)) \
                        ? GATHER_RANDOM_RUNS(sizeof(T), GATHER_RANDOM_SHIFT(sizeof(T))) : 0]) \
