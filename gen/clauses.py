@@ -10,9 +10,10 @@ MAX_ARRAY_DIMS = 8
 DIRECTIONS = {'in': 'CF_IN', 'out': 'CF_OUT', 'inout': 'CF_INOUT', 'scratch': 'CF_SCRATCH'}
 CLAUSES = ('name', 'grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'in', 'out', 'inout', 'scratch',
            'zero', 'rezero', 'pitch', 'check', 'distinct', 'ascending', 'inplace', 'host', 'tune', 'tolerance', 'flops',
-           'bytes', 'split', 'include', 'uses', 'internal')
+           'bytes', 'split', 'instead', 'include', 'uses', 'internal')
 # What says how one kernel is launched.
-OF_KERNELS = ('grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'host', 'tune', 'split')
+OF_KERNELS = ('grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'host', 'tune', 'split',
+              'instead')
 
 
 class Array:
@@ -50,6 +51,7 @@ class Clauses:
         self.host = None            # token: a function's name, or none
         self.host_grid = None       # expression: how many threads the CPU runs
         self.split = None           # token: the parameter by which calls can be taken apart
+        self.instead = None         # (token, expression): the operation that runs where that holds
         self.tune = {}              # constant's name: (token, [expression])
         self.includes = []          # header's name
         self.instances = []         # (tag token, [argument])
@@ -137,6 +139,8 @@ def _clause(cursor, clauses):
         _names(cursor, name, clauses.uses, 'kernels, as in uses(count, sort_f32)')
     elif name.text == 'zero':
         _zeros(cursor, clauses)
+    elif name.text == 'instead':
+        _instead(cursor, clauses, name)
     elif name.text == 'inplace':
         _in_place(cursor, clauses.in_place)
     elif name.text in ('pitch', 'tune'):
@@ -169,6 +173,18 @@ def _identifier(cursor, clauses, name):
     if getattr(clauses, name.text) is not None or (name.text == 'host' and clauses.host_grid):
         raise ExprError(name, f'a second {name.text} clause')
     setattr(clauses, name.text, value)
+
+
+def _instead(cursor, clauses, name):
+    """(operation: condition)"""
+    value = cursor.take()
+    if value.kind != 'identifier':
+        raise ExprError(value, 'instead takes an operation and a condition, as in instead(sort_long: n >= 1024)' +
+                        found(value))
+    if clauses.instead:
+        raise ExprError(name, 'a second instead clause')
+    cursor.expect(':', f'after {value.text}')
+    clauses.instead = value, _expression(cursor)
 
 
 def _host_grid(cursor, clauses):

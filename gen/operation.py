@@ -60,8 +60,9 @@ def resolve(files, prefix, manifest, diagnostics):
     named.update({i.name: finder.named(k, i) for k in operations for i in k.instances})
     if diagnostics.count != before:
         return files
+    instead = {i.name: (i.instead.name,) for f in files for i in f.instances if i.instead}
     for kernel in operations:
-        _check_nested(kernel, named, diagnostics)
+        _check_nested(kernel, named, instead, diagnostics)
     if diagnostics.count != before:
         return files
     judge = _Judge(instances, named)
@@ -103,13 +104,14 @@ class _Finder:
         self._diagnostics.error(use.location, text)
 
 
-def _check_nested(kernel, named, diagnostics):
-    """Operations within operations come to an end."""
+def _check_nested(kernel, named, instead, diagnostics):
+    """Operations within operations come to an end, those that run in the place of kernels too."""
     def deepest(name, above):
         """How many there are below one another; None where one leads back to itself."""
         if name in above:
             return None
-        depths = [deepest(n, (*above, name)) for n in named[name] if n in named]
+        below = [m for n in named[name] for m in instead.get(n, (n,)) if m in named]
+        depths = [deepest(n, (*above, name)) for n in below]
         return None if None in depths else 1 + max(depths, default=0)
 
     depths = [deepest(i.name, ()) for i in kernel.instances]

@@ -5,55 +5,14 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-#include "stream.cuh"
-
-#ifdef __CUDA_ARCH__
-/* Four elements by a thread, a block's width apart: neighbouring indices are those of neighbouring threads. */
-template <bool once, typename T, typename I>
-__device__ inline void gather_apart(const T *source, const I *index, T *res, int64_t N)
-{
-    const int64_t first = (int64_t)blockIdx.x * blockDim.x * 4 + threadIdx.x;
-    I at[4];
-    T value[4];
-#pragma unroll
-    for (int k = 0; k < 4; k++)
-        at[k] = first + k * blockDim.x < N ? __ldcs(index + first + k * blockDim.x) : 0;
-#pragma unroll
-    for (int k = 0; k < 4; k++)
-        if (first + k * blockDim.x < N)
-            value[k] = once ? stream_load_once(source + at[k]) : __ldg(source + at[k]);
-#pragma unroll
-    for (int k = 0; k < 4; k++)
-        if (first + k * blockDim.x < N)
-            __stcs(res + first + k * blockDim.x, value[k]);
-}
-
-/* Four elements by a thread that lie together, from `head` on, where index and res are aligned to such pieces. What is
- * said of index and res leaves the second cache to source. */
-template <typename T, typename I>
-__device__ inline void gather_together(const T *source, const I *index, T *res, int64_t N, int head)
-{
-    const int64_t thread = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, first = head + thread * 4;
-    if (thread < head && thread < N)
-        res[thread] = __ldg(source + index[thread]);
-    if (first + 4 <= N) {
-        const stream_piece<I, 4> at = stream_load<I, 4, true>(index + first);
-        stream_piece<T, 4> value;
-#pragma unroll
-        for (int k = 0; k < 4; k++)
-            value.at[k] = __ldg(source + at.at[k]);
-        stream_store<T, 4, true>(res + first, value);
-    } else {
-        for (int64_t i = first; i < N; i++)
-            res[i] = __ldg(source + index[i]);
-    }
-}
-#endif
+#include "gather.cuh"
+#include "gather_random.h"
 
 /* Gathers N elements of source, which has M: res[i] = source[index[i]]. Every index must lie in [0, M), and res must
- * overlap neither source nor index; the plain call checks both. */
+ * overlap neither source nor index; the plain call checks both. Where N is 2^26 or more a GPU looks whether indices are
+ * in no order, and goes through source window by window then: see cf_gather_random. */
 #pragma cf kernel grid(N) items(4) host(grid(N)) in(source[M], index[N]) out(res[N]) check(0 <= index[:] < M) split(N) \
-    bytes(N * (2.0 * sizeof(T) + sizeof(I))) flops(0)
+    instead(gather_sampled: GATHER_RANDOM_IS_SAMPLED(sizeof(T))) bytes(N * (2.0 * sizeof(T) + sizeof(I))) flops(0)
 #pragma cf instances(f32_i32: float, int32_t; f32_i64: float, int64_t; f64_i32: double, int32_t; \
     f64_i64: double, int64_t; i32_i32: int32_t, int32_t; i32_i64: int32_t, int64_t; i64_i32: int64_t, int32_t; \
     i64_i64: int64_t, int64_t; f16_i32: __half, int32_t; f16_i64: __half, int64_t; \
@@ -63,17 +22,7 @@ __global__ void gather(const T *__restrict__ source, const I *__restrict__ index
                        int64_t M)
 {
 #ifdef __CUDA_ARCH__
-    /* Few elements of many lie each in a sector of its own, mostly: keeping them in the first cache serves nobody. */
-    const bool is_few = N < M / 8;
-    const int of_index = stream_head<4>(index), of_res = stream_head<4>(res);
-    const int head = of_index > of_res ? of_index : of_res;
-    const bool is_aligned = stream_head<4>(index + head) == 0 && stream_head<4>(res + head) == 0;
-    if (is_few)
-        gather_apart<true>(source, index, res, N);
-    else if (is_aligned)
-        gather_together(source, index, res, N, head);
-    else
-        gather_apart<false>(source, index, res, N);
+    gather_elements(source, index, res, N, M);
 #else
     int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (i < N)

@@ -1,46 +1,93 @@
 /* gather_random.c - the launches that gather in no order: three that go through the source window by window, or, where
- * that does not pay, the one of cf_gather. */
+ * that does not pay, the one of cf_gather. And those of large calls of cf_gather, in which one in front of them tells which
+ * of the two ways is gone. */
 #include "cuferry/kernels_internal.h"
 
 #include "gather_random.h"
 
-/* On the CPU, whose caches are others, it never pays. */
-static int is_ordered(cf_stream stream, size_t element, int64_t N, int64_t M, bool *ordered)
+/* Whether the three pay on the stream's device, for a source of so many times the bytes of its second cache, and how many
+ * blocks they have there. On the CPU, whose caches are others, they never do. */
+struct way {
+    bool is_by_windows;
+    int32_t blocks;
+};
+
+static int find_way(cf_stream stream, size_t element, int64_t M, double caches, struct way *way)
 {
-    int device;
-    *ordered = GATHER_RANDOM_IS_ORDERED(element);
-    if (!*ordered)
-        return CF_OK;
-    const int status = cf_stream_device(stream, &device);
-    *ordered = status == CF_OK && device != CF_HOST;
-    return status;
+    int64_t cache, multiprocessors;
+    int device, status = cf_stream_device(stream, &device);
+    *way = (struct way){.is_by_windows = false};
+    if (status != CF_OK || device == CF_HOST)
+        return status;
+    status = cf_device_property(device, CF_PROPERTY_L2_CACHE, &cache);
+    if (status == CF_OK)
+        status = cf_device_property(device, CF_PROPERTY_MULTIPROCESSORS, &multiprocessors);
+    if (status != CF_OK)
+        return status;
+    way->is_by_windows = cache >= GATHER_RANDOM_CACHE && (double)M * (double)element > caches * (double)cache;
+    way->blocks = (int32_t)(4 * multiprocessors);
+    return CF_OK;
 }
 
 /* `bits` are the types of the kernels, which move elements as such. */
-#define ENQUEUE(tag, T, I, bits, of_index)                                                                            \
-    int cf__enqueue_gather_random_##tag(cf_stream stream, const T *source, const I *index, T *res, uint32_t *starts,  \
-                                        int64_t N, int64_t M)                                                         \
-    {                                                                                                                 \
-        bool ordered;                                                                                                 \
-        int status = is_ordered(stream, sizeof(T), N, M, &ordered);                                                   \
-        if (status != CF_OK)                                                                                          \
-            return status;                                                                                            \
-        if (!ordered)                                                                                                 \
-            return cf_gather_##tag##_async(stream, source, index, res, N, M);                                         \
-        const int shift = GATHER_RANDOM_SHIFT(sizeof(T));                                                             \
-        const bool is_few = GATHER_RANDOM_WINDOWS(shift) <= 64;                                                       \
-        void *const moved = res;                                                                                      \
-        const void *const from = source;                                                                              \
-        status = (is_few ? cf_gather_random_order_##bits##_##of_index##_few_async                                     \
-                         : cf_gather_random_order_##bits##_##of_index##_many_async)(stream, index, moved, starts, N,  \
-                                                                                    M, shift);                        \
-        if (status == CF_OK)                                                                                          \
-            status = cf_gather_random_fetch_##bits##_async(stream, from, starts, moved, N, M, shift);                 \
-        if (status == CF_OK)                                                                                          \
-            status = (is_few ? cf_gather_random_restore_##bits##_##of_index##_few_async                               \
-                             : cf_gather_random_restore_##bits##_##of_index##_many_async)(stream, index, moved, N, M, \
-                                                                                          shift);                     \
-        return status;                                                                                                \
+#define WINDOWS(U, I, bits, of_index)                                                                             \
+    static int by_windows_##bits##_##of_index(cf_stream stream, const struct way *way, const U *source,           \
+                                              const I *index, U *res, int64_t N, int64_t M, uint32_t *starts,     \
+                                              uint32_t *next, const uint32_t *votes, int32_t n_votes)             \
+    {                                                                                                             \
+        const int shift = GATHER_RANDOM_SHIFT(sizeof(U));                                                         \
+        const bool is_few = GATHER_RANDOM_WINDOWS(shift) <= 64;                                                   \
+        int status = (is_few ? cf_gather_random_order_##bits##_##of_index##_few_async                             \
+                             : cf_gather_random_order_##bits##_##of_index##_many_async)(                          \
+            stream, index, res, starts, next, votes, N, M, shift, n_votes, way->blocks);                          \
+        if (status == CF_OK)                                                                                      \
+            status = cf_gather_random_fetch_##bits##_async(stream, source, starts, res, next, votes, N, M, shift, \
+                                                           n_votes, way->blocks);                                 \
+        if (status == CF_OK)                                                                                      \
+            status = (is_few ? cf_gather_random_restore_##bits##_##of_index##_few_async                           \
+                             : cf_gather_random_restore_##bits##_##of_index##_many_async)(                        \
+                stream, index, res, votes, N, M, shift, n_votes, way->blocks);                                    \
+        return status;                                                                                            \
+    }
+
+WINDOWS(uint32_t, int32_t, u32, i32)
+WINDOWS(uint32_t, int64_t, u32, i64)
+WINDOWS(uint64_t, int32_t, u64, i32)
+WINDOWS(uint64_t, int64_t, u64, i64)
+
+#define ENQUEUE(tag, T, I, bits, of_index)                                                                           \
+    int cf__enqueue_gather_random_##tag(cf_stream stream, const T *source, const I *index, T *res, int64_t N,        \
+                                        int64_t M, uint32_t *starts, uint32_t *next)                                 \
+    {                                                                                                                \
+        struct way way = {.is_by_windows = false};                                                                   \
+        const void *const from = source;                                                                             \
+        void *const to = res;                                                                                        \
+        const int status = GATHER_RANDOM_IS_ORDERED(sizeof(T)) ? find_way(stream, sizeof(T), M, 1.25, &way) : CF_OK; \
+        if (status != CF_OK)                                                                                         \
+            return status;                                                                                           \
+        if (!way.is_by_windows)                                                                                      \
+            return cf_gather_##tag##_async(stream, source, index, res, N, M);                                        \
+        return by_windows_##bits##_##of_index(stream, &way, from, index, to, N, M, starts, next, NULL, 0);           \
+    }                                                                                                                \
+                                                                                                                     \
+    int cf__enqueue_gather_sampled_##tag(cf_stream stream, const T *source, const I *index, T *res, int64_t N,       \
+                                         int64_t M, uint32_t *starts, uint32_t *next, uint32_t *votes)               \
+    {                                                                                                                \
+        struct way way;                                                                                              \
+        const void *const from = source;                                                                             \
+        void *const to = res;                                                                                        \
+        const int shift = GATHER_RANDOM_SHIFT(sizeof(T)), of_sector = sizeof(T) == 4 ? 3 : 2;                        \
+        int status = find_way(stream, sizeof(T), M, 2, &way);                                                        \
+        const int32_t n_votes = status == CF_OK && way.is_by_windows ? GATHER_RANDOM_VOTES : 0;                      \
+        if (n_votes)                                                                                                 \
+            status = cf_gather_random_sample_##of_index##_async(stream, index, votes, N, shift, of_sector);          \
+        if (n_votes && status == CF_OK)                                                                              \
+            status =                                                                                                 \
+                by_windows_##bits##_##of_index(stream, &way, from, index, to, N, M, starts, next, votes, n_votes);   \
+        if (status == CF_OK)                                                                                         \
+            status =                                                                                                 \
+                cf_gather_random_direct_##bits##_##of_index##_async(stream, from, index, to, votes, N, M, n_votes);  \
+        return status;                                                                                               \
     }
 
 ENQUEUE(f32_i32, float, int32_t, u32, i32)

@@ -11,6 +11,7 @@
 
 #ifdef __CUDA_ARCH__
 #include <cub/block/block_radix_rank.cuh>
+#include <cub/block/block_reduce.cuh>
 #include <cuda_pipeline.h>
 #endif
 
@@ -23,6 +24,48 @@ template <typename U> __device__ __forceinline__ int gather_random_size(int64_t 
     return N - tile * most < most ? (int)(N - tile * most) : most;
 }
 
+/* Whether to go window by window: what most stretches say, or yes where none is looked at. All threads of a warp ask. */
+__device__ __forceinline__ bool gather_random_is_scattered(const uint32_t *votes, int32_t n_votes)
+{
+    if (n_votes == 0)
+        return true;
+    uint32_t sum = 0;
+#ifdef __CUDA_ARCH__
+    static_assert(GATHER_RANDOM_VOTES == 32, "a thread of a warp for a vote");
+    sum = __popc(__ballot_sync(0xffffffff, __ldg(votes + threadIdx.x % 32)));
+#else
+    for (int i = 0; i < GATHER_RANDOM_VOTES; i++)
+        sum += votes[i];
+#endif
+    return sum > GATHER_RANDOM_VOTES / 2;
+}
+
+/* The first index of a stretch, at a distance from those of others that is not always the same. N is at least that of
+ * all stretches. */
+__device__ __forceinline__ int64_t gather_random_stretch(int64_t N, uint32_t stretch)
+{
+    const int64_t part = N / GATHER_RANDOM_VOTES;
+    const uint32_t any = (stretch + 1) * 2654435769u;
+    return stretch * part + (int64_t)((part - GATHER_RANDOM_STRETCH) / 4294967296.0 * any);
+}
+
+/* Sectors that were seen, each as one bit of many; another one's bit at times. */
+#define GATHER_RANDOM_BITS 65536
+__device__ __forceinline__ uint32_t gather_random_bit(uint32_t sector)
+{
+    return sector * 2654435769u >> 16;
+}
+
+/* Whether more than every second element of a stretch would come from memory: of `sectors` different ones, those of the
+ * windows that are in use most are in the second cache. How few these are the sum of the squares of the elements of each
+ * window tells: it is stretch^2 where there is one window, and stretch^2 / n where there are n alike. So this is
+ * sectors / stretch * (1 - sqrt(squares) / stretch) > 1 / 2, in integers. */
+__device__ __forceinline__ bool gather_random_vote(int64_t sectors, int64_t squares)
+{
+    const int64_t stretch = GATHER_RANDOM_STRETCH, beyond = stretch * (2 * sectors - stretch);
+    return beyond > 0 && beyond * beyond > squares * (2 * sectors) * (2 * sectors);
+}
+
 /* Wrong indices, which no call but the plain one looks at, have a window that there is. */
 template <int BITS> struct gather_random_window {
     int shift;
@@ -33,6 +76,39 @@ template <int BITS> struct gather_random_window {
 };
 
 #ifdef __CUDA_ARCH__
+
+/* A block has a stretch. `of_sector` are the bits of an index within its sector. */
+template <typename I>
+__device__ __forceinline__ bool gather_random_sample_stretch(const I *index, int64_t N, int shift, int of_sector)
+{
+    constexpr int threads = 256, items = GATHER_RANDOM_STRETCH / threads, windows = 128;
+    typedef cub::BlockReduce<int, threads> block_reduce;
+    __shared__ typename block_reduce::TempStorage memory, other_memory;
+    __shared__ uint32_t seen[GATHER_RANDOM_BITS / 32];
+    __shared__ int counts[windows];
+    const int thread = threadIdx.x;
+    index += gather_random_stretch(N, blockIdx.x) + thread;
+    uint32_t own[items];
+#pragma unroll
+    for (int i = 0; i < items; i++)
+        own[i] = (uint32_t)__ldg(index + i * threads);
+    for (int i = thread; i < GATHER_RANDOM_BITS / 32; i += threads)
+        seen[i] = 0;
+    if (thread < windows)
+        counts[thread] = 0;
+    __syncthreads();
+    int sectors = 0;
+#pragma unroll
+    for (int i = 0; i < items; i++) {
+        const uint32_t bit = gather_random_bit(own[i] >> of_sector);
+        sectors += !(atomicOr(&seen[bit / 32], 1u << bit % 32) >> bit % 32 & 1);
+        atomicAdd(&counts[gather_random_window<7>{shift}.Digit(own[i])], 1);
+    }
+    __syncthreads();
+    const int count = thread < windows ? counts[thread] : 0;
+    const int all_sectors = block_reduce(memory).Sum(sectors), squares = block_reduce(other_memory).Sum(count * count);
+    return gather_random_vote(all_sectors, squares); /* of the first thread */
+}
 
 /* A warp has rows of 32 indices, one behind the other. */
 __device__ __forceinline__ int gather_random_first()
@@ -175,7 +251,25 @@ __device__ __forceinline__ void gather_random_restore_tile(const I *__restrict__
 
 #else
 
-/* ---- On the CPU: a thread for a tile ---- */
+/* ---- On the CPU: a thread for a stretch, or a tile ---- */
+
+template <typename I>
+__device__ __forceinline__ bool gather_random_sample_stretch(const I *index, int64_t N, int shift, int of_sector,
+                                                             uint32_t stretch)
+{
+    uint32_t seen[GATHER_RANDOM_BITS / 32] = {}, counts[128] = {};
+    int64_t sectors = 0, squares = 0;
+    index += gather_random_stretch(N, stretch);
+    for (int i = 0; i < GATHER_RANDOM_STRETCH; i++) {
+        const uint32_t bit = gather_random_bit((uint32_t)index[i] >> of_sector);
+        sectors += !(seen[bit / 32] >> bit % 32 & 1);
+        seen[bit / 32] |= 1u << bit % 32;
+        counts[gather_random_window<7>{shift}.Digit((uint32_t)index[i])]++;
+    }
+    for (uint32_t count : counts)
+        squares += (int64_t)count * count;
+    return gather_random_vote(sectors, squares);
+}
 
 /* Sets `to` to where the indices of each window begin. */
 template <int BITS, typename I>

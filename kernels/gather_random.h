@@ -15,16 +15,30 @@
     (GATHER_RANDOM_LEAST_SHIFT(element) + (M > 128 << GATHER_RANDOM_LEAST_SHIFT(element)))
 #define GATHER_RANDOM_WINDOWS(shift) (((M - 1) >> (shift)) + 1)
 
-/* Whether a GPU is faster so than with cf_gather: the source fits no second cache, windows are not too many, and there
- * are enough elements of each. */
-#define GATHER_RANDOM_IS_ORDERED(element)                                         \
-    (N >= 4194304 && N >= M / 8 && M > 2 << GATHER_RANDOM_LEAST_SHIFT(element) && \
+/* Whether a GPU may be faster so than with cf_gather: the source is more than a second cache has, windows are not too
+ * many, and there are enough elements of each. What of two sizes is fetched from memory is the same, a sector, but not
+ * what is moved beside it: larger ones have to be more. */
+#define GATHER_RANDOM_IS_ORDERED(element)                                                                \
+    (N >= 4194304 && N >= M / ((element) == 4 ? 8 : 2) && M > 4 << GATHER_RANDOM_LEAST_SHIFT(element) && \
      M <= 256 << GATHER_RANDOM_LEAST_SHIFT(element))
+
+/* The least second cache in which a window stays, in bytes. */
+#define GATHER_RANDOM_CACHE 33554432
+
+/* Whether cf_gather has a GPU look at indices first: a look, and three launches in which nothing is to be done, take some
+ * 15 us, which there have to be few of beside the work. */
+#define GATHER_RANDOM_IS_SAMPLED(element)                                                                 \
+    (N >= 67108864 && N >= M / ((element) == 4 ? 4 : 1) && M > 4 << GATHER_RANDOM_LEAST_SHIFT(element) && \
+     M <= 256 << GATHER_RANDOM_LEAST_SHIFT(element))
+
+/* So many stretches of indices are looked at, of as many each, and most decide. */
+#define GATHER_RANDOM_VOTES 32
+#define GATHER_RANDOM_STRETCH 2048
 
 /* Where the runs begin and end in their tiles: of the first window in each tile, then of the second, and so on. */
 #define GATHER_RANDOM_RUNS(element, shift) (GATHER_RANDOM_WINDOWS(shift) * GATHER_RANDOM_TILES(element))
 
-/* A warp fetches a run, and a block those of as many tiles. */
+/* A warp fetches a run, and a block those of as many tiles, which are a group. */
 #define GATHER_RANDOM_WARPS 8
 #define GATHER_RANDOM_GROUPS(element) ((GATHER_RANDOM_TILES(element) + GATHER_RANDOM_WARPS - 1) / GATHER_RANDOM_WARPS)
 

@@ -284,30 +284,61 @@ static int enqueue(const cf_kernel *kernel, const struct cf__size *size, const s
     return status == CF_OK ? enqueue_loaded(kernel, size, place, loaded, stream, args) : status;
 }
 
+/* `has_begun` is whether there was enough memory; then it may be enqueued in part where it fails. */
 static int enqueue_with_scratch(const cf_kernel *kernel, const struct cf__size *size, const struct cf__place *place,
-                                cf_stream stream, void *const args[])
+                                cf_stream stream, void *const args[], int *has_begun)
 {
     struct cf__loaded *loaded;
     struct cf__scratch scratch;
     int status = make_ready(kernel, size, place, args, &loaded);
     if (status == CF_OK)
         status = cf__scratch_begin(kernel, place, loaded->context, stream, args, &scratch);
+    *has_begun = status == CF_OK;
     if (status != CF_OK)
         return status;
     status = enqueue_loaded(kernel, size, place, loaded, stream, scratch.args);
     return cf__scratch_end(kernel, place, stream, &scratch, status);
 }
 
+/* The operation that runs in the kernel's place there, in a call with these arguments; NULL: none. One whose functions
+ * are of another copy of the library cannot. */
+static const cf_kernel *replacement(const cf_kernel *kernel, const struct cf__place *place, void *const args[])
+{
+    const cf_kernel *operation = place->driver->is_host ? NULL : cf_kernel_instead(kernel);
+    int64_t holds = 0;
+    if (!operation || operation->runtime != cf_launch ||
+        cf__evaluate(kernel, &kernel->instead_where, args, &holds) != CF_OK)
+        return NULL;
+    return holds ? operation : NULL;
+}
+
+/* Runs it, whose first arguments are the kernel's: whether it could be begun, or has failed. Where there is no memory for
+ * it to work in, the kernel needs none, and nothing is amiss. */
+static int enqueue_instead(const cf_kernel *operation, const struct cf__size *size, const struct cf__place *place,
+                           cf_stream stream, void *const args[], int *status)
+{
+    struct cf__error before;
+    int has_begun = 0;
+    cf__error_save(&before);
+    *status = enqueue_with_scratch(operation, size, place, stream, args, &has_begun);
+    const int is_short = !has_begun && *status == CF_ENOMEM;
+    (is_short || *status == CF_OK ? cf__error_restore : cf__error_keep)(&before);
+    return !is_short;
+}
+
 int cf__launch(const cf_kernel *kernel, const struct cf__size *size, const struct cf__place *place, cf_stream stream,
                void *const args[])
 {
+    int status, has_begun, has_scratch = cf__nzeros(kernel) > 0;
     if (size->is_empty) /* what threads add to is 0 where there are none */
         return cf__clear_results(kernel, place, stream, args);
+    const cf_kernel *operation = replacement(kernel, place, args);
+    if (operation && enqueue_instead(operation, size, place, stream, args, &status))
+        return status;
     for (uint32_t i = 0; i < kernel->nparams; i++)
-        if (kernel->params[i].direction == CF_SCRATCH)
-            return enqueue_with_scratch(kernel, size, place, stream, args);
-    if (cf__nzeros(kernel))
-        return enqueue_with_scratch(kernel, size, place, stream, args);
+        has_scratch |= kernel->params[i].direction == CF_SCRATCH;
+    if (has_scratch)
+        return enqueue_with_scratch(kernel, size, place, stream, args, &has_begun);
     return enqueue(kernel, size, place, stream, args);
 }
 

@@ -88,7 +88,7 @@ static int uses_scratch(const cf_kernel *operation)
         for (uint32_t p = 0; p < kernel->nparams; p++)
             if (kernel->params[p].direction == CF_SCRATCH)
                 return 1;
-        if (cf_kernel_is_operation(kernel) && uses_scratch(kernel))
+        if ((cf_kernel_is_operation(kernel) && uses_scratch(kernel)) || cf_kernel_instead(kernel))
             return 1;
     }
     return 0;

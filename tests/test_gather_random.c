@@ -62,10 +62,13 @@ static int64_t index_at(const struct array *index, int64_t i)
 
 /* ---- The three launches ---- */
 
+enum { VOTES = 32, STRETCH = 2048 };
+
 struct steps {
     int type, index_type, pattern, shift, is_many, way;
     int64_t n, m;
     int offsets[3];
+    int32_t n_votes, n_for, blocks; /* how many votes there are, and how many say that indices are in no order */
 };
 
 static const cf_kernel *find_step(const char *step, const struct steps *steps)
@@ -75,6 +78,9 @@ static const cf_kernel *find_step(const char *step, const struct steps *steps)
              index_types[steps->index_type], steps->is_many ? "many" : "few");
     if (strcmp(step, "fetch") == 0)
         snprintf(name, sizeof name, "gather_random_fetch_u%d", (int)types[steps->type].bytes * 8);
+    else if (strcmp(step, "direct") == 0)
+        snprintf(name, sizeof name, "gather_random_direct_u%d_%s", (int)types[steps->type].bytes * 8,
+                 index_types[steps->index_type]);
     const cf_kernel *kernel = cf_kernel_find(&REGISTRY, name);
     if (!kernel || !kernel->is_internal)
         fail_msg("there is no internal %s", name);
@@ -98,11 +104,29 @@ static void expect_starts(struct array *starts, const struct array *index, const
     }
 }
 
+static void make_votes(struct array *votes, const struct steps *steps)
+{
+    make_array(votes, I32, steps->n_votes, 0);
+    for (int i = 0; i < steps->n_votes; i++) /* any of them */
+        set_element(I32, votes->host + votes->begin + (size_t)i * sizeof(int32_t),
+                    (number){0, i * 7 % VOTES < steps->n_for});
+    memcpy(votes->expected, votes->host, votes->bytes);
+}
+
+/* What a launch leaves in it is nobody's. */
+static void finish_any(struct array *array)
+{
+    if (array->there)
+        assert_ok(cf_mem_copy(array->host, array->there, array->bytes));
+    memcpy(array->expected + array->begin, array->host + array->begin, types[array->type].bytes);
+    finish_array(array, "all", 1);
+}
+
 static void run_steps(struct steps steps, unsigned short seed[])
 {
-    struct array source, index, res, starts;
+    struct array source, index, res, starts, next, votes;
     const cf_kernel *order = find_step("order", &steps), *fetch = find_step("fetch", &steps);
-    const cf_kernel *restore = find_step("restore", &steps);
+    const cf_kernel *restore = find_step("restore", &steps), *direct = find_step("direct", &steps);
     const int64_t windows = ((steps.m - 1) >> steps.shift) + 1,
                   n_starts = windows * divide_up(steps.n, tile_of(steps.type));
     const size_t bytes = types[steps.type].bytes;
@@ -111,6 +135,9 @@ static void run_steps(struct steps steps, unsigned short seed[])
     make_array(&index, steps.index_type ? I64 : I32, steps.n, steps.offsets[1]);
     make_array(&res, steps.type, steps.n, steps.offsets[2]);
     make_array(&starts, I32, n_starts, 0);
+    make_array(&next, I32, 1, 0);
+    make_votes(&votes, &steps);
+    const int is_scattered = steps.n_votes == 0 || steps.n_for > VOTES / 2;
     randomize(&source, steps.m, 0, seed);
     for (int64_t i = 0; i < steps.n; i++) {
         const int64_t chosen = make_index(steps.pattern, i, steps.n, steps.m, &state);
@@ -119,20 +146,32 @@ static void run_steps(struct steps steps, unsigned short seed[])
                bytes);
     }
     memcpy(index.expected, index.host, index.bytes);
-    expect_starts(&starts, &index, &steps);
+    if (is_scattered)
+        expect_starts(&starts, &index, &steps);
     void *of_source = place(&source, steps.way), *of_index = place(&index, steps.way), *of_res = place(&res, steps.way);
-    void *of_starts = place(&starts, steps.way);
-    void *to_order[] = {&of_index, &of_res, &of_starts, &steps.n, &steps.m, &steps.shift};
-    void *to_fetch[] = {&of_source, &of_starts, &of_res, &steps.n, &steps.m, &steps.shift};
-    void *to_restore[] = {&of_index, &of_res, &steps.n, &steps.m, &steps.shift};
-    assert_true(order->nparams == 6 && fetch->nparams == 6 && restore->nparams == 5);
+    void *of_starts = place(&starts, steps.way), *of_next = place(&next, steps.way);
+    void *of_votes = place(&votes, steps.way);
+    void *to_order[] = {&of_index, &of_res,  &of_starts,   &of_next,       &of_votes,
+                        &steps.n,  &steps.m, &steps.shift, &steps.n_votes, &steps.blocks};
+    void *to_fetch[] = {&of_source, &of_starts, &of_res,      &of_next,       &of_votes,
+                        &steps.n,   &steps.m,   &steps.shift, &steps.n_votes, &steps.blocks};
+    void *to_restore[] = {&of_index, &of_res,      &of_votes,      &steps.n,
+                          &steps.m,  &steps.shift, &steps.n_votes, &steps.blocks};
+    void *to_direct[] = {&of_source, &of_index, &of_res, &of_votes, &steps.n, &steps.m, &steps.n_votes};
+    assert_true(order->nparams == 10 && fetch->nparams == 10 && restore->nparams == 8 && direct->nparams == 7);
+    if (!is_scattered && steps.n_for % 2 == 0) /* the others leave its results as they are */
+        run_kernel(direct, steps.way, to_direct);
     run_kernel(order, steps.way, to_order);
     run_kernel(fetch, steps.way, to_fetch);
     run_kernel(restore, steps.way, to_restore);
+    if (steps.n_votes && (is_scattered || steps.n_for % 2)) /* and it theirs */
+        run_kernel(direct, steps.way, to_direct);
     finish_array(&source, order->name, steps.n);
     finish_array(&index, order->name, steps.n);
     finish_array(&res, order->name, steps.n);
     finish_array(&starts, order->name, steps.n);
+    finish_array(&votes, order->name, steps.n);
+    finish_any(&next);
 }
 
 static void gather_random_by_steps_is_right(void **state)
@@ -154,6 +193,9 @@ static void gather_random_by_steps_is_right(void **state)
                                       .shift = shift,
                                       .is_many = is_many,
                                       .way = (int)(nrand48(seed) % WAYS),
+                                      .n_votes = nrand48(seed) % 2 ? VOTES : 0,
+                                      .n_for = (int32_t)(nrand48(seed) % (VOTES + 1)),
+                                      .blocks = (int32_t)(nrand48(seed) % 5 + 1),
                                       .n = lengths[s],
                                       .m = ((windows - 1) << shift) + nrand48(seed) % (1 << shift) + 1};
                 if (pattern % 2)
@@ -175,6 +217,7 @@ static void gather_random_by_steps_of_whole_tiles_is_right(void **state)
                               .is_many = kind / 4,
                               .way = LAUNCH,
                               .shift = 3,
+                              .blocks = 1 + kind % 3,
                               .m = kind / 4 ? 1019 : 509,
                               .n = 2 * tile_of(kind % 2 ? I64 : I32)};
         run_steps(steps, seed);
@@ -182,6 +225,76 @@ static void gather_random_by_steps_of_whole_tiles_is_right(void **state)
         steps.n++;
         run_steps(steps, seed);
     }
+}
+
+/* ---- The look at the indices ---- */
+
+/* As gather_random.cuh has it, in other words: how many elements of the stretch would come from memory. */
+static int votes_for_windows(const struct array *index, int64_t n, int64_t stretch, int shift, int of_sector)
+{
+    static uint8_t seen[65536];
+    const int64_t part = n / VOTES;
+    const uint32_t any = (uint32_t)(stretch + 1) * UINT32_C(0x9e3779b1);
+    const int64_t begin = stretch * part + (int64_t)((double)(part - STRETCH) * any / 4294967296.0);
+    double counts[128] = {0}, sectors = 0, squares = 0;
+    memset(seen, 0, sizeof seen);
+    for (int64_t i = begin; i < begin + STRETCH; i++) {
+        const uint32_t at = (uint32_t)index_at(index, i), bit = (at >> of_sector) * UINT32_C(0x9e3779b1) >> 16;
+        sectors += !seen[bit];
+        seen[bit] = 1;
+        counts[at >> shift & 127]++;
+    }
+    for (int w = 0; w < 128; w++)
+        squares += counts[w] * counts[w];
+    const double beyond = 1 - STRETCH / (2 * sectors);
+    return beyond > 0 && beyond * beyond * STRETCH * STRETCH > squares;
+}
+
+static int expected_votes; /* of all looks, for windows */
+
+static void look(int index_type, int pattern, int64_t n, int64_t m, int shift, int of_sector, int offset, int way)
+{
+    struct array index, votes;
+    char name[64];
+    uint64_t state = (uint64_t)(n + m + pattern);
+    snprintf(name, sizeof name, "gather_random_sample_%s", index_types[index_type]);
+    const cf_kernel *kernel = cf_kernel_find(&REGISTRY, name);
+    assert_non_null(kernel);
+    make_array(&index, index_type ? I64 : I32, n, offset);
+    make_array(&votes, I32, VOTES, 0);
+    for (int64_t i = 0; i < n; i++)
+        set_element(index.type, index.host + index.begin + (size_t)i * types[index.type].bytes,
+                    (number){0, make_index(pattern, i, n, m, &state)});
+    memcpy(index.expected, index.host, index.bytes);
+    for (int v = 0; v < VOTES; v++) {
+        const int is_for = votes_for_windows(&index, n, v, shift, of_sector);
+        expected_votes += is_for;
+        expect_at(&votes, v, (number){0, is_for});
+    }
+    void *of_index = place(&index, way), *of_votes = place(&votes, way);
+    void *args[] = {&of_index, &of_votes, &n, &shift, &of_sector};
+    assert_int_equal(kernel->nparams, 5);
+    run_kernel(kernel, way, args);
+    finish_array(&index, kernel->name, n);
+    finish_array(&votes, kernel->name, n);
+}
+
+/* Indices in no order are for windows where there are more than four of them, and all others against. */
+static void gather_random_looks_at_indices(void **state)
+{
+    (void)state;
+    const int64_t least = VOTES * STRETCH, more = 3 * least + 17;
+    for (int pattern = 0; pattern < PATTERNS; pattern++)
+        for (int windows = 1; windows <= 128; windows *= 2)
+            for (int kind = 0; kind < 4; kind++) {
+                if ((pattern + windows + kind) % STEP)
+                    continue;
+                const int64_t n = windows % 3 == 1 ? least : more;
+                expected_votes = 0;
+                look(kind % 2, pattern, n, (int64_t)windows << 20, 20, 2 + kind / 2, kind, kind % WAYS);
+                if (pattern != SKEWED) /* of which all that counts is that it is as expected */
+                    assert_int_equal(expected_votes, pattern == RANDOM && windows > 4 ? VOTES : 0);
+            }
 }
 
 /* ---- Calls of few ---- */
@@ -204,8 +317,8 @@ static void run_few(int type, int index_type, int64_t n, int64_t m, const int of
     }
     memcpy(index.expected, index.host, index.bytes);
     void *of_source = place(&source, way), *of_index = place(&index, way), *of_res = place(&res, way);
-    void *args[] = {&of_source, &of_index, &of_res, NULL, &n, &m};
-    assert_int_equal(kernel->nparams, 6);
+    void *args[] = {&of_source, &of_index, &of_res, &n, &m, NULL, NULL};
+    assert_int_equal(kernel->nparams, 7);
     run_kernel(kernel, way, args);
     finish_array(&source, kernel->name, n);
     finish_array(&index, kernel->name, n);
@@ -249,7 +362,7 @@ static void skip_where_many_take_long(void)
 }
 
 /* Of 4 and of 8 bytes; any bits, so that floats are NaNs, too. */
-enum { MANY = (1 << 22) + 4321, LARGE = (1 << 23) + 12345 };
+enum { MANY = (5 << 20) + 4321, LARGE = (5 << 22) + 12345 };
 
 static void *many_alloc(size_t bytes)
 {
@@ -281,13 +394,12 @@ static void gather_random_of_many_is_right(void **state)
 {
     (void)state;
     skip_where_many_take_long();
-    const int64_t n = MANY, m = LARGE;
+    const int64_t n = MANY;
     uint64_t *source = many_alloc(LARGE * sizeof *source), *res = many_alloc((MANY + 1) * sizeof *res);
     int32_t *narrow = many_alloc(MANY * sizeof *narrow);
     int64_t *wide = many_alloc(MANY * sizeof *wide);
     void *of_source, *of_index[2], *of_res;
     cf_stream stream;
-    fill_many(source, narrow, wide, m);
     assert_ok(cf_stream_create(&stream));
     assert_ok(cf_mem_alloc(&of_source, (LARGE + 1) * sizeof *source));
     assert_ok(cf_mem_alloc(&of_res, (MANY + 1) * sizeof *res));
@@ -300,8 +412,9 @@ static void gather_random_of_many_is_right(void **state)
             const size_t index_bytes = index_type ? sizeof *wide : sizeof *narrow;
             char *from = (char *)of_source + offset * bytes, *in = (char *)of_index[index_type] + offset * index_bytes;
             char *out = (char *)of_res + offset * bytes;
-            int64_t count = n, extent = m;
-            void *args[] = {&from, &in, &out, NULL, &count, &extent};
+            int64_t count = n, extent = bytes == 4 ? LARGE : 2 * MANY;
+            fill_many(source, narrow, wide, extent);
+            void *args[] = {&from, &in, &out, &count, &extent, NULL, NULL};
             assert_ok(cf_mem_copy(from, source, LARGE * bytes));
             assert_ok(cf_mem_copy(in, index_type ? (void *)wide : (void *)narrow, MANY * index_bytes));
             assert_ok(cf_mem_fill(of_res, 0xa5, (MANY + 1) * sizeof *res));
@@ -340,7 +453,7 @@ static void gather_random_plain_of_many_is_right(void **state)
     const int32_t kept = narrow[MANY - 2];
     narrow[MANY - 2] = LARGE;
     assert_fails(cf_gather_random((const float *)(void *)source, narrow, res, MANY, LARGE), CF_ERANGE,
-                 "cf_gather_random_f32_i32: index[4198623] = 8400953 is outside [0, 8400953)");
+                 "cf_gather_random_f32_i32: index[5247199] = 20983865 is outside [0, 20983865)");
     for (int64_t i = 0; i < MANY; i += 4095)
         assert_memory_equal(res + i, "\xa5\xa5\xa5\xa5", 4);
     narrow[MANY - 2] = kept;
@@ -398,14 +511,140 @@ static void gather_random_in_a_graph_is_right(void **state)
     free(wide);
 }
 
+/* ---- What cf_gather does ---- */
+
+/* The operation that runs in its place, of sizes that it is not yet asked for: of the larger types. On a GPU it looks at
+ * the indices, on the CPU it does not. */
+static void gather_sampled_is_right(void **state)
+{
+    (void)state;
+    skip_where_many_take_long();
+    enum { EIGHT = 8 << 21 }; /* windows */
+    const int64_t n = MANY, m = EIGHT;
+    uint64_t *source = many_alloc(EIGHT * sizeof *source), *res = many_alloc(MANY * sizeof *res);
+    int32_t *narrow = many_alloc(MANY * sizeof *narrow);
+    void *of_source, *of_index, *of_res;
+    uint64_t any = 12345;
+    for (int64_t i = 0; i < m; i++)
+        source[i] = next_random(&any);
+    assert_ok(cf_mem_alloc(&of_source, EIGHT * sizeof *source));
+    assert_ok(cf_mem_alloc(&of_res, MANY * sizeof *res));
+    assert_ok(cf_mem_alloc(&of_index, MANY * sizeof *narrow));
+    assert_ok(cf_mem_copy(of_source, source, EIGHT * sizeof *source));
+    for (int pattern = 0; pattern < PATTERNS; pattern++) {
+        const cf_kernel *kernel = find("gather_sampled", pattern % 2 ? F64 : I64, "i32");
+        int64_t count = n, extent = m;
+        void *args[] = {&of_source, &of_index, &of_res, &count, &extent, NULL, NULL, NULL};
+        assert_true(kernel->is_internal && kernel->nparams == 8);
+        for (int64_t i = 0; i < n; i++)
+            narrow[i] = (int32_t)make_index(pattern, i, n, m, &any);
+        assert_ok(cf_mem_copy(of_index, narrow, MANY * sizeof *narrow));
+        assert_ok(cf_mem_fill(of_res, 0xa5, MANY * sizeof *res));
+        const int launches = counts_of ? counts_of()->launch : 0;
+        assert_ok(cf_launch(kernel, NULL, args));
+        assert_ok(cf_stream_sync(NULL));
+        if (counts_of)
+            assert_int_equal(counts_of()->launch - launches, 5);
+        assert_ok(cf_mem_copy(res, of_res, MANY * sizeof *res));
+        assert_int_equal(first_wrong(res, source, narrow, sizeof *res), -1);
+    }
+    assert_ok(cf_mem_free(of_source));
+    assert_ok(cf_mem_free(of_index));
+    assert_ok(cf_mem_free(of_res));
+    free(source);
+    free(res);
+    free(narrow);
+}
+
+static int64_t holds_instead(const char *name, int64_t n, int64_t m)
+{
+    const cf_kernel *kernel = cf_kernel_find(&REGISTRY, name);
+    void *args[] = {NULL, NULL, NULL, &n, &m};
+    int64_t holds;
+    assert_non_null(kernel);
+    if (!cf_kernel_instead(kernel))
+        return -1;
+    assert_ok(cf_kernel_evaluate(kernel, kernel->instead_where.ops, SIZE_MAX, args, &holds));
+    return holds;
+}
+
+static void gather_of_many_looks_at_indices_first(void **state)
+{
+    (void)state;
+    const int64_t least = 1 << 26;
+    assert_int_equal(holds_instead("gather_f32_i32", least - 1, least), 0);
+    assert_int_equal(holds_instead("gather_f32_i32", least, least), 1);
+    assert_int_equal(holds_instead("gather_f32_i64", least, 4 * least + 3), 1);
+    assert_int_equal(holds_instead("gather_i32_i32", least, 4 * least + 4), 0);
+    assert_int_equal(holds_instead("gather_i32_i64", INT64_MAX, (int64_t)1 << 30), 1);
+    assert_int_equal(holds_instead("gather_f32_i32", INT64_MAX, ((int64_t)1 << 30) + 1), 0);
+    assert_int_equal(holds_instead("gather_f64_i32", least, least), 1);
+    assert_int_equal(holds_instead("gather_f64_i32", least, least + 1), 0);
+    assert_int_equal(holds_instead("gather_f64_i32", INT64_MAX, (int64_t)1 << 29), 1);
+    assert_int_equal(holds_instead("gather_f64_i64", INT64_MAX, ((int64_t)1 << 29) + 1), 0);
+    assert_int_equal(holds_instead("gather_i64_i32", least, 1 << 23), 0);
+    assert_int_equal(holds_instead("gather_i64_i64", least, (1 << 23) + 1), 1);
+    assert_int_equal(holds_instead("gather_f32_i32", least, 1 << 24), 0);
+    assert_int_equal(holds_instead("gather_f16_i32", least, least), -1);
+    assert_int_equal(holds_instead("gather_bf16_i64", least, least), -1);
+    assert_int_equal(holds_instead("gather_rows_f32_i32", least, least), -1);
+}
+
+/* One launch, or five, all of which are loaded with the kernel; on a GPU both ways. */
+static void gather_of_many_is_right(void **state)
+{
+    (void)state;
+    const int64_t least = 1 << 26, m = least + 5;
+    int64_t memory = 0;
+    int32_t *source, *index, *res, *found;
+    assert_ok(cf_shutdown());
+    if (on_cuda() && IS_LARGE)
+        assert_ok(cf_device_property(0, CF_PROPERTY_MEMORY_FREE, &memory));
+    if (memory < m * 12) {
+        puts("# skip: there is no GPU with the memory");
+        skip();
+    }
+    assert_ok(cf_mem_alloc((void **)&source, (size_t)m * sizeof *source));
+    assert_ok(cf_mem_alloc((void **)&index, (size_t)least * sizeof *index));
+    assert_ok(cf_mem_alloc((void **)&res, (size_t)least * sizeof *res));
+    assert_ok(cf_fill(3, source, m));
+    assert_ok(cf_exclusive_scan(source, source, m));
+    assert_non_null(found = malloc((size_t)least * sizeof *found));
+    assert_ok(cf_kernel_preload(cf_kernel_find(&REGISTRY, "gather_i32_i32")));
+    const int loads = counts_of ? counts_of()->load : 0;
+    for (int is_random = 0; is_random < 2; is_random++)
+        for (int64_t n = least - 1; n <= least; n++) {
+            for (int64_t i = 0; i < n; i++)
+                found[i] = (int32_t)(is_random ? (uint64_t)i * 2654435769u % (uint64_t)m : (uint64_t)(m - 1 - i));
+            assert_ok(cf_mem_copy(index, found, (size_t)n * sizeof *index));
+            assert_ok(cf_mem_fill(res, 0xa5, (size_t)least * sizeof *res));
+            const int launches = counts_of ? counts_of()->launch : 0;
+            assert_ok(cf_gather_async(NULL, source, index, res, n, m));
+            assert_ok(cf_stream_sync(NULL));
+            if (counts_of)
+                assert_int_equal(counts_of()->launch - launches, n < least ? 1 : 5);
+            assert_ok(cf_mem_copy(found, res, (size_t)n * sizeof *res));
+            for (int64_t i = 0; i < n; i += is_random && counts_of ? 97 : 1)
+                if (found[i] !=
+                    (int32_t)(3 * (is_random ? (uint64_t)i * 2654435769u % (uint64_t)m : (uint64_t)(m - 1 - i))))
+                    fail_msg("element %lld of %lld is wrong", (long long)i, (long long)n);
+        }
+    if (counts_of)
+        assert_int_equal(counts_of()->load, loads);
+    free(found);
+    assert_ok(cf_mem_free(source));
+    assert_ok(cf_mem_free(index));
+    assert_ok(cf_mem_free(res));
+}
+
 /* ---- Where it pays ---- */
 
 static int64_t scratch_of(int type, int64_t n, int64_t m)
 {
     const cf_kernel *kernel = find("gather_random", type, "i64");
-    void *args[] = {NULL, NULL, NULL, NULL, &n, &m};
+    void *args[] = {NULL, NULL, NULL, &n, &m, NULL, NULL};
     int64_t words;
-    assert_ok(cf_kernel_evaluate(kernel, kernel->params[3].extents[0].ops, SIZE_MAX, args, &words));
+    assert_ok(cf_kernel_evaluate(kernel, kernel->params[5].extents[0].ops, SIZE_MAX, args, &words));
     return words;
 }
 
@@ -417,8 +656,8 @@ static void gather_random_scratch_is_what_windows_take(void **state)
         const int64_t size = (int64_t)types[type].bytes, tile = tile_of(type), window = (1 << 24) / size;
         assert_int_equal(scratch_of(type, 0, 0), 0);
         assert_int_equal(scratch_of(type, large, 0), 0);
-        assert_int_equal(scratch_of(type, large, 2 * window), 0);
-        assert_int_equal(scratch_of(type, large, 2 * window + 1), 3 * large / tile);
+        assert_int_equal(scratch_of(type, large, 4 * window), 0);
+        assert_int_equal(scratch_of(type, large, 4 * window + 1), 5 * large / tile);
         assert_int_equal(scratch_of(type, large + 1, 64 * window), 64 * (large / tile + 1));
         assert_int_equal(scratch_of(type, large, 64 * window + 1), 65 * large / tile);
         assert_int_equal(scratch_of(type, large, 128 * window), 128 * large / tile);
@@ -426,10 +665,11 @@ static void gather_random_scratch_is_what_windows_take(void **state)
         assert_int_equal(scratch_of(type, large, 256 * window), 128 * large / tile);
         assert_int_equal(scratch_of(type, large, 256 * window + 1), 0);
         assert_int_equal(scratch_of(type, large, INT64_MAX), 0);
-        assert_int_equal(scratch_of(type, least - 1, 3 * window), 0);
-        assert_int_equal(scratch_of(type, least, 3 * window), 3 * least / tile);
-        assert_int_equal(scratch_of(type, least, 8 * least + 7), ((8 * least + 6) / window + 1) * least / tile);
-        assert_int_equal(scratch_of(type, least, 8 * least + 8), 0);
+        const int64_t n = 4 * least, of = size == 4 ? 8 : 2; /* for one */
+        assert_int_equal(scratch_of(type, least - 1, 5 * window), 0);
+        assert_int_equal(scratch_of(F32, least, 5 << 22), 5 * least / 8192);
+        assert_int_equal(scratch_of(type, n, of * n + of - 1), ((of * n + of - 2) / window + 1) * n / tile);
+        assert_int_equal(scratch_of(type, n, of * n + of), 0);
         assert_int_equal(scratch_of(type, ((int64_t)1 << 32) + 1, large),
                          large / window * (((int64_t)1 << 32) / tile + 1));
     }
@@ -448,12 +688,16 @@ static int launches_of(int64_t n, int64_t m, void *source, void *index, void *re
 static void gather_random_takes_one_launch_where_it_does_not_pay(void **state)
 {
     (void)state;
-    const int64_t least = 1 << 22, few = 1 << 23, most = 8 * least + 8;
+    const int64_t least = 1 << 22, most = 8 * least + 8;
+    int64_t few;
     void *source, *index, *res;
     if (!counts_of || !IS_LARGE) {
         puts("# skip: nobody counts launches");
         skip();
     }
+    assert_ok(cf_device_property(0, CF_PROPERTY_L2_CACHE, &few));
+    few = few / 4 * 5 / (int64_t)sizeof(float);
+    assert_true(few > 1 << 24 && few < most);
     assert_ok(cf_mem_alloc(&source, (size_t)most * sizeof(float)));
     assert_ok(cf_mem_alloc(&index, (size_t)least * sizeof(int32_t)));
     assert_ok(cf_mem_alloc(&res, (size_t)least * sizeof(float)));
@@ -555,8 +799,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gather_random_by_steps_is_right),
         cmocka_unit_test(gather_random_by_steps_of_whole_tiles_is_right),
+        cmocka_unit_test(gather_random_looks_at_indices),
         cmocka_unit_test(gather_random_of_few_is_right),
         cmocka_unit_test(gather_random_of_many_is_right),
+        cmocka_unit_test(gather_sampled_is_right),
+        cmocka_unit_test(gather_of_many_looks_at_indices_first),
+        cmocka_unit_test(gather_of_many_is_right),
         cmocka_unit_test(gather_random_plain_of_many_is_right),
         cmocka_unit_test(gather_random_in_a_graph_is_right),
         cmocka_unit_test(gather_random_scratch_is_what_windows_take),
