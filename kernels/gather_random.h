@@ -26,7 +26,7 @@
 #define GATHER_RANDOM_CACHE 33554432
 
 /* Whether cf_gather has a GPU look at indices first: a look, and three launches in which nothing is to be done, take some
- * 15 us, which there have to be few of beside the work. */
+ * 15 us, which is to be little beside the work. */
 #define GATHER_RANDOM_IS_SAMPLED(element)                                                                 \
     (N >= 67108864 && N >= M / ((element) == 4 ? 4 : 1) && M > 4 << GATHER_RANDOM_LEAST_SHIFT(element) && \
      M <= 256 << GATHER_RANDOM_LEAST_SHIFT(element))

@@ -404,25 +404,42 @@ static void sort_of_zeros_and_nans_is_stable(void **state)
 
 /* ---- Past 2^31 ---- */
 
-static void sort_past_2_31_on_a_gpu_is_right(void **state)
+enum { LOOK = 20000 };
+static const int64_t huge = ((int64_t)1 << 31) + 12345;
+static const int64_t begins[] = {0, ((int64_t)1 << 30) - LOOK / 2, ((int64_t)1 << 31) - LOOK / 2,
+                                 ((int64_t)1 << 31) + 12345 - LOOK};
+
+/* For so many bytes an element, those of scratch memory among them. */
+static void skip_without_memory(int64_t bytes)
 {
-    (void)state;
-    enum { LOOK = 20000 };
-    const int64_t n = ((int64_t)1 << 31) + 12345;
-    const int64_t begins[] = {0, ((int64_t)1 << 30) - LOOK / 2, ((int64_t)1 << 31) - LOOK / 2, n - LOOK};
-    static uint32_t found[LOOK];
     int64_t memory = 0;
-    void *keys, *sorted;
     if (on_cuda())
-        assert_ok(cf_device_property(0, CF_PROPERTY_MEMORY, &memory));
-    if (memory < n * 14) {
+        assert_ok(cf_device_property(0, CF_PROPERTY_MEMORY_FREE, &memory));
+    if (memory < huge * bytes) {
         puts("# skip: there is no GPU with the memory");
         skip();
     }
-    assert_ok(cf_mem_alloc(&keys, (size_t)n * sizeof(uint32_t)));
+}
+
+/* step * i, of which 32 bits stay. */
+static void *make_steps(int32_t step)
+{
+    void *steps;
+    assert_ok(cf_mem_alloc(&steps, (size_t)huge * sizeof(int32_t)));
+    assert_ok(cf_fill(step, (int32_t *)steps, huge));
+    assert_ok(cf_exclusive_scan((const int32_t *)steps, (int32_t *)steps, huge));
+    return steps;
+}
+
+static void sort_past_2_31_on_a_gpu_is_right(void **state)
+{
+    (void)state;
+    const int64_t n = huge;
+    static uint32_t found[LOOK];
+    void *sorted;
+    skip_without_memory(14);
+    void *keys = make_steps(1);
     assert_ok(cf_mem_alloc(&sorted, (size_t)n * sizeof(uint32_t)));
-    assert_ok(cf_fill(1, (int32_t *)keys, n));
-    assert_ok(cf_exclusive_scan((const int32_t *)keys, (int32_t *)keys, n));
     assert_ok(cf_sort_keys((const uint32_t *)keys, (uint32_t *)sorted, n, true));
     for (int b = 0; b < 4; b++) {
         assert_ok(cf_mem_copy(found, (uint32_t *)sorted + begins[b], sizeof found));
@@ -431,6 +448,48 @@ static void sort_past_2_31_on_a_gpu_is_right(void **state)
     }
     assert_ok(cf_mem_free(keys));
     assert_ok(cf_mem_free(sorted));
+}
+
+/* In place; the keys are in no order. */
+static void sort_pairs_past_2_31_on_a_gpu_is_right(void **state)
+{
+    (void)state;
+    static uint32_t found[2][LOOK];
+    skip_without_memory(18);
+    /* An odd number times i is another one for each i below 2^32, and so it is of those that are sorted. */
+    void *keys = make_steps((int32_t)2654435769), *values = make_steps(7);
+    const uint32_t inverse = 340573321; /* of that number: key * inverse is i */
+    assert_int_equal((uint32_t)(2654435769u * inverse), 1);
+    assert_ok(cf_sort_pairs((const uint32_t *)keys, (const int32_t *)values, (uint32_t *)keys, (int32_t *)values, huge,
+                            false));
+    for (int b = 0; b < 4; b++) {
+        assert_ok(cf_mem_copy(found[0], (uint32_t *)keys + begins[b], sizeof found[0]));
+        assert_ok(cf_mem_copy(found[1], (uint32_t *)values + begins[b], sizeof found[1]));
+        for (int64_t i = 0; i < LOOK; i++) {
+            const uint32_t from = found[0][i] * inverse;
+            assert_true(from < huge && found[1][i] == 7 * from && (i == 0 || found[0][i] > found[0][i - 1]));
+        }
+    }
+    assert_ok(cf_mem_free(keys));
+    assert_ok(cf_mem_free(values));
+}
+
+static void argsort_past_2_31_on_a_gpu_is_right(void **state)
+{
+    (void)state;
+    static int64_t found[LOOK];
+    void *index;
+    skip_without_memory(31);
+    void *keys = make_steps(1);
+    assert_ok(cf_mem_alloc(&index, (size_t)huge * sizeof(int64_t)));
+    assert_ok(cf_argsort((const uint32_t *)keys, (int64_t *)index, huge, true));
+    for (int b = 0; b < 4; b++) {
+        assert_ok(cf_mem_copy(found, (int64_t *)index + begins[b], sizeof found));
+        for (int64_t i = 0; i < LOOK; i++)
+            assert_int_equal(found[i], huge - 1 - begins[b] - i);
+    }
+    assert_ok(cf_mem_free(keys));
+    assert_ok(cf_mem_free(index));
 }
 
 /* ---- Small stacks ---- */
@@ -615,6 +674,8 @@ int main(void)
         cmocka_unit_test(sort_pass_leaves_what_the_next_needs),
         cmocka_unit_test(sort_of_zeros_and_nans_is_stable),
         cmocka_unit_test(sort_past_2_31_on_a_gpu_is_right),
+        cmocka_unit_test(sort_pairs_past_2_31_on_a_gpu_is_right),
+        cmocka_unit_test(argsort_past_2_31_on_a_gpu_is_right),
         cmocka_unit_test(sort_in_a_thread_of_a_small_stack_is_right),
         cmocka_unit_test(sort_in_a_graph_and_on_two_streams_is_right),
         cmocka_unit_test(sort_takes_every_type),

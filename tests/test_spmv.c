@@ -394,6 +394,123 @@ static void spmv_descriptor_says_what_it_costs(void **state)
     assert_true(value == 16 * 5000 + 24 * 1000 + 8 * 100);
 }
 
+/* ---- Past 2^31, on a GPU with the memory ---- */
+
+static void skip_without_memory(int64_t bytes)
+{
+    int64_t memory = 0;
+    if (on_cuda())
+        assert_ok(cf_device_property(0, CF_PROPERTY_MEMORY_FREE, &memory));
+    if (memory < bytes) {
+        puts("# skip: there is no GPU with the memory");
+        skip();
+    }
+}
+
+static void *make_memory(size_t bytes)
+{
+    void *memory;
+    assert_ok(cf_mem_alloc(&memory, bytes));
+    return memory;
+}
+
+/* Whole numbers, so that sums are exact: x[j] = j % 5 and every element of the matrix is 1. */
+enum { COLUMNS = 1000 };
+
+static float *make_x(void)
+{
+    float x[COLUMNS], *there = make_memory(sizeof x);
+    for (int j = 0; j < COLUMNS; j++)
+        x[j] = (float)(j % 5);
+    assert_ok(cf_mem_copy(there, x, sizeof x));
+    return there;
+}
+
+/* Rows of 2000 elements, the last of which lies behind 2^31. All but those of some rows are in column 0, where x is 0. */
+static void spmv_of_many_elements_is_right(void **state)
+{
+    (void)state;
+    enum { WIDTH = 2000, LOOK = 20 };
+    const int64_t nrows = ((int64_t)1 << 31) / WIDTH + 3 * LOOK, nnz = nrows * WIDTH;
+    const int64_t begins[] = {0, ((int64_t)1 << 30) / WIDTH, ((int64_t)1 << 31) / WIDTH - LOOK / 2, nrows - LOOK};
+    static int32_t columns[LOOK * WIDTH];
+    skip_without_memory(9 * nnz);
+    int64_t *row_ptr = make_memory((size_t)(nrows + 1) * sizeof *row_ptr);
+    int32_t *col = make_memory((size_t)nnz * sizeof *col);
+    float *val = make_memory((size_t)nnz * sizeof *val), *x = make_x(), *y = make_memory((size_t)nrows * sizeof *y);
+    float *found = malloc((size_t)nrows * sizeof *found);
+    assert_non_null(found);
+    assert_ok(cf_fill((int64_t)WIDTH, row_ptr, nrows + 1));
+    assert_ok(cf_exclusive_scan(row_ptr, row_ptr, nrows + 1));
+    assert_ok(cf_fill(0, col, nnz));
+    assert_ok(cf_fill(1.f, val, nnz));
+    assert_ok(cf_fill(NAN, y, nrows));
+    for (int b = 0; b < 4; b++) {
+        for (int64_t i = 0; i < LOOK * WIDTH; i++)
+            columns[i] = (int32_t)((begins[b] + i / WIDTH) * 7 + i) % COLUMNS;
+        assert_ok(cf_mem_copy(col + begins[b] * WIDTH, columns, sizeof columns));
+    }
+    assert_ok(cf_spmv(2.f, row_ptr, col, val, x, 0.f, y, nrows, (int64_t)COLUMNS, nnz));
+    assert_ok(cf_mem_copy(found, y, (size_t)nrows * sizeof *y));
+    for (int64_t row = 0; row < nrows; row++) {
+        float expected = 0;
+        for (int b = 0; b < 4; b++)
+            for (int64_t k = 0; row >= begins[b] && row < begins[b] + LOOK && k < WIDTH; k++)
+                expected += 2 * (float)(((row * 7 + (row - begins[b]) * WIDTH + k) % COLUMNS) % 5);
+        if (found[row] != expected)
+            fail_msg("row %lld is %g and not %g", (long long)row, found[row], expected);
+    }
+    free(found);
+    void *all[] = {row_ptr, col, val, x, y};
+    for (int i = 0; i < 5; i++)
+        assert_ok(cf_mem_free(all[i]));
+}
+
+/* Rows behind 2^31, of which few have elements: one, or two, or 5000. */
+static void spmv_of_many_rows_is_right(void **state)
+{
+    (void)state;
+    enum { ROWS = 6, LONGEST = 5000 };
+    const int64_t nrows = ((int64_t)1 << 31) + 12345;
+    const int64_t rows[ROWS] = {0, 77, ((int64_t)1 << 31) - 1, (int64_t)1 << 31, ((int64_t)1 << 31) + 300, nrows - 1};
+    const int64_t lengths[ROWS] = {1, LONGEST, 2, 1, LONGEST, 1};
+    static int32_t columns[2 * LONGEST + 5];
+    static float ones[2 * LONGEST + 5];
+    const int64_t nnz = 2 * LONGEST + 5;
+    skip_without_memory(14 * nrows);
+    int64_t *row_ptr = make_memory((size_t)(nrows + 1) * sizeof *row_ptr);
+    int32_t *col = make_memory(sizeof columns);
+    float *val = make_memory(sizeof ones), *x = make_x(), *y = make_memory((size_t)nrows * sizeof *y);
+    for (int i = 0; i < nnz; i++) {
+        columns[i] = i % COLUMNS;
+        ones[i] = 1;
+    }
+    assert_ok(cf_mem_copy(col, columns, sizeof columns));
+    assert_ok(cf_mem_copy(val, ones, sizeof ones));
+    assert_ok(cf_fill((int64_t)0, row_ptr, nrows + 1));
+    for (int r = 0; r < ROWS; r++)
+        assert_ok(cf_mem_copy(row_ptr + rows[r] + 1, &lengths[r], sizeof lengths[r]));
+    assert_ok(cf_inclusive_scan(row_ptr, row_ptr, nrows + 1));
+    assert_ok(cf_fill(8.f, y, nrows));
+    assert_ok(cf_spmv(1.f, row_ptr, col, val, x, 0.5f, y, nrows, (int64_t)COLUMNS, nnz));
+    float found, least, most;
+    for (int64_t r = 0, k = 0; r < ROWS; r++) {
+        float expected = 4;
+        for (int64_t end = k + lengths[r]; k < end; k++)
+            expected += (float)(k % COLUMNS % 5);
+        assert_ok(cf_mem_copy(&found, y + rows[r], sizeof found));
+        assert_true(found == expected);
+        found = 4;
+        assert_ok(cf_mem_copy(y + rows[r], &found, sizeof found));
+    }
+    assert_ok(cf_min(y, &least, nrows)); /* all the others */
+    assert_ok(cf_max(y, &most, nrows));
+    assert_true(least == 4 && most == 4);
+    void *all[] = {row_ptr, col, val, x, y};
+    for (int i = 0; i < 5; i++)
+        assert_ok(cf_mem_free(all[i]));
+}
+
 static int tear_down(void **state)
 {
     (void)state;
@@ -412,6 +529,8 @@ int main(void)
         cmocka_unit_test(spmv_bad_arguments_are_named),
         cmocka_unit_test(spmv_row_ptr_that_descends_stays_inside),
         cmocka_unit_test(spmv_descriptor_says_what_it_costs),
+        cmocka_unit_test(spmv_of_many_elements_is_right),
+        cmocka_unit_test(spmv_of_many_rows_is_right),
     };
     return RUN_ON_DRIVER(tests, NULL, tear_down);
 }

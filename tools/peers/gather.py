@@ -3,8 +3,9 @@ behind other work of the stream, and that of a call on an idle stream, from C an
 
 usage: gather.py BUILDDIR
 
-Prints a table of ratios with their targets, as peers does, and a line for each peer that is not installed. Exits with 1
-where a result is wrong or the library cannot be loaded. Run by tools/gpu-check.
+Prints a table of ratios, as peers does, and a line for each peer that is not installed. The target is that of calls;
+kernels alone have none, as all of them wait for the same sectors of memory. Exits with 1 where a result is wrong or the
+library cannot be loaded. Run by tools/gpu-check.
 """
 
 import ctypes
@@ -30,7 +31,7 @@ N, M = 1 << 20, 1 << 27
 SETS = 16  # of indices and results, in turn: no run finds the last one's in the cache
 ROUNDS, WARM_UPS = 101, 5
 DELAY = 400_000  # cycles: the host enqueues what is timed meanwhile
-TARGET = 1.15
+TARGET, CALLED = 1.15, 'as called'
 
 # The archive's functions are hidden in a shared object, but those that ask to be seen.
 SHARED = '''#include <cuferry.h>
@@ -193,10 +194,11 @@ def compare(builddir):
         of_library = [lambda k, i=i: library.timed(source, sets[k][i], sets[k][2]) for i in range(2)]
         check(made, source, sets)
         figures = report(made, measure(made, of_library, alone), 'kernels alone')
-        figures += report(made, measure(made, of_library, as_called), 'as called')
+        figures += report(made, measure(made, of_library, as_called), CALLED)
     print(f'\n{"part":8} {"figure":74} {"measured":>10}    target')
     for what, ratio in figures:
-        print(f'{"gather":8} {what:74} {ratio:10.3f} x  >= {TARGET:<6g} {"met" if ratio >= TARGET else "MISSED"}')
+        judged = f'>= {TARGET:<6g} {"met" if ratio >= TARGET else "MISSED"}' if what.endswith(CALLED) else ''
+        print(f'{"gather":8} {what:74} {ratio:10.3f} x  {judged}'.rstrip())
     return 0
 
 
