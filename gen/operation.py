@@ -60,7 +60,7 @@ def resolve(files, prefix, manifest, diagnostics):
     named.update({i.name: finder.named(k, i) for k in operations for i in k.instances})
     if diagnostics.count != before:
         return files
-    instead = {i.name: (i.instead.name,) for f in files for i in f.instances if i.instead}
+    instead = {i.name: i.instead.name for f in files for i in f.instances if i.instead}
     for kernel in operations:
         _check_nested(kernel, named, instead, diagnostics)
     if diagnostics.count != before:
@@ -110,9 +110,10 @@ def _check_nested(kernel, named, instead, diagnostics):
         """How many there are below one another; None where one leads back to itself."""
         if name in above:
             return None
-        below = [m for n in named[name] for m in instead.get(n, (n,)) if m in named]
-        depths = [deepest(n, (*above, name)) for n in below]
-        return None if None in depths else 1 + max(depths, default=0)
+        depths = [deepest(n, (*above, name)) for n in named[name] if n in named]
+        # Of those in the place of kernels the runtime sees to it that they are not too deep: there are the kernels.
+        beside = [deepest(instead[n], (*above, name)) for n in named[name] if n in instead]
+        return None if None in depths + beside else 1 + max(depths, default=0)
 
     depths = [deepest(i.name, ()) for i in kernel.instances]
     if None in depths:

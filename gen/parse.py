@@ -476,7 +476,7 @@ class _File:
             elif check.condition:
                 constants.real_check(tree, check.condition)
         if clauses.instead:
-            constants.value(clauses.instead[1], f'instead({clauses.instead[0].text}: {clauses.instead[1][1]})')
+            constants.untuned(clauses.instead[1], f'instead({clauses.instead[0].text}: {clauses.instead[1][1]})')
         if clauses.tolerance:
             constants.tolerance(clauses.tolerance[0], tolerance)
         for item, clause in ((clauses.flops, 'flops'), (clauses.bytes, 'bytes')):

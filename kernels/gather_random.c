@@ -1,6 +1,6 @@
 /* gather_random.c - the launches that gather in no order: three that go through the source window by window, or, where
- * that does not pay, the one of cf_gather. And those of large calls of cf_gather, in which one in front of them tells which
- * of the two ways is gone. */
+ * that does not pay, one. And those of large calls of cf_gather, in which one in front of them tells which of the two ways
+ * is gone. */
 #include "cuferry/kernels_internal.h"
 
 #include "gather_random.h"
@@ -66,7 +66,7 @@ WINDOWS(uint64_t, int64_t, u64, i64)
         if (status != CF_OK)                                                                                         \
             return status;                                                                                           \
         if (!way.is_by_windows)                                                                                      \
-            return cf_gather_##tag##_async(stream, source, index, res, N, M);                                        \
+            return cf_gather_random_plain_##bits##_##of_index##_async(stream, from, index, to, N, M);                \
         return by_windows_##bits##_##of_index(stream, &way, from, index, to, N, M, starts, next, NULL, 0);           \
     }                                                                                                                \
                                                                                                                      \
@@ -76,17 +76,17 @@ WINDOWS(uint64_t, int64_t, u64, i64)
         struct way way;                                                                                              \
         const void *const from = source;                                                                             \
         void *const to = res;                                                                                        \
-        const int shift = GATHER_RANDOM_SHIFT(sizeof(T)), of_sector = sizeof(T) == 4 ? 3 : 2;                        \
+        const int shift = GATHER_RANDOM_SHIFT(sizeof(T));                                                            \
         int status = find_way(stream, sizeof(T), M, 2, &way);                                                        \
-        const int32_t n_votes = status == CF_OK && way.is_by_windows ? GATHER_RANDOM_VOTES : 0;                      \
-        if (n_votes)                                                                                                 \
-            status = cf_gather_random_sample_##of_index##_async(stream, index, votes, N, shift, of_sector);          \
-        if (n_votes && status == CF_OK)                                                                              \
-            status =                                                                                                 \
-                by_windows_##bits##_##of_index(stream, &way, from, index, to, N, M, starts, next, votes, n_votes);   \
+        if (status == CF_OK && !way.is_by_windows)                                                                   \
+            return cf_gather_random_plain_##bits##_##of_index##_async(stream, from, index, to, N, M);                \
         if (status == CF_OK)                                                                                         \
-            status =                                                                                                 \
-                cf_gather_random_direct_##bits##_##of_index##_async(stream, from, index, to, votes, N, M, n_votes);  \
+            status = cf_gather_random_sample_##of_index##_async(stream, index, votes, N, shift, (int)sizeof(T));     \
+        if (status == CF_OK)                                                                                         \
+            status = by_windows_##bits##_##of_index(stream, &way, from, index, to, N, M, starts, next, votes,        \
+                                                    GATHER_RANDOM_VOTES);                                            \
+        if (status == CF_OK)                                                                                         \
+            status = cf_gather_random_direct_##bits##_##of_index##_async(stream, from, index, to, votes, N, M);      \
         return status;                                                                                               \
     }
 

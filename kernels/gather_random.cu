@@ -8,16 +8,18 @@
 #include "gather.cuh"
 #include "gather_random.cuh"
 
-/* Gathers N elements of source, which has M: res[i] = source[index[i]], as cf_gather does; for indices in no order. On a
- * GPU it goes through source window by window where that has more than 64 MiB, and more than the second cache, and 4 GiB
- * at most, and N is 2^22 or more and at least M / 8, or M / 2 where elements have 8 bytes; else, and on the CPU, it is
- * cf_gather. Where indices are in order it is slower than that. Every index must lie in [0, M), and res must overlap neither source nor index; the plain call checks both. Takes scratch
- * memory, a 64th of the bytes of res at most: 8 MiB where M and N are 2^28 and elements have 4 bytes. */
+/* Gathers N elements of source, which has M: res[i] = source[index[i]], as cf_gather does; for indices in no order. A GPU
+ * with a second cache of 32 MiB or more goes through source window by window where that has more than 64 MiB, and 1.25
+ * times that cache, and 4 GiB at most, and N is 2^22 or more and at least M / 8, or M / 2 where elements have 8 bytes;
+ * else, and on the CPU, it is what cf_gather is for few elements. Where indices are in order it is slower than that.
+ * Every index must lie in [0, M), and res must overlap neither source nor index; the plain call checks both. Takes
+ * scratch memory, a 64th of the bytes of res at most: 8 MiB where M and N are 2^28 and elements have 4 bytes. */
 #pragma cf operation in(source[M], index[N]) out(res[N]) \
     scratch(starts[GATHER_RANDOM_IS_ORDERED(sizeof(T)) \
                        ? GATHER_RANDOM_RUNS(sizeof(T), GATHER_RANDOM_SHIFT(sizeof(T))) : 0], \
             next[GATHER_RANDOM_IS_ORDERED(sizeof(T)) ? 1 : 0]) \
-    check(0 <= index[:] < M) uses(gather, gather_random_order, gather_random_fetch, gather_random_restore) \
+    check(0 <= index[:] < M) \
+    uses(gather_random_plain, gather_random_order, gather_random_fetch, gather_random_restore) \
     bytes(N * (2.0 * sizeof(T) + sizeof(I))) flops(0)
 #pragma cf instances(f32_i32: float, int32_t; f32_i64: float, int64_t; f64_i32: double, int32_t; \
     f64_i64: double, int64_t; i32_i32: int32_t, int32_t; i32_i64: int32_t, int64_t; i64_i32: int64_t, int32_t; \
@@ -30,7 +32,7 @@ void gather_random(const T *__restrict__ source, const I *__restrict__ index, T 
 #pragma cf operation internal in(source[M], index[N]) out(res[N]) \
     scratch(starts[GATHER_RANDOM_RUNS(sizeof(T), GATHER_RANDOM_SHIFT(sizeof(T)))], next[1], votes[GATHER_RANDOM_VOTES]) \
     check(0 <= index[:] < M) uses(gather_random_sample, gather_random_order, gather_random_fetch, gather_random_restore, \
-    gather_random_direct) bytes(N * (2.0 * sizeof(T) + sizeof(I))) flops(0)
+    gather_random_direct, gather_random_plain) bytes(N * (2.0 * sizeof(T) + sizeof(I))) flops(0)
 #pragma cf instances(f32_i32: float, int32_t; f32_i64: float, int64_t; f64_i32: double, int32_t; \
     f64_i64: double, int64_t; i32_i32: int32_t, int32_t; i32_i64: int32_t, int64_t; i64_i32: int64_t, int32_t; \
     i64_i64: int64_t, int64_t)
@@ -41,25 +43,26 @@ void gather_sampled(const T *__restrict__ source, const I *__restrict__ index, T
 /* ---- The launches ----
  *
  * Of those that depend on votes, which there are 0 or GATHER_RANDOM_VOTES of, threads end at once where these say so. That
- * takes a time that grows with the number of blocks, so these are few, and loop: `blocks`. */
+ * takes a time that grows with the number of blocks. Those of the windows have few, which loop: `blocks`. The one that
+ * gathers directly has many, since its threads are faster where they do not: beside windows its end is little. */
 
-/* Has each of so many stretches of indices vote whether they are in no order. */
+/* Has each of so many stretches of indices vote whether they are in no order, of elements of so many bytes. */
 #pragma cf kernel internal blocks(GATHER_RANDOM_VOTES) block(256) host(grid(GATHER_RANDOM_VOTES)) in(index[N]) \
     out(votes[GATHER_RANDOM_VOTES]) check(N >= GATHER_RANDOM_VOTES * GATHER_RANDOM_STRETCH) \
-    check(0 <= shift < 32, 0 <= of_sector < 32)
+    check(0 <= shift < 32, element == 4 || element == 8)
 #pragma cf instances(i32: int32_t; i64: int64_t)
 template <typename I>
 __global__ void __launch_bounds__(256)
-    gather_random_sample(const I *__restrict__ index, uint32_t *__restrict__ votes, int64_t N, int shift, int of_sector)
+    gather_random_sample(const I *__restrict__ index, uint32_t *__restrict__ votes, int64_t N, int shift, int element)
 {
 #ifdef __CUDA_ARCH__
-    const bool vote = gather_random_sample_stretch(index, N, shift, of_sector);
+    const bool vote = gather_random_sample_stretch(index, N, shift, element);
     if (threadIdx.x == 0)
         votes[blockIdx.x] = vote;
 #else
     int64_t stretch = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (stretch < GATHER_RANDOM_VOTES)
-        votes[stretch] = gather_random_sample_stretch(index, N, shift, of_sector, (uint32_t)stretch);
+        votes[stretch] = gather_random_sample_stretch(index, N, shift, element, (uint32_t)stretch);
 #endif
 }
 
@@ -168,17 +171,34 @@ __global__ void __launch_bounds__(GATHER_RANDOM_THREADS(sizeof(U)), 1024 / GATHE
 #endif
 }
 
-/* Gathers as cf_gather does, where votes are that indices are in some order, or there are none. */
-#pragma cf kernel internal grid(N) items(4) host(grid(N)) in(source[M], index[N], votes[n_votes]) inout(res[N]) \
-    check(0 <= index[:] < M) check(n_votes == 0 || n_votes == GATHER_RANDOM_VOTES)
+/* Gathers as cf_gather does, where votes are that indices are in some order. */
+#pragma cf kernel internal grid(N) items(4) host(grid(N)) in(source[M], index[N], votes[GATHER_RANDOM_VOTES]) \
+    inout(res[N]) check(0 <= index[:] < M)
 #pragma cf instances(u32_i32: uint32_t, int32_t; u32_i64: uint32_t, int64_t; u64_i32: uint64_t, int32_t; \
     u64_i64: uint64_t, int64_t)
 template <typename U, typename I>
 __global__ void gather_random_direct(const U *__restrict__ source, const I *__restrict__ index, U *__restrict__ res,
-                                     const uint32_t *__restrict__ votes, int64_t N, int64_t M, int32_t n_votes)
+                                     const uint32_t *__restrict__ votes, int64_t N, int64_t M)
 {
-    if (n_votes && gather_random_is_scattered(votes, n_votes))
+    if (gather_random_is_scattered(votes, GATHER_RANDOM_VOTES))
         return;
+#ifdef __CUDA_ARCH__
+    gather_elements(source, index, res, N, M);
+#else
+    int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < N)
+        res[i] = source[index[i]];
+#endif
+}
+
+/* The same where there is nothing to vote about. */
+#pragma cf kernel internal grid(N) items(4) host(grid(N)) in(source[M], index[N]) out(res[N]) check(0 <= index[:] < M)
+#pragma cf instances(u32_i32: uint32_t, int32_t; u32_i64: uint32_t, int64_t; u64_i32: uint64_t, int32_t; \
+    u64_i64: uint64_t, int64_t)
+template <typename U, typename I>
+__global__ void gather_random_plain(const U *__restrict__ source, const I *__restrict__ index, U *__restrict__ res,
+                                    int64_t N, int64_t M)
+{
 #ifdef __CUDA_ARCH__
     gather_elements(source, index, res, N, M);
 #else

@@ -51,9 +51,9 @@ __device__ __forceinline__ int64_t gather_random_stretch(int64_t N, uint32_t str
 
 /* Sectors that were seen, each as one bit of many; another one's bit at times. */
 #define GATHER_RANDOM_BITS 65536
-__device__ __forceinline__ uint32_t gather_random_bit(uint32_t sector)
+__device__ __forceinline__ uint32_t gather_random_bit(uint32_t index, int element)
 {
-    return sector * 2654435769u >> 16;
+    return (index >> (element == 4 ? 3 : 2)) * 2654435769u >> 16;
 }
 
 /* Whether more than every second element of a stretch would come from memory: of `sectors` different ones, those of the
@@ -77,9 +77,9 @@ template <int BITS> struct gather_random_window {
 
 #ifdef __CUDA_ARCH__
 
-/* A block has a stretch. `of_sector` are the bits of an index within its sector. */
+/* A block has a stretch. */
 template <typename I>
-__device__ __forceinline__ bool gather_random_sample_stretch(const I *index, int64_t N, int shift, int of_sector)
+__device__ __forceinline__ bool gather_random_sample_stretch(const I *index, int64_t N, int shift, int element)
 {
     constexpr int threads = 256, items = GATHER_RANDOM_STRETCH / threads, windows = 128;
     typedef cub::BlockReduce<int, threads> block_reduce;
@@ -100,7 +100,7 @@ __device__ __forceinline__ bool gather_random_sample_stretch(const I *index, int
     int sectors = 0;
 #pragma unroll
     for (int i = 0; i < items; i++) {
-        const uint32_t bit = gather_random_bit(own[i] >> of_sector);
+        const uint32_t bit = gather_random_bit(own[i], element);
         sectors += !(atomicOr(&seen[bit / 32], 1u << bit % 32) >> bit % 32 & 1);
         atomicAdd(&counts[gather_random_window<7>{shift}.Digit(own[i])], 1);
     }
@@ -254,14 +254,14 @@ __device__ __forceinline__ void gather_random_restore_tile(const I *__restrict__
 /* ---- On the CPU: a thread for a stretch, or a tile ---- */
 
 template <typename I>
-__device__ __forceinline__ bool gather_random_sample_stretch(const I *index, int64_t N, int shift, int of_sector,
+__device__ __forceinline__ bool gather_random_sample_stretch(const I *index, int64_t N, int shift, int element,
                                                              uint32_t stretch)
 {
     uint32_t seen[GATHER_RANDOM_BITS / 32] = {}, counts[128] = {};
     int64_t sectors = 0, squares = 0;
     index += gather_random_stretch(N, stretch);
     for (int i = 0; i < GATHER_RANDOM_STRETCH; i++) {
-        const uint32_t bit = gather_random_bit((uint32_t)index[i] >> of_sector);
+        const uint32_t bit = gather_random_bit((uint32_t)index[i], element);
         sectors += !(seen[bit / 32] >> bit % 32 & 1);
         seen[bit / 32] |= 1u << bit % 32;
         counts[gather_random_window<7>{shift}.Digit((uint32_t)index[i])]++;

@@ -283,6 +283,13 @@ static inline int cf__has_host_grid(const cf_kernel *kernel)
     return kernel->size >= offsetof(cf_kernel, host_grid) + sizeof kernel->host_grid && kernel->host_grid.ops;
 }
 
+/* The operation that runs in the kernel's place in a launch with these arguments, which were checked; NULL: the kernel
+ * itself. And that which the calling thread's latest launch ran so, where it went the long way; whoever asks sets it to
+ * NULL in front. */
+const cf_kernel *cf__instead_of(const cf_kernel *kernel, const struct cf__place *place, cf_stream stream,
+                                void *const args[]);
+extern _Thread_local const cf_kernel *cf__ran_instead;
+
 /* Enqueues a kernel whose arguments were checked; supplies its scratch memory. */
 int cf__launch(const cf_kernel *kernel, const struct cf__size *size, const struct cf__place *place, cf_stream stream,
                void *const args[]);
@@ -319,6 +326,9 @@ static inline CUresult cf__launch_once(const struct cf__driver *driver, const st
 /* The operation that the calling thread is enqueueing, by its function; NULL: none. */
 extern _Thread_local const char *cf__operation;
 
+/* Whether it can be enqueued within the operations that the calling thread is enqueueing. */
+int cf__operation_fits(const cf_kernel *operation);
+
 /* Loads all that an operation enqueues; refuses what cannot be enqueued here. */
 int cf__operation_ready(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded **loaded);
 
@@ -330,6 +340,9 @@ int cf__operate(const cf_kernel *kernel, const struct cf__place *place, struct c
 
 /* All that launches of a kernel or an operation run: what that uses, and variants that may be chosen. */
 int cf__load_all(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded **loaded);
+
+/* What a GPU may run in a kernel's place. */
+int cf__load_instead(const cf_kernel *kernel, const struct cf__place *place);
 
 /* ---- scratch.c ---- */
 

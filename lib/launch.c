@@ -284,7 +284,7 @@ static int enqueue(const cf_kernel *kernel, const struct cf__size *size, const s
     return status == CF_OK ? enqueue_loaded(kernel, size, place, loaded, stream, args) : status;
 }
 
-/* `has_begun` is whether there was enough memory; then it may be enqueued in part where it fails. */
+/* `has_begun` is whether all was there that it takes; then it may be enqueued in part where it fails. */
 static int enqueue_with_scratch(const cf_kernel *kernel, const struct cf__size *size, const struct cf__place *place,
                                 cf_stream stream, void *const args[], int *has_begun)
 {
@@ -300,31 +300,51 @@ static int enqueue_with_scratch(const cf_kernel *kernel, const struct cf__size *
     return cf__scratch_end(kernel, place, stream, &scratch, status);
 }
 
-/* The operation that runs in the kernel's place there, in a call with these arguments; NULL: none. One whose functions
- * are of another copy of the library cannot. */
-static const cf_kernel *replacement(const cf_kernel *kernel, const struct cf__place *place, void *const args[])
+/* ---- An operation in a kernel's place ---- */
+
+_Thread_local const cf_kernel *cf__ran_instead;
+
+/* Whether it can run: its functions are this library's, not too many operations are around the launch, and no capture is,
+ * in which its memory would be the graph's. */
+static int could_run(const cf_kernel *operation, const struct cf__place *place, cf_stream stream)
+{
+    CUstreamCaptureStatus capture;
+    return operation->runtime == cf_launch && cf__operation_fits(operation) &&
+           place->driver->cuStreamIsCapturing(stream, &capture) == CUDA_SUCCESS &&
+           capture == CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+const cf_kernel *cf__instead_of(const cf_kernel *kernel, const struct cf__place *place, cf_stream stream,
+                                void *const args[])
 {
     const cf_kernel *operation = place->driver->is_host ? NULL : cf_kernel_instead(kernel);
     int64_t holds = 0;
-    if (!operation || operation->runtime != cf_launch ||
-        cf__evaluate(kernel, &kernel->instead_where, args, &holds) != CF_OK)
+    if (!operation || cf__evaluate(kernel, &kernel->instead_where, args, &holds) != CF_OK || !holds)
         return NULL;
-    return holds ? operation : NULL;
+    return could_run(operation, place, stream) ? operation : NULL;
 }
 
-/* Runs it, whose first arguments are the kernel's: whether it could be begun, or has failed. Where there is no memory for
- * it to work in, the kernel needs none, and nothing is amiss. */
-static int enqueue_instead(const cf_kernel *operation, const struct cf__size *size, const struct cf__place *place,
-                           cf_stream stream, void *const args[], int *status)
+/* Its first arguments are the kernel's. Whether it was begun, or has failed; where there is no memory for it, the kernel
+ * needs none, and nothing is amiss. */
+static int enqueue_instead(const cf_kernel *kernel, const cf_kernel *operation, const struct cf__size *size,
+                           const struct cf__place *place, cf_stream stream, void *const args[], int *status)
 {
     struct cf__error before;
     int has_begun = 0;
     cf__error_save(&before);
     *status = enqueue_with_scratch(operation, size, place, stream, args, &has_begun);
+    cf__ran_instead = has_begun ? operation : NULL;
     const int is_short = !has_begun && *status == CF_ENOMEM;
-    (is_short || *status == CF_OK ? cf__error_restore : cf__error_keep)(&before);
+    if (is_short || *status == CF_OK) {
+        cf__error_restore(&before);
+    } else {
+        (void)cf__fail_within(kernel->function, *status);
+        cf__error_keep(&before);
+    }
     return !is_short;
 }
+
+/* ---- Launches ---- */
 
 int cf__launch(const cf_kernel *kernel, const struct cf__size *size, const struct cf__place *place, cf_stream stream,
                void *const args[])
@@ -332,8 +352,8 @@ int cf__launch(const cf_kernel *kernel, const struct cf__size *size, const struc
     int status, has_begun, has_scratch = cf__nzeros(kernel) > 0;
     if (size->is_empty) /* what threads add to is 0 where there are none */
         return cf__clear_results(kernel, place, stream, args);
-    const cf_kernel *operation = replacement(kernel, place, args);
-    if (operation && enqueue_instead(operation, size, place, stream, args, &status))
+    const cf_kernel *operation = cf__instead_of(kernel, place, stream, args);
+    if (operation && enqueue_instead(kernel, operation, size, place, stream, args, &status))
         return status;
     for (uint32_t i = 0; i < kernel->nparams; i++)
         has_scratch |= kernel->params[i].direction == CF_SCRATCH;

@@ -80,15 +80,25 @@ static void lay_out(const cf_kernel *kernel, CUdeviceptr memory, struct cf__scra
         }
 }
 
+static int has_scratch(const cf_kernel *kernel)
+{
+    uint32_t i = 0;
+    while (i < kernel->nparams && kernel->params[i].direction != CF_SCRATCH)
+        i++;
+    return i < kernel->nparams;
+}
+
 /* Whether what an operation enqueues works in memory of the stream's itself. */
 static int uses_scratch(const cf_kernel *operation)
 {
     for (uint32_t i = 0; i < operation->nuses; i++) {
         const cf_kernel *kernel = operation->uses[i];
-        for (uint32_t p = 0; p < kernel->nparams; p++)
-            if (kernel->params[p].direction == CF_SCRATCH)
-                return 1;
-        if ((cf_kernel_is_operation(kernel) && uses_scratch(kernel)) || cf_kernel_instead(kernel))
+        if (has_scratch(kernel))
+            return 1;
+        if (cf_kernel_is_operation(kernel) && uses_scratch(kernel))
+            return 1;
+        const cf_kernel *instead = cf_kernel_instead(kernel);
+        if (instead && (has_scratch(instead) || uses_scratch(instead)))
             return 1;
     }
     return 0;

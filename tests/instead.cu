@@ -31,6 +31,28 @@ template <typename T> __global__ void plus(const T *x, T *y, T a, int64_t n)
 #pragma cf operation in(x[n]) out(y[n]) scratch(between[n]) uses(plus_f32, add_f32)
 void add_twice(const float *x, float *y, float *between, int64_t n);
 
+/* Deeper than operations may be, with the one that would run in the place of add_f32. */
+#pragma cf operation in(x[n]) out(y[n]) uses(add_f32)
+void deep_1(const float *x, float *y, int64_t n);
+#pragma cf operation in(x[n]) out(y[n]) uses(deep_1)
+void deep_2(const float *x, float *y, int64_t n);
+#pragma cf operation in(x[n]) out(y[n]) uses(deep_2)
+void deep_3(const float *x, float *y, int64_t n);
+#pragma cf operation in(x[n]) out(y[n]) uses(deep_3)
+void deep_4(const float *x, float *y, int64_t n);
+
+/* A condition that is no number at times. */
+#pragma cf kernel grid(n) in(x[n]) out(y[n]) instead(shift_other: m * m / (m - 3) != 0)
+__global__ void shift(const float *x, float *y, int64_t n, int64_t m)
+{
+    int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = x[i] + 1;
+}
+
+#pragma cf operation in(x[n]) out(y[n]) uses(plus_f32)
+void shift_other(const float *x, float *y, int64_t n, int64_t m);
+
 /* One whose place is always taken, of a kernel with variants; and indices that are looked at. */
 #pragma cf kernel grid(n) block(BLOCK) in(x[m], index[n]) out(y[n]) check(0 <= index[:] < m) tune(BLOCK: 64, 128) \
     instead(pick_other: 1)

@@ -157,8 +157,8 @@ static void run_steps(struct steps steps, unsigned short seed[])
                         &steps.n,   &steps.m,   &steps.shift, &steps.n_votes, &steps.blocks};
     void *to_restore[] = {&of_index, &of_res,      &of_votes,      &steps.n,
                           &steps.m,  &steps.shift, &steps.n_votes, &steps.blocks};
-    void *to_direct[] = {&of_source, &of_index, &of_res, &of_votes, &steps.n, &steps.m, &steps.n_votes};
-    assert_true(order->nparams == 10 && fetch->nparams == 10 && restore->nparams == 8 && direct->nparams == 7);
+    void *to_direct[] = {&of_source, &of_index, &of_res, &of_votes, &steps.n, &steps.m};
+    assert_true(order->nparams == 10 && fetch->nparams == 10 && restore->nparams == 8 && direct->nparams == 6);
     if (!is_scattered && steps.n_for % 2 == 0) /* the others leave its results as they are */
         run_kernel(direct, steps.way, to_direct);
     run_kernel(order, steps.way, to_order);
@@ -230,7 +230,7 @@ static void gather_random_by_steps_of_whole_tiles_is_right(void **state)
 /* ---- The look at the indices ---- */
 
 /* As gather_random.cuh has it, in other words: how many elements of the stretch would come from memory. */
-static int votes_for_windows(const struct array *index, int64_t n, int64_t stretch, int shift, int of_sector)
+static int votes_for_windows(const struct array *index, int64_t n, int64_t stretch, int shift, int element)
 {
     static uint8_t seen[65536];
     const int64_t part = n / VOTES;
@@ -239,7 +239,8 @@ static int votes_for_windows(const struct array *index, int64_t n, int64_t stret
     double counts[128] = {0}, sectors = 0, squares = 0;
     memset(seen, 0, sizeof seen);
     for (int64_t i = begin; i < begin + STRETCH; i++) {
-        const uint32_t at = (uint32_t)index_at(index, i), bit = (at >> of_sector) * UINT32_C(0x9e3779b1) >> 16;
+        const uint32_t at = (uint32_t)index_at(index, i),
+                       bit = at * (uint64_t)element / 32 % 4294967296 * UINT32_C(0x9e3779b1) % 4294967296 >> 16;
         sectors += !seen[bit];
         seen[bit] = 1;
         counts[at >> shift & 127]++;
@@ -252,7 +253,7 @@ static int votes_for_windows(const struct array *index, int64_t n, int64_t stret
 
 static int expected_votes; /* of all looks, for windows */
 
-static void look(int index_type, int pattern, int64_t n, int64_t m, int shift, int of_sector, int offset, int way)
+static void look(int index_type, int pattern, int64_t n, int64_t m, int shift, int element, int offset, int way)
 {
     struct array index, votes;
     char name[64];
@@ -267,12 +268,12 @@ static void look(int index_type, int pattern, int64_t n, int64_t m, int shift, i
                     (number){0, make_index(pattern, i, n, m, &state)});
     memcpy(index.expected, index.host, index.bytes);
     for (int v = 0; v < VOTES; v++) {
-        const int is_for = votes_for_windows(&index, n, v, shift, of_sector);
+        const int is_for = votes_for_windows(&index, n, v, shift, element);
         expected_votes += is_for;
         expect_at(&votes, v, (number){0, is_for});
     }
     void *of_index = place(&index, way), *of_votes = place(&votes, way);
-    void *args[] = {&of_index, &of_votes, &n, &shift, &of_sector};
+    void *args[] = {&of_index, &of_votes, &n, &shift, &element};
     assert_int_equal(kernel->nparams, 5);
     run_kernel(kernel, way, args);
     finish_array(&index, kernel->name, n);
@@ -291,7 +292,7 @@ static void gather_random_looks_at_indices(void **state)
                     continue;
                 const int64_t n = windows % 3 == 1 ? least : more;
                 expected_votes = 0;
-                look(kind % 2, pattern, n, (int64_t)windows << 20, 20, 2 + kind / 2, kind, kind % WAYS);
+                look(kind % 2, pattern, n, (int64_t)windows << 20, 20, 4 << kind / 2, kind, kind % WAYS);
                 if (pattern != SKEWED) /* of which all that counts is that it is as expected */
                     assert_int_equal(expected_votes, pattern == RANDOM && windows > 4 ? VOTES : 0);
             }
@@ -513,47 +514,67 @@ static void gather_random_in_a_graph_is_right(void **state)
 
 /* ---- What cf_gather does ---- */
 
-/* The operation that runs in its place, of sizes that it is not yet asked for: of the larger types. On a GPU it looks at
- * the indices, on the CPU it does not. */
+/* The operation that runs in its place, of sizes that it is not yet asked for. On a GPU it looks at the indices, on the
+ * CPU it does not. The source is as large as it takes for windows. */
+enum { SAMPLED = 34 << 20 };
+
+static void sample_again(const cf_kernel *kernel, void *args[], const int32_t *narrow, const void *source, void *res,
+                         size_t bytes)
+{
+    void *of_res = *(void **)args[2];
+    assert_ok(cf_mem_fill(of_res, 0xa5, MANY * bytes));
+    const int launches = counts_of ? counts_of()->launch : 0;
+    assert_ok(cf_launch(kernel, NULL, args));
+    assert_ok(cf_stream_sync(NULL));
+    if (counts_of)
+        assert_int_equal(counts_of()->launch - launches, 5);
+    assert_ok(cf_mem_copy(res, of_res, MANY * bytes));
+    const int64_t wrong = first_wrong(res, source, narrow, bytes);
+    if (wrong >= 0)
+        fail_msg("%s: element %lld is wrong", kernel->name, (long long)wrong);
+}
+
 static void gather_sampled_is_right(void **state)
 {
     (void)state;
     skip_where_many_take_long();
-    enum { EIGHT = 8 << 21 }; /* windows */
-    const int64_t n = MANY, m = EIGHT;
-    uint64_t *source = many_alloc(EIGHT * sizeof *source), *res = many_alloc(MANY * sizeof *res);
+    uint32_t *source = many_alloc(SAMPLED * sizeof *source);
+    uint64_t *res = many_alloc(MANY * sizeof *res);
     int32_t *narrow = many_alloc(MANY * sizeof *narrow);
-    void *of_source, *of_index, *of_res;
+    int64_t *wide = many_alloc(MANY * sizeof *wide);
+    void *of_source, *of_index[2], *of_res;
     uint64_t any = 12345;
-    for (int64_t i = 0; i < m; i++)
-        source[i] = next_random(&any);
-    assert_ok(cf_mem_alloc(&of_source, EIGHT * sizeof *source));
+    for (int64_t i = 0; i < SAMPLED; i++)
+        source[i] = (uint32_t)next_random(&any);
+    assert_ok(cf_mem_alloc(&of_source, SAMPLED * sizeof *source));
     assert_ok(cf_mem_alloc(&of_res, MANY * sizeof *res));
-    assert_ok(cf_mem_alloc(&of_index, MANY * sizeof *narrow));
-    assert_ok(cf_mem_copy(of_source, source, EIGHT * sizeof *source));
-    for (int pattern = 0; pattern < PATTERNS; pattern++) {
-        const cf_kernel *kernel = find("gather_sampled", pattern % 2 ? F64 : I64, "i32");
-        int64_t count = n, extent = m;
-        void *args[] = {&of_source, &of_index, &of_res, &count, &extent, NULL, NULL, NULL};
-        assert_true(kernel->is_internal && kernel->nparams == 8);
-        for (int64_t i = 0; i < n; i++)
-            narrow[i] = (int32_t)make_index(pattern, i, n, m, &any);
-        assert_ok(cf_mem_copy(of_index, narrow, MANY * sizeof *narrow));
-        assert_ok(cf_mem_fill(of_res, 0xa5, MANY * sizeof *res));
-        const int launches = counts_of ? counts_of()->launch : 0;
-        assert_ok(cf_launch(kernel, NULL, args));
-        assert_ok(cf_stream_sync(NULL));
-        if (counts_of)
-            assert_int_equal(counts_of()->launch - launches, 5);
-        assert_ok(cf_mem_copy(res, of_res, MANY * sizeof *res));
-        assert_int_equal(first_wrong(res, source, narrow, sizeof *res), -1);
-    }
+    assert_ok(cf_mem_alloc(&of_index[0], MANY * sizeof *narrow));
+    assert_ok(cf_mem_alloc(&of_index[1], MANY * sizeof *wide));
+    assert_ok(cf_mem_copy(of_source, source, SAMPLED * sizeof *source));
+    for (int type = F32, pattern = 0; type <= I64; type++)
+        for (int index_type = 0; index_type < 2; index_type++, pattern++) {
+            const cf_kernel *kernel = find("gather_sampled", type, index_types[index_type]);
+            const size_t bytes = types[type].bytes;
+            int64_t n = MANY, m = SAMPLED * 4 / (int64_t)bytes;
+            void *args[] = {&of_source, &of_index[index_type], &of_res, &n, &m, NULL, NULL, NULL};
+            assert_true(kernel->is_internal && kernel->nparams == 8);
+            for (int is_random = 0; is_random < 2; is_random++) {
+                for (int64_t i = 0; i < n; i++)
+                    wide[i] = narrow[i] =
+                        (int32_t)make_index(is_random ? RANDOM : 1 + pattern % (PATTERNS - 1), i, n, m, &any);
+                assert_ok(cf_mem_copy(of_index[0], narrow, MANY * sizeof *narrow));
+                assert_ok(cf_mem_copy(of_index[1], wide, MANY * sizeof *wide));
+                sample_again(kernel, args, narrow, source, res, bytes);
+            }
+        }
     assert_ok(cf_mem_free(of_source));
-    assert_ok(cf_mem_free(of_index));
+    assert_ok(cf_mem_free(of_index[0]));
+    assert_ok(cf_mem_free(of_index[1]));
     assert_ok(cf_mem_free(of_res));
     free(source);
     free(res);
     free(narrow);
+    free(wide);
 }
 
 static int64_t holds_instead(const char *name, int64_t n, int64_t m)

@@ -9,7 +9,7 @@
 
 #include "instead_kernels_internal.h"
 
-static int calls, fails;
+static int calls, fails; /* fails: 1: before the last launch; 2: behind it */
 
 #define ADD_SLOWLY(tag, T)                                                                                 \
     int instead__enqueue_add_slowly_##tag(cf_stream stream, const T *x, T *y, int64_t n, T *one, T *other) \
@@ -18,9 +18,11 @@ static int calls, fails;
         int status = instead_plus_##tag##_async(stream, x, one, 4, n);                                     \
         if (status == CF_OK)                                                                               \
             status = instead_plus_##tag##_async(stream, one, other, -3, n);                                \
-        if (fails)                                                                                         \
+        if (fails == 1)                                                                                    \
             return CF_ENOTSUP;                                                                             \
-        return status == CF_OK ? instead_plus_##tag##_async(stream, other, y, 1, n) : status;              \
+        if (status == CF_OK)                                                                               \
+            status = instead_plus_##tag##_async(stream, other, y, 1, n);                                   \
+        return status == CF_OK && fails ? CF_ENOTSUP : status;                                             \
     }
 ADD_SLOWLY(f32, float)
 ADD_SLOWLY(f64, double)
@@ -31,10 +33,31 @@ int instead__enqueue_add_twice(cf_stream stream, const float *x, float *y, float
     return status == CF_OK ? instead_add_f32_async(stream, between, y, n) : status;
 }
 
+int instead__enqueue_deep_1(cf_stream stream, const float *x, float *y, int64_t n)
+{
+    return instead_add_f32_async(stream, x, y, n);
+}
+
+#define DEEP(number, below)                                                                   \
+    int instead__enqueue_deep_##number(cf_stream stream, const float *x, float *y, int64_t n) \
+    {                                                                                         \
+        return instead_deep_##below##_async(stream, x, y, n);                                 \
+    }
+DEEP(2, 1)
+DEEP(3, 2)
+DEEP(4, 3)
+
+int instead__enqueue_shift_other(cf_stream stream, const float *x, float *y, int64_t n, int64_t m)
+{
+    (void)m;
+    return instead_plus_f32_async(stream, x, y, 2, n);
+}
+
 int instead__enqueue_pick_other(cf_stream stream, const float *x, const int32_t *index, float *y, int32_t n, int32_t m)
 {
     calls++;
-    return instead_pick_behind_async(stream, x, index, y, n, m);
+    int status = instead_pick_behind_async(stream, x, index, y, n, m);
+    return status == CF_OK && fails ? CF_EINVAL : status;
 }
 
 /* ---- Data ---- */
@@ -140,18 +163,17 @@ static void instead_is_where_the_condition_holds(void **state)
     on_device(expect_each_way);
 }
 
-static void instead_is_the_kernel_where_the_condition_overflows(void **state)
+static void instead_is_the_kernel_where_the_condition_is_no_number(void **state)
 {
     (void)state;
-    const cf_kernel *kernel = cf_kernel_find(&instead_registry, "add_f32");
-    const float *from = NULL;
-    float *to = NULL;
-    int64_t n = INT64_C(1) << 41; /* whose square is no number, and whose grid is none either */
-    void *args[] = {&from, &to, &n};
-    char *memory = (char *)16;
-    from = to = (float *)(void *)memory;
-    assert_fails(cf_launch(kernel, NULL, args), CF_EOVERFLOW, "grid(n) asks for");
-    assert_int_equal(calls, 0);
+    static const struct {
+        int64_t m;
+        int is_instead;
+    } cases[] = {{2, 1}, {4, 1}, {0, 0}, {3, 0}, {INT64_C(1) << 40, 0}, {INT64_MIN, 0}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        assert_ok(instead_shift(x, y, 100, cases[c].m));
+        expect_added(y, 100, cases[c].is_instead && is_gpu() ? 2 : 1);
+    }
 }
 
 static void instead_is_for_instances_that_have_one(void **state)
@@ -236,33 +258,54 @@ static void instead_within_an_operation_has_memory_of_its_own(void **state)
     on_device(within_an_operation);
 }
 
+/* It would have memory of the graph's, which could have one instance alone. */
 static void in_a_graph(void)
 {
     cf_stream stream;
     cf_graph graph;
-    cf_graph_exec exec;
+    cf_graph_exec execs[2];
     assert_ok(cf_stream_create(&stream));
     assert_ok(cf_stream_capture_begin(stream));
     assert_ok(instead_add_async(stream, dx, dy, LEAST));
     assert_ok(cf_stream_capture_end(stream, &graph));
-    assert_ok(cf_graph_instantiate(&exec, graph));
+    for (int i = 0; i < 2; i++)
+        assert_ok(cf_graph_instantiate(&execs[i], graph));
     assert_ok(cf_graph_destroy(graph));
-    for (int round = 0; round < 2; round++) {
+    for (int i = 0; i < 2; i++) {
         assert_ok(cf_mem_fill(dy, 0xa5, sizeof y));
-        assert_ok(cf_graph_launch(exec, stream));
+        assert_ok(cf_graph_launch(execs[i], stream));
         assert_ok(cf_stream_sync(stream));
         assert_ok(cf_mem_copy(y, dy, sizeof y));
-        expect_added(y, LEAST, is_gpu() ? 2 : 1);
+        expect_added(y, LEAST, 1);
+        assert_ok(cf_graph_exec_destroy(execs[i]));
     }
-    assert_int_equal(calls, is_gpu());
-    assert_ok(cf_graph_exec_destroy(exec));
+    assert_int_equal(calls, 0);
     assert_ok(cf_stream_destroy(stream));
 }
 
-static void instead_in_a_graph_is_right(void **state)
+static void instead_in_a_capture_is_the_kernel(void **state)
 {
     (void)state;
     on_device(in_a_graph);
+}
+
+static void too_deep(void)
+{
+    static float found[ROOM];
+    assert_ok(instead_deep_3_async(NULL, dx, dy, LEAST));
+    assert_ok(cf_stream_sync(NULL));
+    assert_ok(cf_mem_copy(found, dy, sizeof found));
+    expect_added(found, LEAST, is_gpu() ? 2 : 1);
+    assert_ok(instead_deep_4_async(NULL, dx, dy, LEAST));
+    assert_ok(cf_stream_sync(NULL));
+    assert_ok(cf_mem_copy(found, dy, sizeof found));
+    expect_added(found, LEAST, 1);
+}
+
+static void instead_within_too_many_is_the_kernel(void **state)
+{
+    (void)state;
+    on_device(too_deep);
 }
 
 /* ---- Where it cannot run ---- */
@@ -299,11 +342,60 @@ static void instead_that_fails_is_told(void **state)
     (void)state;
     fails = 1;
     if (is_gpu()) {
-        assert_fails(instead_add(x, y, LEAST), CF_ENOTSUP, "instead_add_slowly_f32: its function returned CF_ENOTSUP");
+        assert_fails(instead_add(x, y, LEAST), CF_ENOTSUP,
+                     "instead_add_f32: in instead_add_slowly_f32: its function returned CF_ENOTSUP");
         assert_true(y[0] == OLD);
+        assert_string_equal(cf_last_plan(), "instead_add_f32: did not run; add_slowly_f32 ran instead");
     } else {
         assert_ok(instead_add(x, y, LEAST));
     }
+}
+
+/* What it had enqueued is done when the call returns: the arrays are the caller's again. */
+static void instead_that_fails_is_awaited(void **state)
+{
+    (void)state;
+    float *pinned;
+    set_up(NULL);
+    fails = 2;
+    assert_ok(cf_mem_alloc_pinned((void **)&pinned, 2 * LEAST * sizeof *pinned));
+    memcpy(pinned, x, LEAST * sizeof *pinned);
+    for (int i = 0; i < LEAST; i++)
+        pinned[LEAST + i] = OLD;
+    assert_fails(instead_add(pinned, pinned + LEAST, LEAST), CF_ENOTSUP, "returned CF_ENOTSUP");
+    expect_added(pinned + LEAST, LEAST, 2);
+    assert_ok(cf_mem_free(pinned));
+    tear_down(NULL);
+}
+
+/* A variant that is refused is tried again with the first one; what ran in its place is not, as it may have been at
+ * work. */
+static void instead_of_a_variant_is_not_tried_again(void **state)
+{
+    (void)state;
+    const cf_kernel *pick = cf_kernel_find(&instead_registry, "pick");
+    char path[64], lock[80];
+    set_up(NULL);
+    snprintf(path, sizeof path, "/tmp/cf_instead_%ld", (long)getpid());
+    snprintf(lock, sizeof lock, "%s.lock", path);
+    for (int size_class = 0; size_class < CF_TUNING_CLASSES; size_class++) {
+        const cf_tuning result = {pick->variants[1], 90, size_class, 1, 2};
+        assert_ok(cf_tuning_save(path, &result, 1));
+    }
+    assert_int_equal(setenv("CF_TUNING", path, 1), 0);
+    assert_ok(cf_shutdown());
+    assert_ok(instead_pick(x, index_of, y, 100, ROOM));
+    assert_string_equal(cf_last_plan(),
+                        "instead_pick: on device 0, 4000404 bytes copied in and 400 out; as CF_HOST_DATA asks; "
+                        "variant BLOCK=128; pick_other ran instead");
+    fails = 1;
+    calls = 0;
+    assert_fails(instead_pick(x, index_of, y, 100, ROOM), CF_EINVAL,
+                 "instead_pick: in instead_pick_other: its function");
+    assert_int_equal(calls, 1);
+    (void)unlink(path);
+    (void)unlink(lock);
+    tear_down(NULL);
 }
 
 int main(int argc, char *argv[])
@@ -311,15 +403,18 @@ int main(int argc, char *argv[])
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(instead_is_where_the_condition_holds),
-        TEST(instead_is_the_kernel_where_the_condition_overflows),
+        TEST(instead_is_the_kernel_where_the_condition_is_no_number),
         TEST(instead_is_for_instances_that_have_one),
         TEST(instead_has_the_checks_of_the_kernel),
         TEST(instead_with_arrays_of_the_host_is_right),
         TEST(instead_of_a_tuned_kernel_is_right),
         TEST(instead_within_an_operation_has_memory_of_its_own),
-        TEST(instead_in_a_graph_is_right),
+        TEST(instead_in_a_capture_is_the_kernel),
+        TEST(instead_within_too_many_is_the_kernel),
         TEST(instead_that_fails_is_told),
         fake_test(instead_is_the_kernel_where_memory_is_short, "CF_DRIVER=cuda", "FAKE_CUDA=oom=12000000"),
+        fake_test(instead_that_fails_is_awaited, "CF_DRIVER=cuda", "FAKE_CUDA=late=1"),
+        fake_test(instead_of_a_variant_is_not_tried_again, "CF_DRIVER=cuda"),
     };
 #undef TEST
     set_up_all(NULL);

@@ -25,3 +25,6 @@ __global__ void never(float *x, int n);
 
 #pragma cf operation inout(x[n]) uses(step) instead(steps: n > 2)
 void whole(float *x, int n);
+
+#pragma cf kernel grid(n) inout(x[n]) tune(ITEMS: 1, 2) instead(steps: n > ITEMS)
+template <int ITEMS> __global__ void tuned(float *x, int n);
