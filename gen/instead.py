@@ -11,7 +11,9 @@ def resolve(files, diagnostics):
     operations = {k.name: {i.name: i for i in k.instances} for f in files for k in f.kernels if k.is_operation}
     before = diagnostics.count
     for kernel in (k for f in files for k in f.kernels if k.instances[0].instead):
-        _check(kernel, operations, diagnostics)
+        # One that is wrong is not among the operations, and was told.
+        if kernel.instances[0].instead.use.text in operations or not before:
+            _check(kernel, operations, diagnostics)
     if diagnostics.count != before:
         return files
     return [replace(f, kernels=tuple(_resolved(k, operations) for k in f.kernels)) for f in files]

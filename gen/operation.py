@@ -117,7 +117,8 @@ def _check_nested(kernel, named, instead, diagnostics):
 
     depths = [deepest(i.name, ()) for i in kernel.instances]
     if None in depths:
-        diagnostics.error(kernel.location, f'what {kernel.name} uses leads back to an operation that uses it')
+        diagnostics.error(kernel.location, f'what {kernel.name} uses leads back to an operation that uses it' + (
+            ', or runs in the place of a kernel that it uses' if instead else ''))
     elif max(depths) > MAX_NESTED:
         diagnostics.error(kernel.location, f'{kernel.name} has operations within operations, {max(depths)} deep; at most '
                                            f'{MAX_NESTED} are taken')

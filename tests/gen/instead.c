@@ -509,6 +509,22 @@ static const cf_kernel t__k_set__ITEMS_1;
 static const cf_kernel t__k_set__ITEMS_2;
 static const cf_kernel *const cf__variants_set[] = {&t__k_set__ITEMS_1, &t__k_set__ITEMS_2};
 
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_set__ITEMS_1(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1])
+        return 0;
+    const int64_t n = *(const int *)cf__args[1];
+    if (n < 1)
+        return 0;
+    if (n > 16)
+        return 0;
+    if (!*(void *const *)cf__args[0])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
+}
+
 cf_host_body t__h_set__ITEMS_1;
 extern const uint32_t t__b_set__ITEMS_1[];
 static cf_state cf__state_set__ITEMS_1;
@@ -518,7 +534,7 @@ static const cf_kernel t__k_set__ITEMS_1 = {
     .name = "set",
     .family = "set",
     .function = "t_set",
-    .doc = "Always, of a kernel with variants.",
+    .doc = "Of a kernel with variants.",
     .file = "instead.cu",
     .line = 23,
     .nparams = 2,
@@ -540,11 +556,12 @@ static const cf_kernel t__k_set__ITEMS_1 = {
     .constants = (const cf_constant[]){{"ITEMS", 1}},
     .nvariants = 2,
     .variants = cf__variants_set,
+    .sizes = cf__sizes_set__ITEMS_1,
     .is_bounded = 1,
     .is_closed = 1,
     .instead = &t__k_set_all,
-    .instead_where = {"sizeof(int) == 4", (const cf_op[]){{CF_OP_CONST, 4}, {CF_OP_CONST, 4}, {CF_OP_EQ, 0}, {CF_OP_END,
-        0}}},
+    .instead_where = {"n > 4 * sizeof(int)", (const cf_op[]){{CF_OP_PARAM, 1}, {CF_OP_CONST, 4}, {CF_OP_CONST, 4},
+        {CF_OP_MUL, 0}, {CF_OP_GT, 0}, {CF_OP_END, 0}}},
 };
 
 static cf_state cf__state_set__ITEMS_2;
@@ -554,7 +571,7 @@ static const cf_kernel t__k_set__ITEMS_2 = {
     .name = "set",
     .family = "set",
     .function = "t_set",
-    .doc = "Always, of a kernel with variants.",
+    .doc = "Of a kernel with variants.",
     .file = "instead.cu",
     .line = 23,
     .nparams = 2,
@@ -576,11 +593,12 @@ static const cf_kernel t__k_set__ITEMS_2 = {
     .constants = (const cf_constant[]){{"ITEMS", 2}},
     .nvariants = 2,
     .variants = cf__variants_set,
+    .sizes = cf__sizes_set__ITEMS_1,
     .is_bounded = 1,
     .is_closed = 1,
     .instead = &t__k_set_all,
-    .instead_where = {"sizeof(int) == 4", (const cf_op[]){{CF_OP_CONST, 4}, {CF_OP_CONST, 4}, {CF_OP_EQ, 0}, {CF_OP_END,
-        0}}},
+    .instead_where = {"n > 4 * sizeof(int)", (const cf_op[]){{CF_OP_PARAM, 1}, {CF_OP_CONST, 4}, {CF_OP_CONST, 4},
+        {CF_OP_MUL, 0}, {CF_OP_GT, 0}, {CF_OP_END, 0}}},
 };
 
 static cf_state cf__state_set;
@@ -591,7 +609,7 @@ const cf_kernel t__k_set = {
     .name = "set",
     .family = "set",
     .function = "t_set",
-    .doc = "Always, of a kernel with variants.",
+    .doc = "Of a kernel with variants.",
     .file = "instead.cu",
     .line = 23,
     .nparams = 2,
@@ -614,8 +632,8 @@ const cf_kernel t__k_set = {
     .is_bounded = 1,
     .is_closed = 1,
     .instead = &t__k_set_all,
-    .instead_where = {"sizeof(int) == 4", (const cf_op[]){{CF_OP_CONST, 4}, {CF_OP_CONST, 4}, {CF_OP_EQ, 0}, {CF_OP_END,
-        0}}},
+    .instead_where = {"n > 4 * sizeof(int)", (const cf_op[]){{CF_OP_PARAM, 1}, {CF_OP_CONST, 4}, {CF_OP_CONST, 4},
+        {CF_OP_MUL, 0}, {CF_OP_GT, 0}, {CF_OP_END, 0}}},
 };
 
 int t_set(int *x, int n);

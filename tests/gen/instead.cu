@@ -18,8 +18,8 @@ template <typename T> __global__ void add_row(const T *x, T *y, T *sums, int64_t
 {
 }
 
-/* Always, of a kernel with variants. */
-#pragma cf kernel grid(n) out(x[n]) tune(ITEMS: 1, 2) instead(set_all: sizeof(int) == 4)
+/* Of a kernel with variants. */
+#pragma cf kernel grid(n) out(x[n]) tune(ITEMS: 1, 2) instead(set_all: n > 4 * sizeof(int))
 template <int ITEMS> __global__ void set(int *x, int n)
 {
 }

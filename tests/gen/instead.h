@@ -21,7 +21,7 @@ CF_CHECKED int t_add_f64_async(cf_stream stream, const double *x, double *y, int
 CF_CHECKED int t_add_i32(const int32_t *x, int32_t *y, int64_t n, int width);
 CF_CHECKED int t_add_i32_async(cf_stream stream, const int32_t *x, int32_t *y, int64_t n, int width);
 
-/* Always, of a kernel with variants. */
+/* Of a kernel with variants. */
 CF_CHECKED int t_set(int *x, int n);
 CF_CHECKED int t_set_async(cf_stream stream, int *x, int n);
 
