@@ -130,9 +130,10 @@ int cf__call_launch(struct cf__call *call)
 {
     cf__ran_instead = NULL;
     int status = cf__launch(call->kernel, &call->size, call->place, NULL, call->args);
-    if (cf__ran_instead)
+    const int was_instead = cf__ran_instead && cf__ran_instead == cf_kernel_instead(call->kernel);
+    if (was_instead) /* and not within an operation */
         cf__plan_instead(call->plan, cf__ran_instead);
-    if (status != CF_OK && (cf_kernel_is_operation(call->kernel) || cf__ran_instead)) {
+    if (status != CF_OK && (cf_kernel_is_operation(call->kernel) || was_instead)) {
         cf__call_relax(call);
         (void)call->place->driver->cuStreamSynchronize(NULL);
     }

@@ -256,6 +256,9 @@ static void instead_within_an_operation_has_memory_of_its_own(void **state)
 {
     (void)state;
     on_device(within_an_operation);
+    assert_ok(instead_add_twice(x, y, LEAST)); /* which is what ran */
+    expect_added(y, LEAST, is_gpu() ? 3 : 2);
+    assert_null(strstr(cf_last_plan(), "ran instead"));
 }
 
 /* It would have memory of the graph's, which could have one instance alone. */
