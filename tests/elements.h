@@ -189,6 +189,20 @@ static inline const cf_kernel *next_variant(const cf_kernel *kernel)
     return kernel->nvariants ? kernel->variants[calls++ % kernel->nvariants] : kernel;
 }
 
+/* For arrays of more than 2^31 elements, of so many bytes together. The CPU takes a minute, where CHECK_LONG is set; so
+ * would the driver that plays a GPU, which has 16 GiB. */
+static inline void skip_without_memory(int64_t bytes)
+{
+    const int64_t least = on_cuda() ? (int64_t)20 << 30 : 0;
+    int64_t memory = 0;
+    if (on_cuda() || (getenv("CHECK_LONG") && !SANITIZED))
+        assert_ok(cf_device_property(on_cuda() ? 0 : CF_HOST, CF_PROPERTY_MEMORY_FREE, &memory));
+    if (memory < bytes || memory < least) {
+        puts("# skip: there is no device with the memory, or CHECK_LONG is not set");
+        skip();
+    }
+}
+
 static inline void run_kernel(const cf_kernel *kernel, int way, void *args[])
 {
     kernel = next_variant(kernel);

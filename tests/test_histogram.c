@@ -174,6 +174,26 @@ static void histogram_bad_arguments_are_named(void **state)
         assert_true(counts[b] == b + 1);
 }
 
+/* Few that are not 0, at both ends and around 2^31. */
+static void histogram_past_2_31_is_right(void **state)
+{
+    (void)state;
+    const int64_t n = ((int64_t)1 << 31) + 12345, places[] = {0, 77, INT32_MAX, (int64_t)1 << 31, n - 1};
+    int64_t counts[10];
+    int32_t *x;
+    skip_without_memory(5 * n);
+    assert_ok(cf_mem_alloc((void **)&x, (size_t)n * sizeof *x));
+    assert_ok(cf_mem_fill(x, 0, (size_t)n * sizeof *x));
+    for (int32_t i = 0; i < 5; i++) {
+        const int32_t value = i + 5;
+        assert_ok(cf_mem_copy(x + places[i], &value, sizeof value));
+    }
+    assert_ok(cf_histogram(x, 0, 10, counts, n, (int64_t)10));
+    for (int b = 0; b < 10; b++)
+        assert_int_equal(counts[b], b == 0 ? n - 5 : b >= 5);
+    assert_ok(cf_mem_free(x));
+}
+
 static int tear_down(void **state)
 {
     (void)state;
@@ -188,6 +208,7 @@ int main(void)
         cmocka_unit_test(histogram_bounds_are_exact),
         cmocka_unit_test(histogram_nothing_to_count_is_zeros),
         cmocka_unit_test(histogram_bad_arguments_are_named),
+        cmocka_unit_test(histogram_past_2_31_is_right),
     };
     return RUN_ON_DRIVER(tests, NULL, tear_down);
 }

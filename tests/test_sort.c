@@ -409,18 +409,6 @@ static const int64_t huge = ((int64_t)1 << 31) + 12345;
 static const int64_t begins[] = {0, ((int64_t)1 << 30) - LOOK / 2, ((int64_t)1 << 31) - LOOK / 2,
                                  ((int64_t)1 << 31) + 12345 - LOOK};
 
-/* For so many bytes an element, those of scratch memory among them. */
-static void skip_without_memory(int64_t bytes)
-{
-    int64_t memory = 0;
-    if (on_cuda())
-        assert_ok(cf_device_property(0, CF_PROPERTY_MEMORY_FREE, &memory));
-    if (memory < huge * bytes) {
-        puts("# skip: there is no GPU with the memory");
-        skip();
-    }
-}
-
 /* step * i, of which 32 bits stay. */
 static void *make_steps(int32_t step)
 {
@@ -431,13 +419,13 @@ static void *make_steps(int32_t step)
     return steps;
 }
 
-static void sort_past_2_31_on_a_gpu_is_right(void **state)
+static void sort_past_2_31_is_right(void **state)
 {
     (void)state;
     const int64_t n = huge;
     static uint32_t found[LOOK];
     void *sorted;
-    skip_without_memory(14);
+    skip_without_memory(14 * huge); /* of scratch memory, too */
     void *keys = make_steps(1);
     assert_ok(cf_mem_alloc(&sorted, (size_t)n * sizeof(uint32_t)));
     assert_ok(cf_sort_keys((const uint32_t *)keys, (uint32_t *)sorted, n, true));
@@ -451,11 +439,11 @@ static void sort_past_2_31_on_a_gpu_is_right(void **state)
 }
 
 /* In place; the keys are in no order. */
-static void sort_pairs_past_2_31_on_a_gpu_is_right(void **state)
+static void sort_pairs_past_2_31_is_right(void **state)
 {
     (void)state;
     static uint32_t found[2][LOOK];
-    skip_without_memory(18);
+    skip_without_memory(18 * huge);
     /* An odd number times i is another one for each i below 2^32, and so it is of those that are sorted. */
     void *keys = make_steps((int32_t)2654435769), *values = make_steps(7);
     const uint32_t inverse = 340573321; /* of that number: key * inverse is i */
@@ -474,12 +462,12 @@ static void sort_pairs_past_2_31_on_a_gpu_is_right(void **state)
     assert_ok(cf_mem_free(values));
 }
 
-static void argsort_past_2_31_on_a_gpu_is_right(void **state)
+static void argsort_past_2_31_is_right(void **state)
 {
     (void)state;
     static int64_t found[LOOK];
     void *index;
-    skip_without_memory(31);
+    skip_without_memory(31 * huge);
     void *keys = make_steps(1);
     assert_ok(cf_mem_alloc(&index, (size_t)huge * sizeof(int64_t)));
     assert_ok(cf_argsort((const uint32_t *)keys, (int64_t *)index, huge, true));
@@ -673,9 +661,9 @@ int main(void)
         cmocka_unit_test(sort_of_one_digit_over_launches_is_right),
         cmocka_unit_test(sort_pass_leaves_what_the_next_needs),
         cmocka_unit_test(sort_of_zeros_and_nans_is_stable),
-        cmocka_unit_test(sort_past_2_31_on_a_gpu_is_right),
-        cmocka_unit_test(sort_pairs_past_2_31_on_a_gpu_is_right),
-        cmocka_unit_test(argsort_past_2_31_on_a_gpu_is_right),
+        cmocka_unit_test(sort_past_2_31_is_right),
+        cmocka_unit_test(sort_pairs_past_2_31_is_right),
+        cmocka_unit_test(argsort_past_2_31_is_right),
         cmocka_unit_test(sort_in_a_thread_of_a_small_stack_is_right),
         cmocka_unit_test(sort_in_a_graph_and_on_two_streams_is_right),
         cmocka_unit_test(sort_takes_every_type),

@@ -394,18 +394,7 @@ static void spmv_descriptor_says_what_it_costs(void **state)
     assert_true(value == 16 * 5000 + 24 * 1000 + 8 * 100);
 }
 
-/* ---- Past 2^31, on a GPU with the memory ---- */
-
-static void skip_without_memory(int64_t bytes)
-{
-    int64_t memory = 0;
-    if (on_cuda())
-        assert_ok(cf_device_property(0, CF_PROPERTY_MEMORY_FREE, &memory));
-    if (memory < bytes) {
-        puts("# skip: there is no GPU with the memory");
-        skip();
-    }
-}
+/* ---- Past 2^31 ---- */
 
 static void *make_memory(size_t bytes)
 {

@@ -111,6 +111,45 @@ static void transpose_descriptor_says_what_it_costs(void **state)
     }
 }
 
+/* Elements here and there, among them the first and the last, of a matrix whose others are 0. */
+static void transpose_past_2_31_is_right(void **state)
+{
+    (void)state;
+    enum { LOOKS = 300 };
+    const int64_t rows = 46345, cols = 46342;
+    static struct {
+        int64_t row, col;
+        uint16_t bits;
+    } looks[LOOKS];
+    uint16_t bits;
+    char *in, *out;
+    unsigned short seed[3] = {1, 2, 3};
+    skip_without_memory(4 * rows * cols);
+    assert_ok(cf_mem_alloc((void **)&in, (size_t)(rows * cols) * sizeof bits));
+    assert_ok(cf_mem_alloc((void **)&out, (size_t)(rows * cols) * sizeof bits));
+    assert_ok(cf_mem_fill(in, 0, (size_t)(rows * cols) * sizeof bits));
+    assert_ok(cf_mem_fill(out, 0xa5, (size_t)(rows * cols) * sizeof bits));
+    for (int i = 0; i < LOOKS; i++) {
+        looks[i].row = i == 0 ? 0 : i == 1 ? rows - 1 : i * rows / LOOKS + nrand48(seed) % 100;
+        looks[i].col = i < 2 ? i * (cols - 1) : nrand48(seed) % cols;
+        looks[i].bits = (uint16_t)(i + 1);
+        assert_ok(
+            cf_mem_copy(in + (looks[i].row * cols + looks[i].col) * (int64_t)sizeof bits, &looks[i].bits, sizeof bits));
+    }
+    assert_ok(cf_transpose_f16((const cf_half *)(void *)in, (cf_half *)(void *)out, rows, cols));
+    for (int i = 0; i < LOOKS; i++) {
+        assert_ok(cf_mem_copy(&bits, out + (looks[i].col * rows + looks[i].row) * (int64_t)sizeof bits, sizeof bits));
+        assert_int_equal(bits, looks[i].bits);
+        assert_ok(cf_mem_fill(out + (looks[i].col * rows + looks[i].row) * (int64_t)sizeof bits, 0, sizeof bits));
+    }
+    int32_t least, most; /* all the others are 0 */
+    assert_ok(cf_min((const int32_t *)(void *)out, &least, rows * cols / 2));
+    assert_ok(cf_max((const int32_t *)(void *)out, &most, rows * cols / 2));
+    assert_true(least == 0 && most == 0);
+    assert_ok(cf_mem_free(in));
+    assert_ok(cf_mem_free(out));
+}
+
 static int tear_down(void **state)
 {
     (void)state;
@@ -124,6 +163,7 @@ int main(void)
         cmocka_unit_test(transpose_thin_matrices_are_right),
         cmocka_unit_test(transpose_bad_arguments_are_named),
         cmocka_unit_test(transpose_descriptor_says_what_it_costs),
+        cmocka_unit_test(transpose_past_2_31_is_right),
     };
     return RUN_ON_DRIVER(tests, NULL, tear_down);
 }
