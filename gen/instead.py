@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from clauses import DIRECTIONS
 from diagnostics import closest
 
 
@@ -109,7 +110,5 @@ def _essence(check):
 
 
 def _described(param):
-    directions = {'CF_IN': 'in', 'CF_OUT': 'out', 'CF_INOUT': 'inout', 'CF_SCRATCH': 'scratch'}
-    clause = directions.get(param.direction)
-    name = f'{param.ctype}{"" if param.ctype.endswith("*") else " "}{param.name}'
-    return f'{name} in {clause}(...)' if clause else name
+    clause = next((name for name, direction in DIRECTIONS.items() if direction == param.direction), None)
+    return f'{param.declaration} in {clause}(...)' if clause else param.declaration

@@ -47,6 +47,7 @@ __device__ inline void gather_together(const T *source, const I *index, T *res, 
     }
 }
 
+/* Of a source of M elements, whatever the arrays are aligned to. */
 template <typename T, typename I>
 __device__ inline void gather_elements(const T *source, const I *index, T *res, int64_t N, int64_t M)
 {

@@ -11,7 +11,7 @@
 /* Gathers N elements of source, which has M: res[i] = source[index[i]], as cf_gather does; for indices in no order. A GPU
  * with a second cache of 32 MiB or more goes through source window by window where that has more than 64 MiB, and 1.25
  * times that cache, and 4 GiB at most, and N is 2^22 or more and at least M / 8, or M / 2 where elements have 8 bytes;
- * else, and on the CPU, it is what cf_gather is for few elements. Where indices are in order it is slower than that.
+ * else, and on the CPU, it gathers in one launch. Where indices are in order it is slower than cf_gather.
  * Every index must lie in [0, M), and res must overlap neither source nor index; the plain call checks both. Takes
  * scratch memory, a 64th of the bytes of res at most: 8 MiB where M and N are 2^28 and elements have 4 bytes. */
 #pragma cf operation in(source[M], index[N]) out(res[N]) \
