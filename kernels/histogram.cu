@@ -1,38 +1,175 @@
 /* histogram - how many elements of an array fall into each of some bins of the same width */
+#include <float.h>
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
+#include "share.cuh"
 #include "stream.cuh"
 
-/* Bins that a block counts in its shared memory; what has more is counted in memory. Blocks that count little each
- * would spend their time on adding up. */
-#define HISTOGRAM_THREADS 256
+/* Bins that a block counts in its shared memory; more are counted in memory. A block that counted little would spend its
+ * time on adding up its bins. */
+#define HISTOGRAM_THREADS 512
 #define HISTOGRAM_SHARED 8192
-#define HISTOGRAM_ENOUGH (bins > 4096 && bins <= HISTOGRAM_SHARED ? n / 32768 : n / 16384)
-#define HISTOGRAM_BLOCKS (HISTOGRAM_ENOUGH < 1 ? 1 : HISTOGRAM_ENOUGH < 792 ? HISTOGRAM_ENOUGH : 792)
+
+/* Blocks of a multiprocessor: registers are enough for three, or two where elements have 8 bytes, and so is the shared
+ * memory of Turing. An H100 and an H200 hold HISTOGRAM_MOST blocks. */
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 800
+#define HISTOGRAM_RESIDENT 2
+#else
+#define HISTOGRAM_RESIDENT (sizeof(T) == 4 ? 3 : 2)
+#endif
+#define HISTOGRAM_MOST (sizeof(T) == 4 ? 396 : 264)
+
+#define HISTOGRAM_EACH(least, most) (bins > HISTOGRAM_SHARED || (most)*bins < (least) ? (least) : (most)*bins)
+#define HISTOGRAM_SPLIT(each) (n / (each) < 1 ? 1 : n / (each) < HISTOGRAM_MOST ? n / (each) : HISTOGRAM_MOST)
+#define HISTOGRAM_BLOCKS HISTOGRAM_SPLIT(HISTOGRAM_EACH(8192, 4))
+
+/* The same on the CPU, where adding up takes longer. */
+#define HISTOGRAM_PARTS HISTOGRAM_SPLIT(HISTOGRAM_EACH(65536, 64))
 
 /* ---- Which bin ---- */
 
-/* Of floats: in their own type, with halves, so that no difference overflows. What is rounded up past the last bin, or
- * down past the first, is in it. */
-template <typename T> struct histogram_range {
-    T lower, upper, half, scale;
+template <typename T> struct histogram_bits;
+template <> struct histogram_bits<float> {
+    typedef uint32_t type;
+    typedef int32_t whole;
+    static constexpr float integers = 12582912.0f;           /* 1.5 * 2^23: floats from here on are integers */
+    static constexpr float least = FLT_MIN, error = 2.4e-7f; /* 4 * 2^-24 */
+};
+template <> struct histogram_bits<double> {
+    typedef uint64_t type;
+    typedef int64_t whole;
+    static constexpr double integers = 6755399441055744.0;    /* 1.5 * 2^52 */
+    static constexpr double least = DBL_MIN, error = 1.2e-15; /* 10 * 2^-53 */
+};
+
+/* Where the bins of floats begin, and where the last one ends. */
+template <typename T> struct histogram_edges {
+    T lower, upper;
+    double low, width, back; /* an edge is (low + bin * width) * back; back is 2 where upper - lower is no number */
     int64_t bins;
 
-    __device__ __forceinline__ histogram_range(T from, T to, int64_t count)
-        : lower(from), upper(to), half((T)0.5 * from), scale((T)count / ((T)0.5 * to - (T)0.5 * from)), bins(count)
+    __device__ __forceinline__ histogram_edges(T from, T to, int64_t count) : lower(from), upper(to), bins(count)
     {
+        const bool is_wide = !((double)to - (double)from <= DBL_MAX);
+        const double unit = is_wide ? 0.5 : 1;
+        back = is_wide ? 2 : 1;
+        low = unit * (double)from;
+        width = (unit * (double)to - low) / (double)count;
     }
-    /* `index` is as wide as numbers of bins can be. -1: in none. */
-    template <typename index> __device__ __forceinline__ index bin(T x) const
+    __device__ __forceinline__ double edge(int64_t bin) const
     {
-        const T place = ((T)0.5 * x - half) * scale;
-        const index last = (index)(bins - 1), found = place >= (T)last ? last : place > 0 ? (index)place : 0;
-        return x >= lower && x < upper ? found : (index)-1;
+        if (bin <= 0 || bin >= bins)
+            return (double)(bin <= 0 ? lower : upper);
+        return __dmul_rn(__dadd_rn(low, __dmul_rn((double)bin, width)), back);
     }
 };
 
-/* Of integers: exactly. The quotient of doubles is off by one at most, but where there are very many bins. */
+/* The bin of an x in [lower, upper), by edges alone. The division finds it or the one beside it, unless edges coincide.
+ * A call, since few ranges need it and it would take registers of loops. */
+template <typename T> static __device__ __noinline__ int64_t histogram_search(T x, T lower, T upper, int64_t bins)
+{
+    const histogram_edges<T> edges(lower, upper, bins);
+    const double place = ((double)x / edges.back - edges.low) / edges.width;
+    const int64_t guess = place < (double)(bins - 1) ? (place > 0 ? (int64_t)place : 0) : bins - 1;
+    int64_t first = 0, end = bins;
+    if (x < edges.edge(guess)) {
+        end = guess;
+        if (x >= edges.edge(guess - 1))
+            return guess - 1;
+    } else {
+        first = guess;
+        if (x < edges.edge(guess + 1))
+            return guess;
+    }
+    while (end - first > 1) {
+        const int64_t middle = first + (end - first) / 2;
+        (x < edges.edge(middle) ? end : first) = middle;
+    }
+    return first;
+}
+
+/* Floats: bin i has x where edge(i) <= x < edge(i + 1). An estimate in T tells the bin of nearly all elements; those that
+ * lie too near to an edge for that are compared with the edge. */
+template <typename T> struct histogram_range {
+    typedef typename histogram_bits<T>::type U;
+    typedef typename histogram_bits<T>::whole whole;
+    T lower, upper;
+    double width;
+    T scale, offset; /* x * scale + offset is the place of x among the bins, less a half */
+    T certain;       /* the bin is certain where a place is that near to the middle of it; -1: nowhere */
+    int64_t bins;
+
+    __device__ __forceinline__ histogram_range(T from, T to, int64_t count) : lower(from), upper(to), bins(count)
+    {
+        width = ((double)to - (double)from) / (double)count;
+        scale = (T)count / (to - from);
+        offset = (T)-0.5 - from * scale;
+        const T error = histogram_bits<T>::error * ((T)count + (T)fabs(offset));
+        certain = scale >= histogram_bits<T>::least && error < (T)0.25 ? (T)0.5 - error : (T)-1;
+    }
+    __device__ __forceinline__ bool is_estimated() const
+    {
+        return certain >= 0;
+    }
+    __device__ __forceinline__ T place(T x) const
+    {
+        return x * scale + offset;
+    }
+    /* A place that is below the bins, which NaN counts as, or above them is the nearest such integer. */
+    __device__ __forceinline__ T clamped(T x) const
+    {
+        const T at = place(x), most = (T)bins, low = at > -1 ? at : -1;
+        return low < most ? low : most;
+    }
+    /* The nearest integer to a place, which wraps; `distance` is how far it is. */
+    __device__ __forceinline__ whole nearest(T place, T &distance) const
+    {
+        const T zero = histogram_bits<T>::integers, sum = place + zero;
+        U bits, of_zero;
+        memcpy(&bits, &sum, sizeof bits);
+        memcpy(&of_zero, &zero, sizeof of_zero);
+        distance = place - (sum - zero);
+        return (whole)(bits - of_zero);
+    }
+    /* Where a bin of a range that has estimates begins, and where the last one ends. */
+    __device__ __forceinline__ double edge(int64_t bin) const
+    {
+        const double inner = __dadd_rn((double)lower, __dmul_rn((double)bin, width));
+        return bin <= 0 ? (double)lower : bin >= bins ? (double)upper : inner;
+    }
+    /* The edge that is nearest to x. */
+    __device__ __forceinline__ whole nearest_edge(T x) const
+    {
+        T distance;
+        const whole at = nearest(clamped(x), distance), edge = at + (distance > 0);
+        return edge > 0 ? edge : 0;
+    }
+    /* -1 or bins: in none. */
+    __device__ __forceinline__ int64_t find(T x) const
+    {
+        if (!is_estimated())
+            return x >= lower && x < upper ? histogram_search(x, lower, upper, bins) : -1;
+        T distance;
+        const whole at = nearest(clamped(x), distance), bin = at + (distance > 0);
+        if (fabs(distance) <= certain)
+            return at;
+        return (bin > 0 ? bin : 0) - !((double)x >= edge(bin));
+    }
+};
+
+/* The least T that is not below an edge. */
+__device__ __forceinline__ float histogram_bound(float, double edge)
+{
+    return __double2float_ru(edge);
+}
+__device__ __forceinline__ double histogram_bound(double, double edge)
+{
+    return edge;
+}
+
+/* Integers: exactly. The quotient of doubles is off by one at most, but where there are very many bins. */
 template <typename T, typename U, typename product> struct histogram_whole_range {
     T lower, upper;
     U width;
@@ -43,20 +180,24 @@ template <typename T, typename U, typename product> struct histogram_whole_range
         : lower(from), upper(to), width((U)((U)to - (U)from)), scale((double)count / (double)width), bins(count)
     {
     }
-    template <typename index> __device__ __forceinline__ index bin(T x) const
+    __device__ __forceinline__ bool is_estimated() const
+    {
+        return true;
+    }
+    __device__ __forceinline__ int64_t find(T x) const
     {
         if (x < lower || x >= upper)
-            return (index)-1;
+            return -1;
         const U distance = (U)((U)x - (U)lower);
         if ((uint64_t)width == (uint64_t)bins)
-            return (index)distance;
+            return (int64_t)distance;
         const product all = (product)distance * (product)bins;
         product found = (product)((double)distance * scale);
         while (found * width > all)
             found--;
         while ((found + 1) * width <= all)
             found++;
-        return (index)found;
+        return (int64_t)found;
     }
 };
 template <> struct histogram_range<int32_t> : histogram_whole_range<int32_t, uint32_t, uint64_t> {
@@ -80,53 +221,110 @@ __device__ __forceinline__ void histogram_add(int64_t *count, uint32_t more)
 
 #ifdef __CUDA_ARCH__
 
-/* Calls count(x) for all elements: for pieces of 16 bytes, of which a thread loads up to four at once, and for those in
- * front of the first and behind the last one. */
-template <typename T, typename Count> __device__ __forceinline__ void histogram_pass(const T *x, int64_t n, Count count)
+/* Calls prepare() once the first elements are on their way, then count(x) for arrays of elements: for pieces of 16 bytes,
+ * of which a thread loads up to four at once, and for each one before the first piece and after the last. */
+template <typename T, typename Prepare, typename Count>
+__device__ __forceinline__ void histogram_pass(const T *x, int64_t n, Prepare prepare, Count &count)
 {
     constexpr int N = 16 / sizeof(T), together = 4;
     const int to_piece = stream_head<N>(x), head = to_piece < n ? to_piece : (int)n;
     const int64_t pieces = (n - head) / N, step = (int64_t)gridDim.x * HISTOGRAM_THREADS;
     const int64_t thread = (int64_t)blockIdx.x * HISTOGRAM_THREADS + threadIdx.x;
     const T *body = x + head;
-    for (int64_t first = thread; first < pieces; first += step * together) {
-        stream_piece<T, N> piece[together];
+    stream_piece<T, N> piece[together];
+    auto load = [&piece, body, pieces, step](int64_t first) {
 #pragma unroll
         for (int k = 0; k < together; k++)
             if (first + k * step < pieces)
                 piece[k] = stream_load<T, N, false>(body + (first + k * step) * N);
+    };
+    load(thread);
+    prepare();
+    for (int64_t first = thread; first < pieces; first += step * together) {
+        if (first != thread)
+            load(first);
 #pragma unroll
         for (int k = 0; k < together; k++)
             if (first + k * step < pieces)
-#pragma unroll
-                for (int e = 0; e < N; e++)
-                    count(piece[k].at[e]);
+                count(piece[k].at);
     }
     if (thread < head)
-        count(x[thread]);
+        count({x[thread]});
     if (thread < n - head - pieces * N)
-        count(x[head + pieces * N + thread]);
+        count({x[head + pieces * N + thread]});
 }
 
-/* Each block counts for itself. Few bins have copies, so that lanes of a warp, of which each has its copy where
- * there are 32, do not meet where all elements are alike. */
+/* Elements of a thread that are counted in shared memory, where bins are `1 << shift` counts apart. */
+template <typename T> struct histogram_counter {
+    const histogram_range<T> &range;
+    const T *bounds; /* of all edges, where there is room for them */
+    bool has_bounds;
+    unsigned int *own;
+    int shift;
+
+    __device__ __forceinline__ void add(int64_t bin) const
+    {
+        if ((uint64_t)bin < (uint64_t)range.bins)
+            atomicAdd(own + ((uint32_t)bin << shift), 1u);
+    }
+    __device__ __forceinline__ void add(int32_t bin) const
+    {
+        if ((uint32_t)bin < (uint32_t)range.bins)
+            atomicAdd(own + ((uint32_t)bin << shift), 1u);
+    }
+    /* A branch for all of a piece, not for each element. */
+    template <int N> __device__ __forceinline__ void operator()(const T (&x)[N]) const
+    {
+        if constexpr (share_is_integral<T>()) {
+#pragma unroll
+            for (int i = 0; i < N; i++)
+                add(range.find(x[i]));
+        } else {
+            typename histogram_range<T>::whole at[N];
+            bool are_certain = true;
+#pragma unroll
+            for (int i = 0; i < N; i++) {
+                T distance;
+                at[i] = range.nearest(range.place(x[i]), distance);
+                are_certain &= fabs(distance) <= range.certain;
+            }
+            if (are_certain) {
+#pragma unroll
+                for (int i = 0; i < N; i++)
+                    add(at[i]);
+            } else {
+#pragma unroll
+                for (int i = 0; i < N; i++) {
+                    const typename histogram_range<T>::whole edge = range.nearest_edge(x[i]);
+                    add(edge - !(has_bounds ? x[i] >= bounds[edge] : (double)x[i] >= range.edge(edge)));
+                }
+            }
+        }
+    }
+};
+
+/* Each block counts for itself. Few bins have copies, so that fewer threads of a warp meet. */
 template <typename T, typename I>
 __device__ __forceinline__ void histogram_shared(const T *x, I *counts, int64_t n, const histogram_range<T> &range)
 {
-    __shared__ unsigned int own[HISTOGRAM_SHARED];
-    const int bins = (int)range.bins;
-    int copies = 32;
-    while (bins * copies > HISTOGRAM_SHARED)
-        copies /= 2;
-    for (int i = threadIdx.x; i < bins * copies; i += HISTOGRAM_THREADS)
-        own[i] = 0;
-    __syncthreads();
-    unsigned int *mine = own + threadIdx.x % copies;
-    histogram_pass(x, n, [=, &range](T element) {
-        const int bin = range.template bin<int>(element);
-        if (bin >= 0)
-            atomicAdd(mine + bin * copies, 1u);
-    });
+    __shared__ alignas(16) unsigned int own[HISTOGRAM_SHARED];
+    const int bins = (int)range.bins, of_bounds = share_is_integral<T>() ? 0 : (bins + 1) * (int)(sizeof(T) / 4);
+    const bool has_bounds = of_bounds > 0 && bins + of_bounds <= HISTOGRAM_SHARED;
+    int shift = 3;
+    while (shift > 0 && (bins << shift) + (has_bounds ? of_bounds : 0) > HISTOGRAM_SHARED)
+        shift--;
+    const int copies = 1 << shift;
+    T *const bounds = reinterpret_cast<T *>(own + HISTOGRAM_SHARED - (has_bounds ? of_bounds : 0));
+    histogram_counter<T> counter = {range, bounds, has_bounds, own + threadIdx.x % copies, shift};
+    auto prepare = [bins, copies, has_bounds, bounds, &range, counters = &own[0]] {
+        for (int i = threadIdx.x; i < bins * copies; i += HISTOGRAM_THREADS)
+            counters[i] = 0;
+        if constexpr (!share_is_integral<T>())
+            for (int i = threadIdx.x; i <= bins && has_bounds; i += HISTOGRAM_THREADS)
+                bounds[i] = histogram_bound(T(), range.edge(i));
+        __syncthreads();
+    };
+    histogram_pass(x, n, prepare, counter);
     __syncthreads();
     for (int i = threadIdx.x; i < bins; i += HISTOGRAM_THREADS) {
         unsigned int all = 0;
@@ -137,69 +335,110 @@ __device__ __forceinline__ void histogram_shared(const T *x, I *counts, int64_t 
     }
 }
 
-/* A thread keeps the count of one bin, which most of its elements are in where there is such a bin: where many are
- * alike, few meet in memory. The bin is found as in a vote, in which two that differ take each other's. */
-template <typename T, typename I>
-__device__ __forceinline__ void histogram_global(const T *x, I *counts, int64_t n, const histogram_range<T> &range)
-{
-    long long kept = 0;
+/* Elements of a thread that are counted in memory. It keeps the count of one bin, which most of its elements are in where
+ * there is such a bin: where many are alike, few meet in memory. The bin is found as in a vote, in which two that differ
+ * take each other's. */
+template <typename T, typename I> struct histogram_voter {
+    const histogram_range<T> &range;
+    I *counts;
+    int64_t kept = 0;
     unsigned int count = 0, votes = 0;
-    histogram_pass(x, n, [&, counts](T element) {
-        const long long bin = range.template bin<long long>(element);
-        if (bin < 0)
-            return;
+
+    __device__ __forceinline__ void flush()
+    {
+        if (count)
+            histogram_add(counts + kept, count);
+        count = 0;
+    }
+    __device__ __forceinline__ void add(int64_t bin)
+    {
         if (votes && bin != kept) {
             votes--;
             histogram_add(counts + bin, 1);
             return;
         }
         if (bin != kept) {
-            if (count)
-                histogram_add(counts + kept, count);
+            flush();
             kept = bin;
-            count = 0;
         }
         count++;
         votes++;
-    });
-    if (count)
-        histogram_add(counts + kept, count);
+    }
+    template <int N> __device__ __forceinline__ void operator()(const T (&x)[N])
+    {
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            const int64_t bin = range.find(x[i]);
+            if ((uint64_t)bin < (uint64_t)range.bins)
+                add(bin);
+        }
+    }
+};
+
+/* A call, so that its registers are not those of the other way. */
+template <typename T, typename I>
+static __device__ __noinline__ void histogram_global(const T *x, T lower, T upper, I *counts, int64_t n, int64_t bins)
+{
+    const histogram_range<T> range(lower, upper, bins);
+    histogram_voter<T, I> voter = {range, counts};
+    histogram_pass(
+        x, n, [] {}, voter);
+    voter.flush();
 }
 
 #else
+
+/* Sets found to the bins of a few elements, from 1 on, and to 0 or bins + 1 where they are in none. Floats are estimated
+ * all at once, by instructions for several, and one by one where an estimate is not certain. */
+#define HISTOGRAM_FEW 64
+template <typename T>
+__device__ __forceinline__ void histogram_find(const T *x, int size, const histogram_range<T> &range, uint32_t *found)
+{
+    bool are_certain = false;
+    if constexpr (!share_is_integral<T>()) {
+        typename histogram_range<T>::whole uncertain = 0;
+        const T certain = range.certain;
+        for (int i = 0; i < size; i++) {
+            T distance;
+            found[i] = (uint32_t)(range.nearest(range.clamped(x[i]), distance) + 1);
+            uncertain |= fabs(distance) <= certain ? 0 : 1;
+        }
+        are_certain = !uncertain;
+    }
+    for (int i = 0; i < size && !are_certain; i++)
+        found[i] = (uint32_t)(range.find(x[i]) + 1);
+}
 
 /* A thread for a block. Neighbouring elements are counted apart, so that an addition need not wait for the last one. */
 template <typename T, typename I>
 __device__ __forceinline__ void histogram_part(const T *x, I *counts, int64_t n, const histogram_range<T> &range)
 {
-    enum { COPIES = 4, FEW = 2048 };
-    uint32_t own[HISTOGRAM_SHARED];
-    const int64_t bins = range.bins, apart = bins <= FEW ? bins : 0;
+    enum { COPIES = 4, APART = HISTOGRAM_SHARED / COPIES, BESIDE = 2 };
+    uint32_t own[HISTOGRAM_SHARED + COPIES * BESIDE], found[HISTOGRAM_FEW];
+    const int64_t bins = range.bins, apart = bins <= APART ? bins + BESIDE : 0;
     if (bins > HISTOGRAM_SHARED) {
         for (int64_t i = 0; i < n; i++) {
-            const int64_t bin = range.template bin<int64_t>(x[i]);
-            if (bin >= 0)
+            const int64_t bin = range.find(x[i]);
+            if ((uint64_t)bin < (uint64_t)bins)
                 histogram_add(counts + bin, 1);
         }
         return;
     }
-    memset(own, 0, (size_t)(apart ? COPIES * bins : bins) * sizeof *own);
-    int64_t i = 0;
-    for (; i + COPIES <= n; i += COPIES)
-        for (int copy = 0; copy < COPIES; copy++) {
-            const int bin = range.template bin<int>(x[i + copy]);
-            if (bin >= 0)
-                own[copy * apart + bin]++;
-        }
-    for (; i < n; i++) {
-        const int bin = range.template bin<int>(x[i]);
-        if (bin >= 0)
-            own[bin]++;
+    memset(own, 0, (size_t)(apart ? COPIES * apart : bins + BESIDE) * sizeof *own);
+    for (int64_t begin = 0; begin < n; begin += HISTOGRAM_FEW) {
+        const int size = n - begin < HISTOGRAM_FEW ? (int)(n - begin) : HISTOGRAM_FEW;
+        int i = 0;
+        histogram_find(x + begin, size, range, found);
+        for (; i + COPIES <= size; i += COPIES)
+            for (int copy = 0; copy < COPIES; copy++)
+                own[copy * apart + found[i + copy]]++;
+        for (; i < size; i++)
+            own[found[i]]++;
     }
     for (int64_t bin = 0; bin < bins; bin++) {
-        uint32_t all = own[bin];
+        uint32_t all = own[bin + 1];
         for (int copy = 1; copy < COPIES && apart; copy++)
-            all += own[copy * apart + bin];
+            all += own[copy * apart + bin + 1];
         if (all)
             histogram_add(counts + bin, all);
     }
@@ -208,28 +447,41 @@ __device__ __forceinline__ void histogram_part(const T *x, I *counts, int64_t n,
 #endif
 
 /* Sets counts[b] to how many of n elements of x lie in bin b: the bins are parts of [lower, upper), all of the same
- * width, each with its lower bound and without its upper one. What is outside is not counted, nor is NaN. Of floats
- * the bin is worked out in their type, (x - lower) bins / (upper - lower), rounded down; of integers it is exact, so
- * that each has a bin of its own where upper - lower is bins. Counts of int32_t wrap. counts and x must not overlap;
- * the plain call checks that. */
-#pragma cf kernel blocks(HISTOGRAM_BLOCKS) block(HISTOGRAM_THREADS) host(grid(HISTOGRAM_BLOCKS)) in(x[n]) \
-    out(counts[bins]) zero(counts) check(bins >= 1, lower < upper) \
-    bytes(1.0 * n * sizeof(T) + 1.0 * bins * sizeof(I)) flops(0)
-#pragma cf instances(f32_i32: float, int32_t; f32_i64: float, int64_t; f64_i32: double, int32_t; \
-    f64_i64: double, int64_t; i32_i32: int32_t, int32_t; i32_i64: int32_t, int64_t; i64_i32: int64_t, int32_t; \
-    i64_i64: int64_t, int64_t)
+ * width, each with its lower bound and without its upper one. Elements outside are not counted, nor is NaN. Bounds of
+ * floats are those of numpy.histogram: lower + b * ((upper - lower) / bins), each operation rounded to double; integers
+ * are exact, so that each has a bin of its own where upper - lower is bins. Counts of int32_t wrap. counts and x must
+ * not overlap; the plain call checks that. */
+#pragma cf kernel blocks(HISTOGRAM_BLOCKS) block(HISTOGRAM_THREADS) host(grid(HISTOGRAM_PARTS)) \
+    in(x[n])out(counts[bins]) zero(counts) check(bins >= 1, lower < upper)                      \
+        check(lower - lower == 0, upper - upper == 0) bytes(1.0 * n * sizeof(T) + 1.0 * bins * sizeof(I)) flops(0)
+#pragma cf instances(f32_i32             \
+                     : float, int32_t;   \
+                     f32_i64             \
+                     : float, int64_t;   \
+                     f64_i32             \
+                     : double, int32_t;  \
+                     f64_i64             \
+                     : double, int64_t;  \
+                     i32_i32             \
+                     : int32_t, int32_t; \
+                     i32_i64             \
+                     : int32_t, int64_t; \
+                     i64_i32             \
+                     : int64_t, int32_t; \
+                     i64_i64             \
+                     : int64_t, int64_t)
 template <typename T, typename I>
-__global__ void __launch_bounds__(HISTOGRAM_THREADS, 6)
+__global__ void __launch_bounds__(HISTOGRAM_THREADS, HISTOGRAM_RESIDENT)
     histogram(const T *__restrict__ x, T lower, T upper, I *__restrict__ counts, int64_t n, int64_t bins)
 {
     const histogram_range<T> range(lower, upper, bins);
 #ifdef __CUDA_ARCH__
-    if (bins <= HISTOGRAM_SHARED)
+    if (bins <= HISTOGRAM_SHARED && range.is_estimated())
         histogram_shared(x, counts, n, range);
     else
-        histogram_global(x, counts, n, range);
+        histogram_global(x, lower, upper, counts, n, bins);
 #else
-    const int64_t blocks = HISTOGRAM_BLOCKS, part = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    const int64_t blocks = HISTOGRAM_PARTS, part = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (part >= blocks)
         return;
     const int64_t each = n / blocks, more = n % blocks, first = part * each + (part < more ? part : more);

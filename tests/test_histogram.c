@@ -1,6 +1,7 @@
 /* test_histogram.c - elements counted in bins, against a plain loop. */
 #include "elements.h"
 
+#include <float.h>
 #include <math.h>
 
 #include <cuferry/kernels.h>
@@ -17,10 +18,21 @@ static int is_whole(int kind)
     return kinds[kind].sample == I32 || kinds[kind].sample == I64;
 }
 
-/* Which bin; -1: none. `is_near`: rounding may put it into a neighbour. */
-static int64_t bin_of(int kind, number x, number lower, number upper, int64_t bins, int *is_near)
+/* Where a bin begins, as numpy.histogram has it; each operation is rounded to double, whatever the compiler would fuse. */
+static double edge_of(number lower, number upper, int64_t bins, int64_t bin)
 {
-    *is_near = 0;
+    const double span = upper.real - lower.real;
+    const volatile double width =
+        span <= DBL_MAX ? span / (double)bins : (upper.real / 2 - lower.real / 2) / (double)bins;
+    const volatile double beyond = (double)bin * width;
+    if (bin >= bins)
+        return upper.real;
+    return span <= DBL_MAX ? lower.real + beyond : (lower.real / 2 + beyond) * 2;
+}
+
+/* Which bin; -1: none. */
+static int64_t bin_of(int kind, number x, number lower, number upper, int64_t bins)
+{
     if (is_whole(kind)) {
         if (x.whole < lower.whole || x.whole >= upper.whole)
             return -1;
@@ -29,10 +41,15 @@ static int64_t bin_of(int kind, number x, number lower, number upper, int64_t bi
     }
     if (!(x.real >= lower.real && x.real < upper.real))
         return -1;
-    long double place = ((long double)x.real - lower.real) / ((long double)upper.real - lower.real) * bins;
-    long double slack = (kinds[kind].sample == F32 ? 4e-7L : 1e-15L) * (1 + place);
-    *is_near = floorl(place - slack) != floorl(place + slack);
-    return place >= bins ? bins - 1 : (int64_t)place;
+    int64_t first = 0, end = bins;
+    while (end - first > 1) {
+        const int64_t middle = first + (end - first) / 2;
+        if (x.real < edge_of(lower, upper, bins, middle))
+            end = middle;
+        else
+            first = middle;
+    }
+    return first;
 }
 
 static number random_sample(int kind, int64_t i, unsigned short seed[])
@@ -48,8 +65,24 @@ static number random_sample(int kind, int64_t i, unsigned short seed[])
     return x;
 }
 
-/* Where rounding decides, `lower` stands in place of the sample. */
-static void run_histogram(int kind, int64_t n, int64_t bins, number lower, number upper, int is_same, int offset,
+/* Samples: any; all the same one; on edges and beside them. */
+enum { ANY, SAME, ON_EDGES };
+
+static number sample_of(int kind, int samples, int64_t i, number lower, number upper, int64_t bins,
+                        unsigned short seed[])
+{
+    if (samples == SAME)
+        return (number){1.3, 77};
+    if (samples == ANY || is_whole(kind))
+        return random_sample(kind, i, seed);
+    const double edge = edge_of(lower, upper, bins, (nrand48(seed) << 31 | nrand48(seed)) % (bins + 1));
+    const int beside = i % 3 == 0 ? 0 : i % 3 == 1 ? 1 : -1;
+    if (kinds[kind].sample == F64)
+        return (number){beside ? nextafter(edge, beside * HUGE_VAL) : edge, 0};
+    return (number){beside ? nextafterf((float)edge, (float)beside * HUGE_VALF) : (float)edge, 0};
+}
+
+static void run_histogram(int kind, int64_t n, int64_t bins, number lower, number upper, int samples, int offset,
                           int way, unsigned short seed[])
 {
     struct array x, counts;
@@ -63,14 +96,9 @@ static void run_histogram(int kind, int64_t n, int64_t bins, number lower, numbe
     int64_t *wanted = calloc((size_t)bins, sizeof *wanted);
     assert_non_null(wanted);
     for (int64_t i = 0; i < n; i++) {
-        int is_near;
         char *sample = x.host + x.begin + (size_t)i * bytes;
-        set_element(x.type, sample, is_same ? (number){1.3, 77} : random_sample(kind, i, seed));
-        int64_t bin = bin_of(kind, element(x.type, sample), lower, upper, bins, &is_near);
-        if (is_near) {
-            set_element(x.type, sample, lower);
-            bin = 0;
-        }
+        set_element(x.type, sample, sample_of(kind, samples, i, lower, upper, bins, seed));
+        int64_t bin = bin_of(kind, element(x.type, sample), lower, upper, bins);
         if (bin >= 0)
             wanted[bin]++;
     }
@@ -109,9 +137,9 @@ static void histogram_every_number_of_bins_is_right(void **state)
     unsigned short seed[3] = {4, 5, 6};
     for (int kind = 0; kind < KINDS; kind++)
         for (size_t b = 0; b < sizeof bins / sizeof *bins; b++)
-            for (int is_same = 0; is_same < 2; is_same++)
+            for (int samples = 0; samples < 3; samples++)
                 run_histogram(kind, 9000 + 40000 * (b % 3 == 0), bins[b], (number){-1, -500}, (number){1.5, 500},
-                              is_same, is_same, (int)(nrand48(seed) % WAYS), seed);
+                              samples, samples, (int)(nrand48(seed) % WAYS), seed);
 }
 
 /* Integers are exact: where each has a bin, where bins are a fraction of an integer wide, and over the whole range. */
@@ -135,6 +163,55 @@ static void histogram_bounds_are_exact(void **state)
     float wide[] = {-3.4e38F, -1e38F, 0, 1, 3.3e38F};
     assert_ok(cf_histogram(wide, -3.4028234e38F, 3.4028234e38F, counts, 5, 4));
     assert_true(counts[0] == 1 && counts[1] == 1 && counts[2] == 2 && counts[3] == 1);
+}
+
+/* Ranges whose bins are far from 0, are narrower than numbers lie apart, or have no width that is a number, and such in
+ * which all samples are on edges. */
+static void histogram_edges_are_numpys(void **state)
+{
+    (void)state;
+    static const struct {
+        double lower, upper;
+        int64_t bins;
+        int is_of_f64;
+    } ranges[] = {{0, 82, 2, 0},
+                  {0, 147, 3, 0},
+                  {0, 1e-36F, 200, 0},
+                  {0, 1, 10, 0},
+                  {-0.7F, 0.1F, 7, 0},
+                  {1000, 1001, 4096, 0},
+                  {16777216, 16777316, 1000, 0},
+                  {-3.4e38F, 3.4e38F, 77, 0},
+                  {0, 1.4e-45F, 3, 0},
+                  {-1e-40F, 1e-40F, 5000, 0},
+                  {3e38F, 3.1e38F, 9000, 0},
+                  {0, 1, 1000003, 0},
+                  {1e16, 1e16 + 100, 1000, 1},
+                  {-1.7e308, 1.7e308, 333, 1},
+                  {-1.7e308, 1.7e308, 9000, 1},
+                  {0, 5e-324, 4, 1},
+                  {0, 2e-320, 1000, 1},
+                  {1e300, 1.1e300, 12345, 1}};
+    unsigned short seed[3] = {3, 1, 4};
+    for (int kind = 0; kind < KINDS; kind++)
+        for (size_t r = 0; r < sizeof ranges / sizeof *ranges && !is_whole(kind); r++) {
+            const number lower = {(float)ranges[r].lower, 0}, upper = {(float)ranges[r].upper, 0};
+            if (!ranges[r].is_of_f64)
+                run_histogram(kind, 5000, ranges[r].bins, lower, upper, ON_EDGES, 0, (int)(nrand48(seed) % WAYS), seed);
+            else if (kinds[kind].sample == F64)
+                run_histogram(kind, 5000, ranges[r].bins, (number){ranges[r].lower, 0}, (number){ranges[r].upper, 0},
+                              ON_EDGES, 0, (int)(nrand48(seed) % WAYS), seed);
+        }
+    float two[] = {0, 41}, small[] = {2.5e-37F};
+    double three[] = {0, 49, 98};
+    int32_t counts[200];
+    assert_ok(cf_histogram(two, 0, 82, counts, 2, 2));
+    assert_true(counts[0] == 1 && counts[1] == 1);
+    assert_ok(cf_histogram(three, 0, 147, counts, 3, 3));
+    assert_true(counts[0] == 1 && counts[1] == 1 && counts[2] == 1);
+    assert_ok(cf_histogram(small, 0, 1e-36F, counts, 1, 200));
+    for (int b = 0; b < 200; b++)
+        assert_int_equal(counts[b], b == 50);
 }
 
 static void histogram_nothing_to_count_is_zeros(void **state)
@@ -161,6 +238,10 @@ static void histogram_bad_arguments_are_named(void **state)
                  "cf_histogram_f32_i32: the check lower < upper fails with");
     assert_fails(cf_histogram(x, NAN, 1, counts, 4, 4), CF_EINVAL,
                  "cf_histogram_f32_i32: the check lower < upper fails with");
+    assert_fails(cf_histogram(x, -INFINITY, 1, counts, 4, 4), CF_EINVAL,
+                 "cf_histogram_f32_i32: the check lower - lower == 0 fails with lower = -inf");
+    assert_fails(cf_histogram(x, 0, INFINITY, counts, 4, 4), CF_EINVAL,
+                 "cf_histogram_f32_i32: the check upper - upper == 0 fails with upper = inf");
     assert_fails(cf_histogram(whole, 5, -5, counts, 4, 4), CF_EINVAL,
                  "cf_histogram_i32_i32: the check lower < upper fails with");
     assert_fails(cf_histogram(x, 0, 1, counts, INT64_MAX, 4), CF_EOVERFLOW, "cf_histogram_f32_i32: ");
@@ -206,6 +287,7 @@ int main(void)
         cmocka_unit_test(histogram_every_type_and_size_is_right),
         cmocka_unit_test(histogram_every_number_of_bins_is_right),
         cmocka_unit_test(histogram_bounds_are_exact),
+        cmocka_unit_test(histogram_edges_are_numpys),
         cmocka_unit_test(histogram_nothing_to_count_is_zeros),
         cmocka_unit_test(histogram_bad_arguments_are_named),
         cmocka_unit_test(histogram_past_2_31_is_right),

@@ -7,7 +7,7 @@ namespace
 {
 
 void compare(const std::string &what, const Device<float> &x, int64_t n, int64_t bins,
-             const std::vector<int64_t> &wanted, int sets)
+             const std::vector<int64_t> &wanted, int sets, double target)
 {
     Device<int32_t> counts(bins);
     Stream stream;
@@ -39,7 +39,8 @@ void compare(const std::string &what, const Device<float> &x, int64_t n, int64_t
     }
     take_turns_on(stream, peers, 31, 3);
     print_times("histogram of floats, " + what + ": device time", peers, "ms", 1e3);
-    figure("cub::DeviceHistogram / cf_histogram_async, " + what, peers[1].middle() / peers[0].middle(), "x");
+    figure("cub::DeviceHistogram / cf_histogram_async, " + what, peers[1].middle() / peers[0].middle(), "x",
+           target > 0 ? Target::at_least : Target::none, target);
 }
 
 } // namespace
@@ -53,21 +54,27 @@ void part_histogram()
     struct {
         int log;
         int64_t bins;
-        bool is_same;
-    } const cases[] = {{20, 256, false},     {24, 256, false}, {28, 256, false},   {28, 4096, false},
-                       {28, 1 << 20, false}, {28, 256, true},  {28, 1 << 20, true}};
+        float same; // all elements are that one; 0: any
+        double target;
+    } const cases[] = {{20, 256, 0, 1.0},    {24, 256, 0, 1.0},   {28, 256, 0, 1.0},
+                       {27, 4096, 0, 8.4},   {28, 1 << 20, 0, 0}, {27, 10, 0.3f, 1.0},
+                       {27, 256, 0.3f, 1.0}, {27, 256, 0.5f, 0},  {28, 1 << 20, 0.3f, 0}};
+    float filled = 0;
     for (const auto &one : cases) {
         const int64_t n = (int64_t)1 << one.log;
         std::vector<int64_t> wanted(one.bins);
-        if (one.is_same && host[1] != host[0]) {
-            for (int64_t i = 1; i < most; i++)
-                host[i] = host[0];
+        if (one.same != filled) {
+            for (int64_t i = 0; i < most; i++)
+                host[i] = one.same;
             CHECK(cudaMemcpy(x, host, most * sizeof(float), cudaMemcpyHostToDevice));
+            filled = one.same;
         }
         for (int64_t i = 0; i < n; i++)
             wanted[(int64_t)(host[i] * (float)one.bins)]++;
+        char same[32];
+        snprintf(same, sizeof same, ", all %g", one.same);
         compare("n = 2^" + std::to_string(one.log) + ", " + std::to_string(one.bins) + " bins" +
-                    (one.is_same ? ", all alike" : ""),
-                x, n, one.bins, wanted, (int)(most / n));
+                    (one.same > 0 ? same : ""),
+                x, n, one.bins, wanted, (int)(most / n), one.target);
     }
 }
