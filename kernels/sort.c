@@ -8,16 +8,18 @@
 struct shape {
     int key, value; /* bytes; value is 0 where there are none */
     int64_t tile, part;
-    int (*small)(cf_stream, const void *, void *, const void *, void *, int, int64_t, uint64_t, bool);
+    int (*small[2])(cf_stream, const void *, void *, const void *, void *, int, int64_t, uint64_t,
+                    bool); /* of SORT_SMALL keys at most, and of SORT_SMALL_FEW */
     int (*count)(cf_stream, const void *, uint64_t *, uint64_t *, int64_t *, int64_t, uint64_t, bool);
     int (*pass)(cf_stream, const void *, void *, const void *, void *, const int64_t *, int64_t *, void *, void *,
                 int64_t, int64_t, int64_t, int64_t, int, uint64_t, bool);
 };
 
-#define SHAPE(key, value, bits, pass)                                                           \
-    {                                                                                           \
-        key, value, SORT_TILE(key, value), SORT_PART(key, value), cf_sort_small_##bits##_async, \
-            cf_sort_count_##bits##_async, cf_sort_pass_##pass##_async                           \
+#define SHAPE(key, value, bits, pass)                                                                       \
+    {                                                                                                       \
+        key, value, SORT_TILE(key, value), SORT_PART(key, value),                                           \
+            {cf_sort_small_##bits##_async, cf_sort_small_##bits##_few_async}, cf_sort_count_##bits##_async, \
+            cf_sort_pass_##pass##_async                                                                     \
     }
 
 static const struct shape shapes[2][3] = {
@@ -105,8 +107,8 @@ static int enqueue(cf_stream stream, const struct shape *shape, enum kind kind, 
                    uint64_t *work, int64_t n, bool descending)
 {
     if (n <= SORT_SMALL)
-        return shape->small(stream, all->keys, all->sorted_keys, all->values, all->sorted_values, shape->value, n,
-                            flip_of(kind, shape->key, descending), kind == FLOAT);
+        return shape->small[n <= SORT_SMALL_FEW](stream, all->keys, all->sorted_keys, all->values, all->sorted_values,
+                                                 shape->value, n, flip_of(kind, shape->key, descending), kind == FLOAT);
     struct sort sort = sort_of(shape, kind, work, n, descending);
     int status =
         shape->count(stream, all->keys, sort.counters, sort.counts, sort.begins, n, sort.flip, sort.is_float);

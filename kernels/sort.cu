@@ -111,16 +111,16 @@ __global__ void __launch_bounds__(384, SORT_BLOCKS)
 }
 
 /* All of it for few keys, with values of value_size bytes, 0 where there are none; as sort_pass in all else. */
-#pragma cf kernel internal blocks(n > 0) block(SORT_SMALL_THREADS) host(grid(n > 0)) check(n <= SORT_SMALL)
-#pragma cf instances(u32: 4; u64: 8)
-template <int KEY>
-__global__ void __launch_bounds__(512) sort_small(const void *keys, void *sorted, const void *values, void *moved,
-                                                  int value_size, int64_t n, uint64_t flip, bool is_float)
+#pragma cf kernel internal blocks(n > 0) block(THREADS) host(grid(n > 0)) check(n <= SORT_SMALL_KEYS(THREADS))
+#pragma cf instances(u32: 4, 512; u64: 8, 512; u32_few: 4, 256; u64_few: 8, 256)
+template <int KEY, int THREADS>
+__global__ void __launch_bounds__(THREADS) sort_small(const void *keys, void *sorted, const void *values, void *moved,
+                                                      int value_size, int64_t n, uint64_t flip, bool is_float)
 {
     typedef typename sort_bits<KEY>::type U;
     const sort_order<U> order = {(U)flip, is_float};
 #ifdef __CUDA_ARCH__
-    sort_small_grid<U, SORT_SMALL_THREADS, SORT_SMALL / SORT_SMALL_THREADS>(
+    sort_small_grid<U, THREADS, SORT_SMALL_KEYS(THREADS) / THREADS>(
         static_cast<const U *>(keys), static_cast<U *>(sorted), values, moved, value_size, (int)n, order);
 #else
     sort_small_next(static_cast<const U *>(keys), static_cast<U *>(sorted), values, moved, value_size, (int)n, order);

@@ -396,13 +396,15 @@ __device__ __forceinline__ void sort_small_grid(const U *keys, U *sorted, const 
 #pragma unroll
         for (int i = 0; i < items; i++) {
             memory.keys[ranks[i]] = own[i];
-            indices[ranks[i]] = index[i];
+            if (value_size)
+                indices[ranks[i]] = index[i];
         }
         __syncthreads();
 #pragma unroll
         for (int i = 0; i < items; i++) {
             own[i] = memory.keys[first + 32 * i];
-            index[i] = indices[first + 32 * i];
+            if (value_size)
+                index[i] = indices[first + 32 * i];
         }
         __syncthreads();
     }

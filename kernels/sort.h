@@ -6,7 +6,8 @@
 
 /* As many keys as one block sorts by itself. */
 #define SORT_SMALL 4096
-#define SORT_SMALL_THREADS 512
+#define SORT_SMALL_FEW 1024
+#define SORT_SMALL_KEYS(threads) ((threads) == 256 ? SORT_SMALL_FEW : SORT_SMALL)
 
 /* Keys and values of so many bytes: what a thread takes, and a block with it. */
 #define SORT_THREADS 384

@@ -124,7 +124,7 @@ void part_sort()
     Device<uint32_t> keys(host, most), sorted(most);
     Device<int32_t> values(host_values, most), moved(most);
     const Arrays all = {keys, values, sorted, moved};
-    for (int log : {20, 24, 28})
+    for (int log : {10, 20, 24, 28})
         for (Kind kind : {keys_alone, pairs, indices})
             compare_sorts(kind, log, all, host);
 }
