@@ -12,8 +12,9 @@
  * overlap neither source nor index; the plain call checks both. Where N is 2^26 or more a GPU may look whether indices
  * are in no order, and goes through source window by window then, as cf_gather_random does; that takes scratch memory. In
  * a capture, and where there is none, it does not look. */
-#pragma cf kernel grid(N) items(4) host(grid(N)) in(source[M], index[N]) out(res[N]) check(0 <= index[:] < M) split(N) \
-    instead(gather_sampled: GATHER_RANDOM_IS_SAMPLED(sizeof(T))) bytes(N * (2.0 * sizeof(T) + sizeof(I))) flops(0)
+#pragma cf kernel grid(N) items(4) host(grid(N)) in(source[M], index[N]) out(res[N]) \
+    check(0 <= index[:] < M) split(N) instead(gather_sampled: GATHER_RANDOM_IS_SAMPLED(sizeof(T))) \
+    bytes(N * (2.0 * sizeof(T) + sizeof(I))) flops(0)
 #pragma cf instances(f32_i32: float, int32_t; f32_i64: float, int64_t; f64_i32: double, int32_t; \
     f64_i64: double, int64_t; i32_i32: int32_t, int32_t; i32_i64: int32_t, int64_t; i64_i32: int64_t, int32_t; \
     i64_i64: int64_t, int64_t; f16_i32: __half, int32_t; f16_i64: __half, int64_t; \

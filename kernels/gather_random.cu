@@ -47,12 +47,12 @@ void gather_sampled(const T *__restrict__ source, const I *__restrict__ index, T
  * gathers directly has many, since its threads are faster where they do not: beside windows its end is little. */
 
 /* Has each of so many stretches of indices vote whether they are in no order, of elements of so many bytes. */
-#pragma cf kernel internal blocks(GATHER_RANDOM_VOTES) block(256) host(grid(GATHER_RANDOM_VOTES)) in(index[N]) \
-    out(votes[GATHER_RANDOM_VOTES]) check(N >= GATHER_RANDOM_VOTES * GATHER_RANDOM_STRETCH) \
+#pragma cf kernel internal blocks(GATHER_RANDOM_VOTES) block(GATHER_RANDOM_VOTERS) host(grid(GATHER_RANDOM_VOTES)) \
+    in(index[N]) out(votes[GATHER_RANDOM_VOTES]) check(N >= GATHER_RANDOM_VOTES * GATHER_RANDOM_STRETCH) \
     check(0 <= shift < 32, element == 4 || element == 8)
 #pragma cf instances(i32: int32_t; i64: int64_t)
 template <typename I>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(GATHER_RANDOM_VOTERS)
     gather_random_sample(const I *__restrict__ index, uint32_t *__restrict__ votes, int64_t N, int shift, int element)
 {
 #ifdef __CUDA_ARCH__
@@ -172,8 +172,8 @@ __global__ void __launch_bounds__(GATHER_RANDOM_THREADS(sizeof(U)), 1024 / GATHE
 }
 
 /* Gathers as cf_gather does, where votes are that indices are in some order. */
-#pragma cf kernel internal grid(N) items(4) host(grid(N)) in(source[M], index[N], votes[GATHER_RANDOM_VOTES]) \
-    inout(res[N]) check(0 <= index[:] < M)
+#pragma cf kernel internal grid(N) items(4) host(grid(N)) \
+    in(source[M], index[N], votes[GATHER_RANDOM_VOTES]) inout(res[N]) check(0 <= index[:] < M)
 #pragma cf instances(u32_i32: uint32_t, int32_t; u32_i64: uint32_t, int64_t; u64_i32: uint64_t, int32_t; \
     u64_i64: uint64_t, int64_t)
 template <typename U, typename I>
@@ -192,7 +192,8 @@ __global__ void gather_random_direct(const U *__restrict__ source, const I *__re
 }
 
 /* The same where there is nothing to vote about. */
-#pragma cf kernel internal grid(N) items(4) host(grid(N)) in(source[M], index[N]) out(res[N]) check(0 <= index[:] < M)
+#pragma cf kernel internal grid(N) items(4) host(grid(N)) in(source[M], index[N]) out(res[N]) \
+    check(0 <= index[:] < M)
 #pragma cf instances(u32_i32: uint32_t, int32_t; u32_i64: uint32_t, int64_t; u64_i32: uint64_t, int32_t; \
     u64_i64: uint64_t, int64_t)
 template <typename U, typename I>

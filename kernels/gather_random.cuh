@@ -6,6 +6,7 @@
 #ifndef KERNELS_GATHER_RANDOM_CUH
 #define KERNELS_GATHER_RANDOM_CUH
 
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -49,21 +50,31 @@ __device__ __forceinline__ int64_t gather_random_stretch(int64_t N, uint32_t str
     return stretch * part + (int64_t)((part - GATHER_RANDOM_STRETCH) / 4294967296.0 * any);
 }
 
-/* Sectors that were seen, each as one bit of many; another one's bit at times. */
+/* A stretch is long, so that sectors which come again are seen, and is counted by one sector in 16: by those whose hash
+ * begins with four zeros. The 16 bits after them are the sector's place among those that were seen, and at times another
+ * one's. */
 #define GATHER_RANDOM_BITS 65536
-__device__ __forceinline__ uint32_t gather_random_bit(uint32_t index, int element)
+__device__ __forceinline__ uint32_t gather_random_hash(uint32_t index, int element)
 {
-    return (index >> (element == 4 ? 3 : 2)) * 2654435769u >> 16;
+    return (index >> (element == 4 ? 3 : 2)) * 2654435769u;
+}
+__device__ __forceinline__ bool gather_random_is_counted(uint32_t hash)
+{
+    return hash >> 28 == 0;
+}
+__device__ __forceinline__ uint32_t gather_random_bit(uint32_t hash)
+{
+    return hash >> 12 & (GATHER_RANDOM_BITS - 1);
 }
 
-/* Whether more than every second element of a stretch would come from memory: of `sectors` different ones, those of the
- * windows that are in use most are in the second cache. How few these are the sum of the squares of the elements of each
- * window tells: it is stretch^2 where there is one window, and stretch^2 / n where there are n alike. So this is
- * sectors / stretch * (1 - sqrt(squares) / stretch) > 1 / 2, in integers. */
-__device__ __forceinline__ bool gather_random_vote(int64_t sectors, int64_t squares)
+/* Whether more than every second element would come from memory. Of those that are counted `sectors` have a sector of
+ * their own, and of these, those of the windows that are in use most are in the L2 cache. How few these are the sum of
+ * the squares of the first elements of each window tells: it is first^2 where there is one window, and first^2 / n where
+ * there are n alike. */
+__device__ __forceinline__ bool gather_random_vote(int counted, int sectors, int64_t squares)
 {
-    const int64_t stretch = GATHER_RANDOM_STRETCH, beyond = stretch * (2 * sectors - stretch);
-    return beyond > 0 && beyond * beyond > squares * (2 * sectors) * (2 * sectors);
+    const double beyond = 1 - sqrt((double)squares) / GATHER_RANDOM_FIRST;
+    return sectors * beyond > 0.5 * counted;
 }
 
 /* Wrong indices, which no call but the plain one looks at, have a window that there is. */
@@ -81,33 +92,42 @@ template <int BITS> struct gather_random_window {
 template <typename I>
 __device__ __forceinline__ bool gather_random_sample_stretch(const I *index, int64_t N, int shift, int element)
 {
-    constexpr int threads = 256, items = GATHER_RANDOM_STRETCH / threads, windows = 128;
+    constexpr int threads = GATHER_RANDOM_VOTERS, items = 16, windows = 128;
     typedef cub::BlockReduce<int, threads> block_reduce;
     __shared__ typename block_reduce::TempStorage memory, other_memory;
     __shared__ uint32_t seen[GATHER_RANDOM_BITS / 32];
-    __shared__ int counts[windows];
+    __shared__ int counts[windows], counted;
     const int thread = threadIdx.x;
-    index += gather_random_stretch(N, blockIdx.x) + thread;
-    uint32_t own[items];
-#pragma unroll
-    for (int i = 0; i < items; i++)
-        own[i] = (uint32_t)__ldg(index + i * threads);
     for (int i = thread; i < GATHER_RANDOM_BITS / 32; i += threads)
         seen[i] = 0;
     if (thread < windows)
         counts[thread] = 0;
+    if (thread == 0)
+        counted = 0;
     __syncthreads();
+    index += gather_random_stretch(N, blockIdx.x) + thread;
     int sectors = 0;
+#pragma unroll 1
+    for (int begin = 0; begin < GATHER_RANDOM_STRETCH; begin += threads * items) {
+        uint32_t own[items];
 #pragma unroll
-    for (int i = 0; i < items; i++) {
-        const uint32_t bit = gather_random_bit(own[i], element);
-        sectors += !(atomicOr(&seen[bit / 32], 1u << bit % 32) >> bit % 32 & 1);
-        atomicAdd(&counts[gather_random_window<7>{shift}.Digit(own[i])], 1);
+        for (int i = 0; i < items; i++)
+            own[i] = (uint32_t)__ldg(index + begin + i * threads);
+#pragma unroll
+        for (int i = 0; i < items; i++) {
+            const uint32_t hash = gather_random_hash(own[i], element), bit = gather_random_bit(hash);
+            if (begin + i * threads < GATHER_RANDOM_FIRST)
+                atomicAdd(&counts[gather_random_window<7>{shift}.Digit(own[i])], 1);
+            if (gather_random_is_counted(hash)) {
+                atomicAdd(&counted, 1);
+                sectors += !(atomicOr(&seen[bit / 32], 1u << bit % 32) >> bit % 32 & 1);
+            }
+        }
     }
     __syncthreads();
     const int count = thread < windows ? counts[thread] : 0;
     const int all_sectors = block_reduce(memory).Sum(sectors), squares = block_reduce(other_memory).Sum(count * count);
-    return gather_random_vote(all_sectors, squares); /* of the first thread */
+    return gather_random_vote(counted, all_sectors, squares); /* of the first thread */
 }
 
 /* A warp has rows of 32 indices, one behind the other. */
@@ -162,8 +182,8 @@ __device__ __forceinline__ void gather_random_order_tile(const I *__restrict__ i
     __syncthreads();
 
     if (thread < GATHER_RANDOM_WINDOWS(shift))
-        starts[thread * GATHER_RANDOM_TILES(sizeof(U)) + tile] =
-            (uint32_t)begins[thread] | (uint32_t)begins[thread + 1] << 16;
+        starts[thread * GATHER_RANDOM_TILES(sizeof(U)) + tile] = (uint32_t)begins[thread] | (uint32_t)begins[thread + 1]
+                                                                                                << 16;
     if (size == all && stream_head<together>(res) == 0)
 #pragma unroll
         for (int k = 0; k < all / threads / together; k++) {
@@ -258,17 +278,22 @@ __device__ __forceinline__ bool gather_random_sample_stretch(const I *index, int
                                                              uint32_t stretch)
 {
     uint32_t seen[GATHER_RANDOM_BITS / 32] = {}, counts[128] = {};
-    int64_t sectors = 0, squares = 0;
+    int counted = 0, sectors = 0;
+    int64_t squares = 0;
     index += gather_random_stretch(N, stretch);
     for (int i = 0; i < GATHER_RANDOM_STRETCH; i++) {
-        const uint32_t bit = gather_random_bit((uint32_t)index[i], element);
+        const uint32_t hash = gather_random_hash((uint32_t)index[i], element), bit = gather_random_bit(hash);
+        if (i < GATHER_RANDOM_FIRST)
+            counts[gather_random_window<7>{shift}.Digit((uint32_t)index[i])]++;
+        if (!gather_random_is_counted(hash))
+            continue;
+        counted++;
         sectors += !(seen[bit / 32] >> bit % 32 & 1);
         seen[bit / 32] |= 1u << bit % 32;
-        counts[gather_random_window<7>{shift}.Digit((uint32_t)index[i])]++;
     }
     for (uint32_t count : counts)
         squares += (int64_t)count * count;
-    return gather_random_vote(sectors, squares);
+    return gather_random_vote(counted, sectors, squares);
 }
 
 /* Sets `to` to where the indices of each window begin. */

@@ -31,9 +31,12 @@
     (N >= 67108864 && N >= M / ((element) == 4 ? 4 : 1) && M > 4 << GATHER_RANDOM_LEAST_SHIFT(element) && \
      M <= 256 << GATHER_RANDOM_LEAST_SHIFT(element))
 
-/* So many stretches of indices are looked at, of as many each, and most decide. */
+/* So many stretches of indices are looked at, of as many each, by so many threads, and most decide. The windows of a
+ * stretch are those of its first indices. */
 #define GATHER_RANDOM_VOTES 32
-#define GATHER_RANDOM_STRETCH 2048
+#define GATHER_RANDOM_STRETCH 32768
+#define GATHER_RANDOM_FIRST 2048
+#define GATHER_RANDOM_VOTERS 1024
 
 /* Where the runs begin and end in their tiles: of the first window in each tile, then of the second, and so on. */
 #define GATHER_RANDOM_RUNS(element, shift) (GATHER_RANDOM_WINDOWS(shift) * GATHER_RANDOM_TILES(element))

@@ -7,6 +7,8 @@ enum { STEP = 7, IS_LARGE = 0 }; /* which divides no number of cases */
 enum { STEP = 1, IS_LARGE = 1 };
 #endif
 #include "elements.h"
+
+#include <math.h>
 #include "fake_ask.h"
 
 #include <cuferry/kernels.h>
@@ -34,7 +36,7 @@ static uint64_t next_random(uint64_t *state)
 
 /* ---- Indices ---- */
 
-enum { RANDOM, EQUAL, IN_ORDER, BACKWARDS, SKEWED, ENDS, PATTERNS };
+enum { RANDOM, EQUAL, IN_ORDER, BACKWARDS, SKEWED, ENDS, STREAMS, STRIDED, PATTERNS };
 
 static int64_t make_index(int pattern, int64_t i, int64_t n, int64_t m, uint64_t *seed)
 {
@@ -50,6 +52,10 @@ static int64_t make_index(int pattern, int64_t i, int64_t n, int64_t m, uint64_t
         return any % 8 ? any / 16 : any;
     case ENDS:
         return any % 2 ? m - 1 : 0;
+    case STREAMS: /* 1024 of them by turns, each in order */
+        return (i % 1024 * (m / 1024) + i / 1024 % (m / 1024 + 1)) % m;
+    case STRIDED:
+        return i * 100 % m;
     default:
         return any;
     }
@@ -62,7 +68,7 @@ static int64_t index_at(const struct array *index, int64_t i)
 
 /* ---- The three launches ---- */
 
-enum { VOTES = 32, STRETCH = 2048 };
+enum { VOTES = 32, STRETCH = 32768, FIRST = 2048 };
 
 struct steps {
     int type, index_type, pattern, shift, is_many, way;
@@ -236,19 +242,21 @@ static int votes_for_windows(const struct array *index, int64_t n, int64_t stret
     const int64_t part = n / VOTES;
     const uint32_t any = (uint32_t)(stretch + 1) * UINT32_C(0x9e3779b1);
     const int64_t begin = stretch * part + (int64_t)((double)(part - STRETCH) * any / 4294967296.0);
-    double counts[128] = {0}, sectors = 0, squares = 0;
+    double counts[128] = {0}, counted = 0, sectors = 0, squares = 0;
     memset(seen, 0, sizeof seen);
     for (int64_t i = begin; i < begin + STRETCH; i++) {
-        const uint32_t at = (uint32_t)index_at(index, i),
-                       bit = at * (uint64_t)element / 32 % 4294967296 * UINT32_C(0x9e3779b1) % 4294967296 >> 16;
-        sectors += !seen[bit];
-        seen[bit] = 1;
-        counts[at >> shift & 127]++;
+        const int64_t at = index_at(index, i);
+        const uint32_t hash = (uint32_t)(at * element / 32 * INT64_C(0x9e3779b1));
+        counts[at >> shift & 127] += i < begin + FIRST;
+        if (hash >= UINT32_C(1) << 28)
+            continue;
+        counted++;
+        sectors += !seen[hash >> 12];
+        seen[hash >> 12] = 1;
     }
     for (int w = 0; w < 128; w++)
         squares += counts[w] * counts[w];
-    const double beyond = 1 - STRETCH / (2 * sectors);
-    return beyond > 0 && beyond * beyond * STRETCH * STRETCH > squares;
+    return counted > 0 && sectors / counted * (1 - sqrt(squares) / FIRST) > 0.5;
 }
 
 static int expected_votes; /* of all looks, for windows */
@@ -284,18 +292,17 @@ static void look(int index_type, int pattern, int64_t n, int64_t m, int shift, i
 static void gather_random_looks_at_indices(void **state)
 {
     (void)state;
-    const int64_t least = VOTES * STRETCH, more = 3 * least + 17;
+    const int64_t least = VOTES * STRETCH, more = least + 3 * VOTES * 1000 + 17;
     for (int pattern = 0; pattern < PATTERNS; pattern++)
-        for (int windows = 1; windows <= 128; windows *= 2)
-            for (int kind = 0; kind < 4; kind++) {
-                if ((pattern + windows + kind) % STEP)
-                    continue;
-                const int64_t n = windows % 3 == 1 ? least : more;
-                expected_votes = 0;
-                look(kind % 2, pattern, n, (int64_t)windows << 20, 20, 4 << kind / 2, kind, kind % WAYS);
-                if (pattern != SKEWED) /* of which all that counts is that it is as expected */
-                    assert_int_equal(expected_votes, pattern == RANDOM && windows > 4 ? VOTES : 0);
-            }
+        for (int windows = 1, kind = pattern; windows <= 128; windows *= 2, kind++) {
+            if (kind % STEP)
+                continue;
+            const int64_t n = windows % 3 == 1 ? least : more;
+            expected_votes = 0;
+            look(kind % 2, pattern, n, (int64_t)windows << 20, 20, 4 << kind / 2 % 2, kind % 4, kind % WAYS);
+            if (pattern != SKEWED) /* of which all that counts is that it is as expected */
+                assert_int_equal(expected_votes, pattern == RANDOM && windows > 4 ? VOTES : 0);
+        }
 }
 
 /* ---- Calls of few ---- */

@@ -1,5 +1,5 @@
 // gather.cu - device time of gather beside a plain kernel and the toolkit's own: of few random elements, of as many as
-// there are, and of all in their order.
+// there are, of all in their order, and of some that lie apart.
 #include <thrust/execution_policy.h>
 #include <thrust/gather.h>
 
@@ -12,19 +12,19 @@ namespace
 struct Case {
     const char *name;
     int64_t m, n;
-    bool is_random;
-    int sets; // of indices and results, in turn, so that no run finds the last one's in the cache
+    int64_t stride; // from one index to the next; 0: indices are random
+    int sets;       // of indices and results, in turn, so that no run finds the last one's in the cache
     int rounds;
     double of_plain, of_thrust; // targets; 0: none
     bool has_random;            // cf_gather_random, too
     double of_random;           // the plain kernel beside that
 };
 
-void fill_in_order(int32_t *index, int64_t n)
+void fill_in_steps(int32_t *index, int64_t n, int64_t stride, int64_t m)
 {
     on_all_cores(n, [=](size_t begin, size_t end) {
         for (size_t i = begin; i < end; i++)
-            index[i] = (int32_t)i;
+            index[i] = (int32_t)((int64_t)i * stride % m);
     });
 }
 
@@ -39,10 +39,10 @@ void gathers(const Case &made, const Host<float> &source, const Device<float> &d
     const int sets = made.sets;
     Host<float> res(n);
     Host<int32_t> index(sets * n);
-    if (made.is_random)
+    if (made.stride == 0)
         fill(index, sets * n, 1, m);
     else
-        fill_in_order(index, n);
+        fill_in_steps(index, n, made.stride, m);
     Device<float> d_res(sets * n);
     Device<int32_t> d_index(index, sets * n);
     Stream stream;
@@ -93,7 +93,8 @@ void gathers(const Case &made, const Host<float> &source, const Device<float> &d
     figure_of(std::string("plain kernel / cf_gather_async, ") + made.name, peers[2], peers[0], made.of_plain);
     figure_of(std::string("thrust::gather / cf_gather_async, ") + made.name, peers[3], peers[0], made.of_thrust);
     if (made.has_random)
-        figure_of(std::string("plain kernel / cf_gather_random_async, ") + made.name, peers[2], peers[4], made.of_random);
+        figure_of(std::string("plain kernel / cf_gather_random_async, ") + made.name, peers[2], peers[4],
+                  made.of_random);
 }
 
 } // namespace
@@ -101,10 +102,14 @@ void gathers(const Case &made, const Host<float> &source, const Device<float> &d
 void part_gather()
 {
     const int64_t few = 1 << 20, many = 1 << 27, most = 1 << 28;
-    const Case cases[] = {{"M = 2^27, N = 2^20, random", many, few, true, 16, 101, 0, 1.05, false, 0},
-                          {"M = 2^27, N = 2^24, random", many, many / 8, true, 2, 31, 0, 0, true, 1.0},
-                          {"M = N = 2^28, random", most, most, true, 1, 11, 1.0, 0, true, 1.0},
-                          {"M = N = 2^28, in order", most, most, false, 1, 31, 1.6, 0, true, 0}};
+    const Case cases[] = {{"M = 2^27, N = 2^20, random", many, few, 0, 16, 101, 0, 1.05, false, 0},
+                          {"M = 2^27, N = 2^24, random", many, many / 8, 0, 2, 31, 0, 0, true, 1.0},
+                          {"M = N = 2^28, random", most, most, 0, 1, 11, 1.0, 0, true, 1.0},
+                          {"M = N = 2^28, in order", most, most, 1, 1, 31, 1.6, 0, true, 0},
+                          {"M = N = 2^27, stride 8", many, many, 8, 1, 11, 0.97, 0, false, 0},
+                          {"M = N = 2^27, stride 16", many, many, 16, 1, 11, 0.97, 0, false, 0},
+                          {"M = N = 2^27, stride 64", many, many, 64, 1, 11, 0.97, 0, false, 0},
+                          {"M = N = 2^27, stride 65536", many, many, 65536, 1, 11, 0.97, 0, false, 0}};
     Host<float> source(most);
     fill(source, most, 0);
     Device<float> d_source(source, most);
