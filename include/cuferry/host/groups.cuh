@@ -63,7 +63,7 @@ class thread_group
             cf__sync_grid(file, line);
             break;
         default:
-            cf__warp(CF_HOST_WARP_SYNC, cf__mask, nullptr, nullptr, 0, 0, warpSize, "thread_group::sync()", file, line);
+            cf__exchange(CF_HOST_WARP_SYNC, cf__mask, 0, 0, warpSize, "thread_group::sync()", file, line);
         }
     }
 

@@ -100,7 +100,7 @@ class coalesced_group : public cf__lane_group
 
     void sync(CF__WHERE) const
     {
-        cf__warp(CF_HOST_WARP_SYNC, cf__mask, nullptr, nullptr, 0, 0, warpSize, "coalesced_group::sync()", file, line);
+        cf__exchange(CF_HOST_WARP_SYNC, cf__mask, 0, 0, warpSize, "coalesced_group::sync()", file, line);
     }
 
     template <typename T> T shfl(T value, int rank, CF__WHERE) const
@@ -184,8 +184,7 @@ template <unsigned int Size> class cf__tile<Size, true> : public cf__lane_group
 
     void sync(CF__WHERE) const
     {
-        cf__warp(CF_HOST_WARP_SYNC, cf__mask, nullptr, nullptr, 0, 0, warpSize, "thread_block_tile::sync()", file,
-                 line);
+        cf__exchange(CF_HOST_WARP_SYNC, cf__mask, 0, 0, warpSize, "thread_block_tile::sync()", file, line);
     }
 
     template <typename T> T shfl(T value, int rank, CF__WHERE) const

@@ -23,7 +23,7 @@ CF__FN CF__INLINE void cf__warp(cf_host_warp_kind kind, unsigned int mask, const
                                 int line)
 {
     unsigned int done = 0;
-    do { /* at least once: lanes without values meet, too */
+    do { /* at least once: lanes meet for a value without bytes, too */
         const unsigned int part = bytes - done < 8 ? bytes - done : 8;
         uint64_t word = 0;
         __builtin_memcpy(&word, static_cast<const char *>(in) + done, part);
