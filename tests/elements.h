@@ -159,8 +159,8 @@ static inline void finish_array(struct array *array, const char *kernel, int64_t
         size_t i = 0;
         while (array->host[i] == array->expected[i])
             i++;
-        fail_msg("%s of %lld elements: byte %zu is %02x and not %02x; the array begins at %zu", kernel, (long long)n,
-                 i, (unsigned char)array->host[i], (unsigned char)array->expected[i], array->begin);
+        fail_msg("%s of %lld elements: byte %zu is %02x and not %02x; the array begins at %zu", kernel, (long long)n, i,
+                 (unsigned char)array->host[i], (unsigned char)array->expected[i], array->begin);
     }
     assert_ok(cf_mem_free(array->there));
     free(array->host);
@@ -197,10 +197,8 @@ static inline void skip_without_memory(int64_t bytes)
     int64_t memory = 0;
     if (on_cuda() || (getenv("CHECK_LONG") && !SANITIZED))
         assert_ok(cf_device_property(on_cuda() ? 0 : CF_HOST, CF_PROPERTY_MEMORY_FREE, &memory));
-    if (memory < bytes || memory < least) {
-        puts("# skip: there is no device with the memory, or CHECK_LONG is not set");
-        skip();
-    }
+    if (memory < bytes || memory < least)
+        skip_test("needs a GPU with more memory, or --long of tools/check");
 }
 
 static inline void run_kernel(const cf_kernel *kernel, int way, void *args[])

@@ -22,21 +22,37 @@
 #ifndef __has_feature
 #define __has_feature(feature) 0
 #endif
-#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__ || __has_feature(address_sanitizer) ||                 \
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__ || __has_feature(address_sanitizer) || \
     __has_feature(thread_sanitizer)
 #define SANITIZED 1
 #else
 #define SANITIZED 0
 #endif
 
+/* What a test needs that is not here: a reason to skip it. tools/check adds up those that are equal. */
+#define NEEDS_GPU "needs a GPU"
+#define NEEDS_ANY_GPU "needs a GPU, real or played"
+#define NEEDS_TWO_GPUS "needs two GPUs, real or played"
+#define NEEDS_PLAYED_GPU "needs the driver that plays a GPU"
+#define NEEDS_CPU "needs the CPU's driver"
+#define NEEDS_CPU_OR_PLAYED_GPU "needs the CPU's driver or the one that plays a GPU"
+#define NEEDS_GPU_MEMORY "needs a GPU with more memory"
+#define NEEDS_ADDRESSES "needs more address space"
+#define NEEDS_NVCC "needs nvcc: tools/setup --with-nvcc installs it"
+#define NEEDS_NO_SANITIZER "needs a build without sanitizers"
+
+static inline void skip_test(const char *reason)
+{
+    printf("# skip: %s\n", reason);
+    skip();
+}
+
 /* In front of forks beside threads that are at work: libc sees to it that no lock of its allocator is held in the child;
  * sanitizers, before those of LLVM 17, do not, and their children may wait for ever. */
 static inline void skip_where_forks_are_unsafe(void)
 {
-    if (SANITIZED) {
-        puts("# skip: a sanitizer's own locks may be held in the child");
-        skip();
-    }
+    if (SANITIZED)
+        skip_test(NEEDS_NO_SANITIZER);
 }
 
 /* Loops in which a test makes or compares many elements. Those of the library are what ThreadSanitizer is to look at. */
@@ -60,30 +76,35 @@ __attribute__((constructor)) static inline void stage_host_data(void)
     (void)setenv("CF_TUNING", "", 0); /* nor is what was measured on this machine */
 }
 
-/* The main function's value. Group set-up and tear-down may be NULL. */
-static inline int run_on_driver(const char *group, const struct CMUnitTest *tests, size_t count, CMFixtureFunction setup,
-                                CMFixtureFunction teardown)
+/* The reason to skip what needs a GPU, from the status of cf_require(CF_CUDA). */
+static inline const char *why_no_gpu(int status)
 {
-    if (on_cuda() && cf_require(CF_CUDA) != CF_OK) {
+    return status == CF_ENODEV ? NEEDS_GPU : cf_last_error();
+}
+
+/* The main function's value. Group set-up and tear-down may be NULL. */
+static inline int run_on_driver(const char *group, const struct CMUnitTest *tests, size_t count,
+                                CMFixtureFunction setup, CMFixtureFunction teardown)
+{
+    int status = on_cuda() ? cf_require(CF_CUDA) : CF_OK;
+    if (status != CF_OK) {
         printf("1..%zu\n", count);
         for (size_t i = 0; i < count; i++)
-            printf("ok %zu - %s # SKIP %s\n", i + 1, tests[i].name, cf_last_error());
+            printf("ok %zu - %s # SKIP %s\n", i + 1, tests[i].name, why_no_gpu(status));
         return 0;
     }
     return _cmocka_run_group_tests(group, tests, count, setup, teardown);
 }
 
-#define RUN_ON_DRIVER(tests, setup, teardown)                                                                          \
+#define RUN_ON_DRIVER(tests, setup, teardown) \
     run_on_driver(#tests, tests, sizeof(tests) / sizeof(tests)[0], setup, teardown)
 
 /* Runs a body that changes its thread's device, which cannot be taken back: on a thread of its own. It gives NULL, or
  * what was wrong, since nothing can be asserted there. */
 static inline void run_beside_a_gpu(void *(*body)(void *))
 {
-    if (!on_cuda()) {
-        puts("# skip: there is one device");
-        skip();
-    }
+    if (!on_cuda())
+        skip_test(NEEDS_ANY_GPU);
     pthread_t thread;
     void *wrong;
     assert_int_equal(pthread_create(&thread, NULL, body, NULL), 0);
@@ -108,11 +129,11 @@ static inline void (*driver_function(const char *name, int version))(void)
 
 /* Asserts a call's status and, with the text it must hold, its detail. */
 #define assert_ok(call) assert_int_equal(call, CF_OK)
-#define assert_fails(call, status, detail)                                                                             \
-    do {                                                                                                               \
-        assert_int_equal(call, status);                                                                                \
-        if (!strstr(cf_last_error(), detail))                                                                          \
-            fail_msg("cf_last_error() is \"%s\" and lacks \"%s\"", cf_last_error(), detail);                           \
+#define assert_fails(call, status, detail)                                                   \
+    do {                                                                                     \
+        assert_int_equal(call, status);                                                      \
+        if (!strstr(cf_last_error(), detail))                                                \
+            fail_msg("cf_last_error() is \"%s\" and lacks \"%s\"", cf_last_error(), detail); \
     } while (0)
 
 #endif

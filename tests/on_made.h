@@ -88,10 +88,8 @@ static inline void (*fake_function(const char *name))(void)
 static inline const struct fake_counts *fake_counts(void)
 {
     fake_cuda_counts_function *counts = (fake_cuda_counts_function *)fake_function("fake_cuda_counts");
-    if (!counts) {
-        puts("# skip: not the driver that plays a GPU");
-        skip();
-    }
+    if (!counts)
+        skip_test(NEEDS_PLAYED_GPU);
     return counts();
 }
 

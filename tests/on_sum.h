@@ -109,12 +109,11 @@ static inline void expect_y(float expected)
     assert_true(found == expected);
 }
 
-#define GPU_ONLY()                                         \
-    do {                                                   \
-        if (!on_cuda()) {                                  \
-            puts("# skip: the CPU has no way of its own"); \
-            skip();                                        \
-        }                                                  \
+#define GPU_ONLY()                    \
+    do {                              \
+        if (!on_cuda()) {             \
+            skip_test(NEEDS_ANY_GPU); \
+        }                             \
     } while (0)
 
 #endif

@@ -232,7 +232,7 @@ static inline int in_a_process(const char *name)
     pid_t child = latest = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        alarm(60);
+        alarm(600);
         execl(self, self, "process", name, (char *)NULL);
         _exit(127);
     }

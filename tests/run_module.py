@@ -568,12 +568,12 @@ class ModuleTest(Runner):
                                        cwd=self.path('alone'), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                        stderr=subprocess.DEVNULL, env=dict(os.environ, TMPDIR=self.path('tmp')),
                                        preexec_fn=unignore_signals)
-            deadline = time.monotonic() + 20
+            deadline = time.monotonic() + 600
             while not os.path.exists(self.path('started')) and time.monotonic() < deadline:
                 time.sleep(0.01)
             assert os.listdir(self.path('tmp')), 'there was no folder'
             process.send_signal(number)
-            code = process.wait(timeout=20)
+            code = process.wait(timeout=600)
             left = os.listdir(self.path('tmp'))
             return '' if code == -number and not left and os.path.exists(self.path('ended')) else f'exit {code}, {left}'
 

@@ -5,7 +5,7 @@ import re
 import signal
 
 from runner import Runner
-from tap import run
+from tap import NEEDS_NO_SANITIZER, run
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -188,8 +188,8 @@ class VerifyTest(Runner):
         for name, exceptions in PORTS.items():
             path = os.path.join(self.build, 'tests', f'{name}.o')
             is_left = name in LONG and self.driver == 'host' and 'CHECK_LONG' not in os.environ
-            reason = ('a sanitizer makes it slow' if is_slow else 'the GPU is played' if is_played else
-                      'for tools/check --long' if is_left else '' if os.path.exists(path) else 'not built')
+            reason = (NEEDS_NO_SANITIZER if is_slow else 'needs a real GPU or the CPU' if is_played else
+                      'needs --long of tools/check' if is_left else '' if os.path.exists(path) else 'needs the kernels of all tests')
             if reason:
                 self.tap.skip(f'every_kernel_of_{name}_agrees', reason)
                 continue

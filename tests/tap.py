@@ -6,6 +6,14 @@ import signal
 import subprocess
 
 
+# What a test needs that is not here: a reason to skip it. tools/check adds up those that are equal.
+NEEDS_GPU = 'needs a GPU'
+NEEDS_NVCC = 'needs nvcc: tools/setup --with-nvcc installs it'
+NEEDS_CLANG = 'needs clang: tools/setup installs it'
+NEEDS_NO_SANITIZER = 'needs a build without sanitizers'
+NEEDS_JSONSCHEMA = "needs Python's jsonschema"
+
+
 class Tap:
     """Prints results as they come; `close` gives the exit code."""
 

@@ -13,9 +13,9 @@ static number axpy(int type, number a, number x, number y)
     return plain_plus(type, plain_times(type, a, x), y);
 }
 
-static struct stream
-    of_axpy = {.family = "axpy", .has_scalar = 1, .inputs = 1, .is_inout = 1, .is_small = 1, .op = axpy},
-    of_waxpy = {.family = "waxpy", .has_scalar = 1, .inputs = 2, .is_in_place = 1, .is_small = 1, .op = axpy};
+static struct stream of_axpy =
+                         {.family = "axpy", .has_scalar = 1, .inputs = 1, .is_inout = 1, .is_small = 1, .op = axpy},
+                     of_waxpy = {.family = "waxpy", .has_scalar = 1, .inputs = 2, .is_small = 1, .op = axpy};
 
 /* Numbers whose products and sums are exact, whether a multiplication and an addition are one operation or two. */
 static int small(unsigned short seed[])
@@ -206,7 +206,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         STREAM_TESTS(axpy, &of_axpy),
+        STREAM_IN_PLACE_TEST(axpy, &of_axpy),
         STREAM_TESTS(waxpy, &of_waxpy),
+        STREAM_IN_PLACE_TEST(waxpy, &of_waxpy),
         cmocka_unit_test(axpy_f32_host_arrays_are_right),
         cmocka_unit_test(axpy_f64_host_arrays_are_right),
         cmocka_unit_test(axpy_f32_async_is_right),

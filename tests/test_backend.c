@@ -127,7 +127,7 @@ static void driver_unset_without_driver_is_the_cpu(void **state)
 {
     (void)state;
     if (dlopen("libcuda.so.1", RTLD_NOW))
-        skip_process("this machine has a driver");
+        skip_process("needs a machine without NVIDIA's driver");
     expect_cpu("no NVIDIA driver (");
 }
 
@@ -144,7 +144,7 @@ static void driver_cuda_without_driver_is_no_device(void **state)
 {
     (void)state;
     if (dlopen("libcuda.so.1", RTLD_NOW))
-        skip_process("this machine has a driver");
+        skip_process("needs a machine without NVIDIA's driver");
     expect_of_default(CF_ENODEV, "CF_DRIVER=cuda: no NVIDIA driver (");
 }
 

@@ -98,7 +98,7 @@ static void barrier_that_other_blocks_do_not_come_to_is_named(void **state)
 {
     (void)state;
     if (on_cuda())
-        skip();
+        skip_test(NEEDS_CPU);
     for (int threads = 32; threads <= 128; threads *= 4) { /* on one thread of the CPU, or on more */
         uint64_t barrier;
         int cells[64], wrong[2] = {0, 0};
@@ -114,7 +114,7 @@ static void barrier_that_lacks_arrivals_is_named(void **state)
 {
     (void)state;
     if (on_cuda())
-        skip();
+        skip_test(NEEDS_CPU);
     int wrong[2] = {0, 0};
     assert_ok(barrier_lacks(60, wrong));
     assert_int_equal(wrong[1], 128);
@@ -133,7 +133,7 @@ static void barrier_of_a_tile_that_a_thread_does_not_come_to_is_named(void **sta
 {
     (void)state;
     if (on_cuda())
-        skip();
+        skip_test(NEEDS_CPU);
     int wrong[2] = {0, 0};
     assert_int_equal(barrier_divided(wrong), CF_EFAULT);
     if (!strstr(cf_last_error(), "63 of 64 threads wait at thread_block_tile::sync() in ") ||

@@ -116,10 +116,8 @@ static void gather_bad_scalar_is_refused(void **state)
 static void gather_grid_past_the_limit_overflows(void **state)
 {
     (void)state;
-    if (on_cuda()) {
-        puts("# skip: arrays of that size are refused before");
-        skip();
-    }
+    if (on_cuda())
+        skip_test(NEEDS_CPU);
     for (size_t i = 0; i < INSTANCE_COUNT; i++) {
         unsigned short seed[3] = {7, 7, 7};
         struct data data;
@@ -161,10 +159,8 @@ static void gather_null_without_extent_succeeds(void **state)
 static void gather_host_array_larger_than_the_gpu_is_enomem(void **state)
 {
     (void)state;
-    if (!on_cuda()) {
-        puts("# skip: host memory is used in place");
-        skip();
-    }
+    if (!on_cuda())
+        skip_test(NEEDS_ANY_GPU);
     unsigned short seed[3] = {8, 8, 9};
     struct data data;
     assert_true(make(&data, &instances[0], 100, 50, 0, seed));
@@ -284,10 +280,8 @@ static void gather_any_outcome_leaves_nothing_behind(void **state)
     expect_usable();
     assert_ok(cf_device_sync());
     int before = count_alive(text, sizeof text);
-    if (before < 0) {
-        puts("# skip: the driver does not count what is alive");
-        skip();
-    }
+    if (before < 0)
+        skip_test(NEEDS_CPU_OR_PLAYED_GPU);
     for (size_t i = 0; i < INSTANCE_COUNT; i++)
         for (int mix = 0; mix < MIXES; mix++) {
             struct data data;

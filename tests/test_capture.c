@@ -309,10 +309,8 @@ static void stream_capture_all_else_does_not_break_it(void **state)
 static void stream_capture_of_another_library_is_not_broken(void **state)
 {
     (void)state;
-    if (!on_cuda()) {
-        puts("# skip: there is no GPU");
-        skip();
-    }
+    if (!on_cuda())
+        skip_test(NEEDS_ANY_GPU);
     const struct cf__driver *driver = other_library();
     cf_graph graph = NULL;
     cf_graph_exec exec;
@@ -334,10 +332,8 @@ static void stream_capture_of_another_library_is_not_broken(void **state)
 static void graph_launch_in_a_capture_of_another_library_is_ecapture(void **state)
 {
     (void)state;
-    if (!on_cuda()) {
-        puts("# skip: there is no GPU");
-        skip();
-    }
+    if (!on_cuda())
+        skip_test(NEEDS_ANY_GPU);
     const struct cf__driver *driver = other_library();
     cf_graph graph = NULL;
     assert_ok(cf_stream_capture_begin(stream));
@@ -384,10 +380,8 @@ static void graph_launch_in_a_capture_leaves_it_as_it_is(void **state)
 static void capture_in_a_context_that_is_gone_keeps_nobody_waiting(void **state)
 {
     (void)state;
-    if (!on_cuda()) {
-        puts("# skip: there is no GPU");
-        skip();
-    }
+    if (!on_cuda())
+        skip_test(NEEDS_ANY_GPU);
     CUcontext gone, again;
     cf_stream inside;
     cf_graph graph;
@@ -430,10 +424,8 @@ static void stream_whose_capture_is_broken_is_ended_from_another_device(void **s
     int devices, device = -1;
     cf_graph graph = NULL;
     assert_ok(cf_device_count(&devices));
-    if (!on_cuda() || devices < 2) {
-        puts("# skip: there are no two GPUs");
-        skip();
-    }
+    if (!on_cuda() || devices < 2)
+        skip_test(NEEDS_TWO_GPUS);
     const struct cf__driver *driver = other_library();
     cf_stream ours, theirs;
     CUcontext context;
@@ -466,10 +458,8 @@ static void stream_whose_capture_is_broken_is_ended_from_another_device(void **s
 static void stream_capture_of_a_blocking_stream_keeps_plain_calls_out(void **state)
 {
     (void)state;
-    if (!on_cuda()) {
-        puts("# skip: there is no GPU");
-        skip();
-    }
+    if (!on_cuda())
+        skip_test(NEEDS_ANY_GPU);
     CUstream blocking;
     struct cf__driver const *driver = other_library();
     CUcontext context, popped;

@@ -200,10 +200,8 @@ static void mem_copy_2d_long_pitch_moves_the_rows(void **state)
     enum { WIDTH = 300, ROWS = 3 };
     size_t pitch = ((size_t)1 << 31) + 4096, bytes = (ROWS - 1) * pitch + WIDTH;
     unsigned char *far = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (far == MAP_FAILED) {
-        puts("# skip: no 4 GiB of addresses");
-        skip();
-    }
+    if (far == MAP_FAILED)
+        skip_test(NEEDS_ADDRESSES);
     unsigned char expected[ROWS * WIDTH], *memory = allocate(DEVICE, sizeof expected);
     random_bytes(expected, sizeof expected);
     for (size_t row = 0; row < ROWS; row++)
@@ -224,10 +222,8 @@ static void mem_copy_2d_long_pitch_moves_the_rows(void **state)
 static void mem_copy_2d_that_the_driver_refuses_goes_row_by_row(void **state)
 {
     (void)state;
-    if (!on_cuda()) {
-        puts("# skip: the CPU takes any pitch");
-        skip();
-    }
+    if (!on_cuda())
+        skip_test(NEEDS_ANY_GPU);
     rows_result = CUDA_ERROR_INVALID_VALUE;
     check_rows(DEVICE, DEVICE, 33, 57, 31, 100, 0);
     check_rows(DEVICE, DEVICE, 57, 33, 31, 100, 1);
@@ -246,10 +242,8 @@ static void mem_copy_2d_that_the_driver_refuses_goes_row_by_row(void **state)
 static void mem_copy_2d_host_memory_registered_in_part_moves_the_rows(void **state)
 {
     (void)state;
-    if (!on_cuda()) {
-        puts("# skip: host memory is used in place");
-        skip();
-    }
+    if (!on_cuda())
+        skip_test(NEEDS_ANY_GPU);
     enum { PAGE = 4096, BYTES = 3 * PAGE, PITCH = 640, WIDTH = 600, ROWS = BYTES / PITCH };
     int (*host_register)(void *, size_t, unsigned int) =
         (int (*)(void *, size_t, unsigned int))driver_function("cuMemHostRegister", 6050);
@@ -284,10 +278,8 @@ static void need_two_gpus(void)
     int count = 0;
     if (on_cuda())
         assert_ok(cf_device_count(&count));
-    if (count < 2) {
-        puts("# skip: there are not two GPUs");
-        skip();
-    }
+    if (count < 2)
+        skip_test(NEEDS_TWO_GPUS);
 }
 
 /* Allocates on a GPU, on a thread of its own: that cannot be taken back. */
@@ -402,10 +394,8 @@ static void mem_copy_async_default_stream_is_the_threads(void **state)
 static void mem_copy_between_contexts_moves_the_bytes(void **state)
 {
     (void)state;
-    if (!on_cuda()) {
-        puts("# skip: the CPU has one context");
-        skip();
-    }
+    if (!on_cuda())
+        skip_test(NEEDS_ANY_GPU);
     const struct cf__driver *driver = other_library();
     CUcontext foreign = NULL, popped;
     CUdeviceptr theirs = 0;

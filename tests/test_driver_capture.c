@@ -544,10 +544,8 @@ static void capture_of_a_blocking_stream_forbids_the_default_one(void **state)
     CUstream blocking;
     CUstreamCaptureStatus status;
     CUgraph none;
-    if (driver->is_host) {
-        puts("# skip: streams of the CPU are not ordered with the default one");
-        skip();
-    }
+    if (driver->is_host)
+        skip_test(NEEDS_ANY_GPU);
     CALL(cuStreamCreate(&blocking, 0));
     CALL(cuStreamBeginCapture(blocking, CU_STREAM_CAPTURE_MODE_RELAXED));
     GIVES(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, cuStreamIsCapturing(NULL, &status));
@@ -638,10 +636,8 @@ static void graph_memory_of_another_kind_is_not_freed_in_it(void **state)
 static void graph_functions_take_live_ones_alone(void **state)
 {
     (void)state;
-    if (on_cuda() && !dlsym(dlopen("libcuda.so.1", RTLD_NOW), "fake_cuda_alive")) {
-        puts("# skip: a GPU's driver does not check");
-        skip();
-    }
+    if (on_cuda() && !dlsym(dlopen("libcuda.so.1", RTLD_NOW), "fake_cuda_alive"))
+        skip_test(NEEDS_CPU_OR_PLAYED_GPU);
     begin();
     end();
     CALL(cuGraphInstantiateWithFlags(&exec, graph, 0));

@@ -18,7 +18,7 @@ static void driver_without_library_is_absent(void **state)
 {
     (void)state;
     if (dlopen("libcuda.so.1", RTLD_NOW))
-        skip_process("this machine has a driver");
+        skip_process("needs a machine without NVIDIA's driver");
     expect(ABSENT, "no NVIDIA driver (libcuda.so.1: cannot open shared object file: No such file or directory)");
 }
 
@@ -107,8 +107,8 @@ static void fill(struct cf__driver *driver)
     assert_int_equal(cf__driver_cuda(driver, reason, sizeof reason), CF_OK);
     assert_string_equal(reason, "untouched");
     assert_int_equal(driver->is_host, 0);
-#define ASSERT_FILLED(name, version, parameters, names)                                                                       \
-    if ((version) <= CF__DRIVER_VERSION)                                                                               \
+#define ASSERT_FILLED(name, version, parameters, names) \
+    if ((version) <= CF__DRIVER_VERSION)                \
         assert_true(driver->name != NULL);
     CF__DRIVER_FUNCS(ASSERT_FILLED)
 #undef ASSERT_FILLED

@@ -119,10 +119,8 @@ static void full_memory_of_a_real_gpu(void **state)
 {
     (void)state;
     char text[16];
-    if (!on_cuda() || count_alive(text, sizeof text) >= 0) {
-        puts("# skip: there is no real GPU");
-        skip();
-    }
+    if (!on_cuda() || count_alive(text, sizeof text) >= 0)
+        skip_test(NEEDS_GPU);
     calls_in_full_memory_are_enomem_and_next_work();
 }
 

@@ -121,10 +121,10 @@ static void sweep(void **state)
     /* The first call of all also leaves a page, which lasts as long as the library (lib/fork.c). */
     assert_ok(cf_device_count(&count));
     assert_ok(cf_shutdown());
-    if (scene->flags & (CUDA_ONLY | TWO) && count < (scene->flags & TWO ? 2 : 1)) {
-        printf("# skip: there are %d GPUs\n", count);
-        skip();
-    }
+    if (scene->flags & TWO && count < 2)
+        skip_test(NEEDS_TWO_GPUS);
+    if (scene->flags & CUDA_ONLY && count < 1)
+        skip_test(NEEDS_ANY_GPU);
     assert_int_equal(fault_sweep(scene, tolerated), 0);
 }
 
@@ -230,8 +230,7 @@ static void shutdown_without_memory_keeps_what_is_staged_with(void **state)
     (void)state;
     if (!on_cuda()) {
         free(of_host);
-        puts("# skip: nothing is staged on the CPU");
-        skip();
+        skip_test(NEEDS_ANY_GPU);
     }
     assert_non_null(of_host);
     assert_ok(cf_mem_alloc(&of_device, BYTES));

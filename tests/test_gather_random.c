@@ -363,10 +363,8 @@ static int find_counts(void **state)
 
 static void skip_where_many_take_long(void)
 {
-    if (!IS_LARGE) {
-        puts("# skip: the operation runs on the CPU here");
-        skip();
-    }
+    if (!IS_LARGE)
+        skip_test("needs the operation as a GPU has it");
 }
 
 /* Of 4 and of 8 bytes; any bits, so that floats are NaNs, too. */
@@ -628,10 +626,8 @@ static void gather_of_many_is_right(void **state)
     assert_ok(cf_shutdown());
     if (on_cuda() && IS_LARGE)
         assert_ok(cf_device_property(0, CF_PROPERTY_MEMORY_FREE, &memory));
-    if (memory < m * 12) {
-        puts("# skip: there is no GPU with the memory");
-        skip();
-    }
+    if (memory < m * 12)
+        skip_test(NEEDS_GPU_MEMORY);
     assert_ok(cf_mem_alloc((void **)&source, (size_t)m * sizeof *source));
     assert_ok(cf_mem_alloc((void **)&index, (size_t)least * sizeof *index));
     assert_ok(cf_mem_alloc((void **)&res, (size_t)least * sizeof *res));
@@ -719,10 +715,8 @@ static void gather_random_takes_one_launch_where_it_does_not_pay(void **state)
     const int64_t least = 1 << 22, most = 8 * least + 8;
     int64_t few;
     void *source, *index, *res;
-    if (!counts_of || !IS_LARGE) {
-        puts("# skip: nobody counts launches");
-        skip();
-    }
+    if (!counts_of || !IS_LARGE)
+        skip_test(NEEDS_PLAYED_GPU);
     assert_ok(cf_device_property(0, CF_PROPERTY_L2_CACHE, &few));
     few = few / 4 * 5 / (int64_t)sizeof(float);
     assert_true(few > 1 << 24 && few < most);
@@ -753,10 +747,8 @@ static void gather_random_of_many_windows_on_a_gpu_is_right(void **state)
     void *source, *indices, *res;
     if (on_cuda())
         assert_ok(cf_device_property(0, CF_PROPERTY_MEMORY, &memory));
-    if (memory < n * 9 || counts_of) {
-        puts("# skip: there is no GPU with the memory");
-        skip();
-    }
+    if (memory < n * 9 || counts_of)
+        skip_test(NEEDS_GPU_MEMORY);
     assert_ok(cf_mem_alloc(&source, (size_t)m * sizeof(int32_t)));
     assert_ok(cf_mem_alloc(&indices, (size_t)n * sizeof(int32_t)));
     assert_ok(cf_mem_alloc(&res, (size_t)n * sizeof(int32_t)));

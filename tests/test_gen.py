@@ -15,7 +15,7 @@ import shutil
 import sys
 import tempfile
 
-from tap import Tap, golden, read, run
+from tap import NEEDS_JSONSCHEMA, NEEDS_NVCC, Tap, golden, read, run
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 ROOT = os.path.dirname(HERE)
@@ -83,7 +83,7 @@ class GeneratorTest:
         name = f'cfgen_{stem}_manifest_is_valid'
         errors = self.schema_errors(json.loads(manifest))
         if errors is None:
-            self.tap.skip(name, 'Python has no jsonschema')
+            self.tap.skip(name, NEEDS_JSONSCHEMA)
         else:
             self.tap.check(name, '\n'.join(f'{list(e.absolute_path)}: {e.message}' for e in errors[:5]))
 
@@ -112,7 +112,7 @@ class GeneratorTest:
         kernel['variants'], operation['variants'] = operation['variants'], kernel['variants']
         name, errors = 'cfgen_manifest_of_other_variants_is_not_valid', self.schema_errors(manifest)
         if errors is None:
-            self.tap.skip(name, 'Python has no jsonschema')
+            self.tap.skip(name, NEEDS_JSONSCHEMA)
         else:
             self.tap.check(name, '' if len(errors) == 2 else str(errors))
 
@@ -150,7 +150,7 @@ class GeneratorTest:
         nvcc = shutil.which('nvcc') or shutil.which('/usr/local/cuda/bin/nvcc')
         good = [s for s in stems if os.path.exists(os.path.join(CASES, f'{s}.json'))]
         if not nvcc:
-            self.tap.skip('nvcc_compiles_device_sources', 'there is no nvcc')
+            self.tap.skip('nvcc_compiles_device_sources', NEEDS_NVCC)
             return
 
         def compiled(folder, stem, ptx, *options):

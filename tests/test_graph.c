@@ -31,10 +31,8 @@ static void graph_functions_bad_arguments_are_named(void **state)
 static void graph_functions_other_handles_are_invalid(void **state)
 {
     (void)state;
-    if (on_cuda()) {
-        puts("# skip: undefined by the driver API");
-        skip();
-    }
+    if (on_cuda())
+        skip_test(NEEDS_CPU);
     cf_graph_exec exec = NULL;
     assert_ok(cf_stream_capture_begin(stream));
     cf_graph graph = end();

@@ -39,10 +39,8 @@ static int tear_down(void **state)
 
 static void gpu_only(void)
 {
-    if (!on_cuda()) {
-        puts("# skip: the CPU has no way of its own");
-        skip();
-    }
+    if (!on_cuda())
+        skip_test(NEEDS_ANY_GPU);
 }
 
 /* How many questions a launch takes beside itself. */

@@ -109,7 +109,7 @@ static void groups_that_cannot_wait_say_so(void **state)
     (void)state;
     expect_all(64, groups_grid_that_is_not_resident, 0);
     if (on_cuda())
-        skip();
+        skip_test(NEEDS_CPU);
     int wrong[2] = {0, 0};
     assert_fails(groups_grid_that_is_not_resident(1, wrong), CF_EFAULT,
                  "grid.sync() in a kernel that is not cooperative");

@@ -444,7 +444,7 @@ static void fork_while_threads_wait_leaves_the_child_able(void **state)
         if (child == 0) {
             static float x[2560];
             float sums[10];
-            alarm(60);
+            alarm(600);
             _exit(host_launch_sums(x, sums, 2560) == CF_OK && cf_shutdown() == CF_OK ? 0 : 1);
         }
         int status = -1;

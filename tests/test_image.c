@@ -72,10 +72,8 @@ static void expect_refused(int status, int driver_result, const char *detail)
 static void needs_gpu(void)
 {
     int count = 0;
-    if (cf_device_count(&count) != CF_OK || count == 0) {
-        puts("# skip: images are for GPUs");
-        skip();
-    }
+    if (cf_device_count(&count) != CF_OK || count == 0)
+        skip_test(NEEDS_ANY_GPU);
 }
 
 static int capability(void)
@@ -344,10 +342,8 @@ static void image_for_a_later_minor_version_has_no_code(void **state)
     needs_gpu();
     char targets[16];
     uint16_t sm = (uint16_t)(capability() + 1);
-    if (sm / 10 != capability() / 10) {
-        puts("# skip: the device has the last minor version that there can be");
-        skip();
-    }
+    if (sm / 10 != capability() / 10)
+        skip_test("needs a GPU of another architecture");
     snprintf(targets, sizeof targets, "sm_%d", sm);
     image.sm = (const uint16_t[]){sm, 0};
     image.ptx = no_target;
@@ -483,10 +479,8 @@ static void kernel_without_cpu_body_runs_on_a_gpu(void **state)
 static void needs_param_info(void)
 {
     needs_gpu();
-    if (!other_library()->cuKernelGetParamInfo) {
-        puts("# skip: the driver does not tell the sizes of parameters; those for CUDA 12.4 and newer do");
-        skip();
-    }
+    if (!other_library()->cuKernelGetParamInfo)
+        skip_test("needs a driver of CUDA 12.4 or newer");
 }
 
 static void kernel_with_parameter_of_another_size_names_it(void **state)

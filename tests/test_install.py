@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-from tap import Tap, path_without_nvcc, run
+from tap import NEEDS_NO_SANITIZER, Tap, path_without_nvcc, run
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 ROOT = os.path.dirname(HERE)
@@ -223,7 +223,7 @@ class InstallTest:
             told = re.search(r'^cfcc: no nvcc was found: .*/diffusion\.o runs on the CPU alone$', said, re.MULTILINE)
             self.tap.check('consumer_without_nvcc_is_told', '' if told else said)
         else:
-            self.tap.skip('consumer_cmake', 'cmake is not installed')
+            self.tap.skip('consumer_cmake', 'needs cmake')
         for kind, command, program, expected in (
                 ('make_kernels', ['make', '-j2', f'CC={self.cc}'], 'vectors',
                  '11 22 33, 64 1\n0.1667 0.3333 0.5000\nvec_distance: index[1] = 3 is outside [0, 3)\n'),
@@ -356,7 +356,7 @@ def main():
         test.manual()
         if test.sanitized:
             # The archive then needs the sanitizers' libraries, which a user's line does not name.
-            tap.skip('consumer_programs', 'the library is built with sanitizers')
+            tap.skip('consumer_programs', NEEDS_NO_SANITIZER)
         else:
             program = test.make_project()
             test.readme_program()

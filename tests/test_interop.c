@@ -331,10 +331,8 @@ static void every_function_on_the_cpu_leaves_the_callers_contexts(void **state)
 static void device_reset_leaves_the_callers_contexts(void **state)
 {
     (void)state;
-    if (!on_cuda()) {
-        puts("# skip: there is no GPU");
-        skip();
-    }
+    if (!on_cuda())
+        skip_test(NEEDS_ANY_GPU);
     WORKS(cf_device_use(0));
     push(created);
     WORKS(cf_device_sync());
@@ -354,10 +352,8 @@ static void every_function_was_called(void **state)
     snprintf(path, sizeof path, "%s%s%.*s/../include/cuferry.h", here[0] == '/' ? "" : self,
              here[0] == '/' ? "" : "/../", (int)(strrchr(here, '/') - here), here);
     FILE *header = fopen(path, "re");
-    if (!header) {
-        puts("# skip: the library's header is not where it was");
-        skip();
-    }
+    if (!header)
+        skip_test("needs the source tree where it was built");
     char line[512];
     int count = 0;
     while (fgets(line, sizeof line, header)) {
@@ -387,10 +383,8 @@ static void every_function_was_called(void **state)
 static void objects_of_the_primary_context_serve_both_sides(void **state)
 {
     (void)state;
-    if (!on_cuda()) {
-        puts("# skip: there is no GPU");
-        skip();
-    }
+    if (!on_cuda())
+        skip_test(NEEDS_ANY_GPU);
     CUstream their_stream;
     CUevent their_event;
     CUdeviceptr theirs;
@@ -436,10 +430,8 @@ static void objects_of_the_primary_context_serve_both_sides(void **state)
 static void shutdown_leaves_a_foreign_primary_context(void **state)
 {
     (void)state;
-    if (!on_cuda()) {
-        puts("# skip: there is no GPU");
-        skip();
-    }
+    if (!on_cuda())
+        skip_test(NEEDS_ANY_GPU);
     CUdeviceptr theirs;
     unsigned char data[100] = {1, 2, 3}, read[100] = {0};
     assert_ok(cf_device_use(0));

@@ -342,10 +342,8 @@ static void gather_async_nothing_to_do_succeeds(void **state)
 static void gather_async_destroyed_stream_is_invalid(void **state)
 {
     (void)state;
-    if (on_cuda()) {
-        puts("# skip: undefined by the driver API");
-        skip();
-    }
+    if (on_cuda())
+        skip_test(NEEDS_CPU);
     unsigned short seed[3] = {2, 2, 2};
     struct data data;
     cf_stream stream;

@@ -29,10 +29,8 @@ static void make_huge(struct huge *huge, int type, int64_t n, int offset, int sa
     size_t element_bytes = types[type].bytes;
     *huge = (struct huge){.bytes = (size_t)n * element_bytes + 4096, .type = type, .salt = salt};
     huge->memory = mmap(NULL, huge->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (huge->memory == MAP_FAILED) {
-        puts("# skip: no address space");
-        skip();
-    }
+    if (huge->memory == MAP_FAILED)
+        skip_test(NEEDS_ADDRESSES);
     huge->at = huge->memory + (size_t)offset * element_bytes;
 }
 
@@ -225,10 +223,8 @@ static void gather_and_scatter_of_few_of_many_are_right(void **state)
 {
     (void)state;
     enum { FEW = 3000 };
-    if (on_cuda()) {
-        puts("# skip: no device has the memory");
-        skip();
-    }
+    if (on_cuda())
+        skip_test(NEEDS_CPU);
     for (int type = 0; type < TYPES; type++) {
         const cf_kernel *gather = find("gather", type, "i64"), *scatter = find("scatter", type, "i64");
         int64_t n = FEW, m = lengths[1];

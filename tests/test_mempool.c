@@ -250,10 +250,8 @@ static void mem_free_async_on_a_stream_of_another_gpu(void **state)
     int count;
     char host[100];
     assert_ok(cf_device_count(&count));
-    if (count < 2) {
-        puts("# skip: there is one GPU");
-        skip();
-    }
+    if (count < 2)
+        skip_test(NEEDS_TWO_GPUS);
     assert_ok(cf_device_use(1));
     assert_ok(cf_stream_create(&second));
     assert_ok(cf_device_use(0));
@@ -366,10 +364,8 @@ static void mem_alloc_async_without_a_pool_fails_and_next_works(void **state)
 {
     (void)state;
     void *memory = &memory;
-    if (!on_cuda()) {
-        puts("# skip: the CPU has no pool");
-        skip();
-    }
+    if (!on_cuda())
+        skip_test(NEEDS_ANY_GPU);
     fails_create = 1;
     assert_fails(cf_mem_alloc_async(stream, &memory, 10), CF_ECALL,
                  "cf_mem_alloc_async: 10 bytes: cuMemPoolCreate returned 999");

@@ -15,8 +15,8 @@ static number scale(int type, number a, number x, number y)
     return plain_times(type, a, x);
 }
 
-static struct stream of_multiply = {.family = "multiply", .inputs = 2, .is_in_place = 1, .op = multiply},
-                     of_scale = {.family = "scale", .has_scalar = 1, .inputs = 1, .is_in_place = 1, .op = scale};
+static struct stream of_multiply = {.family = "multiply", .inputs = 2, .op = multiply},
+                     of_scale = {.family = "scale", .has_scalar = 1, .inputs = 1, .op = scale};
 
 static void multiply_generic_takes_every_type(void **state)
 {
@@ -82,7 +82,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         STREAM_TESTS(multiply, &of_multiply),
+        STREAM_IN_PLACE_TEST(multiply, &of_multiply),
         STREAM_TESTS(scale, &of_scale),
+        STREAM_IN_PLACE_TEST(scale, &of_scale),
         cmocka_unit_test(multiply_generic_takes_every_type),
         cmocka_unit_test(scale_16_bits_are_rounded_once),
         cmocka_unit_test(multiply_bad_arguments_are_named),

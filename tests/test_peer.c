@@ -56,10 +56,8 @@ static void need_two_gpus(void)
         assert_ok(cf_device_count(&count));
     if (count >= 2)
         assert_ok(cf_peer_possible(0, 1, &possible));
-    if (!possible) {
-        puts("# skip: there are not two GPUs that reach each other");
-        skip();
-    }
+    if (!possible)
+        skip_test(NEEDS_TWO_GPUS);
 }
 
 static void peer_functions_bad_arguments_are_named(void **state)
@@ -95,10 +93,8 @@ static void peer_functions_cpu_and_gpu_do_not_reach_each_other(void **state)
 {
     (void)state;
     int possible = 77;
-    if (!on_cuda()) {
-        puts("# skip: there is no GPU");
-        skip();
-    }
+    if (!on_cuda())
+        skip_test(NEEDS_ANY_GPU);
     assert_ok(cf_peer_possible(0, CF_HOST, &possible));
     assert_int_equal(possible, 0);
     possible = 77;

@@ -160,10 +160,8 @@ static void unregister(unsigned char *memory)
 static void gather_host_memory_registered_in_part_or_whole_is_right(void **state)
 {
     (void)state;
-    if (!on_cuda()) {
-        puts("# skip: host memory is used in place");
-        skip();
-    }
+    if (!on_cuda())
+        skip_test(NEEDS_ANY_GPU);
     enum { N = 5 * PAGE, M = 3 * PAGE };
     static const size_t parts[] = {PAGE, 2 * PAGE, 0}; /* 0: all of it */
     unsigned short seed[3] = {7, 7, 1};
@@ -188,10 +186,8 @@ static void gather_host_memory_registered_in_part_or_whole_is_right(void **state
 static void gather_managed_memory_is_right_and_bounded(void **state)
 {
     (void)state;
-    if (!on_cuda()) {
-        puts("# skip: managed memory is a GPU's");
-        skip();
-    }
+    if (!on_cuda())
+        skip_test(NEEDS_ANY_GPU);
     enum { N = 1000, M = 100 };
     int (*alloc_managed)(CUdeviceptr *, size_t, unsigned int) =
         (int (*)(CUdeviceptr *, size_t, unsigned int))driver_function("cuMemAllocManaged", 6000);

@@ -144,10 +144,8 @@ static void preload_kernel_without_form_for_the_cpu_is_passed_over(void **state)
 static void preload_kernel_without_code_is_refused_and_the_rest_stays(void **state)
 {
     (void)state;
-    if (!on_cuda()) {
-        puts("# skip: images are for GPUs");
-        skip();
-    }
+    if (!on_cuda())
+        skip_test(NEEDS_ANY_GPU);
     gpu_alone.image = NULL;
     assert_fails(cf_preload(&module), CF_ENOCODE, "made_gpu_alone: it was built for the CPU alone");
     assert_non_null(any_block.state->loaded);
@@ -214,11 +212,9 @@ static void ask_inside(void *data, int level, const char *text)
 static void occupancy_in_the_callback_of_the_log_does_not_hang(void **state)
 {
     (void)state;
-    if (!on_cuda()) {
-        puts("# skip: nothing is loaded on the CPU");
-        skip();
-    }
-    alarm(20);
+    if (!on_cuda())
+        skip_test(NEEDS_ANY_GPU);
+    alarm(600);
     assert_ok(cf_kernel_preload(&plain));
     cf_set_log(ask_inside, NULL);
     assert_ok(cf_kernel_preload(cf_kernel_find(&cf_registry, "gather_f32_i32")));

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-from tap import Tap, run
+from tap import NEEDS_NVCC, Tap, run
 
 ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 
@@ -164,7 +164,7 @@ class ProofTest:
             rows = [('no_change', None, None), *CHANGES]
             for device in ('cpu', 'gpu'):
                 if device == 'gpu' and not self.nvcc:
-                    self.tap.skip('proof_on_the_gpu', 'there is no nvcc')
+                    self.tap.skip('proof_on_the_gpu', NEEDS_NVCC)
                     continue
                 results = pool.map(lambda row, device=device: self.compiler(device, *row), rows)
                 for (name, old, _), problem in zip(rows, results):
@@ -173,7 +173,7 @@ class ProofTest:
     def entry(self):
         """A device function has a kernel's type, and is no entry."""
         if not self.nvcc:
-            self.tap.skip('proof_device_function_is_refused', 'there is no nvcc')
+            self.tap.skip('proof_device_function_is_refused', NEEDS_NVCC)
             return
         place, problem = self.copy('entry'), ''
         self.change(place, '__global__ void narrow', '__device__ void narrow')

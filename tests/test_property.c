@@ -86,10 +86,8 @@ static void device_property_is_what_the_driver_says(void **state)
         {CF_PROPERTY_MEMORY_POOLS, 115},
         {CF_PROPERTY_INTEGRATED, 18},
     };
-    if (!on_cuda()) {
-        puts("# skip: there is no GPU");
-        skip();
-    }
+    if (!on_cuda())
+        skip_test(NEEDS_ANY_GPU);
     const struct cf__driver *driver = other_library();
     int major = 0, minor = 0, value;
     size_t bytes;

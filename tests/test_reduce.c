@@ -190,15 +190,11 @@ static void reduce_past_2_31_is_right(void **state)
     const int64_t n = ((int64_t)1 << 31) + 12345;
     int32_t *x, sum = 0;
     int64_t at = -1;
-    if (on_cuda() || SANITIZED) {
-        puts("# skip: for the CPU as it is; a GPU's memory is looked at elsewhere");
-        skip();
-    }
+    if (on_cuda() || SANITIZED)
+        skip_test(on_cuda() ? NEEDS_CPU : NEEDS_NO_SANITIZER);
     x = mmap(NULL, (size_t)n * sizeof *x, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (x == MAP_FAILED) {
-        puts("# skip: no address space");
-        skip();
-    }
+    if (x == MAP_FAILED)
+        skip_test(NEEDS_ADDRESSES);
     x[n - 12340] = 5;
     x[n - 1] = 5;
     assert_ok(cf_sum(x, &sum, n));
@@ -217,10 +213,8 @@ static void reduce_past_2_32_on_a_gpu_is_right(void **state)
     void *x;
     if (on_cuda())
         assert_ok(cf_device_property(0, CF_PROPERTY_MEMORY, &memory));
-    if (memory < n * 5) {
-        puts("# skip: there is no GPU with the memory");
-        skip();
-    }
+    if (memory < n * 5)
+        skip_test(NEEDS_GPU_MEMORY);
     assert_ok(cf_mem_alloc(&x, (size_t)n * sizeof(float)));
     assert_ok(cf_fill(0.5f, (float *)x, n));
     assert_ok(cf_mem_copy((float *)x + n - 1000, few, sizeof few));

@@ -1,4 +1,4 @@
-"""test_scale.py - 1,000 kernels in 100 files: the time and the memory that the generator takes, and what a change of
+"""test_scale.py - 1,000 kernels in 100 files: the calls and the memory that the generator takes, and what a change of
 one file writes anew.
 
 usage: test_scale.py
@@ -14,15 +14,21 @@ from tap import Tap, run
 
 ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 FILES, KERNELS = 100, 10
-# Of a core on which the reference, which does the like of what the generator does, takes so long: a core that others
-# share, or a slower one, takes longer for both.
-SECONDS, REFERENCE_SECONDS = 2.0, 0.45
-REFERENCE = r'''
-import re
-text = 'float value = a * x[i] + y[index[i]];\n' * 60000
-words = {}
-for match in re.finditer(r'\w+|\S', text):
-    words.setdefault(match.group(), []).append(match.start())
+# Calls of functions, of Python and of C, that the generator makes for one kernel: more than it makes, by half.
+CALLS = 16000
+COUNT = '''
+import runpy, sys
+calls = 0
+def count(frame, event, argument):
+    global calls
+    calls += event in ('call', 'c_call')
+del sys.argv[0]
+sys.setprofile(count)
+try:
+    runpy.run_path(sys.argv[0], run_name='__main__')
+finally:
+    sys.setprofile(None)
+    print(calls)
 '''
 KERNEL = '''
 /* Kernel {k} of file {f}: gathers, scales and adds. */
@@ -64,42 +70,28 @@ class ScaleTest:
         return run(['ninja', '-C', self.build, 'gen/cuferry/kernels.h'])
 
     def cost(self, files):
-        """(seconds of CPU time, KiB of memory) that cfgen takes for the first so many preprocessed files."""
-        return self.cost_of(f'cfgen_{files}_files_succeeds', [
-            os.path.join(self.tree, 'gen', 'cfgen'), '--prefix', 's', '--outdir', os.path.join(self.build, 'alone'),
-            '--root', self.tree, *(os.path.join(self.build, 'gen', f'f{f}.ii') for f in range(files))])
-
-    def reference(self):
-        return self.cost_of('reference_succeeds', ['-c', REFERENCE])[0]
-
-    def cost_of(self, name, words):
-        # Another process tells what its child took.
+        """(calls, KiB of memory) that cfgen takes for the first so many preprocessed files."""
+        # Another process tells the memory that its child took.
         script = ('import resource, subprocess, sys; code = subprocess.call(sys.argv[1:]); '
-                  'used = resource.getrusage(resource.RUSAGE_CHILDREN); print(code, used.ru_utime + used.ru_stime, used.ru_maxrss)')
+                  'print(code, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)')
+        words = [os.path.join(self.tree, 'gen', 'cfgen'), '--prefix', 's', '--outdir', os.path.join(self.build, 'alone'),
+                 '--root', self.tree, *(os.path.join(self.build, 'gen', f'f{f}.ii') for f in range(files))]
         # As the build calls it.
-        done = subprocess.run([sys.executable, '-c', script, sys.executable, *words], stdout=subprocess.PIPE, check=True,
-                              cwd=self.build, env=dict(os.environ, PYTHONPYCACHEPREFIX='gen/.python'))
-        code, seconds, memory = done.stdout.split()
-        self.tap.check(name, '' if code == b'0' else f'exit {code}')
-        return float(seconds), int(memory)
+        done = subprocess.run([sys.executable, '-c', script, sys.executable, '-c', COUNT, *words], stdout=subprocess.PIPE,
+                              check=True, cwd=self.build, env=dict(os.environ, PYTHONPYCACHEPREFIX='gen/.python'))
+        calls, code, memory = done.stdout.split()
+        self.tap.check(f'cfgen_{files}_files_succeeds', '' if code == b'0' else f'exit {code}')
+        return int(calls), int(memory)
 
     def costs(self):
-        # The reference before and after, since others come and go; again, where they came in between.
-        scaled, results, references = SECONDS, [], [self.reference()]
-        while scaled >= SECONDS and len(results) < 8:
-            results.append(self.cost(FILES))
-            references.append(self.reference())
-            scaled = min(scaled, results[-1][0] * 2 * REFERENCE_SECONDS / sum(references[-2:]))
-        memory = min(memory for _, memory in results)
-        print(f'# {FILES * KERNELS} kernels: {min(results)[0]:.2f} s of this core, {scaled:.2f} s of one on which the '
-              f'reference takes {REFERENCE_SECONDS} s, not {min(references):.2f} s; {memory} KiB')
-        self.tap.check(f'cfgen_a_thousand_kernels_take_less_than_{SECONDS:g}_s',
-                       '' if scaled < SECONDS else f'{scaled:.2f} s')
-        _, least = self.cost(1)
-        _, half = self.cost(FILES // 2)
-        # What the second half adds is at most half more than what the first half does.
-        self.tap.check('cfgen_memory_is_linear', '' if memory - half < 1.5 * (half - least) + 2048 else
-                       f'{least}, {half}, {memory} KiB for 1, {FILES // 2} and {FILES} files')
+        """What the second half adds is at most half more than what the first half does."""
+        least, half, whole = (self.cost(files) for files in (1, FILES // 2, FILES))
+        print(f'# 1, {FILES // 2} and {FILES} files: {least}, {half}, {whole} calls and KiB')
+        for name, room, a, b, c in (('calls_are', 0, least[0], half[0], whole[0]),
+                                    ('memory_is', 2048, least[1], half[1], whole[1])):
+            self.tap.check(f'cfgen_{name}_linear', '' if c - b < 1.5 * (b - a) + room else f'{a}, {b}, {c}')
+        calls = (whole[0] - least[0]) / ((FILES - 1) * KERNELS)
+        self.tap.check(f'cfgen_a_kernel_takes_less_than_{CALLS}_calls', '' if calls < CALLS else f'{calls:.0f}')
 
     def outputs(self):
         folder = os.path.join(self.build, 'gen')

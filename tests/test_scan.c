@@ -154,10 +154,8 @@ static void scan_past_2_32_on_a_gpu_is_right(void **state)
     void *x;
     if (on_cuda())
         assert_ok(cf_device_property(0, CF_PROPERTY_MEMORY, &memory));
-    if (memory < n * 5) {
-        puts("# skip: there is no GPU with the memory");
-        skip();
-    }
+    if (memory < n * 5)
+        skip_test(NEEDS_GPU_MEMORY);
     assert_ok(cf_mem_alloc(&x, (size_t)n * sizeof(int32_t)));
     assert_ok(cf_fill(1, (int32_t *)x, n));
     assert_ok(cf_exclusive_scan((const int32_t *)x, (int32_t *)x, n));

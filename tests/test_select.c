@@ -132,10 +132,8 @@ static void select_past_2_32_on_a_gpu_is_right(void **state)
     void *x, *y, *flag;
     if (on_cuda())
         assert_ok(cf_device_property(0, CF_PROPERTY_MEMORY, &memory));
-    if (memory < n * 10) {
-        puts("# skip: there is no GPU with the memory");
-        skip();
-    }
+    if (memory < n * 10)
+        skip_test(NEEDS_GPU_MEMORY);
     assert_ok(cf_mem_alloc(&x, (size_t)n * sizeof(int32_t)));
     assert_ok(cf_mem_alloc(&y, (size_t)n * sizeof(int32_t)));
     assert_ok(cf_mem_alloc(&flag, (size_t)n));

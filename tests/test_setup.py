@@ -244,7 +244,7 @@ class SetupTest:
             line = toolkit_line('.')
             self.check('configure_folder_of_a_stranger_is_not_taken', 'CPU code alone' in line, line)
         else:
-            self.tap.skip('configure_folder_of_a_stranger_is_not_taken', 'only root can give a folder away')
+            self.tap.skip('configure_folder_of_a_stranger_is_not_taken', 'needs root')
 
 
 def main():

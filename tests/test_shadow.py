@@ -16,7 +16,7 @@ import sys
 import tempfile
 from fractions import Fraction
 
-from tap import Tap, run
+from tap import NEEDS_NVCC, Tap, run
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 ROOT = os.path.dirname(HERE)
@@ -158,7 +158,7 @@ class ShadowTest:
             if not self.uses_nvcc:
                 continue
             if not self.nvcc:
-                self.tap.skip(f'{stem}_with_nvcc', 'there is no nvcc')
+                self.tap.skip(f'{stem}_with_nvcc', NEEDS_NVCC)
                 continue
             code, out, err = self.compile_for_gpu(source, f'{stem}.gpu')
             self.tap.check(f'{stem}_with_nvcc', f'{out}{err}' if code or 'warning' in err else '')
@@ -302,7 +302,7 @@ extern "C" void body(const cf_host_launch *launch, uint64_t begin, uint64_t end)
     def toolkit_converts(self, source, data, results):
         """The toolkit's own functions on the CPU give the same bits, but for those of NaNs."""
         if not self.nvcc:
-            self.tap.skip('convert_agrees_with_the_toolkit', 'there is no nvcc')
+            self.tap.skip('convert_agrees_with_the_toolkit', NEEDS_NVCC)
             return
         code, out, err = self.compile_for_gpu(source, 'convert.gpu')
         if code == 0:
@@ -341,7 +341,7 @@ extern "C" void body(const cf_host_launch *launch, uint64_t begin, uint64_t end)
                     code, out, err = run([*command, self.write(f'types.{suffix}', text)])
                     self.tap.check(f'types_{standard}_{name}', f'{out}{err}' if code else '')
                 if not self.toolkit:
-                    self.tap.skip(f'types_{standard}_with_the_toolkit', 'there is no nvcc')
+                    self.tap.skip(f'types_{standard}_with_the_toolkit', NEEDS_NVCC)
         if self.nvcc and self.uses_nvcc:
             source = self.write('types.cu', '#include <cuda_fp16.h>\n#include <cuferry/types.h>\n' + after +
                                 '__half *pass(cf_half *p) { return p; }\n')

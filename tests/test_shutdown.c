@@ -435,7 +435,7 @@ static void expect_ends(int with_library)
         fflush(NULL);
         pid_t child = fork();
         if (child == 0) {
-            alarm(20);
+            alarm(600);
             end_in_the_middle(with_library);
         }
         assert_int_equal(waitpid(child, &status, 0), child);

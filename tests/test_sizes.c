@@ -184,10 +184,8 @@ static void launch_on_a_known_stream_that_is_refused_asks_again(void **state)
 {
     (void)state;
     cf_stream stream, other;
-    if (!on_cuda()) {
-        puts("# skip: the CPU's streams are known by their handles");
-        skip();
-    }
+    if (!on_cuda())
+        skip_test(NEEDS_ANY_GPU);
     assert_ok(cf_stream_create(&stream));
     assert_ok(cf_stream_create(&other));
     assert_ok(launch(&kernel, stream, 0)); /* loads the kernel */
@@ -249,10 +247,8 @@ static void launch_with_null_argument_is_invalid(void **state)
 static void launch_with_more_shared_memory_asks_once(void **state)
 {
     (void)state;
-    if (!on_cuda()) {
-        puts("# skip: there is no shared memory to ask for");
-        skip();
-    }
+    if (!on_cuda())
+        skip_test(NEEDS_ANY_GPU);
     assert_ok(launch(&kernel, NULL, 100));
     assert_int_equal(asked[ASKED_cuFuncGetAttribute], 1);
     memset(asked, 0, sizeof asked);

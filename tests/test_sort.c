@@ -495,10 +495,10 @@ static void *sort_on_small_stack(void *opaque)
     struct small_stack *all = opaque;
     all->status[0] = cf_sort_keys((const double *)all->keys, all->sorted, all->n, false);
     all->status[1] = cf_argsort((const double *)all->keys, all->index, all->n, false);
-    all->status[2] = cf_sort_pairs((const double *)all->keys, (const int64_t *)all->values, all->sorted, all->moved,
-                                   all->n, false);
-    all->status[3] = cf_sort_pairs((const double *)all->keys, (const int64_t *)all->values, all->keys, all->values,
-                                   all->n, false);
+    all->status[2] =
+        cf_sort_pairs((const double *)all->keys, (const int64_t *)all->values, all->sorted, all->moved, all->n, false);
+    all->status[3] =
+        cf_sort_pairs((const double *)all->keys, (const int64_t *)all->values, all->keys, all->values, all->n, false);
     return NULL;
 }
 
@@ -510,10 +510,8 @@ static void sort_in_a_thread_of_a_small_stack_is_right(void **state)
     static struct small_stack all;
     pthread_attr_t attributes;
     pthread_t thread;
-    if (on_cuda() || SANITIZED) {
-        puts("# skip: a GPU's driver and sanitizers take more stack");
-        skip();
-    }
+    if (on_cuda() || SANITIZED)
+        skip_test(on_cuda() ? NEEDS_CPU : NEEDS_NO_SANITIZER);
     assert_int_equal(pthread_attr_init(&attributes), 0);
     assert_int_equal(pthread_attr_setstacksize(&attributes, (size_t)PTHREAD_STACK_MIN + 65536), 0);
     for (size_t s = 0; s < sizeof counts / sizeof *counts; s++) {

@@ -170,7 +170,7 @@ static void copies_go_both_ways_at_once(void **state)
 {
     (void)state;
     if (!counts_of)
-        skip_process("the driver does not count");
+        skip_process(NEEDS_PLAYED_GPU);
     fill(MOST);
     begin_counting();
     assert_ok(split_blend(x, factors, y, z, MOST));
@@ -239,10 +239,8 @@ static void call_in_place_is_right(void **state)
 static void call_on_arrays_that_overlap_is_whole(void **state)
 {
     (void)state;
-    if (!is_gpu()) {
-        puts("# skip: arrays are used in place");
-        skip();
-    }
+    if (!is_gpu())
+        skip_test(NEEDS_ANY_GPU);
     fill(MANY + 1);
     assert_ok(split_add_1(y, y + 1, MANY));
     assert_true(y[0] == old_y[0]);
@@ -261,10 +259,8 @@ static void array_in_place_beside_one_that_overlaps_is_read_first(void **state)
 {
     (void)state;
     enum { PAGE = 4096, SHIFT = 250 * PAGE, SIZE = MANY / 1024 * 1024 };
-    if (!is_gpu()) {
-        puts("# skip: arrays are used in place");
-        skip();
-    }
+    if (!is_gpu())
+        skip_test(NEEDS_ANY_GPU);
     int (*host_register)(void *, size_t, unsigned int) =
         (int (*)(void *, size_t, unsigned int))driver_function("cuMemHostRegister", 6050);
     int (*host_unregister)(void *) = (int (*)(void *))driver_function("cuMemHostUnregister", 4000);

@@ -109,8 +109,8 @@ struct work {
 };
 
 /* Whether there was memory: works run on threads, too. */
-UNWATCHED static int make(struct work *work, int64_t rows, int64_t cols, int64_t first, int64_t gap, int64_t n, int64_t m,
-                          unsigned short seed[])
+UNWATCHED static int make(struct work *work, int64_t rows, int64_t cols, int64_t first, int64_t gap, int64_t n,
+                          int64_t m, unsigned short seed[])
 {
     int64_t pitch = first + cols + gap;
     *work = (struct work){.floats = (size_t)((first + rows) * pitch),
@@ -440,10 +440,8 @@ static void stage_copy_is_exact_in_both_directions(void **state)
 {
     (void)state;
     static const size_t sizes[] = {1, 4095, 131072, 131073, 1 << 20, 9000001};
-    if (!on_cuda()) {
-        puts("# skip: memory is the CPU's");
-        skip();
-    }
+    if (!on_cuda())
+        skip_test(NEEDS_ANY_GPU);
     struct cf__place place;
     assert_ok(cf__enter(&place, "test", NULL));
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -476,10 +474,8 @@ static void stage_copy_is_exact_in_both_directions(void **state)
 static void stage_memory_registered_in_part_is_right(void **state)
 {
     (void)state;
-    if (!on_cuda()) {
-        puts("# skip: host memory is used in place");
-        skip();
-    }
+    if (!on_cuda())
+        skip_test(NEEDS_ANY_GPU);
     int (*host_register)(void *, size_t, unsigned int) =
         (int (*)(void *, size_t, unsigned int))driver_function("cuMemHostRegister", 6050);
     int (*host_unregister)(void *) = (int (*)(void *))driver_function("cuMemHostUnregister", 4000);

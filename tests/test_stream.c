@@ -103,10 +103,8 @@ static void stream_functions_default_streams_are_taken(void **state)
 static void stream_functions_destroyed_stream_is_invalid(void **state)
 {
     (void)state;
-    if (on_cuda()) {
-        puts("# skip: undefined by the driver API");
-        skip();
-    }
+    if (on_cuda())
+        skip_test(NEEDS_CPU);
     cf_event event;
     assert_ok(cf_event_create(&event));
     cf_stream stream = create();
@@ -124,10 +122,8 @@ static void stream_functions_destroyed_stream_is_invalid(void **state)
 static void stream_functions_event_as_stream_is_invalid(void **state)
 {
     (void)state;
-    if (on_cuda()) {
-        puts("# skip: undefined by the driver API");
-        skip();
-    }
+    if (on_cuda())
+        skip_test(NEEDS_CPU);
     cf_event event;
     assert_ok(cf_event_create(&event));
     cf_stream stream = create(), wrong = (cf_stream)(void *)event, inside = (cf_stream)(void *)((char *)stream + 1);
@@ -169,10 +165,8 @@ static void stream_wait_null_event_is_invalid(void **state)
 static void stream_wait_destroyed_event_is_invalid(void **state)
 {
     (void)state;
-    if (on_cuda()) {
-        puts("# skip: undefined by the driver API");
-        skip();
-    }
+    if (on_cuda())
+        skip_test(NEEDS_CPU);
     cf_stream stream = create();
     cf_event event;
     assert_ok(cf_event_create(&event));

@@ -139,10 +139,8 @@ static void symbol_set_from_device_memory_is_read(void **state)
 static void symbol_set_from_memory_that_was_freed_is_invalid(void **state)
 {
     (void)state;
-    if (!on_cuda()) {
-        puts("# skip: the CPU reads its own memory");
-        skip();
-    }
+    if (!on_cuda())
+        skip_test(NEEDS_ANY_GPU);
     void *freed = upload(values, sizeof values);
     assert_ok(cf_mem_free(freed));
     assert_fails(cf_symbol_set(&of_coeff, freed), CF_EINVAL, "made_set_coeff: the value = ");

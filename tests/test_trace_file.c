@@ -264,7 +264,7 @@ static void forks_first(void)
     int is_parent = 1;
     for (int i = 1; i < FORKS && is_parent; i++)
         is_parent = fork() != 0;
-    alarm(60);
+    alarm(600);
     pthread_barrier_wait(all);
     work(50);
     pthread_barrier_wait(all);

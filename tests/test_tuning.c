@@ -954,7 +954,7 @@ static void child_goes_on_with_what_was_read(void **state)
     pid_t child = fork();
     if (child == 0) {
         int32_t out = 0;
-        alarm(20);
+        alarm(600);
         _exit(cf_device_use(CF_HOST) != CF_OK || tuning_which_i32(&out, 1024) != CF_OK || out != 2);
     }
     int status;

@@ -418,7 +418,7 @@ static void warp_wrong_use_is_named(void **state)
     (void)state;
     int y[32];
     if (on_cuda())
-        skip();
+        skip_test(NEEDS_CPU);
     expect_failure(warp_wrong_mask(y, 5), "thread (5, 0, 0) of block (0, 0, 0): a warp operation whose mask leaves its "
                                           "own lane out");
     assert_ok(warp_wrong_mask(y, 32));

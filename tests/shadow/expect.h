@@ -19,7 +19,7 @@ static int run(int *wrong)
 {
     int *on_device;
     if (cudaMalloc(&on_device, sizeof(int)) != cudaSuccess) {
-        puts("there is no GPU");
+        puts("needs a GPU");
         return 77;
     }
     cudaMemset(on_device, 0, sizeof(int));
