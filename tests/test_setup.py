@@ -80,7 +80,7 @@ class SetupTest:
         # In front of it, a machine that lacks nothing, and installs nothing.
         self.played = os.path.join(folder, 'played')
         self.pip_log, self.apt_log = os.path.join(folder, 'pip.log'), os.path.join(folder, 'apt.log')
-        for name in ('cc', 'c++', 'ninja', 'pkg-config', 'make'):
+        for name in ('cc', 'c++', 'ninja', 'pkg-config', 'make', 'clang', 'clang++'):
             write(os.path.join(self.played, name), '#!/bin/sh\n', 0o755)
         write(os.path.join(self.played, 'id'), '#!/bin/sh\necho 0\n', 0o755)
         write(os.path.join(self.played, 'apt-get'), f'#!/bin/sh\necho "$@" >>"{self.apt_log}"\n', 0o755)
@@ -128,6 +128,34 @@ class SetupTest:
             code, out, err, pip = self.setup('--with-nvcc', argument)
             self.check(f'setup_unknown_{name}_is_refused',
                        code == 1 and f'unknown option: {argument}' in err and not pip, code, out, err, pip)
+
+    def clang(self):
+        """Where it does not work it is installed with the sanitizers of its version, and no failure if it cannot be."""
+        broken = os.path.join(self.folder, 'broken')
+        write(os.path.join(broken, 'clang'), '#!/bin/sh\nexit 1\n', 0o755)
+        write(os.path.join(broken, 'apt-cache'), '#!/bin/sh\n[ "$1" = show ] && exec test $2 = libclang-rt-77-dev\n'
+              "printf 'clang\\n  Depends: clang-77\\n  Breaks: clang-3\\n'\n", 0o755)
+        for name, words, expected in (
+                ('installed', [], 'update\ninstall -y --no-install-recommends clang libclang-rt-77-dev\n'),
+                ('not_installed_for_the_demo', ['demo'], ''),
+                ('not_installed_where_it_is_not_wanted', ['--without-clang'], '')):
+            code, out, err, _ = self.setup(*words, self.new_builddir(), path=[broken])
+            self.check(f'setup_clang_is_{name}', code == 0 and read(self.apt_log) == expected and not err, code, out, err,
+                       read(self.apt_log))
+        write(os.path.join(broken, 'apt-get'), '#!/bin/sh\nexit 1\n', 0o755)
+        code, out, err, _ = self.setup(self.new_builddir(), path=[broken])
+        self.check('setup_clang_that_cannot_be_installed_is_no_failure',
+                   code == 0 and 'setup: could not install clang libclang-rt-77-dev: tests that need clang are skipped' in err,
+                   code, out, err)
+        write(os.path.join(broken, 'id'), '#!/bin/sh\necho 1\n', 0o755)
+        write(os.path.join(broken, 'sudo'), '#!/bin/sh\nexit 1\n', 0o755)
+        code, out, err, _ = self.setup(self.new_builddir(), path=[broken])
+        self.check('setup_clang_without_root_is_no_failure', code == 0 and 'clang with its sanitizers is missing' in out,
+                   code, out, err)
+        write(os.path.join(broken, 'cc'), '#!/bin/sh\nexit 1\n', 0o755)
+        code, out, err, _ = self.setup(self.new_builddir(), path=[broken])
+        self.check('setup_without_root_names_all_packages', code == 1 and
+                   'gcc libc6-dev libcmocka-dev clang libclang-rt-77-dev\'\n' in err, code, out, err)
 
     def not_brought(self):
         done = self.setup(self.new_builddir())
@@ -252,6 +280,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         test = SetupTest(tap, folder)
         test.options()
+        test.clang()
         test.not_brought()
         test.brought()
         test.failures()

@@ -2,7 +2,7 @@
 # Sourced, with $results set to a folder; the counts go to $results/counts.
 # shellcheck disable=SC2154,SC2034 # what the sourcing program sets, and what is read to be gone
 
-# One after the other, or by start_jobs several at a time; what is printed stands in the order of the calls either way.
+# One after the other, or by start_jobs several at a time.
 jobs=1
 
 start_results() {
@@ -21,13 +21,78 @@ count() { # PASSED FAILED SKIPPED
     echo "$@" >>"$results/counts"
 }
 
+# One more that failed; print_results names it again.
+fail() { # NAME LOG
+    count 0 1 0
+    echo "$1: $2" >>"$results/failures"
+}
+
+# Tests that are not run. A reason that begins with "needs" tells what is not there; print_results adds up equal ones.
+skip() { # NAME REASON [COUNT]
+    count 0 0 "${3-1}"
+    printf '%s\t%s\n' "${3-1}" "$2" >>"$results/skips"
+    say "$(printf '%-44s %4d skipped: %s' "$1" "${3-1}" "$2")"
+}
+
+# The tests that were named; all, where none was.
+only=''
+is_wanted() { # NAME
+    case " $only " in '  ' | *" $1 "*) ;; *) return 1 ;; esac
+}
+
+# ---- What is printed: at once, so that lines of several jobs do not mix
+
+say() { # TEXT
+    echo "$1"
+    : >"$results/said"
+}
+
+put() { # FILE
+    cat "$1"
+    : >"$results/said"
+}
+
+# Says what is at work where nothing else was said for 20 s.
+start_ticker() {
+    tick &
+    ticker=$!
+    trap 'kill $ticker 2>/dev/null || :' EXIT
+}
+
+tick() {
+    quiet=0
+    while sleep 5 >/dev/null 2>&1 && kill -0 $$ 2>/dev/null; do # the sleeping one holds no pipe open
+        quiet=$((quiet + 5))
+        [ ! -e "$results/said" ] || quiet=0
+        rm -f "$results/said"
+        [ $quiet -ge 15 ] || continue
+        at_work=$(list_work)
+        [ -z "$at_work" ] || echo "$at_work"
+        quiet=0
+    done
+}
+
+list_work() {
+    text=''
+    for marker in "$results"/at_work.*; do
+        { read -r since log && read -r name; } <"$marker" 2>/dev/null || continue # it has just ended
+        done=$(sed -n 's/^\[\([0-9]*\)\/\([0-9]*\)\].*/\1 of \2/p' "$log" | tail -n 1)
+        case $name,$done in
+        building*,?*) ;;
+        *) done="$(($(date +%s) - since)) s" ;;
+        esac
+        text="$text${text:+; }$name: $done"
+    done
+    echo "$text"
+}
+
 # ---- Several at a time
 
 # A job takes a line from the pipe of descriptor 8, and puts it back when it is done. Its command is in a session of its
 # own, so that a signal ends all that it has started.
 start_jobs() { # COUNT
     if [ "$1" -le 1 ] || ! command -v setsid >/dev/null 2>&1; then return; fi
-    jobs=$1 started=0 printed=0 is_alone='' last_build=''
+    jobs=$1 last_build=''
     mkfifo "$results/slots"
     exec 8<>"$results/slots"
     give_slots
@@ -45,32 +110,18 @@ give_slots() {
     done
 }
 
-# Calls a function, whose output is printed after that of all jobs before.
 job() { # FUNCTION ARGUMENT...
-    if [ "$jobs" = 1 ] || [ -n "$is_alone" ]; then
-        "$@"
+    if [ "$jobs" = 1 ]; then
+        ("$@") || :
         return
     fi
     read -r token <&8
-    print_jobs
-    started=$((started + 1))
-    run_job "$results/job.$started" "$@" &
+    run_job "$@" &
 }
 
-run_job() { # OUTPUT FUNCTION ARGUMENT...
-    output=$1
-    shift
-    "$@" >"$output.new" 2>&1 || :
-    mv "$output.new" "$output"
+run_job() { # FUNCTION ARGUMENT...
+    "$@" || :
     echo >&8
-}
-
-# What is ready to be printed.
-print_jobs() {
-    while [ -e "$results/job.$((printed + 1))" ]; do
-        printed=$((printed + 1))
-        cat "$results/job.$printed"
-    done
 }
 
 # Waits until no job runs.
@@ -79,57 +130,38 @@ finish_jobs() {
     slot=0
     while [ $slot -lt "$jobs" ]; do
         read -r token <&8
-        print_jobs
         slot=$((slot + 1))
     done
     give_slots
 }
 
-# What measures time, or fills the machine, runs at the end, when nothing else does.
-alone() { # FUNCTION ARGUMENT...
-    if [ "$jobs" = 1 ]; then
-        "$@"
-        return
-    fi
-    for word; do
-        printf "'%s' " "$(printf %s "$word" | sed "s/'/'\\\\''/g")"
-    done >>"$results/alone"
-    echo >>"$results/alone"
-}
-
-run_alone() {
-    finish_jobs
-    [ -e "$results/alone" ] || return 0
-    is_alone=yes
-    # shellcheck disable=SC1091 # written above
-    . "$results/alone"
-    is_alone=
-}
-
 # Runs a command without input, its output in a file; its exit code is in $code.
-run_logged() { # LOG COMMAND...
-    log=$1 code=0
-    shift
+run_logged() { # NAME LOG COMMAND...
+    name=$1 log=$2 code=0
+    shift 2
     if [ "$jobs" = 1 ]; then
+        printf '%s\n' "$(date +%s) $log" "$name" >"$results/at_work.0"
         "$@" >>"$log" 2>&1 </dev/null || code=$?
+        rm -f "$results/at_work.0"
         return
     fi
     setsid "$@" >>"$log" 2>&1 </dev/null 8>&- &
     group=$!
-    : >"$results/group.$group"
+    printf '%s\n' "$(date +%s) $log" "$name" >"$results/at_work.$group"
     wait $group || code=$?
-    rm "$results/group.$group"
+    rm "$results/at_work.$group"
 }
 
 end_jobs() { # SIGNAL
     trap '' HUP INT TERM
     : >"$results/ended"
     for signal in TERM KILL; do
-        for path in "$results"/group.*; do
+        for path in "$results"/at_work.*; do
             if [ -e "$path" ]; then kill -s $signal -- "-${path##*.}" 2>/dev/null || :; fi
         done
         sleep 1
     done
+    kill "$ticker" 2>/dev/null || :
     trap - "$1"
     kill -s "$1" $$
 }
@@ -141,162 +173,147 @@ log_of() { # NAME
     : >"$log"
 }
 
-# Runs a test, prints one line for it and the details of what failed; its time, where that is long. A program that dies,
-# or that counts nothing, has failed, whatever it passed before.
+# Runs a test that is wanted, prints one line for it when it ends and the details of what failed; its time, where that is long. A
+# program that dies, or that counts nothing, has failed, whatever it passed before. The name's first word is the test's.
 tap() { # NAME COMMAND...
-    job run_tap "$@"
+    if is_wanted "${1%%,*}"; then job run_tap "$@"; fi
 }
 
 run_tap() {
-    name=$1
+    label=$1
     shift
-    log_of "$name"
-    since=$(date +%s)
-    run_logged "$log" env CMOCKA_MESSAGE_OUTPUT=TAP "$@"
-    awk -v name="$name" -v code=$code -v seconds=$(($(date +%s) - since)) -v log_file="$log" \
-        -v counts="$results/counts" -v faults="$results/faults" '
-        # CMocka calls what skips itself "not ok", and gives no reason: the test prints it in a comment before.
-        /^ok [0-9]+/ && /# SKIP/ { skipped++; why = $0; sub(/.*# SKIP */, "", why); next }
-        /^not ok [0-9]+ # SKIP/ {
+    log_of "$label"
+    began_at=$(date +%s)
+    run_logged "$label" "$log" env CMOCKA_MESSAGE_OUTPUT=TAP "$@"
+    awk -v name="$label" -v code="$code" -v seconds=$(($(date +%s) - began_at)) -v log_file="$log" \
+        -v results="$results" '
+        function skip(reason) {
             skipped++
-            why = comment != "" ? comment : "a test that is not for this driver"
-            next
+            if (!reasons[reason]++) why = why (why ? "; " : "") reason
         }
+        # CMocka calls what skips itself "not ok", and gives no reason: the test prints it in a comment before.
+        /^ok [0-9]+/ && /# SKIP/ { reason = $0; sub(/.*# SKIP */, "", reason); skip(reason); next }
+        /^not ok [0-9]+ # SKIP/ { skip(comment ? comment : "gives no reason"); comment = ""; next }
         /^# skip: / { comment = $0; sub(/^# skip: /, "", comment); next }
         # What test_fault did: added up by print_results.
-        /^# [0-9]+ faults injected, [0-9]+ leaks$/ { print $2, $5 >> faults; next }
+        /^# [0-9]+ faults injected, [0-9]+ leaks$/ { print $2, $5 >> (results "/faults"); next }
         /^ok [0-9]+/ { passed++; next }
         /^not ok [0-9]+/ { failed++ }
         END {
             if ((code != 0 && !failed) || passed + failed + skipped == 0) failed++
-            printf "%-44s %4d passed", name, passed
+            line = sprintf("%-44s %4d passed", name, passed)
             how = code > 128 ? "signal " code - 128 : "exit " code
-            if (failed) printf ", %d FAILED (%s, %s)", failed, how, log_file
-            if (seconds >= 10) printf ", in %d s", seconds
-            if (skipped) printf ", %d skipped: %s", skipped, why
-            printf "\n"
-            print passed + 0, failed + 0, skipped + 0 >> counts
+            if (failed) line = line sprintf(", %d FAILED (%s, %s)", failed, how, log_file)
+            if (seconds >= 10) line = line sprintf(", in %d s", seconds)
+            if (skipped) line = line sprintf(", %d skipped: %s", skipped, why)
+            print line
+            print passed + 0, failed + 0, skipped + 0 >> (results "/counts")
+            for (reason in reasons) printf "%d\t%s\n", reasons[reason], reason >> (results "/skips")
+            if (failed) print name ": " log_file >> (results "/failures")
             exit failed > 0
-        }' "$log" || sed -n '/^ok /!s/^/    /p' "$log" | tail -n 40
+        }' "$log" >"$log.report" || sed -n '/^ok /!s/^/    /p' "$log" | tail -n 40 >>"$log.report"
+    put "$log.report"
+    rm "$log.report"
+    ! grep -qxF "$label: $log" "$results/failures" 2>/dev/null
 }
 
 # Runs a command that passes where it exits with 0 and its last line is the given one.
 ends_with() { # NAME LINE COMMAND...
-    job run_ends_with "$@"
+    if is_wanted "${1%%,*}"; then job run_ends_with "$@"; fi
 }
 
 run_ends_with() {
-    name=$1 line=$2
+    label=$1 line=$2
     shift 2
-    log_of "$name"
-    run_logged "$log" "$@"
-    sed 's/^/    /' "$log"
-    if [ $code = 0 ] && [ "$(tail -n 1 "$log")" = "$line" ]; then
+    log_of "$label"
+    run_logged "$label" "$log" "$@"
+    sed 's/^/    /' "$log" >"$log.report"
+    put "$log.report"
+    rm "$log.report"
+    if [ "$code" = 0 ] && [ "$(tail -n 1 "$log")" = "$line" ]; then
         count 1 0 0
     else
-        echo "$name FAILED: exit $code, and not \"$line\" in its last line"
-        count 0 1 0
+        say "$label FAILED: exit $code, and not \"$line\" in its last line"
+        fail "$label" "$log"
     fi
 }
 
 # ---- Builds
 
-# Configures and builds all but the tests in $unused; a build that fails is a failed test, and the others still run.
-build_with='' unused=''
+# Configures and builds $targets; a build that fails is a failed test, and the others still run.
+build_with='' targets='all tests'
 build() { # FOLDER CONFIGURE-OPTION...
     folder=$1
     shift
+    label="building $folder"
     log_of "build_$(basename "$folder")"
+    say "$label: $*"
     # shellcheck disable=SC2086 # words
-    run_logged "$log" $build_with ./configure --builddir="$folder" "$@"
-    # shellcheck disable=SC2046,SC2086
-    [ $code != 0 ] || run_logged "$log" $build_with ninja -C "$folder" -k 0 all $(targets_of "$folder")
-    if [ $code = 0 ]; then
-        echo "built $folder: $*"
-        sed -n -e 's/^CUDA toolkit /    &/p' -e 's/^GPU targets /    &/p' "$folder/config.log"
+    run_logged "$label" "$log" $build_with ./configure --builddir="$folder" "$@"
+    # shellcheck disable=SC2086
+    [ "$code" != 0 ] || run_logged "$label" "$log" $build_with ninja -C "$folder" -k 0 $targets
+    if [ "$code" = 0 ]; then
+        echo "built $folder" >"$log.report"
+        sed -n -e 's/^CUDA toolkit /    &/p' -e 's/^GPU targets /    &/p' "$folder/config.log" >>"$log.report"
         count 1 0 0
     else
-        tail -n 40 "$log"
-        echo "building $folder FAILED: $*"
-        count 0 1 0
+        tail -n 40 "$log" >"$log.report"
+        echo "$label FAILED ($log)" >>"$log.report"
+        fail "$label" "$log"
     fi
-}
-
-# What the target `tests` stands for, less what is not used.
-targets_of() { # FOLDER
-    # shellcheck disable=SC2013 # words
-    for target in $(sed -n 's/^build tests: phony//p' "$1/build.ninja"); do
-        case " $unused " in *" ${target#tests/} "*) ;; *) echo "$target" ;; esac
-    done
+    put "$log.report"
+    rm "$log.report"
 }
 
 # Builds while tests run, after what was started before, with the time that they leave; `finish_build` waits for it.
 start_build() { # FOLDER CONFIGURE-OPTION...
-    output=$results/built.$(basename "$1")
-    if [ "$jobs" = 1 ]; then
-        build "$@" >"$output" 2>&1
+    mark=$results/built.$(basename "$1")
+    if [ -z "$targets" ]; then
+        : >"$mark"
+    elif [ "$jobs" = 1 ]; then
+        build "$@"
     else
-        build_after "$last_build" "$output" "$@" &
-        last_build=$output
+        build_after "$last_build" "$mark" "$@" &
+        last_build=$mark
     fi
 }
 
-build_after() { # OUTPUT-OF-THE-ONE-BEFORE OUTPUT FOLDER CONFIGURE-OPTION...
-    before=$1 output=$2
+build_after() { # MARK-OF-THE-ONE-BEFORE MARK FOLDER CONFIGURE-OPTION...
+    before=$1 mark=$2
     shift 2
     while [ -n "$before" ] && [ ! -e "$before" ]; do sleep 0.2; done
     [ ! -e "$results/ended" ] || return 0
     [ -z "$before" ] || build_with="nice -n 10 $build_with" # for the first one all wait
-    build "$@" >"$output.new" 2>&1 || :
-    mv "$output.new" "$output"
+    build "$@" || :
+    : >"$mark"
 }
 
 finish_build() { # FOLDER
-    output=$results/built.$(basename "$1")
-    if [ "$jobs" = 1 ]; then
-        cat "$output"
-        return
-    fi
-    while [ ! -e "$output" ]; do
-        print_jobs
-        sleep 0.2
-    done
-    job cat "$output"
+    [ "$jobs" -gt 1 ] || return 0
+    while [ ! -e "$results/built.$(basename "$1")" ]; do sleep 0.2; done
 }
 
-# Every test in C but those in $except, and of the command line, with an environment. Those in $measured run alone.
-except='' measured=''
-on_driver() { # LABEL FOLDER ENVIRONMENT...
-    label=$1 folder=$2
-    shift 2
-    for source in tests/test_*.c; do
-        program=$(basename "$source" .c)
-        case " $except " in *" $program "*) continue ;; esac
-        how=
-        case " $measured " in *" $program "*) how=alone ;; esac
-        $how tap "$program, $label" env "$@" "$folder/tests/$program"
-    done
-    case " $except " in
-    *" test_run "*) ;;
-    *) tap "test_run, $label" env "$@" "${PYTHON:-python3}" tests/test_run.py "$folder" ;;
-    esac
-    case " $except " in
-    *" test_bench.py "*) ;;
-    *) tap "test_bench.py, $label" env "$@" "${PYTHON:-python3}" tests/test_bench.py "$folder" ;;
-    esac
-    case " $except " in
-    *" test_tune.py "*) ;;
-    *)
-        how=
-        case " $measured " in *" test_tune.py "*) how=alone ;; esac
-        $how tap "test_tune.py, $label" env "$@" "${PYTHON:-python3}" tests/test_tune.py "$folder"
-        ;;
-    esac
-    tap "test_trace.py, $label" env "$@" "${PYTHON:-python3}" tests/test_trace.py "$folder"
-}
+# ---- Results
 
 # The closing lines; false where anything failed, or nothing ran.
 print_results() {
+    if [ -e "$results/skips" ]; then
+        echo 'skipped:'
+        awk -F '\t' '
+            function with_commas(n) { return n < 1000 ? n : with_commas(int(n / 1000)) sprintf(",%03d", n % 1000) }
+            { count[$2] += $1 }
+            END {
+                for (reason in count) {
+                    n = count[reason]
+                    is_need = sub(/^needs /, n == 1 ? "needs " : "need ", reason)
+                    printf "%d\t%9s%s %s\n", n, with_commas(n), is_need ? "" : ":", reason
+                }
+            }' "$results/skips" | sort -t '	' -k 1,1nr -k 2 | cut -f 2-
+    fi
+    if [ -e "$results/failures" ]; then
+        echo 'failed:'
+        sort "$results/failures" | sed 's/^/    /'
+    fi
     if [ -e "$results/faults" ]; then
         awk '{ injected += $1; leaks += $2 }
              END { printf "%d faults injected, %d leaks\n", injected, leaks }' "$results/faults"
@@ -305,9 +322,7 @@ print_results() {
     echo "$((seconds / 60)) min $((seconds % 60)) s"
     awk '{ passed += $1; failed += $2; skipped += $3 }
          END {
-             printf "%d passed, %d failed", passed, failed
-             if (skipped) printf ", %d skipped", skipped
-             printf "\n"
+             printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped
              exit failed > 0 || passed == 0
          }' "$results/counts"
 }
