@@ -148,7 +148,7 @@ run_logged() { # NAME LOG COMMAND...
     setsid "$@" >>"$log" 2>&1 </dev/null 8>&- &
     group=$!
     printf '%s\n' "$(date +%s) $log" "$name" >"$results/at_work.$group"
-    wait $group || code=$?
+    { wait $group || code=$?; } 2>>"$log" # where the shell says that a signal ended it
     rm "$results/at_work.$group"
 }
 
