@@ -99,12 +99,12 @@ class InstallTest:
         return shlex.split(subprocess.run(['pkg-config', *options, 'cuferry'], env=self.env, stdout=subprocess.PIPE,
                                           check=True).stdout.decode())
 
-    def program(self, name, text, flags=()):
-        """Builds a C program with the one line that the README gives."""
+    def program(self, name, text, *options):
+        """Builds a C program with the one line that the README gives, and more options of pkg-config's."""
         source, program = os.path.join(self.folder, f'{name}.c'), os.path.join(self.folder, name)
         with open(source, 'w', encoding='utf-8') as file:
             file.write(text)
-        command = [*shlex.split(self.cc), source, *flags, *self.flags('--cflags', '--libs', '--static'), '-o', program]
+        command = [*shlex.split(self.cc), source, *self.flags('--cflags', '--libs', *options), '-o', program]
         code, out, err = run(command, env=self.env)
         return program, f'{shlex.join(command)}\n{out}{err}' if code else ''
 
@@ -163,6 +163,22 @@ class InstallTest:
         shutil.rmtree(folder)
         return said
 
+    def cmake_by_pkg_config(self):
+        """CMake's pkg_check_modules takes the flags of a shared library, in a prefix without blanks."""
+        folder, prefix = self.project('cmake_pkg_config'), os.path.join(self.folder, 'prefix')
+        os.symlink(self.prefix, prefix)
+        env = dict(self.env, PKG_CONFIG_PATH=os.path.join(prefix, 'lib', 'pkgconfig'), CC=self.cc)
+        built = os.path.join(folder, 'build')
+        said = ''
+        for command in (['cmake', '-S', folder, '-B', built], ['cmake', '--build', built, '-j2'],
+                        [os.path.join(built, 'by_target')], [os.path.join(built, 'by_variables')]):
+            code, out, err = run(command, env=env)
+            said = f'{said}{out}{err}'
+            if code:
+                break
+        self.tap.check('consumer_cmake_pkg_config_builds_and_runs', '' if said.endswith('9\n9\n') else said)
+        os.remove(prefix)
+
     def cmake_refusals(self):
         """What is wrong in a call is told when the project is configured; files that it makes need not be there yet."""
         folder = os.path.join(self.folder, 'a cmake project')
@@ -211,6 +227,7 @@ class InstallTest:
         has_cmake = shutil.which('cmake')
         if has_cmake:
             self.cmake_project('by_ninja', 'Ninja', self.env)
+            self.cmake_by_pkg_config()
             self.cmake_refusals()
         config = os.path.join(self.prefix, 'lib', 'cuferry', 'cfcc.json')
         with open(config, encoding='utf-8') as file:
@@ -244,12 +261,13 @@ class InstallTest:
         with open(os.path.join(ROOT, 'README.md'), encoding='utf-8') as file:
             text = file.read()
         code = re.search(r'```c\n(.*?)```', text, re.DOTALL).group(1)
-        program, problem = self.program('app', code)
-        if not problem:
-            exit_code, out, err = run([program], env=self.env)
-            problem = '' if exit_code == 0 and out else f'exit {exit_code}: {out}{err}'
-        self.tap.check('readme_program_builds_with_its_one_line_and_runs', problem)
-        line = 'cc app.c $(pkg-config --cflags --libs --static cuferry)'
+        for name, options in (('its_one_line', []), ('a_static_line_too', ['--static'])):
+            program, problem = self.program('app', code, *options)
+            if not problem:
+                exit_code, out, err = run([program], env=self.env)
+                problem = '' if exit_code == 0 and out else f'exit {exit_code}: {out}{err}'
+            self.tap.check(f'readme_program_builds_with_{name}_and_runs', problem)
+        line = 'cc app.c $(pkg-config --cflags --libs cuferry)'
         self.tap.check('readme_gives_that_line', '' if line in text else f'not found: {line}')
 
     def needs_libc_alone(self, program):
@@ -284,7 +302,7 @@ class InstallTest:
         with open(source, 'w', encoding='utf-8') as file:
             file.write('#include <cuferry.h>\n#include <cuferry/kernels.h>\nint embed(void);\nint embed(void)\n{\n'
                        '    return cf_gather((float *)0, (int32_t *)0, (float *)0, 0, 0);\n}\n')
-        command = [*shlex.split(self.cc), '-shared', '-fPIC', source, *self.flags('--cflags', '--libs', '--static'), '-o',
+        command = [*shlex.split(self.cc), '-shared', '-fPIC', source, *self.flags('--cflags', '--libs'), '-o',
                    library]
         code, out, err = run(command, env=self.env)
         if code:
@@ -313,7 +331,7 @@ class InstallTest:
             with open(os.path.join(self.folder, name), 'w', encoding='utf-8') as file:
                 file.write(text)
         cc = shlex.split(self.cc)
-        for command in ([*cc, '-shared', '-fPIC', 'large.c', *self.flags('--cflags', '--libs', '--static'), '-o', library],
+        for command in ([*cc, '-shared', '-fPIC', 'large.c', *self.flags('--cflags', '--libs'), '-o', library],
                         [*cc, 'loader.c', '-ldl', '-o', loader]):
             code, out, err = run(command, cwd=self.folder, env=self.env)
             if code:
