@@ -323,6 +323,17 @@ class CfccTest:
         else:
             self.tap.skip('cfcc_works_with_clang', NEEDS_CLANG)
 
+    def help(self):
+        """It has what the manual has, and not what cf-run alone calls."""
+        code, out, err = self.compile('--help', cuda=None)
+        options = set(re.findall(r'^  (--?[A-Za-z][\w-]*)', out, re.MULTILINE)) - {'-h'}
+        with open(os.path.join(ROOT, 'tools', 'cfcc.1'), encoding='utf-8') as file:
+            page = file.read().replace('\\-', '-')
+        internal = options & {'--check', '--again', '--bundled', '--private'}
+        missing = [option for option in options if option not in page]
+        self.expect('cfcc_help_has_what_the_manual_has', code == 0 and not internal and not missing and len(options) > 12,
+                    f'{internal}{missing}{out}{err}')
+
     def program(self):
         """The object with a program in C, linked by the line that the manual gives."""
         self.fresh()
@@ -685,6 +696,7 @@ def main():
         test.interfaces()
         test.depfile()
         test.pass_on()
+        test.help()
         test.program()
         test.operations()
         test.system_headers()

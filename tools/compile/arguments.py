@@ -10,8 +10,7 @@ from flags import CHECKS
 from workspace import stem
 
 USAGE = '''cfcc [--prefix P] [-o FILE.o] [--header FILE.h] [-MD] [options] FILE.cu... [FILE.c...]
-       cfcc --shared [--prefix P] [-o FILE.so] [options] FILE.cu... [FILE.c...] | FILE.o...
-       cfcc --check KIND [-o FILE.so] --again FILE | --bundled'''
+       cfcc --shared [--prefix P] [-o FILE.so] [options] FILE.cu... [FILE.c...] | FILE.o...'''
 
 
 class Parser(argparse.ArgumentParser):
@@ -49,10 +48,10 @@ def arguments(config):
                             help=f'the {language} compiler (default: {config[name]})')
     parser.add_argument('-j', dest='jobs', type=int, default=len(os.sched_getaffinity(0)), metavar='N',
                         help='run N compilers at once (default: the CPUs)')
-    parser.add_argument('--check', choices=sorted(CHECKS), metavar='KIND', help='CPU code alone, for cf-run --check: '
-                        'address, race or poison')
-    parser.add_argument('--again', metavar='FILE', help='with --check: what FILE was built of')
-    parser.add_argument('--bundled', action='store_true', help='with --check: the bundled kernels')
+    # For cf-run alone: CPU code that is checked, of kernel files, of what FILE was built of, or of the bundled kernels.
+    parser.add_argument('--check', choices=sorted(CHECKS), help=argparse.SUPPRESS)
+    parser.add_argument('--again', metavar='FILE', help=argparse.SUPPRESS)
+    parser.add_argument('--bundled', action='store_true', help=argparse.SUPPRESS)
     parser.add_argument('--version', action='version', version=f'cfcc {config["version"]}')
     # -O alone takes no argument, and -O2 is one word.
     words = sys.argv[1:]
