@@ -63,7 +63,8 @@ class SanitizeAll:
                                   os.path.relpath(path, TREE))
         if code:
             self.tap.check(f'sanitize_{name}_is_built', f'{ended(code)}\n{out}{err}')
-        return None if code else ['--module', module]
+        cxx = self.compilers[self.compilers.index('--cxx'):][:2] if '--cxx' in self.compilers else []
+        return None if code else [*cxx, '--module', module]
 
     def check(self, name, kind, *words):
         began = processor_time()

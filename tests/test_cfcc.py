@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 
+from cfcc_record import RecordTest
 from tap import NEEDS_CLANG, NEEDS_NO_SANITIZER, NEEDS_NVCC, Tap, path_without_nvcc, run, unignore_signals
 
 ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
@@ -475,6 +476,8 @@ class CfccTest:
                 ('flag_of_nvcc_without_a_value', ['-Xnvcc=', 'heat.cu'], 2, '-Xnvcc has no value'),
                 ('folder_without_a_name', ['-I', '', 'heat.cu'], 2, '-I has no value'),
                 ('macro_without_a_name', ['-D', '', 'heat.cu'], 2, '-D has no value'),
+                ('compiler_of_half_a_word', ['--cxx', "g++ '", 'heat.cu'], 2, "--cxx: 'g++ '' is no command"),
+                ('compiler_without_a_name', ['--cc', '', 'heat.cu'], 2, "--cc: '' is no command"),
                 ('no_compiler_at_once', ['-j', '0', 'heat.cu'], 2, '-j 0')):
             status, out, err = self.compile(*arguments)
             out += '' if err.startswith('cfcc: ') and err.count('\n') == 1 else 'this is not one line of its own:'
@@ -706,6 +709,7 @@ def main():
         test.interrupted()
         test.shared()
         test.functions_for_the_cpu()
+        RecordTest(test).run(KERNEL)
         test.without_nvcc()
         test.with_nvcc()
     return tap.close()

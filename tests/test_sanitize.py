@@ -194,8 +194,8 @@ class SanitizeTest:
         return run([os.path.join(self.build, 'cfcc'), *self.compilers, *arguments], cwd=self.folder,
                    env=self.environment)
 
-    def check(self, kind, *arguments, module='planted.so', env=None):
-        modules = ['--module', module] if module else []
+    def check(self, kind, *arguments, module='planted.so', cxx=None, env=None):
+        modules = ['--cxx', cxx or self.compiler(), '--module', module] if module else []
         return run([os.path.join(self.build, 'cf-run'), '--check', kind, *modules, *arguments], cwd=self.folder,
                    env=dict(self.environment, **(env or {})))
 
@@ -291,22 +291,22 @@ class SanitizeTest:
         with open(script, 'w', encoding='utf-8') as file:
             file.write(f'case "$1" in -print-file-name=*asan*) echo "{runtime}"; exit ;; esac\n'
                        f'exec {compiler} "$@"\n')
-        code, _, err = self.cfcc('--cxx', f"sh '{script}'", *build)
-        assert code == 0, err
+        cxx = f"sh '{script}'"
         arguments = ['blank', 'n=10']
         with tempfile.TemporaryDirectory() as temporary:
-            code, _, err = self.check('address', *arguments, module='blank.so', env={'TMPDIR': temporary})
+            code, _, err = self.check('address', *arguments, module='blank.so', cxx=cxx, env={'TMPDIR': temporary})
             left = os.listdir(temporary)
         wanted = r'blank\.cu:4: heap-buffer-overflow: a write of 4 bytes at y\[10\], which is past its end'
         problem = '' if code == 1 and re.search(wanted, err) and '#0 in blank blank.cu:4' in err and not left else err
         self.tap.check('check_by_a_runtime_in_a_folder_with_a_blank_is_told_whole', problem and f'{ended(code)}: {err}{left}')
-        code, _, err = self.check('address', *arguments, module='blank.so')
+        code, _, err = self.check('address', *arguments, module='blank.so', cxx=cxx)
         expected = f'the loader takes no path with a blank or a colon, and there is one in {runtime} and in TMPDIR\n'
         self.tap.check('check_by_such_a_runtime_without_another_folder_says_so',
                        '' if code == 1 and err.endswith(expected) else f'{ended(code)}: {err}')
 
     def refusals(self):
         for name, words, text in (
+                ('a_compiler_without_a_check', ['--cxx', 'c++', 'traps'], '--cxx goes with --check'),
                 ('another_kind', ['--check', 'leaks', 'traps'], '--check leaks: it is address, race or poison'),
                 ('two_kinds', ['--check', 'race', '--check', 'address', 'traps'],
                  '--check race --check address: a run is checked for one of them'),

@@ -80,7 +80,9 @@ static const char help[] =
     "                       address (out of bounds, not aligned), race (what no barrier orders), or poison (memory "
     "that is\n"
     "                       read or left without having been written)\n"
-    "  --list               print the name and the C prototype of every kernel, and of every constant's setter, but for\n"
+    "  --cxx COMMAND        the C++ compiler of --check, in place of the one that Cuferry was configured with\n"
+    "  --list               print the name and the C prototype of every kernel, and of every constant's setter, but "
+    "for\n"
     "                       kernels that serve operations alone\n"
     "  --describe KERNEL    print what is known of a kernel, or of a setter\n"
     "  --help               print this\n"
@@ -103,6 +105,7 @@ struct options {
     char **exceptions; /* of all */
     size_t exception_count;
     const char *check;   /* NULL: nothing is checked */
+    const char *cxx;     /* the compiler of that; NULL: the configured one */
     const char *module;  /* NULL: the bundled kernels */
     const char *variant; /* NULL: the first */
     char **settings;     /* name=value, of constants */
@@ -173,6 +176,10 @@ static int set_option(struct options *options, const char *name, char *value, st
         options->exceptions[options->exception_count++] = value;
         return 0;
     }
+    if (strcmp(name, "--cxx") == 0) {
+        options->cxx = value;
+        return 0;
+    }
     if (strcmp(name, "--repeat") == 0) {
         int repeats = 0, status = read_count(name, value, 1, MAX_REPEATS, &repeats, message);
         options->repeats = (unsigned)repeats;
@@ -182,7 +189,8 @@ static int set_option(struct options *options, const char *name, char *value, st
         if (strcmp(value, "address") != 0 && strcmp(value, "race") != 0 && strcmp(value, "poison") != 0)
             return message_set(message, "--check %s: it is address, race or poison", value);
         if (options->check && strcmp(options->check, value) != 0)
-            return message_set(message, "--check %s --check %s: a run is checked for one of them", options->check, value);
+            return message_set(message, "--check %s --check %s: a run is checked for one of them", options->check,
+                               value);
         options->check = value;
         return 0;
     }
@@ -195,7 +203,7 @@ static int read_option(struct options *options, char **argv, int *at, struct mes
     static const struct option known[] = {{"--driver", 1},  {"--device", 1}, {"--repeat", 1}, {"--verify", 0},
                                           {"--check", 1},   {"--all", 0},    {"--except", 1}, {"--module", 1},
                                           {"--variant", 1}, {"--set", 1},    {"--list", 0},   {"--describe", 1},
-                                          {"--help", 0},    {"--version", 0}};
+                                          {"--cxx", 1},     {"--help", 0},   {"--version", 0}};
     char *value;
     const struct option *option = option_take(known, sizeof known / sizeof *known, argv, at, &value, message);
     return option ? set_option(options, option->name, value, message) : -1;
@@ -229,6 +237,8 @@ static int read_options(struct options *options, int argc, char **argv, struct m
     if (options->check && ((options->driver && strcmp(options->driver, "host") != 0) ||
                            (options->has_device && options->device != CF_HOST)))
         return message_set(message, "--check %s: it is the kernel's form for the CPU that is checked", options->check);
+    if (options->cxx && !options->check)
+        return message_set(message, "--cxx goes with --check");
     if (options->all && !options->verify)
         return message_set(message, "--all goes with --verify");
     if (options->exception_count && !options->all)
@@ -396,14 +406,15 @@ static int dispatch(struct options *options, struct message *message)
     }
     const char *checked = watch_begin();
     if (options->check && options->mode == RUN && !checked)
-        return sanitize_run(options->check, options->module, options->argv, message);
+        return sanitize_run(options->check, options->module, options->cxx, options->argv, message);
     if (checked)
         options->module = checked;
     const cf_module *module = options->module ? module_open(options->module, message) : &cf_registry;
     if (!module) {
         if (checked && strstr(message->text, "undefined symbol"))
-            message_add(message, "; --check builds kernel files alone, and the C files that cfcc was given beside them, so the "
-                                 "function has to be in one of them");
+            message_add(message,
+                        "; --check builds kernel files alone, and the C files that cfcc was given beside them, so the "
+                        "function has to be in one of them");
         return -1;
     }
     if (options->mode == RUN && !checked)

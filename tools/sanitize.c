@@ -194,7 +194,7 @@ static void remove_folder(const char *path)
 }
 
 /* What the compiler says goes to the user. */
-static int rebuild(struct check *check, const char *kind, const char *module, struct message *message)
+static int rebuild(struct check *check, const char *kind, const char *module, const char *cxx, struct message *message)
 {
     char cfcc[PATH_MAX], *said = NULL;
     if (beside("cfcc", cfcc, message) != 0)
@@ -202,8 +202,14 @@ static int rebuild(struct check *check, const char *kind, const char *module, st
     char *real = module ? realpath(module, NULL) : NULL;
     if (module && !real)
         return message_set(message, "%s: %s", module, strerror(errno));
-    const char *const command[] = {
-        cfcc, "--check", kind, "-o", check->module, module ? "--again" : "--bundled", module ? real : NULL, NULL};
+    const char *command[10] = {cfcc, "--check", kind, "-o", check->module};
+    size_t used = 5;
+    if (cxx) {
+        command[used++] = "--cxx";
+        command[used++] = cxx;
+    }
+    command[used++] = module ? "--again" : "--bundled";
+    command[used] = real;
     int status = run_program(command, &said);
     if (status == 0 && said)
         snprintf(check->runtime, sizeof check->runtime, "%.*s", (int)strcspn(said, "\n"), said);
@@ -584,7 +590,7 @@ static int judge(const char *kind, const char *program, int ended, struct messag
                                                                   : "");
 }
 
-int sanitize_run(const char *kind, const char *module, char **argv, struct message *message)
+int sanitize_run(const char *kind, const char *module, const char *cxx, char **argv, struct message *message)
 {
     struct check check = {.count = 0};
     struct sigaction old[SIGNALS];
@@ -597,7 +603,7 @@ int sanitize_run(const char *kind, const char *module, char **argv, struct messa
     catch_signals(old);
     int status = make_folder(&check, message);
     if (status == 0)
-        status = rebuild(&check, kind, module, message);
+        status = rebuild(&check, kind, module, cxx, message);
     if (status == 0) {
         fflush(stdout);
         int ended = run_again(&check, kind, argv, message);

@@ -3,36 +3,23 @@
 import os
 import shlex
 import subprocess
+import sys
 
+from arguments import check_names
 from failure import Failure
+from flags import refused_of_record
 from record import moved, read_records
 
 
 def build_again(options, config, runner, folder):
     """Sets the options to those of a library that was built before, and goes to where that was."""
     options.output = os.path.abspath(options.output or f'{options.check}.so')
+    root_programs(options)
     if options.bundled:
-        kernels = os.path.join(config.bundled, 'kernels')
-        names = sorted(os.listdir(kernels)) if os.path.isdir(kernels) else []
-        if not names:
-            raise Failure(f'the bundled kernels cannot be built again: their sources are not in {kernels}; install '
-                          'Cuferry again')
-        record = {'folder': '.', 'prefix': 'bundled', 'includes': [], 'defines': [], 'cxx': config['cxx'],
-                  'cxx_flags': [], 'sources': [os.path.join('kernels', n) for n in names if n.endswith('.cu')],
-                  'c_files': [os.path.join('kernels', n) for n in names if n.endswith('.c')]}
-        place = os.path.abspath(config.bundled)
+        record, place = bundled_record(config), os.path.abspath(config.bundled)
     else:
-        if not os.path.isfile(options.again):
-            raise Failure(f'{options.again}: no such file')
-        if options.again.endswith('.cu'):
-            raise Failure(f'{options.again} is a kernel file; build a library of it first: cfcc --shared -o own.so '
-                          f'{shlex.quote(options.again)}')
-        records = read_records(config, runner, folder, options.again)
-        if len(records) != 1:
-            raise Failure(f'{options.again} cannot be built again: ' + (
-                'it holds several libraries' if records else
-                'it does not tell how it was built; an older cfcc made it, or it was stripped'))
-        record, place = records[0], os.path.dirname(os.path.abspath(options.again))
+        record, place = own_record(options, config, runner, folder), os.path.dirname(os.path.abspath(options.again))
+    check_flags(options, config, record)
     where = os.path.normpath(os.path.join(place, record['folder']))
     if os.path.isdir(where):  # what flags of the compiler name may be relative to it
         os.chdir(where)
@@ -45,9 +32,60 @@ def build_again(options, config, runner, folder):
                       f'{os.path.abspath(missing[0]) if missing else ""} is gone')
     options.sources, options.c_files, options.prefix = record['sources'], record['c_files'], record['prefix']
     options.includes, options.defines = record['includes'], record['defines']
-    options.cxx, options.cxx_flags = record['cxx'], record['cxx_flags']
+    options.cxx_flags = record['cxx_flags']
     # C files may include an older one of this name, which its guard then keeps out.
-    options.header = os.path.join(folder, record.get('header', 'again.h'))
+    options.header = os.path.join(folder, record['header'])
+    option = next((s for s in record['sources'] + record['c_files'] if s[0] in '-@'), None)
+    if option:
+        raise Failure(f'{options.again} cannot be built again: a compiler takes the name {option} for an option')
+    check_names(options)
+
+
+def bundled_record(config):
+    kernels = os.path.join(config.bundled, 'kernels')
+    names = sorted(os.listdir(kernels)) if os.path.isdir(kernels) else []
+    if not names:
+        raise Failure(f'the bundled kernels cannot be built again: their sources are not in {kernels}; install '
+                      'Cuferry again')
+    return {'folder': '.', 'prefix': 'bundled', 'header': 'again.h', 'includes': [], 'defines': [],
+            'cxx': config['cxx'], 'cxx_flags': [],
+            'sources': [os.path.join('kernels', n) for n in names if n.endswith('.cu')],
+            'c_files': [os.path.join('kernels', n) for n in names if n.endswith('.c')]}
+
+
+def own_record(options, config, runner, folder):
+    if not os.path.isfile(options.again):
+        raise Failure(f'{options.again}: no such file')
+    if options.again.endswith('.cu'):
+        raise Failure(f'{options.again} is a kernel file; build a library of it first: cfcc --shared -o own.so '
+                      f'{shlex.quote(options.again)}')
+    records = read_records(config, runner, folder, options.again)
+    if len(records) != 1:
+        raise Failure(f'{options.again} cannot be built again: ' + (
+            'it holds several libraries' if records else
+            'it does not tell how it was built; an older cfcc made it, or it was stripped'))
+    return records[0]
+
+
+def root_programs(options):
+    """Has relative paths of programs mean the user's folder, and not the one that a record names."""
+    os.environ['PATH'] = os.pathsep.join(map(os.path.abspath, os.get_exec_path()))
+    for name in ('cc', 'cxx'):
+        setattr(options, name, shlex.join(os.path.abspath(word) if '/' in word and word[0] != '-' else word
+                                          for word in shlex.split(getattr(options, name))))
+
+
+def check_flags(options, config, record):
+    """Refuses flags that only the user may give, and says that a record's compiler is not run."""
+    named = shlex.split(options.cxx)
+    record['cxx_flags'] = [flag for flag in record['cxx_flags'] if flag not in named]
+    flag = refused_of_record(record['cxx_flags'])
+    if flag:
+        raise Failure(f'{options.again} cannot be built again: it was built with the flag {flag}, which is not taken '
+                      f"from an object; where you trust it, name it: --cxx={shlex.quote(f'{options.cxx} {flag}')}")
+    if record['cxx'] != config['cxx'] == options.cxx:
+        sys.stderr.write(f"cfcc: {options.again} was built with '{record['cxx']}'; the check is built with "
+                         f"'{options.cxx}': name another compiler with --cxx\n")
 
 
 def runtime_of(options):
@@ -62,4 +100,4 @@ def runtime_of(options):
         if os.path.isabs(found) and os.path.exists(found):
             return os.path.realpath(found)
     raise Failure(f'{options.cxx} has no shared runtime of AddressSanitizer; install it, as libasan or '
-                  'libclang-rt, or build with another compiler')
+                  'libclang-rt, or name another compiler with --cxx')

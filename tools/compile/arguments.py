@@ -3,6 +3,7 @@
 import argparse
 import os
 import re
+import shlex
 import sys
 
 from failure import Failure
@@ -67,6 +68,13 @@ def arguments(config):
         wrong = wrong_target(options.targets)
         if wrong is not None:
             parser.error(f"--targets: '{wrong}' is no target; they are major, native, or numbers such as 80,90")
+    for name in ('cc', 'cxx'):
+        try:
+            is_command = shlex.split(getattr(options, name))
+        except ValueError:
+            is_command = False
+        if not is_command:
+            parser.error(f"--{name}: '{getattr(options, name)}' is no command")
     options.pass_on = levels[-1:] + (['-g'] if options.debug else [])
     if options.check:
         options.cuda, options.shared = 'no', True
@@ -111,13 +119,18 @@ def check(options, parser):
     # libheat.so is the library heat.
     options.prefix = options.prefix or re.sub('^lib(?=.)', '', stem(options.output))
     options.header = options.header or os.path.join(os.path.dirname(options.output), f'{options.prefix}.h')
-    if options.sources and not re.fullmatch(r'[A-Za-z][A-Za-z0-9_]*', options.prefix):
-        parser.error(f"the prefix '{options.prefix}' cannot begin a C name; give another with --prefix")
-    if options.sources and re.match(r'cf(_|$)', options.prefix):
-        parser.error(f"the prefix '{options.prefix}' is the library's own; give another with --prefix")
+    problem = prefix_problem(options.prefix) if options.sources else ''
+    if problem:
+        parser.error(f'{problem}; give another with --prefix')
     if options.depend and not options.depfile:
         options.depfile = re.sub(r'\.s?o$', '', options.output) + '.d'
     check_files(options)
+
+
+def prefix_problem(prefix):
+    if not re.fullmatch(r'[A-Za-z][A-Za-z0-9_]*', prefix):
+        return f"the prefix '{prefix}' cannot begin a C name"
+    return f"the prefix '{prefix}' is the library's own" if re.match(r'cf(_|$)', prefix) else ''
 
 
 def check_files(options):
@@ -126,6 +139,12 @@ def check_files(options):
             raise Failure(f'{path}: ' + ('it is a folder' if os.path.isdir(path) else 'no such file'))
         if not os.access(path, os.R_OK):
             raise Failure(f'{path}: cannot be read')
+    check_names(options)
+    check_outputs(options, [options.header] if options.sources else [])
+
+
+def check_names(options):
+    """Refuses names that no file of the workspace can have, or two of them."""
     for paths, what in ((options.sources, 'kernel'), (options.c_files, 'C')):
         seen = {}
         for path in paths:
@@ -134,7 +153,6 @@ def check_files(options):
             if stem(path) in seen:
                 raise Failure(f'{path}: {seen[stem(path)]} has the same name; rename one of them')
             seen[stem(path)] = path
-    check_outputs(options, [options.header] if options.sources else [])
 
 
 def check_outputs(options, headers):

@@ -17,8 +17,7 @@ class Runner:
         self._lock = threading.Lock()
         self._running = set()
         self._is_stopped = False
-        # What a compiler that is killed leaves goes with our own folder.
-        self._environment = dict(os.environ, TMPDIR=folder)
+        self._folder = folder
 
     def start(self, command, cwd=None):
         """A future of what the command prints; it raises Refused with that where the command fails."""
@@ -29,8 +28,10 @@ class Runner:
             if self._is_stopped:
                 raise Interrupted
             try:
+                # What a compiler that is killed leaves goes with our own folder.
                 process = subprocess.Popen(command, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                           stderr=subprocess.STDOUT, start_new_session=True, env=self._environment)
+                                           stderr=subprocess.STDOUT, start_new_session=True,
+                                           env=dict(os.environ, TMPDIR=self._folder))
             except OSError as error:
                 raise Failure(f'cannot run {command[0]}: {error.strerror}') from error
             self._running.add(process)

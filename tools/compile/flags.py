@@ -1,6 +1,7 @@
 """flags.py - what compilers are told."""
 
 import os
+import re
 
 from failure import Refused
 
@@ -23,6 +24,30 @@ THREAD_FLAGS = [['-Wno-tsan'], ['-fno-builtin-memcpy'], ['-fno-builtin-memmove']
                 ['-mmemcpy-strategy=libcall:-1:noalign'], ['-mmemset-strategy=libcall:-1:noalign'],
                 ['--param=tsan-distinguish-volatile=1'], ['-mllvm', '-tsan-distinguish-volatile=1'],
                 ['-mllvm', '-tsan-instrument-read-before-write=1']]
+
+# Flags that are taken from an object, which anyone can have written: with them a compiler runs no program, loads no
+# code, and reads or writes no file but headers. The second pattern excludes flags by their names.
+FLAGS_OF_RECORDS = re.compile(
+    r'-(?:[IDU]|isystem|iquote|idirafter).+|-std=[\w+]+|-O\w*|-g(?:\d|gdb\d?|dwarf(?:-\d)?|line-tables-only)?|'
+    r'-f[a-z][\w-]*(?:=[\w,:+-]*)?|-m(?!llvm)[a-z][\w.-]*(?:=[\w.,:+-]*)?|-W[a-z][\w+-]*(?:=[\w+-]*)?|'
+    r'-(?:ansi|pedantic|pedantic-errors|pipe|pthread|w)|-stdlib=\w+')
+NOT_OF_RECORDS = re.compile(
+    r'-f.*(?:plugin|use-ld|dump|file|module|mapper|list|index|save-|output|opt-info|callgraph|stack-usage|coverage|'
+    r'trace|self-test|resolution|offload|report-bug|crash|embed|session|branch-prob|compare-debug|'
+    r'diagnostics-(?:format|add|set))')
+WITH_A_VALUE = ('-I', '-D', '-U', '-isystem', '-iquote', '-idirafter')
+
+
+def refused_of_record(flags):
+    """The first of an object's flags that is not taken from there; None where all are."""
+    words = iter(flags)
+    for word in words:
+        if word in WITH_A_VALUE:
+            if next(words, '-')[0] in '-@':
+                return word
+        elif not FLAGS_OF_RECORDS.fullmatch(word) or NOT_OF_RECORDS.match(word):
+            return word
+    return None
 
 
 class Flags:

@@ -3,23 +3,74 @@ memory."""
 
 import json
 import os
+import re
 
-from failure import Refused
+from arguments import prefix_problem
+from failure import Failure, Refused
 
 SECTION = '.cuferry.build'
+TEXTS = ('cxx', 'folder', 'header', 'prefix')
+LISTS = ('c_files', 'cxx_flags', 'defines', 'includes', 'sources')
+# Of a record in bytes, of a list in items, and of a text in characters.
+LARGEST, MOST, LONGEST = 1 << 20, 1 << 12, 1 << 12
+ENDINGS = {'c_files': '.c', 'sources': '.cu'}
+CONTROL = re.compile(r'[\x00-\x08\x0a-\x1f\x7f-\x9f]')
 
 
 def read_records(config, runner, folder, path):
-    """How the libraries in an object or a shared object were built; none where it does not tell."""
+    """How the libraries in an object or a shared object were built; none where it does not tell. Anyone can have written
+    the object, so that a record is only taken as cfcc writes it."""
     copy, record = os.path.join(folder, 'copy'), os.path.join(folder, 'found')
     with open(record, 'w', encoding='utf-8'):
         pass    # objcopy succeeds where there is no such section, and leaves what another object told
     try:
         runner.start([config['objcopy'], '--dump-section', f'{SECTION}={record}', path, copy]).result()
-        with open(record, encoding='utf-8') as file:
-            return [json.loads(line) for line in file]
-    except (Refused, OSError, ValueError):
+    except Refused:
         return []
+    try:
+        if os.path.getsize(record) > LARGEST:
+            raise ValueError(f'it has more than {LARGEST} bytes')
+        with open(record, encoding='utf-8') as file:
+            records = [json.loads(line) for line in file]
+        problem = next(filter(None, map(problem_of, records)), '')
+    except (ValueError, RecursionError) as error:
+        problem = str(error)
+    if problem:
+        raise Failure(f'{path}: its record of how it was built is damaged: {problem}; build it again')
+    return records
+
+
+def problem_of(record):
+    """The first thing that is wrong with a record; '' where there is none."""
+    if not isinstance(record, dict):
+        return 'it is no JSON object'
+    for name in sorted(set(record) ^ {*TEXTS, *LISTS}):
+        return f"{name[:40]!r} is {'unknown' if name in record else 'missing'}"
+    for name in TEXTS + LISTS:
+        values = [record[name]] if name in TEXTS else record[name]
+        if not isinstance(values, list) or len(values) > MOST:
+            return f"'{name}' is no list of at most {MOST} texts"
+        problem = next(filter(None, (text_problem(value, ENDINGS.get(name, '')) for value in values)), '')
+        if problem:
+            return f"'{name}' {problem}"
+    if record['header'] != os.path.basename(record['header']) or record['header'] in ('.', '..'):
+        return "'header' is no file's name"
+    return "'prefix' is none" if prefix_problem(record['prefix']) else ''
+
+
+def text_problem(value, ending):
+    """What is wrong with a text of a record; '' where nothing is."""
+    if not isinstance(value, str) or not 0 < len(value) <= LONGEST:
+        return f'is no text of 1 to {LONGEST} characters'
+    if CONTROL.search(value):
+        return 'holds a control character'
+    if not value.endswith(ending):
+        return f'does not end with {ending}'
+    try:
+        os.fsencode(value)
+    except UnicodeError:
+        return 'holds a character that no path has'
+    return ''
 
 
 def moved(record, old, new):
@@ -27,7 +78,7 @@ def moved(record, old, new):
     def path(name):
         return os.path.relpath(os.path.join(old, name), new)
     return dict(record, folder=path(record['folder']), sources=[path(s) for s in record['sources']],
-                c_files=[path(c) for c in record.get('c_files', ())], includes=[path(i) for i in record['includes']])
+                c_files=[path(c) for c in record['c_files']], includes=[path(i) for i in record['includes']])
 
 
 class Record:
