@@ -5,6 +5,7 @@ usage: test_sanitize.py BUILD_FOLDER [--cc CC --cxx CXX]
 The compilers are what the checked code is built with; without, the build's own.
 """
 
+import hashlib
 import json
 import os
 import re
@@ -304,6 +305,109 @@ class SanitizeTest:
         self.tap.check('check_by_such_a_runtime_without_another_folder_says_so',
                        '' if code == 1 and err.endswith(expected) else f'{ended(code)}: {err}')
 
+    def plant(self):
+        """Puts a library of another's in the place of the one that is kept, which shows when it is run; its path."""
+        place = os.path.join(self.trusted, 'cuferry')
+        shutil.rmtree(place, ignore_errors=True)
+        is_good, err = self.own_check(XDG_CACHE_HOME=self.trusted)
+        assert is_good, err
+        index = next(name for name in os.listdir(place) if name.endswith('.json'))
+        library = os.path.join(place, index[:-len('json')] + 'so')
+        with open(os.path.join(place, index), encoding='utf-8') as file:
+            inputs = json.load(file)
+        with open(os.path.join(self.folder, 'other.so'), 'rb') as file:
+            other = file.read()
+        inputs[''] = hashlib.sha256(other).hexdigest()
+        with open(library, 'wb') as file:
+            file.write(other)
+        with open(os.path.join(place, index), 'w', encoding='utf-8') as file:
+            json.dump(inputs, file)
+        return library
+
+    def own_check(self, **environment):
+        """(whether it was found good and without another's code, stderr) of a check whose library is kept."""
+        code, out, err = self.check('race', 'own', 'n=10', module='own.so', env=environment)
+        is_run = os.path.exists(self.marker)
+        if is_run:
+            os.remove(self.marker)
+        is_good = code == 0 and out.endswith('check: race: nothing found\n') and not is_run
+        return is_good, "another's code was run\n" * is_run + (err or out)
+
+    def cache_of_others(self):
+        """Nothing is run from a cache that others can have changed, and a message tells so."""
+        self.trusted, self.marker = (os.path.join(self.folder, name) for name in ('a cache', 'marker'))
+        for name, text in (
+                ('own.cu', '#pragma cf kernel grid(n) out(y[n])\n__global__ void own(int *y, int n)\n{\n    int i = threadIdx.x;\n'
+                           '    if (i < n)\n        y[i] = i;\n}\n'),
+                ('other.c', '#include <stdio.h>\n__attribute__((constructor)) static void other(void)\n{\n'
+                            f'    fclose(fopen("{self.marker}", "w"));\n}}\n')):
+            with open(os.path.join(self.folder, name), 'w', encoding='utf-8') as file:
+                file.write(text)
+        for command in ([os.path.join(self.build, 'cfcc'), *self.compilers, '--shared', '--cuda=no', 'own.cu'],
+                        [*shlex.split(self.compiler()), '-shared', '-fPIC', 'other.c', '-o', 'other.so']):
+            code, _, err = run(command, cwd=self.folder, env=self.environment)
+            assert code == 0, err
+        place = {'XDG_CACHE_HOME': self.trusted}
+        self.plant()
+        is_good, err = self.own_check(**place)
+        self.tap.check('check_runs_what_is_kept', '' if not is_good and "another's code was run" in err else err)
+        for name, path, change, said in (
+                ('a_file_that_others_can_write', lambda library: library, lambda path: os.chmod(path, 0o620), 'mode is 0620'),
+                ('an_index_that_others_can_write', lambda library: library[:-2] + 'json', lambda path: os.chmod(path, 0o602),
+                 'mode is 0602'),
+                ('a_folder_that_others_can_write', os.path.dirname, lambda path: os.chmod(path, 0o1777), 'mode is 1777'),
+                ('a_folder_in_one_that_others_can_write', lambda library: self.trusted, lambda path: os.chmod(path, 0o775),
+                 'mode is 0775'),
+                ('a_file_of_another_user', lambda library: library, lambda path: os.chown(path, 65534, -1), 'uid 65534'),
+                ('an_index_of_another_user', lambda library: library[:-2] + 'json', lambda path: os.chown(path, 65534, -1),
+                 'uid 65534'),
+                ('a_folder_of_another_user', os.path.dirname, lambda path: os.chown(path, 65534, -1), 'uid 65534'),
+                ('a_folder_in_one_of_another_user', lambda library: self.trusted, lambda path: os.chown(path, 65534, -1),
+                 'uid 65534')):
+            where = path(self.plant())
+            before = os.stat(where)
+            try:
+                change(where)
+            except OSError as error:
+                self.tap.skip(f'check_runs_nothing_of_{name}', f'chown needs root: {error.strerror}')
+                continue
+            is_good, err = self.own_check(**place)
+            if os.path.isdir(where):
+                os.chown(where, before.st_uid, -1)
+                os.chmod(where, before.st_mode)
+            told = err.count('\n') == 1 and err.startswith('cfcc: ') and f'{where}' in err and said in err and \
+                'or set XDG_CACHE_HOME to a folder of your own' in err
+            self.tap.check(f'check_runs_nothing_of_{name}', '' if is_good and told else err)
+        library = self.plant()
+        os.rename(library, library + '.moved')
+        os.symlink(library + '.moved', library)
+        is_good, err = self.own_check(**place)
+        self.tap.check('check_runs_nothing_that_a_link_leads_to', '' if is_good else err)
+        library = self.plant()
+        os.makedirs(os.path.join(self.folder, 'home'))
+        is_good, err = self.own_check(XDG_CACHE_HOME='a cache', HOME=os.path.join(self.folder, 'home'))
+        is_kept = os.path.isdir(os.path.join(self.folder, 'home/.cache/cuferry'))
+        self.tap.check('check_takes_no_relative_cache', '' if is_good and is_kept else err)
+        is_good, err = self.own_check(XDG_CACHE_HOME='a cache', HOME='home')
+        self.tap.check('check_without_a_cache_builds_anew', '' if is_good else err)
+
+    def temporary_of_others(self):
+        """Nothing is built and run in a folder where others could replace it."""
+        temporary = os.path.join(self.folder, 'open')
+        os.mkdir(temporary)
+        for name, mode, owner, said in (
+                ('others_can_write', 0o777, -1, 'mode is 0777'), ('others_can_write_their_own', 0o1777, -1, ''),
+                ('another_user_has', 0o1777, 65534, 'uid 65534')):
+            try:
+                os.chmod(temporary, mode)
+                os.chown(temporary, owner, -1)
+            except OSError as error:
+                self.tap.skip(f'check_in_a_folder_that_{name}', f'chown needs root: {error.strerror}')
+                continue
+            code, out, err = self.check('race', 'own', 'n=10', module='own.so', env={'TMPDIR': temporary})
+            good = code == (1 if said else 0) and said in err and ('or set TMPDIR to a folder of your own' in err) == bool(said)
+            self.tap.check(f'check_in_a_folder_that_{name}', '' if good and not os.listdir(temporary) else f'{code}: {out}{err}')
+
     def refusals(self):
         for name, words, text in (
                 ('a_compiler_without_a_check', ['--cxx', 'c++', 'traps'], '--cxx goes with --check'),
@@ -390,6 +494,8 @@ class SanitizeTest:
         self.made_up()
         self.rebuilding()
         self.runtime_in_a_folder_with_a_blank()
+        self.cache_of_others()
+        self.temporary_of_others()
         self.refusals()
         self.ends()
 

@@ -228,6 +228,7 @@ static int make_shared(const char *cfcc, const char *object, const char *target,
     char said[1024] = "", *path = realpath(object, NULL);
     char *const command[] = {(char *)(uintptr_t)cfcc,
                              (char *)(uintptr_t) "--shared",
+                             (char *)(uintptr_t) "--private",
                              (char *)(uintptr_t) "-o",
                              (char *)(uintptr_t)target,
                              path,

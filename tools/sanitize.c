@@ -202,8 +202,8 @@ static int rebuild(struct check *check, const char *kind, const char *module, co
     char *real = module ? realpath(module, NULL) : NULL;
     if (module && !real)
         return message_set(message, "%s: %s", module, strerror(errno));
-    const char *command[10] = {cfcc, "--check", kind, "-o", check->module};
-    size_t used = 5;
+    const char *command[11] = {cfcc, "--private", "--check", kind, "-o", check->module};
+    size_t used = 6;
     if (cxx) {
         command[used++] = "--cxx";
         command[used++] = cxx;

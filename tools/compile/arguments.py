@@ -49,10 +49,12 @@ def arguments(config):
                             help=f'the {language} compiler (default: {config[name]})')
     parser.add_argument('-j', dest='jobs', type=int, default=len(os.sched_getaffinity(0)), metavar='N',
                         help='run N compilers at once (default: the CPUs)')
-    # For cf-run alone: CPU code that is checked, of kernel files, of what FILE was built of, or of the bundled kernels.
+    # For cf-run alone: CPU code that is checked, of kernel files, of what FILE was built of, or of the bundled kernels; and
+    # an output that is run at once, so that nobody else may be able to change it.
     parser.add_argument('--check', choices=sorted(CHECKS), help=argparse.SUPPRESS)
     parser.add_argument('--again', metavar='FILE', help=argparse.SUPPRESS)
     parser.add_argument('--bundled', action='store_true', help=argparse.SUPPRESS)
+    parser.add_argument('--private', action='store_true', help=argparse.SUPPRESS)
     parser.add_argument('--version', action='version', version=f'cfcc {config["version"]}')
     # -O alone takes no argument, and -O2 is one word.
     words = sys.argv[1:]

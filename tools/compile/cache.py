@@ -5,22 +5,40 @@ import json
 import os
 import shlex
 import shutil
-import tempfile
+import sys
+
+from trust import Untrusted, open_folder, read_file
+
+
+def cache_folder():
+    """The library's folder for such files, see lib/cache.c; None if the environment names none. The standard has
+    relative paths ignored."""
+    for variable, below in (('XDG_CACHE_HOME', 'cuferry'), ('HOME', '.cache/cuferry')):
+        if os.path.isabs(os.environ.get(variable, '')):
+            return os.path.join(os.environ[variable], below)
+    return None
 
 
 class Cache:
-    """Libraries that were built again, by what they were built of."""
+    """Libraries that were built again, by what they were built of. They are run: only a file that no other user can
+    have written counts."""
 
     KEPT = 32
 
     def __init__(self, options, config):
-        base = os.environ.get('XDG_CACHE_HOME') or os.path.join(os.path.expanduser('~'), '.cache')
-        self.folder = os.path.join(base, 'cuferry')
         what = [os.getcwd(), options.check, options.sources, options.c_files, options.prefix, options.includes,
-                options.defines, options.cxx, options.cxx_flags, config.values, shutil.which(shlex.split(options.cxx)[0])]
+                options.defines, options.cxx, options.cxx_flags, config.values,
+                shutil.which(shlex.split(options.cxx)[0])]
         key = hashlib.sha256(json.dumps(what).encode()).hexdigest()[:32]
-        self.library, self.index = (os.path.join(self.folder, key + end) for end in ('.so', '.json'))
+        self.library, self.index = (key + end for end in ('.so', '.json'))
         self.own = config.own_files()
+        self._path, self._folder = cache_folder(), None
+        try:
+            self._folder = open_folder(self._path) if self._path else None
+        except Untrusted as error:
+            self._tell(error)
+        except OSError:
+            pass
 
     @staticmethod
     def digest(path):
@@ -29,40 +47,55 @@ class Cache:
 
     def find(self, target):
         """Whether the library is there, and as it would be built now: then it is in its place."""
+        if self._folder is None:
+            return False
         try:
-            with open(self.index, encoding='utf-8') as file:
-                inputs = json.load(file)
+            inputs = dict(json.loads(self._read(self.index)))
             library = inputs.pop('')
             if any(self.digest(path) != digest for path, digest in inputs.items()):
                 return False
-            shutil.copyfile(self.library, target)
-            shutil.copymode(self.library, target)
-            os.utime(self.index)
+            data = self._read(self.library)
+            with open(target, 'wb') as file:
+                file.write(data)
+            os.utime(self.index, dir_fd=self._folder)
             return self.digest(target) == library
-        except (OSError, ValueError, KeyError):
+        except Untrusted as error:
+            self._tell(error)
+            return False
+        except (OSError, ValueError, KeyError, TypeError):
             return False
 
     def keep(self, library, inputs):
         """A cache that cannot be written is none."""
+        if self._folder is None:
+            return
         try:
-            os.makedirs(self.folder, mode=0o700, exist_ok=True)
             found = {path: self.digest(path) for path in [*inputs, *self.own]}
             found[''] = self.digest(library)
-            for target, write in ((self.library, lambda f: shutil.copyfile(library, f)),
-                                  (self.index, lambda f: self._write(f, json.dumps(found)))):
-                handle, temporary = tempfile.mkstemp(dir=self.folder)
-                os.close(handle)
-                write(temporary)
-                os.replace(temporary, target)
-            shutil.copymode(library, self.library)
-            names = [os.path.join(self.folder, n) for n in os.listdir(self.folder) if n.endswith('.json')]
-            for old in sorted(names, key=os.path.getmtime)[:-self.KEPT]:
-                os.remove(old)
-                os.remove(old[:-len('.json')] + '.so')
+            with open(library, 'rb') as file:
+                self._write(self.library, file.read())
+            self._write(self.index, json.dumps(found).encode())
+            names = [name for name in os.listdir(self._folder) if name.endswith('.json')]
+            for old in sorted(names, key=lambda name: os.stat(name, dir_fd=self._folder).st_mtime)[:-self.KEPT]:
+                os.remove(old, dir_fd=self._folder)
+                os.remove(old[:-len('.json')] + '.so', dir_fd=self._folder)
         except OSError:
             pass
 
-    @staticmethod
-    def _write(path, text):
-        with open(path, 'w', encoding='utf-8') as file:
-            file.write(text)
+    def _tell(self, error):
+        sys.stderr.write(f'cfcc: {error}: nothing that is kept there is run, and the check is built anew; {error.remedy}, '
+                         'or set XDG_CACHE_HOME to a folder of your own\n')
+
+    def _read(self, name):
+        return read_file(name, self._folder, os.path.join(self._path, name))
+
+    def _write(self, name, data):
+        temporary = f'{name}.{os.getpid()}'
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        try:
+            with open(os.open(temporary, flags, 0o600, dir_fd=self._folder), 'wb') as file:
+                file.write(data)
+            os.rename(temporary, name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
+        except OSError:
+            os.remove(temporary, dir_fd=self._folder)
+            raise

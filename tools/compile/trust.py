@@ -1,0 +1,74 @@
+"""trust.py - folders and files that nobody but the user and root can have changed."""
+
+import os
+import pwd
+import shlex
+import stat
+
+from failure import Failure
+
+
+class Untrusted(Failure):
+    """A folder or a file that others can change, and what can be done about it."""
+
+    def __init__(self, what, remedy):
+        super().__init__(what)
+        self.remedy = remedy
+
+
+def open_folder(path):
+    """A descriptor of a folder that no other user can have changed, made if it is not there. Each folder on the way is
+    checked by its descriptor, and the next one is opened relative to that."""
+    words = [word for word in os.path.realpath(path).split('/') if word]
+    flags, done = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, '/'
+    folder = os.open('/', flags | os.O_PATH)
+    try:
+        for i, word in enumerate(words):
+            refuse(os.fstat(folder), done, is_above=True)
+            here, done = folder, os.path.join(done, word)
+            try:
+                folder = open_or_make(word, flags | (os.O_PATH if i + 1 < len(words) else os.O_RDONLY), here)
+            finally:
+                if folder != here:
+                    os.close(here)
+        refuse(os.fstat(folder), done)
+        return folder
+    except BaseException:
+        os.close(folder)
+        raise
+
+
+def open_or_make(name, flags, folder):
+    try:
+        return os.open(name, flags, dir_fd=folder)
+    except FileNotFoundError:
+        os.mkdir(name, 0o700, dir_fd=folder)
+        return os.open(name, flags, dir_fd=folder)
+
+
+def read_file(name, folder, path):
+    """The content of a file in such a folder; messages call it `path`."""
+    with open(os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC, dir_fd=folder),
+              'rb') as file:
+        status = os.fstat(file.fileno())
+        refuse(status, path)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(f'{path} is not a file')
+        return file.read()
+
+
+def refuse(status, path, is_above=False):
+    """A folder above may be sticky, as /tmp is: nobody renames another user's files there."""
+    # The owner of / is root, who has another number in some user namespaces.
+    if status.st_uid not in (os.geteuid(), 0, os.stat('/').st_uid):
+        raise Untrusted(f'{path} belongs to {name_of(status.st_uid)}', 'chown or remove it')
+    if status.st_mode & 0o022 and not (is_above and status.st_mode & stat.S_ISVTX):
+        raise Untrusted(f'others can write to {path}, whose mode is {stat.S_IMODE(status.st_mode):04o}',
+                        f'chmod go-w {shlex.quote(path)}')
+
+
+def name_of(uid):
+    try:
+        return f'{pwd.getpwuid(uid).pw_name} (uid {uid})'
+    except KeyError:
+        return f'uid {uid}'
