@@ -1,6 +1,9 @@
 """The header of typed entry points: C99 functions, C11 _Generic, C++ overloads; and the one of what operations are
 made of."""
 
+import re
+from dataclasses import replace
+
 from text import banner, c_string, comment, fold, identifier
 
 
@@ -18,28 +21,28 @@ def emit(files, prefix, header, sources):
         tree = dispatch(kernel)
         functions.append(_functions(kernel, prefix, tree is not None))
         if tree:
-            generic.append(_generic(kernel, prefix, tree))
+            generic.append(_generic(kernel, prefix))
             overloads.append(_overloads(kernel, prefix))
     functions += [_setters(s, prefix) for s in symbols]
     notes = dict.fromkeys(note for f in files for note in f.notes)
     functions += [comment(fold(f'No setter: {note}', 3).split('\n')) for note in notes]
     includes = list(dict.fromkeys(h for f in files for h in f.includes))
     text = [banner(sources), f'#ifndef {guard}\n#define {guard}\n\n#include <cuferry.h>\n#include <cuferry/types.h>\n',
-            '#include <cuferry/generic.h>\n' if generic else '', ''.join(f'#include "{h}"\n' for h in includes), '\n',
-            _guarded(names, 'push_macro', '#undef'), '#ifdef __cplusplus\nextern "C" {\n#endif\n\n']
-    text.append('\n'.join(functions))
+            '#include <cuferry/generic.h>\n' if generic else '', ''.join(f'#include "{h}"\n' for h in includes), '\n']
+    declared = ['#ifdef __cplusplus\nextern "C" {\n#endif\n\n', '\n'.join(functions)]
     if prefix != 'cf':
-        text.append('\n/* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links '
+        declared.append('\n/* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links '
                     'every kernel. */\n'
                     f'extern const struct cf_module {prefix}_registry;\n')
-    text.append('\n#ifdef __cplusplus\n}\n#endif\n')
+    declared.append('\n#ifdef __cplusplus\n}\n#endif\n')
     if generic:
-        text.append('\n#if defined __cplusplus\n\n')
-        text.append('\n'.join(overloads))
-        text.append('\n#elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L\n\n')
-        text.append('\n'.join(generic))
-        text.append('\n#endif\n')
-    text.append(_guarded(names, 'pop_macro'))
+        # A program may include the header within extern "C".
+        declared.append('\n#if defined __cplusplus\nextern "C++" {\n\n')
+        declared.append('\n'.join(overloads))
+        declared.append('\n} /* extern "C++" */\n#elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L\n\n')
+        declared.append('\n'.join(generic))
+        declared.append('\n#endif\n')
+    text.append(_without_macros(names, ''.join(declared)))
     text.append(f'\n#endif /* {guard} */\n')
     return ''.join(text)
 
@@ -72,8 +75,7 @@ def emit_internal(files, prefix, header, sources):
     name = internal_name(header)
     kernels = sorted((k for f in files for k in f.kernels), key=lambda k: k.name)
     names = _macro_names(kernels, [])
-    text = [banner(sources), f'#ifndef {_guard(name)}\n#define {_guard(name)}\n\n#include "{header}"\n\n',
-            _guarded(names, 'push_macro', '#undef'), '#ifdef __cplusplus\nextern "C" {\n#endif\n']
+    text = ['#ifdef __cplusplus\nextern "C" {\n#endif\n']
     for kernel in (k for k in kernels if k.is_internal):
         text.append('\n' + comment(kernel.doc))
         text += [_prototypes(f'{prefix}_{i.name}', i) for i in kernel.instances]
@@ -82,26 +84,31 @@ def emit_internal(files, prefix, header, sources):
         for instance in kernel.instances:
             head = f'CF_CHECKED int {enqueuer(prefix, instance)}('
             text.append(fold(f'{head}{enqueuer_parameters(instance)});\n', len(head)))
-    text.append('\n#ifdef __cplusplus\n}\n#endif\n' + _guarded(names, 'pop_macro') + f'\n#endif /* {_guard(name)} */\n')
-    return ''.join(text)
+    text.append('\n#ifdef __cplusplus\n}\n#endif\n')
+    return (f'{banner(sources)}#ifndef {_guard(name)}\n#define {_guard(name)}\n\n#include "{header}"\n\n'
+            f'{_without_macros(names, "".join(text))}\n#endif /* {_guard(name)} */\n')
 
 
 # ---- The public header
 
 
 def _macro_names(kernels, symbols):
-    """Names of parameters that may be macros of a program, such as N, or of the compiler."""
-    names = {p.name for k in kernels for i in k.instances for p in (i.params if k.is_operation else i.arguments)}
-    names |= {s.name for s in symbols}
-    return sorted(n for n in names if n == n.upper() or n in ('unix', 'linux'))
+    """The names of all parameters: a header that the program has included, or the program itself, may define any of
+    them as a macro, as <complex.h> does with `complex`, and the declarations would silently say something else."""
+    instances = [(k, i) for k in kernels for i in k.instances]
+    names = {p.name for k, i in instances for p in (i.params if k.is_operation else i.arguments)}
+    names |= {stream(i) for _, i in instances} | {s.name for s in symbols} | {stream_of(s) for s in symbols}
+    return sorted(names)
 
 
-def _guarded(names, pragma, directive=None):
-    """Keeps macros away from parameters of their names."""
-    lines = [f'#pragma {pragma}("{name}")\n' + (f'{directive} {name}\n' if directive else '') for name in names]
-    if not lines:
-        return ''
-    return ''.join(lines) + '\n' if directive else '\n' + ''.join(lines)
+def _without_macros(names, text):
+    """Some declarations, in which no macro has one of the names."""
+    if not names:
+        return text
+    saved = ''.join(f'#pragma push_macro("{name}")\n#undef {name}\n' for name in names)
+    restored = ''.join(f'#pragma pop_macro("{name}")\n' for name in names)
+    return (f'/* This header sets aside macros that have the names of its parameters. */\n{saved}\n'
+            f'{text}\n{restored}')
 
 
 def dispatch(kernel):
@@ -169,13 +176,26 @@ def _functions(kernel, prefix, has_generic):
     return text
 
 
-def _generic(kernel, prefix, tree):
-    first = kernel.instances[0]
+def _with_own_words(kernel, prefix):
+    """The kernel with other names of parameters where a macro with such parameters would replace words of its own: the
+    types that it tells apart, and the functions."""
+    words = {w for i in kernel.instances for p in i.arguments for w in re.findall(r'\w+', p.type.c)}
+    words |= {f'{prefix}_{i.name}{suffix}' for i in kernel.instances for suffix in ('', '_async')}
+
+    def renamed(param):
+        return replace(param, name=f'{param.name}_') if param.name in words else param
+    return replace(kernel, instances=tuple(replace(i, params=tuple(map(renamed, i.params)))
+                                           for i in kernel.instances))
+
+
+def _generic(declared, prefix):
+    kernel = _with_own_words(declared, prefix)
+    tree, first = dispatch(kernel), kernel.instances[0]
     text = ''
     for suffix, leading in (('', ''), ('_async', stream(first))):
         names = _names(first, leading)
         text += fold(f'#define {prefix}_{kernel.name}{suffix}({names})', 4, ' \\') + ' \\\n'
-        wanted = c_string(_wanted(tree, kernel, f'{prefix}_{kernel.name}{suffix}'))
+        wanted = c_string(_wanted(dispatch(declared), declared, f'{prefix}_{kernel.name}{suffix}'))
         fits = ' && '.join([_fits(tree, kernel), *(f'CF__SIZED({p.name}, {p.type.c})' for p in _fixed(tree, kernel))])
         text += fold(f'    CF__FITTING({fits}, {wanted},', 16, ' \\') + ' \\\n'
         text += _selection(tree, kernel, prefix, suffix, 4).replace('\n', ' \\\n') + ') \\\n'

@@ -1,8 +1,9 @@
 """The launch stubs of one kernel file: a constant descriptor and two functions per entry point."""
 
+from dataclasses import replace
+
 import emit_sizes
-from emit_header import (dispatch, enqueuer, enqueuer_parameters, parameters, setter, stream, stream_of, symbol_by_value,
-                         symbol_parameter)
+from emit_header import dispatch, enqueuer, enqueuer_parameters, parameters, setter, symbol_by_value, symbol_parameter
 from text import banner, c_string, fold, identifier
 
 
@@ -83,6 +84,14 @@ def _image(file, prefix):
             '#define CF__IMAGE(name) .image = &cf__image, .entry = CF__ENTRY_##name\n'
             '#define CF__DATA(name) .image = &cf__image, .entry = CF__DATA_##name\n'
             '#else\n#define CF__IMAGE(name) .image = NULL\n#define CF__DATA(name) .image = NULL\n#endif\n')
+
+
+# A header that the kernels share with C may have macros of the parameters' names, so that here they have others.
+_OWN = 'cf__p_'
+
+
+def _renamed(instance):
+    return replace(instance, params=tuple(replace(p, name=_OWN + p.name) for p in instance.params))
 
 
 # ---- Expressions
@@ -220,7 +229,7 @@ def _enqueuer(instance, prefix):
              for n, p in enumerate(instance.params)]
     call = fold(f'    return {function}({", ".join(["cf__stream", *reads])});\n', 8)
     names = ', '.join(f'&{_used(prefix, name)}' for name in instance.used)
-    return (fold(f'{head}{enqueuer_parameters(instance)});\n', len(head)) +
+    return (fold(f'{head}{enqueuer_parameters(_renamed(instance))});\n', len(head)) +
             f'static int cf__unpack_{instance.name}(cf_stream cf__stream, void *const cf__args[])\n{{\n'
             f'{"" if reads else "    (void)cf__args;" + chr(10)}{call}}}\n' +
             fold(f'static const cf_kernel *const cf__uses_{instance.name}[] = {{{names}}};\n', 8))
@@ -318,23 +327,24 @@ def _entry_point(kernel, instance, prefix, sizes, tuned):
 
 
 def _functions(instance, function, symbol):
+    instance = _renamed(instance)
     # The runtime supplies scratch memory.
     args = ', '.join('NULL' if p.direction == 'CF_SCRATCH' else f'(void *)&{p.name}' for p in instance.params) or 'NULL'
     body = fold(f'    void *const cf__args[] = {{{args}}};\n', 8)
     head = fold(f'int {function}({parameters(instance)})\n', len(f'int {function}('))
-    head_async = fold(f'int {function}_async({parameters(instance, f"cf_stream {stream(instance)}")})\n',
+    head_async = fold(f'int {function}_async({parameters(instance, "cf_stream cf__stream")})\n',
                       len(f'int {function}_async('))
     return (f'{head[:-1]};\n{head}{{\n{body}    return cf_call(&{symbol}, cf__args);\n}}\n\n'
             f'{head_async[:-1]};\n{head_async}{{\n{body}'
-            f'    return cf_launch(&{symbol}, {stream(instance)}, cf__args);\n}}\n')
+            f'    return cf_launch(&{symbol}, cf__stream, cf__args);\n}}\n')
 
 
 def _family(kernel, prefix):
     """The function of the kernel's own name: its first instance. Parentheses keep the type-generic macro away."""
-    first = kernel.instances[0]
+    first = _renamed(kernel.instances[0])
     names = [p.name for p in first.arguments]
     text = []
-    for suffix, declared, passed in (('', '', []), ('_async', f'cf_stream {stream(first)}', [stream(first)])):
+    for suffix, declared, passed in (('', '', []), ('_async', 'cf_stream cf__stream', ['cf__stream'])):
         head = f'int ({prefix}_{kernel.name}{suffix})('
         declared = fold(f'{head}{parameters(first, declared)})\n', len(head))
         text.append(f'{declared[:-1]};\n{declared}' + '{\n' +
@@ -357,9 +367,10 @@ def _symbol(symbol, prefix):
                  f'{", ".join(map(str, symbol.extents))}}},\n')
     text += (f'    CF__DATA({symbol.name}),\n    .host = &{data},\n    .host_bytes = &{size},\n'
              f'    .state = &cf__data_{symbol.name},\n}};\n\n')
-    value = f'&{symbol.name}' if symbol_by_value(symbol) else symbol.name
-    head = f'int {function}({symbol_parameter(symbol)})'
-    head_async = f'int {function}_async(cf_stream {stream_of(symbol)}, {symbol_parameter(symbol)})'
+    own = replace(symbol, name=_OWN + symbol.name)
+    value = f'&{own.name}' if symbol_by_value(symbol) else own.name
+    head = f'int {function}({symbol_parameter(own)})'
+    head_async = f'int {function}_async(cf_stream cf__stream, {symbol_parameter(own)})'
     return text + (f'{head};\n{head}\n{{\n    return cf_symbol_set(&{name}, {value});\n}}\n\n'
                    f'{head_async};\n{head_async}\n{{\n'
-                   f'    return cf_symbol_set_async({stream_of(symbol)}, &{name}, {value});\n}}\n')
+                   f'    return cf_symbol_set_async(cf__stream, &{name}, {value});\n}}\n')

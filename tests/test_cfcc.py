@@ -134,6 +134,22 @@ __global__ void _hidden(int *x, int64_t n)
 }
 '''
 
+# All headers of C11 and of POSIX, and some that others include.
+STANDARD_HEADERS = '''assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg
+    stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar wchar wctype aio arpa/inet
+    cpio dirent dlfcn fcntl fmtmsg fnmatch ftw glob grp iconv langinfo libgen monetary mqueue net/if netdb netinet/in
+    netinet/tcp nl_types poll pthread pwd regex sched search semaphore spawn strings sys/ipc sys/mman sys/msg sys/resource
+    sys/select sys/sem sys/shm sys/socket sys/stat sys/statvfs sys/sysmacros sys/time sys/times sys/types sys/uio sys/un
+    sys/utsname sys/wait syslog tar termios unistd utime utmpx wordexp'''.split()
+
+# Macros that a kernel's parameters may be called as, of which the headers have to have most.
+MACROS = {'I', 'complex', 'imaginary', 'unix', 'linux', 'errno', 'stdin', 'stdout', 'stderr', 'assert', 'signbit',
+          'isnan', 'noreturn', 'offsetof', 'EOF', 'INT_MAX', 'M_PI', 'minor', 'major', 'st_atime', 'sa_handler',
+          's6_addr', 'sqrt', 'CHAR_BIT', 'SIGINT', 'math_errhandling', 'N', 'n'}
+# Words of C++, which no kernel can call a parameter.
+CXX_WORDS = {'alignas', 'alignof', 'and', 'and_eq', 'bitand', 'bitor', 'bool', 'compl', 'false', 'not', 'not_eq', 'or',
+             'or_eq', 'static_assert', 'thread_local', 'true', 'xor', 'xor_eq'}
+
 PROGRAM = '''#include <stdio.h>
 #include "heat.h"
 int main(void)
@@ -347,6 +363,43 @@ class CfccTest:
         if code == 0:
             code, out, err = run(['./main'], cwd=self.folder, env=self.env)
         self.expect('cfcc_object_links_and_runs', (code, out) == (0, '2 8\n'), f'{out}{err}')
+
+    def macros(self):
+        """Parameters that are called as macros of the standard headers, in programs that have included all of them."""
+        self.fresh()
+        headers = ''.join(f'#if __has_include(<{h}.h>)\n#include <{h}.h>\n#endif\n' for h in STANDARD_HEADERS)
+        self.write('all.h', '#define N 7\n#define n 8\n' + headers)
+        cc, cxx = (shlex.split(self.config[name]) for name in ('cc', 'cxx'))
+        _, out, _ = run([*cc, '-std=gnu11', '-D_GNU_SOURCE', '-dM', '-E', 'all.h'], cwd=self.folder)
+        found = set(re.findall(r'^#define ([A-Za-z]\w*)', out, re.MULTILINE))
+        self.expect('cfcc_standard_headers_have_the_macros_that_are_tried', len(MACROS - found) < 3 and len(found) > 1000,
+                    MACROS - found)
+        names = sorted((found | MACROS) - CXX_WORDS)
+        groups = [names[at:at + 50] for at in range(0, len(names), 50)]
+        kernels, calls = [''.join(f'#undef {name}\n' for name in names)], []
+        for number, group in enumerate(groups):
+            terms = ' + '.join(f'{weight} * {name}' for weight, name in enumerate(group, 1))
+            kernels.append(f'#pragma cf kernel grid(1) out(out_[1])\n#pragma cf instances(f32: float; f64: double)\n'
+                           f'template <typename T> __global__ void k{number}(T *out_, '
+                           f'{", ".join(f"T {name}" for name in group)})\n{{\n    out_[0] = {terms};\n}}\n')
+            values = ', '.join(str(weight % 5) for weight in range(len(group)))
+            right = sum(weight * ((weight - 1) % 5) for weight in range(1, len(group) + 1))
+            calls.append(f'    wrong += m_k{number}(&x, {values}) || m_k{number}(&y, {values}) || x != {right} || '
+                         f'y != {right};\n')
+        self.write('m.cu', ''.join(kernels))
+        result = self.compile('-O0', 'm.cu')
+        self.check('cfcc_parameters_called_as_macros_compile', result, 'all.h', 'm.h', 'm.o')
+        main = ('#include "m.h"\nint main(void)\n{\n    float x = 0;\n    double y = 0;\n    int wrong = 0;\n' +
+                ''.join(calls) + '    return wrong;\n}\n')
+        library = os.path.join(self.builddir, 'libcuferry.a')
+        for language, compiler, standard in (('c', cc, 'gnu11'), ('c++', cxx, 'c++11'), ('c++', cxx, 'c++17')):
+            self.write('main', '#include "all.h"\n' + main)
+            code, out, err = run([*compiler, f'-std={standard}', '-D_GNU_SOURCE', '-Wall', '-Werror',
+                                  *shlex.split(self.config['link_flags']), f'-I{ROOT}/include', '-x', language, 'main', '-x', 'none', 'm.o',
+                                  library, '-lpthread', '-ldl', '-lm', '-o', 'program'], cwd=self.folder)
+            if code == 0:
+                code, out, err = run(['./program'], cwd=self.folder, env=self.env)
+            self.expect(f'cfcc_parameters_called_as_macros_are_right_in_{standard}', code == 0, f'exit {code}: {out}{err}')
 
     def operations(self):
         """Entry points that a C file defines, which is the program's or given to cfcc."""
@@ -701,6 +754,7 @@ def main():
         test.pass_on()
         test.help()
         test.program()
+        test.macros()
         test.operations()
         test.system_headers()
         test.errors()

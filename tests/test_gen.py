@@ -121,7 +121,11 @@ class GeneratorTest:
         include = [f'-I{ROOT}/include', f'-I{folder}', f'-I{CASES}']
         strict = ['-Wall', '-Wextra', '-Wpedantic', '-Werror', '-fsyntax-only']
         cc, cxx = shlex.split(self.options.cc), shlex.split(self.options.cxx)
-        header, internal = (os.path.join(folder, name) for name in ('t.h', 't_internal.h'))
+        header, internal, within = (os.path.join(folder, name) for name in ('t.h', 't_internal.h', 'within.cpp'))
+        headers = [f'<cuferry{name}.h>' for name in ('', '/types', '/registry', '/tuning', '/generic')]
+        headers += [f'"{name}"' for name in ('t.h', 't_internal.h') if os.path.exists(os.path.join(folder, name))]
+        with open(within, 'w', encoding='utf-8') as file:
+            file.write('extern "C" {\n' + ''.join(f'#include {name}\n' for name in headers) + '}\n')
         commands = {
             'stub': cc + ['-std=c11', *strict, '-Wmissing-prototypes', *include, os.path.join(folder, f'{stem}.stub.c')],
             'stub_beside_its_header': cc + ['-std=c11', *strict, *include, '-include', header,
@@ -131,7 +135,8 @@ class GeneratorTest:
             'header_as_c11': cc + ['-std=c11', *strict, *include, '-x', 'c', '-include', header, '/dev/null'],
             'header_as_cxx': cxx + ['-std=c++11', *strict, *include, '-x', 'c++', '-include', header, '/dev/null'],
             'header_beside_macros_of_its_names': cc + [
-                '-std=c11', *strict, *include, '-DN=10', '-DM=20', '-DT=30', '-x', 'c', '-include', header, '/dev/null'],
+                '-std=c11', *strict, *include, '-DN=10', '-DT=20', '-Dn=30', '-x', 'c', '-include', header, '/dev/null'],
+            'headers_within_extern_c': cxx + ['-std=c++11', *strict, *include, within],
             'host_body': cxx + ['-std=c++17', '-Wall', '-Wextra', '-Werror', '-Wno-unknown-pragmas',
                                 '-Wno-unused-parameter', '-Wno-attributes', '-fsyntax-only', *include, '-isystem',
                                 f'{ROOT}/include/cuferry', os.path.join(folder, f'{stem}.host.cpp')],

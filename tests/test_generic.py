@@ -36,6 +36,7 @@ RIGHT = (
     ('sparse_last', 'sparse(d, sc, 3)', 'sparse_d'),
     ('vector', 'fill(f4, f4[0], 3)', 'fill_f4'),
     ('struct', 'fill(pairs, pairs[0], 3)', 'fill_pair'),
+    ('parameter_called_as_a_type', 'turn(pairs, 3)', 'turn_pair'),
     ('half', 'fill(h, h[0], 3)', 'fill_h'),
     ('complex', 'fill(z, z[0], 3)', 'fill_c64'),
     ('byte', 'fill(bytes, 7, 3)', 'fill_u8'),
@@ -46,7 +47,7 @@ RIGHT = (
 # No overload takes a null pointer of no type, nor is there a compound literal.
 C_ALONE = ('null', 'zeros', 'compound', 'address')
 
-FIRST = {'gather': 'gather_f32_i32', 'sparse': 'sparse_a', 'fill': 'fill_f4', 'tally': 'tally_f32'}
+FIRST = {'gather': 'gather_f32_i32', 'sparse': 'sparse_a', 'fill': 'fill_f4', 'turn': 'turn_pair', 'tally': 'tally_f32'}
 
 WRONG = (
     ('void_pointer', 'gather(v, i, f, 3, 3)'),

@@ -12,7 +12,9 @@
 #include <stdint.h>
 
 #ifdef __cplusplus
+extern "C++" { /* also where a program includes this within extern "C" */
 #include <complex>
+}
 #endif
 
 /* ---- Vectors --------------------------------------------------------------------------------------------------- */

@@ -100,24 +100,24 @@ const cf_kernel t__k_sum_rows_f32 = {
     .distinct = (const uint8_t[]){0, 1, 0, 0, 0, 0, 0},
 };
 
-int t_sum_rows_f32(const int32_t *first, const uint16_t *name, const float *x, int8_t *order, float *sum, int rows,
-                   int64_t n);
-int t_sum_rows_f32(const int32_t *first, const uint16_t *name, const float *x, int8_t *order, float *sum, int rows,
-                   int64_t n)
+int t_sum_rows_f32(const int32_t *cf__p_first, const uint16_t *cf__p_name, const float *cf__p_x, int8_t *cf__p_order,
+                   float *cf__p_sum, int cf__p_rows, int64_t cf__p_n);
+int t_sum_rows_f32(const int32_t *cf__p_first, const uint16_t *cf__p_name, const float *cf__p_x, int8_t *cf__p_order,
+                   float *cf__p_sum, int cf__p_rows, int64_t cf__p_n)
 {
-    void *const cf__args[] = {(void *)&first, (void *)&name, (void *)&x, (void *)&order, (void *)&sum, (void *)&rows,
-        (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_first, (void *)&cf__p_name, (void *)&cf__p_x, (void *)&cf__p_order,
+        (void *)&cf__p_sum, (void *)&cf__p_rows, (void *)&cf__p_n};
     return cf_call(&t__k_sum_rows_f32, cf__args);
 }
 
-int t_sum_rows_f32_async(cf_stream stream, const int32_t *first, const uint16_t *name, const float *x, int8_t *order,
-                         float *sum, int rows, int64_t n);
-int t_sum_rows_f32_async(cf_stream stream, const int32_t *first, const uint16_t *name, const float *x, int8_t *order,
-                         float *sum, int rows, int64_t n)
+int t_sum_rows_f32_async(cf_stream cf__stream, const int32_t *cf__p_first, const uint16_t *cf__p_name,
+                         const float *cf__p_x, int8_t *cf__p_order, float *cf__p_sum, int cf__p_rows, int64_t cf__p_n);
+int t_sum_rows_f32_async(cf_stream cf__stream, const int32_t *cf__p_first, const uint16_t *cf__p_name,
+                         const float *cf__p_x, int8_t *cf__p_order, float *cf__p_sum, int cf__p_rows, int64_t cf__p_n)
 {
-    void *const cf__args[] = {(void *)&first, (void *)&name, (void *)&x, (void *)&order, (void *)&sum, (void *)&rows,
-        (void *)&n};
-    return cf_launch(&t__k_sum_rows_f32, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_first, (void *)&cf__p_name, (void *)&cf__p_x, (void *)&cf__p_order,
+        (void *)&cf__p_sum, (void *)&cf__p_rows, (void *)&cf__p_n};
+    return cf_launch(&t__k_sum_rows_f32, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -195,38 +195,39 @@ const cf_kernel t__k_sum_rows_f64 = {
     .distinct = (const uint8_t[]){0, 1, 0, 0, 0, 0, 0},
 };
 
-int t_sum_rows_f64(const int64_t *first, const uint16_t *name, const double *x, int8_t *order, double *sum, int rows,
-                   int64_t n);
-int t_sum_rows_f64(const int64_t *first, const uint16_t *name, const double *x, int8_t *order, double *sum, int rows,
-                   int64_t n)
+int t_sum_rows_f64(const int64_t *cf__p_first, const uint16_t *cf__p_name, const double *cf__p_x, int8_t *cf__p_order,
+                   double *cf__p_sum, int cf__p_rows, int64_t cf__p_n);
+int t_sum_rows_f64(const int64_t *cf__p_first, const uint16_t *cf__p_name, const double *cf__p_x, int8_t *cf__p_order,
+                   double *cf__p_sum, int cf__p_rows, int64_t cf__p_n)
 {
-    void *const cf__args[] = {(void *)&first, (void *)&name, (void *)&x, (void *)&order, (void *)&sum, (void *)&rows,
-        (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_first, (void *)&cf__p_name, (void *)&cf__p_x, (void *)&cf__p_order,
+        (void *)&cf__p_sum, (void *)&cf__p_rows, (void *)&cf__p_n};
     return cf_call(&t__k_sum_rows_f64, cf__args);
 }
 
-int t_sum_rows_f64_async(cf_stream stream, const int64_t *first, const uint16_t *name, const double *x, int8_t *order,
-                         double *sum, int rows, int64_t n);
-int t_sum_rows_f64_async(cf_stream stream, const int64_t *first, const uint16_t *name, const double *x, int8_t *order,
-                         double *sum, int rows, int64_t n)
+int t_sum_rows_f64_async(cf_stream cf__stream, const int64_t *cf__p_first, const uint16_t *cf__p_name,
+                         const double *cf__p_x, int8_t *cf__p_order, double *cf__p_sum, int cf__p_rows, int64_t cf__p_n);
+int t_sum_rows_f64_async(cf_stream cf__stream, const int64_t *cf__p_first, const uint16_t *cf__p_name,
+                         const double *cf__p_x, int8_t *cf__p_order, double *cf__p_sum, int cf__p_rows, int64_t cf__p_n)
 {
-    void *const cf__args[] = {(void *)&first, (void *)&name, (void *)&x, (void *)&order, (void *)&sum, (void *)&rows,
-        (void *)&n};
-    return cf_launch(&t__k_sum_rows_f64, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_first, (void *)&cf__p_name, (void *)&cf__p_x, (void *)&cf__p_order,
+        (void *)&cf__p_sum, (void *)&cf__p_rows, (void *)&cf__p_n};
+    return cf_launch(&t__k_sum_rows_f64, cf__stream, cf__args);
 }
 
-int (t_sum_rows)(const int32_t *first, const uint16_t *name, const float *x, int8_t *order, float *sum, int rows,
-                 int64_t n);
-int (t_sum_rows)(const int32_t *first, const uint16_t *name, const float *x, int8_t *order, float *sum, int rows,
-                 int64_t n)
+int (t_sum_rows)(const int32_t *cf__p_first, const uint16_t *cf__p_name, const float *cf__p_x, int8_t *cf__p_order,
+                 float *cf__p_sum, int cf__p_rows, int64_t cf__p_n);
+int (t_sum_rows)(const int32_t *cf__p_first, const uint16_t *cf__p_name, const float *cf__p_x, int8_t *cf__p_order,
+                 float *cf__p_sum, int cf__p_rows, int64_t cf__p_n)
 {
-    return t_sum_rows_f32(first, name, x, order, sum, rows, n);
+    return t_sum_rows_f32(cf__p_first, cf__p_name, cf__p_x, cf__p_order, cf__p_sum, cf__p_rows, cf__p_n);
 }
 
-int (t_sum_rows_async)(cf_stream stream, const int32_t *first, const uint16_t *name, const float *x, int8_t *order,
-                       float *sum, int rows, int64_t n);
-int (t_sum_rows_async)(cf_stream stream, const int32_t *first, const uint16_t *name, const float *x, int8_t *order,
-                       float *sum, int rows, int64_t n)
+int (t_sum_rows_async)(cf_stream cf__stream, const int32_t *cf__p_first, const uint16_t *cf__p_name,
+                       const float *cf__p_x, int8_t *cf__p_order, float *cf__p_sum, int cf__p_rows, int64_t cf__p_n);
+int (t_sum_rows_async)(cf_stream cf__stream, const int32_t *cf__p_first, const uint16_t *cf__p_name,
+                       const float *cf__p_x, int8_t *cf__p_order, float *cf__p_sum, int cf__p_rows, int64_t cf__p_n)
 {
-    return t_sum_rows_f32_async(stream, first, name, x, order, sum, rows, n);
+    return t_sum_rows_f32_async(cf__stream, cf__p_first, cf__p_name, cf__p_x, cf__p_order, cf__p_sum, cf__p_rows,
+        cf__p_n);
 }

@@ -6,6 +6,24 @@
 #include <cuferry/types.h>
 #include <cuferry/generic.h>
 
+/* This header sets aside macros that have the names of its parameters. */
+#pragma push_macro("first")
+#undef first
+#pragma push_macro("n")
+#undef n
+#pragma push_macro("name")
+#undef name
+#pragma push_macro("order")
+#undef order
+#pragma push_macro("rows")
+#undef rows
+#pragma push_macro("stream")
+#undef stream
+#pragma push_macro("sum")
+#undef sum
+#pragma push_macro("x")
+#undef x
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -33,6 +51,7 @@ extern const struct cf_module t_registry;
 #endif
 
 #if defined __cplusplus
+extern "C++" {
 
 CF_CHECKED inline int t_sum_rows(const int64_t *first, const uint16_t *name, const double *x, int8_t *order,
                                  double *sum, int rows, int64_t n)
@@ -45,6 +64,7 @@ CF_CHECKED inline int t_sum_rows_async(cf_stream stream, const int64_t *first, c
     return t_sum_rows_f64_async(stream, first, name, x, order, sum, rows, n);
 }
 
+} /* extern "C++" */
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
 
 #define t_sum_rows(first, name, x, order, sum, rows, n) \
@@ -69,5 +89,14 @@ CF_CHECKED inline int t_sum_rows_async(cf_stream stream, const int64_t *first, c
     ((stream), (first), (name), (x), (order), (sum), (rows), (n))
 
 #endif
+
+#pragma pop_macro("first")
+#pragma pop_macro("n")
+#pragma pop_macro("name")
+#pragma pop_macro("order")
+#pragma pop_macro("rows")
+#pragma pop_macro("stream")
+#pragma pop_macro("sum")
+#pragma pop_macro("x")
 
 #endif /* CUFERRY_T_H */

@@ -67,16 +67,16 @@ const cf_kernel t__k_first = {
     .is_closed = 1,
 };
 
-int t_first(float *x, int n);
-int t_first(float *x, int n)
+int t_first(float *cf__p_x, int cf__p_n);
+int t_first(float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
     return cf_call(&t__k_first, cf__args);
 }
 
-int t_first_async(cf_stream stream, float *x, int n);
-int t_first_async(cf_stream stream, float *x, int n)
+int t_first_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n);
+int t_first_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
-    return cf_launch(&t__k_first, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
+    return cf_launch(&t__k_first, cf__stream, cf__args);
 }

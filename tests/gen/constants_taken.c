@@ -85,18 +85,20 @@ const cf_kernel t__k_passed_over_none = {
     .is_closed = 1,
 };
 
-int t_passed_over_none(const float *x, const float *y, int n, float dt);
-int t_passed_over_none(const float *x, const float *y, int n, float dt)
+int t_passed_over_none(const float *cf__p_x, const float *cf__p_y, int cf__p_n, float cf__p_dt);
+int t_passed_over_none(const float *cf__p_x, const float *cf__p_y, int cf__p_n, float cf__p_dt)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&n, (void *)&dt};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_n, (void *)&cf__p_dt};
     return cf_call(&t__k_passed_over_none, cf__args);
 }
 
-int t_passed_over_none_async(cf_stream stream, const float *x, const float *y, int n, float dt);
-int t_passed_over_none_async(cf_stream stream, const float *x, const float *y, int n, float dt)
+int t_passed_over_none_async(cf_stream cf__stream, const float *cf__p_x, const float *cf__p_y, int cf__p_n,
+                             float cf__p_dt);
+int t_passed_over_none_async(cf_stream cf__stream, const float *cf__p_x, const float *cf__p_y, int cf__p_n,
+                             float cf__p_dt)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&n, (void *)&dt};
-    return cf_launch(&t__k_passed_over_none, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_n, (void *)&cf__p_dt};
+    return cf_launch(&t__k_passed_over_none, cf__stream, cf__args);
 }
 
 cf_host_body t__h_passed_over_some;
@@ -162,18 +164,20 @@ const cf_kernel t__k_passed_over_some = {
     .is_closed = 1,
 };
 
-int t_passed_over_some(const float *x, const float *y, int n, float dt);
-int t_passed_over_some(const float *x, const float *y, int n, float dt)
+int t_passed_over_some(const float *cf__p_x, const float *cf__p_y, int cf__p_n, float cf__p_dt);
+int t_passed_over_some(const float *cf__p_x, const float *cf__p_y, int cf__p_n, float cf__p_dt)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&n, (void *)&dt};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_n, (void *)&cf__p_dt};
     return cf_call(&t__k_passed_over_some, cf__args);
 }
 
-int t_passed_over_some_async(cf_stream stream, const float *x, const float *y, int n, float dt);
-int t_passed_over_some_async(cf_stream stream, const float *x, const float *y, int n, float dt)
+int t_passed_over_some_async(cf_stream cf__stream, const float *cf__p_x, const float *cf__p_y, int cf__p_n,
+                             float cf__p_dt);
+int t_passed_over_some_async(cf_stream cf__stream, const float *cf__p_x, const float *cf__p_y, int cf__p_n,
+                             float cf__p_dt)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&n, (void *)&dt};
-    return cf_launch(&t__k_passed_over_some, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_n, (void *)&cf__p_dt};
+    return cf_launch(&t__k_passed_over_some, cf__stream, cf__args);
 }
 
 cf_host_body t__h_large;
@@ -229,18 +233,18 @@ const cf_kernel t__k_large = {
     .is_closed = 1,
 };
 
-int t_large(const float *x, const float *y, const char *z, int n);
-int t_large(const float *x, const float *y, const char *z, int n)
+int t_large(const float *cf__p_x, const float *cf__p_y, const char *cf__p_z, int cf__p_n);
+int t_large(const float *cf__p_x, const float *cf__p_y, const char *cf__p_z, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&z, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_z, (void *)&cf__p_n};
     return cf_call(&t__k_large, cf__args);
 }
 
-int t_large_async(cf_stream stream, const float *x, const float *y, const char *z, int n);
-int t_large_async(cf_stream stream, const float *x, const float *y, const char *z, int n)
+int t_large_async(cf_stream cf__stream, const float *cf__p_x, const float *cf__p_y, const char *cf__p_z, int cf__p_n);
+int t_large_async(cf_stream cf__stream, const float *cf__p_x, const float *cf__p_y, const char *cf__p_z, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&z, (void *)&n};
-    return cf_launch(&t__k_large, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_z, (void *)&cf__p_n};
+    return cf_launch(&t__k_large, cf__stream, cf__args);
 }
 
 cf_host_body t__h_largest;
@@ -281,16 +285,16 @@ const cf_kernel t__k_largest = {
     .is_closed = 1,
 };
 
-int t_largest(int n);
-int t_largest(int n)
+int t_largest(int cf__p_n);
+int t_largest(int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_n};
     return cf_call(&t__k_largest, cf__args);
 }
 
-int t_largest_async(cf_stream stream, int n);
-int t_largest_async(cf_stream stream, int n)
+int t_largest_async(cf_stream cf__stream, int cf__p_n);
+int t_largest_async(cf_stream cf__stream, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&n};
-    return cf_launch(&t__k_largest, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_n};
+    return cf_launch(&t__k_largest, cf__stream, cf__args);
 }

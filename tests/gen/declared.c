@@ -105,18 +105,18 @@ const cf_kernel t__k_relax = {
     .restricts = (const uint8_t[]){1, 0, 0, 0},
 };
 
-int t_relax(const double *u, double *v, grid_t g, box b);
-int t_relax(const double *u, double *v, grid_t g, box b)
+int t_relax(const double *cf__p_u, double *cf__p_v, grid_t cf__p_g, box cf__p_b);
+int t_relax(const double *cf__p_u, double *cf__p_v, grid_t cf__p_g, box cf__p_b)
 {
-    void *const cf__args[] = {(void *)&u, (void *)&v, (void *)&g, (void *)&b};
+    void *const cf__args[] = {(void *)&cf__p_u, (void *)&cf__p_v, (void *)&cf__p_g, (void *)&cf__p_b};
     return cf_call(&t__k_relax, cf__args);
 }
 
-int t_relax_async(cf_stream stream, const double *u, double *v, grid_t g, box b);
-int t_relax_async(cf_stream stream, const double *u, double *v, grid_t g, box b)
+int t_relax_async(cf_stream cf__stream, const double *cf__p_u, double *cf__p_v, grid_t cf__p_g, box cf__p_b);
+int t_relax_async(cf_stream cf__stream, const double *cf__p_u, double *cf__p_v, grid_t cf__p_g, box cf__p_b)
 {
-    void *const cf__args[] = {(void *)&u, (void *)&v, (void *)&g, (void *)&b};
-    return cf_launch(&t__k_relax, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_u, (void *)&cf__p_v, (void *)&cf__p_g, (void *)&cf__p_b};
+    return cf_launch(&t__k_relax, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -169,18 +169,20 @@ const cf_kernel t__k_move = {
     .is_closed = 1,
 };
 
-int t_move(struct body *bodies, cf_float4 by, enum color paint, int n);
-int t_move(struct body *bodies, cf_float4 by, enum color paint, int n)
+int t_move(struct body *cf__p_bodies, cf_float4 cf__p_by, enum color cf__p_paint, int cf__p_n);
+int t_move(struct body *cf__p_bodies, cf_float4 cf__p_by, enum color cf__p_paint, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&bodies, (void *)&by, (void *)&paint, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_bodies, (void *)&cf__p_by, (void *)&cf__p_paint, (void *)&cf__p_n};
     return cf_call(&t__k_move, cf__args);
 }
 
-int t_move_async(cf_stream stream, struct body *bodies, cf_float4 by, enum color paint, int n);
-int t_move_async(cf_stream stream, struct body *bodies, cf_float4 by, enum color paint, int n)
+int t_move_async(cf_stream cf__stream, struct body *cf__p_bodies, cf_float4 cf__p_by, enum color cf__p_paint,
+                 int cf__p_n);
+int t_move_async(cf_stream cf__stream, struct body *cf__p_bodies, cf_float4 cf__p_by, enum color cf__p_paint,
+                 int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&bodies, (void *)&by, (void *)&paint, (void *)&n};
-    return cf_launch(&t__k_move, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_bodies, (void *)&cf__p_by, (void *)&cf__p_paint, (void *)&cf__p_n};
+    return cf_launch(&t__k_move, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -248,24 +250,28 @@ const cf_kernel t__k_narrow = {
     .is_closed = 1,
 };
 
-int t_narrow(const cf_half *h, const cf_bfloat16 *b, const cf_complex64 *c, const cf_complex128 *z, bool *flags,
-             unsigned int n, char mode, cf_uint3 size);
-int t_narrow(const cf_half *h, const cf_bfloat16 *b, const cf_complex64 *c, const cf_complex128 *z, bool *flags,
-             unsigned int n, char mode, cf_uint3 size)
+int t_narrow(const cf_half *cf__p_h, const cf_bfloat16 *cf__p_b, const cf_complex64 *cf__p_c,
+             const cf_complex128 *cf__p_z, bool *cf__p_flags, unsigned int cf__p_n, char cf__p_mode,
+             cf_uint3 cf__p_size);
+int t_narrow(const cf_half *cf__p_h, const cf_bfloat16 *cf__p_b, const cf_complex64 *cf__p_c,
+             const cf_complex128 *cf__p_z, bool *cf__p_flags, unsigned int cf__p_n, char cf__p_mode,
+             cf_uint3 cf__p_size)
 {
-    void *const cf__args[] = {(void *)&h, (void *)&b, (void *)&c, (void *)&z, (void *)&flags, (void *)&n, (void *)&mode,
-        (void *)&size};
+    void *const cf__args[] = {(void *)&cf__p_h, (void *)&cf__p_b, (void *)&cf__p_c, (void *)&cf__p_z,
+        (void *)&cf__p_flags, (void *)&cf__p_n, (void *)&cf__p_mode, (void *)&cf__p_size};
     return cf_call(&t__k_narrow, cf__args);
 }
 
-int t_narrow_async(cf_stream stream, const cf_half *h, const cf_bfloat16 *b, const cf_complex64 *c,
-                   const cf_complex128 *z, bool *flags, unsigned int n, char mode, cf_uint3 size);
-int t_narrow_async(cf_stream stream, const cf_half *h, const cf_bfloat16 *b, const cf_complex64 *c,
-                   const cf_complex128 *z, bool *flags, unsigned int n, char mode, cf_uint3 size)
+int t_narrow_async(cf_stream cf__stream, const cf_half *cf__p_h, const cf_bfloat16 *cf__p_b,
+                   const cf_complex64 *cf__p_c, const cf_complex128 *cf__p_z, bool *cf__p_flags, unsigned int cf__p_n,
+                   char cf__p_mode, cf_uint3 cf__p_size);
+int t_narrow_async(cf_stream cf__stream, const cf_half *cf__p_h, const cf_bfloat16 *cf__p_b,
+                   const cf_complex64 *cf__p_c, const cf_complex128 *cf__p_z, bool *cf__p_flags, unsigned int cf__p_n,
+                   char cf__p_mode, cf_uint3 cf__p_size)
 {
-    void *const cf__args[] = {(void *)&h, (void *)&b, (void *)&c, (void *)&z, (void *)&flags, (void *)&n, (void *)&mode,
-        (void *)&size};
-    return cf_launch(&t__k_narrow, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_h, (void *)&cf__p_b, (void *)&cf__p_c, (void *)&cf__p_z,
+        (void *)&cf__p_flags, (void *)&cf__p_n, (void *)&cf__p_mode, (void *)&cf__p_size};
+    return cf_launch(&t__k_narrow, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -320,20 +326,24 @@ const cf_kernel t__k_rows = {
     .is_bounded = 1,
 };
 
-int t_rows(float *const *rows, volatile int *flag, void *raw, const void *const *table, long long n);
-int t_rows(float *const *rows, volatile int *flag, void *raw, const void *const *table, long long n)
+int t_rows(float *const *cf__p_rows, volatile int *cf__p_flag, void *cf__p_raw, const void *const *cf__p_table,
+           long long cf__p_n);
+int t_rows(float *const *cf__p_rows, volatile int *cf__p_flag, void *cf__p_raw, const void *const *cf__p_table,
+           long long cf__p_n)
 {
-    void *const cf__args[] = {(void *)&rows, (void *)&flag, (void *)&raw, (void *)&table, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_rows, (void *)&cf__p_flag, (void *)&cf__p_raw, (void *)&cf__p_table,
+        (void *)&cf__p_n};
     return cf_call(&t__k_rows, cf__args);
 }
 
-int t_rows_async(cf_stream stream, float *const *rows, volatile int *flag, void *raw, const void *const *table,
-                 long long n);
-int t_rows_async(cf_stream stream, float *const *rows, volatile int *flag, void *raw, const void *const *table,
-                 long long n)
+int t_rows_async(cf_stream cf__stream, float *const *cf__p_rows, volatile int *cf__p_flag, void *cf__p_raw,
+                 const void *const *cf__p_table, long long cf__p_n);
+int t_rows_async(cf_stream cf__stream, float *const *cf__p_rows, volatile int *cf__p_flag, void *cf__p_raw,
+                 const void *const *cf__p_table, long long cf__p_n)
 {
-    void *const cf__args[] = {(void *)&rows, (void *)&flag, (void *)&raw, (void *)&table, (void *)&n};
-    return cf_launch(&t__k_rows, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_rows, (void *)&cf__p_flag, (void *)&cf__p_raw, (void *)&cf__p_table,
+        (void *)&cf__p_n};
+    return cf_launch(&t__k_rows, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -385,18 +395,18 @@ const cf_kernel t__k_copy_f4 = {
     .is_closed = 1,
 };
 
-int t_copy_f4(const cf_float4 *a, cf_float4 *b, size_t n);
-int t_copy_f4(const cf_float4 *a, cf_float4 *b, size_t n)
+int t_copy_f4(const cf_float4 *cf__p_a, cf_float4 *cf__p_b, size_t cf__p_n);
+int t_copy_f4(const cf_float4 *cf__p_a, cf_float4 *cf__p_b, size_t cf__p_n)
 {
-    void *const cf__args[] = {(void *)&a, (void *)&b, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_a, (void *)&cf__p_b, (void *)&cf__p_n};
     return cf_call(&t__k_copy_f4, cf__args);
 }
 
-int t_copy_f4_async(cf_stream stream, const cf_float4 *a, cf_float4 *b, size_t n);
-int t_copy_f4_async(cf_stream stream, const cf_float4 *a, cf_float4 *b, size_t n)
+int t_copy_f4_async(cf_stream cf__stream, const cf_float4 *cf__p_a, cf_float4 *cf__p_b, size_t cf__p_n);
+int t_copy_f4_async(cf_stream cf__stream, const cf_float4 *cf__p_a, cf_float4 *cf__p_b, size_t cf__p_n)
 {
-    void *const cf__args[] = {(void *)&a, (void *)&b, (void *)&n};
-    return cf_launch(&t__k_copy_f4, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_a, (void *)&cf__p_b, (void *)&cf__p_n};
+    return cf_launch(&t__k_copy_f4, cf__stream, cf__args);
 }
 
 cf_host_body t__h_copy_i2;
@@ -434,18 +444,18 @@ const cf_kernel t__k_copy_i2 = {
     .is_closed = 1,
 };
 
-int t_copy_i2(const cf_int2 *a, cf_int2 *b, size_t n);
-int t_copy_i2(const cf_int2 *a, cf_int2 *b, size_t n)
+int t_copy_i2(const cf_int2 *cf__p_a, cf_int2 *cf__p_b, size_t cf__p_n);
+int t_copy_i2(const cf_int2 *cf__p_a, cf_int2 *cf__p_b, size_t cf__p_n)
 {
-    void *const cf__args[] = {(void *)&a, (void *)&b, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_a, (void *)&cf__p_b, (void *)&cf__p_n};
     return cf_call(&t__k_copy_i2, cf__args);
 }
 
-int t_copy_i2_async(cf_stream stream, const cf_int2 *a, cf_int2 *b, size_t n);
-int t_copy_i2_async(cf_stream stream, const cf_int2 *a, cf_int2 *b, size_t n)
+int t_copy_i2_async(cf_stream cf__stream, const cf_int2 *cf__p_a, cf_int2 *cf__p_b, size_t cf__p_n);
+int t_copy_i2_async(cf_stream cf__stream, const cf_int2 *cf__p_a, cf_int2 *cf__p_b, size_t cf__p_n)
 {
-    void *const cf__args[] = {(void *)&a, (void *)&b, (void *)&n};
-    return cf_launch(&t__k_copy_i2, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_a, (void *)&cf__p_b, (void *)&cf__p_n};
+    return cf_launch(&t__k_copy_i2, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -500,18 +510,18 @@ const cf_kernel t__k_copy_body = {
     .is_closed = 1,
 };
 
-int t_copy_body(const struct body *a, struct body *b, size_t n);
-int t_copy_body(const struct body *a, struct body *b, size_t n)
+int t_copy_body(const struct body *cf__p_a, struct body *cf__p_b, size_t cf__p_n);
+int t_copy_body(const struct body *cf__p_a, struct body *cf__p_b, size_t cf__p_n)
 {
-    void *const cf__args[] = {(void *)&a, (void *)&b, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_a, (void *)&cf__p_b, (void *)&cf__p_n};
     return cf_call(&t__k_copy_body, cf__args);
 }
 
-int t_copy_body_async(cf_stream stream, const struct body *a, struct body *b, size_t n);
-int t_copy_body_async(cf_stream stream, const struct body *a, struct body *b, size_t n)
+int t_copy_body_async(cf_stream cf__stream, const struct body *cf__p_a, struct body *cf__p_b, size_t cf__p_n);
+int t_copy_body_async(cf_stream cf__stream, const struct body *cf__p_a, struct body *cf__p_b, size_t cf__p_n)
 {
-    void *const cf__args[] = {(void *)&a, (void *)&b, (void *)&n};
-    return cf_launch(&t__k_copy_body, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_a, (void *)&cf__p_b, (void *)&cf__p_n};
+    return cf_launch(&t__k_copy_body, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -566,28 +576,28 @@ const cf_kernel t__k_copy_box = {
     .is_closed = 1,
 };
 
-int t_copy_box(const box *a, box *b, size_t n);
-int t_copy_box(const box *a, box *b, size_t n)
+int t_copy_box(const box *cf__p_a, box *cf__p_b, size_t cf__p_n);
+int t_copy_box(const box *cf__p_a, box *cf__p_b, size_t cf__p_n)
 {
-    void *const cf__args[] = {(void *)&a, (void *)&b, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_a, (void *)&cf__p_b, (void *)&cf__p_n};
     return cf_call(&t__k_copy_box, cf__args);
 }
 
-int t_copy_box_async(cf_stream stream, const box *a, box *b, size_t n);
-int t_copy_box_async(cf_stream stream, const box *a, box *b, size_t n)
+int t_copy_box_async(cf_stream cf__stream, const box *cf__p_a, box *cf__p_b, size_t cf__p_n);
+int t_copy_box_async(cf_stream cf__stream, const box *cf__p_a, box *cf__p_b, size_t cf__p_n)
 {
-    void *const cf__args[] = {(void *)&a, (void *)&b, (void *)&n};
-    return cf_launch(&t__k_copy_box, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_a, (void *)&cf__p_b, (void *)&cf__p_n};
+    return cf_launch(&t__k_copy_box, cf__stream, cf__args);
 }
 
-int (t_copy)(const cf_float4 *a, cf_float4 *b, size_t n);
-int (t_copy)(const cf_float4 *a, cf_float4 *b, size_t n)
+int (t_copy)(const cf_float4 *cf__p_a, cf_float4 *cf__p_b, size_t cf__p_n);
+int (t_copy)(const cf_float4 *cf__p_a, cf_float4 *cf__p_b, size_t cf__p_n)
 {
-    return t_copy_f4(a, b, n);
+    return t_copy_f4(cf__p_a, cf__p_b, cf__p_n);
 }
 
-int (t_copy_async)(cf_stream stream, const cf_float4 *a, cf_float4 *b, size_t n);
-int (t_copy_async)(cf_stream stream, const cf_float4 *a, cf_float4 *b, size_t n)
+int (t_copy_async)(cf_stream cf__stream, const cf_float4 *cf__p_a, cf_float4 *cf__p_b, size_t cf__p_n);
+int (t_copy_async)(cf_stream cf__stream, const cf_float4 *cf__p_a, cf_float4 *cf__p_b, size_t cf__p_n)
 {
-    return t_copy_f4_async(stream, a, b, n);
+    return t_copy_f4_async(cf__stream, cf__p_a, cf__p_b, cf__p_n);
 }

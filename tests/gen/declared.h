@@ -7,6 +7,48 @@
 #include <cuferry/generic.h>
 #include "declared_types.h"
 
+/* This header sets aside macros that have the names of its parameters. */
+#pragma push_macro("a")
+#undef a
+#pragma push_macro("b")
+#undef b
+#pragma push_macro("bodies")
+#undef bodies
+#pragma push_macro("by")
+#undef by
+#pragma push_macro("c")
+#undef c
+#pragma push_macro("flag")
+#undef flag
+#pragma push_macro("flags")
+#undef flags
+#pragma push_macro("g")
+#undef g
+#pragma push_macro("h")
+#undef h
+#pragma push_macro("mode")
+#undef mode
+#pragma push_macro("n")
+#undef n
+#pragma push_macro("paint")
+#undef paint
+#pragma push_macro("raw")
+#undef raw
+#pragma push_macro("rows")
+#undef rows
+#pragma push_macro("size")
+#undef size
+#pragma push_macro("stream")
+#undef stream
+#pragma push_macro("table")
+#undef table
+#pragma push_macro("u")
+#undef u
+#pragma push_macro("v")
+#undef v
+#pragma push_macro("z")
+#undef z
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -48,6 +90,7 @@ extern const struct cf_module t_registry;
 #endif
 
 #if defined __cplusplus
+extern "C++" {
 
 CF_CHECKED inline int t_copy(const cf_int2 *a, cf_int2 *b, size_t n)
 {
@@ -74,6 +117,7 @@ CF_CHECKED inline int t_copy_async(cf_stream stream, const box *a, box *b, size_
     return t_copy_box_async(stream, a, b, n);
 }
 
+} /* extern "C++" */
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
 
 #define t_copy(a, b, n) \
@@ -106,5 +150,26 @@ CF_CHECKED inline int t_copy_async(cf_stream stream, const box *a, box *b, size_
     ((stream), (a), (b), (n))
 
 #endif
+
+#pragma pop_macro("a")
+#pragma pop_macro("b")
+#pragma pop_macro("bodies")
+#pragma pop_macro("by")
+#pragma pop_macro("c")
+#pragma pop_macro("flag")
+#pragma pop_macro("flags")
+#pragma pop_macro("g")
+#pragma pop_macro("h")
+#pragma pop_macro("mode")
+#pragma pop_macro("n")
+#pragma pop_macro("paint")
+#pragma pop_macro("raw")
+#pragma pop_macro("rows")
+#pragma pop_macro("size")
+#pragma pop_macro("stream")
+#pragma pop_macro("table")
+#pragma pop_macro("u")
+#pragma pop_macro("v")
+#pragma pop_macro("z")
 
 #endif /* CUFERRY_T_H */

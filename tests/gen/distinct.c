@@ -91,18 +91,24 @@ const cf_kernel t__k_move = {
     .distinct = (const uint8_t[]){0, 1, 1, 0, 0, 0},
 };
 
-int t_move(const double *y, const uint32_t *to, int64_t *pairs, double *z, double *w, int n);
-int t_move(const double *y, const uint32_t *to, int64_t *pairs, double *z, double *w, int n)
+int t_move(const double *cf__p_y, const uint32_t *cf__p_to, int64_t *cf__p_pairs, double *cf__p_z, double *cf__p_w,
+           int cf__p_n);
+int t_move(const double *cf__p_y, const uint32_t *cf__p_to, int64_t *cf__p_pairs, double *cf__p_z, double *cf__p_w,
+           int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&y, (void *)&to, (void *)&pairs, (void *)&z, (void *)&w, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_y, (void *)&cf__p_to, (void *)&cf__p_pairs, (void *)&cf__p_z,
+        (void *)&cf__p_w, (void *)&cf__p_n};
     return cf_call(&t__k_move, cf__args);
 }
 
-int t_move_async(cf_stream stream, const double *y, const uint32_t *to, int64_t *pairs, double *z, double *w, int n);
-int t_move_async(cf_stream stream, const double *y, const uint32_t *to, int64_t *pairs, double *z, double *w, int n)
+int t_move_async(cf_stream cf__stream, const double *cf__p_y, const uint32_t *cf__p_to, int64_t *cf__p_pairs,
+                 double *cf__p_z, double *cf__p_w, int cf__p_n);
+int t_move_async(cf_stream cf__stream, const double *cf__p_y, const uint32_t *cf__p_to, int64_t *cf__p_pairs,
+                 double *cf__p_z, double *cf__p_w, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&y, (void *)&to, (void *)&pairs, (void *)&z, (void *)&w, (void *)&n};
-    return cf_launch(&t__k_move, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_y, (void *)&cf__p_to, (void *)&cf__p_pairs, (void *)&cf__p_z,
+        (void *)&cf__p_w, (void *)&cf__p_n};
+    return cf_launch(&t__k_move, cf__stream, cf__args);
 }
 
 static const cf_kernel t__k_mark_f32__BLOCK_128;
@@ -266,18 +272,18 @@ const cf_kernel t__k_mark_f32 = {
     .distinct = (const uint8_t[]){1, 0, 0},
 };
 
-int t_mark_f32(const int32_t *index, float *z, int n);
-int t_mark_f32(const int32_t *index, float *z, int n)
+int t_mark_f32(const int32_t *cf__p_index, float *cf__p_z, int cf__p_n);
+int t_mark_f32(const int32_t *cf__p_index, float *cf__p_z, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&index, (void *)&z, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_index, (void *)&cf__p_z, (void *)&cf__p_n};
     return cf_call(&t__k_mark_f32, cf__args);
 }
 
-int t_mark_f32_async(cf_stream stream, const int32_t *index, float *z, int n);
-int t_mark_f32_async(cf_stream stream, const int32_t *index, float *z, int n)
+int t_mark_f32_async(cf_stream cf__stream, const int32_t *cf__p_index, float *cf__p_z, int cf__p_n);
+int t_mark_f32_async(cf_stream cf__stream, const int32_t *cf__p_index, float *cf__p_z, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&index, (void *)&z, (void *)&n};
-    return cf_launch(&t__k_mark_f32, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_index, (void *)&cf__p_z, (void *)&cf__p_n};
+    return cf_launch(&t__k_mark_f32, cf__stream, cf__args);
 }
 
 static const cf_kernel t__k_mark_f64__BLOCK_128;
@@ -413,28 +419,28 @@ const cf_kernel t__k_mark_f64 = {
     .distinct = (const uint8_t[]){1, 0, 0},
 };
 
-int t_mark_f64(const int64_t *index, double *z, int n);
-int t_mark_f64(const int64_t *index, double *z, int n)
+int t_mark_f64(const int64_t *cf__p_index, double *cf__p_z, int cf__p_n);
+int t_mark_f64(const int64_t *cf__p_index, double *cf__p_z, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&index, (void *)&z, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_index, (void *)&cf__p_z, (void *)&cf__p_n};
     return cf_call(&t__k_mark_f64, cf__args);
 }
 
-int t_mark_f64_async(cf_stream stream, const int64_t *index, double *z, int n);
-int t_mark_f64_async(cf_stream stream, const int64_t *index, double *z, int n)
+int t_mark_f64_async(cf_stream cf__stream, const int64_t *cf__p_index, double *cf__p_z, int cf__p_n);
+int t_mark_f64_async(cf_stream cf__stream, const int64_t *cf__p_index, double *cf__p_z, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&index, (void *)&z, (void *)&n};
-    return cf_launch(&t__k_mark_f64, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_index, (void *)&cf__p_z, (void *)&cf__p_n};
+    return cf_launch(&t__k_mark_f64, cf__stream, cf__args);
 }
 
-int (t_mark)(const int32_t *index, float *z, int n);
-int (t_mark)(const int32_t *index, float *z, int n)
+int (t_mark)(const int32_t *cf__p_index, float *cf__p_z, int cf__p_n);
+int (t_mark)(const int32_t *cf__p_index, float *cf__p_z, int cf__p_n)
 {
-    return t_mark_f32(index, z, n);
+    return t_mark_f32(cf__p_index, cf__p_z, cf__p_n);
 }
 
-int (t_mark_async)(cf_stream stream, const int32_t *index, float *z, int n);
-int (t_mark_async)(cf_stream stream, const int32_t *index, float *z, int n)
+int (t_mark_async)(cf_stream cf__stream, const int32_t *cf__p_index, float *cf__p_z, int cf__p_n);
+int (t_mark_async)(cf_stream cf__stream, const int32_t *cf__p_index, float *cf__p_z, int cf__p_n)
 {
-    return t_mark_f32_async(stream, index, z, n);
+    return t_mark_f32_async(cf__stream, cf__p_index, cf__p_z, cf__p_n);
 }

@@ -6,6 +6,24 @@
 #include <cuferry/types.h>
 #include <cuferry/generic.h>
 
+/* This header sets aside macros that have the names of its parameters. */
+#pragma push_macro("index")
+#undef index
+#pragma push_macro("n")
+#undef n
+#pragma push_macro("pairs")
+#undef pairs
+#pragma push_macro("stream")
+#undef stream
+#pragma push_macro("to")
+#undef to
+#pragma push_macro("w")
+#undef w
+#pragma push_macro("y")
+#undef y
+#pragma push_macro("z")
+#undef z
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -31,6 +49,7 @@ extern const struct cf_module t_registry;
 #endif
 
 #if defined __cplusplus
+extern "C++" {
 
 CF_CHECKED inline int t_mark(const int64_t *index, double *z, int n)
 {
@@ -41,6 +60,7 @@ CF_CHECKED inline int t_mark_async(cf_stream stream, const int64_t *index, doubl
     return t_mark_f64_async(stream, index, z, n);
 }
 
+} /* extern "C++" */
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
 
 #define t_mark(index, z, n) \
@@ -63,5 +83,14 @@ CF_CHECKED inline int t_mark_async(cf_stream stream, const int64_t *index, doubl
     ((stream), (index), (z), (n))
 
 #endif
+
+#pragma pop_macro("index")
+#pragma pop_macro("n")
+#pragma pop_macro("pairs")
+#pragma pop_macro("stream")
+#pragma pop_macro("to")
+#pragma pop_macro("w")
+#pragma pop_macro("y")
+#pragma pop_macro("z")
 
 #endif /* CUFERRY_T_H */

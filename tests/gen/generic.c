@@ -88,20 +88,24 @@ const cf_kernel t__k_gather_f32_i32 = {
     .is_closed = 1,
 };
 
-int t_gather_f32_i32(const float *source, const int32_t *index, float *res, int64_t N, int64_t M);
-int t_gather_f32_i32(const float *source, const int32_t *index, float *res, int64_t N, int64_t M)
+int t_gather_f32_i32(const float *cf__p_source, const int32_t *cf__p_index, float *cf__p_res, int64_t cf__p_N,
+                     int64_t cf__p_M);
+int t_gather_f32_i32(const float *cf__p_source, const int32_t *cf__p_index, float *cf__p_res, int64_t cf__p_N,
+                     int64_t cf__p_M)
 {
-    void *const cf__args[] = {(void *)&source, (void *)&index, (void *)&res, (void *)&N, (void *)&M};
+    void *const cf__args[] = {(void *)&cf__p_source, (void *)&cf__p_index, (void *)&cf__p_res, (void *)&cf__p_N,
+        (void *)&cf__p_M};
     return cf_call(&t__k_gather_f32_i32, cf__args);
 }
 
-int t_gather_f32_i32_async(cf_stream stream, const float *source, const int32_t *index, float *res, int64_t N,
-                           int64_t M);
-int t_gather_f32_i32_async(cf_stream stream, const float *source, const int32_t *index, float *res, int64_t N,
-                           int64_t M)
+int t_gather_f32_i32_async(cf_stream cf__stream, const float *cf__p_source, const int32_t *cf__p_index,
+                           float *cf__p_res, int64_t cf__p_N, int64_t cf__p_M);
+int t_gather_f32_i32_async(cf_stream cf__stream, const float *cf__p_source, const int32_t *cf__p_index,
+                           float *cf__p_res, int64_t cf__p_N, int64_t cf__p_M)
 {
-    void *const cf__args[] = {(void *)&source, (void *)&index, (void *)&res, (void *)&N, (void *)&M};
-    return cf_launch(&t__k_gather_f32_i32, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_source, (void *)&cf__p_index, (void *)&cf__p_res, (void *)&cf__p_N,
+        (void *)&cf__p_M};
+    return cf_launch(&t__k_gather_f32_i32, cf__stream, cf__args);
 }
 
 cf_host_body t__h_gather_f32_i64;
@@ -150,20 +154,24 @@ const cf_kernel t__k_gather_f32_i64 = {
     .is_closed = 1,
 };
 
-int t_gather_f32_i64(const float *source, const int64_t *index, float *res, int64_t N, int64_t M);
-int t_gather_f32_i64(const float *source, const int64_t *index, float *res, int64_t N, int64_t M)
+int t_gather_f32_i64(const float *cf__p_source, const int64_t *cf__p_index, float *cf__p_res, int64_t cf__p_N,
+                     int64_t cf__p_M);
+int t_gather_f32_i64(const float *cf__p_source, const int64_t *cf__p_index, float *cf__p_res, int64_t cf__p_N,
+                     int64_t cf__p_M)
 {
-    void *const cf__args[] = {(void *)&source, (void *)&index, (void *)&res, (void *)&N, (void *)&M};
+    void *const cf__args[] = {(void *)&cf__p_source, (void *)&cf__p_index, (void *)&cf__p_res, (void *)&cf__p_N,
+        (void *)&cf__p_M};
     return cf_call(&t__k_gather_f32_i64, cf__args);
 }
 
-int t_gather_f32_i64_async(cf_stream stream, const float *source, const int64_t *index, float *res, int64_t N,
-                           int64_t M);
-int t_gather_f32_i64_async(cf_stream stream, const float *source, const int64_t *index, float *res, int64_t N,
-                           int64_t M)
+int t_gather_f32_i64_async(cf_stream cf__stream, const float *cf__p_source, const int64_t *cf__p_index,
+                           float *cf__p_res, int64_t cf__p_N, int64_t cf__p_M);
+int t_gather_f32_i64_async(cf_stream cf__stream, const float *cf__p_source, const int64_t *cf__p_index,
+                           float *cf__p_res, int64_t cf__p_N, int64_t cf__p_M)
 {
-    void *const cf__args[] = {(void *)&source, (void *)&index, (void *)&res, (void *)&N, (void *)&M};
-    return cf_launch(&t__k_gather_f32_i64, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_source, (void *)&cf__p_index, (void *)&cf__p_res, (void *)&cf__p_N,
+        (void *)&cf__p_M};
+    return cf_launch(&t__k_gather_f32_i64, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -229,20 +237,24 @@ const cf_kernel t__k_gather_f64_i32 = {
     .is_closed = 1,
 };
 
-int t_gather_f64_i32(const double *source, const int32_t *index, double *res, int64_t N, int64_t M);
-int t_gather_f64_i32(const double *source, const int32_t *index, double *res, int64_t N, int64_t M)
+int t_gather_f64_i32(const double *cf__p_source, const int32_t *cf__p_index, double *cf__p_res, int64_t cf__p_N,
+                     int64_t cf__p_M);
+int t_gather_f64_i32(const double *cf__p_source, const int32_t *cf__p_index, double *cf__p_res, int64_t cf__p_N,
+                     int64_t cf__p_M)
 {
-    void *const cf__args[] = {(void *)&source, (void *)&index, (void *)&res, (void *)&N, (void *)&M};
+    void *const cf__args[] = {(void *)&cf__p_source, (void *)&cf__p_index, (void *)&cf__p_res, (void *)&cf__p_N,
+        (void *)&cf__p_M};
     return cf_call(&t__k_gather_f64_i32, cf__args);
 }
 
-int t_gather_f64_i32_async(cf_stream stream, const double *source, const int32_t *index, double *res, int64_t N,
-                           int64_t M);
-int t_gather_f64_i32_async(cf_stream stream, const double *source, const int32_t *index, double *res, int64_t N,
-                           int64_t M)
+int t_gather_f64_i32_async(cf_stream cf__stream, const double *cf__p_source, const int32_t *cf__p_index,
+                           double *cf__p_res, int64_t cf__p_N, int64_t cf__p_M);
+int t_gather_f64_i32_async(cf_stream cf__stream, const double *cf__p_source, const int32_t *cf__p_index,
+                           double *cf__p_res, int64_t cf__p_N, int64_t cf__p_M)
 {
-    void *const cf__args[] = {(void *)&source, (void *)&index, (void *)&res, (void *)&N, (void *)&M};
-    return cf_launch(&t__k_gather_f64_i32, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_source, (void *)&cf__p_index, (void *)&cf__p_res, (void *)&cf__p_N,
+        (void *)&cf__p_M};
+    return cf_launch(&t__k_gather_f64_i32, cf__stream, cf__args);
 }
 
 cf_host_body t__h_gather_f64_i64;
@@ -291,32 +303,40 @@ const cf_kernel t__k_gather_f64_i64 = {
     .is_closed = 1,
 };
 
-int t_gather_f64_i64(const double *source, const int64_t *index, double *res, int64_t N, int64_t M);
-int t_gather_f64_i64(const double *source, const int64_t *index, double *res, int64_t N, int64_t M)
+int t_gather_f64_i64(const double *cf__p_source, const int64_t *cf__p_index, double *cf__p_res, int64_t cf__p_N,
+                     int64_t cf__p_M);
+int t_gather_f64_i64(const double *cf__p_source, const int64_t *cf__p_index, double *cf__p_res, int64_t cf__p_N,
+                     int64_t cf__p_M)
 {
-    void *const cf__args[] = {(void *)&source, (void *)&index, (void *)&res, (void *)&N, (void *)&M};
+    void *const cf__args[] = {(void *)&cf__p_source, (void *)&cf__p_index, (void *)&cf__p_res, (void *)&cf__p_N,
+        (void *)&cf__p_M};
     return cf_call(&t__k_gather_f64_i64, cf__args);
 }
 
-int t_gather_f64_i64_async(cf_stream stream, const double *source, const int64_t *index, double *res, int64_t N,
-                           int64_t M);
-int t_gather_f64_i64_async(cf_stream stream, const double *source, const int64_t *index, double *res, int64_t N,
-                           int64_t M)
+int t_gather_f64_i64_async(cf_stream cf__stream, const double *cf__p_source, const int64_t *cf__p_index,
+                           double *cf__p_res, int64_t cf__p_N, int64_t cf__p_M);
+int t_gather_f64_i64_async(cf_stream cf__stream, const double *cf__p_source, const int64_t *cf__p_index,
+                           double *cf__p_res, int64_t cf__p_N, int64_t cf__p_M)
 {
-    void *const cf__args[] = {(void *)&source, (void *)&index, (void *)&res, (void *)&N, (void *)&M};
-    return cf_launch(&t__k_gather_f64_i64, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_source, (void *)&cf__p_index, (void *)&cf__p_res, (void *)&cf__p_N,
+        (void *)&cf__p_M};
+    return cf_launch(&t__k_gather_f64_i64, cf__stream, cf__args);
 }
 
-int (t_gather)(const float *source, const int32_t *index, float *res, int64_t N, int64_t M);
-int (t_gather)(const float *source, const int32_t *index, float *res, int64_t N, int64_t M)
+int (t_gather)(const float *cf__p_source, const int32_t *cf__p_index, float *cf__p_res, int64_t cf__p_N,
+               int64_t cf__p_M);
+int (t_gather)(const float *cf__p_source, const int32_t *cf__p_index, float *cf__p_res, int64_t cf__p_N,
+               int64_t cf__p_M)
 {
-    return t_gather_f32_i32(source, index, res, N, M);
+    return t_gather_f32_i32(cf__p_source, cf__p_index, cf__p_res, cf__p_N, cf__p_M);
 }
 
-int (t_gather_async)(cf_stream stream, const float *source, const int32_t *index, float *res, int64_t N, int64_t M);
-int (t_gather_async)(cf_stream stream, const float *source, const int32_t *index, float *res, int64_t N, int64_t M)
+int (t_gather_async)(cf_stream cf__stream, const float *cf__p_source, const int32_t *cf__p_index, float *cf__p_res,
+                     int64_t cf__p_N, int64_t cf__p_M);
+int (t_gather_async)(cf_stream cf__stream, const float *cf__p_source, const int32_t *cf__p_index, float *cf__p_res,
+                     int64_t cf__p_N, int64_t cf__p_M)
 {
-    return t_gather_f32_i32_async(stream, source, index, res, N, M);
+    return t_gather_f32_i32_async(cf__stream, cf__p_source, cf__p_index, cf__p_res, cf__p_N, cf__p_M);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -369,18 +389,18 @@ const cf_kernel t__k_sparse_a = {
     .is_closed = 1,
 };
 
-int t_sparse_a(float *x, const int *k, int n);
-int t_sparse_a(float *x, const int *k, int n)
+int t_sparse_a(float *cf__p_x, const int *cf__p_k, int cf__p_n);
+int t_sparse_a(float *cf__p_x, const int *cf__p_k, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&k, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_k, (void *)&cf__p_n};
     return cf_call(&t__k_sparse_a, cf__args);
 }
 
-int t_sparse_a_async(cf_stream stream, float *x, const int *k, int n);
-int t_sparse_a_async(cf_stream stream, float *x, const int *k, int n)
+int t_sparse_a_async(cf_stream cf__stream, float *cf__p_x, const int *cf__p_k, int cf__p_n);
+int t_sparse_a_async(cf_stream cf__stream, float *cf__p_x, const int *cf__p_k, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&k, (void *)&n};
-    return cf_launch(&t__k_sparse_a, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_k, (void *)&cf__p_n};
+    return cf_launch(&t__k_sparse_a, cf__stream, cf__args);
 }
 
 cf_host_body t__h_sparse_b;
@@ -419,18 +439,18 @@ const cf_kernel t__k_sparse_b = {
     .is_closed = 1,
 };
 
-int t_sparse_b(float *x, const int64_t *k, int n);
-int t_sparse_b(float *x, const int64_t *k, int n)
+int t_sparse_b(float *cf__p_x, const int64_t *cf__p_k, int cf__p_n);
+int t_sparse_b(float *cf__p_x, const int64_t *cf__p_k, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&k, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_k, (void *)&cf__p_n};
     return cf_call(&t__k_sparse_b, cf__args);
 }
 
-int t_sparse_b_async(cf_stream stream, float *x, const int64_t *k, int n);
-int t_sparse_b_async(cf_stream stream, float *x, const int64_t *k, int n)
+int t_sparse_b_async(cf_stream cf__stream, float *cf__p_x, const int64_t *cf__p_k, int cf__p_n);
+int t_sparse_b_async(cf_stream cf__stream, float *cf__p_x, const int64_t *cf__p_k, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&k, (void *)&n};
-    return cf_launch(&t__k_sparse_b, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_k, (void *)&cf__p_n};
+    return cf_launch(&t__k_sparse_b, cf__stream, cf__args);
 }
 
 cf_host_body t__h_sparse_c;
@@ -469,18 +489,18 @@ const cf_kernel t__k_sparse_c = {
     .is_closed = 1,
 };
 
-int t_sparse_c(double *x, const short *k, int n);
-int t_sparse_c(double *x, const short *k, int n)
+int t_sparse_c(double *cf__p_x, const short *cf__p_k, int cf__p_n);
+int t_sparse_c(double *cf__p_x, const short *cf__p_k, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&k, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_k, (void *)&cf__p_n};
     return cf_call(&t__k_sparse_c, cf__args);
 }
 
-int t_sparse_c_async(cf_stream stream, double *x, const short *k, int n);
-int t_sparse_c_async(cf_stream stream, double *x, const short *k, int n)
+int t_sparse_c_async(cf_stream cf__stream, double *cf__p_x, const short *cf__p_k, int cf__p_n);
+int t_sparse_c_async(cf_stream cf__stream, double *cf__p_x, const short *cf__p_k, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&k, (void *)&n};
-    return cf_launch(&t__k_sparse_c, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_k, (void *)&cf__p_n};
+    return cf_launch(&t__k_sparse_c, cf__stream, cf__args);
 }
 
 cf_host_body t__h_sparse_d;
@@ -519,30 +539,30 @@ const cf_kernel t__k_sparse_d = {
     .is_closed = 1,
 };
 
-int t_sparse_d(double *x, const signed char *k, int n);
-int t_sparse_d(double *x, const signed char *k, int n)
+int t_sparse_d(double *cf__p_x, const signed char *cf__p_k, int cf__p_n);
+int t_sparse_d(double *cf__p_x, const signed char *cf__p_k, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&k, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_k, (void *)&cf__p_n};
     return cf_call(&t__k_sparse_d, cf__args);
 }
 
-int t_sparse_d_async(cf_stream stream, double *x, const signed char *k, int n);
-int t_sparse_d_async(cf_stream stream, double *x, const signed char *k, int n)
+int t_sparse_d_async(cf_stream cf__stream, double *cf__p_x, const signed char *cf__p_k, int cf__p_n);
+int t_sparse_d_async(cf_stream cf__stream, double *cf__p_x, const signed char *cf__p_k, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&k, (void *)&n};
-    return cf_launch(&t__k_sparse_d, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_k, (void *)&cf__p_n};
+    return cf_launch(&t__k_sparse_d, cf__stream, cf__args);
 }
 
-int (t_sparse)(float *x, const int *k, int n);
-int (t_sparse)(float *x, const int *k, int n)
+int (t_sparse)(float *cf__p_x, const int *cf__p_k, int cf__p_n);
+int (t_sparse)(float *cf__p_x, const int *cf__p_k, int cf__p_n)
 {
-    return t_sparse_a(x, k, n);
+    return t_sparse_a(cf__p_x, cf__p_k, cf__p_n);
 }
 
-int (t_sparse_async)(cf_stream stream, float *x, const int *k, int n);
-int (t_sparse_async)(cf_stream stream, float *x, const int *k, int n)
+int (t_sparse_async)(cf_stream cf__stream, float *cf__p_x, const int *cf__p_k, int cf__p_n);
+int (t_sparse_async)(cf_stream cf__stream, float *cf__p_x, const int *cf__p_k, int cf__p_n)
 {
-    return t_sparse_a_async(stream, x, k, n);
+    return t_sparse_a_async(cf__stream, cf__p_x, cf__p_k, cf__p_n);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -593,18 +613,18 @@ const cf_kernel t__k_fill_f4 = {
     .is_closed = 1,
 };
 
-int t_fill_f4(cf_float4 *x, cf_float4 value, int n);
-int t_fill_f4(cf_float4 *x, cf_float4 value, int n)
+int t_fill_f4(cf_float4 *cf__p_x, cf_float4 cf__p_value, int cf__p_n);
+int t_fill_f4(cf_float4 *cf__p_x, cf_float4 cf__p_value, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&value, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_value, (void *)&cf__p_n};
     return cf_call(&t__k_fill_f4, cf__args);
 }
 
-int t_fill_f4_async(cf_stream stream, cf_float4 *x, cf_float4 value, int n);
-int t_fill_f4_async(cf_stream stream, cf_float4 *x, cf_float4 value, int n)
+int t_fill_f4_async(cf_stream cf__stream, cf_float4 *cf__p_x, cf_float4 cf__p_value, int cf__p_n);
+int t_fill_f4_async(cf_stream cf__stream, cf_float4 *cf__p_x, cf_float4 cf__p_value, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&value, (void *)&n};
-    return cf_launch(&t__k_fill_f4, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_value, (void *)&cf__p_n};
+    return cf_launch(&t__k_fill_f4, cf__stream, cf__args);
 }
 
 cf_host_body t__h_fill_pair;
@@ -641,18 +661,18 @@ const cf_kernel t__k_fill_pair = {
     .is_closed = 1,
 };
 
-int t_fill_pair(struct pair *x, struct pair value, int n);
-int t_fill_pair(struct pair *x, struct pair value, int n)
+int t_fill_pair(struct pair *cf__p_x, struct pair cf__p_value, int cf__p_n);
+int t_fill_pair(struct pair *cf__p_x, struct pair cf__p_value, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&value, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_value, (void *)&cf__p_n};
     return cf_call(&t__k_fill_pair, cf__args);
 }
 
-int t_fill_pair_async(cf_stream stream, struct pair *x, struct pair value, int n);
-int t_fill_pair_async(cf_stream stream, struct pair *x, struct pair value, int n)
+int t_fill_pair_async(cf_stream cf__stream, struct pair *cf__p_x, struct pair cf__p_value, int cf__p_n);
+int t_fill_pair_async(cf_stream cf__stream, struct pair *cf__p_x, struct pair cf__p_value, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&value, (void *)&n};
-    return cf_launch(&t__k_fill_pair, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_value, (void *)&cf__p_n};
+    return cf_launch(&t__k_fill_pair, cf__stream, cf__args);
 }
 
 cf_host_body t__h_fill_h;
@@ -689,18 +709,18 @@ const cf_kernel t__k_fill_h = {
     .is_closed = 1,
 };
 
-int t_fill_h(cf_half *x, cf_half value, int n);
-int t_fill_h(cf_half *x, cf_half value, int n)
+int t_fill_h(cf_half *cf__p_x, cf_half cf__p_value, int cf__p_n);
+int t_fill_h(cf_half *cf__p_x, cf_half cf__p_value, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&value, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_value, (void *)&cf__p_n};
     return cf_call(&t__k_fill_h, cf__args);
 }
 
-int t_fill_h_async(cf_stream stream, cf_half *x, cf_half value, int n);
-int t_fill_h_async(cf_stream stream, cf_half *x, cf_half value, int n)
+int t_fill_h_async(cf_stream cf__stream, cf_half *cf__p_x, cf_half cf__p_value, int cf__p_n);
+int t_fill_h_async(cf_stream cf__stream, cf_half *cf__p_x, cf_half cf__p_value, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&value, (void *)&n};
-    return cf_launch(&t__k_fill_h, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_value, (void *)&cf__p_n};
+    return cf_launch(&t__k_fill_h, cf__stream, cf__args);
 }
 
 cf_host_body t__h_fill_c64;
@@ -737,18 +757,18 @@ const cf_kernel t__k_fill_c64 = {
     .is_closed = 1,
 };
 
-int t_fill_c64(cf_complex64 *x, cf_complex64 value, int n);
-int t_fill_c64(cf_complex64 *x, cf_complex64 value, int n)
+int t_fill_c64(cf_complex64 *cf__p_x, cf_complex64 cf__p_value, int cf__p_n);
+int t_fill_c64(cf_complex64 *cf__p_x, cf_complex64 cf__p_value, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&value, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_value, (void *)&cf__p_n};
     return cf_call(&t__k_fill_c64, cf__args);
 }
 
-int t_fill_c64_async(cf_stream stream, cf_complex64 *x, cf_complex64 value, int n);
-int t_fill_c64_async(cf_stream stream, cf_complex64 *x, cf_complex64 value, int n)
+int t_fill_c64_async(cf_stream cf__stream, cf_complex64 *cf__p_x, cf_complex64 cf__p_value, int cf__p_n);
+int t_fill_c64_async(cf_stream cf__stream, cf_complex64 *cf__p_x, cf_complex64 cf__p_value, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&value, (void *)&n};
-    return cf_launch(&t__k_fill_c64, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_value, (void *)&cf__p_n};
+    return cf_launch(&t__k_fill_c64, cf__stream, cf__args);
 }
 
 cf_host_body t__h_fill_u8;
@@ -785,30 +805,30 @@ const cf_kernel t__k_fill_u8 = {
     .is_closed = 1,
 };
 
-int t_fill_u8(unsigned char *x, unsigned char value, int n);
-int t_fill_u8(unsigned char *x, unsigned char value, int n)
+int t_fill_u8(unsigned char *cf__p_x, unsigned char cf__p_value, int cf__p_n);
+int t_fill_u8(unsigned char *cf__p_x, unsigned char cf__p_value, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&value, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_value, (void *)&cf__p_n};
     return cf_call(&t__k_fill_u8, cf__args);
 }
 
-int t_fill_u8_async(cf_stream stream, unsigned char *x, unsigned char value, int n);
-int t_fill_u8_async(cf_stream stream, unsigned char *x, unsigned char value, int n)
+int t_fill_u8_async(cf_stream cf__stream, unsigned char *cf__p_x, unsigned char cf__p_value, int cf__p_n);
+int t_fill_u8_async(cf_stream cf__stream, unsigned char *cf__p_x, unsigned char cf__p_value, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&value, (void *)&n};
-    return cf_launch(&t__k_fill_u8, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_value, (void *)&cf__p_n};
+    return cf_launch(&t__k_fill_u8, cf__stream, cf__args);
 }
 
-int (t_fill)(cf_float4 *x, cf_float4 value, int n);
-int (t_fill)(cf_float4 *x, cf_float4 value, int n)
+int (t_fill)(cf_float4 *cf__p_x, cf_float4 cf__p_value, int cf__p_n);
+int (t_fill)(cf_float4 *cf__p_x, cf_float4 cf__p_value, int cf__p_n)
 {
-    return t_fill_f4(x, value, n);
+    return t_fill_f4(cf__p_x, cf__p_value, cf__p_n);
 }
 
-int (t_fill_async)(cf_stream stream, cf_float4 *x, cf_float4 value, int n);
-int (t_fill_async)(cf_stream stream, cf_float4 *x, cf_float4 value, int n)
+int (t_fill_async)(cf_stream cf__stream, cf_float4 *cf__p_x, cf_float4 cf__p_value, int cf__p_n);
+int (t_fill_async)(cf_stream cf__stream, cf_float4 *cf__p_x, cf_float4 cf__p_value, int cf__p_n)
 {
-    return t_fill_f4_async(stream, x, value, n);
+    return t_fill_f4_async(cf__stream, cf__p_x, cf__p_value, cf__p_n);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -862,18 +882,18 @@ const cf_kernel t__k_tally_f32 = {
     .is_closed = 1,
 };
 
-int t_tally_f32(const float *x, int64_t *count, int n);
-int t_tally_f32(const float *x, int64_t *count, int n)
+int t_tally_f32(const float *cf__p_x, int64_t *cf__p_count, int cf__p_n);
+int t_tally_f32(const float *cf__p_x, int64_t *cf__p_count, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&count, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_count, (void *)&cf__p_n};
     return cf_call(&t__k_tally_f32, cf__args);
 }
 
-int t_tally_f32_async(cf_stream stream, const float *x, int64_t *count, int n);
-int t_tally_f32_async(cf_stream stream, const float *x, int64_t *count, int n)
+int t_tally_f32_async(cf_stream cf__stream, const float *cf__p_x, int64_t *cf__p_count, int cf__p_n);
+int t_tally_f32_async(cf_stream cf__stream, const float *cf__p_x, int64_t *cf__p_count, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&count, (void *)&n};
-    return cf_launch(&t__k_tally_f32, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_count, (void *)&cf__p_n};
+    return cf_launch(&t__k_tally_f32, cf__stream, cf__args);
 }
 
 cf_host_body t__h_tally_f64;
@@ -911,28 +931,148 @@ const cf_kernel t__k_tally_f64 = {
     .is_closed = 1,
 };
 
-int t_tally_f64(const double *x, int64_t *count, int n);
-int t_tally_f64(const double *x, int64_t *count, int n)
+int t_tally_f64(const double *cf__p_x, int64_t *cf__p_count, int cf__p_n);
+int t_tally_f64(const double *cf__p_x, int64_t *cf__p_count, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&count, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_count, (void *)&cf__p_n};
     return cf_call(&t__k_tally_f64, cf__args);
 }
 
-int t_tally_f64_async(cf_stream stream, const double *x, int64_t *count, int n);
-int t_tally_f64_async(cf_stream stream, const double *x, int64_t *count, int n)
+int t_tally_f64_async(cf_stream cf__stream, const double *cf__p_x, int64_t *cf__p_count, int cf__p_n);
+int t_tally_f64_async(cf_stream cf__stream, const double *cf__p_x, int64_t *cf__p_count, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&count, (void *)&n};
-    return cf_launch(&t__k_tally_f64, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_count, (void *)&cf__p_n};
+    return cf_launch(&t__k_tally_f64, cf__stream, cf__args);
 }
 
-int (t_tally)(const float *x, int64_t *count, int n);
-int (t_tally)(const float *x, int64_t *count, int n)
+int (t_tally)(const float *cf__p_x, int64_t *cf__p_count, int cf__p_n);
+int (t_tally)(const float *cf__p_x, int64_t *cf__p_count, int cf__p_n)
 {
-    return t_tally_f32(x, count, n);
+    return t_tally_f32(cf__p_x, cf__p_count, cf__p_n);
 }
 
-int (t_tally_async)(cf_stream stream, const float *x, int64_t *count, int n);
-int (t_tally_async)(cf_stream stream, const float *x, int64_t *count, int n)
+int (t_tally_async)(cf_stream cf__stream, const float *cf__p_x, int64_t *cf__p_count, int cf__p_n);
+int (t_tally_async)(cf_stream cf__stream, const float *cf__p_x, int64_t *cf__p_count, int cf__p_n)
 {
-    return t_tally_f32_async(stream, x, count, n);
+    return t_tally_f32_async(cf__stream, cf__p_x, cf__p_count, cf__p_n);
+}
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_turn_pair(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1])
+        return 0;
+    const int64_t n = *(const int *)cf__args[1];
+    if (n < 1)
+        return 0;
+    if (!*(void *const *)cf__args[0])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    return 1;
+}
+
+cf_host_body t__h_turn_pair;
+extern const uint32_t t__b_turn_pair[];
+static cf_state cf__state_turn_pair;
+extern const cf_kernel t__k_turn_pair;
+const cf_kernel t__k_turn_pair = {
+    .size = sizeof(cf_kernel),
+    .version = CF_REGISTRY_VERSION,
+    .name = "turn_pair",
+    .family = "turn",
+    .function = "t_turn_pair",
+    .doc = "Its parameter is called as one of its types.",
+    .file = "generic.cu",
+    .line = 53,
+    .nparams = 2,
+    .params = (const cf_param[]){
+        {.name = "pair", .ctype = "struct pair *", .direction = CF_INOUT, .type = CF_OPAQUE, .lanes = 1,
+         .bytes = sizeof(struct pair), .align = _Alignof(struct pair), .ndims = 1,
+         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 1}, {CF_OP_END, 0}}}}},
+        {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
+    },
+    .launch = {
+        .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 1}, {CF_OP_END, 0}}}},
+        .block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
+    },
+    CF__IMAGE(turn_pair),
+    .host = t__h_turn_pair,
+    .host_bytes = t__b_turn_pair,
+    .state = &cf__state_turn_pair,
+    .sizes = cf__sizes_turn_pair,
+    .is_bounded = 1,
+    .is_closed = 1,
+};
+
+int t_turn_pair(struct pair *cf__p_pair, int cf__p_n);
+int t_turn_pair(struct pair *cf__p_pair, int cf__p_n)
+{
+    void *const cf__args[] = {(void *)&cf__p_pair, (void *)&cf__p_n};
+    return cf_call(&t__k_turn_pair, cf__args);
+}
+
+int t_turn_pair_async(cf_stream cf__stream, struct pair *cf__p_pair, int cf__p_n);
+int t_turn_pair_async(cf_stream cf__stream, struct pair *cf__p_pair, int cf__p_n)
+{
+    void *const cf__args[] = {(void *)&cf__p_pair, (void *)&cf__p_n};
+    return cf_launch(&t__k_turn_pair, cf__stream, cf__args);
+}
+
+cf_host_body t__h_turn_f32;
+extern const uint32_t t__b_turn_f32[];
+static cf_state cf__state_turn_f32;
+extern const cf_kernel t__k_turn_f32;
+const cf_kernel t__k_turn_f32 = {
+    .size = sizeof(cf_kernel),
+    .version = CF_REGISTRY_VERSION,
+    .name = "turn_f32",
+    .family = "turn",
+    .function = "t_turn_f32",
+    .doc = "Its parameter is called as one of its types.",
+    .file = "generic.cu",
+    .line = 53,
+    .nparams = 2,
+    .params = (const cf_param[]){
+        {.name = "pair", .ctype = "float *", .direction = CF_INOUT, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
+         .ndims = 1,
+         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 1}, {CF_OP_END, 0}}}}},
+        {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
+    },
+    .launch = {
+        .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 1}, {CF_OP_END, 0}}}},
+        .block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
+    },
+    CF__IMAGE(turn_f32),
+    .host = t__h_turn_f32,
+    .host_bytes = t__b_turn_f32,
+    .state = &cf__state_turn_f32,
+    .sizes = cf__sizes_turn_pair,
+    .is_bounded = 1,
+    .is_closed = 1,
+};
+
+int t_turn_f32(float *cf__p_pair, int cf__p_n);
+int t_turn_f32(float *cf__p_pair, int cf__p_n)
+{
+    void *const cf__args[] = {(void *)&cf__p_pair, (void *)&cf__p_n};
+    return cf_call(&t__k_turn_f32, cf__args);
+}
+
+int t_turn_f32_async(cf_stream cf__stream, float *cf__p_pair, int cf__p_n);
+int t_turn_f32_async(cf_stream cf__stream, float *cf__p_pair, int cf__p_n)
+{
+    void *const cf__args[] = {(void *)&cf__p_pair, (void *)&cf__p_n};
+    return cf_launch(&t__k_turn_f32, cf__stream, cf__args);
+}
+
+int (t_turn)(struct pair *cf__p_pair, int cf__p_n);
+int (t_turn)(struct pair *cf__p_pair, int cf__p_n)
+{
+    return t_turn_pair(cf__p_pair, cf__p_n);
+}
+
+int (t_turn_async)(cf_stream cf__stream, struct pair *cf__p_pair, int cf__p_n);
+int (t_turn_async)(cf_stream cf__stream, struct pair *cf__p_pair, int cf__p_n)
+{
+    return t_turn_pair_async(cf__stream, cf__p_pair, cf__p_n);
 }

@@ -46,3 +46,13 @@ template <typename T> __global__ void tally(const T *x, int64_t *count, int n)
     for (int i = 0; i < n; i++)
         *count += x[i] > 0;
 }
+
+/* Its parameter is called as one of its types. */
+#pragma cf kernel grid(n) inout(pair[n])
+#pragma cf instances(pair: struct pair; f32: float)
+template <typename T> __global__ void turn(T *pair, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        pair[i] = pair[n - 1 - i];
+}

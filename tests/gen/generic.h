@@ -7,10 +7,31 @@
 #include <cuferry/generic.h>
 #include "generic_types.h"
 
+/* This header sets aside macros that have the names of its parameters. */
 #pragma push_macro("M")
 #undef M
 #pragma push_macro("N")
 #undef N
+#pragma push_macro("count")
+#undef count
+#pragma push_macro("index")
+#undef index
+#pragma push_macro("k")
+#undef k
+#pragma push_macro("n")
+#undef n
+#pragma push_macro("pair")
+#undef pair
+#pragma push_macro("res")
+#undef res
+#pragma push_macro("source")
+#undef source
+#pragma push_macro("stream")
+#undef stream
+#pragma push_macro("value")
+#undef value
+#pragma push_macro("x")
+#undef x
 
 #ifdef __cplusplus
 extern "C" {
@@ -70,6 +91,15 @@ CF_CHECKED int t_tally_f32_async(cf_stream stream, const float *x, int64_t *coun
 CF_CHECKED int t_tally_f64(const double *x, int64_t *count, int n);
 CF_CHECKED int t_tally_f64_async(cf_stream stream, const double *x, int64_t *count, int n);
 
+/* Its parameter is called as one of its types. */
+/* t_turn() takes the types of every instance in C11 and C++; its address is that of t_turn_pair(). */
+CF_CHECKED int t_turn(struct pair *pair, int n);
+CF_CHECKED int t_turn_async(cf_stream stream, struct pair *pair, int n);
+CF_CHECKED int t_turn_pair(struct pair *pair, int n);
+CF_CHECKED int t_turn_pair_async(cf_stream stream, struct pair *pair, int n);
+CF_CHECKED int t_turn_f32(float *pair, int n);
+CF_CHECKED int t_turn_f32_async(cf_stream stream, float *pair, int n);
+
 /* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
 extern const struct cf_module t_registry;
 
@@ -78,6 +108,7 @@ extern const struct cf_module t_registry;
 #endif
 
 #if defined __cplusplus
+extern "C++" {
 
 CF_CHECKED inline int t_fill(struct pair *x, struct pair value, int n)
 {
@@ -174,6 +205,16 @@ CF_CHECKED inline int t_tally_async(cf_stream stream, const double *x, int64_t *
     return t_tally_f64_async(stream, x, count, n);
 }
 
+CF_CHECKED inline int t_turn(float *pair, int n)
+{
+    return t_turn_f32(pair, n);
+}
+CF_CHECKED inline int t_turn_async(cf_stream stream, float *pair, int n)
+{
+    return t_turn_f32_async(stream, pair, n);
+}
+
+} /* extern "C++" */
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
 
 #define t_fill(x, value, n) \
@@ -326,9 +367,38 @@ CF_CHECKED inline int t_tally_async(cf_stream stream, const double *x, int64_t *
         default: cf_no_instance_takes_these_types)) \
     ((stream), (x), (count), (n))
 
+#define t_turn(pair_, n) \
+    CF__FITTING(_Generic(CF__ELEMENT((pair_)), struct pair: 1, float: 1, struct cf_untyped: 1, default: 0), \
+                "t_turn: no instance has these element types; pair: struct pair or float", \
+    _Generic(CF__ELEMENT((pair_)), \
+        struct pair: t_turn_pair, \
+        float: t_turn_f32, \
+        struct cf_untyped: CF__IF_NULL(pair_, t_turn_pair, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types)) \
+    ((pair_), (n))
+#define t_turn_async(stream, pair_, n) \
+    CF__FITTING(_Generic(CF__ELEMENT((pair_)), struct pair: 1, float: 1, struct cf_untyped: 1, default: 0), \
+                "t_turn_async: no instance has these element types; pair: struct pair or float", \
+    _Generic(CF__ELEMENT((pair_)), \
+        struct pair: t_turn_pair_async, \
+        float: t_turn_f32_async, \
+        struct cf_untyped: CF__IF_NULL(pair_, t_turn_pair_async, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types)) \
+    ((stream), (pair_), (n))
+
 #endif
 
 #pragma pop_macro("M")
 #pragma pop_macro("N")
+#pragma pop_macro("count")
+#pragma pop_macro("index")
+#pragma pop_macro("k")
+#pragma pop_macro("n")
+#pragma pop_macro("pair")
+#pragma pop_macro("res")
+#pragma pop_macro("source")
+#pragma pop_macro("stream")
+#pragma pop_macro("value")
+#pragma pop_macro("x")
 
 #endif /* CUFERRY_T_H */

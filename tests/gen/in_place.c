@@ -78,18 +78,18 @@ const cf_kernel t__k_add_f32 = {
     .in_place = (const uint8_t[]){1, 1, 1, 0},
 };
 
-int t_add_f32(const float *x, const float *y, float *z, int n);
-int t_add_f32(const float *x, const float *y, float *z, int n)
+int t_add_f32(const float *cf__p_x, const float *cf__p_y, float *cf__p_z, int cf__p_n);
+int t_add_f32(const float *cf__p_x, const float *cf__p_y, float *cf__p_z, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&z, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_z, (void *)&cf__p_n};
     return cf_call(&t__k_add_f32, cf__args);
 }
 
-int t_add_f32_async(cf_stream stream, const float *x, const float *y, float *z, int n);
-int t_add_f32_async(cf_stream stream, const float *x, const float *y, float *z, int n)
+int t_add_f32_async(cf_stream cf__stream, const float *cf__p_x, const float *cf__p_y, float *cf__p_z, int cf__p_n);
+int t_add_f32_async(cf_stream cf__stream, const float *cf__p_x, const float *cf__p_y, float *cf__p_z, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&z, (void *)&n};
-    return cf_launch(&t__k_add_f32, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_z, (void *)&cf__p_n};
+    return cf_launch(&t__k_add_f32, cf__stream, cf__args);
 }
 
 cf_host_body t__h_add_i32;
@@ -134,18 +134,18 @@ const cf_kernel t__k_add_i32 = {
     .in_place = (const uint8_t[]){1, 1, 1, 0},
 };
 
-int t_add_i32(const int32_t *x, const int32_t *y, int32_t *z, int n);
-int t_add_i32(const int32_t *x, const int32_t *y, int32_t *z, int n)
+int t_add_i32(const int32_t *cf__p_x, const int32_t *cf__p_y, int32_t *cf__p_z, int cf__p_n);
+int t_add_i32(const int32_t *cf__p_x, const int32_t *cf__p_y, int32_t *cf__p_z, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&z, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_z, (void *)&cf__p_n};
     return cf_call(&t__k_add_i32, cf__args);
 }
 
-int t_add_i32_async(cf_stream stream, const int32_t *x, const int32_t *y, int32_t *z, int n);
-int t_add_i32_async(cf_stream stream, const int32_t *x, const int32_t *y, int32_t *z, int n)
+int t_add_i32_async(cf_stream cf__stream, const int32_t *cf__p_x, const int32_t *cf__p_y, int32_t *cf__p_z, int cf__p_n);
+int t_add_i32_async(cf_stream cf__stream, const int32_t *cf__p_x, const int32_t *cf__p_y, int32_t *cf__p_z, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&z, (void *)&n};
-    return cf_launch(&t__k_add_i32, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_z, (void *)&cf__p_n};
+    return cf_launch(&t__k_add_i32, cf__stream, cf__args);
 }
 
 cf_host_body t__h_add_bytes;
@@ -190,30 +190,30 @@ const cf_kernel t__k_add_bytes = {
     .in_place = (const uint8_t[]){1, 1, 1, 0},
 };
 
-int t_add_bytes(const bool *x, const bool *y, bool *z, int n);
-int t_add_bytes(const bool *x, const bool *y, bool *z, int n)
+int t_add_bytes(const bool *cf__p_x, const bool *cf__p_y, bool *cf__p_z, int cf__p_n);
+int t_add_bytes(const bool *cf__p_x, const bool *cf__p_y, bool *cf__p_z, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&z, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_z, (void *)&cf__p_n};
     return cf_call(&t__k_add_bytes, cf__args);
 }
 
-int t_add_bytes_async(cf_stream stream, const bool *x, const bool *y, bool *z, int n);
-int t_add_bytes_async(cf_stream stream, const bool *x, const bool *y, bool *z, int n)
+int t_add_bytes_async(cf_stream cf__stream, const bool *cf__p_x, const bool *cf__p_y, bool *cf__p_z, int cf__p_n);
+int t_add_bytes_async(cf_stream cf__stream, const bool *cf__p_x, const bool *cf__p_y, bool *cf__p_z, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&z, (void *)&n};
-    return cf_launch(&t__k_add_bytes, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_z, (void *)&cf__p_n};
+    return cf_launch(&t__k_add_bytes, cf__stream, cf__args);
 }
 
-int (t_add)(const float *x, const float *y, float *z, int n);
-int (t_add)(const float *x, const float *y, float *z, int n)
+int (t_add)(const float *cf__p_x, const float *cf__p_y, float *cf__p_z, int cf__p_n);
+int (t_add)(const float *cf__p_x, const float *cf__p_y, float *cf__p_z, int cf__p_n)
 {
-    return t_add_f32(x, y, z, n);
+    return t_add_f32(cf__p_x, cf__p_y, cf__p_z, cf__p_n);
 }
 
-int (t_add_async)(cf_stream stream, const float *x, const float *y, float *z, int n);
-int (t_add_async)(cf_stream stream, const float *x, const float *y, float *z, int n)
+int (t_add_async)(cf_stream cf__stream, const float *cf__p_x, const float *cf__p_y, float *cf__p_z, int cf__p_n);
+int (t_add_async)(cf_stream cf__stream, const float *cf__p_x, const float *cf__p_y, float *cf__p_z, int cf__p_n)
 {
-    return t_add_f32_async(stream, x, y, z, n);
+    return t_add_f32_async(cf__stream, cf__p_x, cf__p_y, cf__p_z, cf__p_n);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -318,22 +318,24 @@ const cf_kernel t__k_both = {
     .in_place = (const uint8_t[]){1, 2, 0, 1, 2, 0, 0, 0},
 };
 
-int t_both(const double *a, const double *b, const double *weight, double *c, double *d, int rows, int cols, int ld);
-int t_both(const double *a, const double *b, const double *weight, double *c, double *d, int rows, int cols, int ld)
+int t_both(const double *cf__p_a, const double *cf__p_b, const double *cf__p_weight, double *cf__p_c, double *cf__p_d,
+           int cf__p_rows, int cf__p_cols, int cf__p_ld);
+int t_both(const double *cf__p_a, const double *cf__p_b, const double *cf__p_weight, double *cf__p_c, double *cf__p_d,
+           int cf__p_rows, int cf__p_cols, int cf__p_ld)
 {
-    void *const cf__args[] = {(void *)&a, (void *)&b, (void *)&weight, (void *)&c, (void *)&d, (void *)&rows,
-        (void *)&cols, (void *)&ld};
+    void *const cf__args[] = {(void *)&cf__p_a, (void *)&cf__p_b, (void *)&cf__p_weight, (void *)&cf__p_c,
+        (void *)&cf__p_d, (void *)&cf__p_rows, (void *)&cf__p_cols, (void *)&cf__p_ld};
     return cf_call(&t__k_both, cf__args);
 }
 
-int t_both_async(cf_stream stream, const double *a, const double *b, const double *weight, double *c, double *d,
-                 int rows, int cols, int ld);
-int t_both_async(cf_stream stream, const double *a, const double *b, const double *weight, double *c, double *d,
-                 int rows, int cols, int ld)
+int t_both_async(cf_stream cf__stream, const double *cf__p_a, const double *cf__p_b, const double *cf__p_weight,
+                 double *cf__p_c, double *cf__p_d, int cf__p_rows, int cf__p_cols, int cf__p_ld);
+int t_both_async(cf_stream cf__stream, const double *cf__p_a, const double *cf__p_b, const double *cf__p_weight,
+                 double *cf__p_c, double *cf__p_d, int cf__p_rows, int cf__p_cols, int cf__p_ld)
 {
-    void *const cf__args[] = {(void *)&a, (void *)&b, (void *)&weight, (void *)&c, (void *)&d, (void *)&rows,
-        (void *)&cols, (void *)&ld};
-    return cf_launch(&t__k_both, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_a, (void *)&cf__p_b, (void *)&cf__p_weight, (void *)&cf__p_c,
+        (void *)&cf__p_d, (void *)&cf__p_rows, (void *)&cf__p_cols, (void *)&cf__p_ld};
+    return cf_launch(&t__k_both, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -396,18 +398,22 @@ const cf_kernel t__k_again = {
     .in_place = (const uint8_t[]){1, 2, 1, 2, 0, 0},
 };
 
-int t_again(const double *a, const double *b, double *c, double *d, int n);
-int t_again(const double *a, const double *b, double *c, double *d, int n)
+int t_again(const double *cf__p_a, const double *cf__p_b, double *cf__p_c, double *cf__p_d, int cf__p_n);
+int t_again(const double *cf__p_a, const double *cf__p_b, double *cf__p_c, double *cf__p_d, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&a, (void *)&b, (void *)&c, (void *)&d, NULL, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_a, (void *)&cf__p_b, (void *)&cf__p_c, (void *)&cf__p_d, NULL,
+        (void *)&cf__p_n};
     return cf_call(&t__k_again, cf__args);
 }
 
-int t_again_async(cf_stream stream, const double *a, const double *b, double *c, double *d, int n);
-int t_again_async(cf_stream stream, const double *a, const double *b, double *c, double *d, int n)
+int t_again_async(cf_stream cf__stream, const double *cf__p_a, const double *cf__p_b, double *cf__p_c, double *cf__p_d,
+                  int cf__p_n);
+int t_again_async(cf_stream cf__stream, const double *cf__p_a, const double *cf__p_b, double *cf__p_c, double *cf__p_d,
+                  int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&a, (void *)&b, (void *)&c, (void *)&d, NULL, (void *)&n};
-    return cf_launch(&t__k_again, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_a, (void *)&cf__p_b, (void *)&cf__p_c, (void *)&cf__p_d, NULL,
+        (void *)&cf__p_n};
+    return cf_launch(&t__k_again, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -464,18 +470,18 @@ const cf_kernel t__k_convert_f32_f32 = {
         1}, {CF_OP_SUB, 0}, {CF_OP_PARAM, 3}, {CF_OP_DIV, 0}, {CF_OP_END, 0}}},
 };
 
-int t_convert_f32_f32(const float *x, float *y, int n, int m);
-int t_convert_f32_f32(const float *x, float *y, int n, int m)
+int t_convert_f32_f32(const float *cf__p_x, float *cf__p_y, int cf__p_n, int cf__p_m);
+int t_convert_f32_f32(const float *cf__p_x, float *cf__p_y, int cf__p_n, int cf__p_m)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&n, (void *)&m};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_n, (void *)&cf__p_m};
     return cf_call(&t__k_convert_f32_f32, cf__args);
 }
 
-int t_convert_f32_f32_async(cf_stream stream, const float *x, float *y, int n, int m);
-int t_convert_f32_f32_async(cf_stream stream, const float *x, float *y, int n, int m)
+int t_convert_f32_f32_async(cf_stream cf__stream, const float *cf__p_x, float *cf__p_y, int cf__p_n, int cf__p_m);
+int t_convert_f32_f32_async(cf_stream cf__stream, const float *cf__p_x, float *cf__p_y, int cf__p_n, int cf__p_m)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&n, (void *)&m};
-    return cf_launch(&t__k_convert_f32_f32, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_n, (void *)&cf__p_m};
+    return cf_launch(&t__k_convert_f32_f32, cf__stream, cf__args);
 }
 
 cf_host_body t__h_convert_f32_f64;
@@ -518,30 +524,30 @@ const cf_kernel t__k_convert_f32_f64 = {
         1}, {CF_OP_SUB, 0}, {CF_OP_PARAM, 3}, {CF_OP_DIV, 0}, {CF_OP_END, 0}}},
 };
 
-int t_convert_f32_f64(const float *x, double *y, int n, int m);
-int t_convert_f32_f64(const float *x, double *y, int n, int m)
+int t_convert_f32_f64(const float *cf__p_x, double *cf__p_y, int cf__p_n, int cf__p_m);
+int t_convert_f32_f64(const float *cf__p_x, double *cf__p_y, int cf__p_n, int cf__p_m)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&n, (void *)&m};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_n, (void *)&cf__p_m};
     return cf_call(&t__k_convert_f32_f64, cf__args);
 }
 
-int t_convert_f32_f64_async(cf_stream stream, const float *x, double *y, int n, int m);
-int t_convert_f32_f64_async(cf_stream stream, const float *x, double *y, int n, int m)
+int t_convert_f32_f64_async(cf_stream cf__stream, const float *cf__p_x, double *cf__p_y, int cf__p_n, int cf__p_m);
+int t_convert_f32_f64_async(cf_stream cf__stream, const float *cf__p_x, double *cf__p_y, int cf__p_n, int cf__p_m)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&n, (void *)&m};
-    return cf_launch(&t__k_convert_f32_f64, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_n, (void *)&cf__p_m};
+    return cf_launch(&t__k_convert_f32_f64, cf__stream, cf__args);
 }
 
-int (t_convert)(const float *x, float *y, int n, int m);
-int (t_convert)(const float *x, float *y, int n, int m)
+int (t_convert)(const float *cf__p_x, float *cf__p_y, int cf__p_n, int cf__p_m);
+int (t_convert)(const float *cf__p_x, float *cf__p_y, int cf__p_n, int cf__p_m)
 {
-    return t_convert_f32_f32(x, y, n, m);
+    return t_convert_f32_f32(cf__p_x, cf__p_y, cf__p_n, cf__p_m);
 }
 
-int (t_convert_async)(cf_stream stream, const float *x, float *y, int n, int m);
-int (t_convert_async)(cf_stream stream, const float *x, float *y, int n, int m)
+int (t_convert_async)(cf_stream cf__stream, const float *cf__p_x, float *cf__p_y, int cf__p_n, int cf__p_m);
+int (t_convert_async)(cf_stream cf__stream, const float *cf__p_x, float *cf__p_y, int cf__p_n, int cf__p_m)
 {
-    return t_convert_f32_f32_async(stream, x, y, n, m);
+    return t_convert_f32_f32_async(cf__stream, cf__p_x, cf__p_y, cf__p_n, cf__p_m);
 }
 
 static const cf_kernel t__k_tuned__BLOCK_128__ITEMS_1;
@@ -773,18 +779,18 @@ const cf_kernel t__k_tuned = {
     .is_closed = 1,
 };
 
-int t_tuned(float *x, int n);
-int t_tuned(float *x, int n)
+int t_tuned(float *cf__p_x, int cf__p_n);
+int t_tuned(float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
     return cf_call(&t__k_tuned, cf__args);
 }
 
-int t_tuned_async(cf_stream stream, float *x, int n);
-int t_tuned_async(cf_stream stream, float *x, int n)
+int t_tuned_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n);
+int t_tuned_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
-    return cf_launch(&t__k_tuned, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
+    return cf_launch(&t__k_tuned, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -835,16 +841,16 @@ const cf_kernel t__k_as_many = {
     .is_closed = 1,
 };
 
-int t_as_many(float *x, int n);
-int t_as_many(float *x, int n)
+int t_as_many(float *cf__p_x, int cf__p_n);
+int t_as_many(float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
     return cf_call(&t__k_as_many, cf__args);
 }
 
-int t_as_many_async(cf_stream stream, float *x, int n);
-int t_as_many_async(cf_stream stream, float *x, int n)
+int t_as_many_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n);
+int t_as_many_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
-    return cf_launch(&t__k_as_many, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
+    return cf_launch(&t__k_as_many, cf__stream, cf__args);
 }

@@ -6,6 +6,36 @@
 #include <cuferry/types.h>
 #include <cuferry/generic.h>
 
+/* This header sets aside macros that have the names of its parameters. */
+#pragma push_macro("a")
+#undef a
+#pragma push_macro("b")
+#undef b
+#pragma push_macro("c")
+#undef c
+#pragma push_macro("cols")
+#undef cols
+#pragma push_macro("d")
+#undef d
+#pragma push_macro("ld")
+#undef ld
+#pragma push_macro("m")
+#undef m
+#pragma push_macro("n")
+#undef n
+#pragma push_macro("rows")
+#undef rows
+#pragma push_macro("stream")
+#undef stream
+#pragma push_macro("weight")
+#undef weight
+#pragma push_macro("x")
+#undef x
+#pragma push_macro("y")
+#undef y
+#pragma push_macro("z")
+#undef z
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -55,6 +85,7 @@ extern const struct cf_module t_registry;
 #endif
 
 #if defined __cplusplus
+extern "C++" {
 
 CF_CHECKED inline int t_add(const int32_t *x, const int32_t *y, int32_t *z, int n)
 {
@@ -82,6 +113,7 @@ CF_CHECKED inline int t_convert_async(cf_stream stream, const float *x, double *
     return t_convert_f32_f64_async(stream, x, y, n, m);
 }
 
+} /* extern "C++" */
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
 
 #define t_add(x, y, z, n) \
@@ -133,5 +165,20 @@ CF_CHECKED inline int t_convert_async(cf_stream stream, const float *x, double *
     ((stream), (x), (y), (n), (m))
 
 #endif
+
+#pragma pop_macro("a")
+#pragma pop_macro("b")
+#pragma pop_macro("c")
+#pragma pop_macro("cols")
+#pragma pop_macro("d")
+#pragma pop_macro("ld")
+#pragma pop_macro("m")
+#pragma pop_macro("n")
+#pragma pop_macro("rows")
+#pragma pop_macro("stream")
+#pragma pop_macro("weight")
+#pragma pop_macro("x")
+#pragma pop_macro("y")
+#pragma pop_macro("z")
 
 #endif /* CUFERRY_T_H */

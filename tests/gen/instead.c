@@ -89,18 +89,18 @@ const cf_kernel t__k_add_f32 = {
         {CF_OP_MOD, 0}, {CF_OP_CONST, 0}, {CF_OP_EQ, 0}, {CF_OP_NOT, 0}, {CF_OP_NOT, 0}, {CF_OP_END, 0}}},
 };
 
-int t_add_f32(const float *x, float *y, int64_t n, int width);
-int t_add_f32(const float *x, float *y, int64_t n, int width)
+int t_add_f32(const float *cf__p_x, float *cf__p_y, int64_t cf__p_n, int cf__p_width);
+int t_add_f32(const float *cf__p_x, float *cf__p_y, int64_t cf__p_n, int cf__p_width)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&n, (void *)&width};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_n, (void *)&cf__p_width};
     return cf_call(&t__k_add_f32, cf__args);
 }
 
-int t_add_f32_async(cf_stream stream, const float *x, float *y, int64_t n, int width);
-int t_add_f32_async(cf_stream stream, const float *x, float *y, int64_t n, int width)
+int t_add_f32_async(cf_stream cf__stream, const float *cf__p_x, float *cf__p_y, int64_t cf__p_n, int cf__p_width);
+int t_add_f32_async(cf_stream cf__stream, const float *cf__p_x, float *cf__p_y, int64_t cf__p_n, int cf__p_width)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&n, (void *)&width};
-    return cf_launch(&t__k_add_f32, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_n, (void *)&cf__p_width};
+    return cf_launch(&t__k_add_f32, cf__stream, cf__args);
 }
 
 cf_host_body t__h_add_f64;
@@ -144,18 +144,18 @@ const cf_kernel t__k_add_f64 = {
         {CF_OP_MOD, 0}, {CF_OP_CONST, 0}, {CF_OP_EQ, 0}, {CF_OP_NOT, 0}, {CF_OP_NOT, 0}, {CF_OP_END, 0}}},
 };
 
-int t_add_f64(const double *x, double *y, int64_t n, int width);
-int t_add_f64(const double *x, double *y, int64_t n, int width)
+int t_add_f64(const double *cf__p_x, double *cf__p_y, int64_t cf__p_n, int cf__p_width);
+int t_add_f64(const double *cf__p_x, double *cf__p_y, int64_t cf__p_n, int cf__p_width)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&n, (void *)&width};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_n, (void *)&cf__p_width};
     return cf_call(&t__k_add_f64, cf__args);
 }
 
-int t_add_f64_async(cf_stream stream, const double *x, double *y, int64_t n, int width);
-int t_add_f64_async(cf_stream stream, const double *x, double *y, int64_t n, int width)
+int t_add_f64_async(cf_stream cf__stream, const double *cf__p_x, double *cf__p_y, int64_t cf__p_n, int cf__p_width);
+int t_add_f64_async(cf_stream cf__stream, const double *cf__p_x, double *cf__p_y, int64_t cf__p_n, int cf__p_width)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&n, (void *)&width};
-    return cf_launch(&t__k_add_f64, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_n, (void *)&cf__p_width};
+    return cf_launch(&t__k_add_f64, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -209,30 +209,30 @@ const cf_kernel t__k_add_i32 = {
     .is_closed = 1,
 };
 
-int t_add_i32(const int32_t *x, int32_t *y, int64_t n, int width);
-int t_add_i32(const int32_t *x, int32_t *y, int64_t n, int width)
+int t_add_i32(const int32_t *cf__p_x, int32_t *cf__p_y, int64_t cf__p_n, int cf__p_width);
+int t_add_i32(const int32_t *cf__p_x, int32_t *cf__p_y, int64_t cf__p_n, int cf__p_width)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&n, (void *)&width};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_n, (void *)&cf__p_width};
     return cf_call(&t__k_add_i32, cf__args);
 }
 
-int t_add_i32_async(cf_stream stream, const int32_t *x, int32_t *y, int64_t n, int width);
-int t_add_i32_async(cf_stream stream, const int32_t *x, int32_t *y, int64_t n, int width)
+int t_add_i32_async(cf_stream cf__stream, const int32_t *cf__p_x, int32_t *cf__p_y, int64_t cf__p_n, int cf__p_width);
+int t_add_i32_async(cf_stream cf__stream, const int32_t *cf__p_x, int32_t *cf__p_y, int64_t cf__p_n, int cf__p_width)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&n, (void *)&width};
-    return cf_launch(&t__k_add_i32, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_n, (void *)&cf__p_width};
+    return cf_launch(&t__k_add_i32, cf__stream, cf__args);
 }
 
-int (t_add)(const float *x, float *y, int64_t n, int width);
-int (t_add)(const float *x, float *y, int64_t n, int width)
+int (t_add)(const float *cf__p_x, float *cf__p_y, int64_t cf__p_n, int cf__p_width);
+int (t_add)(const float *cf__p_x, float *cf__p_y, int64_t cf__p_n, int cf__p_width)
 {
-    return t_add_f32(x, y, n, width);
+    return t_add_f32(cf__p_x, cf__p_y, cf__p_n, cf__p_width);
 }
 
-int (t_add_async)(cf_stream stream, const float *x, float *y, int64_t n, int width);
-int (t_add_async)(cf_stream stream, const float *x, float *y, int64_t n, int width)
+int (t_add_async)(cf_stream cf__stream, const float *cf__p_x, float *cf__p_y, int64_t cf__p_n, int cf__p_width);
+int (t_add_async)(cf_stream cf__stream, const float *cf__p_x, float *cf__p_y, int64_t cf__p_n, int cf__p_width)
 {
-    return t_add_f32_async(stream, x, y, n, width);
+    return t_add_f32_async(cf__stream, cf__p_x, cf__p_y, cf__p_n, cf__p_width);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -252,8 +252,8 @@ static int cf__sizes_add_by_rows_f64(void *const cf__args[], cf_size *cf__size)
     return 1;
 }
 
-int t__enqueue_add_by_rows_f64(cf_stream stream, const double *x, double *y, int64_t count, int w, double *sums,
-                               int *more);
+int t__enqueue_add_by_rows_f64(cf_stream stream, const double *cf__p_x, double *cf__p_y, int64_t cf__p_count,
+                               int cf__p_w, double *cf__p_sums, int *cf__p_more);
 static int cf__unpack_add_by_rows_f64(cf_stream cf__stream, void *const cf__args[])
 {
     return t__enqueue_add_by_rows_f64(cf__stream, *(const double *const *)cf__args[0], *(double *const *)cf__args[1],
@@ -298,18 +298,20 @@ const cf_kernel t__k_add_by_rows_f64 = {
     .is_internal = 1,
 };
 
-int t_add_by_rows_f64(const double *x, double *y, int64_t count, int w);
-int t_add_by_rows_f64(const double *x, double *y, int64_t count, int w)
+int t_add_by_rows_f64(const double *cf__p_x, double *cf__p_y, int64_t cf__p_count, int cf__p_w);
+int t_add_by_rows_f64(const double *cf__p_x, double *cf__p_y, int64_t cf__p_count, int cf__p_w)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&count, (void *)&w, NULL, NULL};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_count, (void *)&cf__p_w, NULL, NULL};
     return cf_call(&t__k_add_by_rows_f64, cf__args);
 }
 
-int t_add_by_rows_f64_async(cf_stream stream, const double *x, double *y, int64_t count, int w);
-int t_add_by_rows_f64_async(cf_stream stream, const double *x, double *y, int64_t count, int w)
+int t_add_by_rows_f64_async(cf_stream cf__stream, const double *cf__p_x, double *cf__p_y, int64_t cf__p_count,
+                            int cf__p_w);
+int t_add_by_rows_f64_async(cf_stream cf__stream, const double *cf__p_x, double *cf__p_y, int64_t cf__p_count,
+                            int cf__p_w)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&count, (void *)&w, NULL, NULL};
-    return cf_launch(&t__k_add_by_rows_f64, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_count, (void *)&cf__p_w, NULL, NULL};
+    return cf_launch(&t__k_add_by_rows_f64, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -329,8 +331,8 @@ static int cf__sizes_add_by_rows_f32(void *const cf__args[], cf_size *cf__size)
     return 1;
 }
 
-int t__enqueue_add_by_rows_f32(cf_stream stream, const float *x, float *y, int64_t count, int w, float *sums,
-                               int *more);
+int t__enqueue_add_by_rows_f32(cf_stream stream, const float *cf__p_x, float *cf__p_y, int64_t cf__p_count, int cf__p_w,
+                               float *cf__p_sums, int *cf__p_more);
 static int cf__unpack_add_by_rows_f32(cf_stream cf__stream, void *const cf__args[])
 {
     return t__enqueue_add_by_rows_f32(cf__stream, *(const float *const *)cf__args[0], *(float *const *)cf__args[1],
@@ -375,18 +377,20 @@ const cf_kernel t__k_add_by_rows_f32 = {
     .is_internal = 1,
 };
 
-int t_add_by_rows_f32(const float *x, float *y, int64_t count, int w);
-int t_add_by_rows_f32(const float *x, float *y, int64_t count, int w)
+int t_add_by_rows_f32(const float *cf__p_x, float *cf__p_y, int64_t cf__p_count, int cf__p_w);
+int t_add_by_rows_f32(const float *cf__p_x, float *cf__p_y, int64_t cf__p_count, int cf__p_w)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&count, (void *)&w, NULL, NULL};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_count, (void *)&cf__p_w, NULL, NULL};
     return cf_call(&t__k_add_by_rows_f32, cf__args);
 }
 
-int t_add_by_rows_f32_async(cf_stream stream, const float *x, float *y, int64_t count, int w);
-int t_add_by_rows_f32_async(cf_stream stream, const float *x, float *y, int64_t count, int w)
+int t_add_by_rows_f32_async(cf_stream cf__stream, const float *cf__p_x, float *cf__p_y, int64_t cf__p_count,
+                            int cf__p_w);
+int t_add_by_rows_f32_async(cf_stream cf__stream, const float *cf__p_x, float *cf__p_y, int64_t cf__p_count,
+                            int cf__p_w)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&count, (void *)&w, NULL, NULL};
-    return cf_launch(&t__k_add_by_rows_f32, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_count, (void *)&cf__p_w, NULL, NULL};
+    return cf_launch(&t__k_add_by_rows_f32, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -440,18 +444,18 @@ const cf_kernel t__k_add_row_f32 = {
     .is_internal = 1,
 };
 
-int t_add_row_f32(const float *x, float *y, float *sums, int64_t n);
-int t_add_row_f32(const float *x, float *y, float *sums, int64_t n)
+int t_add_row_f32(const float *cf__p_x, float *cf__p_y, float *cf__p_sums, int64_t cf__p_n);
+int t_add_row_f32(const float *cf__p_x, float *cf__p_y, float *cf__p_sums, int64_t cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&sums, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_sums, (void *)&cf__p_n};
     return cf_call(&t__k_add_row_f32, cf__args);
 }
 
-int t_add_row_f32_async(cf_stream stream, const float *x, float *y, float *sums, int64_t n);
-int t_add_row_f32_async(cf_stream stream, const float *x, float *y, float *sums, int64_t n)
+int t_add_row_f32_async(cf_stream cf__stream, const float *cf__p_x, float *cf__p_y, float *cf__p_sums, int64_t cf__p_n);
+int t_add_row_f32_async(cf_stream cf__stream, const float *cf__p_x, float *cf__p_y, float *cf__p_sums, int64_t cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&sums, (void *)&n};
-    return cf_launch(&t__k_add_row_f32, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_sums, (void *)&cf__p_n};
+    return cf_launch(&t__k_add_row_f32, cf__stream, cf__args);
 }
 
 cf_host_body t__h_add_row_f64;
@@ -491,18 +495,20 @@ const cf_kernel t__k_add_row_f64 = {
     .is_internal = 1,
 };
 
-int t_add_row_f64(const double *x, double *y, double *sums, int64_t n);
-int t_add_row_f64(const double *x, double *y, double *sums, int64_t n)
+int t_add_row_f64(const double *cf__p_x, double *cf__p_y, double *cf__p_sums, int64_t cf__p_n);
+int t_add_row_f64(const double *cf__p_x, double *cf__p_y, double *cf__p_sums, int64_t cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&sums, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_sums, (void *)&cf__p_n};
     return cf_call(&t__k_add_row_f64, cf__args);
 }
 
-int t_add_row_f64_async(cf_stream stream, const double *x, double *y, double *sums, int64_t n);
-int t_add_row_f64_async(cf_stream stream, const double *x, double *y, double *sums, int64_t n)
+int t_add_row_f64_async(cf_stream cf__stream, const double *cf__p_x, double *cf__p_y, double *cf__p_sums,
+                        int64_t cf__p_n);
+int t_add_row_f64_async(cf_stream cf__stream, const double *cf__p_x, double *cf__p_y, double *cf__p_sums,
+                        int64_t cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&sums, (void *)&n};
-    return cf_launch(&t__k_add_row_f64, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_sums, (void *)&cf__p_n};
+    return cf_launch(&t__k_add_row_f64, cf__stream, cf__args);
 }
 
 static const cf_kernel t__k_set__ITEMS_1;
@@ -636,18 +642,18 @@ const cf_kernel t__k_set = {
         {CF_OP_MUL, 0}, {CF_OP_GT, 0}, {CF_OP_END, 0}}},
 };
 
-int t_set(int *x, int n);
-int t_set(int *x, int n)
+int t_set(int *cf__p_x, int cf__p_n);
+int t_set(int *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
     return cf_call(&t__k_set, cf__args);
 }
 
-int t_set_async(cf_stream stream, int *x, int n);
-int t_set_async(cf_stream stream, int *x, int n)
+int t_set_async(cf_stream cf__stream, int *cf__p_x, int cf__p_n);
+int t_set_async(cf_stream cf__stream, int *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
-    return cf_launch(&t__k_set, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
+    return cf_launch(&t__k_set, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -664,7 +670,7 @@ static int cf__sizes_set_all(void *const cf__args[], cf_size *cf__size)
     return 1;
 }
 
-int t__enqueue_set_all(cf_stream stream, int *x, int n);
+int t__enqueue_set_all(cf_stream stream, int *cf__p_x, int cf__p_n);
 static int cf__unpack_set_all(cf_stream cf__stream, void *const cf__args[])
 {
     return t__enqueue_set_all(cf__stream, *(int *const *)cf__args[0], *(const int *)cf__args[1]);
@@ -696,16 +702,16 @@ const cf_kernel t__k_set_all = {
     .uses = cf__uses_set_all,
 };
 
-int t_set_all(int *x, int n);
-int t_set_all(int *x, int n)
+int t_set_all(int *cf__p_x, int cf__p_n);
+int t_set_all(int *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
     return cf_call(&t__k_set_all, cf__args);
 }
 
-int t_set_all_async(cf_stream stream, int *x, int n);
-int t_set_all_async(cf_stream stream, int *x, int n)
+int t_set_all_async(cf_stream cf__stream, int *cf__p_x, int cf__p_n);
+int t_set_all_async(cf_stream cf__stream, int *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
-    return cf_launch(&t__k_set_all, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
+    return cf_launch(&t__k_set_all, cf__stream, cf__args);
 }

@@ -6,6 +6,18 @@
 #include <cuferry/types.h>
 #include <cuferry/generic.h>
 
+/* This header sets aside macros that have the names of its parameters. */
+#pragma push_macro("n")
+#undef n
+#pragma push_macro("stream")
+#undef stream
+#pragma push_macro("width")
+#undef width
+#pragma push_macro("x")
+#undef x
+#pragma push_macro("y")
+#undef y
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -36,6 +48,7 @@ extern const struct cf_module t_registry;
 #endif
 
 #if defined __cplusplus
+extern "C++" {
 
 CF_CHECKED inline int t_add(const double *x, double *y, int64_t n, int width)
 {
@@ -54,6 +67,7 @@ CF_CHECKED inline int t_add_async(cf_stream stream, const int32_t *x, int32_t *y
     return t_add_i32_async(stream, x, y, n, width);
 }
 
+} /* extern "C++" */
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
 
 #define t_add(x, y, n, width) \
@@ -82,5 +96,11 @@ CF_CHECKED inline int t_add_async(cf_stream stream, const int32_t *x, int32_t *y
     ((stream), (x), (y), (n), (width))
 
 #endif
+
+#pragma pop_macro("n")
+#pragma pop_macro("stream")
+#pragma pop_macro("width")
+#pragma pop_macro("x")
+#pragma pop_macro("y")
 
 #endif /* CUFERRY_T_H */

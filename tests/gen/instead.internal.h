@@ -4,6 +4,26 @@
 
 #include "t.h"
 
+/* This header sets aside macros that have the names of its parameters. */
+#pragma push_macro("count")
+#undef count
+#pragma push_macro("more")
+#undef more
+#pragma push_macro("n")
+#undef n
+#pragma push_macro("stream")
+#undef stream
+#pragma push_macro("sums")
+#undef sums
+#pragma push_macro("w")
+#undef w
+#pragma push_macro("width")
+#undef width
+#pragma push_macro("x")
+#undef x
+#pragma push_macro("y")
+#undef y
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -30,5 +50,15 @@ CF_CHECKED int t__enqueue_set_all(cf_stream stream, int *x, int n);
 #ifdef __cplusplus
 }
 #endif
+
+#pragma pop_macro("count")
+#pragma pop_macro("more")
+#pragma pop_macro("n")
+#pragma pop_macro("stream")
+#pragma pop_macro("sums")
+#pragma pop_macro("w")
+#pragma pop_macro("width")
+#pragma pop_macro("x")
+#pragma pop_macro("y")
 
 #endif /* CUFERRY_T_INTERNAL_H */

@@ -127,18 +127,22 @@ const cf_kernel t__k_blur = {
     .is_bounded = 1,
 };
 
-int t_blur(const float *u, float *v, int nx, int ny, int ld, float scale);
-int t_blur(const float *u, float *v, int nx, int ny, int ld, float scale)
+int t_blur(const float *cf__p_u, float *cf__p_v, int cf__p_nx, int cf__p_ny, int cf__p_ld, float cf__p_scale);
+int t_blur(const float *cf__p_u, float *cf__p_v, int cf__p_nx, int cf__p_ny, int cf__p_ld, float cf__p_scale)
 {
-    void *const cf__args[] = {(void *)&u, (void *)&v, (void *)&nx, (void *)&ny, (void *)&ld, (void *)&scale};
+    void *const cf__args[] = {(void *)&cf__p_u, (void *)&cf__p_v, (void *)&cf__p_nx, (void *)&cf__p_ny,
+        (void *)&cf__p_ld, (void *)&cf__p_scale};
     return cf_call(&t__k_blur, cf__args);
 }
 
-int t_blur_async(cf_stream stream, const float *u, float *v, int nx, int ny, int ld, float scale);
-int t_blur_async(cf_stream stream, const float *u, float *v, int nx, int ny, int ld, float scale)
+int t_blur_async(cf_stream cf__stream, const float *cf__p_u, float *cf__p_v, int cf__p_nx, int cf__p_ny, int cf__p_ld,
+                 float cf__p_scale);
+int t_blur_async(cf_stream cf__stream, const float *cf__p_u, float *cf__p_v, int cf__p_nx, int cf__p_ny, int cf__p_ld,
+                 float cf__p_scale)
 {
-    void *const cf__args[] = {(void *)&u, (void *)&v, (void *)&nx, (void *)&ny, (void *)&ld, (void *)&scale};
-    return cf_launch(&t__k_blur, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_u, (void *)&cf__p_v, (void *)&cf__p_nx, (void *)&cf__p_ny,
+        (void *)&cf__p_ld, (void *)&cf__p_scale};
+    return cf_launch(&t__k_blur, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -199,18 +203,18 @@ const cf_kernel t__k_four = {
     .is_closed = 1,
 };
 
-int t_four(const float *x, float *y, long first, long n);
-int t_four(const float *x, float *y, long first, long n)
+int t_four(const float *cf__p_x, float *cf__p_y, long cf__p_first, long cf__p_n);
+int t_four(const float *cf__p_x, float *cf__p_y, long cf__p_first, long cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&first, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_first, (void *)&cf__p_n};
     return cf_call(&t__k_four, cf__args);
 }
 
-int t_four_async(cf_stream stream, const float *x, float *y, long first, long n);
-int t_four_async(cf_stream stream, const float *x, float *y, long first, long n)
+int t_four_async(cf_stream cf__stream, const float *cf__p_x, float *cf__p_y, long cf__p_first, long cf__p_n);
+int t_four_async(cf_stream cf__stream, const float *cf__p_x, float *cf__p_y, long cf__p_first, long cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&first, (void *)&n};
-    return cf_launch(&t__k_four, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_first, (void *)&cf__p_n};
+    return cf_launch(&t__k_four, cf__stream, cf__args);
 }
 
 cf_host_body t__h_any_block;
@@ -252,18 +256,18 @@ const cf_kernel t__k_any_block = {
     .is_closed = 1,
 };
 
-int t_any_block(double *x, const uint8_t *key, uint64_t n);
-int t_any_block(double *x, const uint8_t *key, uint64_t n)
+int t_any_block(double *cf__p_x, const uint8_t *cf__p_key, uint64_t cf__p_n);
+int t_any_block(double *cf__p_x, const uint8_t *cf__p_key, uint64_t cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&key, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_key, (void *)&cf__p_n};
     return cf_call(&t__k_any_block, cf__args);
 }
 
-int t_any_block_async(cf_stream stream, double *x, const uint8_t *key, uint64_t n);
-int t_any_block_async(cf_stream stream, double *x, const uint8_t *key, uint64_t n)
+int t_any_block_async(cf_stream cf__stream, double *cf__p_x, const uint8_t *cf__p_key, uint64_t cf__p_n);
+int t_any_block_async(cf_stream cf__stream, double *cf__p_x, const uint8_t *cf__p_key, uint64_t cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&key, (void *)&n};
-    return cf_launch(&t__k_any_block, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_key, (void *)&cf__p_n};
+    return cf_launch(&t__k_any_block, cf__stream, cf__args);
 }
 
 static const cf_kernel t__k_total_f32__BLOCK_128;
@@ -509,30 +513,30 @@ const cf_kernel t__k_total_f32 = {
     .is_closed = 1,
 };
 
-int t_total_f32(const float *x, float *sum, int n);
-int t_total_f32(const float *x, float *sum, int n)
+int t_total_f32(const float *cf__p_x, float *cf__p_sum, int cf__p_n);
+int t_total_f32(const float *cf__p_x, float *cf__p_sum, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&sum, NULL, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_sum, NULL, (void *)&cf__p_n};
     return cf_call(&t__k_total_f32, cf__args);
 }
 
-int t_total_f32_async(cf_stream stream, const float *x, float *sum, int n);
-int t_total_f32_async(cf_stream stream, const float *x, float *sum, int n)
+int t_total_f32_async(cf_stream cf__stream, const float *cf__p_x, float *cf__p_sum, int cf__p_n);
+int t_total_f32_async(cf_stream cf__stream, const float *cf__p_x, float *cf__p_sum, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&sum, NULL, (void *)&n};
-    return cf_launch(&t__k_total_f32, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_sum, NULL, (void *)&cf__p_n};
+    return cf_launch(&t__k_total_f32, cf__stream, cf__args);
 }
 
-int (t_total)(const float *x, float *sum, int n);
-int (t_total)(const float *x, float *sum, int n)
+int (t_total)(const float *cf__p_x, float *cf__p_sum, int cf__p_n);
+int (t_total)(const float *cf__p_x, float *cf__p_sum, int cf__p_n)
 {
-    return t_total_f32(x, sum, n);
+    return t_total_f32(cf__p_x, cf__p_sum, cf__p_n);
 }
 
-int (t_total_async)(cf_stream stream, const float *x, float *sum, int n);
-int (t_total_async)(cf_stream stream, const float *x, float *sum, int n)
+int (t_total_async)(cf_stream cf__stream, const float *cf__p_x, float *cf__p_sum, int cf__p_n);
+int (t_total_async)(cf_stream cf__stream, const float *cf__p_x, float *cf__p_sum, int cf__p_n)
 {
-    return t_total_f32_async(stream, x, sum, n);
+    return t_total_f32_async(cf__stream, cf__p_x, cf__p_sum, cf__p_n);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -579,18 +583,18 @@ const cf_kernel t__k_together = {
     .is_closed = 1,
 };
 
-int t_together(int *x, int n);
-int t_together(int *x, int n)
+int t_together(int *cf__p_x, int cf__p_n);
+int t_together(int *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
     return cf_call(&t__k_together, cf__args);
 }
 
-int t_together_async(cf_stream stream, int *x, int n);
-int t_together_async(cf_stream stream, int *x, int n)
+int t_together_async(cf_stream cf__stream, int *cf__p_x, int cf__p_n);
+int t_together_async(cf_stream cf__stream, int *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
-    return cf_launch(&t__k_together, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
+    return cf_launch(&t__k_together, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -640,18 +644,18 @@ const cf_kernel t__k_count_i32 = {
     .is_closed = 1,
 };
 
-int t_count_i32(int *x, int n);
-int t_count_i32(int *x, int n)
+int t_count_i32(int *cf__p_x, int cf__p_n);
+int t_count_i32(int *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
     return cf_call(&t__k_count_i32, cf__args);
 }
 
-int t_count_i32_async(cf_stream stream, int *x, int n);
-int t_count_i32_async(cf_stream stream, int *x, int n)
+int t_count_i32_async(cf_stream cf__stream, int *cf__p_x, int cf__p_n);
+int t_count_i32_async(cf_stream cf__stream, int *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
-    return cf_launch(&t__k_count_i32, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
+    return cf_launch(&t__k_count_i32, cf__stream, cf__args);
 }
 
 cf_host_body t__h_count_u32;
@@ -687,30 +691,30 @@ const cf_kernel t__k_count_u32 = {
     .is_closed = 1,
 };
 
-int t_count_u32(unsigned int *x, int n);
-int t_count_u32(unsigned int *x, int n)
+int t_count_u32(unsigned int *cf__p_x, int cf__p_n);
+int t_count_u32(unsigned int *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
     return cf_call(&t__k_count_u32, cf__args);
 }
 
-int t_count_u32_async(cf_stream stream, unsigned int *x, int n);
-int t_count_u32_async(cf_stream stream, unsigned int *x, int n)
+int t_count_u32_async(cf_stream cf__stream, unsigned int *cf__p_x, int cf__p_n);
+int t_count_u32_async(cf_stream cf__stream, unsigned int *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
-    return cf_launch(&t__k_count_u32, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
+    return cf_launch(&t__k_count_u32, cf__stream, cf__args);
 }
 
-int (t_count)(int *x, int n);
-int (t_count)(int *x, int n)
+int (t_count)(int *cf__p_x, int cf__p_n);
+int (t_count)(int *cf__p_x, int cf__p_n)
 {
-    return t_count_i32(x, n);
+    return t_count_i32(cf__p_x, cf__p_n);
 }
 
-int (t_count_async)(cf_stream stream, int *x, int n);
-int (t_count_async)(cf_stream stream, int *x, int n)
+int (t_count_async)(cf_stream cf__stream, int *cf__p_x, int cf__p_n);
+int (t_count_async)(cf_stream cf__stream, int *cf__p_x, int cf__p_n)
 {
-    return t_count_i32_async(stream, x, n);
+    return t_count_i32_async(cf__stream, cf__p_x, cf__p_n);
 }
 
 extern void *const t__v_weights;
@@ -735,16 +739,16 @@ const cf_symbol t__d_weights = {
     .state = &cf__data_weights,
 };
 
-int t_set_weights(const float weights[7]);
-int t_set_weights(const float weights[7])
+int t_set_weights(const float cf__p_weights[7]);
+int t_set_weights(const float cf__p_weights[7])
 {
-    return cf_symbol_set(&t__d_weights, weights);
+    return cf_symbol_set(&t__d_weights, cf__p_weights);
 }
 
-int t_set_weights_async(cf_stream stream, const float weights[7]);
-int t_set_weights_async(cf_stream stream, const float weights[7])
+int t_set_weights_async(cf_stream cf__stream, const float cf__p_weights[7]);
+int t_set_weights_async(cf_stream cf__stream, const float cf__p_weights[7])
 {
-    return cf_symbol_set_async(stream, &t__d_weights, weights);
+    return cf_symbol_set_async(cf__stream, &t__d_weights, cf__p_weights);
 }
 
 extern void *const t__v_dt;
@@ -766,16 +770,16 @@ const cf_symbol t__d_dt = {
     .state = &cf__data_dt,
 };
 
-int t_set_dt(double dt);
-int t_set_dt(double dt)
+int t_set_dt(double cf__p_dt);
+int t_set_dt(double cf__p_dt)
 {
-    return cf_symbol_set(&t__d_dt, &dt);
+    return cf_symbol_set(&t__d_dt, &cf__p_dt);
 }
 
-int t_set_dt_async(cf_stream stream, double dt);
-int t_set_dt_async(cf_stream stream, double dt)
+int t_set_dt_async(cf_stream cf__stream, double cf__p_dt);
+int t_set_dt_async(cf_stream cf__stream, double cf__p_dt)
 {
-    return cf_symbol_set_async(stream, &t__d_dt, &dt);
+    return cf_symbol_set_async(cf__stream, &t__d_dt, &cf__p_dt);
 }
 
 extern void *const t__v_table;
@@ -799,14 +803,14 @@ const cf_symbol t__d_table = {
     .state = &cf__data_table,
 };
 
-int t_set_table(const double table[2][3]);
-int t_set_table(const double table[2][3])
+int t_set_table(const double cf__p_table[2][3]);
+int t_set_table(const double cf__p_table[2][3])
 {
-    return cf_symbol_set(&t__d_table, table);
+    return cf_symbol_set(&t__d_table, cf__p_table);
 }
 
-int t_set_table_async(cf_stream stream, const double table[2][3]);
-int t_set_table_async(cf_stream stream, const double table[2][3])
+int t_set_table_async(cf_stream cf__stream, const double cf__p_table[2][3]);
+int t_set_table_async(cf_stream cf__stream, const double cf__p_table[2][3])
 {
-    return cf_symbol_set_async(stream, &t__d_table, table);
+    return cf_symbol_set_async(cf__stream, &t__d_table, cf__p_table);
 }

@@ -6,6 +6,40 @@
 #include <cuferry/types.h>
 #include <cuferry/generic.h>
 
+/* This header sets aside macros that have the names of its parameters. */
+#pragma push_macro("dt")
+#undef dt
+#pragma push_macro("first")
+#undef first
+#pragma push_macro("key")
+#undef key
+#pragma push_macro("ld")
+#undef ld
+#pragma push_macro("n")
+#undef n
+#pragma push_macro("nx")
+#undef nx
+#pragma push_macro("ny")
+#undef ny
+#pragma push_macro("scale")
+#undef scale
+#pragma push_macro("stream")
+#undef stream
+#pragma push_macro("sum")
+#undef sum
+#pragma push_macro("table")
+#undef table
+#pragma push_macro("u")
+#undef u
+#pragma push_macro("v")
+#undef v
+#pragma push_macro("weights")
+#undef weights
+#pragma push_macro("x")
+#undef x
+#pragma push_macro("y")
+#undef y
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -65,6 +99,7 @@ extern const struct cf_module t_registry;
 #endif
 
 #if defined __cplusplus
+extern "C++" {
 
 CF_CHECKED inline int t_count(unsigned int *x, int n)
 {
@@ -76,6 +111,7 @@ CF_CHECKED inline int t_count_async(cf_stream stream, unsigned int *x, int n)
 }
 
 
+} /* extern "C++" */
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
 
 #define t_count(x, n) \
@@ -109,5 +145,22 @@ CF_CHECKED inline int t_count_async(cf_stream stream, unsigned int *x, int n)
     ((stream), (x), (sum), (n))
 
 #endif
+
+#pragma pop_macro("dt")
+#pragma pop_macro("first")
+#pragma pop_macro("key")
+#pragma pop_macro("ld")
+#pragma pop_macro("n")
+#pragma pop_macro("nx")
+#pragma pop_macro("ny")
+#pragma pop_macro("scale")
+#pragma pop_macro("stream")
+#pragma pop_macro("sum")
+#pragma pop_macro("table")
+#pragma pop_macro("u")
+#pragma pop_macro("v")
+#pragma pop_macro("weights")
+#pragma pop_macro("x")
+#pragma pop_macro("y")
 
 #endif /* CUFERRY_T_H */

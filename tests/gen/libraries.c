@@ -65,18 +65,18 @@ const cf_kernel t__k_block_sum = {
     .is_closed = 1,
 };
 
-int t_block_sum(const float *x, float *sum);
-int t_block_sum(const float *x, float *sum)
+int t_block_sum(const float *cf__p_x, float *cf__p_sum);
+int t_block_sum(const float *cf__p_x, float *cf__p_sum)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&sum};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_sum};
     return cf_call(&t__k_block_sum, cf__args);
 }
 
-int t_block_sum_async(cf_stream stream, const float *x, float *sum);
-int t_block_sum_async(cf_stream stream, const float *x, float *sum)
+int t_block_sum_async(cf_stream cf__stream, const float *cf__p_x, float *cf__p_sum);
+int t_block_sum_async(cf_stream cf__stream, const float *cf__p_x, float *cf__p_sum)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&sum};
-    return cf_launch(&t__k_block_sum, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_sum};
+    return cf_launch(&t__k_block_sum, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -128,18 +128,18 @@ const cf_kernel t__k_noise = {
     .is_closed = 1,
 };
 
-int t_noise(float *x, unsigned int seed, int n);
-int t_noise(float *x, unsigned int seed, int n)
+int t_noise(float *cf__p_x, unsigned int cf__p_seed, int cf__p_n);
+int t_noise(float *cf__p_x, unsigned int cf__p_seed, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&seed, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_seed, (void *)&cf__p_n};
     return cf_call(&t__k_noise, cf__args);
 }
 
-int t_noise_async(cf_stream stream, float *x, unsigned int seed, int n);
-int t_noise_async(cf_stream stream, float *x, unsigned int seed, int n)
+int t_noise_async(cf_stream cf__stream, float *cf__p_x, unsigned int cf__p_seed, int cf__p_n);
+int t_noise_async(cf_stream cf__stream, float *cf__p_x, unsigned int cf__p_seed, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&seed, (void *)&n};
-    return cf_launch(&t__k_noise, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_seed, (void *)&cf__p_n};
+    return cf_launch(&t__k_noise, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -188,16 +188,16 @@ const cf_kernel t__k_doubled = {
     .is_closed = 1,
 };
 
-int t_doubled(float *x, int n);
-int t_doubled(float *x, int n)
+int t_doubled(float *cf__p_x, int cf__p_n);
+int t_doubled(float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
     return cf_call(&t__k_doubled, cf__args);
 }
 
-int t_doubled_async(cf_stream stream, float *x, int n);
-int t_doubled_async(cf_stream stream, float *x, int n)
+int t_doubled_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n);
+int t_doubled_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
-    return cf_launch(&t__k_doubled, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
+    return cf_launch(&t__k_doubled, cf__stream, cf__args);
 }

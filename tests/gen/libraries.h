@@ -5,6 +5,18 @@
 #include <cuferry.h>
 #include <cuferry/types.h>
 
+/* This header sets aside macros that have the names of its parameters. */
+#pragma push_macro("n")
+#undef n
+#pragma push_macro("seed")
+#undef seed
+#pragma push_macro("stream")
+#undef stream
+#pragma push_macro("sum")
+#undef sum
+#pragma push_macro("x")
+#undef x
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -26,5 +38,11 @@ extern const struct cf_module t_registry;
 #ifdef __cplusplus
 }
 #endif
+
+#pragma pop_macro("n")
+#pragma pop_macro("seed")
+#pragma pop_macro("stream")
+#pragma pop_macro("sum")
+#pragma pop_macro("x")
 
 #endif /* CUFERRY_T_H */

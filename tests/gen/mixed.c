@@ -75,18 +75,18 @@ const cf_kernel t__k_k = {
     .is_bounded = 1,
 };
 
-int t_k(double *x, int n, float y);
-int t_k(double *x, int n, float y)
+int t_k(double *cf__p_x, int cf__p_n, float cf__p_y);
+int t_k(double *cf__p_x, int cf__p_n, float cf__p_y)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n, (void *)&y};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n, (void *)&cf__p_y};
     return cf_call(&t__k_k, cf__args);
 }
 
-int t_k_async(cf_stream stream, double *x, int n, float y);
-int t_k_async(cf_stream stream, double *x, int n, float y)
+int t_k_async(cf_stream cf__stream, double *cf__p_x, int cf__p_n, float cf__p_y);
+int t_k_async(cf_stream cf__stream, double *cf__p_x, int cf__p_n, float cf__p_y)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n, (void *)&y};
-    return cf_launch(&t__k_k, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n, (void *)&cf__p_y};
+    return cf_launch(&t__k_k, cf__stream, cf__args);
 }
 
 extern void *const t__v_a4;
@@ -110,16 +110,16 @@ const cf_symbol t__d_a4 = {
     .state = &cf__data_a4,
 };
 
-int t_set_a4(const float a4[4]);
-int t_set_a4(const float a4[4])
+int t_set_a4(const float cf__p_a4[4]);
+int t_set_a4(const float cf__p_a4[4])
 {
-    return cf_symbol_set(&t__d_a4, a4);
+    return cf_symbol_set(&t__d_a4, cf__p_a4);
 }
 
-int t_set_a4_async(cf_stream stream, const float a4[4]);
-int t_set_a4_async(cf_stream stream, const float a4[4])
+int t_set_a4_async(cf_stream cf__stream, const float cf__p_a4[4]);
+int t_set_a4_async(cf_stream cf__stream, const float cf__p_a4[4])
 {
-    return cf_symbol_set_async(stream, &t__d_a4, a4);
+    return cf_symbol_set_async(cf__stream, &t__d_a4, cf__p_a4);
 }
 
 extern void *const t__v_b4;
@@ -143,16 +143,16 @@ const cf_symbol t__d_b4 = {
     .state = &cf__data_b4,
 };
 
-int t_set_b4(const float b4[4]);
-int t_set_b4(const float b4[4])
+int t_set_b4(const float cf__p_b4[4]);
+int t_set_b4(const float cf__p_b4[4])
 {
-    return cf_symbol_set(&t__d_b4, b4);
+    return cf_symbol_set(&t__d_b4, cf__p_b4);
 }
 
-int t_set_b4_async(cf_stream stream, const float b4[4]);
-int t_set_b4_async(cf_stream stream, const float b4[4])
+int t_set_b4_async(cf_stream cf__stream, const float cf__p_b4[4]);
+int t_set_b4_async(cf_stream cf__stream, const float cf__p_b4[4])
 {
-    return cf_symbol_set_async(stream, &t__d_b4, b4);
+    return cf_symbol_set_async(cf__stream, &t__d_b4, cf__p_b4);
 }
 
 extern void *const t__v_raw;
@@ -176,16 +176,16 @@ const cf_symbol t__d_raw = {
     .state = &cf__data_raw,
 };
 
-int t_set_raw(const unsigned char raw[32]);
-int t_set_raw(const unsigned char raw[32])
+int t_set_raw(const unsigned char cf__p_raw[32]);
+int t_set_raw(const unsigned char cf__p_raw[32])
 {
-    return cf_symbol_set(&t__d_raw, raw);
+    return cf_symbol_set(&t__d_raw, cf__p_raw);
 }
 
-int t_set_raw_async(cf_stream stream, const unsigned char raw[32]);
-int t_set_raw_async(cf_stream stream, const unsigned char raw[32])
+int t_set_raw_async(cf_stream cf__stream, const unsigned char cf__p_raw[32]);
+int t_set_raw_async(cf_stream cf__stream, const unsigned char cf__p_raw[32])
 {
-    return cf_symbol_set_async(stream, &t__d_raw, raw);
+    return cf_symbol_set_async(cf__stream, &t__d_raw, cf__p_raw);
 }
 
 extern void *const t__v_a1;
@@ -207,16 +207,16 @@ const cf_symbol t__d_a1 = {
     .state = &cf__data_a1,
 };
 
-int t_set_a1(int a1);
-int t_set_a1(int a1)
+int t_set_a1(int cf__p_a1);
+int t_set_a1(int cf__p_a1)
 {
-    return cf_symbol_set(&t__d_a1, &a1);
+    return cf_symbol_set(&t__d_a1, &cf__p_a1);
 }
 
-int t_set_a1_async(cf_stream stream, int a1);
-int t_set_a1_async(cf_stream stream, int a1)
+int t_set_a1_async(cf_stream cf__stream, int cf__p_a1);
+int t_set_a1_async(cf_stream cf__stream, int cf__p_a1)
 {
-    return cf_symbol_set_async(stream, &t__d_a1, &a1);
+    return cf_symbol_set_async(cf__stream, &t__d_a1, &cf__p_a1);
 }
 
 extern void *const t__v_c1;
@@ -240,16 +240,16 @@ const cf_symbol t__d_c1 = {
     .state = &cf__data_c1,
 };
 
-int t_set_c1(const int c1[2]);
-int t_set_c1(const int c1[2])
+int t_set_c1(const int cf__p_c1[2]);
+int t_set_c1(const int cf__p_c1[2])
 {
-    return cf_symbol_set(&t__d_c1, c1);
+    return cf_symbol_set(&t__d_c1, cf__p_c1);
 }
 
-int t_set_c1_async(cf_stream stream, const int c1[2]);
-int t_set_c1_async(cf_stream stream, const int c1[2])
+int t_set_c1_async(cf_stream cf__stream, const int cf__p_c1[2]);
+int t_set_c1_async(cf_stream cf__stream, const int cf__p_c1[2])
 {
-    return cf_symbol_set_async(stream, &t__d_c1, c1);
+    return cf_symbol_set_async(cf__stream, &t__d_c1, cf__p_c1);
 }
 
 extern void *const t__v_d1;
@@ -271,14 +271,14 @@ const cf_symbol t__d_d1 = {
     .state = &cf__data_d1,
 };
 
-int t_set_d1(int d1);
-int t_set_d1(int d1)
+int t_set_d1(int cf__p_d1);
+int t_set_d1(int cf__p_d1)
 {
-    return cf_symbol_set(&t__d_d1, &d1);
+    return cf_symbol_set(&t__d_d1, &cf__p_d1);
 }
 
-int t_set_d1_async(cf_stream stream, int d1);
-int t_set_d1_async(cf_stream stream, int d1)
+int t_set_d1_async(cf_stream cf__stream, int cf__p_d1);
+int t_set_d1_async(cf_stream cf__stream, int cf__p_d1)
 {
-    return cf_symbol_set_async(stream, &t__d_d1, &d1);
+    return cf_symbol_set_async(cf__stream, &t__d_d1, &cf__p_d1);
 }

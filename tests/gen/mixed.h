@@ -5,6 +5,28 @@
 #include <cuferry.h>
 #include <cuferry/types.h>
 
+/* This header sets aside macros that have the names of its parameters. */
+#pragma push_macro("a1")
+#undef a1
+#pragma push_macro("a4")
+#undef a4
+#pragma push_macro("b4")
+#undef b4
+#pragma push_macro("c1")
+#undef c1
+#pragma push_macro("d1")
+#undef d1
+#pragma push_macro("n")
+#undef n
+#pragma push_macro("raw")
+#undef raw
+#pragma push_macro("stream")
+#undef stream
+#pragma push_macro("x")
+#undef x
+#pragma push_macro("y")
+#undef y
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -39,5 +61,16 @@ extern const struct cf_module t_registry;
 #ifdef __cplusplus
 }
 #endif
+
+#pragma pop_macro("a1")
+#pragma pop_macro("a4")
+#pragma pop_macro("b4")
+#pragma pop_macro("c1")
+#pragma pop_macro("d1")
+#pragma pop_macro("n")
+#pragma pop_macro("raw")
+#pragma pop_macro("stream")
+#pragma pop_macro("x")
+#pragma pop_macro("y")
 
 #endif /* CUFERRY_T_H */

@@ -69,18 +69,18 @@ const cf_kernel t__k_scale = {
     .is_closed = 1,
 };
 
-int t_scale(float *x, float scale, int n);
-int t_scale(float *x, float scale, int n)
+int t_scale(float *cf__p_x, float cf__p_scale, int cf__p_n);
+int t_scale(float *cf__p_x, float cf__p_scale, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&scale, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_scale, (void *)&cf__p_n};
     return cf_call(&t__k_scale, cf__args);
 }
 
-int t_scale_async(cf_stream stream, float *x, float scale, int n);
-int t_scale_async(cf_stream stream, float *x, float scale, int n)
+int t_scale_async(cf_stream cf__stream, float *cf__p_x, float cf__p_scale, int cf__p_n);
+int t_scale_async(cf_stream cf__stream, float *cf__p_x, float cf__p_scale, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&scale, (void *)&n};
-    return cf_launch(&t__k_scale, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_scale, (void *)&cf__p_n};
+    return cf_launch(&t__k_scale, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -135,18 +135,18 @@ const cf_kernel t__k_image = {
     .is_closed = 1,
 };
 
-int t_image(const float *image, float *y, long n, int args);
-int t_image(const float *image, float *y, long n, int args)
+int t_image(const float *cf__p_image, float *cf__p_y, long cf__p_n, int cf__p_args);
+int t_image(const float *cf__p_image, float *cf__p_y, long cf__p_n, int cf__p_args)
 {
-    void *const cf__args[] = {(void *)&image, (void *)&y, (void *)&n, (void *)&args};
+    void *const cf__args[] = {(void *)&cf__p_image, (void *)&cf__p_y, (void *)&cf__p_n, (void *)&cf__p_args};
     return cf_call(&t__k_image, cf__args);
 }
 
-int t_image_async(cf_stream stream, const float *image, float *y, long n, int args);
-int t_image_async(cf_stream stream, const float *image, float *y, long n, int args)
+int t_image_async(cf_stream cf__stream, const float *cf__p_image, float *cf__p_y, long cf__p_n, int cf__p_args);
+int t_image_async(cf_stream cf__stream, const float *cf__p_image, float *cf__p_y, long cf__p_n, int cf__p_args)
 {
-    void *const cf__args[] = {(void *)&image, (void *)&y, (void *)&n, (void *)&args};
-    return cf_launch(&t__k_image, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_image, (void *)&cf__p_y, (void *)&cf__p_n, (void *)&cf__p_args};
+    return cf_launch(&t__k_image, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -195,18 +195,18 @@ const cf_kernel t__k_locate = {
     .is_closed = 1,
 };
 
-int t_locate(double *T, int64_t N);
-int t_locate(double *T, int64_t N)
+int t_locate(double *cf__p_T, int64_t cf__p_N);
+int t_locate(double *cf__p_T, int64_t cf__p_N)
 {
-    void *const cf__args[] = {(void *)&T, (void *)&N};
+    void *const cf__args[] = {(void *)&cf__p_T, (void *)&cf__p_N};
     return cf_call(&t__k_locate, cf__args);
 }
 
-int t_locate_async(cf_stream stream, double *T, int64_t N);
-int t_locate_async(cf_stream stream, double *T, int64_t N)
+int t_locate_async(cf_stream cf__stream, double *cf__p_T, int64_t cf__p_N);
+int t_locate_async(cf_stream cf__stream, double *cf__p_T, int64_t cf__p_N)
 {
-    void *const cf__args[] = {(void *)&T, (void *)&N};
-    return cf_launch(&t__k_locate, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_T, (void *)&cf__p_N};
+    return cf_launch(&t__k_locate, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -259,18 +259,18 @@ const cf_kernel t__k_sparse_a = {
     .is_closed = 1,
 };
 
-int t_sparse_a(float *x, const int *k, int n);
-int t_sparse_a(float *x, const int *k, int n)
+int t_sparse_a(float *cf__p_x, const int *cf__p_k, int cf__p_n);
+int t_sparse_a(float *cf__p_x, const int *cf__p_k, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&k, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_k, (void *)&cf__p_n};
     return cf_call(&t__k_sparse_a, cf__args);
 }
 
-int t_sparse_a_async(cf_stream stream, float *x, const int *k, int n);
-int t_sparse_a_async(cf_stream stream, float *x, const int *k, int n)
+int t_sparse_a_async(cf_stream cf__stream, float *cf__p_x, const int *cf__p_k, int cf__p_n);
+int t_sparse_a_async(cf_stream cf__stream, float *cf__p_x, const int *cf__p_k, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&k, (void *)&n};
-    return cf_launch(&t__k_sparse_a, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_k, (void *)&cf__p_n};
+    return cf_launch(&t__k_sparse_a, cf__stream, cf__args);
 }
 
 cf_host_body t__h_sparse_b;
@@ -309,18 +309,18 @@ const cf_kernel t__k_sparse_b = {
     .is_closed = 1,
 };
 
-int t_sparse_b(float *x, const int64_t *k, int n);
-int t_sparse_b(float *x, const int64_t *k, int n)
+int t_sparse_b(float *cf__p_x, const int64_t *cf__p_k, int cf__p_n);
+int t_sparse_b(float *cf__p_x, const int64_t *cf__p_k, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&k, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_k, (void *)&cf__p_n};
     return cf_call(&t__k_sparse_b, cf__args);
 }
 
-int t_sparse_b_async(cf_stream stream, float *x, const int64_t *k, int n);
-int t_sparse_b_async(cf_stream stream, float *x, const int64_t *k, int n)
+int t_sparse_b_async(cf_stream cf__stream, float *cf__p_x, const int64_t *cf__p_k, int cf__p_n);
+int t_sparse_b_async(cf_stream cf__stream, float *cf__p_x, const int64_t *cf__p_k, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&k, (void *)&n};
-    return cf_launch(&t__k_sparse_b, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_k, (void *)&cf__p_n};
+    return cf_launch(&t__k_sparse_b, cf__stream, cf__args);
 }
 
 cf_host_body t__h_sparse_c;
@@ -359,18 +359,18 @@ const cf_kernel t__k_sparse_c = {
     .is_closed = 1,
 };
 
-int t_sparse_c(double *x, const short *k, int n);
-int t_sparse_c(double *x, const short *k, int n)
+int t_sparse_c(double *cf__p_x, const short *cf__p_k, int cf__p_n);
+int t_sparse_c(double *cf__p_x, const short *cf__p_k, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&k, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_k, (void *)&cf__p_n};
     return cf_call(&t__k_sparse_c, cf__args);
 }
 
-int t_sparse_c_async(cf_stream stream, double *x, const short *k, int n);
-int t_sparse_c_async(cf_stream stream, double *x, const short *k, int n)
+int t_sparse_c_async(cf_stream cf__stream, double *cf__p_x, const short *cf__p_k, int cf__p_n);
+int t_sparse_c_async(cf_stream cf__stream, double *cf__p_x, const short *cf__p_k, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&k, (void *)&n};
-    return cf_launch(&t__k_sparse_c, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_k, (void *)&cf__p_n};
+    return cf_launch(&t__k_sparse_c, cf__stream, cf__args);
 }
 
 cf_host_body t__h_sparse_d;
@@ -409,28 +409,28 @@ const cf_kernel t__k_sparse_d = {
     .is_closed = 1,
 };
 
-int t_sparse_d(double *x, const signed char *k, int n);
-int t_sparse_d(double *x, const signed char *k, int n)
+int t_sparse_d(double *cf__p_x, const signed char *cf__p_k, int cf__p_n);
+int t_sparse_d(double *cf__p_x, const signed char *cf__p_k, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&k, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_k, (void *)&cf__p_n};
     return cf_call(&t__k_sparse_d, cf__args);
 }
 
-int t_sparse_d_async(cf_stream stream, double *x, const signed char *k, int n);
-int t_sparse_d_async(cf_stream stream, double *x, const signed char *k, int n)
+int t_sparse_d_async(cf_stream cf__stream, double *cf__p_x, const signed char *cf__p_k, int cf__p_n);
+int t_sparse_d_async(cf_stream cf__stream, double *cf__p_x, const signed char *cf__p_k, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&k, (void *)&n};
-    return cf_launch(&t__k_sparse_d, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_k, (void *)&cf__p_n};
+    return cf_launch(&t__k_sparse_d, cf__stream, cf__args);
 }
 
-int (t_sparse)(float *x, const int *k, int n);
-int (t_sparse)(float *x, const int *k, int n)
+int (t_sparse)(float *cf__p_x, const int *cf__p_k, int cf__p_n);
+int (t_sparse)(float *cf__p_x, const int *cf__p_k, int cf__p_n)
 {
-    return t_sparse_a(x, k, n);
+    return t_sparse_a(cf__p_x, cf__p_k, cf__p_n);
 }
 
-int (t_sparse_async)(cf_stream stream, float *x, const int *k, int n);
-int (t_sparse_async)(cf_stream stream, float *x, const int *k, int n)
+int (t_sparse_async)(cf_stream cf__stream, float *cf__p_x, const int *cf__p_k, int cf__p_n);
+int (t_sparse_async)(cf_stream cf__stream, float *cf__p_x, const int *cf__p_k, int cf__p_n)
 {
-    return t_sparse_a_async(stream, x, k, n);
+    return t_sparse_a_async(cf__stream, cf__p_x, cf__p_k, cf__p_n);
 }

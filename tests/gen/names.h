@@ -6,10 +6,27 @@
 #include <cuferry/types.h>
 #include <cuferry/generic.h>
 
+/* This header sets aside macros that have the names of its parameters. */
 #pragma push_macro("N")
 #undef N
 #pragma push_macro("T")
 #undef T
+#pragma push_macro("args")
+#undef args
+#pragma push_macro("image")
+#undef image
+#pragma push_macro("k")
+#undef k
+#pragma push_macro("n")
+#undef n
+#pragma push_macro("scale")
+#undef scale
+#pragma push_macro("stream")
+#undef stream
+#pragma push_macro("x")
+#undef x
+#pragma push_macro("y")
+#undef y
 
 #ifdef __cplusplus
 extern "C" {
@@ -46,6 +63,7 @@ extern const struct cf_module t_registry;
 #endif
 
 #if defined __cplusplus
+extern "C++" {
 
 CF_CHECKED inline int t_sparse(float *x, const int64_t *k, int n)
 {
@@ -72,6 +90,7 @@ CF_CHECKED inline int t_sparse_async(cf_stream stream, double *x, const signed c
     return t_sparse_d_async(stream, x, k, n);
 }
 
+} /* extern "C++" */
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
 
 #define t_sparse(x, k, n) \
@@ -127,5 +146,13 @@ CF_CHECKED inline int t_sparse_async(cf_stream stream, double *x, const signed c
 
 #pragma pop_macro("N")
 #pragma pop_macro("T")
+#pragma pop_macro("args")
+#pragma pop_macro("image")
+#pragma pop_macro("k")
+#pragma pop_macro("n")
+#pragma pop_macro("scale")
+#pragma pop_macro("stream")
+#pragma pop_macro("x")
+#pragma pop_macro("y")
 
 #endif /* CUFERRY_T_H */

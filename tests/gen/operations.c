@@ -79,18 +79,18 @@ const cf_kernel t__k_count_u32 = {
     .is_internal = 1,
 };
 
-int t_count_u32(const uint32_t *keys, uint32_t *counts, int64_t n);
-int t_count_u32(const uint32_t *keys, uint32_t *counts, int64_t n)
+int t_count_u32(const uint32_t *cf__p_keys, uint32_t *cf__p_counts, int64_t cf__p_n);
+int t_count_u32(const uint32_t *cf__p_keys, uint32_t *cf__p_counts, int64_t cf__p_n)
 {
-    void *const cf__args[] = {(void *)&keys, (void *)&counts, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_keys, (void *)&cf__p_counts, (void *)&cf__p_n};
     return cf_call(&t__k_count_u32, cf__args);
 }
 
-int t_count_u32_async(cf_stream stream, const uint32_t *keys, uint32_t *counts, int64_t n);
-int t_count_u32_async(cf_stream stream, const uint32_t *keys, uint32_t *counts, int64_t n)
+int t_count_u32_async(cf_stream cf__stream, const uint32_t *cf__p_keys, uint32_t *cf__p_counts, int64_t cf__p_n);
+int t_count_u32_async(cf_stream cf__stream, const uint32_t *cf__p_keys, uint32_t *cf__p_counts, int64_t cf__p_n)
 {
-    void *const cf__args[] = {(void *)&keys, (void *)&counts, (void *)&n};
-    return cf_launch(&t__k_count_u32, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_keys, (void *)&cf__p_counts, (void *)&cf__p_n};
+    return cf_launch(&t__k_count_u32, cf__stream, cf__args);
 }
 
 cf_host_body t__h_count_u64;
@@ -130,18 +130,18 @@ const cf_kernel t__k_count_u64 = {
     .is_internal = 1,
 };
 
-int t_count_u64(const uint64_t *keys, uint32_t *counts, int64_t n);
-int t_count_u64(const uint64_t *keys, uint32_t *counts, int64_t n)
+int t_count_u64(const uint64_t *cf__p_keys, uint32_t *cf__p_counts, int64_t cf__p_n);
+int t_count_u64(const uint64_t *cf__p_keys, uint32_t *cf__p_counts, int64_t cf__p_n)
 {
-    void *const cf__args[] = {(void *)&keys, (void *)&counts, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_keys, (void *)&cf__p_counts, (void *)&cf__p_n};
     return cf_call(&t__k_count_u64, cf__args);
 }
 
-int t_count_u64_async(cf_stream stream, const uint64_t *keys, uint32_t *counts, int64_t n);
-int t_count_u64_async(cf_stream stream, const uint64_t *keys, uint32_t *counts, int64_t n)
+int t_count_u64_async(cf_stream cf__stream, const uint64_t *cf__p_keys, uint32_t *cf__p_counts, int64_t cf__p_n);
+int t_count_u64_async(cf_stream cf__stream, const uint64_t *cf__p_keys, uint32_t *cf__p_counts, int64_t cf__p_n)
 {
-    void *const cf__args[] = {(void *)&keys, (void *)&counts, (void *)&n};
-    return cf_launch(&t__k_count_u64, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_keys, (void *)&cf__p_counts, (void *)&cf__p_n};
+    return cf_launch(&t__k_count_u64, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -192,18 +192,20 @@ const cf_kernel t__k_move_u32 = {
     .is_closed = 1,
 };
 
-int t_move_u32(const uint32_t *keys, const uint32_t *counts, uint32_t *sorted, int64_t n);
-int t_move_u32(const uint32_t *keys, const uint32_t *counts, uint32_t *sorted, int64_t n)
+int t_move_u32(const uint32_t *cf__p_keys, const uint32_t *cf__p_counts, uint32_t *cf__p_sorted, int64_t cf__p_n);
+int t_move_u32(const uint32_t *cf__p_keys, const uint32_t *cf__p_counts, uint32_t *cf__p_sorted, int64_t cf__p_n)
 {
-    void *const cf__args[] = {(void *)&keys, (void *)&counts, (void *)&sorted, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_keys, (void *)&cf__p_counts, (void *)&cf__p_sorted, (void *)&cf__p_n};
     return cf_call(&t__k_move_u32, cf__args);
 }
 
-int t_move_u32_async(cf_stream stream, const uint32_t *keys, const uint32_t *counts, uint32_t *sorted, int64_t n);
-int t_move_u32_async(cf_stream stream, const uint32_t *keys, const uint32_t *counts, uint32_t *sorted, int64_t n)
+int t_move_u32_async(cf_stream cf__stream, const uint32_t *cf__p_keys, const uint32_t *cf__p_counts,
+                     uint32_t *cf__p_sorted, int64_t cf__p_n);
+int t_move_u32_async(cf_stream cf__stream, const uint32_t *cf__p_keys, const uint32_t *cf__p_counts,
+                     uint32_t *cf__p_sorted, int64_t cf__p_n)
 {
-    void *const cf__args[] = {(void *)&keys, (void *)&counts, (void *)&sorted, (void *)&n};
-    return cf_launch(&t__k_move_u32, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_keys, (void *)&cf__p_counts, (void *)&cf__p_sorted, (void *)&cf__p_n};
+    return cf_launch(&t__k_move_u32, cf__stream, cf__args);
 }
 
 static cf_state cf__state_move_u64;
@@ -240,30 +242,34 @@ const cf_kernel t__k_move_u64 = {
     .is_closed = 1,
 };
 
-int t_move_u64(const uint64_t *keys, const uint32_t *counts, uint64_t *sorted, int64_t n);
-int t_move_u64(const uint64_t *keys, const uint32_t *counts, uint64_t *sorted, int64_t n)
+int t_move_u64(const uint64_t *cf__p_keys, const uint32_t *cf__p_counts, uint64_t *cf__p_sorted, int64_t cf__p_n);
+int t_move_u64(const uint64_t *cf__p_keys, const uint32_t *cf__p_counts, uint64_t *cf__p_sorted, int64_t cf__p_n)
 {
-    void *const cf__args[] = {(void *)&keys, (void *)&counts, (void *)&sorted, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_keys, (void *)&cf__p_counts, (void *)&cf__p_sorted, (void *)&cf__p_n};
     return cf_call(&t__k_move_u64, cf__args);
 }
 
-int t_move_u64_async(cf_stream stream, const uint64_t *keys, const uint32_t *counts, uint64_t *sorted, int64_t n);
-int t_move_u64_async(cf_stream stream, const uint64_t *keys, const uint32_t *counts, uint64_t *sorted, int64_t n)
+int t_move_u64_async(cf_stream cf__stream, const uint64_t *cf__p_keys, const uint32_t *cf__p_counts,
+                     uint64_t *cf__p_sorted, int64_t cf__p_n);
+int t_move_u64_async(cf_stream cf__stream, const uint64_t *cf__p_keys, const uint32_t *cf__p_counts,
+                     uint64_t *cf__p_sorted, int64_t cf__p_n)
 {
-    void *const cf__args[] = {(void *)&keys, (void *)&counts, (void *)&sorted, (void *)&n};
-    return cf_launch(&t__k_move_u64, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_keys, (void *)&cf__p_counts, (void *)&cf__p_sorted, (void *)&cf__p_n};
+    return cf_launch(&t__k_move_u64, cf__stream, cf__args);
 }
 
-int (t_move)(const uint32_t *keys, const uint32_t *counts, uint32_t *sorted, int64_t n);
-int (t_move)(const uint32_t *keys, const uint32_t *counts, uint32_t *sorted, int64_t n)
+int (t_move)(const uint32_t *cf__p_keys, const uint32_t *cf__p_counts, uint32_t *cf__p_sorted, int64_t cf__p_n);
+int (t_move)(const uint32_t *cf__p_keys, const uint32_t *cf__p_counts, uint32_t *cf__p_sorted, int64_t cf__p_n)
 {
-    return t_move_u32(keys, counts, sorted, n);
+    return t_move_u32(cf__p_keys, cf__p_counts, cf__p_sorted, cf__p_n);
 }
 
-int (t_move_async)(cf_stream stream, const uint32_t *keys, const uint32_t *counts, uint32_t *sorted, int64_t n);
-int (t_move_async)(cf_stream stream, const uint32_t *keys, const uint32_t *counts, uint32_t *sorted, int64_t n)
+int (t_move_async)(cf_stream cf__stream, const uint32_t *cf__p_keys, const uint32_t *cf__p_counts,
+                   uint32_t *cf__p_sorted, int64_t cf__p_n);
+int (t_move_async)(cf_stream cf__stream, const uint32_t *cf__p_keys, const uint32_t *cf__p_counts,
+                   uint32_t *cf__p_sorted, int64_t cf__p_n)
 {
-    return t_move_u32_async(stream, keys, counts, sorted, n);
+    return t_move_u32_async(cf__stream, cf__p_keys, cf__p_counts, cf__p_sorted, cf__p_n);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -313,18 +319,18 @@ const cf_kernel t__k_clear = {
     .is_internal = 1,
 };
 
-int t_clear(uint32_t *x, int64_t n);
-int t_clear(uint32_t *x, int64_t n)
+int t_clear(uint32_t *cf__p_x, int64_t cf__p_n);
+int t_clear(uint32_t *cf__p_x, int64_t cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
     return cf_call(&t__k_clear, cf__args);
 }
 
-int t_clear_async(cf_stream stream, uint32_t *x, int64_t n);
-int t_clear_async(cf_stream stream, uint32_t *x, int64_t n)
+int t_clear_async(cf_stream cf__stream, uint32_t *cf__p_x, int64_t cf__p_n);
+int t_clear_async(cf_stream cf__stream, uint32_t *cf__p_x, int64_t cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
-    return cf_launch(&t__k_clear, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
+    return cf_launch(&t__k_clear, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -345,8 +351,8 @@ static int cf__sizes_sort_u32(void *const cf__args[], cf_size *cf__size)
     return 1;
 }
 
-int t__enqueue_sort_u32(cf_stream stream, const uint32_t *keys, uint32_t *sorted, uint32_t *other, uint32_t *work,
-                        int64_t n, int bits, int N);
+int t__enqueue_sort_u32(cf_stream stream, const uint32_t *cf__p_keys, uint32_t *cf__p_sorted, uint32_t *cf__p_other,
+                        uint32_t *cf__p_work, int64_t cf__p_n, int cf__p_bits, int cf__p_N);
 static int cf__unpack_sort_u32(cf_stream cf__stream, void *const cf__args[])
 {
     return t__enqueue_sort_u32(cf__stream, *(const uint32_t *const *)cf__args[0], *(uint32_t *const *)cf__args[1],
@@ -408,18 +414,22 @@ const cf_kernel t__k_sort_u32 = {
     .uses = cf__uses_sort_u32,
 };
 
-int t_sort_u32(const uint32_t *keys, uint32_t *sorted, int64_t n, int bits, int N);
-int t_sort_u32(const uint32_t *keys, uint32_t *sorted, int64_t n, int bits, int N)
+int t_sort_u32(const uint32_t *cf__p_keys, uint32_t *cf__p_sorted, int64_t cf__p_n, int cf__p_bits, int cf__p_N);
+int t_sort_u32(const uint32_t *cf__p_keys, uint32_t *cf__p_sorted, int64_t cf__p_n, int cf__p_bits, int cf__p_N)
 {
-    void *const cf__args[] = {(void *)&keys, (void *)&sorted, NULL, NULL, (void *)&n, (void *)&bits, (void *)&N};
+    void *const cf__args[] = {(void *)&cf__p_keys, (void *)&cf__p_sorted, NULL, NULL, (void *)&cf__p_n,
+        (void *)&cf__p_bits, (void *)&cf__p_N};
     return cf_call(&t__k_sort_u32, cf__args);
 }
 
-int t_sort_u32_async(cf_stream stream, const uint32_t *keys, uint32_t *sorted, int64_t n, int bits, int N);
-int t_sort_u32_async(cf_stream stream, const uint32_t *keys, uint32_t *sorted, int64_t n, int bits, int N)
+int t_sort_u32_async(cf_stream cf__stream, const uint32_t *cf__p_keys, uint32_t *cf__p_sorted, int64_t cf__p_n,
+                     int cf__p_bits, int cf__p_N);
+int t_sort_u32_async(cf_stream cf__stream, const uint32_t *cf__p_keys, uint32_t *cf__p_sorted, int64_t cf__p_n,
+                     int cf__p_bits, int cf__p_N)
 {
-    void *const cf__args[] = {(void *)&keys, (void *)&sorted, NULL, NULL, (void *)&n, (void *)&bits, (void *)&N};
-    return cf_launch(&t__k_sort_u32, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_keys, (void *)&cf__p_sorted, NULL, NULL, (void *)&cf__p_n,
+        (void *)&cf__p_bits, (void *)&cf__p_N};
+    return cf_launch(&t__k_sort_u32, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -440,8 +450,8 @@ static int cf__sizes_sort_u64(void *const cf__args[], cf_size *cf__size)
     return 1;
 }
 
-int t__enqueue_sort_u64(cf_stream stream, const uint64_t *keys, uint64_t *sorted, uint64_t *other, uint32_t *work,
-                        int64_t n, int bits, int N);
+int t__enqueue_sort_u64(cf_stream stream, const uint64_t *cf__p_keys, uint64_t *cf__p_sorted, uint64_t *cf__p_other,
+                        uint32_t *cf__p_work, int64_t cf__p_n, int cf__p_bits, int cf__p_N);
 static int cf__unpack_sort_u64(cf_stream cf__stream, void *const cf__args[])
 {
     return t__enqueue_sort_u64(cf__stream, *(const uint64_t *const *)cf__args[0], *(uint64_t *const *)cf__args[1],
@@ -503,30 +513,36 @@ const cf_kernel t__k_sort_u64 = {
     .uses = cf__uses_sort_u64,
 };
 
-int t_sort_u64(const uint64_t *keys, uint64_t *sorted, int64_t n, int bits, int N);
-int t_sort_u64(const uint64_t *keys, uint64_t *sorted, int64_t n, int bits, int N)
+int t_sort_u64(const uint64_t *cf__p_keys, uint64_t *cf__p_sorted, int64_t cf__p_n, int cf__p_bits, int cf__p_N);
+int t_sort_u64(const uint64_t *cf__p_keys, uint64_t *cf__p_sorted, int64_t cf__p_n, int cf__p_bits, int cf__p_N)
 {
-    void *const cf__args[] = {(void *)&keys, (void *)&sorted, NULL, NULL, (void *)&n, (void *)&bits, (void *)&N};
+    void *const cf__args[] = {(void *)&cf__p_keys, (void *)&cf__p_sorted, NULL, NULL, (void *)&cf__p_n,
+        (void *)&cf__p_bits, (void *)&cf__p_N};
     return cf_call(&t__k_sort_u64, cf__args);
 }
 
-int t_sort_u64_async(cf_stream stream, const uint64_t *keys, uint64_t *sorted, int64_t n, int bits, int N);
-int t_sort_u64_async(cf_stream stream, const uint64_t *keys, uint64_t *sorted, int64_t n, int bits, int N)
+int t_sort_u64_async(cf_stream cf__stream, const uint64_t *cf__p_keys, uint64_t *cf__p_sorted, int64_t cf__p_n,
+                     int cf__p_bits, int cf__p_N);
+int t_sort_u64_async(cf_stream cf__stream, const uint64_t *cf__p_keys, uint64_t *cf__p_sorted, int64_t cf__p_n,
+                     int cf__p_bits, int cf__p_N)
 {
-    void *const cf__args[] = {(void *)&keys, (void *)&sorted, NULL, NULL, (void *)&n, (void *)&bits, (void *)&N};
-    return cf_launch(&t__k_sort_u64, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_keys, (void *)&cf__p_sorted, NULL, NULL, (void *)&cf__p_n,
+        (void *)&cf__p_bits, (void *)&cf__p_N};
+    return cf_launch(&t__k_sort_u64, cf__stream, cf__args);
 }
 
-int (t_sort)(const uint32_t *keys, uint32_t *sorted, int64_t n, int bits, int N);
-int (t_sort)(const uint32_t *keys, uint32_t *sorted, int64_t n, int bits, int N)
+int (t_sort)(const uint32_t *cf__p_keys, uint32_t *cf__p_sorted, int64_t cf__p_n, int cf__p_bits, int cf__p_N);
+int (t_sort)(const uint32_t *cf__p_keys, uint32_t *cf__p_sorted, int64_t cf__p_n, int cf__p_bits, int cf__p_N)
 {
-    return t_sort_u32(keys, sorted, n, bits, N);
+    return t_sort_u32(cf__p_keys, cf__p_sorted, cf__p_n, cf__p_bits, cf__p_N);
 }
 
-int (t_sort_async)(cf_stream stream, const uint32_t *keys, uint32_t *sorted, int64_t n, int bits, int N);
-int (t_sort_async)(cf_stream stream, const uint32_t *keys, uint32_t *sorted, int64_t n, int bits, int N)
+int (t_sort_async)(cf_stream cf__stream, const uint32_t *cf__p_keys, uint32_t *cf__p_sorted, int64_t cf__p_n,
+                   int cf__p_bits, int cf__p_N);
+int (t_sort_async)(cf_stream cf__stream, const uint32_t *cf__p_keys, uint32_t *cf__p_sorted, int64_t cf__p_n,
+                   int cf__p_bits, int cf__p_N)
 {
-    return t_sort_u32_async(stream, keys, sorted, n, bits, N);
+    return t_sort_u32_async(cf__stream, cf__p_keys, cf__p_sorted, cf__p_n, cf__p_bits, cf__p_N);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -553,8 +569,8 @@ static int cf__sizes_sort_some(void *const cf__args[], cf_size *cf__size)
     return 1;
 }
 
-int t__enqueue_sort_some(cf_stream cf__stream, float *x, const int32_t *index, float **elsewhere, int32_t stream, int m,
-                         int n, int ld);
+int t__enqueue_sort_some(cf_stream stream, float *cf__p_x, const int32_t *cf__p_index, float **cf__p_elsewhere,
+                         int32_t cf__p_stream, int cf__p_m, int cf__p_n, int cf__p_ld);
 static int cf__unpack_sort_some(cf_stream cf__stream, void *const cf__args[])
 {
     return t__enqueue_sort_some(cf__stream, *(float *const *)cf__args[0], *(const int32_t *const *)cf__args[1],
@@ -614,21 +630,23 @@ const cf_kernel t__k_sort_some = {
     .is_internal = 1,
 };
 
-int t_sort_some(float *x, const int32_t *index, float **elsewhere, int32_t stream, int m, int n, int ld);
-int t_sort_some(float *x, const int32_t *index, float **elsewhere, int32_t stream, int m, int n, int ld)
+int t_sort_some(float *cf__p_x, const int32_t *cf__p_index, float **cf__p_elsewhere, int32_t cf__p_stream, int cf__p_m,
+                int cf__p_n, int cf__p_ld);
+int t_sort_some(float *cf__p_x, const int32_t *cf__p_index, float **cf__p_elsewhere, int32_t cf__p_stream, int cf__p_m,
+                int cf__p_n, int cf__p_ld)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&index, (void *)&elsewhere, (void *)&stream, (void *)&m, (void *)&n,
-        (void *)&ld};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_index, (void *)&cf__p_elsewhere, (void *)&cf__p_stream,
+        (void *)&cf__p_m, (void *)&cf__p_n, (void *)&cf__p_ld};
     return cf_call(&t__k_sort_some, cf__args);
 }
 
-int t_sort_some_async(cf_stream cf__stream, float *x, const int32_t *index, float **elsewhere, int32_t stream, int m,
-                      int n, int ld);
-int t_sort_some_async(cf_stream cf__stream, float *x, const int32_t *index, float **elsewhere, int32_t stream, int m,
-                      int n, int ld)
+int t_sort_some_async(cf_stream cf__stream, float *cf__p_x, const int32_t *cf__p_index, float **cf__p_elsewhere,
+                      int32_t cf__p_stream, int cf__p_m, int cf__p_n, int cf__p_ld);
+int t_sort_some_async(cf_stream cf__stream, float *cf__p_x, const int32_t *cf__p_index, float **cf__p_elsewhere,
+                      int32_t cf__p_stream, int cf__p_m, int cf__p_n, int cf__p_ld)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&index, (void *)&elsewhere, (void *)&stream, (void *)&m, (void *)&n,
-        (void *)&ld};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_index, (void *)&cf__p_elsewhere, (void *)&cf__p_stream,
+        (void *)&cf__p_m, (void *)&cf__p_n, (void *)&cf__p_ld};
     return cf_launch(&t__k_sort_some, cf__stream, cf__args);
 }
 
@@ -675,11 +693,11 @@ int t_nothing(void)
     return cf_call(&t__k_nothing, cf__args);
 }
 
-int t_nothing_async(cf_stream stream);
-int t_nothing_async(cf_stream stream)
+int t_nothing_async(cf_stream cf__stream);
+int t_nothing_async(cf_stream cf__stream)
 {
     void *const cf__args[] = {NULL};
-    return cf_launch(&t__k_nothing, stream, cf__args);
+    return cf_launch(&t__k_nothing, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -698,7 +716,7 @@ static int cf__sizes_bundled_f32(void *const cf__args[], cf_size *cf__size)
     return 1;
 }
 
-int t__enqueue_bundled_f32(cf_stream stream, const float *x, float *y, int64_t n);
+int t__enqueue_bundled_f32(cf_stream stream, const float *cf__p_x, float *cf__p_y, int64_t cf__p_n);
 static int cf__unpack_bundled_f32(cf_stream cf__stream, void *const cf__args[])
 {
     return t__enqueue_bundled_f32(cf__stream, *(const float *const *)cf__args[0], *(float *const *)cf__args[1],
@@ -737,18 +755,18 @@ const cf_kernel t__k_bundled_f32 = {
     .uses = cf__uses_bundled_f32,
 };
 
-int t_bundled_f32(const float *x, float *y, int64_t n);
-int t_bundled_f32(const float *x, float *y, int64_t n)
+int t_bundled_f32(const float *cf__p_x, float *cf__p_y, int64_t cf__p_n);
+int t_bundled_f32(const float *cf__p_x, float *cf__p_y, int64_t cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_n};
     return cf_call(&t__k_bundled_f32, cf__args);
 }
 
-int t_bundled_f32_async(cf_stream stream, const float *x, float *y, int64_t n);
-int t_bundled_f32_async(cf_stream stream, const float *x, float *y, int64_t n)
+int t_bundled_f32_async(cf_stream cf__stream, const float *cf__p_x, float *cf__p_y, int64_t cf__p_n);
+int t_bundled_f32_async(cf_stream cf__stream, const float *cf__p_x, float *cf__p_y, int64_t cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&n};
-    return cf_launch(&t__k_bundled_f32, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_n};
+    return cf_launch(&t__k_bundled_f32, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -767,7 +785,7 @@ static int cf__sizes_bundled_f64(void *const cf__args[], cf_size *cf__size)
     return 1;
 }
 
-int t__enqueue_bundled_f64(cf_stream stream, const double *x, double *y, int64_t n);
+int t__enqueue_bundled_f64(cf_stream stream, const double *cf__p_x, double *cf__p_y, int64_t cf__p_n);
 static int cf__unpack_bundled_f64(cf_stream cf__stream, void *const cf__args[])
 {
     return t__enqueue_bundled_f64(cf__stream, *(const double *const *)cf__args[0], *(double *const *)cf__args[1],
@@ -806,28 +824,28 @@ const cf_kernel t__k_bundled_f64 = {
     .uses = cf__uses_bundled_f64,
 };
 
-int t_bundled_f64(const double *x, double *y, int64_t n);
-int t_bundled_f64(const double *x, double *y, int64_t n)
+int t_bundled_f64(const double *cf__p_x, double *cf__p_y, int64_t cf__p_n);
+int t_bundled_f64(const double *cf__p_x, double *cf__p_y, int64_t cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_n};
     return cf_call(&t__k_bundled_f64, cf__args);
 }
 
-int t_bundled_f64_async(cf_stream stream, const double *x, double *y, int64_t n);
-int t_bundled_f64_async(cf_stream stream, const double *x, double *y, int64_t n)
+int t_bundled_f64_async(cf_stream cf__stream, const double *cf__p_x, double *cf__p_y, int64_t cf__p_n);
+int t_bundled_f64_async(cf_stream cf__stream, const double *cf__p_x, double *cf__p_y, int64_t cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&n};
-    return cf_launch(&t__k_bundled_f64, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_n};
+    return cf_launch(&t__k_bundled_f64, cf__stream, cf__args);
 }
 
-int (t_bundled)(const float *x, float *y, int64_t n);
-int (t_bundled)(const float *x, float *y, int64_t n)
+int (t_bundled)(const float *cf__p_x, float *cf__p_y, int64_t cf__p_n);
+int (t_bundled)(const float *cf__p_x, float *cf__p_y, int64_t cf__p_n)
 {
-    return t_bundled_f32(x, y, n);
+    return t_bundled_f32(cf__p_x, cf__p_y, cf__p_n);
 }
 
-int (t_bundled_async)(cf_stream stream, const float *x, float *y, int64_t n);
-int (t_bundled_async)(cf_stream stream, const float *x, float *y, int64_t n)
+int (t_bundled_async)(cf_stream cf__stream, const float *cf__p_x, float *cf__p_y, int64_t cf__p_n);
+int (t_bundled_async)(cf_stream cf__stream, const float *cf__p_x, float *cf__p_y, int64_t cf__p_n)
 {
-    return t_bundled_f32_async(stream, x, y, n);
+    return t_bundled_f32_async(cf__stream, cf__p_x, cf__p_y, cf__p_n);
 }

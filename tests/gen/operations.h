@@ -6,8 +6,29 @@
 #include <cuferry/types.h>
 #include <cuferry/generic.h>
 
+/* This header sets aside macros that have the names of its parameters. */
 #pragma push_macro("N")
 #undef N
+#pragma push_macro("bits")
+#undef bits
+#pragma push_macro("counts")
+#undef counts
+#pragma push_macro("keys")
+#undef keys
+#pragma push_macro("n")
+#undef n
+#pragma push_macro("other")
+#undef other
+#pragma push_macro("sorted")
+#undef sorted
+#pragma push_macro("stream")
+#undef stream
+#pragma push_macro("work")
+#undef work
+#pragma push_macro("x")
+#undef x
+#pragma push_macro("y")
+#undef y
 
 #ifdef __cplusplus
 extern "C" {
@@ -54,6 +75,7 @@ extern const struct cf_module t_registry;
 #endif
 
 #if defined __cplusplus
+extern "C++" {
 
 CF_CHECKED inline int t_bundled(const double *x, double *y, int64_t n)
 {
@@ -83,6 +105,7 @@ CF_CHECKED inline int t_sort_async(cf_stream stream, const uint64_t *keys, uint6
     return t_sort_u64_async(stream, keys, sorted, n, bits, N);
 }
 
+} /* extern "C++" */
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
 
 #define t_bundled(x, y, n) \
@@ -155,5 +178,15 @@ CF_CHECKED inline int t_sort_async(cf_stream stream, const uint64_t *keys, uint6
 #endif
 
 #pragma pop_macro("N")
+#pragma pop_macro("bits")
+#pragma pop_macro("counts")
+#pragma pop_macro("keys")
+#pragma pop_macro("n")
+#pragma pop_macro("other")
+#pragma pop_macro("sorted")
+#pragma pop_macro("stream")
+#pragma pop_macro("work")
+#pragma pop_macro("x")
+#pragma pop_macro("y")
 
 #endif /* CUFERRY_T_H */

@@ -4,8 +4,39 @@
 
 #include "t.h"
 
+/* This header sets aside macros that have the names of its parameters. */
 #pragma push_macro("N")
 #undef N
+#pragma push_macro("bits")
+#undef bits
+#pragma push_macro("cf__stream")
+#undef cf__stream
+#pragma push_macro("counts")
+#undef counts
+#pragma push_macro("elsewhere")
+#undef elsewhere
+#pragma push_macro("index")
+#undef index
+#pragma push_macro("keys")
+#undef keys
+#pragma push_macro("ld")
+#undef ld
+#pragma push_macro("m")
+#undef m
+#pragma push_macro("n")
+#undef n
+#pragma push_macro("other")
+#undef other
+#pragma push_macro("sorted")
+#undef sorted
+#pragma push_macro("stream")
+#undef stream
+#pragma push_macro("work")
+#undef work
+#pragma push_macro("x")
+#undef x
+#pragma push_macro("y")
+#undef y
 
 #ifdef __cplusplus
 extern "C" {
@@ -46,5 +77,20 @@ CF_CHECKED int t__enqueue_sort_some(cf_stream cf__stream, float *x, const int32_
 #endif
 
 #pragma pop_macro("N")
+#pragma pop_macro("bits")
+#pragma pop_macro("cf__stream")
+#pragma pop_macro("counts")
+#pragma pop_macro("elsewhere")
+#pragma pop_macro("index")
+#pragma pop_macro("keys")
+#pragma pop_macro("ld")
+#pragma pop_macro("m")
+#pragma pop_macro("n")
+#pragma pop_macro("other")
+#pragma pop_macro("sorted")
+#pragma pop_macro("stream")
+#pragma pop_macro("work")
+#pragma pop_macro("x")
+#pragma pop_macro("y")
 
 #endif /* CUFERRY_T_INTERNAL_H */

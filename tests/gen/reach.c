@@ -69,18 +69,18 @@ const cf_kernel t__k_bounded_closed_plain = {
     .is_closed = 1,
 };
 
-int t_bounded_closed_plain(float *x, int n);
-int t_bounded_closed_plain(float *x, int n)
+int t_bounded_closed_plain(float *cf__p_x, int cf__p_n);
+int t_bounded_closed_plain(float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
     return cf_call(&t__k_bounded_closed_plain, cf__args);
 }
 
-int t_bounded_closed_plain_async(cf_stream stream, float *x, int n);
-int t_bounded_closed_plain_async(cf_stream stream, float *x, int n)
+int t_bounded_closed_plain_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n);
+int t_bounded_closed_plain_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
-    return cf_launch(&t__k_bounded_closed_plain, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
+    return cf_launch(&t__k_bounded_closed_plain, cf__stream, cf__args);
 }
 
 cf_host_body t__h_bounded_closed_table;
@@ -115,18 +115,18 @@ const cf_kernel t__k_bounded_closed_table = {
     .is_closed = 1,
 };
 
-int t_bounded_closed_table(float *x, int n);
-int t_bounded_closed_table(float *x, int n)
+int t_bounded_closed_table(float *cf__p_x, int cf__p_n);
+int t_bounded_closed_table(float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
     return cf_call(&t__k_bounded_closed_table, cf__args);
 }
 
-int t_bounded_closed_table_async(cf_stream stream, float *x, int n);
-int t_bounded_closed_table_async(cf_stream stream, float *x, int n)
+int t_bounded_closed_table_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n);
+int t_bounded_closed_table_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
-    return cf_launch(&t__k_bounded_closed_table, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
+    return cf_launch(&t__k_bounded_closed_table, cf__stream, cf__args);
 }
 
 cf_host_body t__h_bounded_closed_prints;
@@ -161,18 +161,18 @@ const cf_kernel t__k_bounded_closed_prints = {
     .is_closed = 1,
 };
 
-int t_bounded_closed_prints(float *x, int n);
-int t_bounded_closed_prints(float *x, int n)
+int t_bounded_closed_prints(float *cf__p_x, int cf__p_n);
+int t_bounded_closed_prints(float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
     return cf_call(&t__k_bounded_closed_prints, cf__args);
 }
 
-int t_bounded_closed_prints_async(cf_stream stream, float *x, int n);
-int t_bounded_closed_prints_async(cf_stream stream, float *x, int n)
+int t_bounded_closed_prints_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n);
+int t_bounded_closed_prints_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
-    return cf_launch(&t__k_bounded_closed_prints, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
+    return cf_launch(&t__k_bounded_closed_prints, cf__stream, cf__args);
 }
 
 cf_host_body t__h_bounded_closed_wrapper;
@@ -207,18 +207,18 @@ const cf_kernel t__k_bounded_closed_wrapper = {
     .is_closed = 1,
 };
 
-int t_bounded_closed_wrapper(float *x, int n);
-int t_bounded_closed_wrapper(float *x, int n)
+int t_bounded_closed_wrapper(float *cf__p_x, int cf__p_n);
+int t_bounded_closed_wrapper(float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
     return cf_call(&t__k_bounded_closed_wrapper, cf__args);
 }
 
-int t_bounded_closed_wrapper_async(cf_stream stream, float *x, int n);
-int t_bounded_closed_wrapper_async(cf_stream stream, float *x, int n)
+int t_bounded_closed_wrapper_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n);
+int t_bounded_closed_wrapper_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
-    return cf_launch(&t__k_bounded_closed_wrapper, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
+    return cf_launch(&t__k_bounded_closed_wrapper, cf__stream, cf__args);
 }
 
 cf_host_body t__h_bounded_closed_class;
@@ -253,18 +253,18 @@ const cf_kernel t__k_bounded_closed_class = {
     .is_closed = 1,
 };
 
-int t_bounded_closed_class(float *x, int n);
-int t_bounded_closed_class(float *x, int n)
+int t_bounded_closed_class(float *cf__p_x, int cf__p_n);
+int t_bounded_closed_class(float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
     return cf_call(&t__k_bounded_closed_class, cf__args);
 }
 
-int t_bounded_closed_class_async(cf_stream stream, float *x, int n);
-int t_bounded_closed_class_async(cf_stream stream, float *x, int n)
+int t_bounded_closed_class_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n);
+int t_bounded_closed_class_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
-    return cf_launch(&t__k_bounded_closed_class, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
+    return cf_launch(&t__k_bounded_closed_class, cf__stream, cf__args);
 }
 
 cf_host_body t__h_bounded_closed_word;
@@ -299,18 +299,18 @@ const cf_kernel t__k_bounded_closed_word = {
     .is_closed = 1,
 };
 
-int t_bounded_closed_word(float *x, int n);
-int t_bounded_closed_word(float *x, int n)
+int t_bounded_closed_word(float *cf__p_x, int cf__p_n);
+int t_bounded_closed_word(float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
     return cf_call(&t__k_bounded_closed_word, cf__args);
 }
 
-int t_bounded_closed_word_async(cf_stream stream, float *x, int n);
-int t_bounded_closed_word_async(cf_stream stream, float *x, int n)
+int t_bounded_closed_word_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n);
+int t_bounded_closed_word_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
-    return cf_launch(&t__k_bounded_closed_word, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
+    return cf_launch(&t__k_bounded_closed_word, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -359,18 +359,18 @@ const cf_kernel t__k_bounded_closed_casts = {
     .is_closed = 1,
 };
 
-int t_bounded_closed_casts(float *x, int64_t n);
-int t_bounded_closed_casts(float *x, int64_t n)
+int t_bounded_closed_casts(float *cf__p_x, int64_t cf__p_n);
+int t_bounded_closed_casts(float *cf__p_x, int64_t cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
     return cf_call(&t__k_bounded_closed_casts, cf__args);
 }
 
-int t_bounded_closed_casts_async(cf_stream stream, float *x, int64_t n);
-int t_bounded_closed_casts_async(cf_stream stream, float *x, int64_t n)
+int t_bounded_closed_casts_async(cf_stream cf__stream, float *cf__p_x, int64_t cf__p_n);
+int t_bounded_closed_casts_async(cf_stream cf__stream, float *cf__p_x, int64_t cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
-    return cf_launch(&t__k_bounded_closed_casts, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
+    return cf_launch(&t__k_bounded_closed_casts, cf__stream, cf__args);
 }
 
 cf_host_body t__h_loops_closed_plain;
@@ -404,18 +404,18 @@ const cf_kernel t__k_loops_closed_plain = {
     .is_closed = 1,
 };
 
-int t_loops_closed_plain(float *x, int n);
-int t_loops_closed_plain(float *x, int n)
+int t_loops_closed_plain(float *cf__p_x, int cf__p_n);
+int t_loops_closed_plain(float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
     return cf_call(&t__k_loops_closed_plain, cf__args);
 }
 
-int t_loops_closed_plain_async(cf_stream stream, float *x, int n);
-int t_loops_closed_plain_async(cf_stream stream, float *x, int n)
+int t_loops_closed_plain_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n);
+int t_loops_closed_plain_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
-    return cf_launch(&t__k_loops_closed_plain, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
+    return cf_launch(&t__k_loops_closed_plain, cf__stream, cf__args);
 }
 
 cf_host_body t__h_loops_closed_goto;
@@ -449,18 +449,18 @@ const cf_kernel t__k_loops_closed_goto = {
     .is_closed = 1,
 };
 
-int t_loops_closed_goto(float *x, int n);
-int t_loops_closed_goto(float *x, int n)
+int t_loops_closed_goto(float *cf__p_x, int cf__p_n);
+int t_loops_closed_goto(float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
     return cf_call(&t__k_loops_closed_goto, cf__args);
 }
 
-int t_loops_closed_goto_async(cf_stream stream, float *x, int n);
-int t_loops_closed_goto_async(cf_stream stream, float *x, int n)
+int t_loops_closed_goto_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n);
+int t_loops_closed_goto_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
-    return cf_launch(&t__k_loops_closed_goto, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
+    return cf_launch(&t__k_loops_closed_goto, cf__stream, cf__args);
 }
 
 cf_host_body t__h_loops_closed_macro;
@@ -494,18 +494,18 @@ const cf_kernel t__k_loops_closed_macro = {
     .is_closed = 1,
 };
 
-int t_loops_closed_macro(float *x, int n);
-int t_loops_closed_macro(float *x, int n)
+int t_loops_closed_macro(float *cf__p_x, int cf__p_n);
+int t_loops_closed_macro(float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
     return cf_call(&t__k_loops_closed_macro, cf__args);
 }
 
-int t_loops_closed_macro_async(cf_stream stream, float *x, int n);
-int t_loops_closed_macro_async(cf_stream stream, float *x, int n)
+int t_loops_closed_macro_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n);
+int t_loops_closed_macro_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
-    return cf_launch(&t__k_loops_closed_macro, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
+    return cf_launch(&t__k_loops_closed_macro, cf__stream, cf__args);
 }
 
 cf_host_body t__h_loops_closed_helper;
@@ -539,18 +539,18 @@ const cf_kernel t__k_loops_closed_helper = {
     .is_closed = 1,
 };
 
-int t_loops_closed_helper(float *x, int n);
-int t_loops_closed_helper(float *x, int n)
+int t_loops_closed_helper(float *cf__p_x, int cf__p_n);
+int t_loops_closed_helper(float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
     return cf_call(&t__k_loops_closed_helper, cf__args);
 }
 
-int t_loops_closed_helper_async(cf_stream stream, float *x, int n);
-int t_loops_closed_helper_async(cf_stream stream, float *x, int n)
+int t_loops_closed_helper_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n);
+int t_loops_closed_helper_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
-    return cf_launch(&t__k_loops_closed_helper, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
+    return cf_launch(&t__k_loops_closed_helper, cf__stream, cf__args);
 }
 
 cf_host_body t__h_loops_closed_itself;
@@ -584,18 +584,18 @@ const cf_kernel t__k_loops_closed_itself = {
     .is_closed = 1,
 };
 
-int t_loops_closed_itself(float *x, int n);
-int t_loops_closed_itself(float *x, int n)
+int t_loops_closed_itself(float *cf__p_x, int cf__p_n);
+int t_loops_closed_itself(float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
     return cf_call(&t__k_loops_closed_itself, cf__args);
 }
 
-int t_loops_closed_itself_async(cf_stream stream, float *x, int n);
-int t_loops_closed_itself_async(cf_stream stream, float *x, int n)
+int t_loops_closed_itself_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n);
+int t_loops_closed_itself_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
-    return cf_launch(&t__k_loops_closed_itself, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
+    return cf_launch(&t__k_loops_closed_itself, cf__stream, cf__args);
 }
 
 cf_host_body t__h_loops_closed_each_other;
@@ -629,18 +629,18 @@ const cf_kernel t__k_loops_closed_each_other = {
     .is_closed = 1,
 };
 
-int t_loops_closed_each_other(float *x, int n);
-int t_loops_closed_each_other(float *x, int n)
+int t_loops_closed_each_other(float *cf__p_x, int cf__p_n);
+int t_loops_closed_each_other(float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
     return cf_call(&t__k_loops_closed_each_other, cf__args);
 }
 
-int t_loops_closed_each_other_async(cf_stream stream, float *x, int n);
-int t_loops_closed_each_other_async(cf_stream stream, float *x, int n)
+int t_loops_closed_each_other_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n);
+int t_loops_closed_each_other_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
-    return cf_launch(&t__k_loops_closed_each_other, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
+    return cf_launch(&t__k_loops_closed_each_other, cf__stream, cf__args);
 }
 
 cf_host_body t__h_loops_closed_method;
@@ -674,18 +674,18 @@ const cf_kernel t__k_loops_closed_method = {
     .is_closed = 1,
 };
 
-int t_loops_closed_method(float *x, int n);
-int t_loops_closed_method(float *x, int n)
+int t_loops_closed_method(float *cf__p_x, int cf__p_n);
+int t_loops_closed_method(float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
     return cf_call(&t__k_loops_closed_method, cf__args);
 }
 
-int t_loops_closed_method_async(cf_stream stream, float *x, int n);
-int t_loops_closed_method_async(cf_stream stream, float *x, int n)
+int t_loops_closed_method_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n);
+int t_loops_closed_method_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
-    return cf_launch(&t__k_loops_closed_method, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
+    return cf_launch(&t__k_loops_closed_method, cf__stream, cf__args);
 }
 
 cf_host_body t__h_loops_closed_method_itself;
@@ -719,18 +719,18 @@ const cf_kernel t__k_loops_closed_method_itself = {
     .is_closed = 1,
 };
 
-int t_loops_closed_method_itself(float *x, int n);
-int t_loops_closed_method_itself(float *x, int n)
+int t_loops_closed_method_itself(float *cf__p_x, int cf__p_n);
+int t_loops_closed_method_itself(float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
     return cf_call(&t__k_loops_closed_method_itself, cf__args);
 }
 
-int t_loops_closed_method_itself_async(cf_stream stream, float *x, int n);
-int t_loops_closed_method_itself_async(cf_stream stream, float *x, int n)
+int t_loops_closed_method_itself_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n);
+int t_loops_closed_method_itself_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
-    return cf_launch(&t__k_loops_closed_method_itself, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
+    return cf_launch(&t__k_loops_closed_method_itself, cf__stream, cf__args);
 }
 
 cf_host_body t__h_loops_open_unknown;
@@ -763,18 +763,18 @@ const cf_kernel t__k_loops_open_unknown = {
     .sizes = cf__sizes_bounded_closed_plain,
 };
 
-int t_loops_open_unknown(float *x, int n);
-int t_loops_open_unknown(float *x, int n)
+int t_loops_open_unknown(float *cf__p_x, int cf__p_n);
+int t_loops_open_unknown(float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
     return cf_call(&t__k_loops_open_unknown, cf__args);
 }
 
-int t_loops_open_unknown_async(cf_stream stream, float *x, int n);
-int t_loops_open_unknown_async(cf_stream stream, float *x, int n)
+int t_loops_open_unknown_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n);
+int t_loops_open_unknown_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
-    return cf_launch(&t__k_loops_open_unknown, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
+    return cf_launch(&t__k_loops_open_unknown, cf__stream, cf__args);
 }
 
 cf_host_body t__h_bounded_open_constant;
@@ -808,18 +808,18 @@ const cf_kernel t__k_bounded_open_constant = {
     .is_bounded = 1,
 };
 
-int t_bounded_open_constant(float *x, int n);
-int t_bounded_open_constant(float *x, int n)
+int t_bounded_open_constant(float *cf__p_x, int cf__p_n);
+int t_bounded_open_constant(float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
     return cf_call(&t__k_bounded_open_constant, cf__args);
 }
 
-int t_bounded_open_constant_async(cf_stream stream, float *x, int n);
-int t_bounded_open_constant_async(cf_stream stream, float *x, int n)
+int t_bounded_open_constant_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n);
+int t_bounded_open_constant_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
-    return cf_launch(&t__k_bounded_open_constant, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
+    return cf_launch(&t__k_bounded_open_constant, cf__stream, cf__args);
 }
 
 cf_host_body t__h_bounded_open_device;
@@ -853,18 +853,18 @@ const cf_kernel t__k_bounded_open_device = {
     .is_bounded = 1,
 };
 
-int t_bounded_open_device(float *x, int n);
-int t_bounded_open_device(float *x, int n)
+int t_bounded_open_device(float *cf__p_x, int cf__p_n);
+int t_bounded_open_device(float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
     return cf_call(&t__k_bounded_open_device, cf__args);
 }
 
-int t_bounded_open_device_async(cf_stream stream, float *x, int n);
-int t_bounded_open_device_async(cf_stream stream, float *x, int n)
+int t_bounded_open_device_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n);
+int t_bounded_open_device_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
-    return cf_launch(&t__k_bounded_open_device, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
+    return cf_launch(&t__k_bounded_open_device, cf__stream, cf__args);
 }
 
 cf_host_body t__h_bounded_open_managed;
@@ -898,18 +898,18 @@ const cf_kernel t__k_bounded_open_managed = {
     .is_bounded = 1,
 };
 
-int t_bounded_open_managed(float *x, int n);
-int t_bounded_open_managed(float *x, int n)
+int t_bounded_open_managed(float *cf__p_x, int cf__p_n);
+int t_bounded_open_managed(float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
     return cf_call(&t__k_bounded_open_managed, cf__args);
 }
 
-int t_bounded_open_managed_async(cf_stream stream, float *x, int n);
-int t_bounded_open_managed_async(cf_stream stream, float *x, int n)
+int t_bounded_open_managed_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n);
+int t_bounded_open_managed_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
-    return cf_launch(&t__k_bounded_open_managed, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
+    return cf_launch(&t__k_bounded_open_managed, cf__stream, cf__args);
 }
 
 cf_host_body t__h_bounded_open_through_a_function;
@@ -943,18 +943,18 @@ const cf_kernel t__k_bounded_open_through_a_function = {
     .is_bounded = 1,
 };
 
-int t_bounded_open_through_a_function(float *x, int n);
-int t_bounded_open_through_a_function(float *x, int n)
+int t_bounded_open_through_a_function(float *cf__p_x, int cf__p_n);
+int t_bounded_open_through_a_function(float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
     return cf_call(&t__k_bounded_open_through_a_function, cf__args);
 }
 
-int t_bounded_open_through_a_function_async(cf_stream stream, float *x, int n);
-int t_bounded_open_through_a_function_async(cf_stream stream, float *x, int n)
+int t_bounded_open_through_a_function_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n);
+int t_bounded_open_through_a_function_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
-    return cf_launch(&t__k_bounded_open_through_a_function, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
+    return cf_launch(&t__k_bounded_open_through_a_function, cf__stream, cf__args);
 }
 
 cf_host_body t__h_bounded_open_local_static;
@@ -988,18 +988,18 @@ const cf_kernel t__k_bounded_open_local_static = {
     .is_bounded = 1,
 };
 
-int t_bounded_open_local_static(float *x, int n);
-int t_bounded_open_local_static(float *x, int n)
+int t_bounded_open_local_static(float *cf__p_x, int cf__p_n);
+int t_bounded_open_local_static(float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
     return cf_call(&t__k_bounded_open_local_static, cf__args);
 }
 
-int t_bounded_open_local_static_async(cf_stream stream, float *x, int n);
-int t_bounded_open_local_static_async(cf_stream stream, float *x, int n)
+int t_bounded_open_local_static_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n);
+int t_bounded_open_local_static_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
-    return cf_launch(&t__k_bounded_open_local_static, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
+    return cf_launch(&t__k_bounded_open_local_static, cf__stream, cf__args);
 }
 
 cf_host_body t__h_bounded_open_namespace;
@@ -1033,18 +1033,18 @@ const cf_kernel t__k_bounded_open_namespace = {
     .is_bounded = 1,
 };
 
-int t_bounded_open_namespace(float *x, int n);
-int t_bounded_open_namespace(float *x, int n)
+int t_bounded_open_namespace(float *cf__p_x, int cf__p_n);
+int t_bounded_open_namespace(float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
     return cf_call(&t__k_bounded_open_namespace, cf__args);
 }
 
-int t_bounded_open_namespace_async(cf_stream stream, float *x, int n);
-int t_bounded_open_namespace_async(cf_stream stream, float *x, int n)
+int t_bounded_open_namespace_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n);
+int t_bounded_open_namespace_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
-    return cf_launch(&t__k_bounded_open_namespace, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
+    return cf_launch(&t__k_bounded_open_namespace, cf__stream, cf__args);
 }
 
 cf_host_body t__h_bounded_open_extern;
@@ -1078,18 +1078,18 @@ const cf_kernel t__k_bounded_open_extern = {
     .is_bounded = 1,
 };
 
-int t_bounded_open_extern(float *x, int n);
-int t_bounded_open_extern(float *x, int n)
+int t_bounded_open_extern(float *cf__p_x, int cf__p_n);
+int t_bounded_open_extern(float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
     return cf_call(&t__k_bounded_open_extern, cf__args);
 }
 
-int t_bounded_open_extern_async(cf_stream stream, float *x, int n);
-int t_bounded_open_extern_async(cf_stream stream, float *x, int n)
+int t_bounded_open_extern_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n);
+int t_bounded_open_extern_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
-    return cf_launch(&t__k_bounded_open_extern, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
+    return cf_launch(&t__k_bounded_open_extern, cf__stream, cf__args);
 }
 
 cf_host_body t__h_bounded_open_pointer_that_changes;
@@ -1123,18 +1123,18 @@ const cf_kernel t__k_bounded_open_pointer_that_changes = {
     .is_bounded = 1,
 };
 
-int t_bounded_open_pointer_that_changes(float *x, int n);
-int t_bounded_open_pointer_that_changes(float *x, int n)
+int t_bounded_open_pointer_that_changes(float *cf__p_x, int cf__p_n);
+int t_bounded_open_pointer_that_changes(float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
     return cf_call(&t__k_bounded_open_pointer_that_changes, cf__args);
 }
 
-int t_bounded_open_pointer_that_changes_async(cf_stream stream, float *x, int n);
-int t_bounded_open_pointer_that_changes_async(cf_stream stream, float *x, int n)
+int t_bounded_open_pointer_that_changes_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n);
+int t_bounded_open_pointer_that_changes_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
-    return cf_launch(&t__k_bounded_open_pointer_that_changes, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
+    return cf_launch(&t__k_bounded_open_pointer_that_changes, cf__stream, cf__args);
 }
 
 cf_host_body t__h_bounded_open_with_its_class;
@@ -1168,18 +1168,18 @@ const cf_kernel t__k_bounded_open_with_its_class = {
     .is_bounded = 1,
 };
 
-int t_bounded_open_with_its_class(float *x, int n);
-int t_bounded_open_with_its_class(float *x, int n)
+int t_bounded_open_with_its_class(float *cf__p_x, int cf__p_n);
+int t_bounded_open_with_its_class(float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
     return cf_call(&t__k_bounded_open_with_its_class, cf__args);
 }
 
-int t_bounded_open_with_its_class_async(cf_stream stream, float *x, int n);
-int t_bounded_open_with_its_class_async(cf_stream stream, float *x, int n)
+int t_bounded_open_with_its_class_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n);
+int t_bounded_open_with_its_class_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
-    return cf_launch(&t__k_bounded_open_with_its_class, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
+    return cf_launch(&t__k_bounded_open_with_its_class, cf__stream, cf__args);
 }
 
 cf_host_body t__h_bounded_open_header;
@@ -1213,18 +1213,18 @@ const cf_kernel t__k_bounded_open_header = {
     .is_bounded = 1,
 };
 
-int t_bounded_open_header(float *x, int n);
-int t_bounded_open_header(float *x, int n)
+int t_bounded_open_header(float *cf__p_x, int cf__p_n);
+int t_bounded_open_header(float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
     return cf_call(&t__k_bounded_open_header, cf__args);
 }
 
-int t_bounded_open_header_async(cf_stream stream, float *x, int n);
-int t_bounded_open_header_async(cf_stream stream, float *x, int n)
+int t_bounded_open_header_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n);
+int t_bounded_open_header_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
-    return cf_launch(&t__k_bounded_open_header, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
+    return cf_launch(&t__k_bounded_open_header, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -1274,18 +1274,18 @@ const cf_kernel t__k_bounded_open_address = {
     .is_bounded = 1,
 };
 
-int t_bounded_open_address(float *x, uint64_t address, int n);
-int t_bounded_open_address(float *x, uint64_t address, int n)
+int t_bounded_open_address(float *cf__p_x, uint64_t cf__p_address, int cf__p_n);
+int t_bounded_open_address(float *cf__p_x, uint64_t cf__p_address, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&address, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_address, (void *)&cf__p_n};
     return cf_call(&t__k_bounded_open_address, cf__args);
 }
 
-int t_bounded_open_address_async(cf_stream stream, float *x, uint64_t address, int n);
-int t_bounded_open_address_async(cf_stream stream, float *x, uint64_t address, int n)
+int t_bounded_open_address_async(cf_stream cf__stream, float *cf__p_x, uint64_t cf__p_address, int cf__p_n);
+int t_bounded_open_address_async(cf_stream cf__stream, float *cf__p_x, uint64_t cf__p_address, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&address, (void *)&n};
-    return cf_launch(&t__k_bounded_open_address, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_address, (void *)&cf__p_n};
+    return cf_launch(&t__k_bounded_open_address, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -1336,18 +1336,18 @@ const cf_kernel t__k_bounded_open_addresses = {
     .is_bounded = 1,
 };
 
-int t_bounded_open_addresses(float *x, const uint64_t *addresses, int n);
-int t_bounded_open_addresses(float *x, const uint64_t *addresses, int n)
+int t_bounded_open_addresses(float *cf__p_x, const uint64_t *cf__p_addresses, int cf__p_n);
+int t_bounded_open_addresses(float *cf__p_x, const uint64_t *cf__p_addresses, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&addresses, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_addresses, (void *)&cf__p_n};
     return cf_call(&t__k_bounded_open_addresses, cf__args);
 }
 
-int t_bounded_open_addresses_async(cf_stream stream, float *x, const uint64_t *addresses, int n);
-int t_bounded_open_addresses_async(cf_stream stream, float *x, const uint64_t *addresses, int n)
+int t_bounded_open_addresses_async(cf_stream cf__stream, float *cf__p_x, const uint64_t *cf__p_addresses, int cf__p_n);
+int t_bounded_open_addresses_async(cf_stream cf__stream, float *cf__p_x, const uint64_t *cf__p_addresses, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&addresses, (void *)&n};
-    return cf_launch(&t__k_bounded_open_addresses, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_addresses, (void *)&cf__p_n};
+    return cf_launch(&t__k_bounded_open_addresses, cf__stream, cf__args);
 }
 
 cf_host_body t__h_bounded_open_undeclared;
@@ -1382,18 +1382,18 @@ const cf_kernel t__k_bounded_open_undeclared = {
     .is_bounded = 1,
 };
 
-int t_bounded_open_undeclared(float *x, float *y, int n);
-int t_bounded_open_undeclared(float *x, float *y, int n)
+int t_bounded_open_undeclared(float *cf__p_x, float *cf__p_y, int cf__p_n);
+int t_bounded_open_undeclared(float *cf__p_x, float *cf__p_y, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_n};
     return cf_call(&t__k_bounded_open_undeclared, cf__args);
 }
 
-int t_bounded_open_undeclared_async(cf_stream stream, float *x, float *y, int n);
-int t_bounded_open_undeclared_async(cf_stream stream, float *x, float *y, int n)
+int t_bounded_open_undeclared_async(cf_stream cf__stream, float *cf__p_x, float *cf__p_y, int cf__p_n);
+int t_bounded_open_undeclared_async(cf_stream cf__stream, float *cf__p_x, float *cf__p_y, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&n};
-    return cf_launch(&t__k_bounded_open_undeclared, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_n};
+    return cf_launch(&t__k_bounded_open_undeclared, cf__stream, cf__args);
 }
 
 cf_host_body t__h_bounded_open_view;
@@ -1429,18 +1429,18 @@ const cf_kernel t__k_bounded_open_view = {
     .is_bounded = 1,
 };
 
-int t_bounded_open_view(float *x, struct view v, int n);
-int t_bounded_open_view(float *x, struct view v, int n)
+int t_bounded_open_view(float *cf__p_x, struct view cf__p_v, int cf__p_n);
+int t_bounded_open_view(float *cf__p_x, struct view cf__p_v, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&v, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_v, (void *)&cf__p_n};
     return cf_call(&t__k_bounded_open_view, cf__args);
 }
 
-int t_bounded_open_view_async(cf_stream stream, float *x, struct view v, int n);
-int t_bounded_open_view_async(cf_stream stream, float *x, struct view v, int n)
+int t_bounded_open_view_async(cf_stream cf__stream, float *cf__p_x, struct view cf__p_v, int cf__p_n);
+int t_bounded_open_view_async(cf_stream cf__stream, float *cf__p_x, struct view cf__p_v, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&v, (void *)&n};
-    return cf_launch(&t__k_bounded_open_view, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_v, (void *)&cf__p_n};
+    return cf_launch(&t__k_bounded_open_view, cf__stream, cf__args);
 }
 
 cf_host_body t__h_bounded_closed_range;
@@ -1477,18 +1477,18 @@ const cf_kernel t__k_bounded_closed_range = {
     .is_closed = 1,
 };
 
-int t_bounded_closed_range(float *x, struct range r, int n);
-int t_bounded_closed_range(float *x, struct range r, int n)
+int t_bounded_closed_range(float *cf__p_x, struct range cf__p_r, int cf__p_n);
+int t_bounded_closed_range(float *cf__p_x, struct range cf__p_r, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&r, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_r, (void *)&cf__p_n};
     return cf_call(&t__k_bounded_closed_range, cf__args);
 }
 
-int t_bounded_closed_range_async(cf_stream stream, float *x, struct range r, int n);
-int t_bounded_closed_range_async(cf_stream stream, float *x, struct range r, int n)
+int t_bounded_closed_range_async(cf_stream cf__stream, float *cf__p_x, struct range cf__p_r, int cf__p_n);
+int t_bounded_closed_range_async(cf_stream cf__stream, float *cf__p_x, struct range cf__p_r, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&r, (void *)&n};
-    return cf_launch(&t__k_bounded_closed_range, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_r, (void *)&cf__p_n};
+    return cf_launch(&t__k_bounded_closed_range, cf__stream, cf__args);
 }
 
 cf_host_body t__h_bounded_open_views;
@@ -1525,18 +1525,18 @@ const cf_kernel t__k_bounded_open_views = {
     .is_bounded = 1,
 };
 
-int t_bounded_open_views(float *x, const struct view *views, int n);
-int t_bounded_open_views(float *x, const struct view *views, int n)
+int t_bounded_open_views(float *cf__p_x, const struct view *cf__p_views, int cf__p_n);
+int t_bounded_open_views(float *cf__p_x, const struct view *cf__p_views, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&views, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_views, (void *)&cf__p_n};
     return cf_call(&t__k_bounded_open_views, cf__args);
 }
 
-int t_bounded_open_views_async(cf_stream stream, float *x, const struct view *views, int n);
-int t_bounded_open_views_async(cf_stream stream, float *x, const struct view *views, int n)
+int t_bounded_open_views_async(cf_stream cf__stream, float *cf__p_x, const struct view *cf__p_views, int cf__p_n);
+int t_bounded_open_views_async(cf_stream cf__stream, float *cf__p_x, const struct view *cf__p_views, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&views, (void *)&n};
-    return cf_launch(&t__k_bounded_open_views, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_views, (void *)&cf__p_n};
+    return cf_launch(&t__k_bounded_open_views, cf__stream, cf__args);
 }
 
 cf_host_body t__h_bounded_open_rows;
@@ -1573,18 +1573,18 @@ const cf_kernel t__k_bounded_open_rows = {
     .is_bounded = 1,
 };
 
-int t_bounded_open_rows(float *x, const float *const *rows, int n);
-int t_bounded_open_rows(float *x, const float *const *rows, int n)
+int t_bounded_open_rows(float *cf__p_x, const float *const *cf__p_rows, int cf__p_n);
+int t_bounded_open_rows(float *cf__p_x, const float *const *cf__p_rows, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&rows, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_rows, (void *)&cf__p_n};
     return cf_call(&t__k_bounded_open_rows, cf__args);
 }
 
-int t_bounded_open_rows_async(cf_stream stream, float *x, const float *const *rows, int n);
-int t_bounded_open_rows_async(cf_stream stream, float *x, const float *const *rows, int n)
+int t_bounded_open_rows_async(cf_stream cf__stream, float *cf__p_x, const float *const *cf__p_rows, int cf__p_n);
+int t_bounded_open_rows_async(cf_stream cf__stream, float *cf__p_x, const float *const *cf__p_rows, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&rows, (void *)&n};
-    return cf_launch(&t__k_bounded_open_rows, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_rows, (void *)&cf__p_n};
+    return cf_launch(&t__k_bounded_open_rows, cf__stream, cf__args);
 }
 
 cf_host_body t__h_bounded_closed_host;
@@ -1620,18 +1620,18 @@ const cf_kernel t__k_bounded_closed_host = {
     .is_closed = 1,
 };
 
-int t_bounded_closed_host(float *x, int n);
-int t_bounded_closed_host(float *x, int n)
+int t_bounded_closed_host(float *cf__p_x, int cf__p_n);
+int t_bounded_closed_host(float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
     return cf_call(&t__k_bounded_closed_host, cf__args);
 }
 
-int t_bounded_closed_host_async(cf_stream stream, float *x, int n);
-int t_bounded_closed_host_async(cf_stream stream, float *x, int n)
+int t_bounded_closed_host_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n);
+int t_bounded_closed_host_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
-    return cf_launch(&t__k_bounded_closed_host, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
+    return cf_launch(&t__k_bounded_closed_host, cf__stream, cf__args);
 }
 
 cf_host_body t__h_bounded_open_host;
@@ -1666,18 +1666,18 @@ const cf_kernel t__k_bounded_open_host = {
     .is_bounded = 1,
 };
 
-int t_bounded_open_host(float *x, int n);
-int t_bounded_open_host(float *x, int n)
+int t_bounded_open_host(float *cf__p_x, int cf__p_n);
+int t_bounded_open_host(float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
     return cf_call(&t__k_bounded_open_host, cf__args);
 }
 
-int t_bounded_open_host_async(cf_stream stream, float *x, int n);
-int t_bounded_open_host_async(cf_stream stream, float *x, int n)
+int t_bounded_open_host_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n);
+int t_bounded_open_host_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
-    return cf_launch(&t__k_bounded_open_host, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
+    return cf_launch(&t__k_bounded_open_host, cf__stream, cf__args);
 }
 
 cf_host_body t__h_bounded_closed_host_elsewhere;
@@ -1713,18 +1713,18 @@ const cf_kernel t__k_bounded_closed_host_elsewhere = {
     .is_closed = 1,
 };
 
-int t_bounded_closed_host_elsewhere(float *x, int n);
-int t_bounded_closed_host_elsewhere(float *x, int n)
+int t_bounded_closed_host_elsewhere(float *cf__p_x, int cf__p_n);
+int t_bounded_closed_host_elsewhere(float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
     return cf_call(&t__k_bounded_closed_host_elsewhere, cf__args);
 }
 
-int t_bounded_closed_host_elsewhere_async(cf_stream stream, float *x, int n);
-int t_bounded_closed_host_elsewhere_async(cf_stream stream, float *x, int n)
+int t_bounded_closed_host_elsewhere_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n);
+int t_bounded_closed_host_elsewhere_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
-    return cf_launch(&t__k_bounded_closed_host_elsewhere, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
+    return cf_launch(&t__k_bounded_closed_host_elsewhere, cf__stream, cf__args);
 }
 
 cf_host_body t__h_loops_open_later;
@@ -1758,18 +1758,18 @@ const cf_kernel t__k_loops_open_later = {
     .sizes = cf__sizes_bounded_closed_plain,
 };
 
-int t_loops_open_later(float *x, int n);
-int t_loops_open_later(float *x, int n)
+int t_loops_open_later(float *cf__p_x, int cf__p_n);
+int t_loops_open_later(float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
     return cf_call(&t__k_loops_open_later, cf__args);
 }
 
-int t_loops_open_later_async(cf_stream stream, float *x, int n);
-int t_loops_open_later_async(cf_stream stream, float *x, int n)
+int t_loops_open_later_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n);
+int t_loops_open_later_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
-    return cf_launch(&t__k_loops_open_later, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
+    return cf_launch(&t__k_loops_open_later, cf__stream, cf__args);
 }
 
 extern void *const t__v_weights;
@@ -1793,14 +1793,14 @@ const cf_symbol t__d_weights = {
     .state = &cf__data_weights,
 };
 
-int t_set_weights(const float weights[3]);
-int t_set_weights(const float weights[3])
+int t_set_weights(const float cf__p_weights[3]);
+int t_set_weights(const float cf__p_weights[3])
 {
-    return cf_symbol_set(&t__d_weights, weights);
+    return cf_symbol_set(&t__d_weights, cf__p_weights);
 }
 
-int t_set_weights_async(cf_stream stream, const float weights[3]);
-int t_set_weights_async(cf_stream stream, const float weights[3])
+int t_set_weights_async(cf_stream cf__stream, const float cf__p_weights[3]);
+int t_set_weights_async(cf_stream cf__stream, const float cf__p_weights[3])
 {
-    return cf_symbol_set_async(stream, &t__d_weights, weights);
+    return cf_symbol_set_async(cf__stream, &t__d_weights, cf__p_weights);
 }

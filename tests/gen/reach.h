@@ -6,6 +6,30 @@
 #include <cuferry/types.h>
 #include "reach_types.h"
 
+/* This header sets aside macros that have the names of its parameters. */
+#pragma push_macro("address")
+#undef address
+#pragma push_macro("addresses")
+#undef addresses
+#pragma push_macro("n")
+#undef n
+#pragma push_macro("r")
+#undef r
+#pragma push_macro("rows")
+#undef rows
+#pragma push_macro("stream")
+#undef stream
+#pragma push_macro("v")
+#undef v
+#pragma push_macro("views")
+#undef views
+#pragma push_macro("weights")
+#undef weights
+#pragma push_macro("x")
+#undef x
+#pragma push_macro("y")
+#undef y
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -131,5 +155,17 @@ extern const struct cf_module t_registry;
 #ifdef __cplusplus
 }
 #endif
+
+#pragma pop_macro("address")
+#pragma pop_macro("addresses")
+#pragma pop_macro("n")
+#pragma pop_macro("r")
+#pragma pop_macro("rows")
+#pragma pop_macro("stream")
+#pragma pop_macro("v")
+#pragma pop_macro("views")
+#pragma pop_macro("weights")
+#pragma pop_macro("x")
+#pragma pop_macro("y")
 
 #endif /* CUFERRY_T_H */

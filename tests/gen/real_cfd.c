@@ -135,18 +135,22 @@ const cf_kernel t__k_diffuse = {
     .restricts = (const uint8_t[]){1, 1, 0, 0, 0, 0},
 };
 
-int t_diffuse(const double *u, double *v, int nx, int ny, int nz, double lambda);
-int t_diffuse(const double *u, double *v, int nx, int ny, int nz, double lambda)
+int t_diffuse(const double *cf__p_u, double *cf__p_v, int cf__p_nx, int cf__p_ny, int cf__p_nz, double cf__p_lambda);
+int t_diffuse(const double *cf__p_u, double *cf__p_v, int cf__p_nx, int cf__p_ny, int cf__p_nz, double cf__p_lambda)
 {
-    void *const cf__args[] = {(void *)&u, (void *)&v, (void *)&nx, (void *)&ny, (void *)&nz, (void *)&lambda};
+    void *const cf__args[] = {(void *)&cf__p_u, (void *)&cf__p_v, (void *)&cf__p_nx, (void *)&cf__p_ny,
+        (void *)&cf__p_nz, (void *)&cf__p_lambda};
     return cf_call(&t__k_diffuse, cf__args);
 }
 
-int t_diffuse_async(cf_stream stream, const double *u, double *v, int nx, int ny, int nz, double lambda);
-int t_diffuse_async(cf_stream stream, const double *u, double *v, int nx, int ny, int nz, double lambda)
+int t_diffuse_async(cf_stream cf__stream, const double *cf__p_u, double *cf__p_v, int cf__p_nx, int cf__p_ny,
+                    int cf__p_nz, double cf__p_lambda);
+int t_diffuse_async(cf_stream cf__stream, const double *cf__p_u, double *cf__p_v, int cf__p_nx, int cf__p_ny,
+                    int cf__p_nz, double cf__p_lambda)
 {
-    void *const cf__args[] = {(void *)&u, (void *)&v, (void *)&nx, (void *)&ny, (void *)&nz, (void *)&lambda};
-    return cf_launch(&t__k_diffuse, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_u, (void *)&cf__p_v, (void *)&cf__p_nx, (void *)&cf__p_ny,
+        (void *)&cf__p_nz, (void *)&cf__p_lambda};
+    return cf_launch(&t__k_diffuse, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -251,18 +255,18 @@ const cf_kernel t__k_relax = {
     .is_bounded = 1,
 };
 
-int t_relax(const double *u, double *v, struct mesh m);
-int t_relax(const double *u, double *v, struct mesh m)
+int t_relax(const double *cf__p_u, double *cf__p_v, struct mesh cf__p_m);
+int t_relax(const double *cf__p_u, double *cf__p_v, struct mesh cf__p_m)
 {
-    void *const cf__args[] = {(void *)&u, (void *)&v, (void *)&m};
+    void *const cf__args[] = {(void *)&cf__p_u, (void *)&cf__p_v, (void *)&cf__p_m};
     return cf_call(&t__k_relax, cf__args);
 }
 
-int t_relax_async(cf_stream stream, const double *u, double *v, struct mesh m);
-int t_relax_async(cf_stream stream, const double *u, double *v, struct mesh m)
+int t_relax_async(cf_stream cf__stream, const double *cf__p_u, double *cf__p_v, struct mesh cf__p_m);
+int t_relax_async(cf_stream cf__stream, const double *cf__p_u, double *cf__p_v, struct mesh cf__p_m)
 {
-    void *const cf__args[] = {(void *)&u, (void *)&v, (void *)&m};
-    return cf_launch(&t__k_relax, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_u, (void *)&cf__p_v, (void *)&cf__p_m};
+    return cf_launch(&t__k_relax, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -325,18 +329,22 @@ const cf_kernel t__k_fluxes = {
     .restricts = (const uint8_t[]){0, 1, 1, 1, 0},
 };
 
-int t_fluxes(flow_state state, double *mass, double *momentum, double *energy, int n);
-int t_fluxes(flow_state state, double *mass, double *momentum, double *energy, int n)
+int t_fluxes(flow_state cf__p_state, double *cf__p_mass, double *cf__p_momentum, double *cf__p_energy, int cf__p_n);
+int t_fluxes(flow_state cf__p_state, double *cf__p_mass, double *cf__p_momentum, double *cf__p_energy, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&state, (void *)&mass, (void *)&momentum, (void *)&energy, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_state, (void *)&cf__p_mass, (void *)&cf__p_momentum, (void *)&cf__p_energy,
+        (void *)&cf__p_n};
     return cf_call(&t__k_fluxes, cf__args);
 }
 
-int t_fluxes_async(cf_stream stream, flow_state state, double *mass, double *momentum, double *energy, int n);
-int t_fluxes_async(cf_stream stream, flow_state state, double *mass, double *momentum, double *energy, int n)
+int t_fluxes_async(cf_stream cf__stream, flow_state cf__p_state, double *cf__p_mass, double *cf__p_momentum,
+                   double *cf__p_energy, int cf__p_n);
+int t_fluxes_async(cf_stream cf__stream, flow_state cf__p_state, double *cf__p_mass, double *cf__p_momentum,
+                   double *cf__p_energy, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&state, (void *)&mass, (void *)&momentum, (void *)&energy, (void *)&n};
-    return cf_launch(&t__k_fluxes, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_state, (void *)&cf__p_mass, (void *)&cf__p_momentum, (void *)&cf__p_energy,
+        (void *)&cf__p_n};
+    return cf_launch(&t__k_fluxes, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -400,18 +408,18 @@ const cf_kernel t__k_slopes = {
     .is_closed = 1,
 };
 
-int t_slopes(const double *u, double *slope, int n, limiter kind);
-int t_slopes(const double *u, double *slope, int n, limiter kind)
+int t_slopes(const double *cf__p_u, double *cf__p_slope, int cf__p_n, limiter cf__p_kind);
+int t_slopes(const double *cf__p_u, double *cf__p_slope, int cf__p_n, limiter cf__p_kind)
 {
-    void *const cf__args[] = {(void *)&u, (void *)&slope, (void *)&n, (void *)&kind};
+    void *const cf__args[] = {(void *)&cf__p_u, (void *)&cf__p_slope, (void *)&cf__p_n, (void *)&cf__p_kind};
     return cf_call(&t__k_slopes, cf__args);
 }
 
-int t_slopes_async(cf_stream stream, const double *u, double *slope, int n, limiter kind);
-int t_slopes_async(cf_stream stream, const double *u, double *slope, int n, limiter kind)
+int t_slopes_async(cf_stream cf__stream, const double *cf__p_u, double *cf__p_slope, int cf__p_n, limiter cf__p_kind);
+int t_slopes_async(cf_stream cf__stream, const double *cf__p_u, double *cf__p_slope, int cf__p_n, limiter cf__p_kind)
 {
-    void *const cf__args[] = {(void *)&u, (void *)&slope, (void *)&n, (void *)&kind};
-    return cf_launch(&t__k_slopes, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_u, (void *)&cf__p_slope, (void *)&cf__p_n, (void *)&cf__p_kind};
+    return cf_launch(&t__k_slopes, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -474,18 +482,18 @@ const cf_kernel t__k_advect_f32_1 = {
     .restricts = (const uint8_t[]){1, 1, 0, 0},
 };
 
-int t_advect_f32_1(const float *u, float *v, int n, float courant);
-int t_advect_f32_1(const float *u, float *v, int n, float courant)
+int t_advect_f32_1(const float *cf__p_u, float *cf__p_v, int cf__p_n, float cf__p_courant);
+int t_advect_f32_1(const float *cf__p_u, float *cf__p_v, int cf__p_n, float cf__p_courant)
 {
-    void *const cf__args[] = {(void *)&u, (void *)&v, (void *)&n, (void *)&courant};
+    void *const cf__args[] = {(void *)&cf__p_u, (void *)&cf__p_v, (void *)&cf__p_n, (void *)&cf__p_courant};
     return cf_call(&t__k_advect_f32_1, cf__args);
 }
 
-int t_advect_f32_1_async(cf_stream stream, const float *u, float *v, int n, float courant);
-int t_advect_f32_1_async(cf_stream stream, const float *u, float *v, int n, float courant)
+int t_advect_f32_1_async(cf_stream cf__stream, const float *cf__p_u, float *cf__p_v, int cf__p_n, float cf__p_courant);
+int t_advect_f32_1_async(cf_stream cf__stream, const float *cf__p_u, float *cf__p_v, int cf__p_n, float cf__p_courant)
 {
-    void *const cf__args[] = {(void *)&u, (void *)&v, (void *)&n, (void *)&courant};
-    return cf_launch(&t__k_advect_f32_1, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_u, (void *)&cf__p_v, (void *)&cf__p_n, (void *)&cf__p_courant};
+    return cf_launch(&t__k_advect_f32_1, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -548,18 +556,18 @@ const cf_kernel t__k_advect_f32_2 = {
     .restricts = (const uint8_t[]){1, 1, 0, 0},
 };
 
-int t_advect_f32_2(const float *u, float *v, int n, float courant);
-int t_advect_f32_2(const float *u, float *v, int n, float courant)
+int t_advect_f32_2(const float *cf__p_u, float *cf__p_v, int cf__p_n, float cf__p_courant);
+int t_advect_f32_2(const float *cf__p_u, float *cf__p_v, int cf__p_n, float cf__p_courant)
 {
-    void *const cf__args[] = {(void *)&u, (void *)&v, (void *)&n, (void *)&courant};
+    void *const cf__args[] = {(void *)&cf__p_u, (void *)&cf__p_v, (void *)&cf__p_n, (void *)&cf__p_courant};
     return cf_call(&t__k_advect_f32_2, cf__args);
 }
 
-int t_advect_f32_2_async(cf_stream stream, const float *u, float *v, int n, float courant);
-int t_advect_f32_2_async(cf_stream stream, const float *u, float *v, int n, float courant)
+int t_advect_f32_2_async(cf_stream cf__stream, const float *cf__p_u, float *cf__p_v, int cf__p_n, float cf__p_courant);
+int t_advect_f32_2_async(cf_stream cf__stream, const float *cf__p_u, float *cf__p_v, int cf__p_n, float cf__p_courant)
 {
-    void *const cf__args[] = {(void *)&u, (void *)&v, (void *)&n, (void *)&courant};
-    return cf_launch(&t__k_advect_f32_2, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_u, (void *)&cf__p_v, (void *)&cf__p_n, (void *)&cf__p_courant};
+    return cf_launch(&t__k_advect_f32_2, cf__stream, cf__args);
 }
 
 cf_host_body t__h_advect_f64_1;
@@ -606,18 +614,20 @@ const cf_kernel t__k_advect_f64_1 = {
     .restricts = (const uint8_t[]){1, 1, 0, 0},
 };
 
-int t_advect_f64_1(const double *u, double *v, int n, double courant);
-int t_advect_f64_1(const double *u, double *v, int n, double courant)
+int t_advect_f64_1(const double *cf__p_u, double *cf__p_v, int cf__p_n, double cf__p_courant);
+int t_advect_f64_1(const double *cf__p_u, double *cf__p_v, int cf__p_n, double cf__p_courant)
 {
-    void *const cf__args[] = {(void *)&u, (void *)&v, (void *)&n, (void *)&courant};
+    void *const cf__args[] = {(void *)&cf__p_u, (void *)&cf__p_v, (void *)&cf__p_n, (void *)&cf__p_courant};
     return cf_call(&t__k_advect_f64_1, cf__args);
 }
 
-int t_advect_f64_1_async(cf_stream stream, const double *u, double *v, int n, double courant);
-int t_advect_f64_1_async(cf_stream stream, const double *u, double *v, int n, double courant)
+int t_advect_f64_1_async(cf_stream cf__stream, const double *cf__p_u, double *cf__p_v, int cf__p_n,
+                         double cf__p_courant);
+int t_advect_f64_1_async(cf_stream cf__stream, const double *cf__p_u, double *cf__p_v, int cf__p_n,
+                         double cf__p_courant)
 {
-    void *const cf__args[] = {(void *)&u, (void *)&v, (void *)&n, (void *)&courant};
-    return cf_launch(&t__k_advect_f64_1, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_u, (void *)&cf__p_v, (void *)&cf__p_n, (void *)&cf__p_courant};
+    return cf_launch(&t__k_advect_f64_1, cf__stream, cf__args);
 }
 
 cf_host_body t__h_advect_f64_2;
@@ -664,18 +674,20 @@ const cf_kernel t__k_advect_f64_2 = {
     .restricts = (const uint8_t[]){1, 1, 0, 0},
 };
 
-int t_advect_f64_2(const double *u, double *v, int n, double courant);
-int t_advect_f64_2(const double *u, double *v, int n, double courant)
+int t_advect_f64_2(const double *cf__p_u, double *cf__p_v, int cf__p_n, double cf__p_courant);
+int t_advect_f64_2(const double *cf__p_u, double *cf__p_v, int cf__p_n, double cf__p_courant)
 {
-    void *const cf__args[] = {(void *)&u, (void *)&v, (void *)&n, (void *)&courant};
+    void *const cf__args[] = {(void *)&cf__p_u, (void *)&cf__p_v, (void *)&cf__p_n, (void *)&cf__p_courant};
     return cf_call(&t__k_advect_f64_2, cf__args);
 }
 
-int t_advect_f64_2_async(cf_stream stream, const double *u, double *v, int n, double courant);
-int t_advect_f64_2_async(cf_stream stream, const double *u, double *v, int n, double courant)
+int t_advect_f64_2_async(cf_stream cf__stream, const double *cf__p_u, double *cf__p_v, int cf__p_n,
+                         double cf__p_courant);
+int t_advect_f64_2_async(cf_stream cf__stream, const double *cf__p_u, double *cf__p_v, int cf__p_n,
+                         double cf__p_courant)
 {
-    void *const cf__args[] = {(void *)&u, (void *)&v, (void *)&n, (void *)&courant};
-    return cf_launch(&t__k_advect_f64_2, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_u, (void *)&cf__p_v, (void *)&cf__p_n, (void *)&cf__p_courant};
+    return cf_launch(&t__k_advect_f64_2, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -753,18 +765,22 @@ const cf_kernel t__k_fill_halo = {
     .is_closed = 1,
 };
 
-int t_fill_halo(double *u, int nx, int ny, int halo, enum side where, bool reflect);
-int t_fill_halo(double *u, int nx, int ny, int halo, enum side where, bool reflect)
+int t_fill_halo(double *cf__p_u, int cf__p_nx, int cf__p_ny, int cf__p_halo, enum side cf__p_where, bool cf__p_reflect);
+int t_fill_halo(double *cf__p_u, int cf__p_nx, int cf__p_ny, int cf__p_halo, enum side cf__p_where, bool cf__p_reflect)
 {
-    void *const cf__args[] = {(void *)&u, (void *)&nx, (void *)&ny, (void *)&halo, (void *)&where, (void *)&reflect};
+    void *const cf__args[] = {(void *)&cf__p_u, (void *)&cf__p_nx, (void *)&cf__p_ny, (void *)&cf__p_halo,
+        (void *)&cf__p_where, (void *)&cf__p_reflect};
     return cf_call(&t__k_fill_halo, cf__args);
 }
 
-int t_fill_halo_async(cf_stream stream, double *u, int nx, int ny, int halo, enum side where, bool reflect);
-int t_fill_halo_async(cf_stream stream, double *u, int nx, int ny, int halo, enum side where, bool reflect)
+int t_fill_halo_async(cf_stream cf__stream, double *cf__p_u, int cf__p_nx, int cf__p_ny, int cf__p_halo,
+                      enum side cf__p_where, bool cf__p_reflect);
+int t_fill_halo_async(cf_stream cf__stream, double *cf__p_u, int cf__p_nx, int cf__p_ny, int cf__p_halo,
+                      enum side cf__p_where, bool cf__p_reflect)
 {
-    void *const cf__args[] = {(void *)&u, (void *)&nx, (void *)&ny, (void *)&halo, (void *)&where, (void *)&reflect};
-    return cf_launch(&t__k_fill_halo, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_u, (void *)&cf__p_nx, (void *)&cf__p_ny, (void *)&cf__p_halo,
+        (void *)&cf__p_where, (void *)&cf__p_reflect};
+    return cf_launch(&t__k_fill_halo, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -822,18 +838,18 @@ const cf_kernel t__k_filter = {
     .sizes = cf__sizes_filter,
 };
 
-int t_filter(const double *u, double *v, int n);
-int t_filter(const double *u, double *v, int n)
+int t_filter(const double *cf__p_u, double *cf__p_v, int cf__p_n);
+int t_filter(const double *cf__p_u, double *cf__p_v, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&u, (void *)&v, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_u, (void *)&cf__p_v, (void *)&cf__p_n};
     return cf_call(&t__k_filter, cf__args);
 }
 
-int t_filter_async(cf_stream stream, const double *u, double *v, int n);
-int t_filter_async(cf_stream stream, const double *u, double *v, int n)
+int t_filter_async(cf_stream cf__stream, const double *cf__p_u, double *cf__p_v, int cf__p_n);
+int t_filter_async(cf_stream cf__stream, const double *cf__p_u, double *cf__p_v, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&u, (void *)&v, (void *)&n};
-    return cf_launch(&t__k_filter, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_u, (void *)&cf__p_v, (void *)&cf__p_n};
+    return cf_launch(&t__k_filter, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -906,18 +922,18 @@ const cf_kernel t__k_smooth = {
     .restricts = (const uint8_t[]){1, 1, 0, 0},
 };
 
-int t_smooth(const double *u, double *v, int nx, int ny);
-int t_smooth(const double *u, double *v, int nx, int ny)
+int t_smooth(const double *cf__p_u, double *cf__p_v, int cf__p_nx, int cf__p_ny);
+int t_smooth(const double *cf__p_u, double *cf__p_v, int cf__p_nx, int cf__p_ny)
 {
-    void *const cf__args[] = {(void *)&u, (void *)&v, (void *)&nx, (void *)&ny};
+    void *const cf__args[] = {(void *)&cf__p_u, (void *)&cf__p_v, (void *)&cf__p_nx, (void *)&cf__p_ny};
     return cf_call(&t__k_smooth, cf__args);
 }
 
-int t_smooth_async(cf_stream stream, const double *u, double *v, int nx, int ny);
-int t_smooth_async(cf_stream stream, const double *u, double *v, int nx, int ny)
+int t_smooth_async(cf_stream cf__stream, const double *cf__p_u, double *cf__p_v, int cf__p_nx, int cf__p_ny);
+int t_smooth_async(cf_stream cf__stream, const double *cf__p_u, double *cf__p_v, int cf__p_nx, int cf__p_ny)
 {
-    void *const cf__args[] = {(void *)&u, (void *)&v, (void *)&nx, (void *)&ny};
-    return cf_launch(&t__k_smooth, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_u, (void *)&cf__p_v, (void *)&cf__p_nx, (void *)&cf__p_ny};
+    return cf_launch(&t__k_smooth, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -985,20 +1001,24 @@ const cf_kernel t__k_largest_speed = {
     .is_closed = 1,
 };
 
-int t_largest_speed(const double *density, const double *momentum, const double *energy, double *speed, int n);
-int t_largest_speed(const double *density, const double *momentum, const double *energy, double *speed, int n)
+int t_largest_speed(const double *cf__p_density, const double *cf__p_momentum, const double *cf__p_energy,
+                    double *cf__p_speed, int cf__p_n);
+int t_largest_speed(const double *cf__p_density, const double *cf__p_momentum, const double *cf__p_energy,
+                    double *cf__p_speed, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&density, (void *)&momentum, (void *)&energy, (void *)&speed, NULL, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_density, (void *)&cf__p_momentum, (void *)&cf__p_energy,
+        (void *)&cf__p_speed, NULL, (void *)&cf__p_n};
     return cf_call(&t__k_largest_speed, cf__args);
 }
 
-int t_largest_speed_async(cf_stream stream, const double *density, const double *momentum, const double *energy,
-                          double *speed, int n);
-int t_largest_speed_async(cf_stream stream, const double *density, const double *momentum, const double *energy,
-                          double *speed, int n)
+int t_largest_speed_async(cf_stream cf__stream, const double *cf__p_density, const double *cf__p_momentum,
+                          const double *cf__p_energy, double *cf__p_speed, int cf__p_n);
+int t_largest_speed_async(cf_stream cf__stream, const double *cf__p_density, const double *cf__p_momentum,
+                          const double *cf__p_energy, double *cf__p_speed, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&density, (void *)&momentum, (void *)&energy, (void *)&speed, NULL, (void *)&n};
-    return cf_launch(&t__k_largest_speed, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_density, (void *)&cf__p_momentum, (void *)&cf__p_energy,
+        (void *)&cf__p_speed, NULL, (void *)&cf__p_n};
+    return cf_launch(&t__k_largest_speed, cf__stream, cf__args);
 }
 
 extern void *const t__v_filter_weight;
@@ -1023,16 +1043,16 @@ const cf_symbol t__d_filter_weight = {
     .state = &cf__data_filter_weight,
 };
 
-int t_set_filter_weight(const double filter_weight[5]);
-int t_set_filter_weight(const double filter_weight[5])
+int t_set_filter_weight(const double cf__p_filter_weight[5]);
+int t_set_filter_weight(const double cf__p_filter_weight[5])
 {
-    return cf_symbol_set(&t__d_filter_weight, filter_weight);
+    return cf_symbol_set(&t__d_filter_weight, cf__p_filter_weight);
 }
 
-int t_set_filter_weight_async(cf_stream stream, const double filter_weight[5]);
-int t_set_filter_weight_async(cf_stream stream, const double filter_weight[5])
+int t_set_filter_weight_async(cf_stream cf__stream, const double cf__p_filter_weight[5]);
+int t_set_filter_weight_async(cf_stream cf__stream, const double cf__p_filter_weight[5])
 {
-    return cf_symbol_set_async(stream, &t__d_filter_weight, filter_weight);
+    return cf_symbol_set_async(cf__stream, &t__d_filter_weight, cf__p_filter_weight);
 }
 
 extern void *const t__v_relaxation;
@@ -1054,14 +1074,14 @@ const cf_symbol t__d_relaxation = {
     .state = &cf__data_relaxation,
 };
 
-int t_set_relaxation(double relaxation);
-int t_set_relaxation(double relaxation)
+int t_set_relaxation(double cf__p_relaxation);
+int t_set_relaxation(double cf__p_relaxation)
 {
-    return cf_symbol_set(&t__d_relaxation, &relaxation);
+    return cf_symbol_set(&t__d_relaxation, &cf__p_relaxation);
 }
 
-int t_set_relaxation_async(cf_stream stream, double relaxation);
-int t_set_relaxation_async(cf_stream stream, double relaxation)
+int t_set_relaxation_async(cf_stream cf__stream, double cf__p_relaxation);
+int t_set_relaxation_async(cf_stream cf__stream, double cf__p_relaxation)
 {
-    return cf_symbol_set_async(stream, &t__d_relaxation, &relaxation);
+    return cf_symbol_set_async(cf__stream, &t__d_relaxation, &cf__p_relaxation);
 }

@@ -6,6 +6,54 @@
 #include <cuferry/types.h>
 #include "real_types.h"
 
+/* This header sets aside macros that have the names of its parameters. */
+#pragma push_macro("courant")
+#undef courant
+#pragma push_macro("density")
+#undef density
+#pragma push_macro("energy")
+#undef energy
+#pragma push_macro("filter_weight")
+#undef filter_weight
+#pragma push_macro("halo")
+#undef halo
+#pragma push_macro("kind")
+#undef kind
+#pragma push_macro("lambda")
+#undef lambda
+#pragma push_macro("m")
+#undef m
+#pragma push_macro("mass")
+#undef mass
+#pragma push_macro("momentum")
+#undef momentum
+#pragma push_macro("n")
+#undef n
+#pragma push_macro("nx")
+#undef nx
+#pragma push_macro("ny")
+#undef ny
+#pragma push_macro("nz")
+#undef nz
+#pragma push_macro("reflect")
+#undef reflect
+#pragma push_macro("relaxation")
+#undef relaxation
+#pragma push_macro("slope")
+#undef slope
+#pragma push_macro("speed")
+#undef speed
+#pragma push_macro("state")
+#undef state
+#pragma push_macro("stream")
+#undef stream
+#pragma push_macro("u")
+#undef u
+#pragma push_macro("v")
+#undef v
+#pragma push_macro("where")
+#undef where
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -68,5 +116,29 @@ extern const struct cf_module t_registry;
 #ifdef __cplusplus
 }
 #endif
+
+#pragma pop_macro("courant")
+#pragma pop_macro("density")
+#pragma pop_macro("energy")
+#pragma pop_macro("filter_weight")
+#pragma pop_macro("halo")
+#pragma pop_macro("kind")
+#pragma pop_macro("lambda")
+#pragma pop_macro("m")
+#pragma pop_macro("mass")
+#pragma pop_macro("momentum")
+#pragma pop_macro("n")
+#pragma pop_macro("nx")
+#pragma pop_macro("ny")
+#pragma pop_macro("nz")
+#pragma pop_macro("reflect")
+#pragma pop_macro("relaxation")
+#pragma pop_macro("slope")
+#pragma pop_macro("speed")
+#pragma pop_macro("state")
+#pragma pop_macro("stream")
+#pragma pop_macro("u")
+#pragma pop_macro("v")
+#pragma pop_macro("where")
 
 #endif /* CUFERRY_T_H */

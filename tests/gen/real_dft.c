@@ -91,20 +91,24 @@ const cf_kernel t__k_density = {
     .is_closed = 1,
 };
 
-int t_density(const cf_complex128 *psi, const double *occupation, double *rho, int bands, int64_t points);
-int t_density(const cf_complex128 *psi, const double *occupation, double *rho, int bands, int64_t points)
+int t_density(const cf_complex128 *cf__p_psi, const double *cf__p_occupation, double *cf__p_rho, int cf__p_bands,
+              int64_t cf__p_points);
+int t_density(const cf_complex128 *cf__p_psi, const double *cf__p_occupation, double *cf__p_rho, int cf__p_bands,
+              int64_t cf__p_points)
 {
-    void *const cf__args[] = {(void *)&psi, (void *)&occupation, (void *)&rho, (void *)&bands, (void *)&points};
+    void *const cf__args[] = {(void *)&cf__p_psi, (void *)&cf__p_occupation, (void *)&cf__p_rho, (void *)&cf__p_bands,
+        (void *)&cf__p_points};
     return cf_call(&t__k_density, cf__args);
 }
 
-int t_density_async(cf_stream stream, const cf_complex128 *psi, const double *occupation, double *rho, int bands,
-                    int64_t points);
-int t_density_async(cf_stream stream, const cf_complex128 *psi, const double *occupation, double *rho, int bands,
-                    int64_t points)
+int t_density_async(cf_stream cf__stream, const cf_complex128 *cf__p_psi, const double *cf__p_occupation,
+                    double *cf__p_rho, int cf__p_bands, int64_t cf__p_points);
+int t_density_async(cf_stream cf__stream, const cf_complex128 *cf__p_psi, const double *cf__p_occupation,
+                    double *cf__p_rho, int cf__p_bands, int64_t cf__p_points)
 {
-    void *const cf__args[] = {(void *)&psi, (void *)&occupation, (void *)&rho, (void *)&bands, (void *)&points};
-    return cf_launch(&t__k_density, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_psi, (void *)&cf__p_occupation, (void *)&cf__p_rho, (void *)&cf__p_bands,
+        (void *)&cf__p_points};
+    return cf_launch(&t__k_density, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -175,20 +179,24 @@ const cf_kernel t__k_exchange = {
     .restricts = (const uint8_t[]){1, 1, 1, 0, 0},
 };
 
-int t_exchange(const double *rho, double *energy, double *potential, long long n, enum functional which);
-int t_exchange(const double *rho, double *energy, double *potential, long long n, enum functional which)
+int t_exchange(const double *cf__p_rho, double *cf__p_energy, double *cf__p_potential, long long cf__p_n,
+               enum functional cf__p_which);
+int t_exchange(const double *cf__p_rho, double *cf__p_energy, double *cf__p_potential, long long cf__p_n,
+               enum functional cf__p_which)
 {
-    void *const cf__args[] = {(void *)&rho, (void *)&energy, (void *)&potential, (void *)&n, (void *)&which};
+    void *const cf__args[] = {(void *)&cf__p_rho, (void *)&cf__p_energy, (void *)&cf__p_potential, (void *)&cf__p_n,
+        (void *)&cf__p_which};
     return cf_call(&t__k_exchange, cf__args);
 }
 
-int t_exchange_async(cf_stream stream, const double *rho, double *energy, double *potential, long long n,
-                     enum functional which);
-int t_exchange_async(cf_stream stream, const double *rho, double *energy, double *potential, long long n,
-                     enum functional which)
+int t_exchange_async(cf_stream cf__stream, const double *cf__p_rho, double *cf__p_energy, double *cf__p_potential,
+                     long long cf__p_n, enum functional cf__p_which);
+int t_exchange_async(cf_stream cf__stream, const double *cf__p_rho, double *cf__p_energy, double *cf__p_potential,
+                     long long cf__p_n, enum functional cf__p_which)
 {
-    void *const cf__args[] = {(void *)&rho, (void *)&energy, (void *)&potential, (void *)&n, (void *)&which};
-    return cf_launch(&t__k_exchange, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_rho, (void *)&cf__p_energy, (void *)&cf__p_potential, (void *)&cf__p_n,
+        (void *)&cf__p_which};
+    return cf_launch(&t__k_exchange, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -272,18 +280,18 @@ const cf_kernel t__k_gaussians = {
     .is_closed = 1,
 };
 
-int t_gaussians(struct basis b, const cf_double3 *point, double *value);
-int t_gaussians(struct basis b, const cf_double3 *point, double *value)
+int t_gaussians(struct basis cf__p_b, const cf_double3 *cf__p_point, double *cf__p_value);
+int t_gaussians(struct basis cf__p_b, const cf_double3 *cf__p_point, double *cf__p_value)
 {
-    void *const cf__args[] = {(void *)&b, (void *)&point, (void *)&value};
+    void *const cf__args[] = {(void *)&cf__p_b, (void *)&cf__p_point, (void *)&cf__p_value};
     return cf_call(&t__k_gaussians, cf__args);
 }
 
-int t_gaussians_async(cf_stream stream, struct basis b, const cf_double3 *point, double *value);
-int t_gaussians_async(cf_stream stream, struct basis b, const cf_double3 *point, double *value)
+int t_gaussians_async(cf_stream cf__stream, struct basis cf__p_b, const cf_double3 *cf__p_point, double *cf__p_value);
+int t_gaussians_async(cf_stream cf__stream, struct basis cf__p_b, const cf_double3 *cf__p_point, double *cf__p_value)
 {
-    void *const cf__args[] = {(void *)&b, (void *)&point, (void *)&value};
-    return cf_launch(&t__k_gaussians, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_b, (void *)&cf__p_point, (void *)&cf__p_value};
+    return cf_launch(&t__k_gaussians, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -354,24 +362,24 @@ const cf_kernel t__k_apply_kinetic_c64 = {
     .is_closed = 1,
 };
 
-int t_apply_kinetic_c64(const float *kinetic, const cf_float2 *psi, cf_float2 *result, float shift, int waves,
-                        int bands);
-int t_apply_kinetic_c64(const float *kinetic, const cf_float2 *psi, cf_float2 *result, float shift, int waves,
-                        int bands)
+int t_apply_kinetic_c64(const float *cf__p_kinetic, const cf_float2 *cf__p_psi, cf_float2 *cf__p_result,
+                        float cf__p_shift, int cf__p_waves, int cf__p_bands);
+int t_apply_kinetic_c64(const float *cf__p_kinetic, const cf_float2 *cf__p_psi, cf_float2 *cf__p_result,
+                        float cf__p_shift, int cf__p_waves, int cf__p_bands)
 {
-    void *const cf__args[] = {(void *)&kinetic, (void *)&psi, (void *)&result, (void *)&shift, (void *)&waves,
-        (void *)&bands};
+    void *const cf__args[] = {(void *)&cf__p_kinetic, (void *)&cf__p_psi, (void *)&cf__p_result, (void *)&cf__p_shift,
+        (void *)&cf__p_waves, (void *)&cf__p_bands};
     return cf_call(&t__k_apply_kinetic_c64, cf__args);
 }
 
-int t_apply_kinetic_c64_async(cf_stream stream, const float *kinetic, const cf_float2 *psi, cf_float2 *result,
-                              float shift, int waves, int bands);
-int t_apply_kinetic_c64_async(cf_stream stream, const float *kinetic, const cf_float2 *psi, cf_float2 *result,
-                              float shift, int waves, int bands)
+int t_apply_kinetic_c64_async(cf_stream cf__stream, const float *cf__p_kinetic, const cf_float2 *cf__p_psi,
+                              cf_float2 *cf__p_result, float cf__p_shift, int cf__p_waves, int cf__p_bands);
+int t_apply_kinetic_c64_async(cf_stream cf__stream, const float *cf__p_kinetic, const cf_float2 *cf__p_psi,
+                              cf_float2 *cf__p_result, float cf__p_shift, int cf__p_waves, int cf__p_bands)
 {
-    void *const cf__args[] = {(void *)&kinetic, (void *)&psi, (void *)&result, (void *)&shift, (void *)&waves,
-        (void *)&bands};
-    return cf_launch(&t__k_apply_kinetic_c64, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_kinetic, (void *)&cf__p_psi, (void *)&cf__p_result, (void *)&cf__p_shift,
+        (void *)&cf__p_waves, (void *)&cf__p_bands};
+    return cf_launch(&t__k_apply_kinetic_c64, cf__stream, cf__args);
 }
 
 cf_host_body t__h_apply_kinetic_c128;
@@ -427,38 +435,41 @@ const cf_kernel t__k_apply_kinetic_c128 = {
     .is_closed = 1,
 };
 
-int t_apply_kinetic_c128(const double *kinetic, const cf_double2 *psi, cf_double2 *result, double shift, int waves,
-                         int bands);
-int t_apply_kinetic_c128(const double *kinetic, const cf_double2 *psi, cf_double2 *result, double shift, int waves,
-                         int bands)
+int t_apply_kinetic_c128(const double *cf__p_kinetic, const cf_double2 *cf__p_psi, cf_double2 *cf__p_result,
+                         double cf__p_shift, int cf__p_waves, int cf__p_bands);
+int t_apply_kinetic_c128(const double *cf__p_kinetic, const cf_double2 *cf__p_psi, cf_double2 *cf__p_result,
+                         double cf__p_shift, int cf__p_waves, int cf__p_bands)
 {
-    void *const cf__args[] = {(void *)&kinetic, (void *)&psi, (void *)&result, (void *)&shift, (void *)&waves,
-        (void *)&bands};
+    void *const cf__args[] = {(void *)&cf__p_kinetic, (void *)&cf__p_psi, (void *)&cf__p_result, (void *)&cf__p_shift,
+        (void *)&cf__p_waves, (void *)&cf__p_bands};
     return cf_call(&t__k_apply_kinetic_c128, cf__args);
 }
 
-int t_apply_kinetic_c128_async(cf_stream stream, const double *kinetic, const cf_double2 *psi, cf_double2 *result,
-                               double shift, int waves, int bands);
-int t_apply_kinetic_c128_async(cf_stream stream, const double *kinetic, const cf_double2 *psi, cf_double2 *result,
-                               double shift, int waves, int bands)
+int t_apply_kinetic_c128_async(cf_stream cf__stream, const double *cf__p_kinetic, const cf_double2 *cf__p_psi,
+                               cf_double2 *cf__p_result, double cf__p_shift, int cf__p_waves, int cf__p_bands);
+int t_apply_kinetic_c128_async(cf_stream cf__stream, const double *cf__p_kinetic, const cf_double2 *cf__p_psi,
+                               cf_double2 *cf__p_result, double cf__p_shift, int cf__p_waves, int cf__p_bands)
 {
-    void *const cf__args[] = {(void *)&kinetic, (void *)&psi, (void *)&result, (void *)&shift, (void *)&waves,
-        (void *)&bands};
-    return cf_launch(&t__k_apply_kinetic_c128, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_kinetic, (void *)&cf__p_psi, (void *)&cf__p_result, (void *)&cf__p_shift,
+        (void *)&cf__p_waves, (void *)&cf__p_bands};
+    return cf_launch(&t__k_apply_kinetic_c128, cf__stream, cf__args);
 }
 
-int (t_apply_kinetic)(const float *kinetic, const cf_float2 *psi, cf_float2 *result, float shift, int waves, int bands);
-int (t_apply_kinetic)(const float *kinetic, const cf_float2 *psi, cf_float2 *result, float shift, int waves, int bands)
+int (t_apply_kinetic)(const float *cf__p_kinetic, const cf_float2 *cf__p_psi, cf_float2 *cf__p_result,
+                      float cf__p_shift, int cf__p_waves, int cf__p_bands);
+int (t_apply_kinetic)(const float *cf__p_kinetic, const cf_float2 *cf__p_psi, cf_float2 *cf__p_result,
+                      float cf__p_shift, int cf__p_waves, int cf__p_bands)
 {
-    return t_apply_kinetic_c64(kinetic, psi, result, shift, waves, bands);
+    return t_apply_kinetic_c64(cf__p_kinetic, cf__p_psi, cf__p_result, cf__p_shift, cf__p_waves, cf__p_bands);
 }
 
-int (t_apply_kinetic_async)(cf_stream stream, const float *kinetic, const cf_float2 *psi, cf_float2 *result,
-                            float shift, int waves, int bands);
-int (t_apply_kinetic_async)(cf_stream stream, const float *kinetic, const cf_float2 *psi, cf_float2 *result,
-                            float shift, int waves, int bands)
+int (t_apply_kinetic_async)(cf_stream cf__stream, const float *cf__p_kinetic, const cf_float2 *cf__p_psi,
+                            cf_float2 *cf__p_result, float cf__p_shift, int cf__p_waves, int cf__p_bands);
+int (t_apply_kinetic_async)(cf_stream cf__stream, const float *cf__p_kinetic, const cf_float2 *cf__p_psi,
+                            cf_float2 *cf__p_result, float cf__p_shift, int cf__p_waves, int cf__p_bands)
 {
-    return t_apply_kinetic_c64_async(stream, kinetic, psi, result, shift, waves, bands);
+    return t_apply_kinetic_c64_async(cf__stream, cf__p_kinetic, cf__p_psi, cf__p_result, cf__p_shift, cf__p_waves,
+        cf__p_bands);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -539,22 +550,24 @@ const cf_kernel t__k_scatter_waves = {
     .is_closed = 1,
 };
 
-int t_scatter_waves(const int *at, const cf_double2 *psi, cf_double2 *box, int waves, int nx, int ny, int nz);
-int t_scatter_waves(const int *at, const cf_double2 *psi, cf_double2 *box, int waves, int nx, int ny, int nz)
+int t_scatter_waves(const int *cf__p_at, const cf_double2 *cf__p_psi, cf_double2 *cf__p_box, int cf__p_waves,
+                    int cf__p_nx, int cf__p_ny, int cf__p_nz);
+int t_scatter_waves(const int *cf__p_at, const cf_double2 *cf__p_psi, cf_double2 *cf__p_box, int cf__p_waves,
+                    int cf__p_nx, int cf__p_ny, int cf__p_nz)
 {
-    void *const cf__args[] = {(void *)&at, (void *)&psi, (void *)&box, (void *)&waves, (void *)&nx, (void *)&ny,
-        (void *)&nz};
+    void *const cf__args[] = {(void *)&cf__p_at, (void *)&cf__p_psi, (void *)&cf__p_box, (void *)&cf__p_waves,
+        (void *)&cf__p_nx, (void *)&cf__p_ny, (void *)&cf__p_nz};
     return cf_call(&t__k_scatter_waves, cf__args);
 }
 
-int t_scatter_waves_async(cf_stream stream, const int *at, const cf_double2 *psi, cf_double2 *box, int waves, int nx,
-                          int ny, int nz);
-int t_scatter_waves_async(cf_stream stream, const int *at, const cf_double2 *psi, cf_double2 *box, int waves, int nx,
-                          int ny, int nz)
+int t_scatter_waves_async(cf_stream cf__stream, const int *cf__p_at, const cf_double2 *cf__p_psi, cf_double2 *cf__p_box,
+                          int cf__p_waves, int cf__p_nx, int cf__p_ny, int cf__p_nz);
+int t_scatter_waves_async(cf_stream cf__stream, const int *cf__p_at, const cf_double2 *cf__p_psi, cf_double2 *cf__p_box,
+                          int cf__p_waves, int cf__p_nx, int cf__p_ny, int cf__p_nz)
 {
-    void *const cf__args[] = {(void *)&at, (void *)&psi, (void *)&box, (void *)&waves, (void *)&nx, (void *)&ny,
-        (void *)&nz};
-    return cf_launch(&t__k_scatter_waves, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_at, (void *)&cf__p_psi, (void *)&cf__p_box, (void *)&cf__p_waves,
+        (void *)&cf__p_nx, (void *)&cf__p_ny, (void *)&cf__p_nz};
+    return cf_launch(&t__k_scatter_waves, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -631,18 +644,20 @@ const cf_kernel t__k_coulomb = {
     .is_closed = 1,
 };
 
-int t_coulomb(const double *integral, const double *D, double *J, short n);
-int t_coulomb(const double *integral, const double *D, double *J, short n)
+int t_coulomb(const double *cf__p_integral, const double *cf__p_D, double *cf__p_J, short cf__p_n);
+int t_coulomb(const double *cf__p_integral, const double *cf__p_D, double *cf__p_J, short cf__p_n)
 {
-    void *const cf__args[] = {(void *)&integral, (void *)&D, (void *)&J, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_integral, (void *)&cf__p_D, (void *)&cf__p_J, (void *)&cf__p_n};
     return cf_call(&t__k_coulomb, cf__args);
 }
 
-int t_coulomb_async(cf_stream stream, const double *integral, const double *D, double *J, short n);
-int t_coulomb_async(cf_stream stream, const double *integral, const double *D, double *J, short n)
+int t_coulomb_async(cf_stream cf__stream, const double *cf__p_integral, const double *cf__p_D, double *cf__p_J,
+                    short cf__p_n);
+int t_coulomb_async(cf_stream cf__stream, const double *cf__p_integral, const double *cf__p_D, double *cf__p_J,
+                    short cf__p_n)
 {
-    void *const cf__args[] = {(void *)&integral, (void *)&D, (void *)&J, (void *)&n};
-    return cf_launch(&t__k_coulomb, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_integral, (void *)&cf__p_D, (void *)&cf__p_J, (void *)&cf__p_n};
+    return cf_launch(&t__k_coulomb, cf__stream, cf__args);
 }
 
 cf_host_body t__h_occupy;
@@ -684,18 +699,22 @@ const cf_kernel t__k_occupy = {
     .is_closed = 1,
 };
 
-int t_occupy(const double *eigenvalue, double *occupation, unsigned int bands, double fermi, double beta);
-int t_occupy(const double *eigenvalue, double *occupation, unsigned int bands, double fermi, double beta)
+int t_occupy(const double *cf__p_eigenvalue, double *cf__p_occupation, unsigned int cf__p_bands, double cf__p_fermi,
+             double cf__p_beta);
+int t_occupy(const double *cf__p_eigenvalue, double *cf__p_occupation, unsigned int cf__p_bands, double cf__p_fermi,
+             double cf__p_beta)
 {
-    void *const cf__args[] = {(void *)&eigenvalue, (void *)&occupation, (void *)&bands, (void *)&fermi, (void *)&beta};
+    void *const cf__args[] = {(void *)&cf__p_eigenvalue, (void *)&cf__p_occupation, (void *)&cf__p_bands,
+        (void *)&cf__p_fermi, (void *)&cf__p_beta};
     return cf_call(&t__k_occupy, cf__args);
 }
 
-int t_occupy_async(cf_stream stream, const double *eigenvalue, double *occupation, unsigned int bands, double fermi,
-                   double beta);
-int t_occupy_async(cf_stream stream, const double *eigenvalue, double *occupation, unsigned int bands, double fermi,
-                   double beta)
+int t_occupy_async(cf_stream cf__stream, const double *cf__p_eigenvalue, double *cf__p_occupation,
+                   unsigned int cf__p_bands, double cf__p_fermi, double cf__p_beta);
+int t_occupy_async(cf_stream cf__stream, const double *cf__p_eigenvalue, double *cf__p_occupation,
+                   unsigned int cf__p_bands, double cf__p_fermi, double cf__p_beta)
 {
-    void *const cf__args[] = {(void *)&eigenvalue, (void *)&occupation, (void *)&bands, (void *)&fermi, (void *)&beta};
-    return cf_launch(&t__k_occupy, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_eigenvalue, (void *)&cf__p_occupation, (void *)&cf__p_bands,
+        (void *)&cf__p_fermi, (void *)&cf__p_beta};
+    return cf_launch(&t__k_occupy, cf__stream, cf__args);
 }

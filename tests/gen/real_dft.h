@@ -7,10 +7,63 @@
 #include <cuferry/generic.h>
 #include "real_types.h"
 
+/* This header sets aside macros that have the names of its parameters. */
 #pragma push_macro("D")
 #undef D
 #pragma push_macro("J")
 #undef J
+#pragma push_macro("at")
+#undef at
+#pragma push_macro("b")
+#undef b
+#pragma push_macro("bands")
+#undef bands
+#pragma push_macro("beta")
+#undef beta
+#pragma push_macro("box")
+#undef box
+#pragma push_macro("eigenvalue")
+#undef eigenvalue
+#pragma push_macro("energy")
+#undef energy
+#pragma push_macro("fermi")
+#undef fermi
+#pragma push_macro("integral")
+#undef integral
+#pragma push_macro("kinetic")
+#undef kinetic
+#pragma push_macro("n")
+#undef n
+#pragma push_macro("nx")
+#undef nx
+#pragma push_macro("ny")
+#undef ny
+#pragma push_macro("nz")
+#undef nz
+#pragma push_macro("occupation")
+#undef occupation
+#pragma push_macro("point")
+#undef point
+#pragma push_macro("points")
+#undef points
+#pragma push_macro("potential")
+#undef potential
+#pragma push_macro("psi")
+#undef psi
+#pragma push_macro("result")
+#undef result
+#pragma push_macro("rho")
+#undef rho
+#pragma push_macro("shift")
+#undef shift
+#pragma push_macro("stream")
+#undef stream
+#pragma push_macro("value")
+#undef value
+#pragma push_macro("waves")
+#undef waves
+#pragma push_macro("which")
+#undef which
 
 #ifdef __cplusplus
 extern "C" {
@@ -68,6 +121,7 @@ extern const struct cf_module t_registry;
 #endif
 
 #if defined __cplusplus
+extern "C++" {
 
 CF_CHECKED inline int t_apply_kinetic(const double *kinetic, const cf_double2 *psi, cf_double2 *result, double shift,
                                       int waves, int bands)
@@ -80,6 +134,7 @@ CF_CHECKED inline int t_apply_kinetic_async(cf_stream stream, const double *kine
     return t_apply_kinetic_c128_async(stream, kinetic, psi, result, shift, waves, bands);
 }
 
+} /* extern "C++" */
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
 
 #define t_apply_kinetic(kinetic, psi, result, shift, waves, bands) \
@@ -105,5 +160,31 @@ CF_CHECKED inline int t_apply_kinetic_async(cf_stream stream, const double *kine
 
 #pragma pop_macro("D")
 #pragma pop_macro("J")
+#pragma pop_macro("at")
+#pragma pop_macro("b")
+#pragma pop_macro("bands")
+#pragma pop_macro("beta")
+#pragma pop_macro("box")
+#pragma pop_macro("eigenvalue")
+#pragma pop_macro("energy")
+#pragma pop_macro("fermi")
+#pragma pop_macro("integral")
+#pragma pop_macro("kinetic")
+#pragma pop_macro("n")
+#pragma pop_macro("nx")
+#pragma pop_macro("ny")
+#pragma pop_macro("nz")
+#pragma pop_macro("occupation")
+#pragma pop_macro("point")
+#pragma pop_macro("points")
+#pragma pop_macro("potential")
+#pragma pop_macro("psi")
+#pragma pop_macro("result")
+#pragma pop_macro("rho")
+#pragma pop_macro("shift")
+#pragma pop_macro("stream")
+#pragma pop_macro("value")
+#pragma pop_macro("waves")
+#pragma pop_macro("which")
 
 #endif /* CUFERRY_T_H */

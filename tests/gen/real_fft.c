@@ -82,18 +82,20 @@ const cf_kernel t__k_reorder = {
     .is_closed = 1,
 };
 
-int t_reorder(const cf_complex64 *from, cf_complex64 *to, unsigned int n, int bits);
-int t_reorder(const cf_complex64 *from, cf_complex64 *to, unsigned int n, int bits)
+int t_reorder(const cf_complex64 *cf__p_from, cf_complex64 *cf__p_to, unsigned int cf__p_n, int cf__p_bits);
+int t_reorder(const cf_complex64 *cf__p_from, cf_complex64 *cf__p_to, unsigned int cf__p_n, int cf__p_bits)
 {
-    void *const cf__args[] = {(void *)&from, (void *)&to, (void *)&n, (void *)&bits};
+    void *const cf__args[] = {(void *)&cf__p_from, (void *)&cf__p_to, (void *)&cf__p_n, (void *)&cf__p_bits};
     return cf_call(&t__k_reorder, cf__args);
 }
 
-int t_reorder_async(cf_stream stream, const cf_complex64 *from, cf_complex64 *to, unsigned int n, int bits);
-int t_reorder_async(cf_stream stream, const cf_complex64 *from, cf_complex64 *to, unsigned int n, int bits)
+int t_reorder_async(cf_stream cf__stream, const cf_complex64 *cf__p_from, cf_complex64 *cf__p_to, unsigned int cf__p_n,
+                    int cf__p_bits);
+int t_reorder_async(cf_stream cf__stream, const cf_complex64 *cf__p_from, cf_complex64 *cf__p_to, unsigned int cf__p_n,
+                    int cf__p_bits)
 {
-    void *const cf__args[] = {(void *)&from, (void *)&to, (void *)&n, (void *)&bits};
-    return cf_launch(&t__k_reorder, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_from, (void *)&cf__p_to, (void *)&cf__p_n, (void *)&cf__p_bits};
+    return cf_launch(&t__k_reorder, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -149,18 +151,18 @@ const cf_kernel t__k_twiddles = {
     .is_closed = 1,
 };
 
-int t_twiddles(cf_float2 *factor, int n);
-int t_twiddles(cf_float2 *factor, int n)
+int t_twiddles(cf_float2 *cf__p_factor, int cf__p_n);
+int t_twiddles(cf_float2 *cf__p_factor, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&factor, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_factor, (void *)&cf__p_n};
     return cf_call(&t__k_twiddles, cf__args);
 }
 
-int t_twiddles_async(cf_stream stream, cf_float2 *factor, int n);
-int t_twiddles_async(cf_stream stream, cf_float2 *factor, int n)
+int t_twiddles_async(cf_stream cf__stream, cf_float2 *cf__p_factor, int cf__p_n);
+int t_twiddles_async(cf_stream cf__stream, cf_float2 *cf__p_factor, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&factor, (void *)&n};
-    return cf_launch(&t__k_twiddles, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_factor, (void *)&cf__p_n};
+    return cf_launch(&t__k_twiddles, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -243,20 +245,24 @@ const cf_kernel t__k_butterfly_c64_forward = {
     .restricts = (const uint8_t[]){1, 1, 0, 0, 0},
 };
 
-int t_butterfly_c64_forward(cf_complex64 *data, const cf_complex64 *factor, int n, int batch, int stride);
-int t_butterfly_c64_forward(cf_complex64 *data, const cf_complex64 *factor, int n, int batch, int stride)
+int t_butterfly_c64_forward(cf_complex64 *cf__p_data, const cf_complex64 *cf__p_factor, int cf__p_n, int cf__p_batch,
+                            int cf__p_stride);
+int t_butterfly_c64_forward(cf_complex64 *cf__p_data, const cf_complex64 *cf__p_factor, int cf__p_n, int cf__p_batch,
+                            int cf__p_stride)
 {
-    void *const cf__args[] = {(void *)&data, (void *)&factor, (void *)&n, (void *)&batch, (void *)&stride};
+    void *const cf__args[] = {(void *)&cf__p_data, (void *)&cf__p_factor, (void *)&cf__p_n, (void *)&cf__p_batch,
+        (void *)&cf__p_stride};
     return cf_call(&t__k_butterfly_c64_forward, cf__args);
 }
 
-int t_butterfly_c64_forward_async(cf_stream stream, cf_complex64 *data, const cf_complex64 *factor, int n, int batch,
-                                  int stride);
-int t_butterfly_c64_forward_async(cf_stream stream, cf_complex64 *data, const cf_complex64 *factor, int n, int batch,
-                                  int stride)
+int t_butterfly_c64_forward_async(cf_stream cf__stream, cf_complex64 *cf__p_data, const cf_complex64 *cf__p_factor,
+                                  int cf__p_n, int cf__p_batch, int cf__p_stride);
+int t_butterfly_c64_forward_async(cf_stream cf__stream, cf_complex64 *cf__p_data, const cf_complex64 *cf__p_factor,
+                                  int cf__p_n, int cf__p_batch, int cf__p_stride)
 {
-    void *const cf__args[] = {(void *)&data, (void *)&factor, (void *)&n, (void *)&batch, (void *)&stride};
-    return cf_launch(&t__k_butterfly_c64_forward, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_data, (void *)&cf__p_factor, (void *)&cf__p_n, (void *)&cf__p_batch,
+        (void *)&cf__p_stride};
+    return cf_launch(&t__k_butterfly_c64_forward, cf__stream, cf__args);
 }
 
 cf_host_body t__h_butterfly_c64_inverse;
@@ -316,20 +322,24 @@ const cf_kernel t__k_butterfly_c64_inverse = {
     .restricts = (const uint8_t[]){1, 1, 0, 0, 0},
 };
 
-int t_butterfly_c64_inverse(cf_complex64 *data, const cf_complex64 *factor, int n, int batch, int stride);
-int t_butterfly_c64_inverse(cf_complex64 *data, const cf_complex64 *factor, int n, int batch, int stride)
+int t_butterfly_c64_inverse(cf_complex64 *cf__p_data, const cf_complex64 *cf__p_factor, int cf__p_n, int cf__p_batch,
+                            int cf__p_stride);
+int t_butterfly_c64_inverse(cf_complex64 *cf__p_data, const cf_complex64 *cf__p_factor, int cf__p_n, int cf__p_batch,
+                            int cf__p_stride)
 {
-    void *const cf__args[] = {(void *)&data, (void *)&factor, (void *)&n, (void *)&batch, (void *)&stride};
+    void *const cf__args[] = {(void *)&cf__p_data, (void *)&cf__p_factor, (void *)&cf__p_n, (void *)&cf__p_batch,
+        (void *)&cf__p_stride};
     return cf_call(&t__k_butterfly_c64_inverse, cf__args);
 }
 
-int t_butterfly_c64_inverse_async(cf_stream stream, cf_complex64 *data, const cf_complex64 *factor, int n, int batch,
-                                  int stride);
-int t_butterfly_c64_inverse_async(cf_stream stream, cf_complex64 *data, const cf_complex64 *factor, int n, int batch,
-                                  int stride)
+int t_butterfly_c64_inverse_async(cf_stream cf__stream, cf_complex64 *cf__p_data, const cf_complex64 *cf__p_factor,
+                                  int cf__p_n, int cf__p_batch, int cf__p_stride);
+int t_butterfly_c64_inverse_async(cf_stream cf__stream, cf_complex64 *cf__p_data, const cf_complex64 *cf__p_factor,
+                                  int cf__p_n, int cf__p_batch, int cf__p_stride)
 {
-    void *const cf__args[] = {(void *)&data, (void *)&factor, (void *)&n, (void *)&batch, (void *)&stride};
-    return cf_launch(&t__k_butterfly_c64_inverse, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_data, (void *)&cf__p_factor, (void *)&cf__p_n, (void *)&cf__p_batch,
+        (void *)&cf__p_stride};
+    return cf_launch(&t__k_butterfly_c64_inverse, cf__stream, cf__args);
 }
 
 cf_host_body t__h_butterfly_c128_forward;
@@ -389,20 +399,24 @@ const cf_kernel t__k_butterfly_c128_forward = {
     .restricts = (const uint8_t[]){1, 1, 0, 0, 0},
 };
 
-int t_butterfly_c128_forward(cf_complex128 *data, const cf_complex128 *factor, int n, int batch, int stride);
-int t_butterfly_c128_forward(cf_complex128 *data, const cf_complex128 *factor, int n, int batch, int stride)
+int t_butterfly_c128_forward(cf_complex128 *cf__p_data, const cf_complex128 *cf__p_factor, int cf__p_n, int cf__p_batch,
+                             int cf__p_stride);
+int t_butterfly_c128_forward(cf_complex128 *cf__p_data, const cf_complex128 *cf__p_factor, int cf__p_n, int cf__p_batch,
+                             int cf__p_stride)
 {
-    void *const cf__args[] = {(void *)&data, (void *)&factor, (void *)&n, (void *)&batch, (void *)&stride};
+    void *const cf__args[] = {(void *)&cf__p_data, (void *)&cf__p_factor, (void *)&cf__p_n, (void *)&cf__p_batch,
+        (void *)&cf__p_stride};
     return cf_call(&t__k_butterfly_c128_forward, cf__args);
 }
 
-int t_butterfly_c128_forward_async(cf_stream stream, cf_complex128 *data, const cf_complex128 *factor, int n, int batch,
-                                   int stride);
-int t_butterfly_c128_forward_async(cf_stream stream, cf_complex128 *data, const cf_complex128 *factor, int n, int batch,
-                                   int stride)
+int t_butterfly_c128_forward_async(cf_stream cf__stream, cf_complex128 *cf__p_data, const cf_complex128 *cf__p_factor,
+                                   int cf__p_n, int cf__p_batch, int cf__p_stride);
+int t_butterfly_c128_forward_async(cf_stream cf__stream, cf_complex128 *cf__p_data, const cf_complex128 *cf__p_factor,
+                                   int cf__p_n, int cf__p_batch, int cf__p_stride)
 {
-    void *const cf__args[] = {(void *)&data, (void *)&factor, (void *)&n, (void *)&batch, (void *)&stride};
-    return cf_launch(&t__k_butterfly_c128_forward, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_data, (void *)&cf__p_factor, (void *)&cf__p_n, (void *)&cf__p_batch,
+        (void *)&cf__p_stride};
+    return cf_launch(&t__k_butterfly_c128_forward, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -460,20 +474,24 @@ const cf_kernel t__k_multiply_spectra = {
     .is_closed = 1,
 };
 
-int t_multiply_spectra(const cf_complex128 *a, const cf_complex128 *b, cf_complex128 *c, double scale, long n);
-int t_multiply_spectra(const cf_complex128 *a, const cf_complex128 *b, cf_complex128 *c, double scale, long n)
+int t_multiply_spectra(const cf_complex128 *cf__p_a, const cf_complex128 *cf__p_b, cf_complex128 *cf__p_c,
+                       double cf__p_scale, long cf__p_n);
+int t_multiply_spectra(const cf_complex128 *cf__p_a, const cf_complex128 *cf__p_b, cf_complex128 *cf__p_c,
+                       double cf__p_scale, long cf__p_n)
 {
-    void *const cf__args[] = {(void *)&a, (void *)&b, (void *)&c, (void *)&scale, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_a, (void *)&cf__p_b, (void *)&cf__p_c, (void *)&cf__p_scale,
+        (void *)&cf__p_n};
     return cf_call(&t__k_multiply_spectra, cf__args);
 }
 
-int t_multiply_spectra_async(cf_stream stream, const cf_complex128 *a, const cf_complex128 *b, cf_complex128 *c,
-                             double scale, long n);
-int t_multiply_spectra_async(cf_stream stream, const cf_complex128 *a, const cf_complex128 *b, cf_complex128 *c,
-                             double scale, long n)
+int t_multiply_spectra_async(cf_stream cf__stream, const cf_complex128 *cf__p_a, const cf_complex128 *cf__p_b,
+                             cf_complex128 *cf__p_c, double cf__p_scale, long cf__p_n);
+int t_multiply_spectra_async(cf_stream cf__stream, const cf_complex128 *cf__p_a, const cf_complex128 *cf__p_b,
+                             cf_complex128 *cf__p_c, double cf__p_scale, long cf__p_n)
 {
-    void *const cf__args[] = {(void *)&a, (void *)&b, (void *)&c, (void *)&scale, (void *)&n};
-    return cf_launch(&t__k_multiply_spectra, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_a, (void *)&cf__p_b, (void *)&cf__p_c, (void *)&cf__p_scale,
+        (void *)&cf__p_n};
+    return cf_launch(&t__k_multiply_spectra, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -525,18 +543,18 @@ const cf_kernel t__k_rotate = {
     .is_closed = 1,
 };
 
-int t_rotate(cf_complex64 *x, cf_complex64 phase, int n);
-int t_rotate(cf_complex64 *x, cf_complex64 phase, int n)
+int t_rotate(cf_complex64 *cf__p_x, cf_complex64 cf__p_phase, int cf__p_n);
+int t_rotate(cf_complex64 *cf__p_x, cf_complex64 cf__p_phase, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&phase, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_phase, (void *)&cf__p_n};
     return cf_call(&t__k_rotate, cf__args);
 }
 
-int t_rotate_async(cf_stream stream, cf_complex64 *x, cf_complex64 phase, int n);
-int t_rotate_async(cf_stream stream, cf_complex64 *x, cf_complex64 phase, int n)
+int t_rotate_async(cf_stream cf__stream, cf_complex64 *cf__p_x, cf_complex64 cf__p_phase, int cf__p_n);
+int t_rotate_async(cf_stream cf__stream, cf_complex64 *cf__p_x, cf_complex64 cf__p_phase, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&phase, (void *)&n};
-    return cf_launch(&t__k_rotate, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_phase, (void *)&cf__p_n};
+    return cf_launch(&t__k_rotate, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -592,18 +610,18 @@ const cf_kernel t__k_small_transform_p64 = {
     .is_closed = 1,
 };
 
-int t_small_transform_p64(cf_float2 *data, unsigned int batch);
-int t_small_transform_p64(cf_float2 *data, unsigned int batch)
+int t_small_transform_p64(cf_float2 *cf__p_data, unsigned int cf__p_batch);
+int t_small_transform_p64(cf_float2 *cf__p_data, unsigned int cf__p_batch)
 {
-    void *const cf__args[] = {(void *)&data, (void *)&batch};
+    void *const cf__args[] = {(void *)&cf__p_data, (void *)&cf__p_batch};
     return cf_call(&t__k_small_transform_p64, cf__args);
 }
 
-int t_small_transform_p64_async(cf_stream stream, cf_float2 *data, unsigned int batch);
-int t_small_transform_p64_async(cf_stream stream, cf_float2 *data, unsigned int batch)
+int t_small_transform_p64_async(cf_stream cf__stream, cf_float2 *cf__p_data, unsigned int cf__p_batch);
+int t_small_transform_p64_async(cf_stream cf__stream, cf_float2 *cf__p_data, unsigned int cf__p_batch)
 {
-    void *const cf__args[] = {(void *)&data, (void *)&batch};
-    return cf_launch(&t__k_small_transform_p64, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_data, (void *)&cf__p_batch};
+    return cf_launch(&t__k_small_transform_p64, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -659,16 +677,16 @@ const cf_kernel t__k_small_transform_p1024 = {
     .is_closed = 1,
 };
 
-int t_small_transform_p1024(cf_float2 *data, unsigned int batch);
-int t_small_transform_p1024(cf_float2 *data, unsigned int batch)
+int t_small_transform_p1024(cf_float2 *cf__p_data, unsigned int cf__p_batch);
+int t_small_transform_p1024(cf_float2 *cf__p_data, unsigned int cf__p_batch)
 {
-    void *const cf__args[] = {(void *)&data, (void *)&batch};
+    void *const cf__args[] = {(void *)&cf__p_data, (void *)&cf__p_batch};
     return cf_call(&t__k_small_transform_p1024, cf__args);
 }
 
-int t_small_transform_p1024_async(cf_stream stream, cf_float2 *data, unsigned int batch);
-int t_small_transform_p1024_async(cf_stream stream, cf_float2 *data, unsigned int batch)
+int t_small_transform_p1024_async(cf_stream cf__stream, cf_float2 *cf__p_data, unsigned int cf__p_batch);
+int t_small_transform_p1024_async(cf_stream cf__stream, cf_float2 *cf__p_data, unsigned int cf__p_batch)
 {
-    void *const cf__args[] = {(void *)&data, (void *)&batch};
-    return cf_launch(&t__k_small_transform_p1024, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_data, (void *)&cf__p_batch};
+    return cf_launch(&t__k_small_transform_p1024, cf__stream, cf__args);
 }

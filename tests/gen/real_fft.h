@@ -5,6 +5,38 @@
 #include <cuferry.h>
 #include <cuferry/types.h>
 
+/* This header sets aside macros that have the names of its parameters. */
+#pragma push_macro("a")
+#undef a
+#pragma push_macro("b")
+#undef b
+#pragma push_macro("batch")
+#undef batch
+#pragma push_macro("bits")
+#undef bits
+#pragma push_macro("c")
+#undef c
+#pragma push_macro("data")
+#undef data
+#pragma push_macro("factor")
+#undef factor
+#pragma push_macro("from")
+#undef from
+#pragma push_macro("n")
+#undef n
+#pragma push_macro("phase")
+#undef phase
+#pragma push_macro("scale")
+#undef scale
+#pragma push_macro("stream")
+#undef stream
+#pragma push_macro("stride")
+#undef stride
+#pragma push_macro("to")
+#undef to
+#pragma push_macro("x")
+#undef x
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -50,5 +82,21 @@ extern const struct cf_module t_registry;
 #ifdef __cplusplus
 }
 #endif
+
+#pragma pop_macro("a")
+#pragma pop_macro("b")
+#pragma pop_macro("batch")
+#pragma pop_macro("bits")
+#pragma pop_macro("c")
+#pragma pop_macro("data")
+#pragma pop_macro("factor")
+#pragma pop_macro("from")
+#pragma pop_macro("n")
+#pragma pop_macro("phase")
+#pragma pop_macro("scale")
+#pragma pop_macro("stream")
+#pragma pop_macro("stride")
+#pragma pop_macro("to")
+#pragma pop_macro("x")
 
 #endif /* CUFERRY_T_H */

@@ -86,18 +86,20 @@ const cf_kernel t__k_to_grey = {
     .is_bounded = 1,
 };
 
-int t_to_grey(const cf_uchar4 *source, unsigned char *grey, int width, int height);
-int t_to_grey(const cf_uchar4 *source, unsigned char *grey, int width, int height)
+int t_to_grey(const cf_uchar4 *cf__p_source, unsigned char *cf__p_grey, int cf__p_width, int cf__p_height);
+int t_to_grey(const cf_uchar4 *cf__p_source, unsigned char *cf__p_grey, int cf__p_width, int cf__p_height)
 {
-    void *const cf__args[] = {(void *)&source, (void *)&grey, (void *)&width, (void *)&height};
+    void *const cf__args[] = {(void *)&cf__p_source, (void *)&cf__p_grey, (void *)&cf__p_width, (void *)&cf__p_height};
     return cf_call(&t__k_to_grey, cf__args);
 }
 
-int t_to_grey_async(cf_stream stream, const cf_uchar4 *source, unsigned char *grey, int width, int height);
-int t_to_grey_async(cf_stream stream, const cf_uchar4 *source, unsigned char *grey, int width, int height)
+int t_to_grey_async(cf_stream cf__stream, const cf_uchar4 *cf__p_source, unsigned char *cf__p_grey, int cf__p_width,
+                    int cf__p_height);
+int t_to_grey_async(cf_stream cf__stream, const cf_uchar4 *cf__p_source, unsigned char *cf__p_grey, int cf__p_width,
+                    int cf__p_height)
 {
-    void *const cf__args[] = {(void *)&source, (void *)&grey, (void *)&width, (void *)&height};
-    return cf_launch(&t__k_to_grey, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_source, (void *)&cf__p_grey, (void *)&cf__p_width, (void *)&cf__p_height};
+    return cf_launch(&t__k_to_grey, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -189,18 +191,24 @@ const cf_kernel t__k_filter_rows_r1 = {
     .sizes = cf__sizes_filter_rows_r1,
 };
 
-int t_filter_rows_r1(const float *source, float *target, int width, int height, size_t pitch);
-int t_filter_rows_r1(const float *source, float *target, int width, int height, size_t pitch)
+int t_filter_rows_r1(const float *cf__p_source, float *cf__p_target, int cf__p_width, int cf__p_height,
+                     size_t cf__p_pitch);
+int t_filter_rows_r1(const float *cf__p_source, float *cf__p_target, int cf__p_width, int cf__p_height,
+                     size_t cf__p_pitch)
 {
-    void *const cf__args[] = {(void *)&source, (void *)&target, (void *)&width, (void *)&height, (void *)&pitch};
+    void *const cf__args[] = {(void *)&cf__p_source, (void *)&cf__p_target, (void *)&cf__p_width, (void *)&cf__p_height,
+        (void *)&cf__p_pitch};
     return cf_call(&t__k_filter_rows_r1, cf__args);
 }
 
-int t_filter_rows_r1_async(cf_stream stream, const float *source, float *target, int width, int height, size_t pitch);
-int t_filter_rows_r1_async(cf_stream stream, const float *source, float *target, int width, int height, size_t pitch)
+int t_filter_rows_r1_async(cf_stream cf__stream, const float *cf__p_source, float *cf__p_target, int cf__p_width,
+                           int cf__p_height, size_t cf__p_pitch);
+int t_filter_rows_r1_async(cf_stream cf__stream, const float *cf__p_source, float *cf__p_target, int cf__p_width,
+                           int cf__p_height, size_t cf__p_pitch)
 {
-    void *const cf__args[] = {(void *)&source, (void *)&target, (void *)&width, (void *)&height, (void *)&pitch};
-    return cf_launch(&t__k_filter_rows_r1, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_source, (void *)&cf__p_target, (void *)&cf__p_width, (void *)&cf__p_height,
+        (void *)&cf__p_pitch};
+    return cf_launch(&t__k_filter_rows_r1, cf__stream, cf__args);
 }
 
 cf_host_body t__h_filter_rows_r3;
@@ -266,18 +274,24 @@ const cf_kernel t__k_filter_rows_r3 = {
     .sizes = cf__sizes_filter_rows_r1,
 };
 
-int t_filter_rows_r3(const float *source, float *target, int width, int height, size_t pitch);
-int t_filter_rows_r3(const float *source, float *target, int width, int height, size_t pitch)
+int t_filter_rows_r3(const float *cf__p_source, float *cf__p_target, int cf__p_width, int cf__p_height,
+                     size_t cf__p_pitch);
+int t_filter_rows_r3(const float *cf__p_source, float *cf__p_target, int cf__p_width, int cf__p_height,
+                     size_t cf__p_pitch)
 {
-    void *const cf__args[] = {(void *)&source, (void *)&target, (void *)&width, (void *)&height, (void *)&pitch};
+    void *const cf__args[] = {(void *)&cf__p_source, (void *)&cf__p_target, (void *)&cf__p_width, (void *)&cf__p_height,
+        (void *)&cf__p_pitch};
     return cf_call(&t__k_filter_rows_r3, cf__args);
 }
 
-int t_filter_rows_r3_async(cf_stream stream, const float *source, float *target, int width, int height, size_t pitch);
-int t_filter_rows_r3_async(cf_stream stream, const float *source, float *target, int width, int height, size_t pitch)
+int t_filter_rows_r3_async(cf_stream cf__stream, const float *cf__p_source, float *cf__p_target, int cf__p_width,
+                           int cf__p_height, size_t cf__p_pitch);
+int t_filter_rows_r3_async(cf_stream cf__stream, const float *cf__p_source, float *cf__p_target, int cf__p_width,
+                           int cf__p_height, size_t cf__p_pitch)
 {
-    void *const cf__args[] = {(void *)&source, (void *)&target, (void *)&width, (void *)&height, (void *)&pitch};
-    return cf_launch(&t__k_filter_rows_r3, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_source, (void *)&cf__p_target, (void *)&cf__p_width, (void *)&cf__p_height,
+        (void *)&cf__p_pitch};
+    return cf_launch(&t__k_filter_rows_r3, cf__stream, cf__args);
 }
 
 cf_host_body t__h_filter_rows_r7;
@@ -343,18 +357,24 @@ const cf_kernel t__k_filter_rows_r7 = {
     .sizes = cf__sizes_filter_rows_r1,
 };
 
-int t_filter_rows_r7(const float *source, float *target, int width, int height, size_t pitch);
-int t_filter_rows_r7(const float *source, float *target, int width, int height, size_t pitch)
+int t_filter_rows_r7(const float *cf__p_source, float *cf__p_target, int cf__p_width, int cf__p_height,
+                     size_t cf__p_pitch);
+int t_filter_rows_r7(const float *cf__p_source, float *cf__p_target, int cf__p_width, int cf__p_height,
+                     size_t cf__p_pitch)
 {
-    void *const cf__args[] = {(void *)&source, (void *)&target, (void *)&width, (void *)&height, (void *)&pitch};
+    void *const cf__args[] = {(void *)&cf__p_source, (void *)&cf__p_target, (void *)&cf__p_width, (void *)&cf__p_height,
+        (void *)&cf__p_pitch};
     return cf_call(&t__k_filter_rows_r7, cf__args);
 }
 
-int t_filter_rows_r7_async(cf_stream stream, const float *source, float *target, int width, int height, size_t pitch);
-int t_filter_rows_r7_async(cf_stream stream, const float *source, float *target, int width, int height, size_t pitch)
+int t_filter_rows_r7_async(cf_stream cf__stream, const float *cf__p_source, float *cf__p_target, int cf__p_width,
+                           int cf__p_height, size_t cf__p_pitch);
+int t_filter_rows_r7_async(cf_stream cf__stream, const float *cf__p_source, float *cf__p_target, int cf__p_width,
+                           int cf__p_height, size_t cf__p_pitch)
 {
-    void *const cf__args[] = {(void *)&source, (void *)&target, (void *)&width, (void *)&height, (void *)&pitch};
-    return cf_launch(&t__k_filter_rows_r7, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_source, (void *)&cf__p_target, (void *)&cf__p_width, (void *)&cf__p_height,
+        (void *)&cf__p_pitch};
+    return cf_launch(&t__k_filter_rows_r7, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -421,18 +441,18 @@ const cf_kernel t__k_threshold = {
     .is_bounded = 1,
 };
 
-int t_threshold(image picture, unsigned char level);
-int t_threshold(image picture, unsigned char level)
+int t_threshold(image cf__p_picture, unsigned char cf__p_level);
+int t_threshold(image cf__p_picture, unsigned char cf__p_level)
 {
-    void *const cf__args[] = {(void *)&picture, (void *)&level};
+    void *const cf__args[] = {(void *)&cf__p_picture, (void *)&cf__p_level};
     return cf_call(&t__k_threshold, cf__args);
 }
 
-int t_threshold_async(cf_stream stream, image picture, unsigned char level);
-int t_threshold_async(cf_stream stream, image picture, unsigned char level)
+int t_threshold_async(cf_stream cf__stream, image cf__p_picture, unsigned char cf__p_level);
+int t_threshold_async(cf_stream cf__stream, image cf__p_picture, unsigned char cf__p_level)
 {
-    void *const cf__args[] = {(void *)&picture, (void *)&level};
-    return cf_launch(&t__k_threshold, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_picture, (void *)&cf__p_level};
+    return cf_launch(&t__k_threshold, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -487,18 +507,20 @@ const cf_kernel t__k_histogram = {
     .restricts = (const uint8_t[]){1, 1, 0},
 };
 
-int t_histogram(const unsigned char *data, unsigned int *bins, size_t count);
-int t_histogram(const unsigned char *data, unsigned int *bins, size_t count)
+int t_histogram(const unsigned char *cf__p_data, unsigned int *cf__p_bins, size_t cf__p_count);
+int t_histogram(const unsigned char *cf__p_data, unsigned int *cf__p_bins, size_t cf__p_count)
 {
-    void *const cf__args[] = {(void *)&data, (void *)&bins, (void *)&count};
+    void *const cf__args[] = {(void *)&cf__p_data, (void *)&cf__p_bins, (void *)&cf__p_count};
     return cf_call(&t__k_histogram, cf__args);
 }
 
-int t_histogram_async(cf_stream stream, const unsigned char *data, unsigned int *bins, size_t count);
-int t_histogram_async(cf_stream stream, const unsigned char *data, unsigned int *bins, size_t count)
+int t_histogram_async(cf_stream cf__stream, const unsigned char *cf__p_data, unsigned int *cf__p_bins,
+                      size_t cf__p_count);
+int t_histogram_async(cf_stream cf__stream, const unsigned char *cf__p_data, unsigned int *cf__p_bins,
+                      size_t cf__p_count)
 {
-    void *const cf__args[] = {(void *)&data, (void *)&bins, (void *)&count};
-    return cf_launch(&t__k_histogram, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_data, (void *)&cf__p_bins, (void *)&cf__p_count};
+    return cf_launch(&t__k_histogram, cf__stream, cf__args);
 }
 
 static const cf_kernel t__k_transpose_u8__TILE_32__ROWS_8;
@@ -872,18 +894,22 @@ const cf_kernel t__k_transpose_u8 = {
     .restricts = (const uint8_t[]){1, 1, 0, 0},
 };
 
-int t_transpose_u8(const unsigned char *source, unsigned char *target, int width, int height);
-int t_transpose_u8(const unsigned char *source, unsigned char *target, int width, int height)
+int t_transpose_u8(const unsigned char *cf__p_source, unsigned char *cf__p_target, int cf__p_width, int cf__p_height);
+int t_transpose_u8(const unsigned char *cf__p_source, unsigned char *cf__p_target, int cf__p_width, int cf__p_height)
 {
-    void *const cf__args[] = {(void *)&source, (void *)&target, (void *)&width, (void *)&height};
+    void *const cf__args[] = {(void *)&cf__p_source, (void *)&cf__p_target, (void *)&cf__p_width,
+        (void *)&cf__p_height};
     return cf_call(&t__k_transpose_u8, cf__args);
 }
 
-int t_transpose_u8_async(cf_stream stream, const unsigned char *source, unsigned char *target, int width, int height);
-int t_transpose_u8_async(cf_stream stream, const unsigned char *source, unsigned char *target, int width, int height)
+int t_transpose_u8_async(cf_stream cf__stream, const unsigned char *cf__p_source, unsigned char *cf__p_target,
+                         int cf__p_width, int cf__p_height);
+int t_transpose_u8_async(cf_stream cf__stream, const unsigned char *cf__p_source, unsigned char *cf__p_target,
+                         int cf__p_width, int cf__p_height)
 {
-    void *const cf__args[] = {(void *)&source, (void *)&target, (void *)&width, (void *)&height};
-    return cf_launch(&t__k_transpose_u8, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_source, (void *)&cf__p_target, (void *)&cf__p_width,
+        (void *)&cf__p_height};
+    return cf_launch(&t__k_transpose_u8, cf__stream, cf__args);
 }
 
 static const cf_kernel t__k_transpose_f32__TILE_32__ROWS_8;
@@ -1273,18 +1299,22 @@ const cf_kernel t__k_transpose_f32 = {
     .restricts = (const uint8_t[]){1, 1, 0, 0},
 };
 
-int t_transpose_f32(const float *source, float *target, int width, int height);
-int t_transpose_f32(const float *source, float *target, int width, int height)
+int t_transpose_f32(const float *cf__p_source, float *cf__p_target, int cf__p_width, int cf__p_height);
+int t_transpose_f32(const float *cf__p_source, float *cf__p_target, int cf__p_width, int cf__p_height)
 {
-    void *const cf__args[] = {(void *)&source, (void *)&target, (void *)&width, (void *)&height};
+    void *const cf__args[] = {(void *)&cf__p_source, (void *)&cf__p_target, (void *)&cf__p_width,
+        (void *)&cf__p_height};
     return cf_call(&t__k_transpose_f32, cf__args);
 }
 
-int t_transpose_f32_async(cf_stream stream, const float *source, float *target, int width, int height);
-int t_transpose_f32_async(cf_stream stream, const float *source, float *target, int width, int height)
+int t_transpose_f32_async(cf_stream cf__stream, const float *cf__p_source, float *cf__p_target, int cf__p_width,
+                          int cf__p_height);
+int t_transpose_f32_async(cf_stream cf__stream, const float *cf__p_source, float *cf__p_target, int cf__p_width,
+                          int cf__p_height)
 {
-    void *const cf__args[] = {(void *)&source, (void *)&target, (void *)&width, (void *)&height};
-    return cf_launch(&t__k_transpose_f32, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_source, (void *)&cf__p_target, (void *)&cf__p_width,
+        (void *)&cf__p_height};
+    return cf_launch(&t__k_transpose_f32, cf__stream, cf__args);
 }
 
 static const cf_kernel t__k_transpose_f64__TILE_32__ROWS_8;
@@ -1674,30 +1704,36 @@ const cf_kernel t__k_transpose_f64 = {
     .restricts = (const uint8_t[]){1, 1, 0, 0},
 };
 
-int t_transpose_f64(const double *source, double *target, int width, int height);
-int t_transpose_f64(const double *source, double *target, int width, int height)
+int t_transpose_f64(const double *cf__p_source, double *cf__p_target, int cf__p_width, int cf__p_height);
+int t_transpose_f64(const double *cf__p_source, double *cf__p_target, int cf__p_width, int cf__p_height)
 {
-    void *const cf__args[] = {(void *)&source, (void *)&target, (void *)&width, (void *)&height};
+    void *const cf__args[] = {(void *)&cf__p_source, (void *)&cf__p_target, (void *)&cf__p_width,
+        (void *)&cf__p_height};
     return cf_call(&t__k_transpose_f64, cf__args);
 }
 
-int t_transpose_f64_async(cf_stream stream, const double *source, double *target, int width, int height);
-int t_transpose_f64_async(cf_stream stream, const double *source, double *target, int width, int height)
+int t_transpose_f64_async(cf_stream cf__stream, const double *cf__p_source, double *cf__p_target, int cf__p_width,
+                          int cf__p_height);
+int t_transpose_f64_async(cf_stream cf__stream, const double *cf__p_source, double *cf__p_target, int cf__p_width,
+                          int cf__p_height)
 {
-    void *const cf__args[] = {(void *)&source, (void *)&target, (void *)&width, (void *)&height};
-    return cf_launch(&t__k_transpose_f64, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_source, (void *)&cf__p_target, (void *)&cf__p_width,
+        (void *)&cf__p_height};
+    return cf_launch(&t__k_transpose_f64, cf__stream, cf__args);
 }
 
-int (t_transpose)(const unsigned char *source, unsigned char *target, int width, int height);
-int (t_transpose)(const unsigned char *source, unsigned char *target, int width, int height)
+int (t_transpose)(const unsigned char *cf__p_source, unsigned char *cf__p_target, int cf__p_width, int cf__p_height);
+int (t_transpose)(const unsigned char *cf__p_source, unsigned char *cf__p_target, int cf__p_width, int cf__p_height)
 {
-    return t_transpose_u8(source, target, width, height);
+    return t_transpose_u8(cf__p_source, cf__p_target, cf__p_width, cf__p_height);
 }
 
-int (t_transpose_async)(cf_stream stream, const unsigned char *source, unsigned char *target, int width, int height);
-int (t_transpose_async)(cf_stream stream, const unsigned char *source, unsigned char *target, int width, int height)
+int (t_transpose_async)(cf_stream cf__stream, const unsigned char *cf__p_source, unsigned char *cf__p_target,
+                        int cf__p_width, int cf__p_height);
+int (t_transpose_async)(cf_stream cf__stream, const unsigned char *cf__p_source, unsigned char *cf__p_target,
+                        int cf__p_width, int cf__p_height)
 {
-    return t_transpose_u8_async(stream, source, target, width, height);
+    return t_transpose_u8_async(cf__stream, cf__p_source, cf__p_target, cf__p_width, cf__p_height);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -1771,18 +1807,24 @@ const cf_kernel t__k_interleave = {
     .is_bounded = 1,
 };
 
-int t_interleave(const float *const *planes, float *mixed, int channels, int width, int height);
-int t_interleave(const float *const *planes, float *mixed, int channels, int width, int height)
+int t_interleave(const float *const *cf__p_planes, float *cf__p_mixed, int cf__p_channels, int cf__p_width,
+                 int cf__p_height);
+int t_interleave(const float *const *cf__p_planes, float *cf__p_mixed, int cf__p_channels, int cf__p_width,
+                 int cf__p_height)
 {
-    void *const cf__args[] = {(void *)&planes, (void *)&mixed, (void *)&channels, (void *)&width, (void *)&height};
+    void *const cf__args[] = {(void *)&cf__p_planes, (void *)&cf__p_mixed, (void *)&cf__p_channels,
+        (void *)&cf__p_width, (void *)&cf__p_height};
     return cf_call(&t__k_interleave, cf__args);
 }
 
-int t_interleave_async(cf_stream stream, const float *const *planes, float *mixed, int channels, int width, int height);
-int t_interleave_async(cf_stream stream, const float *const *planes, float *mixed, int channels, int width, int height)
+int t_interleave_async(cf_stream cf__stream, const float *const *cf__p_planes, float *cf__p_mixed, int cf__p_channels,
+                       int cf__p_width, int cf__p_height);
+int t_interleave_async(cf_stream cf__stream, const float *const *cf__p_planes, float *cf__p_mixed, int cf__p_channels,
+                       int cf__p_width, int cf__p_height)
 {
-    void *const cf__args[] = {(void *)&planes, (void *)&mixed, (void *)&channels, (void *)&width, (void *)&height};
-    return cf_launch(&t__k_interleave, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_planes, (void *)&cf__p_mixed, (void *)&cf__p_channels,
+        (void *)&cf__p_width, (void *)&cf__p_height};
+    return cf_launch(&t__k_interleave, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -1837,18 +1879,18 @@ const cf_kernel t__k_fill = {
     .is_closed = 1,
 };
 
-int t_fill(pixel *pixels, pixel colour, int64_t n);
-int t_fill(pixel *pixels, pixel colour, int64_t n)
+int t_fill(pixel *cf__p_pixels, pixel cf__p_colour, int64_t cf__p_n);
+int t_fill(pixel *cf__p_pixels, pixel cf__p_colour, int64_t cf__p_n)
 {
-    void *const cf__args[] = {(void *)&pixels, (void *)&colour, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_pixels, (void *)&cf__p_colour, (void *)&cf__p_n};
     return cf_call(&t__k_fill, cf__args);
 }
 
-int t_fill_async(cf_stream stream, pixel *pixels, pixel colour, int64_t n);
-int t_fill_async(cf_stream stream, pixel *pixels, pixel colour, int64_t n)
+int t_fill_async(cf_stream cf__stream, pixel *cf__p_pixels, pixel cf__p_colour, int64_t cf__p_n);
+int t_fill_async(cf_stream cf__stream, pixel *cf__p_pixels, pixel cf__p_colour, int64_t cf__p_n)
 {
-    void *const cf__args[] = {(void *)&pixels, (void *)&colour, (void *)&n};
-    return cf_launch(&t__k_fill, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_pixels, (void *)&cf__p_colour, (void *)&cf__p_n};
+    return cf_launch(&t__k_fill, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -1932,20 +1974,24 @@ const cf_kernel t__k_resample = {
     .is_closed = 1,
 };
 
-int t_resample(const cf_float2 *field, cf_uint3 size, const cf_float2 *place, cf_float2 *sample, unsigned int n);
-int t_resample(const cf_float2 *field, cf_uint3 size, const cf_float2 *place, cf_float2 *sample, unsigned int n)
+int t_resample(const cf_float2 *cf__p_field, cf_uint3 cf__p_size, const cf_float2 *cf__p_place, cf_float2 *cf__p_sample,
+               unsigned int cf__p_n);
+int t_resample(const cf_float2 *cf__p_field, cf_uint3 cf__p_size, const cf_float2 *cf__p_place, cf_float2 *cf__p_sample,
+               unsigned int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&field, (void *)&size, (void *)&place, (void *)&sample, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_field, (void *)&cf__p_size, (void *)&cf__p_place, (void *)&cf__p_sample,
+        (void *)&cf__p_n};
     return cf_call(&t__k_resample, cf__args);
 }
 
-int t_resample_async(cf_stream stream, const cf_float2 *field, cf_uint3 size, const cf_float2 *place, cf_float2 *sample,
-                     unsigned int n);
-int t_resample_async(cf_stream stream, const cf_float2 *field, cf_uint3 size, const cf_float2 *place, cf_float2 *sample,
-                     unsigned int n)
+int t_resample_async(cf_stream cf__stream, const cf_float2 *cf__p_field, cf_uint3 cf__p_size,
+                     const cf_float2 *cf__p_place, cf_float2 *cf__p_sample, unsigned int cf__p_n);
+int t_resample_async(cf_stream cf__stream, const cf_float2 *cf__p_field, cf_uint3 cf__p_size,
+                     const cf_float2 *cf__p_place, cf_float2 *cf__p_sample, unsigned int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&field, (void *)&size, (void *)&place, (void *)&sample, (void *)&n};
-    return cf_launch(&t__k_resample, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_field, (void *)&cf__p_size, (void *)&cf__p_place, (void *)&cf__p_sample,
+        (void *)&cf__p_n};
+    return cf_launch(&t__k_resample, cf__stream, cf__args);
 }
 
 extern void *const t__v_window;
@@ -1970,14 +2016,14 @@ const cf_symbol t__d_window = {
     .state = &cf__data_window,
 };
 
-int t_set_window(const float window[8]);
-int t_set_window(const float window[8])
+int t_set_window(const float cf__p_window[8]);
+int t_set_window(const float cf__p_window[8])
 {
-    return cf_symbol_set(&t__d_window, window);
+    return cf_symbol_set(&t__d_window, cf__p_window);
 }
 
-int t_set_window_async(cf_stream stream, const float window[8]);
-int t_set_window_async(cf_stream stream, const float window[8])
+int t_set_window_async(cf_stream cf__stream, const float cf__p_window[8]);
+int t_set_window_async(cf_stream cf__stream, const float cf__p_window[8])
 {
-    return cf_symbol_set_async(stream, &t__d_window, window);
+    return cf_symbol_set_async(cf__stream, &t__d_window, cf__p_window);
 }

@@ -7,6 +7,54 @@
 #include <cuferry/generic.h>
 #include "real_types.h"
 
+/* This header sets aside macros that have the names of its parameters. */
+#pragma push_macro("bins")
+#undef bins
+#pragma push_macro("channels")
+#undef channels
+#pragma push_macro("colour")
+#undef colour
+#pragma push_macro("count")
+#undef count
+#pragma push_macro("data")
+#undef data
+#pragma push_macro("field")
+#undef field
+#pragma push_macro("grey")
+#undef grey
+#pragma push_macro("height")
+#undef height
+#pragma push_macro("level")
+#undef level
+#pragma push_macro("mixed")
+#undef mixed
+#pragma push_macro("n")
+#undef n
+#pragma push_macro("picture")
+#undef picture
+#pragma push_macro("pitch")
+#undef pitch
+#pragma push_macro("pixels")
+#undef pixels
+#pragma push_macro("place")
+#undef place
+#pragma push_macro("planes")
+#undef planes
+#pragma push_macro("sample")
+#undef sample
+#pragma push_macro("size")
+#undef size
+#pragma push_macro("source")
+#undef source
+#pragma push_macro("stream")
+#undef stream
+#pragma push_macro("target")
+#undef target
+#pragma push_macro("width")
+#undef width
+#pragma push_macro("window")
+#undef window
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -77,6 +125,7 @@ extern const struct cf_module t_registry;
 #endif
 
 #if defined __cplusplus
+extern "C++" {
 
 CF_CHECKED inline int t_transpose(const float *source, float *target, int width, int height)
 {
@@ -95,6 +144,7 @@ CF_CHECKED inline int t_transpose_async(cf_stream stream, const double *source, 
     return t_transpose_f64_async(stream, source, target, width, height);
 }
 
+} /* extern "C++" */
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
 
 #define t_transpose(source, target, width, height) \
@@ -125,5 +175,29 @@ CF_CHECKED inline int t_transpose_async(cf_stream stream, const double *source, 
     ((stream), (source), (target), (width), (height))
 
 #endif
+
+#pragma pop_macro("bins")
+#pragma pop_macro("channels")
+#pragma pop_macro("colour")
+#pragma pop_macro("count")
+#pragma pop_macro("data")
+#pragma pop_macro("field")
+#pragma pop_macro("grey")
+#pragma pop_macro("height")
+#pragma pop_macro("level")
+#pragma pop_macro("mixed")
+#pragma pop_macro("n")
+#pragma pop_macro("picture")
+#pragma pop_macro("pitch")
+#pragma pop_macro("pixels")
+#pragma pop_macro("place")
+#pragma pop_macro("planes")
+#pragma pop_macro("sample")
+#pragma pop_macro("size")
+#pragma pop_macro("source")
+#pragma pop_macro("stream")
+#pragma pop_macro("target")
+#pragma pop_macro("width")
+#pragma pop_macro("window")
 
 #endif /* CUFERRY_T_H */

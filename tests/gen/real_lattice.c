@@ -90,18 +90,22 @@ const cf_kernel t__k_collide_f32 = {
     .restricts = (const uint8_t[]){1, 1, 0, 0, 0},
 };
 
-int t_collide_f32(float *f, const uint8_t *solid, int nx, int ny, float omega);
-int t_collide_f32(float *f, const uint8_t *solid, int nx, int ny, float omega)
+int t_collide_f32(float *cf__p_f, const uint8_t *cf__p_solid, int cf__p_nx, int cf__p_ny, float cf__p_omega);
+int t_collide_f32(float *cf__p_f, const uint8_t *cf__p_solid, int cf__p_nx, int cf__p_ny, float cf__p_omega)
 {
-    void *const cf__args[] = {(void *)&f, (void *)&solid, (void *)&nx, (void *)&ny, (void *)&omega};
+    void *const cf__args[] = {(void *)&cf__p_f, (void *)&cf__p_solid, (void *)&cf__p_nx, (void *)&cf__p_ny,
+        (void *)&cf__p_omega};
     return cf_call(&t__k_collide_f32, cf__args);
 }
 
-int t_collide_f32_async(cf_stream stream, float *f, const uint8_t *solid, int nx, int ny, float omega);
-int t_collide_f32_async(cf_stream stream, float *f, const uint8_t *solid, int nx, int ny, float omega)
+int t_collide_f32_async(cf_stream cf__stream, float *cf__p_f, const uint8_t *cf__p_solid, int cf__p_nx, int cf__p_ny,
+                        float cf__p_omega);
+int t_collide_f32_async(cf_stream cf__stream, float *cf__p_f, const uint8_t *cf__p_solid, int cf__p_nx, int cf__p_ny,
+                        float cf__p_omega)
 {
-    void *const cf__args[] = {(void *)&f, (void *)&solid, (void *)&nx, (void *)&ny, (void *)&omega};
-    return cf_launch(&t__k_collide_f32, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_f, (void *)&cf__p_solid, (void *)&cf__p_nx, (void *)&cf__p_ny,
+        (void *)&cf__p_omega};
+    return cf_launch(&t__k_collide_f32, cf__stream, cf__args);
 }
 
 cf_host_body t__h_collide_f64;
@@ -155,30 +159,36 @@ const cf_kernel t__k_collide_f64 = {
     .restricts = (const uint8_t[]){1, 1, 0, 0, 0},
 };
 
-int t_collide_f64(double *f, const uint8_t *solid, int nx, int ny, double omega);
-int t_collide_f64(double *f, const uint8_t *solid, int nx, int ny, double omega)
+int t_collide_f64(double *cf__p_f, const uint8_t *cf__p_solid, int cf__p_nx, int cf__p_ny, double cf__p_omega);
+int t_collide_f64(double *cf__p_f, const uint8_t *cf__p_solid, int cf__p_nx, int cf__p_ny, double cf__p_omega)
 {
-    void *const cf__args[] = {(void *)&f, (void *)&solid, (void *)&nx, (void *)&ny, (void *)&omega};
+    void *const cf__args[] = {(void *)&cf__p_f, (void *)&cf__p_solid, (void *)&cf__p_nx, (void *)&cf__p_ny,
+        (void *)&cf__p_omega};
     return cf_call(&t__k_collide_f64, cf__args);
 }
 
-int t_collide_f64_async(cf_stream stream, double *f, const uint8_t *solid, int nx, int ny, double omega);
-int t_collide_f64_async(cf_stream stream, double *f, const uint8_t *solid, int nx, int ny, double omega)
+int t_collide_f64_async(cf_stream cf__stream, double *cf__p_f, const uint8_t *cf__p_solid, int cf__p_nx, int cf__p_ny,
+                        double cf__p_omega);
+int t_collide_f64_async(cf_stream cf__stream, double *cf__p_f, const uint8_t *cf__p_solid, int cf__p_nx, int cf__p_ny,
+                        double cf__p_omega)
 {
-    void *const cf__args[] = {(void *)&f, (void *)&solid, (void *)&nx, (void *)&ny, (void *)&omega};
-    return cf_launch(&t__k_collide_f64, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_f, (void *)&cf__p_solid, (void *)&cf__p_nx, (void *)&cf__p_ny,
+        (void *)&cf__p_omega};
+    return cf_launch(&t__k_collide_f64, cf__stream, cf__args);
 }
 
-int (t_collide)(float *f, const uint8_t *solid, int nx, int ny, float omega);
-int (t_collide)(float *f, const uint8_t *solid, int nx, int ny, float omega)
+int (t_collide)(float *cf__p_f, const uint8_t *cf__p_solid, int cf__p_nx, int cf__p_ny, float cf__p_omega);
+int (t_collide)(float *cf__p_f, const uint8_t *cf__p_solid, int cf__p_nx, int cf__p_ny, float cf__p_omega)
 {
-    return t_collide_f32(f, solid, nx, ny, omega);
+    return t_collide_f32(cf__p_f, cf__p_solid, cf__p_nx, cf__p_ny, cf__p_omega);
 }
 
-int (t_collide_async)(cf_stream stream, float *f, const uint8_t *solid, int nx, int ny, float omega);
-int (t_collide_async)(cf_stream stream, float *f, const uint8_t *solid, int nx, int ny, float omega)
+int (t_collide_async)(cf_stream cf__stream, float *cf__p_f, const uint8_t *cf__p_solid, int cf__p_nx, int cf__p_ny,
+                      float cf__p_omega);
+int (t_collide_async)(cf_stream cf__stream, float *cf__p_f, const uint8_t *cf__p_solid, int cf__p_nx, int cf__p_ny,
+                      float cf__p_omega)
 {
-    return t_collide_f32_async(stream, f, solid, nx, ny, omega);
+    return t_collide_f32_async(cf__stream, cf__p_f, cf__p_solid, cf__p_nx, cf__p_ny, cf__p_omega);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -255,18 +265,18 @@ const cf_kernel t__k_propagate = {
     .is_bounded = 1,
 };
 
-int t_propagate(const double *from, double *to, cf_uint2 size);
-int t_propagate(const double *from, double *to, cf_uint2 size)
+int t_propagate(const double *cf__p_from, double *cf__p_to, cf_uint2 cf__p_size);
+int t_propagate(const double *cf__p_from, double *cf__p_to, cf_uint2 cf__p_size)
 {
-    void *const cf__args[] = {(void *)&from, (void *)&to, (void *)&size};
+    void *const cf__args[] = {(void *)&cf__p_from, (void *)&cf__p_to, (void *)&cf__p_size};
     return cf_call(&t__k_propagate, cf__args);
 }
 
-int t_propagate_async(cf_stream stream, const double *from, double *to, cf_uint2 size);
-int t_propagate_async(cf_stream stream, const double *from, double *to, cf_uint2 size)
+int t_propagate_async(cf_stream cf__stream, const double *cf__p_from, double *cf__p_to, cf_uint2 cf__p_size);
+int t_propagate_async(cf_stream cf__stream, const double *cf__p_from, double *cf__p_to, cf_uint2 cf__p_size)
 {
-    void *const cf__args[] = {(void *)&from, (void *)&to, (void *)&size};
-    return cf_launch(&t__k_propagate, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_from, (void *)&cf__p_to, (void *)&cf__p_size};
+    return cf_launch(&t__k_propagate, cf__stream, cf__args);
 }
 
 cf_host_body t__h_multiply_links;
@@ -319,20 +329,22 @@ const cf_kernel t__k_multiply_links = {
     .restricts = (const uint8_t[]){1, 1, 1, 0},
 };
 
-int t_multiply_links(const cf_complex128 *link, const cf_complex128 *psi, cf_complex128 *chi, int sites);
-int t_multiply_links(const cf_complex128 *link, const cf_complex128 *psi, cf_complex128 *chi, int sites)
+int t_multiply_links(const cf_complex128 *cf__p_link, const cf_complex128 *cf__p_psi, cf_complex128 *cf__p_chi,
+                     int cf__p_sites);
+int t_multiply_links(const cf_complex128 *cf__p_link, const cf_complex128 *cf__p_psi, cf_complex128 *cf__p_chi,
+                     int cf__p_sites)
 {
-    void *const cf__args[] = {(void *)&link, (void *)&psi, (void *)&chi, (void *)&sites};
+    void *const cf__args[] = {(void *)&cf__p_link, (void *)&cf__p_psi, (void *)&cf__p_chi, (void *)&cf__p_sites};
     return cf_call(&t__k_multiply_links, cf__args);
 }
 
-int t_multiply_links_async(cf_stream stream, const cf_complex128 *link, const cf_complex128 *psi, cf_complex128 *chi,
-                           int sites);
-int t_multiply_links_async(cf_stream stream, const cf_complex128 *link, const cf_complex128 *psi, cf_complex128 *chi,
-                           int sites)
+int t_multiply_links_async(cf_stream cf__stream, const cf_complex128 *cf__p_link, const cf_complex128 *cf__p_psi,
+                           cf_complex128 *cf__p_chi, int cf__p_sites);
+int t_multiply_links_async(cf_stream cf__stream, const cf_complex128 *cf__p_link, const cf_complex128 *cf__p_psi,
+                           cf_complex128 *cf__p_chi, int cf__p_sites)
 {
-    void *const cf__args[] = {(void *)&link, (void *)&psi, (void *)&chi, (void *)&sites};
-    return cf_launch(&t__k_multiply_links, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_link, (void *)&cf__p_psi, (void *)&cf__p_chi, (void *)&cf__p_sites};
+    return cf_launch(&t__k_multiply_links, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -409,22 +421,24 @@ const cf_kernel t__k_hop = {
     .is_closed = 1,
 };
 
-int t_hop(const int32_t *neighbour, const cf_double2 *psi, cf_double2 *chi, long volume, int parity, double kappa);
-int t_hop(const int32_t *neighbour, const cf_double2 *psi, cf_double2 *chi, long volume, int parity, double kappa)
+int t_hop(const int32_t *cf__p_neighbour, const cf_double2 *cf__p_psi, cf_double2 *cf__p_chi, long cf__p_volume,
+          int cf__p_parity, double cf__p_kappa);
+int t_hop(const int32_t *cf__p_neighbour, const cf_double2 *cf__p_psi, cf_double2 *cf__p_chi, long cf__p_volume,
+          int cf__p_parity, double cf__p_kappa)
 {
-    void *const cf__args[] = {(void *)&neighbour, (void *)&psi, (void *)&chi, (void *)&volume, (void *)&parity,
-        (void *)&kappa};
+    void *const cf__args[] = {(void *)&cf__p_neighbour, (void *)&cf__p_psi, (void *)&cf__p_chi, (void *)&cf__p_volume,
+        (void *)&cf__p_parity, (void *)&cf__p_kappa};
     return cf_call(&t__k_hop, cf__args);
 }
 
-int t_hop_async(cf_stream stream, const int32_t *neighbour, const cf_double2 *psi, cf_double2 *chi, long volume,
-                int parity, double kappa);
-int t_hop_async(cf_stream stream, const int32_t *neighbour, const cf_double2 *psi, cf_double2 *chi, long volume,
-                int parity, double kappa)
+int t_hop_async(cf_stream cf__stream, const int32_t *cf__p_neighbour, const cf_double2 *cf__p_psi,
+                cf_double2 *cf__p_chi, long cf__p_volume, int cf__p_parity, double cf__p_kappa);
+int t_hop_async(cf_stream cf__stream, const int32_t *cf__p_neighbour, const cf_double2 *cf__p_psi,
+                cf_double2 *cf__p_chi, long cf__p_volume, int cf__p_parity, double cf__p_kappa)
 {
-    void *const cf__args[] = {(void *)&neighbour, (void *)&psi, (void *)&chi, (void *)&volume, (void *)&parity,
-        (void *)&kappa};
-    return cf_launch(&t__k_hop, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_neighbour, (void *)&cf__p_psi, (void *)&cf__p_chi, (void *)&cf__p_volume,
+        (void *)&cf__p_parity, (void *)&cf__p_kappa};
+    return cf_launch(&t__k_hop, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -478,18 +492,18 @@ const cf_kernel t__k_axpy_single = {
     .restricts = (const uint8_t[]){1, 1, 0, 0},
 };
 
-int t_axpy_single(const float *x, float *y, float a, long n);
-int t_axpy_single(const float *x, float *y, float a, long n)
+int t_axpy_single(const float *cf__p_x, float *cf__p_y, float cf__p_a, long cf__p_n);
+int t_axpy_single(const float *cf__p_x, float *cf__p_y, float cf__p_a, long cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&a, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_a, (void *)&cf__p_n};
     return cf_call(&t__k_axpy_single, cf__args);
 }
 
-int t_axpy_single_async(cf_stream stream, const float *x, float *y, float a, long n);
-int t_axpy_single_async(cf_stream stream, const float *x, float *y, float a, long n)
+int t_axpy_single_async(cf_stream cf__stream, const float *cf__p_x, float *cf__p_y, float cf__p_a, long cf__p_n);
+int t_axpy_single_async(cf_stream cf__stream, const float *cf__p_x, float *cf__p_y, float cf__p_a, long cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&a, (void *)&n};
-    return cf_launch(&t__k_axpy_single, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_a, (void *)&cf__p_n};
+    return cf_launch(&t__k_axpy_single, cf__stream, cf__args);
 }
 
 cf_host_body t__h_xpay_double;
@@ -529,18 +543,18 @@ const cf_kernel t__k_xpay_double = {
     .restricts = (const uint8_t[]){1, 1, 0, 0},
 };
 
-int t_xpay_double(const double *x, double *y, double a, long n);
-int t_xpay_double(const double *x, double *y, double a, long n)
+int t_xpay_double(const double *cf__p_x, double *cf__p_y, double cf__p_a, long cf__p_n);
+int t_xpay_double(const double *cf__p_x, double *cf__p_y, double cf__p_a, long cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&a, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_a, (void *)&cf__p_n};
     return cf_call(&t__k_xpay_double, cf__args);
 }
 
-int t_xpay_double_async(cf_stream stream, const double *x, double *y, double a, long n);
-int t_xpay_double_async(cf_stream stream, const double *x, double *y, double a, long n)
+int t_xpay_double_async(cf_stream cf__stream, const double *cf__p_x, double *cf__p_y, double cf__p_a, long cf__p_n);
+int t_xpay_double_async(cf_stream cf__stream, const double *cf__p_x, double *cf__p_y, double cf__p_a, long cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&a, (void *)&n};
-    return cf_launch(&t__k_xpay_double, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_a, (void *)&cf__p_n};
+    return cf_launch(&t__k_xpay_double, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -601,18 +615,18 @@ const cf_kernel t__k_ising = {
     .is_closed = 1,
 };
 
-int t_ising(const signed char *spin, short *energy, unsigned long n);
-int t_ising(const signed char *spin, short *energy, unsigned long n)
+int t_ising(const signed char *cf__p_spin, short *cf__p_energy, unsigned long cf__p_n);
+int t_ising(const signed char *cf__p_spin, short *cf__p_energy, unsigned long cf__p_n)
 {
-    void *const cf__args[] = {(void *)&spin, (void *)&energy, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_spin, (void *)&cf__p_energy, (void *)&cf__p_n};
     return cf_call(&t__k_ising, cf__args);
 }
 
-int t_ising_async(cf_stream stream, const signed char *spin, short *energy, unsigned long n);
-int t_ising_async(cf_stream stream, const signed char *spin, short *energy, unsigned long n)
+int t_ising_async(cf_stream cf__stream, const signed char *cf__p_spin, short *cf__p_energy, unsigned long cf__p_n);
+int t_ising_async(cf_stream cf__stream, const signed char *cf__p_spin, short *cf__p_energy, unsigned long cf__p_n)
 {
-    void *const cf__args[] = {(void *)&spin, (void *)&energy, (void *)&n};
-    return cf_launch(&t__k_ising, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_spin, (void *)&cf__p_energy, (void *)&cf__p_n};
+    return cf_launch(&t__k_ising, cf__stream, cf__args);
 }
 
 extern void *const t__v_direction_x;
@@ -637,16 +651,16 @@ const cf_symbol t__d_direction_x = {
     .state = &cf__data_direction_x,
 };
 
-int t_set_direction_x(const int direction_x[9]);
-int t_set_direction_x(const int direction_x[9])
+int t_set_direction_x(const int cf__p_direction_x[9]);
+int t_set_direction_x(const int cf__p_direction_x[9])
 {
-    return cf_symbol_set(&t__d_direction_x, direction_x);
+    return cf_symbol_set(&t__d_direction_x, cf__p_direction_x);
 }
 
-int t_set_direction_x_async(cf_stream stream, const int direction_x[9]);
-int t_set_direction_x_async(cf_stream stream, const int direction_x[9])
+int t_set_direction_x_async(cf_stream cf__stream, const int cf__p_direction_x[9]);
+int t_set_direction_x_async(cf_stream cf__stream, const int cf__p_direction_x[9])
 {
-    return cf_symbol_set_async(stream, &t__d_direction_x, direction_x);
+    return cf_symbol_set_async(cf__stream, &t__d_direction_x, cf__p_direction_x);
 }
 
 extern void *const t__v_direction_y;
@@ -670,14 +684,14 @@ const cf_symbol t__d_direction_y = {
     .state = &cf__data_direction_y,
 };
 
-int t_set_direction_y(const int direction_y[9]);
-int t_set_direction_y(const int direction_y[9])
+int t_set_direction_y(const int cf__p_direction_y[9]);
+int t_set_direction_y(const int cf__p_direction_y[9])
 {
-    return cf_symbol_set(&t__d_direction_y, direction_y);
+    return cf_symbol_set(&t__d_direction_y, cf__p_direction_y);
 }
 
-int t_set_direction_y_async(cf_stream stream, const int direction_y[9]);
-int t_set_direction_y_async(cf_stream stream, const int direction_y[9])
+int t_set_direction_y_async(cf_stream cf__stream, const int cf__p_direction_y[9]);
+int t_set_direction_y_async(cf_stream cf__stream, const int cf__p_direction_y[9])
 {
-    return cf_symbol_set_async(stream, &t__d_direction_y, direction_y);
+    return cf_symbol_set_async(cf__stream, &t__d_direction_y, cf__p_direction_y);
 }

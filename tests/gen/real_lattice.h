@@ -6,6 +6,58 @@
 #include <cuferry/types.h>
 #include <cuferry/generic.h>
 
+/* This header sets aside macros that have the names of its parameters. */
+#pragma push_macro("a")
+#undef a
+#pragma push_macro("chi")
+#undef chi
+#pragma push_macro("direction_x")
+#undef direction_x
+#pragma push_macro("direction_y")
+#undef direction_y
+#pragma push_macro("energy")
+#undef energy
+#pragma push_macro("f")
+#undef f
+#pragma push_macro("from")
+#undef from
+#pragma push_macro("kappa")
+#undef kappa
+#pragma push_macro("link")
+#undef link
+#pragma push_macro("n")
+#undef n
+#pragma push_macro("neighbour")
+#undef neighbour
+#pragma push_macro("nx")
+#undef nx
+#pragma push_macro("ny")
+#undef ny
+#pragma push_macro("omega")
+#undef omega
+#pragma push_macro("parity")
+#undef parity
+#pragma push_macro("psi")
+#undef psi
+#pragma push_macro("sites")
+#undef sites
+#pragma push_macro("size")
+#undef size
+#pragma push_macro("solid")
+#undef solid
+#pragma push_macro("spin")
+#undef spin
+#pragma push_macro("stream")
+#undef stream
+#pragma push_macro("to")
+#undef to
+#pragma push_macro("volume")
+#undef volume
+#pragma push_macro("x")
+#undef x
+#pragma push_macro("y")
+#undef y
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -61,6 +113,7 @@ extern const struct cf_module t_registry;
 #endif
 
 #if defined __cplusplus
+extern "C++" {
 
 CF_CHECKED inline int t_collide(double *f, const uint8_t *solid, int nx, int ny, double omega)
 {
@@ -71,6 +124,7 @@ CF_CHECKED inline int t_collide_async(cf_stream stream, double *f, const uint8_t
     return t_collide_f64_async(stream, f, solid, nx, ny, omega);
 }
 
+} /* extern "C++" */
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
 
 #define t_collide(f, solid, nx, ny, omega) \
@@ -93,5 +147,31 @@ CF_CHECKED inline int t_collide_async(cf_stream stream, double *f, const uint8_t
     ((stream), (f), (solid), (nx), (ny), (omega))
 
 #endif
+
+#pragma pop_macro("a")
+#pragma pop_macro("chi")
+#pragma pop_macro("direction_x")
+#pragma pop_macro("direction_y")
+#pragma pop_macro("energy")
+#pragma pop_macro("f")
+#pragma pop_macro("from")
+#pragma pop_macro("kappa")
+#pragma pop_macro("link")
+#pragma pop_macro("n")
+#pragma pop_macro("neighbour")
+#pragma pop_macro("nx")
+#pragma pop_macro("ny")
+#pragma pop_macro("omega")
+#pragma pop_macro("parity")
+#pragma pop_macro("psi")
+#pragma pop_macro("sites")
+#pragma pop_macro("size")
+#pragma pop_macro("solid")
+#pragma pop_macro("spin")
+#pragma pop_macro("stream")
+#pragma pop_macro("to")
+#pragma pop_macro("volume")
+#pragma pop_macro("x")
+#pragma pop_macro("y")
 
 #endif /* CUFERRY_T_H */

@@ -81,24 +81,26 @@ const cf_kernel t__k_lennard_jones = {
     .restricts = (const uint8_t[]){1, 1, 1, 1, 0, 0, 0},
 };
 
-int t_lennard_jones(const cf_float4 *position, cf_float4 *force, const int *neighbour, const int *count, int n,
-                    float cutoff, float length);
-int t_lennard_jones(const cf_float4 *position, cf_float4 *force, const int *neighbour, const int *count, int n,
-                    float cutoff, float length)
+int t_lennard_jones(const cf_float4 *cf__p_position, cf_float4 *cf__p_force, const int *cf__p_neighbour,
+                    const int *cf__p_count, int cf__p_n, float cf__p_cutoff, float cf__p_length);
+int t_lennard_jones(const cf_float4 *cf__p_position, cf_float4 *cf__p_force, const int *cf__p_neighbour,
+                    const int *cf__p_count, int cf__p_n, float cf__p_cutoff, float cf__p_length)
 {
-    void *const cf__args[] = {(void *)&position, (void *)&force, (void *)&neighbour, (void *)&count, (void *)&n,
-        (void *)&cutoff, (void *)&length};
+    void *const cf__args[] = {(void *)&cf__p_position, (void *)&cf__p_force, (void *)&cf__p_neighbour,
+        (void *)&cf__p_count, (void *)&cf__p_n, (void *)&cf__p_cutoff, (void *)&cf__p_length};
     return cf_call(&t__k_lennard_jones, cf__args);
 }
 
-int t_lennard_jones_async(cf_stream stream, const cf_float4 *position, cf_float4 *force, const int *neighbour,
-                          const int *count, int n, float cutoff, float length);
-int t_lennard_jones_async(cf_stream stream, const cf_float4 *position, cf_float4 *force, const int *neighbour,
-                          const int *count, int n, float cutoff, float length)
+int t_lennard_jones_async(cf_stream cf__stream, const cf_float4 *cf__p_position, cf_float4 *cf__p_force,
+                          const int *cf__p_neighbour, const int *cf__p_count, int cf__p_n, float cf__p_cutoff,
+                          float cf__p_length);
+int t_lennard_jones_async(cf_stream cf__stream, const cf_float4 *cf__p_position, cf_float4 *cf__p_force,
+                          const int *cf__p_neighbour, const int *cf__p_count, int cf__p_n, float cf__p_cutoff,
+                          float cf__p_length)
 {
-    void *const cf__args[] = {(void *)&position, (void *)&force, (void *)&neighbour, (void *)&count, (void *)&n,
-        (void *)&cutoff, (void *)&length};
-    return cf_launch(&t__k_lennard_jones, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_position, (void *)&cf__p_force, (void *)&cf__p_neighbour,
+        (void *)&cf__p_count, (void *)&cf__p_n, (void *)&cf__p_cutoff, (void *)&cf__p_length};
+    return cf_launch(&t__k_lennard_jones, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -151,18 +153,18 @@ const cf_kernel t__k_kick_drift = {
     .is_bounded = 1,
 };
 
-int t_kick_drift(particles p, float dt, bool frozen);
-int t_kick_drift(particles p, float dt, bool frozen)
+int t_kick_drift(particles cf__p_p, float cf__p_dt, bool cf__p_frozen);
+int t_kick_drift(particles cf__p_p, float cf__p_dt, bool cf__p_frozen)
 {
-    void *const cf__args[] = {(void *)&p, (void *)&dt, (void *)&frozen};
+    void *const cf__args[] = {(void *)&cf__p_p, (void *)&cf__p_dt, (void *)&cf__p_frozen};
     return cf_call(&t__k_kick_drift, cf__args);
 }
 
-int t_kick_drift_async(cf_stream stream, particles p, float dt, bool frozen);
-int t_kick_drift_async(cf_stream stream, particles p, float dt, bool frozen)
+int t_kick_drift_async(cf_stream cf__stream, particles cf__p_p, float cf__p_dt, bool cf__p_frozen);
+int t_kick_drift_async(cf_stream cf__stream, particles cf__p_p, float cf__p_dt, bool cf__p_frozen)
 {
-    void *const cf__args[] = {(void *)&p, (void *)&dt, (void *)&frozen};
-    return cf_launch(&t__k_kick_drift, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_p, (void *)&cf__p_dt, (void *)&cf__p_frozen};
+    return cf_launch(&t__k_kick_drift, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -240,24 +242,26 @@ const cf_kernel t__k_assign_cells = {
     .is_closed = 1,
 };
 
-int t_assign_cells(const cf_float3 *position, unsigned int *cell, unsigned int *rank, cf_int3 cells, cf_float3 origin,
-                   float inverse, unsigned int n);
-int t_assign_cells(const cf_float3 *position, unsigned int *cell, unsigned int *rank, cf_int3 cells, cf_float3 origin,
-                   float inverse, unsigned int n)
+int t_assign_cells(const cf_float3 *cf__p_position, unsigned int *cf__p_cell, unsigned int *cf__p_rank,
+                   cf_int3 cf__p_cells, cf_float3 cf__p_origin, float cf__p_inverse, unsigned int cf__p_n);
+int t_assign_cells(const cf_float3 *cf__p_position, unsigned int *cf__p_cell, unsigned int *cf__p_rank,
+                   cf_int3 cf__p_cells, cf_float3 cf__p_origin, float cf__p_inverse, unsigned int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&position, (void *)&cell, (void *)&rank, (void *)&cells, (void *)&origin,
-        (void *)&inverse, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_position, (void *)&cf__p_cell, (void *)&cf__p_rank, (void *)&cf__p_cells,
+        (void *)&cf__p_origin, (void *)&cf__p_inverse, (void *)&cf__p_n};
     return cf_call(&t__k_assign_cells, cf__args);
 }
 
-int t_assign_cells_async(cf_stream stream, const cf_float3 *position, unsigned int *cell, unsigned int *rank,
-                         cf_int3 cells, cf_float3 origin, float inverse, unsigned int n);
-int t_assign_cells_async(cf_stream stream, const cf_float3 *position, unsigned int *cell, unsigned int *rank,
-                         cf_int3 cells, cf_float3 origin, float inverse, unsigned int n)
+int t_assign_cells_async(cf_stream cf__stream, const cf_float3 *cf__p_position, unsigned int *cf__p_cell,
+                         unsigned int *cf__p_rank, cf_int3 cf__p_cells, cf_float3 cf__p_origin, float cf__p_inverse,
+                         unsigned int cf__p_n);
+int t_assign_cells_async(cf_stream cf__stream, const cf_float3 *cf__p_position, unsigned int *cf__p_cell,
+                         unsigned int *cf__p_rank, cf_int3 cf__p_cells, cf_float3 cf__p_origin, float cf__p_inverse,
+                         unsigned int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&position, (void *)&cell, (void *)&rank, (void *)&cells, (void *)&origin,
-        (void *)&inverse, (void *)&n};
-    return cf_launch(&t__k_assign_cells, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_position, (void *)&cf__p_cell, (void *)&cf__p_rank, (void *)&cf__p_cells,
+        (void *)&cf__p_origin, (void *)&cf__p_inverse, (void *)&cf__p_n};
+    return cf_launch(&t__k_assign_cells, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -348,20 +352,24 @@ const cf_kernel t__k_count_cells = {
     .is_closed = 1,
 };
 
-int t_count_cells(const float *x, const float *y, const float *z, int *population, cell_box box, int n);
-int t_count_cells(const float *x, const float *y, const float *z, int *population, cell_box box, int n)
+int t_count_cells(const float *cf__p_x, const float *cf__p_y, const float *cf__p_z, int *cf__p_population,
+                  cell_box cf__p_box, int cf__p_n);
+int t_count_cells(const float *cf__p_x, const float *cf__p_y, const float *cf__p_z, int *cf__p_population,
+                  cell_box cf__p_box, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&z, (void *)&population, (void *)&box, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_z, (void *)&cf__p_population,
+        (void *)&cf__p_box, (void *)&cf__p_n};
     return cf_call(&t__k_count_cells, cf__args);
 }
 
-int t_count_cells_async(cf_stream stream, const float *x, const float *y, const float *z, int *population, cell_box box,
-                        int n);
-int t_count_cells_async(cf_stream stream, const float *x, const float *y, const float *z, int *population, cell_box box,
-                        int n)
+int t_count_cells_async(cf_stream cf__stream, const float *cf__p_x, const float *cf__p_y, const float *cf__p_z,
+                        int *cf__p_population, cell_box cf__p_box, int cf__p_n);
+int t_count_cells_async(cf_stream cf__stream, const float *cf__p_x, const float *cf__p_y, const float *cf__p_z,
+                        int *cf__p_population, cell_box cf__p_box, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&z, (void *)&population, (void *)&box, (void *)&n};
-    return cf_launch(&t__k_count_cells, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_z, (void *)&cf__p_population,
+        (void *)&cf__p_box, (void *)&cf__p_n};
+    return cf_launch(&t__k_count_cells, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -430,20 +438,24 @@ const cf_kernel t__k_cell_bounds = {
     .restricts = (const uint8_t[]){1, 1, 1, 0, 0},
 };
 
-int t_cell_bounds(const unsigned int *cell, unsigned int *begin, unsigned int *end, unsigned int n, unsigned int cells);
-int t_cell_bounds(const unsigned int *cell, unsigned int *begin, unsigned int *end, unsigned int n, unsigned int cells)
+int t_cell_bounds(const unsigned int *cf__p_cell, unsigned int *cf__p_begin, unsigned int *cf__p_end,
+                  unsigned int cf__p_n, unsigned int cf__p_cells);
+int t_cell_bounds(const unsigned int *cf__p_cell, unsigned int *cf__p_begin, unsigned int *cf__p_end,
+                  unsigned int cf__p_n, unsigned int cf__p_cells)
 {
-    void *const cf__args[] = {(void *)&cell, (void *)&begin, (void *)&end, (void *)&n, (void *)&cells};
+    void *const cf__args[] = {(void *)&cf__p_cell, (void *)&cf__p_begin, (void *)&cf__p_end, (void *)&cf__p_n,
+        (void *)&cf__p_cells};
     return cf_call(&t__k_cell_bounds, cf__args);
 }
 
-int t_cell_bounds_async(cf_stream stream, const unsigned int *cell, unsigned int *begin, unsigned int *end,
-                        unsigned int n, unsigned int cells);
-int t_cell_bounds_async(cf_stream stream, const unsigned int *cell, unsigned int *begin, unsigned int *end,
-                        unsigned int n, unsigned int cells)
+int t_cell_bounds_async(cf_stream cf__stream, const unsigned int *cf__p_cell, unsigned int *cf__p_begin,
+                        unsigned int *cf__p_end, unsigned int cf__p_n, unsigned int cf__p_cells);
+int t_cell_bounds_async(cf_stream cf__stream, const unsigned int *cf__p_cell, unsigned int *cf__p_begin,
+                        unsigned int *cf__p_end, unsigned int cf__p_n, unsigned int cf__p_cells)
 {
-    void *const cf__args[] = {(void *)&cell, (void *)&begin, (void *)&end, (void *)&n, (void *)&cells};
-    return cf_launch(&t__k_cell_bounds, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_cell, (void *)&cf__p_begin, (void *)&cf__p_end, (void *)&cf__p_n,
+        (void *)&cf__p_cells};
+    return cf_launch(&t__k_cell_bounds, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -503,18 +515,22 @@ const cf_kernel t__k_springs = {
     .is_closed = 1,
 };
 
-int t_springs(const struct bond *bond, int bonds, const double *x, double *force, int n);
-int t_springs(const struct bond *bond, int bonds, const double *x, double *force, int n)
+int t_springs(const struct bond *cf__p_bond, int cf__p_bonds, const double *cf__p_x, double *cf__p_force, int cf__p_n);
+int t_springs(const struct bond *cf__p_bond, int cf__p_bonds, const double *cf__p_x, double *cf__p_force, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&bond, (void *)&bonds, (void *)&x, (void *)&force, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_bond, (void *)&cf__p_bonds, (void *)&cf__p_x, (void *)&cf__p_force,
+        (void *)&cf__p_n};
     return cf_call(&t__k_springs, cf__args);
 }
 
-int t_springs_async(cf_stream stream, const struct bond *bond, int bonds, const double *x, double *force, int n);
-int t_springs_async(cf_stream stream, const struct bond *bond, int bonds, const double *x, double *force, int n)
+int t_springs_async(cf_stream cf__stream, const struct bond *cf__p_bond, int cf__p_bonds, const double *cf__p_x,
+                    double *cf__p_force, int cf__p_n);
+int t_springs_async(cf_stream cf__stream, const struct bond *cf__p_bond, int cf__p_bonds, const double *cf__p_x,
+                    double *cf__p_force, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&bond, (void *)&bonds, (void *)&x, (void *)&force, (void *)&n};
-    return cf_launch(&t__k_springs, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_bond, (void *)&cf__p_bonds, (void *)&cf__p_x, (void *)&cf__p_force,
+        (void *)&cf__p_n};
+    return cf_launch(&t__k_springs, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -577,18 +593,20 @@ const cf_kernel t__k_kinetic_f32 = {
     .is_closed = 1,
 };
 
-int t_kinetic_f32(const float *velocity, const float *mass, float *energy, int n);
-int t_kinetic_f32(const float *velocity, const float *mass, float *energy, int n)
+int t_kinetic_f32(const float *cf__p_velocity, const float *cf__p_mass, float *cf__p_energy, int cf__p_n);
+int t_kinetic_f32(const float *cf__p_velocity, const float *cf__p_mass, float *cf__p_energy, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&velocity, (void *)&mass, (void *)&energy, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_velocity, (void *)&cf__p_mass, (void *)&cf__p_energy, (void *)&cf__p_n};
     return cf_call(&t__k_kinetic_f32, cf__args);
 }
 
-int t_kinetic_f32_async(cf_stream stream, const float *velocity, const float *mass, float *energy, int n);
-int t_kinetic_f32_async(cf_stream stream, const float *velocity, const float *mass, float *energy, int n)
+int t_kinetic_f32_async(cf_stream cf__stream, const float *cf__p_velocity, const float *cf__p_mass, float *cf__p_energy,
+                        int cf__p_n);
+int t_kinetic_f32_async(cf_stream cf__stream, const float *cf__p_velocity, const float *cf__p_mass, float *cf__p_energy,
+                        int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&velocity, (void *)&mass, (void *)&energy, (void *)&n};
-    return cf_launch(&t__k_kinetic_f32, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_velocity, (void *)&cf__p_mass, (void *)&cf__p_energy, (void *)&cf__p_n};
+    return cf_launch(&t__k_kinetic_f32, cf__stream, cf__args);
 }
 
 cf_host_body t__h_kinetic_f64;
@@ -635,30 +653,34 @@ const cf_kernel t__k_kinetic_f64 = {
     .is_closed = 1,
 };
 
-int t_kinetic_f64(const double *velocity, const double *mass, double *energy, int n);
-int t_kinetic_f64(const double *velocity, const double *mass, double *energy, int n)
+int t_kinetic_f64(const double *cf__p_velocity, const double *cf__p_mass, double *cf__p_energy, int cf__p_n);
+int t_kinetic_f64(const double *cf__p_velocity, const double *cf__p_mass, double *cf__p_energy, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&velocity, (void *)&mass, (void *)&energy, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_velocity, (void *)&cf__p_mass, (void *)&cf__p_energy, (void *)&cf__p_n};
     return cf_call(&t__k_kinetic_f64, cf__args);
 }
 
-int t_kinetic_f64_async(cf_stream stream, const double *velocity, const double *mass, double *energy, int n);
-int t_kinetic_f64_async(cf_stream stream, const double *velocity, const double *mass, double *energy, int n)
+int t_kinetic_f64_async(cf_stream cf__stream, const double *cf__p_velocity, const double *cf__p_mass,
+                        double *cf__p_energy, int cf__p_n);
+int t_kinetic_f64_async(cf_stream cf__stream, const double *cf__p_velocity, const double *cf__p_mass,
+                        double *cf__p_energy, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&velocity, (void *)&mass, (void *)&energy, (void *)&n};
-    return cf_launch(&t__k_kinetic_f64, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_velocity, (void *)&cf__p_mass, (void *)&cf__p_energy, (void *)&cf__p_n};
+    return cf_launch(&t__k_kinetic_f64, cf__stream, cf__args);
 }
 
-int (t_kinetic)(const float *velocity, const float *mass, float *energy, int n);
-int (t_kinetic)(const float *velocity, const float *mass, float *energy, int n)
+int (t_kinetic)(const float *cf__p_velocity, const float *cf__p_mass, float *cf__p_energy, int cf__p_n);
+int (t_kinetic)(const float *cf__p_velocity, const float *cf__p_mass, float *cf__p_energy, int cf__p_n)
 {
-    return t_kinetic_f32(velocity, mass, energy, n);
+    return t_kinetic_f32(cf__p_velocity, cf__p_mass, cf__p_energy, cf__p_n);
 }
 
-int (t_kinetic_async)(cf_stream stream, const float *velocity, const float *mass, float *energy, int n);
-int (t_kinetic_async)(cf_stream stream, const float *velocity, const float *mass, float *energy, int n)
+int (t_kinetic_async)(cf_stream cf__stream, const float *cf__p_velocity, const float *cf__p_mass, float *cf__p_energy,
+                      int cf__p_n);
+int (t_kinetic_async)(cf_stream cf__stream, const float *cf__p_velocity, const float *cf__p_mass, float *cf__p_energy,
+                      int cf__p_n)
 {
-    return t_kinetic_f32_async(stream, velocity, mass, energy, n);
+    return t_kinetic_f32_async(cf__stream, cf__p_velocity, cf__p_mass, cf__p_energy, cf__p_n);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -711,18 +733,18 @@ const cf_kernel t__k_wrap = {
     .is_bounded = 1,
 };
 
-int t_wrap(float **columns, int n, float length);
-int t_wrap(float **columns, int n, float length)
+int t_wrap(float **cf__p_columns, int cf__p_n, float cf__p_length);
+int t_wrap(float **cf__p_columns, int cf__p_n, float cf__p_length)
 {
-    void *const cf__args[] = {(void *)&columns, (void *)&n, (void *)&length};
+    void *const cf__args[] = {(void *)&cf__p_columns, (void *)&cf__p_n, (void *)&cf__p_length};
     return cf_call(&t__k_wrap, cf__args);
 }
 
-int t_wrap_async(cf_stream stream, float **columns, int n, float length);
-int t_wrap_async(cf_stream stream, float **columns, int n, float length)
+int t_wrap_async(cf_stream cf__stream, float **cf__p_columns, int cf__p_n, float cf__p_length);
+int t_wrap_async(cf_stream cf__stream, float **cf__p_columns, int cf__p_n, float cf__p_length)
 {
-    void *const cf__args[] = {(void *)&columns, (void *)&n, (void *)&length};
-    return cf_launch(&t__k_wrap, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_columns, (void *)&cf__p_n, (void *)&cf__p_length};
+    return cf_launch(&t__k_wrap, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -775,16 +797,16 @@ const cf_kernel t__k_pack = {
     .is_closed = 1,
 };
 
-int t_pack(const cf_float2 *wide, cf_half2 *narrow, size_t n);
-int t_pack(const cf_float2 *wide, cf_half2 *narrow, size_t n)
+int t_pack(const cf_float2 *cf__p_wide, cf_half2 *cf__p_narrow, size_t cf__p_n);
+int t_pack(const cf_float2 *cf__p_wide, cf_half2 *cf__p_narrow, size_t cf__p_n)
 {
-    void *const cf__args[] = {(void *)&wide, (void *)&narrow, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_wide, (void *)&cf__p_narrow, (void *)&cf__p_n};
     return cf_call(&t__k_pack, cf__args);
 }
 
-int t_pack_async(cf_stream stream, const cf_float2 *wide, cf_half2 *narrow, size_t n);
-int t_pack_async(cf_stream stream, const cf_float2 *wide, cf_half2 *narrow, size_t n)
+int t_pack_async(cf_stream cf__stream, const cf_float2 *cf__p_wide, cf_half2 *cf__p_narrow, size_t cf__p_n);
+int t_pack_async(cf_stream cf__stream, const cf_float2 *cf__p_wide, cf_half2 *cf__p_narrow, size_t cf__p_n)
 {
-    void *const cf__args[] = {(void *)&wide, (void *)&narrow, (void *)&n};
-    return cf_launch(&t__k_pack, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_wide, (void *)&cf__p_narrow, (void *)&cf__p_n};
+    return cf_launch(&t__k_pack, cf__stream, cf__args);
 }

@@ -7,6 +7,70 @@
 #include <cuferry/generic.h>
 #include "real_types.h"
 
+/* This header sets aside macros that have the names of its parameters. */
+#pragma push_macro("begin")
+#undef begin
+#pragma push_macro("bond")
+#undef bond
+#pragma push_macro("bonds")
+#undef bonds
+#pragma push_macro("box")
+#undef box
+#pragma push_macro("cell")
+#undef cell
+#pragma push_macro("cells")
+#undef cells
+#pragma push_macro("columns")
+#undef columns
+#pragma push_macro("count")
+#undef count
+#pragma push_macro("cutoff")
+#undef cutoff
+#pragma push_macro("dt")
+#undef dt
+#pragma push_macro("end")
+#undef end
+#pragma push_macro("energy")
+#undef energy
+#pragma push_macro("force")
+#undef force
+#pragma push_macro("frozen")
+#undef frozen
+#pragma push_macro("inverse")
+#undef inverse
+#pragma push_macro("length")
+#undef length
+#pragma push_macro("mass")
+#undef mass
+#pragma push_macro("n")
+#undef n
+#pragma push_macro("narrow")
+#undef narrow
+#pragma push_macro("neighbour")
+#undef neighbour
+#pragma push_macro("origin")
+#undef origin
+#pragma push_macro("p")
+#undef p
+#pragma push_macro("population")
+#undef population
+#pragma push_macro("position")
+#undef position
+#pragma push_macro("rank")
+#undef rank
+#pragma push_macro("stream")
+#undef stream
+#pragma push_macro("velocity")
+#undef velocity
+#pragma push_macro("wide")
+#undef wide
+#pragma push_macro("x")
+#undef x
+#pragma push_macro("y")
+#undef y
+#pragma push_macro("z")
+#undef z
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -68,6 +132,7 @@ extern const struct cf_module t_registry;
 #endif
 
 #if defined __cplusplus
+extern "C++" {
 
 CF_CHECKED inline int t_kinetic(const double *velocity, const double *mass, double *energy, int n)
 {
@@ -79,6 +144,7 @@ CF_CHECKED inline int t_kinetic_async(cf_stream stream, const double *velocity, 
     return t_kinetic_f64_async(stream, velocity, mass, energy, n);
 }
 
+} /* extern "C++" */
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
 
 #define t_kinetic(velocity, mass, energy, n) \
@@ -109,5 +175,37 @@ CF_CHECKED inline int t_kinetic_async(cf_stream stream, const double *velocity, 
     ((stream), (velocity), (mass), (energy), (n))
 
 #endif
+
+#pragma pop_macro("begin")
+#pragma pop_macro("bond")
+#pragma pop_macro("bonds")
+#pragma pop_macro("box")
+#pragma pop_macro("cell")
+#pragma pop_macro("cells")
+#pragma pop_macro("columns")
+#pragma pop_macro("count")
+#pragma pop_macro("cutoff")
+#pragma pop_macro("dt")
+#pragma pop_macro("end")
+#pragma pop_macro("energy")
+#pragma pop_macro("force")
+#pragma pop_macro("frozen")
+#pragma pop_macro("inverse")
+#pragma pop_macro("length")
+#pragma pop_macro("mass")
+#pragma pop_macro("n")
+#pragma pop_macro("narrow")
+#pragma pop_macro("neighbour")
+#pragma pop_macro("origin")
+#pragma pop_macro("p")
+#pragma pop_macro("population")
+#pragma pop_macro("position")
+#pragma pop_macro("rank")
+#pragma pop_macro("stream")
+#pragma pop_macro("velocity")
+#pragma pop_macro("wide")
+#pragma pop_macro("x")
+#pragma pop_macro("y")
+#pragma pop_macro("z")
 
 #endif /* CUFERRY_T_H */

@@ -66,18 +66,18 @@ const cf_kernel t__k_lanes = {
     .is_bounded = 1,
 };
 
-int t_lanes(unsigned int *lane, int n);
-int t_lanes(unsigned int *lane, int n)
+int t_lanes(unsigned int *cf__p_lane, int cf__p_n);
+int t_lanes(unsigned int *cf__p_lane, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&lane, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_lane, (void *)&cf__p_n};
     return cf_call(&t__k_lanes, cf__args);
 }
 
-int t_lanes_async(cf_stream stream, unsigned int *lane, int n);
-int t_lanes_async(cf_stream stream, unsigned int *lane, int n)
+int t_lanes_async(cf_stream cf__stream, unsigned int *cf__p_lane, int cf__p_n);
+int t_lanes_async(cf_stream cf__stream, unsigned int *cf__p_lane, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&lane, (void *)&n};
-    return cf_launch(&t__k_lanes, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_lane, (void *)&cf__p_n};
+    return cf_launch(&t__k_lanes, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -131,18 +131,18 @@ const cf_kernel t__k_xorshift = {
     .restricts = (const uint8_t[]){1, 1, 0},
 };
 
-int t_xorshift(uint64_t *state, float *number, size_t n);
-int t_xorshift(uint64_t *state, float *number, size_t n)
+int t_xorshift(uint64_t *cf__p_state, float *cf__p_number, size_t cf__p_n);
+int t_xorshift(uint64_t *cf__p_state, float *cf__p_number, size_t cf__p_n)
 {
-    void *const cf__args[] = {(void *)&state, (void *)&number, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_state, (void *)&cf__p_number, (void *)&cf__p_n};
     return cf_call(&t__k_xorshift, cf__args);
 }
 
-int t_xorshift_async(cf_stream stream, uint64_t *state, float *number, size_t n);
-int t_xorshift_async(cf_stream stream, uint64_t *state, float *number, size_t n)
+int t_xorshift_async(cf_stream cf__stream, uint64_t *cf__p_state, float *cf__p_number, size_t cf__p_n);
+int t_xorshift_async(cf_stream cf__stream, uint64_t *cf__p_state, float *cf__p_number, size_t cf__p_n)
 {
-    void *const cf__args[] = {(void *)&state, (void *)&number, (void *)&n};
-    return cf_launch(&t__k_xorshift, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_state, (void *)&cf__p_number, (void *)&cf__p_n};
+    return cf_launch(&t__k_xorshift, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -196,18 +196,18 @@ const cf_kernel t__k_half_axpy = {
     .is_closed = 1,
 };
 
-int t_half_axpy(cf_half a, const cf_half *x, cf_half *y, int n);
-int t_half_axpy(cf_half a, const cf_half *x, cf_half *y, int n)
+int t_half_axpy(cf_half cf__p_a, const cf_half *cf__p_x, cf_half *cf__p_y, int cf__p_n);
+int t_half_axpy(cf_half cf__p_a, const cf_half *cf__p_x, cf_half *cf__p_y, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&a, (void *)&x, (void *)&y, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_a, (void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_n};
     return cf_call(&t__k_half_axpy, cf__args);
 }
 
-int t_half_axpy_async(cf_stream stream, cf_half a, const cf_half *x, cf_half *y, int n);
-int t_half_axpy_async(cf_stream stream, cf_half a, const cf_half *x, cf_half *y, int n)
+int t_half_axpy_async(cf_stream cf__stream, cf_half cf__p_a, const cf_half *cf__p_x, cf_half *cf__p_y, int cf__p_n);
+int t_half_axpy_async(cf_stream cf__stream, cf_half cf__p_a, const cf_half *cf__p_x, cf_half *cf__p_y, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&a, (void *)&x, (void *)&y, (void *)&n};
-    return cf_launch(&t__k_half_axpy, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_a, (void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_n};
+    return cf_launch(&t__k_half_axpy, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -260,18 +260,18 @@ const cf_kernel t__k_narrow_f16 = {
     .is_closed = 1,
 };
 
-int t_narrow_f16(const float *x, cf_half *y, int n);
-int t_narrow_f16(const float *x, cf_half *y, int n)
+int t_narrow_f16(const float *cf__p_x, cf_half *cf__p_y, int cf__p_n);
+int t_narrow_f16(const float *cf__p_x, cf_half *cf__p_y, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_n};
     return cf_call(&t__k_narrow_f16, cf__args);
 }
 
-int t_narrow_f16_async(cf_stream stream, const float *x, cf_half *y, int n);
-int t_narrow_f16_async(cf_stream stream, const float *x, cf_half *y, int n)
+int t_narrow_f16_async(cf_stream cf__stream, const float *cf__p_x, cf_half *cf__p_y, int cf__p_n);
+int t_narrow_f16_async(cf_stream cf__stream, const float *cf__p_x, cf_half *cf__p_y, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&n};
-    return cf_launch(&t__k_narrow_f16, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_n};
+    return cf_launch(&t__k_narrow_f16, cf__stream, cf__args);
 }
 
 cf_host_body t__h_narrow_bf16;
@@ -310,18 +310,18 @@ const cf_kernel t__k_narrow_bf16 = {
     .is_closed = 1,
 };
 
-int t_narrow_bf16(const float *x, cf_bfloat16 *y, int n);
-int t_narrow_bf16(const float *x, cf_bfloat16 *y, int n)
+int t_narrow_bf16(const float *cf__p_x, cf_bfloat16 *cf__p_y, int cf__p_n);
+int t_narrow_bf16(const float *cf__p_x, cf_bfloat16 *cf__p_y, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_n};
     return cf_call(&t__k_narrow_bf16, cf__args);
 }
 
-int t_narrow_bf16_async(cf_stream stream, const float *x, cf_bfloat16 *y, int n);
-int t_narrow_bf16_async(cf_stream stream, const float *x, cf_bfloat16 *y, int n)
+int t_narrow_bf16_async(cf_stream cf__stream, const float *cf__p_x, cf_bfloat16 *cf__p_y, int cf__p_n);
+int t_narrow_bf16_async(cf_stream cf__stream, const float *cf__p_x, cf_bfloat16 *cf__p_y, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&n};
-    return cf_launch(&t__k_narrow_bf16, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_n};
+    return cf_launch(&t__k_narrow_bf16, cf__stream, cf__args);
 }
 
 cf_host_body t__h_narrow_f16_f64;
@@ -360,30 +360,30 @@ const cf_kernel t__k_narrow_f16_f64 = {
     .is_closed = 1,
 };
 
-int t_narrow_f16_f64(const double *x, cf_half *y, int n);
-int t_narrow_f16_f64(const double *x, cf_half *y, int n)
+int t_narrow_f16_f64(const double *cf__p_x, cf_half *cf__p_y, int cf__p_n);
+int t_narrow_f16_f64(const double *cf__p_x, cf_half *cf__p_y, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_n};
     return cf_call(&t__k_narrow_f16_f64, cf__args);
 }
 
-int t_narrow_f16_f64_async(cf_stream stream, const double *x, cf_half *y, int n);
-int t_narrow_f16_f64_async(cf_stream stream, const double *x, cf_half *y, int n)
+int t_narrow_f16_f64_async(cf_stream cf__stream, const double *cf__p_x, cf_half *cf__p_y, int cf__p_n);
+int t_narrow_f16_f64_async(cf_stream cf__stream, const double *cf__p_x, cf_half *cf__p_y, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&n};
-    return cf_launch(&t__k_narrow_f16_f64, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_n};
+    return cf_launch(&t__k_narrow_f16_f64, cf__stream, cf__args);
 }
 
-int (t_narrow)(const float *x, cf_half *y, int n);
-int (t_narrow)(const float *x, cf_half *y, int n)
+int (t_narrow)(const float *cf__p_x, cf_half *cf__p_y, int cf__p_n);
+int (t_narrow)(const float *cf__p_x, cf_half *cf__p_y, int cf__p_n)
 {
-    return t_narrow_f16(x, y, n);
+    return t_narrow_f16(cf__p_x, cf__p_y, cf__p_n);
 }
 
-int (t_narrow_async)(cf_stream stream, const float *x, cf_half *y, int n);
-int (t_narrow_async)(cf_stream stream, const float *x, cf_half *y, int n)
+int (t_narrow_async)(cf_stream cf__stream, const float *cf__p_x, cf_half *cf__p_y, int cf__p_n);
+int (t_narrow_async)(cf_stream cf__stream, const float *cf__p_x, cf_half *cf__p_y, int cf__p_n)
 {
-    return t_narrow_f16_async(stream, x, y, n);
+    return t_narrow_f16_async(cf__stream, cf__p_x, cf__p_y, cf__p_n);
 }
 
 static const cf_kernel t__k_reduce_sum_f32__BLOCK_256;
@@ -638,18 +638,18 @@ const cf_kernel t__k_reduce_sum_f32 = {
     .restricts = (const uint8_t[]){1, 0, 0, 0},
 };
 
-int t_reduce_sum_f32(const float *x, float *sum, unsigned int n);
-int t_reduce_sum_f32(const float *x, float *sum, unsigned int n)
+int t_reduce_sum_f32(const float *cf__p_x, float *cf__p_sum, unsigned int cf__p_n);
+int t_reduce_sum_f32(const float *cf__p_x, float *cf__p_sum, unsigned int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&sum, NULL, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_sum, NULL, (void *)&cf__p_n};
     return cf_call(&t__k_reduce_sum_f32, cf__args);
 }
 
-int t_reduce_sum_f32_async(cf_stream stream, const float *x, float *sum, unsigned int n);
-int t_reduce_sum_f32_async(cf_stream stream, const float *x, float *sum, unsigned int n)
+int t_reduce_sum_f32_async(cf_stream cf__stream, const float *cf__p_x, float *cf__p_sum, unsigned int cf__p_n);
+int t_reduce_sum_f32_async(cf_stream cf__stream, const float *cf__p_x, float *cf__p_sum, unsigned int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&sum, NULL, (void *)&n};
-    return cf_launch(&t__k_reduce_sum_f32, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_sum, NULL, (void *)&cf__p_n};
+    return cf_launch(&t__k_reduce_sum_f32, cf__stream, cf__args);
 }
 
 static const cf_kernel t__k_reduce_sum_f64__BLOCK_256;
@@ -904,18 +904,18 @@ const cf_kernel t__k_reduce_sum_f64 = {
     .restricts = (const uint8_t[]){1, 0, 0, 0},
 };
 
-int t_reduce_sum_f64(const double *x, double *sum, unsigned int n);
-int t_reduce_sum_f64(const double *x, double *sum, unsigned int n)
+int t_reduce_sum_f64(const double *cf__p_x, double *cf__p_sum, unsigned int cf__p_n);
+int t_reduce_sum_f64(const double *cf__p_x, double *cf__p_sum, unsigned int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&sum, NULL, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_sum, NULL, (void *)&cf__p_n};
     return cf_call(&t__k_reduce_sum_f64, cf__args);
 }
 
-int t_reduce_sum_f64_async(cf_stream stream, const double *x, double *sum, unsigned int n);
-int t_reduce_sum_f64_async(cf_stream stream, const double *x, double *sum, unsigned int n)
+int t_reduce_sum_f64_async(cf_stream cf__stream, const double *cf__p_x, double *cf__p_sum, unsigned int cf__p_n);
+int t_reduce_sum_f64_async(cf_stream cf__stream, const double *cf__p_x, double *cf__p_sum, unsigned int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&sum, NULL, (void *)&n};
-    return cf_launch(&t__k_reduce_sum_f64, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_sum, NULL, (void *)&cf__p_n};
+    return cf_launch(&t__k_reduce_sum_f64, cf__stream, cf__args);
 }
 
 static const cf_kernel t__k_reduce_squares_f32__BLOCK_256;
@@ -1116,18 +1116,18 @@ const cf_kernel t__k_reduce_squares_f32 = {
     .restricts = (const uint8_t[]){1, 0, 0, 0},
 };
 
-int t_reduce_squares_f32(const float *x, float *sum, unsigned int n);
-int t_reduce_squares_f32(const float *x, float *sum, unsigned int n)
+int t_reduce_squares_f32(const float *cf__p_x, float *cf__p_sum, unsigned int cf__p_n);
+int t_reduce_squares_f32(const float *cf__p_x, float *cf__p_sum, unsigned int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&sum, NULL, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_sum, NULL, (void *)&cf__p_n};
     return cf_call(&t__k_reduce_squares_f32, cf__args);
 }
 
-int t_reduce_squares_f32_async(cf_stream stream, const float *x, float *sum, unsigned int n);
-int t_reduce_squares_f32_async(cf_stream stream, const float *x, float *sum, unsigned int n)
+int t_reduce_squares_f32_async(cf_stream cf__stream, const float *cf__p_x, float *cf__p_sum, unsigned int cf__p_n);
+int t_reduce_squares_f32_async(cf_stream cf__stream, const float *cf__p_x, float *cf__p_sum, unsigned int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&sum, NULL, (void *)&n};
-    return cf_launch(&t__k_reduce_squares_f32, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_sum, NULL, (void *)&cf__p_n};
+    return cf_launch(&t__k_reduce_squares_f32, cf__stream, cf__args);
 }
 
 static const cf_kernel t__k_reduce_squares_f64__BLOCK_256;
@@ -1328,18 +1328,18 @@ const cf_kernel t__k_reduce_squares_f64 = {
     .restricts = (const uint8_t[]){1, 0, 0, 0},
 };
 
-int t_reduce_squares_f64(const double *x, double *sum, unsigned int n);
-int t_reduce_squares_f64(const double *x, double *sum, unsigned int n)
+int t_reduce_squares_f64(const double *cf__p_x, double *cf__p_sum, unsigned int cf__p_n);
+int t_reduce_squares_f64(const double *cf__p_x, double *cf__p_sum, unsigned int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&sum, NULL, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_sum, NULL, (void *)&cf__p_n};
     return cf_call(&t__k_reduce_squares_f64, cf__args);
 }
 
-int t_reduce_squares_f64_async(cf_stream stream, const double *x, double *sum, unsigned int n);
-int t_reduce_squares_f64_async(cf_stream stream, const double *x, double *sum, unsigned int n)
+int t_reduce_squares_f64_async(cf_stream cf__stream, const double *cf__p_x, double *cf__p_sum, unsigned int cf__p_n);
+int t_reduce_squares_f64_async(cf_stream cf__stream, const double *cf__p_x, double *cf__p_sum, unsigned int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&sum, NULL, (void *)&n};
-    return cf_launch(&t__k_reduce_squares_f64, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_sum, NULL, (void *)&cf__p_n};
+    return cf_launch(&t__k_reduce_squares_f64, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -1387,18 +1387,18 @@ const cf_kernel t__k_fill_bytes = {
     .is_bounded = 1,
 };
 
-int t_fill_bytes(void *target, int value, ptrdiff_t count);
-int t_fill_bytes(void *target, int value, ptrdiff_t count)
+int t_fill_bytes(void *cf__p_target, int cf__p_value, ptrdiff_t cf__p_count);
+int t_fill_bytes(void *cf__p_target, int cf__p_value, ptrdiff_t cf__p_count)
 {
-    void *const cf__args[] = {(void *)&target, (void *)&value, (void *)&count};
+    void *const cf__args[] = {(void *)&cf__p_target, (void *)&cf__p_value, (void *)&cf__p_count};
     return cf_call(&t__k_fill_bytes, cf__args);
 }
 
-int t_fill_bytes_async(cf_stream stream, void *target, int value, ptrdiff_t count);
-int t_fill_bytes_async(cf_stream stream, void *target, int value, ptrdiff_t count)
+int t_fill_bytes_async(cf_stream cf__stream, void *cf__p_target, int cf__p_value, ptrdiff_t cf__p_count);
+int t_fill_bytes_async(cf_stream cf__stream, void *cf__p_target, int cf__p_value, ptrdiff_t cf__p_count)
 {
-    void *const cf__args[] = {(void *)&target, (void *)&value, (void *)&count};
-    return cf_launch(&t__k_fill_bytes, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_target, (void *)&cf__p_value, (void *)&cf__p_count};
+    return cf_launch(&t__k_fill_bytes, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -1452,18 +1452,18 @@ const cf_kernel t__k_capitals = {
     .is_closed = 1,
 };
 
-int t_capitals(char *text, volatile int *done, unsigned short length);
-int t_capitals(char *text, volatile int *done, unsigned short length)
+int t_capitals(char *cf__p_text, volatile int *cf__p_done, unsigned short cf__p_length);
+int t_capitals(char *cf__p_text, volatile int *cf__p_done, unsigned short cf__p_length)
 {
-    void *const cf__args[] = {(void *)&text, (void *)&done, (void *)&length};
+    void *const cf__args[] = {(void *)&cf__p_text, (void *)&cf__p_done, (void *)&cf__p_length};
     return cf_call(&t__k_capitals, cf__args);
 }
 
-int t_capitals_async(cf_stream stream, char *text, volatile int *done, unsigned short length);
-int t_capitals_async(cf_stream stream, char *text, volatile int *done, unsigned short length)
+int t_capitals_async(cf_stream cf__stream, char *cf__p_text, volatile int *cf__p_done, unsigned short cf__p_length);
+int t_capitals_async(cf_stream cf__stream, char *cf__p_text, volatile int *cf__p_done, unsigned short cf__p_length)
 {
-    void *const cf__args[] = {(void *)&text, (void *)&done, (void *)&length};
-    return cf_launch(&t__k_capitals, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_text, (void *)&cf__p_done, (void *)&cf__p_length};
+    return cf_launch(&t__k_capitals, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -1516,18 +1516,20 @@ const cf_kernel t__k_follow = {
     .is_bounded = 1,
 };
 
-int t_follow(const uintptr_t *handle, long offset, int *value, long long n);
-int t_follow(const uintptr_t *handle, long offset, int *value, long long n)
+int t_follow(const uintptr_t *cf__p_handle, long cf__p_offset, int *cf__p_value, long long cf__p_n);
+int t_follow(const uintptr_t *cf__p_handle, long cf__p_offset, int *cf__p_value, long long cf__p_n)
 {
-    void *const cf__args[] = {(void *)&handle, (void *)&offset, (void *)&value, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_handle, (void *)&cf__p_offset, (void *)&cf__p_value, (void *)&cf__p_n};
     return cf_call(&t__k_follow, cf__args);
 }
 
-int t_follow_async(cf_stream stream, const uintptr_t *handle, long offset, int *value, long long n);
-int t_follow_async(cf_stream stream, const uintptr_t *handle, long offset, int *value, long long n)
+int t_follow_async(cf_stream cf__stream, const uintptr_t *cf__p_handle, long cf__p_offset, int *cf__p_value,
+                   long long cf__p_n);
+int t_follow_async(cf_stream cf__stream, const uintptr_t *cf__p_handle, long cf__p_offset, int *cf__p_value,
+                   long long cf__p_n)
 {
-    void *const cf__args[] = {(void *)&handle, (void *)&offset, (void *)&value, (void *)&n};
-    return cf_launch(&t__k_follow, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_handle, (void *)&cf__p_offset, (void *)&cf__p_value, (void *)&cf__p_n};
+    return cf_launch(&t__k_follow, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -1578,18 +1580,18 @@ const cf_kernel t__k_scale_single = {
     .is_closed = 1,
 };
 
-int t_scale_single(float *x, float factor, int n);
-int t_scale_single(float *x, float factor, int n)
+int t_scale_single(float *cf__p_x, float cf__p_factor, int cf__p_n);
+int t_scale_single(float *cf__p_x, float cf__p_factor, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&factor, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_factor, (void *)&cf__p_n};
     return cf_call(&t__k_scale_single, cf__args);
 }
 
-int t_scale_single_async(cf_stream stream, float *x, float factor, int n);
-int t_scale_single_async(cf_stream stream, float *x, float factor, int n)
+int t_scale_single_async(cf_stream cf__stream, float *cf__p_x, float cf__p_factor, int cf__p_n);
+int t_scale_single_async(cf_stream cf__stream, float *cf__p_x, float cf__p_factor, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&factor, (void *)&n};
-    return cf_launch(&t__k_scale_single, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_factor, (void *)&cf__p_n};
+    return cf_launch(&t__k_scale_single, cf__stream, cf__args);
 }
 
 cf_host_body t__h_scale_double;
@@ -1627,18 +1629,18 @@ const cf_kernel t__k_scale_double = {
     .is_closed = 1,
 };
 
-int t_scale_double(double *x, double factor, int n);
-int t_scale_double(double *x, double factor, int n)
+int t_scale_double(double *cf__p_x, double cf__p_factor, int cf__p_n);
+int t_scale_double(double *cf__p_x, double cf__p_factor, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&factor, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_factor, (void *)&cf__p_n};
     return cf_call(&t__k_scale_double, cf__args);
 }
 
-int t_scale_double_async(cf_stream stream, double *x, double factor, int n);
-int t_scale_double_async(cf_stream stream, double *x, double factor, int n)
+int t_scale_double_async(cf_stream cf__stream, double *cf__p_x, double cf__p_factor, int cf__p_n);
+int t_scale_double_async(cf_stream cf__stream, double *cf__p_x, double cf__p_factor, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&factor, (void *)&n};
-    return cf_launch(&t__k_scale_double, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_factor, (void *)&cf__p_n};
+    return cf_launch(&t__k_scale_double, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -1703,16 +1705,18 @@ const cf_kernel t__k_exchange_pairs = {
     .is_closed = 1,
 };
 
-int t_exchange_pairs(uint32_t *key, uint32_t n, uint32_t j, uint32_t k);
-int t_exchange_pairs(uint32_t *key, uint32_t n, uint32_t j, uint32_t k)
+int t_exchange_pairs(uint32_t *cf__p_key, uint32_t cf__p_n, uint32_t cf__p_j, uint32_t cf__p_k);
+int t_exchange_pairs(uint32_t *cf__p_key, uint32_t cf__p_n, uint32_t cf__p_j, uint32_t cf__p_k)
 {
-    void *const cf__args[] = {(void *)&key, (void *)&n, (void *)&j, (void *)&k};
+    void *const cf__args[] = {(void *)&cf__p_key, (void *)&cf__p_n, (void *)&cf__p_j, (void *)&cf__p_k};
     return cf_call(&t__k_exchange_pairs, cf__args);
 }
 
-int t_exchange_pairs_async(cf_stream stream, uint32_t *key, uint32_t n, uint32_t j, uint32_t k);
-int t_exchange_pairs_async(cf_stream stream, uint32_t *key, uint32_t n, uint32_t j, uint32_t k)
+int t_exchange_pairs_async(cf_stream cf__stream, uint32_t *cf__p_key, uint32_t cf__p_n, uint32_t cf__p_j,
+                           uint32_t cf__p_k);
+int t_exchange_pairs_async(cf_stream cf__stream, uint32_t *cf__p_key, uint32_t cf__p_n, uint32_t cf__p_j,
+                           uint32_t cf__p_k)
 {
-    void *const cf__args[] = {(void *)&key, (void *)&n, (void *)&j, (void *)&k};
-    return cf_launch(&t__k_exchange_pairs, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_key, (void *)&cf__p_n, (void *)&cf__p_j, (void *)&cf__p_k};
+    return cf_launch(&t__k_exchange_pairs, cf__stream, cf__args);
 }

@@ -8,6 +8,50 @@
 #include "real_types.h"
 #include "cuferry/types.h"
 
+/* This header sets aside macros that have the names of its parameters. */
+#pragma push_macro("a")
+#undef a
+#pragma push_macro("count")
+#undef count
+#pragma push_macro("done")
+#undef done
+#pragma push_macro("factor")
+#undef factor
+#pragma push_macro("handle")
+#undef handle
+#pragma push_macro("j")
+#undef j
+#pragma push_macro("k")
+#undef k
+#pragma push_macro("key")
+#undef key
+#pragma push_macro("lane")
+#undef lane
+#pragma push_macro("length")
+#undef length
+#pragma push_macro("n")
+#undef n
+#pragma push_macro("number")
+#undef number
+#pragma push_macro("offset")
+#undef offset
+#pragma push_macro("state")
+#undef state
+#pragma push_macro("stream")
+#undef stream
+#pragma push_macro("sum")
+#undef sum
+#pragma push_macro("target")
+#undef target
+#pragma push_macro("text")
+#undef text
+#pragma push_macro("value")
+#undef value
+#pragma push_macro("x")
+#undef x
+#pragma push_macro("y")
+#undef y
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -77,6 +121,7 @@ extern const struct cf_module t_registry;
 #endif
 
 #if defined __cplusplus
+extern "C++" {
 
 CF_CHECKED inline int t_narrow(const float *x, cf_bfloat16 *y, int n)
 {
@@ -95,6 +140,7 @@ CF_CHECKED inline int t_narrow_async(cf_stream stream, const double *x, cf_half 
     return t_narrow_f16_f64_async(stream, x, y, n);
 }
 
+} /* extern "C++" */
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
 
 #define t_narrow(x, y, n) \
@@ -137,5 +183,27 @@ CF_CHECKED inline int t_narrow_async(cf_stream stream, const double *x, cf_half 
     ((stream), (x), (y), (n))
 
 #endif
+
+#pragma pop_macro("a")
+#pragma pop_macro("count")
+#pragma pop_macro("done")
+#pragma pop_macro("factor")
+#pragma pop_macro("handle")
+#pragma pop_macro("j")
+#pragma pop_macro("k")
+#pragma pop_macro("key")
+#pragma pop_macro("lane")
+#pragma pop_macro("length")
+#pragma pop_macro("n")
+#pragma pop_macro("number")
+#pragma pop_macro("offset")
+#pragma pop_macro("state")
+#pragma pop_macro("stream")
+#pragma pop_macro("sum")
+#pragma pop_macro("target")
+#pragma pop_macro("text")
+#pragma pop_macro("value")
+#pragma pop_macro("x")
+#pragma pop_macro("y")
 
 #endif /* CUFERRY_T_H */

@@ -105,24 +105,26 @@ const cf_kernel t__k_csr_multiply_f32_i32 = {
     .restricts = (const uint8_t[]){1, 1, 1, 1, 1, 0, 0, 0},
 };
 
-int t_csr_multiply_f32_i32(const int *start, const int *column, const float *value, const float *x, float *y, int rows,
-                           int columns, int entries);
-int t_csr_multiply_f32_i32(const int *start, const int *column, const float *value, const float *x, float *y, int rows,
-                           int columns, int entries)
+int t_csr_multiply_f32_i32(const int *cf__p_start, const int *cf__p_column, const float *cf__p_value,
+                           const float *cf__p_x, float *cf__p_y, int cf__p_rows, int cf__p_columns, int cf__p_entries);
+int t_csr_multiply_f32_i32(const int *cf__p_start, const int *cf__p_column, const float *cf__p_value,
+                           const float *cf__p_x, float *cf__p_y, int cf__p_rows, int cf__p_columns, int cf__p_entries)
 {
-    void *const cf__args[] = {(void *)&start, (void *)&column, (void *)&value, (void *)&x, (void *)&y, (void *)&rows,
-        (void *)&columns, (void *)&entries};
+    void *const cf__args[] = {(void *)&cf__p_start, (void *)&cf__p_column, (void *)&cf__p_value, (void *)&cf__p_x,
+        (void *)&cf__p_y, (void *)&cf__p_rows, (void *)&cf__p_columns, (void *)&cf__p_entries};
     return cf_call(&t__k_csr_multiply_f32_i32, cf__args);
 }
 
-int t_csr_multiply_f32_i32_async(cf_stream stream, const int *start, const int *column, const float *value,
-                                 const float *x, float *y, int rows, int columns, int entries);
-int t_csr_multiply_f32_i32_async(cf_stream stream, const int *start, const int *column, const float *value,
-                                 const float *x, float *y, int rows, int columns, int entries)
+int t_csr_multiply_f32_i32_async(cf_stream cf__stream, const int *cf__p_start, const int *cf__p_column,
+                                 const float *cf__p_value, const float *cf__p_x, float *cf__p_y, int cf__p_rows,
+                                 int cf__p_columns, int cf__p_entries);
+int t_csr_multiply_f32_i32_async(cf_stream cf__stream, const int *cf__p_start, const int *cf__p_column,
+                                 const float *cf__p_value, const float *cf__p_x, float *cf__p_y, int cf__p_rows,
+                                 int cf__p_columns, int cf__p_entries)
 {
-    void *const cf__args[] = {(void *)&start, (void *)&column, (void *)&value, (void *)&x, (void *)&y, (void *)&rows,
-        (void *)&columns, (void *)&entries};
-    return cf_launch(&t__k_csr_multiply_f32_i32, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_start, (void *)&cf__p_column, (void *)&cf__p_value, (void *)&cf__p_x,
+        (void *)&cf__p_y, (void *)&cf__p_rows, (void *)&cf__p_columns, (void *)&cf__p_entries};
+    return cf_launch(&t__k_csr_multiply_f32_i32, cf__stream, cf__args);
 }
 
 cf_host_body t__h_csr_multiply_f64_i32;
@@ -184,24 +186,26 @@ const cf_kernel t__k_csr_multiply_f64_i32 = {
     .restricts = (const uint8_t[]){1, 1, 1, 1, 1, 0, 0, 0},
 };
 
-int t_csr_multiply_f64_i32(const int *start, const int *column, const double *value, const double *x, double *y,
-                           int rows, int columns, int entries);
-int t_csr_multiply_f64_i32(const int *start, const int *column, const double *value, const double *x, double *y,
-                           int rows, int columns, int entries)
+int t_csr_multiply_f64_i32(const int *cf__p_start, const int *cf__p_column, const double *cf__p_value,
+                           const double *cf__p_x, double *cf__p_y, int cf__p_rows, int cf__p_columns, int cf__p_entries);
+int t_csr_multiply_f64_i32(const int *cf__p_start, const int *cf__p_column, const double *cf__p_value,
+                           const double *cf__p_x, double *cf__p_y, int cf__p_rows, int cf__p_columns, int cf__p_entries)
 {
-    void *const cf__args[] = {(void *)&start, (void *)&column, (void *)&value, (void *)&x, (void *)&y, (void *)&rows,
-        (void *)&columns, (void *)&entries};
+    void *const cf__args[] = {(void *)&cf__p_start, (void *)&cf__p_column, (void *)&cf__p_value, (void *)&cf__p_x,
+        (void *)&cf__p_y, (void *)&cf__p_rows, (void *)&cf__p_columns, (void *)&cf__p_entries};
     return cf_call(&t__k_csr_multiply_f64_i32, cf__args);
 }
 
-int t_csr_multiply_f64_i32_async(cf_stream stream, const int *start, const int *column, const double *value,
-                                 const double *x, double *y, int rows, int columns, int entries);
-int t_csr_multiply_f64_i32_async(cf_stream stream, const int *start, const int *column, const double *value,
-                                 const double *x, double *y, int rows, int columns, int entries)
+int t_csr_multiply_f64_i32_async(cf_stream cf__stream, const int *cf__p_start, const int *cf__p_column,
+                                 const double *cf__p_value, const double *cf__p_x, double *cf__p_y, int cf__p_rows,
+                                 int cf__p_columns, int cf__p_entries);
+int t_csr_multiply_f64_i32_async(cf_stream cf__stream, const int *cf__p_start, const int *cf__p_column,
+                                 const double *cf__p_value, const double *cf__p_x, double *cf__p_y, int cf__p_rows,
+                                 int cf__p_columns, int cf__p_entries)
 {
-    void *const cf__args[] = {(void *)&start, (void *)&column, (void *)&value, (void *)&x, (void *)&y, (void *)&rows,
-        (void *)&columns, (void *)&entries};
-    return cf_launch(&t__k_csr_multiply_f64_i32, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_start, (void *)&cf__p_column, (void *)&cf__p_value, (void *)&cf__p_x,
+        (void *)&cf__p_y, (void *)&cf__p_rows, (void *)&cf__p_columns, (void *)&cf__p_entries};
+    return cf_launch(&t__k_csr_multiply_f64_i32, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -287,24 +291,28 @@ const cf_kernel t__k_csr_multiply_f32_i64 = {
     .restricts = (const uint8_t[]){1, 1, 1, 1, 1, 0, 0, 0},
 };
 
-int t_csr_multiply_f32_i64(const int64_t *start, const int64_t *column, const float *value, const float *x, float *y,
-                           int64_t rows, int64_t columns, int64_t entries);
-int t_csr_multiply_f32_i64(const int64_t *start, const int64_t *column, const float *value, const float *x, float *y,
-                           int64_t rows, int64_t columns, int64_t entries)
+int t_csr_multiply_f32_i64(const int64_t *cf__p_start, const int64_t *cf__p_column, const float *cf__p_value,
+                           const float *cf__p_x, float *cf__p_y, int64_t cf__p_rows, int64_t cf__p_columns,
+                           int64_t cf__p_entries);
+int t_csr_multiply_f32_i64(const int64_t *cf__p_start, const int64_t *cf__p_column, const float *cf__p_value,
+                           const float *cf__p_x, float *cf__p_y, int64_t cf__p_rows, int64_t cf__p_columns,
+                           int64_t cf__p_entries)
 {
-    void *const cf__args[] = {(void *)&start, (void *)&column, (void *)&value, (void *)&x, (void *)&y, (void *)&rows,
-        (void *)&columns, (void *)&entries};
+    void *const cf__args[] = {(void *)&cf__p_start, (void *)&cf__p_column, (void *)&cf__p_value, (void *)&cf__p_x,
+        (void *)&cf__p_y, (void *)&cf__p_rows, (void *)&cf__p_columns, (void *)&cf__p_entries};
     return cf_call(&t__k_csr_multiply_f32_i64, cf__args);
 }
 
-int t_csr_multiply_f32_i64_async(cf_stream stream, const int64_t *start, const int64_t *column, const float *value,
-                                 const float *x, float *y, int64_t rows, int64_t columns, int64_t entries);
-int t_csr_multiply_f32_i64_async(cf_stream stream, const int64_t *start, const int64_t *column, const float *value,
-                                 const float *x, float *y, int64_t rows, int64_t columns, int64_t entries)
+int t_csr_multiply_f32_i64_async(cf_stream cf__stream, const int64_t *cf__p_start, const int64_t *cf__p_column,
+                                 const float *cf__p_value, const float *cf__p_x, float *cf__p_y, int64_t cf__p_rows,
+                                 int64_t cf__p_columns, int64_t cf__p_entries);
+int t_csr_multiply_f32_i64_async(cf_stream cf__stream, const int64_t *cf__p_start, const int64_t *cf__p_column,
+                                 const float *cf__p_value, const float *cf__p_x, float *cf__p_y, int64_t cf__p_rows,
+                                 int64_t cf__p_columns, int64_t cf__p_entries)
 {
-    void *const cf__args[] = {(void *)&start, (void *)&column, (void *)&value, (void *)&x, (void *)&y, (void *)&rows,
-        (void *)&columns, (void *)&entries};
-    return cf_launch(&t__k_csr_multiply_f32_i64, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_start, (void *)&cf__p_column, (void *)&cf__p_value, (void *)&cf__p_x,
+        (void *)&cf__p_y, (void *)&cf__p_rows, (void *)&cf__p_columns, (void *)&cf__p_entries};
+    return cf_launch(&t__k_csr_multiply_f32_i64, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -390,40 +398,48 @@ const cf_kernel t__k_csr_multiply_f64_i64 = {
     .restricts = (const uint8_t[]){1, 1, 1, 1, 1, 0, 0, 0},
 };
 
-int t_csr_multiply_f64_i64(const int64_t *start, const int64_t *column, const double *value, const double *x, double *y,
-                           int64_t rows, int64_t columns, int64_t entries);
-int t_csr_multiply_f64_i64(const int64_t *start, const int64_t *column, const double *value, const double *x, double *y,
-                           int64_t rows, int64_t columns, int64_t entries)
+int t_csr_multiply_f64_i64(const int64_t *cf__p_start, const int64_t *cf__p_column, const double *cf__p_value,
+                           const double *cf__p_x, double *cf__p_y, int64_t cf__p_rows, int64_t cf__p_columns,
+                           int64_t cf__p_entries);
+int t_csr_multiply_f64_i64(const int64_t *cf__p_start, const int64_t *cf__p_column, const double *cf__p_value,
+                           const double *cf__p_x, double *cf__p_y, int64_t cf__p_rows, int64_t cf__p_columns,
+                           int64_t cf__p_entries)
 {
-    void *const cf__args[] = {(void *)&start, (void *)&column, (void *)&value, (void *)&x, (void *)&y, (void *)&rows,
-        (void *)&columns, (void *)&entries};
+    void *const cf__args[] = {(void *)&cf__p_start, (void *)&cf__p_column, (void *)&cf__p_value, (void *)&cf__p_x,
+        (void *)&cf__p_y, (void *)&cf__p_rows, (void *)&cf__p_columns, (void *)&cf__p_entries};
     return cf_call(&t__k_csr_multiply_f64_i64, cf__args);
 }
 
-int t_csr_multiply_f64_i64_async(cf_stream stream, const int64_t *start, const int64_t *column, const double *value,
-                                 const double *x, double *y, int64_t rows, int64_t columns, int64_t entries);
-int t_csr_multiply_f64_i64_async(cf_stream stream, const int64_t *start, const int64_t *column, const double *value,
-                                 const double *x, double *y, int64_t rows, int64_t columns, int64_t entries)
+int t_csr_multiply_f64_i64_async(cf_stream cf__stream, const int64_t *cf__p_start, const int64_t *cf__p_column,
+                                 const double *cf__p_value, const double *cf__p_x, double *cf__p_y, int64_t cf__p_rows,
+                                 int64_t cf__p_columns, int64_t cf__p_entries);
+int t_csr_multiply_f64_i64_async(cf_stream cf__stream, const int64_t *cf__p_start, const int64_t *cf__p_column,
+                                 const double *cf__p_value, const double *cf__p_x, double *cf__p_y, int64_t cf__p_rows,
+                                 int64_t cf__p_columns, int64_t cf__p_entries)
 {
-    void *const cf__args[] = {(void *)&start, (void *)&column, (void *)&value, (void *)&x, (void *)&y, (void *)&rows,
-        (void *)&columns, (void *)&entries};
-    return cf_launch(&t__k_csr_multiply_f64_i64, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_start, (void *)&cf__p_column, (void *)&cf__p_value, (void *)&cf__p_x,
+        (void *)&cf__p_y, (void *)&cf__p_rows, (void *)&cf__p_columns, (void *)&cf__p_entries};
+    return cf_launch(&t__k_csr_multiply_f64_i64, cf__stream, cf__args);
 }
 
-int (t_csr_multiply)(const int *start, const int *column, const float *value, const float *x, float *y, int rows,
-                     int columns, int entries);
-int (t_csr_multiply)(const int *start, const int *column, const float *value, const float *x, float *y, int rows,
-                     int columns, int entries)
+int (t_csr_multiply)(const int *cf__p_start, const int *cf__p_column, const float *cf__p_value, const float *cf__p_x,
+                     float *cf__p_y, int cf__p_rows, int cf__p_columns, int cf__p_entries);
+int (t_csr_multiply)(const int *cf__p_start, const int *cf__p_column, const float *cf__p_value, const float *cf__p_x,
+                     float *cf__p_y, int cf__p_rows, int cf__p_columns, int cf__p_entries)
 {
-    return t_csr_multiply_f32_i32(start, column, value, x, y, rows, columns, entries);
+    return t_csr_multiply_f32_i32(cf__p_start, cf__p_column, cf__p_value, cf__p_x, cf__p_y, cf__p_rows, cf__p_columns,
+        cf__p_entries);
 }
 
-int (t_csr_multiply_async)(cf_stream stream, const int *start, const int *column, const float *value, const float *x,
-                           float *y, int rows, int columns, int entries);
-int (t_csr_multiply_async)(cf_stream stream, const int *start, const int *column, const float *value, const float *x,
-                           float *y, int rows, int columns, int entries)
+int (t_csr_multiply_async)(cf_stream cf__stream, const int *cf__p_start, const int *cf__p_column,
+                           const float *cf__p_value, const float *cf__p_x, float *cf__p_y, int cf__p_rows,
+                           int cf__p_columns, int cf__p_entries);
+int (t_csr_multiply_async)(cf_stream cf__stream, const int *cf__p_start, const int *cf__p_column,
+                           const float *cf__p_value, const float *cf__p_x, float *cf__p_y, int cf__p_rows,
+                           int cf__p_columns, int cf__p_entries)
 {
-    return t_csr_multiply_f32_i32_async(stream, start, column, value, x, y, rows, columns, entries);
+    return t_csr_multiply_f32_i32_async(cf__stream, cf__p_start, cf__p_column, cf__p_value, cf__p_x, cf__p_y,
+        cf__p_rows, cf__p_columns, cf__p_entries);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -503,24 +519,26 @@ const cf_kernel t__k_csr_vector_f32 = {
     .is_closed = 1,
 };
 
-int t_csr_vector_f32(const int *start, const int *column, const float *value, const float *x, float *y, int rows,
-                     int entries, int n);
-int t_csr_vector_f32(const int *start, const int *column, const float *value, const float *x, float *y, int rows,
-                     int entries, int n)
+int t_csr_vector_f32(const int *cf__p_start, const int *cf__p_column, const float *cf__p_value, const float *cf__p_x,
+                     float *cf__p_y, int cf__p_rows, int cf__p_entries, int cf__p_n);
+int t_csr_vector_f32(const int *cf__p_start, const int *cf__p_column, const float *cf__p_value, const float *cf__p_x,
+                     float *cf__p_y, int cf__p_rows, int cf__p_entries, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&start, (void *)&column, (void *)&value, (void *)&x, (void *)&y, (void *)&rows,
-        (void *)&entries, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_start, (void *)&cf__p_column, (void *)&cf__p_value, (void *)&cf__p_x,
+        (void *)&cf__p_y, (void *)&cf__p_rows, (void *)&cf__p_entries, (void *)&cf__p_n};
     return cf_call(&t__k_csr_vector_f32, cf__args);
 }
 
-int t_csr_vector_f32_async(cf_stream stream, const int *start, const int *column, const float *value, const float *x,
-                           float *y, int rows, int entries, int n);
-int t_csr_vector_f32_async(cf_stream stream, const int *start, const int *column, const float *value, const float *x,
-                           float *y, int rows, int entries, int n)
+int t_csr_vector_f32_async(cf_stream cf__stream, const int *cf__p_start, const int *cf__p_column,
+                           const float *cf__p_value, const float *cf__p_x, float *cf__p_y, int cf__p_rows,
+                           int cf__p_entries, int cf__p_n);
+int t_csr_vector_f32_async(cf_stream cf__stream, const int *cf__p_start, const int *cf__p_column,
+                           const float *cf__p_value, const float *cf__p_x, float *cf__p_y, int cf__p_rows,
+                           int cf__p_entries, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&start, (void *)&column, (void *)&value, (void *)&x, (void *)&y, (void *)&rows,
-        (void *)&entries, (void *)&n};
-    return cf_launch(&t__k_csr_vector_f32, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_start, (void *)&cf__p_column, (void *)&cf__p_value, (void *)&cf__p_x,
+        (void *)&cf__p_y, (void *)&cf__p_rows, (void *)&cf__p_entries, (void *)&cf__p_n};
+    return cf_launch(&t__k_csr_vector_f32, cf__stream, cf__args);
 }
 
 cf_host_body t__h_csr_vector_f64;
@@ -574,40 +592,46 @@ const cf_kernel t__k_csr_vector_f64 = {
     .is_closed = 1,
 };
 
-int t_csr_vector_f64(const int *start, const int *column, const double *value, const double *x, double *y, int rows,
-                     int entries, int n);
-int t_csr_vector_f64(const int *start, const int *column, const double *value, const double *x, double *y, int rows,
-                     int entries, int n)
+int t_csr_vector_f64(const int *cf__p_start, const int *cf__p_column, const double *cf__p_value, const double *cf__p_x,
+                     double *cf__p_y, int cf__p_rows, int cf__p_entries, int cf__p_n);
+int t_csr_vector_f64(const int *cf__p_start, const int *cf__p_column, const double *cf__p_value, const double *cf__p_x,
+                     double *cf__p_y, int cf__p_rows, int cf__p_entries, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&start, (void *)&column, (void *)&value, (void *)&x, (void *)&y, (void *)&rows,
-        (void *)&entries, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_start, (void *)&cf__p_column, (void *)&cf__p_value, (void *)&cf__p_x,
+        (void *)&cf__p_y, (void *)&cf__p_rows, (void *)&cf__p_entries, (void *)&cf__p_n};
     return cf_call(&t__k_csr_vector_f64, cf__args);
 }
 
-int t_csr_vector_f64_async(cf_stream stream, const int *start, const int *column, const double *value, const double *x,
-                           double *y, int rows, int entries, int n);
-int t_csr_vector_f64_async(cf_stream stream, const int *start, const int *column, const double *value, const double *x,
-                           double *y, int rows, int entries, int n)
+int t_csr_vector_f64_async(cf_stream cf__stream, const int *cf__p_start, const int *cf__p_column,
+                           const double *cf__p_value, const double *cf__p_x, double *cf__p_y, int cf__p_rows,
+                           int cf__p_entries, int cf__p_n);
+int t_csr_vector_f64_async(cf_stream cf__stream, const int *cf__p_start, const int *cf__p_column,
+                           const double *cf__p_value, const double *cf__p_x, double *cf__p_y, int cf__p_rows,
+                           int cf__p_entries, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&start, (void *)&column, (void *)&value, (void *)&x, (void *)&y, (void *)&rows,
-        (void *)&entries, (void *)&n};
-    return cf_launch(&t__k_csr_vector_f64, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_start, (void *)&cf__p_column, (void *)&cf__p_value, (void *)&cf__p_x,
+        (void *)&cf__p_y, (void *)&cf__p_rows, (void *)&cf__p_entries, (void *)&cf__p_n};
+    return cf_launch(&t__k_csr_vector_f64, cf__stream, cf__args);
 }
 
-int (t_csr_vector)(const int *start, const int *column, const float *value, const float *x, float *y, int rows,
-                   int entries, int n);
-int (t_csr_vector)(const int *start, const int *column, const float *value, const float *x, float *y, int rows,
-                   int entries, int n)
+int (t_csr_vector)(const int *cf__p_start, const int *cf__p_column, const float *cf__p_value, const float *cf__p_x,
+                   float *cf__p_y, int cf__p_rows, int cf__p_entries, int cf__p_n);
+int (t_csr_vector)(const int *cf__p_start, const int *cf__p_column, const float *cf__p_value, const float *cf__p_x,
+                   float *cf__p_y, int cf__p_rows, int cf__p_entries, int cf__p_n)
 {
-    return t_csr_vector_f32(start, column, value, x, y, rows, entries, n);
+    return t_csr_vector_f32(cf__p_start, cf__p_column, cf__p_value, cf__p_x, cf__p_y, cf__p_rows, cf__p_entries,
+        cf__p_n);
 }
 
-int (t_csr_vector_async)(cf_stream stream, const int *start, const int *column, const float *value, const float *x,
-                         float *y, int rows, int entries, int n);
-int (t_csr_vector_async)(cf_stream stream, const int *start, const int *column, const float *value, const float *x,
-                         float *y, int rows, int entries, int n)
+int (t_csr_vector_async)(cf_stream cf__stream, const int *cf__p_start, const int *cf__p_column,
+                         const float *cf__p_value, const float *cf__p_x, float *cf__p_y, int cf__p_rows,
+                         int cf__p_entries, int cf__p_n);
+int (t_csr_vector_async)(cf_stream cf__stream, const int *cf__p_start, const int *cf__p_column,
+                         const float *cf__p_value, const float *cf__p_x, float *cf__p_y, int cf__p_rows,
+                         int cf__p_entries, int cf__p_n)
 {
-    return t_csr_vector_f32_async(stream, start, column, value, x, y, rows, entries, n);
+    return t_csr_vector_f32_async(cf__stream, cf__p_start, cf__p_column, cf__p_value, cf__p_x, cf__p_y, cf__p_rows,
+        cf__p_entries, cf__p_n);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -675,18 +699,24 @@ const cf_kernel t__k_jacobi_sweep = {
     .sizes = cf__sizes_jacobi_sweep,
 };
 
-int t_jacobi_sweep(struct csr A, const double *b, const double *x, double *y, double omega);
-int t_jacobi_sweep(struct csr A, const double *b, const double *x, double *y, double omega)
+int t_jacobi_sweep(struct csr cf__p_A, const double *cf__p_b, const double *cf__p_x, double *cf__p_y,
+                   double cf__p_omega);
+int t_jacobi_sweep(struct csr cf__p_A, const double *cf__p_b, const double *cf__p_x, double *cf__p_y,
+                   double cf__p_omega)
 {
-    void *const cf__args[] = {(void *)&A, (void *)&b, (void *)&x, (void *)&y, (void *)&omega};
+    void *const cf__args[] = {(void *)&cf__p_A, (void *)&cf__p_b, (void *)&cf__p_x, (void *)&cf__p_y,
+        (void *)&cf__p_omega};
     return cf_call(&t__k_jacobi_sweep, cf__args);
 }
 
-int t_jacobi_sweep_async(cf_stream stream, struct csr A, const double *b, const double *x, double *y, double omega);
-int t_jacobi_sweep_async(cf_stream stream, struct csr A, const double *b, const double *x, double *y, double omega)
+int t_jacobi_sweep_async(cf_stream cf__stream, struct csr cf__p_A, const double *cf__p_b, const double *cf__p_x,
+                         double *cf__p_y, double cf__p_omega);
+int t_jacobi_sweep_async(cf_stream cf__stream, struct csr cf__p_A, const double *cf__p_b, const double *cf__p_x,
+                         double *cf__p_y, double cf__p_omega)
 {
-    void *const cf__args[] = {(void *)&A, (void *)&b, (void *)&x, (void *)&y, (void *)&omega};
-    return cf_launch(&t__k_jacobi_sweep, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_A, (void *)&cf__p_b, (void *)&cf__p_x, (void *)&cf__p_y,
+        (void *)&cf__p_omega};
+    return cf_launch(&t__k_jacobi_sweep, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -737,18 +767,18 @@ const cf_kernel t__k_csr_diagonal = {
     .sizes = cf__sizes_csr_diagonal,
 };
 
-int t_csr_diagonal(const struct csr *A, double *diagonal, int32_t rows);
-int t_csr_diagonal(const struct csr *A, double *diagonal, int32_t rows)
+int t_csr_diagonal(const struct csr *cf__p_A, double *cf__p_diagonal, int32_t cf__p_rows);
+int t_csr_diagonal(const struct csr *cf__p_A, double *cf__p_diagonal, int32_t cf__p_rows)
 {
-    void *const cf__args[] = {(void *)&A, (void *)&diagonal, (void *)&rows};
+    void *const cf__args[] = {(void *)&cf__p_A, (void *)&cf__p_diagonal, (void *)&cf__p_rows};
     return cf_call(&t__k_csr_diagonal, cf__args);
 }
 
-int t_csr_diagonal_async(cf_stream stream, const struct csr *A, double *diagonal, int32_t rows);
-int t_csr_diagonal_async(cf_stream stream, const struct csr *A, double *diagonal, int32_t rows)
+int t_csr_diagonal_async(cf_stream cf__stream, const struct csr *cf__p_A, double *cf__p_diagonal, int32_t cf__p_rows);
+int t_csr_diagonal_async(cf_stream cf__stream, const struct csr *cf__p_A, double *cf__p_diagonal, int32_t cf__p_rows)
 {
-    void *const cf__args[] = {(void *)&A, (void *)&diagonal, (void *)&rows};
-    return cf_launch(&t__k_csr_diagonal, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_A, (void *)&cf__p_diagonal, (void *)&cf__p_rows};
+    return cf_launch(&t__k_csr_diagonal, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -846,24 +876,26 @@ const cf_kernel t__k_ell_multiply = {
     .is_closed = 1,
 };
 
-int t_ell_multiply(const int32_t *column, const double *value, const double *x, double *y, size_t rows, size_t columns,
-                   size_t ld);
-int t_ell_multiply(const int32_t *column, const double *value, const double *x, double *y, size_t rows, size_t columns,
-                   size_t ld)
+int t_ell_multiply(const int32_t *cf__p_column, const double *cf__p_value, const double *cf__p_x, double *cf__p_y,
+                   size_t cf__p_rows, size_t cf__p_columns, size_t cf__p_ld);
+int t_ell_multiply(const int32_t *cf__p_column, const double *cf__p_value, const double *cf__p_x, double *cf__p_y,
+                   size_t cf__p_rows, size_t cf__p_columns, size_t cf__p_ld)
 {
-    void *const cf__args[] = {(void *)&column, (void *)&value, (void *)&x, (void *)&y, (void *)&rows, (void *)&columns,
-        (void *)&ld};
+    void *const cf__args[] = {(void *)&cf__p_column, (void *)&cf__p_value, (void *)&cf__p_x, (void *)&cf__p_y,
+        (void *)&cf__p_rows, (void *)&cf__p_columns, (void *)&cf__p_ld};
     return cf_call(&t__k_ell_multiply, cf__args);
 }
 
-int t_ell_multiply_async(cf_stream stream, const int32_t *column, const double *value, const double *x, double *y,
-                         size_t rows, size_t columns, size_t ld);
-int t_ell_multiply_async(cf_stream stream, const int32_t *column, const double *value, const double *x, double *y,
-                         size_t rows, size_t columns, size_t ld)
+int t_ell_multiply_async(cf_stream cf__stream, const int32_t *cf__p_column, const double *cf__p_value,
+                         const double *cf__p_x, double *cf__p_y, size_t cf__p_rows, size_t cf__p_columns,
+                         size_t cf__p_ld);
+int t_ell_multiply_async(cf_stream cf__stream, const int32_t *cf__p_column, const double *cf__p_value,
+                         const double *cf__p_x, double *cf__p_y, size_t cf__p_rows, size_t cf__p_columns,
+                         size_t cf__p_ld)
 {
-    void *const cf__args[] = {(void *)&column, (void *)&value, (void *)&x, (void *)&y, (void *)&rows, (void *)&columns,
-        (void *)&ld};
-    return cf_launch(&t__k_ell_multiply, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_column, (void *)&cf__p_value, (void *)&cf__p_x, (void *)&cf__p_y,
+        (void *)&cf__p_rows, (void *)&cf__p_columns, (void *)&cf__p_ld};
+    return cf_launch(&t__k_ell_multiply, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -946,24 +978,28 @@ const cf_kernel t__k_coo_multiply_f32 = {
     .is_closed = 1,
 };
 
-int t_coo_multiply_f32(int64_t entries, const int32_t *row, const int32_t *column, const float *value, const float *x,
-                       float *y, int32_t rows, int32_t columns);
-int t_coo_multiply_f32(int64_t entries, const int32_t *row, const int32_t *column, const float *value, const float *x,
-                       float *y, int32_t rows, int32_t columns)
+int t_coo_multiply_f32(int64_t cf__p_entries, const int32_t *cf__p_row, const int32_t *cf__p_column,
+                       const float *cf__p_value, const float *cf__p_x, float *cf__p_y, int32_t cf__p_rows,
+                       int32_t cf__p_columns);
+int t_coo_multiply_f32(int64_t cf__p_entries, const int32_t *cf__p_row, const int32_t *cf__p_column,
+                       const float *cf__p_value, const float *cf__p_x, float *cf__p_y, int32_t cf__p_rows,
+                       int32_t cf__p_columns)
 {
-    void *const cf__args[] = {(void *)&entries, (void *)&row, (void *)&column, (void *)&value, (void *)&x, (void *)&y,
-        (void *)&rows, (void *)&columns};
+    void *const cf__args[] = {(void *)&cf__p_entries, (void *)&cf__p_row, (void *)&cf__p_column, (void *)&cf__p_value,
+        (void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_rows, (void *)&cf__p_columns};
     return cf_call(&t__k_coo_multiply_f32, cf__args);
 }
 
-int t_coo_multiply_f32_async(cf_stream stream, int64_t entries, const int32_t *row, const int32_t *column,
-                             const float *value, const float *x, float *y, int32_t rows, int32_t columns);
-int t_coo_multiply_f32_async(cf_stream stream, int64_t entries, const int32_t *row, const int32_t *column,
-                             const float *value, const float *x, float *y, int32_t rows, int32_t columns)
+int t_coo_multiply_f32_async(cf_stream cf__stream, int64_t cf__p_entries, const int32_t *cf__p_row,
+                             const int32_t *cf__p_column, const float *cf__p_value, const float *cf__p_x,
+                             float *cf__p_y, int32_t cf__p_rows, int32_t cf__p_columns);
+int t_coo_multiply_f32_async(cf_stream cf__stream, int64_t cf__p_entries, const int32_t *cf__p_row,
+                             const int32_t *cf__p_column, const float *cf__p_value, const float *cf__p_x,
+                             float *cf__p_y, int32_t cf__p_rows, int32_t cf__p_columns)
 {
-    void *const cf__args[] = {(void *)&entries, (void *)&row, (void *)&column, (void *)&value, (void *)&x, (void *)&y,
-        (void *)&rows, (void *)&columns};
-    return cf_launch(&t__k_coo_multiply_f32, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_entries, (void *)&cf__p_row, (void *)&cf__p_column, (void *)&cf__p_value,
+        (void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_rows, (void *)&cf__p_columns};
+    return cf_launch(&t__k_coo_multiply_f32, cf__stream, cf__args);
 }
 
 cf_host_body t__h_coo_multiply_f64;
@@ -1025,40 +1061,50 @@ const cf_kernel t__k_coo_multiply_f64 = {
     .is_closed = 1,
 };
 
-int t_coo_multiply_f64(int64_t entries, const int32_t *row, const int32_t *column, const double *value, const double *x,
-                       double *y, int32_t rows, int32_t columns);
-int t_coo_multiply_f64(int64_t entries, const int32_t *row, const int32_t *column, const double *value, const double *x,
-                       double *y, int32_t rows, int32_t columns)
+int t_coo_multiply_f64(int64_t cf__p_entries, const int32_t *cf__p_row, const int32_t *cf__p_column,
+                       const double *cf__p_value, const double *cf__p_x, double *cf__p_y, int32_t cf__p_rows,
+                       int32_t cf__p_columns);
+int t_coo_multiply_f64(int64_t cf__p_entries, const int32_t *cf__p_row, const int32_t *cf__p_column,
+                       const double *cf__p_value, const double *cf__p_x, double *cf__p_y, int32_t cf__p_rows,
+                       int32_t cf__p_columns)
 {
-    void *const cf__args[] = {(void *)&entries, (void *)&row, (void *)&column, (void *)&value, (void *)&x, (void *)&y,
-        (void *)&rows, (void *)&columns};
+    void *const cf__args[] = {(void *)&cf__p_entries, (void *)&cf__p_row, (void *)&cf__p_column, (void *)&cf__p_value,
+        (void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_rows, (void *)&cf__p_columns};
     return cf_call(&t__k_coo_multiply_f64, cf__args);
 }
 
-int t_coo_multiply_f64_async(cf_stream stream, int64_t entries, const int32_t *row, const int32_t *column,
-                             const double *value, const double *x, double *y, int32_t rows, int32_t columns);
-int t_coo_multiply_f64_async(cf_stream stream, int64_t entries, const int32_t *row, const int32_t *column,
-                             const double *value, const double *x, double *y, int32_t rows, int32_t columns)
+int t_coo_multiply_f64_async(cf_stream cf__stream, int64_t cf__p_entries, const int32_t *cf__p_row,
+                             const int32_t *cf__p_column, const double *cf__p_value, const double *cf__p_x,
+                             double *cf__p_y, int32_t cf__p_rows, int32_t cf__p_columns);
+int t_coo_multiply_f64_async(cf_stream cf__stream, int64_t cf__p_entries, const int32_t *cf__p_row,
+                             const int32_t *cf__p_column, const double *cf__p_value, const double *cf__p_x,
+                             double *cf__p_y, int32_t cf__p_rows, int32_t cf__p_columns)
 {
-    void *const cf__args[] = {(void *)&entries, (void *)&row, (void *)&column, (void *)&value, (void *)&x, (void *)&y,
-        (void *)&rows, (void *)&columns};
-    return cf_launch(&t__k_coo_multiply_f64, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_entries, (void *)&cf__p_row, (void *)&cf__p_column, (void *)&cf__p_value,
+        (void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_rows, (void *)&cf__p_columns};
+    return cf_launch(&t__k_coo_multiply_f64, cf__stream, cf__args);
 }
 
-int (t_coo_multiply)(int64_t entries, const int32_t *row, const int32_t *column, const float *value, const float *x,
-                     float *y, int32_t rows, int32_t columns);
-int (t_coo_multiply)(int64_t entries, const int32_t *row, const int32_t *column, const float *value, const float *x,
-                     float *y, int32_t rows, int32_t columns)
+int (t_coo_multiply)(int64_t cf__p_entries, const int32_t *cf__p_row, const int32_t *cf__p_column,
+                     const float *cf__p_value, const float *cf__p_x, float *cf__p_y, int32_t cf__p_rows,
+                     int32_t cf__p_columns);
+int (t_coo_multiply)(int64_t cf__p_entries, const int32_t *cf__p_row, const int32_t *cf__p_column,
+                     const float *cf__p_value, const float *cf__p_x, float *cf__p_y, int32_t cf__p_rows,
+                     int32_t cf__p_columns)
 {
-    return t_coo_multiply_f32(entries, row, column, value, x, y, rows, columns);
+    return t_coo_multiply_f32(cf__p_entries, cf__p_row, cf__p_column, cf__p_value, cf__p_x, cf__p_y, cf__p_rows,
+        cf__p_columns);
 }
 
-int (t_coo_multiply_async)(cf_stream stream, int64_t entries, const int32_t *row, const int32_t *column,
-                           const float *value, const float *x, float *y, int32_t rows, int32_t columns);
-int (t_coo_multiply_async)(cf_stream stream, int64_t entries, const int32_t *row, const int32_t *column,
-                           const float *value, const float *x, float *y, int32_t rows, int32_t columns)
+int (t_coo_multiply_async)(cf_stream cf__stream, int64_t cf__p_entries, const int32_t *cf__p_row,
+                           const int32_t *cf__p_column, const float *cf__p_value, const float *cf__p_x, float *cf__p_y,
+                           int32_t cf__p_rows, int32_t cf__p_columns);
+int (t_coo_multiply_async)(cf_stream cf__stream, int64_t cf__p_entries, const int32_t *cf__p_row,
+                           const int32_t *cf__p_column, const float *cf__p_value, const float *cf__p_x, float *cf__p_y,
+                           int32_t cf__p_rows, int32_t cf__p_columns)
 {
-    return t_coo_multiply_f32_async(stream, entries, row, column, value, x, y, rows, columns);
+    return t_coo_multiply_f32_async(cf__stream, cf__p_entries, cf__p_row, cf__p_column, cf__p_value, cf__p_x, cf__p_y,
+        cf__p_rows, cf__p_columns);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -1113,18 +1159,20 @@ const cf_kernel t__k_axpby = {
     .is_closed = 1,
 };
 
-int t_axpby(size_t n, double a, const double *x, double b, double *y);
-int t_axpby(size_t n, double a, const double *x, double b, double *y)
+int t_axpby(size_t cf__p_n, double cf__p_a, const double *cf__p_x, double cf__p_b, double *cf__p_y);
+int t_axpby(size_t cf__p_n, double cf__p_a, const double *cf__p_x, double cf__p_b, double *cf__p_y)
 {
-    void *const cf__args[] = {(void *)&n, (void *)&a, (void *)&x, (void *)&b, (void *)&y};
+    void *const cf__args[] = {(void *)&cf__p_n, (void *)&cf__p_a, (void *)&cf__p_x, (void *)&cf__p_b, (void *)&cf__p_y};
     return cf_call(&t__k_axpby, cf__args);
 }
 
-int t_axpby_async(cf_stream stream, size_t n, double a, const double *x, double b, double *y);
-int t_axpby_async(cf_stream stream, size_t n, double a, const double *x, double b, double *y)
+int t_axpby_async(cf_stream cf__stream, size_t cf__p_n, double cf__p_a, const double *cf__p_x, double cf__p_b,
+                  double *cf__p_y);
+int t_axpby_async(cf_stream cf__stream, size_t cf__p_n, double cf__p_a, const double *cf__p_x, double cf__p_b,
+                  double *cf__p_y)
 {
-    void *const cf__args[] = {(void *)&n, (void *)&a, (void *)&x, (void *)&b, (void *)&y};
-    return cf_launch(&t__k_axpby, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_n, (void *)&cf__p_a, (void *)&cf__p_x, (void *)&cf__p_b, (void *)&cf__p_y};
+    return cf_launch(&t__k_axpby, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -1201,16 +1249,22 @@ const cf_kernel t__k_pattern = {
     .is_closed = 1,
 };
 
-int t_pattern(int m, int n, const float *a, int lda, bool *is_entry, float threshold);
-int t_pattern(int m, int n, const float *a, int lda, bool *is_entry, float threshold)
+int t_pattern(int cf__p_m, int cf__p_n, const float *cf__p_a, int cf__p_lda, bool *cf__p_is_entry,
+              float cf__p_threshold);
+int t_pattern(int cf__p_m, int cf__p_n, const float *cf__p_a, int cf__p_lda, bool *cf__p_is_entry,
+              float cf__p_threshold)
 {
-    void *const cf__args[] = {(void *)&m, (void *)&n, (void *)&a, (void *)&lda, (void *)&is_entry, (void *)&threshold};
+    void *const cf__args[] = {(void *)&cf__p_m, (void *)&cf__p_n, (void *)&cf__p_a, (void *)&cf__p_lda,
+        (void *)&cf__p_is_entry, (void *)&cf__p_threshold};
     return cf_call(&t__k_pattern, cf__args);
 }
 
-int t_pattern_async(cf_stream stream, int m, int n, const float *a, int lda, bool *is_entry, float threshold);
-int t_pattern_async(cf_stream stream, int m, int n, const float *a, int lda, bool *is_entry, float threshold)
+int t_pattern_async(cf_stream cf__stream, int cf__p_m, int cf__p_n, const float *cf__p_a, int cf__p_lda,
+                    bool *cf__p_is_entry, float cf__p_threshold);
+int t_pattern_async(cf_stream cf__stream, int cf__p_m, int cf__p_n, const float *cf__p_a, int cf__p_lda,
+                    bool *cf__p_is_entry, float cf__p_threshold)
 {
-    void *const cf__args[] = {(void *)&m, (void *)&n, (void *)&a, (void *)&lda, (void *)&is_entry, (void *)&threshold};
-    return cf_launch(&t__k_pattern, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_m, (void *)&cf__p_n, (void *)&cf__p_a, (void *)&cf__p_lda,
+        (void *)&cf__p_is_entry, (void *)&cf__p_threshold};
+    return cf_launch(&t__k_pattern, cf__stream, cf__args);
 }

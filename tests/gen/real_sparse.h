@@ -7,8 +7,49 @@
 #include <cuferry/generic.h>
 #include "real_types.h"
 
+/* This header sets aside macros that have the names of its parameters. */
 #pragma push_macro("A")
 #undef A
+#pragma push_macro("a")
+#undef a
+#pragma push_macro("b")
+#undef b
+#pragma push_macro("column")
+#undef column
+#pragma push_macro("columns")
+#undef columns
+#pragma push_macro("diagonal")
+#undef diagonal
+#pragma push_macro("entries")
+#undef entries
+#pragma push_macro("is_entry")
+#undef is_entry
+#pragma push_macro("ld")
+#undef ld
+#pragma push_macro("lda")
+#undef lda
+#pragma push_macro("m")
+#undef m
+#pragma push_macro("n")
+#undef n
+#pragma push_macro("omega")
+#undef omega
+#pragma push_macro("row")
+#undef row
+#pragma push_macro("rows")
+#undef rows
+#pragma push_macro("start")
+#undef start
+#pragma push_macro("stream")
+#undef stream
+#pragma push_macro("threshold")
+#undef threshold
+#pragma push_macro("value")
+#undef value
+#pragma push_macro("x")
+#undef x
+#pragma push_macro("y")
+#undef y
 
 #ifdef __cplusplus
 extern "C" {
@@ -100,6 +141,7 @@ extern const struct cf_module t_registry;
 #endif
 
 #if defined __cplusplus
+extern "C++" {
 
 CF_CHECKED inline int t_coo_multiply(int64_t entries, const int32_t *row, const int32_t *column, const double *value,
                                      const double *x, double *y, int32_t rows, int32_t columns)
@@ -157,6 +199,7 @@ CF_CHECKED inline int t_csr_vector_async(cf_stream stream, const int *start, con
     return t_csr_vector_f64_async(stream, start, column, value, x, y, rows, entries, n);
 }
 
+} /* extern "C++" */
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
 
 #define t_coo_multiply(entries, row, column, value, x, y, rows, columns) \
@@ -303,5 +346,25 @@ CF_CHECKED inline int t_csr_vector_async(cf_stream stream, const int *start, con
 #endif
 
 #pragma pop_macro("A")
+#pragma pop_macro("a")
+#pragma pop_macro("b")
+#pragma pop_macro("column")
+#pragma pop_macro("columns")
+#pragma pop_macro("diagonal")
+#pragma pop_macro("entries")
+#pragma pop_macro("is_entry")
+#pragma pop_macro("ld")
+#pragma pop_macro("lda")
+#pragma pop_macro("m")
+#pragma pop_macro("n")
+#pragma pop_macro("omega")
+#pragma pop_macro("row")
+#pragma pop_macro("rows")
+#pragma pop_macro("start")
+#pragma pop_macro("stream")
+#pragma pop_macro("threshold")
+#pragma pop_macro("value")
+#pragma pop_macro("x")
+#pragma pop_macro("y")
 
 #endif /* CUFERRY_T_H */

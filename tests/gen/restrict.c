@@ -76,18 +76,18 @@ const cf_kernel t__k_add = {
     .restricts = (const uint8_t[]){0, 0, 1, 0},
 };
 
-int t_add(const float *x, const float *y, float *z, int n);
-int t_add(const float *x, const float *y, float *z, int n)
+int t_add(const float *cf__p_x, const float *cf__p_y, float *cf__p_z, int cf__p_n);
+int t_add(const float *cf__p_x, const float *cf__p_y, float *cf__p_z, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&z, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_z, (void *)&cf__p_n};
     return cf_call(&t__k_add, cf__args);
 }
 
-int t_add_async(cf_stream stream, const float *x, const float *y, float *z, int n);
-int t_add_async(cf_stream stream, const float *x, const float *y, float *z, int n)
+int t_add_async(cf_stream cf__stream, const float *cf__p_x, const float *cf__p_y, float *cf__p_z, int cf__p_n);
+int t_add_async(cf_stream cf__stream, const float *cf__p_x, const float *cf__p_y, float *cf__p_z, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&z, (void *)&n};
-    return cf_launch(&t__k_add, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_z, (void *)&cf__p_n};
+    return cf_launch(&t__k_add, cf__stream, cf__args);
 }
 
 cf_host_body t__h_accumulate;
@@ -130,18 +130,18 @@ const cf_kernel t__k_accumulate = {
     .restricts = (const uint8_t[]){1, 0, 0, 0},
 };
 
-int t_accumulate(const float *x, const float *y, float *z, int n);
-int t_accumulate(const float *x, const float *y, float *z, int n)
+int t_accumulate(const float *cf__p_x, const float *cf__p_y, float *cf__p_z, int cf__p_n);
+int t_accumulate(const float *cf__p_x, const float *cf__p_y, float *cf__p_z, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&z, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_z, (void *)&cf__p_n};
     return cf_call(&t__k_accumulate, cf__args);
 }
 
-int t_accumulate_async(cf_stream stream, const float *x, const float *y, float *z, int n);
-int t_accumulate_async(cf_stream stream, const float *x, const float *y, float *z, int n)
+int t_accumulate_async(cf_stream cf__stream, const float *cf__p_x, const float *cf__p_y, float *cf__p_z, int cf__p_n);
+int t_accumulate_async(cf_stream cf__stream, const float *cf__p_x, const float *cf__p_y, float *cf__p_z, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&z, (void *)&n};
-    return cf_launch(&t__k_accumulate, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_z, (void *)&cf__p_n};
+    return cf_launch(&t__k_accumulate, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -197,18 +197,18 @@ const cf_kernel t__k_compare = {
     .is_closed = 1,
 };
 
-int t_compare(const float *x, const float *y, int n);
-int t_compare(const float *x, const float *y, int n)
+int t_compare(const float *cf__p_x, const float *cf__p_y, int cf__p_n);
+int t_compare(const float *cf__p_x, const float *cf__p_y, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, NULL, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, NULL, (void *)&cf__p_n};
     return cf_call(&t__k_compare, cf__args);
 }
 
-int t_compare_async(cf_stream stream, const float *x, const float *y, int n);
-int t_compare_async(cf_stream stream, const float *x, const float *y, int n)
+int t_compare_async(cf_stream cf__stream, const float *cf__p_x, const float *cf__p_y, int cf__p_n);
+int t_compare_async(cf_stream cf__stream, const float *cf__p_x, const float *cf__p_y, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, NULL, (void *)&n};
-    return cf_launch(&t__k_compare, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, NULL, (void *)&cf__p_n};
+    return cf_launch(&t__k_compare, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -259,16 +259,16 @@ const cf_kernel t__k_alone = {
     .is_bounded = 1,
 };
 
-int t_alone(float *x, float *table, int n);
-int t_alone(float *x, float *table, int n)
+int t_alone(float *cf__p_x, float *cf__p_table, int cf__p_n);
+int t_alone(float *cf__p_x, float *cf__p_table, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&table, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_table, (void *)&cf__p_n};
     return cf_call(&t__k_alone, cf__args);
 }
 
-int t_alone_async(cf_stream stream, float *x, float *table, int n);
-int t_alone_async(cf_stream stream, float *x, float *table, int n)
+int t_alone_async(cf_stream cf__stream, float *cf__p_x, float *cf__p_table, int cf__p_n);
+int t_alone_async(cf_stream cf__stream, float *cf__p_x, float *cf__p_table, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&table, (void *)&n};
-    return cf_launch(&t__k_alone, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_table, (void *)&cf__p_n};
+    return cf_launch(&t__k_alone, cf__stream, cf__args);
 }

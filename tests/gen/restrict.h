@@ -5,6 +5,20 @@
 #include <cuferry.h>
 #include <cuferry/types.h>
 
+/* This header sets aside macros that have the names of its parameters. */
+#pragma push_macro("n")
+#undef n
+#pragma push_macro("stream")
+#undef stream
+#pragma push_macro("table")
+#undef table
+#pragma push_macro("x")
+#undef x
+#pragma push_macro("y")
+#undef y
+#pragma push_macro("z")
+#undef z
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -31,5 +45,12 @@ extern const struct cf_module t_registry;
 #ifdef __cplusplus
 }
 #endif
+
+#pragma pop_macro("n")
+#pragma pop_macro("stream")
+#pragma pop_macro("table")
+#pragma pop_macro("x")
+#pragma pop_macro("y")
+#pragma pop_macro("z")
 
 #endif /* CUFERRY_T_H */

@@ -66,18 +66,18 @@ const cf_kernel t__k_shared_parameter = {
     .sizes = cf__sizes_shared_parameter,
 };
 
-int t_shared_parameter(float *buffer, int n);
-int t_shared_parameter(float *buffer, int n)
+int t_shared_parameter(float *cf__p_buffer, int cf__p_n);
+int t_shared_parameter(float *cf__p_buffer, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&buffer, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_buffer, (void *)&cf__p_n};
     return cf_call(&t__k_shared_parameter, cf__args);
 }
 
-int t_shared_parameter_async(cf_stream stream, float *buffer, int n);
-int t_shared_parameter_async(cf_stream stream, float *buffer, int n)
+int t_shared_parameter_async(cf_stream cf__stream, float *cf__p_buffer, int cf__p_n);
+int t_shared_parameter_async(cf_stream cf__stream, float *cf__p_buffer, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&buffer, (void *)&n};
-    return cf_launch(&t__k_shared_parameter, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_buffer, (void *)&cf__p_n};
+    return cf_launch(&t__k_shared_parameter, cf__stream, cf__args);
 }
 
 cf_host_body t__h_shared_local;
@@ -110,18 +110,18 @@ const cf_kernel t__k_shared_local = {
     .sizes = cf__sizes_shared_parameter,
 };
 
-int t_shared_local(float *y, int n);
-int t_shared_local(float *y, int n)
+int t_shared_local(float *cf__p_y, int cf__p_n);
+int t_shared_local(float *cf__p_y, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&y, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_y, (void *)&cf__p_n};
     return cf_call(&t__k_shared_local, cf__args);
 }
 
-int t_shared_local_async(cf_stream stream, float *y, int n);
-int t_shared_local_async(cf_stream stream, float *y, int n)
+int t_shared_local_async(cf_stream cf__stream, float *cf__p_y, int cf__p_n);
+int t_shared_local_async(cf_stream cf__stream, float *cf__p_y, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&y, (void *)&n};
-    return cf_launch(&t__k_shared_local, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_y, (void *)&cf__p_n};
+    return cf_launch(&t__k_shared_local, cf__stream, cf__args);
 }
 
 cf_host_body t__h_shared_member;
@@ -155,18 +155,18 @@ const cf_kernel t__k_shared_member = {
     .is_closed = 1,
 };
 
-int t_shared_member(float *y, int n);
-int t_shared_member(float *y, int n)
+int t_shared_member(float *cf__p_y, int cf__p_n);
+int t_shared_member(float *cf__p_y, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&y, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_y, (void *)&cf__p_n};
     return cf_call(&t__k_shared_member, cf__args);
 }
 
-int t_shared_member_async(cf_stream stream, float *y, int n);
-int t_shared_member_async(cf_stream stream, float *y, int n)
+int t_shared_member_async(cf_stream cf__stream, float *cf__p_y, int cf__p_n);
+int t_shared_member_async(cf_stream cf__stream, float *cf__p_y, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&y, (void *)&n};
-    return cf_launch(&t__k_shared_member, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_y, (void *)&cf__p_n};
+    return cf_launch(&t__k_shared_member, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -217,18 +217,18 @@ const cf_kernel t__k_shared_overload = {
     .is_closed = 1,
 };
 
-int t_shared_overload(const float *x, float *y, int n);
-int t_shared_overload(const float *x, float *y, int n)
+int t_shared_overload(const float *cf__p_x, float *cf__p_y, int cf__p_n);
+int t_shared_overload(const float *cf__p_x, float *cf__p_y, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_n};
     return cf_call(&t__k_shared_overload, cf__args);
 }
 
-int t_shared_overload_async(cf_stream stream, const float *x, float *y, int n);
-int t_shared_overload_async(cf_stream stream, const float *x, float *y, int n)
+int t_shared_overload_async(cf_stream cf__stream, const float *cf__p_x, float *cf__p_y, int cf__p_n);
+int t_shared_overload_async(cf_stream cf__stream, const float *cf__p_x, float *cf__p_y, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&n};
-    return cf_launch(&t__k_shared_overload, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_n};
+    return cf_launch(&t__k_shared_overload, cf__stream, cf__args);
 }
 
 cf_host_body t__h_shared_in_another;
@@ -262,18 +262,18 @@ const cf_kernel t__k_shared_in_another = {
     .is_closed = 1,
 };
 
-int t_shared_in_another(float *y, int n);
-int t_shared_in_another(float *y, int n)
+int t_shared_in_another(float *cf__p_y, int cf__p_n);
+int t_shared_in_another(float *cf__p_y, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&y, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_y, (void *)&cf__p_n};
     return cf_call(&t__k_shared_in_another, cf__args);
 }
 
-int t_shared_in_another_async(cf_stream stream, float *y, int n);
-int t_shared_in_another_async(cf_stream stream, float *y, int n)
+int t_shared_in_another_async(cf_stream cf__stream, float *cf__p_y, int cf__p_n);
+int t_shared_in_another_async(cf_stream cf__stream, float *cf__p_y, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&y, (void *)&n};
-    return cf_launch(&t__k_shared_in_another, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_y, (void *)&cf__p_n};
+    return cf_launch(&t__k_shared_in_another, cf__stream, cf__args);
 }
 
 cf_host_body t__h_shared_specialised;
@@ -307,18 +307,18 @@ const cf_kernel t__k_shared_specialised = {
     .is_closed = 1,
 };
 
-int t_shared_specialised(float *y, int n);
-int t_shared_specialised(float *y, int n)
+int t_shared_specialised(float *cf__p_y, int cf__p_n);
+int t_shared_specialised(float *cf__p_y, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&y, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_y, (void *)&cf__p_n};
     return cf_call(&t__k_shared_specialised, cf__args);
 }
 
-int t_shared_specialised_async(cf_stream stream, float *y, int n);
-int t_shared_specialised_async(cf_stream stream, float *y, int n)
+int t_shared_specialised_async(cf_stream cf__stream, float *cf__p_y, int cf__p_n);
+int t_shared_specialised_async(cf_stream cf__stream, float *cf__p_y, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&y, (void *)&n};
-    return cf_launch(&t__k_shared_specialised, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_y, (void *)&cf__p_n};
+    return cf_launch(&t__k_shared_specialised, cf__stream, cf__args);
 }
 
 cf_host_body t__h_shared_second;
@@ -351,18 +351,18 @@ const cf_kernel t__k_shared_second = {
     .sizes = cf__sizes_shared_parameter,
 };
 
-int t_shared_second(float *y, int n);
-int t_shared_second(float *y, int n)
+int t_shared_second(float *cf__p_y, int cf__p_n);
+int t_shared_second(float *cf__p_y, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&y, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_y, (void *)&cf__p_n};
     return cf_call(&t__k_shared_second, cf__args);
 }
 
-int t_shared_second_async(cf_stream stream, float *y, int n);
-int t_shared_second_async(cf_stream stream, float *y, int n)
+int t_shared_second_async(cf_stream cf__stream, float *cf__p_y, int cf__p_n);
+int t_shared_second_async(cf_stream cf__stream, float *cf__p_y, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&y, (void *)&n};
-    return cf_launch(&t__k_shared_second, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_y, (void *)&cf__p_n};
+    return cf_launch(&t__k_shared_second, cf__stream, cf__args);
 }
 
 cf_host_body t__h_shared_enumerator;
@@ -395,18 +395,18 @@ const cf_kernel t__k_shared_enumerator = {
     .sizes = cf__sizes_shared_parameter,
 };
 
-int t_shared_enumerator(float *y, int n);
-int t_shared_enumerator(float *y, int n)
+int t_shared_enumerator(float *cf__p_y, int cf__p_n);
+int t_shared_enumerator(float *cf__p_y, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&y, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_y, (void *)&cf__p_n};
     return cf_call(&t__k_shared_enumerator, cf__args);
 }
 
-int t_shared_enumerator_async(cf_stream stream, float *y, int n);
-int t_shared_enumerator_async(cf_stream stream, float *y, int n)
+int t_shared_enumerator_async(cf_stream cf__stream, float *cf__p_y, int cf__p_n);
+int t_shared_enumerator_async(cf_stream cf__stream, float *cf__p_y, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&y, (void *)&n};
-    return cf_launch(&t__k_shared_enumerator, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_y, (void *)&cf__p_n};
+    return cf_launch(&t__k_shared_enumerator, cf__stream, cf__args);
 }
 
 cf_host_body t__h_shared_binding;
@@ -439,18 +439,18 @@ const cf_kernel t__k_shared_binding = {
     .sizes = cf__sizes_shared_parameter,
 };
 
-int t_shared_binding(float *y, int n);
-int t_shared_binding(float *y, int n)
+int t_shared_binding(float *cf__p_y, int cf__p_n);
+int t_shared_binding(float *cf__p_y, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&y, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_y, (void *)&cf__p_n};
     return cf_call(&t__k_shared_binding, cf__args);
 }
 
-int t_shared_binding_async(cf_stream stream, float *y, int n);
-int t_shared_binding_async(cf_stream stream, float *y, int n)
+int t_shared_binding_async(cf_stream cf__stream, float *cf__p_y, int cf__p_n);
+int t_shared_binding_async(cf_stream cf__stream, float *cf__p_y, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&y, (void *)&n};
-    return cf_launch(&t__k_shared_binding, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_y, (void *)&cf__p_n};
+    return cf_launch(&t__k_shared_binding, cf__stream, cf__args);
 }
 
 cf_host_body t__h_shared_of_none;
@@ -486,16 +486,16 @@ const cf_kernel t__k_shared_of_none = {
     .is_closed = 1,
 };
 
-int t_shared_of_none(float *y, int n);
-int t_shared_of_none(float *y, int n)
+int t_shared_of_none(float *cf__p_y, int cf__p_n);
+int t_shared_of_none(float *cf__p_y, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&y, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_y, (void *)&cf__p_n};
     return cf_call(&t__k_shared_of_none, cf__args);
 }
 
-int t_shared_of_none_async(cf_stream stream, float *y, int n);
-int t_shared_of_none_async(cf_stream stream, float *y, int n)
+int t_shared_of_none_async(cf_stream cf__stream, float *cf__p_y, int cf__p_n);
+int t_shared_of_none_async(cf_stream cf__stream, float *cf__p_y, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&y, (void *)&n};
-    return cf_launch(&t__k_shared_of_none, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_y, (void *)&cf__p_n};
+    return cf_launch(&t__k_shared_of_none, cf__stream, cf__args);
 }

@@ -5,6 +5,18 @@
 #include <cuferry.h>
 #include <cuferry/types.h>
 
+/* This header sets aside macros that have the names of its parameters. */
+#pragma push_macro("buffer")
+#undef buffer
+#pragma push_macro("n")
+#undef n
+#pragma push_macro("stream")
+#undef stream
+#pragma push_macro("x")
+#undef x
+#pragma push_macro("y")
+#undef y
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -46,5 +58,11 @@ extern const struct cf_module t_registry;
 #ifdef __cplusplus
 }
 #endif
+
+#pragma pop_macro("buffer")
+#pragma pop_macro("n")
+#pragma pop_macro("stream")
+#pragma pop_macro("x")
+#pragma pop_macro("y")
 
 #endif /* CUFERRY_T_H */

@@ -77,18 +77,18 @@ const cf_kernel t__k_axpy_f32 = {
     .split = 4,
 };
 
-int t_axpy_f32(float a, const float *x, float *y, int64_t n);
-int t_axpy_f32(float a, const float *x, float *y, int64_t n)
+int t_axpy_f32(float cf__p_a, const float *cf__p_x, float *cf__p_y, int64_t cf__p_n);
+int t_axpy_f32(float cf__p_a, const float *cf__p_x, float *cf__p_y, int64_t cf__p_n)
 {
-    void *const cf__args[] = {(void *)&a, (void *)&x, (void *)&y, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_a, (void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_n};
     return cf_call(&t__k_axpy_f32, cf__args);
 }
 
-int t_axpy_f32_async(cf_stream stream, float a, const float *x, float *y, int64_t n);
-int t_axpy_f32_async(cf_stream stream, float a, const float *x, float *y, int64_t n)
+int t_axpy_f32_async(cf_stream cf__stream, float cf__p_a, const float *cf__p_x, float *cf__p_y, int64_t cf__p_n);
+int t_axpy_f32_async(cf_stream cf__stream, float cf__p_a, const float *cf__p_x, float *cf__p_y, int64_t cf__p_n)
 {
-    void *const cf__args[] = {(void *)&a, (void *)&x, (void *)&y, (void *)&n};
-    return cf_launch(&t__k_axpy_f32, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_a, (void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_n};
+    return cf_launch(&t__k_axpy_f32, cf__stream, cf__args);
 }
 
 cf_host_body t__h_axpy_f64;
@@ -130,30 +130,30 @@ const cf_kernel t__k_axpy_f64 = {
     .split = 4,
 };
 
-int t_axpy_f64(double a, const double *x, double *y, int64_t n);
-int t_axpy_f64(double a, const double *x, double *y, int64_t n)
+int t_axpy_f64(double cf__p_a, const double *cf__p_x, double *cf__p_y, int64_t cf__p_n);
+int t_axpy_f64(double cf__p_a, const double *cf__p_x, double *cf__p_y, int64_t cf__p_n)
 {
-    void *const cf__args[] = {(void *)&a, (void *)&x, (void *)&y, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_a, (void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_n};
     return cf_call(&t__k_axpy_f64, cf__args);
 }
 
-int t_axpy_f64_async(cf_stream stream, double a, const double *x, double *y, int64_t n);
-int t_axpy_f64_async(cf_stream stream, double a, const double *x, double *y, int64_t n)
+int t_axpy_f64_async(cf_stream cf__stream, double cf__p_a, const double *cf__p_x, double *cf__p_y, int64_t cf__p_n);
+int t_axpy_f64_async(cf_stream cf__stream, double cf__p_a, const double *cf__p_x, double *cf__p_y, int64_t cf__p_n)
 {
-    void *const cf__args[] = {(void *)&a, (void *)&x, (void *)&y, (void *)&n};
-    return cf_launch(&t__k_axpy_f64, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_a, (void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_n};
+    return cf_launch(&t__k_axpy_f64, cf__stream, cf__args);
 }
 
-int (t_axpy)(float a, const float *x, float *y, int64_t n);
-int (t_axpy)(float a, const float *x, float *y, int64_t n)
+int (t_axpy)(float cf__p_a, const float *cf__p_x, float *cf__p_y, int64_t cf__p_n);
+int (t_axpy)(float cf__p_a, const float *cf__p_x, float *cf__p_y, int64_t cf__p_n)
 {
-    return t_axpy_f32(a, x, y, n);
+    return t_axpy_f32(cf__p_a, cf__p_x, cf__p_y, cf__p_n);
 }
 
-int (t_axpy_async)(cf_stream stream, float a, const float *x, float *y, int64_t n);
-int (t_axpy_async)(cf_stream stream, float a, const float *x, float *y, int64_t n)
+int (t_axpy_async)(cf_stream cf__stream, float cf__p_a, const float *cf__p_x, float *cf__p_y, int64_t cf__p_n);
+int (t_axpy_async)(cf_stream cf__stream, float cf__p_a, const float *cf__p_x, float *cf__p_y, int64_t cf__p_n)
 {
-    return t_axpy_f32_async(stream, a, x, y, n);
+    return t_axpy_f32_async(cf__stream, cf__p_a, cf__p_x, cf__p_y, cf__p_n);
 }
 
 static const cf_kernel t__k_pick__ITEMS_1;
@@ -359,18 +359,22 @@ const cf_kernel t__k_pick = {
     .split = 5,
 };
 
-int t_pick(const float *source, const int *index, float *res, int rows, int width, int m);
-int t_pick(const float *source, const int *index, float *res, int rows, int width, int m)
+int t_pick(const float *cf__p_source, const int *cf__p_index, float *cf__p_res, int cf__p_rows, int cf__p_width,
+           int cf__p_m);
+int t_pick(const float *cf__p_source, const int *cf__p_index, float *cf__p_res, int cf__p_rows, int cf__p_width,
+           int cf__p_m)
 {
-    void *const cf__args[] = {(void *)&source, (void *)&index, (void *)&res, NULL, (void *)&rows, (void *)&width,
-        (void *)&m};
+    void *const cf__args[] = {(void *)&cf__p_source, (void *)&cf__p_index, (void *)&cf__p_res, NULL,
+        (void *)&cf__p_rows, (void *)&cf__p_width, (void *)&cf__p_m};
     return cf_call(&t__k_pick, cf__args);
 }
 
-int t_pick_async(cf_stream stream, const float *source, const int *index, float *res, int rows, int width, int m);
-int t_pick_async(cf_stream stream, const float *source, const int *index, float *res, int rows, int width, int m)
+int t_pick_async(cf_stream cf__stream, const float *cf__p_source, const int *cf__p_index, float *cf__p_res,
+                 int cf__p_rows, int cf__p_width, int cf__p_m);
+int t_pick_async(cf_stream cf__stream, const float *cf__p_source, const int *cf__p_index, float *cf__p_res,
+                 int cf__p_rows, int cf__p_width, int cf__p_m)
 {
-    void *const cf__args[] = {(void *)&source, (void *)&index, (void *)&res, NULL, (void *)&rows, (void *)&width,
-        (void *)&m};
-    return cf_launch(&t__k_pick, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_source, (void *)&cf__p_index, (void *)&cf__p_res, NULL,
+        (void *)&cf__p_rows, (void *)&cf__p_width, (void *)&cf__p_m};
+    return cf_launch(&t__k_pick, cf__stream, cf__args);
 }

@@ -6,6 +6,30 @@
 #include <cuferry/types.h>
 #include <cuferry/generic.h>
 
+/* This header sets aside macros that have the names of its parameters. */
+#pragma push_macro("a")
+#undef a
+#pragma push_macro("index")
+#undef index
+#pragma push_macro("m")
+#undef m
+#pragma push_macro("n")
+#undef n
+#pragma push_macro("res")
+#undef res
+#pragma push_macro("rows")
+#undef rows
+#pragma push_macro("source")
+#undef source
+#pragma push_macro("stream")
+#undef stream
+#pragma push_macro("width")
+#undef width
+#pragma push_macro("x")
+#undef x
+#pragma push_macro("y")
+#undef y
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -32,6 +56,7 @@ extern const struct cf_module t_registry;
 #endif
 
 #if defined __cplusplus
+extern "C++" {
 
 CF_CHECKED inline int t_axpy(double a, const double *x, double *y, int64_t n)
 {
@@ -42,6 +67,7 @@ CF_CHECKED inline int t_axpy_async(cf_stream stream, double a, const double *x, 
     return t_axpy_f64_async(stream, a, x, y, n);
 }
 
+} /* extern "C++" */
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
 
 #define t_axpy(a, x, y, n) \
@@ -66,5 +92,17 @@ CF_CHECKED inline int t_axpy_async(cf_stream stream, double a, const double *x, 
     ((stream), (a), (x), (y), (n))
 
 #endif
+
+#pragma pop_macro("a")
+#pragma pop_macro("index")
+#pragma pop_macro("m")
+#pragma pop_macro("n")
+#pragma pop_macro("res")
+#pragma pop_macro("rows")
+#pragma pop_macro("source")
+#pragma pop_macro("stream")
+#pragma pop_macro("width")
+#pragma pop_macro("x")
+#pragma pop_macro("y")
 
 #endif /* CUFERRY_T_H */

@@ -104,18 +104,24 @@ const cf_kernel t__k_step_w64 = {
     .restricts = (const uint8_t[]){1, 1, 0, 0, 0, 0},
 };
 
-int t_step_w64(const double *u, double *v, int nx, int ny, unsigned short stride, double c);
-int t_step_w64(const double *u, double *v, int nx, int ny, unsigned short stride, double c)
+int t_step_w64(const double *cf__p_u, double *cf__p_v, int cf__p_nx, int cf__p_ny, unsigned short cf__p_stride,
+               double cf__p_c);
+int t_step_w64(const double *cf__p_u, double *cf__p_v, int cf__p_nx, int cf__p_ny, unsigned short cf__p_stride,
+               double cf__p_c)
 {
-    void *const cf__args[] = {(void *)&u, (void *)&v, (void *)&nx, (void *)&ny, (void *)&stride, (void *)&c};
+    void *const cf__args[] = {(void *)&cf__p_u, (void *)&cf__p_v, (void *)&cf__p_nx, (void *)&cf__p_ny,
+        (void *)&cf__p_stride, (void *)&cf__p_c};
     return cf_call(&t__k_step_w64, cf__args);
 }
 
-int t_step_w64_async(cf_stream stream, const double *u, double *v, int nx, int ny, unsigned short stride, double c);
-int t_step_w64_async(cf_stream stream, const double *u, double *v, int nx, int ny, unsigned short stride, double c)
+int t_step_w64_async(cf_stream cf__stream, const double *cf__p_u, double *cf__p_v, int cf__p_nx, int cf__p_ny,
+                     unsigned short cf__p_stride, double cf__p_c);
+int t_step_w64_async(cf_stream cf__stream, const double *cf__p_u, double *cf__p_v, int cf__p_nx, int cf__p_ny,
+                     unsigned short cf__p_stride, double cf__p_c)
 {
-    void *const cf__args[] = {(void *)&u, (void *)&v, (void *)&nx, (void *)&ny, (void *)&stride, (void *)&c};
-    return cf_launch(&t__k_step_w64, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_u, (void *)&cf__p_v, (void *)&cf__p_nx, (void *)&cf__p_ny,
+        (void *)&cf__p_stride, (void *)&cf__p_c};
+    return cf_launch(&t__k_step_w64, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -200,18 +206,24 @@ const cf_kernel t__k_step_w128 = {
     .restricts = (const uint8_t[]){1, 1, 0, 0, 0, 0},
 };
 
-int t_step_w128(const double *u, double *v, int nx, int ny, unsigned short stride, double c);
-int t_step_w128(const double *u, double *v, int nx, int ny, unsigned short stride, double c)
+int t_step_w128(const double *cf__p_u, double *cf__p_v, int cf__p_nx, int cf__p_ny, unsigned short cf__p_stride,
+                double cf__p_c);
+int t_step_w128(const double *cf__p_u, double *cf__p_v, int cf__p_nx, int cf__p_ny, unsigned short cf__p_stride,
+                double cf__p_c)
 {
-    void *const cf__args[] = {(void *)&u, (void *)&v, (void *)&nx, (void *)&ny, (void *)&stride, (void *)&c};
+    void *const cf__args[] = {(void *)&cf__p_u, (void *)&cf__p_v, (void *)&cf__p_nx, (void *)&cf__p_ny,
+        (void *)&cf__p_stride, (void *)&cf__p_c};
     return cf_call(&t__k_step_w128, cf__args);
 }
 
-int t_step_w128_async(cf_stream stream, const double *u, double *v, int nx, int ny, unsigned short stride, double c);
-int t_step_w128_async(cf_stream stream, const double *u, double *v, int nx, int ny, unsigned short stride, double c)
+int t_step_w128_async(cf_stream cf__stream, const double *cf__p_u, double *cf__p_v, int cf__p_nx, int cf__p_ny,
+                      unsigned short cf__p_stride, double cf__p_c);
+int t_step_w128_async(cf_stream cf__stream, const double *cf__p_u, double *cf__p_v, int cf__p_nx, int cf__p_ny,
+                      unsigned short cf__p_stride, double cf__p_c)
 {
-    void *const cf__args[] = {(void *)&u, (void *)&v, (void *)&nx, (void *)&ny, (void *)&stride, (void *)&c};
-    return cf_launch(&t__k_step_w128, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_u, (void *)&cf__p_v, (void *)&cf__p_nx, (void *)&cf__p_ny,
+        (void *)&cf__p_stride, (void *)&cf__p_c};
+    return cf_launch(&t__k_step_w128, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -277,18 +289,18 @@ const cf_kernel t__k_rowsum = {
     .is_closed = 1,
 };
 
-int t_rowsum(const float *a, float *sum, long rows, size_t cols);
-int t_rowsum(const float *a, float *sum, long rows, size_t cols)
+int t_rowsum(const float *cf__p_a, float *cf__p_sum, long cf__p_rows, size_t cf__p_cols);
+int t_rowsum(const float *cf__p_a, float *cf__p_sum, long cf__p_rows, size_t cf__p_cols)
 {
-    void *const cf__args[] = {(void *)&a, (void *)&sum, (void *)&rows, (void *)&cols};
+    void *const cf__args[] = {(void *)&cf__p_a, (void *)&cf__p_sum, (void *)&cf__p_rows, (void *)&cf__p_cols};
     return cf_call(&t__k_rowsum, cf__args);
 }
 
-int t_rowsum_async(cf_stream stream, const float *a, float *sum, long rows, size_t cols);
-int t_rowsum_async(cf_stream stream, const float *a, float *sum, long rows, size_t cols)
+int t_rowsum_async(cf_stream cf__stream, const float *cf__p_a, float *cf__p_sum, long cf__p_rows, size_t cf__p_cols);
+int t_rowsum_async(cf_stream cf__stream, const float *cf__p_a, float *cf__p_sum, long cf__p_rows, size_t cf__p_cols)
 {
-    void *const cf__args[] = {(void *)&a, (void *)&sum, (void *)&rows, (void *)&cols};
-    return cf_launch(&t__k_rowsum, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_a, (void *)&cf__p_sum, (void *)&cf__p_rows, (void *)&cf__p_cols};
+    return cf_launch(&t__k_rowsum, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -330,16 +342,16 @@ const cf_kernel t__k_tick = {
     .is_bounded = 1,
 };
 
-int t_tick(unsigned long long *counter, long stream);
-int t_tick(unsigned long long *counter, long stream)
+int t_tick(unsigned long long *cf__p_counter, long cf__p_stream);
+int t_tick(unsigned long long *cf__p_counter, long cf__p_stream)
 {
-    void *const cf__args[] = {(void *)&counter, (void *)&stream};
+    void *const cf__args[] = {(void *)&cf__p_counter, (void *)&cf__p_stream};
     return cf_call(&t__k_tick, cf__args);
 }
 
-int t_tick_async(cf_stream cf__stream, unsigned long long *counter, long stream);
-int t_tick_async(cf_stream cf__stream, unsigned long long *counter, long stream)
+int t_tick_async(cf_stream cf__stream, unsigned long long *cf__p_counter, long cf__p_stream);
+int t_tick_async(cf_stream cf__stream, unsigned long long *cf__p_counter, long cf__p_stream)
 {
-    void *const cf__args[] = {(void *)&counter, (void *)&stream};
+    void *const cf__args[] = {(void *)&cf__p_counter, (void *)&cf__p_stream};
     return cf_launch(&t__k_tick, cf__stream, cf__args);
 }

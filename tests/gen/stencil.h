@@ -5,6 +5,34 @@
 #include <cuferry.h>
 #include <cuferry/types.h>
 
+/* This header sets aside macros that have the names of its parameters. */
+#pragma push_macro("a")
+#undef a
+#pragma push_macro("c")
+#undef c
+#pragma push_macro("cf__stream")
+#undef cf__stream
+#pragma push_macro("cols")
+#undef cols
+#pragma push_macro("counter")
+#undef counter
+#pragma push_macro("nx")
+#undef nx
+#pragma push_macro("ny")
+#undef ny
+#pragma push_macro("rows")
+#undef rows
+#pragma push_macro("stream")
+#undef stream
+#pragma push_macro("stride")
+#undef stride
+#pragma push_macro("sum")
+#undef sum
+#pragma push_macro("u")
+#undef u
+#pragma push_macro("v")
+#undef v
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -31,5 +59,19 @@ extern const struct cf_module t_registry;
 #ifdef __cplusplus
 }
 #endif
+
+#pragma pop_macro("a")
+#pragma pop_macro("c")
+#pragma pop_macro("cf__stream")
+#pragma pop_macro("cols")
+#pragma pop_macro("counter")
+#pragma pop_macro("nx")
+#pragma pop_macro("ny")
+#pragma pop_macro("rows")
+#pragma pop_macro("stream")
+#pragma pop_macro("stride")
+#pragma pop_macro("sum")
+#pragma pop_macro("u")
+#pragma pop_macro("v")
 
 #endif /* CUFERRY_T_H */

@@ -156,18 +156,18 @@ const cf_kernel t__k_shared = {
     .is_closed = 1,
 };
 
-int t_shared(float *x, int n);
-int t_shared(float *x, int n)
+int t_shared(float *cf__p_x, int cf__p_n);
+int t_shared(float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
     return cf_call(&t__k_shared, cf__args);
 }
 
-int t_shared_async(cf_stream stream, float *x, int n);
-int t_shared_async(cf_stream stream, float *x, int n)
+int t_shared_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n);
+int t_shared_async(cf_stream cf__stream, float *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
-    return cf_launch(&t__k_shared, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
+    return cf_launch(&t__k_shared, cf__stream, cf__args);
 }
 
 static const cf_kernel t__k_defined__W_1;
@@ -315,18 +315,18 @@ const cf_kernel t__k_defined = {
     .is_closed = 1,
 };
 
-int t_defined(const float *x, float *y, int n);
-int t_defined(const float *x, float *y, int n)
+int t_defined(const float *cf__p_x, float *cf__p_y, int cf__p_n);
+int t_defined(const float *cf__p_x, float *cf__p_y, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_n};
     return cf_call(&t__k_defined, cf__args);
 }
 
-int t_defined_async(cf_stream stream, const float *x, float *y, int n);
-int t_defined_async(cf_stream stream, const float *x, float *y, int n)
+int t_defined_async(cf_stream cf__stream, const float *cf__p_x, float *cf__p_y, int cf__p_n);
+int t_defined_async(cf_stream cf__stream, const float *cf__p_x, float *cf__p_y, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&n};
-    return cf_launch(&t__k_defined, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_n};
+    return cf_launch(&t__k_defined, cf__stream, cf__args);
 }
 
 static const cf_kernel t__k_renamed__W_1;
@@ -446,16 +446,16 @@ const cf_kernel t__k_renamed = {
     .is_closed = 1,
 };
 
-int t_renamed(const float *x, float *y, int n);
-int t_renamed(const float *x, float *y, int n)
+int t_renamed(const float *cf__p_x, float *cf__p_y, int cf__p_n);
+int t_renamed(const float *cf__p_x, float *cf__p_y, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_n};
     return cf_call(&t__k_renamed, cf__args);
 }
 
-int t_renamed_async(cf_stream stream, const float *x, float *y, int n);
-int t_renamed_async(cf_stream stream, const float *x, float *y, int n)
+int t_renamed_async(cf_stream cf__stream, const float *cf__p_x, float *cf__p_y, int cf__p_n);
+int t_renamed_async(cf_stream cf__stream, const float *cf__p_x, float *cf__p_y, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&n};
-    return cf_launch(&t__k_renamed, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_n};
+    return cf_launch(&t__k_renamed, cf__stream, cf__args);
 }

@@ -102,24 +102,28 @@ const cf_kernel t__k_everything = {
     .is_closed = 1,
 };
 
-int t_everything(int8_t *a, int16_t *b, int32_t *c, int64_t *d, uint8_t *e, uint16_t *f, uint32_t *g, uint64_t *h,
-                 const float *i, const double *j, unsigned long n);
-int t_everything(int8_t *a, int16_t *b, int32_t *c, int64_t *d, uint8_t *e, uint16_t *f, uint32_t *g, uint64_t *h,
-                 const float *i, const double *j, unsigned long n)
+int t_everything(int8_t *cf__p_a, int16_t *cf__p_b, int32_t *cf__p_c, int64_t *cf__p_d, uint8_t *cf__p_e,
+                 uint16_t *cf__p_f, uint32_t *cf__p_g, uint64_t *cf__p_h, const float *cf__p_i, const double *cf__p_j,
+                 unsigned long cf__p_n);
+int t_everything(int8_t *cf__p_a, int16_t *cf__p_b, int32_t *cf__p_c, int64_t *cf__p_d, uint8_t *cf__p_e,
+                 uint16_t *cf__p_f, uint32_t *cf__p_g, uint64_t *cf__p_h, const float *cf__p_i, const double *cf__p_j,
+                 unsigned long cf__p_n)
 {
-    void *const cf__args[] = {(void *)&a, (void *)&b, (void *)&c, (void *)&d, (void *)&e, (void *)&f, (void *)&g,
-        (void *)&h, (void *)&i, (void *)&j, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_a, (void *)&cf__p_b, (void *)&cf__p_c, (void *)&cf__p_d, (void *)&cf__p_e,
+        (void *)&cf__p_f, (void *)&cf__p_g, (void *)&cf__p_h, (void *)&cf__p_i, (void *)&cf__p_j, (void *)&cf__p_n};
     return cf_call(&t__k_everything, cf__args);
 }
 
-int t_everything_async(cf_stream stream, int8_t *a, int16_t *b, int32_t *c, int64_t *d, uint8_t *e, uint16_t *f,
-                       uint32_t *g, uint64_t *h, const float *i, const double *j, unsigned long n);
-int t_everything_async(cf_stream stream, int8_t *a, int16_t *b, int32_t *c, int64_t *d, uint8_t *e, uint16_t *f,
-                       uint32_t *g, uint64_t *h, const float *i, const double *j, unsigned long n)
+int t_everything_async(cf_stream cf__stream, int8_t *cf__p_a, int16_t *cf__p_b, int32_t *cf__p_c, int64_t *cf__p_d,
+                       uint8_t *cf__p_e, uint16_t *cf__p_f, uint32_t *cf__p_g, uint64_t *cf__p_h, const float *cf__p_i,
+                       const double *cf__p_j, unsigned long cf__p_n);
+int t_everything_async(cf_stream cf__stream, int8_t *cf__p_a, int16_t *cf__p_b, int32_t *cf__p_c, int64_t *cf__p_d,
+                       uint8_t *cf__p_e, uint16_t *cf__p_f, uint32_t *cf__p_g, uint64_t *cf__p_h, const float *cf__p_i,
+                       const double *cf__p_j, unsigned long cf__p_n)
 {
-    void *const cf__args[] = {(void *)&a, (void *)&b, (void *)&c, (void *)&d, (void *)&e, (void *)&f, (void *)&g,
-        (void *)&h, (void *)&i, (void *)&j, (void *)&n};
-    return cf_launch(&t__k_everything, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_a, (void *)&cf__p_b, (void *)&cf__p_c, (void *)&cf__p_d, (void *)&cf__p_e,
+        (void *)&cf__p_f, (void *)&cf__p_g, (void *)&cf__p_h, (void *)&cf__p_i, (void *)&cf__p_j, (void *)&cf__p_n};
+    return cf_launch(&t__k_everything, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -169,18 +173,18 @@ const cf_kernel t__k_set_f32 = {
     .is_closed = 1,
 };
 
-int t_set_f32(int *x, int n, float value);
-int t_set_f32(int *x, int n, float value)
+int t_set_f32(int *cf__p_x, int cf__p_n, float cf__p_value);
+int t_set_f32(int *cf__p_x, int cf__p_n, float cf__p_value)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n, (void *)&value};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n, (void *)&cf__p_value};
     return cf_call(&t__k_set_f32, cf__args);
 }
 
-int t_set_f32_async(cf_stream stream, int *x, int n, float value);
-int t_set_f32_async(cf_stream stream, int *x, int n, float value)
+int t_set_f32_async(cf_stream cf__stream, int *cf__p_x, int cf__p_n, float cf__p_value);
+int t_set_f32_async(cf_stream cf__stream, int *cf__p_x, int cf__p_n, float cf__p_value)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n, (void *)&value};
-    return cf_launch(&t__k_set_f32, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n, (void *)&cf__p_value};
+    return cf_launch(&t__k_set_f32, cf__stream, cf__args);
 }
 
 cf_host_body t__h_set_f64;
@@ -216,18 +220,18 @@ const cf_kernel t__k_set_f64 = {
     .is_closed = 1,
 };
 
-int t_set_f64(int *x, int n, double value);
-int t_set_f64(int *x, int n, double value)
+int t_set_f64(int *cf__p_x, int cf__p_n, double cf__p_value);
+int t_set_f64(int *cf__p_x, int cf__p_n, double cf__p_value)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n, (void *)&value};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n, (void *)&cf__p_value};
     return cf_call(&t__k_set_f64, cf__args);
 }
 
-int t_set_f64_async(cf_stream stream, int *x, int n, double value);
-int t_set_f64_async(cf_stream stream, int *x, int n, double value)
+int t_set_f64_async(cf_stream cf__stream, int *cf__p_x, int cf__p_n, double cf__p_value);
+int t_set_f64_async(cf_stream cf__stream, int *cf__p_x, int cf__p_n, double cf__p_value)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n, (void *)&value};
-    return cf_launch(&t__k_set_f64, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n, (void *)&cf__p_value};
+    return cf_launch(&t__k_set_f64, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -288,18 +292,20 @@ const cf_kernel t__k_ranged_i32 = {
     .is_closed = 1,
 };
 
-int t_ranged_i32(const int *x, int64_t n, int64_t lower, int64_t upper);
-int t_ranged_i32(const int *x, int64_t n, int64_t lower, int64_t upper)
+int t_ranged_i32(const int *cf__p_x, int64_t cf__p_n, int64_t cf__p_lower, int64_t cf__p_upper);
+int t_ranged_i32(const int *cf__p_x, int64_t cf__p_n, int64_t cf__p_lower, int64_t cf__p_upper)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n, (void *)&lower, (void *)&upper};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n, (void *)&cf__p_lower, (void *)&cf__p_upper};
     return cf_call(&t__k_ranged_i32, cf__args);
 }
 
-int t_ranged_i32_async(cf_stream stream, const int *x, int64_t n, int64_t lower, int64_t upper);
-int t_ranged_i32_async(cf_stream stream, const int *x, int64_t n, int64_t lower, int64_t upper)
+int t_ranged_i32_async(cf_stream cf__stream, const int *cf__p_x, int64_t cf__p_n, int64_t cf__p_lower,
+                       int64_t cf__p_upper);
+int t_ranged_i32_async(cf_stream cf__stream, const int *cf__p_x, int64_t cf__p_n, int64_t cf__p_lower,
+                       int64_t cf__p_upper)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n, (void *)&lower, (void *)&upper};
-    return cf_launch(&t__k_ranged_i32, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n, (void *)&cf__p_lower, (void *)&cf__p_upper};
+    return cf_launch(&t__k_ranged_i32, cf__stream, cf__args);
 }
 
 cf_host_body t__h_ranged_i64;
@@ -346,28 +352,32 @@ const cf_kernel t__k_ranged_i64 = {
     .is_closed = 1,
 };
 
-int t_ranged_i64(const int64_t *x, int64_t n, int64_t lower, int64_t upper);
-int t_ranged_i64(const int64_t *x, int64_t n, int64_t lower, int64_t upper)
+int t_ranged_i64(const int64_t *cf__p_x, int64_t cf__p_n, int64_t cf__p_lower, int64_t cf__p_upper);
+int t_ranged_i64(const int64_t *cf__p_x, int64_t cf__p_n, int64_t cf__p_lower, int64_t cf__p_upper)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n, (void *)&lower, (void *)&upper};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n, (void *)&cf__p_lower, (void *)&cf__p_upper};
     return cf_call(&t__k_ranged_i64, cf__args);
 }
 
-int t_ranged_i64_async(cf_stream stream, const int64_t *x, int64_t n, int64_t lower, int64_t upper);
-int t_ranged_i64_async(cf_stream stream, const int64_t *x, int64_t n, int64_t lower, int64_t upper)
+int t_ranged_i64_async(cf_stream cf__stream, const int64_t *cf__p_x, int64_t cf__p_n, int64_t cf__p_lower,
+                       int64_t cf__p_upper);
+int t_ranged_i64_async(cf_stream cf__stream, const int64_t *cf__p_x, int64_t cf__p_n, int64_t cf__p_lower,
+                       int64_t cf__p_upper)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n, (void *)&lower, (void *)&upper};
-    return cf_launch(&t__k_ranged_i64, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n, (void *)&cf__p_lower, (void *)&cf__p_upper};
+    return cf_launch(&t__k_ranged_i64, cf__stream, cf__args);
 }
 
-int (t_ranged)(const int *x, int64_t n, int64_t lower, int64_t upper);
-int (t_ranged)(const int *x, int64_t n, int64_t lower, int64_t upper)
+int (t_ranged)(const int *cf__p_x, int64_t cf__p_n, int64_t cf__p_lower, int64_t cf__p_upper);
+int (t_ranged)(const int *cf__p_x, int64_t cf__p_n, int64_t cf__p_lower, int64_t cf__p_upper)
 {
-    return t_ranged_i32(x, n, lower, upper);
+    return t_ranged_i32(cf__p_x, cf__p_n, cf__p_lower, cf__p_upper);
 }
 
-int (t_ranged_async)(cf_stream stream, const int *x, int64_t n, int64_t lower, int64_t upper);
-int (t_ranged_async)(cf_stream stream, const int *x, int64_t n, int64_t lower, int64_t upper)
+int (t_ranged_async)(cf_stream cf__stream, const int *cf__p_x, int64_t cf__p_n, int64_t cf__p_lower,
+                     int64_t cf__p_upper);
+int (t_ranged_async)(cf_stream cf__stream, const int *cf__p_x, int64_t cf__p_n, int64_t cf__p_lower,
+                     int64_t cf__p_upper)
 {
-    return t_ranged_i32_async(stream, x, n, lower, upper);
+    return t_ranged_i32_async(cf__stream, cf__p_x, cf__p_n, cf__p_lower, cf__p_upper);
 }

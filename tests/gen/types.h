@@ -6,6 +6,40 @@
 #include <cuferry/types.h>
 #include <cuferry/generic.h>
 
+/* This header sets aside macros that have the names of its parameters. */
+#pragma push_macro("a")
+#undef a
+#pragma push_macro("b")
+#undef b
+#pragma push_macro("c")
+#undef c
+#pragma push_macro("d")
+#undef d
+#pragma push_macro("e")
+#undef e
+#pragma push_macro("f")
+#undef f
+#pragma push_macro("g")
+#undef g
+#pragma push_macro("h")
+#undef h
+#pragma push_macro("i")
+#undef i
+#pragma push_macro("j")
+#undef j
+#pragma push_macro("lower")
+#undef lower
+#pragma push_macro("n")
+#undef n
+#pragma push_macro("stream")
+#undef stream
+#pragma push_macro("upper")
+#undef upper
+#pragma push_macro("value")
+#undef value
+#pragma push_macro("x")
+#undef x
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -37,6 +71,7 @@ extern const struct cf_module t_registry;
 #endif
 
 #if defined __cplusplus
+extern "C++" {
 
 CF_CHECKED inline int t_ranged(const int64_t *x, int64_t n, int64_t lower, int64_t upper)
 {
@@ -47,6 +82,7 @@ CF_CHECKED inline int t_ranged_async(cf_stream stream, const int64_t *x, int64_t
     return t_ranged_i64_async(stream, x, n, lower, upper);
 }
 
+} /* extern "C++" */
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
 
 #define t_ranged(x, n, lower, upper) \
@@ -69,5 +105,22 @@ CF_CHECKED inline int t_ranged_async(cf_stream stream, const int64_t *x, int64_t
     ((stream), (x), (n), (lower), (upper))
 
 #endif
+
+#pragma pop_macro("a")
+#pragma pop_macro("b")
+#pragma pop_macro("c")
+#pragma pop_macro("d")
+#pragma pop_macro("e")
+#pragma pop_macro("f")
+#pragma pop_macro("g")
+#pragma pop_macro("h")
+#pragma pop_macro("i")
+#pragma pop_macro("j")
+#pragma pop_macro("lower")
+#pragma pop_macro("n")
+#pragma pop_macro("stream")
+#pragma pop_macro("upper")
+#pragma pop_macro("value")
+#pragma pop_macro("x")
 
 #endif /* CUFERRY_T_H */

@@ -96,18 +96,18 @@ const cf_kernel t__k_count = {
     },
 };
 
-int t_count(const double *x, int64_t *y, int64_t n);
-int t_count(const double *x, int64_t *y, int64_t n)
+int t_count(const double *cf__p_x, int64_t *cf__p_y, int64_t cf__p_n);
+int t_count(const double *cf__p_x, int64_t *cf__p_y, int64_t cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, NULL, NULL, NULL, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, NULL, NULL, NULL, (void *)&cf__p_n};
     return cf_call(&t__k_count, cf__args);
 }
 
-int t_count_async(cf_stream stream, const double *x, int64_t *y, int64_t n);
-int t_count_async(cf_stream stream, const double *x, int64_t *y, int64_t n)
+int t_count_async(cf_stream cf__stream, const double *cf__p_x, int64_t *cf__p_y, int64_t cf__p_n);
+int t_count_async(cf_stream cf__stream, const double *cf__p_x, int64_t *cf__p_y, int64_t cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, NULL, NULL, NULL, (void *)&n};
-    return cf_launch(&t__k_count, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, NULL, NULL, NULL, (void *)&cf__p_n};
+    return cf_launch(&t__k_count, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -168,18 +168,18 @@ const cf_kernel t__k_again = {
     },
 };
 
-int t_again(int *y, int n);
-int t_again(int *y, int n)
+int t_again(int *cf__p_y, int cf__p_n);
+int t_again(int *cf__p_y, int cf__p_n)
 {
-    void *const cf__args[] = {NULL, NULL, (void *)&y, (void *)&n};
+    void *const cf__args[] = {NULL, NULL, (void *)&cf__p_y, (void *)&cf__p_n};
     return cf_call(&t__k_again, cf__args);
 }
 
-int t_again_async(cf_stream stream, int *y, int n);
-int t_again_async(cf_stream stream, int *y, int n)
+int t_again_async(cf_stream cf__stream, int *cf__p_y, int cf__p_n);
+int t_again_async(cf_stream cf__stream, int *cf__p_y, int cf__p_n)
 {
-    void *const cf__args[] = {NULL, NULL, (void *)&y, (void *)&n};
-    return cf_launch(&t__k_again, stream, cf__args);
+    void *const cf__args[] = {NULL, NULL, (void *)&cf__p_y, (void *)&cf__p_n};
+    return cf_launch(&t__k_again, cf__stream, cf__args);
 }
 
 static const cf_kernel t__k_shifted_f32__BLOCK_128;
@@ -384,18 +384,18 @@ const cf_kernel t__k_shifted_f32 = {
     },
 };
 
-int t_shifted_f32(float *y, int n, int k);
-int t_shifted_f32(float *y, int n, int k)
+int t_shifted_f32(float *cf__p_y, int cf__p_n, int cf__p_k);
+int t_shifted_f32(float *cf__p_y, int cf__p_n, int cf__p_k)
 {
-    void *const cf__args[] = {NULL, NULL, (void *)&y, (void *)&n, (void *)&k};
+    void *const cf__args[] = {NULL, NULL, (void *)&cf__p_y, (void *)&cf__p_n, (void *)&cf__p_k};
     return cf_call(&t__k_shifted_f32, cf__args);
 }
 
-int t_shifted_f32_async(cf_stream stream, float *y, int n, int k);
-int t_shifted_f32_async(cf_stream stream, float *y, int n, int k)
+int t_shifted_f32_async(cf_stream cf__stream, float *cf__p_y, int cf__p_n, int cf__p_k);
+int t_shifted_f32_async(cf_stream cf__stream, float *cf__p_y, int cf__p_n, int cf__p_k)
 {
-    void *const cf__args[] = {NULL, NULL, (void *)&y, (void *)&n, (void *)&k};
-    return cf_launch(&t__k_shifted_f32, stream, cf__args);
+    void *const cf__args[] = {NULL, NULL, (void *)&cf__p_y, (void *)&cf__p_n, (void *)&cf__p_k};
+    return cf_launch(&t__k_shifted_f32, cf__stream, cf__args);
 }
 
 static const cf_kernel t__k_shifted_i64__BLOCK_128;
@@ -552,28 +552,28 @@ const cf_kernel t__k_shifted_i64 = {
     },
 };
 
-int t_shifted_i64(int64_t *y, int n, int k);
-int t_shifted_i64(int64_t *y, int n, int k)
+int t_shifted_i64(int64_t *cf__p_y, int cf__p_n, int cf__p_k);
+int t_shifted_i64(int64_t *cf__p_y, int cf__p_n, int cf__p_k)
 {
-    void *const cf__args[] = {NULL, NULL, (void *)&y, (void *)&n, (void *)&k};
+    void *const cf__args[] = {NULL, NULL, (void *)&cf__p_y, (void *)&cf__p_n, (void *)&cf__p_k};
     return cf_call(&t__k_shifted_i64, cf__args);
 }
 
-int t_shifted_i64_async(cf_stream stream, int64_t *y, int n, int k);
-int t_shifted_i64_async(cf_stream stream, int64_t *y, int n, int k)
+int t_shifted_i64_async(cf_stream cf__stream, int64_t *cf__p_y, int cf__p_n, int cf__p_k);
+int t_shifted_i64_async(cf_stream cf__stream, int64_t *cf__p_y, int cf__p_n, int cf__p_k)
 {
-    void *const cf__args[] = {NULL, NULL, (void *)&y, (void *)&n, (void *)&k};
-    return cf_launch(&t__k_shifted_i64, stream, cf__args);
+    void *const cf__args[] = {NULL, NULL, (void *)&cf__p_y, (void *)&cf__p_n, (void *)&cf__p_k};
+    return cf_launch(&t__k_shifted_i64, cf__stream, cf__args);
 }
 
-int (t_shifted)(float *y, int n, int k);
-int (t_shifted)(float *y, int n, int k)
+int (t_shifted)(float *cf__p_y, int cf__p_n, int cf__p_k);
+int (t_shifted)(float *cf__p_y, int cf__p_n, int cf__p_k)
 {
-    return t_shifted_f32(y, n, k);
+    return t_shifted_f32(cf__p_y, cf__p_n, cf__p_k);
 }
 
-int (t_shifted_async)(cf_stream stream, float *y, int n, int k);
-int (t_shifted_async)(cf_stream stream, float *y, int n, int k)
+int (t_shifted_async)(cf_stream cf__stream, float *cf__p_y, int cf__p_n, int cf__p_k);
+int (t_shifted_async)(cf_stream cf__stream, float *cf__p_y, int cf__p_n, int cf__p_k)
 {
-    return t_shifted_f32_async(stream, y, n, k);
+    return t_shifted_f32_async(cf__stream, cf__p_y, cf__p_n, cf__p_k);
 }

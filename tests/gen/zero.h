@@ -6,6 +6,18 @@
 #include <cuferry/types.h>
 #include <cuferry/generic.h>
 
+/* This header sets aside macros that have the names of its parameters. */
+#pragma push_macro("k")
+#undef k
+#pragma push_macro("n")
+#undef n
+#pragma push_macro("stream")
+#undef stream
+#pragma push_macro("x")
+#undef x
+#pragma push_macro("y")
+#undef y
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -35,6 +47,7 @@ extern const struct cf_module t_registry;
 #endif
 
 #if defined __cplusplus
+extern "C++" {
 
 CF_CHECKED inline int t_shifted(int64_t *y, int n, int k)
 {
@@ -45,6 +58,7 @@ CF_CHECKED inline int t_shifted_async(cf_stream stream, int64_t *y, int n, int k
     return t_shifted_i64_async(stream, y, n, k);
 }
 
+} /* extern "C++" */
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
 
 #define t_shifted(y, n, k) \
@@ -67,5 +81,11 @@ CF_CHECKED inline int t_shifted_async(cf_stream stream, int64_t *y, int n, int k
     ((stream), (y), (n), (k))
 
 #endif
+
+#pragma pop_macro("k")
+#pragma pop_macro("n")
+#pragma pop_macro("stream")
+#pragma pop_macro("x")
+#pragma pop_macro("y")
 
 #endif /* CUFERRY_T_H */
