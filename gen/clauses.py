@@ -8,8 +8,8 @@ MAX_GRID_DIMS = 3
 MAX_ARRAY_DIMS = 8
 
 DIRECTIONS = {'in': 'CF_IN', 'out': 'CF_OUT', 'inout': 'CF_INOUT', 'scratch': 'CF_SCRATCH'}
-CLAUSES = ('name', 'grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'in', 'out', 'inout', 'scratch',
-           'zero', 'rezero', 'pitch', 'check', 'distinct', 'ascending', 'inplace', 'host', 'tune', 'tolerance', 'flops',
+CLAUSES = ('name', 'grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'in', 'out', 'inout',
+           'resident', 'scratch', 'zero', 'rezero', 'pitch', 'check', 'distinct', 'ascending', 'inplace', 'host', 'tune', 'tolerance', 'flops',
            'bytes', 'split', 'instead', 'include', 'uses', 'internal')
 # What says how one kernel is launched.
 OF_KERNELS = ('grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'host', 'tune', 'split',
@@ -41,6 +41,7 @@ class Clauses:
         self.items = self.shared = self.tolerance = self.flops = self.bytes = None      # expression
         self.cooperative = None     # token
         self.arrays = {}            # name: Array
+        self.resident = {}          # name: token, of pointers to memory that the device reaches, of any extent
         self.zeros = {}             # name: (token, (lower or None, extent)), or (token, None): all of it
         self.rezeros = {}           # name: token, of arrays that the kernel sets to 0 again
         self.pitches = {}           # name: (token, [expression])
@@ -133,6 +134,8 @@ def _clause(cursor, clauses):
             _host_grid(cursor, clauses)
     elif name.text in ('distinct', 'ascending'):
         _names(cursor, name, getattr(clauses, name.text), f'arrays, as in {name.text}(index)')
+    elif name.text == 'resident':
+        _names(cursor, name, clauses.resident, 'pointers, as in resident(table)')
     elif name.text == 'rezero':
         _names(cursor, name, clauses.rezeros, 'arrays, as in rezero(work)')
     elif name.text == 'uses':

@@ -12,6 +12,7 @@ def check(clauses, declaration, declarations, error):
     """Tells `error` of what does not, as (token, message). `declarations` are those of the file."""
     one = _Check(clauses, declaration, declarations, error)
     one.arrays()
+    one.resident()
     one.zeros()
     one.in_place()
     one.pitches()
@@ -21,6 +22,15 @@ def check(clauses, declaration, declarations, error):
     else:
         one.launch()
         one.tuned()
+
+
+def doubts(clauses, declaration):
+    """What goes together and may be meant otherwise, as (token, message)."""
+    for param in declaration.params:
+        name = param.token.text
+        if param.pointer and name not in clauses.arrays and name not in clauses.resident:
+            yield param.token, (f'{name} has no in, out or inout, so callers must pass device memory; write '
+                                f'resident({name}) if that is meant')
 
 
 def listed(parameters):
@@ -58,6 +68,17 @@ class _Check:
         for name, token in (*clauses.distinct.items(), *clauses.ascending.items()):
             if name not in self._params:
                 self._no_parameter(token, name)
+
+    def resident(self):
+        clauses = self._clauses
+        for name, token in clauses.resident.items():
+            if name not in self._params:
+                self._no_parameter(token, name)
+            elif not self._params[name].pointer:
+                self._error(token, f'{name} is passed by value; resident takes pointers')
+            elif name in clauses.arrays:
+                self._error(token, f'{name} stands in {clauses.arrays[name].direction[3:].lower()}(...) and in resident(...), '
+                                   'which is for pointers without an extent; leave one of the two out')
 
     def zeros(self):
         clauses = self._clauses

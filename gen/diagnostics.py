@@ -1,4 +1,4 @@
-"""Errors: collected, so that all of a file are reported at once, each with its line and a caret."""
+"""Errors and warnings: collected, so that all of a file are reported at once, each with its line and a caret."""
 
 import re
 import sys
@@ -19,10 +19,11 @@ class GeneratorError(Exception):
 
 
 class Diagnostics:
-    """Collects errors, so that all of a file are reported at once, and shows each with its line and a caret."""
+    """Collects errors and warnings, so that all of a file are reported at once, and shows each with its line and a caret."""
 
     def __init__(self):
         self._errors: List[Tuple[Location, str]] = []
+        self._warnings: List[Tuple[Location, str]] = []
         self._lines: Dict[str, List[str]] = {}
 
     def add_source(self, name, text):
@@ -32,6 +33,10 @@ class Diagnostics:
         if (location, message) not in self._errors:
             self._errors.append((location, message))
 
+    def warn(self, location, message):
+        if (location, message) not in self._warnings:
+            self._warnings.append((location, message))
+
     def drop_behind(self, location, since):
         """Takes back what was said, since there were so many errors, of places behind one in its file, and of other
         files."""
@@ -39,11 +44,14 @@ class Diagnostics:
 
     @property
     def count(self):
+        """How many errors there are."""
         return len(self._errors)
 
     def report(self, stream=sys.stderr):
-        for location, message in sorted(self._errors):
-            stream.write(f'{location.file}:{location.line}:{location.column}: error: {message}\n')
+        said = [(place, 'error', message) for place, message in self._errors]
+        said += [(place, 'warning', message) for place, message in self._warnings]
+        for location, kind, message in sorted(said):
+            stream.write(f'{location.file}:{location.line}:{location.column}: {kind}: {message}\n')
             lines = self._lines.get(location.file, [])
             if location.line <= len(lines):
                 line = re.sub(r'[\x00-\x08\x0a-\x1f\x7f]', ' ', lines[location.line - 1])

@@ -259,6 +259,8 @@ class _File:
             instances.append(instance)
         if self._diagnostics.count != before:
             return None
+        for doubtful, message in consistency.doubts(clauses, declaration):
+            self._diagnostics.warn(doubtful.location, message)
         return Kernel(name, doc, token.location, tuple(instances), clauses.is_operation, bool(clauses.internal))
 
     def _arguments(self, declaration, clauses, arguments, at):

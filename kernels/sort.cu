@@ -60,7 +60,8 @@ void argsort(const K *__restrict__ keys, I *__restrict__ index, K *one, K *two, 
 
 /* Adds to counts how many keys have each digit in each pass, and sets begins to where each begins. counters are 0 at
  * first. */
-#pragma cf kernel internal blocks(SORT_COUNTING) block(SORT_DIGITS) host(grid(SORT_CHUNKS))
+#pragma cf kernel internal blocks(SORT_COUNTING) block(SORT_DIGITS) host(grid(SORT_CHUNKS)) \
+    resident(keys, counters, counts, begins)
 #pragma cf instances(u32: 4; u64: 8)
 template <int KEY>
 __global__ void __launch_bounds__(256) sort_count(const void *keys, uint64_t *counters, uint64_t *counts,
@@ -88,7 +89,8 @@ __global__ void __launch_bounds__(256) sort_count(const void *keys, uint64_t *co
  * would go, which is right behind whole tiles alone; all launches together have `total` keys. Of words the bytes are 0
  * at first; those of next_words, which are of next_tiles tiles, are in the end. Values that are NULL are indices, from
  * `index` on; sorted may be NULL. */
-#pragma cf kernel internal blocks(SORT_PASSING) block(SORT_THREADS) host(grid(SORT_CHUNKS))
+#pragma cf kernel internal blocks(SORT_PASSING) block(SORT_THREADS) host(grid(SORT_CHUNKS)) \
+    resident(keys, sorted, values, moved, begins, next_begins, words, next_words)
 #pragma cf instances(u32: 4, 0; u64: 8, 0; u32_b32: 4, 4; u32_b64: 4, 8; u64_b32: 8, 4; u64_b64: 8, 8)
 template <int KEY, int VALUE>
 __global__ void __launch_bounds__(384, SORT_BLOCKS)
@@ -111,7 +113,8 @@ __global__ void __launch_bounds__(384, SORT_BLOCKS)
 }
 
 /* All of it for few keys, with values of value_size bytes, 0 where there are none; as sort_pass in all else. */
-#pragma cf kernel internal blocks(n > 0) block(THREADS) host(grid(n > 0)) check(n <= SORT_SMALL_KEYS(THREADS))
+#pragma cf kernel internal blocks(n > 0) block(THREADS) host(grid(n > 0)) check(n <= SORT_SMALL_KEYS(THREADS)) \
+    resident(keys, sorted, values, moved)
 #pragma cf instances(u32: 4, 512; u64: 8, 512; u32_few: 4, 256; u64_few: 8, 256)
 template <int KEY, int THREADS>
 __global__ void __launch_bounds__(THREADS) sort_small(const void *keys, void *sorted, const void *values, void *moved,

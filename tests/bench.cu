@@ -152,7 +152,7 @@ __global__ void never(float *y, int n)
 {
 }
 
-#pragma cf kernel grid(n)
+#pragma cf kernel grid(n) resident(y)
 __global__ void undeclared(float *y, int n)
 {
 }

@@ -174,7 +174,7 @@ extern "C" __global__ void apply(int *x, enum mode mode, const bool twice, const
 }
 
 /* Rows of device memory, by their addresses; *raw is not declared and takes device memory only. */
-#pragma cf kernel grid(n) in(rows[n]) out(firsts[n])
+#pragma cf kernel grid(n) in(rows[n]) out(firsts[n]) resident(count, raw)
 __global__ void gather_rows(const float *const *rows, float *firsts, volatile int *count, const void *raw, long long n)
 {
     long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;

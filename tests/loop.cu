@@ -272,7 +272,7 @@ __global__ void all_compared(int *count, int n)
 }
 
 /* The bound changes from thread to thread. */
-#pragma cf kernel grid(n) inout(x[n])
+#pragma cf kernel grid(n) inout(x[n]) resident(limit)
 __global__ void bound_of_thread(int *x, const int *limit, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

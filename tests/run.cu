@@ -179,7 +179,7 @@ __global__ void pointers(const float *const *list, int n)
 }
 
 /* x and raw are pointers that nothing is declared of. */
-#pragma cf kernel grid(n)
+#pragma cf kernel grid(n) resident(x, raw)
 __global__ void raw(int *x, void *raw, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

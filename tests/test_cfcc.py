@@ -569,6 +569,20 @@ class CfccTest:
 
     # ---- Several at once, and interrupted ones
 
+    def warnings(self):
+        """A warning of the generator is shown with the source as it was named, and the outputs are written."""
+        self.fresh()
+        self.write('sub/heat.cu', KERNEL.replace('in(x[n]) ', ''))
+        result = self.compile('./sub/heat.cu')
+        place = f'./sub/heat.cu:4:{KERNEL.splitlines()[3].index("x,") + 1}'
+        wanted = (f'{place}: warning: x has no in, out or inout, so callers must pass device memory; write resident(x) if '
+                  'that is meant\n')
+        good = result[:2] == (0, '') and result[2].startswith(wanted) and result[2].count('\n') == 3
+        self.expect('cfcc_warns_of_a_pointer_that_no_clause_names', good and 'heat.o' in listed(self.folder), result)
+        self.write('sub/heat.cu', KERNEL.replace('in(x[n]) ', 'resident(x) '))
+        result = self.compile('sub/heat.cu')
+        self.expect('cfcc_resident_pointer_is_meant', result == (0, '', ''), result)
+
     def parallel(self):
         self.fresh()
         runs = [self.begin('-MD', '--prefix', name, 'heat.cu', '-o', output)
@@ -759,6 +773,7 @@ def main():
         test.system_headers()
         test.errors()
         test.bad_kernels()
+        test.warnings()
         test.parallel()
         test.interrupted()
         test.shared()

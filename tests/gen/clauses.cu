@@ -189,4 +189,19 @@ __global__ void two_kernels(int n);
 #pragma cf kernel grid(n)
 void not_global(int n);
 
+#pragma cf kernel grid(n) in(x[n]) resident(x)
+__global__ void resident_with_an_extent(const float *x, int n);
+
+#pragma cf kernel grid(n) resident(n)
+__global__ void resident_value(float *x, int n);
+
+#pragma cf kernel grid(n) resident(xx)
+__global__ void resident_of_no_parameter(float *xy, int n);
+
+#pragma cf kernel grid(n) resident(x, x)
+__global__ void resident_twice(float *x, int n);
+
+#pragma cf kernel grid(n) resident(x[n])
+__global__ void resident_section(float *x, int n);
+
 #pragma cf kernel grid(n)

@@ -47,7 +47,7 @@ __global__ void narrow(const half_t *h, const __nv_bfloat16 *b, cuFloatComplex c
 }
 
 /* Pointers of every depth; none but rows has an extent. */
-#pragma cf kernel grid(n) in(rows[n])
+#pragma cf kernel grid(n) in(rows[n]) resident(flag, raw, table)
 __global__ static void rows(float *const *rows, volatile int *flag, void *raw, const void *const *table, const long long n)
 {
     if (n > 0)

@@ -12,7 +12,7 @@ template <typename T> __global__ void add(const T *x, T *y, int64_t n, int width
 #pragma cf instances(f64: double; f32: float)
 template <typename T> void add_by_rows(const T *x, T *y, int64_t count, int w, T *sums, int *more);
 
-#pragma cf kernel internal grid(n) in(x[n]) inout(y[n])
+#pragma cf kernel internal grid(n) in(x[n]) inout(y[n]) resident(sums)
 #pragma cf instances(f32: float; f64: double)
 template <typename T> __global__ void add_row(const T *x, T *y, T *sums, int64_t n)
 {

@@ -151,7 +151,7 @@ ELEMENTS __global__ void bounded_open_header(float *x, int n) { x[0] = from_head
 __global__ void bounded_open_address(float *x, uint64_t address, int n) { x[0] = *(const float *)address; }
 #pragma cf kernel grid(n) inout(x[n]) in(addresses[n])
 __global__ void bounded_open_addresses(float *x, const uint64_t *addresses, int n) { x[0] = *reinterpret_cast<const float *>(addresses[0] + 8); }
-#pragma cf kernel grid(n) inout(x[n])
+#pragma cf kernel grid(n) inout(x[n]) resident(y)
 __global__ void bounded_open_undeclared(float *x, float *y, int n) { x[0] = y[0]; }
 #pragma cf kernel grid(n) inout(x[n])
 __global__ void bounded_open_view(float *x, struct view v, int n) { x[0] = v.data[0]; }

@@ -155,7 +155,7 @@ __global__ __launch_bounds__(32) void kinetic(const Real *velocity, const Real *
 }
 
 /* Columns of a table of pointers, moved back into the box. */
-#pragma cf kernel grid(n, 3) block(64, 1)
+#pragma cf kernel grid(n, 3) block(64, 1) resident(columns)
 __global__ void wrap(float **columns, int n, float length)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x, d = blockIdx.y;

@@ -112,7 +112,7 @@ __global__ void reduce(const T *__restrict__ x, T *sum, volatile T *partial, uns
 /* ---- Raw memory and flags ---- */
 
 /* Bytes of any type, written with one value. */
-#pragma cf kernel grid(count)
+#pragma cf kernel grid(count) resident(target)
 __global__ void fill_bytes(void *target, int value, ptrdiff_t count)
 {
     ptrdiff_t i = (ptrdiff_t)blockIdx.x * blockDim.x + threadIdx.x;

@@ -20,7 +20,7 @@ __global__ void compare(const float *__restrict__ x, const float *__restrict__ y
 }
 
 // One array, beside a pointer that has no extent.
-#pragma cf kernel grid(n) inout(x[n])
+#pragma cf kernel grid(n) inout(x[n]) resident(table)
 __global__ void alone(float *__restrict__ x, float *__restrict__ table, int n)
 {
 }

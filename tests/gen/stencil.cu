@@ -37,7 +37,7 @@ extern "C" __global__ void rowsum(const float a[], float *sum, long rows, size_t
     }
 }
 
-#pragma cf kernel grid(1)
+#pragma cf kernel grid(1) resident(counter)
 __global__ void tick(unsigned long long *counter, long stream)
 {
     *counter += (unsigned long long)stream;
