@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define NAME_LIMIT 128 /* longer names are not compared for likeness */
+#define LISTED 4       /* instances that one message tells the types of */
 
 int instance_is_named(const cf_module *module, const cf_kernel *kernel, const char *name)
 {
@@ -108,6 +109,15 @@ static int fit(const cf_kernel *kernel, const struct argument *arguments)
     return worst;
 }
 
+/* How many of the given arrays suit a kernel. */
+static uint32_t suited(const cf_kernel *kernel, const struct argument *arguments)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < kernel->nparams; i++)
+        count += arguments[i].source != NOWHERE && argument_suits(&kernel->params[i], &arguments[i].array) > 0;
+    return count;
+}
+
 /* Adds " gather_f32_i32 (source f32, index i32, res f32)". */
 static void add_types(const cf_kernel *kernel, struct message *message)
 {
@@ -151,24 +161,39 @@ static void add_given(const cf_kernel *any, const struct argument *arguments, in
     }
 }
 
+/* Adds the instances that the arrays suit as well as any, or else those that most of the arrays suit; not too many. */
+static void add_nearest(const cf_module *module, const char *name, const struct argument *arguments, int best,
+                        struct message *message)
+{
+    const cf_kernel *kernel;
+    uint32_t most = 0, count = 0;
+    for (size_t i = 0; (kernel = cf_kernel_at(module, i)) != NULL; i++)
+        if (instance_is_named(module, kernel, name) && suited(kernel, arguments) > most)
+            most = suited(kernel, arguments);
+    for (size_t i = 0; (kernel = cf_kernel_at(module, i)) != NULL; i++) {
+        if (!instance_is_named(module, kernel, name) ||
+            !(best ? fit(kernel, arguments) == best : suited(kernel, arguments) == most))
+            continue;
+        if (count++ < LISTED) {
+            message_add(message, "%s", count > 1 ? "," : "");
+            add_types(kernel, message);
+        }
+    }
+    if (count > LISTED)
+        message_add(message, ", and %" PRIu32 " more, which --describe %s shows", count - LISTED, name);
+}
+
 /* Says what is given and what there is. */
 static void no_single_one(const cf_module *module, const char *name, const cf_kernel *any,
                           const struct argument *arguments, int count, int best, struct message *message)
 {
-    const cf_kernel *kernel;
-    const char *separator = "";
     int with_shapes = has_vectors(module, name);
     message_set(message, "%s: %s", name, count ? "several kernels fit, name one of them:" : "no kernel takes");
     if (!count) {
         add_given(any, arguments, with_shapes, message);
         message_add(message, "; there is");
     }
-    for (size_t i = 0; (kernel = cf_kernel_at(module, i)) != NULL; i++)
-        if (instance_is_named(module, kernel, name) && (!count || fit(kernel, arguments) == best)) {
-            message_add(message, "%s", separator);
-            add_types(kernel, message);
-            separator = ",";
-        }
+    add_nearest(module, name, arguments, count ? best : 0, message);
     if (!count && with_shapes)
         message_add(message, "; the components of a vector are the last dimension, as in 100x4");
 }
