@@ -33,6 +33,12 @@ _FOREIGN = (
     (r'__nv_fp[468]\w*', 'floats of 8 bits and less', 'use __half or __nv_bfloat16'),
     (r'__pipeline_arrive_on|__mbarrier\w*|__cvta_\w+', 'asynchronous barriers', 'use __syncthreads()'),
 )
+# What stands behind thrust:: and has a form for the CPU.
+OF_THRUST = frozenset('''
+    abs acos acosh arg asin asinh atan atanh bit_and bit_or bit_xor complex conj cos cosh divides equal_to exp get greater
+    greater_equal imag less less_equal log log10 logical_and logical_not logical_or make_pair make_tuple maximum minimum
+    minus modulus multiplies negate norm not_equal_to pair plus polar pow proj real sin sinh sqrt swap tan tanh tie tuple
+    tuple_element tuple_size'''.split())
 _FOREIGN_WORDS = tuple((re.compile(pattern), what, instead) for pattern, what, instead in _FOREIGN)
 _ANY_FOREIGN = re.compile('|'.join(pattern for pattern, _, _ in _FOREIGN))
 # What stands behind cuda::
@@ -138,6 +144,10 @@ def first_foreign(kernel, everything):
                                                  'cuda::memcpy_async()')
                 if texts == ['<', '<', '<'] and [t.column - token.column for t in body[at:at + 3]] == [0, 1, 2]:
                     return 'a launch of a kernel', 'launch it from C, behind this one'
+            if token.text == 'thrust':
+                texts = [t.text for t in body[at + 1:at + 3]]
+                if texts[:1] == ['::'] and texts[1:] and texts[1] not in OF_THRUST:
+                    return f'Thrust (thrust::{texts[1]})', 'write a loop, or use cooperative_groups'
             if token.kind == 'identifier' and _ANY_FOREIGN.fullmatch(token.text):
                 if _is_compiler_barrier(body[at:]):
                     continue

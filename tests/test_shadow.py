@@ -218,6 +218,48 @@ extern "C" void body(const cf_host_launch *launch, uint64_t begin, uint64_t end)
         lost = [line for line in expected if line.replace(' ', '') not in text]
         self.tap.check('scan_leaves_the_words_of_cuda', f'{err}missing: {lost}' if code or lost else '')
 
+    def advice(self):
+        """Of CUB and Thrust each header is read, and what no CPU runs of it is refused with what to write instead."""
+        headers = sorted(os.path.relpath(os.path.join(folder, name), os.path.join(INCLUDE, 'cuferry'))
+                         for library in ('cub', 'thrust')
+                         for folder, _, names in os.walk(os.path.join(INCLUDE, 'cuferry', library)) for name in names)
+        taken = ['thrust/complex.h', 'thrust/functional.h', 'thrust/pair.h', 'thrust/swap.h', 'thrust/tuple.h']
+        text, wanted = ''.join(f'#include <{header}>\n' for header in headers), []
+        for number, header in enumerate(h for h in headers if h not in taken):
+            library, name = header.split('/')[0], os.path.splitext(os.path.basename(header))[0]
+            text += (f'#pragma cf kernel grid(n) inout(x[n])\n__global__ void k{number}(int *x, int n)\n'
+                     f'{{\n    {library}::{name}(x, x + n);\n}}\n')
+            what = f'Thrust (thrust::{name})' if library == 'thrust' else 'CUB (cub)'
+            wanted.append(f'error: k{number} uses {what}, which the CPU does not run; ')
+        code, _, err = run([sys.executable, os.path.join(ROOT, 'gen', 'cfgen'), '--cxx', shlex.join(self.cxx), '--outdir',
+                            self.folder, self.write('foreign.cu', text)])
+        lost = [line for line in wanted if line not in err]
+        self.tap.check('headers_of_cub_and_thrust_lead_to_advice', f'{lost}\n{err}' if code != 1 or lost or not wanted else '')
+
+        sys.path.insert(0, os.path.join(ROOT, 'gen'))
+        from collective import OF_THRUST     # pylint: disable=import-error,import-outside-toplevel
+        names = ''.join(f'    using thrust::{name};\n' for name in sorted(OF_THRUST))
+        source = self.write('names.cu', ''.join(f'#include <{header}>\n' for header in taken) +
+                            f'__device__ void all()\n{{\n{names}}}\n')
+        self.tap.check('names_of_thrust_that_the_cpu_runs_are_there', self.compile(source, 'names.o', '-c'))
+        texts = ''
+        for header in taken:
+            with open(os.path.join(INCLUDE, 'cuferry', header), encoding='utf-8') as file:
+                texts += file.read()
+        declared = set(re.findall(r'using ::\w+::(\w+);', texts))
+        self.tap.check('names_of_thrust_that_headers_have_are_taken',
+                       f'{declared - OF_THRUST}' if declared - OF_THRUST or not declared else '')
+
+        cccl = self.toolkit and os.path.join(self.toolkit, 'cccl')
+        if not cccl or not os.path.isdir(cccl):
+            self.tap.skip('headers_of_cub_and_thrust_are_those_of_the_toolkit', 'there is no toolkit that has them in cccl')
+            return
+        lost = [os.path.join(folder, name) for folder in ('cub', 'thrust', 'thrust/iterator', *(
+            f'cub/{part}' for part in ('block', 'warp', 'device', 'thread', 'grid', 'iterator')))
+                for name in os.listdir(os.path.join(cccl, folder)) if name.endswith(('.h', '.cuh'))
+                and os.path.join(folder, name) not in headers]
+        self.tap.check('headers_of_cub_and_thrust_are_those_of_the_toolkit', ', '.join(lost))
+
     # ---- 16-bit floats
 
     def convert(self, program, output):
@@ -370,6 +412,7 @@ def main():
         test.kernels()
         test.symbols()
         test.scan()
+        test.advice()
         test.conversions()
         test.languages()
         test.messages()

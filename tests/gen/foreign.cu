@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <thrust/device_vector.h>
 #include <thrust/sort.h>
+#include <thrust/swap.h>
 
 #include <cooperative_groups.h>
 
@@ -87,11 +88,23 @@ __global__ void launches(int *x, int n)
         launches<<<1, 1>>>(x, n - 1);
 }
 
+#pragma cf kernel grid(1) block(1) inout(x[n])
+__global__ void in_order(int *x, int n)
+{
+    thrust::sort(thrust::seq, x, x + n);
+}
+
 /* None of them is in the way of these. */
 #pragma cf kernel grid(n) inout(x[n]) host(none)
 __global__ void gpu_alone(int *x, int n)
 {
     x[0] = lane();
+}
+
+#pragma cf kernel grid(1) block(1) inout(x[n])
+__global__ void swapped(int *x, int n)
+{
+    thrust::swap(x[0], x[n - 1]);
 }
 
 inline void sorted(int *x, int n)

@@ -1,0 +1,2 @@
+/* grid_mapping.cuh - stands in for the toolkit's cub/grid/grid_mapping.cuh, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

@@ -1,0 +1,2 @@
+/* cache_modified_output_iterator.cuh - stands in for the toolkit's cub/iterator/cache_modified_output_iterator.cuh, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

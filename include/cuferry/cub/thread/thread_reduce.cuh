@@ -1,0 +1,2 @@
+/* thread_reduce.cuh - stands in for the toolkit's cub/thread/thread_reduce.cuh, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

@@ -1,0 +1,2 @@
+/* thread_scan.cuh - stands in for the toolkit's cub/thread/thread_scan.cuh, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

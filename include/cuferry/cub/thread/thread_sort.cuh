@@ -1,0 +1,2 @@
+/* thread_sort.cuh - stands in for the toolkit's cub/thread/thread_sort.cuh, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

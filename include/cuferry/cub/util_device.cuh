@@ -1,0 +1,2 @@
+/* util_device.cuh - stands in for the toolkit's cub/util_device.cuh, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

@@ -1,0 +1,2 @@
+/* util_ptx.cuh - stands in for the toolkit's cub/util_ptx.cuh, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

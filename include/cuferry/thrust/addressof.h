@@ -1,0 +1,2 @@
+/* addressof.h - stands in for the toolkit's thrust/addressof.h, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

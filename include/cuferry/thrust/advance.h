@@ -1,0 +1,2 @@
+/* advance.h - stands in for the toolkit's thrust/advance.h, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

@@ -1,0 +1,2 @@
+/* device_allocator.h - stands in for the toolkit's thrust/device_allocator.h, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

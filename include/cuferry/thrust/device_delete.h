@@ -1,0 +1,2 @@
+/* device_delete.h - stands in for the toolkit's thrust/device_delete.h, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

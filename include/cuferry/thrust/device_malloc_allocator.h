@@ -1,0 +1,2 @@
+/* device_malloc_allocator.h - stands in for the toolkit's thrust/device_malloc_allocator.h, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

@@ -1,0 +1,2 @@
+/* distance.h - stands in for the toolkit's thrust/distance.h, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

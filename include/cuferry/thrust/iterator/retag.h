@@ -1,0 +1,2 @@
+/* retag.h - stands in for the toolkit's thrust/iterator/retag.h, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

@@ -1,0 +1,2 @@
+/* tabulate_output_iterator.h - stands in for the toolkit's thrust/iterator/tabulate_output_iterator.h, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

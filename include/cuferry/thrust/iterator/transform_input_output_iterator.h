@@ -1,0 +1,2 @@
+/* transform_input_output_iterator.h - stands in for the toolkit's thrust/iterator/transform_input_output_iterator.h, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

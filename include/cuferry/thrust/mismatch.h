@@ -1,0 +1,2 @@
+/* mismatch.h - stands in for the toolkit's thrust/mismatch.h, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

@@ -1,0 +1,2 @@
+/* system_error.h - stands in for the toolkit's thrust/system_error.h, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

@@ -1,0 +1,2 @@
+/* universal_allocator.h - stands in for the toolkit's thrust/universal_allocator.h, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */

@@ -1,0 +1,2 @@
+/* zip_function.h - stands in for the toolkit's thrust/zip_function.h, and has nothing: no kernel on the CPU uses it, and host code is
+ * left out. */
