@@ -159,7 +159,7 @@ def _clause(cursor, clauses):
 def _expression(cursor):
     mark = cursor.mark()
     tree = expr.parse(cursor)
-    return tree, cursor.text_since(mark)
+    return tree, cursor.text_since(mark, tree)
 
 
 def _expressions(cursor):

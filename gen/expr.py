@@ -6,6 +6,8 @@ import struct
 
 from cxxtypes import UNREADABLE
 from diagnostics import closest
+from lexer import written
+from plain import plain
 from model import Expr
 
 MAX_DEPTH = 16      # CF_EXPR_DEPTH
@@ -73,20 +75,11 @@ class Cursor:
         """Goes back to a mark."""
         self._at = mark
 
-    def text_since(self, mark):
-        """The source text of the tokens taken since `mark`, white space folded."""
-        parts = []
-        previous, width = None, 0
-        for token in self._tokens[mark:self._at]:
-            place = (token.line, token.column)
-            if previous is not None and token.origin is not None and previous == place:
-                continue        # of the same macro's use
-            if previous is not None and (place[0] != previous[0] or place[1] > previous[1] + width):
-                parts.append(' ')
-            text = token.text if token.origin is None else token.origin
-            parts.append(text)
-            previous, width = place, len(text)
-        return ''.join(parts)
+    def text_since(self, mark, tree):
+        """What was taken since `mark`, and gave the tree, as it is written. Where macros gave some of it, which callers of
+        the kernel do not know, as the tree reads."""
+        tokens = self._tokens[mark:self._at]
+        return written(tokens) if all(token.exact for token in tokens) else plain(tree)
 
     def adjacent(self, first, second):
         """Whether two tokens stand here without a blank between them, as those of << and >> do."""
@@ -146,7 +139,7 @@ def _comparison(cursor):
 def _term(cursor):
     mark = cursor.mark()
     term = _arithmetic(cursor, 0)
-    term.text = cursor.text_since(mark)
+    term.text = cursor.text_since(mark, term)
     return term
 
 

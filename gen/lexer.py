@@ -18,14 +18,13 @@ RAW_STRING = re.compile(r'(?:u8|[uUL])?R"([^()\\\s]{0,16})\(.*?\)\1"', re.DOTALL
 
 class Token:
     """A token and its place. A class of its own rather than a dataclass: there are very many."""
-    __slots__ = ('kind', 'text', 'file', 'line', 'column', 'exact', 'origin', 'hidden')
+    __slots__ = ('kind', 'text', 'file', 'line', 'column', 'exact', 'hidden')
 
-    def __init__(self, kind, text, file, line, column, exact=True, origin=None, hidden=frozenset()):
+    def __init__(self, kind, text, file, line, column, exact=True, hidden=frozenset()):
         self.kind = kind        # identifier, number, string, punctuation, end
         self.text = text
         self.file, self.line, self.column = file, line, column
         self.exact = exact      # the token stands in the source as it is; else a macro gave it, on that line
-        self.origin = origin    # of a macro's tokens in an annotation: the macro's use as it is written
         self.hidden = hidden    # names of the macros whose expansion it comes from
 
     @property

@@ -86,10 +86,9 @@ def expand(tokens, macros, words):
             result.append(token)
             at += 1
             continue
-        origin = written(tokens[at:after])
         for made in expansion:
             made.file, made.line, made.column = token.file, token.line, token.column
-            made.exact, made.origin = False, origin
+            made.exact = False
             result.append(made)
         at = after
     return result

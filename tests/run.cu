@@ -67,7 +67,10 @@ __global__ void inside(int *u, int nx, int ny, int nz)
         u[((z + 1) * (ny << 1) + y + 1) * (nx + 2) + x + 1] += 1;
 }
 
-#pragma cf kernel grid(n) in(x[first:n]) out(y[first:n]) scratch(unused[n + 1]) zero(unused[n:1])
+/* What is shown of annotations has macros expanded. */
+#define BEHIND (1)
+
+#pragma cf kernel grid(n) in(x[first:n]) out(y[first:n]) scratch(unused[n + BEHIND]) zero(unused[n:1])
 __global__ void shift(const int *x, int *y, long *unused, int first, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

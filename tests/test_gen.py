@@ -9,6 +9,7 @@ import argparse
 import concurrent.futures
 import json
 import os
+import random
 import re
 import shlex
 import shutil
@@ -36,6 +37,7 @@ class GeneratorTest:
         self.readme()
         self.variants()
         self.reaches()
+        self.plain_expressions()
         self.reserved_names()
         self.command_line()
         self.families_in_several_files()
@@ -209,6 +211,43 @@ class GeneratorTest:
         wrong = [k['name'] for k in manifest['kernels']
                  if k['name'].split('_')[:2] != ['bounded' if k['bounded'] else 'loops', 'closed' if k['closed'] else 'open']]
         self.tap.check('cfgen_reach_finds_loops_and_data', ', '.join(wrong))
+
+    def plain_expressions(self):
+        """What is shown of an expression that macros gave has the same meaning, also where parentheses are left out."""
+        sys.path.insert(0, os.path.join(ROOT, 'gen'))
+        from cxxtypes import Types          # pylint: disable=import-error,import-outside-toplevel
+        import expr                         # pylint: disable=import-error,import-outside-toplevel
+        from lexer import tokenize          # pylint: disable=import-error,import-outside-toplevel
+        from plain import plain             # pylint: disable=import-error,import-outside-toplevel
+        choose = random.Random(1)
+        operators = '* / % + - << >> < <= > >= == != & ^ | && ||'.split()
+
+        def made(depth):
+            if depth == 0 or choose.random() < 0.2:
+                return choose.choice(['7', '0x10', 'sizeof(float)', 'sizeof(double *)', 'is_integral(int)'])
+            parts = [made(depth - 1) for _ in range(3)]
+            return choose.choice([f'(({parts[0]}) {choose.choice(operators)} ({parts[1]}))'] * 6 +
+                                 [f'({parts[0]}) ? ({parts[1]}) : ({parts[2]})', f'min({parts[0]}, ({parts[1]}))',
+                                  f'-({parts[0]})', f'!({parts[0]})', f'~({parts[0]})',
+                                  f'(({parts[0]}) < ({parts[1]}) <= ({parts[2]}))'])
+
+        def compiled(text):
+            tree = expr.parse(expr.Cursor(tokenize(text, '', 1, 1)))
+            names = expr.Names([], {}, {}, Types(), ())
+            return plain(tree), expr._compile(tree, names, False)   # pylint: disable=protected-access
+
+        wrong, shorter = [], 0
+        for _ in range(3000):
+            text = made(4)
+            told, ops = compiled(text)
+            shorter += len(told) < len(text)
+            if compiled(told)[1] != ops:
+                wrong.append(f'{text}: {told}')
+        self.tap.check('plain_expressions_mean_the_same', '\n'.join(wrong[:3]) or (f'{shorter} are shorter' if shorter < 2000 else ''))
+        for text, told in (('((n))', 'n'), ('(((a) < (b)) ? (a) : (b))', 'a < b ? a : b'), ('(n - (m - 1))', 'n - (m - 1)'),
+                           ('((n) + ((m) << (2)))', 'n + (m << 2)'), ('(g.n[(1)] * (x[:] < (5)))', 'g.n[1] * (x[:] < 5)')):
+            tree = expr.parse(expr.Cursor(tokenize(text, '', 1, 1)))
+            self.tap.check(f'plain_expression_{told.replace(" ", "_")}', '' if plain(tree) == told else plain(tree))
 
     def reserved_names(self):
         """No kernel of the library's own prefix is called as the library is."""

@@ -68,7 +68,7 @@ const cf_kernel t__k_relax = {
          }},
         {.name = "v", .ctype = "double *", .direction = CF_INOUT, .type = CF_F64, .lanes = 1, .bytes = 8, .align = 8,
          .ndims = 1,
-         .extents = (const cf_expr[]){{"ELEMENTS(g)", (const cf_op[]){{CF_OP_MEMBER, CF_MEMBER(2, CF_INTEGER_TYPE(__typeof__(((grid_t *)0)->nx)), offsetof(grid_t, nx))}, {CF_OP_MEMBER, CF_MEMBER(2, CF_INTEGER_TYPE(__typeof__(((grid_t *)0)->ny)), offsetof(grid_t, ny))}, {CF_OP_MUL, 0}, {CF_OP_END, 0}}}}},
+         .extents = (const cf_expr[]){{"g.nx * g.ny", (const cf_op[]){{CF_OP_MEMBER, CF_MEMBER(2, CF_INTEGER_TYPE(__typeof__(((grid_t *)0)->nx)), offsetof(grid_t, nx))}, {CF_OP_MEMBER, CF_MEMBER(2, CF_INTEGER_TYPE(__typeof__(((grid_t *)0)->ny)), offsetof(grid_t, ny))}, {CF_OP_MUL, 0}, {CF_OP_END, 0}}}}},
         {.name = "g", .ctype = "grid_t", .direction = CF_VALUE, .type = CF_OPAQUE, .lanes = 1, .bytes = sizeof(grid_t),
          .align = _Alignof(grid_t)},
         {.name = "b", .ctype = "box", .direction = CF_VALUE, .type = CF_OPAQUE, .lanes = 1, .bytes = sizeof(box),

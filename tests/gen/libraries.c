@@ -48,7 +48,7 @@ const cf_kernel t__k_block_sum = {
     .params = (const cf_param[]){
         {.name = "x", .ctype = "const float *", .direction = CF_IN, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
          .ndims = 1,
-         .extents = (const cf_expr[]){{"BLOCK", (const cf_op[]){{CF_OP_CONST, 128}, {CF_OP_END, 0}}}}},
+         .extents = (const cf_expr[]){{"128", (const cf_op[]){{CF_OP_CONST, 128}, {CF_OP_END, 0}}}}},
         {.name = "sum", .ctype = "float *", .direction = CF_OUT, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
          .ndims = 1,
          .extents = (const cf_expr[]){{"1", (const cf_op[]){{CF_OP_CONST, 1}, {CF_OP_END, 0}}}}},
@@ -56,7 +56,7 @@ const cf_kernel t__k_block_sum = {
     .launch = {
         .counts_blocks = 1,
         .grid = {{"1", (const cf_op[]){{CF_OP_CONST, 1}, {CF_OP_END, 0}}}},
-        .block = {{"BLOCK", (const cf_op[]){{CF_OP_CONST, 128}, {CF_OP_END, 0}}}},
+        .block = {{"128", (const cf_op[]){{CF_OP_CONST, 128}, {CF_OP_END, 0}}}},
     },
     CF__IMAGE(block_sum),
     .state = &cf__state_block_sum,

@@ -80,7 +80,7 @@ const cf_kernel t__k_density = {
     },
     .launch = {
         .grid = {{"points", (const cf_op[]){{CF_OP_PARAM, 4}, {CF_OP_END, 0}}}},
-        .block = {{"THREADS", (const cf_op[]){{CF_OP_CONST, 128}, {CF_OP_END, 0}}}},
+        .block = {{"128", (const cf_op[]){{CF_OP_CONST, 128}, {CF_OP_END, 0}}}},
     },
     .tolerance = {"1e-12", (const cf_op[]){{CF_OP_REAL, 4427486594234968593}, {CF_OP_END, 0}}},
     CF__IMAGE(density),
@@ -160,7 +160,7 @@ const cf_kernel t__k_exchange = {
     },
     .launch = {
         .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}},
-        .block = {{"THREADS", (const cf_op[]){{CF_OP_CONST, 128}, {CF_OP_END, 0}}}},
+        .block = {{"128", (const cf_op[]){{CF_OP_CONST, 128}, {CF_OP_END, 0}}}},
     },
     .nchecks = 1,
     .checks = (const cf_check[]){
@@ -256,7 +256,7 @@ const cf_kernel t__k_gaussians = {
                 0}}},
         },
         .block = {
-            {"THREADS", (const cf_op[]){{CF_OP_CONST, 128}, {CF_OP_END, 0}}},
+            {"128", (const cf_op[]){{CF_OP_CONST, 128}, {CF_OP_END, 0}}},
             {"1", (const cf_op[]){{CF_OP_CONST, 1}, {CF_OP_END, 0}}},
         },
     },
@@ -349,7 +349,7 @@ const cf_kernel t__k_apply_kinetic_c64 = {
             {"bands", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END, 0}}},
         },
         .block = {
-            {"THREADS", (const cf_op[]){{CF_OP_CONST, 128}, {CF_OP_END, 0}}},
+            {"128", (const cf_op[]){{CF_OP_CONST, 128}, {CF_OP_END, 0}}},
             {"1", (const cf_op[]){{CF_OP_CONST, 1}, {CF_OP_END, 0}}},
         },
     },
@@ -422,7 +422,7 @@ const cf_kernel t__k_apply_kinetic_c128 = {
             {"bands", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END, 0}}},
         },
         .block = {
-            {"THREADS", (const cf_op[]){{CF_OP_CONST, 128}, {CF_OP_END, 0}}},
+            {"128", (const cf_op[]){{CF_OP_CONST, 128}, {CF_OP_END, 0}}},
             {"1", (const cf_op[]){{CF_OP_CONST, 1}, {CF_OP_END, 0}}},
         },
     },

@@ -225,7 +225,7 @@ const cf_kernel t__k_propagate = {
         {.name = "from", .ctype = "const double *", .direction = CF_IN, .type = CF_F64, .lanes = 1, .bytes = 8,
          .align = 8, .ndims = 3,
          .extents = (const cf_expr[]){
-             {"Q", (const cf_op[]){{CF_OP_CONST, 9}, {CF_OP_END, 0}}},
+             {"9", (const cf_op[]){{CF_OP_CONST, 9}, {CF_OP_END, 0}}},
              {"size.y", (const cf_op[]){{CF_OP_MEMBER, CF_MEMBER(2, CF_INTEGER_TYPE(__typeof__(((cf_uint2 *)0)->y)),
                  offsetof(cf_uint2, y))}, {CF_OP_END, 0}}},
              {"size.x", (const cf_op[]){{CF_OP_MEMBER, CF_MEMBER(2, CF_INTEGER_TYPE(__typeof__(((cf_uint2 *)0)->x)),
@@ -234,7 +234,7 @@ const cf_kernel t__k_propagate = {
         {.name = "to", .ctype = "double *", .direction = CF_OUT, .type = CF_F64, .lanes = 1, .bytes = 8, .align = 8,
          .ndims = 3,
          .extents = (const cf_expr[]){
-             {"Q", (const cf_op[]){{CF_OP_CONST, 9}, {CF_OP_END, 0}}},
+             {"9", (const cf_op[]){{CF_OP_CONST, 9}, {CF_OP_END, 0}}},
              {"size.y", (const cf_op[]){{CF_OP_MEMBER, CF_MEMBER(2, CF_INTEGER_TYPE(__typeof__(((cf_uint2 *)0)->y)),
                  offsetof(cf_uint2, y))}, {CF_OP_END, 0}}},
              {"size.x", (const cf_op[]){{CF_OP_MEMBER, CF_MEMBER(2, CF_INTEGER_TYPE(__typeof__(((cf_uint2 *)0)->x)),
@@ -249,7 +249,7 @@ const cf_kernel t__k_propagate = {
                 offsetof(cf_uint2, x))}, {CF_OP_END, 0}}},
             {"size.y", (const cf_op[]){{CF_OP_MEMBER, CF_MEMBER(2, CF_INTEGER_TYPE(__typeof__(((cf_uint2 *)0)->y)),
                 offsetof(cf_uint2, y))}, {CF_OP_END, 0}}},
-            {"Q", (const cf_op[]){{CF_OP_CONST, 9}, {CF_OP_END, 0}}},
+            {"9", (const cf_op[]){{CF_OP_CONST, 9}, {CF_OP_END, 0}}},
         },
         .block = {
             {"64", (const cf_op[]){{CF_OP_CONST, 64}, {CF_OP_END, 0}}},
@@ -298,20 +298,20 @@ const cf_kernel t__k_multiply_links = {
          .align = 16, .ndims = 3,
          .extents = (const cf_expr[]){
              {"sites", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}},
-             {"NCOLOURS", (const cf_op[]){{CF_OP_CONST, 3}, {CF_OP_END, 0}}},
-             {"NCOLOURS", (const cf_op[]){{CF_OP_CONST, 3}, {CF_OP_END, 0}}},
+             {"3", (const cf_op[]){{CF_OP_CONST, 3}, {CF_OP_END, 0}}},
+             {"3", (const cf_op[]){{CF_OP_CONST, 3}, {CF_OP_END, 0}}},
          }},
         {.name = "psi", .ctype = "const cf_complex128 *", .direction = CF_IN, .type = CF_C128, .lanes = 1, .bytes = 16,
          .align = 16, .ndims = 2,
          .extents = (const cf_expr[]){
              {"sites", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}},
-             {"NCOLOURS", (const cf_op[]){{CF_OP_CONST, 3}, {CF_OP_END, 0}}},
+             {"3", (const cf_op[]){{CF_OP_CONST, 3}, {CF_OP_END, 0}}},
          }},
         {.name = "chi", .ctype = "cf_complex128 *", .direction = CF_OUT, .type = CF_C128, .lanes = 1, .bytes = 16,
          .align = 16, .ndims = 2,
          .extents = (const cf_expr[]){
              {"sites", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}},
-             {"NCOLOURS", (const cf_op[]){{CF_OP_CONST, 3}, {CF_OP_END, 0}}},
+             {"3", (const cf_op[]){{CF_OP_CONST, 3}, {CF_OP_END, 0}}},
          }},
         {.name = "sites", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
     },
@@ -603,8 +603,8 @@ const cf_kernel t__k_ising = {
     },
     .nchecks = 1,
     .checks = (const cf_check[]){
-        {.text = "n % PERIOD == 0", .condition = {"n % PERIOD == 0", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_CONST,
-         16}, {CF_OP_MOD, 0}, {CF_OP_CONST, 0}, {CF_OP_EQ, 0}, {CF_OP_END, 0}}}, .array = -1},
+        {.text = "n % 16 == 0", .condition = {"n % 16 == 0", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_CONST, 16},
+         {CF_OP_MOD, 0}, {CF_OP_CONST, 0}, {CF_OP_EQ, 0}, {CF_OP_END, 0}}}, .array = -1},
     },
     CF__IMAGE(ising),
     .host = t__h_ising,

@@ -1149,7 +1149,7 @@ const cf_kernel t__k_axpby = {
     .launch = {
         .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 0}, {CF_OP_END, 0}}}},
         .block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
-        .items = {"AXPBY_ITEMS", (const cf_op[]){{CF_OP_CONST, 4}, {CF_OP_END, 0}}},
+        .items = {"4", (const cf_op[]){{CF_OP_CONST, 4}, {CF_OP_END, 0}}},
     },
     CF__IMAGE(axpby),
     .host = t__h_axpby,

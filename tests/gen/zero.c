@@ -66,7 +66,7 @@ const cf_kernel t__k_count = {
          .extents = (const cf_expr[]){{"64", (const cf_op[]){{CF_OP_CONST, 64}, {CF_OP_END, 0}}}}},
         {.name = "work", .ctype = "uint64_t *", .direction = CF_SCRATCH, .type = CF_U64, .lanes = 1, .bytes = 8,
          .align = 8, .ndims = 1,
-         .extents = (const cf_expr[]){{"MANY ? n : 0", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_CONST, 1000}, {CF_OP_GT, 0}, {CF_OP_UNLESS, 2}, {CF_OP_PARAM, 5}, {CF_OP_SKIP, 1}, {CF_OP_CONST, 0}, {CF_OP_END, 0}}}}},
+         .extents = (const cf_expr[]){{"n > 1000 ? n : 0", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_CONST, 1000}, {CF_OP_GT, 0}, {CF_OP_UNLESS, 2}, {CF_OP_PARAM, 5}, {CF_OP_SKIP, 1}, {CF_OP_CONST, 0}, {CF_OP_END, 0}}}}},
         {.name = "rows", .ctype = "double *", .direction = CF_SCRATCH, .type = CF_F64, .lanes = 1, .bytes = 8,
          .align = 8, .ndims = 2,
          .extents = (const cf_expr[]){
@@ -89,7 +89,7 @@ const cf_kernel t__k_count = {
     .nzeros = 4,
     .zeros = (const cf_zero[]){
         {.array = 2},
-        {.array = 3, .extent = {"MANY", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_CONST, 1000}, {CF_OP_GT, 0},
+        {.array = 3, .extent = {"n > 1000", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_CONST, 1000}, {CF_OP_GT, 0},
          {CF_OP_END, 0}}}},
         {.array = 4},
         {.array = 1},

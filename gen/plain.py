@@ -1,0 +1,50 @@
+"""The tree of an expression as text, with as few parentheses as it takes."""
+
+_BY_PRECEDENCE = (('OR', '||'), ('AND', '&&'), ('BIT_OR', '|'), ('BIT_XOR', '^'), ('BIT_AND', '&'), ('CHAIN', ''),
+                  ('SHL', '<<'), ('SHR', '>>'), ('ADD', '+'), ('SUB', '-'), ('MUL', '*'), ('DIV', '/'), ('MOD', '%'))
+_SPELLED = dict(_BY_PRECEDENCE)
+# SELECT binds least; operators of one precedence have one number.
+_LEVELS = {kind: {'SHR': 7, 'ADD': 8, 'SUB': 8, 'MUL': 9, 'DIV': 9, 'MOD': 9}.get(kind, number + 1)
+           for number, (kind, _) in enumerate(_BY_PRECEDENCE)}
+_SIGNS = {'NEG': '-', 'NOT': '!', 'BIT_NOT': '~'}
+_UNARY, _PRIMARY = 10, 11
+
+
+def plain(node, least=0):
+    """In parentheses where the tree binds less than `least`."""
+    level, text = _spelled(node)
+    return text if level >= least else f'({text})'
+
+
+def _spelled(node):
+    kind, parts = node.kind, node.parts
+    if kind == 'SELECT':
+        return 0, f'{plain(parts[0], 1)} ? {plain(parts[1], 1)} : {plain(parts[2])}'
+    if kind == 'CHAIN':
+        terms, relations = parts
+        level = _LEVELS[kind]
+        return level, plain(terms[0], level + 1) + ''.join(
+            f' {relation.text} {plain(term, level + 1)}' for relation, term in zip(relations, terms[1:]))
+    if kind in ('SHL', 'SHR'):      # few know whether sums bind more
+        return _LEVELS[kind], f'{plain(parts[0], _UNARY)} {_SPELLED[kind]} {plain(parts[1], _UNARY)}'
+    if kind in _LEVELS:
+        level = _LEVELS[kind]
+        return level, f'{plain(parts[0], level)} {_SPELLED[kind]} {plain(parts[1], level + 1)}'
+    if kind in _SIGNS:
+        return _UNARY, _SIGNS[kind] + plain(parts[0], _PRIMARY)
+    return _PRIMARY, _primary(node)
+
+
+def _primary(node):
+    kind, parts = node.kind, node.parts
+    if kind in ('MIN', 'MAX'):
+        return f'{kind.lower()}({plain(parts[0])}, {plain(parts[1])})'
+    if kind in ('SIZEOF', 'IS_INTEGRAL'):
+        words, stars = parts
+        return f'{kind.lower()}({" ".join(words)}{" " * bool(stars)}{"*" * stars})'
+    if kind == 'NAME':
+        return parts[0]
+    if kind == 'MEMBER':
+        spelled, path, indices = parts
+        return f'{spelled}.{path.format(*map(plain, indices))}'
+    return node.token.text + '[:]' * (kind == 'ELEMENTS')
