@@ -104,8 +104,8 @@ void cf_set_log(cf_log *log, void *data);
 /* Where a call runs: on the device of its stream; without a stream, on the device of the thread's cf_device_use();
  * else on that of the CUDA context current on the thread; else on the default device. That is GPU 0, in its primary
  * context, or CF_HOST where there is no driver or no GPU. The environment variable CF_DRIVER=cuda or CF_DRIVER=host
- * decides for the process, at its first use of the library. A GPU that is there and cannot be used is an error, never
- * a silent move to the CPU. */
+ * decides for the process, at its first use of the library. A GPU or a driver that is there and cannot be used is an
+ * error (CF_EDRIVER), never a silent move to the CPU: there is no driver only where no file libcuda.so.1 is found. */
 
 /* Writes the number of GPUs that this process may use: 0 where calls run on the CPU by default. */
 CF_CHECKED int cf_device_count(int *count);

@@ -2,15 +2,25 @@
  *
  * The library stays open once it is: others in the process use it too, and it does not support being unloaded. */
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <link.h>
+#include <locale.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "driver.h"
 #include "internal.h"
 
 #define ABSENT 1
+
+#define LIBRARY "libcuda.so.1"
+#define NO_LIBRARY "libcuda.so.none" /* a name that no file has */
 
 /* cuGetProcAddress of API version 12.0. */
 typedef CUresult get_address(const char *name, void **function, int version, unsigned long long flags, int *found);
@@ -67,39 +77,9 @@ static int usable(struct cf__driver *driver, char *reason, size_t size)
     return CF_OK;
 }
 
-/* How many objects the process has ever loaded: each is told it. */
-static int take_count(struct dl_phdr_info *object, size_t size, void *count)
+/* Closes a library that cannot be used. */
+static int fill(void *library, struct cf__driver *driver, char *reason, size_t size)
 {
-    if (size >= offsetof(struct dl_phdr_info, dlpi_adds) + sizeof object->dlpi_adds)
-        *(unsigned long long *)count = object->dlpi_adds;
-    return 1;
-}
-
-/* The dynamic linker goes through all folders where the library could be before it says no: it is asked again when
- * something has been loaded since. */
-int cf__driver_cuda_is_loaded(void)
-{
-    static unsigned long long without; /* the count when it was not there; atomic */
-    unsigned long long count = 0;
-    (void)dl_iterate_phdr(take_count, &count);
-    if (count && count == __atomic_load_n(&without, __ATOMIC_RELAXED))
-        return 0;
-    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-    if (library)
-        dlclose(library);
-    else
-        __atomic_store_n(&without, count, __ATOMIC_RELAXED);
-    return library != NULL;
-}
-
-int cf__driver_cuda(struct cf__driver *driver, char *reason, size_t size)
-{
-    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!library) {
-        const char *text = dlerror();
-        snprintf(reason, size, "no NVIDIA driver (%s)", text ? text : "libcuda.so.1 cannot be opened");
-        return ABSENT;
-    }
     CUresult (*get_version)(int *) = (CUresult(*)(int *))find(library, "cuDriverGetVersion");
     get_address *lookup = (get_address *)find(library, "cuGetProcAddress_v2");
     int version = 0, status;
@@ -119,4 +99,102 @@ int cf__driver_cuda(struct cf__driver *driver, char *reason, size_t size)
     if (status != CF_OK)
         dlclose(library);
     return status;
+}
+
+/* ---- The library ---- */
+
+struct loaded {
+    unsigned long long count, without; /* objects that the process has ever loaded: now, and when none was the driver */
+    int is_there;
+};
+
+/* Programs load the driver as libcuda.so, too. */
+static int look_at(struct dl_phdr_info *object, size_t size, void *data)
+{
+    struct loaded *loaded = data;
+    const char *slash = strrchr(object->dlpi_name, '/');
+    if (size >= offsetof(struct dl_phdr_info, dlpi_adds) + sizeof object->dlpi_adds)
+        loaded->count = object->dlpi_adds;
+    loaded->is_there = strncmp(slash ? slash + 1 : object->dlpi_name, "libcuda.so", 10) == 0;
+    return loaded->is_there || (loaded->count && loaded->count == loaded->without);
+}
+
+/* The list is read again when something has been loaded since. dlopen() with RTLD_NOLOAD would search all folders. */
+int cf__driver_cuda_is_loaded(void)
+{
+    static unsigned long long without; /* atomic */
+    struct loaded loaded = {.without = __atomic_load_n(&without, __ATOMIC_RELAXED)};
+    (void)dl_iterate_phdr(look_at, &loaded);
+    if (!loaded.is_there)
+        __atomic_store_n(&without, loaded.count, __ATOMIC_RELAXED);
+    return loaded.is_there;
+}
+
+/* The errno of a resource that the dynamic linker needs and the process has used up, else 0. glibc opens and maps this
+ * file in its first search; if that fails, later searches ignore the file for good. */
+static int used_up(void)
+{
+    int file = open("/etc/ld.so.cache", O_RDONLY | O_CLOEXEC), error = file < 0 ? errno : 0;
+    struct stat info;
+    if (file < 0)
+        return error == EMFILE || error == ENFILE || error == ENOMEM ? error : 0;
+    if (fstat(file, &info) == 0 && info.st_size > 0) {
+        void *map = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+        error = map == MAP_FAILED ? errno : 0;
+        if (map != MAP_FAILED)
+            munmap(map, (size_t)info.st_size);
+    }
+    close(file);
+    return error == ENOMEM ? error : 0;
+}
+
+/* The message about LIBRARY says that there is no such file: not one that it depends on, whose message names another
+ * file, or the same file at another place, than that about NO_LIBRARY. */
+static int is_no_such_file(const char *text)
+{
+    const char *at = strstr(text, LIBRARY), *other;
+    size_t before = at ? (size_t)(at - text) : 0;
+    if (!at || !strstr(text, strerror(ENOENT)) || dlopen(NO_LIBRARY, RTLD_NOW | RTLD_LOCAL) || !(other = dlerror()))
+        return 0;
+    return strncmp(text, other, before) == 0 && strncmp(other + before, NO_LIBRARY, sizeof NO_LIBRARY - 1) == 0 &&
+           strcmp(at + sizeof LIBRARY - 1, other + before + sizeof NO_LIBRARY - 1) == 0;
+}
+
+/* A program without a dynamic linker cannot load any driver. */
+static int is_static(void)
+{
+    void *program = dlopen(NULL, RTLD_NOW);
+    if (program)
+        dlclose(program);
+    return !program;
+}
+
+/* In the C locale, whose messages can be compared. */
+static int open_library(void **library, char *reason, size_t size)
+{
+    char text[512];
+    int error = cf__driver_cuda_is_loaded() ? 0 : used_up();
+    if (error) {
+        snprintf(reason, size, "libcuda.so.1 cannot be searched for: %s", strerror(error));
+        return CF_EDRIVER;
+    }
+    *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    if (*library)
+        return CF_OK;
+    const char *said = dlerror();
+    snprintf(text, sizeof text, "%s", said ? said : "dlopen failed and gave no reason");
+    int is_absent = is_static() || is_no_such_file(text);
+    snprintf(reason, size, is_absent ? "no NVIDIA driver (%s)" : "libcuda.so.1 cannot be loaded: %s", text);
+    return is_absent ? ABSENT : CF_EDRIVER;
+}
+
+int cf__driver_cuda(struct cf__driver *driver, char *reason, size_t size)
+{
+    void *library = NULL;
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0), before = uselocale(plain);
+    int status = open_library(&library, reason, size);
+    (void)uselocale(before);
+    if (plain)
+        freelocale(plain);
+    return status == CF_OK ? fill(library, driver, reason, size) : status;
 }

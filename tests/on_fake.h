@@ -15,7 +15,7 @@
 struct fake_test {
     const char *name;
     CMUnitTestFunction run;
-    const char *environment[4]; /* "NAME=value", or "NAME" to take it away */
+    const char *environment[4]; /* "NAME=value", or "NAME" to take it away; see set_environment() */
 };
 
 /* A row of a table of tests, beside cmocka_unit_test(). */
@@ -53,8 +53,8 @@ static inline void set_environment(const char *fake, const char *const environme
     for (size_t i = 0; i < sizeof decided_here / sizeof *decided_here; i++)
         unsetenv(decided_here[i]);
     setenv("CF_HOST_DATA", "stage", 1); /* tests of a GPU are not to run on the CPU */
-    /* What else the path holds stays, such as a copy of CMocka; LD_LIBRARY_PATH in the list leaves out the fake
-     * alone. */
+    /* Other folders of the path stay, such as that of a copy of CMocka; LD_LIBRARY_PATH in the list replaces the fake's
+     * folder alone. */
     static char with[3 * PATH_MAX], without[PATH_MAX];
     const char *others = getenv("LD_LIBRARY_PATH");
     if (!others)
@@ -63,21 +63,20 @@ static inline void set_environment(const char *fake, const char *const environme
     if (strncmp(others, fake, own) == 0 && (others[own] == ':' || !others[own]))
         others += own + (others[own] == ':');
     snprintf(without, sizeof without, "%s", others);
-    snprintf(with, sizeof with, "%s%s%s", fake, *without ? ":" : "", without);
-    setenv("LD_LIBRARY_PATH", with, 1);
     for (; *environment; environment++) {
         char name[64];
         size_t length = strcspn(*environment, "=");
+        const char *value = (*environment)[length] ? *environment + length + 1 : NULL;
         snprintf(name, sizeof name, "%.*s", (int)length, *environment);
-        if (strcmp(*environment, "LD_LIBRARY_PATH") == 0) {
-            setenv(name, without, 1);
-            continue;
-        }
-        if ((*environment)[length])
-            setenv(name, *environment + length + 1, 1);
+        if (strcmp(name, "LD_LIBRARY_PATH") == 0)
+            fake = value ? value : "";
+        else if (value)
+            setenv(name, value, 1);
         else
             unsetenv(name);
     }
+    snprintf(with, sizeof with, "%s%s%s", fake, *fake && *without ? ":" : "", without);
+    setenv("LD_LIBRARY_PATH", with, 1);
 }
 
 static inline void run_on_fake(void **state)

@@ -2,6 +2,9 @@
  * plays a GPU, since no machine has every driver that there is. */
 #include "on_fake.h"
 
+#include <sys/resource.h>
+#include <sys/stat.h>
+
 #define ABSENT 1
 
 /* The table cannot be filled for exactly this reason, and the library is closed again. */
@@ -20,6 +23,167 @@ static void driver_without_library_is_absent(void **state)
     if (dlopen("libcuda.so.1", RTLD_NOW))
         skip_process("needs a machine without NVIDIA's driver");
     expect(ABSENT, "no NVIDIA driver (libcuda.so.1: cannot open shared object file: No such file or directory)");
+}
+
+/* ---- Files that cannot be loaded ---- */
+
+/* The dynamic linker's folder is this process's current one, so that it can be made here. */
+#define HERE "LD_LIBRARY_PATH=/proc/self/cwd"
+
+static char made[] = "/tmp/cuferry-driver-XXXXXX";
+
+static void take_away(void)
+{
+    (void)unlink("libcuda.so.1");
+    (void)rmdir("libcuda.so.1");
+    (void)rmdir(made);
+}
+
+static void go_to_an_empty_folder(void)
+{
+    assert_non_null(mkdtemp(made));
+    assert_int_equal(chdir(made), 0);
+    assert_int_equal(atexit(take_away), 0);
+}
+
+/* Makes libcuda.so.1 of the first `size` bytes. */
+static void make(const char *bytes, size_t size)
+{
+    FILE *file = fopen("libcuda.so.1", "w");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void expect_cannot_be_loaded(const char *because)
+{
+    struct cf__driver driver;
+    char said[256] = "";
+    assert_int_equal(cf__driver_cuda(&driver, said, sizeof said), CF_EDRIVER);
+    if (strncmp(said, "libcuda.so.1 cannot be loaded: ", 31) != 0 || !strstr(said, because))
+        fail_msg("it says \"%s\" and not \"%s\"", said, because);
+}
+
+/* The driver that plays a GPU. */
+static char *read_fake(size_t *size)
+{
+    static char self[PATH_MAX], fake[PATH_MAX], path[PATH_MAX + 16], bytes[64 << 20];
+    find_paths(self, fake);
+    snprintf(path, sizeof path, "%s/libcuda.so.1", fake);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    *size = fread(bytes, 1, sizeof bytes, file);
+    assert_in_range(*size, 1000, sizeof bytes - 1);
+    assert_int_equal(fclose(file), 0);
+    return bytes;
+}
+
+static void driver_file_that_is_none_is_an_error(void **state)
+{
+    size_t size;
+    const char *bytes = read_fake(&size);
+    (void)state;
+    go_to_an_empty_folder();
+    make("", 0);
+    expect_cannot_be_loaded("libcuda.so.1");
+    make("not a library\n", 14);
+    expect_cannot_be_loaded("libcuda.so.1");
+    make(bytes, 100); /* cut off */
+    expect_cannot_be_loaded("libcuda.so.1");
+    assert_int_equal(unlink("libcuda.so.1"), 0);
+    assert_int_equal(mkdir("libcuda.so.1", 0700), 0);
+    expect_cannot_be_loaded("libcuda.so.1");
+}
+
+static void driver_file_that_needs_another_one_is_an_error(void **state)
+{
+    size_t size;
+    char *bytes = read_fake(&size), *needed = memmem(bytes, size, "\0libc.so.6", 11);
+    (void)state;
+    if (!needed)
+        skip_process("the driver that plays a GPU does not need libc.so.6");
+    memcpy(needed, "\0none.so.6", 11);
+    go_to_an_empty_folder();
+    make(bytes, size);
+    expect_cannot_be_loaded("none.so.6");
+    expect_cannot_be_loaded("No such file or directory");
+}
+
+static void driver_file_of_another_class_is_an_error(void **state)
+{
+    size_t size;
+    char *bytes = read_fake(&size);
+    (void)state;
+    bytes[4] = bytes[4] == 1 ? 2 : 1; /* 32 bits, 64 bits */
+    go_to_an_empty_folder();
+    if (dlopen("libcuda.so.1", RTLD_NOW))
+        skip_process("this machine has a driver, which is taken instead");
+    make(bytes, size);
+    expect_cannot_be_loaded("ELF");
+}
+
+static void driver_link_to_nowhere_is_absent(void **state)
+{
+    (void)state;
+    go_to_an_empty_folder();
+    if (dlopen("libcuda.so.1", RTLD_NOW))
+        skip_process("this machine has a driver");
+    assert_int_equal(symlink("nowhere", "libcuda.so.1"), 0);
+    expect(ABSENT, "no NVIDIA driver (libcuda.so.1: cannot open shared object file: No such file or directory)");
+}
+
+/* ---- Nothing left to load it with ---- */
+
+static void limit(int resource, rlim_t most)
+{
+    struct rlimit limit;
+    assert_int_equal(getrlimit(resource, &limit), 0);
+    limit.rlim_cur = most;
+    assert_int_equal(setrlimit(resource, &limit), 0);
+}
+
+static void expect_usable(void)
+{
+    struct cf__driver driver;
+    char said[256] = "";
+    if (cf__driver_cuda(&driver, said, sizeof said) != CF_OK)
+        fail_msg("it says \"%s\"", said);
+}
+
+static void driver_without_descriptors_is_an_error(void **state)
+{
+    struct rlimit before;
+    int lowest = dup(STDOUT_FILENO); /* that is free */
+    (void)state;
+    assert_int_equal(close(lowest), 0);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    limit(RLIMIT_NOFILE, (rlim_t)lowest);
+    expect(CF_EDRIVER, "libcuda.so.1 cannot be searched for: Too many open files");
+    limit(RLIMIT_NOFILE, before.rlim_cur);
+    expect_usable();
+    limit(RLIMIT_NOFILE, (rlim_t)lowest);
+    expect_usable(); /* it is loaded */
+}
+
+static void driver_without_address_space_is_an_error(void **state)
+{
+    long pages = 0;
+    struct rlimit before;
+    (void)state;
+    if (SANITIZED)
+        skip_process("a sanitizer has taken the address space");
+    FILE *file = fopen("/proc/self/statm", "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%ld", &pages), 1);
+    assert_int_equal(fclose(file), 0);
+    rlim_t used = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
+    assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+    limit(RLIMIT_AS, used);
+    expect(CF_EDRIVER, "libcuda.so.1 cannot be searched for: Cannot allocate memory");
+    limit(RLIMIT_AS, used + (1 << 20));
+    expect_cannot_be_loaded("libcuda.so.1");
+    limit(RLIMIT_AS, before.rlim_cur);
+    expect_usable();
 }
 
 static void driver_without_device_is_absent(void **state)
@@ -148,6 +312,12 @@ int main(int argc, char *argv[])
 {
     const struct CMUnitTest tests[] = {
         fake_test(driver_without_library_is_absent, "LD_LIBRARY_PATH"),
+        fake_test(driver_file_that_is_none_is_an_error, HERE),
+        fake_test(driver_file_that_needs_another_one_is_an_error, HERE),
+        fake_test(driver_file_of_another_class_is_an_error, HERE),
+        fake_test(driver_link_to_nowhere_is_absent, HERE),
+        fake_test(driver_without_descriptors_is_an_error, "FAKE_CUDA"),
+        fake_test(driver_without_address_space_is_an_error, "FAKE_CUDA"),
         fake_test(driver_without_device_is_absent, "FAKE_CUDA=devices=0"),
         fake_test(driver_that_counts_no_device_is_absent, "FAKE_CUDA=devices=0,init=0"),
         fake_test(driver_stub_is_absent, "FAKE_CUDA=init=34"),
