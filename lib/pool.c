@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "block.h"
+#include "fiber.h"
 #include "internal.h"
 
 /* Launches of fewer CUDA threads than this run on the launching thread. Measured on two cores: waking the worker cost 6
@@ -277,6 +278,8 @@ static void wait_for_work(void)
     sleeping--;
 }
 
+#define FAULT_BYTES ((size_t)32 << 10)
+
 /* Where an application's handler of faults runs, if it says SA_ONSTACK: a kernel may have come to the end of its stack.
  * A sanitizer has set one up before. */
 static void worker_stack(char *memory, size_t bytes)
@@ -290,7 +293,7 @@ static void worker_stack(char *memory, size_t bytes)
 static void *worker(void *data)
 {
     uint32_t number = (uint32_t)(uintptr_t)data;
-    char faults[32 << 10];
+    char faults[FAULT_BYTES];
     worker_stack(faults, sizeof faults);
     pthread_mutex_lock(&lock);
     for (;;) {
@@ -362,21 +365,34 @@ void cf__pool_forget(void)
     __atomic_store_n(&owner, getpid(), __ATOMIC_RELEASE);
 }
 
+/* A kernel's stack comes on top of the default, which may be 128 KiB and holds the program's thread-local data too. */
+static void set_stack_size(pthread_attr_t *attributes)
+{
+    size_t bytes = 0;
+    (void)pthread_attr_getstacksize(attributes, &bytes);
+    (void)pthread_attr_setstacksize(attributes, bytes + CF__STACK_BYTES + FAULT_BYTES);
+}
+
 /* With the lock. Signals are for the application's threads: the workers block them all, but for those of what a kernel
  * does, which no handler would see. */
 static void start(void)
 {
     static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
+    pthread_attr_t attributes;
     started = 1;
+    if (pthread_attr_init(&attributes) != 0)
+        return;
+    set_stack_size(&attributes);
     sigset_t all, before;
     sigfillset(&all);
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         sigdelset(&all, own[i]);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     while (thread_count < thread_target - 1 &&
-           pthread_create(&workers[thread_count], NULL, worker, (void *)(uintptr_t)(thread_count + 1)) == 0)
+           pthread_create(&workers[thread_count], &attributes, worker, (void *)(uintptr_t)(thread_count + 1)) == 0)
         thread_count++;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
 }
 
 /* ---- Jobs ---- */

@@ -433,6 +433,45 @@ static void pool_run_fault_on_a_worker_gets_to_the_handler_on_its_stack(void **s
     assert_int_equal(WEXITSTATUS(ended), 7);
 }
 
+/* As large as the local memory of a thread on a GPU. */
+static void use_stack(const cf_host_launch *launch, uint64_t begin, uint64_t end)
+{
+    char local[512 << 10];
+    for (size_t i = 0; i < sizeof local; i += 512)
+        *(volatile char *)&local[i] = 1;
+    count_blocks(launch, begin, end);
+    if (!pthread_equal(pthread_self(), main_thread))
+        __atomic_store_n((int *)launch->args[1], 1, __ATOMIC_RELAXED);
+    usleep(1000); /* the others come meanwhile */
+}
+
+static void pool_run_worker_has_room_for_a_kernel_where_the_default_is_small(void **state)
+{
+    (void)state;
+    unsigned int runs[4096] = {0};
+    struct counts counts = {.blocks = 4096, .runs = runs};
+    int was_worker = 0;
+    void *const args[] = {&counts, &was_worker};
+    const cf_host_launch launch = {.grid = {4096, 1, 1}, .block = {1024, 1, 1}, .args = args};
+    pthread_attr_t attributes;
+    size_t before;
+    assert_int_equal(pthread_getattr_default_np(&attributes), 0);
+    assert_int_equal(pthread_attr_getstacksize(&attributes, &before), 0);
+    assert_int_equal(pthread_attr_setstacksize(&attributes, 64 << 10), 0);
+    cf__pool_stop();
+    assert_int_equal(pthread_setattr_default_np(&attributes), 0);
+    main_thread = pthread_self();
+    use_threads("2");
+    cf__pool_run(use_stack, &launch);
+    cf__pool_stop();
+    assert_int_equal(pthread_attr_setstacksize(&attributes, before), 0);
+    assert_int_equal(pthread_setattr_default_np(&attributes), 0);
+    assert_int_equal(pthread_attr_destroy(&attributes), 0);
+    assert_true(was_worker);
+    for (int b = 0; b < 4096; b++)
+        assert_int_equal(runs[b], 1);
+}
+
 /* ---- Launches in launches, and many at once ---- */
 
 static int nested_wrong;
@@ -705,6 +744,7 @@ int main(void)
         cmocka_unit_test(pool_run_short_launches_again_and_again_run_each_block_once),
         cmocka_unit_test(pool_run_workers_block_every_signal_but_faults),
         cmocka_unit_test(pool_run_fault_on_a_worker_gets_to_the_handler_on_its_stack),
+        cmocka_unit_test(pool_run_worker_has_room_for_a_kernel_where_the_default_is_small),
         cmocka_unit_test(pool_run_in_a_body_runs_each_block_once),
         cmocka_unit_test(pool_run_8_threads_at_once_run_each_block_once),
         cmocka_unit_test(pool_stop_then_run_starts_anew),
