@@ -82,6 +82,7 @@ static pthread_t workers[MAX_THREADS];
 static int thread_count;
 static int thread_target = 1; /* with the one that has the job; atomic */
 static int is_configured;     /* the target is that of the environment; atomic */
+static struct cf__cpus cpus;  /* that the workers may run on; written under the lock */
 static int may_spin;          /* each thread can have a processor of its own; atomic */
 static int64_t last_end;      /* when a launch ended; atomic */
 static int started;           /* the threads were started, or the attempt was made */
@@ -296,6 +297,7 @@ static void *worker(void *data)
     char faults[FAULT_BYTES];
     worker_stack(faults, sizeof faults);
     pthread_mutex_lock(&lock);
+    (void)sched_setaffinity(0, sizeof cpus.sets, cpus.sets); /* the thread that started it may be bound to one */
     for (;;) {
         if (!jobs && !stopping)
             wait_for_work();
@@ -319,7 +321,8 @@ static void *worker(void *data)
 int cf__pool_configure(void)
 {
     const char *text = getenv("CF_THREADS");
-    int processors = cf__processors();
+    struct cf__cpus found;
+    int processors = cf__processors(&found);
     int count = processors > MAX_THREADS ? MAX_THREADS : processors;
     if (text && *text) {
         char *end;
@@ -330,6 +333,7 @@ int cf__pool_configure(void)
         count = (int)value;
     }
     take_lock();
+    cpus = found;
     __atomic_store_n(&thread_target, count, __ATOMIC_RELAXED);
     __atomic_store_n(&may_spin, count > 1 && count <= processors, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&lock);

@@ -1,8 +1,10 @@
-/* processors.c - how many processors the process may use: those it may run on, and what its control groups leave it of
- * their time, as in a container. */
+/* processors.c - how many processors the process may use: those that any of its threads may run on, and the share of
+ * their time that its control groups allow, as in a container. */
+#include <dirent.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -220,12 +222,31 @@ int cf__processors_of_groups(const char *root, int most)
     return (int)limited;
 }
 
-int cf__processors(void)
+/* ---- Affinity ---- */
+
+/* Adds the processors that the process's threads may run on. A thread may end meanwhile. */
+static void add_threads(struct cf__cpus *cpus)
 {
-    cpu_set_t sets[8]; /* for 8192; it fails where the machine may have more */
-    int count = sched_getaffinity(0, sizeof sets, sets) == 0 ? CPU_COUNT_S(sizeof sets, sets)
-                                                             : (int)sysconf(_SC_NPROCESSORS_ONLN);
+    DIR *tasks = opendir("/proc/self/task");
+    for (const struct dirent *task; tasks && (task = readdir(tasks)) != NULL;) {
+        struct cf__cpus own;
+        int id = atoi(task->d_name);
+        if (id > 0 && sched_getaffinity(id, sizeof own.sets, own.sets) == 0)
+            CPU_OR_S(sizeof own.sets, cpus->sets, cpus->sets, own.sets);
+    }
+    if (tasks)
+        closedir(tasks);
+}
+
+int cf__processors(struct cf__cpus *cpus)
+{
     int cancel = cf__cancel_off();
+    if (sched_getaffinity(0, sizeof cpus->sets, cpus->sets) != 0)
+        CPU_ZERO_S(sizeof cpus->sets, cpus->sets);
+    add_threads(cpus);
+    int count = CPU_COUNT_S(sizeof cpus->sets, cpus->sets);
+    if (!count)
+        count = (int)sysconf(_SC_NPROCESSORS_ONLN);
     count = cf__processors_of_groups("", count < 1 ? 1 : count);
     cf__cancel_on(cancel);
     return count;

@@ -472,6 +472,59 @@ static void pool_run_worker_has_room_for_a_kernel_where_the_default_is_small(voi
         assert_int_equal(runs[b], 1);
 }
 
+/* ---- Processors ---- */
+
+static void note_processors(const cf_host_launch *launch, uint64_t begin, uint64_t end)
+{
+    cpu_set_t own, *of_workers = launch->args[0];
+    (void)begin, (void)end;
+    if (!pthread_equal(pthread_self(), main_thread) && sched_getaffinity(0, sizeof own, &own) == 0) {
+        *of_workers = own;
+        __atomic_store_n((int *)launch->args[1], 1, __ATOMIC_RELEASE);
+    }
+    usleep(1000); /* the others come meanwhile */
+}
+
+static void *wait_for_end(void *barrier)
+{
+    pthread_barrier_wait(barrier);
+    return NULL;
+}
+
+/* The library is called by a thread that is bound to one processor; another one may run on all. */
+static void pool_run_by_a_bound_thread_leaves_its_workers_all_processors(void **state)
+{
+    (void)state;
+    cpu_set_t all, one, of_workers;
+    int is_noted = 0;
+    void *const args[] = {&of_workers, &is_noted};
+    const cf_host_launch launch = {.grid = {4096, 1, 1}, .block = {1024, 1, 1}, .args = args};
+    pthread_barrier_t barrier;
+    pthread_t other;
+    assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
+    CPU_ZERO(&one);
+    for (int i = 0; !CPU_COUNT(&one); i++)
+        if (CPU_ISSET(i, &all))
+            CPU_SET(i, &one);
+    use_threads(NULL);
+    int threads = cf__pool_size();
+    assert_int_equal(pthread_barrier_init(&barrier, NULL, 2), 0);
+    assert_int_equal(pthread_create(&other, NULL, wait_for_end, &barrier), 0);
+    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+    main_thread = pthread_self();
+    use_threads(NULL);
+    int bound_threads = cf__pool_size();
+    use_threads("2");
+    cf__pool_run(note_processors, &launch);
+    assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
+    pthread_barrier_wait(&barrier);
+    assert_int_equal(pthread_join(other, NULL), 0);
+    assert_int_equal(pthread_barrier_destroy(&barrier), 0);
+    assert_int_equal(bound_threads, threads);
+    assert_true(is_noted);
+    assert_true(CPU_EQUAL(&of_workers, &all));
+}
+
 /* ---- Launches in launches, and many at once ---- */
 
 static int nested_wrong;
@@ -745,6 +798,7 @@ int main(void)
         cmocka_unit_test(pool_run_workers_block_every_signal_but_faults),
         cmocka_unit_test(pool_run_fault_on_a_worker_gets_to_the_handler_on_its_stack),
         cmocka_unit_test(pool_run_worker_has_room_for_a_kernel_where_the_default_is_small),
+        cmocka_unit_test(pool_run_by_a_bound_thread_leaves_its_workers_all_processors),
         cmocka_unit_test(pool_run_in_a_body_runs_each_block_once),
         cmocka_unit_test(pool_run_8_threads_at_once_run_each_block_once),
         cmocka_unit_test(pool_stop_then_run_starts_anew),

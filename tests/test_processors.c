@@ -1,8 +1,9 @@
-/* test_processors.c - how many processors the process may use, by control groups of both versions, in folders that are made
- * for it. */
+/* test_processors.c - how many processors the process may use, by its threads' affinity, and by control groups of both
+ * versions, in folders that are made for it. */
 #include "on_driver.h"
 
 #include <ftw.h>
+#include <pthread.h>
 #include <sched.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -143,21 +144,78 @@ static void processors_where_files_make_no_sense_are_all(void **state)
     assert_int_equal(cf__processors_of_groups(root, 24), 24);
 }
 
-static void processors_of_this_process_are_at_most_those_it_may_run_on(void **state)
+/* ---- Affinity ---- */
+
+static void bind_to(const cpu_set_t *set)
 {
-    (void)state;
-    cpu_set_t before, one;
-    assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
-    int all = cf__processors();
-    assert_in_range(all, 1, CPU_COUNT(&before));
+    assert_int_equal(sched_setaffinity(0, sizeof *set, set), 0);
+}
+
+/* The first of the set's processors. */
+static cpu_set_t first_of(const cpu_set_t *set)
+{
+    cpu_set_t one;
     CPU_ZERO(&one);
     for (int i = 0; i < CPU_SETSIZE && !CPU_COUNT(&one); i++)
-        if (CPU_ISSET(i, &before))
+        if (CPU_ISSET(i, set))
             CPU_SET(i, &one);
-    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
-    assert_int_equal(cf__processors(), 1);
-    assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
-    assert_int_equal(cf__processors(), all);
+    return one;
+}
+
+static void assert_found(const struct cf__cpus *found, const cpu_set_t *set)
+{
+    assert_int_equal(CPU_COUNT_S(sizeof found->sets, found->sets), CPU_COUNT(set));
+    assert_true(CPU_EQUAL(&found->sets[0], set));
+}
+
+static void processors_of_one_thread_are_at_most_those_it_may_run_on(void **state)
+{
+    (void)state;
+    struct cf__cpus found;
+    cpu_set_t before, one;
+    assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+    int all = cf__processors(&found);
+    assert_in_range(all, 1, CPU_COUNT(&before));
+    assert_found(&found, &before);
+    one = first_of(&before);
+    bind_to(&one);
+    assert_int_equal(cf__processors(&found), 1);
+    assert_found(&found, &one);
+    bind_to(&before);
+    assert_int_equal(cf__processors(&found), all);
+}
+
+static void *wait_for_end(void *barrier)
+{
+    pthread_barrier_wait(barrier);
+    return NULL;
+}
+
+/* As a program whose threads OpenMP has bound: the library is called by the one that is bound to the first. */
+static void processors_of_bound_threads_are_those_of_all(void **state)
+{
+    (void)state;
+    struct cf__cpus found;
+    cpu_set_t before, one;
+    pthread_barrier_t barrier;
+    pthread_t other;
+    assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+    one = first_of(&before);
+    if (CPU_COUNT(&before) == 1) {
+        puts("# skip: this process may run on one processor alone");
+        skip();
+    }
+    int all = cf__processors(&found);
+    assert_int_equal(pthread_barrier_init(&barrier, NULL, 2), 0);
+    assert_int_equal(pthread_create(&other, NULL, wait_for_end, &barrier), 0);
+    bind_to(&one);
+    int with_other = cf__processors(&found);
+    bind_to(&before);
+    pthread_barrier_wait(&barrier);
+    assert_int_equal(pthread_join(other, NULL), 0);
+    assert_int_equal(pthread_barrier_destroy(&barrier), 0);
+    assert_int_equal(with_other, all);
+    assert_found(&found, &before);
 }
 
 int main(void)
@@ -168,7 +226,8 @@ int main(void)
         cmocka_unit_test_teardown(processors_in_a_container_are_those_of_what_is_mounted, clear),
         cmocka_unit_test_teardown(processors_of_version_1_are_found_by_the_controller, clear),
         cmocka_unit_test_teardown(processors_where_files_make_no_sense_are_all, clear),
-        cmocka_unit_test(processors_of_this_process_are_at_most_those_it_may_run_on),
+        cmocka_unit_test(processors_of_one_thread_are_at_most_those_it_may_run_on),
+        cmocka_unit_test(processors_of_bound_threads_are_those_of_all),
     };
     return RUN_ON_DRIVER(tests, set_up, tear_down);
 }
