@@ -329,6 +329,10 @@ extern _Thread_local const char *cf__operation;
 /* Whether it can be enqueued within the operations that the calling thread is enqueueing. */
 int cf__operation_fits(const cf_kernel *operation);
 
+/* Whether `pointer` is that of an array without elements of an operation that the thread is in: launches may be given it
+ * for a parameter that has no extent. */
+int cf__operation_has_empty(const void *pointer);
+
 /* Loads all that an operation enqueues; refuses what cannot be enqueued here. */
 int cf__operation_ready(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded **loaded);
 

@@ -11,6 +11,30 @@ enum { MOST_NESTED = 4 };
 _Thread_local const char *cf__operation;
 static _Thread_local int depth;
 
+/* The operations that the thread is in, the innermost first. */
+struct within {
+    const cf_kernel *kernel;
+    void *const *args;
+    const struct within *outer;
+};
+static _Thread_local const struct within *within;
+
+static int is_empty_array(const cf_kernel *kernel, uint32_t i, void *const args[])
+{
+    struct cf__section section;
+    return cf__is_array(&kernel->params[i]) && kernel->params[i].direction != CF_SCRATCH &&
+           cf__section(kernel, i, args, &section) == CF_OK && section.count == 0;
+}
+
+int cf__operation_has_empty(const void *pointer)
+{
+    for (const struct within *in = within; in; in = in->outer)
+        for (uint32_t i = 0; i < in->kernel->nparams; i++)
+            if (is_empty_array(in->kernel, i, in->args) && *(void *const *)in->args[i] == pointer)
+                return 1;
+    return 0;
+}
+
 /* The failure of a function in which a call of the library's failed, or none did. */
 static int judge(const cf_kernel *kernel, int status, int has_failed)
 {
@@ -30,11 +54,14 @@ static int run(const cf_kernel *kernel, const struct cf__place *place, cf_stream
     const int is_lent = place->driver->is_host && !cf__host_owns(stream);
     const struct cf__chosen chosen =
         is_lent ? cf__device_choose((struct cf__chosen){1, CF_HOST}) : (struct cf__chosen){0, 0};
+    const struct within self = {kernel, args, within};
     unsigned int failures = cf__failures();
     cf__operation = kernel->function;
+    within = &self;
     depth++;
     int status = kernel->enqueue(stream, args);
     depth--;
+    within = self.outer;
     cf__operation = outer;
     if (is_lent)
         (void)cf__device_choose(chosen);

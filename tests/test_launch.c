@@ -700,6 +700,98 @@ static void launch_checked_host_memory_is_refused_on_a_gpu(void **state)
     assert_true(release(&data));
 }
 
+/* ---- Every bundled kernel without elements ---- */
+
+enum { MOST_PARAMS = 16, ROOM = 64 };
+
+/* Arguments of a kernel whose arrays have no elements, but for those of a fixed number. */
+struct empty_call {
+    const cf_kernel *kernel;
+    union {
+        int64_t whole;
+        float single;
+        double real;
+        void *pointer;
+    } values[MOST_PARAMS];
+    void *args[MOST_PARAMS];
+};
+
+static int has_elements(const struct empty_call *call, uint32_t p)
+{
+    const cf_param *param = &call->kernel->params[p];
+    for (uint32_t d = 0; d < param->ndims; d++) {
+        int64_t extent = -1;
+        assert_ok(cf_kernel_evaluate(call->kernel, param->extents[d].ops, SIZE_MAX, call->args, &extent));
+        if (extent == 0)
+            return 0;
+    }
+    return 1;
+}
+
+/* The least of no elements is none. */
+static int takes_no_elements(const cf_kernel *kernel)
+{
+    static const char *const families[] = {"min", "max", "argmin", "argmax"};
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        if (strcmp(kernel->family, families[i]) == 0)
+            return 0;
+    return !cf_kernel_is_internal(kernel);
+}
+
+/* Scalars are 0, but bins and the upper bound of theirs. */
+static void set_scalars(struct empty_call *call, const cf_kernel *kernel)
+{
+    assert_in_range(kernel->nparams, 1, MOST_PARAMS);
+    memset(call, 0, sizeof *call);
+    call->kernel = kernel;
+    for (uint32_t p = 0; p < kernel->nparams; p++) {
+        const cf_param *param = &kernel->params[p];
+        call->args[p] = &call->values[p];
+        if (strcmp(param->name, "bins") != 0 && strcmp(param->name, "upper") != 0)
+            continue;
+        if (param->type == CF_F32)
+            call->values[p].single = 1;
+        else if (param->type == CF_F64)
+            call->values[p].real = 1;
+        else
+            call->values[p].whole = 1;
+    }
+}
+
+static void set_arrays(struct empty_call *call, void *with_elements, void *without)
+{
+    for (uint32_t p = 0; p < call->kernel->nparams; p++)
+        if (call->kernel->params[p].direction != CF_VALUE && call->kernel->params[p].direction != CF_SCRATCH)
+            call->values[p].pointer = has_elements(call, p) ? with_elements : without;
+}
+
+static void launch_checked_empty_arrays_are_in_order(void **state)
+{
+    (void)state;
+    static _Alignas(16) char host[ROOM], zeros[ROOM];
+    void *device;
+    int tried = 0;
+    assert_ok(cf_mem_alloc(&device, ROOM));
+    for (size_t i = 0; i < cf_registry.count; i++) {
+        const cf_kernel *kernel = cf_registry.kernels[i];
+        struct empty_call call;
+        if (!takes_no_elements(kernel))
+            continue;
+        set_scalars(&call, kernel);
+        for (int way = 0; way < 4; way++) {
+            const int is_async = way / 2;
+            assert_ok(cf_mem_copy(device, zeros, ROOM));
+            set_arrays(&call, is_async ? device : host, way % 2 ? host : NULL);
+            int status = is_async ? cf_launch(kernel, NULL, call.args) : cf_call(kernel, call.args);
+            if (status != CF_OK || (is_async && cf_stream_sync(NULL) != CF_OK))
+                fail_msg("%s, way %d: %s", kernel->function, way, cf_last_error());
+            tried++;
+        }
+    }
+    assert_true(tried > 4 * 100);
+    assert_ok(cf_mem_free(device));
+}
+
 int main(void)
 {
 #define CHECKED(name) cmocka_unit_test_setup(name, check_on)
@@ -732,6 +824,7 @@ int main(void)
         CHECKED(launch_checked_short_allocation_is_invalid),
         CHECKED(launch_checked_misaligned_pointer_is_invalid),
         CHECKED(launch_checked_host_memory_is_refused_on_a_gpu),
+        CHECKED(launch_checked_empty_arrays_are_in_order),
     };
 #undef CHECKED
     return RUN_ON_DRIVER(tests, NULL, tear_down);
