@@ -187,12 +187,14 @@ static void run_fill(CUcontext context, struct fake_work *work)
         fake_fail(context, CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
+/* Ordinary memory counts where kernels reach it: CUDA's Programming Guide has memset take any pointer of unified memory,
+ * and on such systems all memory of the process is that. */
 CUresult fake_cuMemsetD8Async(CUdeviceptr target, unsigned char value, size_t bytes, CUstream handle)
 {
     CUstream stream;
     TRY(fake_begin());
     TRY(fake_stream(handle, &stream));
-    if (bytes && (!fake_find(target) || !fake_will_reach(stream, target, bytes)))
+    if (bytes && ((!fake_find(target) && !fake.pageable) || !fake_will_reach(stream, target, bytes)))
         return fake_end(CUDA_ERROR_INVALID_VALUE);
     if (bytes) {
         fake_counts.fill++;

@@ -8,6 +8,7 @@
 
 #include "expr_steps.h"
 #include "gather_instances.h"
+#include "made_call.h"
 
 #define POISON 0xa5
 #define GUARD 64 /* bytes behind every result */
@@ -702,32 +703,6 @@ static void launch_checked_host_memory_is_refused_on_a_gpu(void **state)
 
 /* ---- Every bundled kernel without elements ---- */
 
-enum { MOST_PARAMS = 16, ROOM = 64 };
-
-/* Arguments of a kernel whose arrays have no elements, but for those of a fixed number. */
-struct empty_call {
-    const cf_kernel *kernel;
-    union {
-        int64_t whole;
-        float single;
-        double real;
-        void *pointer;
-    } values[MOST_PARAMS];
-    void *args[MOST_PARAMS];
-};
-
-static int has_elements(const struct empty_call *call, uint32_t p)
-{
-    const cf_param *param = &call->kernel->params[p];
-    for (uint32_t d = 0; d < param->ndims; d++) {
-        int64_t extent = -1;
-        assert_ok(cf_kernel_evaluate(call->kernel, param->extents[d].ops, SIZE_MAX, call->args, &extent));
-        if (extent == 0)
-            return 0;
-    }
-    return 1;
-}
-
 /* The least of no elements is none. */
 static int takes_no_elements(const cf_kernel *kernel)
 {
@@ -738,46 +713,27 @@ static int takes_no_elements(const cf_kernel *kernel)
     return !cf_kernel_is_internal(kernel);
 }
 
-/* Scalars are 0, but bins and the upper bound of theirs. */
-static void set_scalars(struct empty_call *call, const cf_kernel *kernel)
-{
-    assert_in_range(kernel->nparams, 1, MOST_PARAMS);
-    memset(call, 0, sizeof *call);
-    call->kernel = kernel;
-    for (uint32_t p = 0; p < kernel->nparams; p++) {
-        const cf_param *param = &kernel->params[p];
-        call->args[p] = &call->values[p];
-        if (strcmp(param->name, "bins") != 0 && strcmp(param->name, "upper") != 0)
-            continue;
-        if (param->type == CF_F32)
-            call->values[p].single = 1;
-        else if (param->type == CF_F64)
-            call->values[p].real = 1;
-        else
-            call->values[p].whole = 1;
-    }
-}
-
-static void set_arrays(struct empty_call *call, void *with_elements, void *without)
+static void set_arrays(struct made_call *call, void *with_elements, void *without)
 {
     for (uint32_t p = 0; p < call->kernel->nparams; p++)
-        if (call->kernel->params[p].direction != CF_VALUE && call->kernel->params[p].direction != CF_SCRATCH)
-            call->values[p].pointer = has_elements(call, p) ? with_elements : without;
+        if (is_given_array(&call->kernel->params[p]))
+            call->values[p].pointer = elements_of(call, p) ? with_elements : without;
 }
 
 static void launch_checked_empty_arrays_are_in_order(void **state)
 {
     (void)state;
+    enum { ROOM = 64 };
     static _Alignas(16) char host[ROOM], zeros[ROOM];
     void *device;
     int tried = 0;
     assert_ok(cf_mem_alloc(&device, ROOM));
     for (size_t i = 0; i < cf_registry.count; i++) {
         const cf_kernel *kernel = cf_registry.kernels[i];
-        struct empty_call call;
+        struct made_call call;
         if (!takes_no_elements(kernel))
             continue;
-        set_scalars(&call, kernel);
+        make_scalars(&call, kernel, 0);
         for (int way = 0; way < 4; way++) {
             const int is_async = way / 2;
             assert_ok(cf_mem_copy(device, zeros, ROOM));

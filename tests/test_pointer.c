@@ -1,8 +1,14 @@
 /* test_pointer.c - the pointer arguments of a kernel: memory of every kind is used where it lies or staged, and what is
  * misaligned, too short or of another device is refused by name. */
+#include "on_fake.h"
 #include "on_gather.h"
 
+#include <inttypes.h>
+
+#include <cuferry/kernels.h>
+
 #include "internal.h"
+#include "made_call.h"
 
 /* ---- Where in an allocation ---- */
 
@@ -212,7 +218,84 @@ static void gather_managed_memory_is_right_and_bounded(void **state)
     cf__leave(&place);
 }
 
-int main(void)
+/* ---- A GPU that reaches ordinary memory ---- */
+
+/* Integers are their numbers: indices, offsets of rows, and keys in order. Floats are small, so that sums are exact. */
+static void set_values(const cf_param *param, void *array, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) {
+        char *to = (char *)array + (size_t)i * param->bytes;
+        const float single = (float)(i % 16);
+        const double real = (double)(i % 16);
+        if (param->type == CF_F32)
+            memcpy(to, &single, sizeof single);
+        else if (param->type == CF_F64)
+            memcpy(to, &real, sizeof real);
+        else
+            memcpy(to, &i, param->bytes);
+    }
+}
+
+/* The call on a device, with arrays of their own, whose contents `results` has afterwards. */
+static void run_in_reach(struct made_call *call, int device, void *results[])
+{
+    for (uint32_t p = 0; p < call->kernel->nparams; p++) {
+        const cf_param *param = &call->kernel->params[p];
+        const int64_t count = is_given_array(param) ? elements_of(call, p) : 0;
+        results[p] = NULL;
+        if (!count)
+            continue;
+        results[p] = calloc((size_t)count, param->bytes);
+        assert_non_null(results[p]);
+        set_values(param, results[p], count);
+        call->values[p].pointer = results[p];
+    }
+    assert_ok(cf_device_use(device));
+    if (cf_call(call->kernel, call->args) != CF_OK)
+        fail_msg("%s, device %d: %s", call->kernel->function, device, cf_last_error());
+}
+
+static int has_at_most(const struct made_call *call, int64_t most)
+{
+    int64_t largest = 0;
+    for (uint32_t p = 0; p < call->kernel->nparams; p++)
+        if (is_given_array(&call->kernel->params[p]) && elements_of(call, p) > largest)
+            largest = elements_of(call, p);
+    return largest <= most;
+}
+
+/* Whether it is not too large to be tried. */
+static int check_in_reach(const cf_kernel *kernel, int64_t n)
+{
+    struct made_call call;
+    void *on_gpu[MADE_PARAMS], *on_cpu[MADE_PARAMS];
+    make_scalars(&call, kernel, n);
+    if (!has_at_most(&call, 100000))
+        return 0;
+    run_in_reach(&call, 0, on_gpu);
+    if (!strstr(cf_last_plan(), "used in place; nothing was copied"))
+        fail_msg("%s", cf_last_plan());
+    run_in_reach(&call, CF_HOST, on_cpu);
+    for (uint32_t p = 0; p < kernel->nparams; p++) {
+        if (on_gpu[p] && memcmp(on_gpu[p], on_cpu[p], (size_t)elements_of(&call, p) * kernel->params[p].bytes) != 0)
+            fail_msg("%s: %s differs, n = %" PRId64, kernel->function, kernel->params[p].name, n);
+        free(on_gpu[p]);
+        free(on_cpu[p]);
+    }
+    return 1;
+}
+
+static void call_in_reach_of_pageable_memory_uses_it_in_place_for_every_kernel(void **state)
+{
+    int tried = 0;
+    (void)state;
+    for (size_t i = 0; i < cf_registry.count; i++)
+        for (int64_t n = 40; n < 100000 && !cf_kernel_is_internal(cf_registry.kernels[i]); n *= 150)
+            tried += check_in_reach(cf_registry.kernels[i], n);
+    assert_true(tried > 300);
+}
+
+int main(int argc, char *argv[])
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gather_misaligned_pointer_is_invalid),
@@ -222,6 +305,8 @@ int main(void)
         cmocka_unit_test(gather_on_a_gpu_with_memory_of_the_cpu_checks_its_size),
         cmocka_unit_test(gather_host_memory_registered_in_part_or_whole_is_right),
         cmocka_unit_test(gather_managed_memory_is_right_and_bounded),
+        fake_test(call_in_reach_of_pageable_memory_uses_it_in_place_for_every_kernel, "CF_DRIVER",
+                  "FAKE_CUDA=pageable=1"),
     };
-    return RUN_ON_DRIVER(tests, NULL, tear_down);
+    return RUN_WITH_FAKE(argc, argv, tests, NULL, tear_down);
 }

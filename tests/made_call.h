@@ -1,0 +1,66 @@
+/* made_call.h - arguments for any bundled kernel, for tests that call them all. */
+#ifndef MADE_CALL_H
+#define MADE_CALL_H
+
+#include "on_driver.h"
+
+#include <cuferry/registry.h>
+
+enum { MADE_PARAMS = 16 };
+
+struct made_call {
+    const cf_kernel *kernel;
+    union {
+        int64_t whole;
+        float single;
+        double real;
+        void *pointer;
+    } values[MADE_PARAMS];
+    void *args[MADE_PARAMS];
+};
+
+/* An array that the caller gives. */
+static inline int is_given_array(const cf_param *param)
+{
+    return param->direction != CF_VALUE && param->direction != CF_SCRATCH;
+}
+
+/* Extents, and all other scalars, are `n`; of [lower, upper), which is not empty, the lower bound is 0. */
+static inline void make_scalars(struct made_call *call, const cf_kernel *kernel, int64_t n)
+{
+    assert_in_range(kernel->nparams, 1, MADE_PARAMS);
+    memset(call, 0, sizeof *call);
+    call->kernel = kernel;
+    for (uint32_t p = 0; p < kernel->nparams; p++) {
+        const cf_param *param = &kernel->params[p];
+        const int is_positive = strcmp(param->name, "bins") == 0 || strcmp(param->name, "upper") == 0;
+        const int64_t value = strcmp(param->name, "lower") == 0 ? 0 : n == 0 && is_positive ? 1 : n;
+        call->args[p] = &call->values[p];
+        if (param->direction != CF_VALUE)
+            continue;
+        if (param->type == CF_F32)
+            call->values[p].single = (float)value;
+        else if (param->type == CF_F64)
+            call->values[p].real = (double)value;
+        else if (param->bytes == 1) /* bool */
+            call->values[p].whole = value != 0;
+        else
+            call->values[p].whole = value;
+    }
+}
+
+/* How many elements an array has. */
+static inline int64_t elements_of(const struct made_call *call, uint32_t p)
+{
+    const cf_param *param = &call->kernel->params[p];
+    int64_t count = 1;
+    for (uint32_t d = 0; d < param->ndims; d++) {
+        int64_t extent = -1;
+        assert_ok(cf_kernel_evaluate(call->kernel, param->extents[d].ops, SIZE_MAX, call->args, &extent));
+        assert_true(extent >= 0);
+        count *= extent;
+    }
+    return count;
+}
+
+#endif
