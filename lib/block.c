@@ -27,7 +27,7 @@ void cf__launch_fail(struct cf__runner *runner, CUresult result, const char *for
     char text[480];
     va_list values;
     va_start(values, format);
-    vsnprintf(text, sizeof text, format, values);
+    cf__vformat(text, sizeof text, format, values);
     va_end(values);
     cf__host_note_failure(runner->launch, result, text);
     give_up(runner);

@@ -99,7 +99,7 @@ int cf__fail(int status, const char *format, ...)
 {
     va_list values;
     va_start(values, format);
-    vsnprintf(detail, sizeof detail, format, values);
+    cf__vformat(detail, sizeof detail, format, values);
     va_end(values);
     name_async();
     driver_result = CUDA_SUCCESS;
@@ -164,7 +164,7 @@ int cf__fail_driver(const struct cf__driver *driver, CUresult result, const char
     char what[256];
     va_list values;
     va_start(values, format);
-    vsnprintf(what, sizeof what, format, values);
+    cf__vformat(what, sizeof what, format, values);
     va_end(values);
     if (driver->is_host && (*cause || is_known)) /* no driver was called that the user could know */
         snprintf(detail, sizeof detail, "%.256s: %s", what, *cause ? cause : text);

@@ -486,7 +486,7 @@ void cf__describe(const cf_kernel *kernel, const cf_expr *const exprs[], size_t 
             if (status == CF_OK)
                 used += (size_t)snprintf(text + used, size - used, "%s%s = %" PRId64, comma, name, value);
             else if (status == CF_EINVAL && real(type, address, &number) == CF_OK)
-                used += (size_t)snprintf(text + used, size - used, "%s%s = %.9g", comma, name, number);
+                used += (size_t)cf__format(text + used, size - used, "%s%s = %.9g", comma, name, number);
             else
                 used += (size_t)snprintf(text + used, size - used, "%s%s = %" PRIu64 ", which is past 2^63 - 1", comma,
                                          name, unsigned_number(address));

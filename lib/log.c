@@ -29,7 +29,7 @@ void cf__log_line(int level, const char *format, ...)
     if (is_inside)
         return;
     va_start(values, format);
-    vsnprintf(text, sizeof text, format, values);
+    cf__vformat(text, sizeof text, format, values);
     va_end(values);
     pthread_mutex_lock(&lock);
     cf_log *log = callback;

@@ -270,7 +270,7 @@ __attribute__((format(printf, 2, 3))) static void add(struct text *text, const c
 {
     va_list values;
     va_start(values, format);
-    int used = vsnprintf(text->end, text->left, format, values);
+    int used = cf__vformat(text->end, text->left, format, values);
     va_end(values);
     size_t bytes = used < 0 ? 0 : (size_t)used < text->left ? (size_t)used : text->left - 1;
     text->end += bytes;

@@ -6,6 +6,8 @@
 #include <cuferry/registry.h>
 
 #include <pthread.h>
+#include <stdarg.h>
+#include <stddef.h>
 
 #include "driver.h"
 
@@ -25,6 +27,14 @@ static inline void cf__cancel_on(int before)
     int disabled;
     (void)pthread_setcancelstate(before, &disabled);
 }
+
+/* ---- text.c ---- */
+
+/* snprintf(), vsnprintf() and strerror() in the locale "C": all texts of the library that may hold numbers with a fraction
+ * or the system's words are made with them. */
+__attribute__((format(printf, 3, 4))) int cf__format(char *text, size_t size, const char *format, ...);
+__attribute__((format(printf, 3, 0))) int cf__vformat(char *text, size_t size, const char *format, va_list values);
+const char *cf__strerror(int error);
 
 /* ---- error.c ---- */
 

@@ -104,7 +104,7 @@ static void flush(void)
             (void)write_at(END, sizeof END - 1, written);
             close(descriptor);
             stop();
-            cf__log(CF_LOG_INFO, "CF_TRACE=%s: the trace ends here: %s", path, strerror(error));
+            cf__log(CF_LOG_INFO, "CF_TRACE=%s: the trace ends here: %s", path, cf__strerror(error));
         }
     }
     flushed = cf__trace_now();
@@ -240,7 +240,7 @@ void cf__trace_end(int64_t begin, const char *category, const char *name, const 
     if (format) {
         va_list values;
         va_start(values, format);
-        length = vsnprintf(args, sizeof args, format, values);
+        length = cf__vformat(args, sizeof args, format, values);
         va_end(values);
     }
     int fits = length > 0 && (size_t)length < sizeof args; /* half an object is none */
@@ -331,7 +331,7 @@ static int start(const char *name)
         int error = errno;
         free(text);
         text = NULL;
-        return cf__fail(CF_EINVAL, "CF_TRACE=%s: the file cannot be written: %s", path, strerror(error));
+        return cf__fail(CF_EINVAL, "CF_TRACE=%s: the file cannot be written: %s", path, cf__strerror(error));
     }
     cf__timed_start((uint64_t)written);
     process = getpid();

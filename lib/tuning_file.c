@@ -173,7 +173,7 @@ static char *read_text(const char *path, size_t *size)
 
 static const char *unread(void)
 {
-    return errno == ENOMEM ? "there is no memory for it" : errno == EINVAL ? "it is no file" : strerror(errno);
+    return errno == ENOMEM ? "there is no memory for it" : errno == EINVAL ? "it is no file" : cf__strerror(errno);
 }
 
 char *cf__tuning_read(const char *path, const char **reason)
@@ -260,7 +260,7 @@ static void merge(struct text *text, const char *before, const cf_tuning *result
 
 static int fail_file(const char *what, const char *path)
 {
-    return cf__fail(CF_EINVAL, "cf_tuning_save: %s %s: %s", what, path, strerror(errno));
+    return cf__fail(CF_EINVAL, "cf_tuning_save: %s %s: %s", what, path, cf__strerror(errno));
 }
 
 /* Beside the file, and then in its place, with the rights that it had. */

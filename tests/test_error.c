@@ -4,6 +4,10 @@
 #include <limits.h>
 #include <pthread.h>
 
+#include <cuferry/kernels.h>
+#include <cuferry/tuning.h>
+
+#include "comma_locale.h"
 #include "internal.h"
 
 #define TOO_MUCH ((size_t)PTRDIFF_MAX)
@@ -150,6 +154,27 @@ static void fail_values_are_formatted(void **state)
     assert_string_equal(cf_last_error(), "cf_gather: index[17] = x");
 }
 
+/* Stands before the C library's, which translates its texts for the program's locale. */
+char *strerror(int error)
+{
+    (void)error;
+    return (char *)"ein Fehler";
+}
+
+static void details_are_the_same_in_every_locale(void **state)
+{
+    (void)state;
+    float x[1] = {0};
+    int32_t counts[1];
+    use_comma_locale();
+    assert_fails(cf_histogram_f32_i32(x, 2.5F, 1.5F, counts, 1, 1), CF_EINVAL, "lower = 2.5, upper = 1.5");
+    assert_fails(cf_tuning_save("/dev/null/tuning", NULL, 0), CF_EINVAL, "/dev/null/tuning: Not a directory");
+    char number[8];
+    snprintf(number, sizeof number, "%g", 1.5);
+    assert_string_equal(number, "1,5"); /* the program's locale is as it was */
+    assert_non_null(setlocale(LC_NUMERIC, "C"));
+}
+
 static void fail_long_message_is_cut(void **state)
 {
     (void)state;
@@ -258,6 +283,7 @@ int main(void)
         cmocka_unit_test(last_driver_result_driver_failure_is_its_code),
         cmocka_unit_test(last_driver_result_other_failure_is_0),
         cmocka_unit_test(fail_values_are_formatted),
+        cmocka_unit_test(details_are_the_same_in_every_locale),
         cmocka_unit_test(fail_long_message_is_cut),
         cmocka_unit_test(fail_driver_long_message_keeps_result),
         cmocka_unit_test(fail_driver_unknown_result_is_call_failure),

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "comma_locale.h"
 #include "internal.h"
 
 /* ---- A kernel that adds 1 to n elements, and says of itself what a test wants ---- */
@@ -386,6 +387,17 @@ static void last_plan_after_a_failure_says_so(void **state)
     assert_string_equal(cf_last_plan(), "made_add_1: did not run");
 }
 
+static void last_plan_is_the_same_in_every_locale(void **state)
+{
+    (void)state;
+    kernel.bytes = declared_bytes;
+    use_comma_locale();
+    assert_true(ran_on_cpu(1 << 20, 25.9e6, 0));
+    assert_plan("on the CPU, 0.67 ms expected; staging 12582912 bytes would take 0.67 ms");
+    assert_false(ran_on_cpu(1 << 20, 26.1e6, 0));
+    assert_plan(" out, 0.67 ms expected; the CPU would take 0.67 ms");
+}
+
 int main(int argc, char *argv[])
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
@@ -400,6 +412,7 @@ int main(int argc, char *argv[])
         FAKE(plan_undeclared_work_is_the_sections_or_unknown, NULL),
         FAKE(plan_of_a_tiny_or_hopeless_call_measures_nothing, NULL),
         FAKE(plan_without_a_file_goes_by_default_constants, "CF_MACHINE_FILE=/dev/null/machine"),
+        FAKE(last_plan_is_the_same_in_every_locale, "CF_MACHINE_FILE=/dev/null/machine"),
         FAKE(plan_kernels_that_need_the_gpu_stay_there, NULL),
         FAKE(plan_arrays_of_both_kinds_stay_on_the_gpu, NULL),
         FAKE(plan_nothing_to_launch_is_said, NULL),

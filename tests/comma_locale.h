@@ -1,0 +1,48 @@
+/* comma_locale.h - a locale whose numbers have a decimal comma, on machines where none is installed, too. */
+#ifndef COMMA_LOCALE_H
+#define COMMA_LOCALE_H
+
+#include "on_driver.h"
+
+#include <locale.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The file that glibc reads for LC_NUMERIC, as localedef writes it: strings at offsets. */
+static inline size_t write_numeric(const char *path)
+{
+    enum { NUMERIC = 1, FIELDS = 6 };
+    static const struct {
+        uint32_t magic, count, at[FIELDS];
+        char texts[3][4]; /* the point; what groups thousands, and how */
+        uint32_t wide[2];
+        char codeset[16];
+    } file = {0x20031115 ^ NUMERIC, FIELDS, {32, 36, 40, 44, 48, 52}, {",", ".", "\x7f"}, {',', '.'}, "ANSI_X3.4-1968"};
+    FILE *to = fopen(path, "w");
+    size_t written = to ? fwrite(&file, sizeof file, 1, to) : 0;
+    return to && fclose(to) == 0 ? written : 0;
+}
+
+/* Makes it the program's locale for numbers, or skips the test. */
+static inline void use_comma_locale(void)
+{
+    char folder[] = "/tmp/cf_locale_XXXXXX", inner[64], path[96], number[8];
+    assert_non_null(mkdtemp(folder));
+    snprintf(inner, sizeof inner, "%s/comma", folder);
+    snprintf(path, sizeof path, "%s/LC_NUMERIC", inner);
+    assert_int_equal(mkdir(inner, 0700), 0);
+    assert_int_equal(write_numeric(path), 1);
+    assert_int_equal(setenv("LOCPATH", folder, 1), 0);
+    (void)setlocale(LC_NUMERIC, "comma");
+    unsetenv("LOCPATH");
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(inner), 0);
+    assert_int_equal(rmdir(folder), 0);
+    snprintf(number, sizeof number, "%g", 1.5);
+    if (strcmp(number, "1,5") != 0) {
+        puts("# skip: this C library takes no locale with decimal commas from a file that a test makes");
+        skip();
+    }
+}
+
+#endif
