@@ -86,7 +86,7 @@ int cf_last_driver_result(void);
 int cf_version(void);
 
 /* What cf_set_log() hands out: CF_LOG_ERROR is the detail of every failing call, CF_LOG_INFO what happens once or
- * rarely (the driver that was chosen, images loaded, constants measured, contexts lost or reset). */
+ * rarely (the driver that was chosen, images loaded, files that do not count, contexts lost or reset). */
 enum cf_log_level { CF_LOG_ERROR = 1, CF_LOG_INFO = 2 };
 
 /* Calls `log` with `data`, a level and one line of text without its end, from then on and on whatever thread it

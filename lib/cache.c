@@ -8,12 +8,15 @@
 #include <unistd.h>
 
 #include "cache.h"
+#include "status.h"
 
-int cf__cache_path(const char *file, const char *name, char path[CF__PATH])
+int cf__cache_path(const char *variable, const char *name, char path[CF__PATH])
 {
-    const char *cache = secure_getenv("XDG_CACHE_HOME"), *home = secure_getenv("HOME");
+    const char *file = secure_getenv(variable), *cache = secure_getenv("XDG_CACHE_HOME"), *home = secure_getenv("HOME");
     int used;
-    if (file && *file)
+    if (file && !*file)
+        return 0;
+    if (file)
         used = snprintf(path, CF__PATH, "%s", file);
     else if (cache && *cache == '/') /* others do not count, as the standard has it */
         used = snprintf(path, CF__PATH, "%s/cuferry/%s", cache, name);
@@ -22,6 +25,20 @@ int cf__cache_path(const char *file, const char *name, char path[CF__PATH])
     else
         return 0;
     return used < CF__PATH;
+}
+
+int cf__cache_tell_path(const char *function, const char *variable, const char *name, char *path, size_t size)
+{
+    char found[CF__PATH];
+    if (!path)
+        return cf__fail(CF_EINVAL, "%s: path is NULL", function);
+    if (!cf__cache_path(variable, name, found))
+        return cf__fail(CF_ENOTSUP, "%s: %s is empty, or there is no folder for it", function, variable);
+    if (strlen(found) >= size)
+        return cf__fail(CF_EINVAL, "%s: the path has %zu bytes and there is room for %zu", function, strlen(found) + 1,
+                        size);
+    memcpy(path, found, strlen(found) + 1);
+    return CF_OK;
 }
 
 void cf__cache_folders(const char *path)

@@ -6,9 +6,12 @@
 
 #define CF__PATH 4096
 
-/* The path of a file: `file`, or where that is NULL or empty cuferry/NAME in $XDG_CACHE_HOME or ~/.cache; 0: there is
- * none. */
-int cf__cache_path(const char *file, const char *name, char path[CF__PATH]);
+/* The path of a file: what the environment's `variable` says, or where it is not set cuferry/NAME in $XDG_CACHE_HOME or
+ * ~/.cache; 0: there is none, as where the variable is empty. */
+int cf__cache_path(const char *variable, const char *name, char path[CF__PATH]);
+
+/* The same for a public function of that name, with room for `size` bytes. */
+int cf__cache_tell_path(const char *function, const char *variable, const char *name, char *path, size_t size);
 
 /* Makes the folders of the path's file, as far as they are missing below the last one but two. */
 void cf__cache_folders(const char *path);

@@ -15,7 +15,7 @@
  * Latency and rates of the CPU are those of all threads, or of one where the launch is small or the CPU body is called
  * once for all blocks. The smaller time wins, the CPU where they are equal. The kernel's own time on the GPU is left
  * out: it is small beside the copies. A kernel that declares neither bytes nor flops and has loops is staged, since its
- * work is not known. Nothing is measured where every value that the constants may have gives the same answer. */
+ * work is not known. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -164,25 +164,14 @@ static int is_work_known(const cf_kernel *kernel)
 static int compare(const struct cf__moves *moves, void *const args[], const struct cf__place *place,
                    struct cf__plan *plan, int *is_on_cpu)
 {
-    struct cf__machine fastest, slowest, machine;
-    int status = cf__pool_ready();
+    struct cf__machine machine;
+    int status = cf__machine(place, moves->kernel->function, &machine, &plan->constants);
     if (status != CF_OK)
         return status;
     struct work work = work_of(moves, args);
-    cf__machine_limits(&slowest, &fastest);
-    plan->constants = CF__CONSTANTS_ANY;
-    if (on_cpu(&work, &slowest) <= staged(&work, &fastest))
-        *is_on_cpu = 1;
-    else if (on_cpu(&work, &fastest) > staged(&work, &slowest))
-        *is_on_cpu = 0;
-    else {
-        status = cf__machine(place, moves->kernel->function, &machine, &plan->constants);
-        if (status != CF_OK)
-            return status;
-        plan->stage_time = staged(&work, &machine);
-        plan->cpu_time = on_cpu(&work, &machine);
-        *is_on_cpu = plan->cpu_time <= plan->stage_time;
-    }
+    plan->stage_time = staged(&work, &machine);
+    plan->cpu_time = on_cpu(&work, &machine);
+    *is_on_cpu = plan->cpu_time <= plan->stage_time;
     plan->why = CF__PLAN_FORMULA;
     return CF_OK;
 }
@@ -249,7 +238,7 @@ CF__HOT struct cf__plan *cf__plan_begin(const cf_kernel *kernel)
     latest.why = CF__PLAN_MIXED;
     latest.in = latest.out = latest.parts = 0;
     latest.staged = latest.in_place = 0;
-    latest.constants = CF__CONSTANTS_ANY;
+    latest.constants = CF__CONSTANTS_NONE;
     latest.stage_time = latest.cpu_time = 0;
     /* A copy: the descriptor may be gone with its shared object when the text is asked for. */
     char *end = memccpy(latest.function, kernel->function, 0, sizeof latest.function);
@@ -296,8 +285,6 @@ static void add_cpu(struct text *text, const struct cf__plan *plan)
     add(text, "on the CPU, ");
     if (plan->why == CF__PLAN_ASKED || plan->why == CF__PLAN_SET)
         add(text, "%s; nothing was copied", reasons[plan->why]);
-    else if (plan->constants == CF__CONSTANTS_ANY)
-        add(text, "which takes less than staging %zu bytes on any machine", plan->in + plan->out);
     else
         add(text, "%.2g ms expected; staging %zu bytes would take %.2g ms%s", plan->cpu_time * 1e3,
             plan->in + plan->out, plan->stage_time * 1e3, of_constants(plan));
@@ -312,8 +299,6 @@ static void add_staged(struct text *text, const struct cf__plan *plan)
         add(text, ", %u arrays used in place", plan->in_place);
     if (plan->why != CF__PLAN_FORMULA)
         add(text, "; %s", reasons[plan->why]);
-    else if (plan->constants == CF__CONSTANTS_ANY)
-        add(text, "; the CPU takes longer on any machine");
     else
         add(text, ", %.2g ms expected; the CPU would take %.2g ms%s", plan->stage_time * 1e3, plan->cpu_time * 1e3,
             of_constants(plan));

@@ -162,7 +162,7 @@ struct cf__pipeline {
     const char *function;
     const struct cf__moved *arrays;
     size_t count;
-    int64_t elements, part; /* all, and those of a part */
+    int64_t elements, part;                                   /* all, and those of a part */
     int (*launch)(void *data, int64_t first, int64_t length); /* enqueues the kernel for so many elements from number
                                 `first` on, on the default stream; called for one part after another, from any thread */
     void *data;
@@ -206,34 +206,18 @@ void cf__stage_unlock(void);
 
 /* ---- machine.c ---- */
 
-/* What the machine can do, in seconds and per second: name, value where nothing can be measured, limits. Those of the
- * pool are of all its threads; where nothing can be measured, so many times that of one thread. */
-#define CF__MACHINE_LIST(X)              \
-    X(stage_latency, 4e-5, 2e-5, 1e-3)   \
-    X(host_to_device, 2e10, 1e9, 1e12)   \
-    X(device_to_host, 2e10, 1e9, 1e12)   \
-    X(pool_latency, 2e-5, 1e-6, 1e-3)    \
-    X(thread_bandwidth, 1e10, 4e9, 1e12) \
-    X(thread_flops, 4e9, 1e9, 1e12)      \
-    X(thread_random, 5e7, 1e7, 1e10)     \
-    X(pool_bandwidth, 1e10, 4e9, 1e14)   \
-    X(pool_flops, 4e9, 1e9, 1e15)        \
-    X(pool_random, 5e7, 1e7, 1e12)
-
+/* The constants of CF_MACHINE_LIST; those of the pool are of all its threads. */
 struct cf__machine {
-#define CF__MACHINE_FIELD(name, usual, least, most) double name;
-    CF__MACHINE_LIST(CF__MACHINE_FIELD)
+#define CF__MACHINE_FIELD(name, usual, threads, least, most) double name;
+    CF_MACHINE_LIST(CF__MACHINE_FIELD)
 #undef CF__MACHINE_FIELD
 };
 
-enum cf__constants { CF__CONSTANTS_ANY, CF__CONSTANTS_MEASURED, CF__CONSTANTS_DEFAULT };
+enum cf__constants { CF__CONSTANTS_NONE, CF__CONSTANTS_MEASURED, CF__CONSTANTS_DEFAULT };
 
-/* The constants of the place's device and this CPU, measured where no file has them; and where they are from. */
+/* The constants of the place's device and this CPU, and where they are from: the file, or the defaults. */
 int cf__machine(const struct cf__place *place, const char *function, struct cf__machine *machine,
                 enum cf__constants *constants);
-
-/* The values that they may have, at their worst and at their best. */
-void cf__machine_limits(struct cf__machine *slowest, struct cf__machine *fastest);
 
 void cf__machine_forget(void); /* at cf_shutdown() */
 void cf__machine_lock(void);   /* for fork */
@@ -259,7 +243,7 @@ struct cf__plan {
     size_t parts;              /* of a call that was split, else 0 */
     unsigned staged, in_place; /* arrays */
     enum cf__constants constants;
-    double stage_time, cpu_time; /* expected, in seconds; with CF__CONSTANTS_ANY not worked out */
+    double stage_time, cpu_time; /* expected, in seconds; by the formula */
     char variant[96];            /* of a tuned kernel */
     char instead[96];            /* the operation that ran in the kernel's place */
 };

@@ -58,9 +58,6 @@ void cf__trace_forget(void); /* in the child, with the lock */
 /* The table to use in place of `driver`, which works by then; that itself where there is no trace. */
 const struct cf__driver *cf__trace_wrap(const struct cf__driver *driver);
 
-/* The table behind it; `driver` itself where it is none of the trace's. */
-const struct cf__driver *cf__trace_real(const struct cf__driver *driver);
-
 /* That a GPU's function is this kernel. */
 void cf__trace_kernel(CUfunction function, const cf_kernel *kernel);
 

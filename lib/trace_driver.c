@@ -406,8 +406,3 @@ const struct cf__driver *cf__trace_wrap(const struct cf__driver *driver)
         will_end[driver->is_host] = cf__trace_at_exit() == 0;
     return table;
 }
-
-const struct cf__driver *cf__trace_real(const struct cf__driver *driver)
-{
-    return driver == &of_host ? real_host : driver == &of_cuda ? real_cuda : driver;
-}

@@ -23,12 +23,6 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char *snapshot; /* NULL: there is none */
 static int is_read;
 
-static int find_path(char path[CF__PATH])
-{
-    const char *file = secure_getenv("CF_TUNING");
-    return !(file && !*file) && cf__cache_path(file, "tuning", path);
-}
-
 /* With the lock. */
 static const char *text_of_user(void)
 {
@@ -36,7 +30,7 @@ static const char *text_of_user(void)
     const char *reason = NULL;
     if (!is_read) {
         is_read = 1;
-        snapshot = find_path(path) ? cf__tuning_read(path, &reason) : NULL;
+        snapshot = cf__cache_path("CF_TUNING", "tuning", path) ? cf__tuning_read(path, &reason) : NULL;
         if (reason && (errno != ENOENT || secure_getenv("CF_TUNING")))
             cf__log(CF_LOG_INFO, "%s: %s; it is not used", path, reason);
     }
@@ -328,14 +322,5 @@ int cf_tuning_variant(const cf_kernel *kernel, int size_class, const cf_kernel *
 
 int cf_tuning_path(char *path, size_t size)
 {
-    char found[CF__PATH];
-    if (!path)
-        return cf__fail(CF_EINVAL, "cf_tuning_path: path is NULL");
-    if (!find_path(found))
-        return cf__fail(CF_ENOTSUP, "cf_tuning_path: CF_TUNING is empty, or there is no folder for it");
-    if (strlen(found) >= size)
-        return cf__fail(CF_EINVAL, "cf_tuning_path: the path has %zu bytes and there is room for %zu",
-                        strlen(found) + 1, size);
-    memcpy(path, found, strlen(found) + 1);
-    return CF_OK;
+    return cf__cache_tell_path("cf_tuning_path", "CF_TUNING", "tuning", path, size);
 }

@@ -73,7 +73,8 @@ static inline int on_cuda(void)
 __attribute__((constructor)) static inline void stage_host_data(void)
 {
     (void)setenv("CF_HOST_DATA", "stage", 0);
-    (void)setenv("CF_TUNING", "", 0); /* nor is what was measured on this machine */
+    (void)setenv("CF_TUNING", "", 0); /* nor is what was measured on this machine to count */
+    (void)setenv("CF_MACHINE_FILE", "", 0);
 }
 
 /* The reason to skip what needs a GPU, from the status of cf_require(CF_CUDA). */

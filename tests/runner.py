@@ -55,7 +55,7 @@ class Runner:
         self.program = os.path.join(self.build, 'cf-run')
         self.folder = folder
         self.driver = os.environ.get('CF_DRIVER') or 'host'
-        os.environ['CF_TUNING'] = ''    # what was measured on this machine is not for tests
+        os.environ['CF_TUNING'] = os.environ['CF_MACHINE_FILE'] = ''    # what was measured on this machine is not for tests
         self.no_device = self.probe()
 
     def execute(self, *arguments, driver=True, stdout=subprocess.PIPE, preexec_fn=None, env=None):

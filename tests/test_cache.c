@@ -30,20 +30,24 @@ static void path_is_given_or_of_the_user(void **state)
     char path[CF__PATH], long_name[CF__PATH + 1];
     setenv("XDG_CACHE_HOME", "/cache", 1);
     setenv("HOME", "/home", 1);
-    assert_true(cf__cache_path("a file", "name", path));
+    setenv("CF_SOME", "a file", 1);
+    assert_true(cf__cache_path("CF_SOME", "name", path));
     assert_string_equal(path, "a file");
-    assert_true(cf__cache_path(NULL, "name", path));
+    unsetenv("CF_SOME");
+    assert_true(cf__cache_path("CF_SOME", "name", path));
     assert_string_equal(path, "/cache/cuferry/name");
-    assert_true(cf__cache_path("", "name", path));
-    assert_string_equal(path, "/cache/cuferry/name");
+    setenv("CF_SOME", "", 1);
+    assert_false(cf__cache_path("CF_SOME", "name", path));
+    unsetenv("CF_SOME");
     setenv("XDG_CACHE_HOME", "cache", 1); /* relative ones do not count */
-    assert_true(cf__cache_path(NULL, "name", path));
+    assert_true(cf__cache_path("CF_SOME", "name", path));
     assert_string_equal(path, "/home/.cache/cuferry/name");
     unsetenv("HOME");
-    assert_false(cf__cache_path(NULL, "name", path));
+    assert_false(cf__cache_path("CF_SOME", "name", path));
     memset(long_name, 'x', sizeof long_name - 1);
     long_name[sizeof long_name - 1] = 0;
-    assert_false(cf__cache_path(long_name, "name", path));
+    setenv("CF_SOME", long_name, 1);
+    assert_false(cf__cache_path("CF_SOME", "name", path));
 }
 
 static void folders_are_made_two_deep(void **state)

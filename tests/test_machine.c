@@ -1,16 +1,16 @@
-/* test_machine.c - the machine's constants: measured once, kept in a file that is whole, and replaced where it is
- * damaged. */
+/* test_machine.c - the machine's constants: read from a file where that has them, else the defaults; and that the library
+ * writes no file. */
 #include "on_made.h"
 
+#include <cuferry/tuning.h>
 #include <dirent.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "internal.h"
 
-static char folder[64], path[64 + NAME_MAX + 2];
+static char folder[64], path[128];
 
 static int set_up(void **state)
 {
@@ -29,7 +29,7 @@ static int count_files(const char *name)
     if (!files)
         return -1;
     for (struct dirent *file; (file = readdir(files)) != NULL;)
-        count += file->d_name[0] != '.';
+        count += strcmp(file->d_name, ".") != 0 && strcmp(file->d_name, "..") != 0;
     closedir(files);
     return count;
 }
@@ -57,13 +57,11 @@ static struct cf__machine ask(enum cf__constants *constants)
     return machine;
 }
 
-static void read_text(char *text, size_t size)
+static int is_measured(void)
 {
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    size_t used = fread(text, 1, size - 1, file);
-    text[used] = 0;
-    assert_int_equal(fclose(file), 0);
+    enum cf__constants constants;
+    (void)ask(&constants);
+    return constants == CF__CONSTANTS_MEASURED;
 }
 
 static void write_text(const char *text)
@@ -74,184 +72,68 @@ static void write_text(const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
-static int is_same(const struct cf__machine *a, const struct cf__machine *b)
+static const char numbers[] = "stage_latency 41e-6\nhost_to_device 51e9\ndevice_to_host 18e9\npool_latency 20e-6\n"
+                              "thread_bandwidth 11e9\nthread_flops 80e8\nthread_random 10e7\n"
+                              "pool_bandwidth 25e10\npool_flops 12e10\npool_random 70e7\nend\n";
+
+/* A file of this machine. */
+static const char *good(void)
 {
-    return memcmp(a, b, sizeof *a) == 0;
+    static char text[4096];
+    char identity[1024];
+    assert_ok(cf_machine_identity(identity, sizeof identity));
+    snprintf(text, sizeof text, CF_MACHINE_HEADER "%s%s", identity, numbers);
+    return text;
 }
 
-/* ---- Measuring ---- */
+/* ---- What is read ---- */
 
-static void machine_is_measured_once_and_read_after(void **state)
+static void machine_file_is_read_once(void **state)
 {
     (void)state;
     enum cf__constants constants;
-    struct stat status;
-    char text[4096];
-    struct cf__machine first = ask(&constants), slowest, fastest;
+    write_text(good());
+    struct cf__machine first = ask(&constants), second;
     assert_int_equal(constants, CF__CONSTANTS_MEASURED);
-    read_text(text, sizeof text);
-    assert_int_equal(strncmp(text, "cuferry machine 1\ngpu Fake GPU 0\ndriver 13000\nprocessor ", 56), 0);
-    assert_string_equal(text + strlen(text) - 4, "end\n");
-    assert_int_equal(count_files(folder), 1);
-    assert_int_equal(stat(path, &status), 0);
-    assert_int_equal(status.st_mode & 077, 0);
-    cf__machine_limits(&slowest, &fastest);
-#define WITHIN(name, usual, least, most)                                  \
-    assert_true(first.name >= least * 0.99 && first.name <= most * 1.01); \
-    assert_true(slowest.name == least || slowest.name == most);           \
-    assert_true(fastest.name == least || fastest.name == most);
-    CF__MACHINE_LIST(WITHIN)
-#undef WITHIN
-    size_t in = fake_counts()->bytes_in;
-    struct cf__machine second = ask(&constants);
-    assert_true(is_same(&first, &second));
-    assert_int_equal(constants, CF__CONSTANTS_MEASURED);
-    assert_int_equal(fake_counts()->bytes_in, in); /* nothing was measured */
-    /* Within a process not even the file is read. */
+    assert_true(first.stage_latency > 40.9e-6 && first.stage_latency < 41.1e-6);
+    assert_true(first.host_to_device == 51e9 && first.device_to_host == 18e9 && first.pool_random == 70e7);
+    assert_int_equal(unlink(path), 0);
     struct cf__place place;
-    struct cf__machine third;
-    assert_int_equal(unlink(path), 0);
     assert_ok(cf__enter(&place, "test", NULL));
-    assert_ok(cf__machine(&place, "test", &third, &constants));
+    assert_ok(cf__machine(&place, "test", &second, &constants));
     cf__leave(&place);
-    assert_true(is_same(&first, &third));
+    assert_int_equal(constants, CF__CONSTANTS_MEASURED);
+    assert_memory_equal(&first, &second, sizeof first);
+    assert_ok(cf_shutdown());
+    assert_false(is_measured());
 }
 
-static void machine_measuring_leaves_no_memory(void **state)
+/* Each has its own lines, and those that are damaged are in nobody's way. */
+static void machine_file_may_have_several_machines(void **state)
 {
     (void)state;
-    enum cf__constants constants;
     char text[4096];
-    void *memory;
-    assert_ok(cf_mem_alloc(&memory, 4));
-    (void)ask(&constants);
-    assert_int_equal(constants, CF__CONSTANTS_MEASURED);
-    assert_true(count_alive(text, sizeof text) > 0);
-    assert_null(strstr(text, "134217728 bytes"));
-    assert_ok(cf_mem_free(memory));
-}
-
-static void machine_measuring_leaves_captures_alone(void **state)
-{
-    (void)state;
     enum cf__constants constants;
-    cf_stream stream;
-    cf_graph graph;
-    const struct cf__driver *driver = other_library();
-    assert_ok(cf_device_use(0));
-    assert_ok(cf_stream_create(&stream));
-    assert_int_equal(driver->cuStreamBeginCapture(stream, 0), CUDA_SUCCESS); /* the strictest */
-    (void)ask(&constants);
-    assert_int_equal(constants, CF__CONSTANTS_MEASURED);
-    assert_int_equal(driver->cuStreamEndCapture(stream, &graph), CUDA_SUCCESS);
-    assert_int_equal(driver->cuGraphDestroy(graph), CUDA_SUCCESS);
-    assert_ok(cf_stream_destroy(stream));
-}
-
-/* ---- Where nothing can be kept, or measured ---- */
-
-static struct cf__machine expect_usual(void)
-{
-    enum cf__constants constants;
-    size_t in = fake_counts()->bytes_in;
-    struct cf__machine machine = ask(&constants);
-    assert_int_equal(constants, CF__CONSTANTS_DEFAULT);
-    assert_int_equal(fake_counts()->bytes_in, in);
-    assert_true(machine.stage_latency == 4e-5 && machine.host_to_device == 2e10 && machine.device_to_host == 2e10);
-    assert_true(machine.thread_bandwidth == 1e10 && machine.pool_bandwidth == 4e10 && machine.pool_flops == 16e9);
-    return machine;
-}
-
-static void machine_without_a_place_for_the_file_is_the_usual(void **state)
-{
-    (void)state;
-    assert_int_equal(setenv("CF_MACHINE_FILE", "/dev/null/machine", 1), 0);
-    (void)expect_usual();
-    char long_path[5000];
-    memset(long_path, 'x', sizeof long_path - 1);
-    long_path[0] = '/';
-    long_path[sizeof long_path - 1] = 0;
-    assert_int_equal(setenv("CF_MACHINE_FILE", long_path, 1), 0);
-    (void)expect_usual();
-    assert_int_equal(setenv("CF_MACHINE_FILE", folder, 1), 0); /* a folder */
-    char beside[128];
-    enum cf__constants constants;
-    (void)ask(&constants);
-    assert_int_equal(constants, CF__CONSTANTS_DEFAULT);
-    snprintf(beside, sizeof beside, "%s/missing/machine", folder); /* whose folder is not made */
-    assert_int_equal(setenv("CF_MACHINE_FILE", beside, 1), 0);
-    (void)expect_usual();
-    assert_int_equal(count_files(folder), 0);
-    assert_int_equal(unsetenv("CF_MACHINE_FILE"), 0);
-    assert_int_equal(unsetenv("XDG_CACHE_HOME"), 0);
-    assert_int_equal(unsetenv("HOME"), 0);
-    (void)expect_usual();
-}
-
-static void machine_that_cannot_be_measured_is_the_usual(void **state)
-{
-    (void)state;
-    char before[1024];
-    assert_int_equal(cf_device_use(77), CF_ENODEV);
-    snprintf(before, sizeof before, "%s", cf_last_error());
-    (void)expect_usual();                         /* there is no memory for it */
-    assert_string_equal(cf_last_error(), before); /* which is no failure */
-    assert_int_equal(count_files(folder), 0);
-}
-
-static void machine_file_is_in_the_cache_of_the_user(void **state)
-{
-    (void)state;
-    enum cf__constants constants;
-    char cache[128], home[128], made[160], command[300];
-    snprintf(cache, sizeof cache, "%s/cache", folder);
-    snprintf(home, sizeof home, "%s/home", folder);
-    assert_int_equal(unsetenv("CF_MACHINE_FILE"), 0);
-    assert_int_equal(setenv("XDG_CACHE_HOME", cache, 1), 0);
-    assert_int_equal(setenv("HOME", home, 1), 0);
-    struct cf__machine first = ask(&constants);
-    assert_int_equal(constants, CF__CONSTANTS_MEASURED);
-    snprintf(made, sizeof made, "%s/cuferry", cache);
-    assert_int_equal(count_files(made), 1);
-    assert_int_equal(setenv("XDG_CACHE_HOME", "relative", 1), 0); /* does not count */
-    assert_int_equal(mkdir(home, 0700), 0);
-    (void)ask(&constants);
-    snprintf(made, sizeof made, "%s/.cache/cuferry", home);
-    assert_int_equal(count_files(made), 1);
-    assert_int_equal(setenv("XDG_CACHE_HOME", cache, 1), 0);
-    struct cf__machine second = ask(&constants);
-    assert_true(is_same(&first, &second));
-    snprintf(command, sizeof command, "rm -r %s %s", cache, home);
-    assert_int_equal(system(command), 0);
-}
-
-/* ---- Damage ---- */
-
-/* Whether a text is taken, from a file beside which no other one can be made: its name is too long for that. */
-static int is_taken(const char *text)
-{
-    enum cf__constants constants;
-    char name[NAME_MAX + 1];
-    memset(name, 'n', sizeof name);
-    name[NAME_MAX - 2] = 0;
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    assert_int_equal(setenv("CF_MACHINE_FILE", path, 1), 0);
+    const char *own = strchr(good(), '\n') + 1;
+    snprintf(text, sizeof text,
+             CF_MACHINE_HEADER "gpu Another\ndriver 13000\nprocessor one\nthreads 4\n%sgpu Fake GPU 0\ndamaged\n%s",
+             numbers, own);
+    char *at = strstr(text, "51e9");
+    memcpy(at, "52e9", 4);
     write_text(text);
-    (void)ask(&constants);
-    assert_int_equal(unlink(path), 0);
-    return constants == CF__CONSTANTS_MEASURED;
+    assert_true(ask(&constants).host_to_device == 51e9 && constants == CF__CONSTANTS_MEASURED);
+    snprintf(text, sizeof text, CF_MACHINE_HEADER "not %s", own);
+    write_text(text);
+    assert_false(is_measured());
 }
 
 static void machine_file_that_is_damaged_or_foreign_is_not_taken(void **state)
 {
     (void)state;
-    enum cf__constants constants;
-    char good[4096], text[4096];
-    (void)ask(&constants);
-    read_text(good, sizeof good);
-    assert_int_equal(unlink(path), 0);
-    size_t in = fake_counts()->bytes_in;
-    assert_true(is_taken(good));
+    char right[4096], text[4096];
+    snprintf(right, sizeof right, "%s", good());
+    write_text(right);
+    assert_true(is_measured());
     static const struct {
         const char *from, *to;
     } changes[] = {
@@ -266,47 +148,176 @@ static void machine_file_that_is_damaged_or_foreign_is_not_taken(void **state)
         {"host_to_device ", "host_to_device 1e99999999999999999999\n"},
         {"pool_random ", "pool_ranbom "},
         {"thread_flops", "\nthread_flops"},
-        {"end\n", "end\nmore\n"},
         {"end\n", "end"},
         {"stage_latency", "stage_latency 10e-5\nstage_latency"},
     };
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
-        const char *at = strstr(good, changes[i].from);
+        const char *at = strstr(right, changes[i].from);
         assert_non_null(at);
-        snprintf(text, sizeof text, "%.*s%s%s", (int)(at - good), good, changes[i].to, at + strlen(changes[i].from));
-        if (is_taken(text))
+        snprintf(text, sizeof text, "%.*s%s%s", (int)(at - right), right, changes[i].to, at + strlen(changes[i].from));
+        write_text(text);
+        if (is_measured())
             fail_msg("the file was taken with %s for %s", changes[i].to, changes[i].from);
     }
-    for (size_t length = 0; length < strlen(good); length++) { /* cut short */
-        snprintf(text, sizeof text, "%.*s", (int)length, good);
-        assert_false(is_taken(text));
+    for (size_t length = 0; length < strlen(right); length++) { /* cut short */
+        snprintf(text, sizeof text, "%.*s", (int)length, right);
+        write_text(text);
+        assert_false(is_measured());
     }
-    for (size_t i = 0; i < strlen(good); i++) { /* one letter changed */
-        snprintf(text, sizeof text, "%s", good);
+    for (size_t i = 0; i < strlen(right); i++) { /* one letter changed */
+        snprintf(text, sizeof text, "%s", right);
         text[i] = text[i] == '#' ? '!' : '#';
-        assert_false(is_taken(text));
+        write_text(text);
+        assert_false(is_measured());
     }
-    assert_int_equal(fake_counts()->bytes_in, in); /* nothing was measured */
+    write_text(right);
+    assert_int_equal(truncate(path, (off_t)CF_MACHINE_BYTES + 1), 0); /* what is past that is not looked at */
+    assert_true(is_measured());
 }
 
-static void machine_file_that_is_damaged_is_replaced(void **state)
+/* ---- The defaults ---- */
+
+static void expect_usual(void)
+{
+    enum cf__constants constants;
+    struct cf__machine machine = ask(&constants);
+    assert_int_equal(constants, CF__CONSTANTS_DEFAULT);
+    assert_true(machine.stage_latency == 4e-5 && machine.pool_latency == 2e-5);
+    assert_true(machine.thread_bandwidth == 1e10 && machine.thread_flops == 4e9 && machine.thread_random == 5e7);
+    assert_true(machine.host_to_device == 2e10 && machine.device_to_host == 2e10);
+    assert_true(machine.pool_bandwidth == 4e10 && machine.pool_flops == 16e9 && machine.pool_random == 2e8);
+}
+
+/* Nothing is measured, made or written, wherever the file would be. */
+static void machine_without_a_file_is_the_usual(void **state)
+{
+    (void)state;
+    size_t in = fake_counts()->bytes_in;
+    expect_usual();
+    assert_int_equal(setenv("CF_MACHINE_FILE", "/dev/null/machine", 1), 0);
+    expect_usual();
+    char long_path[5000];
+    memset(long_path, 'x', sizeof long_path - 1);
+    long_path[0] = '/';
+    long_path[sizeof long_path - 1] = 0;
+    assert_int_equal(setenv("CF_MACHINE_FILE", long_path, 1), 0);
+    expect_usual();
+    assert_int_equal(setenv("CF_MACHINE_FILE", folder, 1), 0);
+    expect_usual();
+    assert_int_equal(unsetenv("CF_MACHINE_FILE"), 0);
+    assert_int_equal(setenv("XDG_CACHE_HOME", folder, 1), 0);
+    expect_usual();
+    assert_int_equal(unsetenv("XDG_CACHE_HOME"), 0);
+    assert_int_equal(setenv("HOME", folder, 1), 0);
+    expect_usual();
+    assert_int_equal(unsetenv("HOME"), 0);
+    expect_usual();
+    assert_int_equal(count_files(folder), 0);
+    assert_int_equal(mkfifo(path, 0600), 0); /* nobody writes to it, and nobody waits */
+    assert_int_equal(setenv("CF_MACHINE_FILE", path, 1), 0);
+    expect_usual();
+    assert_int_equal(fake_counts()->bytes_in, in);
+}
+
+static void defaults_of_the_pool_grow_with_its_threads(void **state)
 {
     (void)state;
     enum cf__constants constants;
-    char text[4096];
-    write_text("damaged");
-    (void)ask(&constants);
-    assert_int_equal(constants, CF__CONSTANTS_MEASURED);
-    read_text(text, sizeof text);
-    assert_string_equal(text + strlen(text) - 4, "end\n");
-    assert_int_equal(count_files(folder), 1);
-    /* A pipe that nobody writes to is not waited for. */
+    struct cf__machine machine = ask(&constants);
+    int threads = cf__pool_size(), link = threads < 2 ? 1 : 2, memory = threads < 12 ? threads : 12;
+    assert_int_equal(threads, atoi(getenv("CF_THREADS")));
+    assert_int_equal(constants, CF__CONSTANTS_DEFAULT);
+    assert_true(machine.host_to_device == 1e10 * link && machine.device_to_host == 1e10 * link);
+    assert_true(machine.pool_bandwidth == 1e10 * memory && machine.pool_random == 5e7 * memory);
+    assert_true(machine.pool_flops == 4e9 * threads && machine.thread_flops == 4e9);
+}
+
+static void defaults_of_one_thread(void **state)
+{
+    defaults_of_the_pool_grow_with_its_threads(state);
+}
+
+static void defaults_of_two_threads(void **state)
+{
+    defaults_of_the_pool_grow_with_its_threads(state);
+}
+
+static void defaults_of_16_threads(void **state)
+{
+    defaults_of_the_pool_grow_with_its_threads(state);
+}
+
+/* ---- The path, the identity, and what is told ---- */
+
+static void machine_file_is_in_the_cache_of_the_user(void **state)
+{
+    (void)state;
+    char expected[128], told[128], small[4];
+    assert_ok(cf_machine_path(told, sizeof told));
+    assert_string_equal(told, path);
+    assert_fails(cf_machine_path(small, sizeof small), CF_EINVAL, "cf_machine_path: the path has ");
+    assert_fails(cf_machine_path(NULL, 1), CF_EINVAL, "cf_machine_path: path is NULL");
+    assert_int_equal(unsetenv("CF_MACHINE_FILE"), 0);
+    assert_int_equal(setenv("XDG_CACHE_HOME", folder, 1), 0);
+    assert_ok(cf_machine_path(told, sizeof told));
+    snprintf(expected, sizeof expected, "%s/cuferry/machine", folder);
+    assert_string_equal(told, expected);
+    snprintf(path, sizeof path, "%s/cuferry", folder);
+    assert_int_equal(mkdir(path, 0700), 0);
+    snprintf(path, sizeof path, "%s", expected);
+    write_text(good());
+    assert_true(is_measured());
+    assert_int_equal(setenv("CF_MACHINE_FILE", "", 1), 0); /* nothing is read */
+    assert_false(is_measured());
+    assert_fails(cf_machine_path(told, sizeof told), CF_ENOTSUP, "CF_MACHINE_FILE is empty");
     assert_int_equal(unlink(path), 0);
-    assert_int_equal(mkfifo(path, 0600), 0);
-    (void)ask(&constants);
-    assert_int_equal(constants, CF__CONSTANTS_MEASURED);
-    read_text(text, sizeof text);
-    assert_int_equal(count_files(folder), 1);
+    *strrchr(path, '/') = 0;
+    assert_int_equal(rmdir(path), 0);
+}
+
+static void identity_has_gpu_driver_processor_and_threads(void **state)
+{
+    (void)state;
+    char identity[1024], processor[256], expected[1024], small[8];
+    assert_ok(cf_device_name(CF_HOST, processor, sizeof processor));
+    snprintf(expected, sizeof expected, "gpu Fake GPU 1\ndriver 13000\nprocessor %s\nthreads 4\n", processor);
+    assert_ok(cf_device_use(1));
+    assert_ok(cf_machine_identity(identity, sizeof identity));
+    assert_string_equal(identity, expected);
+    assert_fails(cf_machine_identity(small, sizeof small), CF_EINVAL, "and there is room for 8");
+    assert_fails(cf_machine_identity(NULL, 1), CF_EINVAL, "cf_machine_identity: text is NULL");
+    assert_ok(cf_device_use(CF_HOST));
+    assert_fails(cf_machine_identity(identity, sizeof identity), CF_ENOTSUP, "the thread's device is the CPU");
+}
+
+static char logged[1024];
+
+static void note(void *data, int level, const char *line)
+{
+    (void)data;
+    if (level == CF_LOG_INFO && strstr(line, "cf-tune"))
+        snprintf(logged, sizeof logged, "%s", line);
+}
+
+static void log_says_why_a_file_does_not_count(void **state)
+{
+    (void)state;
+    char expected[256];
+    cf_set_log(note, NULL);
+    assert_false(is_measured());
+    snprintf(expected, sizeof expected, "%s: No such file or directory; cf-tune --machine measures them", path);
+    assert_string_equal(logged, expected);
+    write_text("n,time\n");
+    assert_false(is_measured());
+    snprintf(expected, sizeof expected,
+             "%s: it has no constants of this machine, or is damaged; cf-tune --machine measures them", path);
+    assert_string_equal(logged, expected);
+    logged[0] = 0;
+    assert_int_equal(unsetenv("CF_MACHINE_FILE"), 0); /* it need not be there */
+    assert_int_equal(setenv("XDG_CACHE_HOME", folder, 1), 0);
+    assert_false(is_measured());
+    assert_string_equal(logged, "");
+    cf_set_log(NULL, NULL);
 }
 
 /* ---- Races ---- */
@@ -315,7 +326,7 @@ static void *ask_on_thread(void *unused)
 {
     struct cf__place place;
     struct cf__machine *machine = malloc(sizeof *machine);
-    enum cf__constants constants = CF__CONSTANTS_ANY;
+    enum cf__constants constants = CF__CONSTANTS_NONE;
     (void)unused;
     if (!machine || cf_device_use(0) != CF_OK || cf__enter(&place, "test", NULL) != CF_OK)
         return NULL;
@@ -324,76 +335,39 @@ static void *ask_on_thread(void *unused)
     return status == CF_OK && constants == CF__CONSTANTS_MEASURED ? machine : NULL;
 }
 
-static void machine_threads_that_race_measure_once(void **state)
+static void threads_that_race_agree(void **state)
 {
     (void)state;
     enum { THREADS = 8 };
     pthread_t threads[THREADS];
     void *machines[THREADS];
+    write_text(good());
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, ask_on_thread, NULL), 0);
     for (int i = 0; i < THREADS; i++) {
         assert_int_equal(pthread_join(threads[i], &machines[i]), 0);
         assert_non_null(machines[i]);
-        assert_true(is_same(machines[i], machines[0]));
+        assert_memory_equal(machines[i], machines[0], sizeof(struct cf__machine));
     }
     for (int i = 0; i < THREADS; i++)
         free(machines[i]);
-    assert_int_equal(fake_counts()->bytes_in, 3 * 134217728 + 6 * 1024);
-}
-
-/* The first one's file stays, and serves all. */
-static void machine_processes_that_race_agree(void **state)
-{
-    (void)state;
-    enum { PROCESSES = 4 };
-    for (int round = 0; round < 2; round++) {
-        int ends[2];
-        struct cf__machine first, other;
-        assert_int_equal(pipe(ends), 0);
-        if (round)
-            write_text("damaged");
-        for (int i = 0; i < PROCESSES; i++) { /* before the library is used in this one */
-            pid_t child = fork();
-            assert_true(child >= 0);
-            if (child == 0) {
-                struct cf__machine *machine = ask_on_thread(NULL);
-                _exit(!machine || write(ends[1], machine, sizeof *machine) != sizeof *machine);
-            }
-        }
-        for (int i = 0; i < PROCESSES; i++) {
-            int status;
-            assert_true(wait(&status) > 0);
-            assert_int_equal(status, 0);
-        }
-        assert_int_equal(count_files(folder), 1);
-        for (int i = 0; i < PROCESSES; i++) {
-            assert_int_equal(read(ends[0], &other, sizeof other), sizeof other);
-            if (i == 0)
-                first = other;
-            else if (round == 0)
-                assert_true(is_same(&first, &other));
-        }
-        close(ends[0]);
-        close(ends[1]);
-        assert_int_equal(unlink(path), 0);
-    }
 }
 
 int main(int argc, char *argv[])
 {
 #define FAKE(function, ...) fake_test(function, "CF_THREADS=4", __VA_ARGS__)
     const struct CMUnitTest tests[] = {
-        FAKE(machine_is_measured_once_and_read_after, NULL),
-        FAKE(machine_measuring_leaves_no_memory, NULL),
-        FAKE(machine_measuring_leaves_captures_alone, NULL),
-        FAKE(machine_without_a_place_for_the_file_is_the_usual, NULL),
-        FAKE(machine_that_cannot_be_measured_is_the_usual, "FAKE_CUDA=oom=60000000"),
-        FAKE(machine_file_is_in_the_cache_of_the_user, NULL),
+        FAKE(machine_file_is_read_once, NULL),
+        FAKE(machine_file_may_have_several_machines, NULL),
         FAKE(machine_file_that_is_damaged_or_foreign_is_not_taken, NULL),
-        FAKE(machine_file_that_is_damaged_is_replaced, NULL),
-        FAKE(machine_threads_that_race_measure_once, NULL),
-        FAKE(machine_processes_that_race_agree, NULL),
+        FAKE(machine_without_a_file_is_the_usual, NULL),
+        fake_test(defaults_of_one_thread, "CF_THREADS=1"),
+        fake_test(defaults_of_two_threads, "CF_THREADS=2"),
+        fake_test(defaults_of_16_threads, "CF_THREADS=16"),
+        FAKE(machine_file_is_in_the_cache_of_the_user, NULL),
+        FAKE(identity_has_gpu_driver_processor_and_threads, NULL),
+        FAKE(log_says_why_a_file_does_not_count, NULL),
+        FAKE(threads_that_race_agree, NULL),
     };
 #undef FAKE
     static const cf_module none = {.size = sizeof none, .version = CF_REGISTRY_VERSION, .prefix = "made"};

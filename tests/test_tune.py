@@ -10,6 +10,7 @@ import ctypes
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -20,6 +21,14 @@ from tap import Tap, run
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 QUICK = ('--time', '0.002', '--cache', '65536', '--sizes', '2^8,2^12')
+PLAN = '''
+import ctypes
+library = ctypes.CDLL('./tuning.so')
+library.cf_last_plan.restype = library.cf_last_error.restype = ctypes.c_char_p
+n = 1000000
+status = library.tuning_both((ctypes.c_float * n)(), (ctypes.c_int * 1)(), n)
+print((library.cf_last_error() if status else library.cf_last_plan()).decode())
+'''
 LIBC = ctypes.CDLL(None)
 PR_CAPBSET_DROP, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH = 24, 1, 2
 LINE = re.compile(r'(\S+) ([0-9a-f]{8}) (\S+) 2\^(\d+) (\S+) (\d+\.\d) (\d+\.\d)\n')
@@ -38,7 +47,7 @@ class TuneTest(Runner):
                             os.path.join(self.build, 'tests', 'tuning.o')], cwd=self.folder)
         self.tap.check('kernels_to_tune_are_linked', err if code else '')
         if code == 0:
-            for group in (self.found, self.followed, self.written, self.failures, self.refused, self.manual):
+            for group in (self.found, self.followed, self.written, self.machine, self.failures, self.refused, self.manual):
                 group()
 
     def own(self, *arguments, **options):
@@ -240,6 +249,114 @@ class TuneTest(Runner):
         self.test('interrupted_it_leaves_the_old_file', interrupted)
         self.test('file_is_in_the_cache_of_the_user', environment)
 
+    # ---- The machine
+
+    def machine(self):
+        if self.driver == 'host':
+            self.test('machine_without_a_gpu_needs_no_measuring', self.nothing_to_measure)
+            return
+        self.test('machine_is_measured_and_plans_go_by_it', self.measured)
+        self.test('machine_file_keeps_other_machines', self.others_kept)
+        self.test('machine_file_is_in_the_cache_of_the_user', self.machine_in_cache)
+        self.test('machine_that_is_only_shown_is_not_written', self.machine_dry)
+        self.test('machine_file_past_the_limit_is_an_error', self.machine_limited)
+        self.test('gpu_that_reaches_all_memory_needs_no_measuring', self.reaches)
+        self.write('mine.txt', b'thread_random 5\n')
+        self.write('later', b'cuferry machine 2\n')
+        for name, words, env, culprit in (
+                ('file_of_another_kind', ['--file', 'mine.txt'], {},
+                 "mine.txt does not begin with 'cuferry machine 1': it is left as it is"),
+                ('environments_file_of_another_kind', [], {'CF_MACHINE_FILE': 'mine.txt'}, 'mine.txt does not begin'),
+                ('file_of_a_later_version', ['--file', 'later'], {}, 'later does not begin'),
+                ('tuning_file', ['--file', 'planted'], {}, 'planted does not begin'),
+                ('device', ['--file', '/dev/null'], {}, '/dev/null: it is no file'),
+                ('file_in_no_folder', ['--file', 'gone/machine'], {}, 'gone/machine'),
+                ('no_place_for_a_file', [], {}, 'CF_MACHINE_FILE is empty')):
+            before = self.bytes_of('mine.txt') + self.bytes_of('planted')
+            self.bad(f'machine_{name}_is_refused', ['--machine', *words], [culprit], needs_device=True, env=env)
+            self.test(f'machine_{name}_is_left_alone', lambda before=before: '' if
+                      before == self.bytes_of('mine.txt') + self.bytes_of('planted') else 'written over')
+
+    def bytes_of(self, name):
+        with open(self.path(name), 'rb') as file:
+            return file.read()
+
+    def nothing_to_measure(self):
+        before = sorted(os.listdir(self.folder))
+        out = self.good('--machine', '--file', 'none')
+        return '' if out == 'calls run on the CPU: nothing needs measuring\n' and sorted(os.listdir(self.folder)) == before else out
+
+    def sections(self, name):
+        """What a machine file has, by the lines that name the machine."""
+        header, *parts = self.bytes_of(name).decode().split('cuferry machine 1\n')
+        assert header == '' and len(parts) == 1, parts
+        *parts, rest = parts[0].split('end\n')
+        assert rest == '', rest
+        found = {}
+        for part in parts:
+            lines = part.splitlines(keepends=True)
+            numbers = dict(line.split() for line in lines[4:])
+            assert [line.split()[0] for line in lines[:4]] == ['gpu', 'driver', 'processor', 'threads'], lines
+            assert len(numbers) == 10 and all(re.fullmatch(r'\d\de-?\d+', n) for n in numbers.values()), numbers
+            found[''.join(lines[:4])] = numbers
+        return found
+
+    def plan(self, machine):
+        """That of a call whose arrays are host memory, in a process of its own."""
+        code, out, err = run([sys.executable, '-c', PLAN], cwd=self.folder,
+                             env=dict(os.environ, CF_DRIVER=self.driver, CF_HOST_DATA='auto', CF_MACHINE_FILE=machine))
+        assert code == 0 and out.startswith('tuning_both: on '), (code, out, err)
+        return out
+
+    def measured(self):
+        out = self.good('--machine', '--file', 'machine')
+        assert out.endswith('\nwritten to machine\n'), out
+        (identity, numbers), = self.sections('machine').items()
+        assert out.startswith(identity) and all(f'{k} {v}\n' in out for k, v in numbers.items()), out
+        assert os.stat(self.path('machine')).st_mode & 0o777 == 0o600
+        plan = self.plan('')
+        assert ' ms expected; ' in plan and ', by default constants' in plan, plan
+        plan = self.plan('machine')
+        return '' if ' ms expected; ' in plan and 'by default constants' not in plan else plan
+
+    def others_kept(self):
+        """What is damaged goes."""
+        (identity, numbers), = self.sections('machine').items()
+        lines = ''.join(f'{k} {v}\n' for k, v in numbers.items())
+        other = 'gpu Another\ndriver 1\nprocessor one\nthreads 4\n'
+        self.write('machine', f'cuferry machine 1\nnoise\nend\n{other}{lines}end\ngpu cut\n{identity}{lines}end\ngpu cut off'.encode())
+        self.good('--machine', '--file', 'machine')
+        assert list(self.sections('machine')) == [other, identity], self.sections('machine')
+        assert 'by default constants' not in self.plan('machine')
+        self.write('machine', b'')
+        self.good('--machine', '--file', 'machine')
+        return '' if list(self.sections('machine')) == [identity] else self.sections('machine')
+
+    def machine_in_cache(self):
+        self.good('--machine', env={'CF_MACHINE_FILE': None, 'XDG_CACHE_HOME': self.path('made')})
+        assert os.stat(self.path('made')).st_mode & 0o777 == os.stat(self.path('made/cuferry')).st_mode & 0o777 == 0o700
+        return '' if len(self.sections('made/cuferry/machine')) == 1 else 'no machine'
+
+    def machine_dry(self):
+        before = sorted(os.listdir(self.folder))
+        out = self.good('--machine', '--dry-run')
+        return '' if out.endswith('\nnot written\n') and sorted(os.listdir(self.folder)) == before else out
+
+    def machine_limited(self):
+        """A limit of the size of files is like a full disk."""
+        before = sorted(os.listdir(self.folder)), self.bytes_of('machine')
+        code, _, err = self.execute('--machine', '--file', 'machine',
+                                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)))
+        assert (code, err) == (1, 'cf-tune: machine: File too large\n'), (code, err)
+        after = sorted(os.listdir(self.folder)), self.bytes_of('machine')
+        return '' if before == after else after
+
+    def reaches(self):
+        if 'fake' not in os.environ.get('LD_LIBRARY_PATH', ''):
+            return ''
+        out = self.good('--machine', '--file', 'none', env={'FAKE_CUDA': 'pageable=1'})
+        return '' if out == 'GPU 0 reaches all memory: nothing needs measuring\n' else out
+
     # ---- What goes wrong
 
     def failures(self):
@@ -260,6 +377,7 @@ class TuneTest(Runner):
                 ('option_that_is_none', ['--fast'], ["unknown option '--fast'"]),
                 ('option_without_value', ['--file'], ['--file needs a value']),
                 ('empty_file', ['--file', ''], ['--file']),
+                ('machine_with_a_kernel', ['--machine', 'copy'], ['--machine goes with']),
                 ('driver_that_is_none', ['--driver', 'gpu'], ['--driver gpu']),
                 ('time_that_is_no_number', ['--time', 'long'], ['--time long']),
                 ('limit_of_nothing', ['--limit', '0'], ['--limit 0']),

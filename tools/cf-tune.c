@@ -23,6 +23,7 @@
 #include "element.h"
 #include "file.h"
 #include "instance.h"
+#include "machine.h"
 #include "message.h"
 #include "module.h"
 #include "option.h"
@@ -36,9 +37,13 @@
 
 static const char help[] =
     "usage: cf-tune [OPTION...] [KERNEL...]\n"
+    "       cf-tune --machine [--driver cuda|host] [--device N] [--file FILE] [--dry-run]\n"
     "\n"
     "Times all variants of kernels with tune(...), all or those that are named, by themselves or by their family, and\n"
     "writes down which one is the fastest on this device at which size: from then on calls run that one.\n"
+    "\n"
+    "With --machine times what decides where calls on host arrays run, on the GPU or on the CPU, and writes that "
+    "down.\n"
     "\n"
     "Options:\n"
     "  --sizes A:B[:FACTOR] elements of the largest array: A, FACTOR times A, ... up to B; or a list with commas;\n"
@@ -48,8 +53,10 @@ static const char help[] =
     "  --module FILE        the kernels of an object or a shared object that cfcc made, in place of the bundled ones\n"
     "  --driver cuda|host   where to run: as the environment variable CF_DRIVER\n"
     "  --device N           the GPU's number, or -1 for the CPU\n"
+    "  --machine            measure the machine, and no kernels\n"
     "  --file FILE          what is read and written: as the environment variable CF_TUNING (default:\n"
-    "                       cuferry/tuning in $XDG_CACHE_HOME or ~/.cache)\n"
+    "                       cuferry/tuning in $XDG_CACHE_HOME or ~/.cache); with --machine CF_MACHINE_FILE\n"
+    "                       (cuferry/machine)\n"
     "  --dry-run            write nothing\n"
     "  --verify             compare each variant with the first at every size; without, where that takes a moment\n"
     "  --time SECONDS       for the samples of one result, of which there are two (default: 0.1)\n"
@@ -63,7 +70,7 @@ static const char help[] =
     "On failure there is one line on stderr and the exit status is 1; so it is where a variant fails or differs from\n"
     "the first, which is never taken. The file is written last, whole or not at all, under a lock.\n";
 
-enum mode { RUN, HELP, VERSION };
+enum mode { RUN, MACHINE, HELP, VERSION };
 
 struct options {
     enum mode mode;
@@ -138,6 +145,8 @@ static int set_option(struct options *options, const char *name, char *value, st
         options->verify = 1;
     else if (strcmp(name, "--dry-run") == 0)
         options->is_dry = 1;
+    else if (strcmp(name, "--machine") == 0)
+        options->mode = MACHINE;
     else if (strcmp(name, "--help") == 0)
         options->mode = HELP;
     else if (strcmp(name, "--version") == 0)
@@ -149,10 +158,10 @@ static int set_option(struct options *options, const char *name, char *value, st
 
 static int read_option(struct options *options, char **argv, int *at, struct message *message)
 {
-    static const struct option known[] = {{"--sizes", 1},  {"--set", 1},    {"--except", 1}, {"--module", 1},
-                                          {"--driver", 1}, {"--device", 1}, {"--file", 1},   {"--dry-run", 0},
-                                          {"--verify", 0}, {"--time", 1},   {"--limit", 1},  {"--cache", 1},
-                                          {"--json", 1},   {"--help", 0},   {"--version", 0}};
+    static const struct option known[] = {{"--sizes", 1},  {"--set", 1},     {"--except", 1}, {"--module", 1},
+                                          {"--driver", 1}, {"--device", 1},  {"--file", 1},   {"--dry-run", 0},
+                                          {"--verify", 0}, {"--time", 1},    {"--limit", 1},  {"--cache", 1},
+                                          {"--json", 1},   {"--machine", 0}, {"--help", 0},   {"--version", 0}};
     char *value;
     const struct option *option = option_take(known, sizeof known / sizeof *known, argv, at, &value, message);
     return option ? set_option(options, option->name, value, message) : -1;
@@ -166,6 +175,10 @@ static int check_options(const struct options *options, struct message *message)
         return message_set(message, "--limit 0: nothing can be run within it");
     if (options->file && !*options->file)
         return message_set(message, "--file: the name is empty");
+    if (options->mode == MACHINE && (options->names.count || options->names.exception_count || options->setting_count ||
+                                     options->module || options->json || options->verify))
+        return message_set(message,
+                           "--machine goes with --driver, --device, --file and --dry-run alone: no kernel runs");
     return 0;
 }
 
@@ -285,8 +298,9 @@ static int set_environment(const struct options *options, struct message *messag
 {
     if (options->driver && setenv("CF_DRIVER", options->driver, 1) != 0)
         return message_set(message, "CF_DRIVER: %s", strerror(errno));
-    if (options->file && setenv("CF_TUNING", options->file, 1) != 0)
-        return message_set(message, "CF_TUNING: %s", strerror(errno));
+    const char *variable = options->mode == MACHINE ? "CF_MACHINE_FILE" : "CF_TUNING";
+    if (options->file && setenv(variable, options->file, 1) != 0)
+        return message_set(message, "%s: %s", variable, strerror(errno));
     /* What is compared is to run on the GPU, whatever the size. */
     if (setenv("CF_HOST_DATA", "stage", 0) != 0)
         return message_set(message, "CF_HOST_DATA: %s", strerror(errno));
@@ -446,23 +460,24 @@ static int measure(struct options *options, const cf_module *module, const struc
     return status;
 }
 
-/* Of a path the part that is made first: those of the default one begin with two folders, which may be missing. */
-static void cut_to_made(char *path)
+/* Whether a file can be written whose path an environment variable may say, before what takes long. Of the default one the
+ * last two folders may be missing: `path` is cut to what is made first. */
+static int check_path(char *path, const char *variable, struct message *message)
 {
-    const char *named = getenv("CF_TUNING");
+    const char *named = getenv(variable);
     for (int folders = 0; folders < 2 && !(named && *named); folders++) {
         char *slash = strrchr(path, '/');
         if (!slash || slash == path)
-            return;
+            break;
         *slash = 0;
         if (access(path, F_OK) == 0) {
             *slash = '/';
-            return;
+            break;
         }
     }
+    return file_check(path, message);
 }
 
-/* Whether what is found can be written, before it is: that takes minutes. */
 static int check_files(const struct options *options, struct message *message)
 {
     char path[4096], lock[sizeof path + 8];
@@ -472,13 +487,45 @@ static int check_files(const struct options *options, struct message *message)
         return 0;
     if (cf_tuning_path(path, sizeof path) != CF_OK)
         return message_set(message, "there is no file to write to: %s; --file names one", cf_last_error());
-    cut_to_made(path);
-    if (file_check(path, message) != 0)
+    if (check_path(path, "CF_TUNING", message) != 0)
         return -1;
     snprintf(lock, sizeof lock, "%s.lock", path);
     if (access(lock, F_OK) == 0 && file_check(lock, message) != 0)
         return -1;
     return cf_tuning_save(NULL, NULL, 0) == CF_OK ? 0 : message_set(message, "%s", cf_last_error());
+}
+
+static int check_machine_file(char *path, size_t size, struct message *message)
+{
+    char part[4096];
+    if (machine_find(path, size, message) != 0)
+        return -1;
+    snprintf(part, sizeof part, "%s", path);
+    return check_path(part, "CF_MACHINE_FILE", message);
+}
+
+static int tune_machine(const struct options *options, struct message *message)
+{
+    char path[4096] = "";
+    int is_needed = 0;
+    struct machine_lines lines;
+    if (set_environment(options, message) != 0)
+        return -1;
+    if (options->has_device && cf_device_use(options->device) != CF_OK)
+        return message_set(message, "%s", cf_last_error());
+    if (machine_is_needed(&is_needed, message) != 0)
+        return -1;
+    if (!is_needed)
+        return 0;
+    if (!options->is_dry && check_machine_file(path, sizeof path, message) != 0)
+        return -1;
+    if (machine_measure(&lines, message) != 0)
+        return -1;
+    printf("%s%.*s", lines.identity, (int)(strlen(lines.numbers.text) - strlen("end\n")), lines.numbers.text);
+    if (!options->is_dry && machine_write(path, &lines, message) != 0)
+        return -1;
+    printf(options->is_dry ? "\nnot written\n" : "\nwritten to %s\n", path);
+    return 0;
 }
 
 static int tune(struct options *options, struct message *message)
@@ -512,7 +559,7 @@ static int dispatch(struct options *options, struct message *message)
     else if (options->mode == VERSION)
         printf("cf-tune %d.%d.%d\n", version / 10000, version / 100 % 100, version % 100);
     else
-        return tune(options, message);
+        return options->mode == MACHINE ? tune_machine(options, message) : tune(options, message);
     return 0;
 }
 

@@ -55,6 +55,38 @@ typedef struct cf_tuning {
  * default path are made. Without results nothing is written, and what is there is looked at alone. CF_EINVAL where it cannot be, with the reason. */
 CF_CHECKED int cf_tuning_save(const char *path, const cf_tuning *results, size_t count);
 
+/* ---- The machine ---- */
+
+/* What the machine can do, in seconds and per second, which decides whether a call on host arrays runs on the GPU or on
+ * the CPU: name, value where no file has one, limits of what a file may have. The default of what several threads do at
+ * once is so many times the value, for at most CF_MACHINE_MOST_##name threads. cf-tune --machine measures all of them;
+ * man cf-tune says what each one is. */
+#define CF_MACHINE_LIST(X)                  \
+    X(stage_latency, 4e-5, 1, 2e-5, 1e-3)   \
+    X(host_to_device, 1e10, 2, 1e9, 1e12)   \
+    X(device_to_host, 1e10, 2, 1e9, 1e12)   \
+    X(pool_latency, 2e-5, 1, 1e-6, 1e-3)    \
+    X(thread_bandwidth, 1e10, 1, 4e9, 1e12) \
+    X(thread_flops, 4e9, 1, 1e9, 1e12)      \
+    X(thread_random, 5e7, 1, 1e7, 1e10)     \
+    X(pool_bandwidth, 1e10, 12, 4e9, 1e14)  \
+    X(pool_flops, 4e9, 1024, 1e9, 1e15)     \
+    X(pool_random, 5e7, 12, 1e7, 1e12)
+
+/* The file is text: this line, then for each machine that it is of the lines of cf_machine_identity(), one line "NAME
+ * NUMBER" for each of the above, in that order and with numbers like 51e9, and a last line "end". */
+#define CF_MACHINE_HEADER "cuferry machine 1\n"
+#define CF_MACHINE_BYTES ((size_t)1 << 16) /* a larger file is not read */
+
+/* Writes the path of the file that is read, with its closing 0: $CF_MACHINE_FILE, else cuferry/machine in $XDG_CACHE_HOME
+ * or ~/.cache. It need not exist. CF_ENOTSUP where there is none: CF_MACHINE_FILE is set and empty, or there is no
+ * home. */
+CF_CHECKED int cf_machine_path(char *path, size_t size);
+
+/* Writes the lines that constants of the calling thread's GPU and of this process's CPU begin with, with their closing 0:
+ * the GPU, its driver, the processor and the number of threads. On the CPU CF_ENOTSUP: there nothing is decided. */
+CF_CHECKED int cf_machine_identity(char *text, size_t size);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,28 @@
+/* machine.h - measures the constants of the machine that plain calls on host arrays go by, and keeps them in a file. */
+#ifndef MACHINE_H
+#define MACHINE_H
+
+#include <stddef.h>
+
+#include "message.h"
+
+/* What a file has of one machine. */
+struct machine_lines {
+    char identity[1024];
+    struct message numbers;
+};
+
+/* Whether there is something to decide on the calling thread's device; where there is not, prints why. */
+int machine_is_needed(int *needed, struct message *message);
+
+/* Measures the constants of the calling thread's GPU and of this process's CPU. Ends with cf_shutdown(). */
+int machine_measure(struct machine_lines *lines, struct message *message);
+
+/* Writes the path of the file; an error where there is none, or a file of another kind. */
+int machine_find(char *path, size_t size, struct message *message);
+
+/* Adds lines to the file, in place of those of the same machine; it is made, and its folders where the path is the default
+ * one. A file of another kind is left alone, which is an error. */
+int machine_write(const char *path, const struct machine_lines *lines, struct message *message);
+
+#endif
