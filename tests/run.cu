@@ -3,6 +3,7 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "run_types.h"
 
@@ -159,6 +160,17 @@ template <typename T> __global__ void climb(const T *x, T *y, int n)
 #pragma cf kernel grid(1) in(x[n / m]) out(y[n % k])
 __global__ void quotients(const int *x, int *y, int n, int m, int k)
 {
+}
+
+/* Prints a line in each launch. */
+#pragma cf kernel grid(n) in(x[n]) out(y[n]) inplace(x, y) flops(0.0 * n)
+__global__ void says(const double *x, double *y, double by, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i == 0)
+        printf("said\n");
+    if (i < n)
+        y[i] = x[i] * by;
 }
 
 /* The same without a tolerance. */

@@ -20,7 +20,7 @@ from npy import LETTERS, npy, npy_bytes, pack, read_npy
 from run_module import ModuleTest
 from run_verify import VerifyTest
 from runner import MASK, Runner, made_distinct, made_floats, made_integers
-from tap import NEEDS_NO_SANITIZER, Tap
+from tap import NEEDS_NO_SANITIZER, Tap, run
 
 # ---- The tests
 
@@ -253,7 +253,7 @@ class RunTest(Runner):
             out = self.good(*arguments, '--repeat', '5')
             found = fields(out)
             assert found['kernel'] == 'gather_f32_i32' and found['driver'] == self.driver, found
-            assert re.fullmatch(r'-?\d+ \(.+\)', found['device']), found
+            assert re.fullmatch(r'CPU \(.+\)' if self.driver == 'host' else r'0 \(.+\)', found['device']), found
             assert re.fullmatch(r'\d+\.\d+ ms median of 5, \d+\.\d+ ms min', found['time']), found
             assert found['bytes'] == '360', found  # as the kernel's annotation says: 30 * (2 * 4 + 4)
             assert re.match(r'\d+\.\d+ ms', found['call']) and found['bandwidth'].endswith(' GB/s'), found
@@ -265,6 +265,29 @@ class RunTest(Runner):
         def sums():
             found = fields(self.good('outside', 'x=fill:i64:10:0', 'first=fill:i64:1:10', 'lower=0', 'upper=0'))
             return '' if found['bytes'] == '96' else found  # no annotation: x once, first twice
+
+        def numbers():
+            """By the fewest digits that read back as the same."""
+            for short, texts in (('f64', ('0.1', '100', '-2.5e-07', '1e+20', '0.30000000000000004', '5e-324', '9007199254740992',
+                                          '1.7976931348623157e+308', 'inf', 'nan', '-0', '123456.789')),
+                                 ('f32', ('0.1', '16777216', '3.4028235e+38', '1e-45', '1.1754944e-38', '0.33333334')),
+                                 ('bf16', ('0.1', '256', '3.39e+38')), ('f16', ('0.1', '65504', '0.3333'))):
+                for text in texts:
+                    found = fields(self.good(f'fill_{short}', f'value={text}', 'n=1'))
+                    assert found['y'] == f'{short} 1 = {text}', found
+                    assert found['value'] == text or short.endswith('16'), found
+            return ''
+
+        def work():
+            """No rate of nothing, and none that rounds to nothing."""
+            found = fields(self.good('fill_f32', 'value=1', 'n=1'))
+            assert 'flops' not in found and 'throughput' not in found, found
+            found = fields(self.good('fill_f32', 'value=1', 'n=0'))
+            assert 'bytes' not in found and 'bandwidth' not in found, found
+            found = fields(self.good('scale_f32', 'a=1', 'x=fill:f32:1:1'))
+            assert found['flops'] == '1', found
+            rates = found['throughput'], found['bandwidth']
+            return '' if all(re.fullmatch(r'[0-9.]*[1-9][0-9.]* G(FLOP|B)/s', rate) for rate in rates) else rates
 
         def verified():
             out = self.good(*arguments, '--verify', '--repeat=2')
@@ -280,6 +303,8 @@ class RunTest(Runner):
         self.test('scalars_partly_given_are_completed', partly)
         self.test('report_has_its_keys_aligned', keys)
         self.test('bytes_without_annotation_are_those_of_the_arrays', sums)
+        self.test('numbers_have_the_fewest_digits_that_tell_them', numbers)
+        self.test('work_that_is_none_has_no_rate', work)
         self.test('verify_of_a_right_result_says_so', verified)
         self.test('device_minus_one_is_the_cpu', on_the_cpu)
 
@@ -307,7 +332,17 @@ class RunTest(Runner):
             out = self.good('--help', driver=False)
             return '' if out.startswith('usage: cf-run') and '--verify' in out else out
 
+        def counted():
+            """As many kernels as --list shows."""
+            count = len(self.good('--list', driver=False).splitlines())
+            for program, *more in (('cf-run',), ('cf-bench',), ('cf-tune', '--dry-run')):
+                _, _, err = run([os.path.join(self.build, program), *more, 'frobnicate'])
+                wanted = f"{program}: there is no kernel 'frobnicate'; cf-run --list shows the {count} kernels\n"
+                assert err == wanted, (err, wanted)
+            return ''
+
         self.test('list_prints_names_and_prototypes', listed, False)
+        self.test('unknown_kernel_is_told_how_many_are_listed', counted, False)
         self.test('describe_of_a_kernel_prints_all', described, False)
         self.test('describe_of_a_family_prints_each', family, False)
         self.test('help_prints_usage', helped, False)
@@ -483,8 +518,14 @@ class RunTest(Runner):
         self.bad('index_negative_is_named', ['gather', source, 'index=fill:i64:5:-1', 'res=out.npy'],
                  ['index[0] = -1', '[0, 3)'], True)
         good = ['gather', source, 'index=fill:i32:4:0']
-        self.bad('output_folder_missing_is_refused', [*good, 'res=nowhere/out.npy'], ['nowhere/out.npy'], True)
-        self.bad('output_that_is_a_directory_is_refused', [*good, 'res=folder.npy'], ['folder.npy', 'directory'], True)
+        for name, path, culprit in (('folder_missing', 'nowhere/out.npy', 'No such file'), ('in_a_file', 'index.npy/out', 'Not a dir'),
+                                    ('that_is_a_directory', 'folder.npy', 'directory'), ('of_a_long_name', 'x' * 300, 'too long')):
+            self.bad(f'output_{name}_is_refused', [*good, f'res={path}'], [path, culprit], True)
+
+            def before(path=path):
+                code, out, _ = self.execute(*good, f'res={path}')
+                return '' if code == 1 and not out else out
+            self.test(f'output_{name}_is_refused_before_the_run', before)
         self.bad('output_past_the_limit_is_refused', ['gather', source, 'index=fill:i32:100000:0', 'res=out.npy'],
                  ['out.npy', 'too large'], True, preexec_fn=limit_file_size)
         with open(self.program, 'rb') as program:

@@ -18,6 +18,7 @@
 #include "bench_machine.h"
 #include "bench_measure.h"
 #include "bench_timing.h"
+#include "quiet.h"
 #include "runtime.h"
 #include "variant.h"
 
@@ -178,6 +179,7 @@ static void run_worker(struct worker *worker, int is_first)
     struct message message = {""};
     struct record end = {.kind = FAILURE};
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    quiet_begin(); /* a kernel that prints would do so some thousand times */
     int status = work(worker, is_first, &message);
     if (status == 0 && cf_shutdown() != CF_OK && !worker->is_lost)
         status = message_set(&message, "%s", cf_last_error());

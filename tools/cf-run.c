@@ -14,6 +14,7 @@
 #include "crash.h"
 #include "describe.h"
 #include "element.h"
+#include "file.h"
 #include "infer.h"
 #include "instance.h"
 #include "message.h"
@@ -266,6 +267,15 @@ static int load(const cf_kernel *kernel, struct argument *arguments, struct mess
     return 0;
 }
 
+/* Before the run, which may take long. */
+static int check_outputs(const cf_kernel *kernel, const struct argument *arguments, struct message *message)
+{
+    for (uint32_t i = 0; i < kernel->nparams; i++)
+        if (arguments[i].output && file_check(arguments[i].output, message) != 0)
+            return -1;
+    return 0;
+}
+
 static int save(const cf_kernel *kernel, const struct argument *arguments, struct message *message)
 {
     for (uint32_t i = 0; i < kernel->nparams; i++)
@@ -317,7 +327,7 @@ static int run_plan(const struct options *options, const cf_module *module, cons
 {
     struct trial_times times;
     int device;
-    if (settle(options, module, any, plan, message) != 0)
+    if (settle(options, module, any, plan, message) != 0 || check_outputs(plan->kernel, plan->arguments, message) != 0)
         return -1;
     const struct trial_plan own = *plan;
     if ((plan->kernel = watch(&own, message)) == NULL)

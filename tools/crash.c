@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "quiet.h"
+
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* A wild write may show as late as when memory is freed, which aborts. */
@@ -25,7 +27,7 @@ static void end(int number)
         (void)pause();
     while (i + 1 < COUNT(signals) && signals[i] != number)
         i++;
-    ssize_t put = is_in_line ? write(STDOUT_FILENO, "\n", 1) : 0;
+    ssize_t put = is_in_line ? write(quiet_output(), "\n", 1) : 0;
     put += write(STDERR_FILENO, lines[i], strlen(lines[i]));
     (void)put; /* there is nobody else to tell */
     _exit(CRASH_STATUS);

@@ -316,29 +316,50 @@ static int digits(cf_type type)
     }
 }
 
+static int reads_back(cf_type type, const char *text, int part, double number)
+{
+    unsigned char again[sizeof(cf_complex128)];
+    const char *end;
+    return read_part(type, text, &end, again, part) == 0 && element_part(type, again, part) == (long double)number;
+}
+
+/* Writes one part with the fewest digits that read back as the same number, and the zeros that save a power of 10. */
+static size_t format_part(cf_type type, const void *value, int part, const char *format, char *text, size_t size)
+{
+    const double number = (double)element_part(type, value, part);
+    const int most = digits(part_type(type));
+    int enough = 0;
+    for (int count = 1; count <= most; count++) {
+        snprintf(text, size, format, count, number);
+        if (!reads_back(type, text, part, number))
+            continue;
+        enough = enough ? enough : count;
+        if (!strstr(text, "e+")) {
+            enough = count;
+            break;
+        }
+    }
+    return (size_t)snprintf(text, size, format, enough ? enough : most, number);
+}
+
 /* Returns the length. */
 static size_t format_number(cf_type type, const void *value, char *text, size_t size)
 {
     int64_t integer = 0;
     uint64_t large;
-    int count = digits(part_type(type)), length;
+    size_t length;
     switch (element_kind(type)) {
     case 'f':
-        length = snprintf(text, size, "%.*g", count, (double)element_part(type, value, 0));
-        break;
+        return format_part(type, value, 0, "%.*g", text, size);
     case 'c':
-        length = snprintf(text, size, "%.*g%+.*gj", count, (double)element_part(type, value, 0), count,
-                          (double)element_part(type, value, 1));
-        break;
+        length = format_part(type, value, 0, "%.*g", text, size);
+        return length + format_part(type, value, 1, "%+.*gj", text + length, size - length);
     default:
-        if (element_integer(type, value, &integer) == 0) {
-            length = snprintf(text, size, "%" PRId64, integer);
-        } else {
-            memcpy(&large, value, sizeof large);
-            length = snprintf(text, size, "%" PRIu64, large);
-        }
+        if (element_integer(type, value, &integer) == 0)
+            return (size_t)snprintf(text, size, "%" PRId64, integer);
+        memcpy(&large, value, sizeof large);
+        return (size_t)snprintf(text, size, "%" PRIu64, large);
     }
-    return (size_t)length;
 }
 
 void element_format(const struct element_type *type, const void *value, char text[ELEMENT_TEXT])

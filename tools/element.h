@@ -83,7 +83,7 @@ int element_parts(cf_type type);
 long double element_part(cf_type type, const void *value, int part);
 void element_set_part(cf_type type, void *value, int part, double number);
 
-/* Writes a value so that reading it gives the same value again; of a struct, its first bytes. */
+/* Writes a value by the fewest digits that read back as the same value: 0.1, 100, 1e+20; a struct by its first bytes. */
 #define ELEMENT_TEXT 160
 void element_format(const struct element_type *type, const void *value, char text[ELEMENT_TEXT]);
 

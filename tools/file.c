@@ -109,7 +109,9 @@ int file_check(const char *path, struct message *message)
 {
     struct stat info;
     int status = -1, exists = stat(path, &info) == 0;
-    if (exists && S_ISDIR(info.st_mode)) {
+    if (!exists && (errno != ENOENT || !*path)) {
+        status = -1;
+    } else if (exists && S_ISDIR(info.st_mode)) {
         errno = EISDIR;
     } else if (exists && access(path, W_OK) != 0) {
         status = -1;

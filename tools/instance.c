@@ -48,7 +48,9 @@ static void unknown_kernel(const cf_module *module, const char *name, struct mes
     const cf_kernel *kernel;
     const char *nearest = NULL;
     size_t least = strlen(name) / 3 + 2; /* what differs by more is no slip of the fingers */
+    size_t listed = 0;
     for (size_t i = 0; (kernel = cf_kernel_at(module, i)) != NULL; i++) {
+        listed += !cf_kernel_is_internal(kernel);
         const char *names[] = {kernel->family, kernel->name};
         for (int n = 0; n < 2; n++)
             if (distance(name, names[n]) < least) {
@@ -59,7 +61,8 @@ static void unknown_kernel(const cf_module *module, const char *name, struct mes
     if (nearest)
         message_set(message, "there is no kernel '%s'; did you mean '%s'?", name, nearest);
     else
-        message_set(message, "there is no kernel '%s'; cf-run --list shows all %zu", name, module->count);
+        message_set(message, "there is no kernel '%s'; cf-run --list shows the %zu kernel%s", name, listed,
+                    listed == 1 ? "" : "s");
 }
 
 const cf_kernel *instance_any(const cf_module *module, const char *name, struct message *message)

@@ -2,6 +2,7 @@
 #include "report.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,15 +72,18 @@ static double moved_bytes(const struct report *report)
     return total;
 }
 
-/* An amount of work, and how much of it is done in a second. */
+/* An amount of work, and how much of it is done in a second, by three digits at least. */
 static void print_rate(const struct report *report, const char *key, double amount, const char *rate_key,
                        const char *unit, double milliseconds)
 {
+    if (!(amount > 0))
+        return;
     print_key(report, key);
     printf("%.0f\n", amount);
     if (milliseconds > 0) {
+        const double rate = amount / milliseconds / 1e6;
         print_key(report, rate_key);
-        printf("%.1f %s\n", amount / milliseconds / 1e6, unit);
+        printf("%.*f %s\n", rate < 10 ? (int)ceil(2 - log10(rate)) : 1, rate, unit);
     }
 }
 
@@ -131,7 +135,10 @@ int report_run(const struct trial_plan *plan, const struct trial_times *times, i
     print_key(&report, "driver");
     printf("%s\n", device == CF_HOST ? "host" : "cuda");
     print_key(&report, "device");
-    printf("%d (%s)\n", device, name);
+    if (device == CF_HOST)
+        printf("CPU (%s)\n", name);
+    else
+        printf("%d (%s)\n", device, name);
     for (uint32_t i = 0; i < kernel->nparams; i++)
         print_argument(&report, i);
     print_times(&report, times);
@@ -154,7 +161,7 @@ static void add_index(const struct npy_array *array, size_t number, struct messa
     }
 }
 
-/* Begins with "sum[3] = 1.5 on device 0 and 1.25 on the CPU". */
+/* Begins with "sum[3] = 1.5 on device 0 and 1.25 on the CPU", or "sum[3] = 1.5 in the run and 1.25 again on the CPU". */
 static int disagreement(const cf_kernel *kernel, uint32_t i, const struct npy_array *array, const void *result,
                         const struct comparison *comparison, double tolerance, int device, const char *how,
                         struct message *message)
@@ -163,8 +170,12 @@ static int disagreement(const cf_kernel *kernel, uint32_t i, const struct npy_ar
     element_format(&array->type, (const char *)result + comparison->first * array->type.bytes, got);
     message_set(message, "%s: verify: %s%s", kernel->name, how, kernel->params[i].name);
     add_index(array, comparison->first, message);
-    message_add(message, " = %s on device %d and %s on the CPU; %zu of %zu elements differ", got, device,
-                comparison->expected, comparison->count, array->count);
+    message_add(message, " = %s", got);
+    if (device == CF_HOST)
+        message_add(message, " in the run and %s again", comparison->expected);
+    else
+        message_add(message, " on device %d and %s", device, comparison->expected);
+    message_add(message, " on the CPU; %zu of %zu elements differ", comparison->count, array->count);
     if (element_parts(array->type.type))
         message_add(message, ", by up to %.3g", comparison->largest);
     if (tolerance >= 0)

@@ -8,6 +8,7 @@
 
 #include <cuferry.h>
 
+#include "quiet.h"
 #include "runtime.h"
 #include "verify_size.h"
 
@@ -130,7 +131,7 @@ static int call(const struct trial *trial, double *milliseconds, struct message 
     if (cf_call(trial->kernel, trial->args) != CF_OK)
         return library_failure(message);
     *milliseconds = now() - begin;
-    return 0;
+    return cf_device_sync() == CF_OK ? 0 : library_failure(message); /* by then what it prints on a GPU has come */
 }
 
 static int launch_batch(const struct trial *trial, unsigned count, int is_first, float *milliseconds,
@@ -169,8 +170,10 @@ static int launch_timed(struct trial *trial, unsigned repeats, struct trial_time
     if (!milliseconds)
         return message_set(message, "%s: no memory for %u times", trial->kernel->name, repeats);
     int status = 0;
+    quiet_begin();
     for (unsigned r = 0; status == 0 && r < repeats; r += BATCH)
         status = launch_batch(trial, repeats - r < BATCH ? repeats - r : BATCH, r == 0, milliseconds + r, message);
+    quiet_end();
     if (status == 0) {
         qsort(milliseconds, repeats, sizeof *milliseconds, compare_times);
         times->least = milliseconds[0];
@@ -218,8 +221,10 @@ int trial_verify(const struct trial_plan *plan, double tolerance, struct compari
     if (cf_device_use(CF_HOST) != CF_OK)
         return library_failure(message);
     int status = prepare(&trial, plan, message);
+    quiet_begin();
     if (status == 0)
         status = call(&trial, &unused, message);
+    quiet_end();
     for (uint32_t i = 0; status == 0 && i < plan->kernel->nparams; i++) {
         const struct argument *argument = &plan->arguments[i];
         if (argument_is_written(&plan->kernel->params[i])) /* memory of CF_HOST can be read as it is */
@@ -329,6 +334,7 @@ int trial_inplace(const struct trial_plan *plan, const struct inplace *which, tr
     void *expected = malloc(array->bytes + 1);
     int status =
         *result && expected ? make_whole(&joined, message) : message_set(message, "%s: no memory", plan->kernel->name);
+    quiet_begin();
     if (status == 0)
         status = call_joined(&joined, plan->kernel, 0, CF_HOST, expected, message);
     const cf_kernel *kernel = status == 0 ? twin(plan, message) : NULL;
@@ -337,6 +343,7 @@ int trial_inplace(const struct trial_plan *plan, const struct inplace *which, tr
     if (status == 0)
         status = device == CF_HOST ? call_in_another_order(&joined, kernel, *result, message)
                                    : call_joined(&joined, kernel, 1, device, *result, message);
+    quiet_end();
     if (status == 0)
         *comparison = compare_arrays(*result, expected, array, tolerance);
     free(expected);

@@ -8,6 +8,7 @@
 
 #include "argument.h"
 #include "parts.h"
+#include "quiet.h"
 #include "runtime.h"
 #include "watch.h"
 
@@ -161,8 +162,10 @@ int verify_run(const struct verify_call *call, int device, int poison, struct ve
     struct array *arrays = calloc(count + (size_t)1, sizeof *arrays);
     const cf_kernel *operation = cf_kernel_instead(call->kernel); /* whose scratch memory stands behind them */
     void **args = calloc((operation ? operation->nparams : count) + (size_t)1, sizeof *args);
+    quiet_begin(); /* arguments are made up, and so would be what a kernel prints of them */
     int status = arrays && args ? run_with(call, device, poison, arrays, args, result, message)
                                 : message_set(message, "no memory");
+    quiet_end();
     /* What was on a device that is lost has gone with it. */
     for (uint32_t i = 0; arrays && i < count; i++)
         if (free_array(device, &arrays[i]) != CF_OK && status == CF_OK)
