@@ -450,6 +450,7 @@ static struct bench_run make_run(struct bench_result results[3])
 {
     struct bench_run run = {.results = results, .count = 3};
     run.machine = (struct bench_machine){.version = "0.1.0",
+                                         .date = "2026-05-01",
                                          .system = "Linux",
                                          .processor = "P \"1\"\n\\",
                                          .threads = 2,
@@ -492,7 +493,8 @@ static void assert_same_statistics(const struct bench_statistics *a, const struc
 
 static void assert_same_machine(const struct bench_machine *a, const struct bench_machine *b)
 {
-    SAME_TEXT(version), SAME_TEXT(system), SAME_TEXT(processor), SAME_TEXT(driver), SAME_TEXT(device_name);
+    SAME_TEXT(version), SAME_TEXT(date), SAME_TEXT(system), SAME_TEXT(processor), SAME_TEXT(driver),
+        SAME_TEXT(device_name);
     SAME(threads), SAME(on_cuda), SAME(device), SAME(capability), SAME(memory), SAME(cache), SAME(copy.bytes);
     assert_same_statistics(&a->copy.seconds, &b->copy.seconds);
 }

@@ -38,7 +38,24 @@ def rows(out):
 
 def is_measured(row):
     """A time, its spread, GB/s, a fraction, GFLOP/s, samples, and the ratio where results are compared."""
-    return bool(re.fullmatch(r'[0-9.]+ (ns|us|ms|s) +[0-9.]+ % +[0-9.]+ +[0-9.]+ +([0-9.]+|-) +\d+( .*)?', row))
+    return bool(re.fullmatch(r'[0-9.]+ (ns|us|ms|s) +[0-9.]+ %!? +[0-9.]+ +[0-9.]+ +([0-9.]+|-) +\d+( .*)?', row))
+
+
+def outside(root):
+    """What of a plot lies outside of it: places of lines and points, and letters, of which none is much wider than this."""
+    width, height = (float(number) for number in root.get('viewBox').split()[2:])
+    letter, lost = {'monospace': 0.61, 'sans-serif': 0.58}, []
+    for element in root.iter():
+        numbers = {key: float(element.get(key)) for key in ('x', 'x1', 'x2', 'cx', 'y', 'y1', 'y2', 'cy') if element.get(key)}
+        places = [(key.strip('c12'), number) for key, number in numbers.items()]
+        if element.tag == SVG + 'text' and 'x' in numbers:
+            size = float(element.get('font-size') or root.get('font-size'))
+            long = len(''.join(element.itertext())) * size * letter[element.get('font-family') or root.get('font-family')]
+            begin = numbers['x'] - long * {'end': 1, 'middle': 0.5}.get(element.get('text-anchor'), 0)
+            places += [('x', begin), ('x', begin + long), ('y', numbers['y'] - size), ('y', numbers['y'] + size / 3)]
+        lost += [(element.tag, element.text, axis, place) for axis, place in places
+                 if not 0 <= place <= (width if axis == 'x' else height)]
+    return lost
 
 
 def limit_file_size():
@@ -53,7 +70,7 @@ class BenchTest(Runner):
     def run(self):
         if not self.prepare():
             return
-        for group in (self.tables, self.files, self.comparisons, self.settings, self.failures, self.refused, self.manual):
+        for group in (self.tables, self.files, self.busy, self.comparisons, self.settings, self.failures, self.refused, self.manual):
             group()
 
     def prepare(self):
@@ -80,9 +97,19 @@ class BenchTest(Runner):
             found = rows(out)
             assert sorted(found) == sorted((k, s) for k in AXPY + ('gather_f32_i64',) for s in ('1', '1000', '2^12')), found
             assert re.search(r'^copy +[0-9.]+ GB/s', out, re.MULTILINE), out
-            place = r'device  -1 \(' if self.driver == 'host' else r'device  0 \(.*driver for CUDA \d+\.\d'
+            place = r'device  CPU \(' if self.driver == 'host' else r'device  0 \(.*driver for CUDA \d+\.\d'
             assert re.match(place, out), out
             return '' if all(is_measured(row) for row in found.values()) else found
+
+        def columns():
+            """Each has a name, which ends where its figures do; the last two depend on the options."""
+            self.own('--sizes', '64', 'twice_f32', '--json', 'columns.json')
+            for more, last in (((), 'samples'), (('--against', 'columns.json'), 'now/then')):
+                lines = self.good('--from', 'columns.json', *more, driver=False).splitlines()
+                head, row = next((a, b) for a, b in zip(lines, lines[1:]) if a.startswith('kernel '))
+                names = ['kernel', 'size', 'time', 'spread', 'GB/s', 'of', 'copy', 'GFLOP/s', 'samples', 'now/then']
+                assert head.split() == names[:names.index(last) + 1] and len(head) == len(row), (head, row)
+            return ''
 
         def family():
             found = rows(self.own('--sizes', '64', 'twice', '--except', 'twice_i64'))
@@ -119,6 +146,7 @@ class BenchTest(Runner):
             return '' if b'1 of 1: twice_f32 at 64' in said and said.endswith(b'\r\x1b[K') else said
 
         self.test('bundled_kernels_are_timed', bundled)
+        self.test('columns_have_names', columns)
         self.test('family_less_one_is_timed', family)
         self.test('variants_of_a_tuned_kernel_are_timed', variants)
         self.test('kernel_of_one_size_is_timed_once', constant)
@@ -132,12 +160,34 @@ class BenchTest(Runner):
         with open(self.path('results.json'), encoding='utf-8') as file:
             return json.load(file)
 
+    def draw(self, to, kernels, sizes, date='2026-05-01', busy=0, busy_copy=False, factor=1, variant=None, **device):
+        """The plot of results that are made up; the first `busy` have a spread above 20 %."""
+        def around(median, is_busy):
+            lower, upper = (0.5, 1.5) if is_busy else (0.95, 1.05)
+            return {'least': lower * median, 'lower': lower * median, 'median': median, 'upper': upper * median,
+                    'most': upper * median, 'samples': 9}
+        with open(self.path('results.json'), encoding='utf-8') as file:
+            found = json.load(file)
+        found['machine']['date'] = date
+        found['device'].update(device)
+        found['copy']['seconds'] = around(found['copy']['seconds']['median'], busy_copy)
+        pattern, found['results'] = found['results'][0], []
+        for kernel in kernels:
+            for size in sizes:
+                seconds = around(12 * size / (factor * found['copy']['bandwidth']), len(found['results']) < busy)
+                found['results'].append(dict(pattern, kernel=kernel, variant=variant, size=size, bytes=min(12 * size, 1e18),
+                                             seconds=seconds))
+        self.write(f'{to}.json', json.dumps(found).encode())
+        self.good('--from', f'{to}.json', '--plot', f'{to}.svg', driver=False)
+        return ElementTree.parse(self.path(f'{to}.svg')).getroot()
+
     def files(self):
         def schema():
             found = self.results('--sizes', '64,2^10,2^33', 'twice_f32', 'field', '--device', '-1') \
                 if self.driver == 'host' else self.results('--sizes', '64,2^10', 'twice_f32', 'field')
             assert found['cf_bench'] == 1 and set(found) == {'cf_bench', 'machine', 'device', 'copy', 'results'}, found
-            assert set(found['machine']) == {'cuferry', 'system', 'processor', 'threads'}
+            assert set(found['machine']) == {'cuferry', 'date', 'system', 'processor', 'threads'}
+            assert re.fullmatch(r'\d{4}-\d\d-\d\d', found['machine']['date']), found['machine']
             assert found['device']['driver'] == self.driver and found['device']['cache'] == 65536, found['device']
             for result in found['results'][:2]:
                 seconds = result['seconds']
@@ -171,6 +221,37 @@ class BenchTest(Runner):
             xs = [float(e.get('cx')) for e in of('circle', 'point')][:3]
             ticks = [e.text for e in root.iter(SVG + 'tspan')]
             return '' if abs(xs[0] + xs[2] - 2 * xs[1]) < 0.1 and ticks == ['4', '5', '6', '7', '8'] else (xs, ticks)
+
+        def texts():
+            """A title with the kernels and the date, and what bars, limit and hollow points are."""
+            root = self.draw('texts', ['twice_f32', 'field'], [64, 128], busy=1)
+            title, = (e.text for e in root.iter(SVG + 'text') if e.get('class') == 'title')
+            assert title == root.find(SVG + 'title').text == 'twice_f32, field: bandwidth over size, 2026-05-01', title
+            caption = ' '.join(e.text for e in root.iter(SVG + 'text') if e.get('class') == 'caption')
+            assert all(word in caption for word in ('bar', 'first to their third quartile', 'limit', 'a copy', 'Hollow')), caption
+            fills = [e.get('fill') == '#fff' for e in root.iter(SVG + 'circle')]
+            assert fills == [True, False, False, False], fills
+            root = self.draw('quiet', [f'kernel_{i}' for i in range(30)], [64], date=None)
+            title = root.find(SVG + 'title').text
+            return '' if re.fullmatch(r'kernel_0, .*kernel_\d and \d\d more: bandwidth over size', title) and \
+                'Hollow' not in ElementTree.tostring(root).decode() else title
+
+        def inside():
+            """Nothing lies outside of the drawing, whatever the results are, and bars end where they are to."""
+            for number, (kernels, sizes, options) in enumerate((
+                    (['twice_f32'], [64], {}), (['k' * 150, 'x'], [64, 2**40], {'variant': 'B' * 80 + '=1'}),
+                    ([f'kernel_{i}' for i in range(60)], [3**i for i in range(38)], {}), (['one'], [1], {'factor': 1e-15}),
+                    (['large'], [2**61], {'factor': 1e12}), (['wide', 'busy'], [64, 128], {'busy': 2, 'factor': 50}),
+                    (['far'], [64], {'name': 'W' * 150}))):
+                problem = outside(self.draw(f'inside{number}', kernels, sizes, **options))
+                if problem:
+                    return f'{number}: {problem}'
+            root = self.draw('bars', ['wide'], [64], busy=1, factor=50)
+            bottom = max(float(e.get('y2')) for e in root.iter(SVG + 'line') if e.get('class') == 'tick')
+            point, = (bottom - float(e.get('cy')) for e in root.iter(SVG + 'circle'))
+            bar, = (e for e in root.iter(SVG + 'line') if e.get('class') == 'spread')
+            ends = [round((bottom - float(bar.get(key))) / point, 2) for key in ('y1', 'y2')]
+            return '' if ends == [2, 0.67] else ends
 
         def failed_row():
             code, _, _ = self.execute('--module', 'bench.so', *QUICK, 'traps', 'small', '--sizes', '32,64,1024', '--json',
@@ -214,11 +295,35 @@ class BenchTest(Runner):
         self.test('json_has_what_the_manual_says', schema)
         self.test('results_from_a_file_are_the_same', again)
         self.test('plot_has_a_point_for_each_result', plot)
+        self.test('plot_says_what_it_shows', texts)
+        self.test('plot_clips_nothing', inside)
         self.test('what_failed_has_no_times_and_no_points', failed_row)
         if self.driver == 'host':  # a GPU would be lost
             self.test('kernel_that_ends_the_process_is_told_with_its_signal', ended)
         self.test('file_that_cannot_be_written_is_left_alone', whole)
         self.test('numbers_are_the_same_in_any_locale', locale)
+
+    def busy(self):
+        """A spread above 20 % is marked, and told at the end."""
+        def told(name, *arguments, **options):
+            self.draw(name, *arguments, **options)
+            out = self.good('--from', f'{name}.json', driver=False)
+            return out.splitlines()[-1], sum('%!' in line for line in out.splitlines())
+
+        def results():
+            begin = 'warning: the machine is busy; a spread above 20 % (!) means that the figure means nothing: '
+            for options, wanted, said in (({'busy': 3}, 3, '3 of 4 results; '), ({'busy_copy': True}, 1, 'the copy; '),
+                                          ({'busy': 1, 'busy_copy': True}, 2, '1 of 4 results, the copy; ')):
+                last, marks = told('busy', ['a', 'b'], [64, 128], **options)
+                assert marks == wanted and last.startswith(begin + said), (last, marks)
+            return ''
+
+        def none():
+            last, marks = told('idle', ['a'], [64])
+            return '' if not marks and last.startswith('a ') else (last, marks)
+
+        self.test('results_of_a_busy_machine_are_told', results)
+        self.test('results_of_an_idle_machine_are_not', none)
 
     # ---- Comparisons
 
@@ -306,7 +411,7 @@ class BenchTest(Runner):
 
         def device():
             out = self.own('twice_f32', '--sizes', '64', '--device', '-1')
-            return '' if out.startswith('device  -1 (') else out
+            return '' if out.startswith('device  CPU (') else out
 
         def verify():
             found = self.results('--sizes', '64', '--verify', 'twice_i64')['results'][0]

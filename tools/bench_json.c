@@ -83,6 +83,8 @@ static void write_machine(FILE *file, const struct bench_machine *machine)
     fprintf(file, "  \"machine\": {");
     write_text(file, "cuferry", machine->version);
     fprintf(file, ", ");
+    write_text(file, "date", machine->date);
+    fprintf(file, ", ");
     write_text(file, "system", machine->system);
     fprintf(file, ", ");
     write_text(file, "processor", machine->processor);
@@ -222,6 +224,8 @@ static void get_machine(struct source *source, const struct json *root, struct b
                       *copy = json_get(root, "copy");
     char driver[8];
     get_text(source, where, "cuferry", machine->version, sizeof machine->version);
+    if (json_get(where, "date")) /* which older files lack */
+        get_text(source, where, "date", machine->date, sizeof machine->date);
     get_text(source, where, "system", machine->system, sizeof machine->system);
     get_text(source, where, "processor", machine->processor, sizeof machine->processor);
     machine->threads = (int)get_real(source, where, "threads", 0, 1e6, 0);

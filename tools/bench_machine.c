@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cuferry.h>
@@ -150,11 +151,15 @@ static int ask(int device, int property, int64_t *value, struct message *message
 int bench_machine_describe(struct bench_machine *machine, int64_t cache, struct message *message)
 {
     struct utsname system;
+    struct tm today;
+    const time_t now = time(NULL);
     int64_t threads;
     int version = cf_version();
     *machine = (struct bench_machine){.device = CF_HOST};
     snprintf(machine->version, sizeof machine->version, "%d.%d.%d", version / 10000, version / 100 % 100,
              version % 100);
+    if (localtime_r(&now, &today))
+        (void)strftime(machine->date, sizeof machine->date, "%Y-%m-%d", &today);
     if (uname(&system) == 0)
         snprintf(machine->system, sizeof machine->system, "%.60s %.60s", system.sysname, system.release);
     if (cf_device_current(&machine->device) != CF_OK)

@@ -26,31 +26,52 @@ void bench_report_time(double seconds)
     printf("%*.*f %s", 8, value < 9.995 ? 2 : value < 999.95 ? 1 : 0, value, units[u].name);
 }
 
+void bench_report_device(const struct bench_machine *machine)
+{
+    if (machine->device < 0)
+        printf("device  CPU (%s)", machine->device_name);
+    else
+        printf("device  %d (%s)", machine->device, machine->device_name);
+}
+
+static int is_busy(const struct bench_statistics *seconds)
+{
+    return bench_statistics_spread(seconds) > BENCH_BUSY;
+}
+
+static const char *mark(const struct bench_statistics *seconds)
+{
+    return is_busy(seconds) ? "!" : "";
+}
+
 void bench_report_machine(struct bench_report *report, const struct bench_machine *machine)
 {
     const double copy = bench_bandwidth(machine->copy.bytes, &machine->copy.seconds);
     bench_report_progress(report, NULL);
     report->copy = copy;
-    printf("device  %d (%s)%s%s; cache %.1f MiB\n", machine->device, machine->device_name,
-           *machine->driver ? ", driver for CUDA " : "", machine->driver, (double)machine->cache / 0x1p20);
+    bench_report_device(machine);
+    printf("%s%s; cache %.1f MiB\n", *machine->driver ? ", driver for CUDA " : "", machine->driver,
+           (double)machine->cache / 0x1p20);
     if (!machine->on_cuda)
         printf("threads %d\n", machine->threads);
-    printf("copy    %.1f GB/s read and written, %.1f MiB at a time, spread %.1f %%\n", copy / 1e9,
-           machine->copy.bytes / 2 / 0x1p20, 100 * bench_statistics_spread(&machine->copy.seconds));
-    printf("\n%-*s%8s%12s%9s%10s%9s%10s%9s%s\n", report->name_width, "kernel", "size", "time   ", "spread", "GB/s",
-           "of copy", "GFLOP/s", "samples", report->earlier ? "   then" : "");
+    printf("copy    %.1f GB/s read and written, %.1f MiB at a time, spread %.1f %%%s\n", copy / 1e9,
+           machine->copy.bytes / 2 / 0x1p20, 100 * bench_statistics_spread(&machine->copy.seconds),
+           mark(&machine->copy.seconds));
+    printf("\n%-*s%8s%11s%9s%10s%9s%10s%9s%s\n", report->name_width, "kernel", "size", "time   ", "spread", "GB/s",
+           "of copy", "GFLOP/s", "samples", report->earlier ? " now/then" : "");
     fflush(stdout);
 }
 
 static void print_rates(const struct bench_report *report, const struct bench_result *result)
 {
     const double bandwidth = bench_bandwidth(result->bytes, &result->seconds);
-    printf("%7.1f %%%10.1f", 100 * bench_statistics_spread(&result->seconds), bandwidth / 1e9);
+    printf("%7.1f %%%-1s%9.1f", 100 * bench_statistics_spread(&result->seconds), mark(&result->seconds),
+           bandwidth / 1e9);
     if (report->copy > 0)
         printf("%9.3f", bandwidth / report->copy);
     else
         printf("%9s", "-");
-    if (result->flops >= 0)
+    if (result->flops > 0)
         printf("%10.1f", bench_bandwidth(result->flops, &result->seconds) / 1e9);
     else
         printf("%10s", "-");
@@ -75,6 +96,23 @@ void bench_report_result(struct bench_report *report, const struct bench_result 
     }
     printf("\n");
     fflush(stdout);
+}
+
+void bench_report_busy(const struct bench_run *run)
+{
+    size_t busy = 0, measured = 0;
+    int is_copy = is_busy(&run->machine.copy.seconds);
+    for (size_t i = 0; i < run->count; i++) {
+        measured += run->results[i].outcome == BENCH_MEASURED;
+        busy += run->results[i].outcome == BENCH_MEASURED && is_busy(&run->results[i].seconds);
+    }
+    if (!busy && !is_copy)
+        return;
+    printf("\nwarning: the machine is busy; a spread above %g %% (!) means that the figure means nothing:",
+           100 * BENCH_BUSY);
+    if (busy)
+        printf(" %zu of %zu results%s", busy, measured, is_copy ? "," : "");
+    printf("%s; run again when nothing else runs, or with a longer --time\n", is_copy ? " the copy" : "");
 }
 
 void bench_report_progress(struct bench_report *report, const char *text)

@@ -20,8 +20,14 @@ int bench_report_width(const char *kernel, const char *variant);
 /* Prints where it ran, and the table's head. */
 void bench_report_machine(struct bench_report *report, const struct bench_machine *machine);
 
-/* Prints one line. */
+/* Prints "device  0 (NAME)", the beginning of a line. */
+void bench_report_device(const struct bench_machine *machine);
+
+/* Prints one line. A "!" stands behind a spread that says that the machine is busy. */
 void bench_report_result(struct bench_report *report, const struct bench_result *result);
+
+/* Says of how many results that is so; nothing where there are none. */
+void bench_report_busy(const struct bench_run *run);
 
 /* Prints "   12.3 us", of three to four digits. */
 void bench_report_time(double seconds);

@@ -19,6 +19,7 @@ struct bench_copy {
 
 struct bench_machine {
     char version[32]; /* of Cuferry */
+    char date[16];    /* of the run, "2026-05-01"; empty where it is not known */
     char system[BENCH_NAME];
     char processor[BENCH_NAME];
     int threads;     /* that run kernels on the CPU */

@@ -16,6 +16,9 @@ struct bench_statistics bench_statistics_of(double *samples, size_t count);
 /* (upper - lower) / median; 0 where the median is 0. */
 double bench_statistics_spread(const struct bench_statistics *statistics);
 
+/* A spread from which on something else was running, and the median says nothing of what was timed. */
+#define BENCH_BUSY 0.2
+
 /* The standard error of the median over the median, as far as the quartiles tell of samples that are distributed normally;
  * 0 where the median is 0. */
 double bench_statistics_error(const struct bench_statistics *statistics);

@@ -329,6 +329,7 @@ static int judge(const struct bench_run *run, struct message *message)
 static int conclude(const struct options *options, const struct bench_run *earlier, const struct bench_run *run,
                     struct message *message)
 {
+    bench_report_busy(run);
     if (options->json && bench_json_write(options->json, run, message) != 0)
         return -1;
     if (options->plot && bench_svg_write(options->plot, run, message) != 0)

@@ -219,7 +219,8 @@ static void tell_machine(void *data, const struct bench_machine *machine)
     if (teller->run)
         return;
     bench_report_progress(&teller->report, NULL);
-    printf("device  %d (%s), ", machine->device, machine->device_name);
+    bench_report_device(machine);
+    printf(", ");
     if (machine->on_cuda)
         printf("sm_%d\n", (int)machine->capability);
     else
