@@ -162,6 +162,17 @@ static int gather_resident(struct data *data)
     return status;
 }
 
+/* For who runs tools/demo first. */
+static void print_next(void)
+{
+    printf("to try next, README.md tells more of each:\n"
+           "  ./configure --prefix=$HOME/.local && ninja -C build && ninja -C build install   installs what programs "
+           "need\n"
+           "  cf-run --list   shows all kernels; cf-run runs one on files or on made-up numbers\n"
+           "  cfcc heat.cu    compiles a kernel of your own\n"
+           "  tools/check     runs all tests\n");
+}
+
 static int64_t count_matches(struct data *data)
 {
     double begin = milliseconds();
@@ -190,6 +201,7 @@ int main(int argc, char **argv)
         fill(&data);
         if (report(gather_from_host(&data)) == CF_OK && report(gather_resident(&data)) == CF_OK) {
             matches = count_matches(&data);
+            print_next();
             printf("%" PRId64 " of %" PRId64 " match\n", matches, N);
         }
     }
