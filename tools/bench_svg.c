@@ -277,10 +277,9 @@ static void set_machine(struct plot *plot)
 }
 
 static const char *const caption[] = {
-    "A point is the median of the samples at a size, the bar through it goes from their first to their third quartile.",
-    "The limit is what a copy within the device's memory reads and writes. A kernel that only reads, only "
-    "writes,",
-    "changes an array in place or works in a cache may be above it.",
+    "A point is the median of the samples at a size; its bar goes from their first to their third quartile.",
+    "The limit is what a copy within the device's memory reads and writes. A kernel that only reads,",
+    "only writes, changes an array in place or works in a cache may be above it.",
     "Hollow points have a spread above 20 %: the machine was busy, and they mean nothing."};
 
 static size_t caption_lines(const struct plot *plot)
