@@ -90,9 +90,13 @@ int cf_version(void);
 enum cf_log_level { CF_LOG_ERROR = 1, CF_LOG_INFO = 2 };
 
 /* Calls `log` with `data`, a level and one line of text without its end, from then on and on whatever thread it
- * happens; NULL ends that. The text is the callback's until it returns. It must not call the library; the library's
- * locks may be held. Replacing a callback while other threads are inside the library may give it one last call.
- * cf_shutdown() leaves the callback in place. */
+ * happens; NULL ends that. The text is the callback's until it returns. Replacing a callback while other threads are
+ * inside the library may give it one last call. cf_shutdown() leaves the callback in place.
+ *
+ * The thread holds none of the library's locks: the callback may wait for other threads, and may fork(). The child may
+ * call the library, on CF_HOST, and must end in the callback where the call that told the line was on a GPU. Otherwise
+ * the callback must not call the library, and it must return: no exception may leave it, nor longjmp(), after which
+ * the thread stays marked as inside the callback, gets no more lines, and has calls fail. */
 typedef void cf_log(void *data, int level, const char *text);
 void cf_set_log(cf_log *log, void *data);
 

@@ -19,13 +19,13 @@ static int cancel;        /* of the thread that has the lock, to be restored */
 void cf__device_lock(void)
 {
     int before = cf__cancel_off();
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     cancel = before;
 }
 
 int cf__device_trylock(void)
 {
-    int before = cf__cancel_off(), is_taken = pthread_mutex_trylock(&lock) == 0;
+    int before = cf__cancel_off(), is_taken = cf__trylock(&lock);
     if (is_taken)
         cancel = before;
     else
@@ -36,11 +36,11 @@ int cf__device_trylock(void)
 void cf__device_unlock(void)
 {
     int before = cancel;
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
     cf__cancel_on(before);
 }
 
-/* Takes the lock, for `function`. A callback of cf_set_log() may run under it. */
+/* Takes the lock, for `function`. */
 static int take_lock(const char *function)
 {
     if (cf__log_is_inside())

@@ -319,9 +319,9 @@ CF__HOT static int call_kernel(const cf_kernel *kernel, void *const args[])
     int status = is_sized ? CF_OK : check(kernel, args);
     if (status != CF_OK)
         return status;
-    if (cf__operation)
+    if (cf__within)
         return cf__fail(CF_EINVAL, "%s: it waits, within the operation %s, which must not; there is %s_async()",
-                        kernel->function, cf__operation, kernel->function);
+                        kernel->function, cf__within->kernel->function, kernel->function);
     status = enter(&place, kernel);
     if (status != CF_OK)
         return status;

@@ -54,11 +54,11 @@ static int is_any_lost(void)
 
 void cf__context_drop(struct cf__context *context)
 {
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     drop(context);
     if (!is_any_lost())
         cf__gpu_mark(CF__GPU_LOST, 0);
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
 }
 
 /* With the lock: a record that serves no context. The driver gives an address anew when the context that had it is
@@ -103,11 +103,11 @@ int cf__context(const struct cf__place *place, const char *function, struct cf__
     int status = cf__place_device(place, function, &device);
     if (status != CF_OK)
         return status;
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     *context = cf__context_find(id);
     if (!*context)
         *context = add(place->driver, place->context, id, device);
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
     return *context ? CF_OK : cf__fail(CF_ENOMEM, "%s: no memory for what is kept of a context", function);
 }
 
@@ -121,26 +121,26 @@ struct cf__context *cf__context_next(const struct cf__context *context)
 
 void cf__contexts_forget(void)
 {
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     for (struct cf__context *context = contexts, *next; context; context = next) {
         next = context->next;
         drop(context);
         free(context);
     }
     __atomic_store_n(&contexts, NULL, __ATOMIC_RELEASE);
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
     cf__gpu_mark(CF__GPU_LOST, 0);
     cf__running_forget(CF__NO_CONTEXT);
 }
 
 void cf__contexts_lock(void)
 {
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
 }
 
 void cf__contexts_unlock(void)
 {
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
 }
 
 /* ---- Lost ones ---- */
@@ -176,7 +176,7 @@ void cf__context_lose(const struct cf__driver *driver, CUcontext handle, int dev
         return;
     if (!context && driver->cuCtxGetId(handle, &id) != CUDA_SUCCESS)
         id = made_up_id();
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     if (!context && !(context = cf__context_find(id)))
         context = add(driver, handle, id, device);
     int is_new = context && !context->is_lost;
@@ -188,7 +188,7 @@ void cf__context_lose(const struct cf__driver *driver, CUcontext handle, int dev
         __atomic_store_n(&context->is_lost, 1, __ATOMIC_RELEASE);
         cf__gpu_mark(CF__GPU_LOST, 1);
     }
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
     if (is_new)
         cf__log(CF_LOG_INFO, "the context of device %d was lost to a fault while %s running", device, context->running);
 }
@@ -205,7 +205,7 @@ static int is_gone(const struct cf__context *context, unsigned long long id, int
 /* Its record stays for its id. Its handles are marked before the device is used again, when there are new ones. */
 static void let_go(struct cf__context *context, unsigned long long id, int is_destroyed)
 {
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     int was_lost = context->is_lost && context->id == id, device = context->device;
     if (was_lost) {
         if (device >= 0 && device < CF__MAX_DEVICES && cf__primary_held(device) == context->handle) {
@@ -219,7 +219,7 @@ static void let_go(struct cf__context *context, unsigned long long id, int is_de
         if (!is_any_lost())
             cf__gpu_mark(CF__GPU_LOST, 0);
     }
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
     if (was_lost)
         cf__workspaces_lose(id, device);
     if (was_lost)
@@ -272,11 +272,11 @@ struct used {
 static int list_used(const struct cf__driver *driver, struct used used[CF__MAX_DEVICES])
 {
     int count = 0;
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     for (const struct cf__context *context = contexts; context && count < CF__MAX_DEVICES; context = context->next)
         if (context->driver == driver && context->id != CF__NO_CONTEXT && !context->is_lost)
             used[count++] = (struct used){context->handle, context->id, context->device};
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
     return count;
 }
 
@@ -324,13 +324,13 @@ static const struct cf__context *only_lost(const struct cf__driver *driver)
 {
     const struct cf__context *only = NULL;
     int count = 0;
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     for (const struct cf__context *context = contexts; context; context = context->next)
         if (context->driver == driver && context->id != CF__NO_CONTEXT && context->is_lost) {
             only = context;
             count++;
         }
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
     return count == 1 ? only : NULL;
 }
 

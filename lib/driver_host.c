@@ -22,12 +22,12 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of memory, handles a
 
 void cf__host_lock(void)
 {
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
 }
 
 void cf__host_unlock(void)
 {
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
 }
 
 /* ---- Driver, device, context ---- */

@@ -95,7 +95,7 @@ static const struct {
     {cf__pool_lock, cf__pool_unlock, cf__pool_forget},
     {cf__running_lock, cf__running_unlock, cf__running_forget_threads},
     {cf__trace_lock, cf__trace_unlock, cf__trace_forget},
-    {cf__log_lock, cf__log_unlock, NULL},
+    {cf__log_lock, cf__log_unlock, cf__log_forget},
 };
 enum { LOCKS = sizeof locks / sizeof *locks };
 
@@ -111,8 +111,11 @@ static void after_fork(void)
         locks[i].unlock();
 }
 
+/* Where the callback of cf_set_log() forks, the child is not in the call that has told it something. */
 static void after_fork_in_child(void)
 {
+    if (cf__log_is_inside())
+        cf__within = NULL;
     if (is_watched)
         __atomic_store_n(cf__hot.gpu_page, 0, __ATOMIC_RELAXED);
     for (int i = 0; i < LOCKS; i++)

@@ -35,12 +35,12 @@ static struct device_wait {
 
 void cf__capture_lock(void)
 {
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
 }
 
 void cf__capture_unlock(void)
 {
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
 }
 
 /* With the lock: a stream's capture, or else one that is about to begin; NULL where there is none. */
@@ -73,26 +73,26 @@ static int is_waited_for(CUcontext context)
 static uint64_t keep(struct capture *capture)
 {
     int cancel = cf__cancel_off();
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     while (is_waited_for(capture->context))
         pthread_cond_wait(&ended, &lock);
     uint64_t number = capture->number = ++last_number;
     capture->next = cf__hot.captures;
     __atomic_store_n(&cf__hot.captures, capture, __ATOMIC_RELAXED);
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
     cf__cancel_on(cancel);
     return number;
 }
 
 static void forget(uint64_t number)
 {
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     struct capture **link = &cf__hot.captures;
     while (*link && (*link)->number != number)
         link = &(*link)->next;
     if (*link)
         drop(link);
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
 }
 
 static long this_thread(void)
@@ -104,7 +104,7 @@ static long this_thread(void)
  * elsewhere. */
 static void note_begun(cf_stream stream, uint64_t number, uint64_t id)
 {
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     for (struct capture **link = &cf__hot.captures, *capture; (capture = *link) != NULL;)
         if (capture->number == number) {
             capture->is_begun = 1;
@@ -115,16 +115,16 @@ static void note_begun(cf_stream stream, uint64_t number, uint64_t id)
         } else {
             link = &capture->next;
         }
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
 }
 
 /* The number of the stream's capture that has begun; 0: there is none. */
 static uint64_t begun(cf_stream stream)
 {
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     const struct capture *capture = find(stream);
     uint64_t number = capture && capture->is_begun ? capture->number : 0;
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
     return number;
 }
 
@@ -134,7 +134,7 @@ static uint64_t begun(cf_stream stream)
 static int check_end(const char *function, const struct cf__driver *driver, cf_stream stream, uint64_t id,
                      uint64_t *number)
 {
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     const struct capture *capture = cf__hot.captures;
     while (capture && !(id && capture->id == id && capture->driver == driver))
         capture = capture->next;
@@ -143,7 +143,7 @@ static int check_end(const char *function, const struct cf__driver *driver, cf_s
     cf_stream origin = capture ? capture->stream : stream;
     long thread = capture ? capture->thread : this_thread();
     *number = capture ? capture->number : 0;
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
     if (origin != stream)
         return cf__fail(CF_EINVAL,
                         "%s: stream %p takes part in the capture that was begun in stream %p, and ends there", function,
@@ -156,13 +156,13 @@ static int check_end(const char *function, const struct cf__driver *driver, cf_s
 
 void cf__captures_forget(CUcontext context)
 {
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     for (struct capture **link = &cf__hot.captures; *link;)
         if (!context || (*link)->context == context)
             drop(link);
         else
             link = &(*link)->next;
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
 }
 
 static unsigned long long id_of(const struct cf__place *place)
@@ -186,7 +186,7 @@ static void forget_earlier(CUcontext context, unsigned long long id)
 static int begin_wait(const char *function, const struct cf__place *place, struct device_wait *wait)
 {
     unsigned long long id = __atomic_load_n(&cf__hot.captures, __ATOMIC_RELAXED) ? id_of(place) : CF__NO_CONTEXT;
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     forget_earlier(place->context, id);
     struct capture *capture = cf__hot.captures;
     while (capture && capture->context != place->context)
@@ -196,20 +196,20 @@ static int begin_wait(const char *function, const struct cf__place *place, struc
         *wait = (struct device_wait){place->context, waits};
         waits = wait;
     }
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
     return stream ? cf__fail(CF_ECAPTURE, "%s: stream %p of the device is being captured", function, stream) : CF_OK;
 }
 
 static void end_wait(struct device_wait *wait)
 {
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     struct device_wait **link = &waits;
     while (*link && *link != wait)
         link = &(*link)->next;
     if (*link)
         *link = wait->next;
     pthread_cond_broadcast(&ended);
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
 }
 
 int cf__wait_for_device(const char *function, const struct cf__place *place, CUresult *result)

@@ -93,7 +93,7 @@ static void take_out(struct entry *entry)
 
 static void keep(const struct cf__place *place, enum cf__kind kind, const void *handle, size_t bytes)
 {
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     struct entry *entry = room ? find(kind, handle) : NULL;
     int is_there = entry && entry->handle;
     if (is_there || 2 * (count + 1) <= room || grow()) {
@@ -103,7 +103,7 @@ static void keep(const struct cf__place *place, enum cf__kind kind, const void *
         last_serial += 1 + (last_serial == UINT_MAX);
         *entry = (struct entry){handle, kind, place->context, bytes, .serial = last_serial};
     }
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
 }
 
 /* The CPU driver's handles have generations of their own, and its memory is the child's as well. */
@@ -122,37 +122,37 @@ void cf__handle_keep_memory(const struct cf__place *place, const void *memory, s
 
 unsigned int cf__handle_serial(enum cf__kind kind, const void *handle)
 {
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     unsigned int serial = room ? find(kind, handle)->serial : 0;
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
     return serial;
 }
 
 void cf__handle_drop(enum cf__kind kind, const void *handle, unsigned int serial)
 {
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     struct entry *entry = room ? find(kind, handle) : NULL;
     if (entry && entry->handle && entry->serial == serial)
         take_out(entry);
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
 }
 
 void cf__handle_mark(const void *event, const struct cf__mark *mark)
 {
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     struct entry *entry = room ? find(CF__EVENT, event) : NULL;
     if (entry && entry->handle)
         entry->mark = *mark;
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
 }
 
 struct cf__mark cf__handle_marked(const void *event)
 {
     struct cf__mark mark = {.thread = 0};
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     if (room)
         mark = find(CF__EVENT, event)->mark;
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
     return mark;
 }
 
@@ -163,10 +163,10 @@ int cf__handle_check(const char *function, const char *name, enum cf__kind kind,
                         handle);
     if (!(cf__gpu_state() & CF__GPU_RESET))
         return CF_OK;
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     const struct entry *entry = room ? find(kind, handle) : NULL;
     int is_past = entry && is_stale(entry), device = is_past ? entry->device : 0;
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
     if (!is_past)
         return CF_OK;
     return cf__fail(CF_EINVAL, "%s: %s %p was of device %d before its reset, and went with that", function, name,
@@ -176,10 +176,10 @@ int cf__handle_check(const char *function, const char *name, enum cf__kind kind,
 int cf__handle_is_memory(const void *pointer)
 {
     int is_memory = 0;
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     for (size_t i = 0; i < room && !is_memory; i++)
         is_memory = entries[i].handle && (uintptr_t)pointer - (uintptr_t)entries[i].handle < entries[i].bytes;
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
     return is_memory;
 }
 
@@ -200,10 +200,10 @@ int cf__fail_handle(const struct cf__driver *driver, CUresult result, const char
 
 CUcontext cf__handle_context(enum cf__kind kind, const void *handle)
 {
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     const struct entry *entry = room ? find(kind, handle) : NULL;
     CUcontext context = entry && entry->handle ? entry->context : NULL;
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
     return context;
 }
 
@@ -265,7 +265,7 @@ static void forget_stale(void)
 
 void cf__handles_reset(CUcontext context, int device)
 {
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     if (stale > MOST_STALE)
         forget_stale();
     for (size_t i = 0; i < room; i++)
@@ -277,7 +277,7 @@ void cf__handles_reset(CUcontext context, int device)
         }
     if (stale)
         cf__gpu_mark(CF__GPU_RESET, 1);
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
 }
 
 /* In a child what is the parent's stays known as such. */
@@ -285,20 +285,20 @@ void cf__handles_forget(void)
 {
     if (cf__is_forked())
         return;
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     free(entries);
     entries = NULL;
     count = room = stale = 0;
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
     cf__gpu_mark(CF__GPU_RESET, 0);
 }
 
 void cf__handles_lock(void)
 {
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
 }
 
 void cf__handles_unlock(void)
 {
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
 }

@@ -86,14 +86,14 @@ static void close_crew(struct cf__crew *crew)
 /* The number of the calling thread in the crew, when that is closed; -1 where it was already. */
 static int join(struct cf__crew *crew, const struct timespec *deadline)
 {
-    pthread_mutex_lock(&crew->lock);
+    cf__lock(&crew->lock);
     int number = crew->is_closed ? -1 : crew->joined++;
     if (crew->joined == crew->most && !crew->is_closed)
         close_crew(crew);
     while (!crew->is_closed)
         if (pthread_cond_timedwait(&crew->change, &crew->lock, deadline) != 0 && !crew->is_closed)
             close_crew(crew);
-    pthread_mutex_unlock(&crew->lock);
+    cf__unlock(&crew->lock);
     return number;
 }
 
@@ -114,13 +114,13 @@ static int is_stuck(const struct cf__crew *crew)
 /* Behind a failure nothing opens any more. */
 static void leave(struct cf__crew *crew)
 {
-    pthread_mutex_lock(&crew->lock);
+    cf__lock(&crew->lock);
     crew->alive--;
     if (crew->arrived && crew->arrived == crew->alive && !cf__host_has_failed(crew->launch))
         open_barrier(crew);
     if (is_stuck(crew))
         pthread_cond_broadcast(&crew->change);
-    pthread_mutex_unlock(&crew->lock);
+    cf__unlock(&crew->lock);
 }
 
 static void pause_briefly(void)
@@ -142,19 +142,19 @@ int cf__crew_wait(const cf_host_launch *launch)
     struct cf__crew *crew = crew_of(launch);
     if (!crew)
         return 1;
-    pthread_mutex_lock(&crew->lock);
+    cf__lock(&crew->lock);
     uint32_t generation = crew->generation;
     if (++crew->arrived == crew->alive)
         open_barrier(crew);
     else if (is_stuck(crew))
         pthread_cond_broadcast(&crew->change);
-    pthread_mutex_unlock(&crew->lock);
+    cf__unlock(&crew->lock);
     for (int i = 0; i < LOOKS && __atomic_load_n(&crew->generation, __ATOMIC_ACQUIRE) == generation; i++)
         pause_briefly();
-    pthread_mutex_lock(&crew->lock);
+    cf__lock(&crew->lock);
     while (crew->generation == generation && !cf__host_has_failed(launch))
         pthread_cond_wait(&crew->change, &crew->lock);
-    pthread_mutex_unlock(&crew->lock);
+    cf__unlock(&crew->lock);
     return !cf__host_has_failed(launch);
 }
 
@@ -168,12 +168,12 @@ int cf__crew_has_others(const cf_host_launch *launch)
 void cf__crew_tell(const cf_host_launch *launch)
 {
     struct cf__crew *crew = crew_of(launch);
-    pthread_mutex_lock(&crew->lock);
+    cf__lock(&crew->lock);
     __atomic_store_n(&crew->told, crew->told + 1, __ATOMIC_RELEASE);
     if (crew->resting)
         pthread_cond_broadcast(&crew->change);
     crew->resting = 0; /* all of them look again */
-    pthread_mutex_unlock(&crew->lock);
+    cf__unlock(&crew->lock);
 }
 
 uint32_t cf__crew_told(const cf_host_launch *launch)
@@ -189,7 +189,7 @@ int cf__crew_rest(const cf_host_launch *launch, uint32_t seen)
         return 0;
     for (int i = 0; i < LOOKS && __atomic_load_n(&crew->told, __ATOMIC_ACQUIRE) == seen; i++)
         pause_briefly();
-    pthread_mutex_lock(&crew->lock);
+    cf__lock(&crew->lock);
     if (crew->told == seen) {
         crew->resting++;
         while (crew->told == seen && !is_stuck(crew) && !cf__host_has_failed(launch))
@@ -198,7 +198,7 @@ int cf__crew_rest(const cf_host_launch *launch, uint32_t seen)
             crew->resting--;
     }
     int is_told = crew->told != seen && !cf__host_has_failed(launch);
-    pthread_mutex_unlock(&crew->lock);
+    cf__unlock(&crew->lock);
     return is_told;
 }
 
@@ -254,9 +254,9 @@ void cf__host_note_failure(const cf_host_launch *launch, CUresult result, const 
     run->result = result;
     snprintf(run->text, sizeof run->text, "%s", text);
     if (run->crew) {
-        pthread_mutex_lock(&run->crew->lock);
+        cf__lock(&run->crew->lock);
         pthread_cond_broadcast(&run->crew->change);
-        pthread_mutex_unlock(&run->crew->lock);
+        cf__unlock(&run->crew->lock);
     }
 }
 

@@ -55,14 +55,14 @@ static int cancel; /* of the thread that has the lock, to be restored */
 void cf__image_lock(void)
 {
     int before = cf__cancel_off();
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     cancel = before;
 }
 
 void cf__image_unlock(void)
 {
     int before = cancel;
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
     cf__cancel_on(before);
 }
 

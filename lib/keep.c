@@ -28,12 +28,12 @@ static size_t given_up; /* for which there was no note */
 
 void cf__keep_lock(void)
 {
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
 }
 
 void cf__keep_unlock(void)
 {
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
 }
 
 /* ---- Notes, with the lock ---- */
@@ -80,9 +80,9 @@ static void drop(struct kept *note)
 
 int cf__keep_reserve(size_t count)
 {
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     int is_there = add_block(count);
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
     return is_there;
 }
 
@@ -92,7 +92,7 @@ void cf__keep(const struct cf__place *place, CUresult (*free_it)(const struct cf
     unsigned long long id;
     if (place->driver->cuCtxGetId(place->context, &id) != CUDA_SUCCESS)
         id = CF__NO_CONTEXT;
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     struct kept *note = take();
     if (note) {
         *note = (struct kept){{place->driver, place->context, 0}, id, free_it, what, kept};
@@ -100,7 +100,7 @@ void cf__keep(const struct cf__place *place, CUresult (*free_it)(const struct cf
     } else {
         given_up++;
     }
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
 }
 
 /* ---- Trying again ---- */
@@ -138,10 +138,10 @@ static CUresult try_again(const struct kept *note, const char **call)
 /* What was given up is told once: it goes with its context. */
 static int report_given_up(void)
 {
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     size_t count = given_up;
     given_up = 0;
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
     return count == 0 ? CF_OK
                       : cf__fail(CF_ENOMEM,
                                  "cf_shutdown: %zu things could not be freed, and there was no memory to keep them for "
@@ -152,10 +152,10 @@ static int report_given_up(void)
 int cf__kept_free(void)
 {
     int status = report_given_up();
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     struct kept *notes = kept;
     kept = NULL;
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
     while (notes) {
         struct kept *note = notes;
         const char *call;
@@ -164,21 +164,21 @@ int cf__kept_free(void)
         if (result != CUDA_SUCCESS)
             status =
                 cf__fail_driver(note->place.driver, result, call, "cf_shutdown: what an earlier call could not free");
-        pthread_mutex_lock(&lock);
+        cf__lock(&lock);
         if (result == CUDA_SUCCESS) {
             drop(note);
         } else {
             note->next = kept;
             kept = note;
         }
-        pthread_mutex_unlock(&lock);
+        cf__unlock(&lock);
     }
     return status;
 }
 
 void cf__kept_forget(CUcontext context)
 {
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     for (struct kept **link = &kept, *note; (note = *link) != NULL;)
         if (!context || note->place.context == context) {
             *link = note->next;
@@ -186,12 +186,12 @@ void cf__kept_forget(CUcontext context)
         } else {
             link = &note->next;
         }
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
 }
 
 void cf__keep_end(void)
 {
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     for (struct block *block; !kept && (block = blocks) != NULL;) {
         blocks = block->next;
         free(block);
@@ -200,5 +200,5 @@ void cf__keep_end(void)
         spare = NULL;
         is_begun = 0;
     }
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
 }

@@ -323,8 +323,12 @@ static inline CUresult cf__launch_once(const struct cf__driver *driver, const st
 
 /* ---- operation.c ---- */
 
-/* The operation that the calling thread is enqueueing, by its function; NULL: none. */
-extern _Thread_local const char *cf__operation;
+/* The operation that the calling thread is enqueueing, and those around it; NULL: none. */
+extern _Thread_local const struct cf__within {
+    const cf_kernel *kernel;
+    void *const *args;
+    const struct cf__within *outer;
+} *cf__within;
 
 /* Whether it can be enqueued within the operations that the calling thread is enqueueing. */
 int cf__operation_fits(const cf_kernel *operation);

@@ -2,6 +2,7 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "internal.h"
 
@@ -11,7 +12,7 @@ static void *callback_data;
 int cf__logging;
 
 /* A callback that calls the library in spite of what the header says must not call itself without end. */
-static _Thread_local int is_inside;
+static _Thread_local enum { OUTSIDE, INSIDE, CHILD_OF_INSIDE } where;
 
 void cf_set_log(cf_log *log, void *data)
 {
@@ -22,30 +23,79 @@ void cf_set_log(cf_log *log, void *data)
     pthread_mutex_unlock(&lock);
 }
 
-void cf__log_line(int level, const char *format, ...)
+static void tell(int level, const char *text)
 {
-    char text[CF__DETAIL];
-    va_list values;
-    if (is_inside)
-        return;
-    va_start(values, format);
-    cf__vformat(text, sizeof text, format, values);
-    va_end(values);
     pthread_mutex_lock(&lock);
     cf_log *log = callback;
     void *data = callback_data;
     pthread_mutex_unlock(&lock);
     if (!log)
         return;
-    is_inside = 1;
+    where = INSIDE;
     log(data, level, text);
-    is_inside = 0;
+    where = OUTSIDE;
+}
+
+/* ---- Lines that wait until the thread holds no lock ---- */
+
+/* Each is its level, its text and a zero. Few wait at a time: one that finds no room is lost. */
+_Thread_local struct cf__held cf__held;
+static _Thread_local char waiting[2048];
+static _Thread_local size_t waiting_bytes;
+
+static void put(int level, const char *text)
+{
+    size_t bytes = 1 + strlen(text) + 1;
+    if (bytes > sizeof waiting - waiting_bytes)
+        return;
+    waiting[waiting_bytes] = (char)level;
+    memcpy(waiting + waiting_bytes + 1, text, bytes - 1);
+    waiting_bytes += bytes;
+    cf__held.has_lines = 1;
+}
+
+static int take(int *level, char text[CF__DETAIL])
+{
+    if (!waiting_bytes)
+        return 0;
+    size_t bytes = 1 + strlen(waiting + 1) + 1;
+    *level = waiting[0];
+    memcpy(text, waiting + 1, bytes - 1);
+    waiting_bytes -= bytes;
+    memmove(waiting, waiting + bytes, waiting_bytes);
+    return 1;
+}
+
+void cf__log_waiting(void)
+{
+    char text[CF__DETAIL];
+    int level;
+    cf__held.has_lines = 0;
+    while (take(&level, text))
+        tell(level, text);
+}
+
+void cf__log_line(int level, const char *format, ...)
+{
+    char text[CF__DETAIL];
+    va_list values;
+    if (where != OUTSIDE)
+        return;
+    va_start(values, format);
+    cf__vformat(text, sizeof text, format, values);
+    va_end(values);
+    if (cf__held.locks)
+        put(level, text);
+    else
+        tell(level, text);
 }
 
 int cf__log_is_inside(void)
 {
-    return is_inside;
+    return where == INSIDE;
 }
+
+/* ---- Fork ---- */
 
 void cf__log_lock(void)
 {
@@ -55,4 +105,12 @@ void cf__log_lock(void)
 void cf__log_unlock(void)
 {
     pthread_mutex_unlock(&lock);
+}
+
+void cf__log_forget(void)
+{
+    if (where == INSIDE)
+        where = CHILD_OF_INSIDE;
+    waiting_bytes = 0;
+    cf__held.has_lines = 0;
 }

@@ -148,12 +148,12 @@ static void learn(const struct cf__place *place, int device)
 {
     struct cf__machine machine;
     enum cf__constants constants = find_out(place, device, &machine);
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     if (known[device].constants == CF__CONSTANTS_NONE) {
         known[device].machine = machine;
         __atomic_store_n(&known[device].constants, constants, __ATOMIC_RELEASE);
     }
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
 }
 
 int cf__machine(const struct cf__place *place, const char *function, struct cf__machine *machine,
@@ -178,19 +178,19 @@ int cf__machine(const struct cf__place *place, const char *function, struct cf__
 
 void cf__machine_forget(void)
 {
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     memset(known, 0, sizeof known);
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
 }
 
 void cf__machine_lock(void)
 {
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
 }
 
 void cf__machine_unlock(void)
 {
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
 }
 
 /* ---- What can be asked ---- */

@@ -8,16 +8,16 @@
 /* Operations that are within one another; gen/operation.py has the same number. */
 enum { MOST_NESTED = 4 };
 
-_Thread_local const char *cf__operation;
-static _Thread_local int depth;
-
 /* The operations that the thread is in, the innermost first. */
-struct within {
-    const cf_kernel *kernel;
-    void *const *args;
-    const struct within *outer;
-};
-static _Thread_local const struct within *within;
+_Thread_local const struct cf__within *cf__within;
+
+static int depth(void)
+{
+    int count = 0;
+    for (const struct cf__within *in = cf__within; in; in = in->outer)
+        count++;
+    return count;
+}
 
 static int is_empty_array(const cf_kernel *kernel, uint32_t i, void *const args[])
 {
@@ -28,7 +28,7 @@ static int is_empty_array(const cf_kernel *kernel, uint32_t i, void *const args[
 
 int cf__operation_has_empty(const void *pointer)
 {
-    for (const struct within *in = within; in; in = in->outer)
+    for (const struct cf__within *in = cf__within; in; in = in->outer)
         for (uint32_t i = 0; i < in->kernel->nparams; i++)
             if (is_empty_array(in->kernel, i, in->args) && *(void *const *)in->args[i] == pointer)
                 return 1;
@@ -50,19 +50,15 @@ static int judge(const cf_kernel *kernel, int status, int has_failed)
  * the plain call of a thread with a GPU may run, it has to be told. */
 static int run(const cf_kernel *kernel, const struct cf__place *place, cf_stream stream, void *const args[])
 {
-    const char *outer = cf__operation, *named = cf__named_async();
+    const char *named = cf__named_async();
     const int is_lent = place->driver->is_host && !cf__host_owns(stream);
     const struct cf__chosen chosen =
         is_lent ? cf__device_choose((struct cf__chosen){1, CF_HOST}) : (struct cf__chosen){0, 0};
-    const struct within self = {kernel, args, within};
+    const struct cf__within self = {kernel, args, cf__within};
     unsigned int failures = cf__failures();
-    cf__operation = kernel->function;
-    within = &self;
-    depth++;
+    cf__within = &self;
     int status = kernel->enqueue(stream, args);
-    depth--;
-    within = self.outer;
-    cf__operation = outer;
+    cf__within = self.outer;
     if (is_lent)
         (void)cf__device_choose(chosen);
     cf__name_async(named);
@@ -82,7 +78,7 @@ static int levels(const cf_kernel *operation)
 
 int cf__operation_fits(const cf_kernel *operation)
 {
-    return depth + levels(operation) <= MOST_NESTED;
+    return depth() + levels(operation) <= MOST_NESTED;
 }
 
 int cf__operation_ready(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded **loaded)
@@ -93,7 +89,7 @@ int cf__operation_ready(const cf_kernel *kernel, const struct cf__place *place, 
             "%s: what it is made of would be launched by another copy of Cuferry, as a shared object of cfcc's "
             "has it; call the functions of that",
             kernel->function);
-    if (depth == MOST_NESTED)
+    if (depth() == MOST_NESTED)
         return cf__fail(CF_EINVAL, "%s: it is in %d operations that enqueue one another, and no more are taken",
                         kernel->function, MOST_NESTED);
     return cf__load_all(kernel, place, loaded); /* before anything is enqueued */

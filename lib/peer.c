@@ -10,14 +10,14 @@ static int cancel; /* of the thread that has the lock, to be restored */
 void cf__peer_lock(void)
 {
     int before = cf__cancel_off();
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     cancel = before;
 }
 
 void cf__peer_unlock(void)
 {
     int before = cancel;
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
     cf__cancel_on(before);
 }
 
@@ -125,7 +125,7 @@ static int enable(const struct cf__place *place, int device, int peer, CUcontext
                : cf__fail_driver(driver, result, call, "cf_peer_enable: device %d, peer %d", device, peer);
 }
 
-/* What both ask first; the callback of a failure that is told with the lock must not wait for it. */
+/* What both ask first. */
 static int check(const char *function, int device, int peer, int *is_possible)
 {
     if (cf__log_is_inside())

@@ -60,16 +60,16 @@ static void fail_locked(struct run *run, CUresult result, const char *call, cons
 
 static void fail(struct run *run, CUresult result, const char *call, const struct cf__moved *array)
 {
-    pthread_mutex_lock(&run->lock);
+    cf__lock(&run->lock);
     fail_locked(run, result, call, array);
-    pthread_mutex_unlock(&run->lock);
+    cf__unlock(&run->lock);
 }
 
 static int has_failed(struct run *run)
 {
-    pthread_mutex_lock(&run->lock);
+    cf__lock(&run->lock);
     const int has = run->has_failed;
-    pthread_mutex_unlock(&run->lock);
+    cf__unlock(&run->lock);
     return has;
 }
 
@@ -160,7 +160,7 @@ static void launch_part(struct run *run, uint64_t part)
 /* A chunk is on its way in: whether parts were launched for it. */
 static int arrive(struct run *run, uint64_t part)
 {
-    pthread_mutex_lock(&run->lock);
+    cf__lock(&run->lock);
     run->arrived[part]++;
     const uint64_t before = run->launched;
     while (!run->has_failed && run->launched < run->parts && run->arrived[run->launched] == run->ins) {
@@ -170,7 +170,7 @@ static int arrive(struct run *run, uint64_t part)
     const int has_launched = run->launched != before;
     if (has_launched)
         pthread_cond_broadcast(&run->changed);
-    pthread_mutex_unlock(&run->lock);
+    cf__unlock(&run->lock);
     return has_launched;
 }
 
@@ -193,7 +193,7 @@ static enum step take(struct run *run, int has_room, int is_idle, struct chunk *
 {
     enum step step = NOTHING;
     uint64_t number = 0;
-    pthread_mutex_lock(&run->lock);
+    cf__lock(&run->lock);
     for (;;) {
         if (run->has_failed ||
             (is_idle && run->next_out == run->parts * run->outs && run->next_in == run->parts * run->ins))
@@ -208,7 +208,7 @@ static enum step take(struct run *run, int has_room, int is_idle, struct chunk *
         }
         break;
     }
-    pthread_mutex_unlock(&run->lock);
+    cf__unlock(&run->lock);
     if (step == OUT || step == IN) {
         const size_t of_part = step == OUT ? run->outs : run->ins;
         const struct cf__moved *array = array_of(run, (size_t)(number % of_part), step == OUT);

@@ -123,7 +123,7 @@ static void take_lock(void)
     pid_t self = getpid(), before = __atomic_load_n(&owner, __ATOMIC_ACQUIRE);
     if (before != self)
         adopt(before, self);
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
 }
 
 /* ---- Ranges ---- */
@@ -268,9 +268,9 @@ static void wait_for_work(void)
 {
     if (may_spin) {
         __atomic_store_n(&looking, looking + 1, __ATOMIC_RELAXED);
-        pthread_mutex_unlock(&lock);
+        cf__unlock(&lock);
         spin(&job_count, 0);
-        pthread_mutex_lock(&lock);
+        cf__lock(&lock);
         __atomic_store_n(&looking, looking - 1, __ATOMIC_RELAXED);
     }
     sleeping++;
@@ -296,7 +296,7 @@ static void *worker(void *data)
     uint32_t number = (uint32_t)(uintptr_t)data;
     char faults[FAULT_BYTES];
     worker_stack(faults, sizeof faults);
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     (void)sched_setaffinity(0, sizeof cpus.sets, cpus.sets); /* the thread that started it may be bound to one */
     for (;;) {
         if (!jobs && !stopping)
@@ -305,15 +305,15 @@ static void *worker(void *data)
             break;
         struct job *job = jobs;
         __atomic_store_n(&job->workers, job->workers + 1, __ATOMIC_RELAXED);
-        pthread_mutex_unlock(&lock);
+        cf__unlock(&lock);
         (void)run_ranges(job, number);
-        pthread_mutex_lock(&lock);
+        cf__lock(&lock);
         take_off(job);
         __atomic_store_n(&job->workers, job->workers - 1, __ATOMIC_RELAXED);
         if (!job->workers)
             pthread_cond_broadcast(&done);
     }
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
     return NULL;
 }
 
@@ -336,7 +336,7 @@ int cf__pool_configure(void)
     cpus = found;
     __atomic_store_n(&thread_target, count, __ATOMIC_RELAXED);
     __atomic_store_n(&may_spin, count > 1 && count <= processors, __ATOMIC_RELAXED);
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
     int status = cf__host_order_configure();
     if (status == CF_OK)
         __atomic_store_n(&is_configured, 1, __ATOMIC_RELEASE);
@@ -360,7 +360,7 @@ void cf__pool_lock(void)
 
 void cf__pool_unlock(void)
 {
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
 }
 
 void cf__pool_forget(void)
@@ -438,17 +438,17 @@ static struct pace run_shared(struct job *job, uint64_t begin, uint64_t wanted)
         start();
     add(job, wanted < left ? wanted : left - 1);
     int spins = may_spin;
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
 
     struct pace pace = run_ranges(job, 0);
 
     if (spins)
         spin(&job->workers, 1);
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     take_off(job);
     while (job->workers)
         pthread_cond_wait(&done, &lock);
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
     return pace;
 }
 
@@ -599,11 +599,11 @@ void cf__pool_stop(void)
     stopping = 1;
     pthread_cond_broadcast(&work);
     int count = thread_count;
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
     for (int i = 0; i < count; i++)
         pthread_join(workers[i], NULL);
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     thread_count = started = stopping = 0;
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
     __atomic_store_n(&is_configured, 0, __ATOMIC_RELEASE);
 }

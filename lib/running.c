@@ -101,12 +101,12 @@ static void drop(const void *owner)
 static void end_thread(void *owner)
 {
     cf__running = NULL;
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     drop(owner);
     for (struct cf__running *node = nodes; node; node = node->next)
         if (node->owner == owner)
             node->owner = NULL;
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
 }
 
 /* ---- Launching ---- */
@@ -128,11 +128,11 @@ struct cf__running *cf__note_other_launch(struct cf__context *context, const cha
 {
     struct cf__running *node = cf__running;
     if (!node || node->context != context->id) {
-        pthread_mutex_lock(&lock);
+        cf__lock(&lock);
         node = find(context->id);
         if (!node)
             node = take(context->id, context->handle);
-        pthread_mutex_unlock(&lock);
+        cf__unlock(&lock);
         if (!node)
             return NULL;
         cf__running = node;
@@ -161,10 +161,10 @@ static struct cf__running *own_node(CUcontext handle)
 {
     struct cf__running *node = cf__running;
     if (node && node->handle != handle) {
-        pthread_mutex_lock(&lock);
+        cf__lock(&lock);
         for (node = nodes; node && !(node->owner == &self && node->handle == handle);)
             node = node->next;
-        pthread_mutex_unlock(&lock);
+        cf__unlock(&lock);
     }
     return node;
 }
@@ -205,26 +205,26 @@ void cf__note_reached(const struct cf__mark *mark)
 /* Of each thread, what is enqueued by now; of those that another thread asks already, nothing. */
 static void ask(CUcontext handle)
 {
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     for (struct cf__running *node = nodes; node; node = node->next)
         if (node->handle == handle && !node->asker) {
             uint64_t launches = load(&node->launches);
             node->asked = launches & 1 && node->owner != &self ? launches - 1 : launches;
             node->asker = &self;
         }
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
 }
 
 static void answer(CUcontext handle, int is_done)
 {
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     for (struct cf__running *node = nodes; node; node = node->next)
         if (node->handle == handle && node->asker == &self) {
             if (is_done && node->asked > node->done)
                 __atomic_store_n(&node->done, node->asked, __ATOMIC_RELEASE);
             node->asker = NULL;
         }
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
 }
 
 CUresult cf__wait_for_all(const struct cf__place *place)
@@ -280,11 +280,11 @@ void cf__running_text(unsigned long long context, char *text, size_t size)
 {
     struct names names = {.count = 0};
     size_t used = 0;
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     for (const struct cf__running *node = nodes; node; node = node->next)
         if (node->context == context)
             add_names(&names, node);
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
     if (!names.count)
         snprintf(text, size, "%s", names.has_others ? "kernels that are not known were" : "no kernel of Cuferry's was");
     else if (names.count > 1 || names.has_others)
@@ -302,7 +302,7 @@ void cf__running_text(unsigned long long context, char *text, size_t size)
 
 void cf__running_forget(unsigned long long context)
 {
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     for (struct cf__running *node = nodes; node; node = node->next)
         if (context == CF__NO_CONTEXT || node->context == context)
             clear(node);
@@ -310,7 +310,7 @@ void cf__running_forget(unsigned long long context)
         cf__running = NULL;
         drop(&self);
     }
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
 }
 
 void cf__running_start(void)
@@ -332,12 +332,12 @@ void cf__running_end(int is_free)
 
 void cf__running_lock(void)
 {
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
 }
 
 void cf__running_unlock(void)
 {
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
 }
 
 void cf__running_forget_threads(void)

@@ -45,7 +45,7 @@ static int stages_of(const struct cf__place *place, const char *function, struct
     *stages = __atomic_load_n(&context->stages, __ATOMIC_ACQUIRE);
     if (*stages)
         return CF_OK;
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     *stages = context->stages;
     if (!*stages && cf__keep_reserve(SETS * SET_THINGS) && (*stages = calloc(1, sizeof **stages)) != NULL) {
         pthread_mutex_init(&(*stages)->lock, NULL);
@@ -55,7 +55,7 @@ static int stages_of(const struct cf__place *place, const char *function, struct
             (*stages)->sets[s].owner = *stages;
         __atomic_store_n(&context->stages, *stages, __ATOMIC_RELEASE);
     }
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
     return *stages ? CF_OK : cf__fail(CF_ENOMEM, "%s: no memory for staging", function);
 }
 
@@ -138,12 +138,12 @@ void cf__stages_free(struct cf__context *context, const struct cf__place *place)
 
 void cf__stage_lock(void)
 {
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
 }
 
 void cf__stage_unlock(void)
 {
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
 }
 
 /* ---- Cells ---- */
@@ -154,11 +154,11 @@ int cf__cells_take(const struct cf__place *place, const char *function, uint64_t
     int status = stages_of(place, function, &stages);
     if (status != CF_OK)
         return status;
-    pthread_mutex_lock(&stages->lock);
+    cf__lock(&stages->lock);
     struct cells *taken = stages->cells;
     if (taken)
         stages->cells = taken->next;
-    pthread_mutex_unlock(&stages->lock);
+    cf__unlock(&stages->lock);
     if (!taken) {
         if (!cf__keep_reserve(1))
             return cf__fail(CF_ENOMEM, "%s: no memory for checking elements", function);
@@ -179,10 +179,10 @@ void cf__cells_give(uint64_t *cells)
 {
     struct cells *given = (struct cells *)(void *)cells;
     struct cf__stages *stages = given->owner;
-    pthread_mutex_lock(&stages->lock);
+    cf__lock(&stages->lock);
     given->next = stages->cells;
     stages->cells = given;
-    pthread_mutex_unlock(&stages->lock);
+    cf__unlock(&stages->lock);
 }
 
 int cf__reaches_pageable(const struct cf__place *place, const char *function, int device, int *reaches)
@@ -214,7 +214,7 @@ static struct cf__stage *take_set(struct cf__stages *stages)
 {
     struct cf__stage *found = NULL;
     int cancel = cf__cancel_off();
-    pthread_mutex_lock(&stages->lock);
+    cf__lock(&stages->lock);
     for (;;) {
         for (int s = 0; s < SETS && !found; s++)
             if (!stages->sets[s].in_use)
@@ -225,7 +225,7 @@ static struct cf__stage *take_set(struct cf__stages *stages)
     }
     found->in_use = 1;
     found->cancel = cancel;
-    pthread_mutex_unlock(&stages->lock);
+    cf__unlock(&stages->lock);
     return found;
 }
 
@@ -284,10 +284,10 @@ void cf__stage_end(struct cf__stage *stage)
 {
     struct cf__stages *stages = stage->owner;
     int cancel = stage->cancel;
-    pthread_mutex_lock(&stages->lock);
+    cf__lock(&stages->lock);
     stage->in_use = 0;
     pthread_cond_signal(&stages->given_back);
-    pthread_mutex_unlock(&stages->lock);
+    cf__unlock(&stages->lock);
     cf__cancel_on(cancel);
 }
 

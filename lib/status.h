@@ -35,6 +35,36 @@ static inline void cf__cancel_on(int before)
 __attribute__((format(printf, 3, 4))) int cf__format(char *text, size_t size, const char *format, ...);
 __attribute__((format(printf, 3, 0))) int cf__vformat(char *text, size_t size, const char *format, va_list values);
 const char *cf__strerror(int error);
+/* ---- Locks ---- */
+
+/* All of the library's, but that of log.c: a thread that holds one tells the log nothing until it has given the last one
+ * back. The callback may fork, which takes them all, and may take its time. */
+extern _Thread_local struct cf__held {
+    int locks;
+    int has_lines; /* that wait to be told */
+} cf__held;
+
+static inline void cf__lock(pthread_mutex_t *lock)
+{
+    pthread_mutex_lock(lock);
+    cf__held.locks++;
+}
+
+static inline int cf__trylock(pthread_mutex_t *lock)
+{
+    int is_taken = pthread_mutex_trylock(lock) == 0;
+    cf__held.locks += is_taken;
+    return is_taken;
+}
+
+void cf__log_waiting(void); /* tells the lines */
+
+static inline void cf__unlock(pthread_mutex_t *lock)
+{
+    pthread_mutex_unlock(lock);
+    if (--cf__held.locks == 0 && cf__held.has_lines)
+        cf__log_waiting();
+}
 
 /* ---- error.c ---- */
 
@@ -89,12 +119,13 @@ extern int cf__logging; /* whether; atomic */
 __attribute__((format(printf, 2, 3))) void cf__log_line(int level, const char *format, ...);
 #define cf__log(...) (__atomic_load_n(&cf__logging, __ATOMIC_RELAXED) ? cf__log_line(__VA_ARGS__) : (void)0)
 
-/* Whether the calling thread is in the callback: what it calls in spite of the rules fails where it would wait for a
- * lock. */
+/* Whether the calling thread is in the callback: what it calls in spite of the rules fails where it would change what the
+ * call around it uses. Not in a child that was forked there, which that call is over for. */
 int cf__log_is_inside(void);
 
-/* Its lock, for fork. */
+/* Its lock, for fork; and in a child. */
 void cf__log_lock(void);
 void cf__log_unlock(void);
+void cf__log_forget(void);
 
 #endif

@@ -223,12 +223,12 @@ static void name_thread(void)
 
 void cf__trace_write(const struct cf__trace_event *event)
 {
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     if (descriptor >= 0 && !event->process && named != generation)
         name_thread();
     if (descriptor >= 0)
         append(event);
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
 }
 
 void cf__trace_end(int64_t begin, const char *category, const char *name, const char *format, ...)
@@ -302,12 +302,12 @@ static void finish(int is_final)
         cf__trace_write(&(struct cf__trace_event){
             .phase = 'i', .category = "trace", .name = "device times lost", .begin = cf__trace_now(), .args = args});
     }
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     flush();
     if (descriptor >= 0)
         close(descriptor);
     descriptor = -1;
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
 }
 
 /* What the GPU has not done by then is lost; so is what other threads still do. Memory that they may use stays. */
@@ -348,9 +348,9 @@ int cf__trace_open(void)
     const char *name = secure_getenv("CF_TRACE"); /* not what another user would have written */
     if (!name || !*name)
         return CF_OK;
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     int status = cf__traces() || is_child ? CF_OK : start(name);
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
     return status;
 }
 
@@ -360,22 +360,22 @@ void cf__trace_close(void)
         return; /* it has the parent's objects in memory, and must not touch them */
     finish(1);
     cf__trace_kernels_forget();
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     free(text);
     text = NULL;
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
 }
 
 /* ---- Fork ---- */
 
 void cf__trace_lock(void)
 {
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
 }
 
 void cf__trace_unlock(void)
 {
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
 }
 
 void cf__trace_forget(void)

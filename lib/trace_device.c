@@ -170,11 +170,11 @@ static struct cf__clock *current(const struct cf__driver *driver, int makes)
     struct cf__clock *clock = find(id);
     if (clock || !makes)
         return clock;
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     clock = find(id);
     if (!clock)
         clock = add(driver, context, id);
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
     return clock;
 }
 
@@ -368,7 +368,7 @@ void cf__timed_begin(struct cf__timed *timed, const struct cf__driver *driver, C
         if (stream == CU_STREAM_LEGACY)
             stream = NULL;
         int mode = cf__relax(driver);
-        pthread_mutex_lock(&clock->lock);
+        cf__lock(&clock->lock);
         if (cf__trace_now() - clock->paired > 10 * (int64_t)SECOND)
             pair(clock);
         struct row *row =
@@ -377,7 +377,7 @@ void cf__timed_begin(struct cf__timed *timed, const struct cf__driver *driver, C
             collect_row(clock, row);
         struct cf__pending *pending = row && !clock->is_lost ? take(clock) : NULL;
         clock->lost += !pending;
-        pthread_mutex_unlock(&clock->lock);
+        cf__unlock(&clock->lock);
         cf__unrelax(driver, mode);
         if (pending) {
             timed->clock = clock;
@@ -403,7 +403,7 @@ static void mark_end(struct cf__timed *timed, const struct cf__driver *driver, C
     struct cf__pending *pending = timed->pending;
     int is_marked =
         result == CUDA_SUCCESS && pending->row && driver->cuEventRecord(pending->end, stream) == CUDA_SUCCESS;
-    pthread_mutex_lock(&clock->lock);
+    cf__lock(&clock->lock);
     if (is_marked) {
         struct row *row = pending->row;
         pending->category = category;
@@ -418,7 +418,7 @@ static void mark_end(struct cf__timed *timed, const struct cf__driver *driver, C
         clock->lost += result == CUDA_SUCCESS;
         give_back(clock, pending);
     }
-    pthread_mutex_unlock(&clock->lock);
+    cf__unlock(&clock->lock);
 }
 
 void cf__timed_end(struct cf__timed *timed, const struct cf__driver *driver, CUresult result, CUstream stream,
@@ -435,9 +435,9 @@ void cf__timed_collect(const struct cf__driver *driver)
     if (!clock)
         return;
     int cancel = cf__cancel_off(), mode = cf__relax(driver);
-    pthread_mutex_lock(&clock->lock);
+    cf__lock(&clock->lock);
     collect(clock);
-    pthread_mutex_unlock(&clock->lock);
+    cf__unlock(&clock->lock);
     cf__unrelax(driver, mode);
     cf__cancel_on(cancel);
 }
@@ -449,10 +449,10 @@ void cf__timed_stream_gone(const struct cf__driver *driver, CUstream stream)
     struct cf__clock *clock = driver->is_host ? NULL : current(driver, 0);
     if (!clock)
         return;
-    pthread_mutex_lock(&clock->lock);
+    cf__lock(&clock->lock);
     for (struct row *row = clock->rows; row; row = row->next)
         row->is_gone |= row->stream == stream;
-    pthread_mutex_unlock(&clock->lock);
+    cf__unlock(&clock->lock);
 }
 
 /* With the clock's lock: what it has in its context is gone, or was destroyed. */
@@ -489,9 +489,9 @@ void cf__timed_contexts_gone(const struct cf__driver *driver)
     for (struct cf__clock *clock = __atomic_load_n(&clocks, __ATOMIC_ACQUIRE); clock; clock = clock->next) {
         if (clock->driver != driver || may_be_there(clock))
             continue;
-        pthread_mutex_lock(&clock->lock);
+        cf__lock(&clock->lock);
         forget(clock);
-        pthread_mutex_unlock(&clock->lock);
+        cf__unlock(&clock->lock);
         __atomic_store_n(&clock->id, 0, __ATOMIC_RELAXED);
     }
 }
@@ -579,16 +579,16 @@ static void finish(struct cf__clock *clock, int is_final)
 uint64_t cf__timed_finish(int is_final)
 {
     uint64_t lost = 0;
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     for (struct cf__clock *clock = clocks, *next; clock; clock = next) {
         next = clock->next;
-        pthread_mutex_lock(&clock->lock);
+        cf__lock(&clock->lock);
         finish(clock, is_final);
         for (const struct row *row = clock->rows; row; row = row->next)
             for (const struct cf__pending *pending = row->first; pending; pending = pending->next)
                 lost++;
         lost += clock->lost;
-        pthread_mutex_unlock(&clock->lock);
+        cf__unlock(&clock->lock);
         if (is_final) {
             pthread_mutex_destroy(&clock->lock);
             free(clock);
@@ -596,6 +596,6 @@ uint64_t cf__timed_finish(int is_final)
     }
     if (is_final)
         __atomic_store_n(&clocks, NULL, __ATOMIC_RELEASE);
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
     return lost;
 }

@@ -31,20 +31,20 @@ void cf__trace_kernel(CUfunction function, const cf_kernel *kernel)
     name->function = function;
     memcpy(name->text, kernel->function, size);
     cf__variant_text(kernel, name->variant);
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     name->next = names;
     names = name;
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
 }
 
 void cf__trace_kernels_forget(void)
 {
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     for (struct name *name; (name = names) != NULL;) {
         names = name->next;
         free(name);
     }
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
 }
 
 /* On the CPU a function is the kernel's descriptor. */
@@ -56,11 +56,11 @@ static const char *name_of(const struct cf__driver *driver, CUfunction function,
         cf__variant_text(kernel, variant);
         return kernel->function;
     }
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     const struct name *name = names;
     while (name && name->function != function)
         name = name->next;
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
     if (name)
         memcpy(variant, name->variant, CF__VARIANT);
     return name ? name->text : "kernel";

@@ -39,21 +39,21 @@ static const char *text_of_user(void)
 
 void cf__tuning_forget(void)
 {
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     free(snapshot);
     snapshot = NULL;
     is_read = 0;
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
 }
 
 void cf__tuning_lock(void)
 {
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
 }
 
 void cf__tuning_unlock(void)
 {
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
 }
 
 /* ---- The table ---- */
@@ -110,9 +110,9 @@ void cf__tuning_choose(const cf_kernel *kernel, int capability, struct cf__choic
     memset(found.variants, -1, sizeof found.variants);
     int has_own = kernel->size >= offsetof(cf_kernel, tuning) + sizeof kernel->tuning && kernel->tuning;
     search(has_own ? kernel->tuning : "", kernel, capability, &found);
-    pthread_mutex_lock(&lock);
+    cf__lock(&lock);
     search(text_of_user(), kernel, capability, &found);
-    pthread_mutex_unlock(&lock);
+    cf__unlock(&lock);
     choice->is_uniform = 1;
     for (int c = 0; c < CF_TUNING_CLASSES; c++) {
         choice->variants[c] = nearest(&found, c);

@@ -22,12 +22,12 @@ static _Thread_local unsigned int found_last;
 
 void cf__workspace_lock(void)
 {
-    pthread_mutex_lock(&cf__workspaces.lock);
+    cf__lock(&cf__workspaces.lock);
 }
 
 void cf__workspace_unlock(void)
 {
-    pthread_mutex_unlock(&cf__workspaces.lock);
+    cf__unlock(&cf__workspaces.lock);
 }
 
 /* ---- The table, with the lock ---- */
@@ -105,11 +105,11 @@ static void take(struct cf__workspace *workspace)
 
 void cf__workspace_let_go(struct cf__workspace *workspace)
 {
-    pthread_mutex_lock(&cf__workspaces.lock);
+    cf__lock(&cf__workspaces.lock);
     workspace->is_taken = 0;
     if (!workspace->memory)
         cf__workspace_remove(workspace);
-    pthread_mutex_unlock(&cf__workspaces.lock);
+    cf__unlock(&cf__workspaces.lock);
 }
 
 int cf__workspace_is_done(const struct cf__place *place, const struct cf__workspace *workspace)
@@ -125,7 +125,7 @@ static struct cf__workspace *take_over(const struct cf__place *place, struct cf_
     int mode = cf__relax(place->driver);
     int is_free = cf__workspace_is_done(place, workspace);
     cf__unrelax(place->driver, mode);
-    pthread_mutex_lock(&cf__workspaces.lock);
+    cf__lock(&cf__workspaces.lock);
     workspace->is_taken = 0;
     if (is_free && !cf__workspace_find(key)) {
         workspace->stream = key->stream;
@@ -135,14 +135,14 @@ static struct cf__workspace *take_over(const struct cf__place *place, struct cf_
     } else {
         workspace = NULL;
     }
-    pthread_mutex_unlock(&cf__workspaces.lock);
+    cf__unlock(&cf__workspaces.lock);
     return workspace;
 }
 
 static struct cf__workspace *take_for(const struct cf__place *place, const struct cf__workspace_key *key)
 {
     struct cf__workspace *other = NULL;
-    pthread_mutex_lock(&cf__workspaces.lock);
+    cf__lock(&cf__workspaces.lock);
     struct cf__workspace *workspace = cf__workspace_find(key);
     int is_new = !workspace;
     if (is_new)
@@ -156,7 +156,7 @@ static struct cf__workspace *take_for(const struct cf__place *place, const struc
         workspace = NULL;
     if (workspace)
         take(workspace);
-    pthread_mutex_unlock(&cf__workspaces.lock);
+    cf__unlock(&cf__workspaces.lock);
     if (is_full)
         cf__workspaces_look(place, key->context);
     return other ? take_over(place, other, key) : workspace;
@@ -238,11 +238,11 @@ int cf__workspace_give(const struct cf__taken *taken, const char *function, cf_s
     const int cancel = workspace->cancel;
     CUresult result = workspace->is_quiet ? CUDA_SUCCESS : driver->cuEventRecord(workspace->event, stream);
     workspace->is_zero = is_zero;
-    pthread_mutex_lock(&cf__workspaces.lock);
+    cf__lock(&cf__workspaces.lock);
     workspace->known = workspace->is_quiet || result != CUDA_SUCCESS ? CF__WORK_UNKNOWN : CF__WORK_RECORDED;
     workspace->latest = ++cf__workspaces.launches;
     workspace->is_taken = 0;
-    pthread_mutex_unlock(&cf__workspaces.lock);
+    cf__unlock(&cf__workspaces.lock);
     if (result != CUDA_SUCCESS && status == CF_OK)
         status = cf__fail_driver(driver, result, "cuEventRecord", "%s: scratch memory", function);
     cf__cancel_on(cancel);

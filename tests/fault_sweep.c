@@ -11,6 +11,7 @@
 #include "driver_fault.h"
 #include "fault_alloc.h"
 #include "fault_kernels.h"
+#include "fault_locks.h"
 #include "on_fake.h"
 
 long fault_total, leak_total;
@@ -79,6 +80,14 @@ void fault_need(int status, const char *call, const char *file, int line)
 {
     if (status != CF_OK && !(is_lost_now && status == CF_EFAULT))
         complain("%s:%d: %s gave %s: %s", file, line, call, cf_status_name(status), cf_last_error());
+}
+
+/* Every line, of each failure as well, is told by a thread that holds no lock: the callback may fork. */
+static void check_locks(void *data, int level, const char *text)
+{
+    (void)data, (void)level;
+    if (locks_held())
+        complain("%d locks are held while this is told: %s", locks_held(), text);
 }
 
 /* ---- What is expected ---- */
@@ -286,6 +295,7 @@ static void *run(void *of)
     const struct scene *scene = attempt->scene;
     const char *name = NULL;
     now = attempt;
+    cf_set_log(check_locks, NULL);
     if (scene->flags & TRACED)
         trace();
     if (getenv("FAULT_VERBOSE")) /* what was tried last, where the process does not live to tell */
@@ -317,6 +327,7 @@ static void *run(void *of)
     if (scene->flags & TRACED)
         end_trace();
     count_alive_objects();
+    cf_set_log(NULL, NULL);
     return NULL;
 }
 

@@ -10,6 +10,7 @@
 #include "fault_alloc.h"
 #include "fault_data.h"
 #include "fault_kernels.h"
+#include "fault_locks.h"
 
 /* ---- What needs no driver ---- */
 
@@ -70,6 +71,7 @@ static const struct tolerated tolerated[] = {
     {"cuThreadExchangeStreamCaptureMode", NULL, "fails for a wrong argument alone"},
     {"cuGetErrorName", NULL, "a message without the driver's name of its result is still one"},
     {"cuGetErrorString", NULL, "likewise"},
+    {"cuDriverGetVersion", NULL, "the log is not told of the driver then"},
     {"cuMemAllocFromPoolAsync", NULL, "where memory is short, what pools keep is given back, and it is tried again"},
     /* Short ways that are left for long ones, which ask again. */
     {"cuCtxGetCurrent", "cf_launch", "of the thread's own context"},
@@ -253,6 +255,21 @@ static void keeping_without_memory_is_told(void **state)
     assert_ok(cf_shutdown());
 }
 
+/* That each scene looks for in the callback of the log. */
+static void locks_are_counted(void **state)
+{
+    pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
+    (void)state;
+    assert_int_equal(locks_held(), 0);
+    pthread_mutex_lock(&own);
+    assert_int_equal(locks_held(), 1);
+    cf__device_lock();
+    assert_int_equal(locks_held(), 2);
+    cf__device_unlock();
+    pthread_mutex_unlock(&own);
+    assert_int_equal(locks_held(), 0);
+}
+
 /* The driver that plays a GPU runs the kernels that it knows of. */
 static void tell_fake(void)
 {
@@ -276,6 +293,7 @@ int main(int argc, char *argv[])
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(header_every_function_is_swept);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(shutdown_without_memory_keeps_what_is_staged_with);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(keeping_without_memory_is_told);
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(locks_are_counted);
     for (int i = 0; i < scene_count; i++)
         if (argc < 2 || strstr(scenes[i]->name, argv[1]))
             tests[count++] = (struct CMUnitTest){scenes[i]->name, sweep, NULL, NULL, (void *)(uintptr_t)scenes[i]};

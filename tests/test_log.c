@@ -2,8 +2,11 @@
 #include "on_fake.h"
 
 #include <pthread.h>
+#include <signal.h>
 
 #include <cuferry/kernels.h>
+
+#include "internal.h"
 
 struct lines {
     pthread_mutex_t lock;
@@ -164,6 +167,180 @@ static void callback_replaced_gets_no_more(void **state)
     cf_set_log(NULL, NULL);
 }
 
+static void line_waits_until_the_last_lock_is_given_back(void **state)
+{
+    pthread_mutex_t outer = PTHREAD_MUTEX_INITIALIZER, inner = PTHREAD_MUTEX_INITIALIZER;
+    (void)state;
+    lines.text[0] = 0;
+    cf__lock(&outer);
+    cf__log(CF_LOG_INFO, "first");
+    cf__lock(&inner);
+    cf__log(CF_LOG_ERROR, "second");
+    cf__unlock(&inner);
+    assert_string_equal(lines.text, "");
+    cf__unlock(&outer);
+    assert_string_equal(lines.text, "2 first\n1 second\n");
+    cf__log(CF_LOG_INFO, "third");
+    assert_string_equal(lines.text, "2 first\n1 second\n2 third\n");
+}
+
+/* ---- What it may do ---- */
+
+/* In a child of the callback's: 0 where it can use the CPU. */
+static int use_the_cpu(void)
+{
+    static const char *const settings[] = {"CF_DRIVER", "CF_CHECK", "CF_THREADS", "CF_TRACE"}; /* some are wrong */
+    void *memory;
+    alarm(20);
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        unsetenv(settings[i]);
+    return cf_device_use(CF_HOST) != CF_OK || gather() != CF_OK || cf_mem_alloc(&memory, 1000) != CF_OK ||
+           cf_mem_free(memory) != CF_OK || cf_shutdown() != CF_OK;
+}
+
+/* Forks, and takes the others' statuses together. */
+static void fork_and_use_the_cpu(void *data, int level, const char *text)
+{
+    struct lines *to = data;
+    int ended = -1;
+    keep(data, level, text);
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(use_the_cpu());
+    if (child < 0 || waitpid(child, &ended, 0) != child || ended != 0)
+        to->called_back = 1;
+}
+
+static void *count_devices(void *unused)
+{
+    int count;
+    (void)unused;
+    return (void *)(intptr_t)cf_device_count(&count);
+}
+
+/* Waits for a thread that is in the library, but not for one that waits for another. */
+static void wait_for_a_thread(void *data, int level, const char *text)
+{
+    static int is_in; /* atomic */
+    struct lines *to = data;
+    pthread_t thread;
+    keep(data, level, text);
+    if (__atomic_exchange_n(&is_in, 1, __ATOMIC_ACQ_REL))
+        return;
+    if (pthread_create(&thread, NULL, count_devices, NULL) != 0 || pthread_join(thread, NULL) != 0)
+        to->called_back = 1;
+    __atomic_store_n(&is_in, 0, __ATOMIC_RELEASE);
+}
+
+/* All kinds of lines that need no particular driver, of calls under one lock or another. */
+static void fail_in_many_ways(void)
+{
+    static const char *const settings[][2] = {
+        {"CF_DRIVER", "none"}, {"CF_CHECK", "none"}, {"CF_THREADS", "none"}, {"CF_TRACE", "/nonexistent/trace"}};
+    void *memory;
+    char name[64];
+    int count;
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        const char *now = getenv(settings[i][0]);
+        char before[64];
+        snprintf(before, sizeof before, "%s", now ? now : "");
+        assert_int_equal(setenv(settings[i][0], settings[i][1], 1), 0);
+        assert_ok(cf_shutdown());
+        int of_default = cf_device_count(&count), of_cpu = cf_device_name(CF_HOST, name, sizeof name);
+        if (of_default != CF_EINVAL && of_cpu != CF_EINVAL)
+            fail_msg("%s=%s: %d, %d", settings[i][0], settings[i][1], of_default, of_cpu);
+        assert_int_equal(now ? setenv(settings[i][0], before, 1) : unsetenv(settings[i][0]), 0);
+        snprintf(before, sizeof before, "%s=%s", settings[i][0], settings[i][1]);
+        assert_line(before);
+    }
+    assert_ok(gather());
+    assert_int_equal(cf_mem_alloc(&memory, (size_t)PTRDIFF_MAX), CF_ENOMEM);
+    assert_int_equal(cf_event_sync(NULL), CF_EINVAL);
+    assert_ok(cf_shutdown());
+    assert_line("2 everything was given back");
+}
+
+static void call_all(void (*play)(void), cf_log *log)
+{
+    alarm(100);
+    cf_set_log(log, &lines);
+    play();
+    cf_set_log(NULL, NULL);
+    alarm(0);
+    assert_int_equal(lines.called_back, 0);
+}
+
+static void callback_that_forks_has_a_child_that_uses_the_cpu(void **state)
+{
+    (void)state;
+    skip_where_forks_are_unsafe();
+    call_all(fail_in_many_ways, fork_and_use_the_cpu);
+}
+
+static void callback_that_waits_for_a_thread_in_the_library_returns(void **state)
+{
+    (void)state;
+    call_all(fail_in_many_ways, wait_for_a_thread);
+}
+
+/* Beside those: a file of the trace that another process has, a tuning file that is none, a driver, images, calls that
+ * fail under the locks of both, a fault and a reset. */
+static void fail_on_a_gpu(void)
+{
+    static char trace[] = "/tmp/test_log-XXXXXX";
+    float host[3] = {0};
+    const int32_t index[] = {2, 1, 0};
+    int ends[2], descriptor = mkstemp(trace);
+    char byte = 0;
+    assert_true(descriptor >= 0);
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(setenv("CF_TRACE", trace, 1), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) { /* has the file for as long as it lives */
+        cf_set_log(NULL, NULL);
+        byte = cf_device_use(CF_HOST) == CF_OK ? 1 : 2;
+        (void)!write(ends[1], &byte, 1);
+        pause();
+        _exit(0);
+    }
+    assert_int_equal(read(ends[0], &byte, 1), 1);
+    assert_int_equal(setenv("CF_TUNING", "/proc/self/status", 1), 0);
+    assert_ok(cf_copy_f32(host, host + 1, 1)); /* which is tuned */
+    assert_line("others write there: the trace goes to ");
+    assert_line("2 /proc/self/status: ");
+    assert_ok(gather());
+    assert_line("2 the NVIDIA driver, for CUDA ");
+    assert_line("2 cf_gather_f32_i32: its image of ");
+    assert_int_equal(cf_peer_enable(0, 99), CF_ENODEV);
+    assert_ok(cf_gather_f32_i32_async(NULL, host, index, host, 3, 3)); /* memory that a GPU does not reach */
+    assert_int_equal(cf_device_sync(), CF_EFAULT);
+    assert_ok(cf_device_reset(0));
+    assert_line("2 device 0 was reset\n");
+    assert_ok(cf_shutdown());
+    assert_int_equal(unsetenv("CF_TRACE"), 0);
+    assert_int_equal(setenv("CF_TUNING", "", 1), 0);
+    assert_int_equal(kill(child, SIGKILL), 0);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_int_equal(close(descriptor), 0);
+    assert_int_equal(unlink(trace), 0);
+    fail_in_many_ways();
+}
+
+static void callback_that_forks_beside_a_gpu_has_a_child_that_uses_the_cpu(void **state)
+{
+    (void)state;
+    skip_where_forks_are_unsafe();
+    call_all(fail_on_a_gpu, fork_and_use_the_cpu);
+}
+
+static void callback_that_waits_for_a_thread_on_a_gpu_returns(void **state)
+{
+    (void)state;
+    call_all(fail_on_a_gpu, wait_for_a_thread);
+}
+
 /* It must not, but what it calls ends all the same. */
 static void call_back(void *data, int level, const char *text)
 {
@@ -240,6 +417,12 @@ int main(int argc, char *argv[])
         fake_test(fault_and_reset_are_told, "CF_DRIVER=cuda", "FAKE_CUDA=reset=1"),
         TEST(callback_of_null_ends_it),
         TEST(callback_replaced_gets_no_more),
+        TEST(line_waits_until_the_last_lock_is_given_back),
+        TEST(callback_that_forks_has_a_child_that_uses_the_cpu),
+        fake_test(callback_that_forks_beside_a_gpu_has_a_child_that_uses_the_cpu, "CF_DRIVER=cuda",
+                  "FAKE_CUDA=reset=1"),
+        TEST(callback_that_waits_for_a_thread_in_the_library_returns),
+        fake_test(callback_that_waits_for_a_thread_on_a_gpu_returns, "CF_DRIVER=cuda", "FAKE_CUDA=reset=1"),
         TEST(callback_that_calls_the_library_does_not_hang),
         TEST(callback_of_many_threads_gets_every_line),
     };
