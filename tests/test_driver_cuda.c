@@ -163,6 +163,7 @@ static void driver_without_descriptors_is_an_error(void **state)
     expect_usable();
     limit(RLIMIT_NOFILE, (rlim_t)lowest);
     expect_usable(); /* it is loaded */
+    limit(RLIMIT_NOFILE, before.rlim_cur);
 }
 
 static void driver_without_address_space_is_an_error(void **state)
