@@ -103,7 +103,7 @@ static inline int run_made(int argc, char *argv[], const cf_module *module, cons
     if (!add && on_cuda()) {
         printf("1..%zu\n", count);
         for (size_t i = 0; i < count; i++)
-            printf("ok %zu - %s # SKIP a GPU has no code for kernels made by hand\n", i + 1, tests[i].name);
+            printf("ok %zu - %s # SKIP " NEEDS_CPU_OR_PLAYED_GPU "\n", i + 1, tests[i].name);
         return 0;
     }
     return run_with_fake(argc, argv, tests, count, setup, teardown);

@@ -424,14 +424,16 @@ class SanitizeTest:
 
     @staticmethod
     def child_of(parent):
-        """The cf-run that another one has started; None where there is none yet."""
+        """The cf-run that another one has started, and that is at work: before, it may be about to be a compiler. None
+        where there is none yet."""
         for pid in filter(str.isdigit, os.listdir('/proc')):
             try:
                 with open(f'/proc/{pid}/stat', encoding='utf-8') as file:
                     name, rest = re.fullmatch(r'\d+ \((.*)\) . (.*)\n?', file.read(), re.DOTALL).groups()
             except OSError:
                 continue
-            if name == 'cf-run' and int(rest.split()[0]) == parent:
+            fields = rest.split()
+            if name == 'cf-run' and int(fields[0]) == parent and int(fields[10]) >= 10:     # ticks of the processor
                 return int(pid)
         return None
 
