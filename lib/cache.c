@@ -82,17 +82,3 @@ ssize_t cf__cache_read(const char *path, char *text, size_t size)
     errno = error;
     return is_right ? (ssize_t)used : -1;
 }
-
-int cf__cache_write(int file, const char *text, size_t size)
-{
-    while (size) {
-        ssize_t written = write(file, text, size);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return 0;
-        text += written;
-        size -= (size_t)written;
-    }
-    return 1;
-}

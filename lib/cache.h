@@ -19,7 +19,4 @@ void cf__cache_folders(const char *path);
 /* Reads at most `size` bytes of a regular file; -1 with errno where that cannot be. */
 ssize_t cf__cache_read(const char *path, char *text, size_t size);
 
-/* Writes all of a text; 0 with errno where that cannot be. */
-int cf__cache_write(int file, const char *text, size_t size);
-
 #endif

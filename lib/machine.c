@@ -95,11 +95,12 @@ static int parse(const char *text, struct cf__machine *machine)
     return strncmp(text, "end\n", 4) == 0;
 }
 
-/* Whether a file's text has constants of the machine. */
-static int find(const char *text, const char *identity, struct cf__machine *machine)
+/* Whether a file's text has constants of the machine. The driver is asked what that is where there is such a file. */
+static int find(const char *text, const struct cf__place *place, int device, struct cf__machine *machine)
 {
     const size_t header = strlen(CF_MACHINE_HEADER);
-    if (strncmp(text, CF_MACHINE_HEADER, header) != 0)
+    char identity[IDENTITY_BYTES];
+    if (strncmp(text, CF_MACHINE_HEADER, header) != 0 || !describe(place, device, identity))
         return 0;
     for (const char *at = text + header; (at = strstr(at, identity)) != NULL; at++)
         if (at[-1] == '\n')
@@ -108,7 +109,7 @@ static int find(const char *text, const char *identity, struct cf__machine *mach
 }
 
 /* Whether the file has constants of the machine; says so where there is a file that has none. */
-static int read_file(const char *identity, struct cf__machine *machine)
+static int read_file(const struct cf__place *place, int device, struct cf__machine *machine)
 {
     char path[CF__PATH];
     if (!cf__cache_path("CF_MACHINE_FILE", "machine", path))
@@ -118,7 +119,7 @@ static int read_file(const char *identity, struct cf__machine *machine)
     int error = errno;
     if (size >= 0)
         text[size] = 0;
-    int is_found = size >= 0 && find(text, identity, machine);
+    int is_found = size >= 0 && find(text, place, device, machine);
     free(text);
     if (!is_found && (size >= 0 || error != ENOENT || secure_getenv("CF_MACHINE_FILE")))
         cf__log(CF_LOG_INFO, "%s: %s; cf-tune --machine measures them", path,
@@ -134,20 +135,15 @@ static struct {
     enum cf__constants constants; /* CF__CONSTANTS_NONE: not known yet; written last */
 } known[CF__MAX_DEVICES];
 
-static enum cf__constants find_out(const struct cf__place *place, int device, struct cf__machine *machine)
-{
-    char identity[IDENTITY_BYTES];
-    if (describe(place, device, identity) && read_file(identity, machine))
-        return CF__CONSTANTS_MEASURED;
-    set_usual(machine);
-    return CF__CONSTANTS_DEFAULT;
-}
-
 /* Without the lock where the file is read, as that may be told. Of several threads the first one's counts. */
 static void learn(const struct cf__place *place, int device)
 {
     struct cf__machine machine;
-    enum cf__constants constants = find_out(place, device, &machine);
+    enum cf__constants constants = CF__CONSTANTS_MEASURED;
+    if (!read_file(place, device, &machine)) {
+        set_usual(&machine);
+        constants = CF__CONSTANTS_DEFAULT;
+    }
     cf__lock(&lock);
     if (known[device].constants == CF__CONSTANTS_NONE) {
         known[device].machine = machine;

@@ -35,6 +35,7 @@ static inline void cf__cancel_on(int before)
 __attribute__((format(printf, 3, 4))) int cf__format(char *text, size_t size, const char *format, ...);
 __attribute__((format(printf, 3, 0))) int cf__vformat(char *text, size_t size, const char *format, va_list values);
 const char *cf__strerror(int error);
+
 /* ---- Locks ---- */
 
 /* All of the library's, but that of log.c: a thread that holds one tells the log nothing until it has given the last one

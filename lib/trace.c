@@ -1,9 +1,10 @@
 /* trace.c - the trace's text: written in large pieces, whole at any moment.
  *
- * The file is one JSON array. Each piece overwrites the array's end with more events and an end of its own, so that it
- * can be read while the process runs, and after it was killed; of that only the last second is missing. cf_shutdown()
- * and the process's end write the rest. Where the library is used again after cf_shutdown(), the file goes on, also
- * where that is another copy of the library in the process. */
+ * The file is one JSON array. Each piece is one write, which overwrites the array's end with more events and an end of
+ * its own, so that it can be read while the process runs, and after it was killed; of that only the last second is
+ * missing. Where a write fails half-way, the end is put back in front of its part, and that is cut off. cf_shutdown() and
+ * the process's end write the rest. Where the library is used again after cf_shutdown(), the file goes on, also where
+ * that is another copy of the library in the process. */
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
@@ -20,6 +21,7 @@
 
 #include "internal.h"
 #include "trace.h"
+#include "write.h"
 
 #define TEXT ((size_t)1 << 16) /* bytes that wait to be written */
 #define EVENT 1024             /* of one event, at most */
@@ -54,21 +56,6 @@ int64_t cf__trace_now(void)
 
 /* ---- Writing, with the lock ---- */
 
-static int write_at(const char *bytes, size_t count, off_t at)
-{
-    while (count) {
-        ssize_t done = pwrite(descriptor, bytes, count, at);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return -1;
-        bytes += done;
-        count -= (size_t)done;
-        at += done;
-    }
-    return 0;
-}
-
 static int is_ours(void)
 {
     struct stat now;
@@ -95,13 +82,13 @@ static void flush(void)
         stop();
     } else {
         memcpy(text + used, END, sizeof END - 1);
-        if (write_at(text, used + sizeof END - 1, written) == 0) {
+        if (cf__write(descriptor, text, used + sizeof END - 1, written) == 0) {
             written += (off_t)used;
             used = 0;
         } else {
             int error = errno;
-            (void)!ftruncate(descriptor, written);
-            (void)write_at(END, sizeof END - 1, written);
+            (void)cf__write(descriptor, END, sizeof END - 1, written); /* there is room where it was before */
+            (void)!ftruncate(descriptor, written + (off_t)sizeof END - 1);
             close(descriptor);
             stop();
             cf__log(CF_LOG_INFO, "CF_TRACE=%s: the trace ends here: %s", path, cf__strerror(error));
@@ -277,14 +264,18 @@ static int start_file(const char *name)
     descriptor = cf__trace_file(name, &(struct cf__trace_frame){begin, END}, path, &written);
     if (descriptor < 0)
         return 0;
-    if (fstat(descriptor, &identity) == 0 && written > 0)
+    identity = (struct stat){.st_mode = 0};
+    (void)fstat(descriptor, &identity);
+    if (written > 0)
         return 1;
     int length = snprintf(first, sizeof first, "%s\"name\": \"%s\"}}" END, begin,
                           cf__trace_quote(quoted, sizeof quoted, program_invocation_short_name));
     written = length - (off_t)sizeof END + 1;
-    if (write_at(first, (size_t)length, 0) == 0)
+    if (cf__write(descriptor, first, (size_t)length, 0) == 0)
         return 1;
     int error = errno;
+    if (S_ISREG(identity.st_mode))
+        (void)unlink(path); /* part of an array is none */
     close(descriptor);
     descriptor = -1;
     errno = error;

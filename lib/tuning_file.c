@@ -19,6 +19,7 @@
 #include "cache.h"
 #include "internal.h"
 #include "tuning.h"
+#include "write.h"
 
 #define HEADER "cuferry tuning 1\n"
 #define MOST_CAPABILITY 9999
@@ -263,19 +264,31 @@ static int fail_file(const char *what, const char *path)
     return cf__fail(CF_EINVAL, "cf_tuning_save: %s %s: %s", what, path, cf__strerror(errno));
 }
 
+/* A new file beside `path`, and its name; -1 with errno. */
+static int open_beside(const char *path, char temporary[CF__PATH + 32])
+{
+    enum { TRIES = 100 }; /* names that processes have left behind which were ended */
+    int file = -1;
+    for (int try = 0; file < 0 && try < TRIES; try++) {
+        snprintf(temporary, CF__PATH + 32, "%s.%ld.%d", path, (long)getpid(), try);
+        file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+        if (file < 0 && errno != EEXIST)
+            break;
+    }
+    return file;
+}
+
 /* Beside the file, and then in its place, with the rights that it had. */
 static int replace(const char *path, const struct text *text)
 {
     char temporary[CF__PATH + 32];
     struct stat before;
-    snprintf(temporary, sizeof temporary, "%s.%ld", path, (long)getpid());
-    (void)unlink(temporary); /* of a process that had this number, and was ended */
-    int file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+    int file = open_beside(path, temporary);
     if (file < 0)
         return fail_file("writing", temporary);
     if (stat(path, &before) == 0)
         (void)fchmod(file, before.st_mode & 0777);
-    int is_written = cf__cache_write(file, text->bytes, text->used) && fsync(file) == 0;
+    int is_written = cf__write(file, text->bytes, text->used, 0) == 0 && fsync(file) == 0;
     int error = errno;
     if (close(file) != 0 && is_written) {
         is_written = 0;
@@ -384,6 +397,28 @@ static int follow(const char *path, char real[PATH_MAX])
     return 0;
 }
 
+/* The file of that name, locked; -1 with errno. Whoever has it takes it away in the end: one that is gone, or another's
+ * by now, is no lock. */
+static int take_lock(const char *name)
+{
+    for (;;) {
+        struct stat held, named;
+        int result, file = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+        if (file < 0)
+            return -1;
+        while ((result = flock(file, LOCK_EX)) != 0 && errno == EINTR)
+            continue;
+        int error = errno;
+        if (result == 0 && fstat(file, &held) == 0 && stat(name, &named) == 0 && held.st_dev == named.st_dev &&
+            held.st_ino == named.st_ino)
+            return file;
+        close(file);
+        errno = error;
+        if (result != 0)
+            return -1;
+    }
+}
+
 static int lock_and_update(const char *path, const cf_tuning *results, size_t count)
 {
     char locked[PATH_MAX + 8], real[PATH_MAX];
@@ -391,13 +426,11 @@ static int lock_and_update(const char *path, const cf_tuning *results, size_t co
         return fail_file("following", path);
     path = real;
     snprintf(locked, sizeof locked, "%s.lock", path);
-    int file = open(locked, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+    int file = take_lock(locked);
     if (file < 0)
         return fail_file("locking", locked);
-    int result;
-    while ((result = flock(file, LOCK_EX)) != 0 && errno == EINTR)
-        continue;
-    int status = result == 0 ? update(path, results, count) : fail_file("locking", locked);
+    int status = update(path, results, count);
+    (void)unlink(locked);
     close(file);
     return status;
 }

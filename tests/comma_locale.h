@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 /* The file that glibc reads for LC_NUMERIC, as localedef writes it: strings at offsets. */
-static inline size_t write_numeric(const char *path)
+static inline size_t write_numeric(const char *name)
 {
     enum { NUMERIC = 1, FIELDS = 6 };
     static const struct {
@@ -18,7 +18,7 @@ static inline size_t write_numeric(const char *path)
         uint32_t wide[2];
         char codeset[16];
     } file = {0x20031115 ^ NUMERIC, FIELDS, {32, 36, 40, 44, 48, 52}, {",", ".", "\x7f"}, {',', '.'}, "ANSI_X3.4-1968"};
-    FILE *to = fopen(path, "w");
+    FILE *to = fopen(name, "w");
     size_t written = to ? fwrite(&file, sizeof file, 1, to) : 0;
     return to && fclose(to) == 0 ? written : 0;
 }
@@ -26,16 +26,16 @@ static inline size_t write_numeric(const char *path)
 /* Makes it the program's locale for numbers, or skips the test. */
 static inline void use_comma_locale(void)
 {
-    char folder[] = "/tmp/cf_locale_XXXXXX", inner[64], path[96], number[8];
+    char folder[] = "/tmp/cf_locale_XXXXXX", inner[64], file[96], number[8];
     assert_non_null(mkdtemp(folder));
     snprintf(inner, sizeof inner, "%s/comma", folder);
-    snprintf(path, sizeof path, "%s/LC_NUMERIC", inner);
+    snprintf(file, sizeof file, "%s/LC_NUMERIC", inner);
     assert_int_equal(mkdir(inner, 0700), 0);
-    assert_int_equal(write_numeric(path), 1);
+    assert_int_equal(write_numeric(file), 1);
     assert_int_equal(setenv("LOCPATH", folder, 1), 0);
     (void)setlocale(LC_NUMERIC, "comma");
     unsetenv("LOCPATH");
-    assert_int_equal(unlink(path), 0);
+    assert_int_equal(unlink(file), 0);
     assert_int_equal(rmdir(inner), 0);
     assert_int_equal(rmdir(folder), 0);
     snprintf(number, sizeof number, "%g", 1.5);

@@ -219,14 +219,13 @@ static inline int tear_down(void **state)
     return status;
 }
 
-/* Runs one of the functions below that are a process's, and gives what waitpid() says of that. A new program: GPUs that
- * were in use before a fork are not for the child. */
+/* Starts one of the functions below that are a process's. A new program: GPUs that were in use before a fork are not for
+ * the child. */
 static pid_t latest; /* such process */
 
-static inline int in_a_process(const char *name)
+static inline pid_t start_process(const char *name)
 {
     static char self[PATH_MAX], fake[PATH_MAX];
-    int status = -1;
     find_paths(self, fake);
     fflush(stdout);
     pid_t child = latest = fork();
@@ -236,6 +235,14 @@ static inline int in_a_process(const char *name)
         execl(self, self, "process", name, (char *)NULL);
         _exit(127);
     }
+    return child;
+}
+
+/* Runs it, and gives what waitpid() says of it. */
+static inline int in_a_process(const char *name)
+{
+    int status = -1;
+    pid_t child = start_process(name);
     assert_int_equal(waitpid(child, &status, 0), child);
     return status;
 }

@@ -72,7 +72,7 @@ static void file_is_read_and_nothing_else(void **state)
     assert_int_equal(cf__cache_read(path, text, sizeof text), -1);
     assert_int_equal(errno, ENOENT);
     FILE *file = fopen(path, "w");
-    assert_true(cf__cache_write(fileno(file), "0123456789abcdef more", 21));
+    assert_int_equal(fputs("0123456789abcdef more", file) < 0, 0);
     fclose(file);
     assert_int_equal(cf__cache_read(path, text, sizeof text), 16);
     assert_memory_equal(text, "0123456789abcdef", 16);
@@ -83,7 +83,6 @@ static void file_is_read_and_nothing_else(void **state)
     assert_int_equal(unlink(path), 0);
     assert_int_equal(mkfifo(path, 0600), 0);
     assert_int_equal(cf__cache_read(path, text, sizeof text), -1);
-    assert_false(cf__cache_write(-1, "x", 1));
 }
 
 int main(void)

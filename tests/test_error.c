@@ -17,8 +17,8 @@
 static void status_name_every_status_is_its_identifier(void **state)
 {
     (void)state;
-#define CHECK(name, value, text)                                                                                       \
-    assert_int_equal(name, value);                                                                                     \
+#define CHECK(name, value, text)   \
+    assert_int_equal(name, value); \
     assert_string_equal(cf_status_name(value), #name);
     CF_STATUS_LIST(CHECK)
 #undef CHECK
@@ -128,9 +128,9 @@ static void last_driver_result_driver_failure_is_its_code(void **state)
 {
     (void)state;
     void *memory = NULL;
-    assert_fails(cf_mem_alloc(&memory, TOO_MUCH), CF_ENOMEM,
-                 CALL_OR_TEXT("bytes: cuMemAlloc returned 2 (CUDA_ERROR_OUT_OF_MEMORY, out of memory)",
-                              "bytes: out of memory"));
+    assert_fails(
+        cf_mem_alloc(&memory, TOO_MUCH), CF_ENOMEM,
+        CALL_OR_TEXT("bytes: cuMemAlloc returned 2 (CUDA_ERROR_OUT_OF_MEMORY, out of memory)", "bytes: out of memory"));
     assert_null(CALL_OR_TEXT(NULL, strstr(cf_last_error(), "cuMem")));
     assert_int_equal(cf_last_driver_result(), CUDA_ERROR_OUT_OF_MEMORY);
 }

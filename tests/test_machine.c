@@ -2,9 +2,11 @@
  * writes no file. */
 #include "on_made.h"
 
+#include <cuferry/kernels.h>
 #include <cuferry/tuning.h>
 #include <dirent.h>
 #include <pthread.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -247,6 +249,26 @@ static void defaults_of_16_threads(void **state)
     defaults_of_the_pool_grow_with_its_threads(state);
 }
 
+/* A signal would end this process. */
+static void plain_call_under_a_limit_of_no_bytes_writes_nothing(void **state)
+{
+    (void)state;
+    enum { LENGTH = 1 << 20 };
+    float *x = calloc(LENGTH, sizeof *x), *y = calloc(LENGTH, sizeof *y);
+    assert_true(x && y);
+    assert_int_equal(unsetenv("CF_MACHINE_FILE"), 0);
+    assert_int_equal(setenv("XDG_CACHE_HOME", folder, 1), 0);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &(struct rlimit){0, 0}), 0);
+    x[LENGTH - 1] = 3;
+    assert_ok(cf_set_host_data(CF_HOST_DATA_AUTO));
+    assert_ok(cf_axpy_f32(2, x, y, LENGTH));
+    assert_true(y[LENGTH - 1] == 6);
+    assert_non_null(strstr(cf_last_plan(), ", by default constants"));
+    assert_int_equal(count_files(folder), 0);
+    free(x);
+    free(y);
+}
+
 /* ---- The path, the identity, and what is told ---- */
 
 static void machine_file_is_in_the_cache_of_the_user(void **state)
@@ -364,6 +386,7 @@ int main(int argc, char *argv[])
         fake_test(defaults_of_one_thread, "CF_THREADS=1"),
         fake_test(defaults_of_two_threads, "CF_THREADS=2"),
         fake_test(defaults_of_16_threads, "CF_THREADS=16"),
+        FAKE(plain_call_under_a_limit_of_no_bytes_writes_nothing, "CF_HOST_DATA"),
         FAKE(machine_file_is_in_the_cache_of_the_user, NULL),
         FAKE(identity_has_gpu_driver_processor_and_threads, NULL),
         FAKE(log_says_why_a_file_does_not_count, NULL),

@@ -208,7 +208,8 @@ static void plan_copies_both_ways_at_once_where_a_call_is_split(void **state)
     assert_true(ran_on_cpu(n, 14.6e6, 0));
     call(n, 14.8e6, 0, NULL);
     assert_int_equal(fake_counts()->launch - launches, 8);
-    assert_plan("on device 0, 8388608 bytes copied in and 4194304 out, in 8 parts, 0.94 ms expected; the CPU would take 0.95");
+    assert_plan(
+        "on device 0, 8388608 bytes copied in and 4194304 out, in 8 parts, 0.94 ms expected; the CPU would take 0.95");
     /* Of one that is whole nothing is saved: 8 MiB are not copied. */
     assert_true(ran_on_cpu(600000, 12.0e6, 0));
     assert_plan("staging 7200000 bytes would take 0.82 ms");

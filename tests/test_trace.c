@@ -4,8 +4,9 @@
 #include "on_trace.h"
 
 #include <fcntl.h>
-#include <locale.h>
 #include <sys/resource.h>
+
+#include "comma_locale.h"
 
 /* ---- What is in it ---- */
 
@@ -186,27 +187,103 @@ static void file_of_a_process_that_exits_while_threads_work_can_be_read(void **s
     }
 }
 
+static int ends;
+
+static void note_end(void *data, int level, const char *line)
+{
+    (void)data;
+    ends += level == CF_LOG_INFO && strstr(line, ": the trace ends here: File too large") != NULL;
+}
+
+static void is_ended(int number)
+{
+    (void)number;
+    _exit(7);
+}
+
+/* Of a size of files: 0 where the trace ended at it, 3 where none could begin. A handler that is called stands for the
+ * end of a process without one. */
 static void meets_a_limit(void)
 {
-    signal(SIGXFSZ, SIG_IGN);
-    struct rlimit limit = {200000, 200000};
-    if (setrlimit(RLIMIT_FSIZE, &limit) != 0)
+    const rlim_t bytes = strtoul(getenv("TEST_LIMIT"), NULL, 10);
+    void *memory;
+    sigset_t blocked, waiting;
+    signal(SIGXFSZ, is_ended);
+    if (setrlimit(RLIMIT_FSIZE, &(struct rlimit){bytes, bytes}) != 0)
         _exit(4);
-    work(2000);
-    if (cf__traces() || !works() || cf_shutdown() != CF_OK)
+    cf_set_log(note_end, NULL);
+    if (cf_mem_alloc(&memory, 10) != CF_OK)
+        exit(strstr(cf_last_error(), ": the file cannot be written: File too large") ? 3 : 4);
+    if (cf_mem_free(memory) != CF_OK)
+        _exit(4);
+    work(bytes < 100000 ? 300 : 2000);
+    if (!works() || cf_shutdown() != CF_OK || cf__traces() || pthread_sigmask(SIG_SETMASK, NULL, &blocked) != 0 ||
+        sigpending(&waiting) != 0 || sigismember(&blocked, SIGXFSZ) || sigismember(&waiting, SIGXFSZ))
         _exit(5);
-    exit(0);
+    exit(ends == 1 ? 0 : 6);
+}
+
+static void expect_limit(rlim_t bytes)
+{
+    char limit[16];
+    struct stat found;
+    snprintf(limit, sizeof limit, "%lu", (unsigned long)bytes);
+    setenv("TEST_LIMIT", limit, 1);
+    unlink(path);
+    int status = in_a_process("meets_a_limit");
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 3) {
+        assert_true(bytes < 1000);
+        assert_int_equal(stat(path, &found), -1); /* nothing is left */
+        return;
+    }
+    if (status != 0)
+        fail_msg("with a limit of %s bytes it ended with %#x", limit, (unsigned)status);
+    read_trace(path);
+    assert_int_equal(stat(path, &found), 0);
+    assert_true((rlim_t)found.st_size <= bytes);
 }
 
 static void file_that_cannot_grow_ends_the_trace_and_nothing_else(void **state)
 {
     (void)state;
-    assert_int_equal(in_a_process("meets_a_limit"), 0);
-    read_trace(path);
+    expect_limit(200000);
     assert_true(count(KERNEL) > 100);
-    struct stat found;
-    assert_int_equal(stat(path, &found), 0);
-    assert_true(found.st_size <= 200000);
+    for (rlim_t bytes = 0; bytes < 400; bytes += 13)
+        expect_limit(bytes);
+    for (rlim_t bytes = 64000; bytes < 66000; bytes += 189)
+        expect_limit(bytes);
+    unsetenv("TEST_LIMIT");
+}
+
+static void traces_on(void)
+{
+    for (;;)
+        work(50);
+}
+
+/* However it ends: where a process stops, no call that writes is under way. */
+static void file_of_a_stopped_process_can_be_read(void **state)
+{
+    (void)state;
+    int status, seen = 0;
+    struct stat found = {.st_size = 0};
+    pid_t child = start_process("traces_on");
+    while (stat(path, &found) != 0 || found.st_size < 1000)
+        usleep(1000);
+    for (int i = 0; i < 30; i++) {
+        usleep((unsigned)i * 211);
+        assert_int_equal(kill(child, SIGSTOP), 0);
+        assert_int_equal(waitpid(child, &status, WUNTRACED), child);
+        assert_true(WIFSTOPPED(status));
+        read_trace(path);
+        assert_true(count(KERNEL) >= seen);
+        seen = count(KERNEL);
+        assert_int_equal(kill(child, i < 29 ? SIGCONT : SIGKILL), 0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && seen > 0);
+    read_trace(path);
+    assert_int_equal(count(KERNEL), seen);
 }
 
 /* A daemon's way: closes all descriptors, and opens its own in their place. */
@@ -354,12 +431,7 @@ static void quote_gives_what_json_can_hold(void **state)
 static void numbers_are_those_of_json_in_any_locale(void **state)
 {
     (void)state;
-    static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "es_ES.UTF-8", "de_DE", "fr_FR"};
-    size_t i = 0;
-    while (i < sizeof names / sizeof *names && !setlocale(LC_NUMERIC, names[i]))
-        i++;
-    if (i == sizeof names / sizeof *names)
-        skip_test("needs a locale with a decimal comma");
+    use_comma_locale();
     work(3);
     int status = cf_shutdown();
     setlocale(LC_NUMERIC, "C");
@@ -431,6 +503,7 @@ static const struct process processes[] = {
     PROCESS(exits),
     PROCESS(exits_beside_others),
     PROCESS(meets_a_limit),
+    PROCESS(traces_on),
     PROCESS(closes_descriptors),
     PROCESS(has_no_standard_descriptors),
     PROCESS(forks),
@@ -454,6 +527,7 @@ int main(int argc, char *argv[])
         TEST(file_of_a_process_that_exits_is_complete),
         TEST(file_of_a_process_that_exits_while_threads_work_can_be_read),
         TEST(file_that_cannot_grow_ends_the_trace_and_nothing_else),
+        TEST(file_of_a_stopped_process_can_be_read),
         TEST(files_of_the_application_are_left_alone),
         TEST(standard_descriptors_are_left_to_the_application),
         TEST(fork_while_others_write_the_trace_leaves_it_whole),

@@ -3,8 +3,11 @@
 #include "expect_all.h"
 #include "on_made.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "internal.h"
@@ -873,6 +876,79 @@ static void saving_that_cannot_be_is_an_error(void **state)
     assert_non_null(strstr(cf_last_error(), "1048576 bytes"));
 }
 
+static int count_files(void)
+{
+    int count = 0;
+    DIR *files = opendir(folder);
+    assert_non_null(files);
+    for (struct dirent *file; (file = readdir(files)) != NULL;)
+        count += strcmp(file->d_name, ".") != 0 && strcmp(file->d_name, "..") != 0;
+    closedir(files);
+    return count;
+}
+
+static void is_ended(int number)
+{
+    (void)number;
+    _exit(7);
+}
+
+/* In a process: 0 where it is saved, 3 where that is past the limit. */
+static int save_within(rlim_t bytes, const cf_tuning *result)
+{
+    int status;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        signal(SIGXFSZ, is_ended);
+        if (setrlimit(RLIMIT_FSIZE, &(struct rlimit){bytes, bytes}) != 0)
+            _exit(4);
+        if (cf_tuning_save(path, result, 1) == CF_OK)
+            _exit(0);
+        _exit(strstr(cf_last_error(), ": File too large") ? 3 : 5);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+/* It ends no process, and leaves the file as it was, and nothing beside it. */
+static void limit_of_the_size_of_files_is_an_error(void **state)
+{
+    (void)state;
+    const cf_tuning result = {kernel_of("which_i32")->variants[1], 90, 10, 1, 2};
+    assert_int_equal(save_within(0, &result), 3);
+    assert_int_equal(count_files(), 0);
+    assert_int_equal(save_within(4096, &result), 0);
+    assert_int_equal(count_files(), 1);
+    char before[1024];
+    snprintf(before, sizeof before, "%s", read_text());
+    for (rlim_t bytes = 0; bytes < strlen(before); bytes += 7) {
+        assert_int_equal(save_within(bytes, &result), 3);
+        assert_string_equal(read_text(), before);
+        assert_int_equal(count_files(), 1);
+    }
+    assert_int_equal(save_within(strlen(before), &result), 0);
+    assert_string_equal(read_text(), before);
+}
+
+/* What lies beside the file is nobody's to remove. */
+static void files_beside_are_left_alone(void **state)
+{
+    (void)state;
+    char beside[160];
+    const cf_tuning result = {kernel_of("which_i32")->variants[1], 90, 10, 1, 2};
+    snprintf(beside, sizeof beside, "%s.%ld", path, (long)getpid());
+    for (int i = 0; i < 2; i++) {
+        FILE *file = fopen(beside, "wx");
+        assert_non_null(file);
+        fclose(file);
+        strcat(beside, ".0");
+    }
+    assert_ok(cf_tuning_save(path, &result, 1));
+    assert_int_equal(count_files(), 3);
+}
+
 enum { WRITERS = 8, ROUNDS = 6 };
 
 static void *write_some(void *data)
@@ -914,6 +990,7 @@ static void writers_lose_nothing(void **state)
     for (const char *at = read_text(); (at = strchr(at, '\n')) != NULL; at++)
         lines++;
     assert_int_equal(lines, 1 + 2 * WRITERS * ROUNDS);
+    assert_int_equal(count_files(), 1);
 }
 
 /* ---- Threads and forks ---- */
@@ -993,6 +1070,8 @@ int main(int argc, char *argv[])
         TEST(file_keeps_its_rights_and_links),
         TEST(link_to_a_file_that_is_missing_stays_one),
         TEST(saving_that_cannot_be_is_an_error),
+        TEST(limit_of_the_size_of_files_is_an_error),
+        TEST(files_beside_are_left_alone),
         TEST(writers_lose_nothing),
         TEST(threads_agree),
         TEST(child_goes_on_with_what_was_read),
