@@ -1,10 +1,13 @@
 /* trace.c - the trace's text: written in large pieces, whole at any moment.
  *
- * The file is one JSON array. Each piece is one write, which overwrites the array's end with more events and an end of
- * its own, so that it can be read while the process runs, and after it was killed; of that only the last second is
- * missing. Where a write fails half-way, the end is put back in front of its part, and that is cut off. cf_shutdown() and
- * the process's end write the rest. Where the library is used again after cf_shutdown(), the file goes on, also where
- * that is another copy of the library in the process. */
+ * The file is one JSON array. Between its events and its end are blanks, which events are written over. A write of several
+ * pages ends behind any of them where the process is killed: so no event lies in two pages, and the array is one all the
+ * time. Only where blanks are added, far more than one write needs, and where they are cut off in the end, it is none for
+ * the time of one small call.
+ *
+ * Of a process that was killed the last second is missing. cf_shutdown() and the process's end write the rest. Where the
+ * library is used again after cf_shutdown(), the file goes on, also where that is another copy of the library in the
+ * process. */
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
@@ -27,8 +30,12 @@
 #define EVENT 1024             /* of one event, at most */
 #define SECOND 1000000000
 
+#define PAGE 4096          /* what the system writes whole, at least */
+#define BLANKS (64 * PAGE) /* that are added at a time */
+
 #define START "[\n"
 #define END "\n]\n"
+#define END_BYTES ((off_t)sizeof END - 1)
 
 int cf__trace_on;
 
@@ -37,7 +44,8 @@ static int descriptor = -1;
 static char path[PATH_MAX];
 static struct stat identity; /* a program may close descriptors that are not its own, and open others in their place */
 static pid_t process;        /* that writes the file; 0 before */
-static off_t written;        /* where the array's end lies in it */
+static off_t written;        /* where the next event goes in it */
+static off_t end;            /* where the array's end lies; up to there are blanks */
 static char *text;           /* what is not in the file yet */
 static size_t used;
 static int64_t flushed; /* when it was last written to */
@@ -71,6 +79,53 @@ static void stop(void)
     used = 0;
 }
 
+/* Adds blanks behind the array, which may be there, and moves its end behind these: so that events fit up to `need`. Where
+ * there is less room than for all of them, less will do. */
+static int extend(off_t need)
+{
+    char blanks[PAGE];
+    struct stat found;
+    off_t at = end + END_BYTES;
+    const off_t size = at, wanted = need + BLANKS;
+    memset(blanks, ' ', sizeof blanks);
+    while (at < wanted && cf__write(descriptor, blanks, sizeof blanks, at) == 0)
+        at += PAGE;
+    int error = errno;
+    if (at < wanted && fstat(descriptor, &found) == 0)
+        at = found.st_size;
+    if (at - END_BYTES < need) {
+        (void)!ftruncate(descriptor, size);
+        errno = error;
+        return -1;
+    }
+    if (cf__write(descriptor, blanks, (size_t)END_BYTES, end) != 0 ||
+        cf__write(descriptor, END, (size_t)END_BYTES, at - END_BYTES) != 0)
+        return -1;
+    end = at - END_BYTES;
+    return 0;
+}
+
+/* Puts the array's end behind the last event, and cuts off what lies behind that. */
+static void cut(void)
+{
+    struct stat found;
+    if (fstat(descriptor, &found) != 0 || found.st_size == written + END_BYTES)
+        return;
+    (void)cf__write(descriptor, END, (size_t)END_BYTES, written);
+    (void)!ftruncate(descriptor, written + END_BYTES);
+    end = written;
+}
+
+static int write_text(void)
+{
+    const off_t need = written + (off_t)used;
+    if ((need > end && extend(need) != 0) || cf__write(descriptor, text, used, written) != 0)
+        return -1;
+    written = need;
+    used = 0;
+    return 0;
+}
+
 /* A trace that cannot be written any more ends; what is in the file stays readable. */
 static void flush(void)
 {
@@ -80,19 +135,12 @@ static void flush(void)
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     if (!is_ours()) {
         stop();
-    } else {
-        memcpy(text + used, END, sizeof END - 1);
-        if (cf__write(descriptor, text, used + sizeof END - 1, written) == 0) {
-            written += (off_t)used;
-            used = 0;
-        } else {
-            int error = errno;
-            (void)cf__write(descriptor, END, sizeof END - 1, written); /* there is room where it was before */
-            (void)!ftruncate(descriptor, written + (off_t)sizeof END - 1);
-            close(descriptor);
-            stop();
-            cf__log(CF_LOG_INFO, "CF_TRACE=%s: the trace ends here: %s", path, cf__strerror(error));
-        }
+    } else if (write_text() != 0) {
+        int error = errno;
+        cut();
+        close(descriptor);
+        stop();
+        cf__log(CF_LOG_INFO, "CF_TRACE=%s: the trace ends here: %s", path, cf__strerror(error));
     }
     flushed = cf__trace_now();
     pthread_setcancelstate(cancel, NULL);
@@ -151,6 +199,18 @@ char *cf__trace_quote(char *quoted, size_t size, const char *from)
 #define TIME "%lld.%03lld"
 #define TIME_OF(nanoseconds) (long long)((nanoseconds) / 1000), (long long)((nanoseconds) % 1000)
 
+/* Has an event, which is to lie at `at` in the file, begin with a page where it would end in the next one; its bytes
+ * with the blanks. */
+static size_t pad(char *event, size_t length, off_t at)
+{
+    size_t left = PAGE - (size_t)(at % PAGE);
+    if (length <= left)
+        return length;
+    memmove(event + left, event, length);
+    memset(event, ' ', left);
+    return left + length;
+}
+
 /* With the lock. */
 static void append(const struct cf__trace_event *event)
 {
@@ -163,7 +223,7 @@ static void append(const struct cf__trace_event *event)
         if (length >= EVENT)                                            \
             return;                                                     \
     } while (0)
-    int64_t begin = event->begin < 0 ? 0 : event->begin, end = event->end < begin ? begin : event->end;
+    int64_t begin = event->begin < 0 ? 0 : event->begin, done = event->end < begin ? begin : event->end;
     ADD(",\n{\"ph\": \"%c\", \"pid\": %lld, \"tid\": %lld, \"name\": \"%s\"", event->phase,
         (long long)(event->process ? event->process : process), (long long)(event->process ? event->row : thread),
         cf__trace_quote(name, sizeof name, event->name));
@@ -172,7 +232,7 @@ static void append(const struct cf__trace_event *event)
     if (event->phase != 'M')
         ADD(", \"ts\": " TIME, TIME_OF(begin));
     if (event->phase == 'X')
-        ADD(", \"dur\": " TIME, TIME_OF(end - begin));
+        ADD(", \"dur\": " TIME, TIME_OF(done - begin));
     if (event->arrow)
         ADD(", \"id\": %llu", (unsigned long long)event->arrow);
     if (event->phase == 'f')
@@ -183,8 +243,8 @@ static void append(const struct cf__trace_event *event)
         ADD(", \"args\": {%s}", event->args);
     ADD("}");
 #undef ADD
-    used += length;
-    if (used + EVENT + sizeof END > TEXT || cf__trace_now() - flushed > SECOND)
+    used += pad(to, length, written + (off_t)used);
+    if (used + 2 * EVENT > TEXT || cf__trace_now() - flushed > SECOND)
         flush();
 }
 
@@ -266,11 +326,12 @@ static int start_file(const char *name)
         return 0;
     identity = (struct stat){.st_mode = 0};
     (void)fstat(descriptor, &identity);
+    end = written;
     if (written > 0)
         return 1;
     int length = snprintf(first, sizeof first, "%s\"name\": \"%s\"}}" END, begin,
                           cf__trace_quote(quoted, sizeof quoted, program_invocation_short_name));
-    written = length - (off_t)sizeof END + 1;
+    written = end = length - END_BYTES;
     if (cf__write(descriptor, first, (size_t)length, 0) == 0)
         return 1;
     int error = errno;
@@ -295,6 +356,8 @@ static void finish(int is_final)
     }
     cf__lock(&lock);
     flush();
+    if (descriptor >= 0 && is_ours())
+        cut();
     if (descriptor >= 0)
         close(descriptor);
     descriptor = -1;

@@ -255,6 +255,45 @@ static void file_that_cannot_grow_ends_the_trace_and_nothing_else(void **state)
     unsetenv("TEST_LIMIT");
 }
 
+static size_t pages; /* that the first large write is cut behind; 0: none is */
+
+/* Stands before the C library's, and does what the system does where the process is killed meanwhile. */
+ssize_t pwrite(int descriptor, const void *bytes, size_t count_, off_t at)
+{
+    static ssize_t (*real)(int descriptor, const void *bytes, size_t count, off_t at);
+    size_t part = pages * 4096 - (size_t)(at % 4096);
+    if (!real)
+        *(void **)&real = dlsym(RTLD_NEXT, "pwrite");
+    if (!pages || count_ <= 8192 || part >= count_)
+        return real(descriptor, bytes, count_, at);
+    (void)real(descriptor, bytes, part, at);
+    raise(SIGKILL);
+    return -1;
+}
+
+static void is_killed_in_a_write(void)
+{
+    pages = strtoul(getenv("TEST_PAGES"), NULL, 10);
+    work(2000);
+    exit(cf_shutdown());
+}
+
+static void file_of_a_process_that_is_killed_in_a_write_can_be_read(void **state)
+{
+    (void)state;
+    for (int i = 1; i < 16; i++) {
+        char number[8];
+        snprintf(number, sizeof number, "%d", i);
+        setenv("TEST_PAGES", number, 1);
+        unlink(path);
+        int status = in_a_process("is_killed_in_a_write");
+        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+        read_trace(path);
+        assert_true(count("\"ph\": \"X\"") >= i); /* whole pages of them */
+    }
+    unsetenv("TEST_PAGES");
+}
+
 static void traces_on(void)
 {
     for (;;)
@@ -503,6 +542,7 @@ static const struct process processes[] = {
     PROCESS(exits),
     PROCESS(exits_beside_others),
     PROCESS(meets_a_limit),
+    PROCESS(is_killed_in_a_write),
     PROCESS(traces_on),
     PROCESS(closes_descriptors),
     PROCESS(has_no_standard_descriptors),
@@ -527,6 +567,7 @@ int main(int argc, char *argv[])
         TEST(file_of_a_process_that_exits_is_complete),
         TEST(file_of_a_process_that_exits_while_threads_work_can_be_read),
         TEST(file_that_cannot_grow_ends_the_trace_and_nothing_else),
+        TEST(file_of_a_process_that_is_killed_in_a_write_can_be_read),
         TEST(file_of_a_stopped_process_can_be_read),
         TEST(files_of_the_application_are_left_alone),
         TEST(standard_descriptors_are_left_to_the_application),
