@@ -74,6 +74,7 @@ def read_pragma(pragma, clauses, diagnostics):
     cursor = expr.Cursor(pragma.tokens)
     directive = cursor.take()
     try:
+        expr.check_names(pragma.tokens)
         if directive.text in ('kernel', 'operation'):
             if clauses.is_kernel:
                 what = 'operation' if clauses.is_operation else 'kernel'

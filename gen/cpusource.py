@@ -6,6 +6,7 @@ import re
 import collective
 import sharedmem
 from brackets import without_attributes
+from text import c_string, include
 
 # What is left of a function that is taken out: directives that decide what is compiled.
 _KEPT = re.compile(r'[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|else|endif|define|undef)\b')
@@ -88,7 +89,7 @@ def copy(scanner, path, declarations, kernels, functions, constants, loop_edits,
     for file in sorted(reached.keys() - inlined.placed):
         report(reached[file], f'{file} has __shared__ memory, and how this file includes it is not understood: '
                                        'include it by its name, or by a longer one where several headers are called so')
-    return f'{heap}#line 1 "{path}"\n{text}'
+    return f'{heap}#line 1 {c_string(path)}\n{text}'
 
 
 def _pass_over(token, message):
@@ -153,12 +154,12 @@ class _Inlined:
                 lines[number] = self._whole(target) + '\n' + self._marker(number + 2, file)
             elif target and file != self._path and match.group(1) == '"':
                 # It is found beside the kernel file.
-                lines[number] = f'#include "{os.path.relpath(target, os.path.dirname(self._path) or ".")}"'
+                lines[number] = include(os.path.relpath(target, os.path.dirname(self._path) or '.')).rstrip('\n')
         return '\n'.join(lines)
 
     def _marker(self, number, file):
         """Of what stands in the system's headers the compiler warns as little as before."""
-        return f'# {number} "{file}"{" 3" if file in self._system else ""}'
+        return f'# {number} {c_string(file)}{" 3" if file in self._system else ""}'
 
     def _whole(self, file):
         self.placed.add(file)

@@ -1,6 +1,6 @@
 """The device source of one kernel file: instantiates every instance and proves its type to nvcc."""
 
-from text import banner, fold
+from text import banner, fold, include
 
 _POINTER = """
 /* Each pointer fails to compile where the kernel does not take exactly these types. Only the PTX that entry names are
@@ -49,7 +49,7 @@ def values(file):
 
 
 def emit(file):
-    text = [banner(file.path), f'#include "{file.path}"\n\n', copyable(file), values(file), _POINTER]
+    text = [banner(file.path), include(file.path), '\n', copyable(file), values(file), _POINTER]
     for instance in file.launched:
         for variant in instance.all_variants:
             ctypes = ', '.join(p.cxx for p in variant.params)

@@ -4,7 +4,7 @@ made of."""
 import re
 from dataclasses import replace
 
-from text import banner, c_string, comment, fold, identifier
+from text import banner, c_string, comment, fold, identifier, include
 
 
 def _guard(header):
@@ -28,7 +28,7 @@ def emit(files, prefix, header, sources):
     functions += [comment(fold(f'No setter: {note}', 3).split('\n')) for note in notes]
     includes = list(dict.fromkeys(h for f in files for h in f.includes))
     text = [banner(sources), f'#ifndef {guard}\n#define {guard}\n\n#include <cuferry.h>\n#include <cuferry/types.h>\n',
-            '#include <cuferry/generic.h>\n' if generic else '', ''.join(f'#include "{h}"\n' for h in includes), '\n']
+            '#include <cuferry/generic.h>\n' if generic else '', ''.join(map(include, includes)), '\n']
     declared = ['#ifdef __cplusplus\nextern "C" {\n#endif\n\n', '\n'.join(functions)]
     if prefix != 'cf':
         declared.append('\n/* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links '
@@ -85,7 +85,7 @@ def emit_internal(files, prefix, header, sources):
             head = f'CF_CHECKED int {enqueuer(prefix, instance)}('
             text.append(fold(f'{head}{enqueuer_parameters(instance)});\n', len(head)))
     text.append('\n#ifdef __cplusplus\n}\n#endif\n')
-    return (f'{banner(sources)}#ifndef {_guard(name)}\n#define {_guard(name)}\n\n#include "{header}"\n\n'
+    return (f'{banner(sources)}#ifndef {_guard(name)}\n#define {_guard(name)}\n\n{include(header)}\n'
             f'{_without_macros(names, "".join(text))}\n#endif /* {_guard(name)} */\n')
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import emit_sizes
 from emit_header import dispatch, enqueuer, enqueuer_parameters, parameters, setter, symbol_by_value, symbol_parameter
-from text import banner, c_string, fold, identifier
+from text import banner, c_string, fold, identifier, include
 
 
 def descriptor(prefix, instance):
@@ -50,7 +50,7 @@ def image_end(prefix, file):
 def emit(file, prefix, tuned=None):
     """`tuned`: lines of a tuning file, by function."""
     # Not the library's header, which changes with every other kernel file.
-    includes = ''.join(f'#include "{h}"\n' for h in file.includes)
+    includes = ''.join(map(include, file.includes))
     text = [banner(file.path), f'#include <cuferry.h>\n#include <cuferry/registry.h>\n{includes}\n']
     if file.launched or file.symbols:
         text.append(_image(file, prefix))

@@ -31,6 +31,15 @@ class ExprError(Exception):
         self.token = token
 
 
+def check_names(tokens):
+    """Raises ExprError where a name is none for C programs: which other letters one may have is the compiler's to say,
+    and how they are written."""
+    for token in tokens:
+        if token.kind == 'identifier' and not re.fullmatch(r'\w+', token.text, re.ASCII):
+            raise ExprError(token, f"'{token.text}' is no name that C programs can write everywhere; make it of the letters "
+                                   'a to z and A to Z, digits and _')
+
+
 class Cursor:
     """A position in a list of tokens."""
 

@@ -64,6 +64,7 @@ def read_kernel(declaration, what='a kernel'):
     kernel.scope = declaration.scope
     last = declaration.last if declaration.body is None else head[-1]
     cursor = Cursor(head + [Token('end', '', last.file, last.line, last.column + len(last.text))])
+    expr.check_names(head)
     if cursor.accept('template'):
         _template(cursor, kernel)
     if cursor.at('template'):

@@ -5,14 +5,14 @@ import re
 from model import Location
 
 _TOKEN = re.compile(r'''
-    (?P<identifier>[A-Za-z_]\w*)
+    (?P<identifier>[A-Za-z_$\x80-\U0010ffff][\w$\x80-\U0010ffff]*)
   | (?P<space>[ \t\f\v]+|\\\n|/\*.*?\*/|//[^\n]*)
   | (?P<newline>\n)
   | (?P<number>\.?\d(?:[eEpP][+-]|'\w|[\w.])*)
   | (?P<string>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')
   | (?P<punctuation>\.\.\.|::|->|<=|>=|==|!=|&&|\|\||.)
 ''', re.VERBOSE | re.DOTALL | re.ASCII)
-_MERGING = re.compile(r'\w\w|\+\+|--|&&|\|\||/[/*]|"\w', re.ASCII)
+_MERGING = re.compile(r'[\w$\x80-\U0010ffff]{2}|\+\+|--|&&|\|\||/[/*]|"\w', re.ASCII)
 RAW_STRING = re.compile(r'(?:u8|[uUL])?R"([^()\\\s]{0,16})\(.*?\)\1"', re.DOTALL)
 
 

@@ -9,8 +9,8 @@ from lexer import Token, tokenize, written
 
 MAX_TOKENS = 10000      # that one annotation may expand to
 MAX_NESTING = 100       # of macros in the arguments of macros
-_NAME = re.compile(r'\w+')
-_DEFINE = re.compile(r'#define ([A-Za-z_]\w*)(\(([^)]*)\))?(.*)$', re.DOTALL)
+_NAME = re.compile(r'[\w$]+')
+_DEFINE = re.compile(r'#define ([\w$]+)(\(([^)]*)\))?(.*)$', re.DOTALL)
 
 
 class ExpansionError(Exception):

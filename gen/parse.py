@@ -103,7 +103,7 @@ class _File:
                 self._declarations.append(item)
                 self._declared.add(item)
                 if item.has('__constant__') and item.function is None:
-                    self._symbol(item)
+                    self._symbols_of(item)
         if clauses is not None:
             self._annotated(clauses, first, None, before)
 
@@ -149,9 +149,14 @@ class _File:
                    comment_above(self._scanner.source_shown(head.file), head.line))
             self._kernels.append((clauses, kernel, doc))
 
-    def _symbol(self, declaration):
-        """Data that C cannot name have no setter; the header says why."""
+    def _symbols_of(self, declaration):
+        """Data of a type that C cannot name have no setter; the header says why."""
         first = declaration.head[0]
+        try:
+            expr.check_names(declaration.head)
+        except ExprError as error:
+            self._error(error.token, str(error))
+            return
         for read in read_symbols(declaration):
             try:
                 symbol = read(self._declared)

@@ -71,7 +71,7 @@ class Scanner:
 
     def __init__(self, text, display, diagnostics):
         """`display` turns a file name of the preprocessor's into the one that messages and outputs show."""
-        self._text = text
+        self._text = _with_letters(text)
         self._display = display
         self._diagnostics = diagnostics
         self._sources: Dict[str, Optional[List[str]]] = {}
@@ -228,9 +228,21 @@ class Scanner:
         return Pragma(location, path, tuple(tokens), is_read)
 
 
+def _with_letters(text):
+    """A text whose names have letters that are no ASCII as they are: gcc writes them as \\U000000f6."""
+    def letter(match):
+        code = int(match.group(1) or match.group(2) or '0', 16)
+        return chr(code) if 0xa0 <= code < 0xd800 or 0xe000 <= code < 0x110000 else match.group()
+    return re.sub(r'\\\\|\\u([0-9a-fA-F]{4})|\\U([0-9a-fA-F]{8})', letter, text) if re.search(r'\\[uU]', text) else text
+
+
 @functools.lru_cache(maxsize=None)
 def _unescape(name):
-    return re.sub(r'\\(.)', r'\1', name)
+    """A file's name as a line marker has it; clang writes bytes that are no ASCII as octal numbers."""
+    def byte(match):
+        text = match.group(1)
+        return b'\n' if text == b'n' else bytes([int(text, 8)]) if len(text) == 3 else text
+    return re.sub(rb'\\([0-7]{3}|.)', byte, os.fsencode(name)).decode(errors='replace') if '\\' in name else name
 
 
 def _without_excess(text, source, first):

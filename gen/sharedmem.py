@@ -16,8 +16,8 @@ from lexer import Token
 
 _TAKEN_OUT = {'extern', 'static', '__shared__', '__device__', 'inline'}
 _PIECE = re.compile(r'(?<!\w)\d(?:\'\w|[\w.])*|/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|'
-                    r'[A-Za-z_]\w*|[^\sA-Za-z_]', re.DOTALL)
-_CALL = re.compile(r'[A-Za-z_]\w*\s*(\(.*\))?\s*')
+                    r'[^\W\d][\w$]*|\S', re.DOTALL)
+_CALL = re.compile(r'[^\W\d][\w$]*\s*(\(.*\))?\s*')
 _BEHIND_NAMES = {'[', ',', ';', '=', '{', *ATTRIBUTES}
 _FROM_MACRO = ('a __shared__ declaration that a macro gives is not for the CPU, unless it is all that the macro gives: '
                'write it out, or add host(none)')

@@ -324,6 +324,39 @@ class CfccTest:
         lost = [w for w in wanted if f'\n{w} \\' not in '\n' + text]
         self.tap.check('cfcc_md_names_every_file', f'{lost}\n{text}' if lost or self.temporary in text else '')
 
+    def odd_paths(self):
+        """Folders whose names mean something in C, in a shell or in make, and those that no source can name."""
+        # The header has shared memory, so that it stands in the copy of the source that the CPU's code is made of.
+        header = ('static __device__ int two()\n{\n    __shared__ int t[2];\n    t[1] = 2;\n    __syncthreads();\n'
+                  '    return t[1];\n}\n#include "in/deep.h"\n')
+        text = '#include "two.h"\n' + KERNEL.replace('2 * x', 'two() * x')
+        compilers = [[]] + [['--cc', 'clang', '--cxx', 'clang++']] * (shutil.which('clang++') is not None)
+        for words in compilers:
+            for name in ('d*', '*d', "a'b", 'b\\c', 't??', 'p%d', 'p$HOME', 's p', '#h', 'a:b', 'z\u00f6', 'n\u00a0b', '`h`', 'c,d'):
+                self.fresh(unused='')
+                for path, content in (('two.h', header), ('in/deep.h', '#define DEEP\n'), ('heat.cu', text)):
+                    self.write(f'{name}/{path}', content)
+                result = self.compile(*words, '--manifest', 'heat.json', '-MD', f'{name}/heat.cu')
+                problem = '' if result == (0, '', '') else str(result)
+                if not problem:
+                    manifest = json.loads(self.read('heat.json'))
+                    if manifest['kernels'][0]['file'] != f'{name}/heat.cu':
+                        problem = manifest['kernels'][0]['file']
+                    escaped = re.sub('([ #:])', r'\\\1', name).replace('$', '$$')
+                    if f'\n  {escaped}/in/deep.h \\\n' not in self.read('heat.d') and '\\' not in name: # clang writes /
+                        problem = self.read('heat.d')
+                self.tap.check(f'cfcc_sources_in_a_folder_called_{ascii(name)[1:-1].replace("#", "")}_compile'
+                               f'{"_with_clang" if words else ""}', problem)
+        result = self.compile('--shared', 'c,d/heat.cu')
+        code, out, err = run([self.cf_run, '--module', './heat.so', '--describe', 'twice'], cwd=self.folder, env=self.env)
+        self.expect('cfcc_descriptor_names_the_source', code == 0 and '  source    c,d/heat.cu:' in out, f'{result}{out}{err}')
+        for name in ('q"r', 'n\nl', os.fsdecode(b'\xff')):
+            self.fresh(unused='')
+            os.mkdir(os.path.join(self.folder, name))
+            self.write(f'{name}/heat.cu', KERNEL)
+            self.refused(f'cfcc_source_in_a_folder_called_{ascii(name)[1:-1].replace(chr(92), "")}_is_refused', self.compile(f'{name}/heat.cu'), 1,
+                         'no #include can name a path with a quotation mark, a line end, or bytes that are no UTF-8')
+
     def pass_on(self):
         self.fresh()
         self.write('cxx.sh', f'echo "$@" >>"{self.folder}/log"\nexec {self.config["cxx"]} "$@"\n')
@@ -765,6 +798,7 @@ def main():
         test.outputs()
         test.interfaces()
         test.depfile()
+        test.odd_paths()
         test.pass_on()
         test.help()
         test.program()

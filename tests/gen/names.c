@@ -434,3 +434,62 @@ int (t_sparse_async)(cf_stream cf__stream, float *cf__p_x, const int *cf__p_k, i
 {
     return t_sparse_a_async(cf__stream, cf__p_x, cf__p_k, cf__p_n);
 }
+
+/* The size of a launch in which nothing is out of the ordinary. */
+static int cf__sizes_later(void *const cf__args[], cf_size *cf__size)
+{
+    if (!cf__args[0] || !cf__args[1])
+        return 0;
+    const int64_t n = *(const int *)cf__args[1];
+    if (n < 1)
+        return 0;
+    if (!*(void *const *)cf__args[0])
+        return 0;
+    *cf__size = (struct cf_size){{(uint32_t)((n + 3) / 4), 1, 1}, {4, 1, 1}, 0};
+    return 1;
+}
+
+cf_host_body t__h_later;
+extern const uint32_t t__b_later[];
+static cf_state cf__state_later;
+extern const cf_kernel t__k_later;
+const cf_kernel t__k_later = {
+    .size = sizeof(cf_kernel),
+    .version = CF_REGISTRY_VERSION,
+    .name = "later",
+    .family = "later",
+    .function = "t_later",
+    .file = "names.cu",
+    .line = 55,
+    .nparams = 2,
+    .params = (const cf_param[]){
+        {.name = "x", .ctype = "int *", .direction = CF_INOUT, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4,
+         .ndims = 1,
+         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 1}, {CF_OP_END, 0}}}}},
+        {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
+    },
+    .launch = {
+        .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 1}, {CF_OP_END, 0}}}},
+        .block = {{"4", (const cf_op[]){{CF_OP_CONST, 4}, {CF_OP_END, 0}}}},
+    },
+    CF__IMAGE(later),
+    .host = t__h_later,
+    .host_bytes = t__b_later,
+    .state = &cf__state_later,
+    .sizes = cf__sizes_later,
+    .is_closed = 1,
+};
+
+int t_later(int *cf__p_x, int cf__p_n);
+int t_later(int *cf__p_x, int cf__p_n)
+{
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
+    return cf_call(&t__k_later, cf__args);
+}
+
+int t_later_async(cf_stream cf__stream, int *cf__p_x, int cf__p_n);
+int t_later_async(cf_stream cf__stream, int *cf__p_x, int cf__p_n)
+{
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
+    return cf_launch(&t__k_later, cf__stream, cf__args);
+}

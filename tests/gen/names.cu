@@ -40,3 +40,19 @@ template <typename T, typename K> __global__ void sparse(T *x, const K *k, int n
     if (i < n)
         x[i] += k[i];
 }
+
+// Names with other letters, where C programs do not write them.
+#define GRÖSSE n
+__device__ int earlier(int wärme)
+{
+    __shared__ int ändert[4], x;
+    ändert[0] = wärme;
+    __syncthreads();
+    return ändert[0] + x;
+}
+
+#pragma cf kernel grid(GRÖSSE) inout(x[n]) block(4)
+__global__ void later(int *x, int n)
+{
+    x[threadIdx.x] = earlier(n);
+}

@@ -35,6 +35,9 @@ extern "C" {
 CF_CHECKED int t_image(const float *image, float *y, long n, int args);
 CF_CHECKED int t_image_async(cf_stream stream, const float *image, float *y, long n, int args);
 
+CF_CHECKED int t_later(int *x, int n);
+CF_CHECKED int t_later_async(cf_stream stream, int *x, int n);
+
 CF_CHECKED int t_locate(double *T, int64_t N);
 CF_CHECKED int t_locate_async(cf_stream stream, double *T, int64_t N);
 

@@ -150,7 +150,7 @@ def check_names(options):
     for paths, what in ((options.sources, 'kernel'), (options.c_files, 'C')):
         seen = {}
         for path in paths:
-            if not re.fullmatch(r'\w[\w.-]*', stem(path)):
+            if not re.fullmatch(r'\w[\w.-]*', stem(path), re.ASCII):
                 raise Failure(f"{path}: a {what} file's name is made of letters, digits and _")
             if stem(path) in seen:
                 raise Failure(f'{path}: {seen[stem(path)]} has the same name; rename one of them')

@@ -32,9 +32,9 @@ def _names(path):
     """The files that a depfile of a compiler's names."""
     with open(path, encoding='utf-8', errors='surrogateescape') as file:
         text = file.read().replace('\\\n', ' ')
-    words = re.findall(r'(?:\\.|[^\s\\])+', text.split(': ', 1)[1])
+    words = re.findall(r'(?:\\.|[^ \t\n\\])+', text.split(': ', 1)[1])
     return [re.sub(r'\\([ #:\\])', r'\1', word).replace('$$', '$') for word in words]
 
 
 def _escaped(path):
-    return re.sub(r'([ #])', r'\\\1', path).replace('$', '$$')
+    return re.sub(r'([ #:])', r'\\\1', path).replace('$', '$$')
