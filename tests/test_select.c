@@ -267,9 +267,9 @@ static void select_bad_arguments_are_named(void **state)
                  "cf_select_f32_async: the extent x[n] is negative with n = -9223372036854775808");
     assert_fails(cf_select(x, flag, y, &count, INT64_MAX), CF_EOVERFLOW,
                  "cf_select_f32: x[n] has more than 2^63 - 1 bytes with n = 9223372036854775807");
-    assert_fails(
-        cf_select_async(NULL, x, flag, y, &count, (int64_t)1 << 60), CF_EOVERFLOW,
-        "cf_select_f32_async: blocks(SELECT_BLOCKS) asks for 281474976710656 blocks and a grid has at most 2147483647");
+    assert_fails(cf_select_async(NULL, x, flag, y, &count, (int64_t)1 << 60), CF_EOVERFLOW,
+                 "cf_select_f32_async: blocks(max(1, n / (256 * 16) + (n % (256 * 16) > 0))) asks for 281474976710656 "
+                 "blocks and a grid has at most 2147483647");
     assert_fails(cf_select_index(flag, index, &count, ((int64_t)1 << 31) + 1), CF_EINVAL,
                  "cf_select_index_i32: the check sizeof(int32_t) > 4 || n <= 2147483648 fails with n = 2147483649");
     assert_fails(
