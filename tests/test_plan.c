@@ -297,8 +297,8 @@ static void plan_with_16_threads(void **state)
     plan_without_a_file_goes_by_default_constants(state);
 }
 
-/* A million elements of 512 MiB, in no order: measured, 10 ms with one thread and 1.5 with 16, where staging takes 11 or
- * more. */
+/* A million elements of 512 MiB: in no order, 10 ms with one thread and 1.5 with 16 were measured, where staging takes 11
+ * or more. Most of the memory is not touched. */
 static void gather_of_large_host_arrays_runs_on_the_cpu(void **state)
 {
     (void)state;
@@ -307,7 +307,7 @@ static void gather_of_large_host_arrays_runs_on_the_cpu(void **state)
     int32_t *index = calloc(COUNT, sizeof *index);
     assert_true(source && res && index);
     for (int i = 0; i < COUNT; i++)
-        index[i] = (int32_t)((uint64_t)i * 0x9e3779b97f4a7c15 >> 37);
+        index[i] = i % 1021 * 64;
     source[index[COUNT - 1]] = 7;
     assert_ok(cf_gather_f32_i32(source, index, res, COUNT, LENGTH));
     assert_true(res[COUNT - 1] == 7);

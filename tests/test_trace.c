@@ -225,7 +225,7 @@ static void meets_a_limit(void)
 
 static void expect_limit(rlim_t bytes)
 {
-    char limit[16];
+    char limit[24];
     struct stat found;
     snprintf(limit, sizeof limit, "%lu", (unsigned long)bytes);
     setenv("TEST_LIMIT", limit, 1);
@@ -282,7 +282,7 @@ static void file_of_a_process_that_is_killed_in_a_write_can_be_read(void **state
 {
     (void)state;
     for (int i = 1; i < 16; i++) {
-        char number[8];
+        char number[16];
         snprintf(number, sizeof number, "%d", i);
         setenv("TEST_PAGES", number, 1);
         unlink(path);
