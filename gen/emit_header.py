@@ -15,7 +15,7 @@ def emit(files, prefix, header, sources):
     guard = _guard(header)
     kernels = sorted((k for f in files for k in f.kernels if not k.is_internal), key=lambda k: k.name)
     symbols = sorted((s for f in files for s in f.symbols), key=lambda s: s.name)
-    names = _macro_names(kernels, symbols)
+    names = _names_of([p for k in kernels for i in k.instances for p in i.arguments] + symbols)
     functions, generic, overloads = [], [], []
     for kernel in kernels:
         tree = dispatch(kernel)
@@ -74,7 +74,7 @@ def enqueuer_parameters(instance):
 def emit_internal(files, prefix, header, sources):
     name = internal_name(header)
     kernels = sorted((k for f in files for k in f.kernels), key=lambda k: k.name)
-    names = _macro_names(kernels, [])
+    names = _names_of(p for k in kernels for i in k.instances for p in (i.params if k.is_operation else i.arguments))
     text = ['#ifdef __cplusplus\nextern "C" {\n#endif\n']
     for kernel in (k for k in kernels if k.is_internal):
         text.append('\n' + comment(kernel.doc))
@@ -92,19 +92,14 @@ def emit_internal(files, prefix, header, sources):
 # ---- The public header
 
 
-def _macro_names(kernels, symbols):
+def _names_of(params):
     """The names of all parameters: a header that the program has included, or the program itself, may define any of
     them as a macro, as <complex.h> does with `complex`, and the declarations would silently say something else."""
-    instances = [(k, i) for k in kernels for i in k.instances]
-    names = {p.name for k, i in instances for p in (i.params if k.is_operation else i.arguments)}
-    names |= {stream(i) for _, i in instances} | {s.name for s in symbols} | {stream_of(s) for s in symbols}
-    return sorted(names)
+    return sorted({p.name for p in params} | {'stream'})
 
 
 def _without_macros(names, text):
     """Some declarations, in which no macro has one of the names."""
-    if not names:
-        return text
     saved = ''.join(f'#pragma push_macro("{name}")\n#undef {name}\n' for name in names)
     restored = ''.join(f'#pragma pop_macro("{name}")\n' for name in names)
     return (f'/* This header sets aside macros that have the names of its parameters. */\n{saved}\n'

@@ -15,7 +15,7 @@ def resolve(files, diagnostics):
         # One that is wrong is not among the operations, and was told.
         if kernel.instances[0].instead.use.text in operations or not before:
             _check(kernel, operations, diagnostics)
-    if diagnostics.count != before:
+    if diagnostics.count:
         return files
     return [replace(f, kernels=tuple(_resolved(k, operations) for k in f.kernels)) for f in files]
 

@@ -11,6 +11,8 @@ MAX_POINTERS = 4
 # Words that a C++ kernel may call a parameter and a C prototype may not.
 _C_KEYWORDS = {'restrict', '_Bool', '_Complex', '_Generic', '_Atomic', '_Alignas', '_Alignof', '_Noreturn',
                '_Static_assert', '_Thread_local', '_Imaginary'}
+# What headers call, beside macros.
+_TAKEN = {'cf_call', 'cf_launch', 'cf_stream'}
 _KNOWN_WORDS = {'bool', 'void', 'const', 'volatile'}
 _RESTRICT = {'__restrict__', '__restrict'}
 
@@ -203,7 +205,7 @@ def _param(tokens):
         pointers.append(set())
     if name.text in WORDS or name.text in _KNOWN_WORDS:
         raise ExprError(first, 'a parameter needs a type and a name')
-    if name.text.startswith(('cf_', 'CF_')):
+    if name.text.startswith(('cf__', 'CF_')) or name.text in _TAKEN:
         raise ExprError(name, f"'{name.text}' is a name of the library's; rename the parameter")
     if name.text in _C_KEYWORDS:
         raise ExprError(name, f"'{name.text}' is a word of C, whose programs call the kernel; rename the parameter")

@@ -60,7 +60,7 @@ def resolve(files, prefix, manifest, diagnostics):
     named.update({i.name: finder.named(k, i) for k in operations for i in k.instances})
     if diagnostics.count != before:
         return files
-    instead = {i.name: i.instead.name for f in files for i in f.instances if i.instead}
+    instead = {i.name: i.instead.name for f in files for i in f.instances if i.instead and i.instead.name}
     for kernel in operations:
         _check_nested(kernel, named, instead, diagnostics)
     if diagnostics.count != before:

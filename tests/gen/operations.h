@@ -17,14 +17,10 @@
 #undef keys
 #pragma push_macro("n")
 #undef n
-#pragma push_macro("other")
-#undef other
 #pragma push_macro("sorted")
 #undef sorted
 #pragma push_macro("stream")
 #undef stream
-#pragma push_macro("work")
-#undef work
 #pragma push_macro("x")
 #undef x
 #pragma push_macro("y")
@@ -182,10 +178,8 @@ CF_CHECKED inline int t_sort_async(cf_stream stream, const uint64_t *keys, uint6
 #pragma pop_macro("counts")
 #pragma pop_macro("keys")
 #pragma pop_macro("n")
-#pragma pop_macro("other")
 #pragma pop_macro("sorted")
 #pragma pop_macro("stream")
-#pragma pop_macro("work")
 #pragma pop_macro("x")
 #pragma pop_macro("y")
 

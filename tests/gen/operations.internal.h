@@ -9,8 +9,6 @@
 #undef N
 #pragma push_macro("bits")
 #undef bits
-#pragma push_macro("cf__stream")
-#undef cf__stream
 #pragma push_macro("counts")
 #undef counts
 #pragma push_macro("elsewhere")
@@ -78,7 +76,6 @@ CF_CHECKED int t__enqueue_sort_some(cf_stream cf__stream, float *x, const int32_
 
 #pragma pop_macro("N")
 #pragma pop_macro("bits")
-#pragma pop_macro("cf__stream")
 #pragma pop_macro("counts")
 #pragma pop_macro("elsewhere")
 #pragma pop_macro("index")

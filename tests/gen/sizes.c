@@ -130,24 +130,32 @@ const cf_kernel t__k_every_type = {
     .is_closed = 1,
 };
 
-int t_every_type(int8_t a, int16_t b, int32_t c, int64_t d, uint8_t e, uint16_t f, uint32_t g, uint64_t h, char i,
-                 const float *x, float *y, bool k, long long l, unsigned long long m);
-int t_every_type(int8_t a, int16_t b, int32_t c, int64_t d, uint8_t e, uint16_t f, uint32_t g, uint64_t h, char i,
-                 const float *x, float *y, bool k, long long l, unsigned long long m)
+int t_every_type(int8_t cf__p_a, int16_t cf__p_b, int32_t cf__p_c, int64_t cf__p_d, uint8_t cf__p_e, uint16_t cf__p_f,
+                 uint32_t cf__p_g, uint64_t cf__p_h, char cf__p_i, const float *cf__p_x, float *cf__p_y, bool cf__p_k,
+                 long long cf__p_l, unsigned long long cf__p_m);
+int t_every_type(int8_t cf__p_a, int16_t cf__p_b, int32_t cf__p_c, int64_t cf__p_d, uint8_t cf__p_e, uint16_t cf__p_f,
+                 uint32_t cf__p_g, uint64_t cf__p_h, char cf__p_i, const float *cf__p_x, float *cf__p_y, bool cf__p_k,
+                 long long cf__p_l, unsigned long long cf__p_m)
 {
-    void *const cf__args[] = {(void *)&a, (void *)&b, (void *)&c, (void *)&d, (void *)&e, (void *)&f, (void *)&g,
-        (void *)&h, (void *)&i, (void *)&x, (void *)&y, (void *)&k, (void *)&l, (void *)&m};
+    void *const cf__args[] = {(void *)&cf__p_a, (void *)&cf__p_b, (void *)&cf__p_c, (void *)&cf__p_d, (void *)&cf__p_e,
+        (void *)&cf__p_f, (void *)&cf__p_g, (void *)&cf__p_h, (void *)&cf__p_i, (void *)&cf__p_x, (void *)&cf__p_y,
+        (void *)&cf__p_k, (void *)&cf__p_l, (void *)&cf__p_m};
     return cf_call(&t__k_every_type, cf__args);
 }
 
-int t_every_type_async(cf_stream stream, int8_t a, int16_t b, int32_t c, int64_t d, uint8_t e, uint16_t f, uint32_t g,
-                       uint64_t h, char i, const float *x, float *y, bool k, long long l, unsigned long long m);
-int t_every_type_async(cf_stream stream, int8_t a, int16_t b, int32_t c, int64_t d, uint8_t e, uint16_t f, uint32_t g,
-                       uint64_t h, char i, const float *x, float *y, bool k, long long l, unsigned long long m)
+int t_every_type_async(cf_stream cf__stream, int8_t cf__p_a, int16_t cf__p_b, int32_t cf__p_c, int64_t cf__p_d,
+                       uint8_t cf__p_e, uint16_t cf__p_f, uint32_t cf__p_g, uint64_t cf__p_h, char cf__p_i,
+                       const float *cf__p_x, float *cf__p_y, bool cf__p_k, long long cf__p_l,
+                       unsigned long long cf__p_m);
+int t_every_type_async(cf_stream cf__stream, int8_t cf__p_a, int16_t cf__p_b, int32_t cf__p_c, int64_t cf__p_d,
+                       uint8_t cf__p_e, uint16_t cf__p_f, uint32_t cf__p_g, uint64_t cf__p_h, char cf__p_i,
+                       const float *cf__p_x, float *cf__p_y, bool cf__p_k, long long cf__p_l,
+                       unsigned long long cf__p_m)
 {
-    void *const cf__args[] = {(void *)&a, (void *)&b, (void *)&c, (void *)&d, (void *)&e, (void *)&f, (void *)&g,
-        (void *)&h, (void *)&i, (void *)&x, (void *)&y, (void *)&k, (void *)&l, (void *)&m};
-    return cf_launch(&t__k_every_type, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_a, (void *)&cf__p_b, (void *)&cf__p_c, (void *)&cf__p_d, (void *)&cf__p_e,
+        (void *)&cf__p_f, (void *)&cf__p_g, (void *)&cf__p_h, (void *)&cf__p_i, (void *)&cf__p_x, (void *)&cf__p_y,
+        (void *)&cf__p_k, (void *)&cf__p_l, (void *)&cf__p_m};
+    return cf_launch(&t__k_every_type, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -224,18 +232,20 @@ const cf_kernel t__k_three_dimensions = {
     .is_closed = 1,
 };
 
-int t_three_dimensions(const float *x, int n, int a, int b, int c);
-int t_three_dimensions(const float *x, int n, int a, int b, int c)
+int t_three_dimensions(const float *cf__p_x, int cf__p_n, int cf__p_a, int cf__p_b, int cf__p_c);
+int t_three_dimensions(const float *cf__p_x, int cf__p_n, int cf__p_a, int cf__p_b, int cf__p_c)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n, (void *)&a, (void *)&b, (void *)&c};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n, (void *)&cf__p_a, (void *)&cf__p_b, (void *)&cf__p_c};
     return cf_call(&t__k_three_dimensions, cf__args);
 }
 
-int t_three_dimensions_async(cf_stream stream, const float *x, int n, int a, int b, int c);
-int t_three_dimensions_async(cf_stream stream, const float *x, int n, int a, int b, int c)
+int t_three_dimensions_async(cf_stream cf__stream, const float *cf__p_x, int cf__p_n, int cf__p_a, int cf__p_b,
+                             int cf__p_c);
+int t_three_dimensions_async(cf_stream cf__stream, const float *cf__p_x, int cf__p_n, int cf__p_a, int cf__p_b,
+                             int cf__p_c)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n, (void *)&a, (void *)&b, (void *)&c};
-    return cf_launch(&t__k_three_dimensions, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n, (void *)&cf__p_a, (void *)&cf__p_b, (void *)&cf__p_c};
+    return cf_launch(&t__k_three_dimensions, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -356,18 +366,20 @@ const cf_kernel t__k_arithmetic = {
     .is_closed = 1,
 };
 
-int t_arithmetic(const float *x, const double *y, const char *z, int64_t n, int64_t m);
-int t_arithmetic(const float *x, const double *y, const char *z, int64_t n, int64_t m)
+int t_arithmetic(const float *cf__p_x, const double *cf__p_y, const char *cf__p_z, int64_t cf__p_n, int64_t cf__p_m);
+int t_arithmetic(const float *cf__p_x, const double *cf__p_y, const char *cf__p_z, int64_t cf__p_n, int64_t cf__p_m)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&z, (void *)&n, (void *)&m};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_z, (void *)&cf__p_n, (void *)&cf__p_m};
     return cf_call(&t__k_arithmetic, cf__args);
 }
 
-int t_arithmetic_async(cf_stream stream, const float *x, const double *y, const char *z, int64_t n, int64_t m);
-int t_arithmetic_async(cf_stream stream, const float *x, const double *y, const char *z, int64_t n, int64_t m)
+int t_arithmetic_async(cf_stream cf__stream, const float *cf__p_x, const double *cf__p_y, const char *cf__p_z,
+                       int64_t cf__p_n, int64_t cf__p_m);
+int t_arithmetic_async(cf_stream cf__stream, const float *cf__p_x, const double *cf__p_y, const char *cf__p_z,
+                       int64_t cf__p_n, int64_t cf__p_m)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&z, (void *)&n, (void *)&m};
-    return cf_launch(&t__k_arithmetic, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_z, (void *)&cf__p_n, (void *)&cf__p_m};
+    return cf_launch(&t__k_arithmetic, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -505,18 +517,18 @@ const cf_kernel t__k_division = {
     .is_closed = 1,
 };
 
-int t_division(const float *x, long n, long m, long k);
-int t_division(const float *x, long n, long m, long k)
+int t_division(const float *cf__p_x, long cf__p_n, long cf__p_m, long cf__p_k);
+int t_division(const float *cf__p_x, long cf__p_n, long cf__p_m, long cf__p_k)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n, (void *)&m, (void *)&k};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n, (void *)&cf__p_m, (void *)&cf__p_k};
     return cf_call(&t__k_division, cf__args);
 }
 
-int t_division_async(cf_stream stream, const float *x, long n, long m, long k);
-int t_division_async(cf_stream stream, const float *x, long n, long m, long k)
+int t_division_async(cf_stream cf__stream, const float *cf__p_x, long cf__p_n, long cf__p_m, long cf__p_k);
+int t_division_async(cf_stream cf__stream, const float *cf__p_x, long cf__p_n, long cf__p_m, long cf__p_k)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n, (void *)&m, (void *)&k};
-    return cf_launch(&t__k_division, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n, (void *)&cf__p_m, (void *)&cf__p_k};
+    return cf_launch(&t__k_division, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -615,18 +627,18 @@ const cf_kernel t__k_bits = {
     .is_closed = 1,
 };
 
-int t_bits(const char *x, const int *y, int64_t n, uint32_t m);
-int t_bits(const char *x, const int *y, int64_t n, uint32_t m)
+int t_bits(const char *cf__p_x, const int *cf__p_y, int64_t cf__p_n, uint32_t cf__p_m);
+int t_bits(const char *cf__p_x, const int *cf__p_y, int64_t cf__p_n, uint32_t cf__p_m)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&n, (void *)&m};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_n, (void *)&cf__p_m};
     return cf_call(&t__k_bits, cf__args);
 }
 
-int t_bits_async(cf_stream stream, const char *x, const int *y, int64_t n, uint32_t m);
-int t_bits_async(cf_stream stream, const char *x, const int *y, int64_t n, uint32_t m)
+int t_bits_async(cf_stream cf__stream, const char *cf__p_x, const int *cf__p_y, int64_t cf__p_n, uint32_t cf__p_m);
+int t_bits_async(cf_stream cf__stream, const char *cf__p_x, const int *cf__p_y, int64_t cf__p_n, uint32_t cf__p_m)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&n, (void *)&m};
-    return cf_launch(&t__k_bits, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_n, (void *)&cf__p_m};
+    return cf_launch(&t__k_bits, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -734,22 +746,24 @@ const cf_kernel t__k_sections = {
     .is_closed = 1,
 };
 
-int t_sections(const float *x, const double *y, short *z, int n, int m, int k, int l, int64_t ld);
-int t_sections(const float *x, const double *y, short *z, int n, int m, int k, int l, int64_t ld)
+int t_sections(const float *cf__p_x, const double *cf__p_y, short *cf__p_z, int cf__p_n, int cf__p_m, int cf__p_k,
+               int cf__p_l, int64_t cf__p_ld);
+int t_sections(const float *cf__p_x, const double *cf__p_y, short *cf__p_z, int cf__p_n, int cf__p_m, int cf__p_k,
+               int cf__p_l, int64_t cf__p_ld)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&z, (void *)&n, (void *)&m, (void *)&k, (void *)&l,
-        (void *)&ld};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_z, (void *)&cf__p_n, (void *)&cf__p_m,
+        (void *)&cf__p_k, (void *)&cf__p_l, (void *)&cf__p_ld};
     return cf_call(&t__k_sections, cf__args);
 }
 
-int t_sections_async(cf_stream stream, const float *x, const double *y, short *z, int n, int m, int k, int l,
-                     int64_t ld);
-int t_sections_async(cf_stream stream, const float *x, const double *y, short *z, int n, int m, int k, int l,
-                     int64_t ld)
+int t_sections_async(cf_stream cf__stream, const float *cf__p_x, const double *cf__p_y, short *cf__p_z, int cf__p_n,
+                     int cf__p_m, int cf__p_k, int cf__p_l, int64_t cf__p_ld);
+int t_sections_async(cf_stream cf__stream, const float *cf__p_x, const double *cf__p_y, short *cf__p_z, int cf__p_n,
+                     int cf__p_m, int cf__p_k, int cf__p_l, int64_t cf__p_ld)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&y, (void *)&z, (void *)&n, (void *)&m, (void *)&k, (void *)&l,
-        (void *)&ld};
-    return cf_launch(&t__k_sections, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_z, (void *)&cf__p_n, (void *)&cf__p_m,
+        (void *)&cf__p_k, (void *)&cf__p_l, (void *)&cf__p_ld};
+    return cf_launch(&t__k_sections, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -822,18 +836,18 @@ const cf_kernel t__k_truth = {
     .is_closed = 1,
 };
 
-int t_truth(const float *x, int n, uint16_t m);
-int t_truth(const float *x, int n, uint16_t m)
+int t_truth(const float *cf__p_x, int cf__p_n, uint16_t cf__p_m);
+int t_truth(const float *cf__p_x, int cf__p_n, uint16_t cf__p_m)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n, (void *)&m};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n, (void *)&cf__p_m};
     return cf_call(&t__k_truth, cf__args);
 }
 
-int t_truth_async(cf_stream stream, const float *x, int n, uint16_t m);
-int t_truth_async(cf_stream stream, const float *x, int n, uint16_t m)
+int t_truth_async(cf_stream cf__stream, const float *cf__p_x, int cf__p_n, uint16_t cf__p_m);
+int t_truth_async(cf_stream cf__stream, const float *cf__p_x, int cf__p_n, uint16_t cf__p_m)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n, (void *)&m};
-    return cf_launch(&t__k_truth, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n, (void *)&cf__p_m};
+    return cf_launch(&t__k_truth, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -925,18 +939,18 @@ const cf_kernel t__k_real_checks = {
     .is_closed = 1,
 };
 
-int t_real_checks(const double *x, float dt, double h, uint32_t n);
-int t_real_checks(const double *x, float dt, double h, uint32_t n)
+int t_real_checks(const double *cf__p_x, float cf__p_dt, double cf__p_h, uint32_t cf__p_n);
+int t_real_checks(const double *cf__p_x, float cf__p_dt, double cf__p_h, uint32_t cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&dt, (void *)&h, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_dt, (void *)&cf__p_h, (void *)&cf__p_n};
     return cf_call(&t__k_real_checks, cf__args);
 }
 
-int t_real_checks_async(cf_stream stream, const double *x, float dt, double h, uint32_t n);
-int t_real_checks_async(cf_stream stream, const double *x, float dt, double h, uint32_t n)
+int t_real_checks_async(cf_stream cf__stream, const double *cf__p_x, float cf__p_dt, double cf__p_h, uint32_t cf__p_n);
+int t_real_checks_async(cf_stream cf__stream, const double *cf__p_x, float cf__p_dt, double cf__p_h, uint32_t cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&dt, (void *)&h, (void *)&n};
-    return cf_launch(&t__k_real_checks, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_dt, (void *)&cf__p_h, (void *)&cf__p_n};
+    return cf_launch(&t__k_real_checks, cf__stream, cf__args);
 }
 
 cf_host_body t__h_contracted;
@@ -979,18 +993,18 @@ const cf_kernel t__k_contracted = {
     .is_closed = 1,
 };
 
-int t_contracted(const double *x, double a, double b, int n);
-int t_contracted(const double *x, double a, double b, int n)
+int t_contracted(const double *cf__p_x, double cf__p_a, double cf__p_b, int cf__p_n);
+int t_contracted(const double *cf__p_x, double cf__p_a, double cf__p_b, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&a, (void *)&b, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_a, (void *)&cf__p_b, (void *)&cf__p_n};
     return cf_call(&t__k_contracted, cf__args);
 }
 
-int t_contracted_async(cf_stream stream, const double *x, double a, double b, int n);
-int t_contracted_async(cf_stream stream, const double *x, double a, double b, int n)
+int t_contracted_async(cf_stream cf__stream, const double *cf__p_x, double cf__p_a, double cf__p_b, int cf__p_n);
+int t_contracted_async(cf_stream cf__stream, const double *cf__p_x, double cf__p_a, double cf__p_b, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&a, (void *)&b, (void *)&n};
-    return cf_launch(&t__k_contracted, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_a, (void *)&cf__p_b, (void *)&cf__p_n};
+    return cf_launch(&t__k_contracted, cf__stream, cf__args);
 }
 
 cf_host_body t__h_never;
@@ -1035,18 +1049,18 @@ const cf_kernel t__k_never = {
     .is_closed = 1,
 };
 
-int t_never(const double *x, int n);
-int t_never(const double *x, int n)
+int t_never(const double *cf__p_x, int cf__p_n);
+int t_never(const double *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
     return cf_call(&t__k_never, cf__args);
 }
 
-int t_never_async(cf_stream stream, const double *x, int n);
-int t_never_async(cf_stream stream, const double *x, int n)
+int t_never_async(cf_stream cf__stream, const double *cf__p_x, int cf__p_n);
+int t_never_async(cf_stream cf__stream, const double *cf__p_x, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n};
-    return cf_launch(&t__k_never, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n};
+    return cf_launch(&t__k_never, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -1171,18 +1185,20 @@ const cf_kernel t__k_members = {
     .is_bounded = 1,
 };
 
-int t_members(const particle_t *x, struct box b, enum way way, cf_int4 lanes);
-int t_members(const particle_t *x, struct box b, enum way way, cf_int4 lanes)
+int t_members(const particle_t *cf__p_x, struct box cf__p_b, enum way cf__p_way, cf_int4 cf__p_lanes);
+int t_members(const particle_t *cf__p_x, struct box cf__p_b, enum way cf__p_way, cf_int4 cf__p_lanes)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&b, (void *)&way, (void *)&lanes};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_b, (void *)&cf__p_way, (void *)&cf__p_lanes};
     return cf_call(&t__k_members, cf__args);
 }
 
-int t_members_async(cf_stream stream, const particle_t *x, struct box b, enum way way, cf_int4 lanes);
-int t_members_async(cf_stream stream, const particle_t *x, struct box b, enum way way, cf_int4 lanes)
+int t_members_async(cf_stream cf__stream, const particle_t *cf__p_x, struct box cf__p_b, enum way cf__p_way,
+                    cf_int4 cf__p_lanes);
+int t_members_async(cf_stream cf__stream, const particle_t *cf__p_x, struct box cf__p_b, enum way cf__p_way,
+                    cf_int4 cf__p_lanes)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&b, (void *)&way, (void *)&lanes};
-    return cf_launch(&t__k_members, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_b, (void *)&cf__p_way, (void *)&cf__p_lanes};
+    return cf_launch(&t__k_members, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -1244,18 +1260,18 @@ const cf_kernel t__k_names = {
     .is_closed = 1,
 };
 
-int t_names(const float *cf, int args, int size, int cf_size);
-int t_names(const float *cf, int args, int size, int cf_size)
+int t_names(const float *cf__p_cf, int cf__p_args, int cf__p_size, int cf__p_cf_size);
+int t_names(const float *cf__p_cf, int cf__p_args, int cf__p_size, int cf__p_cf_size)
 {
-    void *const cf__args[] = {(void *)&cf, (void *)&args, (void *)&size, (void *)&cf_size};
+    void *const cf__args[] = {(void *)&cf__p_cf, (void *)&cf__p_args, (void *)&cf__p_size, (void *)&cf__p_cf_size};
     return cf_call(&t__k_names, cf__args);
 }
 
-int t_names_async(cf_stream stream, const float *cf, int args, int size, int cf_size);
-int t_names_async(cf_stream stream, const float *cf, int args, int size, int cf_size)
+int t_names_async(cf_stream cf__stream, const float *cf__p_cf, int cf__p_args, int cf__p_size, int cf__p_cf_size);
+int t_names_async(cf_stream cf__stream, const float *cf__p_cf, int cf__p_args, int cf__p_size, int cf__p_cf_size)
 {
-    void *const cf__args[] = {(void *)&cf, (void *)&args, (void *)&size, (void *)&cf_size};
-    return cf_launch(&t__k_names, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_cf, (void *)&cf__p_args, (void *)&cf__p_size, (void *)&cf__p_cf_size};
+    return cf_launch(&t__k_names, cf__stream, cf__args);
 }
 
 /* The size of a launch in which nothing is out of the ordinary. */
@@ -1317,16 +1333,16 @@ const cf_kernel t__k_coarse = {
     .is_closed = 1,
 };
 
-int t_coarse(const float *x, int64_t n, int level);
-int t_coarse(const float *x, int64_t n, int level)
+int t_coarse(const float *cf__p_x, int64_t cf__p_n, int cf__p_level);
+int t_coarse(const float *cf__p_x, int64_t cf__p_n, int cf__p_level)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n, (void *)&level};
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n, (void *)&cf__p_level};
     return cf_call(&t__k_coarse, cf__args);
 }
 
-int t_coarse_async(cf_stream stream, const float *x, int64_t n, int level);
-int t_coarse_async(cf_stream stream, const float *x, int64_t n, int level)
+int t_coarse_async(cf_stream cf__stream, const float *cf__p_x, int64_t cf__p_n, int cf__p_level);
+int t_coarse_async(cf_stream cf__stream, const float *cf__p_x, int64_t cf__p_n, int cf__p_level)
 {
-    void *const cf__args[] = {(void *)&x, (void *)&n, (void *)&level};
-    return cf_launch(&t__k_coarse, stream, cf__args);
+    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n, (void *)&cf__p_level};
+    return cf_launch(&t__k_coarse, cf__stream, cf__args);
 }

@@ -6,6 +6,60 @@
 #include <cuferry/types.h>
 #include "sizes_types.h"
 
+/* This header sets aside macros that have the names of its parameters. */
+#pragma push_macro("a")
+#undef a
+#pragma push_macro("args")
+#undef args
+#pragma push_macro("b")
+#undef b
+#pragma push_macro("c")
+#undef c
+#pragma push_macro("cf")
+#undef cf
+#pragma push_macro("cf_size")
+#undef cf_size
+#pragma push_macro("d")
+#undef d
+#pragma push_macro("dt")
+#undef dt
+#pragma push_macro("e")
+#undef e
+#pragma push_macro("f")
+#undef f
+#pragma push_macro("g")
+#undef g
+#pragma push_macro("h")
+#undef h
+#pragma push_macro("i")
+#undef i
+#pragma push_macro("k")
+#undef k
+#pragma push_macro("l")
+#undef l
+#pragma push_macro("lanes")
+#undef lanes
+#pragma push_macro("ld")
+#undef ld
+#pragma push_macro("level")
+#undef level
+#pragma push_macro("m")
+#undef m
+#pragma push_macro("n")
+#undef n
+#pragma push_macro("size")
+#undef size
+#pragma push_macro("stream")
+#undef stream
+#pragma push_macro("way")
+#undef way
+#pragma push_macro("x")
+#undef x
+#pragma push_macro("y")
+#undef y
+#pragma push_macro("z")
+#undef z
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -69,5 +123,32 @@ extern const struct cf_module t_registry;
 #ifdef __cplusplus
 }
 #endif
+
+#pragma pop_macro("a")
+#pragma pop_macro("args")
+#pragma pop_macro("b")
+#pragma pop_macro("c")
+#pragma pop_macro("cf")
+#pragma pop_macro("cf_size")
+#pragma pop_macro("d")
+#pragma pop_macro("dt")
+#pragma pop_macro("e")
+#pragma pop_macro("f")
+#pragma pop_macro("g")
+#pragma pop_macro("h")
+#pragma pop_macro("i")
+#pragma pop_macro("k")
+#pragma pop_macro("l")
+#pragma pop_macro("lanes")
+#pragma pop_macro("ld")
+#pragma pop_macro("level")
+#pragma pop_macro("m")
+#pragma pop_macro("n")
+#pragma pop_macro("size")
+#pragma pop_macro("stream")
+#pragma pop_macro("way")
+#pragma pop_macro("x")
+#pragma pop_macro("y")
+#pragma pop_macro("z")
 
 #endif /* CUFERRY_T_H */

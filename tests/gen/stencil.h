@@ -10,8 +10,6 @@
 #undef a
 #pragma push_macro("c")
 #undef c
-#pragma push_macro("cf__stream")
-#undef cf__stream
 #pragma push_macro("cols")
 #undef cols
 #pragma push_macro("counter")
@@ -62,7 +60,6 @@ extern const struct cf_module t_registry;
 
 #pragma pop_macro("a")
 #pragma pop_macro("c")
-#pragma pop_macro("cf__stream")
 #pragma pop_macro("cols")
 #pragma pop_macro("counter")
 #pragma pop_macro("nx")
