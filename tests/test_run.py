@@ -471,7 +471,7 @@ class RunTest(Runner):
                   'gather_f32_i64 (source f32, index i64, res f32)\n']),
                 ('types_that_no_instance_takes', ['gather', 'source=fill:u8:3:0', 'index=fill:u8:3:0'],
                  ['res bf16), gather_bf16_i64', ', and 8 more, which --describe gather shows\n']),
-                ('types_of_several_instances', ['fill', 'y=fill:u8:3:0', 'n=3'], ['; there is fill_', ', and 2 more, which']),
+                ('types_of_several_instances', ['fill', 'y=fill:u8:3:0', 'n=3'], ['name one of them: fill_bf16 (y bf16)', ', and 2 more, which']),
                 ('length_other_than_given', ['gather', source, index, 'N=5'],
                  ['index', '4 elements', 'N = 5 as given']),
                 ('length_negative', ['gather', source, index, 'M=-1'], ['source', 'M = -1']),

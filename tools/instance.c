@@ -112,13 +112,16 @@ static int fit(const cf_kernel *kernel, const struct argument *arguments)
     return worst;
 }
 
-/* How many of the given arrays suit a kernel. */
-static uint32_t suited(const cf_kernel *kernel, const struct argument *arguments)
+/* How near the given arrays are to those of a kernel: 2 for each that suits, 1 where its components alone do. */
+static uint32_t nearness(const cf_kernel *kernel, const struct argument *arguments)
 {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < kernel->nparams; i++)
-        count += arguments[i].source != NOWHERE && argument_suits(&kernel->params[i], &arguments[i].array) > 0;
-    return count;
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < kernel->nparams; i++) {
+        const struct npy_array *array = &arguments[i].array;
+        if (arguments[i].source != NOWHERE)
+            sum += argument_suits(&kernel->params[i], array) ? 2 : array->type.type == kernel->params[i].type;
+    }
+    return sum;
 }
 
 /* Adds " gather_f32_i32 (source f32, index i32, res f32)". */
@@ -164,18 +167,18 @@ static void add_given(const cf_kernel *any, const struct argument *arguments, in
     }
 }
 
-/* Adds the instances that the arrays suit as well as any, or else those that most of the arrays suit; not too many. */
+/* Adds the instances that the arrays suit as well as any, or else those that are nearest to them; not too many. */
 static void add_nearest(const cf_module *module, const char *name, const struct argument *arguments, int best,
                         struct message *message)
 {
     const cf_kernel *kernel;
     uint32_t most = 0, count = 0;
     for (size_t i = 0; (kernel = cf_kernel_at(module, i)) != NULL; i++)
-        if (instance_is_named(module, kernel, name) && suited(kernel, arguments) > most)
-            most = suited(kernel, arguments);
+        if (instance_is_named(module, kernel, name) && nearness(kernel, arguments) > most)
+            most = nearness(kernel, arguments);
     for (size_t i = 0; (kernel = cf_kernel_at(module, i)) != NULL; i++) {
         if (!instance_is_named(module, kernel, name) ||
-            !(best ? fit(kernel, arguments) == best : suited(kernel, arguments) == most))
+            !(best ? fit(kernel, arguments) == best : nearness(kernel, arguments) == most))
             continue;
         if (count++ < LISTED) {
             message_add(message, "%s", count > 1 ? "," : "");
