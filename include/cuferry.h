@@ -93,9 +93,9 @@ enum cf_log_level { CF_LOG_ERROR = 1, CF_LOG_INFO = 2 };
  * happens; NULL ends that. The text is the callback's until it returns. Replacing a callback while other threads are
  * inside the library may give it one last call. cf_shutdown() leaves the callback in place.
  *
- * The thread holds none of the library's locks: the callback may wait for other threads, and may fork(). The child may
- * call the library, on CF_HOST, and must end in the callback where the call that told the line was on a GPU. Otherwise
- * the callback must not call the library, and it must return: no exception may leave it, nor longjmp(), after which
+ * The thread holds none of the library's locks, and the callback may fork(). The child may call the library, on CF_HOST;
+ * it gets no lines before it leaves the callback, and must end in the callback where the call that told the line was on a
+ * GPU. Otherwise the callback must not call the library, and it must return: no exception may leave it, nor longjmp(), after which
  * the thread stays marked as inside the callback, gets no more lines, and has calls fail. */
 typedef void cf_log(void *data, int level, const char *text);
 void cf_set_log(cf_log *log, void *data);
@@ -109,7 +109,8 @@ void cf_set_log(cf_log *log, void *data);
  * else on that of the CUDA context current on the thread; else on the default device. That is GPU 0, in its primary
  * context, or CF_HOST where there is no driver or no GPU. The environment variable CF_DRIVER=cuda or CF_DRIVER=host
  * decides for the process, at its first use of the library. A GPU or a driver that is there and cannot be used is an
- * error (CF_EDRIVER), never a silent move to the CPU: there is no driver only where no file libcuda.so.1 is found. */
+ * error (CF_EDRIVER), never a silent move to the CPU: there is no driver only where no file libcuda.so.1 is found, and in a static
+ * program, which can open none. */
 
 /* Writes the number of GPUs that this process may use: 0 where calls run on the CPU by default. */
 CF_CHECKED int cf_device_count(int *count);

@@ -67,10 +67,9 @@ __device__ __forceinline__ uint32_t gather_random_bit(uint32_t hash)
     return hash >> 12 & (GATHER_RANDOM_BITS - 1);
 }
 
-/* Whether more than every second element would come from memory. Of those that are counted `sectors` have a sector of
- * their own, and of these, those of the windows that are in use most are in the L2 cache. How few these are the sum of
- * the squares of the first elements of each window tells: it is first^2 where there is one window, and first^2 / n where
- * there are n alike. */
+/* More than half of the elements come from memory: sectors / counted * (1 - sqrt(squares) / FIRST) > 1 / 2. The first
+ * factor is the share of elements with a sector of their own. The second is the share outside of the windows that are in
+ * use most, which stay in the L2 cache: squares is FIRST^2 / n where n windows are in use alike. */
 __device__ __forceinline__ bool gather_random_vote(int counted, int sectors, int64_t squares)
 {
     const double beyond = 1 - sqrt((double)squares) / GATHER_RANDOM_FIRST;
@@ -93,6 +92,7 @@ template <typename I>
 __device__ __forceinline__ bool gather_random_sample_stretch(const I *index, int64_t N, int shift, int element)
 {
     constexpr int threads = GATHER_RANDOM_VOTERS, items = 16, windows = 128;
+    static_assert(GATHER_RANDOM_STRETCH % (threads * items) == 0, "no index is beyond the stretch");
     typedef cub::BlockReduce<int, threads> block_reduce;
     __shared__ typename block_reduce::TempStorage memory, other_memory;
     __shared__ uint32_t seen[GATHER_RANDOM_BITS / 32];

@@ -236,7 +236,7 @@ __device__ __forceinline__ void histogram_pass(const T *x, int64_t n, Prepare pr
 #pragma unroll
         for (int k = 0; k < together; k++)
             if (first + k * step < pieces)
-                piece[k] = stream_load<T, N, false>(body + (first + k * step) * N);
+                piece[k] = stream_load<T, N>(body + (first + k * step) * N);
     };
     load(thread);
     prepare();
@@ -451,25 +451,12 @@ __device__ __forceinline__ void histogram_part(const T *x, I *counts, int64_t n,
  * floats are those of numpy.histogram: lower + b * ((upper - lower) / bins), each operation rounded to double; integers
  * are exact, so that each has a bin of its own where upper - lower is bins. Counts of int32_t wrap. counts and x must
  * not overlap; the plain call checks that. */
-#pragma cf kernel blocks(HISTOGRAM_BLOCKS) block(HISTOGRAM_THREADS) host(grid(HISTOGRAM_PARTS)) \
-    in(x[n])out(counts[bins]) zero(counts) check(bins >= 1, lower < upper)                      \
-        check(lower - lower == 0, upper - upper == 0) bytes(1.0 * n * sizeof(T) + 1.0 * bins * sizeof(I)) flops(0)
-#pragma cf instances(f32_i32             \
-                     : float, int32_t;   \
-                     f32_i64             \
-                     : float, int64_t;   \
-                     f64_i32             \
-                     : double, int32_t;  \
-                     f64_i64             \
-                     : double, int64_t;  \
-                     i32_i32             \
-                     : int32_t, int32_t; \
-                     i32_i64             \
-                     : int32_t, int64_t; \
-                     i64_i32             \
-                     : int64_t, int32_t; \
-                     i64_i64             \
-                     : int64_t, int64_t)
+#pragma cf kernel blocks(HISTOGRAM_BLOCKS) block(HISTOGRAM_THREADS) host(grid(HISTOGRAM_PARTS)) in(x[n]) \
+    out(counts[bins]) zero(counts) check(bins >= 1, lower < upper) check(lower - lower == 0, upper - upper == 0) \
+    bytes(1.0 * n * sizeof(T) + 1.0 * bins * sizeof(I)) flops(0)
+#pragma cf instances(f32_i32: float, int32_t; f32_i64: float, int64_t; f64_i32: double, int32_t; \
+    f64_i64: double, int64_t; i32_i32: int32_t, int32_t; i32_i64: int32_t, int64_t; i64_i32: int64_t, int32_t; \
+    i64_i64: int64_t, int64_t)
 template <typename T, typename I>
 __global__ void __launch_bounds__(HISTOGRAM_THREADS, HISTOGRAM_RESIDENT)
     histogram(const T *__restrict__ x, T lower, T upper, I *__restrict__ counts, int64_t n, int64_t bins)

@@ -19,20 +19,18 @@ template <> struct stream_word<8> {
     typedef uint2 type;
 };
 
-/* With a hint that nobody reads them again soon, or without. Where all that a kernel does is to pass over arrays, such
- * loads cost 3 to 5 % on an H200. */
-template <typename T, int N, bool hint> __device__ inline stream_piece<T, N> stream_load(const T *address)
+template <typename T, int N> __device__ inline stream_piece<T, N> stream_load(const T *address)
 {
     typedef typename stream_word<sizeof(stream_piece<T, N>)>::type word;
     stream_piece<T, N> piece;
 #pragma unroll
-    for (int w = 0; w < (int)(sizeof piece / sizeof(word)); w++) {
-        const word *from = reinterpret_cast<const word *>(address) + w;
-        reinterpret_cast<word *>(&piece)[w] = hint ? __ldcs(from) : *from;
-    }
+    for (int w = 0; w < (int)(sizeof piece / sizeof(word)); w++)
+        reinterpret_cast<word *>(&piece)[w] = reinterpret_cast<const word *>(address)[w];
     return piece;
 }
 
+/* With a hint that nobody reads them again soon, or without. Where all that a kernel does is to pass over arrays, the hint
+ * costs 3 to 5 % on an H200. */
 template <typename T, int N, bool hint> __device__ inline void stream_store(T *address, const stream_piece<T, N> &piece)
 {
     typedef typename stream_word<sizeof(stream_piece<T, N>)>::type word;
@@ -80,7 +78,7 @@ __device__ inline void stream_map(int64_t n, T *out, Op op, const In *...in)
 #pragma unroll
         for (int p = 0; p < count; p++)
             if (first + p * apart + N <= n)
-                results[p] = apply(stream_load<In, N, false>(in + first + p * apart)...);
+                results[p] = apply(stream_load<In, N>(in + first + p * apart)...);
 #pragma unroll
         for (int p = 0; p < count; p++)
             if (first + p * apart + N <= n)

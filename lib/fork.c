@@ -111,7 +111,7 @@ static void after_fork(void)
         locks[i].unlock();
 }
 
-/* Where the callback of cf_set_log() forks, the child is not in the call that has told it something. */
+/* A child that the callback of cf_set_log() forks is outside of the call that told the line. */
 static void after_fork_in_child(void)
 {
     if (cf__log_is_inside())

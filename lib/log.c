@@ -31,27 +31,33 @@ static void tell(int level, const char *text)
     pthread_mutex_unlock(&lock);
     if (!log)
         return;
+    /* A child that is forked there is outside of the operation until it leaves the callback. */
+    const struct cf__within *within = cf__within;
     where = INSIDE;
     log(data, level, text);
     where = OUTSIDE;
+    cf__within = within;
 }
 
 /* ---- Lines that wait until the thread holds no lock ---- */
 
-/* Each is its level, its text and a zero. Few wait at a time: one that finds no room is lost. */
+/* Each is its level, its text and a zero. Few wait at a time: one that finds no room is lost, and counted. */
 _Thread_local struct cf__held cf__held;
 static _Thread_local char waiting[2048];
 static _Thread_local size_t waiting_bytes;
+static _Thread_local int lost_lines;
 
 static void put(int level, const char *text)
 {
     size_t bytes = 1 + strlen(text) + 1;
-    if (bytes > sizeof waiting - waiting_bytes)
+    cf__held.has_lines = 1;
+    if (bytes > sizeof waiting - waiting_bytes) {
+        lost_lines++;
         return;
+    }
     waiting[waiting_bytes] = (char)level;
     memcpy(waiting + waiting_bytes + 1, text, bytes - 1);
     waiting_bytes += bytes;
-    cf__held.has_lines = 1;
 }
 
 static int take(int *level, char text[CF__DETAIL])
@@ -73,6 +79,11 @@ void cf__log_waiting(void)
     cf__held.has_lines = 0;
     while (take(&level, text))
         tell(level, text);
+    if (lost_lines) {
+        cf__format(text, sizeof text, "%d more lines found no room", lost_lines);
+        lost_lines = 0;
+        tell(CF_LOG_INFO, text);
+    }
 }
 
 void cf__log_line(int level, const char *format, ...)
@@ -112,5 +123,6 @@ void cf__log_forget(void)
     if (where == INSIDE)
         where = CHILD_OF_INSIDE;
     waiting_bytes = 0;
+    lost_lines = 0;
     cf__held.has_lines = 0;
 }

@@ -1,11 +1,10 @@
 /* trace.c - the trace's text: written in large pieces, whole at any moment.
  *
- * The file is one JSON array. Between its events and its end are blanks, which events are written over. A write of several
- * pages ends behind any of them where the process is killed: so no event lies in two pages, and the array is one all the
- * time. Only where blanks are added, far more than one write needs, and where they are cut off in the end, it is none for
- * the time of one small call.
+ * The file is one JSON array. Between its events and its end are blanks, which events are written over. A write that is
+ * killed stops at the end of a page: no event crosses one, so the array is whole. It lacks its end only between two small
+ * writes, which move the end behind more blanks; blanks are added for many writes at once.
  *
- * Of a process that was killed the last second is missing. cf_shutdown() and the process's end write the rest. Where the
+ * A process that is killed loses its last second. cf_shutdown() and the process's end write the rest. Where the
  * library is used again after cf_shutdown(), the file goes on, also where that is another copy of the library in the
  * process. */
 #include <errno.h>
@@ -335,8 +334,10 @@ static int start_file(const char *name)
     if (cf__write(descriptor, first, (size_t)length, 0) == 0)
         return 1;
     int error = errno;
-    if (S_ISREG(identity.st_mode))
-        (void)unlink(path); /* part of an array is none */
+    struct stat there;
+    if (S_ISREG(identity.st_mode) && lstat(path, &there) == 0 && there.st_dev == identity.st_dev &&
+        there.st_ino == identity.st_ino)
+        (void)unlink(path); /* part of an array is none, and a link is the user's */
     close(descriptor);
     descriptor = -1;
     errno = error;
@@ -357,8 +358,6 @@ static void finish(int is_final)
     cf__lock(&lock);
     flush();
     if (descriptor >= 0 && is_ours())
-        cut();
-    if (descriptor >= 0)
         close(descriptor);
     descriptor = -1;
     cf__unlock(&lock);

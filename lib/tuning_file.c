@@ -267,15 +267,8 @@ static int fail_file(const char *what, const char *path)
 /* A new file beside `path`, and its name; -1 with errno. */
 static int open_beside(const char *path, char temporary[CF__PATH + 32])
 {
-    enum { TRIES = 100 }; /* names that processes have left behind which were ended */
-    int file = -1;
-    for (int try = 0; file < 0 && try < TRIES; try++) {
-        snprintf(temporary, CF__PATH + 32, "%s.%ld.%d", path, (long)getpid(), try);
-        file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
-        if (file < 0 && errno != EEXIST)
-            break;
-    }
-    return file;
+    snprintf(temporary, CF__PATH + 32, "%s.XXXXXX", path);
+    return mkostemp(temporary, O_CLOEXEC);
 }
 
 /* Beside the file, and then in its place, with the rights that it had. */
@@ -401,7 +394,8 @@ static int follow(const char *path, char real[PATH_MAX])
  * by now, is no lock. */
 static int take_lock(const char *name)
 {
-    for (;;) {
+    enum { TRIES = 100 }; /* a file system whose files change their numbers gives no lock */
+    for (int try = 0; try < TRIES; try++) {
         struct stat held, named;
         int result, file = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
         if (file < 0)
@@ -417,6 +411,8 @@ static int take_lock(const char *name)
         if (result != 0)
             return -1;
     }
+    errno = ENOLCK;
+    return -1;
 }
 
 static int lock_and_update(const char *path, const cf_tuning *results, size_t count)

@@ -38,6 +38,7 @@ for path in objects:
 
 # None of these may come from an object.
 FLAGS = (
+    ['-fproc-stat-report=own'], ['-fxray-always-instrument=own'],
     ['-fplugin=./own.so'], ['-fplugin-arg-own-x=1'], ['-fpass-plugin=own'], ['-wrapper', 'sh,own.sh'], ['-B.'], ['-B', '.'],
     ['-specs=own'], ['--specs=own'], ['@own'], ['-Xclang', '-load', '-Xclang', 'own.so'], ['-include', 'own.h'],
     ['-imacros', 'own.h'], ['-mllvm', '-load=own.so'], ['-mllvm=-load=own.so'], ['-Wl,-plugin,own.so'], ['-Wa,@own'],
@@ -46,7 +47,7 @@ FLAGS = (
     ['-x', 'c'], ['--sysroot=.'], ['--gcc-toolchain=.'], ['-iplugindir=.'], ['-save-temps'], ['-MF', 'own'], ['own.o'],
     ['-'], ['-I', '@own'], ['-D', '-fplugin=own'], ['-I'])
 # These may.
-TAKEN = ['-DFACTOR=3', '-UOTHER', '-D', 'PLUGIN=-fplugin', '-I.', '-isystem', '.', '-iquote.', '-std=c++17', '-O1', '-g',
+TAKEN = ['-DFACTOR=3', '-UOTHER', '-D', 'PLUGIN=-fplugin', '-I.', '-isystem', '.', '-iquote.', '-std=c++17', '-O1', '-g', '-m64',
          '-ggdb3', '-fno-trapping-math', '-ffp-contract=off', '-fmax-errors=3', '-Wno-unused', '-pthread',
          '-Wframe-larger-than=100000', '-mcmodel=small']
 

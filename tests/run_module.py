@@ -573,7 +573,7 @@ class ModuleTest(Runner):
 
     def signals(self):
         """While cfcc runs, what ends cf-run ends cfcc too, and no folder stays behind."""
-        self.stand_in('trap "echo ended >>../ended; exit 1" TERM HUP INT; touch "$3" ../started; '
+        self.stand_in('trap "echo ended >>../ended; exit 1" TERM HUP INT; touch "$4" ../started; '
                       'while :; do sleep 0.02; done')
 
         def ended(number):
@@ -587,6 +587,7 @@ class ModuleTest(Runner):
             deadline = time.monotonic() + 600
             while not os.path.exists(self.path('started')) and time.monotonic() < deadline:
                 time.sleep(0.01)
+            assert os.path.exists(self.path('started')), 'cfcc was not started'
             assert os.listdir(self.path('tmp')), 'there was no folder'
             process.send_signal(number)
             code = process.wait(timeout=600)

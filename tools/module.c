@@ -298,6 +298,11 @@ static const cf_module *open_object(const char *path, struct message *message)
     catch_signals(&old);
     int length = snprintf(folder, sizeof folder, "%s/cf-run-XXXXXX", temporary);
     if (length < (int)sizeof folder && mkdtemp(folder)) {
+        /* Without links, which could lead elsewhere later. */
+        char *real = realpath(folder, NULL);
+        if (real)
+            snprintf(folder, sizeof folder, "%s", real);
+        free(real);
         snprintf(shared, sizeof shared, "%s/module.so", folder);
         if (make_shared(cfcc, path, shared, &old.mask, message) == 0 && !caught)
             module = open_shared(shared, path, message);

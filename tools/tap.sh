@@ -75,13 +75,13 @@ tick() {
 list_work() {
     text=''
     for marker in "$results"/at_work.*; do
-        { read -r since log && read -r name; } <"$marker" 2>/dev/null || continue # it has just ended
-        done=$(sed -n 's/^\[\([0-9]*\)\/\([0-9]*\)\].*/\1 of \2/p' "$log" | tail -n 1)
-        case $name,$done in
+        { read -r since log && read -r name; } 2>/dev/null <"$marker" || continue # it has just ended
+        progress=$(sed -n 's/^\[\([0-9]*\)\/\([0-9]*\)\].*/\1 of \2/p' "$log" | tail -n 1)
+        case $name,$progress in
         building*,?*) ;;
-        *) done="$(($(date +%s) - since)) s" ;;
+        *) progress="$(($(date +%s) - since)) s" ;;
         esac
-        text="$text${text:+; }$name: $done"
+        text="$text${text:+; }$name: $progress"
     done
     echo "$text"
 }

@@ -57,10 +57,10 @@ CF_CHECKED int cf_tuning_save(const char *path, const cf_tuning *results, size_t
 
 /* ---- The machine ---- */
 
-/* What the machine can do, in seconds and per second, which decides whether a call on host arrays runs on the GPU or on
- * the CPU: name, value where no file has one, limits of what a file may have. The default of what several threads do at
- * once is so many times the value, for at most CF_MACHINE_MOST_##name threads. cf-tune --machine measures all of them;
- * man cf-tune says what each one is. */
+/* Constants of the machine, by which a call on host arrays goes to the GPU or to the CPU. Columns: name; default; number of
+ * threads up to which the default is multiplied by their number, 1: not at all; least and greatest value of a file. Units:
+ * seconds for latencies, bytes per second for links and bandwidths, operations per second for flops, accesses per second
+ * for random. cf-tune --machine measures all of them; man cf-tune says what each one is. */
 #define CF_MACHINE_LIST(X)                  \
     X(stage_latency, 4e-5, 1, 2e-5, 1e-3)   \
     X(host_to_device, 1e10, 2, 1e9, 1e12)   \
@@ -76,15 +76,18 @@ CF_CHECKED int cf_tuning_save(const char *path, const cf_tuning *results, size_t
 /* The file is text: this line, then for each machine that it is of the lines of cf_machine_identity(), one line "NAME
  * NUMBER" for each of the above, in that order and with numbers like 51e9, and a last line "end". */
 #define CF_MACHINE_HEADER "cuferry machine 1\n"
-#define CF_MACHINE_BYTES ((size_t)1 << 16) /* a larger file is not read */
+#define CF_MACHINE_BYTES ((size_t)1 << 16) /* that are read; what follows them is not looked at */
 
-/* Writes the path of the file that is read, with its closing 0: $CF_MACHINE_FILE, else cuferry/machine in $XDG_CACHE_HOME
- * or ~/.cache. It need not exist. CF_ENOTSUP where there is none: CF_MACHINE_FILE is set and empty, or there is no
- * home. */
+/* Writes the path of the file that is read, with its closing 0, to `size` bytes at `path`; 4096 are enough:
+ * $CF_MACHINE_FILE, else cuferry/machine in $XDG_CACHE_HOME or ~/.cache. The file need not exist. CF_ENOTSUP where there
+ * is no path: CF_MACHINE_FILE is set and empty, or there is no home. CF_EINVAL, and nothing is written, where path is NULL
+ * or size too small. Any thread may call it at any time. */
 CF_CHECKED int cf_machine_path(char *path, size_t size);
 
-/* Writes the lines that constants of the calling thread's GPU and of this process's CPU begin with, with their closing 0:
- * the GPU, its driver, the processor and the number of threads. On the CPU CF_ENOTSUP: there nothing is decided. */
+/* Writes the lines that constants of the calling thread's GPU and of this process's CPU begin with, with their closing 0,
+ * to `size` bytes at `text`; 2048 are enough: the GPU, its driver, the processor and the number of threads. Starts the
+ * driver and the worker threads where they have not been started. CF_ENOTSUP on the CPU, where nothing is decided;
+ * CF_EINVAL, and nothing is written, where text is NULL or size too small. Any thread may call it at any time. */
 CF_CHECKED int cf_machine_identity(char *text, size_t size);
 
 #ifdef __cplusplus

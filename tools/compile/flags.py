@@ -29,11 +29,11 @@ THREAD_FLAGS = [['-Wno-tsan'], ['-fno-builtin-memcpy'], ['-fno-builtin-memmove']
 # code, and reads or writes no file but headers. The second pattern excludes flags by their names.
 FLAGS_OF_RECORDS = re.compile(
     r'-(?:[IDU]|isystem|iquote|idirafter).+|-std=[\w+]+|-O\w*|-g(?:\d|gdb\d?|dwarf(?:-\d)?|line-tables-only)?|'
-    r'-f[a-z][\w-]*(?:=[\w,:+-]*)?|-m(?!llvm)[a-z][\w.-]*(?:=[\w.,:+-]*)?|-W[a-z][\w+-]*(?:=[\w+-]*)?|'
+    r'-f[a-z][\w-]*(?:=[\w,:+-]*)?|-m(?!llvm)[a-z0-9][\w.-]*(?:=[\w.,:+-]*)?|-W[a-z][\w+-]*(?:=[\w+-]*)?|'
     r'-(?:ansi|pedantic|pedantic-errors|pipe|pthread|w)|-stdlib=\w+')
 NOT_OF_RECORDS = re.compile(
     r'-f.*(?:plugin|use-ld|dump|file|module|mapper|list|index|save-|output|opt-info|callgraph|stack-usage|coverage|'
-    r'trace|self-test|resolution|offload|report-bug|crash|embed|session|branch-prob|compare-debug|'
+    r'trace|stat-report|xray|sections=|self-test|resolution|offload|report-bug|crash|embed|session|branch-prob|compare-debug|'
     r'diagnostics-(?:format|add|set))')
 WITH_A_VALUE = ('-I', '-D', '-U', '-isystem', '-iquote', '-idirafter')
 

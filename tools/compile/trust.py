@@ -42,7 +42,10 @@ def open_or_make(name, flags, folder):
     try:
         return os.open(name, flags, dir_fd=folder)
     except FileNotFoundError:
-        os.mkdir(name, 0o700, dir_fd=folder)
+        try:
+            os.mkdir(name, 0o700, dir_fd=folder)
+        except FileExistsError:
+            pass    # another process was first
         return os.open(name, flags, dir_fd=folder)
 
 
@@ -59,8 +62,8 @@ def read_file(name, folder, path):
 
 def refuse(status, path, is_above=False):
     """A folder above may be sticky, as /tmp is: nobody renames another user's files there."""
-    # The owner of / is root, who has another number in some user namespaces.
-    if status.st_uid not in (os.geteuid(), 0, os.stat('/').st_uid):
+    # The owner of / is root, who has another number in some user namespaces; others may have that number there, too.
+    if status.st_uid not in (os.geteuid(), 0) and not (is_above and status.st_uid == os.stat('/').st_uid):
         raise Untrusted(f'{path} belongs to {name_of(status.st_uid)}', 'chown or remove it')
     if status.st_mode & 0o022 and not (is_above and status.st_mode & stat.S_ISVTX):
         raise Untrusted(f'others can write to {path}, whose mode is {stat.S_IMODE(status.st_mode):04o}',
