@@ -263,19 +263,20 @@ class TuneTest(Runner):
         self.test('gpu_that_reaches_all_memory_needs_no_measuring', self.reaches)
         self.write('mine.txt', b'thread_random 5\n')
         self.write('later', b'cuferry machine 2\n')
+        self.write('tuned', b'cuferry tuning 1\n')
         for name, words, env, culprit in (
                 ('file_of_another_kind', ['--file', 'mine.txt'], {},
                  "mine.txt does not begin with 'cuferry machine 1': it is left as it is"),
                 ('environments_file_of_another_kind', [], {'CF_MACHINE_FILE': 'mine.txt'}, 'mine.txt does not begin'),
                 ('file_of_a_later_version', ['--file', 'later'], {}, 'later does not begin'),
-                ('tuning_file', ['--file', 'planted'], {}, 'planted does not begin'),
+                ('tuning_file', ['--file', 'tuned'], {}, 'tuned does not begin'),
                 ('device', ['--file', '/dev/null'], {}, '/dev/null: it is no file'),
                 ('file_in_no_folder', ['--file', 'gone/machine'], {}, 'gone/machine'),
                 ('no_place_for_a_file', [], {}, 'CF_MACHINE_FILE is empty')):
-            before = self.bytes_of('mine.txt') + self.bytes_of('planted')
+            before = self.bytes_of('mine.txt') + self.bytes_of('tuned')
             self.bad(f'machine_{name}_is_refused', ['--machine', *words], [culprit], needs_device=True, env=env)
             self.test(f'machine_{name}_is_left_alone', lambda before=before: '' if
-                      before == self.bytes_of('mine.txt') + self.bytes_of('planted') else 'written over')
+                      before == self.bytes_of('mine.txt') + self.bytes_of('tuned') else 'written over')
 
     def bytes_of(self, name):
         with open(self.path(name), 'rb') as file:
