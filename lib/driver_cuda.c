@@ -154,7 +154,7 @@ static int is_no_such_file(const char *text)
 {
     const char *at = strstr(text, LIBRARY), *other;
     size_t before = at ? (size_t)(at - text) : 0;
-    if (!at || !strstr(text, strerror(ENOENT)) || dlopen(NO_LIBRARY, RTLD_NOW | RTLD_LOCAL) || !(other = dlerror()))
+    if (!at || !strstr(text, cf__strerror(ENOENT)) || dlopen(NO_LIBRARY, RTLD_NOW | RTLD_LOCAL) || !(other = dlerror()))
         return 0;
     return strncmp(text, other, before) == 0 && strncmp(other + before, NO_LIBRARY, sizeof NO_LIBRARY - 1) == 0 &&
            strcmp(at + sizeof LIBRARY - 1, other + before + sizeof NO_LIBRARY - 1) == 0;
@@ -175,7 +175,7 @@ static int open_library(void **library, char *reason, size_t size)
     char text[512];
     int error = cf__driver_cuda_is_loaded() ? 0 : used_up();
     if (error) {
-        snprintf(reason, size, "libcuda.so.1 cannot be searched for: %s", strerror(error));
+        snprintf(reason, size, "libcuda.so.1 cannot be searched for: %s", cf__strerror(error));
         return CF_EDRIVER;
     }
     *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
