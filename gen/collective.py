@@ -33,7 +33,7 @@ _FOREIGN = (
     (r'__nv_fp[468]\w*', 'floats of 8 bits and less', 'use __half or __nv_bfloat16'),
     (r'__pipeline_arrive_on|__mbarrier\w*|__cvta_\w+', 'asynchronous barriers', 'use __syncthreads()'),
 )
-# What stands behind thrust:: and has a form for the CPU.
+# Names after thrust:: that have a form for the CPU.
 OF_THRUST = frozenset('''
     abs acos acosh arg asin asinh atan atanh bit_and bit_or bit_xor complex conj cos cosh divides equal_to exp get greater
     greater_equal imag less less_equal log log10 logical_and logical_not logical_or make_pair make_tuple maximum minimum

@@ -25,7 +25,7 @@ def check(clauses, declaration, declarations, error):
 
 
 def doubts(clauses, declaration):
-    """What goes together and may be meant otherwise, as (token, message)."""
+    """Warnings: clauses that agree and may be meant otherwise, as (token, message)."""
     for param in declaration.params:
         name = param.token.text
         if param.pointer and name not in clauses.arrays and name not in clauses.resident:

@@ -11,7 +11,7 @@ MAX_POINTERS = 4
 # Words that a C++ kernel may call a parameter and a C prototype may not.
 _C_KEYWORDS = {'restrict', '_Bool', '_Complex', '_Generic', '_Atomic', '_Alignas', '_Alignof', '_Noreturn',
                '_Static_assert', '_Thread_local', '_Imaginary'}
-# What headers call, beside macros.
+# Names that generated headers call.
 _TAKEN = {'cf_call', 'cf_launch', 'cf_stream'}
 _KNOWN_WORDS = {'bool', 'void', 'const', 'volatile'}
 _RESTRICT = {'__restrict__', '__restrict'}

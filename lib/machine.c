@@ -81,7 +81,7 @@ static size_t read_number(const char *line, const char *name, double *number)
     return line[length] == '\n' ? length + 1 : 0;
 }
 
-/* Whether a text begins with all constants, each within its limits, and "end". */
+/* Returns 1 if a text begins with all constants, each within its limits, and "end". */
 static int parse(const char *text, struct cf__machine *machine)
 {
     for (int i = 0; i < CONSTANTS; i++) {
@@ -95,7 +95,7 @@ static int parse(const char *text, struct cf__machine *machine)
     return strncmp(text, "end\n", 4) == 0;
 }
 
-/* Whether a file's text has constants of the machine. The driver is asked what that is where there is such a file. */
+/* Returns 1 if a file's text has constants of the machine. The driver is asked only where there is such a file. */
 static int find(const char *text, const struct cf__place *place, int device, struct cf__machine *machine)
 {
     const size_t header = strlen(CF_MACHINE_HEADER);
@@ -108,7 +108,7 @@ static int find(const char *text, const struct cf__place *place, int device, str
     return 0;
 }
 
-/* Whether the file has constants of the machine; says so where there is a file that has none. */
+/* Returns 1 if the file has constants of the machine; logs why an existing file has none. */
 static int read_file(const struct cf__place *place, int device, struct cf__machine *machine)
 {
     char path[CF__PATH];
@@ -135,7 +135,7 @@ static struct {
     enum cf__constants constants; /* CF__CONSTANTS_NONE: not known yet; written last */
 } known[CF__MAX_DEVICES];
 
-/* Without the lock where the file is read, as that may be told. Of several threads the first one's counts. */
+/* Reads the file without the lock, since reading logs. The first thread to finish sets the constants. */
 static void learn(const struct cf__place *place, int device)
 {
     struct cf__machine machine;

@@ -125,7 +125,7 @@ static int enable(const struct cf__place *place, int device, int peer, CUcontext
                : cf__fail_driver(driver, result, call, "cf_peer_enable: device %d, peer %d", device, peer);
 }
 
-/* What both ask first. */
+/* Checks common to enable and disable. */
 static int check(const char *function, int device, int peer, int *is_possible)
 {
     if (cf__log_is_inside())

@@ -29,7 +29,7 @@
 #define SANITIZED 0
 #endif
 
-/* What a test needs that is not here: a reason to skip it. tools/check adds up those that are equal. */
+/* Reasons to skip a test. tools/check counts equal ones together. */
 #define NEEDS_GPU "needs a GPU"
 #define NEEDS_ANY_GPU "needs a GPU, real or played"
 #define NEEDS_TWO_GPUS "needs two GPUs, real or played"

@@ -6,7 +6,7 @@ import signal
 import subprocess
 
 
-# What a test needs that is not here: a reason to skip it. tools/check adds up those that are equal.
+# Reasons to skip a test. tools/check counts equal ones together.
 NEEDS_GPU = 'needs a GPU'
 NEEDS_NVCC = 'needs nvcc: tools/setup --with-nvcc installs it'
 NEEDS_CLANG = 'needs clang: tools/setup installs it'
