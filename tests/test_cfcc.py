@@ -9,6 +9,7 @@ import re
 import shlex
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
@@ -551,6 +552,9 @@ class CfccTest:
                 ('two_files_of_one_name', ['heat.cu', 'sub/heat.cu'], 1, 'sub/heat.cu: heat.cu has the same name'),
                 ('output_in_no_folder', ['-o', 'none/heat.o', 'heat.cu'], 1, 'none/heat.o: there is no folder none'),
                 ('output_that_is_a_folder', ['-o', 'sub', 'heat.cu'], 1, 'cannot write sub: it is a folder'),
+                ('object_named_as_a_source', ['-o', 'ops.c', 'heat.cu'], 1, 'an object does not end with .c'),
+                ('object_named_as_a_shared_one', ['-o', 'heat.so', 'heat.cu'], 1, 'an object does not end with .so'),
+                ('shared_object_named_as_an_object', ['--shared', '-o', 'heat.o', 'heat.cu'], 1, 'not end with .o'),
                 ('output_that_is_an_input', ['-o', 'heat.cu', 'heat.cu'], 1, 'cannot write heat.cu: it is an input'),
                 ('one_file_for_two_outputs', ['-o', 'heat.o', '--header', './heat.o', 'heat.cu'], 1, 'different files'),
                 ('compiler_that_is_not_there', ['--cxx', '/nowhere/c++', 'heat.cu'], 1, 'cannot run /nowhere/c++: '),
@@ -570,6 +574,11 @@ class CfccTest:
             self.refused(f'cfcc_{name}_is_refused_in_one_line', (status, out, err), code, expected)
         self.refused('cfcc_toolkit_that_is_not_there_is_refused', self.compile('heat.cu', cuda='--cuda=/nowhere'), 1,
                      'cfcc: --cuda=/nowhere: there is no bin/nvcc\n')
+        os.mkfifo(os.path.join(self.folder, 'pipe'))
+        for option in ('-o', '--header', '--manifest', '-MF'):
+            result = self.compile('heat.cu', '--prefix', 'heat', option, 'pipe')
+            self.expect(f'cfcc_pipe_of_{option.strip("-")}_is_refused', result == (1, '', 'cfcc: cannot write pipe: it is no '
+                        'regular file\n') and stat.S_ISFIFO(os.stat(os.path.join(self.folder, 'pipe')).st_mode), result)
         self.write('heat.h', '/* a header of the user\'s */\n')
         code, _, err = self.compile('heat.cu')
         kept = self.read('heat.h').startswith('/* a header') and not os.path.exists(os.path.join(self.folder, 'heat.o'))

@@ -88,8 +88,12 @@ static void driver_file_that_is_none_is_an_error(void **state)
     expect_cannot_be_loaded("libcuda.so.1");
     make("not a library\n", 14);
     expect_cannot_be_loaded("libcuda.so.1");
-    make(bytes, 100); /* cut off */
+    make(bytes, 100); /* cut off: in its header, in its segments */
     expect_cannot_be_loaded("libcuda.so.1");
+    make(bytes, 4096);
+    expect_cannot_be_loaded("the file is cut off");
+    make(bytes, size / 2);
+    expect_cannot_be_loaded("the file is cut off");
     assert_int_equal(unlink("libcuda.so.1"), 0);
     assert_int_equal(mkdir("libcuda.so.1", 0700), 0);
     expect_cannot_be_loaded("libcuda.so.1");

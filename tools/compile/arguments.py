@@ -165,6 +165,10 @@ def check_outputs(options, headers):
         problem = unwritable(path, options.files + [options.tuning] * bool(options.tuning))
         if problem:
             raise Failure(f'cannot write {path}: {problem}')
+    ending = os.path.splitext(options.output)[1]
+    if ending in ('.c', '.cu', '.h', '.so' if not options.shared else '.o'):
+        kind = 'a shared object' if options.shared else 'an object'
+        raise Failure(f"cannot write {options.output}: the name of {kind} does not end with {ending}")
     if len({os.path.abspath(path) for path in outputs}) < len(outputs):
         raise Failure(f'the outputs have to be different files: {", ".join(outputs)}')
     for header in headers:
@@ -181,6 +185,8 @@ def unwritable(path, inputs):
     folder = os.path.dirname(path) or '.'
     if os.path.isdir(path):
         return 'it is a folder'
+    if os.path.exists(path) and not os.path.isfile(path):
+        return 'it is no regular file'
     if not os.path.isdir(folder):
         return f'there is no folder {folder}'
     if not os.access(folder, os.W_OK):
