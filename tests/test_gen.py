@@ -1,5 +1,5 @@
-"""test_gen.py - the generator against goldens: good input gives the expected header and stub, bad input the expected
-message. `--update` writes the goldens anew.
+"""test_gen.py - the generator against goldens: good input gives the expected header and manifest, and a stub that
+compiles, bad input the expected message. `--update` writes the goldens anew.
 
 usage: test_gen.py [--update] [--device] [--cc CC] [--cxx CXX]
 --device: nvcc compiles the device sources too
@@ -22,6 +22,8 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 ROOT = os.path.dirname(HERE)
 CASES = os.path.join(HERE, 'gen')
 EMBEDDED = ('mixed', 'reach')
+# The cases whose stub is compared with a golden; tests/gen/README.md says why these.
+STUBS = ('ascending', 'constants_taken', 'declared', 'mixed', 'resident', 'restrict', 'split', 'zero')
 
 
 class GeneratorTest:
@@ -74,7 +76,8 @@ class GeneratorTest:
                 problem = err or ('it was to fail' if os.path.exists(base + '.err') else '')
                 self.tap.check(f'cfgen_{stem}_succeeds_silently', problem)
             self.golden(f'cfgen_{stem}_gives_expected_header', base + '.h', read(os.path.join(folder, 't.h')))
-            self.golden(f'cfgen_{stem}_gives_expected_stub', base + '.c', read(os.path.join(folder, f'{stem}.stub.c')))
+            if stem in STUBS:
+                self.golden(f'cfgen_{stem}_gives_expected_stub', base + '.c', read(os.path.join(folder, f'{stem}.stub.c')))
             internal = os.path.join(folder, 't_internal.h')
             if os.path.exists(internal) or os.path.exists(base + '.internal.h'):
                 self.golden(f'cfgen_{stem}_gives_expected_internal_header', base + '.internal.h', read(internal))

@@ -13,7 +13,7 @@ const unsigned ell_width = 8;
 /* A row per thread. */
 #pragma cf kernel grid(rows) in(start[rows + 1], column[entries], value[entries], x[columns]) out(y[rows]) \
     check(0 <= start[:] <= entries, 0 <= column[:] < columns) flops(2.0 * entries) tolerance(1e-5 * max(entries, 1))
-#pragma cf instances(f32_i32: float, int; f64_i32: double, int; f32_i64: float, int64_t; f64_i64: double, int64_t)
+#pragma cf instances(f32_i32: float, int; f64_i64: double, int64_t)
 template <typename ValueType, typename IndexType>
 __global__ void csr_multiply(const IndexType *const __restrict__ start, const IndexType *const __restrict__ column,
                              const ValueType *const __restrict__ value, const ValueType *const __restrict__ x,

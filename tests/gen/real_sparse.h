@@ -88,15 +88,6 @@ CF_CHECKED int t_csr_multiply_f32_i32(const int *start, const int *column, const
                                       int rows, int columns, int entries);
 CF_CHECKED int t_csr_multiply_f32_i32_async(cf_stream stream, const int *start, const int *column, const float *value,
                                             const float *x, float *y, int rows, int columns, int entries);
-CF_CHECKED int t_csr_multiply_f64_i32(const int *start, const int *column, const double *value, const double *x,
-                                      double *y, int rows, int columns, int entries);
-CF_CHECKED int t_csr_multiply_f64_i32_async(cf_stream stream, const int *start, const int *column, const double *value,
-                                            const double *x, double *y, int rows, int columns, int entries);
-CF_CHECKED int t_csr_multiply_f32_i64(const int64_t *start, const int64_t *column, const float *value, const float *x,
-                                      float *y, int64_t rows, int64_t columns, int64_t entries);
-CF_CHECKED int t_csr_multiply_f32_i64_async(cf_stream stream, const int64_t *start, const int64_t *column,
-                                            const float *value, const float *x, float *y, int64_t rows, int64_t columns,
-                                            int64_t entries);
 CF_CHECKED int t_csr_multiply_f64_i64(const int64_t *start, const int64_t *column, const double *value, const double *x,
                                       double *y, int64_t rows, int64_t columns, int64_t entries);
 CF_CHECKED int t_csr_multiply_f64_i64_async(cf_stream stream, const int64_t *start, const int64_t *column,
@@ -155,27 +146,6 @@ CF_CHECKED inline int t_coo_multiply_async(cf_stream stream, int64_t entries, co
     return t_coo_multiply_f64_async(stream, entries, row, column, value, x, y, rows, columns);
 }
 
-CF_CHECKED inline int t_csr_multiply(const int *start, const int *column, const double *value, const double *x,
-                                     double *y, int rows, int columns, int entries)
-{
-    return t_csr_multiply_f64_i32(start, column, value, x, y, rows, columns, entries);
-}
-CF_CHECKED inline int t_csr_multiply_async(cf_stream stream, const int *start, const int *column, const double *value,
-                                           const double *x, double *y, int rows, int columns, int entries)
-{
-    return t_csr_multiply_f64_i32_async(stream, start, column, value, x, y, rows, columns, entries);
-}
-CF_CHECKED inline int t_csr_multiply(const int64_t *start, const int64_t *column, const float *value, const float *x,
-                                     float *y, int64_t rows, int64_t columns, int64_t entries)
-{
-    return t_csr_multiply_f32_i64(start, column, value, x, y, rows, columns, entries);
-}
-CF_CHECKED inline int t_csr_multiply_async(cf_stream stream, const int64_t *start, const int64_t *column,
-                                           const float *value, const float *x, float *y, int64_t rows, int64_t columns,
-                                           int64_t entries)
-{
-    return t_csr_multiply_f32_i64_async(stream, start, column, value, x, y, rows, columns, entries);
-}
 CF_CHECKED inline int t_csr_multiply(const int64_t *start, const int64_t *column, const double *value, const double *x,
                                      double *y, int64_t rows, int64_t columns, int64_t entries)
 {
@@ -230,89 +200,25 @@ CF_CHECKED inline int t_csr_vector_async(cf_stream stream, const int *start, con
     ((stream), (entries), (row), (column), (value), (x), (y), (rows), (columns))
 
 #define t_csr_multiply(start, column, value, x, y, rows, columns, entries) \
-    CF__FITTING(_Generic(CF__ELEMENT((start)), int: CF__POINTS(column, int) && _Generic(CF__ELEMENT((value)), \
-                float: CF__POINTS(x, float) && CF__POINTS(y, float), double: CF__POINTS(x, double) && CF__POINTS(y, \
-                double), struct cf_untyped: _Generic(CF__ELEMENT((x)), float: CF__POINTS(y, float), \
-                double: CF__POINTS(y, double), struct cf_untyped: _Generic(CF__ELEMENT((y)), float: 1, double: 1, \
-                struct cf_untyped: 1, default: 0), default: 0), default: 0), int64_t: CF__POINTS(column, \
-                int64_t) && _Generic(CF__ELEMENT((value)), float: CF__POINTS(x, float) && CF__POINTS(y, float), \
-                double: CF__POINTS(x, double) && CF__POINTS(y, double), struct cf_untyped: _Generic(CF__ELEMENT((x)), \
-                float: CF__POINTS(y, float), double: CF__POINTS(y, double), \
-                struct cf_untyped: _Generic(CF__ELEMENT((y)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
-                default: 0), default: 0), struct cf_untyped: _Generic(CF__ELEMENT((column)), \
-                int: _Generic(CF__ELEMENT((value)), float: CF__POINTS(x, float) && CF__POINTS(y, float), \
-                double: CF__POINTS(x, double) && CF__POINTS(y, double), struct cf_untyped: _Generic(CF__ELEMENT((x)), \
-                float: CF__POINTS(y, float), double: CF__POINTS(y, double), \
-                struct cf_untyped: _Generic(CF__ELEMENT((y)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
-                default: 0), default: 0), int64_t: _Generic(CF__ELEMENT((value)), float: CF__POINTS(x, \
-                float) && CF__POINTS(y, float), double: CF__POINTS(x, double) && CF__POINTS(y, double), \
-                struct cf_untyped: _Generic(CF__ELEMENT((x)), float: CF__POINTS(y, float), double: CF__POINTS(y, \
-                double), struct cf_untyped: _Generic(CF__ELEMENT((y)), float: 1, double: 1, struct cf_untyped: 1, \
-                default: 0), default: 0), default: 0), struct cf_untyped: _Generic(CF__ELEMENT((value)), \
-                float: CF__POINTS(x, float) && CF__POINTS(y, float), double: CF__POINTS(x, double) && CF__POINTS(y, \
-                double), struct cf_untyped: _Generic(CF__ELEMENT((x)), float: CF__POINTS(y, float), \
-                double: CF__POINTS(y, double), struct cf_untyped: _Generic(CF__ELEMENT((y)), float: 1, double: 1, \
-                struct cf_untyped: 1, default: 0), default: 0), default: 0), default: 0), default: 0), \
-                "t_csr_multiply: no instance has these element types; start and column alike: int or int64_t; value and x and y alike: float or double", \
+    CF__FITTING(_Generic(CF__ELEMENT((start)), int: CF__POINTS(column, int), int64_t: CF__POINTS(column, int64_t), \
+                struct cf_untyped: _Generic(CF__ELEMENT((column)), int: 1, int64_t: 1, struct cf_untyped: 1, \
+                default: 0), default: 0), \
+                "t_csr_multiply: no instance has these element types; start and column alike: int or int64_t", \
     _Generic(CF__ELEMENT(1 ? (start) : (column)), \
-        int: _Generic(CF__ELEMENT(1 ? (value) : 1 ? (x) : (y)), \
-            float: t_csr_multiply_f32_i32, \
-            double: t_csr_multiply_f64_i32, \
-            struct cf_untyped: CF__IF_NULL(value, CF__IF_NULL(x, CF__IF_NULL(y, t_csr_multiply_f32_i32, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
-            default: cf_no_instance_takes_these_types), \
-        int64_t: _Generic(CF__ELEMENT(1 ? (value) : 1 ? (x) : (y)), \
-            float: t_csr_multiply_f32_i64, \
-            double: t_csr_multiply_f64_i64, \
-            struct cf_untyped: CF__IF_NULL(value, CF__IF_NULL(x, CF__IF_NULL(y, t_csr_multiply_f32_i64, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
-            default: cf_no_instance_takes_these_types), \
-        struct cf_untyped: CF__IF_NULL(start, CF__IF_NULL(column, _Generic(CF__ELEMENT(1 ? (value) : 1 ? (x) : (y)), \
-                float: t_csr_multiply_f32_i32, \
-                double: t_csr_multiply_f64_i32, \
-                struct cf_untyped: CF__IF_NULL(value, CF__IF_NULL(x, CF__IF_NULL(y, t_csr_multiply_f32_i32, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
-                default: cf_no_instance_takes_these_types), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+        int: t_csr_multiply_f32_i32, \
+        int64_t: t_csr_multiply_f64_i64, \
+        struct cf_untyped: CF__IF_NULL(start, CF__IF_NULL(column, t_csr_multiply_f32_i32, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
         default: cf_no_instance_takes_these_types)) \
     ((start), (column), (value), (x), (y), (rows), (columns), (entries))
 #define t_csr_multiply_async(stream, start, column, value, x, y, rows, columns, entries) \
-    CF__FITTING(_Generic(CF__ELEMENT((start)), int: CF__POINTS(column, int) && _Generic(CF__ELEMENT((value)), \
-                float: CF__POINTS(x, float) && CF__POINTS(y, float), double: CF__POINTS(x, double) && CF__POINTS(y, \
-                double), struct cf_untyped: _Generic(CF__ELEMENT((x)), float: CF__POINTS(y, float), \
-                double: CF__POINTS(y, double), struct cf_untyped: _Generic(CF__ELEMENT((y)), float: 1, double: 1, \
-                struct cf_untyped: 1, default: 0), default: 0), default: 0), int64_t: CF__POINTS(column, \
-                int64_t) && _Generic(CF__ELEMENT((value)), float: CF__POINTS(x, float) && CF__POINTS(y, float), \
-                double: CF__POINTS(x, double) && CF__POINTS(y, double), struct cf_untyped: _Generic(CF__ELEMENT((x)), \
-                float: CF__POINTS(y, float), double: CF__POINTS(y, double), \
-                struct cf_untyped: _Generic(CF__ELEMENT((y)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
-                default: 0), default: 0), struct cf_untyped: _Generic(CF__ELEMENT((column)), \
-                int: _Generic(CF__ELEMENT((value)), float: CF__POINTS(x, float) && CF__POINTS(y, float), \
-                double: CF__POINTS(x, double) && CF__POINTS(y, double), struct cf_untyped: _Generic(CF__ELEMENT((x)), \
-                float: CF__POINTS(y, float), double: CF__POINTS(y, double), \
-                struct cf_untyped: _Generic(CF__ELEMENT((y)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
-                default: 0), default: 0), int64_t: _Generic(CF__ELEMENT((value)), float: CF__POINTS(x, \
-                float) && CF__POINTS(y, float), double: CF__POINTS(x, double) && CF__POINTS(y, double), \
-                struct cf_untyped: _Generic(CF__ELEMENT((x)), float: CF__POINTS(y, float), double: CF__POINTS(y, \
-                double), struct cf_untyped: _Generic(CF__ELEMENT((y)), float: 1, double: 1, struct cf_untyped: 1, \
-                default: 0), default: 0), default: 0), struct cf_untyped: _Generic(CF__ELEMENT((value)), \
-                float: CF__POINTS(x, float) && CF__POINTS(y, float), double: CF__POINTS(x, double) && CF__POINTS(y, \
-                double), struct cf_untyped: _Generic(CF__ELEMENT((x)), float: CF__POINTS(y, float), \
-                double: CF__POINTS(y, double), struct cf_untyped: _Generic(CF__ELEMENT((y)), float: 1, double: 1, \
-                struct cf_untyped: 1, default: 0), default: 0), default: 0), default: 0), default: 0), \
-                "t_csr_multiply_async: no instance has these element types; start and column alike: int or int64_t; value and x and y alike: float or double", \
+    CF__FITTING(_Generic(CF__ELEMENT((start)), int: CF__POINTS(column, int), int64_t: CF__POINTS(column, int64_t), \
+                struct cf_untyped: _Generic(CF__ELEMENT((column)), int: 1, int64_t: 1, struct cf_untyped: 1, \
+                default: 0), default: 0), \
+                "t_csr_multiply_async: no instance has these element types; start and column alike: int or int64_t", \
     _Generic(CF__ELEMENT(1 ? (start) : (column)), \
-        int: _Generic(CF__ELEMENT(1 ? (value) : 1 ? (x) : (y)), \
-            float: t_csr_multiply_f32_i32_async, \
-            double: t_csr_multiply_f64_i32_async, \
-            struct cf_untyped: CF__IF_NULL(value, CF__IF_NULL(x, CF__IF_NULL(y, t_csr_multiply_f32_i32_async, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
-            default: cf_no_instance_takes_these_types), \
-        int64_t: _Generic(CF__ELEMENT(1 ? (value) : 1 ? (x) : (y)), \
-            float: t_csr_multiply_f32_i64_async, \
-            double: t_csr_multiply_f64_i64_async, \
-            struct cf_untyped: CF__IF_NULL(value, CF__IF_NULL(x, CF__IF_NULL(y, t_csr_multiply_f32_i64_async, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
-            default: cf_no_instance_takes_these_types), \
-        struct cf_untyped: CF__IF_NULL(start, CF__IF_NULL(column, _Generic(CF__ELEMENT(1 ? (value) : 1 ? (x) : (y)), \
-                float: t_csr_multiply_f32_i32_async, \
-                double: t_csr_multiply_f64_i32_async, \
-                struct cf_untyped: CF__IF_NULL(value, CF__IF_NULL(x, CF__IF_NULL(y, t_csr_multiply_f32_i32_async, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
-                default: cf_no_instance_takes_these_types), cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
+        int: t_csr_multiply_f32_i32_async, \
+        int64_t: t_csr_multiply_f64_i64_async, \
+        struct cf_untyped: CF__IF_NULL(start, CF__IF_NULL(column, t_csr_multiply_f32_i32_async, cf_cast_the_pointers_to_their_element_type), cf_cast_the_pointers_to_their_element_type), \
         default: cf_no_instance_takes_these_types)) \
     ((stream), (start), (column), (value), (x), (y), (rows), (columns), (entries))
 
