@@ -9,8 +9,10 @@ MAX_ARRAY_DIMS = 8
 
 DIRECTIONS = {'in': 'CF_IN', 'out': 'CF_OUT', 'inout': 'CF_INOUT', 'scratch': 'CF_SCRATCH'}
 CLAUSES = ('name', 'grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'in', 'out', 'inout',
-           'resident', 'scratch', 'zero', 'rezero', 'pitch', 'check', 'distinct', 'ascending', 'inplace', 'host', 'tune', 'tolerance', 'flops',
+           'resident', 'scratch', 'zero', 'rezero', 'pitch', 'check', 'inplace', 'host', 'tune', 'tolerance', 'flops',
            'bytes', 'split', 'instead', 'include', 'uses', 'internal')
+# Clauses of earlier versions: what to write; {} is the first word in their parentheses.
+GONE = {order: f'{order} is a condition; write check({order}({{}}))' for order in expr.ORDERS}
 # What says how one kernel is launched.
 OF_KERNELS = ('grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'host', 'tune', 'split',
               'instead')
@@ -46,8 +48,6 @@ class Clauses:
         self.rezeros = {}           # name: token, of arrays that the kernel sets to 0 again
         self.pitches = {}           # name: (token, [expression])
         self.checks = []            # expression
-        self.distinct = {}          # name: token, of arrays whose elements differ
-        self.ascending = {}         # name: token, of arrays whose elements do not descend
         self.in_place = []          # lists of tokens, of arrays that may be one
         self.host = None            # token: a function's name, or none
         self.host_grid = None       # expression: how many threads the CPU runs
@@ -109,6 +109,9 @@ def _clause(cursor, clauses):
     name = cursor.take()
     if name.kind != 'identifier':
         raise ExprError(name, 'expected a clause' + found(name))
+    if name.text in GONE:
+        cursor.accept('(')
+        raise ExprError(name, GONE[name.text].format(cursor.token.text))
     if name.text not in CLAUSES:
         near = closest(name.text, CLAUSES)
         hint = f"did you mean '{near}'?" if near else 'the clauses are ' + ', '.join(CLAUSES)
@@ -133,8 +136,6 @@ def _clause(cursor, clauses):
         _identifier(cursor, clauses, name)
         if name.text == 'host' and clauses.host.text == 'grid' and cursor.at('('):
             _host_grid(cursor, clauses)
-    elif name.text in ('distinct', 'ascending'):
-        _names(cursor, name, getattr(clauses, name.text), f'arrays, as in {name.text}(index)')
     elif name.text == 'resident':
         _names(cursor, name, clauses.resident, 'pointers, as in resident(table)')
     elif name.text == 'rezero':

@@ -65,9 +65,6 @@ class _Check:
                     if lower:
                         self._error(lower[0].token, f'{name} has a section in an inner dimension, so the length of '
                                                     f'its rows in memory is not known; add pitch({name}: ...)')
-        for name, token in (*clauses.distinct.items(), *clauses.ascending.items()):
-            if name not in self._params:
-                self._no_parameter(token, name)
 
     def resident(self):
         clauses = self._clauses

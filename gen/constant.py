@@ -163,7 +163,7 @@ class Constants:
             return self._selected(*node.parts, is_required)
         if node.kind in ('NAME', 'SIZEOF', 'IS_INTEGRAL', 'NUMBER'):
             return constant_leaf(node, self._names)
-        if node.kind in ('MEMBER', 'ELEMENTS'):
+        if node.kind in ('MEMBER', 'ELEMENTS', 'ORDER'):
             return None
         values = [self._value(part) for part in node.parts]
         if node.kind in ('NEG', 'NOT', 'BIT_NOT'):

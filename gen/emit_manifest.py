@@ -54,15 +54,15 @@ def _type(ctype):
 def _param(param):
     return {'name': param.name, 'declared': param.ctype, 'element' if param.pointer else 'value': _type(param.type),
             'direction': param.direction[3:].lower(), 'const': param.const, 'restrict': param.is_restrict,
-            'distinct': param.is_distinct, 'in_place': param.in_place,
+            'in_place': param.in_place,
             'dims': [{'lower': _expr(d.lower), 'extent': _expr(d.extent), 'pitch': _expr(d.pitch)} for d in param.dims]}
 
 
 def _check(check):
     if check.condition:
         return {'text': check.text, 'condition': _expr(check.condition), 'real': check.is_real}
-    if check.is_ascending:
-        return {'text': check.text, 'array': check.array, 'ascending': True}
+    if check.order:
+        return {'text': check.text, 'array': check.array, check.order: True}
     return {'text': check.text, 'array': check.array, 'lower': _expr(check.lower), 'lower_open': check.lower_open,
             'upper': _expr(check.upper), 'upper_open': check.upper_open}
 

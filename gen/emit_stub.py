@@ -54,8 +54,7 @@ def emit(file, prefix, tuned=None):
     text = [banner(file.path), f'#include <cuferry.h>\n#include <cuferry/registry.h>\n{includes}\n']
     if file.launched or file.symbols:
         text.append(_image(file, prefix))
-    others = {_scan(i.params[c.array], c.is_ascending) for i in file.instances for c in i.checks
-              if c.array is not None}
+    others = {_scan(c, i) for i in file.instances for c in _looked_at(i) if c.array is not None}
     others.update(_used(prefix, name) for i in file.instances for name in i.used)
     others.update(_used(prefix, i.instead.name) for i in file.instances if i.instead)
     if others:
@@ -153,9 +152,15 @@ def _param(param):
     return text + ',\n'.join(parts) + '},\n'
 
 
-def _scan(param, is_ascending):
+def _looked_at(instance):
+    """The checks that calls make; that elements differ is for the caller to see to."""
+    return [c for c in instance.checks if c.order != 'distinct']
+
+
+def _scan(check, instance):
     """The descriptor of the kernel that looks for elements out of range, or of order; see kernels/outside.cu."""
-    if is_ascending:
+    param = instance.params[check.array]
+    if check.order:
         return f'cf__k_descending_{param.type.short}'
     return f'cf__k_outside_{"rows_" if len(param.dims) > 1 else ""}{param.type.short}'
 
@@ -172,8 +177,8 @@ def _check(check, instance):
                 fields.append(f'.{name} = {_expr(bound)}')
             if bound and is_open:
                 fields.append(f'.{name}_open = 1')
-        fields += ['.is_ascending = 1'] * check.is_ascending
-        fields.append(f'.scan = &{_scan(instance.params[check.array], check.is_ascending)}')
+        fields += ['.is_ascending = 1'] * bool(check.order)
+        fields.append(f'.scan = &{_scan(check, instance)}')
     return fold(f'        {{{", ".join(fields)}}},\n', 9)
 
 
@@ -267,9 +272,10 @@ def _descriptor(kernel, instance, variant, prefix, known_sizes, tuned):
         text += '    .params = (const cf_param[]){\n' + ''.join(map(_param, variant.params)) + '    },\n'
     if not kernel.is_operation:
         text += _launch(variant.launch)
-    if variant.checks:
-        text += f'    .nchecks = {len(variant.checks)},\n    .checks = (const cf_check[]){{\n'
-        text += ''.join(_check(c, variant) for c in variant.checks) + '    },\n'
+    checks = _looked_at(variant)
+    if checks:
+        text += f'    .nchecks = {len(checks)},\n    .checks = (const cf_check[]){{\n'
+        text += ''.join(_check(c, variant) for c in checks) + '    },\n'
     for name in ('bytes', 'flops', 'tolerance'):
         if getattr(variant, name):
             text += fold(f'    .{name} = {_expr(getattr(variant, name))},\n', 8)
@@ -290,8 +296,9 @@ def _descriptor(kernel, instance, variant, prefix, known_sizes, tuned):
     if variant.restricts:
         flags = ', '.join(str(int(p.is_restrict)) for p in variant.params)
         text += fold(f'    .restricts = (const uint8_t[]){{{flags}}},\n', 8)
-    if any(p.is_distinct for p in variant.params):
-        flags = ', '.join(str(int(p.is_distinct)) for p in variant.params)
+    distinct = {c.array for c in variant.checks if c.order == 'distinct'}
+    if distinct:
+        flags = ', '.join(str(int(i in distinct)) for i in range(len(variant.params)))
         text += fold(f'    .distinct = (const uint8_t[]){{{flags}}},\n', 8)
     if any(p.in_place for p in variant.params):
         numbers = ', '.join(str(p.in_place) for p in variant.params)

@@ -21,6 +21,7 @@ _LOGIC = ({'||': 'OR'}, {'&&': 'AND'}, {'|': 'BIT_OR'}, {'^': 'BIT_XOR'}, {'&': 
 _BINARY = ({'<<': 'SHL', '>>': 'SHR'}, {'+': 'ADD', '-': 'SUB'}, {'*': 'MUL', '/': 'DIV', '%': 'MOD'})
 _FUNCTIONS = {'min': 'MIN', 'max': 'MAX'}
 _OF_TYPES = {'sizeof': 'SIZEOF', 'is_integral': 'IS_INTEGRAL'}
+ORDERS = ('distinct', 'ascending')
 
 
 class ExprError(Exception):
@@ -208,6 +209,12 @@ def _primary(cursor):
         right = parse(cursor)
         cursor.expect(')', f'after the two arguments of {token.text}')
         return Node(_FUNCTIONS[token.text], token, left, right)
+    if token.kind == 'identifier' and token.text in ORDERS and cursor.accept('('):
+        array = cursor.take()
+        if array.kind != 'identifier':
+            raise ExprError(array, f'{token.text} takes the name of an array, as in {token.text}(index)' + found(array))
+        cursor.expect(')', f'to close {token.text}, which takes one array')
+        return Node('ORDER', token, array)
     if token.kind == 'identifier' or token.text == '::' and token.kind == 'punctuation':
         return _name(cursor, token)
     raise ExprError(token, 'expected a number, a parameter or a parenthesis' + found(token))
@@ -296,6 +303,13 @@ class Names:
                     'bit-field': 'a bit-field, which has no address', 'struct': 'a struct'}.get(ctype.kind, ctype.cxx)
             raise ExprError(token, f'{name} is {what}; an expression takes {"numbers" if real else "integers"}')
 
+    def number(self, token, spelled):
+        """The number of a parameter."""
+        number = next((i for i, p in enumerate(self.params) if p[0] == spelled), None)
+        if number is None:
+            raise ExprError(token, f"'{spelled}' is no parameter of the kernel" + self._suggestion(spelled))
+        return number
+
     def _index(self, node):
         value = constant_value(compile_expr(node, '', self))
         if value is None or value < 0:
@@ -305,9 +319,7 @@ class Names:
     def member(self, token, spelled, path, indices, real):
         """A member of a parameter; its C type's name is empty where the C compiler has to tell."""
         path = path.format(*(self._index(i) for i in indices))
-        number = next((i for i, p in enumerate(self.params) if p[0] == spelled), None)
-        if number is None:
-            raise ExprError(token, f"'{spelled}' is no parameter of the kernel" + self._suggestion(spelled))
+        number = self.number(token, spelled)
         _, ctype, pointer = self.params[number]
         whole = ctype
         if pointer:
@@ -403,6 +415,8 @@ def _compile(node, names, real):
         return [names.member(node.token, *node.parts, real)]
     if node.kind == 'ELEMENTS':
         raise ExprError(node.token, f'{node.token.text}[:] may stand only in check(), compared with bounds')
+    if node.kind == 'ORDER':
+        raise ExprError(node.token, f'{plain(node)} may stand only in check(), as a condition of its own')
     if node.kind == 'CHAIN':
         return _compile_chain(*node.parts, names, real)
     parts = [_compile(part, names, real) for part in node.parts]

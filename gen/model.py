@@ -65,7 +65,6 @@ class Param:
     direction: str                  # CF_VALUE, CF_IN, CF_OUT, CF_INOUT, CF_POINTER, CF_SCRATCH
     dims: Tuple[Dim, ...]
     is_restrict: bool = False       # the pointer is declared __restrict__
-    is_distinct: bool = False       # an array's elements differ
     in_place: int = 0               # the number of the list of inplace(...) that it stands in, from 1
 
     @property
@@ -88,7 +87,7 @@ class Zero:
 
 @dataclass(frozen=True)
 class Check:
-    """A condition on scalars, or (array set) on every element of an integer array, or on their order."""
+    """A condition on scalars, or (array set) on every element of an integer array, or (order set) on all of them."""
     text: str
     condition: Optional[Expr] = None
     is_real: bool = False
@@ -97,7 +96,7 @@ class Check:
     lower_open: bool = False
     upper: Optional[Expr] = None
     upper_open: bool = False
-    is_ascending: bool = False      # no element is less than the one in front of it; there are no bounds
+    order: str = ''                 # ascending: no element is less than the one before it; distinct: they differ
 
 
 @dataclass(frozen=True)

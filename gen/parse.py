@@ -195,7 +195,7 @@ class _File:
         self._check_header(token, found)
         return found
 
-    def _param(self, raw, declaration, types, arrays, distinct):
+    def _param(self, raw, declaration, types, arrays):
         """(Param without dimensions, its token) of one instance."""
         base = types.get(raw.words[0]) if len(raw.words) == 1 else None
         if base is None:
@@ -214,17 +214,7 @@ class _File:
             raise ExprError(array.token, f'the elements of {raw.token.text} have no type, so it has no extent; give '
                                          "it the elements' type")
         return Param(raw.token.text, spelled_c, spelled_cxx, element, raw.pointer, raw.pointer and raw.const, direction,
-                     (), raw.is_restrict, self._is_distinct(raw, element, array, distinct))
-
-    @staticmethod
-    def _is_distinct(raw, element, array, distinct):
-        token = distinct.get(raw.token.text)
-        if token and (not array or array.direction not in ('CF_IN', 'CF_INOUT')):
-            raise ExprError(token, f'{token.text} is not declared by in(...) or inout(...), so nothing is said of its '
-                                   'elements')
-        if token and (element.kind != 'integer' or element.short not in _CHECKED):
-            raise ExprError(token, f'{token.text} has {element.cxx} elements; those of integer arrays can be distinct')
-        return token is not None
+                     (), raw.is_restrict)
 
     @staticmethod
     def _fill(word, types):
@@ -364,7 +354,7 @@ class _File:
     def _substitute(self, name, clauses, declaration, filled, constants, entry):
         types = {n: v for n, v in filled.items() if isinstance(v, CType)}
         numbers = {n: v for n, v in filled.items() if not isinstance(v, CType)}
-        params = [self._param(raw, declaration, types, clauses.arrays, clauses.distinct) for raw in declaration.params]
+        params = [self._param(raw, declaration, types, clauses.arrays) for raw in declaration.params]
         names = expr.Names([(p.name, p.type, p.pointer) for p in params], numbers, types, self._declared.types,
                            declaration.scope)
 
@@ -383,10 +373,11 @@ class _File:
                                       for p in declaration.template) + '>'
         launch = self._launch(clauses, exact)
         checks = tuple(self._check(c, names, params) for c in clauses.checks)
-        checks += tuple(self._ascending(t, params) for t in clauses.ascending.values())
         zeros = tuple(self._zero(params, n, s, n in clauses.rezeros, exact) for n, (_, s) in clauses.zeros.items())
         reports = real(clauses.bytes), real(clauses.flops), real(clauses.tolerance)
         self._check_constants(Constants(names, clauses.tune), clauses, params, checks, reports[2])
+        # A call reports elements out of range first.
+        checks = tuple(sorted(checks, key=lambda c: c.order == 'ascending'))
         self._proofs |= names.proofs
         if clauses.is_operation:
             uses = tuple(Use(t.text, t.location) for t in clauses.uses.values())
@@ -496,34 +487,33 @@ class _File:
         # Callers of the C function know nothing of the template's names.
         values = {**{n: t.c for n, t in names.types.items()}, **{n: str(v) if v >= 0 else f'({v})' for n, v in names.constants.items()}}
         text = re.sub(r'(?<![\w.:])[A-Za-z_]\w*(?!\w|::)', lambda m: values.get(m.group(), m.group()), text)
+        if tree.kind == 'ORDER':
+            token, order = tree.parts[0], tree.token.text
+            array = _checked(token, names, params)
+            if order == 'ascending' and len(params[array].dims) > 1:
+                raise ExprError(token, f'{token.text} has {len(params[array].dims)} dimensions; elements ascend in '
+                                       'arrays of one')
+            return Check(text, array=array, order=order)
         bounds = expr.element_check(tree)
         if bounds is None:
             is_real = expr.reads_real(tree, names)
             return Check(text, condition=expr.compile_expr(tree, text, names, is_real), is_real=is_real)
         token, lower, lower_open, upper, upper_open = bounds
-        array = next((i for i, p in enumerate(params) if p.name == token.text), None)
-        if array is None or params[array].direction not in ('CF_IN', 'CF_INOUT'):
-            raise ExprError(token, f'{token.text} is not declared by in(...) or inout(...), so its elements cannot be '
-                                   'checked')
-        ctype = params[array].type
-        if ctype.kind != 'integer' or ctype.short not in _CHECKED:
-            raise ExprError(token, f'{token.text} has {ctype.cxx} elements; those of integer arrays can be checked')
-        return Check(text, array=array,
+        return Check(text, array=_checked(token, names, params),
                      lower=expr.compile_expr(lower, lower.text, names) if lower else None, lower_open=lower_open,
                      upper=expr.compile_expr(upper, upper.text, names) if upper else None, upper_open=upper_open)
 
-    @staticmethod
-    def _ascending(token, params):
-        array = next(i for i, p in enumerate(params) if p.name == token.text)
-        param = params[array]
-        if param.direction not in ('CF_IN', 'CF_INOUT'):
-            raise ExprError(token, f'{token.text} is not declared by in(...) or inout(...), so the order of its '
-                                   'elements cannot be checked')
-        if param.type.kind != 'integer' or param.type.short not in _CHECKED:
-            raise ExprError(token, f'{token.text} has {param.type.cxx} elements; those of integer arrays can ascend')
-        if len(param.dims) > 1:
-            raise ExprError(token, f'{token.text} has {len(param.dims)} dimensions; elements ascend in arrays of one')
-        return Check(f'ascending({token.text})', array=array, is_ascending=True)
+
+def _checked(token, names, params):
+    """The number of the array at a token, whose elements are checked."""
+    array = names.number(token, token.text)
+    ctype = params[array].type
+    if params[array].direction not in ('CF_IN', 'CF_INOUT'):
+        raise ExprError(token, f'{token.text} is not declared by in(...) or inout(...), so its elements cannot be '
+                               'checked')
+    if ctype.kind != 'integer' or ctype.short not in _CHECKED:
+        raise ExprError(token, f'{token.text} has {ctype.cxx} elements; those of integer arrays can be checked')
+    return array
 
 
 def _example(parameters):

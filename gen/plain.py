@@ -47,4 +47,6 @@ def _primary(node):
     if kind == 'MEMBER':
         spelled, path, indices = parts
         return f'{spelled}.{path.format(*map(plain, indices))}'
+    if kind == 'ORDER':
+        return f'{node.token.text}({parts[0].text})'
     return node.token.text + '[:]' * (kind == 'ELEMENTS')

@@ -1,5 +1,5 @@
 /* outside - the first element of an array that lies outside a range, or that is less than the one in front of it; what
- * check(lower <= a[:] < upper) and ascending(a) run */
+ * check(lower <= a[:] < upper, ascending(a)) runs */
 #include <stdint.h>
 
 /* *first may be memory of the host, to which each atomic operation takes a while: elements behind the one that it names

@@ -10,8 +10,8 @@
  * index must lie in [0, M), and res must overlap neither source nor index; the plain call checks both. All indices should
  * differ, which is not checked: where one stands more than once, its element of res becomes one of those that are
  * written there, and not always the same one. */
-#pragma cf kernel grid(N) items(4) host(grid((N - 1) / 4 + 1)) in(source[N], index[N]) inout(res[M]) check(0 <= index[:] < M) \
-    distinct(index) split(N) bytes(N * (2.0 * sizeof(T) + sizeof(I))) flops(0)
+#pragma cf kernel grid(N) items(4) host(grid((N - 1) / 4 + 1)) in(source[N], index[N]) inout(res[M]) \
+    check(0 <= index[:] < M, distinct(index)) split(N) bytes(N * (2.0 * sizeof(T) + sizeof(I))) flops(0)
 #pragma cf instances(f32_i32: float, int32_t; f32_i64: float, int64_t; f64_i32: double, int32_t; \
     f64_i64: double, int64_t; i32_i32: int32_t, int32_t; i32_i64: int32_t, int64_t; i64_i32: int64_t, int32_t; \
     i64_i64: int64_t, int64_t; f16_i32: __half, int32_t; f16_i64: __half, int64_t; \

@@ -16,7 +16,7 @@
  * are. */
 #pragma cf operation in(row_ptr[nrows + 1], col[nnz], val[nnz], x[ncols]) inout(y[nrows]) \
     scratch(work[SPMV_WORK(T, nnz)]) zero(work) rezero(work) \
-    check(0 <= row_ptr[:] <= nnz, 0 <= col[:] < ncols) ascending(row_ptr) \
+    check(0 <= row_ptr[:] <= nnz, 0 <= col[:] < ncols, ascending(row_ptr)) \
     uses(spmv_short_rows, spmv_rows, spmv_wide_rows, spmv_long_rows) \
     tolerance((sizeof(T) == 8 ? 1e-15 : 1e-6) * min(nnz + 16, 4096)) \
     bytes(nnz * (1.0 * sizeof(T) + sizeof(J)) + nrows * (2.0 * sizeof(T) + sizeof(I)) + 1.0 * ncols * sizeof(T)) \

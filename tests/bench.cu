@@ -123,7 +123,7 @@ __global__ void small(float *y, int n)
         y[i] = 1;
 }
 
-#pragma cf kernel grid(n) in(index[n]) inout(y[m]) check(0 <= index[:] < m) distinct(index)
+#pragma cf kernel grid(n) in(index[n]) inout(y[m]) check(0 <= index[:] < m, distinct(index))
 __global__ void put(const uint8_t *index, int *y, int n, int m)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -131,7 +131,7 @@ __global__ void put(const uint8_t *index, int *y, int n, int m)
         y[index[i]] = i;
 }
 
-#pragma cf kernel grid(n) in(x[n]) out(y[n]) distinct(x)
+#pragma cf kernel grid(n) in(x[n]) out(y[n]) check(distinct(x))
 __global__ void widen(const int8_t *x, int *y, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

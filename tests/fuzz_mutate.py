@@ -23,7 +23,8 @@ _NAMES = (b'n', b'T', b'N', b'x', b'restrict', b'complex', b'I', b'_Bool', b'boo
           b'__VA_ARGS__', b'a' * 300, 'größe'.encode(), b'$n', b'args', b'grid', b'block', b'y', b'signed')
 _CLAUSES = (b'grid(n)', b'grid(1)', b'blocks(1)', b'block(32)', b'block(auto)', b'items(4)', b'shared(16)',
             b'cooperative', b'in(x[n])', b'out(y[n])', b'inout(x[1:n])', b'scratch(s[n])', b'zero(s[1:n])', b'pitch(x: n)',
-            b'check(n > 0)', b'check(0 <= x[:] < n)', b'host(none)', b'host(f)', b'tune(N: 1, 2, 3)',
+            b'check(n > 0)', b'check(0 <= x[:] < n)', b'check(distinct(x), ascending(x))',
+            b'host(none)', b'host(f)', b'tune(N: 1, 2, 3)',
             b'tolerance(1e-6 * n)', b'flops(2.0 * n)', b'bytes(8 * n)', b'include("real_types.h")', b'name(other)',
             b'grid', b'grid()', b'in()', b'in(x[])', b'in(x[:])', b'in(x[n:])', b'in(x[:n])', b'in(x[n][])',
             b'instead(f: n)', b'instead(f)', b'instead(f: )', b'instead(n: n > 1) uses(f)', b'split(n)', b'split(x)', b'split(n, n)', b'inplace(x, y)', b'inplace(x)', b'inplace(x, y;)', b'inplace()',

@@ -265,7 +265,7 @@ __global__ void twice(const int *x, int *y, int rows, int cols, int of_x, int of
 }
 
 /* to[index[i]] = i; which of equal ones counts is not said. */
-#pragma cf kernel grid(n) in(index[n]) inout(to[n]) check(0 <= index[:] < n) distinct(index)
+#pragma cf kernel grid(n) in(index[n]) inout(to[n]) check(0 <= index[:] < n, distinct(index))
 __global__ void invert(const int *index, int *to, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -274,7 +274,7 @@ __global__ void invert(const int *index, int *to, int n)
 }
 
 /* Sums of rows of x, which begin where first says; what lies outside of them is not read. */
-#pragma cf kernel grid(rows) in(first[rows + 1], x[n]) out(sum[rows]) check(0 <= first[:] <= n) ascending(first)
+#pragma cf kernel grid(rows) in(first[rows + 1], x[n]) out(sum[rows]) check(ascending(first), 0 <= first[:] <= n)
 __global__ void sum_rows(const int64_t *first, const int *x, int *sum, int rows, int64_t n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

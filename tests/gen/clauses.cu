@@ -62,22 +62,22 @@ __global__ void host_grid_of_two(int n);
 #pragma cf kernel grid(n) host(grid(k))
 __global__ void host_grid_of_nothing(int n);
 
-#pragma cf kernel grid(n) distinct(1)
+#pragma cf kernel grid(n) check(distinct(1))
 __global__ void distinct_numbers(int n);
 
-#pragma cf kernel grid(n) in(x[n]) distinct(x, x)
-__global__ void distinct_twice(const int *x, int n);
+#pragma cf kernel grid(n) in(x[n], y[n]) distinct(x, y)
+__global__ void distinct_clause(const int *x, const int *y, int n);
 
-#pragma cf kernel grid(n) in(index[n]) distinct(indx)
+#pragma cf kernel grid(n) in(index[n]) check(distinct(indx))
 __global__ void distinct_close_name(const int *index, int n);
 
-#pragma cf kernel grid(n) distinct(n)
+#pragma cf kernel grid(n) check(distinct(n))
 __global__ void distinct_scalar(int n);
 
-#pragma cf kernel grid(n) out(x[n]) distinct(x)
+#pragma cf kernel grid(n) out(x[n]) check(distinct(x))
 __global__ void distinct_results(int *x, int n);
 
-#pragma cf kernel grid(n) in(x[n]) distinct(x)
+#pragma cf kernel grid(n) in(x[n]) check(distinct(x))
 __global__ void distinct_floats(const float *x, int n);
 
 #pragma cf kernel grid(n) scratch(x[n]) zero(1)

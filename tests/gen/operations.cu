@@ -31,7 +31,7 @@ template <typename T> void sort(const T *keys, T *sorted, T *other, uint32_t *wo
    internal itself. Of a declaration in a namespace, without a template. */
 namespace parts {
 #pragma cf operation internal name(sort_some) inout(x[m][n]) in(index[n]) pitch(x: ld) check(ld >= n, 0 <= index[:] < m) \
-    uses(move_u64, count, cf_sum_f32, sort_u32) distinct(index) resident(elsewhere)
+    uses(move_u64, count, cf_sum_f32, sort_u32) check(distinct(index)) resident(elsewhere)
 void sort_rows(float *x, const int32_t *index, float **elsewhere, int32_t stream, int m, int n, int ld);
 }
 
