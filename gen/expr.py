@@ -491,38 +491,16 @@ def _real_bits(token, value):
 def constant_value(expr):
     """The value of an expression that reads no parameter, as the runtime would find it; None for others, and where it
     does not exist or does not fit."""
-    stack, at = [], 0
-    while expr.ops[at][0] != 'END':
-        code, operand = expr.ops[at]
-        at += 1
-        if code in ('PARAM', 'MEMBER', 'REAL') or isinstance(operand, tuple):
-            return None
-        if code == 'CONST':
-            stack.append(operand)
-        elif code == 'NEG':
-            stack.append(-stack.pop())
-        elif code == 'NOT':
-            stack.append(int(not stack.pop()))
-        elif code in ('AND', 'OR'):
-            if (stack[-1] != 0) == (code == 'OR'):
-                stack[-1] = int(code == 'OR')
-                at += operand
-            else:
-                stack.pop()
-        elif code == 'UNLESS':
-            at += operand if stack.pop() == 0 else 0
-        elif code == 'SKIP':
-            at += operand
-        else:
-            right, left = stack.pop(), stack.pop()
-            stack.append(calculate(code, left, right))
-        if stack and (stack[-1] is None or not -2**63 <= stack[-1] <= INT64_MAX):
-            return None
-    return stack[0]
+    return _evaluate(expr, int, calculate)
 
 
 def real_value(expr):
     """The same of a real expression, as the runtime finds it; infinite or no number where that is so."""
+    return _evaluate(expr, float, _calculate_real)
+
+
+def _evaluate(expr, number, binary):
+    """The value of an expression in int or float, by `binary`(code, left, right); None as above."""
     stack, at = [], 0
     while expr.ops[at][0] != 'END':
         code, operand = expr.ops[at]
@@ -532,14 +510,14 @@ def real_value(expr):
         if code == 'REAL':
             stack.append(struct.unpack('<d', struct.pack('<q', operand))[0])
         elif code == 'CONST':
-            stack.append(float(operand))
+            stack.append(number(operand))
         elif code == 'NEG':
             stack.append(-stack.pop())
         elif code == 'NOT':
-            stack.append(float(stack.pop() == 0))
+            stack.append(number(not stack.pop()))
         elif code in ('AND', 'OR'):
             if (stack[-1] != 0) == (code == 'OR'):
-                stack[-1] = float(code == 'OR')
+                stack[-1] = number(code == 'OR')
                 at += operand
             else:
                 stack.pop()
@@ -549,7 +527,9 @@ def real_value(expr):
             at += operand
         else:
             right, left = stack.pop(), stack.pop()
-            stack.append(_calculate_real(code, left, right))
+            stack.append(binary(code, left, right))
+        if number is int and stack and (stack[-1] is None or not -2**63 <= stack[-1] <= INT64_MAX):
+            return None
     return stack[0]
 
 
