@@ -135,18 +135,25 @@ class RecordTest:
         self.expect('of_two_files_of_one_name_is_refused', result[0] == 1 and 'has the same name' in result[2], result)
 
     def flags(self):
-        lost = []
+        lost, configured = [], self.test.config['cxx']
         for flags in FLAGS:
             self.put_with(cxx_flags=['-O1', *flags])
             code, out, err = self.again()
-            if code != 1 or f'was built with the flag {flags[0]}, which is not taken' not in err or err.count('\n') > 1:
+            advice = f"--cxx={shlex.quote(f'{configured} {shlex.join(flags[:2])}')}\n"
+            if (code != 1 or f'was built with the flag {flags[0]}, which is not taken' not in err or
+                    not err.endswith(advice) or err.count('\n') > 1):
                 lost.append(f'{flags}: {code}: {out}{err[:300]}')
         self.expect('takes_no_flag_that_has_code_run', not lost, '\n'.join(lost))
         self.put_with(cxx_flags=TAKEN)
         self.built('takes_flags_of_other_kinds', self.again(), '')
-        self.test.write('own.h', '#define OWN\n')
-        self.put_with(cxx_flags=['-include', 'own.h'])
-        self.built('takes_a_flag_that_the_user_names', self.again('--cxx', f'{self.test.config["cxx"]} -include own.h'), '')
+        self.test.write('headers/own.h', '#define OWN\n')
+        for name, flags, own in (('a_flag', ['-include', 'headers/own.h'], '-include headers/own.h'),
+                                 ('one_flag_of_several', ['-D', 'OTHER', '-imacros', 'headers/own.h'],
+                                  '-D MINE -imacros headers/own.h'),
+                                 ('a_flag_beside_his_own', ['-include', 'headers/own.h', '-I', 'headers'],
+                                  '-I . -include headers/own.h')):
+            self.put_with(cxx_flags=flags)
+            self.built(f'takes_{name}_that_the_user_names', self.again('--cxx', f'{configured} {own}'), '')
 
     def built(self, name, result, said):
         is_there = os.path.exists(self.path('again.so'))
@@ -170,6 +177,8 @@ class RecordTest:
         self.put_with(folder='sub', sources=['sub/heat.cu'])
         self.built('takes_no_program_from_the_folder_of_a_record', self.again(PATH=f'.:{os.environ["PATH"]}'), '')
         self.built('takes_the_compiler_that_the_user_names', self.again('--cxx', 'sh ./cxx.sh'), '')
+        self.test.write('env.sh', f'[ "$OWN" = ./own ] && exec {configured} "$@"\n')
+        self.built('takes_words_that_are_no_programs_as_they_are', self.again('--cxx', 'env OWN=./own sh ./env.sh'), '')
 
     # ---- Random records
 

@@ -7,7 +7,7 @@ import sys
 
 from arguments import check_names
 from failure import Failure
-from flags import refused_of_record
+from flags import grouped, refused_of_record
 from record import moved, read_records
 
 
@@ -71,18 +71,26 @@ def root_programs(options):
     """Has relative paths of programs mean the user's folder, and not the one that a record names."""
     os.environ['PATH'] = os.pathsep.join(map(os.path.abspath, os.get_exec_path()))
     for name in ('cc', 'cxx'):
-        setattr(options, name, shlex.join(os.path.abspath(word) if '/' in word and word[0] != '-' else word
-                                          for word in shlex.split(getattr(options, name))))
+        words = shlex.split(getattr(options, name))
+        setattr(options, name, shlex.join(os.path.abspath(word) if is_program(word, before) else word
+                                          for word, before in zip(words, [None, *words])))
+
+
+def is_program(word, before):
+    """The first word is a program; so is a later file, such as a script, unless it may be the value of a flag."""
+    return '/' in word and (before is None or word[0] != '-' and not before.startswith('-') and os.path.isfile(word))
 
 
 def check_flags(options, config, record):
     """Refuses flags that only the user may give, and says that a record's compiler is not run."""
-    named = shlex.split(options.cxx)
-    record['cxx_flags'] = [flag for flag in record['cxx_flags'] if flag not in named]
-    flag = refused_of_record(record['cxx_flags'])
-    if flag:
-        raise Failure(f'{options.again} cannot be built again: it was built with the flag {flag}, which is not taken '
-                      f"from an object; where you trust it, name it: --cxx={shlex.quote(f'{options.cxx} {flag}')}")
+    named = grouped(shlex.split(options.cxx))
+    groups = [group for group in grouped(record['cxx_flags']) if group not in named]
+    record['cxx_flags'] = [word for group in groups for word in group]
+    refused = refused_of_record(groups)
+    if refused:
+        compiler = f'{options.cxx} {shlex.join(refused)}'
+        raise Failure(f'{options.again} cannot be built again: it was built with the flag {refused[0]}, which is not '
+                      f'taken from an object; where you trust it, name it: --cxx={shlex.quote(compiler)}')
     if record['cxx'] != config['cxx'] == options.cxx:
         sys.stderr.write(f"cfcc: {options.again} was built with '{record['cxx']}'; the check is built with "
                          f"'{options.cxx}': name another compiler with --cxx\n")

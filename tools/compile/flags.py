@@ -36,17 +36,31 @@ NOT_OF_RECORDS = re.compile(
     r'trace|stat-report|xray|sections=|self-test|resolution|offload|report-bug|crash|embed|session|branch-prob|compare-debug|'
     r'diagnostics-(?:format|add|set))')
 WITH_A_VALUE = ('-I', '-D', '-U', '-isystem', '-iquote', '-idirafter')
+# Other flags whose value is the next word.
+NOT_OF_RECORDS_WITH_A_VALUE = re.compile(
+    r'-(?:[ABLTGloxuz]|include|imacros|iprefix|iwithprefix|iwithprefixbefore|isysroot|imultilib|M[FTQ]|wrapper|Xclang|'
+    r'Xassembler|Xlinker|Xpreprocessor|mllvm|target|aux-info|dumpbase|dumpdir|-param|-sysroot|-include|-imacros)')
 
 
-def refused_of_record(flags):
-    """The first of an object's flags that is not taken from there; None where all are."""
-    words = iter(flags)
+def grouped(words):
+    """A command line's words as tuples: a flag and its value, or one word."""
+    words = iter(words)
+    groups = []
     for word in words:
-        if word in WITH_A_VALUE:
-            if next(words, '-')[0] in '-@':
-                return word
+        value = next(words, None) if word in WITH_A_VALUE or NOT_OF_RECORDS_WITH_A_VALUE.fullmatch(word) else None
+        groups.append((word,) if value is None else (word, value))
+    return groups
+
+
+def refused_of_record(groups):
+    """The first of an object's flags that is not taken from there, as a tuple of words; None where all are."""
+    for group in groups:
+        word = group[0]
+        if len(group) == 2:
+            if word not in WITH_A_VALUE or group[1][0] in '-@':
+                return group
         elif not FLAGS_OF_RECORDS.fullmatch(word) or NOT_OF_RECORDS.match(word):
-            return word
+            return group
     return None
 
 
