@@ -43,6 +43,20 @@ printf '%s\n' "$(date +%s) $results/log" 'building here' >"$results/at_work.1"
 printf '%s\n' "$(date +%s) $results/log" 'test, here' >"$results/at_work.2"
 list_work
 '''
+# Functions of tools/check, with a build folder whose ninja "links" a test that prints what it was started with.
+BLANKS = r'''
+set -eu
+results=$1 folder=$2 cpu_tests=test_x gpu_tests=test_x quick='' python=python3 on_fake='played'
+. tools/tap.sh
+start_results
+eval "$(sed -n -e '/^run_test() {/,/^}/p' -e '/^fake_of() {/,/^}/p' -e '/^run_sanitized() {/,/^}/p' -e '/^link() {/,/^}/p' tools/check)"
+LD_LIBRARY_PATH='/another place'
+run_sanitized test_x "$folder" sanitized env 'OWN=a word'
+build_env='MADE=a place' targets=cfcc
+build "$folder" --cuda=no
+cat "$results"/*.log
+print_results
+'''
 
 
 class CheckTest:
@@ -97,6 +111,19 @@ class CheckTest:
         self.check('check_tells_how_far_builds_are',
                    code == 0 and re.fullmatch(r'building here: 231 of 470; test, here: \d+ s\n', out), code, out, err)
 
+    def blanks(self):
+        """Both runs of a test that is linked for them, and a build, in a folder whose path has blanks."""
+        folder, results = os.path.join(self.folder, 'a build'), os.path.join(self.folder, 'its results')
+        os.makedirs(os.path.join(folder, 'tests', 'fake'))
+        with open(os.path.join(folder, 'x.sh'), 'w', encoding='utf-8') as file:
+            file.write('#!/bin/sh\necho "# $CF_DRIVER, ${LD_LIBRARY_PATH-}, $OWN"\necho "ok 1 - a"\n')
+        with open(os.path.join(folder, 'build.ninja'), 'w', encoding='utf-8') as file:
+            file.write('rule link\n  command = install x.sh $out\nbuild tests/test_x: link\n')
+        code, out, err = run(['sh', '-c', BLANKS, 'sh', results, folder], cwd=ROOT)
+        fake = os.path.join(folder, 'tests', 'fake')
+        self.check('check_works_in_a_folder_with_blanks', code == 0 and f'# cuda, {fake}:/another place, a word\n' in out and
+                   '# host, ' in out and out.endswith('3 passed, 0 failed, 0 skipped\n'), code, out, err)
+
     def names(self):
         builddir = os.path.join(self.folder, 'build')
         for words, expected in ((['test_nothing'], 'there is no test test_nothing'),
@@ -114,6 +141,7 @@ def main():
         test = CheckTest(tap, folder)
         test.lines()
         test.work()
+        test.blanks()
         test.names()
     return tap.close()
 

@@ -241,7 +241,7 @@ run_ends_with() {
 # ---- Builds
 
 # Configures and builds $targets; a build that fails is a failed test, and the others still run.
-build_with='' targets='all tests'
+build_with='' build_env='' targets='all tests'
 build() { # FOLDER CONFIGURE-OPTION...
     folder=$1
     shift
@@ -249,9 +249,9 @@ build() { # FOLDER CONFIGURE-OPTION...
     log_of "build_$(basename "$folder")"
     say "$label: $*"
     # shellcheck disable=SC2086 # words
-    run_logged "$label" "$log" $build_with ./configure --builddir="$folder" "$@"
+    run_logged "$label" "$log" $build_with env ${build_env:+"$build_env"} ./configure --builddir="$folder" "$@"
     # shellcheck disable=SC2086
-    [ "$code" != 0 ] || run_logged "$label" "$log" $build_with ninja -C "$folder" -k 0 $targets
+    [ "$code" != 0 ] || run_logged "$label" "$log" $build_with env ${build_env:+"$build_env"} ninja -C "$folder" -k 0 $targets
     if [ "$code" = 0 ]; then
         echo "built $folder" >"$log.report"
         sed -n -e 's/^CUDA toolkit /    &/p' -e 's/^GPU targets /    &/p' "$folder/config.log" >>"$log.report"
