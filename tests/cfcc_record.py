@@ -6,7 +6,7 @@ import random
 import shlex
 import sys
 
-from tap import run
+from tap import NEEDS_NO_SANITIZER, run
 
 SECTION = '.cuferry.build'
 
@@ -239,7 +239,7 @@ class RecordTest:
 
     def run(self, kernel):
         if self.test.is_sanitized:
-            self.test.tap.skip('cfcc_again', 'the library is built with sanitizers')
+            self.test.tap.skip('cfcc_again', NEEDS_NO_SANITIZER)
             return
         self.begin(kernel)
         self.damaged()

@@ -40,7 +40,7 @@ static inline void use_comma_locale(void)
     assert_int_equal(rmdir(folder), 0);
     snprintf(number, sizeof number, "%g", 1.5);
     if (strcmp(number, "1,5") != 0) {
-        puts("# skip: this C library takes no locale with decimal commas from a file that a test makes");
+        puts("# skip: needs a C library that takes a locale from a file that a test makes");
         skip();
     }
 }

@@ -599,7 +599,7 @@ void cublas()
     Cublas blas;
     if (!load_cublas(&blas)) {
         const char *why = dlerror();
-        finish(SKIPPED, std::string("libcublas cannot be loaded: ") + (why ? why : "it lacks a function"));
+        finish(SKIPPED, std::string("needs libcublas: ") + (why ? why : "it lacks a function"));
     }
     CF(cf_preload(&cf_registry)); // the library first
     Cublas::Handle handle;
@@ -737,7 +737,7 @@ void second_device()
     int count, device;
     CUDA(cudaGetDeviceCount(&count));
     if (count < 2)
-        finish(SKIPPED, "there is one GPU");
+        finish(SKIPPED, "needs two GPUs, real or played");
     Work work(200);
     CUDA(cudaSetDevice(1));
     Pointers at = of_runtime();

@@ -317,7 +317,7 @@ def errors(library):
 def second_device(library):
     """PyTorch's current device is where calls run."""
     if torch.cuda.device_count() < 2:
-        raise SystemExit('there is one GPU')
+        raise SystemExit('needs two GPUs, real or played')
     with torch.cuda.device(1):
         source, index, res = tensors('cuda:1')
         library.take_async(source, index, res)
@@ -357,8 +357,8 @@ def scenario(name, path):
 
 def why_not():
     if not torch:
-        return 'PyTorch is not installed'
-    return '' if torch.cuda.is_available() else 'PyTorch finds no GPU'
+        return 'needs PyTorch'
+    return '' if torch.cuda.is_available() else 'needs a PyTorch that finds a GPU'
 
 
 def main(builddir, *arguments):

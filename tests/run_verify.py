@@ -5,7 +5,7 @@ import re
 import signal
 
 from runner import Runner
-from tap import NEEDS_NO_SANITIZER, run
+from tap import NEEDS_LONG, NEEDS_NO_SANITIZER, run
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -189,7 +189,7 @@ class VerifyTest(Runner):
             path = os.path.join(self.build, 'tests', f'{name}.o')
             is_left = name in LONG and self.driver == 'host' and 'CHECK_LONG' not in os.environ
             reason = (NEEDS_NO_SANITIZER if is_slow else 'needs a real GPU or the CPU' if is_played else
-                      'needs --long of tools/check' if is_left else '' if os.path.exists(path) else 'needs the kernels of all tests')
+                      NEEDS_LONG if is_left else '' if os.path.exists(path) else 'needs the kernels of all tests')
             if reason:
                 self.tap.skip(f'every_kernel_of_{name}_agrees', reason)
                 continue

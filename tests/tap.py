@@ -12,6 +12,8 @@ NEEDS_PLAYED_GPU = 'needs the driver that plays a GPU'
 NEEDS_NVCC = 'needs nvcc: tools/setup --with-nvcc installs it'
 NEEDS_CLANG = 'needs clang: tools/setup installs it'
 NEEDS_NO_SANITIZER = 'needs a build without sanitizers'
+NEEDS_LONG = 'needs --long of tools/check'
+NEEDS_ROOT = 'needs root'
 NEEDS_JSONSCHEMA = "needs Python's jsonschema"
 
 

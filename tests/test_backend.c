@@ -128,7 +128,7 @@ static void driver_unset_without_driver_is_the_cpu(void **state)
 {
     (void)state;
     if (dlopen("libcuda.so.1", RTLD_NOW))
-        skip_process("needs a machine without NVIDIA's driver");
+        skip_process(NEEDS_NO_DRIVER);
     expect_cpu("no NVIDIA driver (");
 }
 
@@ -145,7 +145,7 @@ static void driver_cuda_without_driver_is_no_device(void **state)
 {
     (void)state;
     if (dlopen("libcuda.so.1", RTLD_NOW))
-        skip_process("needs a machine without NVIDIA's driver");
+        skip_process(NEEDS_NO_DRIVER);
     expect_of_default(CF_ENODEV, "CF_DRIVER=cuda: no NVIDIA driver (");
 }
 

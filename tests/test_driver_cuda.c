@@ -21,7 +21,7 @@ static void driver_without_library_is_absent(void **state)
 {
     (void)state;
     if (dlopen("libcuda.so.1", RTLD_NOW))
-        skip_process("needs a machine without NVIDIA's driver");
+        skip_process(NEEDS_NO_DRIVER);
     expect(ABSENT, "no NVIDIA driver (libcuda.so.1: cannot open shared object file: No such file or directory)");
 }
 
@@ -105,7 +105,7 @@ static void driver_file_that_needs_another_one_is_an_error(void **state)
     char *bytes = read_fake(&size), *needed = memmem(bytes, size, "\0libc.so.6", 11);
     (void)state;
     if (!needed)
-        skip_process("the driver that plays a GPU does not need libc.so.6");
+        skip_process("needs a C library whose name is libc.so.6");
     memcpy(needed, "\0none.so.6", 11);
     go_to_an_empty_folder();
     make(bytes, size);
@@ -121,7 +121,7 @@ static void driver_file_of_another_class_is_an_error(void **state)
     bytes[4] = bytes[4] == 1 ? 2 : 1; /* 32 bits, 64 bits */
     go_to_an_empty_folder();
     if (dlopen("libcuda.so.1", RTLD_NOW))
-        skip_process("this machine has a driver, which is taken instead");
+        skip_process(NEEDS_NO_DRIVER);
     make(bytes, size);
     expect_cannot_be_loaded("ELF");
 }
@@ -131,7 +131,7 @@ static void driver_link_to_nowhere_is_absent(void **state)
     (void)state;
     go_to_an_empty_folder();
     if (dlopen("libcuda.so.1", RTLD_NOW))
-        skip_process("this machine has a driver");
+        skip_process(NEEDS_NO_DRIVER);
     assert_int_equal(symlink("nowhere", "libcuda.so.1"), 0);
     expect(ABSENT, "no NVIDIA driver (libcuda.so.1: cannot open shared object file: No such file or directory)");
 }
@@ -176,7 +176,7 @@ static void driver_without_address_space_is_an_error(void **state)
     struct rlimit before;
     (void)state;
     if (SANITIZED)
-        skip_process("a sanitizer has taken the address space");
+        skip_process(NEEDS_NO_SANITIZER);
     FILE *file = fopen("/proc/self/statm", "r");
     assert_non_null(file);
     assert_int_equal(fscanf(file, "%ld", &pages), 1);

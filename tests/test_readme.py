@@ -15,7 +15,7 @@ import stat
 import sys
 import tempfile
 
-from tap import Tap, ended, run
+from tap import NEEDS_LONG, NEEDS_NO_SANITIZER, Tap, ended, run
 
 ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 SHELL = ('sh', 'bash', 'shell')
@@ -150,9 +150,9 @@ class ReadmeTest:
         commands = re.sub(rf'(?m)^{SET_UP}.*\n', '', block.text)
         missing = [tool for tool in OPTIONAL if re.search(rf'(?m)^{tool}\b', commands) and not shutil.which(tool)]
         if '# long' in commands and not os.environ.get('CHECK_LONG'):
-            self.tap.skip(name, 'it takes long; CHECK_LONG=yes has it run')
+            self.tap.skip(name, NEEDS_LONG)
         elif missing:
-            self.tap.skip(name, f'{missing[0]} is not installed')
+            self.tap.skip(name, f'needs {missing[0]}')
         elif commands.strip():
             self.tap.check(name, self.shell(commands))
         return bool(commands.strip())
@@ -164,7 +164,7 @@ class ReadmeTest:
         if not kind:
             self.tap.check(name, f'there is no test of a block of "{block.language}"; {", ".join(PLAIN)} are for people alone')
         elif tool and not shutil.which(tool):
-            self.tap.skip(name, f'{tool} is not installed')
+            self.tap.skip(name, f'needs {tool}')
         else:
             check = self.c if kind == 'cpp' else getattr(self, kind)
             self.tap.check(name, check(f'fragment_{block.line}.{kind}', block.text))
@@ -202,7 +202,7 @@ def main():
     with open(os.path.join(builddir, 'build.ninja'), encoding='utf-8') as file:
         sanitized = '-fsanitize' in file.read()
     if sanitized:
-        tap.skip('readme', 'the library is built with sanitizers, whose libraries the README does not name')
+        tap.skip('readme', NEEDS_NO_SANITIZER)
         return tap.close()
     with tempfile.TemporaryDirectory() as folder:
         ReadmeTest(tap, builddir, folder).run(text)

@@ -10,7 +10,7 @@ import shutil
 import sys
 import tempfile
 
-from tap import Tap, run
+from tap import NEEDS_ROOT, Tap, run
 
 ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 
@@ -272,7 +272,7 @@ class SetupTest:
             line = toolkit_line('.')
             self.check('configure_folder_of_a_stranger_is_not_taken', 'CPU code alone' in line, line)
         else:
-            self.tap.skip('configure_folder_of_a_stranger_is_not_taken', 'needs root')
+            self.tap.skip('configure_folder_of_a_stranger_is_not_taken', NEEDS_ROOT)
 
 
 def main():

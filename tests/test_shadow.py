@@ -252,7 +252,8 @@ extern "C" void body(const cf_host_launch *launch, uint64_t begin, uint64_t end)
 
         cccl = self.toolkit and os.path.join(self.toolkit, 'cccl')
         if not cccl or not os.path.isdir(cccl):
-            self.tap.skip('headers_of_cub_and_thrust_are_those_of_the_toolkit', 'there is no toolkit that has them in cccl')
+            self.tap.skip('headers_of_cub_and_thrust_are_those_of_the_toolkit',
+                          'needs a toolkit with its headers of CUB in cccl' if self.toolkit else NEEDS_NVCC)
             return
         lost = [os.path.join(folder, name) for folder in ('cub', 'thrust', 'thrust/iterator', *(
             f'cub/{part}' for part in ('block', 'warp', 'device', 'thread', 'grid', 'iterator')))
