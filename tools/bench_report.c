@@ -34,14 +34,9 @@ void bench_report_device(const struct bench_machine *machine)
         printf("device  %d (%s)", machine->device, machine->device_name);
 }
 
-static int is_busy(const struct bench_statistics *seconds)
+static const char *get_mark(const struct bench_statistics *seconds)
 {
-    return bench_statistics_spread(seconds) > BENCH_BUSY;
-}
-
-static const char *mark(const struct bench_statistics *seconds)
-{
-    return is_busy(seconds) ? "!" : "";
+    return bench_statistics_is_busy(seconds) ? "!" : "";
 }
 
 void bench_report_machine(struct bench_report *report, const struct bench_machine *machine)
@@ -56,7 +51,7 @@ void bench_report_machine(struct bench_report *report, const struct bench_machin
         printf("threads %d\n", machine->threads);
     printf("copy    %.1f GB/s read and written, %.1f MiB at a time, spread %.1f %%%s\n", copy / 1e9,
            machine->copy.bytes / 2 / 0x1p20, 100 * bench_statistics_spread(&machine->copy.seconds),
-           mark(&machine->copy.seconds));
+           get_mark(&machine->copy.seconds));
     printf("\n%-*s%8s%11s%9s%10s%9s%10s%9s%s\n", report->name_width, "kernel", "size", "time   ", "spread", "GB/s",
            "of copy", "GFLOP/s", "samples", report->earlier ? " now/then" : "");
     fflush(stdout);
@@ -65,7 +60,7 @@ void bench_report_machine(struct bench_report *report, const struct bench_machin
 static void print_rates(const struct bench_report *report, const struct bench_result *result)
 {
     const double bandwidth = bench_bandwidth(result->bytes, &result->seconds);
-    printf("%7.1f %%%-1s%9.1f", 100 * bench_statistics_spread(&result->seconds), mark(&result->seconds),
+    printf("%7.1f %%%-1s%9.1f", 100 * bench_statistics_spread(&result->seconds), get_mark(&result->seconds),
            bandwidth / 1e9);
     if (report->copy > 0)
         printf("%9.3f", bandwidth / report->copy);
@@ -101,10 +96,10 @@ void bench_report_result(struct bench_report *report, const struct bench_result 
 void bench_report_busy(const struct bench_run *run)
 {
     size_t busy = 0, measured = 0;
-    int is_copy = is_busy(&run->machine.copy.seconds);
+    int is_copy = bench_statistics_is_busy(&run->machine.copy.seconds);
     for (size_t i = 0; i < run->count; i++) {
         measured += run->results[i].outcome == BENCH_MEASURED;
-        busy += run->results[i].outcome == BENCH_MEASURED && is_busy(&run->results[i].seconds);
+        busy += run->results[i].outcome == BENCH_MEASURED && bench_statistics_is_busy(&run->results[i].seconds);
     }
     if (!busy && !is_copy)
         return;

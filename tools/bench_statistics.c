@@ -4,14 +4,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-static int compare(const void *a, const void *b)
+static int compare_samples(const void *a, const void *b)
 {
     double left = *(const double *)a, right = *(const double *)b;
     return (left > right) - (left < right);
 }
 
 /* The sample below which `part` of all lie. */
-static double quantile(const double *sorted, size_t count, double part)
+static double find_quantile(const double *sorted, size_t count, double part)
 {
     double at = part * (double)(count - 1);
     size_t below = (size_t)at;
@@ -22,11 +22,11 @@ static double quantile(const double *sorted, size_t count, double part)
 
 struct bench_statistics bench_statistics_of(double *samples, size_t count)
 {
-    qsort(samples, count, sizeof *samples, compare);
+    qsort(samples, count, sizeof *samples, compare_samples);
     return (struct bench_statistics){samples[0],
-                                     quantile(samples, count, 0.25),
-                                     quantile(samples, count, 0.5),
-                                     quantile(samples, count, 0.75),
+                                     find_quantile(samples, count, 0.25),
+                                     find_quantile(samples, count, 0.5),
+                                     find_quantile(samples, count, 0.75),
                                      samples[count - 1],
                                      count};
 }
@@ -34,6 +34,11 @@ struct bench_statistics bench_statistics_of(double *samples, size_t count)
 double bench_statistics_spread(const struct bench_statistics *statistics)
 {
     return statistics->median > 0 ? (statistics->upper - statistics->lower) / statistics->median : 0;
+}
+
+int bench_statistics_is_busy(const struct bench_statistics *statistics)
+{
+    return bench_statistics_spread(statistics) > BENCH_BUSY;
 }
 
 /* The quartiles of a normal distribution are 1.349 deviations apart, and the median of n samples has an error of 1.2533

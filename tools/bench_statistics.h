@@ -19,6 +19,9 @@ double bench_statistics_spread(const struct bench_statistics *statistics);
 /* A spread from which on something else was running, and the median says nothing of what was timed. */
 #define BENCH_BUSY 0.2
 
+/* 1 where the spread is above BENCH_BUSY, else 0. */
+int bench_statistics_is_busy(const struct bench_statistics *statistics);
+
 /* The standard error of the median over the median, as far as the quartiles tell of samples that are distributed normally;
  * 0 where the median is 0. */
 double bench_statistics_error(const struct bench_statistics *statistics);

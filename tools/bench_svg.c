@@ -52,7 +52,7 @@ static int is_same(const struct bench_result *a, const struct bench_result *b)
     return strcmp(a->kernel, b->kernel) == 0 && strcmp(a->variant, b->variant) == 0;
 }
 
-/* Whether no result before this one is drawn of its kernel. */
+/* 1 where no earlier result of the kernel is drawn. */
 static int is_first(const struct bench_run *run, size_t number)
 {
     for (size_t i = 0; i < number; i++)
@@ -81,11 +81,6 @@ static double bar_end(const struct bench_result *result, double seconds)
 {
     double bandwidth = seconds > 0 ? result->bytes / seconds : HUGE_VAL;
     return isfinite(bandwidth) ? bandwidth : bench_bandwidth(result->bytes, &result->seconds);
-}
-
-static int is_busy(const struct bench_result *result)
-{
-    return bench_statistics_spread(&result->seconds) > BENCH_BUSY;
 }
 
 static void put_text(const struct plot *plot, const char *text)
@@ -129,7 +124,7 @@ static void find_ranges(struct plot *plot)
         size_t length = strlen(result->kernel) + 1 + strlen(result->variant);
         plot->longest = length > plot->longest ? length : plot->longest;
         plot->series += (size_t)is_first(plot->run, i);
-        plot->is_busy |= is_busy(result);
+        plot->is_busy |= bench_statistics_is_busy(&result->seconds);
     }
     if (greatest < least)
         least = greatest = 0;
@@ -216,7 +211,7 @@ static void draw_point(const struct plot *plot, const struct bench_result *resul
     fprintf(plot->file, "<line class=\"spread\" x1=\"%.2f\" x2=\"%.2f\" y1=\"%.2f\" y2=\"%.2f\" stroke=\"%s\"/>\n", x,
             x, y_of(plot, bar_end(result, seconds->lower)), y_of(plot, bar_end(result, seconds->upper)), colour);
     fprintf(plot->file, "<circle class=\"point\" cx=\"%.2f\" cy=\"%.2f\" r=\"3\" fill=\"%s\" stroke=\"%s\"><title>", x,
-            y_of(plot, bandwidth), is_busy(result) ? "#fff" : colour, colour);
+            y_of(plot, bandwidth), bench_statistics_is_busy(&result->seconds) ? "#fff" : colour, colour);
     put_name(plot, result);
     fprintf(plot->file, " %" PRId64 ": %.4g GB/s, %.4g us</title></circle>\n", result->size, bandwidth / 1e9,
             seconds->median * 1e6);
@@ -292,7 +287,7 @@ static double text_width(size_t letters, double size)
     return LETTER * size * (double)letters;
 }
 
-static double larger(double a, double b)
+static double pick_larger(double a, double b)
 {
     return a > b ? a : b;
 }
@@ -313,15 +308,15 @@ static void draw_texts(const struct plot *plot)
 }
 
 /* As wide and as high as all that is in it. */
-static void begin(const struct plot *plot)
+static void begin_file(const struct plot *plot)
 {
     double width = LEGEND + 32 + text_width(plot->longest, TEXT_SIZE);
-    width = larger(width, LEFT + text_width(strlen(plot->title.text), TITLE_SIZE));
-    width = larger(width, LEFT + text_width(strlen(plot->machine.text), TEXT_SIZE));
+    width = pick_larger(width, LEFT + text_width(strlen(plot->title.text), TITLE_SIZE));
+    width = pick_larger(width, LEFT + text_width(strlen(plot->machine.text), TEXT_SIZE));
     for (size_t i = 0; i < caption_lines(plot); i++)
-        width = larger(width, LEFT + text_width(strlen(caption[i]), TEXT_SIZE));
+        width = pick_larger(width, LEFT + text_width(strlen(caption[i]), TEXT_SIZE));
     double height = TOP + HEIGHT + 72 + LINE * (double)caption_lines(plot);
-    height = larger(height, TOP + 10 + LINE * (double)(plot->series + 1));
+    height = pick_larger(height, TOP + 10 + LINE * (double)(plot->series + 1));
     fprintf(plot->file,
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" "
             "viewBox=\"0 0 %.0f %.0f\" font-family=\"sans-serif\" font-size=\"%g\">\n<title>",
@@ -330,12 +325,12 @@ static void begin(const struct plot *plot)
     fprintf(plot->file, "</title>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n");
 }
 
-static void draw(struct plot *plot)
+static void draw_plot(struct plot *plot)
 {
     find_ranges(plot);
     set_title(plot);
     set_machine(plot);
-    begin(plot);
+    begin_file(plot);
     draw_texts(plot);
     draw_axes(plot);
     draw_limit(plot);
@@ -350,7 +345,7 @@ int bench_svg_write(const char *path, const struct bench_run *run, struct messag
     struct plot plot = {.file = open_memstream(&text, &part.bytes), .run = run};
     if (!plot.file)
         return message_set(message, "%s: no memory", path);
-    draw(&plot);
+    draw_plot(&plot);
     int status = ferror(plot.file) ? -1 : 0;
     if (fclose(plot.file) != 0 || status != 0) {
         free(text);
