@@ -1,9 +1,11 @@
 /* cache.c - small text files that one process keeps for the next, in the user's folder for such. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -81,4 +83,52 @@ ssize_t cf__cache_read(const char *path, char *text, size_t size)
     close(file);
     errno = error;
     return is_right ? (ssize_t)used : -1;
+}
+
+int cf__cache_follow(const char *path, char real[PATH_MAX])
+{
+    enum { MOST_LINKS = 40 }; /* as the system follows */
+    char target[PATH_MAX];
+    ssize_t length = 0;
+    if (realpath(path, real))
+        return 1;
+    snprintf(real, PATH_MAX, "%s", path);
+    for (int links = 0; links < MOST_LINKS && (length = readlink(real, target, sizeof target)) >= 0; links++) {
+        const char *slash = *target == '/' ? NULL : strrchr(real, '/');
+        size_t folder = slash ? (size_t)(slash + 1 - real) : 0;
+        if (folder + (size_t)length >= PATH_MAX) {
+            errno = ENAMETOOLONG;
+            return 0;
+        }
+        memcpy(real + folder, target, (size_t)length);
+        real[folder + (size_t)length] = 0;
+    }
+    if (length < 0)
+        return 1;
+    errno = ELOOP;
+    return 0;
+}
+
+/* A file that is gone, or another's by now, is no lock. */
+int cf__cache_lock(const char *name)
+{
+    enum { TRIES = 100 }; /* a file system whose files change their numbers gives no lock */
+    for (int try = 0; try < TRIES; try++) {
+        struct stat held, named;
+        int result, file = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+        if (file < 0)
+            return -1;
+        while ((result = flock(file, LOCK_EX)) != 0 && errno == EINTR)
+            continue;
+        int error = errno;
+        if (result == 0 && fstat(file, &held) == 0 && stat(name, &named) == 0 && held.st_dev == named.st_dev &&
+            held.st_ino == named.st_ino)
+            return file;
+        close(file);
+        errno = error;
+        if (result != 0)
+            return -1;
+    }
+    errno = ENOLCK;
+    return -1;
 }

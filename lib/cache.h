@@ -2,6 +2,7 @@
 #ifndef CF__CACHE_H
 #define CF__CACHE_H
 
+#include <limits.h>
 #include <sys/types.h>
 
 #define CF__PATH 4096
@@ -18,5 +19,11 @@ void cf__cache_folders(const char *path);
 
 /* Reads at most `size` bytes of a regular file; -1 with errno where that cannot be. */
 ssize_t cf__cache_read(const char *path, char *text, size_t size);
+
+/* Writes where links lead, also to a file that is not there yet, so that the file itself is replaced; 0 with errno. */
+int cf__cache_follow(const char *path, char real[PATH_MAX]);
+
+/* Opens and locks the file of that name, which is made; -1 with errno. The caller removes the file, then closes it. */
+int cf__cache_lock(const char *name);
 
 #endif

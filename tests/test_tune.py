@@ -7,6 +7,7 @@ factor of some hundred in their work, which is what the clock of tests/work_cloc
 """
 
 import ctypes
+import fcntl
 import json
 import os
 import re
@@ -15,6 +16,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 from runner import Runner
 from tap import NEEDS_PLAYED_GPU, Tap, run
@@ -261,6 +263,7 @@ class TuneTest(Runner):
         self.test('machine_file_is_in_the_cache_of_the_user', self.machine_in_cache)
         self.test('machine_that_is_only_shown_is_not_written', self.machine_dry)
         self.test('machine_file_past_the_limit_is_an_error', self.machine_limited)
+        self.test('machines_of_processes_that_write_at_once_are_kept', self.machine_locked)
         if self.is_played:
             self.test('gpu_that_reaches_all_memory_needs_no_measuring', self.reaches)
         else:
@@ -268,6 +271,7 @@ class TuneTest(Runner):
         self.write('mine.txt', b'thread_random 5\n')
         self.write('later', b'cuferry machine 2\n')
         self.write('tuned', b'cuferry tuning 1\n')
+        os.mkdir(self.path('taken.lock'))
         for name, words, env, culprit in (
                 ('file_of_another_kind', ['--file', 'mine.txt'], {},
                  "mine.txt does not begin with 'cuferry machine 1': it is left as it is"),
@@ -275,6 +279,7 @@ class TuneTest(Runner):
                 ('file_of_a_later_version', ['--file', 'later'], {}, 'later does not begin'),
                 ('tuning_file', ['--file', 'tuned'], {}, 'tuned does not begin'),
                 ('device', ['--file', '/dev/null'], {}, '/dev/null: it is no file'),
+                ('lock_that_is_a_folder', ['--file', 'taken'], {}, 'taken.lock'),
                 ('file_in_no_folder', ['--file', 'gone/machine'], {}, 'gone/machine'),
                 ('no_place_for_a_file', [], {}, 'CF_MACHINE_FILE is empty')):
             before = self.bytes_of('mine.txt') + self.bytes_of('tuned')
@@ -356,6 +361,27 @@ class TuneTest(Runner):
         after = sorted(os.listdir(self.folder)), self.bytes_of('machine')
         return '' if before == after else after
 
+    def machine_locked(self):
+        """The file is read when the lock is there, which another process has until it has written."""
+        (identity, numbers), = self.sections('machine').items()
+        lock = self.path('machine.lock')
+        with open(lock, 'wb') as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            with subprocess.Popen([self.program, '--driver', self.driver, '--machine', '--file', 'machine'],
+                                  cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+                while process.poll() is None and lock not in opened(process.pid):
+                    time.sleep(0.01)
+                is_waiting = process.poll() is None
+                lines = ''.join(f'{k} {v}\n' for k, v in numbers.items())
+                other = 'gpu Another\ndriver 1\nprocessor one\nthreads 4\n'
+                with open(self.path('machine'), 'a', encoding='utf-8') as machine:
+                    machine.write(f'{other}{lines}end\n')
+                os.remove(lock)
+                fcntl.flock(file, fcntl.LOCK_UN)
+                err = process.communicate()[1]
+        assert is_waiting and process.returncode == 0 and not os.path.exists(lock), (is_waiting, err)
+        return '' if list(self.sections('machine')) == [other, identity] else self.sections('machine')
+
     def reaches(self):
         out = self.good('--machine', '--file', 'none', env={'FAKE_CUDA': 'pageable=1'})
         return '' if out == 'GPU 0 reaches all memory: nothing needs measuring\n' else out
@@ -380,7 +406,11 @@ class TuneTest(Runner):
                 ('option_that_is_none', ['--fast'], ["unknown option '--fast'"]),
                 ('option_without_value', ['--file'], ['--file needs a value']),
                 ('empty_file', ['--file', ''], ['--file']),
-                ('machine_with_a_kernel', ['--machine', 'copy'], ['--machine goes with']),
+                ('machine_with_a_kernel', ['--machine', 'copy'], ['--machine goes with', 'not with copy: ']),
+                *((f'machine_with_{option}', ['--machine', f'--{option}', value], [f'not with --{option}: '])
+                  for option, value in (('sizes', '16'), ('time', '0.1'), ('limit', '60'), ('cache', '0'), ('set', 'n=1'),
+                                        ('except', 'copy'), ('module', 'tuning.so'), ('json', 'all.json'))),
+                ('machine_with_verify', ['--machine', '--verify'], ['not with --verify: ']),
                 ('driver_that_is_none', ['--driver', 'gpu'], ['--driver gpu']),
                 ('time_that_is_no_number', ['--time', 'long'], ['--time long']),
                 ('limit_of_nothing', ['--limit', '0'], ['--limit 0']),
@@ -424,6 +454,17 @@ class TuneTest(Runner):
             self.bad(f'{name}_is_refused', [*long, *words], [culprit], preexec_fn=as_any_user, env=env)
         for name in ('closed', 'closed/cuferry', 'home'):
             os.chmod(self.path(name), 0o755)
+
+
+def opened(process):
+    """Paths of the files that a process has open."""
+    paths = set()
+    try:
+        for number in os.listdir(f'/proc/{process}/fd'):
+            paths.add(os.readlink(f'/proc/{process}/fd/{number}'))
+    except OSError:  # it has closed one, or ended
+        pass
+    return paths
 
 
 def as_any_user():

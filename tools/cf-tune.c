@@ -75,6 +75,7 @@ enum mode { RUN, MACHINE, HELP, VERSION };
 struct options {
     enum mode mode;
     const char *sizes, *module, *driver, *json, *file;
+    const char *of_kernels; /* an option that was given and means nothing with --machine; NULL: none */
     int device, has_device, verify, is_dry;
     double budget, limit;
     int64_t cache;
@@ -156,6 +157,16 @@ static int set_option(struct options *options, const char *name, char *value, st
     return 0;
 }
 
+static int is_of_kernels(const char *name)
+{
+    static const char *const others[] = {"--driver",  "--device", "--file",   "--dry-run",
+                                         "--machine", "--help",   "--version"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcmp(name, others[i]) == 0)
+            return 0;
+    return 1;
+}
+
 static int read_option(struct options *options, char **argv, int *at, struct message *message)
 {
     static const struct option known[] = {{"--sizes", 1},  {"--set", 1},     {"--except", 1}, {"--module", 1},
@@ -164,7 +175,11 @@ static int read_option(struct options *options, char **argv, int *at, struct mes
                                           {"--json", 1},   {"--machine", 0}, {"--help", 0},   {"--version", 0}};
     char *value;
     const struct option *option = option_take(known, sizeof known / sizeof *known, argv, at, &value, message);
-    return option ? set_option(options, option->name, value, message) : -1;
+    if (!option)
+        return -1;
+    if (is_of_kernels(option->name))
+        options->of_kernels = option->name;
+    return set_option(options, option->name, value, message);
 }
 
 static int check_options(const struct options *options, struct message *message)
@@ -175,10 +190,10 @@ static int check_options(const struct options *options, struct message *message)
         return message_set(message, "--limit 0: nothing can be run within it");
     if (options->file && !*options->file)
         return message_set(message, "--file: the name is empty");
-    if (options->mode == MACHINE && (options->names.count || options->names.exception_count || options->setting_count ||
-                                     options->module || options->json || options->verify))
-        return message_set(message,
-                           "--machine goes with --driver, --device, --file and --dry-run alone: no kernel runs");
+    if (options->mode == MACHINE && (options->names.count || options->of_kernels))
+        return message_set(
+            message, "--machine goes with --driver, --device, --file and --dry-run alone, not with %s: no kernel runs",
+            options->of_kernels ? options->of_kernels : options->names.names[0]);
     return 0;
 }
 
@@ -205,7 +220,7 @@ static int read_options(struct options *options, int argc, char **argv, struct m
     return check_options(options, message);
 }
 
-/* ---- What is told ---- */
+/* ---- Progress and results ---- */
 
 struct teller {
     struct bench_report report;
@@ -240,7 +255,7 @@ static void tell_step(void *data, size_t kernel, int64_t size, const char *what)
     bench_report_progress(&teller->report, text);
 }
 
-/* What goes wrong at once, as nothing else will be said of it. */
+/* Prints failures at once: nothing else is printed of them. */
 static void tell_result(void *data, const struct bench_result *result)
 {
     struct teller *teller = data;
@@ -302,13 +317,14 @@ static int set_environment(const struct options *options, struct message *messag
     const char *variable = options->mode == MACHINE ? "CF_MACHINE_FILE" : "CF_TUNING";
     if (options->file && setenv(variable, options->file, 1) != 0)
         return message_set(message, "%s: %s", variable, strerror(errno));
-    /* What is compared is to run on the GPU, whatever the size. */
+    /* Kernels are compared on the GPU, whatever the size. */
     if (setenv("CF_HOST_DATA", "stage", 0) != 0)
         return message_set(message, "CF_HOST_DATA: %s", strerror(errno));
     return 0;
 }
 
-/* What has failed is not run again: the rest of a plan, in `right`, which may be the plan's own. */
+/* Copies the kernels of a plan without those that have failed, which are not run again, to `right`, which may be the
+ * plan's own list. */
 static size_t without_wrong(const struct bench_plan *plan, const struct bench_run *run, const cf_kernel **right)
 {
     size_t count = 0;
@@ -350,7 +366,7 @@ static int sweep(const struct options *options, const struct bench_kernels *chos
     return status;
 }
 
-/* That of this process, which has used no device before. */
+/* Finds the variant that this process runs, which has used no device before. */
 static int find_present(void *data, const cf_kernel *kernel, int size_class, const cf_kernel **variant,
                         struct message *message)
 {
@@ -376,7 +392,7 @@ static int judge_all(struct options *options, const cf_module *module, const str
     return status;
 }
 
-/* ---- What is kept ---- */
+/* ---- Files ---- */
 
 static int save(const struct options *options, const struct tune_findings *findings,
                 const struct bench_machine *machine, struct message *message)
@@ -449,7 +465,7 @@ static int measure(struct options *options, const cf_module *module, const struc
         struct message later = {""};
         print_findings(&findings);
         status = save(options, &findings, &runs[0].machine, message);
-        /* What took so long is kept by one where the other fails. */
+        /* Either file keeps the results if the other one cannot be written. */
         if (options->json && write_json(options, runs, status == 0 ? message : &later) != 0)
             status = -1;
     }
@@ -461,8 +477,8 @@ static int measure(struct options *options, const cf_module *module, const struc
     return status;
 }
 
-/* Whether a file can be written whose path an environment variable may say, before what takes long. Of the default one the
- * last two folders may be missing: `path` is cut to what is made first. */
+/* Checks, before anything takes long, that the file can be written; an environment variable may name it. The last two
+ * folders of the default path may be missing: `path` is cut to the first one to be made. */
 static int check_path(char *path, const char *variable, struct message *message)
 {
     const char *named = getenv(variable);
@@ -479,19 +495,23 @@ static int check_path(char *path, const char *variable, struct message *message)
     return file_check(path, message);
 }
 
+static int check_lock(const char *path, struct message *message)
+{
+    char lock[4096 + 8];
+    snprintf(lock, sizeof lock, "%s.lock", path);
+    return access(lock, F_OK) == 0 ? file_check(lock, message) : 0;
+}
+
 static int check_files(const struct options *options, struct message *message)
 {
-    char path[4096], lock[sizeof path + 8];
+    char path[4096];
     if (options->json && file_check(options->json, message) != 0)
         return -1;
     if (options->is_dry)
         return 0;
     if (cf_tuning_path(path, sizeof path) != CF_OK)
         return message_set(message, "there is no file to write to: %s; --file names one", cf_last_error());
-    if (check_path(path, "CF_TUNING", message) != 0)
-        return -1;
-    snprintf(lock, sizeof lock, "%s.lock", path);
-    if (access(lock, F_OK) == 0 && file_check(lock, message) != 0)
+    if (check_path(path, "CF_TUNING", message) != 0 || check_lock(path, message) != 0)
         return -1;
     return cf_tuning_save(NULL, NULL, 0) == CF_OK ? 0 : message_set(message, "%s", cf_last_error());
 }
@@ -502,7 +522,7 @@ static int check_machine_file(char *path, size_t size, struct message *message)
     if (machine_find(path, size, message) != 0)
         return -1;
     snprintf(part, sizeof part, "%s", path);
-    return check_path(part, "CF_MACHINE_FILE", message);
+    return check_path(part, "CF_MACHINE_FILE", message) == 0 ? check_lock(path, message) : -1;
 }
 
 static int tune_machine(const struct options *options, struct message *message)

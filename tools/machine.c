@@ -9,11 +9,13 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cuferry.h>
 #include <cuferry/kernels.h>
 #include <cuferry/tuning.h>
 
+#include "cache.h"
 #include "file.h"
 
 /* More than most caches hold: 256 MiB. */
@@ -114,7 +116,7 @@ static int measure_link(struct memory *memory, struct machine *machine, struct m
     return status;
 }
 
-/* What the library's threads do on the CPU: bytes and random accesses a second. */
+/* Measures the library's threads on the CPU: bytes and random accesses a second. */
 static int measure_memory(const struct memory *memory, double *bandwidth, double *accesses, struct message *message)
 {
     double stream = 1, hop = 1;
@@ -214,23 +216,13 @@ static void add_number(struct message *text, const char *name, double number)
 /* A file's text, "" where there is none; freed by the caller. One of another kind is refused. */
 static int read_file(const char *path, char **text, struct message *message)
 {
-    struct stat status;
     *text = calloc(1, CF_MACHINE_BYTES + 2);
     if (!*text)
         return message_set(message, "no memory");
-    if (stat(path, &status) != 0)
-        return errno == ENOENT ? 0 : message_set(message, "%s: %s", path, strerror(errno));
-    if (!S_ISREG(status.st_mode))
-        return message_set(message, "%s: it is no file", path);
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return message_set(message, "%s: %s", path, strerror(errno));
-    size_t size = fread(*text, 1, CF_MACHINE_BYTES + 1, file);
-    int is_read = !ferror(file);
-    (void)fclose(file);
-    if (!is_read)
-        return message_set(message, "%s: it cannot be read", path);
-    if (size && strncmp(*text, CF_MACHINE_HEADER, strlen(CF_MACHINE_HEADER)) != 0)
+    ssize_t size = cf__cache_read(path, *text, CF_MACHINE_BYTES + 1);
+    if (size < 0 && errno != ENOENT)
+        return message_set(message, "%s: %s", path, errno == EINVAL ? "it is no file" : strerror(errno));
+    if (size > 0 && strncmp(*text, CF_MACHINE_HEADER, strlen(CF_MACHINE_HEADER)) != 0)
         return message_set(message, "%s does not begin with '%.*s': it is left as it is", path,
                            (int)strlen(CF_MACHINE_HEADER) - 1, CF_MACHINE_HEADER);
     return 0;
@@ -265,22 +257,8 @@ static size_t keep_others(char *text, const char *identity)
     return used + sizeof(struct machine_lines) > CF_MACHINE_BYTES ? header : used;
 }
 
-/* Those of the default path are two, which may be missing. */
-static void make_folders(const char *path)
-{
-    char folder[4096];
-    if (getenv("CF_MACHINE_FILE"))
-        return;
-    snprintf(folder, sizeof folder, "%s", path);
-    *strrchr(folder, '/') = 0;
-    char *last = strrchr(folder, '/');
-    *last = 0;
-    (void)mkdir(folder, 0700);
-    *last = '/';
-    (void)mkdir(folder, 0700);
-}
-
-int machine_write(const char *path, const struct machine_lines *lines, struct message *message)
+/* The caller holds the lock. */
+static int update_file(const char *path, const struct machine_lines *lines, struct message *message)
 {
     char *text;
     int status = read_file(path, &text, message);
@@ -288,11 +266,27 @@ int machine_write(const char *path, const struct machine_lines *lines, struct me
         const struct file_part parts[] = {{text, keep_others(text, lines->identity)},
                                           {lines->identity, strlen(lines->identity)},
                                           {lines->numbers.text, strlen(lines->numbers.text)}};
-        (void)umask(077); /* it is the user's alone */
-        make_folders(path);
         status = file_write(path, parts, 3, message);
     }
     free(text);
+    return status;
+}
+
+int machine_write(const char *path, const struct machine_lines *lines, struct message *message)
+{
+    char real[PATH_MAX], locked[PATH_MAX + 8];
+    (void)umask(077); /* it is the user's alone */
+    if (!getenv("CF_MACHINE_FILE"))
+        cf__cache_folders(path);
+    if (!cf__cache_follow(path, real))
+        return message_set(message, "%s: %s", path, strerror(errno));
+    snprintf(locked, sizeof locked, "%s.lock", real);
+    int file = cf__cache_lock(locked);
+    if (file < 0)
+        return message_set(message, "%s: %s", locked, strerror(errno));
+    int status = update_file(path, lines, message);
+    (void)unlink(locked);
+    (void)close(file);
     return status;
 }
 

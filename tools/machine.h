@@ -6,13 +6,13 @@
 
 #include "message.h"
 
-/* What a file has of one machine. */
+/* The lines of one machine in the file. */
 struct machine_lines {
     char identity[1024];
     struct message numbers;
 };
 
-/* Whether there is something to decide on the calling thread's device; where there is not, prints why. */
+/* Sets `needed` to 1 where calls on the calling thread's device have something to decide; else to 0, and prints why. */
 int machine_is_needed(int *needed, struct message *message);
 
 /* Measures the constants of the calling thread's GPU and of this process's CPU. Ends with cf_shutdown(). */
@@ -22,7 +22,7 @@ int machine_measure(struct machine_lines *lines, struct message *message);
 int machine_find(char *path, size_t size, struct message *message);
 
 /* Adds lines to the file, in place of those of the same machine; it is made, and its folders where the path is the default
- * one. A file of another kind is left alone, which is an error. */
+ * one. A file of another kind is left alone, which is an error. Holds a lock on PATH.lock meanwhile. */
 int machine_write(const char *path, const struct machine_lines *lines, struct message *message);
 
 #endif
