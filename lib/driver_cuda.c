@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <link.h>
-#include <locale.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -27,7 +26,7 @@
 /* cuGetProcAddress of API version 12.0. */
 typedef CUresult get_address(const char *name, void **function, int version, unsigned long long flags, int *found);
 
-static int load(struct cf__driver *driver, get_address *lookup, char *reason, size_t size)
+static int load_functions(struct cf__driver *driver, get_address *lookup, char *reason, size_t size)
 {
     *driver = (struct cf__driver){0};
 #define LOAD(name, version, parameters, names)                                                   \
@@ -47,14 +46,14 @@ static int load(struct cf__driver *driver, get_address *lookup, char *reason, si
 }
 
 /* dlsym() gives functions as void *, which ISO C does not convert; POSIX says that it works. */
-static void (*find(void *library, const char *name))(void)
+static void (*find_function(void *library, const char *name))(void)
 {
     void (*function)(void) = NULL;
     *(void **)&function = dlsym(library, name);
     return function;
 }
 
-static int usable(struct cf__driver *driver, char *reason, size_t size)
+static int check_usable(struct cf__driver *driver, char *reason, size_t size)
 {
     CUresult result = driver->cuInit(0);
     if (result == CUDA_ERROR_NO_DEVICE || result == CUDA_ERROR_STUB_LIBRARY) {
@@ -80,10 +79,10 @@ static int usable(struct cf__driver *driver, char *reason, size_t size)
 }
 
 /* Closes a library that cannot be used. */
-static int fill(void *library, struct cf__driver *driver, char *reason, size_t size)
+static int fill_table(void *library, struct cf__driver *driver, char *reason, size_t size)
 {
-    CUresult (*get_version)(int *) = (CUresult(*)(int *))find(library, "cuDriverGetVersion");
-    get_address *lookup = (get_address *)find(library, "cuGetProcAddress_v2");
+    CUresult (*get_version)(int *) = (CUresult(*)(int *))find_function(library, "cuDriverGetVersion");
+    get_address *lookup = (get_address *)find_function(library, "cuGetProcAddress_v2");
     int version = 0, status;
     if (!get_version || get_version(&version) != CUDA_SUCCESS) {
         snprintf(reason, size, "libcuda.so.1 is no NVIDIA driver: it has no cuDriverGetVersion");
@@ -94,10 +93,10 @@ static int fill(void *library, struct cf__driver *driver, char *reason, size_t s
                  version / 1000, version % 1000 / 10, CF__DRIVER_VERSION / 1000, CF__DRIVER_VERSION % 1000 / 10);
         status = CF_EDRIVER;
     } else {
-        status = load(driver, lookup, reason, size);
+        status = load_functions(driver, lookup, reason, size);
     }
     if (status == CF_OK)
-        status = usable(driver, reason, size);
+        status = check_usable(driver, reason, size);
     if (status != CF_OK)
         dlclose(library);
     return status;
@@ -245,10 +244,8 @@ static int open_library(void **library, char *reason, size_t size)
 int cf__driver_cuda(struct cf__driver *driver, char *reason, size_t size)
 {
     void *library = NULL;
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0), before = uselocale(plain);
+    struct cf__locale locale = cf__enter_c_locale();
     int status = open_library(&library, reason, size);
-    (void)uselocale(before);
-    if (plain)
-        freelocale(plain);
-    return status == CF_OK ? fill(library, driver, reason, size) : status;
+    cf__leave_c_locale(locale);
+    return status == CF_OK ? fill_table(library, driver, reason, size) : status;
 }

@@ -363,7 +363,7 @@ int cf__launch(const cf_kernel *kernel, const struct cf__size *size, const struc
 }
 
 /* A parameter without an extent may be given an array of the operation around it that has no elements. */
-static int is_checked(const cf_param *param, const void *arg)
+static int needs_check(const cf_param *param, const void *arg)
 {
     return param->direction != CF_VALUE && param->direction != CF_SCRATCH &&
            (cf__is_array(param) || !cf__operation_has_empty(*(void *const *)arg));
@@ -376,7 +376,7 @@ static int check_pointers(const cf_kernel *kernel, void *const args[], const str
     struct cf__found found = {.size = 0};
     for (uint32_t i = 0; status == CF_OK && i < kernel->nparams; i++) {
         struct cf__pointer pointer;
-        if (!is_checked(&kernel->params[i], args[i]))
+        if (!needs_check(&kernel->params[i], args[i]))
             continue;
         status = cf__check_pointer(kernel, i, args, place, device, &found, &pointer);
         if (status == CF_OK && pointer.is_staged)

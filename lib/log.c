@@ -12,7 +12,7 @@ static void *callback_data;
 int cf__logging;
 
 /* A callback that calls the library in spite of what the header says must not call itself without end. */
-static _Thread_local enum { OUTSIDE, INSIDE, CHILD_OF_INSIDE } where;
+static _Thread_local enum { OUTSIDE, INSIDE, CHILD_OF_INSIDE } callback_state;
 
 void cf_set_log(cf_log *log, void *data)
 {
@@ -23,7 +23,7 @@ void cf_set_log(cf_log *log, void *data)
     pthread_mutex_unlock(&lock);
 }
 
-static void tell(int level, const char *text)
+static void call_back(int level, const char *text)
 {
     pthread_mutex_lock(&lock);
     cf_log *log = callback;
@@ -33,21 +33,21 @@ static void tell(int level, const char *text)
         return;
     /* A child that is forked there is outside of the operation until it leaves the callback. */
     const struct cf__within *within = cf__within;
-    where = INSIDE;
+    callback_state = INSIDE;
     log(data, level, text);
-    where = OUTSIDE;
+    callback_state = OUTSIDE;
     cf__within = within;
 }
 
 /* ---- Lines that wait until the thread holds no lock ---- */
 
 /* Each is its level, its text and a zero. Few wait at a time: one that finds no room is lost, and counted. */
-_Thread_local struct cf__held cf__held;
+_Thread_local struct cf__lock_state cf__held;
 static _Thread_local char waiting[2048];
 static _Thread_local size_t waiting_bytes;
 static _Thread_local int lost_lines;
 
-static void put(int level, const char *text)
+static void keep_line(int level, const char *text)
 {
     size_t bytes = 1 + strlen(text) + 1;
     cf__held.has_lines = 1;
@@ -60,7 +60,7 @@ static void put(int level, const char *text)
     waiting_bytes += bytes;
 }
 
-static int take(int *level, char text[CF__DETAIL])
+static int take_line(int *level, char text[CF__DETAIL])
 {
     if (!waiting_bytes)
         return 0;
@@ -77,12 +77,12 @@ void cf__log_waiting(void)
     char text[CF__DETAIL];
     int level;
     cf__held.has_lines = 0;
-    while (take(&level, text))
-        tell(level, text);
+    while (take_line(&level, text))
+        call_back(level, text);
     if (lost_lines) {
         cf__format(text, sizeof text, "%d more lines found no room", lost_lines);
         lost_lines = 0;
-        tell(CF_LOG_INFO, text);
+        call_back(CF_LOG_INFO, text);
     }
 }
 
@@ -90,20 +90,20 @@ void cf__log_line(int level, const char *format, ...)
 {
     char text[CF__DETAIL];
     va_list values;
-    if (where != OUTSIDE)
+    if (callback_state != OUTSIDE)
         return;
     va_start(values, format);
     cf__vformat(text, sizeof text, format, values);
     va_end(values);
     if (cf__held.locks)
-        put(level, text);
+        keep_line(level, text);
     else
-        tell(level, text);
+        call_back(level, text);
 }
 
 int cf__log_is_inside(void)
 {
-    return where == INSIDE;
+    return callback_state == INSIDE;
 }
 
 /* ---- Fork ---- */
@@ -120,8 +120,8 @@ void cf__log_unlock(void)
 
 void cf__log_forget(void)
 {
-    if (where == INSIDE)
-        where = CHILD_OF_INSIDE;
+    if (callback_state == INSIDE)
+        callback_state = CHILD_OF_INSIDE;
     waiting_bytes = 0;
     lost_lines = 0;
     cf__held.has_lines = 0;

@@ -53,7 +53,7 @@ static int open_below(const char *root, const char *folder, size_t folder_length
 /* ---- Time ---- */
 
 /* A number at `*text`, which ends behind it; -1 where there is none. */
-static int64_t number(const char **text)
+static int64_t read_number(const char **text)
 {
     int64_t value = -1;
     for (; **text >= '0' && **text <= '9' && value < INT64_MAX / 16; ++*text)
@@ -68,7 +68,7 @@ static int64_t number_in(const char *root, const char *folder, size_t length, co
     struct lines lines = {.file = open_below(root, folder, length, name)};
     if (lines.file < 0)
         return -1;
-    int64_t value = next_line(&lines, line) ? number(&text) : -1;
+    int64_t value = next_line(&lines, line) ? read_number(&text) : -1;
     close(lines.file);
     return value;
 }
@@ -81,13 +81,13 @@ static void read_max(const char *root, const char *folder, size_t length, int64_
     struct lines lines = {.file = open_below(root, folder, length, "/cpu.max")};
     if (lines.file < 0)
         return;
-    if (next_line(&lines, line) && (*quota = number(&text)) > 0 && *text++ == ' ')
-        *period = number(&text);
+    if (next_line(&lines, line) && (*quota = read_number(&text)) > 0 && *text++ == ' ')
+        *period = read_number(&text);
     close(lines.file);
 }
 
 /* Lowers `most` to what one group has. */
-static void limit(const char *root, int version, const char *folder, size_t length, int64_t *most)
+static void limit_by_group(const char *root, int version, const char *folder, size_t length, int64_t *most)
 {
     int64_t quota = -1, period = -1;
     if (version == 2) {
@@ -141,7 +141,7 @@ static int find_group(const char *root, int version, char group[LONGEST])
 }
 
 /* "\040" stands for a blank, and so on. */
-static void decode(char *text)
+static void decode_path(char *text)
 {
     char *to = text;
     for (const char *from = text; *from; from++)
@@ -174,8 +174,8 @@ static int read_mount(char *line, int version, char **root, char **folder)
             return 0;
     *root = fields[3];
     *folder = fields[4];
-    decode(*root);
-    decode(*folder);
+    decode_path(*root);
+    decode_path(*folder);
     return 1;
 }
 
@@ -195,7 +195,7 @@ static void limit_all(const char *below, int version, const char *group, const c
     while (end > top && path[end - 1] == '/')
         end--;
     for (;;) {
-        limit(below, version, path, end, most);
+        limit_by_group(below, version, path, end, most);
         if (end <= top)
             return;
         while (end > top && path[end - 1] != '/')
@@ -224,7 +224,8 @@ int cf__processors_of_groups(const char *root, int most)
 
 /* ---- Affinity ---- */
 
-/* Adds the processors that the process's threads may run on. A thread may end meanwhile. */
+/* Adds the processors that the process's threads may run on; a thread may end meanwhile. Without /proc the mask of the
+ * calling thread stands: the process may use these processors, and fewer workers only take longer. */
 static void add_threads(struct cf__cpus *cpus)
 {
     DIR *tasks = opendir("/proc/self/task");

@@ -5,6 +5,7 @@
 #include <cuferry.h>
 #include <cuferry/registry.h>
 
+#include <locale.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,6 +31,15 @@ static inline void cf__cancel_on(int before)
 
 /* ---- text.c ---- */
 
+struct cf__locale {
+    locale_t plain; /* 0: there was no memory for it, and the thread's own one stands */
+    locale_t before;
+};
+
+/* Has the calling thread run in the locale "C" until the second is given the first one's value. */
+struct cf__locale cf__enter_c_locale(void);
+void cf__leave_c_locale(struct cf__locale locale);
+
 /* snprintf(), vsnprintf() and strerror() in the locale "C": all texts of the library that may hold numbers with a fraction
  * or the system's words are made with them. */
 __attribute__((format(printf, 3, 4))) int cf__format(char *text, size_t size, const char *format, ...);
@@ -40,7 +50,7 @@ const char *cf__strerror(int error);
 
 /* All of the library's, but that of log.c: a thread that holds one tells the log nothing until it has given the last one
  * back. The callback may fork, which takes them all, and may take its time. */
-extern _Thread_local struct cf__held {
+extern _Thread_local struct cf__lock_state {
     int locks;
     int has_lines; /* that wait to be told */
 } cf__held;
@@ -116,12 +126,12 @@ int cf__fail_as(int status, const struct cf__error *error);
 /* ---- log.c ---- */
 
 /* One line for the callback of cf_set_log(), if there is one. */
-extern int cf__logging; /* whether; atomic */
+extern int cf__logging; /* 1 where there is one; atomic */
 __attribute__((format(printf, 2, 3))) void cf__log_line(int level, const char *format, ...);
 #define cf__log(...) (__atomic_load_n(&cf__logging, __ATOMIC_RELAXED) ? cf__log_line(__VA_ARGS__) : (void)0)
 
-/* Whether the calling thread is in the callback: what it calls in spite of the rules fails where it would change what the
- * call around it uses. Not in a child that was forked there, which that call is over for. */
+/* 1 while the calling thread is in the callback: functions that it calls there in spite of the rules fail where they would
+ * change what the call around it uses. 0 in a child that was forked there, for which that call is over. */
 int cf__log_is_inside(void);
 
 /* Its lock, for fork; and in a child. */

@@ -1,28 +1,28 @@
 /* text.c - texts that are the same whatever the program's locale is. */
-#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "status.h"
 
-/* The C libraries keep this locale ready: neither call allocates memory. */
-static locale_t take_plain(void)
+/* The C libraries keep this locale ready: neither function allocates memory. */
+struct cf__locale cf__enter_c_locale(void)
 {
-    return newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    return (struct cf__locale){plain, uselocale(plain)};
 }
 
-static void give_plain(locale_t plain)
+void cf__leave_c_locale(struct cf__locale locale)
 {
-    if (plain)
-        freelocale(plain);
+    (void)uselocale(locale.before);
+    if (locale.plain)
+        freelocale(locale.plain);
 }
 
 int cf__vformat(char *text, size_t size, const char *format, va_list values)
 {
-    locale_t plain = take_plain(), before = uselocale(plain);
+    struct cf__locale locale = cf__enter_c_locale();
     int length = vsnprintf(text, size, format, values);
-    (void)uselocale(before);
-    give_plain(plain);
+    cf__leave_c_locale(locale);
     return length;
 }
 
@@ -37,8 +37,8 @@ int cf__format(char *text, size_t size, const char *format, ...)
 
 const char *cf__strerror(int error)
 {
-    locale_t plain = take_plain();
-    const char *text = plain ? strerror_l(error, plain) : strerror(error);
-    give_plain(plain);
+    struct cf__locale locale = cf__enter_c_locale();
+    const char *text = locale.plain ? strerror_l(error, locale.plain) : strerror(error);
+    cf__leave_c_locale(locale);
     return text;
 }
