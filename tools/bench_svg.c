@@ -9,7 +9,7 @@
 
 #include "file.h"
 
-/* Of the plot's frame, in the units of the drawing. */
+/* The plot's frame, in the units of the drawing. */
 #define LEFT 90.0
 #define TOP 72.0
 #define WIDTH 720.0
@@ -18,7 +18,7 @@
 #define LINE 18.0
 #define MARGIN 20.0
 
-/* Of letters, as parts of their font's size: those of the legend are all as wide, of others that is more than the mean. */
+/* The width of letters as a part of their font's size: exact in the legend, more than the mean elsewhere. */
 #define LETTER 0.65
 #define TITLE_SIZE 16.0
 #define TEXT_SIZE 12.0

@@ -334,8 +334,8 @@ static size_t without_wrong(const struct bench_plan *plan, const struct bench_ru
     return count;
 }
 
-static int sweep(const struct options *options, const struct bench_kernels *chosen, const struct constants *constants,
-                 struct bench_run runs[TUNE_RUNS], struct message *message)
+static int sweep_variants(const struct options *options, const struct bench_kernels *chosen,
+                          const struct constants *constants, struct bench_run runs[TUNE_RUNS], struct message *message)
 {
     struct bench_plan plan = {.kernels = chosen->kernels,
                               .count = chosen->count,
@@ -394,8 +394,8 @@ static int judge_all(struct options *options, const cf_module *module, const str
 
 /* ---- Files ---- */
 
-static int save(const struct options *options, const struct tune_findings *findings,
-                const struct bench_machine *machine, struct message *message)
+static int save_findings(const struct options *options, const struct tune_findings *findings,
+                         const struct bench_machine *machine, struct message *message)
 {
     char path[4096];
     size_t count = 0;
@@ -433,8 +433,8 @@ static int write_json(const struct options *options, const struct bench_run runs
 }
 
 /* Variants that are wrong, and runs without a result, are failures. */
-static int conclude(const struct bench_run runs[TUNE_RUNS], const struct tune_findings *findings,
-                    struct message *message)
+static int judge_runs(const struct bench_run runs[TUNE_RUNS], const struct tune_findings *findings,
+                      struct message *message)
 {
     const struct bench_result *first = NULL;
     size_t failed = 0, found = 0;
@@ -453,24 +453,24 @@ static int conclude(const struct bench_run runs[TUNE_RUNS], const struct tune_fi
                                findings->count ? findings->list[0].reason : "there are no results");
 }
 
-static int measure(struct options *options, const cf_module *module, const struct bench_kernels *chosen,
-                   const struct constants *constants, struct message *message)
+static int measure_kernels(struct options *options, const cf_module *module, const struct bench_kernels *chosen,
+                           const struct constants *constants, struct message *message)
 {
     struct bench_run runs[TUNE_RUNS] = {{.count = 0}};
     struct tune_findings findings = {NULL, 0};
-    int status = sweep(options, chosen, constants, runs, message);
+    int status = sweep_variants(options, chosen, constants, runs, message);
     if (status == 0)
         status = judge_all(options, module, chosen, runs, &findings, message);
     if (status == 0) {
         struct message later = {""};
         print_findings(&findings);
-        status = save(options, &findings, &runs[0].machine, message);
+        status = save_findings(options, &findings, &runs[0].machine, message);
         /* Either file keeps the results if the other one cannot be written. */
         if (options->json && write_json(options, runs, status == 0 ? message : &later) != 0)
             status = -1;
     }
     if (status == 0)
-        status = conclude(runs, &findings, message);
+        status = judge_runs(runs, &findings, message);
     for (int r = 0; r < TUNE_RUNS; r++)
         free(runs[r].results);
     free(findings.list);
@@ -549,7 +549,7 @@ static int tune_machine(const struct options *options, struct message *message)
     return 0;
 }
 
-static int tune(struct options *options, struct message *message)
+static int tune_kernels(struct options *options, struct message *message)
 {
     struct bench_kernels chosen = {.count = 0};
     struct constants constants = {0, NULL};
@@ -564,7 +564,7 @@ static int tune(struct options *options, struct message *message)
     if (status == 0)
         status = constants_read(&constants, module, chosen.constants, chosen.constant_count, message);
     if (status == 0)
-        status = measure(options, module, &chosen, &constants, message);
+        status = measure_kernels(options, module, &chosen, &constants, message);
     constants_free(&constants);
     bench_kernels_free(&chosen);
     if (cf_shutdown() != CF_OK && status == 0)
@@ -572,7 +572,7 @@ static int tune(struct options *options, struct message *message)
     return status;
 }
 
-static int dispatch(struct options *options, struct message *message)
+static int run_mode(struct options *options, struct message *message)
 {
     int version = cf_version();
     if (options->mode == HELP)
@@ -580,7 +580,7 @@ static int dispatch(struct options *options, struct message *message)
     else if (options->mode == VERSION)
         printf("cf-tune %d.%d.%d\n", version / 10000, version / 100 % 100, version % 100);
     else
-        return options->mode == MACHINE ? tune_machine(options, message) : tune(options, message);
+        return options->mode == MACHINE ? tune_machine(options, message) : tune_kernels(options, message);
     return 0;
 }
 
@@ -594,7 +594,7 @@ int main(int argc, char **argv)
         (void)uselocale(plain);
     int status = read_options(&options, argc, argv, &message);
     if (status == 0)
-        status = dispatch(&options, &message);
+        status = run_mode(&options, &message);
     free(options.lists);
     if (plain) {
         (void)uselocale(LC_GLOBAL_LOCALE);

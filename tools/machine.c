@@ -55,7 +55,7 @@ struct job {
     long rest; /* nanoseconds before each run, in which the library's threads fall asleep */
 };
 
-static int run(const struct memory *memory, const struct job *job)
+static int run_job(const struct memory *memory, const struct job *job)
 {
     switch (job->work) {
     case AXPY:
@@ -69,7 +69,7 @@ static int run(const struct memory *memory, const struct job *job)
     }
 }
 
-static double now(void)
+static double get_seconds(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
@@ -77,16 +77,16 @@ static double now(void)
 }
 
 /* Seconds at best. The first run is not counted. */
-static int measure(const struct memory *memory, struct job job, double *least, struct message *message)
+static int measure_job(const struct memory *memory, struct job job, double *least, struct message *message)
 {
     double spent = 0;
     *least = 1e30;
     for (int i = 0; i <= REPEATS || spent < BUDGET; i++) {
         nanosleep(&(struct timespec){.tv_nsec = job.rest}, NULL);
-        double start = now();
-        if (run(memory, &job) != CF_OK)
+        double start = get_seconds();
+        if (run_job(memory, &job) != CF_OK)
             return library_failure(message);
-        double took = now() - start;
+        double took = get_seconds() - start;
         spent += took + 1e-9 * (double)(job.rest + 1);
         if (i > 0 && took < *least)
             *least = took > 1e-9 ? took : 1e-9;
@@ -104,11 +104,11 @@ static int measure_link(struct memory *memory, struct machine *machine, struct m
     if (cf_mem_alloc(&memory->device, (size_t)n * sizeof(float)) != CF_OK ||
         cf_set_host_data(CF_HOST_DATA_STAGE) != CF_OK)
         return library_failure(message);
-    int status = measure(memory, (struct job){COPY_IN, n, 0}, &in, message);
+    int status = measure_job(memory, (struct job){COPY_IN, n, 0}, &in, message);
     if (status == 0)
-        status = measure(memory, (struct job){COPY_OUT, n, 0}, &out, message);
+        status = measure_job(memory, (struct job){COPY_OUT, n, 0}, &out, message);
     if (status == 0)
-        status = measure(memory, (struct job){AXPY, 1, 0}, &machine->stage_latency, message);
+        status = measure_job(memory, (struct job){AXPY, 1, 0}, &machine->stage_latency, message);
     machine->host_to_device = (double)n * sizeof(float) / in;
     machine->device_to_host = (double)n * sizeof(float) / out;
     if (cf_mem_free(memory->device) != CF_OK && status == 0)
@@ -122,9 +122,9 @@ static int measure_memory(const struct memory *memory, double *bandwidth, double
     double stream = 1, hop = 1;
     if (cf_device_use(CF_HOST) != CF_OK)
         return library_failure(message);
-    int status = measure(memory, (struct job){AXPY, FLOATS / 2, 0}, &stream, message);
+    int status = measure_job(memory, (struct job){AXPY, FLOATS / 2, 0}, &stream, message);
     if (status == 0)
-        status = measure(memory, (struct job){GATHER, INDICES, 0}, &hop, message);
+        status = measure_job(memory, (struct job){GATHER, INDICES, 0}, &hop, message);
     *bandwidth = (double)FLOATS / 2 * 3 * sizeof(float) / stream;
     *accesses = (double)INDICES / hop;
     return status;
@@ -136,9 +136,9 @@ static int measure_pool(const struct memory *memory, int64_t threads, struct mac
     double alone = 1, waking = 1;
     int status = measure_memory(memory, &machine->pool_bandwidth, &machine->pool_random, message);
     if (status == 0)
-        status = measure(memory, (struct job){AXPY, ALONE, 0}, &alone, message);
+        status = measure_job(memory, (struct job){AXPY, ALONE, 0}, &alone, message);
     if (status == 0)
-        status = measure(memory, (struct job){AXPY, WAKING, 1000000}, &waking, message);
+        status = measure_job(memory, (struct job){AXPY, WAKING, 1000000}, &waking, message);
     machine->thread_flops = 2 * ALONE / alone;
     machine->pool_flops = machine->thread_flops * (double)threads;
     machine->pool_latency = waking - 2 * WAKING / machine->pool_flops;
@@ -163,7 +163,7 @@ static int measure_cpu(const struct memory *memory, int64_t threads, struct mach
     return status;
 }
 
-static void limit(double *number, double least, double most)
+static void clamp_number(double *number, double least, double most)
 {
     *number = *number > most ? most : *number > least ? *number : least;
 }
@@ -179,7 +179,7 @@ static int measure_all(struct memory *memory, struct machine *machine, struct me
         memory->index[i] = (int32_t)(((uint64_t)i + 1) * 0x9e3779b97f4a7c15 >> 38);
     if (measure_link(memory, machine, message) != 0 || measure_cpu(memory, threads, machine, message) != 0)
         return -1;
-#define LIMIT(name, usual, threads, least, most) limit(&machine->name, least, most);
+#define LIMIT(name, usual, threads, least, most) clamp_number(&machine->name, least, most);
     CF_MACHINE_LIST(LIMIT)
 #undef LIMIT
     return 0;

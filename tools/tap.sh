@@ -12,7 +12,7 @@ start_results() {
     : >"$results/counts"
     # The machine's own settings are not the tests'.
     unset CF_DRIVER CF_CHECK CF_THREADS CF_MACHINE_FILE CF_TRACE FAKE_CUDA || :
-    # What runs on a GPU is not to run on the CPU instead, unless a test says so.
+    # Calls that run on a GPU are not to run on the CPU, unless a test says so.
     CF_HOST_DATA=stage
     export CF_HOST_DATA
 }
@@ -195,7 +195,7 @@ run_tap() {
         /^ok [0-9]+/ && /# SKIP/ { reason = $0; sub(/.*# SKIP */, "", reason); skip(reason); next }
         /^not ok [0-9]+ # SKIP/ { skip(comment ? comment : "gives no reason"); comment = ""; next }
         /^# skip: / { comment = $0; sub(/^# skip: /, "", comment); next }
-        # What test_fault did: added up by print_results.
+        # The counts of test_fault: added up by print_results.
         /^# [0-9]+ faults injected, [0-9]+ leaks$/ { print $2, $5 >> (results "/faults"); next }
         /^ok [0-9]+/ { passed++; next }
         /^not ok [0-9]+/ { failed++ }
