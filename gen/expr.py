@@ -86,8 +86,8 @@ class Cursor:
         self._at = mark
 
     def text_since(self, mark, tree):
-        """What was taken since `mark`, and gave the tree, as it is written. Where macros gave some of it, which callers of
-        the kernel do not know, as the tree reads."""
+        """The text of the tokens since `mark`, which gave the tree. Callers of the kernel do not know its macros: the tree's
+        own text, if macros gave some of the tokens."""
         tokens = self._tokens[mark:self._at]
         return written(tokens) if all(token.exact for token in tokens) else plain(tree)
 

@@ -26,7 +26,7 @@ __global__ void of_an_argument(int öl) {}
 
 __constant__ float größe[2];
 
-/* What macros and local variables are called is theirs. */
+/* Names of macros and local variables may have such letters. */
 __device__ int earlier(int wärme) { const char *s = "\u00fc"; return wärme + *s; }
 
 #pragma cf kernel grid(GRÖSSE) inout(x[n])
