@@ -10,9 +10,7 @@
  *   destroyed must not be used again: on a GPU that may fault in the driver, or reach another that got the same handle.
  * - It may be called from any thread at any time; nothing has to be initialised first. The exception is cf_shutdown().
  * - After it the calling thread's current CUDA context is what it was before.
- * - A thread that is cancelled (pthread_cancel()) inside leaves no lock behind. Plain calls, copies of host memory, waits for
- *   a device and all that is done once are no cancellation points: it ends at the caller's next, such as
- *   pthread_testcancel(). Asynchronous cancellation is not supported.
+ * - Threads must not be cancelled (pthread_cancel()) inside a call.
  * - Sizes are in bytes, times in milliseconds.
  */
 #ifndef CUFERRY_H

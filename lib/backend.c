@@ -14,30 +14,20 @@ static _Alignas(64) struct cf__driver cuda_table;
 struct cf__backend cf__cuda, cf__host;
 static int chosen;        /* enum choice; read without the lock */
 static char no_cuda[256]; /* why there is no CUDA; read and written under the lock */
-static int cancel;        /* of the thread that has the lock, to be restored */
 
 void cf__device_lock(void)
 {
-    int before = cf__cancel_off();
     cf__lock(&lock);
-    cancel = before;
 }
 
 int cf__device_trylock(void)
 {
-    int before = cf__cancel_off(), is_taken = cf__trylock(&lock);
-    if (is_taken)
-        cancel = before;
-    else
-        cf__cancel_on(before);
-    return is_taken;
+    return cf__trylock(&lock);
 }
 
 void cf__device_unlock(void)
 {
-    int before = cancel;
     cf__unlock(&lock);
-    cf__cancel_on(before);
 }
 
 /* Takes the lock, for `function`. */

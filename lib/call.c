@@ -303,7 +303,7 @@ static int enter(struct cf__place *place, const cf_kernel *kernel)
 
 static int call_tuned(const cf_kernel *kernel, void *const args[]);
 
-CF__HOT static int call_kernel(const cf_kernel *kernel, void *const args[])
+CF__HOT int cf_call(const cf_kernel *kernel, void *const args[])
 {
     enum { FEW = 8, FEW_CHECKS = 2 }; /* what most kernels have: these need no allocation */
     struct cf__argument arguments[FEW];
@@ -361,15 +361,6 @@ __attribute__((noinline)) static int call_tuned(const cf_kernel *kernel, void *c
         (void)cf__plan_begin(kernel);
         return status;
     }
-    status = call_kernel(attempt.variant, args);
-    return cf__attempt_refused(&attempt, args, status) ? call_kernel(attempt.first, args) : status;
-}
-
-/* A thread that is cancelled ends behind the call: memory of its own, and buffers that others wait for, are given
- * back. */
-CF__HOT int cf_call(const cf_kernel *kernel, void *const args[])
-{
-    int cancel = cf__cancel_off(), status = call_kernel(kernel, args);
-    cf__cancel_on(cancel);
-    return status;
+    status = cf_call(attempt.variant, args);
+    return cf__attempt_refused(&attempt, args, status) ? cf_call(attempt.first, args) : status;
 }

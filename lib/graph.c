@@ -72,7 +72,6 @@ static int is_waited_for(CUcontext context)
 /* Before the capture begins; gives the record's number. */
 static uint64_t keep(struct capture *capture)
 {
-    int cancel = cf__cancel_off();
     cf__lock(&lock);
     while (is_waited_for(capture->context))
         pthread_cond_wait(&ended, &lock);
@@ -80,7 +79,6 @@ static uint64_t keep(struct capture *capture)
     capture->next = cf__hot.captures;
     __atomic_store_n(&cf__hot.captures, capture, __ATOMIC_RELAXED);
     cf__unlock(&lock);
-    cf__cancel_on(cancel);
     return number;
 }
 
@@ -215,13 +213,11 @@ static void end_wait(struct device_wait *wait)
 int cf__wait_for_device(const char *function, const struct cf__place *place, CUresult *result)
 {
     struct device_wait wait;
-    int cancel = cf__cancel_off(); /* others know of `wait` on this thread's stack */
     int status = begin_wait(function, place, &wait);
     if (status == CF_OK) {
         *result = cf__wait_for_all(place);
         end_wait(&wait);
     }
-    cf__cancel_on(cancel);
     return status;
 }
 

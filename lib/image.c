@@ -50,20 +50,14 @@ static void clear(cf_state *state, int was_in_object, const void *loaded)
         *state = (cf_state){NULL};
 }
 
-static int cancel; /* of the thread that has the lock, to be restored */
-
 void cf__image_lock(void)
 {
-    int before = cf__cancel_off();
     cf__lock(&lock);
-    cancel = before;
 }
 
 void cf__image_unlock(void)
 {
-    int before = cancel;
     cf__unlock(&lock);
-    cf__cancel_on(before);
 }
 
 /* ---- What can be said of an image before the driver sees it ---- */

@@ -5,20 +5,15 @@
 
 /* Of enabling and disabling: what one thread has begun must be as it ends before another one looks. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int cancel; /* of the thread that has the lock, to be restored */
 
 void cf__peer_lock(void)
 {
-    int before = cf__cancel_off();
     cf__lock(&lock);
-    cancel = before;
 }
 
 void cf__peer_unlock(void)
 {
-    int before = cancel;
     cf__unlock(&lock);
-    cf__cancel_on(before);
 }
 
 /* Which GPUs cf_peer_enable() lets reach a GPU, a bit for each; and where the library did that, and not another one

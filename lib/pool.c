@@ -463,9 +463,7 @@ void cf__pool_for(cf__pool_body *body, void *data, uint64_t count, uint64_t chun
         chunk *= 2;
     struct job job = {
         .body = body, .data = data, .count = count, .unit = chunk, .units = count / chunk + (count % chunk != 0)};
-    int cancel = cf__cancel_off(); /* the workers know of the job on this thread's stack */
     (void)run_shared(&job, 0, UINT64_MAX);
-    cf__cancel_on(cancel);
 }
 
 /* ---- Launches ---- */
@@ -588,9 +586,7 @@ void cf__pool_run(cf_host_body *body, const cf_host_launch *launch)
         return;
     }
     struct launch data = {body, launch};
-    int cancel = cf__cancel_off(); /* the workers know of the job on this thread's stack */
     run_launch(&data, blocks, block_threads);
-    cf__cancel_on(cancel);
 }
 
 void cf__pool_stop(void)

@@ -241,7 +241,6 @@ static void add_threads(struct cf__cpus *cpus)
 
 int cf__processors(struct cf__cpus *cpus)
 {
-    int cancel = cf__cancel_off();
     if (sched_getaffinity(0, sizeof cpus->sets, cpus->sets) != 0)
         CPU_ZERO_S(sizeof cpus->sets, cpus->sets);
     add_threads(cpus);
@@ -249,6 +248,5 @@ int cf__processors(struct cf__cpus *cpus)
     if (!count)
         count = (int)sysconf(_SC_NPROCESSORS_ONLN);
     count = cf__processors_of_groups("", count < 1 ? 1 : count);
-    cf__cancel_on(cancel);
     return count;
 }

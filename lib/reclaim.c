@@ -190,22 +190,6 @@ void cf__workspaces_done(CUcontext context, uint64_t now)
 
 /* ---- The end ---- */
 
-/* Threads that were cancelled while they had one are not inside any more. */
-static void let_all_go(void)
-{
-    cf__workspace_lock();
-    for (unsigned int i = 0; i < CF__WORKSPACES; i++) {
-        struct cf__workspace *one = &cf__workspaces.all[i];
-        if (!one->is_taken)
-            continue;
-        one->is_taken = 0;
-        one->known = CF__WORK_UNKNOWN;
-        if (!one->memory)
-            cf__workspace_remove(one);
-    }
-    cf__workspace_unlock();
-}
-
 static int have_any(unsigned long long context)
 {
     int is_any = 0;
@@ -241,7 +225,6 @@ static int free_all(const struct cf__place *place, unsigned long long context)
 int cf__workspaces_free(const struct cf__driver *cuda)
 {
     int status = CF_OK;
-    let_all_go();
     for (unsigned int i = 0; i < CF__WORKSPACES; i++) {
         const struct cf__workspace *one = &cf__workspaces.all[i];
         struct cf__place place;

@@ -64,7 +64,7 @@ static void forget(void)
 
 static int shut_down(void)
 {
-    int status = CF_OK, cancel = cf__cancel_off();
+    int status = CF_OK;
     if (cf__is_forked())
         forget();
     else
@@ -80,7 +80,6 @@ static int shut_down(void)
     add(&status, cf__devices_release(status != CF_OK));
     cf__device_unlock();
     cf__host_reset();
-    cf__cancel_on(cancel);
     return status;
 }
 

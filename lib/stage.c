@@ -209,11 +209,9 @@ int cf__reaches_pageable(const struct cf__place *place, const char *function, in
 
 /* ---- Sets ---- */
 
-/* Until it is given back the thread cannot be cancelled. */
 static struct cf__stage *take_set(struct cf__stages *stages)
 {
     struct cf__stage *found = NULL;
-    int cancel = cf__cancel_off();
     cf__lock(&stages->lock);
     for (;;) {
         for (int s = 0; s < SETS && !found; s++)
@@ -224,7 +222,6 @@ static struct cf__stage *take_set(struct cf__stages *stages)
         pthread_cond_wait(&stages->given_back, &stages->lock);
     }
     found->in_use = 1;
-    found->cancel = cancel;
     cf__unlock(&stages->lock);
     return found;
 }
@@ -283,12 +280,10 @@ int cf__stage_begin(const struct cf__place *place, const char *function, struct 
 void cf__stage_end(struct cf__stage *stage)
 {
     struct cf__stages *stages = stage->owner;
-    int cancel = stage->cancel;
     cf__lock(&stages->lock);
     stage->in_use = 0;
     pthread_cond_signal(&stages->given_back);
     cf__unlock(&stages->lock);
-    cf__cancel_on(cancel);
 }
 
 CUstream cf__stage_stream(const struct cf__stage *stage)

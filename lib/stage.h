@@ -27,7 +27,6 @@ struct cf__stage {
     CUevent arrived, ran; /* what is copied in; the kernel */
     struct cf__lane lanes[CF__MAX_LANES];
     int in_use;
-    int cancel;       /* of the thread that has it, to be restored */
     int is_unsettled; /* copies may still be in the buffers that nobody knows of */
     struct cf__stages *owner;
 };

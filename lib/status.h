@@ -12,23 +12,6 @@
 
 #include "driver.h"
 
-/* ---- Cancellation ---- */
-
-/* A thread that is cancelled ends at the next function that waits or reads, the driver's included: not where it holds
- * a lock, or others know of its stack. Give the second what the first returns. */
-static inline int cf__cancel_off(void)
-{
-    int before;
-    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
-    return before;
-}
-
-static inline void cf__cancel_on(int before)
-{
-    int disabled;
-    (void)pthread_setcancelstate(before, &disabled);
-}
-
 /* ---- text.c ---- */
 
 struct cf__locale {

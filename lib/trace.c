@@ -130,8 +130,6 @@ static void flush(void)
 {
     if (descriptor < 0 || used == 0)
         return;
-    int cancel;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     if (!is_ours()) {
         stop();
     } else if (write_text() != 0) {
@@ -142,7 +140,6 @@ static void flush(void)
         cf__log(CF_LOG_INFO, "CF_TRACE=%s: the trace ends here: %s", path, cf__strerror(error));
     }
     flushed = cf__trace_now();
-    pthread_setcancelstate(cancel, NULL);
 }
 
 /* ---- Text ---- */

@@ -96,15 +96,13 @@ struct cf__timed {
     struct cf__pending *pending;
     int64_t begin;
     int is_captured;
-    int cancel; /* of the thread, to be restored */
 };
 
 /* Numbers of arrows and rows begin at least here: those in the file are smaller. */
 void cf__timed_start(uint64_t least);
 
-/* Around a call that enqueues on `stream` in the current context of `driver`, which is a real one. In between the thread
- * cannot be cancelled: it has events. `name` and `category` are of the device's span; they stay valid until the trace is
- * closed. */
+/* Around a call that enqueues on `stream` in the current context of `driver`, which is a real one. `name` and
+ * `category` are of the device's span; they stay valid until the trace is closed. */
 void cf__timed_begin(struct cf__timed *timed, const struct cf__driver *driver, CUstream stream);
 void cf__timed_end(struct cf__timed *timed, const struct cf__driver *driver, CUresult result, CUstream stream,
                    const char *category, const char *name, const char *args);

@@ -357,7 +357,7 @@ static int is_captured(const struct cf__driver *driver, CUstream stream)
 
 void cf__timed_begin(struct cf__timed *timed, const struct cf__driver *driver, CUstream stream)
 {
-    *timed = (struct cf__timed){.cancel = cf__cancel_off()};
+    *timed = (struct cf__timed){.clock = NULL};
     if (!cf__traces())
         return; /* it has ended */
     timed->is_captured = is_captured(driver, stream);
@@ -426,7 +426,6 @@ void cf__timed_end(struct cf__timed *timed, const struct cf__driver *driver, CUr
 {
     if (timed->clock)
         mark_end(timed, driver, result, stream, category, name, args);
-    cf__cancel_on(timed->cancel);
 }
 
 void cf__timed_collect(const struct cf__driver *driver)
@@ -434,12 +433,11 @@ void cf__timed_collect(const struct cf__driver *driver)
     struct cf__clock *clock = driver->is_host ? NULL : current(driver, 0);
     if (!clock)
         return;
-    int cancel = cf__cancel_off(), mode = cf__relax(driver);
+    int mode = cf__relax(driver);
     cf__lock(&clock->lock);
     collect(clock);
     cf__unlock(&clock->lock);
     cf__unrelax(driver, mode);
-    cf__cancel_on(cancel);
 }
 
 /* ---- What goes ---- */

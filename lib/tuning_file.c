@@ -319,10 +319,9 @@ static int read_before(const char *path, char **text)
 static int check_file(const char *path)
 {
     char *before;
-    int cancel = cf__cancel_off(), status = read_before(path, &before);
+    int status = read_before(path, &before);
     if (status == CF_OK)
         free(before);
-    cf__cancel_on(cancel);
     return status;
 }
 
@@ -396,8 +395,5 @@ int cf_tuning_save(const char *path, const cf_tuning *results, size_t count)
         return check_file(path ? path : usual);
     if (!path && !secure_getenv("CF_TUNING"))
         cf__cache_folders(usual);
-    int cancel = cf__cancel_off(); /* a thread that ended meanwhile would keep the lock */
-    status = lock_and_update(path ? path : usual, results, count);
-    cf__cancel_on(cancel);
-    return status;
+    return lock_and_update(path ? path : usual, results, count);
 }

@@ -217,16 +217,13 @@ int cf__workspace_take(const struct cf__place *place, const char *function, unsi
     CUresult result = place->driver->cuStreamGetId(stream, &key.stream);
     if (result != CUDA_SUCCESS)
         return cf__fail_driver(place->driver, result, "cuStreamGetId", "%s", function);
-    const int cancel = cf__cancel_off();
     struct cf__workspace *workspace = take_for(place, &key);
     int status = workspace ? fit(place, function, stream, workspace, bytes) : CF_OK;
     if (!workspace || status != CF_OK || workspace->bytes < bytes) {
         if (workspace)
             cf__workspace_let_go(workspace);
-        cf__cancel_on(cancel);
         return status;
     }
-    workspace->cancel = cancel;
     *taken = (struct cf__taken){workspace, workspace->memory, workspace->bytes, workspace->is_zero};
     return CF_OK;
 }
@@ -235,7 +232,6 @@ int cf__workspace_give(const struct cf__taken *taken, const char *function, cf_s
 {
     struct cf__workspace *workspace = taken->workspace;
     const struct cf__driver *driver = workspace->driver;
-    const int cancel = workspace->cancel;
     CUresult result = workspace->is_quiet ? CUDA_SUCCESS : driver->cuEventRecord(workspace->event, stream);
     workspace->is_zero = is_zero;
     cf__lock(&cf__workspaces.lock);
@@ -245,6 +241,5 @@ int cf__workspace_give(const struct cf__taken *taken, const char *function, cf_s
     cf__unlock(&cf__workspaces.lock);
     if (result != CUDA_SUCCESS && status == CF_OK)
         status = cf__fail_driver(driver, result, "cuEventRecord", "%s: scratch memory", function);
-    cf__cancel_on(cancel);
     return status;
 }

@@ -28,7 +28,6 @@ struct cf__workspace {
     int is_pooled; /* the memory goes with no context */
     CUevent event;
     int is_zero; /* all of the memory, behind what was launched so far */
-    int cancel;  /* of the thread: one that ended with it would leave it taken */
 };
 
 /* The lock is of the whole; the driver is called without it. */

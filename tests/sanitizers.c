@@ -1,13 +1,12 @@
-/* sanitizers.c - what sanitizers are told, in every test program: to refuse too much memory as malloc() does, to write
- * nothing to the stack of a thread that was cancelled, and to let a child of a process with threads go on, where those
- * that the parent has not joined yet are no leak. */
+/* sanitizers.c - what sanitizers are told, in every test program: to refuse too much memory as malloc() does, and
+ * to let a child of a process with threads go on, where those that the parent has not joined yet are no leak. */
 
 #define EXPORT __attribute__((visibility("default")))
 
 EXPORT const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
-    return "allocator_may_return_null=1:use_sigaltstack=0";
+    return "allocator_may_return_null=1";
 }
 
 EXPORT const char *__tsan_default_options(void);

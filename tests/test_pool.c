@@ -683,41 +683,6 @@ static void pool_run_in_a_child_without_handlers_that_has_the_lock_taken_works(v
     assert_true(runs_once((cf_dim3){1000, 1, 1}, (cf_dim3){256, 1, 1}, count_blocks));
 }
 
-/* A thread that is cancelled in a body ends behind the job, which others have a part in. */
-static int was_behind;
-
-static void point_of_cancellation(const cf_host_launch *launch, uint64_t begin, uint64_t end)
-{
-    pthread_testcancel();
-    count_blocks(launch, begin, end);
-}
-
-static void *launch_cancelled(void *unused)
-{
-    (void)unused;
-    pthread_cancel(pthread_self());
-    int right = runs_once((cf_dim3){2000, 1, 1}, (cf_dim3){256, 1, 1}, point_of_cancellation);
-    __atomic_store_n(&was_behind, right, __ATOMIC_RELAXED);
-    pthread_testcancel();
-    return NULL;
-}
-
-static void pool_run_by_a_cancelled_thread_runs_each_block_once(void **state)
-{
-    (void)state;
-    use_threads("4");
-    for (int i = 0; i < 20; i++) {
-        pthread_t thread;
-        void *value;
-        __atomic_store_n(&was_behind, 0, __ATOMIC_RELAXED);
-        assert_int_equal(pthread_create(&thread, NULL, launch_cancelled, NULL), 0);
-        assert_true(runs_once((cf_dim3){1000, 1, 1}, (cf_dim3){256, 1, 1}, count_blocks));
-        assert_int_equal(pthread_join(thread, &value), 0);
-        assert_ptr_equal(value, PTHREAD_CANCELED);
-        assert_true(__atomic_load_n(&was_behind, __ATOMIC_RELAXED));
-    }
-}
-
 static int stop_launching;
 
 static void *keep_launching(void *unused)
@@ -806,7 +771,6 @@ int main(void)
         cmocka_unit_test(pool_run_in_a_child_of_a_launching_parent_runs_each_block_once),
         cmocka_unit_test(pool_run_in_a_child_without_handlers_runs_each_block_once),
         cmocka_unit_test(pool_run_in_a_child_without_handlers_that_has_the_lock_taken_works),
-        cmocka_unit_test(pool_run_by_a_cancelled_thread_runs_each_block_once),
         cmocka_unit_test(pool_configure_bad_number_is_refused_and_the_old_one_kept),
         cmocka_unit_test(pool_configure_empty_or_unset_takes_the_processors),
     };
