@@ -14,7 +14,7 @@ def emit(files, prefix, sources):
     text += [f'extern const cf_symbol {name};\n' for name in data]
     text += [_array('cf_kernel', 'kernels', kernels), _array('cf_symbol', 'symbols', data)]
     text.append(f'\nextern const cf_module {prefix}_registry;\nconst cf_module {prefix}_registry = {{\n'
-                '    .size = sizeof(cf_module),\n    .version = CF_REGISTRY_VERSION,\n    .prefix = '
+                '    .version = CF_REGISTRY_VERSION,\n    .prefix = '
                 f'{c_string(prefix)},\n'
                 f'    .count = {len(kernels)},\n    .kernels = {"kernels" if kernels else "NULL"},\n'
                 f'    .nsymbols = {len(data)},\n    .symbols = {"symbols" if data else "NULL"},\n}};\n')

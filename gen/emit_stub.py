@@ -262,7 +262,7 @@ def _descriptor(kernel, instance, variant, prefix, known_sizes, tuned):
     if is_own:
         text += f'extern const cf_kernel {symbol};\n'
     text += f'{"" if is_own else "static "}const cf_kernel {symbol} = {{\n'
-    text += '    .size = sizeof(cf_kernel),\n    .version = CF_REGISTRY_VERSION,\n'
+    text += '    .version = CF_REGISTRY_VERSION,\n'
     text += f'    .name = {c_string(instance.name)},\n    .family = {c_string(kernel.name)},\n'
     text += f'    .function = {c_string(f"{prefix}_{instance.name}")},\n'
     text += _doc(kernel.doc)
@@ -364,7 +364,7 @@ def _symbol(symbol, prefix):
     size = host_data_bytes(prefix, symbol)
     text = (f'extern void *const {data};\nextern const uint32_t {size};\nstatic cf_state cf__data_{symbol.name};\n'
             f'extern const cf_symbol {name};\nconst cf_symbol {name} = {{\n'
-            '    .size = sizeof(cf_symbol),\n    .version = CF_REGISTRY_VERSION,\n'
+            '    .version = CF_REGISTRY_VERSION,\n'
             f'    .name = {c_string(symbol.name)},\n    .function = {c_string(function)},\n' + _doc(symbol.doc) +
             f'    .file = {c_string(symbol.location.file)},\n    .line = {symbol.location.line},\n'
             f'    .ctype = {c_string(symbol.type.c)},\n' +

@@ -169,7 +169,7 @@ static struct cf__spot spot_of(const void *data, uint32_t i, const cf_param *par
 /* Where the grid is empty: what is to be 0, and nothing else, arrays of the host where they are. */
 static int clear_results(struct cf__call *call)
 {
-    return cf__nzeros(call->kernel)
+    return call->kernel->nzeros
                ? cf__call_wait(call, cf__clear(call->kernel, call->place, NULL, call->given, spot_of, call))
                : CF_OK;
 }

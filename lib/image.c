@@ -296,8 +296,8 @@ static int is_simple(const cf_kernel *kernel, const struct cf__driver *driver)
     for (uint32_t i = 0; i < kernel->nparams; i++)
         if (kernel->params[i].direction == CF_SCRATCH)
             return 0;
-    return !cf_kernel_is_operation(kernel) && !kernel->launch.is_cooperative && cf__nzeros(kernel) == 0 &&
-           !(driver->is_host && cf__has_host_grid(kernel));
+    return !cf_kernel_is_operation(kernel) && !kernel->launch.is_cooperative && kernel->nzeros == 0 &&
+           !(driver->is_host && kernel->host_grid.ops);
 }
 
 /* A node of a context that is gone: it is passed by until it has another one's id. */

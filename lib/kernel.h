@@ -42,12 +42,6 @@ int cf__section(const cf_kernel *kernel, uint32_t i, void *const args[], struct 
 int cf__zero(const cf_kernel *kernel, const cf_zero *zero, void *const args[], const struct cf__section *section,
              size_t *offset, size_t *bytes);
 
-/* How many of these there are: descriptors of older libraries end before that is said. */
-static inline uint32_t cf__nzeros(const cf_kernel *kernel)
-{
-    return kernel->size >= offsetof(cf_kernel, zeros) + sizeof kernel->zeros ? kernel->nzeros : 0;
-}
-
 /* Whether a parameter is an array of declared extent. */
 static inline int cf__is_array(const cf_param *param)
 {
@@ -173,20 +167,19 @@ static inline int cf__watches(int what)
 
 void cf__watch(int what, int is_on);
 
-/* Checks the version and the size of a descriptor, `what`. */
-int cf__check_descriptor(const char *what, uint32_t version, uint32_t size, size_t least);
+/* Checks a descriptor's version; messages call it `what`: kernel, symbol or module. */
+int cf__check_descriptor(const char *what, uint32_t version);
 
 /* The same of a kernel, for `function`; NULL is none. */
 int cf__check_kernel(const char *function, const cf_kernel *kernel);
 
-/* Whether a descriptor is of this library's version and has at least what that began with. */
+/* The kernel's descriptor has this library's version. */
 static inline int cf__is_known(const cf_kernel *kernel)
 {
-    return kernel && kernel->version == CF_REGISTRY_VERSION && kernel->size >= CF_KERNEL_BYTES;
+    return kernel && kernel->version == CF_REGISTRY_VERSION;
 }
 
-/* Whether a kernel stands for the variant that tuning.c chooses. Of older libraries it is its own first variant, and
- * always runs. */
+/* The kernel stands for the variant that tuning.c chooses. */
 static inline int cf__is_tuned(const cf_kernel *kernel)
 {
     return cf__is_known(kernel) && kernel->nvariants && !kernel->nconstants;
@@ -254,12 +247,10 @@ static inline void cf__know_stream(cf_stream stream, const struct cf__place *pla
 int cf__is_unknown(CUresult result);
 
 /* Whether the kernel's compiled checks find everything in order, and the size of the launch then. Where not, the
- * functions below tell what is to be done. Older descriptors have no such checks. */
+ * functions below tell what is to be done. */
 static inline int cf__in_order(const cf_kernel *kernel, void *const args[], cf_size *size)
 {
-    return kernel && kernel->version == CF_REGISTRY_VERSION &&
-           kernel->size >= offsetof(cf_kernel, sizes) + sizeof kernel->sizes && kernel->sizes && args &&
-           kernel->sizes(args, size);
+    return cf__is_known(kernel) && kernel->sizes && args && kernel->sizes(args, size);
 }
 
 /* Checks the descriptor, the scalars, and NULL against the extents. */
@@ -276,12 +267,6 @@ struct cf__size {
     struct cf__loaded *loaded; /* the kernel, where its block had to be asked for; else NULL */
 };
 int cf__size(const cf_kernel *kernel, const struct cf__place *place, void *const args[], struct cf__size *size);
-
-/* Whether the CPU runs so many threads as an expression says; older descriptors end before it. */
-static inline int cf__has_host_grid(const cf_kernel *kernel)
-{
-    return kernel->size >= offsetof(cf_kernel, host_grid) + sizeof kernel->host_grid && kernel->host_grid.ops;
-}
 
 /* The operation that runs in the kernel's place in a launch with these arguments, which were checked; NULL: the kernel
  * itself. And that which the calling thread's latest launch ran so, where it went the long way; whoever asks sets it to

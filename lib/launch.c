@@ -35,29 +35,27 @@ static int check_condition(const cf_kernel *kernel, const cf_check *check, void 
                     values);
 }
 
-int cf__check_descriptor(const char *what, uint32_t version, uint32_t size, size_t least)
+int cf__check_descriptor(const char *what, uint32_t version)
 {
-    if (version != CF_REGISTRY_VERSION)
-        return cf__fail(CF_EINVAL, "the %s's descriptor has version %" PRIu32 ", this library takes %d; build it again",
-                        what, version, CF_REGISTRY_VERSION);
-    if (size < least)
-        return cf__fail(CF_EINVAL, "the %s's descriptor has %" PRIu32 " bytes, and its version at least %zu", what,
-                        size, least);
-    return CF_OK;
+    if (version == CF_REGISTRY_VERSION)
+        return CF_OK;
+    return cf__fail(CF_EINVAL,
+                    "the %s's descriptor has version %" PRIu32 ", this library takes %d; build the kernels again", what,
+                    version, CF_REGISTRY_VERSION);
 }
 
 int cf__check_kernel(const char *function, const cf_kernel *kernel)
 {
     if (!kernel)
         return cf__fail(CF_EINVAL, "%s: kernel is NULL", function);
-    return cf__check_descriptor("kernel", kernel->version, kernel->size, CF_KERNEL_BYTES);
+    return cf__check_descriptor("kernel", kernel->version);
 }
 
 int cf__check_arguments(const cf_kernel *kernel, void *const args[])
 {
     if (!kernel)
         return cf__fail(CF_EINVAL, "cf_launch: kernel is NULL");
-    int known = cf__check_descriptor("kernel", kernel->version, kernel->size, CF_KERNEL_BYTES);
+    int known = cf__check_descriptor("kernel", kernel->version);
     if (known != CF_OK)
         return known;
     if (kernel->nparams && !args)
@@ -78,7 +76,7 @@ int cf__check_arguments(const cf_kernel *kernel, void *const args[])
             return cf__fail(CF_EINVAL, "%s: %s is NULL and its extent is %" PRId64, kernel->function, param->name,
                             section.count);
     }
-    for (uint32_t i = 0; i < cf__nzeros(kernel); i++) {
+    for (uint32_t i = 0; i < kernel->nzeros; i++) {
         size_t offset, bytes;
         int status = cf__zero_of(kernel, &kernel->zeros[i], args, &offset, &bytes);
         if (status != CF_OK)
@@ -236,7 +234,7 @@ static int enqueue_cooperative(const cf_kernel *kernel, const struct cf__size *s
 static int check_host_grid(const cf_kernel *kernel, void *const args[])
 {
     int64_t threads;
-    if (!cf__has_host_grid(kernel))
+    if (!kernel->host_grid.ops)
         return CF_OK;
     int status = rule_value(kernel, &kernel->host_grid, "host(grid", args, &threads);
     if (status == CF_OK && threads == 0)
@@ -349,7 +347,7 @@ static int enqueue_instead(const cf_kernel *kernel, const cf_kernel *operation, 
 int cf__launch(const cf_kernel *kernel, const struct cf__size *size, const struct cf__place *place, cf_stream stream,
                void *const args[])
 {
-    int status, has_begun, has_scratch = cf__nzeros(kernel) > 0;
+    int status, has_begun, has_scratch = kernel->nzeros > 0;
     if (size->is_empty) /* what threads add to is 0 where there are none */
         return cf__clear_results(kernel, place, stream, args);
     const cf_kernel *operation = cf__instead_of(kernel, place, stream, args);

@@ -115,17 +115,15 @@ static int is_written(const cf_param *param)
     return param->direction == CF_OUT || param->direction == CF_INOUT;
 }
 
-/* Descriptors of older libraries end before either. */
 static int is_restrict(const cf_kernel *kernel, uint32_t i)
 {
-    return kernel->size >= offsetof(cf_kernel, restricts) + sizeof kernel->restricts && kernel->restricts &&
-           kernel->restricts[i];
+    return kernel->restricts && kernel->restricts[i];
 }
 
 /* Whether the library sets it to 0 in front of the kernel, which would erase what overlaps it. */
 static int is_cleared(const cf_kernel *kernel, uint32_t i)
 {
-    for (uint32_t k = 0; k < cf__nzeros(kernel); k++)
+    for (uint32_t k = 0; k < kernel->nzeros; k++)
         if (kernel->zeros[k].array == i)
             return 1;
     return 0;
@@ -134,8 +132,7 @@ static int is_cleared(const cf_kernel *kernel, uint32_t i)
 /* The number of the list of inplace(...) that names a parameter; 0: none. */
 static uint8_t list_of(const cf_kernel *kernel, uint32_t i)
 {
-    int has_lists = kernel->size >= offsetof(cf_kernel, in_place) + sizeof kernel->in_place && kernel->in_place;
-    return has_lists ? kernel->in_place[i] : 0;
+    return kernel->in_place ? kernel->in_place[i] : 0;
 }
 
 /* Of two results one would be lost, where they were one array. */

@@ -148,16 +148,9 @@ static struct work work_of(const struct cf__moves *moves, void *const args[])
 
 /* ---- The decision ---- */
 
-/* Descriptors of before there was such a field are taken for ones that read data of the file. */
-static int is_closed(const cf_kernel *kernel)
-{
-    return kernel->size > offsetof(cf_kernel, is_closed) && kernel->is_closed;
-}
-
 static int is_work_known(const cf_kernel *kernel)
 {
-    return kernel->bytes.ops || kernel->flops.ops ||
-           (kernel->size > offsetof(cf_kernel, is_bounded) && kernel->is_bounded);
+    return kernel->bytes.ops || kernel->flops.ops || kernel->is_bounded;
 }
 
 /* By the formula. */
@@ -206,7 +199,7 @@ int cf__plan_decide(const struct cf__moves *moves, void *const args[], const str
     *is_on_cpu = 0;
     if (!cf_kernel_has_host(moves->kernel))
         plan->why = CF__PLAN_NO_BODY;
-    else if (!is_closed(moves->kernel))
+    else if (!moves->kernel->is_closed)
         plan->why = CF__PLAN_NOT_CLOSED;
     else if (asked != CF_HOST_DATA_AUTO) {
         plan->why = is_set ? CF__PLAN_SET : CF__PLAN_ASKED;

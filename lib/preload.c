@@ -76,7 +76,7 @@ int cf_preload(const cf_module *module)
     if (!module)
         return cf__fail(CF_EINVAL, "cf_preload: module is NULL");
     struct cf__place place;
-    int status = cf__check_descriptor("module", module->version, module->size, CF_MODULE_BYTES);
+    int status = cf__check_descriptor("module", module->version);
     if (status == CF_OK)
         status = cf__enter(&place, "cf_preload", NULL);
     if (status != CF_OK)

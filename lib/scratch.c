@@ -135,7 +135,7 @@ int cf__zero_of(const cf_kernel *kernel, const cf_zero *zero, void *const args[]
 
 static const cf_zero *zeros_of(const cf_kernel *kernel, uint32_t param)
 {
-    for (uint32_t i = 0; i < cf__nzeros(kernel); i++)
+    for (uint32_t i = 0; i < kernel->nzeros; i++)
         if (kernel->zeros[i].array == param)
             return &kernel->zeros[i];
     return NULL;
@@ -165,7 +165,7 @@ int cf__clear(const cf_kernel *kernel, const struct cf__place *place, cf_stream 
               cf__spot_of *spot_of, const void *data)
 {
     int status = CF_OK;
-    for (uint32_t i = 0; status == CF_OK && i < cf__nzeros(kernel); i++) {
+    for (uint32_t i = 0; status == CF_OK && i < kernel->nzeros; i++) {
         const cf_param *param = &kernel->params[kernel->zeros[i].array];
         const struct cf__spot spot = spot_of(data, kernel->zeros[i].array, param);
         size_t offset, bytes;

@@ -59,13 +59,10 @@ int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], c
 
 /* ---- overlap.c ---- */
 
-/* Whether a kernel declares any of its arrays to be apart, or one: descriptors of older libraries end before that is
- * said. */
+/* The kernel declares some of its arrays to be apart, or one. */
 static inline int cf__keeps_apart(const cf_kernel *kernel)
 {
-    return (kernel->size >= offsetof(cf_kernel, restricts) + sizeof kernel->restricts && kernel->restricts) ||
-           (kernel->size >= offsetof(cf_kernel, in_place) + sizeof kernel->in_place && kernel->in_place) ||
-           cf__nzeros(kernel) > 0;
+    return kernel->restricts || kernel->in_place || kernel->nzeros > 0;
 }
 
 /* What it counts on of two parameters. */

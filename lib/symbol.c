@@ -17,7 +17,7 @@ static int check(const char *function, const cf_symbol *symbol, const void *valu
 {
     if (!symbol)
         return cf__fail(CF_EINVAL, "%s: symbol is NULL", function);
-    int status = cf__check_descriptor("symbol", symbol->version, symbol->size, CF_SYMBOL_BYTES);
+    int status = cf__check_descriptor("symbol", symbol->version);
     if (status != CF_OK)
         return status;
     if (!value)
@@ -131,7 +131,7 @@ int cf_symbol_set(const cf_symbol *symbol, const void *value)
 
 int cf_symbol_set_async(cf_stream stream, const cf_symbol *symbol, const void *value)
 {
-    int is_known = symbol && symbol->version == CF_REGISTRY_VERSION && symbol->size >= CF_SYMBOL_BYTES;
+    int is_known = symbol && symbol->version == CF_REGISTRY_VERSION;
     cf__name_async(is_known ? symbol->function : NULL);
     int status = set("cf_symbol_set_async", stream, symbol, value, 1);
     cf__name_async(NULL);

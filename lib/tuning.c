@@ -108,8 +108,7 @@ void cf__tuning_choose(const cf_kernel *kernel, int capability, struct cf__choic
 {
     struct found found = {.distance = INT_MAX};
     memset(found.variants, -1, sizeof found.variants);
-    int has_own = kernel->size >= offsetof(cf_kernel, tuning) + sizeof kernel->tuning && kernel->tuning;
-    search(has_own ? kernel->tuning : "", kernel, capability, &found);
+    search(kernel->tuning ? kernel->tuning : "", kernel, capability, &found);
     cf__lock(&lock);
     search(text_of_user(), kernel, capability, &found);
     cf__unlock(&lock);

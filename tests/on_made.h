@@ -32,8 +32,8 @@
 
 /* What every descriptor here begins with; `made` is its image. */
 #define MADE_KERNEL(kernel_name, made)                                                                                 \
-    .size = sizeof(cf_kernel), .version = CF_REGISTRY_VERSION, .name = kernel_name, .family = kernel_name,             \
-    .function = "made_" kernel_name, .file = __FILE__, .line = __LINE__, .image = &(made).image, .entry = kernel_name, \
+    .version = CF_REGISTRY_VERSION, .name = kernel_name, .family = kernel_name, .function = "made_" kernel_name,       \
+    .file = __FILE__, .line = __LINE__, .image = &(made).image, .entry = kernel_name,                                  \
     .state = &(cf_state){NULL}
 
 /* An image that holds nothing; the fake driver tells them apart by their mark. */

@@ -38,7 +38,7 @@ static cf_kernel kernel = {MADE_KERNEL("sum", image),
                            .sizes = sizes};
 static const cf_kernel *const kernels[] = {&kernel};
 static const cf_module module = {
-    .size = sizeof module, .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1, .kernels = kernels};
+    .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1, .kernels = kernels};
 
 static float *x, *y; /* 64 elements and 16; not from cf_mem_alloc() */
 static struct cf__place place;

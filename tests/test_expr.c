@@ -29,7 +29,6 @@ static const cf_param params[] = {
 };
 enum { ARRAY = CF_TYPE_COUNT, PARAMS };
 static const cf_kernel kernel = {
-    .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "every",
     .function = "cf_every",
@@ -368,8 +367,7 @@ static const cf_param grid_params[] = {
     {.name = "brain", .ctype = "cf_bfloat16", .type = CF_BF16, .direction = CF_VALUE, .bytes = 2},
     {.name = "z", .ctype = "cf_complex64", .type = CF_C64, .direction = CF_VALUE, .bytes = 8},
 };
-static const cf_kernel grid_kernel = {.size = sizeof(cf_kernel),
-                                      .version = CF_REGISTRY_VERSION,
+static const cf_kernel grid_kernel = {.version = CF_REGISTRY_VERSION,
                                       .name = "grid",
                                       .function = "cf_grid",
                                       .nparams = 6,

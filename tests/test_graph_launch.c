@@ -1,7 +1,7 @@
 /* test_graph_launch.c - what launches of graphs ask the driver, also while captures are open. */
 #include "on_counted.h"
 
-static const cf_module module = {.size = sizeof module, .version = CF_REGISTRY_VERSION, .prefix = "made"};
+static const cf_module module = {.version = CF_REGISTRY_VERSION, .prefix = "made"};
 
 enum { BYTES = 64 };
 

@@ -413,14 +413,9 @@ static void launch_other_descriptor_version_is_invalid(void **state)
     (void)state;
     cf_kernel kernel = first_instance();
     kernel.version = CF_REGISTRY_VERSION + 1;
-    expect_kernel_refusal(&kernel, CF_EINVAL, "descriptor has version 5, this library takes 4");
+    expect_kernel_refusal(&kernel, CF_EINVAL, "descriptor has version 6, this library takes 5; build the kernels again");
     kernel.version = 0;
     expect_kernel_refusal(&kernel, CF_EINVAL, "descriptor has version 0");
-    kernel = first_instance();
-    kernel.size = CF_KERNEL_BYTES - 1;
-    expect_kernel_refusal(&kernel, CF_EINVAL, "descriptor");
-    kernel.size = sizeof kernel + 64; /* a newer one with fields added */
-    expect_right(&kernel, 100);
 }
 
 static void launch_any_block_in_the_limits_is_right(void **state)

@@ -393,6 +393,6 @@ int main(int argc, char *argv[])
         FAKE(threads_that_race_agree, NULL),
     };
 #undef FAKE
-    static const cf_module none = {.size = sizeof none, .version = CF_REGISTRY_VERSION, .prefix = "made"};
+    static const cf_module none = {.version = CF_REGISTRY_VERSION, .prefix = "made"};
     return RUN_MADE(argc, argv, &none, tests, set_up, tear_down);
 }

@@ -53,7 +53,7 @@ static const cf_kernel *const used[] = {&counted, &tuned};
 static const cf_kernel both = KERNEL("both", .enqueue = enqueue_both, .nuses = 2, .uses = used, .runtime = cf_launch);
 static const cf_kernel *kernels[] = {&any_block, &gpu_alone, &plain, &counted, &tuned};
 static cf_module module = {
-    .size = sizeof module, .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 5, .kernels = kernels};
+    .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 5, .kernels = kernels};
 
 static int set_up(void **state)
 {
@@ -61,7 +61,6 @@ static int set_up(void **state)
     checks_mode = not_relaxed = 0;
     kernels[0] = &any_block, kernels[1] = &gpu_alone, kernels[2] = &plain;
     gpu_alone.image = plain.image = &image.image;
-    module.size = sizeof module;
     module.version = CF_REGISTRY_VERSION;
     memset(asked, 0, sizeof asked);
     return 0;
@@ -163,9 +162,6 @@ static void preload_bad_descriptor_is_invalid(void **state)
     module.version = 99;
     assert_fails(cf_preload(&module), CF_EINVAL, "the module's descriptor has version 99");
     module.version = CF_REGISTRY_VERSION;
-    module.size = CF_MODULE_BYTES - 1;
-    assert_fails(cf_preload(&module), CF_EINVAL, "the module's descriptor has ");
-    module.size = CF_MODULE_BYTES;
     kernels[1] = NULL;
     assert_fails(cf_preload(&module), CF_EINVAL, "cf_preload: kernel is NULL");
     cf_kernel other = plain;
@@ -173,7 +169,7 @@ static void preload_bad_descriptor_is_invalid(void **state)
     kernels[1] = &other;
     assert_fails(cf_preload(&module), CF_EINVAL, "the kernel's descriptor has version 1");
     assert_fails(cf_kernel_preload(&other), CF_EINVAL, "the kernel's descriptor has version 1");
-    const cf_module empty = {.size = sizeof empty, .version = CF_REGISTRY_VERSION, .prefix = "none"};
+    const cf_module empty = {.version = CF_REGISTRY_VERSION, .prefix = "none"};
     assert_ok(cf_preload(&empty));
 }
 

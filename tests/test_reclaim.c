@@ -4,7 +4,7 @@
 
 static const cf_kernel *const kernels[] = {&tell};
 static const cf_module module = {
-    .size = sizeof module, .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1, .kernels = kernels};
+    .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1, .kernels = kernels};
 
 /* ---- Contexts that go ---- */
 

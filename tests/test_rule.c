@@ -48,14 +48,14 @@ static struct made_image image;
 static cf_state state;
 static const cf_expr items = NUMBER("items", ITEMS), shared = NUMBER("shared_bytes", SHARED);
 static const cf_expr two = FIXED(2), one = FIXED(1);
-static const cf_kernel template = {.size = sizeof(cf_kernel), .version = CF_REGISTRY_VERSION, .name = "look",
+static const cf_kernel template = {.version = CF_REGISTRY_VERSION, .name = "look",
                                    .family = "look", .function = "made_look", .image = &image.image, .entry = "look",
                                    .state = &state, .nparams = PARAMS, .params = params,
                                    .launch = {.grid = {NUMBER("count", COUNT)}, .block = {FIXED(64)}}, .host = look,
                                    .host_bytes = host_bytes};
 static cf_kernel kernel;
 static const cf_kernel *const kernels[] = {&template};
-static const cf_module module = {.size = sizeof module, .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1,
+static const cf_module module = {.version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1,
                                  .kernels = kernels};
 
 static int set_up(void **unused)
@@ -340,7 +340,7 @@ static void body_with_parameter_of_another_size_names_it(void **unused)
     int status = call_on_cpu(0);
     params[COUNT] = (cf_param)VALUE("count", int64_t, CF_I64);
     assert_int_equal(status, CF_OK);
-    kernel.host_bytes = NULL; /* of an older one: nothing to compare */
+    kernel.host_bytes = NULL; /* nothing to compare */
     assert_ok(tear_down(NULL));
     assert_ok(call_on_cpu(1));
 }

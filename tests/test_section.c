@@ -74,7 +74,7 @@ static struct made_image image;
 static const cf_kernel kernel = {MADE_KERNEL("add_1", image), .nparams = PARAMS, .params = params,
                                  .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}}, .host = add_1};
 static const cf_kernel *const kernels[] = {&kernel};
-static const cf_module module = {.size = sizeof module, .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1,
+static const cf_module module = {.version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1,
                                  .kernels = kernels};
 
 static void shape(uint32_t ndims, int has_lowers, int has_pitches, cf_direction of_y)

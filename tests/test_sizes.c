@@ -54,14 +54,13 @@ static cf_kernel any_block = {MADE_KERNEL("any_block", image), .nparams = PARAMS
                               .launch = {.is_block_auto = 1},  .is_host_whole = 1};
 static const cf_kernel *const kernels[] = {&any_block, &kernel};
 static const cf_module module = {
-    .size = sizeof module, .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 2, .kernels = kernels};
+    .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 2, .kernels = kernels};
 
 static int32_t *out;
 
 static int set_up(void **state)
 {
     (void)state;
-    kernel.size = sizeof kernel;
     any_block.launch.grid[0] = n_threads;
     sizes_calls = 0;
     is_in_order = 1;
@@ -131,22 +130,6 @@ static void launch_not_in_order_is_interpreted(void **state)
     expect_size(3032);
     assert_fails(launch(&kernel, NULL, -1), CF_EINVAL, "made_blocks_async: shared(bytes) is negative with bytes = -1");
     assert_int_equal(sizes_calls, 2);
-}
-
-/* It ends in front of the new fields, and who knows what is there. */
-static void launch_older_descriptor_is_interpreted(void **state)
-{
-    (void)state;
-    kernel.size = CF_KERNEL_BYTES;
-    assert_ok(launch(&kernel, NULL, 0));
-    expect_size(3032);
-    kernel.size = offsetof(cf_kernel, sizes) + sizeof kernel.sizes - 1;
-    assert_ok(launch(&kernel, NULL, 0));
-    expect_size(3032);
-    assert_int_equal(sizes_calls, 0);
-    kernel.size = offsetof(cf_kernel, sizes) + sizeof kernel.sizes;
-    assert_ok(launch(&kernel, NULL, 0));
-    expect_size(7064);
 }
 
 static void launch_in_order_is_four_calls_at_most(void **state)
@@ -292,7 +275,6 @@ int main(int argc, char *argv[])
         cmocka_unit_test(sizes_bundled_kernels_agree_with_the_interpreter),
         TEST(launch_in_order_takes_the_size_as_it_is),
         TEST(launch_not_in_order_is_interpreted),
-        TEST(launch_older_descriptor_is_interpreted),
         TEST(launch_in_order_is_four_calls_at_most),
         TEST(launch_on_a_known_stream_that_is_refused_asks_again),
         TEST(launch_in_order_that_fails_names_the_async_form),

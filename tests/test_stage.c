@@ -93,7 +93,7 @@ static cf_kernel kernel = {MADE_KERNEL("blend", image),
                            .host = blend};
 static const cf_kernel *const kernels[] = {&kernel};
 static const cf_module module = {
-    .size = sizeof module, .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1, .kernels = kernels};
+    .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1, .kernels = kernels};
 
 /* ---- One call ---- */
 

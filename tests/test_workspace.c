@@ -23,7 +23,7 @@ static cf_kernel leave = {MADE_KERNEL("leave", image),
 static cf_kernel given;
 static const cf_kernel *const kernels[] = {&leave, &tell, &given};
 static const cf_module module = {
-    .size = sizeof module, .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 3, .kernels = kernels};
+    .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 3, .kernels = kernels};
 
 static int leave_zeros(cf_stream stream, struct told *there, int64_t n)
 {

@@ -167,10 +167,9 @@ static void print_expression(const char *key, const cf_expr *expr)
     printf("%s\n", expr->text);
 }
 
-/* Descriptors of older libraries end before that is said. */
 static void print_distinct(const cf_kernel *kernel)
 {
-    if (kernel->size < offsetof(cf_kernel, distinct) + sizeof kernel->distinct || !kernel->distinct)
+    if (!kernel->distinct)
         return;
     for (uint32_t i = 0; i < kernel->nparams; i++)
         if (kernel->distinct[i]) {
@@ -181,8 +180,6 @@ static void print_distinct(const cf_kernel *kernel)
 
 static void print_zeros(const cf_kernel *kernel)
 {
-    if (kernel->size < offsetof(cf_kernel, zeros) + sizeof kernel->zeros)
-        return;
     for (uint32_t i = 0; i < kernel->nzeros; i++) {
         const cf_zero *zero = &kernel->zeros[i];
         print_key("zero");
@@ -196,7 +193,7 @@ static void print_zeros(const cf_kernel *kernel)
 /* A line for each list, as inplace(...) has them. */
 static void print_in_place(const cf_kernel *kernel)
 {
-    if (kernel->size < offsetof(cf_kernel, in_place) + sizeof kernel->in_place || !kernel->in_place)
+    if (!kernel->in_place)
         return;
     for (unsigned int list = 1, printed = 1; printed; list++) {
         printed = 0;

@@ -3,11 +3,10 @@
 
 #include "argument.h"
 
-/* Descriptors of older libraries end before. */
+/* The number of the list of inplace(...) that names a parameter; 0: none. */
 static uint8_t list_of(const cf_kernel *kernel, uint32_t i)
 {
-    int has_lists = kernel->size >= offsetof(cf_kernel, in_place) + sizeof kernel->in_place && kernel->in_place;
-    return has_lists ? kernel->in_place[i] : 0;
+    return kernel->in_place ? kernel->in_place[i] : 0;
 }
 
 /* Whether i is read alone, and of a list with `written`. */

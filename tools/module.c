@@ -76,34 +76,29 @@ static int kind_of(const char *path, struct message *message)
 
 /* ---- Shared objects ---- */
 
-/* Whether a descriptor, of which `least` bytes are read here, is of this version; later ones may be longer. */
-static int is_of_version(const char *path, const char *what, uint32_t version, uint32_t size, size_t least,
-                         struct message *message)
+static int is_of_version(const char *path, const char *what, uint32_t version, struct message *message)
 {
-    if (version == CF_REGISTRY_VERSION && size >= least)
-        return 1;
     if (version == CF_REGISTRY_VERSION)
-        message_set(message, "%s: %s is of an older Cuferry, whose descriptors have %" PRIu32 " bytes and not %zu",
-                    path, what, size, least);
-    else
-        message_set(message, "%s: %s is of another Cuferry, whose descriptors have version %" PRIu32 " and not %d",
-                    path, what, version, CF_REGISTRY_VERSION);
-    message_add(message, "; build it again");
+        return 1;
+    message_set(message,
+                "%s: %s is of another Cuferry, whose descriptors have version %" PRIu32
+                " and not %d; build the kernels again",
+                path, what, version, CF_REGISTRY_VERSION);
     return 0;
 }
 
 static int check_versions(const char *path, const cf_module *module, struct message *message)
 {
-    if (!is_of_version(path, "it", module->version, module->size, sizeof *module, message))
+    if (!is_of_version(path, "it", module->version, message))
         return -1;
     for (size_t i = 0; i < module->count; i++) {
         const cf_kernel *kernel = module->kernels[i];
-        if (!is_of_version(path, "one of its kernels", kernel->version, kernel->size, sizeof *kernel, message))
+        if (!is_of_version(path, "one of its kernels", kernel->version, message))
             return -1;
     }
     for (size_t i = 0; i < module->nsymbols; i++) {
         const cf_symbol *symbol = module->symbols[i];
-        if (!is_of_version(path, "one of its constants", symbol->version, symbol->size, sizeof *symbol, message))
+        if (!is_of_version(path, "one of its constants", symbol->version, message))
             return -1;
     }
     return 0;

@@ -252,8 +252,6 @@ static void look_at_scratch(const cf_kernel *kernel, const cf_param *param, cons
 
 void poison_not_rezeroed(const cf_kernel *kernel, void *const args[])
 {
-    if (kernel->size < offsetof(cf_kernel, zeros) + sizeof kernel->zeros)
-        return;
     for (uint32_t i = 0; i < kernel->nzeros; i++) {
         const cf_zero *zero = &kernel->zeros[i];
         const struct region *region = zero->is_rezeroed ? region_find(*(void *const *)args[zero->array]) : NULL;

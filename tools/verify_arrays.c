@@ -75,14 +75,12 @@ static int narrow(const cf_kernel *kernel, const cf_check *check, void *const ar
     return 0;
 }
 
-/* Descriptors of older libraries end before that is said. */
 int verify_array_is_distinct(const cf_kernel *kernel, uint32_t i)
 {
-    return kernel->size >= offsetof(cf_kernel, distinct) + sizeof kernel->distinct && kernel->distinct &&
-           kernel->distinct[i];
+    return kernel->distinct && kernel->distinct[i];
 }
 
-/* The same of elements that ascend. */
+/* A check says that the array's elements ascend. */
 static int is_ascending(const cf_kernel *kernel, uint32_t i)
 {
     for (uint32_t c = 0; c < kernel->nchecks; c++)

@@ -13,12 +13,6 @@
  * section begins among them, those in front of it stay open, too. */
 static void (*close_bytes)(const void *begin, size_t bytes), (*open_bytes)(const void *begin, size_t bytes);
 
-/* What a kernel may touch that is not among its arguments may be any part of them. */
-static int is_closed(const cf_kernel *kernel)
-{
-    return kernel->size >= offsetof(cf_kernel, is_closed) + sizeof kernel->is_closed && kernel->is_closed;
-}
-
 static struct region *array_of(uint32_t i, void *const args[])
 {
     struct region *region = watch_told->params[i].direction == CF_VALUE ? NULL : region_find(*(void *const *)args[i]);
@@ -53,7 +47,7 @@ void watch_sections(void *const args[])
 {
     *(void **)&close_bytes = dlsym(RTLD_DEFAULT, "__asan_poison_memory_region");
     *(void **)&open_bytes = dlsym(RTLD_DEFAULT, "__asan_unpoison_memory_region");
-    if (!close_bytes || !open_bytes || !is_closed(watch_told))
+    if (!close_bytes || !open_bytes || !watch_told->is_closed)
         return;
     for (uint32_t i = 0; i < watch_told->nparams; i++) {
         const struct region *region = array_of(i, args);

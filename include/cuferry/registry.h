@@ -17,9 +17,9 @@
 extern "C" {
 #endif
 
-/* Raised when anything below changes, but for fields that are added at the end of cf_kernel, cf_symbol or cf_module:
- * those raise their `size` alone, where a library that does not know them still launches as is meant. */
-#define CF_REGISTRY_VERSION 4
+/* A change of anything below raises it: the library refuses descriptors of another version. It stays the first member
+ * of cf_kernel, cf_symbol and cf_module. */
+#define CF_REGISTRY_VERSION 5
 
 /* The most dimensions of a grid, and of an array. */
 #define CF_GRID_DIMS 3
@@ -257,12 +257,12 @@ typedef struct cf_constant {
 } cf_constant;
 
 typedef struct cf_kernel {
-    uint32_t size, version; /* sizeof(cf_kernel), CF_REGISTRY_VERSION */
-    const char *name;       /* key: "gather_f32_i32" */
-    const char *family;     /* template it is an instance of: "gather"; its own name where it is none */
-    const char *function;   /* C function: "cf_gather_f32_i32" */
-    const char *doc;        /* the comment above the kernel; NULL where there is none */
-    const char *file;       /* source location of the kernel's name */
+    uint32_t version;     /* CF_REGISTRY_VERSION */
+    const char *name;     /* key: "gather_f32_i32" */
+    const char *family;   /* template it is an instance of: "gather"; its own name where it is none */
+    const char *function; /* C function: "cf_gather_f32_i32" */
+    const char *doc;      /* the comment above the kernel; NULL where there is none */
+    const char *file;     /* source location of the kernel's name */
     uint32_t line;
     uint32_t nparams;
     const cf_param *params;
@@ -312,10 +312,10 @@ typedef struct cf_kernel {
 
 /* Data in __constant__ memory, with a setter. */
 typedef struct cf_symbol {
-    uint32_t size, version; /* sizeof(cf_symbol), CF_REGISTRY_VERSION */
-    const char *name;       /* "coeff" */
-    const char *function;   /* the setter: "heat_set_coeff" */
-    const char *doc;        /* the comment above it; NULL where there is none */
+    uint32_t version;     /* CF_REGISTRY_VERSION */
+    const char *name;     /* "coeff" */
+    const char *function; /* the setter: "heat_set_coeff" */
+    const char *doc;      /* the comment above it; NULL where there is none */
     const char *file;
     uint32_t line;
     const char *ctype; /* of an element */
@@ -333,18 +333,13 @@ typedef struct cf_symbol {
 
 /* The kernels and constants of one library, sorted by name (strcmp). */
 typedef struct cf_module {
-    uint32_t size, version;
+    uint32_t version;   /* CF_REGISTRY_VERSION */
     const char *prefix; /* of the C functions: "cf" */
     size_t count;
     const cf_kernel *const *kernels;
     size_t nsymbols;
     const cf_symbol *const *symbols;
 } cf_module;
-
-/* The least sizes of descriptors of this version: up to the fields that it began with. */
-#define CF_KERNEL_BYTES (offsetof(cf_kernel, variants) + sizeof(void *))
-#define CF_SYMBOL_BYTES (offsetof(cf_symbol, state) + sizeof(void *))
-#define CF_MODULE_BYTES (offsetof(cf_module, symbols) + sizeof(void *))
 
 /* What a shared object that cfcc makes exports under the name cf_module_info. */
 typedef const cf_module *cf_module_info_function(void);
@@ -378,16 +373,16 @@ static inline const cf_kernel *cf_kernel_find(const cf_module *module, const cha
     return NULL;
 }
 
-/* Whether it is made of several launches, and itself is none; descriptors of older libraries end before that is said. */
+/* The kernel is made of several launches, and is none itself. */
 static inline int cf_kernel_is_operation(const cf_kernel *kernel)
 {
-    return kernel && kernel->size >= offsetof(cf_kernel, uses) + sizeof kernel->uses && kernel->enqueue;
+    return kernel && kernel->enqueue;
 }
 
 /* Whether it serves operations alone. */
 static inline int cf_kernel_is_internal(const cf_kernel *kernel)
 {
-    return kernel && kernel->size > offsetof(cf_kernel, is_internal) && kernel->is_internal;
+    return kernel && kernel->is_internal;
 }
 
 /* Whether there is a form for the CPU: of an operation, of all that it uses. */
@@ -401,18 +396,16 @@ static inline int cf_kernel_has_host(const cf_kernel *kernel)
     return i == kernel->nuses;
 }
 
-/* The number of the parameter that split(...) names; -1 where there is none. Descriptors of older libraries end before. */
+/* The number of the parameter that split(...) names; -1 where there is none. */
 static inline int cf_kernel_split(const cf_kernel *kernel)
 {
-    const int has_split = kernel && kernel->size >= offsetof(cf_kernel, split) + sizeof kernel->split;
-    return has_split && kernel->split <= kernel->nparams ? (int)kernel->split - 1 : -1;
+    return kernel && kernel->split <= kernel->nparams ? (int)kernel->split - 1 : -1;
 }
 
-/* The operation that instead(...) names; NULL where there is none. Descriptors of older libraries end before. */
+/* The operation that instead(...) names; NULL where there is none. */
 static inline const cf_kernel *cf_kernel_instead(const cf_kernel *kernel)
 {
-    const int has_instead = kernel && kernel->size >= offsetof(cf_kernel, instead_where) + sizeof kernel->instead_where;
-    return has_instead ? kernel->instead : NULL;
+    return kernel ? kernel->instead : NULL;
 }
 
 /* Whether it has a part of an array for each part of the elements that split(...) counts. */

@@ -48,7 +48,6 @@ extern const uint32_t t__b_sum_rows_f32[];
 static cf_state cf__state_sum_rows_f32;
 extern const cf_kernel t__k_sum_rows_f32;
 const cf_kernel t__k_sum_rows_f32 = {
-    .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "sum_rows_f32",
     .family = "sum_rows",
@@ -143,7 +142,6 @@ extern const uint32_t t__b_sum_rows_f64[];
 static cf_state cf__state_sum_rows_f64;
 extern const cf_kernel t__k_sum_rows_f64;
 const cf_kernel t__k_sum_rows_f64 = {
-    .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "sum_rows_f64",
     .family = "sum_rows",

@@ -27,7 +27,6 @@ extern const uint32_t t__b_passed_over_none[];
 static cf_state cf__state_passed_over_none;
 extern const cf_kernel t__k_passed_over_none;
 const cf_kernel t__k_passed_over_none = {
-    .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "passed_over_none",
     .family = "passed_over",
@@ -106,7 +105,6 @@ extern const uint32_t t__b_passed_over_some[];
 static cf_state cf__state_passed_over_some;
 extern const cf_kernel t__k_passed_over_some;
 const cf_kernel t__k_passed_over_some = {
-    .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "passed_over_some",
     .family = "passed_over",
@@ -185,7 +183,6 @@ extern const uint32_t t__b_large[];
 static cf_state cf__state_large;
 extern const cf_kernel t__k_large;
 const cf_kernel t__k_large = {
-    .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "large",
     .family = "large",
@@ -252,7 +249,6 @@ extern const uint32_t t__b_largest[];
 static cf_state cf__state_largest;
 extern const cf_kernel t__k_largest;
 const cf_kernel t__k_largest = {
-    .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "largest",
     .family = "largest",

@@ -48,7 +48,6 @@ extern const uint32_t t__b_relax[];
 static cf_state cf__state_relax;
 extern const cf_kernel t__k_relax;
 const cf_kernel t__k_relax = {
-    .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "relax",
     .family = "relax",
@@ -138,7 +137,6 @@ extern const uint32_t t__b_move[];
 static cf_state cf__state_move;
 extern const cf_kernel t__k_move;
 const cf_kernel t__k_move = {
-    .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "move",
     .family = "move",
@@ -206,7 +204,6 @@ extern const uint32_t t__b_narrow[];
 static cf_state cf__state_narrow;
 extern const cf_kernel t__k_narrow;
 const cf_kernel t__k_narrow = {
-    .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "narrow",
     .family = "narrow",
@@ -293,7 +290,6 @@ extern const uint32_t t__b_rows[];
 static cf_state cf__state_rows;
 extern const cf_kernel t__k_rows;
 const cf_kernel t__k_rows = {
-    .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "rows",
     .family = "rows",
@@ -365,7 +361,6 @@ extern const uint32_t t__b_copy_f4[];
 static cf_state cf__state_copy_f4;
 extern const cf_kernel t__k_copy_f4;
 const cf_kernel t__k_copy_f4 = {
-    .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "copy_f4",
     .family = "copy",
@@ -414,7 +409,6 @@ extern const uint32_t t__b_copy_i2[];
 static cf_state cf__state_copy_i2;
 extern const cf_kernel t__k_copy_i2;
 const cf_kernel t__k_copy_i2 = {
-    .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "copy_i2",
     .family = "copy",
@@ -480,7 +474,6 @@ extern const uint32_t t__b_copy_body[];
 static cf_state cf__state_copy_body;
 extern const cf_kernel t__k_copy_body;
 const cf_kernel t__k_copy_body = {
-    .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "copy_body",
     .family = "copy",
@@ -546,7 +539,6 @@ extern const uint32_t t__b_copy_box[];
 static cf_state cf__state_copy_box;
 extern const cf_kernel t__k_copy_box;
 const cf_kernel t__k_copy_box = {
-    .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "copy_box",
     .family = "copy",

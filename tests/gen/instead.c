@@ -53,7 +53,6 @@ extern const uint32_t t__b_add_f32[];
 static cf_state cf__state_add_f32;
 extern const cf_kernel t__k_add_f32;
 const cf_kernel t__k_add_f32 = {
-    .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "add_f32",
     .family = "add",
@@ -108,7 +107,6 @@ extern const uint32_t t__b_add_f64[];
 static cf_state cf__state_add_f64;
 extern const cf_kernel t__k_add_f64;
 const cf_kernel t__k_add_f64 = {
-    .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "add_f64",
     .family = "add",
@@ -177,7 +175,6 @@ extern const uint32_t t__b_add_i32[];
 static cf_state cf__state_add_i32;
 extern const cf_kernel t__k_add_i32;
 const cf_kernel t__k_add_i32 = {
-    .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "add_i32",
     .family = "add",
@@ -264,7 +261,6 @@ static const cf_kernel *const cf__uses_add_by_rows_f64[] = {&t__k_add_row_f64};
 static cf_state cf__state_add_by_rows_f64;
 extern const cf_kernel t__k_add_by_rows_f64;
 const cf_kernel t__k_add_by_rows_f64 = {
-    .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "add_by_rows_f64",
     .family = "add_by_rows",
@@ -343,7 +339,6 @@ static const cf_kernel *const cf__uses_add_by_rows_f32[] = {&t__k_add_row_f32};
 static cf_state cf__state_add_by_rows_f32;
 extern const cf_kernel t__k_add_by_rows_f32;
 const cf_kernel t__k_add_by_rows_f32 = {
-    .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "add_by_rows_f32",
     .family = "add_by_rows",
@@ -412,7 +407,6 @@ extern const uint32_t t__b_add_row_f32[];
 static cf_state cf__state_add_row_f32;
 extern const cf_kernel t__k_add_row_f32;
 const cf_kernel t__k_add_row_f32 = {
-    .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "add_row_f32",
     .family = "add_row",
@@ -463,7 +457,6 @@ extern const uint32_t t__b_add_row_f64[];
 static cf_state cf__state_add_row_f64;
 extern const cf_kernel t__k_add_row_f64;
 const cf_kernel t__k_add_row_f64 = {
-    .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "add_row_f64",
     .family = "add_row",
@@ -535,7 +528,6 @@ cf_host_body t__h_set__ITEMS_1;
 extern const uint32_t t__b_set__ITEMS_1[];
 static cf_state cf__state_set__ITEMS_1;
 static const cf_kernel t__k_set__ITEMS_1 = {
-    .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "set",
     .family = "set",
@@ -572,7 +564,6 @@ static const cf_kernel t__k_set__ITEMS_1 = {
 
 static cf_state cf__state_set__ITEMS_2;
 static const cf_kernel t__k_set__ITEMS_2 = {
-    .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "set",
     .family = "set",
@@ -610,7 +601,6 @@ static const cf_kernel t__k_set__ITEMS_2 = {
 static cf_state cf__state_set;
 extern const cf_kernel t__k_set;
 const cf_kernel t__k_set = {
-    .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "set",
     .family = "set",
@@ -679,7 +669,6 @@ static const cf_kernel *const cf__uses_set_all[] = {&t__k_add_f32, &t__k_add_f64
 static cf_state cf__state_set_all;
 extern const cf_kernel t__k_set_all;
 const cf_kernel t__k_set_all = {
-    .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "set_all",
     .family = "set_all",

@@ -41,7 +41,6 @@ extern const uint32_t t__b_k[];
 static cf_state cf__state_k;
 extern const cf_kernel t__k_k;
 const cf_kernel t__k_k = {
-    .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "k",
     .family = "k",
@@ -94,7 +93,6 @@ extern const uint32_t t__w_a4;
 static cf_state cf__data_a4;
 extern const cf_symbol t__d_a4;
 const cf_symbol t__d_a4 = {
-    .size = sizeof(cf_symbol),
     .version = CF_REGISTRY_VERSION,
     .name = "a4",
     .function = "t_set_a4",
@@ -127,7 +125,6 @@ extern const uint32_t t__w_b4;
 static cf_state cf__data_b4;
 extern const cf_symbol t__d_b4;
 const cf_symbol t__d_b4 = {
-    .size = sizeof(cf_symbol),
     .version = CF_REGISTRY_VERSION,
     .name = "b4",
     .function = "t_set_b4",
@@ -160,7 +157,6 @@ extern const uint32_t t__w_raw;
 static cf_state cf__data_raw;
 extern const cf_symbol t__d_raw;
 const cf_symbol t__d_raw = {
-    .size = sizeof(cf_symbol),
     .version = CF_REGISTRY_VERSION,
     .name = "raw",
     .function = "t_set_raw",
@@ -193,7 +189,6 @@ extern const uint32_t t__w_a1;
 static cf_state cf__data_a1;
 extern const cf_symbol t__d_a1;
 const cf_symbol t__d_a1 = {
-    .size = sizeof(cf_symbol),
     .version = CF_REGISTRY_VERSION,
     .name = "a1",
     .function = "t_set_a1",
@@ -224,7 +219,6 @@ extern const uint32_t t__w_c1;
 static cf_state cf__data_c1;
 extern const cf_symbol t__d_c1;
 const cf_symbol t__d_c1 = {
-    .size = sizeof(cf_symbol),
     .version = CF_REGISTRY_VERSION,
     .name = "c1",
     .function = "t_set_c1",
@@ -257,7 +251,6 @@ extern const uint32_t t__w_d1;
 static cf_state cf__data_d1;
 extern const cf_symbol t__d_d1;
 const cf_symbol t__d_d1 = {
-    .size = sizeof(cf_symbol),
     .version = CF_REGISTRY_VERSION,
     .name = "d1",
     .function = "t_set_d1",

@@ -43,7 +43,6 @@ extern const uint32_t t__b_told[];
 static cf_state cf__state_told;
 extern const cf_kernel t__k_told;
 const cf_kernel t__k_told = {
-    .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "told",
     .family = "told",
@@ -92,7 +91,6 @@ extern const uint32_t t__b_forgotten_f32[];
 static cf_state cf__state_forgotten_f32;
 extern const cf_kernel t__k_forgotten_f32;
 const cf_kernel t__k_forgotten_f32 = {
-    .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "forgotten_f32",
     .family = "forgotten",
@@ -143,7 +141,6 @@ extern const uint32_t t__b_forgotten_f64[];
 static cf_state cf__state_forgotten_f64;
 extern const cf_kernel t__k_forgotten_f64;
 const cf_kernel t__k_forgotten_f64 = {
-    .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "forgotten_f64",
     .family = "forgotten",
@@ -227,7 +224,6 @@ static const cf_kernel *const cf__uses_chained[] = {&t__k_told};
 static cf_state cf__state_chained;
 extern const cf_kernel t__k_chained;
 const cf_kernel t__k_chained = {
-    .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "chained",
     .family = "chained",

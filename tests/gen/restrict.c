@@ -41,7 +41,6 @@ extern const uint32_t t__b_add[];
 static cf_state cf__state_add;
 extern const cf_kernel t__k_add;
 const cf_kernel t__k_add = {
-    .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "add",
     .family = "add",
@@ -95,7 +94,6 @@ extern const uint32_t t__b_accumulate[];
 static cf_state cf__state_accumulate;
 extern const cf_kernel t__k_accumulate;
 const cf_kernel t__k_accumulate = {
-    .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "accumulate",
     .family = "accumulate",
@@ -163,7 +161,6 @@ extern const uint32_t t__b_compare[];
 static cf_state cf__state_compare;
 extern const cf_kernel t__k_compare;
 const cf_kernel t__k_compare = {
-    .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "compare",
     .family = "compare",
@@ -230,7 +227,6 @@ extern const uint32_t t__b_alone[];
 static cf_state cf__state_alone;
 extern const cf_kernel t__k_alone;
 const cf_kernel t__k_alone = {
-    .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "alone",
     .family = "alone",

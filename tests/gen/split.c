@@ -43,7 +43,6 @@ extern const uint32_t t__b_axpy_f32[];
 static cf_state cf__state_axpy_f32;
 extern const cf_kernel t__k_axpy_f32;
 const cf_kernel t__k_axpy_f32 = {
-    .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "axpy_f32",
     .family = "axpy",
@@ -96,7 +95,6 @@ extern const uint32_t t__b_axpy_f64[];
 static cf_state cf__state_axpy_f64;
 extern const cf_kernel t__k_axpy_f64;
 const cf_kernel t__k_axpy_f64 = {
-    .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "axpy_f64",
     .family = "axpy",
@@ -189,7 +187,6 @@ cf_host_body t__h_pick__ITEMS_1;
 extern const uint32_t t__b_pick__ITEMS_1[];
 static cf_state cf__state_pick__ITEMS_1;
 static const cf_kernel t__k_pick__ITEMS_1 = {
-    .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "pick",
     .family = "pick",
@@ -247,7 +244,6 @@ static const cf_kernel t__k_pick__ITEMS_1 = {
 
 static cf_state cf__state_pick__ITEMS_2;
 static const cf_kernel t__k_pick__ITEMS_2 = {
-    .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "pick",
     .family = "pick",
@@ -306,7 +302,6 @@ static const cf_kernel t__k_pick__ITEMS_2 = {
 static cf_state cf__state_pick;
 extern const cf_kernel t__k_pick;
 const cf_kernel t__k_pick = {
-    .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "pick",
     .family = "pick",

@@ -45,7 +45,6 @@ extern const uint32_t t__b_count[];
 static cf_state cf__state_count;
 extern const cf_kernel t__k_count;
 const cf_kernel t__k_count = {
-    .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "count",
     .family = "count",
@@ -129,7 +128,6 @@ extern const uint32_t t__b_again[];
 static cf_state cf__state_again;
 extern const cf_kernel t__k_again;
 const cf_kernel t__k_again = {
-    .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "again",
     .family = "again",
@@ -214,7 +212,6 @@ cf_host_body t__h_shifted_f32__BLOCK_128;
 extern const uint32_t t__b_shifted_f32__BLOCK_128[];
 static cf_state cf__state_shifted_f32__BLOCK_128;
 static const cf_kernel t__k_shifted_f32__BLOCK_128 = {
-    .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "shifted_f32",
     .family = "shifted",
@@ -288,7 +285,6 @@ static int cf__sizes_shifted_f32__BLOCK_256(void *const cf__args[], cf_size *cf_
 
 static cf_state cf__state_shifted_f32__BLOCK_256;
 static const cf_kernel t__k_shifted_f32__BLOCK_256 = {
-    .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "shifted_f32",
     .family = "shifted",
@@ -339,7 +335,6 @@ static const cf_kernel t__k_shifted_f32__BLOCK_256 = {
 static cf_state cf__state_shifted_f32;
 extern const cf_kernel t__k_shifted_f32;
 const cf_kernel t__k_shifted_f32 = {
-    .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "shifted_f32",
     .family = "shifted",
@@ -406,7 +401,6 @@ cf_host_body t__h_shifted_i64__BLOCK_128;
 extern const uint32_t t__b_shifted_i64__BLOCK_128[];
 static cf_state cf__state_shifted_i64__BLOCK_128;
 static const cf_kernel t__k_shifted_i64__BLOCK_128 = {
-    .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "shifted_i64",
     .family = "shifted",
@@ -456,7 +450,6 @@ static const cf_kernel t__k_shifted_i64__BLOCK_128 = {
 
 static cf_state cf__state_shifted_i64__BLOCK_256;
 static const cf_kernel t__k_shifted_i64__BLOCK_256 = {
-    .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "shifted_i64",
     .family = "shifted",
@@ -507,7 +500,6 @@ static const cf_kernel t__k_shifted_i64__BLOCK_256 = {
 static cf_state cf__state_shifted_i64;
 extern const cf_kernel t__k_shifted_i64;
 const cf_kernel t__k_shifted_i64 = {
-    .size = sizeof(cf_kernel),
     .version = CF_REGISTRY_VERSION,
     .name = "shifted_i64",
     .family = "shifted",
