@@ -5,15 +5,44 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-#include "gather.cuh"
-#include "gather_random.h"
+#include "stream.cuh"
+
+#ifdef __CUDA_ARCH__
+/* Four elements of N by a thread, a block's width apart: neighbouring threads have neighbouring indices. Loads that skip
+ * the L1 cache are faster where few elements of M are read, and slower where they are read again: a thread takes them if
+ * its first two indices are 64 KiB apart. */
+template <typename T, typename I>
+__device__ inline void gather_elements(const T *source, const I *index, T *res, int64_t N, int64_t M)
+{
+    const int64_t first = (int64_t)blockIdx.x * blockDim.x * 4 + threadIdx.x;
+    I at[4];
+    T value[4];
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+        at[k] = first + k * blockDim.x < N ? __ldcs(index + first + k * blockDim.x) : 0;
+    const int64_t apart = (int64_t)at[1] - (int64_t)at[0], far = 65536 / sizeof(T);
+    if (N < M / 8 && (apart >= far || apart <= -far)) {
+#pragma unroll
+        for (int k = 0; k < 4; k++)
+            if (first + k * blockDim.x < N)
+                value[k] = stream_load_once(source + at[k]);
+    } else {
+#pragma unroll
+        for (int k = 0; k < 4; k++)
+            if (first + k * blockDim.x < N)
+                value[k] = __ldg(source + at[k]);
+    }
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+        if (first + k * blockDim.x < N)
+            __stcs(res + first + k * blockDim.x, value[k]);
+}
+#endif
 
 /* Gathers N elements of source, which has M: res[i] = source[index[i]]. Every index must lie in [0, M), and res must
- * overlap neither source nor index; the plain call checks both. Where N is 2^26 or more a GPU may look whether indices
- * are in no order, and goes through source window by window then, as cf_gather_random does; that takes scratch memory. In
- * a capture, and where there is none, it does not look. */
-#pragma cf kernel grid(N) items(4) host(grid(N)) in(source[M], index[N]) out(res[N]) \
-    check(0 <= index[:] < M) split(N) instead(gather_sampled: GATHER_RANDOM_IS_SAMPLED(sizeof(T))) \
+ * overlap neither source nor index; the plain call checks both. For 2^22 indices or more in no order, and a source of
+ * more than 64 MiB, cf_gather_random is faster on a GPU. */
+#pragma cf kernel grid(N) items(4) host(grid(N)) in(source[M], index[N]) out(res[N]) check(0 <= index[:] < M) split(N) \
     bytes(N * (2.0 * sizeof(T) + sizeof(I))) flops(0)
 #pragma cf instances(f32_i32: float, int32_t; f32_i64: float, int64_t; f64_i32: double, int32_t; \
     f64_i64: double, int64_t; i32_i32: int32_t, int32_t; i32_i64: int32_t, int64_t; i64_i32: int64_t, int32_t; \

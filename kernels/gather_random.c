@@ -1,18 +1,17 @@
 /* gather_random.c - the launches that gather in no order: three that go through the source window by window, or, where
- * that does not pay, one. And those of large calls of cf_gather, in which one in front of them tells which of the two ways
- * is gone. */
+ * that does not pay, the one of cf_gather. */
 #include "cuferry/kernels_internal.h"
 
 #include "gather_random.h"
 
-/* Whether the three pay on the stream's device, for a source of so many times the bytes of its second cache, and how many
- * blocks they have there. On the CPU, whose caches are others, they never do. */
+/* Whether the three launches pay on the stream's device, for a source of more than 1.25 times its second cache, and how
+ * many blocks they have there. On the CPU, whose caches are others, they never pay. */
 struct way {
     bool is_by_windows;
     int32_t blocks;
 };
 
-static int find_way(cf_stream stream, size_t element, int64_t M, double caches, struct way *way)
+static int find_way(cf_stream stream, size_t element, int64_t M, struct way *way)
 {
     int64_t cache, multiprocessors;
     int device, status = cf_stream_device(stream, &device);
@@ -24,30 +23,30 @@ static int find_way(cf_stream stream, size_t element, int64_t M, double caches, 
         status = cf_device_property(device, CF_PROPERTY_MULTIPROCESSORS, &multiprocessors);
     if (status != CF_OK)
         return status;
-    way->is_by_windows = cache >= GATHER_RANDOM_CACHE && (double)M * (double)element > caches * (double)cache;
+    way->is_by_windows = cache >= GATHER_RANDOM_CACHE && (double)M * (double)element > 1.25 * (double)cache;
     way->blocks = (int32_t)(4 * multiprocessors);
     return CF_OK;
 }
 
 /* `bits` are the types of the kernels, which move elements as such. */
-#define WINDOWS(U, I, bits, of_index)                                                                             \
-    static int by_windows_##bits##_##of_index(cf_stream stream, const struct way *way, const U *source,           \
-                                              const I *index, U *res, int64_t N, int64_t M, uint32_t *starts,     \
-                                              uint32_t *next, const uint32_t *votes, int32_t n_votes)             \
-    {                                                                                                             \
-        const int shift = GATHER_RANDOM_SHIFT(sizeof(U));                                                         \
-        const bool is_few = GATHER_RANDOM_WINDOWS(shift) <= 64;                                                   \
-        int status = (is_few ? cf_gather_random_order_##bits##_##of_index##_few_async                             \
-                             : cf_gather_random_order_##bits##_##of_index##_many_async)(                          \
-            stream, index, res, starts, next, votes, N, M, shift, n_votes, way->blocks);                          \
-        if (status == CF_OK)                                                                                      \
-            status = cf_gather_random_fetch_##bits##_async(stream, source, starts, res, next, votes, N, M, shift, \
-                                                           n_votes, way->blocks);                                 \
-        if (status == CF_OK)                                                                                      \
-            status = (is_few ? cf_gather_random_restore_##bits##_##of_index##_few_async                           \
-                             : cf_gather_random_restore_##bits##_##of_index##_many_async)(                        \
-                stream, index, res, votes, N, M, shift, n_votes, way->blocks);                                    \
-        return status;                                                                                            \
+#define WINDOWS(U, I, bits, of_index)                                                                               \
+    static int by_windows_##bits##_##of_index(cf_stream stream, const struct way *way, const U *source,             \
+                                              const I *index, U *res, int64_t N, int64_t M, uint32_t *starts,       \
+                                              uint32_t *next)                                                       \
+    {                                                                                                               \
+        const int shift = GATHER_RANDOM_SHIFT(sizeof(U));                                                           \
+        const bool is_few = GATHER_RANDOM_WINDOWS(shift) <= 64;                                                     \
+        int status = (is_few ? cf_gather_random_order_##bits##_##of_index##_few_async                               \
+                             : cf_gather_random_order_##bits##_##of_index##_many_async)(                            \
+            stream, index, res, starts, next, N, M, shift, way->blocks);                                            \
+        if (status == CF_OK)                                                                                        \
+            status =                                                                                                \
+                cf_gather_random_fetch_##bits##_async(stream, source, starts, res, next, N, M, shift, way->blocks); \
+        if (status == CF_OK)                                                                                        \
+            status = (is_few ? cf_gather_random_restore_##bits##_##of_index##_few_async                             \
+                             : cf_gather_random_restore_##bits##_##of_index##_many_async)(stream, index, res, N, M, \
+                                                                                          shift, way->blocks);      \
+        return status;                                                                                              \
     }
 
 WINDOWS(uint32_t, int32_t, u32, i32)
@@ -55,39 +54,19 @@ WINDOWS(uint32_t, int64_t, u32, i64)
 WINDOWS(uint64_t, int32_t, u64, i32)
 WINDOWS(uint64_t, int64_t, u64, i64)
 
-#define ENQUEUE(tag, T, I, bits, of_index)                                                                           \
-    int cf__enqueue_gather_random_##tag(cf_stream stream, const T *source, const I *index, T *res, int64_t N,        \
-                                        int64_t M, uint32_t *starts, uint32_t *next)                                 \
-    {                                                                                                                \
-        struct way way = {.is_by_windows = false};                                                                   \
-        const void *const from = source;                                                                             \
-        void *const to = res;                                                                                        \
-        const int status = GATHER_RANDOM_IS_ORDERED(sizeof(T)) ? find_way(stream, sizeof(T), M, 1.25, &way) : CF_OK; \
-        if (status != CF_OK)                                                                                         \
-            return status;                                                                                           \
-        if (!way.is_by_windows)                                                                                      \
-            return cf_gather_random_plain_##bits##_##of_index##_async(stream, from, index, to, N, M);                \
-        return by_windows_##bits##_##of_index(stream, &way, from, index, to, N, M, starts, next, NULL, 0);           \
-    }                                                                                                                \
-                                                                                                                     \
-    int cf__enqueue_gather_sampled_##tag(cf_stream stream, const T *source, const I *index, T *res, int64_t N,       \
-                                         int64_t M, uint32_t *starts, uint32_t *next, uint32_t *votes)               \
-    {                                                                                                                \
-        struct way way;                                                                                              \
-        const void *const from = source;                                                                             \
-        void *const to = res;                                                                                        \
-        const int shift = GATHER_RANDOM_SHIFT(sizeof(T));                                                            \
-        int status = find_way(stream, sizeof(T), M, 2, &way);                                                        \
-        if (status == CF_OK && !way.is_by_windows)                                                                   \
-            return cf_gather_random_plain_##bits##_##of_index##_async(stream, from, index, to, N, M);                \
-        if (status == CF_OK)                                                                                         \
-            status = cf_gather_random_sample_##of_index##_async(stream, index, votes, N, shift, (int)sizeof(T));     \
-        if (status == CF_OK)                                                                                         \
-            status = by_windows_##bits##_##of_index(stream, &way, from, index, to, N, M, starts, next, votes,        \
-                                                    GATHER_RANDOM_VOTES);                                            \
-        if (status == CF_OK)                                                                                         \
-            status = cf_gather_random_direct_##bits##_##of_index##_async(stream, from, index, to, votes, N, M);      \
-        return status;                                                                                               \
+#define ENQUEUE(tag, T, I, bits, of_index)                                                                     \
+    int cf__enqueue_gather_random_##tag(cf_stream stream, const T *source, const I *index, T *res, int64_t N,  \
+                                        int64_t M, uint32_t *starts, uint32_t *next)                           \
+    {                                                                                                          \
+        struct way way = {.is_by_windows = false};                                                             \
+        const void *const from = source;                                                                       \
+        void *const to = res;                                                                                  \
+        const int status = GATHER_RANDOM_IS_ORDERED(sizeof(T)) ? find_way(stream, sizeof(T), M, &way) : CF_OK; \
+        if (status != CF_OK)                                                                                   \
+            return status;                                                                                     \
+        if (!way.is_by_windows)                                                                                \
+            return cf_gather_##tag##_async(stream, source, index, res, N, M);                                  \
+        return by_windows_##bits##_##of_index(stream, &way, from, index, to, N, M, starts, next);              \
     }
 
 ENQUEUE(f32_i32, float, int32_t, u32, i32)

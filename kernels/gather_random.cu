@@ -5,7 +5,6 @@
  * element goes where is found anew for that: this takes little more time than to keep it would, and no memory. */
 #include <stdint.h>
 
-#include "gather.cuh"
 #include "gather_random.cuh"
 
 /* Gathers N elements of source, which has M: res[i] = source[index[i]], as cf_gather does; for indices in no order. A GPU
@@ -19,7 +18,7 @@
                        ? GATHER_RANDOM_RUNS(sizeof(T), GATHER_RANDOM_SHIFT(sizeof(T))) : 0], \
             next[GATHER_RANDOM_IS_ORDERED(sizeof(T)) ? 1 : 0]) \
     check(0 <= index[:] < M) \
-    uses(gather_random_plain, gather_random_order, gather_random_fetch, gather_random_restore) \
+    uses(gather, gather_random_order, gather_random_fetch, gather_random_restore) \
     bytes(N * (2.0 * sizeof(T) + sizeof(I))) flops(0)
 #pragma cf instances(f32_i32: float, int32_t; f32_i64: float, int64_t; f64_i32: double, int32_t; \
     f64_i64: double, int64_t; i32_i32: int32_t, int32_t; i32_i64: int32_t, int64_t; i64_i32: int64_t, int32_t; \
@@ -28,63 +27,23 @@ template <typename T, typename I>
 void gather_random(const T *__restrict__ source, const I *__restrict__ index, T *__restrict__ res, int64_t N, int64_t M,
                    uint32_t *starts, uint32_t *next);
 
-/* What cf_gather does on a GPU where N is large: the same, if a look at the indices says so. */
-#pragma cf operation internal in(source[M], index[N]) out(res[N]) \
-    scratch(starts[GATHER_RANDOM_RUNS(sizeof(T), GATHER_RANDOM_SHIFT(sizeof(T)))], next[1], votes[GATHER_RANDOM_VOTES]) \
-    check(0 <= index[:] < M) uses(gather_random_sample, gather_random_order, gather_random_fetch, gather_random_restore, \
-    gather_random_direct, gather_random_plain) bytes(N * (2.0 * sizeof(T) + sizeof(I))) flops(0)
-#pragma cf instances(f32_i32: float, int32_t; f32_i64: float, int64_t; f64_i32: double, int32_t; \
-    f64_i64: double, int64_t; i32_i32: int32_t, int32_t; i32_i64: int32_t, int64_t; i64_i32: int64_t, int32_t; \
-    i64_i64: int64_t, int64_t)
-template <typename T, typename I>
-void gather_sampled(const T *__restrict__ source, const I *__restrict__ index, T *__restrict__ res, int64_t N, int64_t M,
-                    uint32_t *starts, uint32_t *next, uint32_t *votes);
-
-/* ---- The launches ----
- *
- * Of those that depend on votes, which there are 0 or GATHER_RANDOM_VOTES of, threads end at once where these say so. That
- * takes a time that grows with the number of blocks. Those of the windows have few, which loop: `blocks`. The one that
- * gathers directly has many, since its threads are faster where they do not: beside windows its end is little. */
-
-/* Has each of so many stretches of indices vote whether they are in no order, of elements of so many bytes. */
-#pragma cf kernel internal blocks(GATHER_RANDOM_VOTES) block(GATHER_RANDOM_VOTERS) host(grid(GATHER_RANDOM_VOTES)) \
-    in(index[N]) out(votes[GATHER_RANDOM_VOTES]) check(N >= GATHER_RANDOM_VOTES * GATHER_RANDOM_STRETCH) \
-    check(0 <= shift < 32, element == 4 || element == 8)
-#pragma cf instances(i32: int32_t; i64: int64_t)
-template <typename I>
-__global__ void __launch_bounds__(GATHER_RANDOM_VOTERS)
-    gather_random_sample(const I *__restrict__ index, uint32_t *__restrict__ votes, int64_t N, int shift, int element)
-{
-#ifdef __CUDA_ARCH__
-    const bool vote = gather_random_sample_stretch(index, N, shift, element);
-    if (threadIdx.x == 0)
-        votes[blockIdx.x] = vote;
-#else
-    int64_t stretch = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (stretch < GATHER_RANDOM_VOTES)
-        votes[stretch] = gather_random_sample_stretch(index, N, shift, element, (uint32_t)stretch);
-#endif
-}
+/* ---- The launches, whose blocks loop ---- */
 
 /* Sets each tile of res to its indices, in the order of their windows and, within one, in their own, and starts to
  * where those of each window are: from the low 16 bits to the high ones. There are 2^BITS windows at most. Sets *next
  * to 0. */
 #pragma cf kernel internal blocks(min(blocks, GATHER_RANDOM_TILES(sizeof(U)))) block(GATHER_RANDOM_THREADS(sizeof(U))) \
-    host(grid(GATHER_RANDOM_TILES(sizeof(U)))) in(index[N], votes[n_votes]) \
+    host(grid(GATHER_RANDOM_TILES(sizeof(U)))) in(index[N]) \
     inout(res[N], starts[GATHER_RANDOM_RUNS(sizeof(U), shift)], next[1]) check(0 <= index[:] < M) \
-    check(0 < M <= 4294967296, 0 <= shift < 32, (M - 1) >> shift < 1 << BITS) \
-    check(n_votes == 0 || n_votes == GATHER_RANDOM_VOTES, 1 <= blocks)
+    check(0 < M <= 4294967296, 0 <= shift < 32, (M - 1) >> shift < 1 << BITS, 1 <= blocks)
 #pragma cf instances(u32_i32_few: uint32_t, int32_t, 6; u32_i64_few: uint32_t, int64_t, 6; \
     u64_i32_few: uint64_t, int32_t, 6; u64_i64_few: uint64_t, int64_t, 6; u32_i32_many: uint32_t, int32_t, 7; \
     u32_i64_many: uint32_t, int64_t, 7; u64_i32_many: uint64_t, int32_t, 7; u64_i64_many: uint64_t, int64_t, 7)
 template <typename U, typename I, int BITS>
 __global__ void __launch_bounds__(GATHER_RANDOM_THREADS(sizeof(U)), 1024 / GATHER_RANDOM_THREADS(sizeof(U)))
     gather_random_order(const I *__restrict__ index, U *__restrict__ res, uint32_t *__restrict__ starts,
-                        uint32_t *__restrict__ next, const uint32_t *__restrict__ votes, int64_t N, int64_t M, int shift,
-                        int32_t n_votes, int32_t blocks)
+                        uint32_t *__restrict__ next, int64_t N, int64_t M, int shift, int32_t blocks)
 {
-    if (!gather_random_is_scattered(votes, n_votes))
-        return;
 #ifdef __CUDA_ARCH__
     if (blockIdx.x == 0 && threadIdx.x == 0)
         *next = 0;
@@ -106,19 +65,15 @@ __global__ void __launch_bounds__(GATHER_RANDOM_THREADS(sizeof(U)), 1024 / GATHE
  * windows apart, and all of these at once do not stay in the second cache. */
 #pragma cf kernel internal blocks(min(blocks, GATHER_RANDOM_GROUPS(sizeof(U)) * GATHER_RANDOM_WINDOWS(shift))) \
     block(32 * GATHER_RANDOM_WARPS) host(grid(GATHER_RANDOM_TILES(sizeof(U)))) \
-    in(source[M], starts[GATHER_RANDOM_RUNS(sizeof(U), shift)], votes[n_votes]) inout(res[N], next[1]) \
-    check(0 < M <= 4294967296, 0 <= shift < 32, \
-          GATHER_RANDOM_GROUPS(sizeof(U)) * GATHER_RANDOM_WINDOWS(shift) + blocks <= 4294967295) \
-    check(n_votes == 0 || n_votes == GATHER_RANDOM_VOTES, 1 <= blocks)
+    in(source[M], starts[GATHER_RANDOM_RUNS(sizeof(U), shift)]) inout(res[N], next[1]) \
+    check(0 < M <= 4294967296, 0 <= shift < 32, 1 <= blocks, \
+          GATHER_RANDOM_GROUPS(sizeof(U)) * GATHER_RANDOM_WINDOWS(shift) + blocks <= 4294967295)
 #pragma cf instances(u32: uint32_t; u64: uint64_t)
 template <typename U>
 __global__ void __launch_bounds__(32 * GATHER_RANDOM_WARPS)
     gather_random_fetch(const U *__restrict__ source, const uint32_t *__restrict__ starts, U *__restrict__ res,
-                        uint32_t *__restrict__ next, const uint32_t *__restrict__ votes, int64_t N, int64_t M, int shift,
-                        int32_t n_votes, int32_t blocks)
+                        uint32_t *__restrict__ next, int64_t N, int64_t M, int shift, int32_t blocks)
 {
-    if (!gather_random_is_scattered(votes, n_votes))
-        return;
 #ifdef __CUDA_ARCH__
     const uint32_t groups = (uint32_t)GATHER_RANDOM_GROUPS(sizeof(U)), windows = (uint32_t)GATHER_RANDOM_WINDOWS(shift);
     __shared__ uint32_t taken[2]; /* and the one behind, which is taken meanwhile */
@@ -146,19 +101,16 @@ __global__ void __launch_bounds__(32 * GATHER_RANDOM_WARPS)
 
 /* Puts each tile of res back from the order of windows into that of index. */
 #pragma cf kernel internal blocks(min(blocks, GATHER_RANDOM_TILES(sizeof(U)))) block(GATHER_RANDOM_THREADS(sizeof(U))) \
-    host(grid(GATHER_RANDOM_TILES(sizeof(U)))) in(index[N], votes[n_votes]) inout(res[N]) check(0 <= index[:] < M) \
-    check(0 < M <= 4294967296, 0 <= shift < 32, (M - 1) >> shift < 1 << BITS) \
-    check(n_votes == 0 || n_votes == GATHER_RANDOM_VOTES, 1 <= blocks)
+    host(grid(GATHER_RANDOM_TILES(sizeof(U)))) in(index[N]) inout(res[N]) check(0 <= index[:] < M) \
+    check(0 < M <= 4294967296, 0 <= shift < 32, (M - 1) >> shift < 1 << BITS, 1 <= blocks)
 #pragma cf instances(u32_i32_few: uint32_t, int32_t, 6; u32_i64_few: uint32_t, int64_t, 6; \
     u64_i32_few: uint64_t, int32_t, 6; u64_i64_few: uint64_t, int64_t, 6; u32_i32_many: uint32_t, int32_t, 7; \
     u32_i64_many: uint32_t, int64_t, 7; u64_i32_many: uint64_t, int32_t, 7; u64_i64_many: uint64_t, int64_t, 7)
 template <typename U, typename I, int BITS>
 __global__ void __launch_bounds__(GATHER_RANDOM_THREADS(sizeof(U)), 1024 / GATHER_RANDOM_THREADS(sizeof(U)))
-    gather_random_restore(const I *__restrict__ index, U *__restrict__ res, const uint32_t *__restrict__ votes, int64_t N,
-                          int64_t M, int shift, int32_t n_votes, int32_t blocks)
+    gather_random_restore(const I *__restrict__ index, U *__restrict__ res, int64_t N, int64_t M, int shift,
+                          int32_t blocks)
 {
-    if (!gather_random_is_scattered(votes, n_votes))
-        return;
 #ifdef __CUDA_ARCH__
     for (int64_t tile = blockIdx.x; tile < GATHER_RANDOM_TILES(sizeof(U)); tile += blocks) {
         gather_random_restore_tile<BITS>(index, res, N, shift, tile);
@@ -168,43 +120,5 @@ __global__ void __launch_bounds__(GATHER_RANDOM_THREADS(sizeof(U)), 1024 / GATHE
     int64_t tile = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (tile < GATHER_RANDOM_TILES(sizeof(U)))
         gather_random_restore_tile<BITS>(index, res, N, shift, tile);
-#endif
-}
-
-/* Gathers as cf_gather does, where votes are that indices are in some order. */
-#pragma cf kernel internal grid(N) items(4) host(grid(N)) \
-    in(source[M], index[N], votes[GATHER_RANDOM_VOTES]) inout(res[N]) check(0 <= index[:] < M)
-#pragma cf instances(u32_i32: uint32_t, int32_t; u32_i64: uint32_t, int64_t; u64_i32: uint64_t, int32_t; \
-    u64_i64: uint64_t, int64_t)
-template <typename U, typename I>
-__global__ void gather_random_direct(const U *__restrict__ source, const I *__restrict__ index, U *__restrict__ res,
-                                     const uint32_t *__restrict__ votes, int64_t N, int64_t M)
-{
-    if (gather_random_is_scattered(votes, GATHER_RANDOM_VOTES))
-        return;
-#ifdef __CUDA_ARCH__
-    gather_elements(source, index, res, N, M);
-#else
-    int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < N)
-        res[i] = source[index[i]];
-#endif
-}
-
-/* The same where there is nothing to vote about. */
-#pragma cf kernel internal grid(N) items(4) host(grid(N)) in(source[M], index[N]) out(res[N]) \
-    check(0 <= index[:] < M)
-#pragma cf instances(u32_i32: uint32_t, int32_t; u32_i64: uint32_t, int64_t; u64_i32: uint64_t, int32_t; \
-    u64_i64: uint64_t, int64_t)
-template <typename U, typename I>
-__global__ void gather_random_plain(const U *__restrict__ source, const I *__restrict__ index, U *__restrict__ res,
-                                    int64_t N, int64_t M)
-{
-#ifdef __CUDA_ARCH__
-    gather_elements(source, index, res, N, M);
-#else
-    int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < N)
-        res[i] = source[index[i]];
 #endif
 }

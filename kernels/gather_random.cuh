@@ -6,13 +6,11 @@
 #ifndef KERNELS_GATHER_RANDOM_CUH
 #define KERNELS_GATHER_RANDOM_CUH
 
-#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
 #ifdef __CUDA_ARCH__
 #include <cub/block/block_radix_rank.cuh>
-#include <cub/block/block_reduce.cuh>
 #include <cuda_pipeline.h>
 #endif
 
@@ -25,57 +23,6 @@ template <typename U> __device__ __forceinline__ int gather_random_size(int64_t 
     return N - tile * most < most ? (int)(N - tile * most) : most;
 }
 
-/* Whether to go window by window: what most stretches say, or yes where none is looked at. All threads of a warp ask. */
-__device__ __forceinline__ bool gather_random_is_scattered(const uint32_t *votes, int32_t n_votes)
-{
-    if (n_votes == 0)
-        return true;
-    uint32_t sum = 0;
-#ifdef __CUDA_ARCH__
-    static_assert(GATHER_RANDOM_VOTES == 32, "a thread of a warp for a vote");
-    sum = __popc(__ballot_sync(0xffffffff, __ldg(votes + threadIdx.x % 32)));
-#else
-    for (int i = 0; i < GATHER_RANDOM_VOTES; i++)
-        sum += votes[i];
-#endif
-    return sum > GATHER_RANDOM_VOTES / 2;
-}
-
-/* The first index of a stretch, at a distance from those of others that is not always the same. N is at least that of
- * all stretches. */
-__device__ __forceinline__ int64_t gather_random_stretch(int64_t N, uint32_t stretch)
-{
-    const int64_t part = N / GATHER_RANDOM_VOTES;
-    const uint32_t any = (stretch + 1) * 2654435769u;
-    return stretch * part + (int64_t)((part - GATHER_RANDOM_STRETCH) / 4294967296.0 * any);
-}
-
-/* A stretch is long, so that sectors which come again are seen, and is counted by one sector in 16: by those whose hash
- * begins with four zeros. The 16 bits after them are the sector's place among those that were seen, and at times another
- * one's. */
-#define GATHER_RANDOM_BITS 65536
-__device__ __forceinline__ uint32_t gather_random_hash(uint32_t index, int element)
-{
-    return (index >> (element == 4 ? 3 : 2)) * 2654435769u;
-}
-__device__ __forceinline__ bool gather_random_is_counted(uint32_t hash)
-{
-    return hash >> 28 == 0;
-}
-__device__ __forceinline__ uint32_t gather_random_bit(uint32_t hash)
-{
-    return hash >> 12 & (GATHER_RANDOM_BITS - 1);
-}
-
-/* More than half of the elements come from memory: sectors / counted * (1 - sqrt(squares) / FIRST) > 1 / 2. The first
- * factor is the share of elements with a sector of their own. The second is the share outside of the windows that are in
- * use most, which stay in the L2 cache: squares is FIRST^2 / n where n windows are in use alike. */
-__device__ __forceinline__ bool gather_random_vote(int counted, int sectors, int64_t squares)
-{
-    const double beyond = 1 - sqrt((double)squares) / GATHER_RANDOM_FIRST;
-    return sectors * beyond > 0.5 * counted;
-}
-
 /* Wrong indices, which no call but the plain one looks at, have a window that there is. */
 template <int BITS> struct gather_random_window {
     int shift;
@@ -86,49 +33,6 @@ template <int BITS> struct gather_random_window {
 };
 
 #ifdef __CUDA_ARCH__
-
-/* A block has a stretch. */
-template <typename I>
-__device__ __forceinline__ bool gather_random_sample_stretch(const I *index, int64_t N, int shift, int element)
-{
-    constexpr int threads = GATHER_RANDOM_VOTERS, items = 16, windows = 128;
-    static_assert(GATHER_RANDOM_STRETCH % (threads * items) == 0, "no index is beyond the stretch");
-    typedef cub::BlockReduce<int, threads> block_reduce;
-    __shared__ typename block_reduce::TempStorage memory, other_memory;
-    __shared__ uint32_t seen[GATHER_RANDOM_BITS / 32];
-    __shared__ int counts[windows], counted;
-    const int thread = threadIdx.x;
-    for (int i = thread; i < GATHER_RANDOM_BITS / 32; i += threads)
-        seen[i] = 0;
-    if (thread < windows)
-        counts[thread] = 0;
-    if (thread == 0)
-        counted = 0;
-    __syncthreads();
-    index += gather_random_stretch(N, blockIdx.x) + thread;
-    int sectors = 0;
-#pragma unroll 1
-    for (int begin = 0; begin < GATHER_RANDOM_STRETCH; begin += threads * items) {
-        uint32_t own[items];
-#pragma unroll
-        for (int i = 0; i < items; i++)
-            own[i] = (uint32_t)__ldg(index + begin + i * threads);
-#pragma unroll
-        for (int i = 0; i < items; i++) {
-            const uint32_t hash = gather_random_hash(own[i], element), bit = gather_random_bit(hash);
-            if (begin + i * threads < GATHER_RANDOM_FIRST)
-                atomicAdd(&counts[gather_random_window<7>{shift}.Digit(own[i])], 1);
-            if (gather_random_is_counted(hash)) {
-                atomicAdd(&counted, 1);
-                sectors += !(atomicOr(&seen[bit / 32], 1u << bit % 32) >> bit % 32 & 1);
-            }
-        }
-    }
-    __syncthreads();
-    const int count = thread < windows ? counts[thread] : 0;
-    const int all_sectors = block_reduce(memory).Sum(sectors), squares = block_reduce(other_memory).Sum(count * count);
-    return gather_random_vote(counted, all_sectors, squares); /* of the first thread */
-}
 
 /* A warp has rows of 32 indices, one behind the other. */
 __device__ __forceinline__ int gather_random_first()
@@ -271,30 +175,7 @@ __device__ __forceinline__ void gather_random_restore_tile(const I *__restrict__
 
 #else
 
-/* ---- On the CPU: a thread for a stretch, or a tile ---- */
-
-template <typename I>
-__device__ __forceinline__ bool gather_random_sample_stretch(const I *index, int64_t N, int shift, int element,
-                                                             uint32_t stretch)
-{
-    uint32_t seen[GATHER_RANDOM_BITS / 32] = {}, counts[128] = {};
-    int counted = 0, sectors = 0;
-    int64_t squares = 0;
-    index += gather_random_stretch(N, stretch);
-    for (int i = 0; i < GATHER_RANDOM_STRETCH; i++) {
-        const uint32_t hash = gather_random_hash((uint32_t)index[i], element), bit = gather_random_bit(hash);
-        if (i < GATHER_RANDOM_FIRST)
-            counts[gather_random_window<7>{shift}.Digit((uint32_t)index[i])]++;
-        if (!gather_random_is_counted(hash))
-            continue;
-        counted++;
-        sectors += !(seen[bit / 32] >> bit % 32 & 1);
-        seen[bit / 32] |= 1u << bit % 32;
-    }
-    for (uint32_t count : counts)
-        squares += (int64_t)count * count;
-    return gather_random_vote(counted, sectors, squares);
-}
+/* ---- On the CPU: a thread for a tile ---- */
 
 /* Sets `to` to where the indices of each window begin. */
 template <int BITS, typename I>

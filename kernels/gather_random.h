@@ -25,19 +25,6 @@
 /* The least second cache in which a window stays, in bytes. */
 #define GATHER_RANDOM_CACHE 33554432
 
-/* Whether cf_gather has a GPU look at indices first: a look, and three launches in which nothing is to be done, take some
- * 15 us, which is to be little beside the work. */
-#define GATHER_RANDOM_IS_SAMPLED(element)                                                                 \
-    (N >= 67108864 && N >= M / ((element) == 4 ? 4 : 1) && M > 4 << GATHER_RANDOM_LEAST_SHIFT(element) && \
-     M <= 256 << GATHER_RANDOM_LEAST_SHIFT(element))
-
-/* So many stretches of indices are looked at, of as many each, by so many threads, and most decide. The windows of a
- * stretch are those of its first indices. */
-#define GATHER_RANDOM_VOTES 32
-#define GATHER_RANDOM_STRETCH 32768
-#define GATHER_RANDOM_FIRST 2048
-#define GATHER_RANDOM_VOTERS 1024
-
 /* Where the runs begin and end in their tiles: of the first window in each tile, then of the second, and so on. */
 #define GATHER_RANDOM_RUNS(element, shift) (GATHER_RANDOM_WINDOWS(shift) * GATHER_RANDOM_TILES(element))
 

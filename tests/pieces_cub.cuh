@@ -35,11 +35,6 @@ template <typename T, int threads> struct BlockReduce {
                 memory.values[0] = op(memory.values[0], memory.values[warp]);
         return memory.values[thread];
     }
-
-    __device__ T Sum(T value)
-    {
-        return Reduce(value, [](T a, T b) { return a + b; });
-    }
 };
 
 template <typename T, int threads, BlockScanAlgorithm> struct BlockScan {

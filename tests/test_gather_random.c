@@ -8,7 +8,6 @@ enum { STEP = 1, IS_LARGE = 1 };
 #endif
 #include "elements.h"
 
-#include <math.h>
 #include "fake_ask.h"
 
 #include <cuferry/kernels.h>
@@ -68,13 +67,11 @@ static int64_t index_at(const struct array *index, int64_t i)
 
 /* ---- The three launches ---- */
 
-enum { VOTES = 32, STRETCH = 32768, FIRST = 2048 };
-
 struct steps {
     int type, index_type, pattern, shift, is_many, way;
     int64_t n, m;
     int offsets[3];
-    int32_t n_votes, n_for, blocks; /* how many votes there are, and how many say that indices are in no order */
+    int32_t blocks;
 };
 
 static const cf_kernel *find_step(const char *step, const struct steps *steps)
@@ -84,9 +81,6 @@ static const cf_kernel *find_step(const char *step, const struct steps *steps)
              index_types[steps->index_type], steps->is_many ? "many" : "few");
     if (strcmp(step, "fetch") == 0)
         snprintf(name, sizeof name, "gather_random_fetch_u%d", (int)types[steps->type].bytes * 8);
-    else if (strcmp(step, "direct") == 0)
-        snprintf(name, sizeof name, "gather_random_direct_u%d_%s", (int)types[steps->type].bytes * 8,
-                 index_types[steps->index_type]);
     const cf_kernel *kernel = cf_kernel_find(&REGISTRY, name);
     if (!kernel || !kernel->is_internal)
         fail_msg("there is no internal %s", name);
@@ -110,15 +104,6 @@ static void expect_starts(struct array *starts, const struct array *index, const
     }
 }
 
-static void make_votes(struct array *votes, const struct steps *steps)
-{
-    make_array(votes, I32, steps->n_votes, 0);
-    for (int i = 0; i < steps->n_votes; i++) /* any of them */
-        set_element(I32, votes->host + votes->begin + (size_t)i * sizeof(int32_t),
-                    (number){0, i * 7 % VOTES < steps->n_for});
-    memcpy(votes->expected, votes->host, votes->bytes);
-}
-
 /* What a launch leaves in it is nobody's. */
 static void finish_any(struct array *array)
 {
@@ -130,9 +115,9 @@ static void finish_any(struct array *array)
 
 static void run_steps(struct steps steps, unsigned short seed[])
 {
-    struct array source, index, res, starts, next, votes;
+    struct array source, index, res, starts, next;
     const cf_kernel *order = find_step("order", &steps), *fetch = find_step("fetch", &steps);
-    const cf_kernel *restore = find_step("restore", &steps), *direct = find_step("direct", &steps);
+    const cf_kernel *restore = find_step("restore", &steps);
     const int64_t windows = ((steps.m - 1) >> steps.shift) + 1,
                   n_starts = windows * divide_up(steps.n, tile_of(steps.type));
     const size_t bytes = types[steps.type].bytes;
@@ -142,8 +127,6 @@ static void run_steps(struct steps steps, unsigned short seed[])
     make_array(&res, steps.type, steps.n, steps.offsets[2]);
     make_array(&starts, I32, n_starts, 0);
     make_array(&next, I32, 1, 0);
-    make_votes(&votes, &steps);
-    const int is_scattered = steps.n_votes == 0 || steps.n_for > VOTES / 2;
     randomize(&source, steps.m, 0, seed);
     for (int64_t i = 0; i < steps.n; i++) {
         const int64_t chosen = make_index(steps.pattern, i, steps.n, steps.m, &state);
@@ -152,31 +135,20 @@ static void run_steps(struct steps steps, unsigned short seed[])
                bytes);
     }
     memcpy(index.expected, index.host, index.bytes);
-    if (is_scattered)
-        expect_starts(&starts, &index, &steps);
+    expect_starts(&starts, &index, &steps);
     void *of_source = place(&source, steps.way), *of_index = place(&index, steps.way), *of_res = place(&res, steps.way);
     void *of_starts = place(&starts, steps.way), *of_next = place(&next, steps.way);
-    void *of_votes = place(&votes, steps.way);
-    void *to_order[] = {&of_index, &of_res,  &of_starts,   &of_next,       &of_votes,
-                        &steps.n,  &steps.m, &steps.shift, &steps.n_votes, &steps.blocks};
-    void *to_fetch[] = {&of_source, &of_starts, &of_res,      &of_next,       &of_votes,
-                        &steps.n,   &steps.m,   &steps.shift, &steps.n_votes, &steps.blocks};
-    void *to_restore[] = {&of_index, &of_res,      &of_votes,      &steps.n,
-                          &steps.m,  &steps.shift, &steps.n_votes, &steps.blocks};
-    void *to_direct[] = {&of_source, &of_index, &of_res, &of_votes, &steps.n, &steps.m};
-    assert_true(order->nparams == 10 && fetch->nparams == 10 && restore->nparams == 8 && direct->nparams == 6);
-    if (!is_scattered && steps.n_for % 2 == 0) /* the others leave its results as they are */
-        run_kernel(direct, steps.way, to_direct);
+    void *to_order[] = {&of_index, &of_res, &of_starts, &of_next, &steps.n, &steps.m, &steps.shift, &steps.blocks};
+    void *to_fetch[] = {&of_source, &of_starts, &of_res, &of_next, &steps.n, &steps.m, &steps.shift, &steps.blocks};
+    void *to_restore[] = {&of_index, &of_res, &steps.n, &steps.m, &steps.shift, &steps.blocks};
+    assert_true(order->nparams == 8 && fetch->nparams == 8 && restore->nparams == 6);
     run_kernel(order, steps.way, to_order);
     run_kernel(fetch, steps.way, to_fetch);
     run_kernel(restore, steps.way, to_restore);
-    if (steps.n_votes && (is_scattered || steps.n_for % 2)) /* and it theirs */
-        run_kernel(direct, steps.way, to_direct);
     finish_array(&source, order->name, steps.n);
     finish_array(&index, order->name, steps.n);
     finish_array(&res, order->name, steps.n);
     finish_array(&starts, order->name, steps.n);
-    finish_array(&votes, order->name, steps.n);
     finish_any(&next);
 }
 
@@ -199,8 +171,6 @@ static void gather_random_by_steps_is_right(void **state)
                                       .shift = shift,
                                       .is_many = is_many,
                                       .way = (int)(nrand48(seed) % WAYS),
-                                      .n_votes = nrand48(seed) % 2 ? VOTES : 0,
-                                      .n_for = (int32_t)(nrand48(seed) % (VOTES + 1)),
                                       .blocks = (int32_t)(nrand48(seed) % 5 + 1),
                                       .n = lengths[s],
                                       .m = ((windows - 1) << shift) + nrand48(seed) % (1 << shift) + 1};
@@ -231,78 +201,6 @@ static void gather_random_by_steps_of_whole_tiles_is_right(void **state)
         steps.n++;
         run_steps(steps, seed);
     }
-}
-
-/* ---- The look at the indices ---- */
-
-/* As gather_random.cuh has it, in other words: how many elements of the stretch would come from memory. */
-static int votes_for_windows(const struct array *index, int64_t n, int64_t stretch, int shift, int element)
-{
-    static uint8_t seen[65536];
-    const int64_t part = n / VOTES;
-    const uint32_t any = (uint32_t)(stretch + 1) * UINT32_C(0x9e3779b1);
-    const int64_t begin = stretch * part + (int64_t)((double)(part - STRETCH) * any / 4294967296.0);
-    double counts[128] = {0}, counted = 0, sectors = 0, squares = 0;
-    memset(seen, 0, sizeof seen);
-    for (int64_t i = begin; i < begin + STRETCH; i++) {
-        const int64_t at = index_at(index, i);
-        const uint32_t hash = (uint32_t)(at * element / 32 * INT64_C(0x9e3779b1));
-        counts[at >> shift & 127] += i < begin + FIRST;
-        if (hash >= UINT32_C(1) << 28)
-            continue;
-        counted++;
-        sectors += !seen[hash >> 12];
-        seen[hash >> 12] = 1;
-    }
-    for (int w = 0; w < 128; w++)
-        squares += counts[w] * counts[w];
-    return counted > 0 && sectors / counted * (1 - sqrt(squares) / FIRST) > 0.5;
-}
-
-static int expected_votes; /* of all looks, for windows */
-
-static void look(int index_type, int pattern, int64_t n, int64_t m, int shift, int element, int offset, int way)
-{
-    struct array index, votes;
-    char name[64];
-    uint64_t state = (uint64_t)(n + m + pattern);
-    snprintf(name, sizeof name, "gather_random_sample_%s", index_types[index_type]);
-    const cf_kernel *kernel = cf_kernel_find(&REGISTRY, name);
-    assert_non_null(kernel);
-    make_array(&index, index_type ? I64 : I32, n, offset);
-    make_array(&votes, I32, VOTES, 0);
-    for (int64_t i = 0; i < n; i++)
-        set_element(index.type, index.host + index.begin + (size_t)i * types[index.type].bytes,
-                    (number){0, make_index(pattern, i, n, m, &state)});
-    memcpy(index.expected, index.host, index.bytes);
-    for (int v = 0; v < VOTES; v++) {
-        const int is_for = votes_for_windows(&index, n, v, shift, element);
-        expected_votes += is_for;
-        expect_at(&votes, v, (number){0, is_for});
-    }
-    void *of_index = place(&index, way), *of_votes = place(&votes, way);
-    void *args[] = {&of_index, &of_votes, &n, &shift, &element};
-    assert_int_equal(kernel->nparams, 5);
-    run_kernel(kernel, way, args);
-    finish_array(&index, kernel->name, n);
-    finish_array(&votes, kernel->name, n);
-}
-
-/* Indices in no order are for windows where there are more than four of them, and all others against. */
-static void gather_random_looks_at_indices(void **state)
-{
-    (void)state;
-    const int64_t least = VOTES * STRETCH, more = least + 3 * VOTES * 1000 + 17;
-    for (int pattern = 0; pattern < PATTERNS; pattern++)
-        for (int windows = 1, kind = pattern; windows <= 128; windows *= 2, kind++) {
-            if (kind % STEP)
-                continue;
-            const int64_t n = windows % 3 == 1 ? least : more;
-            expected_votes = 0;
-            look(kind % 2, pattern, n, (int64_t)windows << 20, 20, 4 << kind / 2 % 2, kind % 4, kind % WAYS);
-            if (pattern != SKEWED) /* of which all that counts is that it is as expected */
-                assert_int_equal(expected_votes, pattern == RANDOM && windows > 4 ? VOTES : 0);
-        }
 }
 
 /* ---- Calls of few ---- */
@@ -517,150 +415,6 @@ static void gather_random_in_a_graph_is_right(void **state)
     free(wide);
 }
 
-/* ---- What cf_gather does ---- */
-
-/* The operation that runs in its place, of sizes that it is not yet asked for. On a GPU it looks at the indices, on the
- * CPU it does not. The source is as large as it takes for windows. */
-enum { SAMPLED = 34 << 20 };
-
-static void sample_again(const cf_kernel *kernel, void *args[], const int32_t *narrow, const void *source, void *res,
-                         size_t bytes)
-{
-    void *of_res = *(void **)args[2];
-    assert_ok(cf_mem_fill(of_res, 0xa5, MANY * bytes));
-    const int launches = counts_of ? counts_of()->launch : 0;
-    assert_ok(cf_launch(kernel, NULL, args));
-    assert_ok(cf_stream_sync(NULL));
-    if (counts_of)
-        assert_int_equal(counts_of()->launch - launches, 5);
-    assert_ok(cf_mem_copy(res, of_res, MANY * bytes));
-    const int64_t wrong = first_wrong(res, source, narrow, bytes);
-    if (wrong >= 0)
-        fail_msg("%s: element %lld is wrong", kernel->name, (long long)wrong);
-}
-
-static void gather_sampled_is_right(void **state)
-{
-    (void)state;
-    skip_where_many_take_long();
-    uint32_t *source = many_alloc(SAMPLED * sizeof *source);
-    uint64_t *res = many_alloc(MANY * sizeof *res);
-    int32_t *narrow = many_alloc(MANY * sizeof *narrow);
-    int64_t *wide = many_alloc(MANY * sizeof *wide);
-    void *of_source, *of_index[2], *of_res;
-    uint64_t any = 12345;
-    for (int64_t i = 0; i < SAMPLED; i++)
-        source[i] = (uint32_t)next_random(&any);
-    assert_ok(cf_mem_alloc(&of_source, SAMPLED * sizeof *source));
-    assert_ok(cf_mem_alloc(&of_res, MANY * sizeof *res));
-    assert_ok(cf_mem_alloc(&of_index[0], MANY * sizeof *narrow));
-    assert_ok(cf_mem_alloc(&of_index[1], MANY * sizeof *wide));
-    assert_ok(cf_mem_copy(of_source, source, SAMPLED * sizeof *source));
-    for (int type = F32, pattern = 0; type <= I64; type++)
-        for (int index_type = 0; index_type < 2; index_type++, pattern++) {
-            const cf_kernel *kernel = find("gather_sampled", type, index_types[index_type]);
-            const size_t bytes = types[type].bytes;
-            int64_t n = MANY, m = SAMPLED * 4 / (int64_t)bytes;
-            void *args[] = {&of_source, &of_index[index_type], &of_res, &n, &m, NULL, NULL, NULL};
-            assert_true(kernel->is_internal && kernel->nparams == 8);
-            for (int is_random = 0; is_random < 2; is_random++) {
-                for (int64_t i = 0; i < n; i++)
-                    wide[i] = narrow[i] =
-                        (int32_t)make_index(is_random ? RANDOM : 1 + pattern % (PATTERNS - 1), i, n, m, &any);
-                assert_ok(cf_mem_copy(of_index[0], narrow, MANY * sizeof *narrow));
-                assert_ok(cf_mem_copy(of_index[1], wide, MANY * sizeof *wide));
-                sample_again(kernel, args, narrow, source, res, bytes);
-            }
-        }
-    assert_ok(cf_mem_free(of_source));
-    assert_ok(cf_mem_free(of_index[0]));
-    assert_ok(cf_mem_free(of_index[1]));
-    assert_ok(cf_mem_free(of_res));
-    free(source);
-    free(res);
-    free(narrow);
-    free(wide);
-}
-
-static int64_t holds_instead(const char *name, int64_t n, int64_t m)
-{
-    const cf_kernel *kernel = cf_kernel_find(&REGISTRY, name);
-    void *args[] = {NULL, NULL, NULL, &n, &m};
-    int64_t holds;
-    assert_non_null(kernel);
-    if (!cf_kernel_instead(kernel))
-        return -1;
-    assert_ok(cf_kernel_evaluate(kernel, kernel->instead_where.ops, SIZE_MAX, args, &holds));
-    return holds;
-}
-
-static void gather_of_many_looks_at_indices_first(void **state)
-{
-    (void)state;
-    const int64_t least = 1 << 26;
-    assert_int_equal(holds_instead("gather_f32_i32", least - 1, least), 0);
-    assert_int_equal(holds_instead("gather_f32_i32", least, least), 1);
-    assert_int_equal(holds_instead("gather_f32_i64", least, 4 * least + 3), 1);
-    assert_int_equal(holds_instead("gather_i32_i32", least, 4 * least + 4), 0);
-    assert_int_equal(holds_instead("gather_i32_i64", INT64_MAX, (int64_t)1 << 30), 1);
-    assert_int_equal(holds_instead("gather_f32_i32", INT64_MAX, ((int64_t)1 << 30) + 1), 0);
-    assert_int_equal(holds_instead("gather_f64_i32", least, least), 1);
-    assert_int_equal(holds_instead("gather_f64_i32", least, least + 1), 0);
-    assert_int_equal(holds_instead("gather_f64_i32", INT64_MAX, (int64_t)1 << 29), 1);
-    assert_int_equal(holds_instead("gather_f64_i64", INT64_MAX, ((int64_t)1 << 29) + 1), 0);
-    assert_int_equal(holds_instead("gather_i64_i32", least, 1 << 23), 0);
-    assert_int_equal(holds_instead("gather_i64_i64", least, (1 << 23) + 1), 1);
-    assert_int_equal(holds_instead("gather_f32_i32", least, 1 << 24), 0);
-    assert_int_equal(holds_instead("gather_f16_i32", least, least), -1);
-    assert_int_equal(holds_instead("gather_bf16_i64", least, least), -1);
-    assert_int_equal(holds_instead("gather_rows_f32_i32", least, least), -1);
-}
-
-/* One launch, or five, all of which are loaded with the kernel; on a GPU both ways. */
-static void gather_of_many_is_right(void **state)
-{
-    (void)state;
-    const int64_t least = 1 << 26, m = least + 5;
-    int64_t memory = 0;
-    int32_t *source, *index, *res, *found;
-    assert_ok(cf_shutdown());
-    if (on_cuda() && IS_LARGE)
-        assert_ok(cf_device_property(0, CF_PROPERTY_MEMORY_FREE, &memory));
-    if (memory < m * 12)
-        skip_test(NEEDS_GPU_MEMORY);
-    assert_ok(cf_mem_alloc((void **)&source, (size_t)m * sizeof *source));
-    assert_ok(cf_mem_alloc((void **)&index, (size_t)least * sizeof *index));
-    assert_ok(cf_mem_alloc((void **)&res, (size_t)least * sizeof *res));
-    assert_ok(cf_fill(3, source, m));
-    assert_ok(cf_exclusive_scan(source, source, m));
-    assert_non_null(found = malloc((size_t)least * sizeof *found));
-    assert_ok(cf_kernel_preload(cf_kernel_find(&REGISTRY, "gather_i32_i32")));
-    const int loads = counts_of ? counts_of()->load : 0;
-    for (int is_random = 0; is_random < 2; is_random++)
-        for (int64_t n = least - 1; n <= least; n++) {
-            for (int64_t i = 0; i < n; i++)
-                found[i] = (int32_t)(is_random ? (uint64_t)i * 2654435769u % (uint64_t)m : (uint64_t)(m - 1 - i));
-            assert_ok(cf_mem_copy(index, found, (size_t)n * sizeof *index));
-            assert_ok(cf_mem_fill(res, 0xa5, (size_t)least * sizeof *res));
-            const int launches = counts_of ? counts_of()->launch : 0;
-            assert_ok(cf_gather_async(NULL, source, index, res, n, m));
-            assert_ok(cf_stream_sync(NULL));
-            if (counts_of)
-                assert_int_equal(counts_of()->launch - launches, n < least ? 1 : 5);
-            assert_ok(cf_mem_copy(found, res, (size_t)n * sizeof *res));
-            for (int64_t i = 0; i < n; i += is_random && counts_of ? 97 : 1)
-                if (found[i] !=
-                    (int32_t)(3 * (is_random ? (uint64_t)i * 2654435769u % (uint64_t)m : (uint64_t)(m - 1 - i))))
-                    fail_msg("element %lld of %lld is wrong", (long long)i, (long long)n);
-        }
-    if (counts_of)
-        assert_int_equal(counts_of()->load, loads);
-    free(found);
-    assert_ok(cf_mem_free(source));
-    assert_ok(cf_mem_free(index));
-    assert_ok(cf_mem_free(res));
-}
-
 /* ---- Where it pays ---- */
 
 static int64_t scratch_of(int type, int64_t n, int64_t m)
@@ -819,12 +573,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gather_random_by_steps_is_right),
         cmocka_unit_test(gather_random_by_steps_of_whole_tiles_is_right),
-        cmocka_unit_test(gather_random_looks_at_indices),
         cmocka_unit_test(gather_random_of_few_is_right),
         cmocka_unit_test(gather_random_of_many_is_right),
-        cmocka_unit_test(gather_sampled_is_right),
-        cmocka_unit_test(gather_of_many_looks_at_indices_first),
-        cmocka_unit_test(gather_of_many_is_right),
         cmocka_unit_test(gather_random_plain_of_many_is_right),
         cmocka_unit_test(gather_random_in_a_graph_is_right),
         cmocka_unit_test(gather_random_scratch_is_what_windows_take),
