@@ -10,12 +10,13 @@ MAX_ARRAY_DIMS = 8
 DIRECTIONS = {'in': 'CF_IN', 'out': 'CF_OUT', 'inout': 'CF_INOUT', 'scratch': 'CF_SCRATCH'}
 CLAUSES = ('name', 'grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'in', 'out', 'inout',
            'resident', 'scratch', 'zero', 'rezero', 'pitch', 'check', 'inplace', 'host', 'tune', 'tolerance', 'flops',
-           'bytes', 'split', 'instead', 'include', 'uses', 'internal')
+           'bytes', 'split', 'include', 'uses', 'internal')
 # Clauses of earlier versions: what to write; {} is the first word in their parentheses.
-GONE = {order: f'{order} is a condition; write check({order}({{}}))' for order in expr.ORDERS}
+GONE = {**{order: f'{order} is a condition; write check({order}({{}}))' for order in expr.ORDERS},
+        'instead': "the clause 'instead' is gone; leave it out: the caller chooses the kernel, or calls the operation by its "
+                   'own name'}
 # What says how one kernel is launched.
-OF_KERNELS = ('grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'host', 'tune', 'split',
-              'instead')
+OF_KERNELS = ('grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'host', 'tune', 'split')
 
 
 class Array:
@@ -52,7 +53,6 @@ class Clauses:
         self.host = None            # token: a function's name, or none
         self.host_grid = None       # expression: how many threads the CPU runs
         self.split = None           # token: the parameter by which calls can be taken apart
-        self.instead = None         # (token, expression): the operation that runs where that holds
         self.tune = {}              # constant's name: (token, [expression])
         self.includes = []          # header's name
         self.instances = []         # (tag token, [argument])
@@ -144,8 +144,6 @@ def _clause(cursor, clauses):
         _names(cursor, name, clauses.uses, 'kernels, as in uses(count, sort_f32)')
     elif name.text == 'zero':
         _zeros(cursor, clauses)
-    elif name.text == 'instead':
-        _instead(cursor, clauses, name)
     elif name.text == 'inplace':
         _in_place(cursor, clauses.in_place)
     elif name.text in ('pitch', 'tune'):
@@ -178,18 +176,6 @@ def _identifier(cursor, clauses, name):
     if getattr(clauses, name.text) is not None or (name.text == 'host' and clauses.host_grid):
         raise ExprError(name, f'a second {name.text} clause')
     setattr(clauses, name.text, value)
-
-
-def _instead(cursor, clauses, name):
-    """(operation: condition)"""
-    value = cursor.take()
-    if value.kind != 'identifier':
-        raise ExprError(value, 'instead takes an operation and a condition, as in instead(sort_long: n >= 1024)' +
-                        found(value))
-    if clauses.instead:
-        raise ExprError(name, 'a second instead clause')
-    cursor.expect(':', f'after {value.text}')
-    clauses.instead = value, _expression(cursor)
 
 
 def _host_grid(cursor, clauses):

@@ -42,13 +42,6 @@ class Constants:
             raise self._error(item[0], where, item[0], f'{what}; this is {value}')
         return value
 
-    def untuned(self, item, where):
-        """A value as above that is one for all variants."""
-        tuned = next((name for name in self._used(item[0]) if name in self._tuned), None)
-        if tuned:
-            raise ExprError(item[0].token, f'{where}: {tuned} has another value in each variant')
-        return self.value(item, where)
-
     def check(self, tree, text):
         """A condition over integers, which has to hold."""
         try:

@@ -81,8 +81,6 @@ def _kernel(kernel, instance, prefix):
     of_operation = {'uses': list(instance.used)} if kernel.is_operation else {}
     internal = {'internal': True} if kernel.is_internal else {}
     split = {} if instance.split is None else {'split': instance.split}
-    instead = {} if instance.instead is None else {
-        'instead': {'operation': instance.instead.name, 'where': _expr(instance.instead.where)}}
     return {'name': instance.name, 'family': kernel.name, 'function': f'{prefix}_{instance.name}',
             'kernel': instance.kernel, 'doc': '\n'.join(kernel.doc), 'file': kernel.location.file,
             'line': kernel.location.line, 'params': [_param(p) for p in instance.params],
@@ -93,7 +91,7 @@ def _kernel(kernel, instance, prefix):
             'host': 'operation' if instance.is_hosted else 'none' if host is None else host.function or 'kernel',
             'bounded': instance.is_bounded, 'closed': instance.is_closed,
             'variants': [] if kernel.is_operation else [_variant(v) for v in instance.all_variants],
-            **of_operation, **internal, **split, **instead}
+            **of_operation, **internal, **split}
 
 
 def _symbol(symbol, prefix):

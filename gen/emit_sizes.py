@@ -42,12 +42,10 @@ class _Sizes:
         dims = [d for _, p in self.arrays for d in p.dims]
         body.read([e for d in dims for e in (d.extent, d.lower, d.pitch)] + [*launch.grid, *launch.block, launch.items,
                   launch.shared] + [c.condition for c in checks] +
-                  [e for z in self.instance.zeros for e in (z.extent, z.lower)] +
-                  ([self.instance.instead.where] if self.instance.instead else []))
+                  [e for z in self.instance.zeros for e in (z.extent, z.lower)])
         self._plain()
         for condition, is_real in self.conditions:
             self._condition(condition, is_real)
-        self._instead()
         size = self._size()
         for _, param in self.arrays:
             self._section(param)
@@ -115,16 +113,6 @@ class _Sizes:
             raise Interpreted
         if value.constant is None:
             self.body.leave(negate(value).text)
-
-    def _instead(self):
-        """What is another launch at times is none that is told at once."""
-        if not self.instance.instead:
-            return
-        value = self.body.truth(tree_of(self.instance.instead.where.ops), False)
-        if value.constant is None:
-            self.body.leave(value.text)
-        elif value.constant:
-            raise Interpreted
 
     # ---- The launch
 

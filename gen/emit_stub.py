@@ -56,7 +56,6 @@ def emit(file, prefix, tuned=None):
         text.append(_image(file, prefix))
     others = {_scan(c, i) for i in file.instances for c in _looked_at(i) if c.array is not None}
     others.update(_used(prefix, name) for i in file.instances for name in i.used)
-    others.update(_used(prefix, i.instead.name) for i in file.instances if i.instead)
     if others:
         text.append('\n' + fold('extern const cf_kernel ' + ', '.join(sorted(others)) + ';\n', 8))
     sizes = {}      # the body of a function: its name; instances have many in common
@@ -310,9 +309,6 @@ def _descriptor(kernel, instance, variant, prefix, known_sizes, tuned):
         text += ''.join(map(_zero, variant.zeros)) + '    },\n'
     if variant.split is not None:
         text += f'    .split = {variant.split + 1},\n'
-    if variant.instead:
-        text += f'    .instead = &{_used(prefix, variant.instead.name)},\n'
-        text += fold(f'    .instead_where = {_expr(variant.instead.where)},\n', 8)
     lines = tuned.get(f'{prefix}_{instance.name}', ()) if is_choice else ()
     if lines:
         text += f'    .tuning = {(chr(10) + " " * 14).join(c_string(line + chr(10)) for line in lines)},\n'

@@ -146,14 +146,6 @@ class Use:
 
 
 @dataclass(frozen=True)
-class Instead:
-    """What runs in a kernel's place where a condition holds."""
-    use: Use                        # the operation, as written
-    where: Expr
-    name: str = ''                  # its instance's
-
-
-@dataclass(frozen=True)
 class Instance:
     """One entry point: a kernel, or an operation, with its template arguments filled in. A kernel with tune(...) has
     variants, of which the runtime takes one; itself it is like the first of them."""
@@ -172,7 +164,6 @@ class Instance:
     variants: Tuple['Instance', ...] = ()
     zeros: Tuple[Zero, ...] = ()
     split: Optional[int] = None     # the number of the parameter by which a call can be taken apart
-    instead: Optional[Instead] = None
     host_of: str = ''               # the variant whose CPU body is this one's, too; '': it has its own
     uses: Tuple[Use, ...] = ()      # of an operation: what it enqueues, as written
     used: Tuple[str, ...] = ()      # the names of these entry points; cf_... are bundled ones

@@ -60,9 +60,8 @@ def resolve(files, prefix, manifest, diagnostics):
     named.update({i.name: finder.named(k, i) for k in operations for i in k.instances})
     if diagnostics.count != before:
         return files
-    instead = {i.name: i.instead.name for f in files for i in f.instances if i.instead and i.instead.name}
     for kernel in operations:
-        _check_nested(kernel, named, instead, diagnostics)
+        _check_nested(kernel, named, diagnostics)
     if diagnostics.count != before:
         return files
     judge = _Judge(instances, named)
@@ -104,21 +103,18 @@ class _Finder:
         self._diagnostics.error(use.location, text)
 
 
-def _check_nested(kernel, named, instead, diagnostics):
-    """Operations within operations come to an end, those that run in the place of kernels too."""
+def _check_nested(kernel, named, diagnostics):
+    """Operations within operations come to an end."""
     def deepest(name, above):
         """How many there are below one another; None where one leads back to itself."""
         if name in above:
             return None
         depths = [deepest(n, (*above, name)) for n in named[name] if n in named]
-        # Of those in the place of kernels the runtime sees to it that they are not too deep: there are the kernels.
-        beside = [deepest(instead[n], (*above, name)) for n in named[name] if n in instead]
-        return None if None in depths + beside else 1 + max(depths, default=0)
+        return None if None in depths else 1 + max(depths, default=0)
 
     depths = [deepest(i.name, ()) for i in kernel.instances]
     if None in depths:
-        diagnostics.error(kernel.location, f'what {kernel.name} uses leads back to an operation that uses it' + (
-            ', or runs in the place of a kernel that it uses' if instead else ''))
+        diagnostics.error(kernel.location, f'what {kernel.name} uses leads back to an operation that uses it')
     elif max(depths) > MAX_NESTED:
         diagnostics.error(kernel.location, f'{kernel.name} has operations within operations, {max(depths)} deep; at most '
                                            f'{MAX_NESTED} are taken')

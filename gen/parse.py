@@ -16,7 +16,7 @@ from cxxtypes import UNREADABLE, VOID, builtin, pointer
 from declare import declarations
 from expr import ExprError
 from lexer import Token, written
-from model import Check, CType, Dim, Expr, Instance, Instead, Kernel, KernelFile, Launch, Location, Param, Use, Zero
+from model import Check, CType, Dim, Expr, Instance, Kernel, KernelFile, Launch, Location, Param, Use, Zero
 from kerneldecl import read_kernel
 from scan import Pragma, comment_above
 from split import split_by
@@ -390,12 +390,8 @@ class _File:
         if clauses.host_grid:
             host = replace(host, grid=exact(clauses.host_grid))
         split = split_by(clauses.split, params, checks, zeros) if clauses.split else None
-        instead = None
-        if clauses.instead:
-            token, where = clauses.instead
-            instead = Instead(Use(token.text, token.location), exact(where))
         return Instance(name, kernel, tuple(params), launch, checks, *reports, host, constants, is_bounded, is_closed,
-                        zeros=zeros, split=split, instead=instead)
+                        zeros=zeros, split=split)
 
     def _spelled_argument(self, value, parameter, scope):
         """A template argument at file scope."""
@@ -473,8 +469,6 @@ class _File:
                 constants.check(tree, text)
             elif check.condition:
                 constants.real_check(tree, check.condition)
-        if clauses.instead:
-            constants.untuned(clauses.instead[1], f'instead({clauses.instead[0].text}: {clauses.instead[1][1]})')
         if clauses.tolerance:
             constants.tolerance(clauses.tolerance[0], tolerance)
         for item, clause in ((clauses.flops, 'flops'), (clauses.bytes, 'bytes')):

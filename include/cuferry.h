@@ -413,9 +413,8 @@ enum cf_host_data { CF_HOST_DATA_AUTO = 0, CF_HOST_DATA_STAGE = 1, CF_HOST_DATA_
 CF_CHECKED int cf_set_host_data(int where);
 
 /* One line that says where the calling thread's latest plain call ran, what was copied, and why: "cf_gather_f32_i32:
- * on the CPU, 0.3 ms expected; staging 545 MB would take 12.1 ms". Where an operation ran in the kernel's place, it ends
- * with that: "; gather_sampled_f32_i32 ran instead". Empty before the first. Owned by the library, valid until the
- * thread's next plain call or cf_last_plan(). */
+ * on the CPU, 0.3 ms expected; staging 545 MB would take 12.1 ms". Empty before the first. Owned by the library, valid
+ * until the thread's next plain call or cf_last_plan(). */
 const char *cf_last_plan(void);
 
 /* The environment variable CF_TRACE=file.json, read when the library is first used and again after cf_shutdown(), has

@@ -124,16 +124,12 @@ int cf__call_failure(const struct cf__call *call, CUresult result, const char *f
     return cf__fail_driver(call->place->driver, result, function, "%s", call->kernel->function);
 }
 
-/* Where a part of an operation failed, or of one in the kernel's place, others may be at work, in memory that the caller
- * has back, or that is given back. */
+/* Where a part of an operation failed, others may be at work, in memory that the caller has back, or that is given
+ * back. */
 int cf__call_launch(struct cf__call *call)
 {
-    cf__ran_instead = NULL;
     int status = cf__launch(call->kernel, &call->size, call->place, NULL, call->args);
-    const int was_instead = cf__ran_instead && cf__ran_instead == cf_kernel_instead(call->kernel);
-    if (was_instead) /* and not within an operation */
-        cf__plan_instead(call->plan, cf__ran_instead);
-    if (status != CF_OK && (cf_kernel_is_operation(call->kernel) || was_instead)) {
+    if (status != CF_OK && cf_kernel_is_operation(call->kernel)) {
         cf__call_relax(call);
         (void)call->place->driver->cuStreamSynchronize(NULL);
     }

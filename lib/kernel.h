@@ -268,12 +268,6 @@ struct cf__size {
 };
 int cf__size(const cf_kernel *kernel, const struct cf__place *place, void *const args[], struct cf__size *size);
 
-/* The operation that runs in the kernel's place in a launch with these arguments, which were checked; NULL: the kernel
- * itself. And that which the calling thread's latest launch ran so, where it went the long way; whoever asks sets it to
- * NULL in front. */
-const cf_kernel *cf__instead_of(const cf_kernel *kernel, const struct cf__place *place, cf_stream stream,
-                                void *const args[]);
-extern _Thread_local const cf_kernel *cf__ran_instead;
 
 /* Enqueues a kernel whose arguments were checked; supplies its scratch memory. */
 int cf__launch(const cf_kernel *kernel, const struct cf__size *size, const struct cf__place *place, cf_stream stream,
@@ -315,9 +309,6 @@ extern _Thread_local const struct cf__within {
     const struct cf__within *outer;
 } *cf__within;
 
-/* Whether it can be enqueued within the operations that the calling thread is enqueueing. */
-int cf__operation_fits(const cf_kernel *operation);
-
 /* Whether `pointer` is that of an array without elements of an operation that the thread is in: launches may be given it
  * for a parameter that has no extent. */
 int cf__operation_has_empty(const void *pointer);
@@ -333,9 +324,6 @@ int cf__operate(const cf_kernel *kernel, const struct cf__place *place, struct c
 
 /* All that launches of a kernel or an operation run: what that uses, and variants that may be chosen. */
 int cf__load_all(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded **loaded);
-
-/* What a GPU may run in a kernel's place. */
-int cf__load_instead(const cf_kernel *kernel, const struct cf__place *place);
 
 /* ---- scratch.c ---- */
 

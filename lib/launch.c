@@ -282,82 +282,29 @@ static int enqueue(const cf_kernel *kernel, const struct cf__size *size, const s
     return status == CF_OK ? enqueue_loaded(kernel, size, place, loaded, stream, args) : status;
 }
 
-/* `has_begun` is whether all was there that it takes; then it may be enqueued in part where it fails. */
 static int enqueue_with_scratch(const cf_kernel *kernel, const struct cf__size *size, const struct cf__place *place,
-                                cf_stream stream, void *const args[], int *has_begun)
+                                cf_stream stream, void *const args[])
 {
     struct cf__loaded *loaded;
     struct cf__scratch scratch;
     int status = make_ready(kernel, size, place, args, &loaded);
     if (status == CF_OK)
         status = cf__scratch_begin(kernel, place, loaded->context, stream, args, &scratch);
-    *has_begun = status == CF_OK;
     if (status != CF_OK)
         return status;
     status = enqueue_loaded(kernel, size, place, loaded, stream, scratch.args);
     return cf__scratch_end(kernel, place, stream, &scratch, status);
 }
 
-/* ---- An operation in a kernel's place ---- */
-
-_Thread_local const cf_kernel *cf__ran_instead;
-
-/* Whether it can run: its functions are this library's, not too many operations are around the launch, and no capture is,
- * in which its memory would be the graph's. */
-static int could_run(const cf_kernel *operation, const struct cf__place *place, cf_stream stream)
-{
-    CUstreamCaptureStatus capture;
-    return operation->runtime == cf_launch && cf__operation_fits(operation) &&
-           place->driver->cuStreamIsCapturing(stream, &capture) == CUDA_SUCCESS &&
-           capture == CU_STREAM_CAPTURE_STATUS_NONE;
-}
-
-const cf_kernel *cf__instead_of(const cf_kernel *kernel, const struct cf__place *place, cf_stream stream,
-                                void *const args[])
-{
-    const cf_kernel *operation = place->driver->is_host ? NULL : cf_kernel_instead(kernel);
-    int64_t holds = 0;
-    if (!operation || cf__evaluate(kernel, &kernel->instead_where, args, &holds) != CF_OK || !holds)
-        return NULL;
-    return could_run(operation, place, stream) ? operation : NULL;
-}
-
-/* Its first arguments are the kernel's. Whether it was begun, or has failed; where there is no memory for it, the kernel
- * needs none, and nothing is amiss. */
-static int enqueue_instead(const cf_kernel *kernel, const cf_kernel *operation, const struct cf__size *size,
-                           const struct cf__place *place, cf_stream stream, void *const args[], int *status)
-{
-    struct cf__error before;
-    int has_begun = 0;
-    cf__error_save(&before);
-    *status = enqueue_with_scratch(operation, size, place, stream, args, &has_begun);
-    cf__ran_instead = has_begun ? operation : NULL;
-    const int is_short = !has_begun && *status == CF_ENOMEM;
-    if (is_short || *status == CF_OK) {
-        cf__error_restore(&before);
-    } else {
-        (void)cf__fail_within(kernel->function, *status);
-        cf__error_keep(&before);
-    }
-    return !is_short;
-}
-
-/* ---- Launches ---- */
-
 int cf__launch(const cf_kernel *kernel, const struct cf__size *size, const struct cf__place *place, cf_stream stream,
                void *const args[])
 {
-    int status, has_begun, has_scratch = kernel->nzeros > 0;
+    int has_scratch = kernel->nzeros > 0;
     if (size->is_empty) /* what threads add to is 0 where there are none */
         return cf__clear_results(kernel, place, stream, args);
-    const cf_kernel *operation = cf__instead_of(kernel, place, stream, args);
-    if (operation && enqueue_instead(kernel, operation, size, place, stream, args, &status))
-        return status;
     for (uint32_t i = 0; i < kernel->nparams; i++)
         has_scratch |= kernel->params[i].direction == CF_SCRATCH;
-    if (has_scratch)
-        return enqueue_with_scratch(kernel, size, place, stream, args, &has_begun);
-    return enqueue(kernel, size, place, stream, args);
+    return (has_scratch ? enqueue_with_scratch : enqueue)(kernel, size, place, stream, args);
 }
 
 /* A parameter without an extent may be given an array of the operation around it that has no elements. */

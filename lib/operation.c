@@ -65,22 +65,6 @@ static int run(const cf_kernel *kernel, const struct cf__place *place, cf_stream
     return status == CF_OK ? CF_OK : judge(kernel, status, cf__failures() != failures);
 }
 
-/* How many there are within one another at most. */
-static int levels(const cf_kernel *operation)
-{
-    int most = 0;
-    for (uint32_t i = 0; i < operation->nuses; i++) {
-        const int below = cf_kernel_is_operation(operation->uses[i]) ? levels(operation->uses[i]) : 0;
-        most = below > most ? below : most;
-    }
-    return most + 1;
-}
-
-int cf__operation_fits(const cf_kernel *operation)
-{
-    return depth() + levels(operation) <= MOST_NESTED;
-}
-
 int cf__operation_ready(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded **loaded)
 {
     if (kernel->runtime != cf_launch)

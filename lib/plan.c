@@ -220,11 +220,6 @@ __attribute__((noinline)) static void name_variant(const cf_kernel *kernel)
     snprintf(latest.variant, sizeof latest.variant, "%.*s", (int)sizeof latest.variant - 1, text);
 }
 
-void cf__plan_instead(struct cf__plan *plan, const cf_kernel *operation)
-{
-    snprintf(plan->instead, sizeof plan->instead, "%.*s", (int)sizeof plan->instead - 1, operation->name);
-}
-
 CF__HOT struct cf__plan *cf__plan_begin(const cf_kernel *kernel)
 {
     latest.where = CF__PLAN_FAILED;
@@ -237,7 +232,7 @@ CF__HOT struct cf__plan *cf__plan_begin(const cf_kernel *kernel)
     char *end = memccpy(latest.function, kernel->function, 0, sizeof latest.function);
     if (!end)
         latest.function[sizeof latest.function - 1] = 0;
-    latest.variant[0] = latest.instead[0] = 0;
+    latest.variant[0] = 0;
     if (kernel->nconstants)
         name_variant(kernel);
     return &latest;
@@ -299,7 +294,7 @@ static void add_staged(struct text *text, const struct cf__plan *plan)
 
 const char *cf_last_plan(void)
 {
-    static _Thread_local char line[sizeof latest.function + sizeof latest.variant + sizeof latest.instead + 240];
+    static _Thread_local char line[sizeof latest.function + sizeof latest.variant + 224];
     struct text text = {line, sizeof line};
     line[0] = 0;
     if (!*latest.function)
@@ -327,7 +322,5 @@ const char *cf_last_plan(void)
     }
     if (latest.variant[0])
         add(&text, "; variant %s", latest.variant);
-    if (latest.instead[0])
-        add(&text, "; %s ran instead", latest.instead);
     return line;
 }

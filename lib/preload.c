@@ -15,14 +15,6 @@ static int load_chosen(const cf_kernel *kernel, const struct cf__place *place, c
     return status == CF_OK ? cf__load_all(kernel->variants[0], place, &loaded) : status;
 }
 
-/* One whose functions are of another copy of the library does not run. */
-int cf__load_instead(const cf_kernel *kernel, const struct cf__place *place)
-{
-    const cf_kernel *operation = place->driver->is_host ? NULL : cf_kernel_instead(kernel);
-    struct cf__loaded *loaded;
-    return operation && operation->runtime == cf_launch ? cf__load_all(operation, place, &loaded) : CF_OK;
-}
-
 /* The operation's own node comes last: where that is there, all is. */
 static int load_operation(const cf_kernel *kernel, const struct cf__place *place, struct cf__loaded **loaded)
 {
@@ -40,8 +32,6 @@ int cf__load_all(const cf_kernel *kernel, const struct cf__place *place, struct 
     if (cf_kernel_is_operation(kernel))
         return load_operation(kernel, place, loaded);
     int status = cf__kernel_load(kernel, place, loaded);
-    if (status == CF_OK)
-        status = cf__load_instead(kernel, place);
     if (status == CF_OK && cf__is_tuned(kernel))
         return load_chosen(kernel, place, &(*loaded)->choice);
     return status == CF_OK && kernel->launch.is_block_auto ? cf__kernel_block(kernel, place, *loaded, &block) : status;

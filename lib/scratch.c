@@ -93,12 +93,7 @@ static int uses_scratch(const cf_kernel *operation)
 {
     for (uint32_t i = 0; i < operation->nuses; i++) {
         const cf_kernel *kernel = operation->uses[i];
-        if (has_scratch(kernel))
-            return 1;
-        if (cf_kernel_is_operation(kernel) && uses_scratch(kernel))
-            return 1;
-        const cf_kernel *instead = cf_kernel_instead(kernel);
-        if (instead && (has_scratch(instead) || uses_scratch(instead)))
+        if (has_scratch(kernel) || (cf_kernel_is_operation(kernel) && uses_scratch(kernel)))
             return 1;
     }
     return 0;

@@ -211,8 +211,6 @@ int cf__split_run(struct cf__call *call)
     /* Not within the pipeline, where it would hold up all lanes. */
     struct cf__loaded *loaded = cf__kernel_loaded(call->kernel, call->place);
     int status = loaded ? CF_OK : cf__kernel_load(call->kernel, call->place, &loaded);
-    if (status == CF_OK && cf__instead_of(call->kernel, call->place, NULL, call->args))
-        status = cf__load_instead(call->kernel, call->place);
     if (status != CF_OK)
         return status;
     call->split.of_part.loaded = call->split.of_last.loaded = loaded;

@@ -242,14 +242,10 @@ struct cf__plan {
     enum cf__constants constants;
     double stage_time, cpu_time; /* expected, in seconds; by the formula */
     char variant[96];            /* of a tuned kernel */
-    char instead[96];            /* the operation that ran in the kernel's place */
 };
 
 /* That of the calling thread, begun anew. */
 struct cf__plan *cf__plan_begin(const cf_kernel *kernel);
-
-/* Names the operation that runs in the kernel's place. */
-void cf__plan_instead(struct cf__plan *plan, const cf_kernel *operation);
 
 /* What staging would move, and elements that are taken for indices. */
 struct cf__moves {

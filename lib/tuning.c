@@ -210,7 +210,6 @@ static int choose(const cf_kernel *kernel, cf_stream stream, void *const args[],
 int cf__attempt_begin(struct cf__attempt *attempt, const cf_kernel *kernel, cf_stream stream, void *const args[])
 {
     cf_size size;
-    cf__ran_instead = NULL;
     attempt->kernel = kernel;
     attempt->first = kernel->variants[0];
     int status = choose(kernel, stream, args, attempt);
@@ -252,14 +251,13 @@ static void remember(const struct cf__attempt *attempt, void *const args[])
                 attempt->kernel->function, size_class, text, cf_last_error());
 }
 
-/* What can be the variant's alone: its block, its memory, its grid. Nothing was enqueued then, but of an operation in its
- * place, which is not tried again. */
+/* What can be the variant's alone: its block, its memory, its grid. Nothing was enqueued then. */
 int cf__attempt_refused(const struct cf__attempt *attempt, void *const args[], int status)
 {
     if (attempt->variant == attempt->first)
         return 0;
-    const int is_large = !cf__ran_instead && is_too_large(attempt, args, status);
-    const int is_refused = is_large || (!cf__ran_instead && (status == CF_EINVAL || status == CF_EOVERFLOW));
+    const int is_large = is_too_large(attempt, args, status);
+    const int is_refused = is_large || status == CF_EINVAL || status == CF_EOVERFLOW;
     if (is_large)
         remember(attempt, args);
     (is_refused || status == CF_OK ? cf__error_restore : cf__error_keep)(&attempt->before);

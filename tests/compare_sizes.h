@@ -167,14 +167,6 @@ static inline void compare_fill(struct compare *of)
         of->args[compare_random(of) % kernel->nparams] = NULL;
 }
 
-/* Whether an operation runs in the kernel's place, or nobody knows. */
-static inline int compare_instead(const struct compare *of)
-{
-    int64_t holds;
-    return cf_kernel_instead(of->kernel) &&
-           (cf__evaluate(of->kernel, &of->kernel->instead_where, of->args, &holds) != CF_OK || holds);
-}
-
 /* What is wrong with one trial, as the end of a sentence; NULL where nothing is. */
 static inline const char *compare_once(struct compare *of, int *is_fast)
 {
@@ -187,10 +179,8 @@ static inline const char *compare_once(struct compare *of, int *is_fast)
         status = cf__size(kernel, NULL, of->args, &expected);
     int is_good = status == CF_OK && !expected.is_empty;
     *is_fast = kernel->sizes(of->args, &size);
-    if (*is_fast && compare_instead(of))
-        return "1, though an operation runs in its place";
     if (!*is_fast)
-        return is_good && of->is_small && !compare_instead(of) ? "0, though nothing is out of the ordinary" : NULL;
+        return is_good && of->is_small ? "0, though nothing is out of the ordinary" : NULL;
     if (!is_good)
         return status == CF_OK ? "1, though there is nothing to launch" : "1, though the interpreter refuses it";
     for (int d = 0; d < CF_GRID_DIMS; d++)

@@ -44,18 +44,6 @@ __global__ void mirror(const float *x, float *y, float *copy, int n)
 #pragma cf operation in(x[n]) out(y[n]) scratch(one[n], other[n]) zero(one[n / 2]) uses(mirror)
 void mirror_often(const float *x, float *y, float *one, float *other, int n);
 
-/* An operation that a GPU runs in its place: the same in three launches. */
-#pragma cf kernel grid(n) in(x[n]) out(y[n]) instead(turn_often: n > 1)
-__global__ void turn_over(const float *x, float *y, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n)
-        y[i] = x[n - 1 - i];
-}
-
-#pragma cf operation internal in(x[n]) out(y[n]) scratch(one[n], other[n]) zero(one[n / 2]) uses(mirror)
-void turn_often(const float *x, float *y, int n, float *one, float *other);
-
 /* Data of the file's, and a block that the driver chooses. */
 #pragma cf kernel grid(n) block(auto) inout(x[n])
 __global__ void weigh(float *x, int n)

@@ -19,11 +19,6 @@ int fault__enqueue_mirror_often(cf_stream on, const float *from, float *to, floa
     return status == CF_OK ? fault_mirror_async(on, other, to, n) : status;
 }
 
-int fault__enqueue_turn_often(cf_stream on, const float *from, float *to, int n, float *one, float *other)
-{
-    return fault__enqueue_mirror_often(on, from, to, one, other, n);
-}
-
 /* What host(turn_on_cpu) names. */
 void turn_on_cpu(float *array, int n);
 void turn_on_cpu(float *array, int n)
@@ -133,8 +128,6 @@ ACT(axpy_async_default, fault_axpy_async(NULL, 2, dx, dy, N))
 PREPARE(mirror_async, expect_mirror(); upload(); make_stream())
 ACT(mirror_async, fault_mirror_async(stream, dx, dy, N))
 ACT(mirror_often_async, fault_mirror_often_async(stream, dx, dy, N))
-ACT(turn_over, fault_turn_over(x, y, N))
-ACT(turn_over_async, fault_turn_over_async(stream, dx, dy, N))
 
 /* A stream whose launches have had scratch memory: more of it is asked for. */
 enum { GROWN = 5000 };
@@ -233,7 +226,6 @@ CLEAN(checked, unsetenv("CF_CHECK"); destroy_both())
 
 /* In a stream that is being captured. */
 ACT(mirror_captured, fault_mirror_async(stream, dx, dy, N))
-ACT(turn_over_captured, fault_turn_over_async(stream, dx, dy, N))
 ACT(mirror_often_captured, fault_mirror_often_async(stream, dx, dy, N))
 PREPARE(mirror_captured, prepare_capturing(); expect_mirror())
 
@@ -392,12 +384,6 @@ const struct scene launch_scenes[] = {
     {"cf_launch shared memory", prepare_turn_async, act_turn_async, is_turn_right, destroy_both, FRESH},
     {"cf_launch threads that wait", prepare_turn_async, act_turn_together_async, is_turn_right, destroy_both, FRESH},
     {"cf_launch pointers checked", prepare_checked, act_axpy_async, is_device_right, clean_checked, FRESH},
-    {"cf_call an operation instead", prepare_mirror_staged, act_turn_over, is_host_right, clean_host_data,
-     FRESH | ANY | SPARED},
-    {"cf_launch an operation instead", prepare_mirror_async, act_turn_over_async, is_device_right, destroy_both,
-     FRESH | ANY | SPARED},
-    {"cf_launch captured, an operation instead", prepare_mirror_captured, act_turn_over_captured, is_capture_right,
-     clean_capturing, FRESH | ANY | CAPTURED | SPARED | LONG},
     {"cf_launch captured", prepare_capturing, act_axpy_async, is_capture_right, clean_capturing, FRESH | CAPTURED},
     {"cf_launch captured, scratch", prepare_mirror_captured, act_mirror_captured, is_capture_right, clean_capturing,
      FRESH | CAPTURED},

@@ -21,8 +21,7 @@ struct scene {
         ANY = 8,       /* of several failures any has the detail: threads meet them, or the rest goes on after each */
         CAPTURED = 16, /* in a capture, which a failure may break */
         LONG = 128,    /* each attempt takes long: swept quickly, but where CHECK_LONG is set */
-        SPARED = 256, /* where it has no memory, or cannot ask of a capture, another way is gone, which needs neither */
-        TRACED = 64,  /* with CF_TRACE: what fails may be a call of the trace's, which nobody is told of */
+        TRACED = 64,   /* with CF_TRACE: what fails may be a call of the trace's, which nobody is told of */
     } flags;
 };
 

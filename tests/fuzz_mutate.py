@@ -27,7 +27,7 @@ _CLAUSES = (b'grid(n)', b'grid(1)', b'blocks(1)', b'block(32)', b'block(auto)', 
             b'host(none)', b'host(f)', b'tune(N: 1, 2, 3)',
             b'tolerance(1e-6 * n)', b'flops(2.0 * n)', b'bytes(8 * n)', b'include("real_types.h")', b'name(other)',
             b'grid', b'grid()', b'in()', b'in(x[])', b'in(x[:])', b'in(x[n:])', b'in(x[:n])', b'in(x[n][])',
-            b'instead(f: n)', b'instead(f)', b'instead(f: )', b'instead(n: n > 1) uses(f)', b'split(n)', b'split(x)', b'split(n, n)', b'inplace(x, y)', b'inplace(x)', b'inplace(x, y;)', b'inplace()',
+            b'uses(f)', b'split(n)', b'split(x)', b'split(n, n)', b'inplace(x, y)', b'inplace(x)', b'inplace(x, y;)', b'inplace()',
             b'block(auto, 1)', b'grid(n, n, n, n)', b'tune()', b'pitch(x)', b'check(x[:])', b'check(n, )', b'name()',
             b'name(1)', b'include()', b'include("")', b'include("a\\"b.h")', b'include("../x.h", "y")',
             b'include(<x.h>)', b'host()', b'(((', b')))')

@@ -108,45 +108,6 @@ __global__ void smooths(const float *x, float *y, uint8_t rows, int width)
         y[i] = i < width ? x[i] : x[i] - x[i - width];
 }
 
-/* What a GPU runs in their place from 100 elements on is the same, and is not; and never comes. */
-#pragma cf kernel grid(n) in(x[n]) out(y[n]) instead(halves_of_many: n >= 100)
-__global__ void halves(const float *x, float *y, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n)
-        y[i] = x[i] * 0.5f;
-}
-
-#pragma cf kernel grid(n) in(x[n]) out(y[n]) instead(thirds_of_many: n >= 100)
-__global__ void thirds(const float *x, float *y, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n)
-        y[i] = x[i] / 3;
-}
-
-#pragma cf kernel grid(n) in(x[n]) out(y[n]) instead(thirds_of_many: n >= 10000000)
-__global__ void quarters(const float *x, float *y, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n)
-        y[i] = x[i] / 4;
-}
-
-#pragma cf operation internal in(x[n]) out(y[n]) uses(scales)
-void halves_of_many(const float *x, float *y, int n);
-
-#pragma cf operation internal in(x[n]) out(y[n]) uses(scales)
-void thirds_of_many(const float *x, float *y, int n);
-
-#pragma cf kernel internal grid(n) in(x[n]) out(y[n])
-__global__ void scales(const float *x, float *y, float a, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n)
-        y[i] = a * x[i];
-}
-
 #pragma cf kernel grid(n) in(x[n]) out(y[n])
 __global__ void forgets(const float *x, float *y, int n)
 {

@@ -216,15 +216,6 @@ static void print_split(const cf_kernel *kernel)
     printf("by %s\n", kernel->params[cf_kernel_split(kernel)].name);
 }
 
-static void print_instead(const cf_kernel *kernel)
-{
-    const cf_kernel *operation = cf_kernel_instead(kernel);
-    if (!operation)
-        return;
-    print_key("instead");
-    printf("%s where %s, on a GPU\n", operation->name, kernel->instead_where.text);
-}
-
 static void print_host(const cf_kernel *kernel)
 {
     print_key("host");
@@ -278,7 +269,6 @@ static void describe_kernel(const cf_module *module, const cf_kernel *kernel)
     print_zeros(kernel);
     print_in_place(kernel);
     print_split(kernel);
-    print_instead(kernel);
     if (cf_kernel_is_operation(kernel))
         print_uses(kernel);
     else

@@ -81,10 +81,6 @@ static void print_outcome(struct verification *verification, const struct verify
             printf("; in parts, %u times", trials->in_parts);
         else if (cf_kernel_split(trials->kernel) >= 0)
             printf("; split(%s) was not tried", trials->kernel->params[cf_kernel_split(trials->kernel)].name);
-        if (trials->instead)
-            printf("; by %s, %u times", cf_kernel_instead(trials->kernel)->name, trials->instead);
-        else if (cf_kernel_instead(trials->kernel))
-            printf("; %s was not tried", cf_kernel_instead(trials->kernel)->name);
         printf("\n");
     }
     fflush(stdout);

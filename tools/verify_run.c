@@ -32,9 +32,7 @@ static int make_call(const struct verify_call *call, void *const args[], struct 
     const cf_kernel *kernel = watch_what ? watch(call, message) : call->kernel;
     if (!kernel)
         return -1;
-    int status = call->first_part   ? parts_call(kernel, args, call->first_part, message)
-                 : call->is_instead ? cf_call(cf_kernel_instead(kernel), args)
-                                    : cf_call(kernel, args);
+    int status = call->first_part ? parts_call(kernel, args, call->first_part, message) : cf_call(kernel, args);
     if (status != CF_OK && !call->first_part)
         message_set(message, "%s", cf_last_error());
     result->is_refused = status == CF_EINVAL || status == CF_EOVERFLOW; /* a grid past a device's limits, too */
@@ -160,8 +158,7 @@ int verify_run(const struct verify_call *call, int device, int poison, struct ve
 {
     const uint32_t count = call->kernel->nparams;
     struct array *arrays = calloc(count + (size_t)1, sizeof *arrays);
-    const cf_kernel *operation = cf_kernel_instead(call->kernel); /* whose scratch memory stands behind them */
-    void **args = calloc((operation ? operation->nparams : count) + (size_t)1, sizeof *args);
+    void **args = calloc(count + (size_t)1, sizeof *args);
     quiet_begin(); /* arguments are made up, and so would be what a kernel prints of them */
     int status = arrays && args ? run_with(call, device, poison, arrays, args, result, message)
                                 : message_set(message, "no memory");

@@ -18,7 +18,6 @@ struct verify_call {
     const struct inplace *inplace;     /* arrays that are one; NULL: none are */
     uint32_t home;                     /* the number of that one */
     int64_t first_part;                /* elements of the first of two calls; 0: it is one call */
-    int is_instead;                    /* the operation that instead(...) names is called */
 };
 
 /* What one run has left. */

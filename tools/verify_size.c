@@ -124,8 +124,7 @@ static int run(const struct verify_conditions *conditions, const struct verify_t
                                      .arrays = trials->values.arrays,
                                      .inplace = trials->inplace,
                                      .home = trials->home,
-                                     .first_part = trials->first_part,
-                                     .is_instead = trials->is_instead};
+                                     .first_part = trials->first_part};
     return verify_run(&call, device, poison, result, message);
 }
 
@@ -273,36 +272,6 @@ static int try_cut(const struct verify_conditions *conditions, struct verify_tri
     return status;
 }
 
-/* The operation that runs in the kernel's place with these values, where one does: against the kernel on the CPU. What is
- * watched is the kernel. */
-static int try_instead(const struct verify_conditions *conditions, struct verify_trials *trials,
-                       struct verify_result results[2], struct message *message)
-{
-    const cf_kernel *kernel = trials->kernel, *operation = cf_kernel_instead(kernel);
-    int64_t holds;
-    if (!operation || watch_what ||
-        cf_kernel_evaluate(kernel, kernel->instead_where.ops, SIZE_MAX, trials->values.args, &holds) != CF_OK || !holds)
-        return 0;
-    forget(trials, &results[0]);
-    forget(trials, &results[1]);
-    int status = run(conditions, trials, CF_HOST, poisons[0], &results[0], message);
-    trials->is_instead = 1;
-    if (status == CF_OK)
-        status = run(conditions, trials, conditions->device, poisons[1], &results[1], message);
-    trials->is_instead = 0;
-    trials->is_lost = status == CF_EFAULT && conditions->device != CF_HOST;
-    if (status == CF_OK) {
-        trials->instead++;
-        status = compare(trials, results, conditions->device, message);
-    }
-    if (status == CF_OK)
-        return 0;
-    struct message how = {""};
-    message_add(&how, "%s, which runs instead: %s", operation->name, message->text);
-    *message = how;
-    return -1;
-}
-
 /* The first cut that is not refused. The sections that are watched are those of one call. */
 static int try_parts(const struct verify_conditions *conditions, struct verify_trials *trials,
                      struct verify_result results[2], struct message *message)
@@ -331,8 +300,6 @@ void verify_size(const struct verify_conditions *conditions, struct verify_trial
         status = try_all_inplace(conditions, trials, results, &message);
     if (status == 0 && trials->runs > runs)
         status = try_parts(conditions, trials, results, &message);
-    if (status == 0 && trials->runs > runs)
-        status = try_instead(conditions, trials, results, &message);
     if (packed) {
         forget(trials, &results[0]);
         forget(trials, &results[1]);

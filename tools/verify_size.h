@@ -20,11 +20,10 @@ struct verify_conditions {
 struct verify_trials {
     const cf_kernel *kernel;
     struct verify_values values;
-    unsigned runs, in_place, in_parts, instead;
+    unsigned runs, in_place, in_parts;
     const struct inplace *inplace; /* of this run: arrays that are one; NULL: none are */
     uint32_t home;                 /* the number of that one */
     int64_t first_part;            /* of this run: elements of the first of two calls; 0: it is one */
-    int is_instead;                /* of this run: the operation is called */
     double tolerance;              /* of the latest run; below 0: bit for bit */
     double largest;                /* deviation of all */
     int is_lost;                   /* the device is of no use any more */
@@ -33,7 +32,7 @@ struct verify_trials {
 };
 
 /* Runs the kernel with values that verify_values_choose() has of these, where there are such, and again for arrays that are
- * one, in two calls as split(...) has it, and by the operation that instead(...) names. What is wrong is in `trials`, behind the values that it came with. */
+ * one, and in two calls as split(...) has it. An error is in `trials`, behind the values that it came with. */
 void verify_size(const struct verify_conditions *conditions, struct verify_trials *trials, int64_t size, int only);
 
 /* Begins the library anew with an order of the CPU's, as CF_HOST_ORDER has it; NULL: with none. */

@@ -304,10 +304,6 @@ typedef struct cf_kernel {
     uint32_t split;     /* a call does the same as calls for its first elements and then for the others, however many: the
                            number, from 1, of the parameter that counts them; 0: nothing is said of it. Arrays whose outermost
                            extent that parameter is are split, without lower bounds and pitches; others do not depend on it. */
-    /* The operation that a GPU runs in the kernel's place where `instead_where` is not 0: its parameters begin with the
-     * kernel's, and the others are scratch memory; NULL: none. */
-    const struct cf_kernel *instead;
-    cf_expr instead_where;
 } cf_kernel;
 
 /* Data in __constant__ memory, with a setter. */
@@ -400,12 +396,6 @@ static inline int cf_kernel_has_host(const cf_kernel *kernel)
 static inline int cf_kernel_split(const cf_kernel *kernel)
 {
     return kernel && kernel->split <= kernel->nparams ? (int)kernel->split - 1 : -1;
-}
-
-/* The operation that instead(...) names; NULL where there is none. */
-static inline const cf_kernel *cf_kernel_instead(const cf_kernel *kernel)
-{
-    return kernel ? kernel->instead : NULL;
 }
 
 /* Whether it has a part of an array for each part of the elements that split(...) counts. */

@@ -204,4 +204,7 @@ __global__ void resident_twice(float *x, int n);
 #pragma cf kernel grid(n) resident(x[n])
 __global__ void resident_section(float *x, int n);
 
+#pragma cf kernel grid(n) inout(x[n]) instead(sort_long: n >= 1024)
+__global__ void removed_clause(float *x, int n);
+
 #pragma cf kernel grid(n)
