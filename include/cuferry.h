@@ -420,12 +420,11 @@ const char *cf_last_plan(void);
 /* The environment variable CF_TRACE=file.json, read when the library is first used and again after cf_shutdown(), has
  * launches, copies, fills, graphs, loads, waits and plain calls written there with their times, for Perfetto and
  * chrome://tracing: a whole JSON array at any moment, which grows for as long as the process works, by some 700 bytes
- * for each piece of work. %p in the name becomes the process's number, %% a percent sign. Who opens the file first
- * holds it until cf_shutdown() or the process's end. Others that are given the same name meanwhile, other processes or
- * copies of the library in this one, write to files of their own beside it: file.PID.json, then file.PID.2.json, and
- * so on; cf_set_log() is told which. What a process goes on with is behind what it wrote before; what another process
- * has left in the file is written over. On file systems without locks a file that exists counts as held. CF_EINVAL,
- * from every call, where no such file can be written. */
+ * for each piece of work. %p in the name becomes the process's number, %% a percent sign. The process that opens the
+ * file first holds it until cf_shutdown() or its end. Another process, or another copy of the library in this one, that
+ * is given the same name meanwhile writes no trace, and cf_set_log() is told why. On file systems without locks a file
+ * that exists counts as held. A file that nobody holds is overwritten. After cf_shutdown() the library goes on in the
+ * file it wrote last, where the name is the same. CF_EINVAL, from every call, where the file cannot be written. */
 
 /* Loads a kernel, or all kernels of a library (&cf_registry for the bundled ones), on the calling thread's device, so
  * that their first call has no more to do than any other. Kernels that were loaded before a failure stay so. One

@@ -1,12 +1,11 @@
-/* trace.c - the trace's text: written in large pieces, whole at any moment.
+/* trace.c - the trace's text: a file that is one JSON array after each write.
  *
- * The file is one JSON array. Between its events and its end are blanks, which events are written over. A write that is
- * killed stops at the end of a page: no event crosses one, so the array is whole. It lacks its end only between two small
- * writes, which move the end behind more blanks; blanks are added for many writes at once.
+ * The system may end a write of a killed process between two pages. So no event crosses a page, and blanks with a new
+ * end go behind the array before events are written over its end: each page then leaves an array. It is not one from
+ * the write of the new end, which is short, to the first page of the events.
  *
- * A process that is killed loses its last second. cf_shutdown() and the process's end write the rest. Where the
- * library is used again after cf_shutdown(), the file goes on, also where that is another copy of the library in the
- * process. */
+ * A process that is killed loses its last second. cf_shutdown() and the process's end write the rest. A library that is
+ * used again after cf_shutdown() goes on in its file. */
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
@@ -14,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -29,12 +27,11 @@
 #define EVENT 1024             /* of one event, at most */
 #define SECOND 1000000000
 
-#define PAGE 4096          /* what the system writes whole, at least */
-#define BLANKS (64 * PAGE) /* that are added at a time */
+#define PAGE 4096 /* bytes that the system writes whole, at least */
 
 #define START "[\n"
-#define END "\n]\n"
-#define END_BYTES ((off_t)sizeof END - 1)
+#define END "]\n"
+#define END_BYTES (sizeof END - 1)
 
 int cf__trace_on;
 
@@ -43,11 +40,12 @@ static int descriptor = -1;
 static char path[PATH_MAX];
 static struct stat identity; /* a program may close descriptors that are not its own, and open others in their place */
 static pid_t process;        /* that writes the file; 0 before */
-static off_t written;        /* where the next event goes in it */
-static off_t end;            /* where the array's end lies; up to there are blanks */
+static off_t written;        /* where the array's end lies */
 static char *text;           /* what is not in the file yet */
+static char *blanks;         /* TEXT of them */
 static size_t used;
 static int64_t flushed; /* when it was last written to */
+static int is_refused;  /* until cf_shutdown(): another writer has the file */
 static int is_child;    /* of a process that wrote a trace */
 static unsigned int generation;
 
@@ -78,49 +76,26 @@ static void stop(void)
     used = 0;
 }
 
-/* Adds blanks behind the array, which may be there, and moves its end behind these: so that events fit up to `need`. Where
- * there is less room than for all of them, less will do. */
-static int extend(off_t need)
-{
-    char blanks[PAGE];
-    struct stat found;
-    off_t at = end + END_BYTES;
-    const off_t size = at, wanted = need + BLANKS;
-    memset(blanks, ' ', sizeof blanks);
-    while (at < wanted && cf__write(descriptor, blanks, sizeof blanks, at) == 0)
-        at += PAGE;
-    int error = errno;
-    if (at < wanted && fstat(descriptor, &found) == 0)
-        at = found.st_size;
-    if (at - END_BYTES < need) {
-        (void)!ftruncate(descriptor, size);
-        errno = error;
-        return -1;
-    }
-    if (cf__write(descriptor, blanks, (size_t)END_BYTES, end) != 0 ||
-        cf__write(descriptor, END, (size_t)END_BYTES, at - END_BYTES) != 0)
-        return -1;
-    end = at - END_BYTES;
-    return 0;
-}
-
-/* Puts the array's end behind the last event, and cuts off what lies behind that. */
+/* Puts the array's end behind the last event that was written whole, and cuts off everything after it. */
 static void cut(void)
 {
-    struct stat found;
-    if (fstat(descriptor, &found) != 0 || found.st_size == written + END_BYTES)
-        return;
-    (void)cf__write(descriptor, END, (size_t)END_BYTES, written);
-    (void)!ftruncate(descriptor, written + END_BYTES);
-    end = written;
+    (void)cf__write(descriptor, END, END_BYTES, written);
+    (void)!ftruncate(descriptor, written + (off_t)END_BYTES);
 }
 
 static int write_text(void)
 {
-    const off_t need = written + (off_t)used;
-    if ((need > end && extend(need) != 0) || cf__write(descriptor, text, used, written) != 0)
+    const off_t end = written + (off_t)used;
+    int status;
+    memcpy(text + used, END, END_BYTES);
+    if (written / PAGE == (end + (off_t)END_BYTES - 1) / PAGE)
+        status = cf__write(descriptor, text, used + END_BYTES, written);
+    else if ((status = cf__write(descriptor, blanks, used, written + (off_t)END_BYTES)) == 0 &&
+             (status = cf__write(descriptor, END, END_BYTES, end)) == 0)
+        status = cf__write(descriptor, text, used, written);
+    if (status != 0)
         return -1;
-    written = need;
+    written = end;
     used = 0;
     return 0;
 }
@@ -297,48 +272,47 @@ void cf__trace_end(int64_t begin, const char *category, const char *name, const 
 
 /* ---- Begin and end ---- */
 
-/* A number of the process that no earlier one with its process number has, and that all copies of the library in it
- * agree on. It is made of what the kernel hands each program, which is secret: too few bits to tell that. */
-static uint32_t run_number(void)
+/* An array with the process's name; a file that cannot hold it is removed. */
+static int write_first(void)
 {
-    uint64_t random[2] = {0, 0};
-    const void *given = (const void *)getauxval(AT_RANDOM);
-    if (given)
-        memcpy(random, given, sizeof random);
-    return (uint32_t)(((random[0] ^ random[1] * 0x9e3779b97f4a7c15) * 0xbf58476d1ce4e5b9) >> 32);
-}
-
-/* With the lock: the file, and in it an array with the process's name. Whether that succeeds; else `errno` says why
- * not, and `path` where. */
-static int start_file(const char *name)
-{
-    char begin[128], first[512], quoted[128];
-    snprintf(begin, sizeof begin,
-             START "{\"ph\": \"M\", \"pid\": %d, \"tid\": %d, \"name\": \"process_name\", "
-                   "\"args\": {\"run\": \"%08x\", ",
-             (int)getpid(), (int)getpid(), run_number());
-    descriptor = cf__trace_file(name, &(struct cf__trace_frame){begin, END}, path, &written);
-    if (descriptor < 0)
-        return 0;
-    identity = (struct stat){.st_mode = 0};
-    (void)fstat(descriptor, &identity);
-    end = written;
-    if (written > 0)
-        return 1;
-    int length = snprintf(first, sizeof first, "%s\"name\": \"%s\"}}" END, begin,
-                          cf__trace_quote(quoted, sizeof quoted, program_invocation_short_name));
-    written = end = length - END_BYTES;
-    if (cf__write(descriptor, first, (size_t)length, 0) == 0)
-        return 1;
-    int error = errno;
+    char first[512], quoted[128];
     struct stat there;
+    int length = snprintf(first, sizeof first,
+                          START "{\"ph\": \"M\", \"pid\": %d, \"tid\": %d, \"name\": \"process_name\", "
+                                "\"args\": {\"name\": \"%s\"}}" END,
+                          (int)getpid(), (int)getpid(),
+                          cf__trace_quote(quoted, sizeof quoted, program_invocation_short_name));
+    if (S_ISREG(identity.st_mode) && ftruncate(descriptor, 0) != 0)
+        return -1;
+    written = length - (off_t)END_BYTES;
+    if (cf__write(descriptor, first, (size_t)length, 0) == 0)
+        return 0;
+    int error = errno;
     if (S_ISREG(identity.st_mode) && lstat(path, &there) == 0 && there.st_dev == identity.st_dev &&
         there.st_ino == identity.st_ino)
-        (void)unlink(path); /* part of an array is none, and a link is the user's */
+        (void)unlink(path); /* not through a link, which is the user's */
+    errno = error;
+    return -1;
+}
+
+/* With the lock: opens the file, with an array in it; -1 with `errno`, and `path`. */
+static int start_file(const char *name)
+{
+    struct stat found = {.st_mode = 0};
+    descriptor = cf__trace_file(name, path);
+    if (descriptor < 0)
+        return -1;
+    (void)fstat(descriptor, &found);
+    const int is_same = process == getpid() && found.st_dev == identity.st_dev && found.st_ino == identity.st_ino &&
+                        found.st_size == written + (off_t)END_BYTES;
+    identity = found;
+    if (is_same || write_first() == 0)
+        return 0;
+    int error = errno;
     close(descriptor);
     descriptor = -1;
     errno = error;
-    return 0;
+    return -1;
 }
 
 static void finish(int is_final)
@@ -375,15 +349,23 @@ int cf__trace_at_exit(void)
 
 static int start(const char *name)
 {
-    if (!text && (text = malloc(TEXT)) == NULL)
+    if (!text && (text = malloc(2 * TEXT)) == NULL)
         return cf__fail(CF_ENOMEM, "CF_TRACE=%s: no memory for the trace", name);
-    if (!start_file(name)) {
+    if (start_file(name) != 0) {
         int error = errno;
         free(text);
         text = NULL;
-        return cf__fail(CF_EINVAL, "CF_TRACE=%s: the file cannot be written: %s", path, cf__strerror(error));
+        if (error != EAGAIN)
+            return cf__fail(CF_EINVAL, "CF_TRACE=%s: the file cannot be written: %s", path, cf__strerror(error));
+        is_refused = 1;
+        cf__log(CF_LOG_INFO,
+                "CF_TRACE=%s: this process writes no trace: another process or copy of the library has the file, or "
+                "it exists and cannot be locked; %%p in the name stands for the process number",
+                path);
+        return CF_OK;
     }
-    cf__timed_start((uint64_t)written);
+    blanks = text + TEXT;
+    memset(blanks, ' ', TEXT);
     process = getpid();
     used = 0;
     flushed = cf__trace_now();
@@ -399,7 +381,7 @@ int cf__trace_open(void)
     if (!name || !*name)
         return CF_OK;
     cf__lock(&lock);
-    int status = cf__traces() || is_child ? CF_OK : start(name);
+    int status = cf__traces() || is_refused || is_child ? CF_OK : start(name);
     cf__unlock(&lock);
     return status;
 }
@@ -413,6 +395,7 @@ void cf__trace_close(void)
     cf__lock(&lock);
     free(text);
     text = NULL;
+    is_refused = 0;
     cf__unlock(&lock);
 }
 

@@ -27,7 +27,8 @@ static inline int cf__traces(void)
 /* Nanoseconds of the clock that all of a trace's times are of: CLOCK_MONOTONIC. */
 int64_t cf__trace_now(void);
 
-/* Opens what CF_TRACE names, where it does; before a driver comes into use. CF_EINVAL where it cannot be written. */
+/* Opens the file that CF_TRACE names, before a driver comes into use. CF_EINVAL where it cannot be written; CF_OK, no
+ * trace and a line in the log where another writer has it. */
 int cf__trace_open(void);
 
 /* When a driver has come into use: has the process's end write what is left. */
@@ -78,14 +79,9 @@ struct cf__trace_event {
 };
 void cf__trace_write(const struct cf__trace_event *event);
 
-/* What a file of this process begins and ends with, where it is whole. */
-struct cf__trace_frame {
-    const char *begin, *end;
-};
-
-/* Opens the file that `name`, the value of CF_TRACE, stands for, or one beside it that nobody else writes to: its
- * descriptor, its path, and where the frame's end lies in it; 0 where it is empty. -1 with `errno` where that fails. */
-int cf__trace_file(const char *name, const struct cf__trace_frame *frame, char path[PATH_MAX], off_t *at);
+/* Opens the file that `name`, the value of CF_TRACE, stands for, and locks it: returns its descriptor and writes its path.
+ * -1 with `errno` on failure; EAGAIN where a living writer has the file. */
+int cf__trace_file(const char *name, char path[PATH_MAX]);
 
 /* The calling thread's process and row. */
 void cf__trace_thread(int64_t *of_process, int64_t *row);
@@ -97,9 +93,6 @@ struct cf__timed {
     int64_t begin;
     int is_captured;
 };
-
-/* Numbers of arrows and rows begin at least here: those in the file are smaller. */
-void cf__timed_start(uint64_t least);
 
 /* Around a call that enqueues on `stream` in the current context of `driver`, which is a real one. `name` and
  * `category` are of the device's span; they stay valid until the trace is closed. */

@@ -65,15 +65,6 @@ static struct cf__clock *clocks;
 static uint64_t arrows; /* atomic */
 static int64_t rows;    /* numbers given; atomic */
 
-/* An event takes more than a byte: the place in the file that it goes on at is past all numbers in it. */
-void cf__timed_start(uint64_t least)
-{
-    if (__atomic_load_n(&arrows, __ATOMIC_RELAXED) < least)
-        __atomic_store_n(&arrows, least, __ATOMIC_RELAXED);
-    if (__atomic_load_n(&rows, __ATOMIC_RELAXED) < (int64_t)least)
-        __atomic_store_n(&rows, (int64_t)least, __ATOMIC_RELAXED);
-}
-
 /* ---- Contexts ---- */
 
 /* Unless it is there already. */

@@ -308,7 +308,7 @@ static void fail_on_a_gpu(void)
     assert_int_equal(read(ends[0], &byte, 1), 1);
     assert_int_equal(setenv("CF_TUNING", "/proc/self/status", 1), 0);
     assert_ok(cf_copy_f32(host, host + 1, 1)); /* which is tuned */
-    assert_line("others write there: the trace goes to ");
+    assert_line("this process writes no trace: ");
     assert_line("2 /proc/self/status: ");
     assert_ok(gather());
     assert_line("2 the NVIDIA driver, for CUDA ");
