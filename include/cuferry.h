@@ -239,8 +239,9 @@ CF_CHECKED int cf_mem_alloc_async(cf_stream stream, void **pointer, size_t bytes
 CF_CHECKED int cf_mem_free_async(cf_stream stream, void *pointer);
 
 /* Gives back what that pool of the calling thread's device keeps, until it has no more than `keep` bytes left, those
- * that are in use included: these stay. Streams on which kernels with scratch memory were launched keep that, at most
- * 2 MiB each, for the next; it goes, too, where no launch can be using it, as after cf_device_sync(). */
+ * that are in use included: these stay. The default stream and streams of cf_stream_create() on which kernels with
+ * scratch memory were launched keep that, at most 2 MiB each, for the next; it goes, too, where no launch can be using
+ * it, as after cf_device_sync(). Scratch memory for streams of other libraries comes from the pool for each launch. */
 CF_CHECKED int cf_mem_trim(size_t keep);
 
 /* Copies `bytes` from `source` to `target`; complete when it returns, and done after what the default streams of the

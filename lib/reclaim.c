@@ -54,29 +54,11 @@ void cf__workspaces_look(const struct cf__place *place, unsigned long long curre
 
 /* ---- Freeing ---- */
 
-static CUresult destroy_event(const struct cf__driver *driver, uintptr_t event)
-{
-    return driver->cuEventDestroy((CUevent)event);
-}
-
 /* Behind an attempt to free the memory of one that is taken. What could not be freed stays for another. */
-static void end_free(const struct cf__place *place, struct cf__workspace *workspace, CUresult result)
+static void end_free(struct cf__workspace *workspace, CUresult result)
 {
-    if (result == CUDA_SUCCESS) {
+    if (result == CUDA_SUCCESS)
         workspace->memory = 0;
-        cf__give_back(place, destroy_event, (uintptr_t)workspace->event);
-    }
-    cf__workspace_let_go(workspace);
-}
-
-/* Memory of no pool can be freed once the stream is past its launches alone: it stays, with an event that tells. */
-static void leave_behind(const struct cf__place *place, struct cf__workspace *workspace, cf_stream stream)
-{
-    const struct cf__driver *driver = place->driver;
-    if (!workspace->event && driver->cuEventCreate(&workspace->event, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS)
-        workspace->event = NULL;
-    if (workspace->event && driver->cuEventRecord(workspace->event, stream) == CUDA_SUCCESS)
-        workspace->known = CF__WORK_RECORDED;
     cf__workspace_let_go(workspace);
 }
 
@@ -96,12 +78,12 @@ void cf__workspace_drop(const struct cf__place *place, cf_stream stream)
         workspace->is_taken = 1;
     cf__workspace_unlock();
     if (workspace && workspace->is_pooled)
-        end_free(place, workspace, cf__pool_free_async(place, stream, workspace->memory, &call));
+        end_free(workspace, cf__pool_free_async(place, stream, workspace->memory, &call));
     else if (workspace)
-        leave_behind(place, workspace, stream);
+        cf__workspace_let_go(workspace);
 }
 
-/* Takes the next of a context that can be freed behind the work of the default stream, or may be known to be done. */
+/* Takes the next of a context that can be freed behind the work of the default stream, or is known to be done. */
 static struct cf__workspace *take_next(unsigned long long context, unsigned int *next)
 {
     struct cf__workspace *taken = NULL;
@@ -109,7 +91,7 @@ static struct cf__workspace *take_next(unsigned long long context, unsigned int 
     for (; *next < CF__WORKSPACES && !taken; ++*next) {
         struct cf__workspace *one = &cf__workspaces.all[*next];
         if (one->is_used && !one->is_taken && one->context == context &&
-            (one->is_default || one->known != CF__WORK_UNKNOWN))
+            (one->is_default || one->is_done))
             taken = one;
     }
     if (taken)
@@ -138,15 +120,11 @@ static int free_done(const struct cf__place *place, unsigned long long context, 
     while ((taken = take_next(context, &next)) != NULL) {
         const char *freeing = "cuMemFree";
         CUresult result;
-        if (cf__workspace_is_done(place, taken)) {
+        if (taken->is_done)
             result = place->driver->cuMemFree(taken->memory);
-        } else if (taken->is_default) {
+        else
             result = free_in_default(place, taken->memory, &freeing);
-        } else {
-            cf__workspace_let_go(taken);
-            continue;
-        }
-        end_free(place, taken, result);
+        end_free(taken, result);
         freed += result == CUDA_SUCCESS;
         if (result != CUDA_SUCCESS) {
             *failure = result;
@@ -183,7 +161,7 @@ void cf__workspaces_done(CUcontext context, uint64_t now)
     for (unsigned int i = 0; cf__workspaces.count && i < CF__WORKSPACES; i++) {
         struct cf__workspace *one = &cf__workspaces.all[i];
         if (one->is_used && !one->is_taken && one->handle == context && one->latest <= now)
-            one->known = CF__WORK_DONE;
+            one->is_done = 1;
     }
     cf__workspace_unlock();
 }

@@ -240,8 +240,10 @@ int cf__scratch_end(const cf_kernel *kernel, const struct cf__place *place, cf_s
                     const struct cf__scratch *scratch, int status)
 {
     const int is_zero = scratch->is_rezeroed && status == CF_OK;
-    status = scratch->taken.workspace ? cf__workspace_give(&scratch->taken, kernel->function, stream, is_zero, status)
-                                      : release(kernel, place, stream, scratch, status);
+    if (scratch->taken.workspace)
+        cf__workspace_give(&scratch->taken, is_zero);
+    else
+        status = release(kernel, place, stream, scratch, status);
     free(scratch->block);
     return status;
 }

@@ -98,14 +98,14 @@ struct cf__taken {
 };
 
 /* Takes that of `stream`, which is not being captured, in the place's context of that id, for a launch of `function`.
- * All that uses the memory is enqueued on the stream before it is given back; `is_zero` says that it will all be 0 then.
- * That does not change the status of a launch that failed. */
+ * There is none of a stream that another library created. All that uses the memory is enqueued on the stream before it is
+ * given back; `is_zero` says that it will all be 0 then. */
 int cf__workspace_take(const struct cf__place *place, const char *function, unsigned long long context,
                        cf_stream stream, size_t bytes, struct cf__taken *taken);
-int cf__workspace_give(const struct cf__taken *taken, const char *function, cf_stream stream, int is_zero, int status);
+void cf__workspace_give(const struct cf__taken *taken, int is_zero);
 
-/* Before a stream of the place's context is destroyed: what it has goes, in its order, or stays until that is done where
- * there are no pools. Relaxed. */
+/* Before a stream of the place's context is destroyed: frees its memory in its order. Memory of no pool stays until a wait
+ * for the context, since to free it would wait for the stream. Relaxed. */
 void cf__workspace_drop(const struct cf__place *place, cf_stream stream);
 
 /* Frees in the place's context what no launch uses any more, as far as is known without a wait, and what contexts of its

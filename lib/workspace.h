@@ -9,16 +9,13 @@
 
 #define CF__WORKSPACES 128 /* streams that have some */
 
-enum cf__known_work { CF__WORK_UNKNOWN, CF__WORK_RECORDED, CF__WORK_DONE };
-
 struct cf__workspace {
     unsigned long long context, stream; /* their ids */
     int is_used;                        /* there is one here */
     int is_taken;                       /* and a thread has what it holds for itself */
-    int is_quiet;
-    int is_default;            /* its stream is there for as long as the context is */
-    enum cf__known_work known; /* of the last launch */
-    uint64_t latest;           /* its number */
+    int is_default;                     /* its stream is there for as long as the context is */
+    int is_done;                        /* the last launch is known to be */
+    uint64_t latest;                    /* its number */
     const struct cf__driver *driver;
     CUcontext handle;
     CUdevice device;
@@ -26,8 +23,7 @@ struct cf__workspace {
     CUdeviceptr memory;
     size_t bytes;
     int is_pooled; /* the memory goes with no context */
-    CUevent event;
-    int is_zero; /* all of the memory, behind what was launched so far */
+    int is_zero;   /* all of the memory, behind what was launched so far */
 };
 
 /* The lock is of the whole; the driver is called without it. */
@@ -49,9 +45,6 @@ void cf__workspace_remove(struct cf__workspace *workspace); /* from the table; i
 
 /* Of one that was taken and not used; what holds no memory is no more. */
 void cf__workspace_let_go(struct cf__workspace *workspace);
-
-/* Whether the last launch is known to be done; relaxed. */
-int cf__workspace_is_done(const struct cf__place *place, const struct cf__workspace *workspace);
 
 /* ---- orphan.c ---- */
 

@@ -1,4 +1,4 @@
-/* on_told.h - a kernel that says which scratch memory it got, on a driver that may be slow, beside another library: for
+/* on_told.h - a kernel that says which scratch memory it got, beside another library: for
  * tests of what streams keep. */
 #ifndef ON_TOLD_H
 #define ON_TOLD_H
@@ -10,12 +10,7 @@
 /* ---- A kernel that says which memory it got, and what of it was not 0 ---- */
 
 enum { WORK, TOLD, MORE, N, PARAMS };
-enum {
-    MOST = 128,
-    QUIET = 64,
-    LEAST = 16384,
-    LARGEST = 2 << 20
-}; /* as lib/workspace.h and lib/workspace.c have them */
+enum { MOST = 128, LEAST = 16384, LARGEST = 2 << 20 }; /* as lib/workspace.h and lib/workspace.c have them */
 
 struct told {
     int64_t launches, nonzero;
@@ -74,25 +69,11 @@ static inline int launch(cf_stream stream, struct told *there, int64_t n)
     return cf_launch(&tell, stream, args);
 }
 
-/* ---- A driver that does not answer, or lets another launch come between the calls of one ---- */
+/* ---- A driver that lets another launch come between the calls of one ---- */
 
 static const struct cf__driver *real;
-static int is_slow;       /* no event is done */
 static cf_stream between; /* launched on when memory is cleared; NULL: nothing is */
 static struct told *told_between;
-
-static int waits; /* for a stream */
-
-static inline CUresult wait_for_stream(CUstream stream)
-{
-    waits++;
-    return real->cuStreamSynchronize(stream);
-}
-
-static inline CUresult query_event(CUevent event)
-{
-    return is_slow ? CUDA_ERROR_NOT_READY : real->cuEventQuery(event);
-}
 
 static inline CUresult clear_memory(CUdeviceptr target, unsigned char value, size_t bytes, CUstream stream)
 {
@@ -112,8 +93,6 @@ const struct cf__driver *cf__driver_wrap(const struct cf__driver *driver)
         return driver;
     real = driver;
     wrapped = *driver;
-    wrapped.cuEventQuery = query_event;
-    wrapped.cuStreamSynchronize = wait_for_stream;
     wrapped.cuMemsetD8Async = clear_memory;
     return &wrapped;
 }

@@ -395,87 +395,51 @@ static void memory_of_a_graph_is_cleared_in_each_run(void **state)
     assert_ok(cf_mem_free(there));
 }
 
-/* ---- Streams of others ---- */
+/* ---- Streams that keep none ---- */
 
-static void stream_with_the_handle_of_one_that_is_gone_has_other_memory(void **state)
-{
-    (void)state;
-    begin_other();
-    struct told *there = make_told();
-    cf_stream first = make_stream(), second = first;
-    assert_ok(launch(first, there, 100));
-    destroy_stream(first);
-    for (int i = 0; i < 100 && (second != first || i == 0); i++) {
-        if (i)
-            destroy_stream(second);
-        second = make_stream();
-    }
-    assert_ok(launch(second, there, 100));
-    assert_ok(cf_stream_sync(second));
-    assert_int_equal(told_by(there, 2).others, 1);
-    destroy_stream(second);
-    assert_ok(cf_mem_free(there));
-    end_other();
-}
-
-/* A stream for each step, as long as you like: what there is stays the same, and what was gone on with is used again. */
-static void streams_that_come_and_go_leave_little(void **state)
+static void streams_of_others_get_memory_of_the_pool(void **state)
 {
     (void)state;
     begin_other();
     const struct fake_counts *counts = fake_counts();
     struct told *there = make_told();
-    for (int i = 0; i < 1000; i++) {
+    for (int i = 0; i < 2 * MOST; i++) {
         cf_stream stream = make_stream();
         assert_ok(launch(stream, there, 100));
-        assert_ok(launch(stream, there, 100));
+        assert_ok(leave_zeros(stream, there, 100));
         destroy_stream(stream);
-        assert_int_equal(counts->alloc_async, i < MOST ? i + 1 : MOST);
+        assert_int_equal(counts->alloc_async, 4 * (i + 1));
+        assert_int_equal(counts->free_async, 4 * (i + 1));
+        assert_int_equal(counts->pool_used, 0);
     }
-    assert_int_equal(counts->free_async, 0);
-    assert_int_equal(counts->pool_used, MOST * LEAST);
-    (void)told_by(there, 2000);
-    assert_ok(cf_device_sync()); /* now nothing is in use, whose stream ever it was */
-    assert_ok(cf_mem_trim(0));
-    assert_int_equal(counts->pool_used + counts->pool_kept, 0);
+    (void)told_by(there, 4 * MOST);
     assert_ok(cf_mem_free(there));
     end_other();
 }
 
-/* Those that go keep theirs until their work is done. */
-static void streams_that_are_at_work_keep_their_memory(void **state)
+/* There is a limit to what is kept. */
+static void streams_beyond_the_first_get_memory_of_the_pool(void **state)
 {
     (void)state;
-    begin_other();
-    enum { STREAMS = MOST + 20 };
     const struct fake_counts *counts = fake_counts();
-    static cf_stream streams[STREAMS];
-    static struct told *there[STREAMS];
-    is_slow = 1;
-    for (int i = 0; i < STREAMS; i++) {
-        there[i] = make_told();
-        streams[i] = make_stream();
-        for (int k = 0; k < 3; k++)
-            assert_ok(launch(streams[i], there[i], 100));
-    }
-    assert_int_equal(counts->pool_used, MOST * LEAST + 3 * (400 + 12) * (STREAMS - MOST)); /* nothing has run yet */
-    is_slow = 0;
-    for (int i = STREAMS; i-- > 0;) { /* in another order */
+    cf_stream streams[MOST + 1];
+    struct told *there = make_told();
+    for (int i = 0; i <= MOST; i++) {
+        assert_ok(cf_stream_create(&streams[i]));
+        assert_ok(launch(streams[i], there, 100));
         assert_ok(cf_stream_sync(streams[i]));
-        assert_int_equal(told_by(there[i], 3).others, i < MOST ? 0 : 2);
-        assert_ok(cf_mem_free(there[i]));
     }
     assert_int_equal(counts->pool_used, MOST * LEAST);
-    there[0] = make_told();
-    assert_ok(launch(streams[MOST], there[0], 100)); /* takes over what a stream used that is not at work */
-    assert_ok(launch(streams[MOST], there[0], 100));
+    assert_ok(cf_stream_destroy(streams[0]));
+    assert_int_equal(counts->pool_used, (MOST - 1) * LEAST);
+    assert_ok(launch(streams[MOST], there, 100));
     assert_ok(cf_stream_sync(streams[MOST]));
-    assert_int_equal(told_by(there[0], 2).others, 0);
     assert_int_equal(counts->pool_used, MOST * LEAST);
-    assert_ok(cf_mem_free(there[0]));
-    for (int i = 0; i < STREAMS; i++)
-        destroy_stream(streams[i]);
-    end_other();
+    (void)told_by(there, MOST + 2);
+    for (int i = 1; i <= MOST; i++)
+        assert_ok(cf_stream_destroy(streams[i]));
+    assert_int_equal(counts->pool_used, 0);
+    assert_ok(cf_mem_free(there));
 }
 
 /* ---- Ways around it ---- */
@@ -544,9 +508,8 @@ int main(int argc, char *argv[])
         fake_test(memory_of_which_a_part_is_left_zero_is_cleared_each_time, "CF_DRIVER"),
         fake_test(memory_of_a_launch_that_failed_is_cleared_again, "CF_DRIVER", "FAKE_CUDA=resident=8"),
         fake_test(memory_of_a_graph_is_cleared_in_each_run, "CF_DRIVER"),
-        fake_test(stream_with_the_handle_of_one_that_is_gone_has_other_memory, "CF_DRIVER"),
-        fake_test(streams_that_come_and_go_leave_little, "CF_DRIVER"),
-        fake_test(streams_that_are_at_work_keep_their_memory, "CF_DRIVER"),
+        fake_test(streams_of_others_get_memory_of_the_pool, "CF_DRIVER"),
+        fake_test(streams_beyond_the_first_get_memory_of_the_pool, "CF_DRIVER"),
         fake_test(checked_launches_have_memory_of_their_own, "CF_DRIVER", "CF_CHECK=1"),
         fake_test(forked_child_leaves_it_alone, "CF_DRIVER"),
         fake_test(launches_on_the_cpu_have_memory_of_their_own, "CF_DRIVER=host"),
