@@ -1,8 +1,8 @@
 /* trace.c - the trace's text: a file that is one JSON array after each write.
  *
- * The system may end a write of a killed process between two pages. So no event crosses a page, and blanks with a new
- * end go behind the array before events are written over its end: each page then leaves an array. It is not one from
- * the write of the new end, which is short, to the first page of the events.
+ * The system may end a write of a killed process between two pages, but not within one. So events and the array's end
+ * are written one page at a time: no event crosses a page, and blanks fill a page. Only the four bytes that move the
+ * end from a full page to the next one lie in two pages.
  *
  * A process that is killed loses its last second. cf_shutdown() and the process's end write the rest. A library that is
  * used again after cf_shutdown() goes on in its file. */
@@ -31,6 +31,7 @@
 
 #define START "[\n"
 #define END "]\n"
+#define BLANKS "  " /* as many as END has bytes */
 #define END_BYTES (sizeof END - 1)
 
 int cf__trace_on;
@@ -42,7 +43,6 @@ static struct stat identity; /* a program may close descriptors that are not its
 static pid_t process;        /* that writes the file; 0 before */
 static off_t written;        /* where the array's end lies */
 static char *text;           /* what is not in the file yet */
-static char *blanks;         /* TEXT of them */
 static size_t used;
 static int64_t flushed; /* when it was last written to */
 static int is_refused;  /* until cf_shutdown(): another writer has the file */
@@ -83,19 +83,35 @@ static void cut(void)
     (void)!ftruncate(descriptor, written + (off_t)END_BYTES);
 }
 
+/* Moves the array's end from a full page to the begin of the next one. */
+static int turn_page(void)
+{
+    if (cf__write(descriptor, BLANKS END, 2 * END_BYTES, written) != 0)
+        return -1;
+    written += (off_t)END_BYTES;
+    return 0;
+}
+
+/* Writes the text piece by piece: up to the end of a page, with the array's end behind it. */
 static int write_text(void)
 {
-    const off_t end = written + (off_t)used;
-    int status;
-    memcpy(text + used, END, END_BYTES);
-    if (written / PAGE == (end + (off_t)END_BYTES - 1) / PAGE)
-        status = cf__write(descriptor, text, used + END_BYTES, written);
-    else if ((status = cf__write(descriptor, blanks, used, written + (off_t)END_BYTES)) == 0 &&
-             (status = cf__write(descriptor, END, END_BYTES, end)) == 0)
-        status = cf__write(descriptor, text, used, written);
-    if (status != 0)
-        return -1;
-    written = end;
+    for (size_t done = 0; done < used;) {
+        size_t left = PAGE - END_BYTES - (size_t)(written % PAGE), count = used - done < left ? used - done : left;
+        char after[END_BYTES];
+        memcpy(after, text + done + count, END_BYTES);
+        memcpy(text + done + count, END, END_BYTES);
+        int status = cf__write(descriptor, text + done, count + END_BYTES, written);
+        memcpy(text + done + count, after, END_BYTES);
+        if (status != 0)
+            return -1;
+        written += (off_t)count;
+        done += count;
+        if (count < left)
+            continue;
+        if (turn_page() != 0)
+            return -1;
+        done += END_BYTES;
+    }
     used = 0;
     return 0;
 }
@@ -170,12 +186,12 @@ char *cf__trace_quote(char *quoted, size_t size, const char *from)
 #define TIME "%lld.%03lld"
 #define TIME_OF(nanoseconds) (long long)((nanoseconds) / 1000), (long long)((nanoseconds) % 1000)
 
-/* Has an event, which is to lie at `at` in the file, begin with a page where it would end in the next one; its bytes
- * with the blanks. */
+/* Moves an event to the next page, behind blanks, if its page has no room for it and the array's end. Returns the bytes
+ * of blanks and event. */
 static size_t pad(char *event, size_t length, off_t at)
 {
     size_t left = PAGE - (size_t)(at % PAGE);
-    if (length <= left)
+    if (length + END_BYTES <= left)
         return length;
     memmove(event + left, event, length);
     memset(event, ' ', left);
@@ -215,7 +231,7 @@ static void append(const struct cf__trace_event *event)
     ADD("}");
 #undef ADD
     used += pad(to, length, written + (off_t)used);
-    if (used + 2 * EVENT > TEXT || cf__trace_now() - flushed > SECOND)
+    if (used + 2 * EVENT + END_BYTES > TEXT || cf__trace_now() - flushed > SECOND)
         flush();
 }
 
@@ -349,7 +365,7 @@ int cf__trace_at_exit(void)
 
 static int start(const char *name)
 {
-    if (!text && (text = malloc(2 * TEXT)) == NULL)
+    if (!text && (text = malloc(TEXT)) == NULL)
         return cf__fail(CF_ENOMEM, "CF_TRACE=%s: no memory for the trace", name);
     if (start_file(name) != 0) {
         int error = errno;
@@ -364,8 +380,6 @@ static int start(const char *name)
                 path);
         return CF_OK;
     }
-    blanks = text + TEXT;
-    memset(blanks, ' ', TEXT);
     process = getpid();
     used = 0;
     flushed = cf__trace_now();
