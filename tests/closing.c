@@ -5,9 +5,11 @@
 
 #include <cuferry.h>
 #include <cuferry/kernels.h>
+#include <cuferry/registry.h>
 
 #include "closing.h"
-#include "internal.h"
+#include "context/drivers.h"
+#include "closing.h"
 
 enum { LENGTH = 1 << 15 }; /* enough to start threads on the CPU */
 static float source[LENGTH], res[LENGTH];

@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal.h"
+#include "base/descriptor.h"
+#include "kernel/arguments.h"
+#include "kernel/expr.h"
 
 enum { COMPARE_PARAMS = 64, COMPARE_POOL = 256, COMPARE_BYTES = 4096 };
 
@@ -172,11 +174,11 @@ static inline const char *compare_once(struct compare *of, int *is_fast)
 {
     const cf_kernel *kernel = of->kernel;
     cf_size size;
-    struct cf__size expected;
+    struct cf__grid expected;
     memset(&size, 0xa5, sizeof size);
     int status = cf__check_arguments(kernel, of->args);
     if (status == CF_OK)
-        status = cf__size(kernel, NULL, of->args, &expected);
+        status = cf__compute_grid(kernel, NULL, of->args, &expected);
     int is_good = status == CF_OK && !expected.is_empty;
     *is_fast = kernel->sizes(of->args, &size);
     if (!*is_fast)

@@ -1,11 +1,13 @@
 /* driver_fault.c - the driver table with faults, made from the one list of driver functions; driver_fault.h says what
  * it does. It calls no allocator, so that tests may make those fail at the same time. */
 #include "driver_fault.h"
+#include "context/drivers.h"
 
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <cuferry.h>
 
 enum side { CUDA, HOST, SIDES };
 static const struct cf__driver *inner[SIDES];
@@ -355,9 +357,9 @@ CF__DRIVER_FUNCS(WRAP)
 
 const struct cf__driver *cf__driver_wrap(const struct cf__driver *driver)
 {
-    enum side side = driver->is_host ? HOST : CUDA;
+    enum side side = driver->is_cpu ? HOST : CUDA;
     inner[side] = driver;
-    outer[side].is_host = driver->is_host;
+    outer[side].is_cpu = driver->is_cpu;
 #define FILL(name, version, parameters, names) \
     outer[side].name = !driver->name ? NULL : side == HOST ? host_##name : cuda_##name;
     CF__DRIVER_FUNCS(FILL)

@@ -3,7 +3,7 @@
 #ifndef DRIVER_FAULT_H
 #define DRIVER_FAULT_H
 
-#include "internal.h"
+#include "driver/driver.h"
 
 /* From now on the `at`-th call (from 1; 0: none) returns `result` and is not made; with `is_forever` every later one,
  * too. */

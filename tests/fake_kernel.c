@@ -5,9 +5,13 @@
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
+#include <cuferry.h>
 
-#include "block.h"
-#include "internal.h"
+#include "base/descriptor.h"
+#include "driver/driver.h"
+#include "cpu/cpu_launch.h"
+#include "kernel/section.h"
+#include "fake_libcuda.h"
 
 #include "fake_libcuda.h"
 
@@ -325,7 +329,7 @@ static int translate(CUcontext context, const cf_kernel *kernel, uint32_t i, voi
     struct cf__section section = {.count = 1};
     const cf_param *param = &kernel->params[i];
     if (param->direction == CF_VALUE || (param->direction == CF_POINTER && !*value) ||
-        (cf__is_array(param) && cf__section(kernel, i, args, &section) == CF_OK && !section.count))
+        (cf__is_array(param) && cf__section_measure(kernel, i, args, &section) == CF_OK && !section.count))
         return 1;
     char *first = fake_reach_from(context, *value + section.offset);
     *value = (uintptr_t)first - section.offset;
@@ -357,7 +361,7 @@ static void run_launch(CUcontext context, struct fake_work *work)
         const cf_host_launch what = {
             .grid = launch->grid, .block = launch->block, .args = translated, .shared = launch->shared};
         fake_exchange_globals(context, launch->library);
-        CUresult result = cf__host_run(kernel, &what, 1);
+        CUresult result = cf__cpu_run(kernel, &what, 1);
         fake_exchange_globals(context, launch->library);
         if (result != CUDA_SUCCESS)
             fake_fail(context, result);

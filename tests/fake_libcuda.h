@@ -7,7 +7,8 @@
 
 #include <cuferry/registry.h>
 
-#include "driver.h"
+#include "driver/driver.h"
+#include "fake_ask.h"
 #include "fake_ask.h"
 
 /* An undefined function of the list below then fails the link, not a test. */

@@ -8,7 +8,11 @@
 
 #include "fault_data.h"
 #include "fault_kernels_internal.h"
-#include "place.h"
+#include "driver/driver.h"
+#include "context/drivers.h"
+#include "on_fake.h"
+#include "fault_data.h"
+#include "fault_kernels_internal.h"
 
 /* y is what it was until all is enqueued. */
 int fault__enqueue_mirror_often(cf_stream on, const float *from, float *to, float *one, float *other, int n)

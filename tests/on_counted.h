@@ -5,7 +5,9 @@
 
 #include "on_made.h"
 
-#include "internal.h"
+#include "driver/driver.h"
+#include "context/drivers.h"
+#include "on_made.h"
 
 enum asked {
 #define ASKED(name, version, parameters, names) ASKED_##name,
@@ -54,7 +56,7 @@ static struct cf__driver counting = {
 const struct cf__driver *cf__driver_wrap(const struct cf__driver *driver)
 {
     below = driver;
-    counting.is_host = driver->is_host;
+    counting.is_cpu = driver->is_cpu;
     if (!driver->cuKernelGetParamInfo)
         counting.cuKernelGetParamInfo = NULL;
     return &counting;

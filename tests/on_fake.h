@@ -10,7 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "driver.h"
+#include "driver/driver.h"
+#include "driver/driver_cuda.h"
+#include "on_driver.h"
 
 struct fake_test {
     const char *name;

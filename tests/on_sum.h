@@ -4,6 +4,7 @@
 #define ON_SUM_H
 
 #include "on_counted.h"
+#include "context/enter.h"
 
 enum { X, Y, N, M, PARAMS };
 
@@ -41,7 +42,7 @@ static const cf_module module = {
     .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1, .kernels = kernels};
 
 static float *x, *y; /* 64 elements and 16; not from cf_mem_alloc() */
-static struct cf__place place;
+static struct cf__scope place;
 
 /* As another library in the process does. */
 static inline void *allocate(size_t bytes)

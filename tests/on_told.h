@@ -5,7 +5,9 @@
 
 #include "on_made.h"
 
-#include "place.h"
+#include "driver/driver.h"
+#include "context/drivers.h"
+#include "on_made.h"
 
 /* ---- A kernel that says which memory it got, and what of it was not 0 ---- */
 
@@ -89,7 +91,7 @@ static inline CUresult clear_memory(CUdeviceptr target, unsigned char value, siz
 const struct cf__driver *cf__driver_wrap(const struct cf__driver *driver)
 {
     static struct cf__driver wrapped;
-    if (driver->is_host)
+    if (driver->is_cpu)
         return driver;
     real = driver;
     wrapped = *driver;

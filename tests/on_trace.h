@@ -11,7 +11,7 @@
 #include <signal.h>
 #include <sys/stat.h>
 
-#include "trace.h"
+#include "on_fake.h"
 
 /* ---- Reading a trace ---- */
 

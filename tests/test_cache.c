@@ -5,7 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cache.h"
+#include "base/cachefile.h"
+#include "on_driver.h"
 
 static char folder[64];
 

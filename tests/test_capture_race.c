@@ -6,7 +6,10 @@
 
 #include <semaphore.h>
 
-#include "internal.h"
+#include "driver/driver.h"
+#include "cpu/driver_cpu.h"
+#include "context/drivers.h"
+#include "on_fake.h"
 
 /* ---- A driver that has another thread run behind a call ---- */
 
@@ -50,11 +53,11 @@ FUNCTIONS(DEFINE)
 __attribute__((visibility("default"))) const struct cf__driver *cf__driver_wrap(const struct cf__driver *driver)
 {
     static struct cf__driver tables[2];
-    struct cf__driver *table = &tables[driver->is_host];
+    struct cf__driver *table = &tables[driver->is_cpu];
     *table = *driver;
 #define TAKE(name, parameters, arguments, behind)                          \
-    *(driver->is_host ? &of_host_##name : &of_cuda_##name) = driver->name; \
-    table->name = driver->is_host ? host_##name : cuda_##name;
+    *(driver->is_cpu ? &of_host_##name : &of_cuda_##name) = driver->name; \
+    table->name = driver->is_cpu ? host_##name : cuda_##name;
     FUNCTIONS(TAKE)
 #undef TAKE
     return table;
@@ -181,7 +184,7 @@ static void capture_begun_while_another_thread_ends_none_is_not_forgotten(void *
 /* What is kept of one that another library has ended goes with the next one. */
 static void capture_ended_elsewhere_is_forgotten(void **state)
 {
-    const struct cf__driver *driver = on_cuda() ? other_library() : &cf__driver_host;
+    const struct cf__driver *driver = on_cuda() ? other_library() : &cf__driver_cpu;
     CUgraph graph;
     (void)state;
     for (int i = 0; i < 2; i++) {

@@ -3,11 +3,19 @@
 
 #include <pthread.h>
 
-#include "internal.h"
+#include "base/error.h"
+#include "base/fast.h"
+#include "driver/driver.h"
+#include "cpu/driver_cpu.h"
+#include "context/context.h"
+#include "context/enter.h"
+#include "context/lost.h"
+#include "on_fake.h"
+#include "base/bounds.h"
 
-static struct cf__place entered(int device)
+static struct cf__scope entered(int device)
 {
-    struct cf__place place;
+    struct cf__scope place;
     assert_ok(cf__enter_device(&place, "test", device));
     return place;
 }
@@ -19,10 +27,10 @@ static int default_device(void)
     return device;
 }
 
-static struct cf__context *record(const struct cf__place *place)
+static struct cf__context *record(const struct cf__scope *place)
 {
     struct cf__context *context = NULL;
-    assert_ok(cf__context(place, "test", &context));
+    assert_ok(cf__context_get(place, "test", &context));
     assert_non_null(context);
     return context;
 }
@@ -51,7 +59,7 @@ static void context_of_a_place_has_one_record(void **state)
     unsigned long long id;
     (void)state;
     assert_int_equal(count_records(), 0);
-    struct cf__place place = entered(default_device());
+    struct cf__scope place = entered(default_device());
     assert_null(cf__context_of(place.driver, place.context)); /* not used so far */
     struct cf__context *context = record(&place);
     assert_ptr_equal(record(&place), context);
@@ -72,7 +80,7 @@ static void context_of_a_place_has_one_record(void **state)
 static void contexts_of_the_cpu_and_a_gpu_have_their_own(void **state)
 {
     (void)state;
-    struct cf__place here = entered(default_device()), cpu = entered(CF_HOST);
+    struct cf__scope here = entered(default_device()), cpu = entered(CF_HOST);
     struct cf__context *first = record(&here), *second = record(&cpu);
     assert_int_equal(second->device, CF_HOST);
     if (on_cuda())
@@ -85,7 +93,7 @@ static void contexts_of_the_cpu_and_a_gpu_have_their_own(void **state)
 static void context_that_is_dropped_has_none_until_it_is_used(void **state)
 {
     (void)state;
-    struct cf__place place = entered(default_device());
+    struct cf__scope place = entered(default_device());
     struct cf__context *context = record(&place);
     cf__context_drop(context);
     assert_null(cf__context_of(place.driver, place.context));
@@ -99,8 +107,8 @@ static struct cf__context *met[16];
 
 static void *meet(void *number)
 {
-    struct cf__place place;
-    if (cf__enter_device(&place, "test", 0) != CF_OK || cf__context(&place, "test", &met[(uintptr_t)number]) != CF_OK)
+    struct cf__scope place;
+    if (cf__enter_device(&place, "test", 0) != CF_OK || cf__context_get(&place, "test", &met[(uintptr_t)number]) != CF_OK)
         return (void *)"no record";
     cf__leave(&place);
     return NULL;
@@ -133,7 +141,7 @@ static void context_made_anew_at_an_address_has_a_record_of_its_own(void **state
     (void)state;
     assert_non_null(other_library());
     assert_int_equal(context_create(&before, 0, 0), CUDA_SUCCESS);
-    struct cf__place place;
+    struct cf__scope place;
     assert_ok(cf__enter(&place, "test", NULL));
     struct cf__context *context = record(&place);
     id = context->id;
@@ -158,7 +166,7 @@ static void context_made_anew_at_an_address_has_a_record_of_its_own(void **state
 static void context_that_is_lost_says_so_until_it_is_dropped(void **state)
 {
     (void)state;
-    struct cf__place place = entered(1);
+    struct cf__scope place = entered(1);
     assert_ok(cf__check_lost(&place, "cf_test"));
     assert_false(cf__gpu_state() & CF__GPU_LOST);
     cf__context_lose(place.driver, place.context, 1, "cf_a was"); /* without a record so far */
@@ -168,7 +176,7 @@ static void context_that_is_lost_says_so_until_it_is_dropped(void **state)
                  "the device usable again, ending the process does");
     cf__context_lose(place.driver, place.context, 1, "cf_b was"); /* the first cause stays */
     assert_fails(cf__check_lost(&place, "cf_test"), CF_EFAULT, "while cf_a was running");
-    struct cf__place other = entered(0);
+    struct cf__scope other = entered(0);
     assert_ok(cf__check_lost(&other, "cf_test"));
     cf__leave(&other);
     cf__context_drop(cf__context_of(place.driver, place.context));
@@ -180,7 +188,7 @@ static void context_that_is_lost_says_so_until_it_is_dropped(void **state)
 static void context_that_is_lost_and_destroyed_counts_no_more(void **state)
 {
     CUcontext own;
-    struct cf__place place;
+    struct cf__scope place;
     (void)state;
     assert_ok(cf_require(CF_CUDA));
     for (int i = 0; i < 3; i++) {
@@ -210,7 +218,7 @@ static void context_that_told_no_id_when_it_was_lost_stays_lost(void **state)
 {
     static struct cf__driver silent;
     (void)state;
-    struct cf__place place = entered(0);
+    struct cf__scope place = entered(0);
     silent = *place.driver;
     silent.cuCtxGetId = tell_no_id;
     cf__context_lose(&silent, place.context, 0, "cf_a was");
@@ -227,14 +235,14 @@ static void note_lost_tells_of_the_current_context_alone(void **state)
 {
     char text[CF__DETAIL] = "it failed";
     (void)state;
-    struct cf__place first = entered(0);
+    struct cf__scope first = entered(0);
     const struct cf__driver *driver = first.driver;
     assert_int_equal(cf__note_lost(driver, CF_ECALL, text, sizeof text), CF_ECALL);
     assert_string_equal(text, "it failed");
     cf__context_lose(driver, first.context, 0, "cf_a was");
     assert_int_equal(cf__note_lost(driver, CF_ECALL, text, sizeof text), CF_EFAULT);
     assert_memory_equal(text, "it failed; device 0's context was lost to a fault while cf_a was running; ", 74);
-    struct cf__place second = entered(1);
+    struct cf__scope second = entered(1);
     strcpy(text, "it failed");
     assert_int_equal(cf__note_lost(driver, CF_ECALL, text, sizeof text), CF_ECALL);
     assert_string_equal(text, "it failed");
@@ -242,13 +250,13 @@ static void note_lost_tells_of_the_current_context_alone(void **state)
     assert_non_null(strstr(text, "; device 0's context was lost"));
     cf__leave(&second);
     cf__leave(&first);
-    assert_int_equal(cf__note_lost(&cf__driver_host, CF_ECALL, text, sizeof text), CF_ECALL);
+    assert_int_equal(cf__note_lost(&cf__driver_cpu, CF_ECALL, text, sizeof text), CF_ECALL);
 }
 
 static void note_lost_without_room_cuts_its_text(void **state)
 {
     (void)state;
-    struct cf__place place = entered(0);
+    struct cf__scope place = entered(0);
     cf__context_lose(place.driver, place.context, 0, "cf_a was");
     for (size_t size = 10; size < 100; size++) {
         char text[128];

@@ -1,7 +1,10 @@
 /* test_copy.c - copies of rows, copies between devices and contexts, and what keeps a copy from being done. */
 #include "on_fake.h"
 
-#include "internal.h"
+#include "driver/driver.h"
+#include "context/drivers.h"
+#include "context/enter.h"
+#include "on_fake.h"
 
 #include <sys/mman.h>
 
@@ -26,7 +29,7 @@ static CUresult copy_rows(const CUDA_MEMCPY2D *copy, CUstream stream)
 
 __attribute__((visibility("default"))) const struct cf__driver *cf__driver_wrap(const struct cf__driver *driver)
 {
-    if (driver->is_host)
+    if (driver->is_cpu)
         return driver;
     real = wrapped = *driver;
     wrapped.cuPointerGetAttributes = get_attributes;
@@ -250,7 +253,7 @@ static void mem_copy_2d_host_memory_registered_in_part_moves_the_rows(void **sta
     int (*host_unregister)(void *) = (int (*)(void *))driver_function("cuMemHostUnregister", 4000);
     unsigned char *memory = aligned_alloc(PAGE, BYTES), expected[ROWS * WIDTH];
     void *device = allocate(DEVICE, sizeof expected);
-    struct cf__place place;
+    struct cf__scope place;
     assert_non_null(memory);
     random_bytes(memory, BYTES);
     for (size_t row = 0; row < ROWS; row++)

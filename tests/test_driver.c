@@ -8,7 +8,9 @@
 
 #include "on_driver.h"
 
-#include "driver.h"
+#include "driver/driver.h"
+#include "config.h"
+#include "on_driver.h"
 
 #if CF_CONFIG_CUDA_TYPEDEFS
 
@@ -97,7 +99,7 @@ static void driver_declarations_all_were_compared(void **state)
         types = 0 CF__DRIVER_TYPES(COUNT_ROW);
 #undef COUNT_FUNCTION
 #undef COUNT_ROW
-    /* The table has nothing but these functions, and is_host in front. */
+    /* The table has nothing but these functions, and is_cpu in front. */
     assert_int_equal(sizeof(struct cf__driver), (size_t)(functions + 1) * sizeof(void (*)(void)));
     assert_in_range(functions, 40, 1000);
     assert_in_range(constants, 40, 1000);

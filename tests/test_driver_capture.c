@@ -2,7 +2,11 @@
  * GPU's have to agree in all of this, since what is above the table is written once. */
 #include "on_driver.h"
 
-#include "internal.h"
+#include "driver/driver.h"
+#include "driver/driver_cuda.h"
+#include "cpu/driver_cpu.h"
+#include "on_driver.h"
+#include "cpu/cpu_stream.h"
 
 static const struct cf__driver *driver;
 static CUcontext context;
@@ -23,7 +27,7 @@ static int set_up_group(void **state)
     static struct cf__driver cuda;
     char reason[256];
     CUdevice device;
-    driver = &cf__driver_host;
+    driver = &cf__driver_cpu;
     if (on_cuda()) {
         driver = &cuda;
         if (cf__driver_cuda(&cuda, reason, sizeof reason) != CF_OK)
@@ -40,8 +44,8 @@ static int tear_down_group(void **state)
     (void)state;
     if (driver->cuCtxPopCurrent(&context) || driver->cuDevicePrimaryCtxRelease(0))
         return -1;
-    if (driver->is_host)
-        cf__host_reset();
+    if (driver->is_cpu)
+        cf__cpu_reset();
     return 0;
 }
 
@@ -475,7 +479,7 @@ static void capture_allocation_of_the_same_thread_breaks_it(void **state)
     CALL(cuThreadExchangeStreamCaptureMode(&mode));
     put(origin, 0, 1);
     end();
-    if (driver->is_host)
+    if (driver->is_cpu)
         return;
     begin();
     GIVES(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, cuMemAlloc(&more, 16));
@@ -495,7 +499,7 @@ static void capture_allocation_in_another_stream_breaks_it(void **state)
     CALL(cuThreadExchangeStreamCaptureMode(&mode));
     put(origin, 0, 1);
     end();
-    if (driver->is_host)
+    if (driver->is_cpu)
         return;
     begin();
     GIVES(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, cuMemAllocAsync(&more, 16, other));
@@ -518,7 +522,7 @@ static void capture_allocation_of_another_thread_breaks_a_global_one(void **stat
 {
     (void)state;
     for (CUstreamCaptureMode mode = 0; mode <= CU_STREAM_CAPTURE_MODE_RELAXED; mode++) {
-        int is_broken = mode == CU_STREAM_CAPTURE_MODE_GLOBAL && !driver->is_host;
+        int is_broken = mode == CU_STREAM_CAPTURE_MODE_GLOBAL && !driver->is_cpu;
         CUresult expected = is_broken ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : CUDA_SUCCESS;
         pthread_t thread;
         void *wrong;
@@ -544,7 +548,7 @@ static void capture_of_a_blocking_stream_forbids_the_default_one(void **state)
     CUstream blocking;
     CUstreamCaptureStatus status;
     CUgraph none;
-    if (driver->is_host)
+    if (driver->is_cpu)
         skip_test(NEEDS_ANY_GPU);
     CALL(cuStreamCreate(&blocking, 0));
     CALL(cuStreamBeginCapture(blocking, CU_STREAM_CAPTURE_MODE_RELAXED));

@@ -275,7 +275,7 @@ static void fill(struct cf__driver *driver)
     memset(driver, 0xff, sizeof *driver);
     assert_int_equal(cf__driver_cuda(driver, reason, sizeof reason), CF_OK);
     assert_string_equal(reason, "untouched");
-    assert_int_equal(driver->is_host, 0);
+    assert_int_equal(driver->is_cpu, 0);
 #define ASSERT_FILLED(name, version, parameters, names) \
     if ((version) <= CF__DRIVER_VERSION)                \
         assert_true(driver->name != NULL);

@@ -3,10 +3,16 @@
 
 #include <pthread.h>
 #include <unistd.h>
+#include <cuferry/registry.h>
 
-#include "host_driver.h"
+#include "base/fast.h"
+#include "threads/pool.h"
+#include "driver/driver.h"
+#include "cpu/driver_cpu.h"
+#include "on_driver.h"
+#include "cpu/cpu_stream.h"
 
-static const struct cf__driver *const host = &cf__driver_host;
+static const struct cf__driver *const host = &cf__driver_cpu;
 
 static int set_up(void **state)
 {
@@ -17,7 +23,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    cf__host_reset();
+    cf__cpu_reset();
     return 0;
 }
 
@@ -26,7 +32,7 @@ static int tear_down(void **state)
 static void table_every_function_is_there(void **state)
 {
     (void)state;
-    assert_int_equal(host->is_host, 1);
+    assert_int_equal(host->is_cpu, 1);
 #define CHECK(name, version, parameters, names)                                                                               \
     if ((version) <= CF__DRIVER_VERSION)                                                                               \
         assert_true(host->name != NULL);
@@ -117,7 +123,7 @@ static void device_name_is_the_processors_on_any_machine(void **state)
         char name[64];
         FILE *info = fmemopen(infos[i], strlen(infos[i]), "r");
         assert_non_null(info);
-        cf__host_processor(info, name, sizeof name);
+        cf__cpu_processor(info, name, sizeof name);
         fclose(info);
         assert_string_equal(name, names[i]);
     }
@@ -363,7 +369,7 @@ static void pool_live_one_is_taken(void **state)
     CUdeviceptr memory = 0;
     uint64_t keep = UINT64_MAX;
     assert_int_equal(host->cuMemPoolCreate(&pool, &props), CUDA_SUCCESS);
-    assert_true(cf__host_owns(pool));
+    assert_true(cf__cpu_owns(pool));
     assert_int_equal(host->cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep), CUDA_SUCCESS);
     assert_int_equal(host->cuMemPoolSetAttribute(pool, 12345, &keep), CUDA_ERROR_INVALID_VALUE);
     assert_int_equal(host->cuMemAllocFromPoolAsync(&memory, 100, pool, NULL), CUDA_SUCCESS);
@@ -457,25 +463,25 @@ static void host_owns_nothing_else(void **state)
     char on_stack;
     char *on_heap = malloc(1);
     for (int with_handles = 0; with_handles < 2; with_handles++) {
-        assert_false(cf__host_owns(NULL));
-        assert_false(cf__host_owns(CU_STREAM_LEGACY));
-        assert_false(cf__host_owns(CU_STREAM_PER_THREAD));
-        assert_false(cf__host_owns((void *)UINTPTR_MAX));
-        assert_false(cf__host_owns(&in_data));
-        assert_false(cf__host_owns(&on_stack));
-        assert_false(cf__host_owns(on_heap));
+        assert_false(cf__cpu_owns(NULL));
+        assert_false(cf__cpu_owns(CU_STREAM_LEGACY));
+        assert_false(cf__cpu_owns(CU_STREAM_PER_THREAD));
+        assert_false(cf__cpu_owns((void *)UINTPTR_MAX));
+        assert_false(cf__cpu_owns(&in_data));
+        assert_false(cf__cpu_owns(&on_stack));
+        assert_false(cf__cpu_owns(on_heap));
         CUstream stream;
         CUdeviceptr memory;
         assert_int_equal(host->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
         assert_int_equal(host->cuMemAlloc(&memory, 64), CUDA_SUCCESS);
-        assert_false(cf__host_owns((void *)(uintptr_t)memory));
-        assert_true(cf__host_owns(stream));
+        assert_false(cf__cpu_owns((void *)(uintptr_t)memory));
+        assert_true(cf__cpu_owns(stream));
         assert_int_equal(host->cuStreamDestroy(stream), CUDA_SUCCESS);
-        assert_true(cf__host_owns(stream)); /* the range is its, whatever lives there */
+        assert_true(cf__cpu_owns(stream)); /* the range is its, whatever lives there */
         assert_int_equal(host->cuMemFree(memory), CUDA_SUCCESS);
     }
-    cf__host_reset();
-    assert_false(cf__host_owns(on_heap));
+    cf__cpu_reset();
+    assert_false(cf__cpu_owns(on_heap));
     free(on_heap);
 }
 
@@ -614,7 +620,7 @@ static void handle_create_until_full_is_out_of_memory(void **state)
     assert_in_range(count, 100000, MOST - 1);
     assert_int_equal(host->cuEventCreate(&all[count], CU_EVENT_DEFAULT), CUDA_ERROR_OUT_OF_MEMORY);
     assert_int_equal(host->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_ERROR_OUT_OF_MEMORY);
-    assert_true(cf__host_owns(all[0]) && cf__host_owns(all[count - 1]));
+    assert_true(cf__cpu_owns(all[0]) && cf__cpu_owns(all[count - 1]));
     assert_int_equal(host->cuEventDestroy(all[count / 2]), CUDA_SUCCESS);
     assert_int_equal(host->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
     assert_true((void *)stream != (void *)all[count / 2]); /* another generation of the same slot */
@@ -637,9 +643,9 @@ static void reset_gives_everything_back(void **state)
         assert_int_equal(host->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
         assert_int_equal(host->cuEventCreate(&event, CU_EVENT_DEFAULT), CUDA_SUCCESS);
         assert_int_equal(host->cuMemAlloc(&memory, 100), CUDA_SUCCESS);
-        assert_false(cf__host_is_past(stream));
-        cf__host_reset();
-        assert_true(cf__host_owns(stream) && cf__host_is_past(stream) && cf__host_is_past(event));
+        assert_false(cf__cpu_is_past(stream));
+        cf__cpu_reset();
+        assert_true(cf__cpu_owns(stream) && cf__cpu_is_past(stream) && cf__cpu_is_past(event));
         assert_int_equal(host->cuStreamQuery(stream), CUDA_ERROR_INVALID_HANDLE);
         assert_int_equal(host->cuEventQuery(event), CUDA_ERROR_INVALID_HANDLE);
         assert_int_equal(host->cuMemFree(memory), CUDA_ERROR_INVALID_VALUE);
@@ -669,7 +675,7 @@ static void primary_reset_makes_handles_stale(void **state)
     assert_int_equal(host->cuMemsetD8Async(memory, 1, 1, stream), CUDA_SUCCESS);
     assert_int_equal(host->cuDevicePrimaryCtxReset(1), CUDA_ERROR_INVALID_DEVICE);
     assert_int_equal(host->cuDevicePrimaryCtxReset(0), CUDA_SUCCESS);
-    assert_true(cf__host_owns(stream));
+    assert_true(cf__cpu_owns(stream));
     assert_int_equal(host->cuStreamQuery(stream), CUDA_ERROR_INVALID_HANDLE);
     assert_int_equal(host->cuEventQuery(event), CUDA_ERROR_INVALID_HANDLE);
     assert_int_equal(host->cuGraphLaunch(exec, NULL), CUDA_ERROR_INVALID_VALUE);

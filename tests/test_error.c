@@ -8,7 +8,12 @@
 #include <cuferry/tuning.h>
 
 #include "comma_locale.h"
-#include "internal.h"
+#include "base/error.h"
+#include "driver/driver.h"
+#include "cpu/driver_cpu.h"
+#include "context/lost.h"
+#include "on_driver.h"
+#include "comma_locale.h"
 
 #define TOO_MUCH ((size_t)PTRDIFF_MAX)
 
@@ -88,7 +93,7 @@ static void last_error_two_threads_are_separate(void **state)
     (void)state;
     struct seen seen = {.result_before = -1};
     pthread_t thread;
-    assert_int_equal(cf__fail_driver(&cf__driver_host, CUDA_ERROR_INVALID_HANDLE, "cuCall", "this thread's"),
+    assert_int_equal(cf__fail_driver(&cf__driver_cpu, CUDA_ERROR_INVALID_HANDLE, "cuCall", "this thread's"),
                      CF_EINVAL);
     assert_int_equal(pthread_create(&thread, NULL, fail_on_thread, &seen), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
@@ -198,7 +203,7 @@ static void fail_driver_long_message_keeps_result(void **state)
     for (size_t length = 0; length < sizeof text; length = 2 * length + 1) {
         memset(text, 'x', length);
         text[length] = 0;
-        assert_fails(cf__fail_driver(&cf__driver_host, CUDA_ERROR_INVALID_DEVICE, "cuDeviceGet", "%s", text), CF_ENODEV,
+        assert_fails(cf__fail_driver(&cf__driver_cpu, CUDA_ERROR_INVALID_DEVICE, "cuDeviceGet", "%s", text), CF_ENODEV,
                      ": invalid device ordinal");
         size_t kept = strspn(cf_last_error(), "x");
         assert_true(kept == length || (kept > 100 && kept < length));
@@ -209,7 +214,7 @@ static void fail_driver_long_message_keeps_result(void **state)
 static void fail_driver_unknown_result_is_call_failure(void **state)
 {
     (void)state;
-    assert_int_equal(cf__fail_driver(&cf__driver_host, 12345, "cuCall", "device %d", 3), CF_ECALL);
+    assert_int_equal(cf__fail_driver(&cf__driver_cpu, 12345, "cuCall", "device %d", 3), CF_ECALL);
     assert_string_equal(cf_last_error(), "device 3: cuCall returned 12345 (unknown result, no text)");
     assert_int_equal(cf_last_driver_result(), 12345);
 }
@@ -250,12 +255,12 @@ static void fail_driver_every_result_has_its_status(void **state)
         for (CUresult result = rows[i].first; result <= rows[i].last; result++) {
             char said[160];
             const char *text;
-            int status = cf__fail_driver(&cf__driver_host, result, "cuCall", "row %zu", i);
+            int status = cf__fail_driver(&cf__driver_cpu, result, "cuCall", "row %zu", i);
             if (status != rows[i].status)
                 fail_msg("result %d gives %s, not %s", (int)result, cf_status_name(status),
                          cf_status_name(rows[i].status));
             /* The CPU has texts for those that it gives. */
-            if (cf__driver_host.cuGetErrorString(result, &text) == CUDA_SUCCESS)
+            if (cf__driver_cpu.cuGetErrorString(result, &text) == CUDA_SUCCESS)
                 snprintf(said, sizeof said, "row %zu: %s", i, text);
             else
                 snprintf(said, sizeof said, "row %zu: cuCall returned %d (unknown result, no text)", i, (int)result);

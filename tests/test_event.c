@@ -5,7 +5,8 @@
 #include <pthread.h>
 #include <time.h>
 
-#include "driver.h"
+#include "driver/driver.h"
+#include "on_driver.h"
 
 static cf_event create(void)
 {

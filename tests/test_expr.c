@@ -2,7 +2,9 @@
 #include "on_driver.h"
 
 #include "expr_steps.h"
-#include "internal.h"
+#include "kernel/expr.h"
+#include "on_driver.h"
+#include "expr_steps.h"
 
 #define SKIP(code, steps)   \
     {                       \

@@ -1,6 +1,8 @@
 /* test_fault.c - every public function, and every kind of kernel, while the driver's calls and the allocators fail, one
  * after the other: exact statuses, data as they were or right, nothing left alive, and the same call works
  * afterwards. */
+#include "driver/deferred_free.h"
+#include "context/enter.h"
 #include "on_fake.h"
 
 #include <cuferry/registry.h>
@@ -11,6 +13,7 @@
 #include "fault_data.h"
 #include "fault_kernels.h"
 #include "fault_locks.h"
+#include "context/drivers.h"
 
 /* ---- What needs no driver ---- */
 
@@ -213,13 +216,13 @@ static CUresult count_free(const struct cf__driver *driver, uintptr_t what)
 
 static void keep_without_memory(int count)
 {
-    struct cf__place place;
+    struct cf__scope place;
     const char *name;
     freed = 0;
     assert_ok(cf__enter_device(&place, "test", on_cuda() ? 0 : CF_HOST));
     alloc_fault_arm(1, 1);
     for (int i = 0; i < count; i++)
-        cf__keep(&place, count_free, 1);
+        cf__defer_free(place.driver, place.context, count_free, 1);
     (void)alloc_fault_disarm(&name);
     cf__leave(&place);
 }

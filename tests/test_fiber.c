@@ -9,7 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "fiber.h"
+#include "base/bounds.h"
+#include "cpu/fiber.h"
+#include "on_driver.h"
 
 /* ---- A system that has no guards left ---- */
 

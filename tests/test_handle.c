@@ -4,7 +4,12 @@
 
 #include <pthread.h>
 
-#include "internal.h"
+#include "base/fast.h"
+#include "driver/driver.h"
+#include "context/drivers.h"
+#include "context/enter.h"
+#include "context/handle.h"
+#include "on_made.h"
 
 /* ---- A driver that gives a handle anew at once, to another thread, or refuses to destroy one ---- */
 
@@ -50,7 +55,7 @@ static CUresult destroy_event(CUevent event)
 __attribute__((visibility("default"))) const struct cf__driver *cf__driver_wrap(const struct cf__driver *driver)
 {
     static struct cf__driver wrapped;
-    if (driver->is_host)
+    if (driver->is_cpu)
         return driver;
     wrapped = *driver;
     real_create = driver->cuStreamCreate;
@@ -160,7 +165,7 @@ static struct CUctx_st {
     int unused;
 } context;
 static const struct cf__driver no_driver; /* that is not asked */
-static const struct cf__place place = {.driver = &no_driver, .context = &context};
+static const struct cf__scope place = {.driver = &no_driver, .context = &context};
 
 static void record_of_a_later_owner_stays(void **state)
 {

@@ -5,9 +5,13 @@
 
 #include "on_fake.h"
 
-#include "block.h"
+#include "threads/pool.h"
+#include "driver/driver.h"
+#include "cpu/cpu_launch.h"
+#include "cpu/schedule.h"
+#include "on_fake.h"
 #include "host_launch_kernels.h"
-#include "internal.h"
+#include "host_launch_kernels.h"
 
 /* ---- Kernels of C functions, which see what those of CUDA do not ---- */
 
@@ -89,7 +93,7 @@ static CUresult launch_on(cf_host_body *body, uint32_t blocks, uint32_t threads)
     const cf_host_launch what = {.grid = {blocks, 1, 1}, .block = {threads, 1, 1}, .args = args};
     if (!values)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    CUresult result = cf__host_run(&kernel, &what, 0);
+    CUresult result = cf__cpu_run(&kernel, &what, 0);
     for (uint32_t i = 0; i < blocks && body == run_neighbours && result == CUDA_SUCCESS; i++)
         if (values[i] != world.rounds)
             __atomic_add_fetch(&world.wrong, 1, __ATOMIC_RELAXED);

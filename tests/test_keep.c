@@ -1,11 +1,14 @@
 /* test_keep.c - what could not be freed is tried again, in its context, until it is. */
 #include "on_fake.h"
 
-#include "internal.h"
+#include "driver/driver.h"
+#include "driver/deferred_free.h"
+#include "context/enter.h"
+#include "on_fake.h"
 
-static struct cf__place entered(int device)
+static struct cf__scope entered(int device)
 {
-    struct cf__place place;
+    struct cf__scope place;
     assert_ok(cf__enter_device(&place, "test", device));
     return place;
 }
@@ -34,15 +37,15 @@ static CUresult note_free(const struct cf__driver *driver, uintptr_t what)
 static void kept_is_freed_once_in_its_context(void **state)
 {
     (void)state;
-    struct cf__place place = entered(default_device());
+    struct cf__scope place = entered(default_device());
     for (uintptr_t i = 1; i <= 40; i++)
-        cf__keep(&place, note_free, i);
+        cf__defer_free(place.driver, place.context, note_free, i);
     cf__leave(&place);
     free_result = CUDA_ERROR_UNKNOWN;
-    assert_fails(cf__kept_free(), CF_ECALL,
+    assert_fails(cf__deferred_free_retry(), CF_ECALL,
                  "cf_shutdown: what an earlier call could not free: freeing it returned 999");
     free_result = CUDA_SUCCESS;
-    assert_ok(cf__kept_free());
+    assert_ok(cf__deferred_free_retry());
     assert_int_equal(freed_count, 40);
     uintptr_t sum = 0;
     for (int i = 0; i < 40; i++) {
@@ -50,7 +53,7 @@ static void kept_is_freed_once_in_its_context(void **state)
         sum += freed[i];
     }
     assert_int_equal(sum, 40 * 41 / 2);
-    assert_ok(cf__kept_free()); /* nothing is left */
+    assert_ok(cf__deferred_free_retry()); /* nothing is left */
     assert_int_equal(freed_count, 40);
 }
 
@@ -59,13 +62,13 @@ static void kept_of_a_context_that_is_gone_is_forgotten(void **state)
     static const CUresult gone[] = {CUDA_ERROR_ILLEGAL_ADDRESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_INVALID_HANDLE,
                                     CUDA_ERROR_CONTEXT_IS_DESTROYED, CUDA_ERROR_INVALID_CONTEXT};
     (void)state;
-    struct cf__place place = entered(default_device());
+    struct cf__scope place = entered(default_device());
     for (size_t i = 0; i < sizeof gone / sizeof *gone; i++) {
-        cf__keep(&place, note_free, 7);
+        cf__defer_free(place.driver, place.context, note_free, 7);
         free_result = gone[i];
-        assert_ok(cf__kept_free());
+        assert_ok(cf__deferred_free_retry());
         free_result = CUDA_SUCCESS;
-        assert_ok(cf__kept_free());
+        assert_ok(cf__deferred_free_retry());
         assert_int_equal(freed_count, 0);
     }
     cf__leave(&place);
@@ -74,19 +77,19 @@ static void kept_of_a_context_that_is_gone_is_forgotten(void **state)
 static void kept_forget_takes_those_of_one_context(void **state)
 {
     (void)state;
-    struct cf__place first = entered(0), second = entered(1);
-    cf__keep(&first, note_free, 1);
-    cf__keep(&second, note_free, 2);
-    cf__keep(&first, note_free, 3);
+    struct cf__scope first = entered(0), second = entered(1);
+    cf__defer_free(first.driver, first.context, note_free, 1);
+    cf__defer_free(second.driver, second.context, note_free, 2);
+    cf__defer_free(first.driver, first.context, note_free, 3);
     cf__leave(&second);
     cf__leave(&first);
-    cf__kept_forget(first.context);
-    assert_ok(cf__kept_free());
+    cf__deferred_free_forget(first.context);
+    assert_ok(cf__deferred_free_retry());
     assert_int_equal(freed_count, 1);
     assert_int_equal(freed[0], 2);
-    cf__keep(&first, note_free, 4);
-    cf__kept_forget(NULL);
-    assert_ok(cf__kept_free());
+    cf__defer_free(first.driver, first.context, note_free, 4);
+    cf__deferred_free_forget(NULL);
+    assert_ok(cf__deferred_free_retry());
     assert_int_equal(freed_count, 1);
 }
 
@@ -94,16 +97,16 @@ static void kept_forget_takes_those_of_one_context(void **state)
 static void kept_beyond_the_end_is_freed_later(void **state)
 {
     (void)state;
-    struct cf__place place = entered(default_device());
+    struct cf__scope place = entered(default_device());
     cf__leave(&place);
     for (int round = 0; round < 3; round++) {
-        assert_true(cf__keep_reserve(50));
+        assert_true(cf__deferred_free_reserve(50));
         for (uintptr_t i = 1; i <= 60; i++)
-            cf__keep(&place, note_free, i);
-        cf__keep_end(); /* which leaves what is in use */
-        assert_ok(cf__kept_free());
+            cf__defer_free(place.driver, place.context, note_free, i);
+        cf__deferred_free_end(); /* which leaves what is in use */
+        assert_ok(cf__deferred_free_retry());
         assert_int_equal(freed_count, 60);
-        cf__keep_end();
+        cf__deferred_free_end();
         freed_count = 0;
     }
 }

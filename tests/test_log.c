@@ -6,7 +6,8 @@
 
 #include <cuferry/kernels.h>
 
-#include "internal.h"
+#include "base/log.h"
+#include "on_fake.h"
 
 struct lines {
     pthread_mutex_t lock;

@@ -10,7 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "internal.h"
+#include "threads/pool.h"
+#include "context/enter.h"
+#include "call/machine.h"
+#include "on_made.h"
 
 static char folder[64], path[128];
 
@@ -49,12 +52,12 @@ static int tear_down(void **state)
 /* What the library takes for the machine, as if it had just begun. */
 static struct cf__machine ask(enum cf__constants *constants)
 {
-    struct cf__place place;
+    struct cf__scope place;
     struct cf__machine machine;
     assert_ok(cf_device_use(0));
     cf__machine_forget();
     assert_ok(cf__enter(&place, "test", NULL));
-    assert_ok(cf__machine(&place, "test", &machine, constants));
+    assert_ok(cf__machine_get(&place, "test", &machine, constants));
     cf__leave(&place);
     return machine;
 }
@@ -100,9 +103,9 @@ static void machine_file_is_read_once(void **state)
     assert_true(first.stage_latency > 40.9e-6 && first.stage_latency < 41.1e-6);
     assert_true(first.host_to_device == 51e9 && first.device_to_host == 18e9 && first.pool_random == 70e7);
     assert_int_equal(unlink(path), 0);
-    struct cf__place place;
+    struct cf__scope place;
     assert_ok(cf__enter(&place, "test", NULL));
-    assert_ok(cf__machine(&place, "test", &second, &constants));
+    assert_ok(cf__machine_get(&place, "test", &second, &constants));
     cf__leave(&place);
     assert_int_equal(constants, CF__CONSTANTS_MEASURED);
     assert_memory_equal(&first, &second, sizeof first);
@@ -346,13 +349,13 @@ static void log_says_why_a_file_does_not_count(void **state)
 
 static void *ask_on_thread(void *unused)
 {
-    struct cf__place place;
+    struct cf__scope place;
     struct cf__machine *machine = malloc(sizeof *machine);
     enum cf__constants constants = CF__CONSTANTS_NONE;
     (void)unused;
     if (!machine || cf_device_use(0) != CF_OK || cf__enter(&place, "test", NULL) != CF_OK)
         return NULL;
-    int status = cf__machine(&place, "test", machine, &constants);
+    int status = cf__machine_get(&place, "test", machine, &constants);
     cf__leave(&place);
     return status == CF_OK && constants == CF__CONSTANTS_MEASURED ? machine : NULL;
 }

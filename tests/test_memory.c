@@ -1,7 +1,8 @@
 /* test_memory.c - allocation, copies and fills of device memory, in the plain and the stream-ordered form. */
 #include "on_driver.h"
 
-#include "internal.h"
+#include "context/enter.h"
+#include "on_driver.h"
 
 #include <pthread.h>
 #include <sys/wait.h>
@@ -276,7 +277,7 @@ static void mem_free_registered_memory_is_invalid_and_leaves_it(void **state)
         (int (*)(void *, size_t, unsigned int))driver_function("cuMemHostRegister", 6050);
     int (*host_unregister)(void *) = (int (*)(void *))driver_function("cuMemHostUnregister", 4000);
     unsigned char *memory = aligned_alloc(4096, 8192);
-    struct cf__place place;
+    struct cf__scope place;
     assert_non_null(memory);
     random_bytes(memory, 8192);
     assert_ok(cf__enter(&place, "test", NULL));
@@ -300,7 +301,7 @@ static void mem_free_memory_of_the_driver_frees_it(void **state)
     int (*alloc_managed)(void **, size_t, unsigned int) =
         (int (*)(void **, size_t, unsigned int))driver_function("cuMemAllocManaged", 6000);
     int (*alloc_host)(void **, size_t) = (int (*)(void **, size_t))driver_function("cuMemAllocHost", 3020);
-    struct cf__place place;
+    struct cf__scope place;
     void *memory = NULL;
     assert_ok(cf__enter(&place, "test", NULL));
     assert_int_equal(alloc_managed(&memory, 1000, 1), 0);
@@ -742,7 +743,7 @@ static void mem_copy_host_memory_registered_in_part_moves_the_bytes(void **state
     int (*host_unregister)(void *) = (int (*)(void *))driver_function("cuMemHostUnregister", 4000);
     unsigned char *memory = aligned_alloc(PAGE, BYTES), expected[BYTES];
     void *device;
-    struct cf__place place;
+    struct cf__scope place;
     assert_non_null(memory);
     random_bytes(expected, sizeof expected);
     memcpy(memory, expected, sizeof expected);

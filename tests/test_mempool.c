@@ -1,7 +1,9 @@
 /* test_mempool.c - memory in the order of a stream, and the pool that it comes from. */
 #include "on_made.h"
 
-#include "internal.h"
+#include "driver/driver.h"
+#include "context/drivers.h"
+#include "on_made.h"
 
 static unsigned short seed[3] = {10, 11, 12};
 
@@ -352,7 +354,7 @@ static CUresult set_attribute(CUmemoryPool pool, CUmemPool_attribute attribute, 
 
 __attribute__((visibility("default"))) const struct cf__driver *cf__driver_wrap(const struct cf__driver *driver)
 {
-    if (driver->is_host)
+    if (driver->is_cpu)
         return driver;
     real = wrapped = *driver;
     wrapped.cuMemPoolCreate = create;

@@ -2,7 +2,7 @@
  * refused, and by as many bytes as the arrays have in common, unless in place they are one. */
 #include "on_made.h"
 
-#include "internal.h"
+#include "on_made.h"
 
 #define DIMS 3
 

@@ -3,6 +3,8 @@
 #include <pthread.h>
 
 #include "on_sum.h"
+#include "memory/allocation_cache.h"
+#include "context/enter.h"
 
 static void *own(size_t bytes)
 {
@@ -70,31 +72,31 @@ static void memory_is_known_by_its_beginning_its_bytes_and_its_context(void **st
     static char memory[512];
     (void)state;
     GPU_ONLY();
-    assert_int_equal(cf__owns(id(), memory, 1), 0);
-    cf__owned_add(&place, memory, 100);
-    assert_int_equal(cf__owns(id(), memory, 100), 1);
-    assert_int_equal(cf__owns(id(), memory, 101), 0);
-    assert_int_equal(cf__owns(id(), memory + 1, 1), 0);
-    assert_int_equal(cf__owns(id() + 1, memory, 1), 0); /* of one that took the place of the other */
-    cf__owned_drop(memory + 1);
-    assert_int_equal(cf__owns(id(), memory, 100), 1);
-    cf__owned_drop(memory);
-    assert_int_equal(cf__owns(id(), memory, 1), 0);
-    cf__owned_add(&place, memory, 100);
-    cf__owned_forget();
-    assert_int_equal(cf__owns(id(), memory, 1), 0);
-    assert_int_equal(cf__owns(id(), NULL, 0), 0);
+    assert_int_equal(cf__allocation_has(id(), memory, 1), 0);
+    cf__allocation_add(&place, memory, 100);
+    assert_int_equal(cf__allocation_has(id(), memory, 100), 1);
+    assert_int_equal(cf__allocation_has(id(), memory, 101), 0);
+    assert_int_equal(cf__allocation_has(id(), memory + 1, 1), 0);
+    assert_int_equal(cf__allocation_has(id() + 1, memory, 1), 0); /* of one that took the place of the other */
+    cf__allocation_drop(memory + 1);
+    assert_int_equal(cf__allocation_has(id(), memory, 100), 1);
+    cf__allocation_drop(memory);
+    assert_int_equal(cf__allocation_has(id(), memory, 1), 0);
+    cf__allocation_add(&place, memory, 100);
+    cf__allocation_forget();
+    assert_int_equal(cf__allocation_has(id(), memory, 1), 0);
+    assert_int_equal(cf__allocation_has(id(), NULL, 0), 0);
 }
 
 static void memory_of_the_cpu_is_not_noted(void **state)
 {
     static char memory[512];
-    static const struct cf__driver cpu = {.is_host = 1};
-    const struct cf__place host = {.driver = &cpu};
+    static const struct cf__driver cpu = {.is_cpu = 1};
+    const struct cf__scope host = {.driver = &cpu};
     (void)state;
     GPU_ONLY();
-    cf__owned_add(&host, memory, 100);
-    assert_int_equal(cf__owns(0, memory, 1), 0);
+    cf__allocation_add(&host, memory, 100);
+    assert_int_equal(cf__allocation_has(0, memory, 1), 0);
 }
 
 /* More than there is room for: what is known is right, and the latest is known. */
@@ -106,17 +108,17 @@ static void memory_beyond_the_room_takes_the_place_of_other(void **state)
     GPU_ONLY();
     size_t known = 0;
     for (size_t i = 0; i < COUNT; i++) {
-        cf__owned_add(&place, &memory[i * STEP], i + 1);
-        assert_int_equal(cf__owns(id(), &memory[i * STEP], i + 1), 1);
+        cf__allocation_add(&place, &memory[i * STEP], i + 1);
+        assert_int_equal(cf__allocation_has(id(), &memory[i * STEP], i + 1), 1);
     }
     for (size_t i = 0; i < COUNT; i++) {
-        known += (size_t)cf__owns(id(), &memory[i * STEP], i + 1);
-        assert_int_equal(cf__owns(id(), &memory[i * STEP], i + 2), 0);
+        known += (size_t)cf__allocation_has(id(), &memory[i * STEP], i + 1);
+        assert_int_equal(cf__allocation_has(id(), &memory[i * STEP], i + 2), 0);
     }
     assert_in_range(known, 256, 512); /* of 512 slots nearly all are hit */
     for (size_t i = 0; i < COUNT; i++) {
-        cf__owned_drop(&memory[i * STEP]);
-        assert_int_equal(cf__owns(id(), &memory[i * STEP], 1), 0);
+        cf__allocation_drop(&memory[i * STEP]);
+        assert_int_equal(cf__allocation_has(id(), &memory[i * STEP], 1), 0);
     }
 }
 
@@ -128,10 +130,10 @@ static unsigned long long known_id;
 static void find_two_of_one_slot(void)
 {
     small = blocks;
-    cf__owned_add(&place, small, FEW);
-    for (large = small + 512; cf__owns(known_id, small, FEW); large += 512) {
+    cf__allocation_add(&place, small, FEW);
+    for (large = small + 512; cf__allocation_has(known_id, small, FEW); large += 512) {
         assert_true(large < blocks + sizeof blocks);
-        cf__owned_add(&place, large, MANY);
+        cf__allocation_add(&place, large, MANY);
     }
     large -= 512;
 }
@@ -142,12 +144,12 @@ static void *note_and_look(void *data)
     uintptr_t thread = (uintptr_t)data, wrong = 0;
     for (size_t i = 0; i < ROUNDS; i++) {
         if (thread % 2)
-            cf__owned_add(&place, large, MANY);
+            cf__allocation_add(&place, large, MANY);
         else
-            cf__owned_add(&place, small, FEW);
-        wrong += (uintptr_t)cf__owns(known_id, small, FEW + 1) + (uintptr_t)cf__owns(known_id, large, MANY + 1);
+            cf__allocation_add(&place, small, FEW);
+        wrong += (uintptr_t)cf__allocation_has(known_id, small, FEW + 1) + (uintptr_t)cf__allocation_has(known_id, large, MANY + 1);
         if (i % 8 == 0)
-            cf__owned_drop(thread % 2 ? large : small);
+            cf__allocation_drop(thread % 2 ? large : small);
     }
     return (void *)wrong;
 }

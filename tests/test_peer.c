@@ -5,7 +5,11 @@
 
 #include <cuferry/kernels.h>
 
-#include "internal.h"
+#include "driver/driver.h"
+#include "context/drivers.h"
+#include "context/enter.h"
+#include "memory/peer.h"
+#include "on_made.h"
 
 /* ---- A driver that fails ---- */
 
@@ -32,7 +36,7 @@ static CUresult disable_access(CUcontext peer)
 const struct cf__driver *cf__driver_wrap(const struct cf__driver *driver)
 {
     static struct cf__driver wrapped;
-    if (driver->is_host)
+    if (driver->is_cpu)
         return driver;
     below = driver;
     wrapped = *driver;
@@ -286,7 +290,7 @@ static void peer_enable_after_another_library_has_undone_it_does_it_again(void *
 {
     (void)state;
     need_two_gpus();
-    struct cf__place peer, place;
+    struct cf__scope peer, place;
     assert_ok(cf_peer_enable(0, 1));
     assert_ok(cf__enter_device(&peer, "test", 1));
     cf__leave(&peer);

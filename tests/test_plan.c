@@ -8,7 +8,10 @@
 #include <unistd.h>
 
 #include "comma_locale.h"
-#include "internal.h"
+#include "driver/driver.h"
+#include "cpu/driver_cpu.h"
+#include "on_made.h"
+#include "comma_locale.h"
 
 /* ---- A kernel that adds 1 to n elements, and says of itself what a test wants ---- */
 
@@ -147,7 +150,7 @@ static void use_machine(const char *numbers)
 {
     char processor[256], text[2048];
     snprintf(machine_file, sizeof machine_file, "/tmp/cf_plan_%d", (int)getpid());
-    assert_int_equal(cf__driver_host.cuDeviceGetName(processor, sizeof processor, 0), CUDA_SUCCESS);
+    assert_int_equal(cf__driver_cpu.cuDeviceGetName(processor, sizeof processor, 0), CUDA_SUCCESS);
     snprintf(text, sizeof text, "cuferry machine 1\ngpu Fake GPU 0\ndriver 13000\nprocessor %s\nthreads 4\n%send\n",
              processor, numbers);
     FILE *file = fopen(machine_file, "w");

@@ -7,7 +7,11 @@
 
 #include <cuferry/kernels.h>
 
-#include "internal.h"
+#include "driver/driver.h"
+#include "context/enter.h"
+#include "on_fake.h"
+#include "on_gather.h"
+#include "made_call.h"
 #include "made_call.h"
 
 /* ---- Where in an allocation ---- */
@@ -145,7 +149,7 @@ static unsigned char *half_registered(size_t bytes, size_t registered)
     int (*host_register)(void *, size_t, unsigned int) =
         (int (*)(void *, size_t, unsigned int))driver_function("cuMemHostRegister", 6050);
     unsigned char *memory = aligned_alloc(PAGE, (bytes + PAGE - 1) / PAGE * PAGE);
-    struct cf__place place;
+    struct cf__scope place;
     assert_non_null(memory);
     assert_ok(cf__enter(&place, "test", NULL));
     assert_int_equal(host_register(memory, registered, 0), 0);
@@ -156,7 +160,7 @@ static unsigned char *half_registered(size_t bytes, size_t registered)
 static void unregister(unsigned char *memory)
 {
     int (*host_unregister)(void *) = (int (*)(void *))driver_function("cuMemHostUnregister", 4000);
-    struct cf__place place;
+    struct cf__scope place;
     assert_ok(cf__enter(&place, "test", NULL));
     assert_int_equal(host_unregister(memory), 0);
     cf__leave(&place);
@@ -198,7 +202,7 @@ static void gather_managed_memory_is_right_and_bounded(void **state)
     int (*alloc_managed)(CUdeviceptr *, size_t, unsigned int) =
         (int (*)(CUdeviceptr *, size_t, unsigned int))driver_function("cuMemAllocManaged", 6000);
     CUdeviceptr memory = 0;
-    struct cf__place place;
+    struct cf__scope place;
     assert_ok(cf__enter(&place, "test", NULL));
     assert_int_equal(alloc_managed(&memory, M * sizeof(float), 1), 0); /* 1: for any stream */
     float *source = (void *)(uintptr_t)memory, res[N];

@@ -10,7 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "internal.h"
+#include "threads/pool.h"
+#include "cpu/schedule.h"
+#include "on_driver.h"
 
 static unsigned short seed[3] = {1, 2, 3};
 
@@ -64,7 +66,7 @@ static int runs_once(cf_dim3 grid, cf_dim3 block, cf_host_body *body)
     const cf_host_launch launch = {.grid = grid, .block = block, .args = args};
     if (!counts.runs)
         return 0;
-    cf__pool_run(body, &launch);
+    cf__schedule_run(body, &launch);
     int right = counts.wrong == 0 && counts.calls >= 1 && counts.calls <= counts.blocks;
     for (uint64_t b = 0; b < counts.blocks; b++)
         right &= counts.runs[b] == 1;
@@ -149,7 +151,7 @@ static struct meeting hold_meeting(int wanted, uint32_t blocks)
     struct meeting meeting = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, .wanted = wanted};
     void *const args[] = {&meeting};
     const cf_host_launch launch = {.grid = {blocks, 1, 1}, .block = {256, 1, 1}, .args = args};
-    cf__pool_run(meet, &launch);
+    cf__schedule_run(meet, &launch);
     return meeting;
 }
 
@@ -237,7 +239,7 @@ static void pool_run_uneven_blocks_are_run_by_who_is_free(void **state)
                 late.late = late.blocks * (uint64_t)part / (uint64_t)counts[i] + (uint64_t)round * 20;
                 void *const args[] = {&late};
                 const cf_host_launch launch = {.grid = {2000, 1, 1}, .block = {1024, 1, 1}, .args = args};
-                cf__pool_run(run_late, &launch);
+                cf__schedule_run(run_late, &launch);
                 assert_int_equal(late.ran, late.blocks);
                 assert_true(late.was_alone);
                 assert_true(late.longest <= late.blocks / 16 / (uint64_t)counts[i] || late.longest <= 16);
@@ -270,7 +272,7 @@ static struct firsts first_blocks(int wanted, uint64_t blocks)
     void *const args[] = {&firsts};
     const cf_host_launch launch = {.grid = {(uint32_t)blocks, 1, 1}, .block = {256, 1, 1}, .args = args};
     memset(firsts.begin, 0xff, sizeof firsts.begin);
-    cf__pool_run(note_first, &launch);
+    cf__schedule_run(note_first, &launch);
     return firsts;
 }
 
@@ -317,7 +319,7 @@ static void pool_run_grids_of_any_size_run_each_block_once(void **state)
                 uint64_t blocks = (uint64_t)grids[g].x * grids[g].y * grids[g].z, sums[2] = {0, 0};
                 void *const args[] = {sums};
                 const cf_host_launch launch = {.grid = grids[g], .block = {size, 1, 1}, .args = args};
-                cf__pool_run(add_blocks, &launch);
+                cf__schedule_run(add_blocks, &launch);
                 assert_int_equal(sums[0], blocks);
                 assert_int_equal(sums[1], blocks * blocks);
             }
@@ -425,7 +427,7 @@ static void pool_run_fault_on_a_worker_gets_to_the_handler_on_its_stack(void **s
         if (setenv("CF_THREADS", "4", 1) != 0 || cf__pool_configure() != CF_OK || none == MAP_FAILED ||
             sigaction(SIGSEGV, &action, NULL) != 0)
             _exit(1);
-        cf__pool_run(write_elsewhere, &launch);
+        cf__schedule_run(write_elsewhere, &launch);
         _exit(2);
     }
     assert_int_equal(waitpid(child, &ended, 0), child);
@@ -462,7 +464,7 @@ static void pool_run_worker_has_room_for_a_kernel_where_the_default_is_small(voi
     assert_int_equal(pthread_setattr_default_np(&attributes), 0);
     main_thread = pthread_self();
     use_threads("2");
-    cf__pool_run(use_stack, &launch);
+    cf__schedule_run(use_stack, &launch);
     cf__pool_stop();
     assert_int_equal(pthread_attr_setstacksize(&attributes, before), 0);
     assert_int_equal(pthread_setattr_default_np(&attributes), 0);
@@ -515,7 +517,7 @@ static void pool_run_by_a_bound_thread_leaves_its_workers_all_processors(void **
     use_threads(NULL);
     int bound_threads = cf__pool_size();
     use_threads("2");
-    cf__pool_run(note_processors, &launch);
+    cf__schedule_run(note_processors, &launch);
     assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
     pthread_barrier_wait(&barrier);
     assert_int_equal(pthread_join(other, NULL), 0);
@@ -642,7 +644,7 @@ static int works_in_bare_child(void)
             void *const args[] = {&counts};
             const cf_host_launch launch = {.grid = {2000, 1, 1}, .block = {256, 1, 1}, .args = args};
             memset(runs, 0, sizeof runs);
-            cf__pool_run(count_blocks, &launch);
+            cf__schedule_run(count_blocks, &launch);
             for (int b = 0; b < 2000; b++)
                 right &= runs[b] == 1;
         }
@@ -695,7 +697,7 @@ static void *keep_launching(void *unused)
         void *const args[] = {&counts};
         const cf_host_launch launch = {.grid = {200, 1, 1}, .block = {256, 1, 1}, .args = args};
         memset(runs, 0, sizeof runs);
-        cf__pool_run(count_blocks, &launch);
+        cf__schedule_run(count_blocks, &launch);
         for (int b = 0; b < 200; b++)
             wrong += runs[b] != 1;
     }

@@ -4,7 +4,10 @@
 
 #include <cuferry/kernels.h>
 
-#include "tuning.h"
+#include "driver/driver.h"
+#include "context/enter.h"
+#include "kernel/tuning_file.h"
+#include "on_counted.h"
 
 /* ---- Kernels made by hand ---- */
 
@@ -93,7 +96,7 @@ static void preload_bundled_leaves_nothing_to_load(void **state)
     assert_ok(cf_mem_alloc((void **)&x, 64));
     assert_ok(cf_mem_alloc((void **)&index, 64));
     assert_ok(cf_mem_fill(index, 0, 64));
-    struct cf__place place; /* the context of a thread that uses a GPU is current as a rule */
+    struct cf__scope place; /* the context of a thread that uses a GPU is current as a rule */
     assert_ok(cf__enter(&place, "test", NULL));
     memset(asked, 0, sizeof asked);
     assert_ok(cf_gather_async(NULL, x, index, x + 8, 8, 8));

@@ -9,7 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "internal.h"
+#include "base/processors.h"
+#include "on_driver.h"
 
 static char root[] = "/tmp/cuferry-processors-XXXXXX";
 

@@ -4,7 +4,8 @@
 
 #include <inttypes.h>
 
-#include "internal.h"
+#include "staging/buffers.h"
+#include "on_made.h"
 
 /* ---- A kernel that does nothing, of one checked array of two or three dimensions ---- */
 

@@ -4,7 +4,11 @@
 #include <cuferry/kernels.h>
 
 #include "fake_ask.h"
-#include "internal.h"
+#include "base/fast.h"
+#include "driver/driver.h"
+#include "context/enter.h"
+#include "on_fake.h"
+#include "fake_ask.h"
 
 /* ---- What there is on a device ---- */
 
@@ -173,7 +177,7 @@ static void reset_leaves_memory_of_the_pool_to_the_caller(void **state)
 
 static void reset_gives_the_same_address_to_another_context(void **state)
 {
-    struct cf__place before, after;
+    struct cf__scope before, after;
     unsigned long long id_before, id_after;
     (void)state;
     assert_ok(gather());

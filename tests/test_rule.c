@@ -2,7 +2,8 @@
  * bodies that are called once, and what a CPU body says of its parameters. */
 #include "on_made.h"
 
-#include "internal.h"
+#include "driver/driver.h"
+#include "on_made.h"
 
 #include <pthread.h>
 

@@ -1,12 +1,18 @@
 /* test_running.c - which kernels a fault is told with: those that may have been running, and no others. A fault loses a
  * device for the whole process, so that each test has one of its own. */
+#include "stream/sync.h"
 #include "on_made.h"
 
 #include "on_closing.h"
 
 #include <pthread.h>
 
-#include "internal.h"
+#include "driver/driver.h"
+#include "context/context.h"
+#include "context/enter.h"
+#include "context/inflight.h"
+#include "on_made.h"
+#include "on_closing.h"
 
 /* ---- Kernels that write to their pointer, which is a fault where a GPU does not reach it ---- */
 
@@ -231,9 +237,9 @@ static void fault_of_nobodys_kernel_says_so(void **state)
     assert_ok(launch(0, NULL));
     assert_ok(cf_device_sync());
     assert_ok(launch_bad(0, NULL));
-    struct cf__place place;
+    struct cf__scope place;
     assert_ok(cf__enter(&place, "test", NULL));
-    cf__note_waited(&place, NULL); /* as if it were another library's */
+    cf__inflight_waited(&place, NULL); /* as if it were another library's */
     assert_int_equal(place.driver->cuCtxGetCurrent(&context), CUDA_SUCCESS);
     cf__leave(&place);
     expect_fault_while("no kernel of Cuferry's was");
@@ -274,7 +280,7 @@ static void fault_of_a_closed_objects_kernel_is_named(void **state)
 static void fault_told_on_a_well_device_is_of_the_one_lost_last(void **state)
 {
     const struct cf__driver *driver = other_library();
-    struct cf__place place;
+    struct cf__scope place;
     CUevent event;
     (void)state;
     assert_ok(launch_bad(0, NULL));
@@ -444,7 +450,7 @@ static void threads_without_end_share_what_is_kept(void **state)
     assert_ok(cf_device_sync());
     assert_ok(launch(0, NULL));
     int count = 0;
-    for (const struct cf__running *node = cf__running; node; node = node->next)
+    for (const struct cf__inflight *node = cf__inflight_latest; node; node = node->next)
         count++;
     assert_in_range(count, 1, 2);
     assert_ok(cf_device_sync());
@@ -457,17 +463,19 @@ static void text_of_long_names_is_cut_between_them(void **state)
 {
     (void)state;
     char text[64];
-    struct cf__place place;
+    struct cf__scope place;
     struct cf__context *context;
     assert_ok(cf_mem_free(good));
+    CUresult result;
     assert_ok(cf__enter(&place, "test", NULL));
-    assert_ok(cf__context(&place, "test", &context));
-    cf__note_launched(cf__note_launch(context, "a_kernel_of_24_characters", NULL));
-    cf__note_launched(cf__note_launch(context, "a_kernel_of_25_characters_", NULL));
-    cf__running_text(context->id, text, sizeof text);
+    assert_ok(cf__context_get(&place, "test", &context));
+    cf__inflight_launched(cf__inflight_note(context, "a_kernel_of_24_characters", NULL));
+    cf__inflight_launched(cf__inflight_note(context, "a_kernel_of_25_characters_", NULL));
+    cf__inflight_text(context->id, text, sizeof text);
     assert_string_equal(text, "one of a_kernel_of_24_characters or others was");
-    assert_int_equal(cf__wait_for_all(&place), CUDA_SUCCESS);
-    cf__running_text(context->id, text, sizeof text);
+    assert_ok(cf__wait_for_device("test", &place, &result));
+    assert_int_equal(result, CUDA_SUCCESS);
+    cf__inflight_text(context->id, text, sizeof text);
     assert_string_equal(text, "no kernel of Cuferry's was");
     cf__leave(&place);
 }

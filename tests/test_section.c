@@ -3,7 +3,11 @@
 
 #include <sys/mman.h>
 
-#include "internal.h"
+#include "driver/driver.h"
+#include "cpu/driver_cpu.h"
+#include "context/enter.h"
+#include "kernel/section.h"
+#include "on_made.h"
 
 #define DIMS 4
 #define POISON 0x5a
@@ -233,9 +237,9 @@ static CUresult refuse_2d(const CUDA_MEMCPY2D *copy)
 static void copy_section_of_rows_too_far_apart_for_the_driver_is_right(void **state)
 {
     (void)state;
-    struct cf__driver driver = cf__driver_host;
+    struct cf__driver driver = cf__driver_cpu;
     driver.cuMemcpy2D = refuse_2d;
-    const struct cf__place place = {.driver = &driver};
+    const struct cf__scope place = {.driver = &driver};
     const size_t pitch = (size_t)1 << 31, bytes = pitch + 8;
     char *from = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     char *to = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -442,7 +446,7 @@ static void call_rows_registered_in_part_are_right(void **state)
         (int (*)(void *, size_t, unsigned int))driver_function("cuMemHostRegister", 6050);
     int (*host_unregister)(void *) = (int (*)(void *))driver_function("cuMemHostUnregister", 4000);
     int32_t *x = aligned_alloc(PAGE, COUNT * PAGE), *y = aligned_alloc(PAGE, COUNT * PAGE);
-    struct cf__place place;
+    struct cf__scope place;
     assert_true(x && y);
     for (int i = 0; i < COUNT * PITCH_; i++)
         x[i] = i;

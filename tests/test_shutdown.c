@@ -8,7 +8,13 @@
 
 #include <cuferry/kernels.h>
 
-#include "internal.h"
+#include "driver/driver.h"
+#include "context/context.h"
+#include "driver/deferred_free.h"
+#include "context/drivers.h"
+#include "context/enter.h"
+#include "kernel/image.h"
+#include "on_closing.h"
 
 static int gather(void)
 {
@@ -36,7 +42,7 @@ static CUresult release(CUdevice device)
 __attribute__((visibility("default"))) const struct cf__driver *cf__driver_wrap(const struct cf__driver *driver)
 {
     static struct cf__driver wrapped;
-    if (driver->is_host)
+    if (driver->is_cpu)
         return driver;
     wrapped = *driver;
     real_unload = driver->cuLibraryUnload;
@@ -135,16 +141,16 @@ static CUresult free_memory(const struct cf__driver *driver, uintptr_t memory)
 }
 
 /* Memory in a place that keeps it, since it cannot be freed. */
-static void keep_memory(struct cf__place *place)
+static void keep_memory(struct cf__scope *place)
 {
     CUdeviceptr memory;
     assert_int_equal(place->driver->cuMemAlloc(&memory, 64), CUDA_SUCCESS);
-    cf__keep(place, free_memory, memory);
+    cf__defer_free(place->driver, place->context, free_memory, memory);
 }
 
 static void keep_what_could_not_be_freed_is_freed_at_shutdown(void **state)
 {
-    struct cf__place place;
+    struct cf__scope place;
     (void)state;
     assert_ok(cf__enter(&place, "test", NULL));
     for (int i = 0; i < 40; i++)
@@ -162,7 +168,7 @@ static void keep_what_could_not_be_freed_is_freed_at_shutdown(void **state)
 static void keep_in_a_context_that_is_gone_is_forgotten(void **state)
 {
     CUcontext own, again;
-    struct cf__place place;
+    struct cf__scope place;
     (void)state;
     assert_ok(gather());
     assert_int_equal(context_create(&own, 0, 0), CUDA_SUCCESS);

@@ -1,6 +1,7 @@
 /* test_sizes.c - the compiled checks of kernels agree with their descriptors, and a launch that they find in order is
  * four calls of the driver. */
 #include "on_counted.h"
+#include "context/enter.h"
 
 #include <cuferry/kernels.h>
 
@@ -140,7 +141,7 @@ static void launch_in_order_is_four_calls_at_most(void **state)
     assert_ok(launch(&kernel, NULL, 0));
     int is_gpu = on_cuda(), device = -2;
     assert_ok(cf_device_current(&device));
-    struct cf__place place;
+    struct cf__scope place;
     assert_ok(cf__enter(&place, "test", stream)); /* the context of a thread that uses a GPU is current as a rule */
     memset(asked, 0, sizeof asked);
     for (int i = 0; i < 3; i++) {

@@ -6,7 +6,10 @@
 #include <cuferry/registry.h>
 #include <inttypes.h>
 
-#include "internal.h"
+#include "context/enter.h"
+#include "fake_ask.h"
+#include "on_fake.h"
+#include "split_kernels.h"
 #include "split_kernels.h"
 
 enum { MOST = 6000000, MANY = 2500000 };
@@ -265,7 +268,7 @@ static void array_in_place_beside_one_that_overlaps_is_read_first(void **state)
         (int (*)(void *, size_t, unsigned int))driver_function("cuMemHostRegister", 6050);
     int (*host_unregister)(void *) = (int (*)(void *))driver_function("cuMemHostUnregister", 4000);
     float *b = aligned_alloc(PAGE, (SIZE + SHIFT) * sizeof *b);
-    struct cf__place place;
+    struct cf__scope place;
     assert_non_null(b);
     for (int i = 0; i < SIZE + SHIFT; i++)
         b[i] = (float)(i % 100003);

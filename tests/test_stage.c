@@ -5,7 +5,10 @@
 #include <inttypes.h>
 #include <pthread.h>
 
-#include "internal.h"
+#include "driver/driver.h"
+#include "context/enter.h"
+#include "staging/transfer.h"
+#include "on_made.h"
 
 /* ---- A kernel: y += x, z = 2 * x over rows, beside two arrays that are checked ---- */
 
@@ -442,7 +445,7 @@ static void stage_copy_is_exact_in_both_directions(void **state)
     static const size_t sizes[] = {1, 4095, 131072, 131073, 1 << 20, 9000001};
     if (!on_cuda())
         skip_test(NEEDS_ANY_GPU);
-    struct cf__place place;
+    struct cf__scope place;
     assert_ok(cf__enter(&place, "test", NULL));
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         unsigned char *here = malloc(sizes[i] + 1), *back = malloc(sizes[i] + 1);
@@ -452,8 +455,8 @@ static void stage_copy_is_exact_in_both_directions(void **state)
             back[b] = 0xee;
         }
         assert_ok(cf_mem_alloc(&there, sizes[i]));
-        assert_ok(cf__stage_copy(&place, "test", there, here, sizes[i], 0));
-        assert_ok(cf__stage_copy(&place, "test", there, back, sizes[i], 1));
+        assert_ok(cf__staging_copy(&place, "test", there, here, sizes[i], 0));
+        assert_ok(cf__staging_copy(&place, "test", there, back, sizes[i], 1));
         assert_memory_equal(here, back, sizes[i]);
         assert_int_equal(back[sizes[i]], 0xee);
         memset(back, 0xee, sizes[i]);
@@ -481,7 +484,7 @@ static void stage_memory_registered_in_part_is_right(void **state)
     int (*host_unregister)(void *) = (int (*)(void *))driver_function("cuMemHostUnregister", 4000);
     enum { PAGE = 4096, COUNT = 500 * 1024 };
     unsigned short seed[3] = {2, 2, 2};
-    struct cf__place place;
+    struct cf__scope place;
     struct work work;
     assert_true(make(&work, 1, COUNT, 0, 0, 0, 0, seed));
     float **const arrays[] = {&work.x, &work.y, &work.z};
@@ -525,7 +528,7 @@ static void call_while_a_blocking_stream_is_captured_is_refused(void **state)
     (void)state;
     unsigned short seed[3] = {2, 2, 4};
     const struct cf__driver *driver = other_library();
-    struct cf__place place;
+    struct cf__scope place;
     struct work work;
     cf_stream stream;
     CUgraph graph;

@@ -4,7 +4,8 @@
 #include <limits.h>
 #include <pthread.h>
 
-#include "place.h"
+#include "base/fast.h"
+#include "on_made.h"
 
 static unsigned short seed[3] = {4, 5, 6};
 
@@ -41,7 +42,7 @@ static void stream_create_gives_a_stream_of_its_own(void **state)
     cf_stream first = create(), second = create();
     assert_ptr_not_equal(first, second);
     assert_true((uintptr_t)first > 2 && (uintptr_t)second > 2);
-    assert_int_equal(cf__host_owns(first), !on_cuda());
+    assert_int_equal(cf__cpu_owns(first), !on_cuda());
     assert_ok(cf_stream_sync(first));
     assert_ok(cf_stream_query(second));
     assert_ok(cf_stream_destroy(first));
@@ -246,7 +247,7 @@ static void *cross_drivers(void *unused)
     EXPECT(cf_device_use(CF_HOST), CF_OK);
     EXPECT(cf_stream_create(&on_cpu), CF_OK);
     EXPECT(cf_event_create(&of_cpu), CF_OK);
-    EXPECT(!cf__host_owns(on_gpu) && cf__host_owns(on_cpu) && !cf__host_owns(of_gpu) && cf__host_owns(of_cpu), 1);
+    EXPECT(!cf__cpu_owns(on_gpu) && cf__cpu_owns(on_cpu) && !cf__cpu_owns(of_gpu) && cf__cpu_owns(of_cpu), 1);
     EXPECT(cf_event_record(of_gpu, on_gpu), CF_OK);
     EXPECT(cf_event_record(of_cpu, on_cpu), CF_OK);
     EXPECT(cf_stream_wait(on_gpu, of_cpu), CF_OK);

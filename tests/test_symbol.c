@@ -1,7 +1,8 @@
 /* test_symbol.c - data in __constant__ memory: set on the device of the call, and nowhere else. */
 #include "on_made.h"
 
-#include "internal.h"
+#include "driver/driver.h"
+#include "on_made.h"
 
 /* ---- Two symbols, and a kernel that reads them: y[i] = scale * coeff[i] ---- */
 

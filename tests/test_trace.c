@@ -2,6 +2,8 @@
  *
  * `test_trace work FILE` does the work that tests/test_trace.py then looks for in the trace. */
 #include "on_trace.h"
+#include "trace/trace_driver.h"
+#include "trace/trace.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -20,7 +22,7 @@ static void without_a_name_there_is_no_trace(void **state)
     unsetenv("CF_TRACE");
     work(1);
     assert_false(cf__traces());
-    struct cf__driver driver = {.is_host = 1};
+    struct cf__driver driver = {.is_cpu = 1};
     assert_ptr_equal(cf__trace_wrap(&driver), &driver); /* what costs nothing */
 }
 

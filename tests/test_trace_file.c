@@ -1,5 +1,6 @@
 /* test_trace_file.c - the file that a trace goes to: its name, and who writes it. */
 #include "on_trace.h"
+#include "trace/trace.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

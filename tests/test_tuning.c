@@ -9,9 +9,12 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <cuferry/tuning.h>
 
-#include "internal.h"
-#include "tuning.h"
+#include "kernel/tuning_file.h"
+#include "expect_all.h"
+#include "on_made.h"
+#include "tuning_kernels.h"
 #include "tuning_kernels.h"
 
 extern const cf_module tuning_registry;

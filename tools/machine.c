@@ -15,7 +15,9 @@
 #include <cuferry/kernels.h>
 #include <cuferry/tuning.h>
 
-#include "cache.h"
+#include "base/cachefile.h"
+#include "machine.h"
+#include "file.h"
 #include "file.h"
 
 /* More than most caches hold: 256 MiB. */

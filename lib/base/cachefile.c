@@ -1,0 +1,140 @@
+/* cache.c - small text files that one process keeps for the next, in the user's folder for such. */
+#include <sys/types.h>
+
+#include <cuferry.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cachefile.h"
+
+#include "base/env.h"
+#include "base/error.h"
+
+int cf__cache_path(const char *variable, const char *name, char path[CF__PATH])
+{
+    const char *file = cf__env_file(variable), *cache = cf__env_file("XDG_CACHE_HOME"), *home = cf__env_file("HOME");
+    int used;
+    if (file && !*file)
+        return 0;
+    if (file)
+        used = snprintf(path, CF__PATH, "%s", file);
+    else if (cache && *cache == '/') /* others do not count, as the standard has it */
+        used = snprintf(path, CF__PATH, "%s/cuferry/%s", cache, name);
+    else if (home && *home == '/')
+        used = snprintf(path, CF__PATH, "%s/.cache/cuferry/%s", home, name);
+    else
+        return 0;
+    return used < CF__PATH;
+}
+
+int cf__cache_tell_path(const char *function, const char *variable, const char *name, char *path, size_t size)
+{
+    char found[CF__PATH];
+    if (!path)
+        return cf__fail(CF_EINVAL, "%s: path is NULL", function);
+    if (!cf__cache_path(variable, name, found))
+        return cf__fail(CF_ENOTSUP, "%s: %s is empty, or there is no folder for it", function, variable);
+    if (strlen(found) >= size)
+        return cf__fail(CF_EINVAL, "%s: the path has %zu bytes and there is room for %zu", function, strlen(found) + 1,
+                        size);
+    memcpy(path, found, strlen(found) + 1);
+    return CF_OK;
+}
+
+void cf__cache_folders(const char *path)
+{
+    char folder[CF__PATH];
+    snprintf(folder, sizeof folder, "%s", path);
+    char *last = strrchr(folder, '/');
+    if (!last || last == folder)
+        return;
+    *last = 0;
+    char *before = strrchr(folder, '/');
+    if (before && before != folder) {
+        *before = 0;
+        (void)mkdir(folder, 0700);
+        *before = '/';
+    }
+    (void)mkdir(folder, 0700);
+}
+
+ssize_t cf__cache_read(const char *path, char *text, size_t size)
+{
+    struct stat status;
+    size_t used = 0;
+    /* A pipe or a device in its place is not waited for. */
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (file < 0)
+        return -1;
+    errno = EINVAL;
+    int is_right = fstat(file, &status) == 0 && S_ISREG(status.st_mode);
+    while (is_right && used < size) {
+        ssize_t got = read(file, text + used, size - used);
+        if (got < 0 && errno == EINTR)
+            continue;
+        is_right = got >= 0;
+        if (got <= 0)
+            break;
+        used += (size_t)got;
+    }
+    int error = errno;
+    close(file);
+    errno = error;
+    return is_right ? (ssize_t)used : -1;
+}
+
+int cf__cache_follow(const char *path, char real[PATH_MAX])
+{
+    enum { MOST_LINKS = 40 }; /* as the system follows */
+    char target[PATH_MAX];
+    ssize_t length = 0;
+    if (realpath(path, real))
+        return 1;
+    snprintf(real, PATH_MAX, "%s", path);
+    for (int links = 0; links < MOST_LINKS && (length = readlink(real, target, sizeof target)) >= 0; links++) {
+        const char *slash = *target == '/' ? NULL : strrchr(real, '/');
+        size_t folder = slash ? (size_t)(slash + 1 - real) : 0;
+        if (folder + (size_t)length >= PATH_MAX) {
+            errno = ENAMETOOLONG;
+            return 0;
+        }
+        memcpy(real + folder, target, (size_t)length);
+        real[folder + (size_t)length] = 0;
+    }
+    if (length < 0)
+        return 1;
+    errno = ELOOP;
+    return 0;
+}
+
+/* A file that is gone, or another's by now, is no lock. */
+int cf__cache_lock(const char *name)
+{
+    enum { TRIES = 100 }; /* a file system whose files change their numbers gives no lock */
+    for (int try = 0; try < TRIES; try++) {
+        struct stat held, named;
+        int result, file = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+        if (file < 0)
+            return -1;
+        while ((result = flock(file, LOCK_EX)) != 0 && errno == EINTR)
+            continue;
+        int error = errno;
+        if (result == 0 && fstat(file, &held) == 0 && stat(name, &named) == 0 && held.st_dev == named.st_dev &&
+            held.st_ino == named.st_ino)
+            return file;
+        close(file);
+        errno = error;
+        if (result != 0)
+            return -1;
+    }
+    errno = ENOLCK;
+    return -1;
+}

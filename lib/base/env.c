@@ -1,0 +1,83 @@
+/* env.c - the environment's variables: the only file that reads them. */
+#include <stdint.h>
+
+#include <cuferry.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/env.h"
+
+#include "base/error.h"
+#include "base/fast.h"
+
+struct cf__env_settings cf__env;
+
+/* NULL if the variable is unset or empty. */
+static const char *get_text(const char *name)
+{
+    const char *text = getenv(name);
+    return text && *text ? text : NULL;
+}
+
+/* The number of the word among `words`, which end with NULL; -1: it is none of them. */
+static int find_word(const char *text, const char *const words[])
+{
+    int i = 0;
+    while (words[i] && strcmp(words[i], text) != 0)
+        i++;
+    return words[i] ? i : -1;
+}
+
+/* Reads a whole decimal number in [least, most]. */
+static int read_number(const char *text, long long least, long long most, long long *number)
+{
+    char *end;
+    errno = 0;
+    *number = strtoll(text, &end, 10);
+    return !errno && !*end && *number >= least && *number <= most;
+}
+
+int cf__env_read_driver(enum cf__env_driver *driver)
+{
+    static const char *const words[] = {"cuda", "host", NULL};
+    const char *text = get_text("CF_DRIVER");
+    int word = text ? find_word(text, words) : -1;
+    *driver = word == 0 ? CF__ENV_CUDA : word == 1 ? CF__ENV_HOST : CF__ENV_NO_DRIVER;
+    return text && word < 0 ? cf__fail(CF_EINVAL, "CF_DRIVER=%s: it is cuda or host", text) : CF_OK;
+}
+
+int cf__env_read_calls(void)
+{
+    static const char *const checks[] = {"0", "1", NULL}, *const places[] = {"auto", "stage", "host", NULL};
+    const char *check = get_text("CF_CHECK"), *host_data = get_text("CF_HOST_DATA");
+    int checks_pointers = check ? find_word(check, checks) : 0;
+    int where = host_data ? find_word(host_data, places) : CF_HOST_DATA_AUTO;
+    if (checks_pointers < 0)
+        return cf__fail(CF_EINVAL, "CF_CHECK=%s: it is 0 or 1", check);
+    if (where < 0)
+        return cf__fail(CF_EINVAL, "CF_HOST_DATA=%s: it is auto, stage or host", host_data);
+    cf__slow_path(CF__SLOW_PATH_POINTERS, checks_pointers);
+    __atomic_store_n(&cf__env.host_data, where, __ATOMIC_RELAXED);
+    return CF_OK;
+}
+
+int cf__env_read_threads(int most, int *threads)
+{
+    const char *text = get_text("CF_THREADS"), *order = get_text("CF_HOST_ORDER");
+    long long count = 0, seed = 0;
+    if (text && !read_number(text, 1, most, &count))
+        return cf__fail(CF_EINVAL, "CF_THREADS=%s: it is a number from 1 to %d", text, most);
+    if (order && !read_number(order, 0, UINT32_MAX, &seed))
+        return cf__fail(CF_EINVAL, "CF_HOST_ORDER=%s: it is a number from 0, the natural order, to %u", order,
+                        UINT32_MAX);
+    *threads = (int)count;
+    __atomic_store_n(&cf__env.host_order, (uint32_t)seed, __ATOMIC_RELAXED);
+    return CF_OK;
+}
+
+const char *cf__env_file(const char *name)
+{
+    return secure_getenv(name);
+}

@@ -1,0 +1,185 @@
+/* error.c - status codes, and each thread's detail of its latest failure. */
+#include <cuferry.h>
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+
+#include "base/log.h"
+#include "base/text.h"
+#include "base/bounds.h"
+
+static _Thread_local char detail[CF__DETAIL];
+static _Thread_local unsigned int failures;
+static _Thread_local int is_quiet; /* between cf__error_save() and what ends it */
+static _Thread_local int driver_result;
+static _Thread_local char cause[500]; /* of the CPU driver's latest failure; empty once it is told */
+
+const char *cf_status_name(int status)
+{
+    switch (status) {
+#define NAME(name, value, text) \
+    case name:                  \
+        return #name;
+        CF_STATUS_LIST(NAME)
+#undef NAME
+    default:
+        return "CF_?";
+    }
+}
+
+const char *cf_status_text(int status)
+{
+    switch (status) {
+#define TEXT(name, value, text) \
+    case name:                  \
+        return text;
+        CF_STATUS_LIST(TEXT)
+#undef TEXT
+    default:
+        return "unknown status";
+    }
+}
+
+const char *cf_last_error(void)
+{
+    return detail;
+}
+
+int cf_last_driver_result(void)
+{
+    return driver_result;
+}
+
+static _Thread_local const char *async_of; /* the name of what runs in its `_async` form; NULL: nothing */
+
+void cf__name_async(const char *function)
+{
+    async_of = function;
+}
+
+const char *cf__named_async(void)
+{
+    return async_of;
+}
+
+/* Where the detail begins with that name, makes it that of the `_async` form. */
+static void name_async(void)
+{
+    static const char suffix[] = "_async";
+    const size_t added = sizeof suffix - 1, name = async_of ? strlen(async_of) : sizeof detail;
+    if (name + added >= sizeof detail || strncmp(detail, async_of, name) != 0 || detail[name] != ':')
+        return;
+    size_t kept = strlen(detail) - name;
+    if (name + added + kept >= sizeof detail)
+        kept = sizeof detail - 1 - name - added;
+    memmove(detail + name + added, detail + name, kept);
+    memcpy(detail + name, suffix, added);
+    detail[name + added + kept] = 0;
+}
+
+static void tell(void)
+{
+    if (!is_quiet)
+        cf__log(CF_LOG_ERROR, "%s", detail);
+}
+
+unsigned int cf__failures(void)
+{
+    return failures;
+}
+
+int cf__fail_within(const char *function, int status)
+{
+    char within[CF__DETAIL];
+    snprintf(within, sizeof within, "%s", detail);
+    snprintf(detail, sizeof detail, "%.200s: in %.*s", function, (int)(sizeof detail - 210), within);
+    name_async();
+    tell();
+    return status;
+}
+
+static int note_failure(int status, int result)
+{
+    name_async();
+    driver_result = result;
+    failures++;
+    tell();
+    return status;
+}
+
+int cf__fail(int status, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    cf__vformat(detail, sizeof detail, format, values);
+    va_end(values);
+    return note_failure(status, 0);
+}
+
+int cf__fail_result(int status, int result, const char *text)
+{
+    snprintf(detail, sizeof detail, "%s", text);
+    return note_failure(status, result);
+}
+
+void cf__note_cause(const char *text)
+{
+    snprintf(cause, sizeof cause, "%s", text);
+}
+
+int cf__take_cause(char *text, size_t size)
+{
+    int is_there = *cause != 0;
+    if (is_there)
+        snprintf(text, size, "%s", cause);
+    *cause = 0;
+    return is_there;
+}
+
+/* ---- Failures that may be none ---- */
+
+void cf__error_save(struct cf__error *error)
+{
+    memcpy(error->detail, detail, strlen(detail) + 1);
+    error->result = driver_result;
+    error->failures = failures;
+    error->is_quiet = is_quiet;
+    is_quiet = 1;
+}
+
+void cf__error_restore(const struct cf__error *error)
+{
+    is_quiet = error->is_quiet;
+    if (failures == error->failures)
+        return;
+    memcpy(detail, error->detail, strlen(error->detail) + 1);
+    driver_result = error->result;
+    failures = error->failures;
+}
+
+void cf__error_keep(const struct cf__error *error)
+{
+    is_quiet = error->is_quiet;
+    if (failures != error->failures)
+        tell();
+}
+
+/* ---- Failures of other threads ---- */
+
+void cf__error_take(struct cf__error *error)
+{
+    memcpy(error->detail, detail, strlen(detail) + 1);
+    error->result = driver_result;
+}
+
+int cf__fail_as(int status, const struct cf__error *error)
+{
+    memcpy(detail, error->detail, strlen(error->detail) + 1);
+    driver_result = error->result;
+    failures++;
+    tell();
+    return status;
+}

@@ -1,0 +1,134 @@
+/* log.c - the callback that is told of failures and of what happens rarely. */
+#include <cuferry.h>
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+
+#include "base/text.h"
+#include "base/bounds.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the pair below */
+static cf_log *callback;
+static void *callback_data;
+int cf__logging;
+_Thread_local const struct cf__operation_frame *cf__within;
+
+/* A callback that calls the library in spite of what the header says must not call itself without end. */
+static _Thread_local enum { OUTSIDE, INSIDE, CHILD_OF_INSIDE } callback_state;
+
+void cf_set_log(cf_log *log, void *data)
+{
+    pthread_mutex_lock(&lock);
+    callback = log;
+    callback_data = data;
+    __atomic_store_n(&cf__logging, log != NULL, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&lock);
+}
+
+static void call_back(int level, const char *text)
+{
+    pthread_mutex_lock(&lock);
+    cf_log *log = callback;
+    void *data = callback_data;
+    pthread_mutex_unlock(&lock);
+    if (!log)
+        return;
+    /* A child that is forked there is outside of the operation until it leaves the callback. */
+    const struct cf__operation_frame *within = cf__within;
+    callback_state = INSIDE;
+    log(data, level, text);
+    callback_state = OUTSIDE;
+    cf__within = within;
+}
+
+/* ---- Lines that wait until the thread holds no lock ---- */
+
+/* Each is its level, its text and a zero. Few wait at a time: one that finds no room is lost, and counted. */
+_Thread_local struct cf__lock_state cf__held;
+static _Thread_local char waiting[2048];
+static _Thread_local size_t waiting_bytes;
+static _Thread_local int lost_lines;
+
+static void keep_line(int level, const char *text)
+{
+    size_t bytes = 1 + strlen(text) + 1;
+    cf__held.has_lines = 1;
+    if (bytes > sizeof waiting - waiting_bytes) {
+        lost_lines++;
+        return;
+    }
+    waiting[waiting_bytes] = (char)level;
+    memcpy(waiting + waiting_bytes + 1, text, bytes - 1);
+    waiting_bytes += bytes;
+}
+
+static int take_line(int *level, char text[CF__DETAIL])
+{
+    if (!waiting_bytes)
+        return 0;
+    size_t bytes = 1 + strlen(waiting + 1) + 1;
+    *level = waiting[0];
+    memcpy(text, waiting + 1, bytes - 1);
+    waiting_bytes -= bytes;
+    memmove(waiting, waiting + bytes, waiting_bytes);
+    return 1;
+}
+
+void cf__log_waiting(void)
+{
+    char text[CF__DETAIL];
+    int level;
+    cf__held.has_lines = 0;
+    while (take_line(&level, text))
+        call_back(level, text);
+    if (lost_lines) {
+        cf__format(text, sizeof text, "%d more lines found no room", lost_lines);
+        lost_lines = 0;
+        call_back(CF_LOG_INFO, text);
+    }
+}
+
+void cf__log_line(int level, const char *format, ...)
+{
+    char text[CF__DETAIL];
+    va_list values;
+    if (callback_state != OUTSIDE)
+        return;
+    va_start(values, format);
+    cf__vformat(text, sizeof text, format, values);
+    va_end(values);
+    if (cf__held.locks)
+        keep_line(level, text);
+    else
+        call_back(level, text);
+}
+
+int cf__log_is_inside(void)
+{
+    return callback_state == INSIDE;
+}
+
+/* ---- Fork ---- */
+
+void cf__log_lock(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+void cf__log_unlock(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+void cf__log_forget(void)
+{
+    if (callback_state == INSIDE)
+        callback_state = CHILD_OF_INSIDE;
+    waiting_bytes = 0;
+    lost_lines = 0;
+    cf__held.has_lines = 0;
+}

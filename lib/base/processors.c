@@ -1,0 +1,255 @@
+/* processors.c - how many processors the process may use: those that any of its threads may run on, and the share of
+ * their time that its control groups allow, as in a container. */
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/processors.h"
+
+/* Paths and lines that are longer are passed over: the kernel's of groups have some hundred characters. */
+#define LONGEST 1024
+
+struct lines {
+    int file;
+    size_t at, end;
+    char buffer[512];
+};
+
+/* The next line without its end, in `line`; 0 behind the last one. What has no room there is lost. */
+static int next_line(struct lines *lines, char line[LONGEST])
+{
+    size_t length = 0;
+    int is_any = 0;
+    for (;;) {
+        if (lines->at == lines->end) {
+            ssize_t got = read(lines->file, lines->buffer, sizeof lines->buffer);
+            if (got <= 0)
+                break;
+            lines->at = 0;
+            lines->end = (size_t)got;
+        }
+        char c = lines->buffer[lines->at++];
+        is_any = 1;
+        if (c == '\n')
+            break;
+        if (length < LONGEST - 1)
+            line[length++] = c;
+    }
+    line[length] = 0;
+    return is_any;
+}
+
+static int open_below(const char *root, const char *folder, size_t folder_length, const char *name)
+{
+    char path[LONGEST];
+    int length = snprintf(path, sizeof path, "%s%.*s%s", root, (int)folder_length, folder, name);
+    return length < (int)sizeof path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+}
+
+/* ---- Time ---- */
+
+/* A number at `*text`, which ends behind it; -1 where there is none. */
+static int64_t read_number(const char **text)
+{
+    int64_t value = -1;
+    for (; **text >= '0' && **text <= '9' && value < INT64_MAX / 16; ++*text)
+        value = (value < 0 ? 0 : value) * 10 + (**text - '0');
+    return value;
+}
+
+static int64_t number_in(const char *root, const char *folder, size_t length, const char *name)
+{
+    char line[LONGEST];
+    const char *text = line;
+    struct lines lines = {.file = open_below(root, folder, length, name)};
+    if (lines.file < 0)
+        return -1;
+    int64_t value = next_line(&lines, line) ? read_number(&text) : -1;
+    close(lines.file);
+    return value;
+}
+
+/* "200000 100000" microseconds in each so many, or "max 100000". */
+static void read_max(const char *root, const char *folder, size_t length, int64_t *quota, int64_t *period)
+{
+    char line[LONGEST];
+    const char *text = line;
+    struct lines lines = {.file = open_below(root, folder, length, "/cpu.max")};
+    if (lines.file < 0)
+        return;
+    if (next_line(&lines, line) && (*quota = read_number(&text)) > 0 && *text++ == ' ')
+        *period = read_number(&text);
+    close(lines.file);
+}
+
+/* Lowers `most` to what one group has. */
+static void limit_by_group(const char *root, int version, const char *folder, size_t length, int64_t *most)
+{
+    int64_t quota = -1, period = -1;
+    if (version == 2) {
+        read_max(root, folder, length, &quota, &period);
+    } else {
+        quota = number_in(root, folder, length, "/cpu.cfs_quota_us");
+        period = number_in(root, folder, length, "/cpu.cfs_period_us");
+    }
+    if (quota <= 0 || period <= 0)
+        return;
+    int64_t processors = quota / period + (quota % period != 0);
+    if (processors < *most)
+        *most = processors;
+}
+
+/* ---- Groups ---- */
+
+/* Whether a word stands in a list with commas. */
+static int has_word(const char *list, size_t length, const char *word)
+{
+    size_t wanted = strlen(word);
+    for (const char *at = list, *end = list + length; at < end; at++) {
+        const char *comma = memchr(at, ',', (size_t)(end - at));
+        size_t size = (size_t)((comma ? comma : end) - at);
+        if (size == wanted && memcmp(at, word, wanted) == 0)
+            return 1;
+        at += size;
+    }
+    return 0;
+}
+
+/* The process's group, as /proc/self/cgroup names it: "0::/a/b" for version 2, "4:cpu,cpuacct:/a/b" for version 1. */
+static int find_group(const char *root, int version, char group[LONGEST])
+{
+    char line[LONGEST];
+    struct lines lines = {.file = open_below(root, "", 0, "/proc/self/cgroup")};
+    int is_found = 0;
+    if (lines.file < 0)
+        return 0;
+    while (!is_found && next_line(&lines, line)) {
+        const char *controllers = strchr(line, ':'), *path = controllers ? strchr(controllers + 1, ':') : NULL;
+        if (!path || path[1] != '/')
+            continue;
+        size_t length = (size_t)(path - controllers - 1);
+        is_found = version == 2 ? length == 0 : has_word(controllers + 1, length, "cpu");
+        if (is_found)
+            strcpy(group, path + 1);
+    }
+    close(lines.file);
+    return is_found;
+}
+
+/* "\040" stands for a blank, and so on. */
+static void decode_path(char *text)
+{
+    char *to = text;
+    for (const char *from = text; *from; from++)
+        if (from[0] == '\\' && from[1] >= '0' && from[1] <= '3' && from[2] >= '0' && from[2] <= '7' && from[3] >= '0' &&
+            from[3] <= '7') {
+            *to++ = (char)((from[1] - '0') * 64 + (from[2] - '0') * 8 + (from[3] - '0'));
+            from += 3;
+        } else {
+            *to++ = *from;
+        }
+    *to = 0;
+}
+
+/* A line of /proc/self/mountinfo: "31 23 0:28 ROOT FOLDER rw,relatime shared:1 - cgroup2 cgroup2 rw". Whether it is of the groups that
+ * are looked for; what of them is mounted, and where. */
+static int read_mount(char *line, int version, char **root, char **folder)
+{
+    char *fields[5], *rest = NULL, *kind = strstr(line, " - ");
+    if (!kind)
+        return 0;
+    *kind = 0;
+    kind = strtok_r(kind + 3, " ", &rest);
+    (void)strtok_r(NULL, " ", &rest);
+    const char *options = strtok_r(NULL, " ", &rest);
+    if (!kind || strcmp(kind, version == 2 ? "cgroup2" : "cgroup") != 0 ||
+        (version == 1 && (!options || !has_word(options, strlen(options), "cpu"))))
+        return 0;
+    for (int i = 0; i < 5; i++)
+        if (!(fields[i] = strtok_r(i ? NULL : line, " ", &rest)))
+            return 0;
+    *root = fields[3];
+    *folder = fields[4];
+    decode_path(*root);
+    decode_path(*folder);
+    return 1;
+}
+
+/* Lowers `most` to what a group and all above it have that are seen. A container may see its own group as the highest, and
+ * others not at all: then what is mounted is it. */
+static void limit_all(const char *below, int version, const char *group, const char *mounted, const char *folder,
+                      int64_t *most)
+{
+    char path[LONGEST];
+    size_t skipped = strcmp(mounted, "/") == 0 ? 0 : strlen(mounted), top = strlen(folder);
+    if (strncmp(group, mounted, skipped) != 0 || (group[skipped] != '/' && group[skipped]) || strstr(group, "/.."))
+        group = "", skipped = 0;
+    int length = snprintf(path, sizeof path, "%s%s", folder, group + skipped);
+    if (length >= (int)sizeof path)
+        return;
+    size_t end = (size_t)length;
+    while (end > top && path[end - 1] == '/')
+        end--;
+    for (;;) {
+        limit_by_group(below, version, path, end, most);
+        if (end <= top)
+            return;
+        while (end > top && path[end - 1] != '/')
+            end--;
+        end -= end > top; /* its slash */
+    }
+}
+
+int cf__processors_of_groups(const char *root, int most)
+{
+    int64_t limited = most;
+    for (int version = 1; version <= 2; version++) {
+        char group[LONGEST], line[LONGEST], *mounted, *folder;
+        if (!find_group(root, version, group))
+            continue;
+        struct lines lines = {.file = open_below(root, "", 0, "/proc/self/mountinfo")};
+        if (lines.file < 0)
+            continue;
+        while (next_line(&lines, line))
+            if (read_mount(line, version, &mounted, &folder))
+                limit_all(root, version, group, mounted, folder, &limited);
+        close(lines.file);
+    }
+    return (int)limited;
+}
+
+/* ---- Affinity ---- */
+
+/* Adds the processors that the process's threads may run on; a thread may end meanwhile. Without /proc the mask of the
+ * calling thread stands: the process may use these processors, and fewer workers only take longer. */
+static void add_threads(struct cf__cpus *cpus)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    for (const struct dirent *task; tasks && (task = readdir(tasks)) != NULL;) {
+        struct cf__cpus own;
+        int id = atoi(task->d_name);
+        if (id > 0 && sched_getaffinity(id, sizeof own.sets, own.sets) == 0)
+            CPU_OR_S(sizeof own.sets, cpus->sets, cpus->sets, own.sets);
+    }
+    if (tasks)
+        closedir(tasks);
+}
+
+int cf__processors(struct cf__cpus *cpus)
+{
+    if (sched_getaffinity(0, sizeof cpus->sets, cpus->sets) != 0)
+        CPU_ZERO_S(sizeof cpus->sets, cpus->sets);
+    add_threads(cpus);
+    int count = CPU_COUNT_S(sizeof cpus->sets, cpus->sets);
+    if (!count)
+        count = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    count = cf__processors_of_groups("", count < 1 ? 1 : count);
+    return count;
+}

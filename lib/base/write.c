@@ -1,0 +1,54 @@
+/* write.c - writes to files so that nothing ends the process. */
+#include <sys/types.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/write.h"
+
+static int write_all(int file, const char *bytes, size_t count, off_t at)
+{
+    while (count) {
+        ssize_t done = pwrite(file, bytes, count, at);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return -1;
+        bytes += done;
+        count -= (size_t)done;
+        at += done;
+    }
+    return 0;
+}
+
+/* The signal of a write that has failed waits for the calling thread: takes it away, so that no handler runs. */
+static void consume(int number)
+{
+    sigset_t one;
+    sigemptyset(&one);
+    sigaddset(&one, number);
+    while (sigtimedwait(&one, NULL, &(struct timespec){0, 0}) < 0 && errno == EINTR)
+        continue;
+}
+
+int cf__write(int file, const char *bytes, size_t count, off_t at)
+{
+    sigset_t fatal, before, waiting;
+    sigemptyset(&fatal);
+    sigaddset(&fatal, SIGXFSZ); /* past the limit of the size of files */
+    sigaddset(&fatal, SIGPIPE);
+    sigemptyset(&waiting);
+    if (pthread_sigmask(SIG_BLOCK, &fatal, &before) != 0)
+        return -1;
+    (void)sigpending(&waiting);
+    int status = write_all(file, bytes, count, at), error = errno;
+    int number = status == 0 ? 0 : error == EFBIG ? SIGXFSZ : error == EPIPE ? SIGPIPE : 0;
+    if (number && !sigismember(&waiting, number))
+        consume(number);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return status;
+}

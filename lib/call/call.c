@@ -1,0 +1,313 @@
+/* call.c - the plain call: checks everything, stages host arrays, runs the kernel and waits for it. */
+#include <cuferry.h>
+#include <cuferry/registry.h>
+
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/descriptor.h"
+#include "base/error.h"
+#include "base/fast.h"
+#include "base/log.h"
+#include "driver/capture_mode.h"
+#include "trace/trace.h"
+#include "context/enter.h"
+#include "context/last_stream.h"
+#include "stream/stream.h"
+#include "staging/transfer.h"
+#include "kernel/arguments.h"
+#include "kernel/launch.h"
+#include "kernel/overlap.h"
+#include "kernel/pointer.h"
+#include "kernel/scratch_args.h"
+#include "kernel/tuning.h"
+#include "call/chunk.h"
+#include "call/element_check.h"
+#include "call/plan.h"
+#include "call/run_resident.h"
+#include "call/run_staged.h"
+#include "call/steps.h"
+#include "kernel/operation.h"
+
+/* ---- Pointers ---- */
+
+/* All pointers are checked before anything is done. */
+static int check_pointers(struct cf__call *call)
+{
+    const cf_kernel *kernel = call->kernel;
+    struct cf__plan *plan = call->plan;
+    struct cf__range_hint found = {.size = 0};
+    int status = cf__scope_device(call->scope, kernel->function, &call->device);
+    for (uint32_t i = 0; status == CF_OK && i < kernel->nparams; i++) {
+        struct cf__argument *argument = &call->arguments[i];
+        cf_direction direction = kernel->params[i].direction;
+        call->args[i] = call->given[i];
+        argument->pointer.is_staged = argument->is_copied = 0;
+        argument->copy = 0;
+        if (direction == CF_VALUE || direction == CF_SCRATCH)
+            continue;
+        status = cf__check_pointer(kernel, i, call->given, call->scope, call->device, &found, &argument->pointer);
+        call->args[i] = &argument->pointer.usable;
+        if (status != CF_OK || !argument->pointer.is_staged) {
+            plan->in_place +=
+                argument->pointer.usable && (!cf__is_array(&kernel->params[i]) || argument->pointer.section.count);
+            continue;
+        }
+        argument->is_copied = 1;
+        plan->staged++;
+        cf__copy_cost_add(&call->cost, i, &argument->pointer.section);
+    }
+    return status;
+}
+
+/* ---- Ranges ---- */
+
+/* The ranges that are declared of elements that there are; in the order of the checks. */
+static int begin_ranges(struct cf__call *call)
+{
+    const cf_kernel *kernel = call->kernel;
+    int status = CF_OK;
+    call->range_count = 0;
+    for (uint32_t i = 0; status == CF_OK && i < kernel->nchecks; i++) {
+        const cf_check *check = &kernel->checks[i];
+        if (check->array < 0)
+            continue;
+        const struct cf__pointer *array = &call->arguments[check->array].pointer;
+        call->cost.indices += check->is_ascending ? 0 : (uint64_t)array->section.count;
+        if (!cf__checks_elements())
+            continue;
+        struct cf__element_check *range = &call->ranges[call->range_count];
+        status = cf__element_check_begin(range, kernel, check, call->given, &array->section);
+        if (status != CF_OK || array->section.count == 0)
+            continue;
+        range->first = cf__forward(array->usable, array->section.offset);
+        range->is_cpu = call->scope->driver->is_cpu || array->is_staged;
+        call->range_count++;
+    }
+    return status;
+}
+
+static int search_all(struct cf__call *call)
+{
+    int status = cf__call_search_device(call);
+    if (status == CF_OK)
+        status = cf__call_search_host(call, call->range_count);
+    return status == CF_OK ? cf__call_report(call) : status;
+}
+
+/* ---- The kernel ---- */
+
+static int launch_and_wait(struct cf__call *call)
+{
+    return cf__call_wait(call, cf__call_launch(call));
+}
+
+static struct cf__zero_target spot_of(const void *data, uint32_t i, const cf_param *param)
+{
+    const struct cf__call *call = data;
+    if (param->direction == CF_SCRATCH)
+        return (struct cf__zero_target){0, 0};
+    return (struct cf__zero_target){(uintptr_t)call->arguments[i].pointer.usable, call->arguments[i].pointer.is_staged};
+}
+
+/* Where the grid is empty: what is to be 0, and nothing else, arrays of the host where they are. */
+static int clear_results(struct cf__call *call)
+{
+    return call->kernel->nzeros
+               ? cf__call_wait(call, cf__clear(call->kernel, call->scope, NULL, call->given, spot_of, call))
+               : CF_OK;
+}
+
+/* On the CPU, for a thread whose device is a GPU: with the arguments as they are. */
+static int run_on_cpu(struct cf__call *call)
+{
+    struct cf__scope scope;
+    int status = cf__enter_device(&scope, call->kernel->function, CF_HOST);
+    if (status != CF_OK)
+        return status;
+    call->scope = &scope;
+    status = cf__compute_grid(call->kernel, &scope, call->given, &call->size);
+    if (status == CF_OK)
+        status = search_all(call);
+    if (status == CF_OK)
+        status = cf__launch(call->kernel, &call->size, &scope, NULL, call->given);
+    cf__leave(&scope);
+    return status;
+}
+
+/* ---- The call ---- */
+
+/* Whether every pointer argument is host memory that the GPU cannot reach. */
+static int could_run_on_cpu(const struct cf__call *call)
+{
+    return call->plan->staged > 0 && call->plan->in_place == 0 && !call->split.has_pinned && !call->size.is_empty;
+}
+
+static int run(struct cf__call *call)
+{
+    struct cf__plan *plan = call->plan;
+    int is_on_cpu = 0;
+    int status = call->scope->driver->is_cpu ? CF_OK : cf__check_wait(call->kernel->function, call->scope, NULL);
+    if (status == CF_OK)
+        status = check_pointers(call);
+    if (status == CF_OK && cf__keeps_apart(call->kernel))
+        status = cf__check_apart(call->kernel, call->given, call->args);
+    if (status == CF_OK)
+        status = begin_ranges(call);
+    if (status == CF_OK)
+        cf__chunk_decide(call);
+    if (status == CF_OK && could_run_on_cpu(call)) {
+        cf__call_relax(call);
+        status = cf__plan_decide(&call->cost, call->given, call->scope, plan, &is_on_cpu);
+    }
+    if (status != CF_OK)
+        return status;
+    if (call->size.is_empty || call->scope->driver->is_cpu || plan->staged == 0) {
+        status = search_all(call);
+        if (status == CF_OK)
+            status = (call->size.is_empty ? clear_results : launch_and_wait)(call);
+    } else if (is_on_cpu) {
+        status = run_on_cpu(call);
+    } else {
+        status = cf__run_staged(call);
+    }
+    if (status != CF_OK)
+        return status;
+    plan->device = call->device;
+    plan->parts = is_on_cpu || !call->split.part ? 0 : (size_t)((call->split.count - 1) / call->split.part + 1);
+    plan->in = call->cost.in;
+    plan->out = call->cost.out;
+    plan->where = call->size.is_empty       ? CF__PLAN_NOTHING
+                  : call->device == CF_HOST ? CF__PLAN_HOST
+                  : is_on_cpu               ? CF__PLAN_CPU
+                                            : CF__PLAN_DEVICE;
+    return CF_OK;
+}
+
+/* With room for arguments and checks that is not on the stack. */
+static int run_large(struct cf__call *call)
+{
+    size_t params = call->kernel->nparams, checks = call->kernel->nchecks;
+    char *room = malloc(params * (sizeof *call->arguments + sizeof *call->transfers + sizeof *call->args) +
+                        checks * sizeof *call->ranges);
+    if (!room)
+        return cf__fail(CF_ENOMEM, "%s: no memory for the call", call->kernel->function);
+    call->arguments = (struct cf__argument *)(void *)room;
+    call->transfers = (struct cf__transfer *)(void *)(call->arguments + params);
+    call->ranges = (struct cf__element_check *)(void *)(call->transfers + params);
+    call->args = (void **)(void *)(call->ranges + checks);
+    int status = run(call);
+    free(room);
+    return status;
+}
+
+/* The size of the launch, where the compiled checks have not found it. */
+static int find_size(struct cf__call *call, int is_sized, const cf_size *size)
+{
+    if (!is_sized) {
+        cf__call_relax(call);
+        return cf__compute_grid(call->kernel, call->scope, call->given, &call->size);
+    }
+    call->size = (struct cf__grid){.grid = {size->grid[0], size->grid[1], size->grid[2]},
+                                   .block = {size->block[0], size->block[1], size->block[2]},
+                                   .shared = (int)size->shared};
+    return CF_OK;
+}
+
+static int check(const cf_kernel *kernel, void *const args[])
+{
+    if (!kernel)
+        return cf__fail(CF_EINVAL, "cf_call: kernel is NULL");
+    int status = cf__check_arguments(kernel, args);
+    if (status != CF_OK && cf__descriptor_ok(kernel))
+        (void)cf__plan_begin(kernel);
+    return status;
+}
+
+static void trace_call(int64_t began, const cf_kernel *kernel, int status)
+{
+    char plan[CF__TRACE_ARGS];
+    cf__trace_end(began, "call", kernel->function, "\"plan\": \"%s\", \"status\": \"%s\"",
+                  cf__trace_quote(plan, sizeof plan, cf_last_plan()), cf_status_name(status));
+}
+
+static int enter(struct cf__scope *scope, const cf_kernel *kernel)
+{
+    scope->pushed = 0;
+    scope->driver = cf__own_context(&scope->context);
+    int status = CF_OK;
+    if (!scope->driver)
+        status = cf__enter(scope, kernel->function, NULL);
+    else if (!scope->context)
+        status = cf__push_default(scope, kernel->function);
+    if (status != CF_OK)
+        (void)cf__plan_begin(kernel);
+    return status;
+}
+
+static int call_tuned(const cf_kernel *kernel, void *const args[]);
+
+CF__HOT int cf_call(const cf_kernel *kernel, void *const args[])
+{
+    enum { FEW = 8, FEW_CHECKS = 2 }; /* what most kernels have: these need no allocation */
+    struct cf__argument arguments[FEW];
+    struct cf__transfer moved[FEW];
+    struct cf__element_check ranges[FEW_CHECKS];
+    void *few_args[FEW];
+    struct cf__scope scope;
+    struct cf__call call;
+    cf_size size;
+    int is_sized = cf__in_order(kernel, args, &size);
+    if (!is_sized && cf__is_tuned(kernel))
+        return call_tuned(kernel, args);
+    int status = is_sized ? CF_OK : check(kernel, args);
+    if (status != CF_OK)
+        return status;
+    if (cf__within)
+        return cf__fail(CF_EINVAL, "%s: it waits, within the operation %s, which must not; there is %s_async()",
+                        kernel->function, cf__within->kernel->function, kernel->function);
+    status = enter(&scope, kernel);
+    if (status != CF_OK)
+        return status;
+    if (is_sized && cf__run_resident(kernel, &size, &scope, args, &status)) {
+        cf__leave(&scope);
+        return status;
+    }
+    call.kernel = kernel;
+    call.scope = &scope;
+    call.given = args;
+    call.arguments = arguments;
+    call.args = few_args;
+    call.transfers = moved;
+    call.ranges = ranges;
+    call.cost = (struct cf__copy_cost){.kernel = kernel, .size = &call.size};
+    call.plan = cf__plan_begin(kernel);
+    call.stage = NULL;
+    call.is_relaxed = 0;
+    int64_t began = cf__trace_begin(); /* the first call opens the trace as it enters */
+    status = find_size(&call, is_sized, &size);
+    if (status == CF_OK)
+        status = (kernel->nparams <= FEW && kernel->nchecks <= FEW_CHECKS ? run : run_large)(&call);
+    if (call.is_relaxed && !scope.driver->is_cpu)
+        cf__unrelax(scope.driver, call.mode);
+    cf__leave(&scope);
+    if (began)
+        trace_call(began, kernel, status);
+    return status;
+}
+
+/* Of a kernel that stands for its variants. */
+__attribute__((noinline)) static int call_tuned(const cf_kernel *kernel, void *const args[])
+{
+    struct cf__variant_try attempt;
+    int status = cf__variant_try_begin(&attempt, kernel, NULL, args);
+    if (status != CF_OK) {
+        (void)cf__plan_begin(kernel);
+        return status;
+    }
+    status = cf_call(attempt.variant, args);
+    return cf__variant_try_refused(&attempt, args, status) ? cf_call(attempt.first, args) : status;
+}

@@ -1,0 +1,327 @@
+/* plan.c - where a plain call on a GPU runs whose arrays all are host memory, there or on the CPU, and what it says of
+ * that.
+ *
+ * Times are estimated, in seconds, from what the annotation declares and from the constants of machine.c:
+ *
+ *     staged  = stage_latency + in / host_to_device + out / device_to_host
+ *     CPU     = latency + max(bytes / bandwidth, flops / rate) + indices / random
+ *
+ * in, out    bytes that the kernel's in, out and inout sections have to be moved; of what split(...) has copied both ways
+ *            at once, the longer way alone counts
+ * bytes      what bytes(...) declares, else in + out; flops: what flops(...) declares, else 0
+ * indices    elements with a declared range: they are taken for indices, each of an access in no order; 0 where all
+ *            data are in a cache
+ *
+ * Latency and rates of the CPU are those of all threads, or of one where the launch is small or the CPU body is called
+ * once for all blocks. The smaller time wins, the CPU where they are equal. The kernel's own time on the GPU is left
+ * out: it is small beside the copies. A kernel that declares neither bytes nor flops and has loops is staged, since its
+ * work is not known. */
+#include <stdint.h>
+
+#include <cuferry.h>
+#include <cuferry/registry.h>
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "call/plan.h"
+
+#include "base/descriptor.h"
+#include "base/env.h"
+#include "base/error.h"
+#include "base/fast.h"
+#include "base/text.h"
+#include "threads/pool.h"
+#include "cpu/schedule.h"
+#include "context/enter.h"
+#include "kernel/expr.h"
+#include "kernel/section.h"
+#include "call/machine.h"
+#include "kernel/arguments.h"
+
+static int host_data_asked = -1; /* by cf_set_host_data(); -1: it was not called; atomic, as is what follows */
+static int check_level = CF_CHECK_ELEMENTS;
+
+static _Thread_local struct cf__plan latest;
+
+/* ---- Settings ---- */
+
+int cf_set_check(int level)
+{
+    if (level != CF_CHECK_NONE && level != CF_CHECK_ELEMENTS)
+        return cf__fail(CF_EINVAL, "cf_set_check: %d is no level; CF_CHECK_NONE and CF_CHECK_ELEMENTS are", level);
+    __atomic_store_n(&check_level, level, __ATOMIC_RELAXED);
+    return CF_OK;
+}
+
+int cf__checks_elements(void)
+{
+    return __atomic_load_n(&check_level, __ATOMIC_RELAXED) == CF_CHECK_ELEMENTS;
+}
+
+int cf_set_host_data(int where)
+{
+    if (where < CF_HOST_DATA_AUTO || where > CF_HOST_DATA_HOST)
+        return cf__fail(CF_EINVAL,
+                        "cf_set_host_data: %d is none of CF_HOST_DATA_AUTO, CF_HOST_DATA_STAGE and CF_HOST_DATA_HOST",
+                        where);
+    __atomic_store_n(&host_data_asked, where, __ATOMIC_RELAXED);
+    return CF_OK;
+}
+
+/* Whether cf_set_host_data() asked for it, and not the environment. */
+static int host_data(int *is_set)
+{
+    int asked = __atomic_load_n(&host_data_asked, __ATOMIC_RELAXED);
+    *is_set = asked >= 0;
+    return *is_set ? asked : __atomic_load_n(&cf__env.host_data, __ATOMIC_RELAXED);
+}
+
+/* ---- The formula ---- */
+
+/* Past all numbers of bytes and operations: what an expression that overflows or divides by 0 gives is not one. */
+#define HUGE 1e30
+
+/* Data of so many bytes stay in a cache, where the order of accesses does not count. */
+#define CACHED 1048576
+
+/* What there is to do. */
+struct work {
+    double in, out, bytes, flops, indices;
+    double both_in, both_out; /* of in and out, what goes both ways at once */
+    int is_alone;             /* one thread of the CPU does it */
+};
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static double staged(const struct work *work, const struct cf__machine *machine)
+{
+    return machine->stage_latency + (work->in - work->both_in) / machine->host_to_device +
+           (work->out - work->both_out) / machine->device_to_host +
+           larger(work->both_in / machine->host_to_device, work->both_out / machine->device_to_host);
+}
+
+static double on_cpu(const struct work *work, const struct cf__machine *machine)
+{
+    if (work->is_alone)
+        return larger(work->bytes / machine->thread_bandwidth, work->flops / machine->thread_flops) +
+               work->indices / machine->thread_random;
+    return machine->pool_latency + larger(work->bytes / machine->pool_bandwidth, work->flops / machine->pool_flops) +
+           work->indices / machine->pool_random;
+}
+
+/* A real expression; `absent` where there is none, or where it gives no number of anything. */
+static double declared(const cf_kernel *kernel, const cf_expr *expr, void *const args[], double absent)
+{
+    double value;
+    if (!expr->ops || cf__evaluate_real(kernel, expr, args, &value) != CF_OK || !(value >= 0 && value < HUGE))
+        return absent;
+    return value;
+}
+
+static struct work work_of(const struct cf__copy_cost *moves, void *const args[])
+{
+    const cf_kernel *kernel = moves->kernel;
+    struct work work = {
+        .in = (double)moves->in,
+        .out = (double)moves->out,
+        .both_in = (double)moves->both_in,
+        .both_out = (double)moves->both_out,
+    };
+    if (work.in + work.out > CACHED)
+        work.indices = (double)moves->indices;
+    uint64_t blocks = (uint64_t)moves->size->grid[0] * moves->size->grid[1] * moves->size->grid[2];
+    uint64_t threads = (uint64_t)moves->size->block[0] * moves->size->block[1] * moves->size->block[2];
+    work.bytes = declared(kernel, &kernel->bytes, args, work.in + work.out);
+    work.flops = declared(kernel, &kernel->flops, args, 0);
+    if (cf_kernel_is_operation(kernel))
+        blocks = threads = UINT32_MAX; /* of its kernels nothing is known */
+    work.is_alone = kernel->is_host_whole || cf__schedule_is_small(blocks, threads) || cf__pool_size() == 1;
+    return work;
+}
+
+/* ---- The decision ---- */
+
+static int is_work_known(const cf_kernel *kernel)
+{
+    return kernel->bytes.ops || kernel->flops.ops || kernel->is_bounded;
+}
+
+/* By the formula. */
+static int compare(const struct cf__copy_cost *moves, void *const args[], const struct cf__scope *scope,
+                   struct cf__plan *plan, int *is_on_cpu)
+{
+    struct cf__machine machine;
+    int status = cf__machine_get(scope, moves->kernel->function, &machine, &plan->constants);
+    if (status != CF_OK)
+        return status;
+    struct work work = work_of(moves, args);
+    plan->stage_time = staged(&work, &machine);
+    plan->cpu_time = on_cpu(&work, &machine);
+    *is_on_cpu = plan->cpu_time <= plan->stage_time;
+    plan->why = CF__PLAN_FORMULA;
+    return CF_OK;
+}
+
+void cf__copy_cost_add(struct cf__copy_cost *moves, uint32_t i, const struct cf__section *section)
+{
+    const cf_param *param = &moves->kernel->params[i];
+    const size_t bytes = (size_t)section->count * param->bytes;
+    moves->in += param->direction == CF_OUT ? 0 : bytes;
+    moves->out += param->direction == CF_IN ? 0 : bytes;
+}
+
+void cf__copy_cost_both(struct cf__copy_cost *moves, uint32_t i, const struct cf__section *section)
+{
+    struct cf__copy_cost of_array = {.kernel = moves->kernel};
+    cf__copy_cost_add(&of_array, i, section);
+    moves->both_in += of_array.in;
+    moves->both_out += of_array.out;
+}
+
+int cf__plan_copies_pinned(enum cf__reason *why)
+{
+    int is_set, asked = host_data(&is_set);
+    *why = is_set ? CF__PLAN_SET : CF__PLAN_ASKED;
+    return asked == CF_HOST_DATA_STAGE;
+}
+
+int cf__plan_decide(const struct cf__copy_cost *moves, void *const args[], const struct cf__scope *scope,
+                    struct cf__plan *plan, int *is_on_cpu)
+{
+    int is_set, asked = host_data(&is_set);
+    *is_on_cpu = 0;
+    if (!cf_kernel_has_host(moves->kernel))
+        plan->why = CF__PLAN_NO_BODY;
+    else if (!moves->kernel->is_closed)
+        plan->why = CF__PLAN_NOT_CLOSED;
+    else if (asked != CF_HOST_DATA_AUTO) {
+        plan->why = is_set ? CF__PLAN_SET : CF__PLAN_ASKED;
+        *is_on_cpu = asked == CF_HOST_DATA_HOST;
+    } else if (!is_work_known(moves->kernel))
+        plan->why = CF__PLAN_UNKNOWN;
+    else
+        return compare(moves, args, scope, plan, is_on_cpu);
+    return CF_OK;
+}
+
+/* ---- What was done ---- */
+
+__attribute__((noinline)) static void name_variant(const cf_kernel *kernel)
+{
+    char text[CF__VARIANT];
+    cf__variant_text(kernel, text);
+    snprintf(latest.variant, sizeof latest.variant, "%.*s", (int)sizeof latest.variant - 1, text);
+}
+
+CF__HOT struct cf__plan *cf__plan_begin(const cf_kernel *kernel)
+{
+    latest.where = CF__PLAN_FAILED;
+    latest.why = CF__PLAN_MIXED;
+    latest.in = latest.out = latest.parts = 0;
+    latest.staged = latest.in_place = 0;
+    latest.constants = CF__CONSTANTS_NONE;
+    latest.stage_time = latest.cpu_time = 0;
+    /* A copy: the descriptor may be gone with its shared object when the text is asked for. */
+    char *end = memccpy(latest.function, kernel->function, 0, sizeof latest.function);
+    if (!end)
+        latest.function[sizeof latest.function - 1] = 0;
+    latest.variant[0] = 0;
+    if (kernel->nconstants)
+        name_variant(kernel);
+    return &latest;
+}
+
+struct text {
+    char *end;
+    size_t left;
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct text *text, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    int used = cf__vformat(text->end, text->left, format, values);
+    va_end(values);
+    size_t bytes = used < 0 ? 0 : (size_t)used < text->left ? (size_t)used : text->left - 1;
+    text->end += bytes;
+    text->left -= bytes;
+}
+
+static const char *of_constants(const struct cf__plan *plan)
+{
+    return plan->constants == CF__CONSTANTS_DEFAULT ? ", by default constants" : "";
+}
+
+static const char *const reasons[] = {
+    [CF__PLAN_MIXED] = "not all arrays are host memory out of its reach",
+    [CF__PLAN_NO_BODY] = "the kernel has no form for the CPU",
+    [CF__PLAN_NOT_CLOSED] = "the kernel may use data beside its arguments",
+    [CF__PLAN_ASKED] = "as CF_HOST_DATA asks",
+    [CF__PLAN_SET] = "as cf_set_host_data() asks",
+    [CF__PLAN_UNKNOWN] = "the kernel has loops and declares neither bytes nor flops",
+};
+
+static void add_cpu(struct text *text, const struct cf__plan *plan)
+{
+    add(text, "on the CPU, ");
+    if (plan->why == CF__PLAN_ASKED || plan->why == CF__PLAN_SET)
+        add(text, "%s; nothing was copied", reasons[plan->why]);
+    else
+        add(text, "%.2g ms expected; staging %zu bytes would take %.2g ms%s", plan->cpu_time * 1e3,
+            plan->in + plan->out, plan->stage_time * 1e3, of_constants(plan));
+}
+
+static void add_staged(struct text *text, const struct cf__plan *plan)
+{
+    add(text, "%zu bytes copied in and %zu out", plan->in, plan->out);
+    if (plan->parts)
+        add(text, ", in %zu parts", plan->parts);
+    if (plan->in_place)
+        add(text, ", %u arrays used in place", plan->in_place);
+    if (plan->why != CF__PLAN_FORMULA)
+        add(text, "; %s", reasons[plan->why]);
+    else
+        add(text, ", %.2g ms expected; the CPU would take %.2g ms%s", plan->stage_time * 1e3, plan->cpu_time * 1e3,
+            of_constants(plan));
+}
+
+const char *cf_last_plan(void)
+{
+    static _Thread_local char line[sizeof latest.function + sizeof latest.variant + 224];
+    struct text text = {line, sizeof line};
+    line[0] = 0;
+    if (!*latest.function)
+        return line;
+    add(&text, "%s: ", latest.function);
+    switch (latest.where) {
+    case CF__PLAN_FAILED:
+        add(&text, "did not run");
+        break;
+    case CF__PLAN_NOTHING:
+        add(&text, "had nothing to launch");
+        break;
+    case CF__PLAN_HOST:
+        add(&text, "on the CPU, the thread's device; nothing was copied");
+        break;
+    case CF__PLAN_CPU:
+        add_cpu(&text, &latest);
+        break;
+    default:
+        add(&text, "on device %d, ", latest.device);
+        if (latest.staged)
+            add_staged(&text, &latest);
+        else
+            add(&text, "%u arrays used in place; nothing was copied", latest.in_place);
+    }
+    if (latest.variant[0])
+        add(&text, "; variant %s", latest.variant);
+    return line;
+}

@@ -1,0 +1,164 @@
+/* context.c - a record of each context that the library was used in. */
+#include <cuferry.h>
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "context/context.h"
+
+#include "base/error.h"
+#include "base/fast.h"
+#include "base/log.h"
+#include "driver/driver.h"
+#include "context/enter.h"
+#include "context/inflight.h"
+#include "context/lost.h"
+
+/* Of adding and losing; the list is read without it. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct cf__context *contexts;
+
+struct cf__context_events cf__context_observer;
+
+/* ---- Records ---- */
+
+static struct cf__context *first(void)
+{
+    return __atomic_load_n(&contexts, __ATOMIC_ACQUIRE);
+}
+
+unsigned long long cf__context_id(const struct cf__context *context)
+{
+    return __atomic_load_n(&context->id, __ATOMIC_ACQUIRE);
+}
+
+struct cf__context *cf__context_find(unsigned long long id)
+{
+    struct cf__context *context = first();
+    while (context && cf__context_id(context) != id)
+        context = context->next;
+    return context;
+}
+
+/* With the lock. Of a record that serves none nothing is left: its id would stand for all notes. */
+static void drop(struct cf__context *context)
+{
+    if (context->id == CF__NO_CONTEXT)
+        return;
+    if (!context->driver->is_cpu)
+        cf__inflight_forget(context->id);
+    cf__context_observer.dropped(context);
+    __atomic_store_n(&context->id, CF__NO_CONTEXT, __ATOMIC_RELEASE);
+    __atomic_store_n(&context->is_lost, 0, __ATOMIC_RELAXED);
+    context->handle = NULL;
+}
+
+void cf__contexts_note_recovery(void)
+{
+    const struct cf__context *context = contexts;
+    while (context && !context->is_lost)
+        context = context->next;
+    if (!context)
+        cf__gpu_mark(CF__GPU_LOST, 0);
+}
+
+void cf__context_drop(struct cf__context *context)
+{
+    cf__lock(&lock);
+    drop(context);
+    cf__contexts_note_recovery();
+    cf__unlock(&lock);
+}
+
+/* With the lock: a record that serves no context. The driver gives an address anew when the context that had it is
+ * gone, so that there are no more records than there were contexts at one time. */
+static struct cf__context *spare(const struct cf__driver *driver, CUcontext handle)
+{
+    struct cf__context *context = contexts;
+    while (context && context->id != CF__NO_CONTEXT && !(context->driver == driver && context->handle == handle))
+        context = context->next;
+    return context;
+}
+
+struct cf__context *cf__context_add(const struct cf__driver *driver, CUcontext handle, unsigned long long id, int device)
+{
+    struct cf__context *context = spare(driver, handle);
+    if (context) {
+        drop(context);
+        context->handle = handle;
+        context->driver = driver;
+        context->device = device;
+        __atomic_store_n(&context->id, id, __ATOMIC_RELEASE);
+        return context;
+    }
+    context = malloc(sizeof *context);
+    if (!context)
+        return NULL;
+    *context = (struct cf__context){.id = id, .handle = handle, .driver = driver, .device = device, .next = contexts};
+    __atomic_store_n(&contexts, context, __ATOMIC_RELEASE);
+    return context;
+}
+
+int cf__context_get(const struct cf__scope *scope, const char *function, struct cf__context **context)
+{
+    unsigned long long id;
+    int device;
+    CUresult result = scope->driver->cuCtxGetId(scope->context, &id);
+    if (result != CUDA_SUCCESS)
+        return cf__fail_driver(scope->driver, result, "cuCtxGetId", "%s", function);
+    if ((*context = cf__context_find(id)) != NULL)
+        return CF_OK;
+    int status = cf__scope_device(scope, function, &device);
+    if (status != CF_OK)
+        return status;
+    cf__lock(&lock);
+    *context = cf__context_find(id);
+    if (!*context)
+        *context = cf__context_add(scope->driver, scope->context, id, device);
+    cf__unlock(&lock);
+    return *context ? CF_OK : cf__fail(CF_ENOMEM, "%s: no memory for what is kept of a context", function);
+}
+
+struct cf__context *cf__context_of(const struct cf__driver *driver, CUcontext handle)
+{
+    unsigned long long id;
+    struct cf__context *context = first();
+    if (driver->cuCtxGetId(handle, &id) == CUDA_SUCCESS)
+        return cf__context_find(id);
+    while (context && !(cf__context_id(context) != CF__NO_CONTEXT && context->driver == driver && context->handle == handle))
+        context = context->next;
+    return context;
+}
+
+struct cf__context *cf__context_next(const struct cf__context *context)
+{
+    struct cf__context *next = context ? context->next : first();
+    while (next && cf__context_id(next) == CF__NO_CONTEXT)
+        next = next->next;
+    return next;
+}
+
+void cf__contexts_forget(void)
+{
+    cf__lock(&lock);
+    for (struct cf__context *context = contexts, *next; context; context = next) {
+        next = context->next;
+        drop(context);
+        free(context);
+    }
+    __atomic_store_n(&contexts, NULL, __ATOMIC_RELEASE);
+    cf__unlock(&lock);
+    cf__gpu_mark(CF__GPU_LOST, 0);
+    cf__inflight_forget(CF__NO_CONTEXT);
+}
+
+void cf__contexts_lock(void)
+{
+    cf__lock(&lock);
+}
+
+void cf__contexts_unlock(void)
+{
+    cf__unlock(&lock);
+}
+

@@ -1,0 +1,367 @@
+/* backend.c - which drivers are in use, which one is the default, and the primary contexts that are held. */
+#include <cuferry.h>
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "context/drivers.h"
+
+#include "base/env.h"
+#include "base/error.h"
+#include "base/fast.h"
+#include "base/log.h"
+#include "threads/pool.h"
+#include "driver/driver.h"
+#include "driver/driver_cuda.h"
+#include "driver/failure.h"
+#include "trace/trace.h"
+#include "trace/trace_driver.h"
+#include "cpu/driver_cpu.h"
+#include "context/lost.h"
+#include "config.h"
+
+enum choice { UNDECIDED, USE_CUDA, USE_HOST };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what is written below */
+static _Alignas(64) struct cf__driver cuda_table;
+struct cf__backend cf__cuda, cf__cpu;
+static int chosen;        /* enum choice; read without the lock */
+static char no_cuda[256]; /* why there is no CUDA; read and written under the lock */
+
+void cf__device_lock(void)
+{
+    cf__lock(&lock);
+}
+
+int cf__device_trylock(void)
+{
+    return cf__trylock(&lock);
+}
+
+void cf__device_unlock(void)
+{
+    cf__unlock(&lock);
+}
+
+/* Takes the lock, for `function`. */
+static int take_lock(const char *function)
+{
+    if (cf__log_is_inside())
+        return cf__fail(CF_EINVAL, "%s: called from the callback of cf_set_log()", function);
+    cf__device_lock();
+    return CF_OK;
+}
+
+/* ---- Drivers ---- */
+
+const struct cf__driver *cf__cpu_in_use(void)
+{
+    return cf__in_use(&cf__cpu);
+}
+
+extern int cf__was_used; /* of process/shutdown.c, whose constructor the linker adds for it */
+
+/* With the lock: reads the environment when the library is first used, not at each launch. Opens the trace. */
+static int configure(void)
+{
+    if (cf__in_use(&cf__cuda) || cf__in_use(&cf__cpu))
+        return CF_OK;
+    int status = cf__env_read_calls();
+    cf__was_used = 1;
+    return status == CF_OK ? cf__trace_open() : status;
+}
+
+/* With the lock. */
+static int use(struct cf__backend *backend, const struct cf__driver *driver)
+{
+    if (cf__driver_wrap)
+        driver = cf__driver_wrap(driver);
+    driver = cf__trace_wrap(driver);
+    CUresult result = driver->cuDeviceGetCount(&backend->count);
+    if (result != CUDA_SUCCESS)
+        return cf__fail_driver(driver, result, "cuDeviceGetCount", "asking for the devices");
+    if (backend->count > CF__MAX_DEVICES)
+        backend->count = CF__MAX_DEVICES;
+    __atomic_store_n(&backend->driver, driver, __ATOMIC_RELEASE);
+    if (backend == &cf__cuda)
+        __atomic_store_n(&cf__fast.cuda, driver, __ATOMIC_RELEASE);
+    return CF_OK;
+}
+
+/* With the lock. */
+static int use_host(void)
+{
+    if (cf__in_use(&cf__cpu))
+        return CF_OK;
+    int status = cf__pool_configure();
+    return status == CF_OK ? use(&cf__cpu, &cf__driver_cpu) : status;
+}
+
+static void log_cuda(void)
+{
+    int version = 0;
+    if (!__atomic_load_n(&cf__logging, __ATOMIC_RELAXED))
+        return;
+    if (cf__cuda.driver->cuDriverGetVersion(&version) == CUDA_SUCCESS)
+        cf__log(CF_LOG_INFO, "the NVIDIA driver, for CUDA %d.%d, with %d GPUs", version / 1000, version % 1000 / 10,
+                cf__cuda.count);
+}
+
+/* With the lock: CF_OK, 1 where there is no GPU, else a status; `no_cuda` says why, or where it is empty the detail. */
+static int use_cuda(void)
+{
+    if (cf__in_use(&cf__cuda))
+        return CF_OK;
+    cf__fork_watch(1); /* before the driver is there: a fork may come in between */
+    no_cuda[0] = 0;
+    int status = cf__driver_cuda(&cuda_table, no_cuda, sizeof no_cuda);
+    if (status == CF_OK)
+        status = use(&cf__cuda, &cuda_table);
+    if (status == CF_OK)
+        log_cuda();
+    else
+        cf__fork_watch(0);
+    return status;
+}
+
+/* With the lock, before a driver is first used: the driver that CF_DRIVER asks for; USE_HOST too if the library was built
+ * without GPU code. */
+static int wanted(enum choice *choice)
+{
+    enum cf__env_driver driver;
+    int status = cf__env_read_driver(&driver);
+    if (driver == CF__ENV_NO_DRIVER)
+        *choice = CF_CONFIG_CUDA ? UNDECIDED : USE_HOST;
+    else
+        *choice = driver == CF__ENV_CUDA ? USE_CUDA : USE_HOST;
+    return status == CF_OK ? configure() : status;
+}
+
+static int choose(const char *function, enum choice *choice)
+{
+    int status = wanted(choice);
+    if (status != CF_OK)
+        return status;
+    if (*choice != USE_HOST) {
+        if (cf__is_forked())
+            return cf__fail_fork(function);
+        status = use_cuda();
+        if (status < 0 && !*no_cuda)
+            return status;
+        if (status < 0)
+            return cf__fail(status, "the GPU cannot be used: %s; CF_DRIVER=host runs on the CPU", no_cuda);
+        if (status > 0 && *choice == USE_CUDA)
+            return cf__fail(CF_ENODEV, "CF_DRIVER=cuda: %s", no_cuda);
+        *choice = status == CF_OK ? USE_CUDA : USE_HOST;
+    }
+    return *choice == USE_HOST ? use_host() : CF_OK;
+}
+
+static void set_chosen(enum choice choice)
+{
+    __atomic_store_n(&chosen, (int)choice, __ATOMIC_RELEASE);
+    __atomic_store_n(&cf__fast.is_cuda_default, choice == USE_CUDA, __ATOMIC_RELEASE);
+}
+
+CF__HOT int cf__default_backend(const char *function, struct cf__backend **backend)
+{
+    int now = __atomic_load_n(&chosen, __ATOMIC_ACQUIRE);
+    if (now == UNDECIDED) {
+        enum choice choice = UNDECIDED;
+        int status = take_lock(function);
+        if (status != CF_OK)
+            return status;
+        status = choose(function, &choice);
+        if (status == CF_OK)
+            set_chosen(choice);
+        cf__device_unlock();
+        if (status != CF_OK)
+            return status;
+        now = (int)choice;
+        cf__log(CF_LOG_INFO, "calls run on %s by default", now == USE_CUDA ? "GPU 0" : "the CPU");
+    }
+    if (now == USE_CUDA && cf__is_forked())
+        return cf__fail_fork(function);
+    *backend = now == USE_CUDA ? &cf__cuda : &cf__cpu;
+    return CF_OK;
+}
+
+int cf__look_for_cuda(const char *function)
+{
+    struct cf__backend *backend;
+    struct cf__error before;
+    if (__atomic_load_n(&chosen, __ATOMIC_ACQUIRE) != UNDECIDED || cf__is_forked() || !cf__driver_cuda_is_loaded())
+        return CF_OK;
+    cf__error_save(&before);
+    int status = cf__default_backend(function, &backend);
+    if (status == CF_EDRIVER || status == CF_ENODEV) /* of a driver that cannot be used there is no memory */
+        status = CF_OK;
+    (status == CF_OK ? cf__error_restore : cf__error_keep)(&before);
+    return status;
+}
+
+int cf__ensure_host(const char *function)
+{
+    if (cf__in_use(&cf__cpu))
+        return CF_OK;
+    int status = take_lock(function);
+    if (status != CF_OK)
+        return status;
+    status = configure();
+    if (status == CF_OK)
+        status = use_host();
+    cf__device_unlock();
+    return status;
+}
+
+int cf__ensure_cuda(const char *why)
+{
+    if (cf__is_forked())
+        return cf__fail_fork(why);
+    if (cf__in_use(&cf__cuda))
+        return CF_OK;
+    enum choice choice = UNDECIDED;
+    int status = take_lock(why);
+    if (status != CF_OK)
+        return status;
+    status = wanted(&choice);
+    if (status == CF_OK && choice == USE_HOST)
+        status = cf__fail(CF_ENODEV, "%s: %s", why,
+                          CF_CONFIG_CUDA ? "CF_DRIVER=host keeps this process on the CPU"
+                                         : "this library was configured for the CPU alone");
+    else if (status == CF_OK && (status = use_cuda()) != CF_OK && *no_cuda)
+        status = cf__fail(status > 0 ? CF_ENODEV : status, "%s: %s", why, no_cuda);
+    cf__device_unlock();
+    return status;
+}
+
+/* ---- Numbers of devices ---- */
+
+int cf__device_backend(const char *function, int device, struct cf__backend **backend, int *ordinal)
+{
+    if (device == CF_HOST) {
+        *backend = &cf__cpu;
+        *ordinal = 0;
+        return cf__ensure_host(function);
+    }
+    if (device < 0)
+        return cf__fail(CF_ENODEV, "%s: device %d: GPUs count from 0, and the CPU is CF_HOST, %d", function, device,
+                        CF_HOST);
+    if (!cf__in_use(&cf__cuda) || cf__is_forked()) {
+        char why[64];
+        snprintf(why, sizeof why, "%s: device %d", function, device);
+        int status = cf__ensure_cuda(why);
+        if (status != CF_OK)
+            return status;
+    }
+    if (device >= cf__cuda.count)
+        return cf__fail(CF_ENODEV, "%s: device %d: there are %d GPUs, from 0, and CF_HOST", function, device,
+                        cf__cuda.count);
+    *backend = &cf__cuda;
+    *ordinal = device;
+    return CF_OK;
+}
+
+int cf__device(const char *function, int device, const struct cf__driver **driver, CUdevice *handle)
+{
+    struct cf__backend *backend;
+    int ordinal, status = cf__device_backend(function, device, &backend, &ordinal);
+    if (status != CF_OK)
+        return status;
+    *driver = cf__in_use(backend);
+    CUresult result = (*driver)->cuDeviceGet(handle, ordinal);
+    return result == CUDA_SUCCESS ? CF_OK
+                                  : cf__fail_driver(*driver, result, "cuDeviceGet", "%s: device %d", function, device);
+}
+
+/* ---- Primary contexts ---- */
+
+int cf__is_only_gpu(void)
+{
+    return cf__cuda.count == 1;
+}
+
+CUcontext cf__primary_held(int device)
+{
+    return __atomic_load_n(&cf__cuda.primary[device], __ATOMIC_ACQUIRE);
+}
+
+void cf__primary_hold(int device, CUcontext context)
+{
+    __atomic_store_n(&cf__cuda.primary[device], context, __ATOMIC_RELEASE);
+}
+
+void cf__primary_owe(int device)
+{
+    __atomic_add_fetch(&cf__cuda.owed[device], 1, __ATOMIC_RELAXED);
+}
+
+/* The driver keeps the reference to it for the next one. */
+void cf__primary_drop(int device, CUcontext gone)
+{
+    if (__atomic_compare_exchange_n(&cf__cuda.primary[device], &gone, NULL, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        cf__primary_owe(device);
+}
+
+int cf__primary_context(const char *function, struct cf__backend *backend, int ordinal, CUcontext *context)
+{
+    *context = __atomic_load_n(&backend->primary[ordinal], __ATOMIC_ACQUIRE);
+    if (*context)
+        return CF_OK;
+    const struct cf__driver *driver = backend->driver;
+    CUdevice device;
+    const char *call = "cuDeviceGet";
+    cf__device_lock();
+    CUresult result = CUDA_SUCCESS;
+    if (!backend->primary[ordinal]) {
+        result = driver->cuDeviceGet(&device, ordinal);
+        if (result == CUDA_SUCCESS) {
+            call = "cuDevicePrimaryCtxRetain";
+            result = driver->cuDevicePrimaryCtxRetain(context, device);
+        }
+        if (result == CUDA_SUCCESS)
+            __atomic_store_n(&backend->primary[ordinal], *context, __ATOMIC_RELEASE);
+    }
+    *context = backend->primary[ordinal];
+    cf__device_unlock();
+    return result == CUDA_SUCCESS ? CF_OK : cf__fail_driver(driver, result, call, "%s: device %d", function, ordinal);
+}
+
+/* With the lock. What cannot be released stays, to be tried again. */
+static int release(struct cf__backend *backend, int is_kept)
+{
+    const struct cf__driver *driver = cf__in_use(backend);
+    int status = CF_OK;
+    for (int i = 0; driver && i < backend->count; i++)
+        while (backend->primary[i] || backend->owed[i]) {
+            CUdevice device;
+            const char *call = "cuDeviceGet";
+            CUresult result = driver->cuDeviceGet(&device, i);
+            if (result == CUDA_SUCCESS) {
+                call = "cuDevicePrimaryCtxRelease";
+                result = driver->cuDevicePrimaryCtxRelease(device);
+            }
+            if (result != CUDA_SUCCESS && !cf__is_gone(result)) {
+                status = cf__fail_driver(driver, result, call, "cf_shutdown: device %d", i);
+                break;
+            }
+            if (backend->owed[i])
+                backend->owed[i]--;
+            else
+                backend->primary[i] = NULL;
+        }
+    if (status == CF_OK && !is_kept)
+        memset(backend, 0, sizeof *backend);
+    return status;
+}
+
+int cf__devices_release(int is_kept)
+{
+    int status = cf__is_forked() ? CF_OK : release(&cf__cuda, is_kept), of_host = release(&cf__cpu, 0);
+    if (cf__is_forked())
+        memset(&cf__cuda, 0, sizeof cf__cuda);
+    __atomic_store_n(&cf__fast.cuda, cf__cuda.driver, __ATOMIC_RELEASE);
+    set_chosen(UNDECIDED);
+    return status == CF_OK ? of_host : status;
+}

@@ -1,0 +1,317 @@
+/* handle.c - the streams, events and graphs that the library made on GPUs, so that those of a device that was reset are
+ * refused: the driver may take their handles for others, or die of them. And its page-locked memory, which a forked
+ * child must not take for the CPU's. */
+#include <cuferry.h>
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "context/handle.h"
+
+#include "base/error.h"
+#include "base/fast.h"
+#include "base/log.h"
+#include "driver/driver.h"
+#include "cpu/driver_cpu.h"
+#include "context/drivers.h"
+#include "context/enter.h"
+#include "context/inflight.h"
+#include "context/lost.h"
+#include "cpu/cpu_stream.h"
+
+/* A hash table with linear probing, at most half full. */
+struct entry {
+    const void *handle; /* NULL: free */
+    enum cf__kind kind;
+    CUcontext context; /* NULL: it went with a reset */
+    size_t bytes;      /* of page-locked memory; 0: a stream, event or graph */
+    int device;        /* of one that went with a reset */
+    unsigned int serial;
+    struct cf__mark mark; /* of an event */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct entry *entries;
+static size_t count, room;       /* room is a power of 2 */
+static size_t stale;             /* of these, those that went with a reset */
+static unsigned int last_serial; /* 0 is nobody's */
+
+/* Entries of handles that went with earlier resets than the latest one: where there are more, they are forgotten, since
+ * nobody has to destroy them. */
+#define MOST_STALE 4096
+
+/* ---- The table, with the lock ---- */
+
+static size_t place_of(enum cf__kind kind, const void *handle)
+{
+    return (size_t)(((uint64_t)(uintptr_t)handle + kind) * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (room - 1);
+}
+
+/* That of a handle, or the free one where it would stand. */
+static struct entry *find(enum cf__kind kind, const void *handle)
+{
+    size_t i = place_of(kind, handle);
+    while (entries[i].handle && !(entries[i].handle == handle && entries[i].kind == kind))
+        i = (i + 1) & (room - 1);
+    return &entries[i];
+}
+
+static int grow(void)
+{
+    struct entry *before = entries;
+    size_t of_before = room, larger = room ? 2 * room : 64;
+    struct entry *made = calloc(larger, sizeof *made);
+    if (!made)
+        return 0;
+    entries = made;
+    room = larger;
+    for (size_t i = 0; i < of_before; i++)
+        if (before[i].handle)
+            *find(before[i].kind, before[i].handle) = before[i];
+    free(before);
+    return 1;
+}
+
+static int is_stale(const struct entry *entry)
+{
+    return entry->handle && !entry->context;
+}
+
+/* An entry that is stale goes, or gets another owner. Where there is none left no call has to look for them. */
+static void count_out(const struct entry *entry)
+{
+    if (is_stale(entry) && --stale == 0)
+        cf__gpu_mark(CF__GPU_RESET, 0);
+}
+
+/* Those behind it in its run move up, so that they are found. */
+static void take_out(struct entry *entry)
+{
+    size_t hole = (size_t)(entry - entries);
+    count_out(entry);
+    for (size_t i = (hole + 1) & (room - 1); entries[i].handle; i = (i + 1) & (room - 1)) {
+        size_t home = place_of(entries[i].kind, entries[i].handle);
+        if (((i - home) & (room - 1)) < ((i - hole) & (room - 1)))
+            continue;
+        entries[hole] = entries[i];
+        hole = i;
+    }
+    entries[hole] = (struct entry){.handle = NULL};
+    count--;
+}
+
+/* ---- What others use ---- */
+
+static void keep(const struct cf__scope *scope, enum cf__kind kind, const void *handle, size_t bytes)
+{
+    cf__lock(&lock);
+    struct entry *entry = room ? find(kind, handle) : NULL;
+    int is_there = entry && entry->handle;
+    if (is_there || 2 * (count + 1) <= room || grow()) {
+        entry = find(kind, handle);
+        count_out(entry);
+        count += !is_there;
+        last_serial += 1 + (last_serial == UINT_MAX);
+        *entry = (struct entry){handle, kind, scope->context, bytes, .serial = last_serial};
+    }
+    cf__unlock(&lock);
+}
+
+/* The CPU driver's handles have generations of their own, and its memory is the child's as well. */
+void *cf__handle_keep(const struct cf__scope *scope, enum cf__kind kind, void *handle)
+{
+    if (!scope->driver->is_cpu)
+        keep(scope, kind, handle, 0);
+    return handle;
+}
+
+void cf__handle_keep_memory(const struct cf__scope *scope, const void *memory, size_t bytes)
+{
+    if (!scope->driver->is_cpu)
+        keep(scope, CF__PAGE_LOCKED, memory, bytes);
+}
+
+unsigned int cf__handle_serial(enum cf__kind kind, const void *handle)
+{
+    cf__lock(&lock);
+    unsigned int serial = room ? find(kind, handle)->serial : 0;
+    cf__unlock(&lock);
+    return serial;
+}
+
+void cf__handle_drop(enum cf__kind kind, const void *handle, unsigned int serial)
+{
+    cf__lock(&lock);
+    struct entry *entry = room ? find(kind, handle) : NULL;
+    if (entry && entry->handle && entry->serial == serial)
+        take_out(entry);
+    cf__unlock(&lock);
+}
+
+void cf__handle_mark(const void *event, const struct cf__mark *mark)
+{
+    cf__lock(&lock);
+    struct entry *entry = room ? find(CF__EVENT, event) : NULL;
+    if (entry && entry->handle)
+        entry->mark = *mark;
+    cf__unlock(&lock);
+}
+
+struct cf__mark cf__handle_marked(const void *event)
+{
+    struct cf__mark mark = {.thread = 0};
+    cf__lock(&lock);
+    if (room)
+        mark = find(CF__EVENT, event)->mark;
+    cf__unlock(&lock);
+    return mark;
+}
+
+int cf__handle_check(const char *function, const char *name, enum cf__kind kind, const void *handle)
+{
+    if (cf__cpu_is_past(handle))
+        return cf__fail(CF_EINVAL, "%s: %s %p was of CF_HOST, and was given back by cf_shutdown()", function, name,
+                        handle);
+    if (!(cf__gpu_state() & CF__GPU_RESET))
+        return CF_OK;
+    cf__lock(&lock);
+    const struct entry *entry = room ? find(kind, handle) : NULL;
+    int is_past = entry && is_stale(entry), device = is_past ? entry->device : 0;
+    cf__unlock(&lock);
+    if (!is_past)
+        return CF_OK;
+    return cf__fail(CF_EINVAL, "%s: %s %p was of device %d before its reset, and went with that", function, name,
+                    handle, device);
+}
+
+int cf__handle_is_memory(const void *pointer)
+{
+    int is_memory = 0;
+    cf__lock(&lock);
+    for (size_t i = 0; i < room && !is_memory; i++)
+        is_memory = entries[i].handle && (uintptr_t)pointer - (uintptr_t)entries[i].handle < entries[i].bytes;
+    cf__unlock(&lock);
+    return is_memory;
+}
+
+/* A driver does not say which of two handles it does not know: of the stream it is asked alone. */
+int cf__fail_handle(const struct cf__driver *driver, CUresult result, const char *call, const char *function,
+                    const char *name, const void *handle, cf_stream stream)
+{
+    CUstreamCaptureStatus status;
+    /* Of a handle that it does not know the CPU's driver says INVALID_VALUE, too. */
+    if (result != CUDA_ERROR_INVALID_HANDLE && !(driver->is_cpu && result == CUDA_ERROR_INVALID_VALUE))
+        return cf__fail_driver(driver, result, call, "%s: %s %p, stream %p", function, name, handle, (void *)stream);
+    if (driver->cuStreamIsCapturing(stream, &status) == CUDA_ERROR_INVALID_HANDLE)
+        return cf__fail_driver(driver, result, call, "%s: stream %p", function, (void *)stream);
+    return cf__fail_driver(driver, result, call, "%s: %s %p", function, name, handle);
+}
+
+/* ---- Where a handle is used ---- */
+
+CUcontext cf__handle_context(enum cf__kind kind, const void *handle)
+{
+    cf__lock(&lock);
+    const struct entry *entry = room ? find(kind, handle) : NULL;
+    CUcontext context = entry && entry->handle ? entry->context : NULL;
+    cf__unlock(&lock);
+    return context;
+}
+
+/* The thread's own context or one of the library's that works, NULL where there is none. */
+static CUcontext working_context(const struct cf__driver *driver, CUcontext current)
+{
+    CUcontext context = current && !cf__is_lost(driver, current) ? current : NULL;
+    for (int device = 0; device < CF__MAX_DEVICES && !context; device++) {
+        CUcontext held = cf__primary_held(device);
+        if (held && !cf__is_lost(driver, held))
+            context = held;
+    }
+    return context;
+}
+
+/* A device that another library alone has started; -1 where there is none. */
+static int find_active(const struct cf__driver *driver)
+{
+    int devices = 0;
+    (void)driver->cuDeviceGetCount(&devices);
+    for (int device = 0; device < devices && device < CF__MAX_DEVICES; device++) {
+        CUdevice handle;
+        unsigned int flags;
+        int is_active = 0;
+        if (!cf__primary_held(device) && driver->cuDeviceGet(&handle, device) == CUDA_SUCCESS &&
+            driver->cuDevicePrimaryCtxGetState(handle, &flags, &is_active) == CUDA_SUCCESS && is_active)
+            return device;
+    }
+    return -1;
+}
+
+int cf__handle_enter(struct cf__scope *scope, const char *function, const struct cf__driver *driver, enum cf__kind kind,
+                     const void *handle)
+{
+    CUcontext current = NULL, context = cf__handle_context(kind, handle);
+    if (!context) {
+        if (driver->cuCtxGetCurrent(&current) != CUDA_SUCCESS)
+            current = NULL;
+        context = working_context(driver, current);
+    }
+    if (context)
+        return cf__enter_context(scope, function, driver, context);
+    *scope = (struct cf__scope){.driver = driver, .context = current};
+    if (current)
+        return CF_OK;
+    int active = find_active(driver);
+    return active < 0 ? cf__enter(scope, function, NULL) : cf__enter_device(scope, function, active);
+}
+
+/* ---- Resets, and the end ---- */
+
+/* With the lock. What is taken out may give its place to another one, which is looked at, too. */
+static void forget_stale(void)
+{
+    for (size_t i = 0; i < room; i++)
+        while (is_stale(&entries[i]))
+            take_out(&entries[i]);
+}
+
+void cf__handles_reset(CUcontext context, int device)
+{
+    cf__lock(&lock);
+    if (stale > MOST_STALE)
+        forget_stale();
+    for (size_t i = 0; i < room; i++)
+        if (entries[i].handle && entries[i].context == context) {
+            entries[i].context = NULL;
+            entries[i].bytes = 0;
+            entries[i].device = device;
+            stale++;
+        }
+    if (stale)
+        cf__gpu_mark(CF__GPU_RESET, 1);
+    cf__unlock(&lock);
+}
+
+/* In a child what is the parent's stays known as such. */
+void cf__handles_forget(void)
+{
+    if (cf__is_forked())
+        return;
+    cf__lock(&lock);
+    free(entries);
+    entries = NULL;
+    count = room = stale = 0;
+    cf__unlock(&lock);
+    cf__gpu_mark(CF__GPU_RESET, 0);
+}
+
+void cf__handles_lock(void)
+{
+    cf__lock(&lock);
+}
+
+void cf__handles_unlock(void)
+{
+    cf__unlock(&lock);
+}

@@ -1,0 +1,18 @@
+/* last_stream.c - the stream that the calling thread enqueued on last. */
+#include <cuferry.h>
+
+#include "context/last_stream.h"
+
+#include "driver/driver.h"
+#include "driver/failure.h"
+
+_Thread_local struct cf__last_stream cf__latest_stream;
+
+int cf__needs_slow_path(CUresult result)
+{
+    int is_unknown = result == CUDA_ERROR_INVALID_HANDLE || result == CUDA_ERROR_INVALID_CONTEXT ||
+                     cf__status_of(result) == CF_EFAULT;
+    if (is_unknown)
+        cf__latest_stream.stream = NULL;
+    return is_unknown;
+}

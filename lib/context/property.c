@@ -1,0 +1,134 @@
+/* property.c - what a device is and has. */
+#include <stdint.h>
+
+#include <cuferry.h>
+
+#include "base/error.h"
+#include "driver/driver.h"
+#include "context/drivers.h"
+#include "context/enter.h"
+#include "context/lost.h"
+
+/* What the driver calls a property; 0 for what is not one of its attributes. */
+static CUdevice_attribute attribute_of(int property)
+{
+    switch ((enum cf_property)property) {
+    case CF_PROPERTY_MULTIPROCESSORS:
+        return CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
+    case CF_PROPERTY_THREADS_PER_BLOCK:
+        return CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK;
+    case CF_PROPERTY_THREADS_PER_MULTIPROCESSOR:
+        return CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR;
+    case CF_PROPERTY_SHARED_PER_BLOCK:
+        return CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
+    case CF_PROPERTY_REGISTERS_PER_BLOCK:
+        return CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK;
+    case CF_PROPERTY_WARP_SIZE:
+        return CU_DEVICE_ATTRIBUTE_WARP_SIZE;
+    case CF_PROPERTY_L2_CACHE:
+        return CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE;
+    case CF_PROPERTY_CLOCK_KHZ:
+        return CU_DEVICE_ATTRIBUTE_CLOCK_RATE;
+    case CF_PROPERTY_MEMORY_CLOCK_KHZ:
+        return CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE;
+    case CF_PROPERTY_MEMORY_BUS_BITS:
+        return CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH;
+    case CF_PROPERTY_COPY_ENGINES:
+        return CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT;
+    case CF_PROPERTY_PAGEABLE_ACCESS:
+        return CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS;
+    case CF_PROPERTY_MANAGED_MEMORY:
+        return CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY;
+    case CF_PROPERTY_COOPERATIVE_LAUNCH:
+        return CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH;
+    case CF_PROPERTY_MEMORY_POOLS:
+        return CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED;
+    case CF_PROPERTY_INTEGRATED:
+        return CU_DEVICE_ATTRIBUTE_INTEGRATED;
+    case CF_PROPERTY_MEMORY:
+    case CF_PROPERTY_MEMORY_FREE:
+    case CF_PROPERTY_CAPABILITY:
+        break;
+    }
+    return 0;
+}
+
+static const char *name_of(int property)
+{
+    switch (property) {
+#define NAME(name, value, text) \
+    case name:                  \
+        return #name;
+        CF_PROPERTY_LIST(NAME)
+#undef NAME
+    default:
+        return NULL;
+    }
+}
+
+/* An attribute that the driver, or the CPU, does not have is 0. */
+static CUresult ask(const struct cf__driver *driver, CUdevice device, CUdevice_attribute attribute, int64_t *value)
+{
+    int number = 0;
+    CUresult result = driver->cuDeviceGetAttribute(&number, attribute, device);
+    *value = result == CUDA_SUCCESS ? number : 0;
+    return result == CUDA_ERROR_INVALID_VALUE ? CUDA_SUCCESS : result;
+}
+
+static CUresult capability(const struct cf__driver *driver, CUdevice device, int64_t *value)
+{
+    int64_t major, minor = 0;
+    CUresult result = ask(driver, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &major);
+    if (result == CUDA_SUCCESS)
+        result = ask(driver, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &minor);
+    *value = 10 * major + minor;
+    return result;
+}
+
+/* What is free is said in a context of the device. */
+static int memory_free(int device, int64_t *value)
+{
+    struct cf__scope scope;
+    int status = cf__enter_device(&scope, "cf_device_property", device);
+    if (status != CF_OK)
+        return status;
+    size_t free, total;
+    CUresult result = scope.driver->cuMemGetInfo(&free, &total);
+    if (result == CUDA_SUCCESS)
+        *value = (int64_t)free;
+    else
+        status = cf__fail_driver(scope.driver, result, "cuMemGetInfo", "cf_device_property: device %d", device);
+    cf__leave(&scope);
+    return status;
+}
+
+int cf_device_property(int device, int property, int64_t *value)
+{
+    const char *name = name_of(property), *call = "cuDeviceGetAttribute";
+    if (!value)
+        return cf__fail(CF_EINVAL, "cf_device_property: value is NULL");
+    if (!name)
+        return cf__fail(CF_EINVAL, "cf_device_property: %d is no property", property);
+    const struct cf__driver *driver;
+    CUdevice handle;
+    int status = cf__device("cf_device_property", device, &driver, &handle);
+    if (status != CF_OK)
+        return status;
+    if (property == CF_PROPERTY_MEMORY_FREE)
+        return memory_free(device, value);
+    CUresult result;
+    int64_t found = 0;
+    if (property == CF_PROPERTY_MEMORY) {
+        size_t bytes = 0;
+        call = "cuDeviceTotalMem";
+        result = driver->cuDeviceTotalMem(&bytes, handle);
+        found = (int64_t)bytes;
+    } else {
+        result = property == CF_PROPERTY_CAPABILITY ? capability(driver, handle, &found)
+                                                    : ask(driver, handle, attribute_of(property), &found);
+    }
+    if (result != CUDA_SUCCESS)
+        return cf__fail_driver(driver, result, call, "cf_device_property: device %d, %s", device, name);
+    *value = found;
+    return CF_OK;
+}

@@ -1,0 +1,59 @@
+/* host_launch.c - one launch on the CPU. */
+#include <stdint.h>
+
+#include <cuferry/registry.h>
+
+#include "cpu/cpu_launch.h"
+
+#include "base/env.h"
+#include "base/error.h"
+#include "threads/pool.h"
+#include "driver/driver.h"
+#include "cpu/block.h"
+#include "cpu/team.h"
+#include "cpu/schedule.h"
+
+static void run_cooperative(const cf_kernel *kernel, const cf_host_launch *launch, uint64_t blocks)
+{
+    uint64_t threads = (uint64_t)launch->block.x * launch->block.y * launch->block.z;
+    int most = cf__schedule_is_small(blocks, threads) ? 1 : cf__pool_size();
+    if ((uint64_t)most > blocks)
+        most = (int)blocks;
+    if (most > 1)
+        cf__team_run(kernel, launch, blocks, most);
+    else
+        kernel->host(launch, 0, blocks);
+}
+
+/* Looked up in what libgcc found when the program began. */
+static uint32_t processor(void)
+{
+#if defined __x86_64__
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+        __builtin_cpu_supports("fma"))
+        return CF_HOST_X86_64_V3;
+#endif
+    return 0;
+}
+
+CUresult cf__cpu_run(const cf_kernel *kernel, const cf_host_launch *what, int is_serial)
+{
+    struct cf__cpu_launch run = {.seed = __atomic_load_n(&cf__env.host_order, __ATOMIC_RELAXED)};
+    cf_host_launch launch = *what;
+    uint64_t blocks = (uint64_t)launch.grid.x * launch.grid.y * launch.grid.z;
+    launch.is_cooperative = kernel->launch.is_cooperative;
+    launch.is_ordered = run.seed != 0;
+    launch.ops = &cf__cpu_ops;
+    launch.run = &run;
+    launch.processor = processor();
+    if (is_serial || kernel->is_host_whole || launch.is_ordered) /* an order is one thread's */
+        kernel->host(&launch, 0, blocks);
+    else if (launch.is_cooperative)
+        run_cooperative(kernel, &launch, blocks);
+    else
+        cf__schedule_run(kernel->host, &launch);
+    if (!run.has_failed)
+        return CUDA_SUCCESS;
+    cf__note_cause(run.text);
+    return run.result;
+}

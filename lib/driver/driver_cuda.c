@@ -1,0 +1,257 @@
+/* driver_cuda.c - fills the driver table from libcuda.so.1, opened at run time and never linked.
+ *
+ * The library stays open once it is: others in the process use it too, and it does not support being unloaded. */
+#include <sys/types.h>
+
+#include <cuferry.h>
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <link.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "driver/driver_cuda.h"
+
+#include "base/text.h"
+#include "driver/driver.h"
+
+#define ABSENT 1
+
+#define LIBRARY "libcuda.so.1"
+#define NO_LIBRARY "libcuda.so.none" /* a name that no file has */
+
+/* cuGetProcAddress of API version 12.0. */
+typedef CUresult get_address(const char *name, void **function, int version, unsigned long long flags, int *found);
+
+static int load_functions(struct cf__driver *driver, get_address *lookup, char *reason, size_t size)
+{
+    *driver = (struct cf__driver){0};
+#define LOAD(name, version, parameters, names)                                                   \
+    {                                                                                            \
+        void *address = NULL;                                                                    \
+        int asked = (version) > CF__DRIVER_VERSION ? (version) : CF__DRIVER_VERSION;             \
+        if (lookup(#name, &address, asked, 0, NULL) == CUDA_SUCCESS && address) {                \
+            *(void **)&driver->name = address;                                                   \
+        } else if ((version) <= CF__DRIVER_VERSION) {                                            \
+            snprintf(reason, size, "libcuda.so.1 lacks %s; reinstall the NVIDIA driver", #name); \
+            return CF_EDRIVER;                                                                   \
+        }                                                                                        \
+    }
+    CF__DRIVER_FUNCS(LOAD)
+#undef LOAD
+    return CF_OK;
+}
+
+/* dlsym() gives functions as void *, which ISO C does not convert; POSIX says that it works. */
+static void (*find_function(void *library, const char *name))(void)
+{
+    void (*function)(void) = NULL;
+    *(void **)&function = dlsym(library, name);
+    return function;
+}
+
+static int check_usable(struct cf__driver *driver, char *reason, size_t size)
+{
+    CUresult result = driver->cuInit(0);
+    if (result == CUDA_ERROR_NO_DEVICE || result == CUDA_ERROR_STUB_LIBRARY) {
+        snprintf(reason, size, "%s",
+                 result == CUDA_ERROR_NO_DEVICE ? "the driver finds no GPU"
+                                                : "libcuda.so.1 is the toolkit's stub and no driver");
+        return ABSENT;
+    }
+    if (result != CUDA_SUCCESS) {
+        const char *name = NULL, *text = NULL;
+        driver->cuGetErrorName(result, &name);
+        driver->cuGetErrorString(result, &text);
+        snprintf(reason, size, "cuInit returned %d (%s, %s)", (int)result, name ? name : "unknown result",
+                 text ? text : "no text");
+        return CF_EDRIVER;
+    }
+    int count = 0;
+    if (driver->cuDeviceGetCount(&count) != CUDA_SUCCESS || count == 0) {
+        snprintf(reason, size, "the driver finds no GPU");
+        return ABSENT;
+    }
+    return CF_OK;
+}
+
+/* Closes a library that cannot be used. */
+static int fill_table(void *library, struct cf__driver *driver, char *reason, size_t size)
+{
+    CUresult (*get_version)(int *) = (CUresult(*)(int *))find_function(library, "cuDriverGetVersion");
+    get_address *lookup = (get_address *)find_function(library, "cuGetProcAddress_v2");
+    int version = 0, status;
+    if (!get_version || get_version(&version) != CUDA_SUCCESS) {
+        snprintf(reason, size, "libcuda.so.1 is no NVIDIA driver: it has no cuDriverGetVersion");
+        status = CF_EDRIVER;
+    } else if (version < CF__DRIVER_VERSION || !lookup) {
+        snprintf(reason, size,
+                 "the NVIDIA driver is for CUDA %d.%d and Cuferry needs one for CUDA %d.%d or newer; update the driver",
+                 version / 1000, version % 1000 / 10, CF__DRIVER_VERSION / 1000, CF__DRIVER_VERSION % 1000 / 10);
+        status = CF_EDRIVER;
+    } else {
+        status = load_functions(driver, lookup, reason, size);
+    }
+    if (status == CF_OK)
+        status = check_usable(driver, reason, size);
+    if (status != CF_OK)
+        dlclose(library);
+    return status;
+}
+
+/* ---- The library ---- */
+
+struct loaded {
+    unsigned long long count, without; /* objects that the process has ever loaded: now, and when none was the driver */
+    int is_there;
+};
+
+/* Programs load the driver as libcuda.so, too. */
+static int look_at(struct dl_phdr_info *object, size_t size, void *data)
+{
+    struct loaded *loaded = data;
+    const char *slash = strrchr(object->dlpi_name, '/');
+    if (size >= offsetof(struct dl_phdr_info, dlpi_adds) + sizeof object->dlpi_adds)
+        loaded->count = object->dlpi_adds;
+    loaded->is_there = strncmp(slash ? slash + 1 : object->dlpi_name, "libcuda.so", 10) == 0;
+    return loaded->is_there || (loaded->count && loaded->count == loaded->without);
+}
+
+/* The list is read again when something has been loaded since. dlopen() with RTLD_NOLOAD would search all folders. */
+int cf__driver_cuda_is_loaded(void)
+{
+    static unsigned long long without; /* atomic */
+    struct loaded loaded = {.without = __atomic_load_n(&without, __ATOMIC_RELAXED)};
+    (void)dl_iterate_phdr(look_at, &loaded);
+    if (!loaded.is_there)
+        __atomic_store_n(&without, loaded.count, __ATOMIC_RELAXED);
+    return loaded.is_there;
+}
+
+/* The errno of a resource that the dynamic linker needs and the process has used up, else 0. glibc opens and maps this
+ * file in its first search; if that fails, later searches ignore the file for good. */
+static int used_up(void)
+{
+    int file = open("/etc/ld.so.cache", O_RDONLY | O_CLOEXEC), error = file < 0 ? errno : 0;
+    struct stat info;
+    if (file < 0)
+        return error == EMFILE || error == ENFILE || error == ENOMEM ? error : 0;
+    if (fstat(file, &info) == 0 && info.st_size > 0) {
+        void *map = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+        error = map == MAP_FAILED ? errno : 0;
+        if (map != MAP_FAILED)
+            munmap(map, (size_t)info.st_size);
+    }
+    close(file);
+    return error == ENOMEM ? error : 0;
+}
+
+/* The message about LIBRARY says that there is no such file: not one that it depends on, whose message names another
+ * file, or the same file at another place, than that about NO_LIBRARY. */
+static int is_no_such_file(const char *text)
+{
+    const char *at = strstr(text, LIBRARY), *other;
+    size_t before = at ? (size_t)(at - text) : 0;
+    if (!at || !strstr(text, cf__strerror(ENOENT)) || dlopen(NO_LIBRARY, RTLD_NOW | RTLD_LOCAL) || !(other = dlerror()))
+        return 0;
+    return strncmp(text, other, before) == 0 && strncmp(other + before, NO_LIBRARY, sizeof NO_LIBRARY - 1) == 0 &&
+           strcmp(at + sizeof LIBRARY - 1, other + before + sizeof NO_LIBRARY - 1) == 0;
+}
+
+/* A program without a dynamic linker cannot load any driver. */
+static int is_static(void)
+{
+    void *program = dlopen(NULL, RTLD_NOW);
+    if (program)
+        dlclose(program);
+    return !program;
+}
+
+/* The file ends before a segment that its headers promise. The dynamic linker maps such a file and dies of SIGBUS. */
+static int is_cut_off(const char *path)
+{
+    ElfW(Ehdr) head;
+    ElfW(Phdr) segment;
+    struct stat info;
+    int result = 0, file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0)
+        return 0;
+    if (fstat(file, &info) == 0 && pread(file, &head, sizeof head, 0) == (ssize_t)sizeof head &&
+        memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 && head.e_phentsize == sizeof segment)
+        for (size_t i = 0; i < head.e_phnum && !result; i++)
+            result = pread(file, &segment, sizeof segment, (off_t)(head.e_phoff + i * sizeof segment)) ==
+                         (ssize_t)sizeof segment &&
+                     segment.p_type == PT_LOAD && segment.p_offset + segment.p_filesz > (size_t)info.st_size;
+    close(file);
+    return result;
+}
+
+/* The driver's file, in the first folder of the dynamic linker's search path that has one, is cut off. Other C libraries
+ * do not say what they search. */
+static int is_library_cut_off(void)
+{
+    int result = 0;
+#ifdef __GLIBC__
+    Dl_serinfo size, *folders = NULL;
+    char path[PATH_MAX];
+    void *program = dlopen(NULL, RTLD_NOW);
+    if (program && dlinfo(program, RTLD_DI_SERINFOSIZE, &size) == 0 && (folders = malloc(size.dls_size))) {
+        *folders = size;
+        int count = dlinfo(program, RTLD_DI_SERINFO, folders) == 0 ? (int)folders->dls_cnt : 0;
+        for (int i = 0; i < count; i++) {
+            int length = snprintf(path, sizeof path, "%s/" LIBRARY, folders->dls_serpath[i].dls_name);
+            if (length < (int)sizeof path && access(path, R_OK) == 0) {
+                result = is_cut_off(path);
+                break;
+            }
+        }
+    }
+    free(folders);
+    if (program)
+        dlclose(program);
+#else
+    (void)is_cut_off;
+#endif
+    return result;
+}
+
+/* In the C locale, whose messages can be compared. */
+static int open_library(void **library, char *reason, size_t size)
+{
+    char text[512];
+    int error = cf__driver_cuda_is_loaded() ? 0 : used_up();
+    if (error) {
+        snprintf(reason, size, "libcuda.so.1 cannot be searched for: %s", cf__strerror(error));
+        return CF_EDRIVER;
+    }
+    if (!cf__driver_cuda_is_loaded() && is_library_cut_off()) {
+        snprintf(reason, size, "libcuda.so.1 cannot be loaded: the file is cut off; reinstall the NVIDIA driver");
+        return CF_EDRIVER;
+    }
+    *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    if (*library)
+        return CF_OK;
+    const char *said = dlerror();
+    snprintf(text, sizeof text, "%s", said ? said : "dlopen failed and gave no reason");
+    int is_absent = is_static() || is_no_such_file(text);
+    snprintf(reason, size, is_absent ? "no NVIDIA driver (%s)" : "libcuda.so.1 cannot be loaded: %s", text);
+    return is_absent ? ABSENT : CF_EDRIVER;
+}
+
+int cf__driver_cuda(struct cf__driver *driver, char *reason, size_t size)
+{
+    void *library = NULL;
+    struct cf__locale locale = cf__enter_c_locale();
+    int status = open_library(&library, reason, size);
+    cf__leave_c_locale(locale);
+    return status == CF_OK ? fill_table(library, driver, reason, size) : status;
+}

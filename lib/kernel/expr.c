@@ -1,0 +1,531 @@
+/* expr.c - evaluates the expressions of annotations over a kernel's arguments. */
+#include <stdint.h>
+
+#include <cuferry.h>
+#include <cuferry/registry.h>
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernel/expr.h"
+
+#include "base/error.h"
+#include "base/text.h"
+
+/* ---- Values ---- */
+
+/* Reads through a copy: a member of a packed struct may lie anywhere. */
+int cf__integer(cf_type type, const void *address, int64_t *value)
+{
+    union {
+        int8_t i8;
+        int16_t i16;
+        int32_t i32;
+        int64_t i64;
+        uint8_t u8;
+        uint16_t u16;
+        uint32_t u32;
+        uint64_t u64;
+    } read;
+    switch (type) {
+    case CF_I8:
+        memcpy(&read, address, sizeof read.i8);
+        *value = read.i8;
+        return CF_OK;
+    case CF_I16:
+        memcpy(&read, address, sizeof read.i16);
+        *value = read.i16;
+        return CF_OK;
+    case CF_I32:
+        memcpy(&read, address, sizeof read.i32);
+        *value = read.i32;
+        return CF_OK;
+    case CF_I64:
+        memcpy(&read, address, sizeof read.i64);
+        *value = read.i64;
+        return CF_OK;
+    case CF_U8:
+        memcpy(&read, address, sizeof read.u8);
+        *value = read.u8;
+        return CF_OK;
+    case CF_U16:
+        memcpy(&read, address, sizeof read.u16);
+        *value = read.u16;
+        return CF_OK;
+    case CF_U32:
+        memcpy(&read, address, sizeof read.u32);
+        *value = read.u32;
+        return CF_OK;
+    case CF_U64:
+        memcpy(&read, address, sizeof read.u64);
+        if (read.u64 > INT64_MAX)
+            return CF_EOVERFLOW;
+        *value = (int64_t)read.u64;
+        return CF_OK;
+    case CF_BOOL:
+        memcpy(&read, address, sizeof read.u8);
+        *value = read.u8 != 0;
+        return CF_OK;
+    default:
+        return CF_EINVAL;
+    }
+}
+
+/* IEEE 754 binary16. */
+static double half(uint16_t bits)
+{
+    int exponent = bits >> 10 & 31, fraction = bits & 1023;
+    double size = exponent == 31 ? (fraction ? NAN : INFINITY)
+                  : exponent     ? ldexp(1024 + fraction, exponent - 25)
+                                 : ldexp(fraction, -24);
+    return bits >> 15 ? -size : size;
+}
+
+/* The number at `address` as a double; CF_EINVAL where the type is none. */
+static int real(cf_type type, const void *address, double *value)
+{
+    float single;
+    uint16_t bits;
+    uint32_t wide;
+    uint64_t large;
+    int64_t integer = 0;
+    switch (type) {
+    case CF_F32:
+        memcpy(&single, address, sizeof single);
+        *value = (double)single;
+        return CF_OK;
+    case CF_F64:
+        memcpy(value, address, sizeof *value);
+        return CF_OK;
+    case CF_F16:
+        memcpy(&bits, address, sizeof bits);
+        *value = half(bits);
+        return CF_OK;
+    case CF_BF16: /* the upper half of a float */
+        memcpy(&bits, address, sizeof bits);
+        wide = (uint32_t)bits << 16;
+        memcpy(&single, &wide, sizeof single);
+        *value = (double)single;
+        return CF_OK;
+    case CF_U64:
+        memcpy(&large, address, sizeof large);
+        *value = (double)large;
+        return CF_OK;
+    default:
+        if (cf__integer(type, address, &integer) != CF_OK)
+            return CF_EINVAL;
+        *value = (double)integer;
+        return CF_OK;
+    }
+}
+
+/* The type and the address of what a step reads, CF_OP_PARAM or CF_OP_MEMBER. */
+static cf_type operand(const cf_kernel *kernel, const cf_op *op, void *const args[], const void **address)
+{
+    if (op->code == CF_OP_PARAM) {
+        *address = args[op->operand];
+        return kernel->params[op->operand].type;
+    }
+    *address = (const char *)args[CF_MEMBER_PARAM(op->operand)] + CF_MEMBER_OFFSET(op->operand);
+    return CF_MEMBER_TYPE(op->operand);
+}
+
+/* ---- Integers ---- */
+
+/* One binary step; non-zero where the exact result does not exist or does not fit. */
+static int apply(int32_t code, int64_t left, int64_t right, int64_t *result)
+{
+    switch (code) {
+    case CF_OP_ADD:
+        return __builtin_add_overflow(left, right, result);
+    case CF_OP_SUB:
+        return __builtin_sub_overflow(left, right, result);
+    case CF_OP_MUL:
+        return __builtin_mul_overflow(left, right, result);
+    case CF_OP_DIV:
+    case CF_OP_MOD:
+        if (right == 0 || (left == INT64_MIN && right == -1))
+            return 1;
+        *result = code == CF_OP_DIV ? left / right : left % right;
+        return 0;
+    case CF_OP_MIN:
+        *result = left < right ? left : right;
+        return 0;
+    case CF_OP_MAX:
+        *result = left > right ? left : right;
+        return 0;
+    case CF_OP_LT:
+        *result = left < right;
+        return 0;
+    case CF_OP_LE:
+        *result = left <= right;
+        return 0;
+    case CF_OP_GT:
+        *result = left > right;
+        return 0;
+    case CF_OP_GE:
+        *result = left >= right;
+        return 0;
+    case CF_OP_EQ:
+        *result = left == right;
+        return 0;
+    case CF_OP_NE:
+        *result = left != right;
+        return 0;
+    case CF_OP_SHL: /* at once by the largest power of two that fits, and by the rest */
+        return right < 0 || right > 63 ||
+               __builtin_mul_overflow(left, (int64_t)1 << (right > 62 ? 62 : right), result) ||
+               (right == 63 && __builtin_mul_overflow(*result, 2, result));
+    case CF_OP_SHR:
+        if (right < 0 || right > 63)
+            return 1;
+        *result = left < 0 ? ~(~left >> right) : left >> right;
+        return 0;
+    case CF_OP_BIT_AND:
+        *result = left & right;
+        return 0;
+    case CF_OP_BIT_OR:
+        *result = left | right;
+        return 0;
+    case CF_OP_BIT_XOR:
+        *result = left ^ right;
+        return 0;
+    default:
+        return 1;
+    }
+}
+
+/* What keeps a binary step from having a result, for messages. */
+static const char *problem_of(int32_t code, int64_t right)
+{
+    if ((code == CF_OP_DIV || code == CF_OP_MOD) && right == 0)
+        return "divides by 0";
+    if ((code == CF_OP_SHL || code == CF_OP_SHR) && (right < 0 || right > 63))
+        return "shifts by less than 0 or more than 63 bits";
+    return "overflows";
+}
+
+/* The first `count` steps, or those up to the end; where it fails with CF_EOVERFLOW, `problem` says of what. */
+static int evaluate(const cf_kernel *kernel, const cf_op *ops, size_t count, void *const args[], int64_t *value,
+                    const char **problem)
+{
+    *problem = "overflows";
+    int64_t stack[CF_EXPR_DEPTH] = {0};
+    int depth = 0; /* the generator sees to it that it stays within 0 and CF_EXPR_DEPTH */
+    for (const cf_op *op = ops; (size_t)(op - ops) < count && op->code != CF_OP_END; op++) {
+        int status;
+        cf_type type;
+        const void *address;
+        switch (op->code) {
+        case CF_OP_CONST:
+            stack[depth++] = op->operand;
+            break;
+        case CF_OP_PARAM:
+        case CF_OP_MEMBER:
+            type = operand(kernel, op, args, &address);
+            status = cf__integer(type, address, &stack[depth++]);
+            if (status != CF_OK)
+                return status;
+            break;
+        case CF_OP_REAL:
+            return CF_EINVAL;
+        case CF_OP_NEG:
+            if (__builtin_sub_overflow(0, stack[depth - 1], &stack[depth - 1]))
+                return CF_EOVERFLOW;
+            break;
+        case CF_OP_NOT:
+            stack[depth - 1] = !stack[depth - 1];
+            break;
+        case CF_OP_AND:
+        case CF_OP_OR:
+            if ((stack[depth - 1] != 0) == (op->code == CF_OP_OR)) {
+                stack[depth - 1] = op->code == CF_OP_OR;
+                op += op->operand;
+            } else {
+                depth--;
+            }
+            break;
+        case CF_OP_UNLESS:
+            if (stack[--depth] == 0)
+                op += op->operand;
+            break;
+        case CF_OP_SKIP:
+            op += op->operand;
+            break;
+        default:
+            depth--;
+            if (apply(op->code, stack[depth - 1], stack[depth], &stack[depth - 1])) {
+                *problem = problem_of(op->code, stack[depth]);
+                return CF_EOVERFLOW;
+            }
+        }
+    }
+    *value = stack[0];
+    return CF_OK;
+}
+
+int cf__evaluate(const cf_kernel *kernel, const cf_expr *expr, void *const args[], int64_t *value)
+{
+    /* Most are a parameter or a number: these need no stack. */
+    const cf_op *op = expr->ops;
+    if (op->code == CF_OP_PARAM && op[1].code == CF_OP_END)
+        return cf__integer(kernel->params[op->operand].type, args[op->operand], value);
+    if (op->code == CF_OP_CONST && op[1].code == CF_OP_END) {
+        *value = op->operand;
+        return CF_OK;
+    }
+    const char *problem;
+    return evaluate(kernel, expr->ops, SIZE_MAX, args, value, &problem);
+}
+
+/* ---- Real numbers ---- */
+
+static double apply_real(int32_t code, double left, double right)
+{
+    switch (code) {
+    case CF_OP_ADD:
+        return left + right;
+    case CF_OP_SUB:
+        return left - right;
+    case CF_OP_MUL:
+        return left * right;
+    case CF_OP_DIV:
+        return left / right;
+    case CF_OP_MOD:
+        return fmod(left, right);
+    case CF_OP_MIN:
+        return left < right ? left : right;
+    case CF_OP_MAX:
+        return left > right ? left : right;
+    case CF_OP_LT:
+        return left < right;
+    case CF_OP_LE:
+        return left <= right;
+    case CF_OP_GT:
+        return left > right;
+    case CF_OP_GE:
+        return left >= right;
+    case CF_OP_EQ:
+        return left == right;
+    case CF_OP_NE:
+        return left != right;
+    default:
+        return NAN;
+    }
+}
+
+static int evaluate_real(const cf_kernel *kernel, const cf_op *ops, void *const args[], double *value)
+{
+    double stack[CF_EXPR_DEPTH] = {0};
+    int depth = 0;
+    for (const cf_op *op = ops; op->code != CF_OP_END; op++) {
+        cf_type type;
+        const void *address;
+        switch (op->code) {
+        case CF_OP_CONST:
+            stack[depth++] = (double)op->operand;
+            break;
+        case CF_OP_REAL:
+            memcpy(&stack[depth++], &op->operand, sizeof *stack);
+            break;
+        case CF_OP_PARAM:
+        case CF_OP_MEMBER:
+            type = operand(kernel, op, args, &address);
+            if (real(type, address, &stack[depth++]) != CF_OK)
+                return CF_EINVAL;
+            break;
+        case CF_OP_NEG:
+            stack[depth - 1] = -stack[depth - 1];
+            break;
+        case CF_OP_NOT:
+            stack[depth - 1] = stack[depth - 1] == 0;
+            break;
+        case CF_OP_AND:
+        case CF_OP_OR:
+            if ((stack[depth - 1] != 0) == (op->code == CF_OP_OR)) {
+                stack[depth - 1] = op->code == CF_OP_OR;
+                op += op->operand;
+            } else {
+                depth--;
+            }
+            break;
+        case CF_OP_UNLESS:
+            if (stack[--depth] == 0)
+                op += op->operand;
+            break;
+        case CF_OP_SKIP:
+            op += op->operand;
+            break;
+        default:
+            depth--;
+            stack[depth - 1] = apply_real(op->code, stack[depth - 1], stack[depth]);
+        }
+    }
+    *value = stack[0];
+    return CF_OK;
+}
+
+int cf__evaluate_real(const cf_kernel *kernel, const cf_expr *expr, void *const args[], double *value)
+{
+    return evaluate_real(kernel, expr->ops, args, value);
+}
+
+/* ---- Descriptions ---- */
+
+/* The ways in which a text spells members of one parameter: "g.nx", "g.n[0]". */
+struct spellings {
+    const char *begins[CF_EXPR_DEPTH];
+    int lengths[CF_EXPR_DEPTH];
+    int count; /* of different ones; may be more than there is room for */
+};
+
+static int is_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+static void add_spelling(struct spellings *all, const char *begin, int length)
+{
+    for (int i = 0; i < all->count && i < CF_EXPR_DEPTH; i++)
+        if (all->lengths[i] == length && strncmp(all->begins[i], begin, (size_t)length) == 0)
+            return;
+    if (all->count < CF_EXPR_DEPTH) {
+        all->begins[all->count] = begin;
+        all->lengths[all->count] = length;
+    }
+    all->count++;
+}
+
+static void find_spellings(const char *text, const char *param, struct spellings *all)
+{
+    size_t length = strlen(param);
+    all->count = 0;
+    for (const char *at = text; (at = strstr(at, param)) != NULL; at += length) {
+        const char *end = at + length;
+        if ((at > text && (is_word(at[-1]) || at[-1] == '.')) || (*end != '.' && *end != '['))
+            continue;
+        while (*end == '.' || *end == '[')
+            if (*end == '.')
+                for (end++; is_word(*end); end++)
+                    ;
+            else if ((end = strchr(end, ']')) != NULL)
+                end++;
+            else
+                return;
+        add_spelling(all, at, (int)(end - at));
+    }
+}
+
+/* The number of a step's member among the different ones of its parameter, in the order of the steps; how many there
+ * are in all. */
+static int member_number(const cf_op *ops, const cf_op *member, int *all)
+{
+    int number = -1;
+    *all = 0;
+    for (const cf_op *op = ops; op->code != CF_OP_END; op++) {
+        int is_new = op->code == CF_OP_MEMBER && CF_MEMBER_PARAM(op->operand) == CF_MEMBER_PARAM(member->operand);
+        for (const cf_op *before = ops; is_new && before < op; before++)
+            is_new = before->code != CF_OP_MEMBER || before->operand != op->operand;
+        if (is_new && op->operand == member->operand)
+            number = *all;
+        *all += is_new;
+    }
+    return number;
+}
+
+/* How an expression spells what a step reads. A step does not tell the name of a member; but members come in the text
+ * in the order of the steps. */
+static void name_operand(const cf_kernel *kernel, const cf_expr *expr, const cf_op *op, char *name, size_t size)
+{
+    if (op->code == CF_OP_PARAM) {
+        snprintf(name, size, "%s", kernel->params[op->operand].name);
+        return;
+    }
+    const char *param = kernel->params[CF_MEMBER_PARAM(op->operand)].name;
+    struct spellings all;
+    int count, number = member_number(expr->ops, op, &count);
+    find_spellings(expr->text, param, &all);
+    if (all.count == count && number < CF_EXPR_DEPTH)
+        snprintf(name, size, "%.*s", all.lengths[number], all.begins[number]);
+    else
+        snprintf(name, size, "a member of %s", param);
+}
+
+/* Whether one of the steps before `op` in `exprs`, of which `expr` is its own, reads the same. */
+static int was_read(const cf_expr *const exprs[], size_t expr, const cf_op *op)
+{
+    for (size_t i = 0; i <= expr; i++)
+        for (const cf_op *before = exprs[i]->ops; before && before->code != CF_OP_END; before++) {
+            if (i == expr && before == op)
+                return 0;
+            if (before->code == op->code && before->operand == op->operand)
+                return 1;
+        }
+    return 0;
+}
+
+/* The only type of integers of which cf__integer() does not take all. */
+static uint64_t unsigned_number(const void *address)
+{
+    uint64_t number;
+    memcpy(&number, address, sizeof number);
+    return number;
+}
+
+void cf__describe(const cf_kernel *kernel, const cf_expr *const exprs[], size_t count, void *const args[], char *text,
+                  size_t size)
+{
+    size_t used = 0;
+    text[0] = 0;
+    for (size_t i = 0; i < count; i++)
+        for (const cf_op *op = exprs[i]->ops; op && op->code != CF_OP_END && used < size; op++) {
+            if ((op->code != CF_OP_PARAM && op->code != CF_OP_MEMBER) || was_read(exprs, i, op))
+                continue;
+            char name[64];
+            int64_t value = 0;
+            const void *address;
+            cf_type type = operand(kernel, op, args, &address);
+            const char *comma = used ? ", " : "";
+            name_operand(kernel, exprs[i], op, name, sizeof name);
+            double number = 0;
+            int status = cf__integer(type, address, &value);
+            if (status == CF_OK)
+                used += (size_t)snprintf(text + used, size - used, "%s%s = %" PRId64, comma, name, value);
+            else if (status == CF_EINVAL && real(type, address, &number) == CF_OK)
+                used += (size_t)cf__format(text + used, size - used, "%s%s = %.9g", comma, name, number);
+            else
+                used += (size_t)snprintf(text + used, size - used, "%s%s = %" PRIu64 ", which is past 2^63 - 1", comma,
+                                         name, unsigned_number(address));
+        }
+}
+
+/* ---- The public functions ---- */
+
+int cf_kernel_evaluate(const cf_kernel *kernel, const cf_op *ops, size_t count, void *const args[], int64_t *value)
+{
+    if (!kernel || !ops || !args || !value)
+        return cf__fail(CF_EINVAL, "cf_kernel_evaluate: %s is NULL",
+                        !kernel ? "kernel"
+                        : !ops  ? "ops"
+                        : !args ? "args"
+                                : "value");
+    const char *problem;
+    int status = evaluate(kernel, ops, count, args, value, &problem);
+    return status == CF_OK ? CF_OK
+                           : cf__fail(status, "%s: an expression %s", kernel->function,
+                                      status == CF_EOVERFLOW ? problem : "of integers reads what is none");
+}
+
+int cf_kernel_evaluate_real(const cf_kernel *kernel, const cf_op *ops, void *const args[], double *value)
+{
+    if (!kernel || !ops || !args || !value)
+        return cf__fail(CF_EINVAL, "cf_kernel_evaluate_real: %s is NULL",
+                        !kernel ? "kernel"
+                        : !ops  ? "ops"
+                        : !args ? "args"
+                                : "value");
+    int status = evaluate_real(kernel, ops, args, value);
+    return status == CF_OK ? CF_OK : cf__fail(status, "%s: an expression reads what is no number", kernel->function);
+}

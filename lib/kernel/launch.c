@@ -1,0 +1,224 @@
+/* launch.c - enqueues a kernel. */
+#include <stdint.h>
+
+#include <cuferry.h>
+#include <cuferry/registry.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "kernel/launch.h"
+
+#include "base/descriptor.h"
+#include "base/error.h"
+#include "base/fast.h"
+#include "driver/driver.h"
+#include "context/enter.h"
+#include "context/inflight.h"
+#include "context/last_stream.h"
+#include "context/lost.h"
+#include "kernel/arguments.h"
+#include "kernel/image.h"
+#include "kernel/operation.h"
+#include "kernel/overlap.h"
+#include "kernel/pointer.h"
+#include "kernel/scratch_args.h"
+#include "kernel/tuning.h"
+
+/* ---- Launching ---- */
+
+static int enqueue_cooperative(const cf_kernel *kernel, const struct cf__grid *size, const struct cf__scope *scope,
+                               CUfunction function, cf_stream stream, void *const args[])
+{
+    const uint32_t *grid = size->grid, *block = size->block;
+    CUresult result =
+        scope->driver->cuLaunchCooperativeKernel(function, grid[0], grid[1], grid[2], block[0], block[1], block[2],
+                                                 (unsigned int)size->shared, stream, (void **)(uintptr_t)args);
+    if (result == CUDA_SUCCESS)
+        return CF_OK;
+    const char *call = "cuLaunchCooperativeKernel";
+    if (result != CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE)
+        return cf__fail_driver(scope->driver, result, call, "%s", kernel->function);
+    return cf__fail_driver(scope->driver, result, call,
+                           "%s: its grid of %" PRIu64 " blocks does not fit the device at once, as cooperative asks",
+                           kernel->function, (uint64_t)grid[0] * grid[1] * grid[2]);
+}
+
+/* The kernel as it is loaded in the scope's context, for a launch of that size. */
+static int make_ready(const cf_kernel *kernel, const struct cf__grid *size, const struct cf__scope *scope,
+                      void *const args[], struct cf__loaded **loaded)
+{
+    if (cf_kernel_is_operation(kernel))
+        return cf__operation_ready(kernel, scope, loaded);
+    *loaded = size->loaded ? size->loaded : cf__kernel_loaded(kernel, scope);
+    int status = scope->driver->is_cpu ? cf__check_cpu_grid(kernel, args) : CF_OK;
+    if (status == CF_OK && !*loaded)
+        status = cf__kernel_load(kernel, scope, loaded);
+    if (status == CF_OK && size->shared)
+        status = cf__kernel_share(kernel, scope, *loaded, size->shared, args);
+    return status;
+}
+
+static int enqueue_loaded(const cf_kernel *kernel, const struct cf__grid *size, const struct cf__scope *scope,
+                          struct cf__loaded *loaded, cf_stream stream, void *const args[])
+{
+    if (cf_kernel_is_operation(kernel))
+        return cf__operate(kernel, scope, loaded, stream, args);
+    if (kernel->launch.is_cooperative) {
+        struct cf__inflight *running = cf__note_kernel(loaded, stream);
+        int status = enqueue_cooperative(kernel, size, scope, loaded->function, stream, args);
+        cf__inflight_launched(running);
+        return status;
+    }
+    CUresult result =
+        cf__launch_once(scope->driver, loaded, size->grid, size->block, (unsigned int)size->shared, stream, args);
+    return result == CUDA_SUCCESS ? CF_OK
+                                  : cf__fail_driver(scope->driver, result, "cuLaunchKernel", "%s", kernel->function);
+}
+
+static int enqueue(const cf_kernel *kernel, const struct cf__grid *size, const struct cf__scope *scope,
+                   cf_stream stream, void *const args[])
+{
+    struct cf__loaded *loaded;
+    int status = make_ready(kernel, size, scope, args, &loaded);
+    return status == CF_OK ? enqueue_loaded(kernel, size, scope, loaded, stream, args) : status;
+}
+
+static int enqueue_with_scratch(const cf_kernel *kernel, const struct cf__grid *size, const struct cf__scope *scope,
+                                cf_stream stream, void *const args[])
+{
+    struct cf__loaded *loaded;
+    struct cf__scratch scratch;
+    int status = make_ready(kernel, size, scope, args, &loaded);
+    if (status == CF_OK)
+        status = cf__scratch_begin(kernel, scope, loaded->context, stream, args, &scratch);
+    if (status != CF_OK)
+        return status;
+    status = enqueue_loaded(kernel, size, scope, loaded, stream, scratch.args);
+    return cf__scratch_end(kernel, scope, stream, &scratch, status);
+}
+
+int cf__launch(const cf_kernel *kernel, const struct cf__grid *size, const struct cf__scope *scope, cf_stream stream,
+               void *const args[])
+{
+    int has_scratch = kernel->nzeros > 0;
+    if (size->is_empty) /* what threads add to is 0 where there are none */
+        return cf__clear_results(kernel, scope, stream, args);
+    for (uint32_t i = 0; i < kernel->nparams; i++)
+        has_scratch |= kernel->params[i].direction == CF_SCRATCH;
+    return (has_scratch ? enqueue_with_scratch : enqueue)(kernel, size, scope, stream, args);
+}
+
+/* A parameter without an extent may be given an array of the operation around it that has no elements. */
+static int needs_check(const cf_param *param, const void *arg)
+{
+    return param->direction != CF_VALUE && param->direction != CF_SCRATCH &&
+           (cf__is_array(param) || !cf__operation_has_empty(*(void *const *)arg));
+}
+
+/* What CF_CHECK=1 asks of cf_launch(). */
+static int check_pointers(const cf_kernel *kernel, void *const args[], const struct cf__scope *scope)
+{
+    int device, status = cf__scope_device(scope, kernel->function, &device);
+    struct cf__range_hint found = {.size = 0};
+    for (uint32_t i = 0; status == CF_OK && i < kernel->nparams; i++) {
+        struct cf__pointer pointer;
+        if (!needs_check(&kernel->params[i], args[i]))
+            continue;
+        status = cf__check_pointer(kernel, i, args, scope, device, &found, &pointer);
+        if (status == CF_OK && pointer.is_staged)
+            status = cf__fail(CF_EINVAL,
+                              "%s: %s is host memory, which the device cannot reach; only the plain call takes it",
+                              kernel->function, kernel->params[i].name);
+    }
+    return status == CF_OK && cf__keeps_apart(kernel) ? cf__check_apart(kernel, args, args) : status;
+}
+
+/* ---- The two ways of cf_launch() ---- */
+
+/* The long way: looks at everything anew and says what is wrong. */
+static int launch_checked(const cf_kernel *kernel, cf_stream stream, void *const args[])
+{
+    int status = cf__check_arguments(kernel, args);
+    if (status != CF_OK)
+        return status;
+    struct cf__scope scope;
+    status = cf__enter(&scope, kernel->function, stream);
+    if (status != CF_OK)
+        return status;
+    struct cf__grid size;
+    status = cf__compute_grid(kernel, &scope, args, &size);
+    if (status == CF_OK && cf__is_slow_path(CF__SLOW_PATH_POINTERS))
+        status = check_pointers(kernel, args, &scope);
+    if (status == CF_OK)
+        status = cf__launch(kernel, &size, &scope, stream, args);
+    cf__leave(&scope);
+    return status;
+}
+
+/* The shortest way, on a stream that is known or the default one: whether it was gone. */
+static inline int launch_known(const cf_kernel *kernel, const cf_size *size, cf_stream stream, void *const args[],
+                               int *status)
+{
+    unsigned long long id;
+    const struct cf__driver *driver = stream ? cf__last_stream_ask(stream, &id) : cf__own_stream(&id);
+    const struct cf__loaded *loaded = driver ? cf__loaded_in(kernel->state, id) : NULL;
+    if (!cf__is_one_call(loaded, size))
+        return 0;
+    CUresult result = cf__launch_once(driver, loaded, size->grid, size->block, size->shared, stream, args);
+    *status = CF_OK;
+    if (__builtin_expect(result == CUDA_SUCCESS, 1))
+        return 1;
+    if (cf__needs_slow_path(result))
+        return 0;
+    cf__name_async(kernel->function);
+    *status = cf__fail_driver(driver, result, "cuLaunchKernel", "%s", kernel->function);
+    cf__name_async(NULL);
+    return 1;
+}
+
+/* For arguments that are known to be in order. */
+static inline int launch_sized(const cf_kernel *kernel, const cf_size *size, const struct cf__scope *scope,
+                               cf_stream stream, void *const args[])
+{
+    const struct cf__loaded *loaded = cf__kernel_loaded(kernel, scope);
+    if (!cf__is_one_call(loaded, size) || cf__is_slow_path(-1)) {
+        const struct cf__grid known = {.grid = {size->grid[0], size->grid[1], size->grid[2]},
+                                       .block = {size->block[0], size->block[1], size->block[2]},
+                                       .shared = (int)size->shared};
+        int status = cf__is_slow_path(CF__SLOW_PATH_POINTERS) ? check_pointers(kernel, args, scope) : CF_OK;
+        return status == CF_OK ? cf__launch(kernel, &known, scope, stream, args) : status;
+    }
+    CUresult result = cf__launch_once(scope->driver, loaded, size->grid, size->block, size->shared, stream, args);
+    if (result != CUDA_SUCCESS)
+        return cf__fail_driver(scope->driver, result, "cuLaunchKernel", "%s", kernel->function);
+    cf__last_stream_set(stream, scope, loaded->context);
+    return CF_OK;
+}
+
+static inline int launch_in_order(const cf_kernel *kernel, const cf_size *size, cf_stream stream, void *const args[])
+{
+    struct cf__scope scope;
+    int status = cf__enter(&scope, kernel->function, stream);
+    if (status != CF_OK)
+        return status;
+    status = launch_sized(kernel, size, &scope, stream, args);
+    if (scope.pushed)
+        cf__leave(&scope);
+    return status;
+}
+
+/* Each of these nanoseconds is paid at every launch: what is in order is not looked at twice. */
+CF__HOT int cf_launch(const cf_kernel *kernel, cf_stream stream, void *const args[])
+{
+    cf_size size;
+    int status, is_in_order = __builtin_expect(cf__in_order(kernel, args, &size), 1);
+    if (is_in_order && launch_known(kernel, &size, stream, args, &status))
+        return status;
+    if (!is_in_order && cf__is_tuned(kernel))
+        return cf__launch_tuned(kernel, stream, args);
+    cf__name_async(cf__descriptor_ok(kernel) ? kernel->function : NULL);
+    status = is_in_order ? launch_in_order(kernel, &size, stream, args) : launch_checked(kernel, stream, args);
+    cf__name_async(NULL);
+    return status;
+}

@@ -1,0 +1,105 @@
+/* operation.c - entry points that are made of several launches: runs the functions that enqueue them, so that these go
+ * where the call goes, and what fails is told with the names of both. */
+#include <stdint.h>
+
+#include <cuferry.h>
+#include <cuferry/registry.h>
+
+#include <string.h>
+
+#include "kernel/operation.h"
+
+#include "base/descriptor.h"
+#include "base/error.h"
+#include "base/fast.h"
+#include "base/log.h"
+#include "trace/trace.h"
+#include "context/enter.h"
+#include "context/inflight.h"
+#include "kernel/image.h"
+#include "kernel/launch.h"
+#include "kernel/preload.h"
+#include "kernel/section.h"
+
+/* Operations that are within one another; gen/operation.py has the same number. */
+enum { MOST_NESTED = 4 };
+
+/* The operations that the thread is in, the innermost first. */
+static int depth(void)
+{
+    int count = 0;
+    for (const struct cf__operation_frame *in = cf__within; in; in = in->outer)
+        count++;
+    return count;
+}
+
+static int is_empty_array(const cf_kernel *kernel, uint32_t i, void *const args[])
+{
+    struct cf__section section;
+    return cf__is_array(&kernel->params[i]) && kernel->params[i].direction != CF_SCRATCH &&
+           cf__section_measure(kernel, i, args, &section) == CF_OK && section.count == 0;
+}
+
+int cf__operation_has_empty(const void *pointer)
+{
+    for (const struct cf__operation_frame *in = cf__within; in; in = in->outer)
+        for (uint32_t i = 0; i < in->kernel->nparams; i++)
+            if (is_empty_array(in->kernel, i, in->args) && *(void *const *)in->args[i] == pointer)
+                return 1;
+    return 0;
+}
+
+/* The failure of a function in which a call of the library's failed, or none did. */
+static int judge(const cf_kernel *kernel, int status, int has_failed)
+{
+    const char *name = cf_status_name(status);
+    if (strcmp(name, "CF_?") == 0)
+        return cf__fail(CF_EINVAL, "%s: its function returned %d, which is no status", kernel->function, status);
+    if (!has_failed)
+        return cf__fail(status, "%s: its function returned %s (%s)", kernel->function, name, cf_status_text(status));
+    return cf__fail_within(kernel->function, status);
+}
+
+/* What is enqueued in it on the default stream finds its way to the place as the call itself did; only on the CPU, where
+ * the plain call of a thread with a GPU may run, it has to be told. */
+static int run(const cf_kernel *kernel, const struct cf__scope *scope, cf_stream stream, void *const args[])
+{
+    const char *named = cf__named_async();
+    const int is_lent = scope->driver->is_cpu && !cf__cpu_owns(stream);
+    const struct cf__thread_device chosen =
+        is_lent ? cf__device_choose((struct cf__thread_device){1, CF_HOST}) : (struct cf__thread_device){0, 0};
+    const struct cf__operation_frame self = {kernel, args, cf__within};
+    unsigned int failures = cf__failures();
+    cf__within = &self;
+    int status = kernel->enqueue(stream, args);
+    cf__within = self.outer;
+    if (is_lent)
+        (void)cf__device_choose(chosen);
+    cf__name_async(named);
+    return status == CF_OK ? CF_OK : judge(kernel, status, cf__failures() != failures);
+}
+
+int cf__operation_ready(const cf_kernel *kernel, const struct cf__scope *scope, struct cf__loaded **loaded)
+{
+    if (kernel->runtime != cf_launch)
+        return cf__fail(
+            CF_ENOTSUP,
+            "%s: what it is made of would be launched by another copy of Cuferry, as a shared object of cfcc's "
+            "has it; call the functions of that",
+            kernel->function);
+    if (depth() == MOST_NESTED)
+        return cf__fail(CF_EINVAL, "%s: it is in %d operations that enqueue one another, and no more are taken",
+                        kernel->function, MOST_NESTED);
+    return cf__load_all(kernel, scope, loaded); /* before anything is enqueued */
+}
+
+int cf__operate(const cf_kernel *kernel, const struct cf__scope *scope, struct cf__loaded *loaded, cf_stream stream,
+                void *const args[])
+{
+    /* A fault is told with its name, too. */
+    cf__inflight_launched(cf__note_kernel(loaded, stream));
+    int64_t began = cf__trace_begin();
+    int status = run(kernel, scope, stream, args);
+    cf__trace_end(began, "operation", kernel->function, "\"status\": \"%s\"", cf_status_name(status));
+    return status;
+}

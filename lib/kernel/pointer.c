@@ -1,0 +1,135 @@
+/* pointer.c - the pointer arguments of a kernel: what memory they lie in, and whether the launch can use it. */
+#include <cuferry.h>
+#include <cuferry/registry.h>
+
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "kernel/pointer.h"
+
+#include "base/descriptor.h"
+#include "base/error.h"
+#include "base/fast.h"
+#include "driver/driver.h"
+#include "context/drivers.h"
+#include "context/enter.h"
+#include "staging/buffers.h"
+#include "memory/locate.h"
+#include "memory/peer.h"
+#include "kernel/section.h"
+
+/* What lies behind the array's first element does not hold all of it. */
+static int too_short(const cf_kernel *kernel, const cf_param *param, const struct cf__section *section, size_t left)
+{
+    if (section->offset == 0)
+        return cf__fail(CF_EINVAL,
+                        "%s: %s has %" PRId64 " elements, %zu bytes, and its allocation ends after %zu bytes",
+                        kernel->function, param->name, section->count, section->span, left);
+    return cf__fail(CF_EINVAL,
+                    "%s: %s has %" PRId64
+                    " elements, from byte %zu to byte %zu, and its allocation ends after %zu bytes",
+                    kernel->function, param->name, section->count, section->offset, section->offset + section->span,
+                    section->offset + left);
+}
+
+static int wrong_device(const cf_kernel *kernel, const cf_param *param, int of_memory, int of_call)
+{
+    char here[24] = "CF_HOST";
+    if (of_call != CF_HOST)
+        snprintf(here, sizeof here, "device %d", of_call);
+    return cf__fail(CF_EINVAL, "%s: %s is memory of device %d and the call runs on %s", kernel->function, param->name,
+                    of_memory, here);
+}
+
+static int holds(const struct cf__range_hint *found, const void *pointer, size_t bytes)
+{
+    CUdeviceptr before = (uintptr_t)pointer - found->begin;
+    return before < found->size && found->size - before >= bytes;
+}
+
+/* Only what tells it is asked for. */
+CF__HOT int cf__is_on_device(const struct cf__scope *scope, int device, const void *pointer, size_t bytes,
+                        struct cf__range_hint *found)
+{
+    enum { COUNT = 4 };
+    unsigned int type = 0;
+    int ordinal = device;
+    static CUpointer_attribute attributes[COUNT] = {
+        CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, CU_POINTER_ATTRIBUTE_RANGE_SIZE,
+        CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
+    if (scope->driver->is_cpu)
+        return 0;
+    if (holds(found, pointer, bytes))
+        return 1;
+    struct cf__range_hint of_pointer = {.size = 0};
+    void *data[COUNT] = {&type, &of_pointer.begin, &of_pointer.size, &ordinal};
+    unsigned int count = cf__is_only_gpu() ? COUNT - 1 : COUNT;
+    if (scope->driver->cuPointerGetAttributes(count, attributes, data, (uintptr_t)pointer) != CUDA_SUCCESS ||
+        type != CU_MEMORYTYPE_DEVICE || ordinal != device || !holds(&of_pointer, pointer, bytes))
+        return 0;
+    *found = of_pointer;
+    return 1;
+}
+
+int cf__measure_argument(const cf_kernel *kernel, uint32_t i, void *const args[], struct cf__section *section, int *is_empty)
+{
+    const cf_param *param = &kernel->params[i];
+    const void *given = *(void *const *)args[i];
+    section->offset = section->span = 0;
+    *is_empty = !given;
+    if (cf__is_array(param)) {
+        int status = cf__section_measure(kernel, i, args, section);
+        if (status != CF_OK)
+            return status;
+        *is_empty = section->count == 0;
+    }
+    if (!*is_empty && param->align > 1 && (uintptr_t)given % param->align)
+        return cf__fail(CF_EINVAL, "%s: %s = %p is not aligned to its elements' %" PRIu32 " bytes", kernel->function,
+                        param->name, given, param->align);
+    return CF_OK;
+}
+
+int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], const struct cf__scope *scope,
+                      int device, struct cf__range_hint *found, struct cf__pointer *pointer)
+{
+    const cf_param *param = &kernel->params[i];
+    void *given = *(void *const *)args[i];
+    struct cf__section *section = &pointer->section;
+    pointer->usable = given;
+    pointer->is_staged = pointer->is_pinned = 0;
+    int is_empty, status = cf__measure_argument(kernel, i, args, section, &is_empty);
+    if (status != CF_OK || is_empty)
+        return status;
+    if (cf__is_on_device(scope, device, cf__forward(given, section->offset), section->span, found))
+        return CF_OK;
+    struct cf__memory memory;
+    status = cf__locate(kernel->function, cf__forward(given, section->offset), &memory);
+    if (status != CF_OK)
+        return status;
+    int is_near = memory.device == device || (device != CF_HOST && cf__peer_enabled(device, memory.device));
+    if (memory.is_device && !is_near)
+        return wrong_device(kernel, param, memory.device, device);
+    if (memory.is_bounded && memory.left < section->span)
+        return too_short(kernel, param, section, memory.left);
+    if (scope->driver->is_cpu)
+        return CF_OK;
+    /* Host memory is used in place where all of it, not only a part, is registered with the GPU's driver. */
+    if (memory.driver && !memory.driver->is_cpu && memory.usable && memory.left >= section->span) {
+        pointer->usable = cf__backward(memory.usable, section->offset);
+        pointer->is_pinned = memory.is_pinned;
+        return CF_OK;
+    }
+    /* Memory of a GPU that was freed would fault where it is staged. */
+    if (!memory.driver && !cf__is_readable(cf__forward(given, section->offset)))
+        return cf__fail_no_memory(kernel->function, param->name, given);
+    int reaches;
+    status = cf__reaches_pageable(scope, kernel->function, device, &reaches);
+    if (status != CF_OK)
+        return status;
+    pointer->is_staged = !reaches;
+    if (pointer->is_staged && !cf__is_array(param))
+        return cf__fail(CF_EINVAL, "%s: %s is host memory; it has no declared extent and takes device memory only",
+                        kernel->function, param->name);
+    return CF_OK;
+}

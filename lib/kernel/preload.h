@@ -1,0 +1,13 @@
+/* preload.h - loading before the first use. */
+#ifndef CF__PRELOAD_H
+#define CF__PRELOAD_H
+
+#include <cuferry/registry.h>
+
+struct cf__loaded;
+struct cf__scope;
+
+/* All that launches of a kernel or an operation run: what that uses, and variants that may be chosen. */
+int cf__load_all(const cf_kernel *kernel, const struct cf__scope *scope, struct cf__loaded **loaded);
+
+#endif

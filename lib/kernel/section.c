@@ -1,0 +1,310 @@
+/* section.c - where the elements of an array argument lie, worked out from its extents, lower bounds and pitches. */
+#include <stdint.h>
+
+#include <cuferry.h>
+#include <cuferry/registry.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernel/section.h"
+
+#include "base/error.h"
+#include "driver/driver.h"
+#include "context/enter.h"
+#include "staging/rows.h"
+#include "memory/copy.h"
+#include "memory/locate.h"
+#include "kernel/expr.h"
+#include "base/bounds.h"
+
+/* ---- Messages ---- */
+
+#define VALUES 160 /* room for the text of cf__describe() */
+
+/* The three expressions of a dimension; absent ones have no steps. */
+struct dimension {
+    const cf_expr *extent, *lower, *pitch;
+};
+
+static const cf_expr absent = {NULL, NULL};
+
+static struct dimension dimension(const cf_param *param, uint32_t d)
+{
+    const cf_expr *lower = param->lowers ? &param->lowers[d] : &absent;
+    const cf_expr *pitch = d > 0 && param->pitches ? &param->pitches[d] : &absent;
+    return (struct dimension){&param->extents[d], lower, pitch};
+}
+
+/* Writes "u[1:ny][nx]", as the annotation has it, and the values that stand in it and in its pitches. */
+static void describe(const cf_kernel *kernel, const cf_param *param, void *const args[], char *section, size_t size,
+                     char values[VALUES])
+{
+    const cf_expr *exprs[3 * CF_ARRAY_DIMS];
+    size_t count = 0, used = (size_t)snprintf(section, size, "%s", param->name);
+    for (uint32_t d = 0; d < param->ndims; d++) {
+        struct dimension of = dimension(param, d);
+        const char *lower = of.lower->ops ? of.lower->text : "", *colon = of.lower->ops ? ":" : "";
+        if (used < size)
+            used += (size_t)snprintf(section + used, size - used, "[%s%s%s]", lower, colon, of.extent->text);
+        exprs[count++] = of.extent;
+        exprs[count++] = of.lower;
+        exprs[count++] = of.pitch;
+    }
+    cf__describe(kernel, exprs, count, args, values, VALUES);
+}
+
+static int too_large(const cf_kernel *kernel, const cf_param *param, void *const args[])
+{
+    char section[VALUES], values[VALUES];
+    describe(kernel, param, args, section, sizeof section, values);
+    return cf__fail(CF_EOVERFLOW, "%s: %s has more than 2^63 - 1 bytes%s%s", kernel->function, section,
+                    *values ? " with " : "", values);
+}
+
+/* Names the length that rows of a dimension have in memory: "pitch(u: ld)", or the extent where there is no pitch. */
+static int too_short(const cf_kernel *kernel, const cf_param *param, uint32_t d, void *const args[], int64_t pitch,
+                     int64_t row)
+{
+    char values[VALUES];
+    struct dimension of = dimension(param, d);
+    const cf_expr *exprs[] = {of.pitch, of.lower, of.extent};
+    cf__describe(kernel, exprs, 3, args, values, sizeof values);
+    const char *with = *values ? " with " : "";
+    if (of.pitch->ops)
+        return cf__fail(CF_EINVAL, "%s: pitch(%s: %s) is %" PRId64 ", shorter than its row of %" PRId64 "%s%s",
+                        kernel->function, param->name, of.pitch->text, pitch, row, with, values);
+    return cf__fail(CF_EINVAL, "%s: %s[%s:%s] reaches to %" PRId64 " in rows of %" PRId64 ", since it has no pitch%s%s",
+                    kernel->function, param->name, of.lower->text, of.extent->text, row, pitch, with, values);
+}
+
+/* ---- Evaluation ---- */
+
+/* One expression of a dimension, whose message begins with `what` and holds the expression between the texts. */
+static int size(const cf_kernel *kernel, const cf_expr *expr, const char *what, const char *name, const char *between,
+                const char *end, void *const args[], int64_t *value)
+{
+    int status = cf__evaluate(kernel, expr, args, value);
+    if (status == CF_OK && *value >= 0)
+        return CF_OK;
+    char values[VALUES];
+    cf__describe(kernel, &expr, 1, args, values, sizeof values);
+    return cf__fail(status == CF_OK ? CF_EINVAL : status, "%s: %s%s%s%s%s %s%s%s", kernel->function, what, name,
+                    between, expr->text, end, status == CF_OK ? "is negative" : "overflows or divides by 0",
+                    *values ? " with " : "", values);
+}
+
+/* Extent, lower bound and pitch of one dimension; `end` is the first index behind the section. */
+static int evaluate(const cf_kernel *kernel, const cf_param *param, uint32_t d, void *const args[],
+                    struct cf__section *section, int64_t *pitch, int64_t *end)
+{
+    int64_t *extent = &section->extents[d], *lower = &section->lowers[d];
+    int status = size(kernel, &param->extents[d], "the extent ", param->name, "[", "]", args, extent);
+    *lower = 0;
+    if (status == CF_OK && param->lowers && param->lowers[d].ops)
+        status = size(kernel, &param->lowers[d], "the lower bound ", param->name, "[", ":]", args, lower);
+    *pitch = *extent;
+    if (status == CF_OK && d > 0 && param->pitches && param->pitches[d].ops)
+        status = size(kernel, &param->pitches[d], "pitch(", param->name, ": ", ")", args, pitch);
+    if (status != CF_OK)
+        return status;
+    if (__builtin_add_overflow(*lower, *extent, end))
+        return too_large(kernel, param, args);
+    if (d > 0 && *extent > 0 && *end > *pitch)
+        return too_short(kernel, param, d, args, *pitch, *end);
+    return CF_OK;
+}
+
+/* What most extents are: one parameter. */
+static int evaluate_extent(const cf_kernel *kernel, const cf_expr *expr, void *const args[], int64_t *value)
+{
+    const cf_op *ops = expr->ops;
+    if (!ops || ops[0].code != CF_OP_PARAM || ops[1].code != CF_OP_END || kernel->params[ops[0].operand].type != CF_I64)
+        return cf__evaluate(kernel, expr, args, value);
+    memcpy(value, args[ops[0].operand], sizeof *value);
+    return CF_OK;
+}
+
+/* What most arrays are: one dimension from 0 on. 0 where it is not, or where something is wrong with it. */
+static int is_plain(const cf_kernel *kernel, const cf_param *param, void *const args[], struct cf__section *section)
+{
+    int64_t count, span;
+    if (param->ndims != 1 || (param->lowers && param->lowers[0].ops) ||
+        evaluate_extent(kernel, &param->extents[0], args, &count) != CF_OK || count < 0 ||
+        __builtin_mul_overflow(count, (int64_t)param->bytes, &span))
+        return 0;
+    section->count = section->extents[0] = count;
+    section->offset = 0;
+    section->span = (size_t)span;
+    section->ndims = 1;
+    section->lowers[0] = 0;
+    section->strides[0] = param->bytes;
+    return 1;
+}
+
+/* All others. It is kept apart, since its registers and its stack would have to be saved for those as well. */
+__attribute__((noinline)) static int work_out(const cf_kernel *kernel, const cf_param *param, void *const args[],
+                                              struct cf__section *section)
+{
+    int64_t stride = param->bytes, count = 1, first = 0, last = 0;
+    int overflow = 0, empty = 0;
+    if (param->ndims > CF_ARRAY_DIMS)
+        return cf__fail(CF_EINVAL, "%s: %s has %" PRIu32 " dimensions, and an array has at most %d", kernel->function,
+                        param->name, param->ndims, CF_ARRAY_DIMS);
+    section->ndims = param->ndims;
+    for (uint32_t d = param->ndims; d-- > 0;) {
+        int64_t pitch, end, step;
+        int status = evaluate(kernel, param, d, args, section, &pitch, &end);
+        if (status != CF_OK)
+            return status;
+        section->strides[d] = (size_t)stride;
+        empty |= section->extents[d] == 0;
+        overflow |= __builtin_mul_overflow(count, section->extents[d], &count);
+        if (section->lowers[d]) {
+            overflow |= __builtin_mul_overflow(section->lowers[d], stride, &step);
+            overflow |= __builtin_add_overflow(first, step, &first);
+        }
+        overflow |= __builtin_mul_overflow(end - 1, stride, &step);
+        overflow |= __builtin_add_overflow(last, step, &last);
+        if (d > 0)
+            overflow |= __builtin_mul_overflow(stride, pitch, &stride);
+    }
+    overflow |= __builtin_add_overflow(last, (int64_t)param->bytes, &last);
+    if (empty) {
+        section->count = 0;
+        section->offset = section->span = 0;
+        return CF_OK;
+    }
+    if (overflow)
+        return too_large(kernel, param, args);
+    section->count = count;
+    section->offset = (size_t)first;
+    section->span = (size_t)(last - first);
+    return CF_OK;
+}
+
+int cf__section_measure(const cf_kernel *kernel, uint32_t i, void *const args[], struct cf__section *section)
+{
+    const cf_param *param = &kernel->params[i];
+    return is_plain(kernel, param, args, section) ? CF_OK : work_out(kernel, param, args, section);
+}
+
+/* ---- What is to be 0 ---- */
+
+/* It reaches out of the array's section. */
+static int outside(const cf_kernel *kernel, const cf_zero *zero, void *const args[], int64_t lower, int64_t extent)
+{
+    const cf_param *param = &kernel->params[zero->array];
+    char section[VALUES], values[VALUES];
+    const struct dimension of = dimension(param, 0);
+    const cf_expr *exprs[] = {&zero->lower, &zero->extent, of.lower, of.extent};
+    const int has_lower = zero->lower.ops != NULL;
+    describe(kernel, param, args, section, sizeof section, values);
+    cf__describe(kernel, exprs, 4, args, values, sizeof values);
+    return cf__fail(CF_EINVAL, "%s: zero(%s[%s%s%s]) is [%" PRId64 ":%" PRId64 "], which is not all in %s%s%s",
+                    kernel->function, param->name, has_lower ? zero->lower.text : "", has_lower ? ":" : "",
+                    zero->extent.text, lower, extent, section, *values ? " with " : "", values);
+}
+
+int cf__zero(const cf_kernel *kernel, const cf_zero *zero, void *const args[], const struct cf__section *section,
+             size_t *offset, size_t *bytes)
+{
+    const cf_param *param = &kernel->params[zero->array];
+    int64_t extent, lower = 0;
+    *offset = section->offset;
+    *bytes = section->count ? section->span : 0;
+    if (!zero->extent.ops)
+        return CF_OK;
+    int status = size(kernel, &zero->extent, "the extent zero(", param->name, "[", "])", args, &extent);
+    if (status == CF_OK && zero->lower.ops)
+        status = size(kernel, &zero->lower, "the lower bound zero(", param->name, "[", ":])", args, &lower);
+    if (status != CF_OK)
+        return status;
+    *bytes = 0;
+    if (extent == 0)
+        return CF_OK;
+    if (!section->count || extent > section->extents[0] || lower < section->lowers[0] ||
+        lower - section->lowers[0] > section->extents[0] - extent)
+        return outside(kernel, zero, args, lower, extent);
+    *offset = (size_t)lower * param->bytes;
+    *bytes = (size_t)extent * param->bytes;
+    return CF_OK;
+}
+
+/* ---- Rows ---- */
+
+void cf__section_rows(const struct cf__section *section, size_t element, struct cf__rows *rows)
+{
+    *rows = (struct cf__rows){.length = element, .rows = 1, .slices = 1};
+    uint32_t d = section->ndims;
+    for (; d > 0; d--) { /* what continues the row */
+        size_t extent = (size_t)section->extents[d - 1];
+        if (extent > 1 && section->strides[d - 1] != rows->length)
+            break;
+        rows->length *= extent;
+    }
+    for (; d > 0; d--) { /* what continues the rows */
+        size_t extent = (size_t)section->extents[d - 1];
+        if (rows->rows == 1)
+            rows->pitch = section->strides[d - 1];
+        else if (extent > 1 && section->strides[d - 1] != rows->rows * rows->pitch)
+            break;
+        rows->rows *= extent;
+    }
+    rows->nouter = d;
+    for (; d > 0; d--) {
+        rows->extents[d - 1] = (size_t)section->extents[d - 1];
+        rows->strides[d - 1] = section->strides[d - 1];
+        rows->slices *= rows->extents[d - 1];
+    }
+}
+
+/* ---- Copies ---- */
+
+static CUresult copy_slice(const struct cf__scope *scope, const struct cf__rows *rows, char *host, char *device,
+                           int to_host)
+{
+    const CUDA_MEMCPY2D copy = {
+        .srcMemoryType = to_host ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST,
+        .srcHost = to_host ? NULL : host,
+        .srcDevice = to_host ? (uintptr_t)device : 0,
+        .srcPitch = rows->pitch,
+        .dstMemoryType = to_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,
+        .dstHost = to_host ? host : NULL,
+        .dstDevice = to_host ? 0 : (uintptr_t)device,
+        .dstPitch = rows->pitch,
+        .WidthInBytes = rows->length,
+        .Height = rows->rows,
+    };
+    return scope->driver->cuMemcpy2D(&copy);
+}
+
+static CUresult copy_rows(const struct cf__scope *scope, const struct cf__rows *rows, char *host, char *device,
+                          int to_host)
+{
+    CUresult result = CUDA_SUCCESS;
+    for (size_t row = 0; row < rows->rows && result == CUDA_SUCCESS; row++) {
+        size_t offset = row * rows->pitch;
+        result = cf__copy(scope, to_host ? host + offset : device + offset, to_host ? device + offset : host + offset,
+                          rows->length, 0, NULL);
+    }
+    return result;
+}
+
+CUresult cf__copy_section(const struct cf__scope *scope, const struct cf__section *section, size_t element, void *host,
+                          void *device, int to_host, const char **call)
+{
+    struct cf__rows rows;
+    cf__section_rows(section, element, &rows);
+    /* The driver refuses a copy of memory that is registered with it in part alone; cf__copy() does it in pieces. */
+    int by_rows = rows.rows == 1 || rows.pitch > CF__MAX_PITCH || cf__left((uintptr_t)host) < section->span;
+    CUresult result = CUDA_SUCCESS;
+    *call = by_rows ? "cuMemcpy" : "cuMemcpy2D";
+    for (size_t slice = 0; slice < rows.slices && result == CUDA_SUCCESS; slice++) {
+        size_t offset = cf__slice(&rows, slice);
+        result =
+            (by_rows ? copy_rows : copy_slice)(scope, &rows, (char *)host + offset, (char *)device + offset, to_host);
+    }
+    return result;
+}

@@ -1,0 +1,156 @@
+/* symbol.c - sets the data that kernels have in __constant__ memory. */
+#include <stdint.h>
+
+#include <cuferry.h>
+#include <cuferry/registry.h>
+
+#include <inttypes.h>
+
+#include "kernel/symbol.h"
+
+#include "base/descriptor.h"
+#include "base/error.h"
+#include "driver/capture_mode.h"
+#include "driver/driver.h"
+#include "context/enter.h"
+#include "context/inflight.h"
+#include "context/lost.h"
+#include "stream/stream.h"
+#include "memory/copy.h"
+#include "memory/locate.h"
+#include "kernel/image.h"
+
+int cf__symbol_size(const cf_symbol *symbol, size_t *bytes)
+{
+    int64_t size = symbol->bytes;
+    for (uint32_t d = 0; d < symbol->ndims; d++)
+        if (symbol->extents[d] < 0 || __builtin_mul_overflow(size, symbol->extents[d], &size))
+            return cf__fail(CF_EOVERFLOW, "%s: %s has more than 2^63 - 1 bytes", symbol->function, symbol->name);
+    *bytes = (size_t)size;
+    return CF_OK;
+}
+
+static int check(const char *function, const cf_symbol *symbol, const void *value, size_t *bytes)
+{
+    if (!symbol)
+        return cf__fail(CF_EINVAL, "%s: symbol is NULL", function);
+    int status = cf__check_descriptor("symbol", symbol->version);
+    if (status != CF_OK)
+        return status;
+    if (!value)
+        return cf__fail(CF_EINVAL, "%s: %s is NULL", symbol->function, symbol->name);
+    return cf__symbol_size(symbol, bytes);
+}
+
+/* Where the symbol is on the scope's device. */
+static int locate(const cf_symbol *symbol, const struct cf__scope *scope, size_t bytes, void **target)
+{
+    if (!scope->driver->is_cpu) {
+        struct cf__loaded *loaded;
+        int status = cf__symbol_load(symbol, scope, &loaded);
+        if (status == CF_OK)
+            *target = (void *)(uintptr_t)loaded->address;
+        return status;
+    }
+    if (!symbol->host || !*symbol->host)
+        return cf__fail(CF_ENOTSUP, "%s: %s has no form for the CPU", symbol->function, symbol->name);
+    if (*symbol->host_bytes != bytes)
+        return cf__fail(CF_EIMAGE, "%s: %s has %" PRIu32 " bytes in its form for the CPU and %zu in its descriptor",
+                        symbol->function, symbol->name, *symbol->host_bytes, bytes);
+    *target = *symbol->host;
+    return CF_OK;
+}
+
+static int is_read_at_once(const struct cf__memory *memory, size_t bytes)
+{
+    return bytes <= CF_SYMBOL_AT_ONCE && (!memory->is_device || memory->driver->is_cpu);
+}
+
+/* The value may be memory of any kind that the device can read. */
+static int check_value(const cf_symbol *symbol, const struct cf__scope *scope, const void *value, size_t bytes,
+                       int is_async, struct cf__memory *memory)
+{
+    int device, status = cf__scope_device(scope, symbol->function, &device);
+    if (status != CF_OK)
+        return status;
+    status = cf__locate(symbol->function, value, memory);
+    if (status != CF_OK)
+        return status;
+    /* What is read when a stream gets there may be memory of a graph that is being captured. */
+    if (!memory->driver && device != CF_HOST && (!is_async || is_read_at_once(memory, bytes)) &&
+        !cf__is_readable(value))
+        return cf__fail_no_memory(symbol->function, "the value", value);
+    if (memory->is_device && memory->device != device && device == CF_HOST)
+        return cf__fail(CF_EINVAL, "%s: the value is memory of device %d and the call runs on CF_HOST",
+                        symbol->function, memory->device);
+    if (memory->is_bounded && memory->left < bytes)
+        return cf__fail(CF_EINVAL, "%s: %s has %zu bytes, and the allocation of the value ends after %zu bytes",
+                        symbol->function, symbol->name, bytes, memory->left);
+    return CF_OK;
+}
+
+/* Enqueues the bytes of a small value themselves, a run of equal ones at a time: a graph that the stream is captured
+ * into keeps them, and not an address. */
+static CUresult fill(const struct cf__scope *scope, char *target, const unsigned char *value, size_t bytes,
+                     cf_stream stream)
+{
+    CUresult result = CUDA_SUCCESS;
+    for (size_t begin = 0, end; begin < bytes && result == CUDA_SUCCESS; begin = end) {
+        for (end = begin + 1; end < bytes && value[end] == value[begin];)
+            end++;
+        result = scope->driver->cuMemsetD8Async((uintptr_t)target + begin, value[begin], end - begin, stream);
+    }
+    return result;
+}
+
+static int set(const char *function, cf_stream stream, const cf_symbol *symbol, const void *value, int is_async)
+{
+    size_t bytes;
+    int status = check(function, symbol, value, &bytes);
+    struct cf__scope scope;
+    if (status == CF_OK)
+        status = cf__enter(&scope, symbol->function, stream);
+    if (status != CF_OK)
+        return status;
+    void *target = NULL;
+    struct cf__memory memory;
+    status = check_value(symbol, &scope, value, bytes, is_async, &memory);
+    if (status == CF_OK)
+        status = locate(symbol, &scope, bytes, &target);
+    if (status == CF_OK && !is_async)
+        status = cf__check_wait(symbol->function, &scope, NULL);
+    int mode = is_async ? -1 : cf__relax(scope.driver);
+    if (status == CF_OK) {
+        int at_once = is_async && is_read_at_once(&memory, bytes);
+        const char *call = at_once ? "cuMemsetD8Async" : is_async ? "cuMemcpyAsync" : "cuMemcpy";
+        CUresult result = at_once ? fill(&scope, target, value, bytes, stream)
+                                  : cf__copy(&scope, target, value, bytes, is_async, stream);
+        /* Copies within a device return early: wait, so that "done" is true of them too. */
+        if (result == CUDA_SUCCESS && !is_async) {
+            call = "cuStreamSynchronize";
+            result = scope.driver->cuStreamSynchronize(NULL);
+            if (result == CUDA_SUCCESS)
+                cf__inflight_waited(&scope, NULL);
+        }
+        if (result != CUDA_SUCCESS)
+            status = cf__fail_driver(scope.driver, result, call, "%s: %zu bytes of %s", symbol->function, bytes,
+                                     symbol->name);
+    }
+    cf__unrelax(scope.driver, mode);
+    cf__leave(&scope);
+    return status;
+}
+
+int cf_symbol_set(const cf_symbol *symbol, const void *value)
+{
+    return set("cf_symbol_set", NULL, symbol, value, 0);
+}
+
+int cf_symbol_set_async(cf_stream stream, const cf_symbol *symbol, const void *value)
+{
+    int is_known = symbol && symbol->version == CF_REGISTRY_VERSION;
+    cf__name_async(is_known ? symbol->function : NULL);
+    int status = set("cf_symbol_set_async", stream, symbol, value, 1);
+    cf__name_async(NULL);
+    return status;
+}

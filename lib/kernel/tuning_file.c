@@ -1,0 +1,401 @@
+/* tuning_file.c - the text file of which variants were measured to be the fastest: reads it, and adds to it.
+ *
+ *     cuferry tuning 1
+ *     FUNCTION VERSION ARCHITECTURE CLASS VARIANT NANOSECONDS NANOSECONDS
+ *     cf_copy_f32 5c1d20ab sm_90 2^28 PIECES=2 61034.5 62101.1
+ *
+ * The numbers at the end, of the variant and of the first one, are for people. Other lines are passed over. */
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <cuferry.h>
+#include <cuferry/registry.h>
+#include <cuferry/tuning.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "kernel/tuning_file.h"
+
+#include "base/cachefile.h"
+#include "base/descriptor.h"
+#include "base/env.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "base/write.h"
+
+#define HEADER "cuferry tuning 1\n"
+#define MOST_CAPABILITY 9999
+
+/* ---- Variants ---- */
+
+static uint32_t hash(uint32_t value, const char *text)
+{
+    for (const char *c = text ? text : ""; *c; c++)
+        value = (value ^ (unsigned char)*c) * 0x01000193;
+    return (value ^ '\n') * 0x01000193; /* FNV-1a */
+}
+
+uint32_t cf__tuning_version(const cf_kernel *kernel)
+{
+    const cf_launch_rule *rule = &kernel->launch;
+    uint32_t value = 0x811c9dc5;
+    char text[CF__VARIANT];
+    for (uint32_t i = 0; i < kernel->nparams; i++)
+        value = hash(value, kernel->params[i].ctype);
+    const char flags[] = {(char)('0' + !!rule->counts_blocks), (char)('0' + !!rule->is_cooperative),
+                          (char)('0' + !!rule->is_block_auto), 0};
+    value = hash(value, flags);
+    for (int d = 0; d < CF_GRID_DIMS; d++)
+        value = hash(hash(value, rule->grid[d].text), rule->block[d].text);
+    value = hash(hash(value, rule->items.text), rule->shared.text);
+    for (uint32_t i = 0; i < kernel->nvariants; i++) {
+        cf__variant_text(kernel->variants[i], text);
+        value = hash(value, text);
+    }
+    return value;
+}
+
+/* ---- Lines ---- */
+
+/* The next word of a line; NULL at its end. */
+static const char *take_word(const char **at, size_t *length)
+{
+    *at += strspn(*at, " \t");
+    *length = strcspn(*at, " \t\r\n");
+    const char *word = *at;
+    *at += *length;
+    return *length ? word : NULL;
+}
+
+/* A number of digits alone, behind `before`, up to `most`; -1 where a word is none. */
+static int number_behind(const char *before, const char *word, size_t length, int most)
+{
+    size_t skipped = strlen(before);
+    int number = 0;
+    if (length <= skipped || memcmp(word, before, skipped) != 0)
+        return -1;
+    for (size_t i = skipped; i < length; i++) {
+        if (word[i] < '0' || word[i] > '9')
+            return -1;
+        number = number * 10 + (word[i] - '0');
+        if (number > most)
+            return -1;
+    }
+    return number;
+}
+
+static int is_hex(const char *word, size_t length, uint32_t *value)
+{
+    *value = 0;
+    for (size_t i = 0; i < length; i++) {
+        const char *digits = "0123456789abcdef", *digit = memchr(digits, word[i], 16);
+        if (!digit)
+            return 0;
+        *value = *value << 4 | (uint32_t)(digit - digits);
+    }
+    return length == 8;
+}
+
+/* The four words behind the first. */
+static int read_words(const char **at, struct cf__tuning_line *line)
+{
+    size_t length;
+    const char *word = take_word(at, &length);
+    if (!word || !is_hex(word, length, &line->version) || !(word = take_word(at, &length)))
+        return 0;
+    line->capability =
+        length == 4 && memcmp(word, "host", 4) == 0 ? 0 : number_behind("sm_", word, length, MOST_CAPABILITY);
+    word = take_word(at, &length);
+    line->size_class = word ? number_behind("2^", word, length, CF_TUNING_CLASSES - 1) : -1;
+    line->variant = take_word(at, &line->variant_length);
+    return line->capability >= 0 && line->size_class >= 0 && line->variant;
+}
+
+int cf__tuning_next(const char **at, struct cf__tuning_line *line)
+{
+    const char *end = strchr(*at, '\n');
+    int is_right = 0;
+    if (end) { /* what no end of a line follows was cut off */
+        line->function = take_word(at, &line->function_length);
+        is_right = line->function && *line->function != '#' && read_words(at, line);
+    }
+    *at = end ? end + 1 : *at + strlen(*at);
+    return is_right;
+}
+
+const char *cf__tuning_begin(const char *text)
+{
+    size_t length = strlen(HEADER);
+    return strncmp(text, HEADER, length) == 0 ? text + length : NULL;
+}
+
+int cf__tuning_is_of(const struct cf__tuning_line *line, const cf_kernel *kernel)
+{
+    return strlen(kernel->function) == line->function_length &&
+           memcmp(kernel->function, line->function, line->function_length) == 0 &&
+           line->version == cf__tuning_version(kernel);
+}
+
+int cf__tuning_variant(const struct cf__tuning_line *line, const cf_kernel *kernel)
+{
+    char text[CF__VARIANT];
+    for (uint32_t i = 0; i < kernel->nvariants; i++) {
+        cf__variant_text(kernel->variants[i], text);
+        if (strlen(text) == line->variant_length && memcmp(text, line->variant, line->variant_length) == 0)
+            return (int)i;
+    }
+    return -1;
+}
+
+/* ---- Reading ---- */
+
+/* A file of any kind, closed by a 0, cut where it is too large. NULL with errno; freed by the caller. */
+static char *read_text(const char *path, size_t *size)
+{
+    char *text = malloc(CF__TUNING_BYTES + 2);
+    ssize_t got = text ? cf__cache_read(path, text, CF__TUNING_BYTES + 1) : -1;
+    if (got < 0) {
+        int error = text ? errno : ENOMEM;
+        free(text);
+        errno = error;
+        return NULL;
+    }
+    text[got] = 0;
+    *size = (size_t)got;
+    return text;
+}
+
+static const char *unread(void)
+{
+    return errno == ENOMEM ? "there is no memory for it" : errno == EINVAL ? "it is no file" : cf__strerror(errno);
+}
+
+char *cf__tuning_read(const char *path, const char **reason)
+{
+    size_t size;
+    char *text = read_text(path, &size);
+    if (!text) {
+        *reason = unread();
+        return NULL;
+    }
+    *reason = size > CF__TUNING_BYTES ? "it is too large"
+              : strlen(text) == size && cf__tuning_begin(text)
+                  ? NULL
+                  : "it does not begin with 'cuferry tuning 1', or is damaged";
+    if (*reason) {
+        free(text);
+        errno = 0;
+        return NULL;
+    }
+    char *kept = realloc(text, size + 1);
+    return kept ? kept : text;
+}
+
+/* ---- Writing ---- */
+
+/* A file that grows. */
+struct text {
+    char *bytes;
+    size_t used;
+};
+
+static void add(struct text *text, const char *bytes, size_t size)
+{
+    if (text->used + size <= CF__TUNING_BYTES)
+        memcpy(text->bytes + text->used, bytes, size);
+    text->used += size;
+}
+
+/* Whether one of the results is about the same kernel, architecture and class. */
+static int is_replaced(const struct cf__tuning_line *line, const cf_tuning *results, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (line->capability == results[i].capability && line->size_class == results[i].size_class &&
+            cf__tuning_is_of(line, results[i].variant))
+            return 1;
+    return 0;
+}
+
+/* Tenths of a nanosecond, without the locale's say. */
+static uint64_t tenths(double seconds)
+{
+    double value = seconds * 1e10;
+    return value >= 0 && value < 1e18 ? (uint64_t)(value + 0.5) : 0;
+}
+
+static void add_result(struct text *text, const cf_tuning *result)
+{
+    char line[1024], variant[CF__VARIANT], architecture[16] = "host";
+    uint64_t time = tenths(result->seconds), first = tenths(result->first_seconds);
+    cf__variant_text(result->variant, variant);
+    if (result->capability)
+        snprintf(architecture, sizeof architecture, "sm_%d", result->capability);
+    int used = snprintf(line, sizeof line, "%s %08" PRIx32 " %s 2^%d %s %" PRIu64 ".%d %" PRIu64 ".%d\n",
+                        result->variant->function, cf__tuning_version(result->variant), architecture,
+                        result->size_class, variant, time / 10, (int)(time % 10), first / 10, (int)(first % 10));
+    if (used > 0 && (size_t)used < sizeof line)
+        add(text, line, (size_t)used);
+}
+
+/* What was there, less what is measured anew, and that. */
+static void merge(struct text *text, const char *before, const cf_tuning *results, size_t count)
+{
+    add(text, HEADER, strlen(HEADER));
+    for (const char *at = *before ? cf__tuning_begin(before) : ""; *at;) {
+        struct cf__tuning_line line;
+        const char *begin = at;
+        int is_right = cf__tuning_next(&at, &line), is_comment = *begin == '#' && at[-1] == '\n';
+        if (is_comment || (is_right && !is_replaced(&line, results, count)))
+            add(text, begin, (size_t)(at - begin));
+    }
+    for (size_t i = 0; i < count; i++)
+        add_result(text, &results[i]);
+}
+
+static int fail_file(const char *what, const char *path)
+{
+    return cf__fail(CF_EINVAL, "cf_tuning_save: %s %s: %s", what, path, cf__strerror(errno));
+}
+
+/* A new file beside `path`, and its name; -1 with errno. */
+static int open_beside(const char *path, char temporary[CF__PATH + 32])
+{
+    snprintf(temporary, CF__PATH + 32, "%s.XXXXXX", path);
+    return mkostemp(temporary, O_CLOEXEC);
+}
+
+/* Beside the file, and then in its place, with the rights that it had. */
+static int replace(const char *path, const struct text *text)
+{
+    char temporary[CF__PATH + 32];
+    struct stat before;
+    int file = open_beside(path, temporary);
+    if (file < 0)
+        return fail_file("writing", temporary);
+    if (stat(path, &before) == 0)
+        (void)fchmod(file, before.st_mode & 0777);
+    int is_written = cf__write(file, text->bytes, text->used, 0) == 0 && fsync(file) == 0;
+    int error = errno;
+    if (close(file) != 0 && is_written) {
+        is_written = 0;
+        error = errno;
+    }
+    if (is_written && rename(temporary, path) == 0)
+        return CF_OK;
+    error = is_written ? errno : error;
+    (void)unlink(temporary);
+    errno = error;
+    return fail_file("writing", path);
+}
+
+/* What is in a file is kept: one that is none, or that nobody can read, is an error. No file is an empty one. */
+static int read_before(const char *path, char **text)
+{
+    size_t size = 0;
+    char *before = read_text(path, &size);
+    if (!before && errno == ENOENT)
+        before = calloc(1, 1);
+    if (!before)
+        return cf__fail(errno == ENOMEM ? CF_ENOMEM : CF_EINVAL, "cf_tuning_save: reading %s: %s", path, unread());
+    for (size_t i = 0; i < size; i++)
+        if (before[i] == 0)
+            before[i] = '\n'; /* ends a line that is damaged */
+    const char *wrong = size > CF__TUNING_BYTES                  ? "is too large"
+                        : size != 0 && !cf__tuning_begin(before) ? "does not begin with 'cuferry tuning 1'"
+                                                                 : NULL;
+    *text = before;
+    if (!wrong)
+        return CF_OK;
+    free(before);
+    return cf__fail(CF_EINVAL, "cf_tuning_save: %s %s: it is left as it is", path, wrong);
+}
+
+static int check_file(const char *path)
+{
+    char *before;
+    int status = read_before(path, &before);
+    if (status == CF_OK)
+        free(before);
+    return status;
+}
+
+/* With the lock. */
+static int update(const char *path, const cf_tuning *results, size_t count)
+{
+    char *before = NULL;
+    struct text text = {.bytes = malloc(CF__TUNING_BYTES)};
+    if (!text.bytes)
+        return cf__fail(CF_ENOMEM, "cf_tuning_save: no memory for the file");
+    int status = read_before(path, &before);
+    if (status != CF_OK) {
+        free(text.bytes);
+        return status;
+    }
+    merge(&text, before, results, count);
+    status =
+        text.used <= CF__TUNING_BYTES
+            ? replace(path, &text)
+            : cf__fail(CF_EINVAL, "cf_tuning_save: %s: it would have more than %zu bytes, and none of it would count",
+                       path, CF__TUNING_BYTES);
+    free(before);
+    free(text.bytes);
+    return status;
+}
+
+static int check_results(const cf_tuning *results, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const cf_tuning *result = &results[i];
+        if (!cf__descriptor_ok(result->variant) || !result->variant->nvariants || !result->variant->nconstants)
+            return cf__fail(CF_EINVAL, "cf_tuning_save: results[%zu] has no variant of a tuned kernel", i);
+        if (result->size_class < 0 || result->size_class >= CF_TUNING_CLASSES)
+            return cf__fail(CF_EINVAL, "cf_tuning_save: results[%zu].size_class is %d; it is 0 to %d", i,
+                            result->size_class, CF_TUNING_CLASSES - 1);
+        if (result->capability < 0 || result->capability > MOST_CAPABILITY)
+            return cf__fail(CF_EINVAL, "cf_tuning_save: results[%zu].capability is %d", i, result->capability);
+    }
+    return CF_OK;
+}
+
+static int lock_and_update(const char *path, const cf_tuning *results, size_t count)
+{
+    char locked[PATH_MAX + 8], real[PATH_MAX];
+    if (!cf__cache_follow(path, real))
+        return fail_file("following", path);
+    path = real;
+    snprintf(locked, sizeof locked, "%s.lock", path);
+    int file = cf__cache_lock(locked);
+    if (file < 0)
+        return fail_file("locking", locked);
+    int status = update(path, results, count);
+    (void)unlink(locked);
+    close(file);
+    return status;
+}
+
+int cf_tuning_save(const char *path, const cf_tuning *results, size_t count)
+{
+    char usual[CF__PATH];
+    if (count && !results)
+        return cf__fail(CF_EINVAL, "cf_tuning_save: results is NULL and count is %zu", count);
+    int status = check_results(results, count);
+    if (status == CF_OK && !path)
+        status = cf_tuning_path(usual, sizeof usual);
+    if (status != CF_OK)
+        return status;
+    if (strlen(path ? path : usual) >= CF__PATH)
+        return cf__fail(CF_EINVAL, "cf_tuning_save: the path is too long");
+    if (count == 0)
+        return check_file(path ? path : usual);
+    if (!path && !cf__env_file("CF_TUNING"))
+        cf__cache_folders(usual);
+    return lock_and_update(path ? path : usual, results, count);
+}

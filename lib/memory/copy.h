@@ -1,0 +1,18 @@
+/* copy.h - copies. */
+#ifndef CF__COPY_H
+#define CF__COPY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cuferry.h>
+
+#include "driver/driver.h"
+
+struct cf__scope;
+
+/* Copies in the scope's context, on `stream` where `is_async`. */
+CUresult cf__copy(const struct cf__scope *scope, void *target, const void *source, size_t bytes, int is_async,
+                  cf_stream stream);
+
+#endif

@@ -1,0 +1,227 @@
+/* peer.c - GPUs that reach each other's memory. */
+#include <stdint.h>
+
+#include <cuferry.h>
+
+#include <pthread.h>
+
+#include "memory/peer.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "driver/capture_mode.h"
+#include "driver/driver.h"
+#include "context/drivers.h"
+#include "context/enter.h"
+#include "context/lost.h"
+#include "memory/mempool.h"
+
+/* Of enabling and disabling: what one thread has begun must be as it ends before another one looks. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+void cf__peer_lock(void)
+{
+    cf__lock(&lock);
+}
+
+void cf__peer_unlock(void)
+{
+    cf__unlock(&lock);
+}
+
+/* Which GPUs cf_peer_enable() lets reach a GPU, a bit for each; and where the library did that, and not another one
+ * in the process, whose doing stays. Atomic. */
+static uint64_t reaches[CF__MAX_DEVICES], ours[CF__MAX_DEVICES];
+
+int cf__peer_enabled(int device, int peer)
+{
+    return device == peer || (device >= 0 && device < CF__MAX_DEVICES && (cf__peers_of(peer) >> device & 1));
+}
+
+uint64_t cf__peers_of(int peer)
+{
+    return peer >= 0 && peer < CF__MAX_DEVICES ? __atomic_load_n(&reaches[peer], __ATOMIC_SEQ_CST) : 0;
+}
+
+static void note(int device, int peer, int is_ours)
+{
+    uint64_t bit = (uint64_t)1 << device;
+    if (is_ours)
+        __atomic_fetch_or(&ours[peer], bit, __ATOMIC_SEQ_CST);
+    __atomic_fetch_or(&reaches[peer], bit, __ATOMIC_SEQ_CST);
+}
+
+/* Whether the library had enabled it. */
+static int strike(int device, int peer)
+{
+    uint64_t bit = (uint64_t)1 << device;
+    __atomic_fetch_and(&reaches[peer], ~bit, __ATOMIC_SEQ_CST);
+    return (__atomic_fetch_and(&ours[peer], ~bit, __ATOMIC_SEQ_CST) & bit) != 0;
+}
+
+void cf__peers_forget(int device)
+{
+    for (int other = 0; other < CF__MAX_DEVICES; other++) {
+        (void)strike(device, other);
+        (void)strike(other, device);
+    }
+}
+
+/* Two devices by number: a GPU reaches itself, the CPU and a GPU do not reach each other. */
+static int possible(const char *function, int device, int peer, int *answer)
+{
+    const struct cf__driver *driver, *of_peer;
+    CUdevice handle, other;
+    int status = cf__device(function, device, &driver, &handle);
+    if (status == CF_OK)
+        status = cf__device(function, peer, &of_peer, &other);
+    if (status != CF_OK)
+        return status;
+    *answer = device == peer;
+    if (device == peer || driver->is_cpu || of_peer->is_cpu)
+        return CF_OK;
+    CUresult result = driver->cuDeviceCanAccessPeer(answer, handle, other);
+    return result == CUDA_SUCCESS ? CF_OK
+                                  : cf__fail_driver(driver, result, "cuDeviceCanAccessPeer", "%s: devices %d and %d",
+                                                    function, device, peer);
+}
+
+/* The primary context of a GPU. */
+static int primary(const char *function, int device, CUcontext *context)
+{
+    struct cf__scope scope;
+    int status = cf__enter_device(&scope, function, device);
+    if (status != CF_OK)
+        return status;
+    *context = scope.context;
+    cf__leave(&scope);
+    return CF_OK;
+}
+
+int cf_peer_possible(int device, int peer, int *answer)
+{
+    if (!answer)
+        return cf__fail(CF_EINVAL, "cf_peer_possible: possible is NULL");
+    int is_possible, status = possible("cf_peer_possible", device, peer, &is_possible);
+    if (status == CF_OK)
+        *answer = is_possible != 0;
+    return status;
+}
+
+/* With the lock. The driver is asked even where it was enabled before: another library may have undone that, and this
+ * thread's own doing counts then. */
+static int enable(const struct cf__scope *scope, int device, int peer, CUcontext context)
+{
+    const struct cf__driver *driver = scope->driver;
+    int mode = cf__relax(driver), was_enabled = cf__peer_enabled(device, peer);
+    CUresult result = driver->cuCtxEnablePeerAccess(context, 0);
+    int is_done = result == CUDA_SUCCESS;
+    const char *call = "cuCtxEnablePeerAccess";
+    if (is_done || result == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED) {
+        note(device, peer, is_done); /* a pool that is made from now on is shared by its maker */
+        call = "cuMemPoolSetAccess";
+        result = cf__mempool_share(driver, device, peer, 1);
+        if (result != CUDA_SUCCESS && !was_enabled) {
+            (void)strike(device, peer);
+            if (is_done)
+                (void)driver->cuCtxDisablePeerAccess(context);
+        }
+    }
+    cf__unrelax(driver, mode);
+    return result == CUDA_SUCCESS
+               ? CF_OK
+               : cf__fail_driver(driver, result, call, "cf_peer_enable: device %d, peer %d", device, peer);
+}
+
+/* Checks common to enable and disable. */
+static int check(const char *function, int device, int peer, int *is_possible)
+{
+    if (cf__log_is_inside())
+        return cf__fail(CF_EINVAL, "%s: called from the callback of cf_set_log()", function);
+    return possible(function, device, peer, is_possible);
+}
+
+int cf_peer_enable(int device, int peer)
+{
+    int is_possible, status = check("cf_peer_enable", device, peer, &is_possible);
+    if (status != CF_OK)
+        return status;
+    if (!is_possible)
+        return cf__fail(CF_ENOTSUP, "cf_peer_enable: device %d does not reach the memory of device %d", device, peer);
+    if (device == peer)
+        return CF_OK;
+    CUcontext context;
+    struct cf__scope scope;
+    status = primary("cf_peer_enable", peer, &context);
+    if (status == CF_OK)
+        status = cf__enter_device(&scope, "cf_peer_enable", device);
+    if (status != CF_OK)
+        return status;
+    cf__peer_lock();
+    status = enable(&scope, device, peer, context);
+    cf__peer_unlock();
+    cf__leave(&scope);
+    return status;
+}
+
+/* With the lock: takes back what the library enabled; a context that is gone has taken it along. What fails leaves it
+ * as it was. */
+static int disable_in(const struct cf__scope *scope, const char *function, int device, int peer, CUcontext context)
+{
+    const struct cf__driver *driver = scope->driver;
+    const char *call = "cuMemPoolSetAccess";
+    int mode = cf__relax(driver);
+    CUresult result = cf__peer_enabled(device, peer) ? cf__mempool_share(driver, device, peer, 0) : CUDA_SUCCESS;
+    if (result == CUDA_SUCCESS && strike(device, peer)) {
+        call = "cuCtxDisablePeerAccess";
+        result = driver->cuCtxDisablePeerAccess(context);
+        if (result == CUDA_ERROR_PEER_ACCESS_NOT_ENABLED)
+            result = CUDA_SUCCESS;
+        if (result != CUDA_SUCCESS) {
+            note(device, peer, 1);
+            (void)cf__mempool_share(driver, device, peer, 1);
+        }
+    }
+    cf__unrelax(driver, mode);
+    return result == CUDA_SUCCESS
+               ? CF_OK
+               : cf__fail_driver(driver, result, call, "%s: device %d, peer %d", function, device, peer);
+}
+
+static int disable(const char *function, int device, int peer)
+{
+    if (!cf__peer_enabled(device, peer) || device == peer)
+        return CF_OK;
+    CUcontext context;
+    struct cf__scope scope;
+    int status = primary(function, peer, &context);
+    if (status == CF_OK)
+        status = cf__enter_device(&scope, function, device);
+    if (status != CF_OK)
+        return status;
+    cf__peer_lock();
+    status = disable_in(&scope, function, device, peer, context);
+    cf__peer_unlock();
+    cf__leave(&scope);
+    return status;
+}
+
+int cf_peer_disable(int device, int peer)
+{
+    int is_possible, status = check("cf_peer_disable", device, peer, &is_possible);
+    return status == CF_OK ? disable("cf_peer_disable", device, peer) : status;
+}
+
+int cf__peers_disable(const struct cf__driver *driver)
+{
+    int status = CF_OK;
+    for (int peer = 0; driver && peer < CF__MAX_DEVICES; peer++)
+        for (int device = 0; cf__peers_of(peer) && device < CF__MAX_DEVICES; device++) {
+            int failed = disable("cf_shutdown", device, peer);
+            if (failed == CF_EFAULT) /* of a device that is lost nothing has to be given back */
+                (void)strike(device, peer);
+            else if (failed != CF_OK)
+                status = failed;
+        }
+    return status;
+}

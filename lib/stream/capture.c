@@ -1,0 +1,353 @@
+/* capture.c - captures of streams into graphs. */
+#include <stdint.h>
+
+#include <cuferry.h>
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "stream/capture.h"
+
+#include "base/error.h"
+#include "base/fast.h"
+#include "base/log.h"
+#include "driver/driver.h"
+#include "context/context.h"
+#include "context/enter.h"
+#include "context/handle.h"
+#include "context/lost.h"
+#include "stream/stream.h"
+
+/* ---- What is being captured ---- */
+
+/* The driver does not tell whether any stream of a context is being captured, and a wait for the context would break
+ * that: so it is kept of the captures that are begun here. A capture begins when no such wait is under way.
+ *
+ * The driver is asked without the lock, and another thread may begin or end a capture of the same stream meanwhile: a
+ * record is taken away by its number, and not for its stream. */
+struct cf__capture {
+    cf_stream stream;
+    const struct cf__driver *driver;
+    CUcontext context;
+    unsigned long long context_id; /* of one at the same address later; CF__NO_CONTEXT where the driver does not tell */
+    long thread;                   /* that began it */
+    uint64_t number;               /* of all records, from 1 */
+    int is_begun; /* the driver has begun it; until then the record is its thread's alone to take away */
+    uint64_t id;  /* the driver's; 0 until it is known */
+    struct cf__capture *next;
+};
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t ended = PTHREAD_COND_INITIALIZER; /* a wait has */
+static uint64_t last_number;
+static struct cf__capture_wait *waits;
+
+void cf__capture_lock(void)
+{
+    cf__lock(&lock);
+}
+
+void cf__capture_unlock(void)
+{
+    cf__unlock(&lock);
+}
+
+/* With the lock: a stream's capture, or else one that is about to begin; NULL where there is none. */
+static struct cf__capture *find(cf_stream stream)
+{
+    struct cf__capture *found = NULL;
+    for (struct cf__capture *capture = cf__fast.captures; capture && !(found && found->is_begun); capture = capture->next)
+        if (capture->stream == stream && (!found || capture->is_begun))
+            found = capture;
+    return found;
+}
+
+/* With the lock. */
+static void drop(struct cf__capture **link)
+{
+    struct cf__capture *capture = *link;
+    __atomic_store_n(link, capture->next, __ATOMIC_RELAXED);
+    free(capture);
+}
+
+static int is_waited_for(CUcontext context)
+{
+    const struct cf__capture_wait *wait = waits;
+    while (wait && wait->context != context)
+        wait = wait->next;
+    return wait != NULL;
+}
+
+/* Before the capture begins; gives the record's number. */
+static uint64_t keep(struct cf__capture *capture)
+{
+    cf__lock(&lock);
+    while (is_waited_for(capture->context))
+        pthread_cond_wait(&ended, &lock);
+    uint64_t number = capture->number = ++last_number;
+    capture->next = cf__fast.captures;
+    __atomic_store_n(&cf__fast.captures, capture, __ATOMIC_RELAXED);
+    cf__unlock(&lock);
+    return number;
+}
+
+static void forget(uint64_t number)
+{
+    cf__lock(&lock);
+    struct cf__capture **link = &cf__fast.captures;
+    while (*link && (*link)->number != number)
+        link = &(*link)->next;
+    if (*link)
+        drop(link);
+    cf__unlock(&lock);
+}
+
+static long this_thread(void)
+{
+    return syscall(SYS_gettid);
+}
+
+/* The driver has begun it: an earlier one of the same stream, or of one that had its handle before, has ended
+ * elsewhere. */
+static void note_begun(cf_stream stream, uint64_t number, uint64_t id)
+{
+    cf__lock(&lock);
+    for (struct cf__capture **link = &cf__fast.captures, *capture; (capture = *link) != NULL;)
+        if (capture->number == number) {
+            capture->is_begun = 1;
+            capture->id = id;
+            link = &capture->next;
+        } else if (capture->stream == stream && capture->is_begun) {
+            drop(link);
+        } else {
+            link = &capture->next;
+        }
+    cf__unlock(&lock);
+}
+
+/* The number of the stream's capture that has begun; 0: there is none. */
+static uint64_t begun(cf_stream stream)
+{
+    cf__lock(&lock);
+    const struct cf__capture *capture = find(stream);
+    uint64_t number = capture && capture->is_begun ? capture->number : 0;
+    cf__unlock(&lock);
+    return number;
+}
+
+/* The driver takes the call that ends a capture in the stream and from the thread that began it alone, and drops the
+ * recording where it comes otherwise: that is not tried while it can still be done. What another library has begun is
+ * not known here. Gives the record's number, or 0. */
+static int check_end(const char *function, const struct cf__driver *driver, cf_stream stream, uint64_t id,
+                     uint64_t *number)
+{
+    cf__lock(&lock);
+    const struct cf__capture *capture = cf__fast.captures;
+    while (capture && !(id && capture->id == id && capture->driver == driver))
+        capture = capture->next;
+    if (!capture)
+        capture = find(stream);
+    cf_stream origin = capture ? capture->stream : stream;
+    long thread = capture ? capture->thread : this_thread();
+    *number = capture ? capture->number : 0;
+    cf__unlock(&lock);
+    if (origin != stream)
+        return cf__fail(CF_EINVAL,
+                        "%s: stream %p takes part in the capture that was begun in stream %p, and ends there", function,
+                        (void *)stream, (void *)origin);
+    if (thread != this_thread() && syscall(SYS_tgkill, getpid(), thread, 0) == 0)
+        return cf__fail(CF_ECAPTURE, "%s: the capture of stream %p was begun in another thread, which has to end it",
+                        function, (void *)stream);
+    return CF_OK;
+}
+
+void cf__captures_forget(CUcontext context)
+{
+    cf__lock(&lock);
+    for (struct cf__capture **link = &cf__fast.captures; *link;)
+        if (!context || (*link)->context == context)
+            drop(link);
+        else
+            link = &(*link)->next;
+    cf__unlock(&lock);
+}
+
+static unsigned long long id_of(const struct cf__scope *scope)
+{
+    unsigned long long id;
+    return scope->driver->cuCtxGetId(scope->context, &id) == CUDA_SUCCESS ? id : CF__NO_CONTEXT;
+}
+
+/* With the lock: forgets the captures of a context that another library destroyed, and whose address is another one's
+ * by now. */
+static void forget_earlier(CUcontext context, unsigned long long id)
+{
+    for (struct cf__capture **link = &cf__fast.captures; *link;)
+        if ((*link)->context == context && (*link)->context_id != id && (*link)->context_id != CF__NO_CONTEXT &&
+            id != CF__NO_CONTEXT)
+            drop(link);
+        else
+            link = &(*link)->next;
+}
+
+int cf__capture_wait_begin(const char *function, const struct cf__scope *scope, struct cf__capture_wait *wait)
+{
+    unsigned long long id = __atomic_load_n(&cf__fast.captures, __ATOMIC_RELAXED) ? id_of(scope) : CF__NO_CONTEXT;
+    cf__lock(&lock);
+    forget_earlier(scope->context, id);
+    struct cf__capture *capture = cf__fast.captures;
+    while (capture && capture->context != scope->context)
+        capture = capture->next;
+    void *stream = capture ? (void *)capture->stream : NULL;
+    if (!stream) {
+        *wait = (struct cf__capture_wait){scope->context, waits};
+        waits = wait;
+    }
+    cf__unlock(&lock);
+    return stream ? cf__fail(CF_ECAPTURE, "%s: stream %p of the device is being captured", function, stream) : CF_OK;
+}
+
+void cf__capture_wait_end(struct cf__capture_wait *wait)
+{
+    cf__lock(&lock);
+    struct cf__capture_wait **link = &waits;
+    while (*link && *link != wait)
+        link = &(*link)->next;
+    if (*link)
+        *link = wait->next;
+    pthread_cond_broadcast(&ended);
+    cf__unlock(&lock);
+}
+
+void cf__capture_waits_forget(void)
+{
+    waits = NULL;
+    pthread_cond_init(&ended, NULL);
+}
+
+/* ---- Capture ---- */
+
+int cf__capture_status(const char *function, const struct cf__scope *scope, cf_stream stream,
+                            CUstreamCaptureStatus *status)
+{
+    CUresult result = scope->driver->cuStreamIsCapturing(stream, status);
+    return result == CUDA_SUCCESS ? CF_OK
+                                  : cf__fail_driver(scope->driver, result, "cuStreamIsCapturing", "%s: stream %p",
+                                                    function, (void *)stream);
+}
+
+static int fail_captured(cf_stream stream)
+{
+    return cf__fail(CF_ECAPTURE, "cf_stream_capture_begin: stream %p is being captured already", (void *)stream);
+}
+
+static int begin(const struct cf__scope *scope, cf_stream stream)
+{
+    CUstreamCaptureStatus now;
+    int status = cf__capture_status("cf_stream_capture_begin", scope, stream, &now);
+    if (status != CF_OK)
+        return status;
+    if (now != CU_STREAM_CAPTURE_STATUS_NONE)
+        return fail_captured(stream);
+    struct cf__capture *capture = malloc(sizeof *capture);
+    if (!capture)
+        return cf__fail(CF_ENOMEM, "cf_stream_capture_begin: no memory");
+    *capture = (struct cf__capture){.stream = stream,
+                                .driver = scope->driver,
+                                .context = scope->context,
+                                .context_id = id_of(scope),
+                                .thread = this_thread()};
+    uint64_t number = keep(capture);
+    CUresult result = scope->driver->cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+    if (result != CUDA_SUCCESS) {
+        forget(number);
+        if (result == CUDA_ERROR_ILLEGAL_STATE) /* another thread was faster */
+            return fail_captured(stream);
+        return cf__fail_driver(scope->driver, result, "cuStreamBeginCapture", "cf_stream_capture_begin: stream %p",
+                               (void *)stream);
+    }
+    /* Without an id no stream that takes part is told from this one. */
+    uint64_t id = 0;
+    if (scope->driver->cuStreamGetCaptureInfo(stream, &now, &id, NULL, NULL, NULL) != CUDA_SUCCESS)
+        id = 0;
+    note_begun(stream, number, id);
+    return CF_OK;
+}
+
+int cf_stream_capture_begin(cf_stream stream)
+{
+    if (cf__is_default(stream))
+        return cf__fail(CF_EINVAL, "cf_stream_capture_begin: a default stream cannot be captured");
+    struct cf__scope scope;
+    int status = cf__enter(&scope, "cf_stream_capture_begin", stream);
+    if (status != CF_OK)
+        return status;
+    status = begin(&scope, stream);
+    cf__leave(&scope);
+    return status;
+}
+
+static int end(const struct cf__scope *scope, cf_stream stream, cf_graph *graph)
+{
+    const char *function = "cf_stream_capture_end";
+    CUstreamCaptureStatus now;
+    uint64_t id = 0; /* where it is broken there is none */
+    uint64_t number = begun(stream);
+    CUresult result = scope->driver->cuStreamGetCaptureInfo(stream, &now, &id, NULL, NULL, NULL);
+    if (result != CUDA_SUCCESS)
+        return cf__fail_driver(scope->driver, result, "cuStreamGetCaptureInfo", "%s: stream %p", function,
+                               (void *)stream);
+    if (now == CU_STREAM_CAPTURE_STATUS_NONE) {
+        forget(number); /* where the capture ended elsewhere */
+        return cf__fail(CF_EINVAL, "%s: stream %p is not being captured", function, (void *)stream);
+    }
+    int status = check_end(function, scope->driver, stream, now == CU_STREAM_CAPTURE_STATUS_ACTIVE ? id : 0, &number);
+    if (status != CF_OK)
+        return status;
+    CUgraph captured = NULL;
+    result = scope->driver->cuStreamEndCapture(stream, &captured);
+    if (result == CUDA_SUCCESS) {
+        forget(number);
+        *graph = cf__handle_keep(scope, CF__GRAPH, captured);
+        return CF_OK;
+    }
+    status = cf__fail_driver(scope->driver, result, "cuStreamEndCapture", "%s: stream %p", function, (void *)stream);
+    /* Some failures, such as that of a stream that only takes part in it, leave the capture under way. */
+    if (scope->driver->cuStreamIsCapturing(stream, &now) == CUDA_SUCCESS && now == CU_STREAM_CAPTURE_STATUS_NONE)
+        forget(number);
+    return status;
+}
+
+int cf_stream_capture_end(cf_stream stream, cf_graph *graph)
+{
+    if (!graph)
+        return cf__fail(CF_EINVAL, "cf_stream_capture_end: graph is NULL");
+    if (cf__is_default(stream))
+        return cf__fail(CF_EINVAL, "cf_stream_capture_end: a default stream is not being captured");
+    struct cf__scope scope;
+    int status = cf__enter(&scope, "cf_stream_capture_end", stream);
+    if (status != CF_OK)
+        return status;
+    status = end(&scope, stream, graph);
+    cf__leave(&scope);
+    return status;
+}
+
+int cf_stream_is_capturing(cf_stream stream, int *is_capturing)
+{
+    if (!is_capturing)
+        return cf__fail(CF_EINVAL, "cf_stream_is_capturing: is_capturing is NULL");
+    struct cf__scope scope;
+    int status = cf__enter(&scope, "cf_stream_is_capturing", stream);
+    if (status != CF_OK)
+        return status;
+    CUstreamCaptureStatus now;
+    status = cf__capture_status("cf_stream_is_capturing", &scope, stream, &now);
+    if (status == CF_OK)
+        *is_capturing = now != CU_STREAM_CAPTURE_STATUS_NONE;
+    cf__leave(&scope);
+    return status;
+}
+

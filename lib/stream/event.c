@@ -1,0 +1,229 @@
+/* event.c - events: the driver's own. */
+#include <cuferry.h>
+
+#include "stream/event.h"
+
+#include "base/error.h"
+#include "base/fast.h"
+#include "driver/capture_mode.h"
+#include "driver/driver.h"
+#include "context/enter.h"
+#include "context/handle.h"
+#include "context/inflight.h"
+#include "context/lost.h"
+
+static int enter_event(struct cf__scope *scope, const char *function, const char *name, cf_event event)
+{
+    return event ? cf__enter_handle(scope, function, name, CF__EVENT, event)
+                 : cf__fail(CF_EINVAL, "%s: %s is NULL", function, name);
+}
+
+/* Waiting and asking must not break a capture that another stream is in. */
+static CUresult relaxed(const struct cf__scope *scope, CUresult (*call)(CUevent event), cf_event event)
+{
+    int mode = cf__relax(scope->driver);
+    CUresult result = call(event);
+    cf__unrelax(scope->driver, mode);
+    return result;
+}
+
+/* What this thread launched before the mark is done. */
+static void note_reached(const struct cf__scope *scope, cf_event event)
+{
+    if (scope->driver->is_cpu)
+        return;
+    const struct cf__mark mark = cf__handle_marked(event);
+    cf__inflight_reached(&mark);
+}
+
+static int leave_event(struct cf__scope *scope, CUresult result, const char *call, const char *function, cf_event event)
+{
+    int status = result == CUDA_SUCCESS
+                     ? CF_OK
+                     : cf__fail_driver(scope->driver, result, call, "%s: event %p", function, (void *)event);
+    cf__leave(scope);
+    return status;
+}
+
+/* What the driver says of an event that was last recorded in a capture; the first where it goes on, which that may
+ * end. */
+static int is_captured(CUresult result)
+{
+    return result == CUDA_ERROR_CAPTURED_EVENT || result == CUDA_ERROR_INVALID_VALUE;
+}
+
+static int fail_captured(const struct cf__scope *scope, CUresult result, const char *call, const char *function,
+                         const char *name, cf_event event)
+{
+    const char *where = result == CUDA_ERROR_CAPTURED_EVENT ? "a stream that is being captured" : "a capture";
+    return cf__fail_driver(scope->driver, result, call, "%s: %s %p was last recorded in %s, and has no mark", function,
+                           name, (void *)event, where);
+}
+
+/* As leave_event(), of what asks for the event's mark. */
+static int leave_mark(struct cf__scope *scope, CUresult result, const char *call, const char *function, cf_event event)
+{
+    if (!is_captured(result))
+        return leave_event(scope, result, call, function, event);
+    int status = fail_captured(scope, result, call, function, "event", event);
+    cf__leave(scope);
+    return status;
+}
+
+int cf_event_create(cf_event *event)
+{
+    if (!event)
+        return cf__fail(CF_EINVAL, "cf_event_create: event is NULL");
+    struct cf__scope scope;
+    int status = cf__enter(&scope, "cf_event_create", NULL);
+    if (status != CF_OK)
+        return status;
+    CUevent made;
+    CUresult result = scope.driver->cuEventCreate(&made, CU_EVENT_DEFAULT);
+    if (result == CUDA_SUCCESS)
+        *event = cf__handle_keep(&scope, CF__EVENT, made);
+    else
+        status = cf__fail_driver(scope.driver, result, "cuEventCreate", "cf_event_create");
+    cf__leave(&scope);
+    return status;
+}
+
+int cf_event_destroy(cf_event event)
+{
+    if (!event)
+        return CF_OK;
+    struct cf__scope scope;
+    int status = enter_event(&scope, "cf_event_destroy", "event", event);
+    if (status != CF_OK)
+        return status;
+    unsigned int serial = cf__handle_serial(CF__EVENT, event);
+    CUresult result = relaxed(&scope, scope.driver->cuEventDestroy, event);
+    if (result == CUDA_SUCCESS)
+        cf__handle_drop(CF__EVENT, event, serial);
+    return leave_event(&scope, result, "cuEventDestroy", "cf_event_destroy", event);
+}
+
+/* A driver takes marks in streams of the event's own context alone. */
+static int fail_record(const struct cf__scope *scope, CUresult result, cf_event event, cf_stream stream)
+{
+    CUcontext of_event = cf__handle_context(CF__EVENT, event);
+    if (result == CUDA_ERROR_INVALID_HANDLE && of_event && of_event != scope->context)
+        return cf__fail_driver(scope->driver, result, "cuEventRecord",
+                               "cf_event_record: event %p and stream %p are of different devices", (void *)event,
+                               (void *)stream);
+    return cf__fail_handle(scope->driver, result, "cuEventRecord", "cf_event_record", "event", event, stream);
+}
+
+int cf_event_record(cf_event event, cf_stream stream)
+{
+    if (!event)
+        return cf__fail(CF_EINVAL, "cf_event_record: event is NULL");
+    struct cf__scope scope;
+    int status = cf__handle_check("cf_event_record", "event", CF__EVENT, event);
+    if (status == CF_OK)
+        status = cf__enter(&scope, "cf_event_record", stream);
+    if (status != CF_OK)
+        return status;
+    if (cf__cpu_owns(event) != scope.driver->is_cpu) {
+        cf__leave(&scope);
+        return cf__fail(CF_EINVAL, "cf_event_record: event %p and stream %p are of different devices", (void *)event,
+                        (void *)stream);
+    }
+    /* Noted before, so that no thread that waits for the new mark takes it for the one before. */
+    if (!scope.driver->is_cpu) {
+        const struct cf__mark mark = cf__inflight_mark(&scope, stream);
+        cf__handle_mark(event, &mark);
+    }
+    CUresult result = scope.driver->cuEventRecord(event, stream);
+    if (result != CUDA_SUCCESS) {
+        cf__handle_mark(event, &(const struct cf__mark){.thread = 0});
+        status = fail_record(&scope, result, event, stream);
+    }
+    cf__leave(&scope);
+    return status;
+}
+
+int cf__event_wait(const char *function, cf_event event)
+{
+    struct cf__scope scope;
+    int status = enter_event(&scope, function, "event", event);
+    if (status != CF_OK)
+        return status;
+    CUresult result = relaxed(&scope, scope.driver->cuEventSynchronize, event);
+    if (result == CUDA_SUCCESS)
+        note_reached(&scope, event);
+    return leave_mark(&scope, result, "cuEventSynchronize", function, event);
+}
+
+int cf_event_sync(cf_event event)
+{
+    return cf__event_wait("cf_event_sync", event);
+}
+
+int cf_event_query(cf_event event)
+{
+    struct cf__scope scope;
+    int status = enter_event(&scope, "cf_event_query", "event", event);
+    if (status != CF_OK)
+        return status;
+    CUresult result = relaxed(&scope, scope.driver->cuEventQuery, event);
+    if (result == CUDA_SUCCESS)
+        note_reached(&scope, event);
+    if (result != CUDA_ERROR_NOT_READY)
+        return leave_mark(&scope, result, "cuEventQuery", "cf_event_query", event);
+    cf__leave(&scope);
+    return CF_ENOTREADY;
+}
+
+/* What the driver says of an event's time: CUDA_ERROR_INVALID_HANDLE of one that was never recorded, one that was made
+ * without times, and one that is none. */
+static CUresult ask_time(const struct cf__driver *driver, cf_event event)
+{
+    float none;
+    return driver->cuEventElapsedTime(&none, event, event);
+}
+
+static int fail_elapsed(const struct cf__scope *scope, CUresult result, cf_event start, cf_event stop)
+{
+    static const char *const whys[] = {"", "; start was never recorded, or has no times",
+                                       "; stop was never recorded, or has no times",
+                                       "; neither was ever recorded, or they have no times"};
+    const struct cf__driver *driver = scope->driver;
+    int why = 0;
+    if (result == CUDA_ERROR_INVALID_HANDLE || is_captured(result)) {
+        CUresult of_start = ask_time(driver, start), of_stop = ask_time(driver, stop);
+        int is_start = is_captured(of_start);
+        if (is_start || is_captured(of_stop))
+            return fail_captured(scope,
+                                 is_captured(result) ? result
+                                 : is_start          ? of_start
+                                                     : of_stop,
+                                 "cuEventElapsedTime", "cf_event_elapsed", is_start ? "start" : "stop",
+                                 is_start ? start : stop);
+        why = (of_start == CUDA_ERROR_INVALID_HANDLE) + 2 * (of_stop == CUDA_ERROR_INVALID_HANDLE);
+    }
+    return cf__fail_driver(driver, result, "cuEventElapsedTime", "cf_event_elapsed: start %p, stop %p%s", (void *)start,
+                           (void *)stop, whys[why]);
+}
+
+int cf_event_elapsed(float *milliseconds, cf_event start, cf_event stop)
+{
+    if (!milliseconds || !stop)
+        return cf__fail(CF_EINVAL, "cf_event_elapsed: %s is NULL", milliseconds ? "stop" : "milliseconds");
+    struct cf__scope scope;
+    int status = cf__handle_check("cf_event_elapsed", "stop", CF__EVENT, stop);
+    if (status == CF_OK)
+        status = enter_event(&scope, "cf_event_elapsed", "start", start);
+    if (status != CF_OK)
+        return status;
+    if (cf__cpu_owns(stop) != scope.driver->is_cpu) {
+        cf__leave(&scope);
+        return cf__fail(CF_EINVAL, "cf_event_elapsed: start %p and stop %p are of different devices", (void *)start,
+                        (void *)stop);
+    }
+    CUresult result = scope.driver->cuEventElapsedTime(milliseconds, start, stop);
+    if (result != CUDA_SUCCESS)
+        status = fail_elapsed(&scope, result, start, stop);
+    cf__leave(&scope);
+    return status;
+}

@@ -1,0 +1,175 @@
+/* graph.c - graphs of captured streams: the driver's own. */
+#include <cuferry.h>
+
+#include "base/error.h"
+#include "base/fast.h"
+#include "driver/capture_mode.h"
+#include "driver/driver.h"
+#include "context/context.h"
+#include "context/enter.h"
+#include "context/handle.h"
+#include "context/inflight.h"
+#include "context/last_stream.h"
+#include "context/lost.h"
+#include "stream/capture.h"
+
+int cf_graph_instantiate(cf_graph_exec *exec, cf_graph graph)
+{
+    if (!exec || !graph)
+        return cf__fail(CF_EINVAL, "cf_graph_instantiate: %s is NULL", exec ? "graph" : "exec");
+    struct cf__scope scope;
+    int status = cf__enter_handle(&scope, "cf_graph_instantiate", "graph", CF__GRAPH,
+                                  graph); /* whose context becomes that of `exec` */
+    if (status != CF_OK)
+        return status;
+    CUgraphExec made;
+    int mode = cf__relax(scope.driver);
+    CUresult result = scope.driver->cuGraphInstantiateWithFlags(&made, graph, 0);
+    cf__unrelax(scope.driver, mode);
+    if (result == CUDA_SUCCESS)
+        *exec = cf__handle_keep(&scope, CF__GRAPH_EXEC, made);
+    else
+        status = cf__fail_driver(scope.driver, result, "cuGraphInstantiateWithFlags", "cf_graph_instantiate: graph %p",
+                                 (void *)graph);
+    cf__leave(&scope);
+    return status;
+}
+
+int cf_graph_destroy(cf_graph graph)
+{
+    if (!graph)
+        return CF_OK;
+    struct cf__scope scope;
+    int status = cf__enter_handle(&scope, "cf_graph_destroy", "graph", CF__GRAPH, graph);
+    if (status != CF_OK)
+        return status;
+    unsigned int serial = cf__handle_serial(CF__GRAPH, graph);
+    int mode = cf__relax(scope.driver);
+    CUresult result = scope.driver->cuGraphDestroy(graph);
+    cf__unrelax(scope.driver, mode);
+    if (result != CUDA_SUCCESS)
+        status = cf__fail_driver(scope.driver, result, "cuGraphDestroy", "cf_graph_destroy: graph %p", (void *)graph);
+    else
+        cf__handle_drop(CF__GRAPH, graph, serial);
+    cf__leave(&scope);
+    return status;
+}
+
+int cf_graph_exec_destroy(cf_graph_exec exec)
+{
+    if (!exec)
+        return CF_OK;
+    struct cf__scope scope;
+    int status = cf__enter_handle(&scope, "cf_graph_exec_destroy", "exec", CF__GRAPH_EXEC, exec);
+    if (status != CF_OK)
+        return status;
+    unsigned int serial = cf__handle_serial(CF__GRAPH_EXEC, exec);
+    int mode = cf__relax(scope.driver);
+    CUresult result = scope.driver->cuGraphExecDestroy(exec);
+    cf__unrelax(scope.driver, mode);
+    if (result != CUDA_SUCCESS)
+        status =
+            cf__fail_driver(scope.driver, result, "cuGraphExecDestroy", "cf_graph_exec_destroy: exec %p", (void *)exec);
+    else
+        cf__handle_drop(CF__GRAPH_EXEC, exec, serial);
+    cf__leave(&scope);
+    return status;
+}
+
+static int fail_launch(const struct cf__driver *driver, CUresult result, cf_graph_exec exec, cf_stream stream)
+{
+    return cf__fail_handle(driver, result, "cuGraphLaunch", "cf_graph_launch", "exec", exec, stream);
+}
+
+static struct cf__inflight *note_launch(struct cf__context *context, cf_stream stream)
+{
+    return context ? cf__inflight_note(context, cf__graph, stream) : NULL;
+}
+
+/* Whether a stream may be of a capture: the driver is asked only while one is open that the library began, which stays
+ * so where another library ended it. */
+static int may_be_captured(const struct cf__driver *driver, cf_stream stream)
+{
+    CUstreamCaptureStatus now = CU_STREAM_CAPTURE_STATUS_NONE;
+    return __atomic_load_n(&cf__fast.captures, __ATOMIC_RELAXED) &&
+           (driver->cuStreamIsCapturing(stream, &now) != CUDA_SUCCESS || now != CU_STREAM_CAPTURE_STATUS_NONE);
+}
+
+/* On a stream that is known and not captured: whether that was possible. Where its context went unnoticed, messages
+ * about a fault may leave the graph out. */
+static int launch_known(cf_graph_exec exec, cf_stream stream, int *status)
+{
+    const struct cf__driver *driver = cf__cpu_owns(exec) ? NULL : cf__last_stream_driver(stream);
+    if (!driver || may_be_captured(driver, stream))
+        return 0;
+    struct cf__inflight *running = cf__inflight_note_again(cf__latest_stream.id, cf__graph, stream);
+    if (!running)
+        running = note_launch(cf__context_find(cf__latest_stream.id), stream);
+    CUresult result = driver->cuGraphLaunch(exec, stream);
+    cf__inflight_launched(running);
+    *status = CF_OK;
+    if (result == CUDA_SUCCESS)
+        return 1;
+    if (cf__needs_slow_path(result))
+        return 0;
+    *status = fail_launch(driver, result, exec, stream);
+    return 1;
+}
+
+/* Graphs and streams of one driver; none takes a launch in a stream that is being captured, and trying breaks that. */
+static int check_launch(const struct cf__scope *scope, cf_graph_exec exec, cf_stream stream)
+{
+    CUstreamCaptureStatus now = CU_STREAM_CAPTURE_STATUS_NONE;
+    if (cf__cpu_owns(exec) != scope->driver->is_cpu)
+        return cf__fail(CF_EINVAL, "cf_graph_launch: exec %p is of %s and stream %p of %s", (void *)exec,
+                        cf__cpu_owns(exec) ? "CF_HOST" : "a GPU", (void *)stream,
+                        scope->driver->is_cpu ? "CF_HOST" : "a GPU");
+    int status = cf__capture_status("cf_graph_launch", scope, stream, &now);
+    if (status == CF_OK && now != CU_STREAM_CAPTURE_STATUS_NONE)
+        return cf__fail(CF_ECAPTURE,
+                        "cf_graph_launch: stream %p is being captured, and graphs are not launched in graphs",
+                        (void *)stream);
+    return status;
+}
+
+/* What is kept of the scope's context, made where there is nothing yet; NULL on the CPU, and where that fails: then the
+ * graph is launched all the same. */
+static struct cf__context *record_of(const struct cf__scope *scope)
+{
+    struct cf__error before;
+    struct cf__context *context = scope->driver->is_cpu ? NULL : cf__context_of(scope->driver, scope->context);
+    if (context || scope->driver->is_cpu)
+        return context;
+    cf__error_save(&before);
+    int status = cf__context_get(scope, "cf_graph_launch", &context);
+    cf__error_restore(&before);
+    return status == CF_OK ? context : NULL;
+}
+
+CF__HOT int cf_graph_launch(cf_graph_exec exec, cf_stream stream)
+{
+    if (!exec)
+        return cf__fail(CF_EINVAL, "cf_graph_launch: exec is NULL");
+    struct cf__scope scope;
+    int status;
+    if (launch_known(exec, stream, &status))
+        return status;
+    status = cf__handle_check("cf_graph_launch", "exec", CF__GRAPH_EXEC, exec);
+    if (status == CF_OK)
+        status = cf__enter(&scope, "cf_graph_launch", stream);
+    if (status != CF_OK)
+        return status;
+    status = check_launch(&scope, exec, stream);
+    if (status == CF_OK) {
+        struct cf__context *context = record_of(&scope);
+        struct cf__inflight *running = note_launch(context, stream);
+        CUresult result = scope.driver->cuGraphLaunch(exec, stream);
+        cf__inflight_launched(running);
+        if (result == CUDA_SUCCESS && context)
+            cf__last_stream_set(stream, &scope, context->id);
+        if (result != CUDA_SUCCESS)
+            status = fail_launch(scope.driver, result, exec, stream);
+    }
+    cf__leave(&scope);
+    return status;
+}

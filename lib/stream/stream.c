@@ -1,0 +1,264 @@
+/* stream.c - streams: the driver's own. */
+#include <cuferry.h>
+
+#include "stream/stream.h"
+
+#include "base/error.h"
+#include "base/fast.h"
+#include "driver/capture_mode.h"
+#include "driver/driver.h"
+#include "context/context.h"
+#include "context/enter.h"
+#include "context/handle.h"
+#include "context/inflight.h"
+#include "context/lost.h"
+#include "stream/event.h"
+
+/* A driver call about a stream failed. */
+static int fail(const struct cf__scope *scope, CUresult result, const char *call, const char *function,
+                cf_stream stream)
+{
+    return cf__fail_driver(scope->driver, result, call, "%s: stream %p", function, (void *)stream);
+}
+
+/* ---- While streams are captured ---- */
+
+CF__HOT int cf__check_wait(const char *function, const struct cf__scope *scope, cf_stream stream)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    CUresult result = scope->driver->cuStreamIsCapturing(stream, &status);
+    if (result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT)
+        return cf__fail_driver(
+            scope->driver, result, "cuStreamIsCapturing",
+            "%s: the default stream cannot be used while a stream that is ordered with it is captured", function);
+    if (result != CUDA_SUCCESS)
+        return fail(scope, result, "cuStreamIsCapturing", function, stream);
+    if (status != CU_STREAM_CAPTURE_STATUS_NONE)
+        return cf__fail(CF_ECAPTURE, "%s: stream %p is being captured; nothing in it is done before the graph runs",
+                        function, (void *)stream);
+    return CF_OK;
+}
+
+/* ---- Life ---- */
+
+static int create(const char *function, cf_stream *stream, int has_priority, int priority)
+{
+    if (!stream)
+        return cf__fail(CF_EINVAL, "%s: stream is NULL", function);
+    struct cf__scope scope;
+    int status = cf__enter(&scope, function, NULL);
+    if (status != CF_OK)
+        return status;
+    CUstream made;
+    int mode = cf__relax(scope.driver);
+    CUresult result = has_priority ? scope.driver->cuStreamCreateWithPriority(&made, CU_STREAM_NON_BLOCKING, priority)
+                                   : scope.driver->cuStreamCreate(&made, CU_STREAM_NON_BLOCKING);
+    cf__unrelax(scope.driver, mode);
+    if (result == CUDA_SUCCESS)
+        *stream = cf__handle_keep(&scope, CF__STREAM, made);
+    else
+        status = cf__fail_driver(scope.driver, result, has_priority ? "cuStreamCreateWithPriority" : "cuStreamCreate",
+                                 "%s", function);
+    cf__leave(&scope);
+    return status;
+}
+
+int cf_stream_create(cf_stream *stream)
+{
+    return create("cf_stream_create", stream, 0, 0);
+}
+
+/* The driver moves a priority that the device does not have to the nearest. */
+int cf_stream_create_with_priority(cf_stream *stream, int priority)
+{
+    return create("cf_stream_create_with_priority", stream, 1, priority);
+}
+
+int cf_stream_priorities(int *least, int *greatest)
+{
+    if (!least || !greatest)
+        return cf__fail(CF_EINVAL, "cf_stream_priorities: %s is NULL", least ? "greatest" : "least");
+    struct cf__scope scope;
+    int status = cf__enter(&scope, "cf_stream_priorities", NULL);
+    if (status != CF_OK)
+        return status;
+    int low, high;
+    CUresult result = scope.driver->cuCtxGetStreamPriorityRange(&low, &high);
+    if (result == CUDA_SUCCESS) {
+        *least = low;
+        *greatest = high;
+    } else {
+        status = cf__fail_driver(scope.driver, result, "cuCtxGetStreamPriorityRange", "cf_stream_priorities");
+    }
+    cf__leave(&scope);
+    return status;
+}
+
+/* Of a stream of another library whose capture is broken nothing is known: what was entered need not be its context. */
+static int check_entered(const struct cf__scope *scope, cf_stream stream)
+{
+    CUcontext context;
+    if (scope->driver->is_cpu || cf__is_default(stream) || cf__handle_serial(CF__STREAM, stream))
+        return CF_OK;
+    CUresult result = scope->driver->cuStreamGetCtx(stream, &context);
+    return result == CUDA_SUCCESS ? CF_OK : fail(scope, result, "cuStreamGetCtx", "cf_stream_device", stream);
+}
+
+int cf_stream_device(cf_stream stream, int *device)
+{
+    if (!device)
+        return cf__fail(CF_EINVAL, "cf_stream_device: device is NULL");
+    struct cf__scope scope;
+    int status = cf__enter(&scope, "cf_stream_device", stream);
+    if (status != CF_OK)
+        return status;
+    status = check_entered(&scope, stream);
+    if (status == CF_OK)
+        status = cf__scope_device(&scope, "cf_stream_device", device);
+    cf__leave(&scope);
+    return status;
+}
+
+int cf_stream_destroy(cf_stream stream)
+{
+    if (!stream)
+        return CF_OK;
+    if (cf__is_default(stream))
+        return cf__fail(CF_EINVAL, "cf_stream_destroy: a default stream cannot be destroyed");
+    struct cf__scope scope;
+    int status = cf__enter(&scope, "cf_stream_destroy", stream);
+    if (status != CF_OK)
+        return status;
+    status = cf__check_wait("cf_stream_destroy", &scope, stream);
+    if (status == CF_OK) {
+        unsigned int serial = cf__handle_serial(CF__STREAM, stream);
+        int mode = cf__relax(scope.driver);
+        cf__context_observer.stream_ends(&scope, stream);
+        CUresult result = scope.driver->cuStreamDestroy(stream);
+        cf__unrelax(scope.driver, mode);
+        if (result != CUDA_SUCCESS)
+            status = fail(&scope, result, "cuStreamDestroy", "cf_stream_destroy", stream);
+        else
+            cf__handle_drop(CF__STREAM, stream, serial);
+    }
+    cf__leave(&scope);
+    return status;
+}
+
+/* ---- Waiting and asking ---- */
+
+int cf_stream_sync(cf_stream stream)
+{
+    struct cf__scope scope;
+    int status = cf__enter(&scope, "cf_stream_sync", stream);
+    if (status != CF_OK)
+        return status;
+    status = cf__check_wait("cf_stream_sync", &scope, stream);
+    if (status == CF_OK) {
+        int mode = cf__relax(scope.driver);
+        CUresult result = scope.driver->cuStreamSynchronize(stream);
+        cf__unrelax(scope.driver, mode);
+        if (result != CUDA_SUCCESS)
+            status = fail(&scope, result, "cuStreamSynchronize", "cf_stream_sync", stream);
+        else
+            cf__inflight_waited(&scope, stream);
+    }
+    cf__leave(&scope);
+    return status;
+}
+
+int cf_stream_query(cf_stream stream)
+{
+    struct cf__scope scope;
+    int status = cf__enter(&scope, "cf_stream_query", stream);
+    if (status != CF_OK)
+        return status;
+    status = cf__check_wait("cf_stream_query", &scope, stream);
+    if (status == CF_OK) {
+        int mode = cf__relax(scope.driver);
+        CUresult result = scope.driver->cuStreamQuery(stream);
+        cf__unrelax(scope.driver, mode);
+        if (result == CUDA_ERROR_NOT_READY)
+            status = CF_ENOTREADY;
+        else if (result != CUDA_SUCCESS)
+            status = fail(&scope, result, "cuStreamQuery", "cf_stream_query", stream);
+        else
+            cf__inflight_waited(&scope, stream);
+    }
+    cf__leave(&scope);
+    return status;
+}
+
+/* ---- Order ---- */
+
+static int is_capturing(const struct cf__scope *scope, cf_stream stream)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    return scope->driver->cuStreamIsCapturing(stream, &status) == CUDA_SUCCESS &&
+           status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+/* An event of the other driver. Work on the CPU is done already, or has to wait here for a GPU's. */
+static int wait_across(const struct cf__scope *scope, cf_stream stream, cf_event event)
+{
+    if (is_capturing(scope, stream))
+        return cf__fail(CF_ECAPTURE, "cf_stream_wait: a graph cannot wait for an event of another driver, of %s",
+                        cf__cpu_owns(event) ? "CF_HOST" : "a GPU");
+    return cf__event_wait("cf_stream_wait", event);
+}
+
+/* What drivers say of an event whose capture has ended: GPUs' that the value is invalid (CUDA 13.0), which nothing else
+ * is here; the CPU's has that for handles that it does not know. */
+static int is_of_ended_capture(const struct cf__scope *scope, CUresult result)
+{
+    return result == CUDA_ERROR_CAPTURED_EVENT || (result == CUDA_ERROR_INVALID_VALUE && !scope->driver->is_cpu);
+}
+
+/* The same status whatever that was: no capture is in the way. */
+static int fail_ended(const struct cf__scope *scope, CUresult result, cf_event event)
+{
+    int status = cf__fail_driver(scope->driver, result, "cuStreamWaitEvent",
+                                 "cf_stream_wait: event %p was last recorded in a capture that has ended; record it "
+                                 "again, in work that is to be waited for",
+                                 (void *)event);
+    return status == CF_ECAPTURE ? CF_EINVAL : status;
+}
+
+int cf_stream_wait(cf_stream stream, cf_event event)
+{
+    if (!event)
+        return cf__fail(CF_EINVAL, "cf_stream_wait: event is NULL");
+    struct cf__scope scope;
+    int status = cf__handle_check("cf_stream_wait", "event", CF__EVENT, event);
+    if (status == CF_OK)
+        status = cf__enter(&scope, "cf_stream_wait", stream);
+    if (status != CF_OK)
+        return status;
+    if (cf__cpu_owns(event) != scope.driver->is_cpu) {
+        status = wait_across(&scope, stream, event);
+    } else {
+        CUresult result = scope.driver->cuStreamWaitEvent(stream, event, 0);
+        if (is_of_ended_capture(&scope, result))
+            status = fail_ended(&scope, result, event);
+        else if (result != CUDA_SUCCESS)
+            status =
+                cf__fail_handle(scope.driver, result, "cuStreamWaitEvent", "cf_stream_wait", "event", event, stream);
+    }
+    cf__leave(&scope);
+    return status;
+}
+
+int cf_stream_call(cf_stream stream, cf_stream_function *function, void *data)
+{
+    if (!function)
+        return cf__fail(CF_EINVAL, "cf_stream_call: function is NULL");
+    struct cf__scope scope;
+    int status = cf__enter(&scope, "cf_stream_call", stream);
+    if (status != CF_OK)
+        return status;
+    CUresult result = scope.driver->cuLaunchHostFunc(stream, function, data);
+    if (result != CUDA_SUCCESS)
+        status = fail(&scope, result, "cuLaunchHostFunc", "cf_stream_call", stream);
+    cf__leave(&scope);
+    return status;
+}
