@@ -1,8 +1,4 @@
 /* cache.c - small text files that one process keeps for the next, in the user's folder for such. */
-#include <sys/types.h>
-
-#include <cuferry.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -11,7 +7,10 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 #include <unistd.h>
+
+#include <cuferry.h>
 
 #include "base/cachefile.h"
 

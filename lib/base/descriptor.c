@@ -1,11 +1,10 @@
 /* descriptor.c - questions about a kernel's descriptor that need no driver. */
+#include <inttypes.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cuferry.h>
 #include <cuferry/registry.h>
-
-#include <inttypes.h>
-#include <stdio.h>
 
 #include "base/descriptor.h"
 
@@ -34,4 +33,14 @@ void cf__variant_text(const cf_kernel *kernel, char text[CF__VARIANT])
     for (uint32_t i = 0; i < kernel->nconstants && used < CF__VARIANT; i++)
         used += (size_t)snprintf(text + used, CF__VARIANT - used, "%s%s=%" PRId64, i ? "," : "",
                                  kernel->constants[i].name, kernel->constants[i].value);
+}
+
+int cf__symbol_size(const cf_symbol *symbol, size_t *bytes)
+{
+    int64_t size = symbol->bytes;
+    for (uint32_t d = 0; d < symbol->ndims; d++)
+        if (symbol->extents[d] < 0 || __builtin_mul_overflow(size, symbol->extents[d], &size))
+            return cf__fail(CF_EOVERFLOW, "%s: %s has more than 2^63 - 1 bytes", symbol->function, symbol->name);
+    *bytes = (size_t)size;
+    return CF_OK;
 }

@@ -36,4 +36,7 @@ static inline int cf__is_array(const cf_param *param)
 /* Writes "BLOCK=128,ITEMS=2"; nothing for what is no variant. */
 void cf__variant_text(const cf_kernel *kernel, char text[CF__VARIANT]);
 
+/* A symbol's bytes; CF_EOVERFLOW where they are too many. */
+int cf__symbol_size(const cf_symbol *symbol, size_t *bytes);
+
 #endif

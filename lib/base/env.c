@@ -1,11 +1,10 @@
 /* env.c - the environment's variables: the only file that reads them. */
-#include <stdint.h>
-
-#include <cuferry.h>
-
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <cuferry.h>
 
 #include "base/env.h"
 

@@ -1,15 +1,15 @@
 /* error.c - status codes, and each thread's detail of its latest failure. */
-#include <cuferry.h>
-
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include <cuferry.h>
+
 #include "base/error.h"
 
+#include "base/bounds.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "base/bounds.h"
 
 static _Thread_local char detail[CF__DETAIL];
 static _Thread_local unsigned int failures;

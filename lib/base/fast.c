@@ -1,9 +1,9 @@
 /* fast.c - state that every launch reads: drivers in use, GPUs after a fork or a fault, reasons for the slow path. */
-#include <cuferry.h>
-
 #include <stdint.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include <cuferry.h>
 
 #include "base/fast.h"
 

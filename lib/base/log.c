@@ -1,15 +1,15 @@
 /* log.c - the callback that is told of failures and of what happens rarely. */
-#include <cuferry.h>
-
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include <cuferry.h>
+
 #include "base/log.h"
 
-#include "base/text.h"
 #include "base/bounds.h"
+#include "base/text.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the pair below */
 static cf_log *callback;

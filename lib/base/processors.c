@@ -1,14 +1,13 @@
 /* processors.c - how many processors the process may use: those that any of its threads may run on, and the share of
  * their time that its control groups allow, as in a container. */
-#include <stdint.h>
-#include <sys/types.h>
-
 #include <dirent.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include "base/processors.h"

@@ -1,7 +1,6 @@
 /* text.c - texts that are the same whatever the program's locale is. */
 #include <locale.h>
 #include <stdarg.h>
-
 #include <stdio.h>
 #include <string.h>
 

@@ -1,9 +1,8 @@
 /* write.c - writes to files so that nothing ends the process. */
-#include <sys/types.h>
-
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
 

@@ -1,12 +1,12 @@
 /* call.c - the plain call: checks everything, stages host arrays, runs the kernel and waits for it. */
-#include <cuferry.h>
-#include <cuferry/registry.h>
-
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <cuferry.h>
+#include <cuferry/registry.h>
 
 #include "base/descriptor.h"
 #include "base/error.h"
@@ -20,17 +20,17 @@
 #include "staging/transfer.h"
 #include "kernel/arguments.h"
 #include "kernel/launch.h"
+#include "kernel/operation.h"
 #include "kernel/overlap.h"
 #include "kernel/pointer.h"
 #include "kernel/scratch_args.h"
-#include "kernel/tuning.h"
+#include "kernel/variant.h"
 #include "call/chunk.h"
 #include "call/element_check.h"
 #include "call/plan.h"
 #include "call/run_resident.h"
 #include "call/run_staged.h"
 #include "call/steps.h"
-#include "kernel/operation.h"
 
 /* ---- Pointers ---- */
 

@@ -2,11 +2,11 @@
  * what the kernel is launched with for each part.
  *
  * Parts are chosen by sizes alone, so that the same call always takes the same way. */
-#include <cuferry.h>
-#include <cuferry/registry.h>
-
 #include <inttypes.h>
 #include <stdint.h>
+
+#include <cuferry.h>
+#include <cuferry/registry.h>
 
 #include "call/chunk.h"
 
@@ -19,7 +19,6 @@
 #include "kernel/section.h"
 #include "call/chunk_pipeline.h"
 #include "call/plan.h"
-#include "call/run_staged.h"
 #include "call/steps.h"
 
 /* Bytes that are copied, for which a call is worth splitting: each part costs some 10 us beside its copies. */

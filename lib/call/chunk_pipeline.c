@@ -5,12 +5,12 @@
  * that has not, and then empties what has arrived. Whoever brings a part's last chunk launches it, and all behind it that
  * are complete. Chunks of pinned arrays are enqueued as their part is launched; the streams keep the order. No lane waits
  * for another but where those that it waits for have chunks in hand. */
-#include <cuferry.h>
-
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <cuferry.h>
 
 #include "call/chunk_pipeline.h"
 
@@ -21,11 +21,11 @@
 #include "driver/driver.h"
 #include "driver/failure.h"
 #include "trace/trace.h"
+#include "context/enter.h"
 #include "context/inflight.h"
 #include "context/lost.h"
 #include "staging/buffers.h"
 #include "staging/transfer.h"
-#include "context/enter.h"
 
 struct run {
     const struct cf__chunk_pipeline *of;

@@ -1,13 +1,13 @@
 /* range.c - checks every element of an integer array against the range that its annotation declares, and whether they
  * ascend where it declares that. */
-#include <cuferry.h>
-#include <cuferry/registry.h>
-
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <cuferry.h>
+#include <cuferry/registry.h>
 
 #include "call/element_check.h"
 

@@ -2,16 +2,15 @@
  *
  * cf-tune --machine measures them and writes a file; here it is read, once in a process. Where it has nothing of this
  * machine, the defaults of <cuferry/tuning.h> serve. */
-#include <sys/types.h>
-
-#include <cuferry.h>
-#include <cuferry/tuning.h>
-
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
+
+#include <cuferry.h>
+#include <cuferry/tuning.h>
 
 #include "call/machine.h"
 

@@ -16,17 +16,16 @@
  * once for all blocks. The smaller time wins, the CPU where they are equal. The kernel's own time on the GPU is left
  * out: it is small beside the copies. A kernel that declares neither bytes nor flops and has loops is staged, since its
  * work is not known. */
-#include <stdint.h>
-
-#include <cuferry.h>
-#include <cuferry/registry.h>
-
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <cuferry.h>
+#include <cuferry/registry.h>
 
 #include "call/plan.h"
 
@@ -38,10 +37,10 @@
 #include "threads/pool.h"
 #include "cpu/schedule.h"
 #include "context/enter.h"
+#include "kernel/arguments.h"
 #include "kernel/expr.h"
 #include "kernel/section.h"
 #include "call/machine.h"
-#include "kernel/arguments.h"
 
 static int host_data_asked = -1; /* by cf_set_host_data(); -1: it was not called; atomic, as is what follows */
 static int check_level = CF_CHECK_ELEMENTS;

@@ -1,9 +1,9 @@
 /* direct.c - the plain call whose arrays are the GPU's already: nothing is staged or searched, so that it is a launch
  * and a wait. What is asked before the launch the caller waits for; behind it the GPU is at work. */
+#include <stdint.h>
+
 #include <cuferry.h>
 #include <cuferry/registry.h>
-
-#include <stdint.h>
 
 #include "call/run_resident.h"
 

@@ -1,13 +1,13 @@
 /* staged.c - a plain call on a GPU with arrays that it does not reach: their copies there and back. */
+#include <stdint.h>
+
 #include <cuferry.h>
 #include <cuferry/registry.h>
 
-#include <stdint.h>
-
 #include "call/run_staged.h"
 
-#include "driver/driver.h"
 #include "driver/deferred_free.h"
+#include "driver/driver.h"
 #include "context/inflight.h"
 #include "context/lost.h"
 #include "staging/buffers.h"
@@ -16,7 +16,6 @@
 #include "kernel/pointer.h"
 #include "kernel/section.h"
 #include "call/chunk.h"
-#include "call/element_check.h"
 #include "call/steps.h"
 
 /* ---- Staging ---- */

@@ -8,10 +8,10 @@
 #include "driver/driver.h"
 #include "context/inflight.h"
 #include "context/lost.h"
-#include "kernel/launch.h"
-#include "call/element_check.h"
-#include "kernel/section.h"
 #include "staging/transfer.h"
+#include "kernel/launch.h"
+#include "kernel/section.h"
+#include "call/element_check.h"
 
 /* ---- Ranges ---- */
 

@@ -1,8 +1,8 @@
 /* context.c - a record of each context that the library was used in. */
-#include <cuferry.h>
-
 #include <pthread.h>
 #include <stdlib.h>
+
+#include <cuferry.h>
 
 #include "context/context.h"
 

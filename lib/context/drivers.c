@@ -1,9 +1,9 @@
 /* backend.c - which drivers are in use, which one is the default, and the primary contexts that are held. */
-#include <cuferry.h>
-
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+
+#include <cuferry.h>
 
 #include "context/drivers.h"
 
@@ -17,6 +17,7 @@
 #include "driver/failure.h"
 #include "trace/trace.h"
 #include "trace/trace_driver.h"
+#include "trace/trace_end.h"
 #include "cpu/driver_cpu.h"
 #include "context/lost.h"
 #include "config.h"
@@ -78,6 +79,7 @@ static int use(struct cf__backend *backend, const struct cf__driver *driver)
     if (cf__driver_wrap)
         driver = cf__driver_wrap(driver);
     driver = cf__trace_wrap(driver);
+    cf__trace_end_at_exit(driver);
     CUresult result = driver->cuDeviceGetCount(&backend->count);
     if (result != CUDA_SUCCESS)
         return cf__fail_driver(driver, result, "cuDeviceGetCount", "asking for the devices");

@@ -1,10 +1,9 @@
 /* enter.c - enters the device and context that a call runs on. */
+#include <inttypes.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cuferry.h>
-
-#include <inttypes.h>
-#include <stdio.h>
 
 #include "context/enter.h"
 

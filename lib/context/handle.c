@@ -1,12 +1,12 @@
 /* handle.c - the streams, events and graphs that the library made on GPUs, so that those of a device that was reset are
  * refused: the driver may take their handles for others, or die of them. And its page-locked memory, which a forked
  * child must not take for the CPU's. */
-#include <cuferry.h>
-
 #include <limits.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
+
+#include <cuferry.h>
 
 #include "context/handle.h"
 
@@ -14,12 +14,11 @@
 #include "base/fast.h"
 #include "base/log.h"
 #include "driver/driver.h"
-#include "cpu/driver_cpu.h"
+#include "cpu/cpu_stream.h"
 #include "context/drivers.h"
 #include "context/enter.h"
 #include "context/inflight.h"
 #include "context/lost.h"
-#include "cpu/cpu_stream.h"
 
 /* A hash table with linear probing, at most half full. */
 struct entry {

@@ -5,14 +5,13 @@
  * has succeeded. What cannot be known counts as running: kernels that are captured and not launched, those of a graph
  * as "a graph", launches of other threads in a stream that this thread waits for. So the names hold the right one, if
  * it is a kernel of the library's at all. */
-#include <stdint.h>
-
-#include <cuferry.h>
-
 #include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <cuferry.h>
 
 #include "context/inflight.h"
 

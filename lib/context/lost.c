@@ -1,12 +1,13 @@
 /* lost.c - contexts that a kernel's fault took along, and failures of the driver, which tell of them. */
-#include <cuferry.h>
-
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include <cuferry.h>
+
 #include "context/lost.h"
 
+#include "base/bounds.h"
 #include "base/error.h"
 #include "base/fast.h"
 #include "base/log.h"
@@ -19,7 +20,6 @@
 #include "context/enter.h"
 #include "context/handle.h"
 #include "context/inflight.h"
-#include "base/bounds.h"
 
 /* A number for a record whose context tells none; no driver counts up to there. */
 static unsigned long long made_up_id(void)

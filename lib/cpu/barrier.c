@@ -3,7 +3,6 @@
  * A barrier is a word, which kernels change themselves: see launch.h. Threads that have to wait for its next phase stand in one of
  * a few lists, by the word's address. */
 #include <stdint.h>
-
 #include <stdio.h>
 #include <string.h>
 

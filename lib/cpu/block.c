@@ -3,10 +3,9 @@
  * A fiber runs threads one after the other until one must wait: that stack is this thread's from then on, and a new fiber
  * goes on with the next. So a thread that never waits costs no stack, and none depends on which thread is first. All
  * threads of a block run on one thread of the CPU. */
-#include <stdint.h>
-
 #include <sched.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

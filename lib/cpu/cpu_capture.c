@@ -1,8 +1,7 @@
 /* host_capture.c - capture of the CPU driver's streams: what is recorded, which streams take part, and what breaks
  * it. */
-#include <stdint.h>
-
 #include <pthread.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

@@ -10,8 +10,8 @@
 #include "threads/pool.h"
 #include "driver/driver.h"
 #include "cpu/block.h"
-#include "cpu/team.h"
 #include "cpu/schedule.h"
+#include "cpu/team.h"
 
 static void run_cooperative(const cf_kernel *kernel, const cf_host_launch *launch, uint64_t blocks)
 {

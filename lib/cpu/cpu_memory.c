@@ -1,7 +1,6 @@
 /* host_memory.c - memory of the CPU driver: allocations, copies, fills, pools, and what is known of a pointer. */
-#include <stdint.h>
-
 #include <pthread.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -2,7 +2,6 @@
  * range, which tells it from the GPU driver's, plus the slot's generation, which tells it from those that were there
  * before. */
 #include <stdint.h>
-
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <time.h>

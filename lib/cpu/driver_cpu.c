@@ -1,7 +1,5 @@
 /* driver_host.c - fills the driver table with the CPU: one device with one context, and launches that return when they
  * are done, as the driver API allows. Memory, streams, events and graphs are in host_*.c. */
-#include <cuferry/registry.h>
-
 #include <limits.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -9,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include <cuferry/registry.h>
 
 #include "cpu/driver_cpu.h"
 
@@ -18,7 +18,6 @@
 #include "cpu/cpu_capture.h"
 #include "cpu/cpu_launch.h"
 #include "cpu/cpu_stream.h"
-#include "cpu/cpu_memory.h"
 
 struct CUctx_st cf__cpu_context;
 static int retained; /* how often; atomic */

@@ -1,6 +1,5 @@
 /* schedule.c - which CPU threads run which blocks of a launch, and in which order. */
 #include <stdint.h>
-
 #include <string.h>
 
 #include "cpu/schedule.h"

@@ -1,11 +1,10 @@
 /* team.c - the CPU threads of a cooperative launch, and the first failure of any launch. */
-#include <stdint.h>
-
-#include <cuferry/registry.h>
-
 #include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <time.h>
+
+#include <cuferry/registry.h>
 
 #include "cpu/team.h"
 

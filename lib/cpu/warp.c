@@ -1,6 +1,5 @@
 /* warp.c - operations of the lanes of a warp, on the CPU: the last lane to arrive does the work for all. */
 #include <stdint.h>
-
 #include <string.h>
 
 #include "cpu/warp.h"

@@ -1,19 +1,17 @@
 /* keep.c - what could not be freed, to be tried again at cf_shutdown(). */
+#include <pthread.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <cuferry.h>
 
-#include <pthread.h>
-#include <stdlib.h>
-
-
 #include "driver/deferred_free.h"
 
+#include "base/bounds.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "driver/driver.h"
 #include "driver/failure.h"
-#include "base/bounds.h"
 
 struct kept {
     const struct cf__driver *driver;

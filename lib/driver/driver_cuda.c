@@ -1,10 +1,6 @@
 /* driver_cuda.c - fills the driver table from libcuda.so.1, opened at run time and never linked.
  *
  * The library stays open once it is: others in the process use it too, and it does not support being unloaded. */
-#include <sys/types.h>
-
-#include <cuferry.h>
-
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +13,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 #include <unistd.h>
+
+#include <cuferry.h>
 
 #include "driver/driver_cuda.h"
 

@@ -1,7 +1,7 @@
 /* failure.c - statuses and texts of a driver's results. */
-#include <cuferry.h>
-
 #include <stdio.h>
+
+#include <cuferry.h>
 
 #include "driver/failure.h"
 

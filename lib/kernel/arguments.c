@@ -1,11 +1,10 @@
 /* arguments.c - checks a kernel's arguments, and works out its grid and block. */
+#include <inttypes.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cuferry.h>
 #include <cuferry/registry.h>
-
-#include <inttypes.h>
-#include <stdio.h>
 
 #include "kernel/arguments.h"
 

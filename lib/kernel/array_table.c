@@ -1,7 +1,7 @@
 /* array_table.c - a table of a kernel's arrays that the plain call reads in one place. */
-#include <cuferry/registry.h>
-
 #include <stdint.h>
+
+#include <cuferry/registry.h>
 
 #include "kernel/array_table.h"
 

@@ -1,13 +1,12 @@
 /* expr.c - evaluates the expressions of annotations over a kernel's arguments. */
+#include <inttypes.h>
+#include <math.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 
 #include <cuferry.h>
 #include <cuferry/registry.h>
-
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "kernel/expr.h"
 

@@ -6,17 +6,16 @@
  *
  * A descriptor may go with the shared object that it is in, and its state with it; what is loaded stays until
  * cf_shutdown(), and is found from here. The state of an object that takes its place begins with zeros. */
-#include <stdint.h>
-
-#include <cuferry.h>
-#include <cuferry/registry.h>
-
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <cuferry.h>
+#include <cuferry/registry.h>
 
 #include "kernel/image.h"
 
@@ -33,7 +32,6 @@
 #include "context/lost.h"
 #include "kernel/array_table.h"
 #include "kernel/expr.h"
-#include "kernel/symbol.h"
 #include "kernel/tuning.h"
 
 /* What is loaded: a kernel or a symbol, by what both have. */

@@ -11,20 +11,9 @@
 #include "driver/driver.h"
 #include "context/enter.h"
 #include "kernel/array_table.h"
+#include "kernel/tuning.h"
 
 struct cf__context;
-/* What runs in place of a kernel with tune(...): the numbers of its variants, by size class. All are atomic: where a
- * device refuses one, the first comes in its place. */
-struct cf__choice {
-    uint8_t is_uniform; /* they are all the same */
-    uint8_t variants[CF_TUNING_CLASSES];
-};
-
-static inline unsigned int cf__choice_variant(const struct cf__choice *choice, int size_class)
-{
-    return __atomic_load_n(&choice->variants[size_class], __ATOMIC_RELAXED);
-}
-
 /* A kernel, or a symbol, as it is loaded in one context. It stays until cf_shutdown(), its descriptor need not. What a
  * launch needs stands first. */
 struct cf__loaded {

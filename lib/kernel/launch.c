@@ -1,11 +1,10 @@
 /* launch.c - enqueues a kernel. */
+#include <inttypes.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cuferry.h>
 #include <cuferry/registry.h>
-
-#include <inttypes.h>
-#include <stdio.h>
 
 #include "kernel/launch.h"
 
@@ -23,7 +22,7 @@
 #include "kernel/overlap.h"
 #include "kernel/pointer.h"
 #include "kernel/scratch_args.h"
-#include "kernel/tuning.h"
+#include "kernel/variant.h"
 
 /* ---- Launching ---- */
 

@@ -1,11 +1,10 @@
 /* operation.c - entry points that are made of several launches: runs the functions that enqueue them, so that these go
  * where the call goes, and what fails is told with the names of both. */
 #include <stdint.h>
+#include <string.h>
 
 #include <cuferry.h>
 #include <cuferry/registry.h>
-
-#include <string.h>
 
 #include "kernel/operation.h"
 

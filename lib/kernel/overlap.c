@@ -1,12 +1,11 @@
 /* overlap.c - arrays that share memory with one that is written, where the kernel declares them __restrict__ or takes
  * them in place alone. */
+#include <inttypes.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cuferry.h>
 #include <cuferry/registry.h>
-
-#include <inttypes.h>
-#include <stdio.h>
 
 #include "kernel/overlap.h"
 

@@ -1,10 +1,10 @@
 /* pointer.c - the pointer arguments of a kernel: what memory they lie in, and whether the launch can use it. */
-#include <cuferry.h>
-#include <cuferry/registry.h>
-
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
+
+#include <cuferry.h>
+#include <cuferry/registry.h>
 
 #include "kernel/pointer.h"
 

@@ -1,11 +1,10 @@
 /* preload.c - loads kernels before their first launch, and asks how many blocks of one are resident at once. */
+#include <inttypes.h>
 #include <stdint.h>
 
 #include <cuferry.h>
 #include <cuferry/registry.h>
 #include <cuferry/tuning.h>
-
-#include <inttypes.h>
 
 #include "kernel/preload.h"
 

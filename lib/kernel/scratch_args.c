@@ -1,17 +1,16 @@
 /* scratch.c - memory that a kernel works in for the time of a launch, and what it expects to be 0. */
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cuferry.h>
 #include <cuferry/registry.h>
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "kernel/scratch_args.h"
 
 #include "base/error.h"
-#include "driver/driver.h"
 #include "driver/deferred_free.h"
+#include "driver/driver.h"
 #include "context/enter.h"
 #include "context/lost.h"
 #include "staging/buffers.h"

@@ -1,15 +1,15 @@
 /* section.c - where the elements of an array argument lie, worked out from its extents, lower bounds and pitches. */
+#include <inttypes.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 
 #include <cuferry.h>
 #include <cuferry/registry.h>
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "kernel/section.h"
 
+#include "base/bounds.h"
 #include "base/error.h"
 #include "driver/driver.h"
 #include "context/enter.h"
@@ -17,7 +17,6 @@
 #include "memory/copy.h"
 #include "memory/locate.h"
 #include "kernel/expr.h"
-#include "base/bounds.h"
 
 /* ---- Messages ---- */
 

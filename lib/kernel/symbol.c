@@ -1,12 +1,9 @@
 /* symbol.c - sets the data that kernels have in __constant__ memory. */
+#include <inttypes.h>
 #include <stdint.h>
 
 #include <cuferry.h>
 #include <cuferry/registry.h>
-
-#include <inttypes.h>
-
-#include "kernel/symbol.h"
 
 #include "base/descriptor.h"
 #include "base/error.h"
@@ -19,16 +16,6 @@
 #include "memory/copy.h"
 #include "memory/locate.h"
 #include "kernel/image.h"
-
-int cf__symbol_size(const cf_symbol *symbol, size_t *bytes)
-{
-    int64_t size = symbol->bytes;
-    for (uint32_t d = 0; d < symbol->ndims; d++)
-        if (symbol->extents[d] < 0 || __builtin_mul_overflow(size, symbol->extents[d], &size))
-            return cf__fail(CF_EOVERFLOW, "%s: %s has more than 2^63 - 1 bytes", symbol->function, symbol->name);
-    *bytes = (size_t)size;
-    return CF_OK;
-}
 
 static int check(const char *function, const cf_symbol *symbol, const void *value, size_t *bytes)
 {

@@ -5,22 +5,21 @@
  *     cf_copy_f32 5c1d20ab sm_90 2^28 PIECES=2 61034.5 62101.1
  *
  * The numbers at the end, of the variant and of the first one, are for people. Other lines are passed over. */
-#include <stdint.h>
-#include <sys/types.h>
-
-#include <cuferry.h>
-#include <cuferry/registry.h>
-#include <cuferry/tuning.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 #include <unistd.h>
+
+#include <cuferry.h>
+#include <cuferry/registry.h>
+#include <cuferry/tuning.h>
 
 #include "kernel/tuning_file.h"
 
@@ -379,6 +378,11 @@ static int lock_and_update(const char *path, const cf_tuning *results, size_t co
     (void)unlink(locked);
     close(file);
     return status;
+}
+
+int cf_tuning_path(char *path, size_t size)
+{
+    return cf__cache_tell_path("cf_tuning_path", "CF_TUNING", "tuning", path, size);
 }
 
 int cf_tuning_save(const char *path, const cf_tuning *results, size_t count)

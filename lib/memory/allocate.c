@@ -1,7 +1,7 @@
 /* allocate.c - allocates and frees memory of devices and page-locked memory. */
-#include <cuferry.h>
-
 #include <stdint.h>
+
+#include <cuferry.h>
 
 #include "base/error.h"
 #include "driver/capture_mode.h"

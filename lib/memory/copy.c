@@ -1,10 +1,11 @@
 /* copy.c - copies and fills of memory of any kind, in the plain and the stream-ordered form. */
-#include <cuferry.h>
-
 #include <stdint.h>
+
+#include <cuferry.h>
 
 #include "memory/copy.h"
 
+#include "base/bounds.h"
 #include "base/error.h"
 #include "driver/capture_mode.h"
 #include "driver/driver.h"
@@ -16,7 +17,6 @@
 #include "staging/buffers.h"
 #include "staging/transfer.h"
 #include "memory/locate.h"
-#include "base/bounds.h"
 
 /* One side of a copy, or what is filled. */
 struct side {

@@ -1,10 +1,10 @@
 /* locate.c - the memory that a pointer lies in. */
-#include <cuferry.h>
-
 #include <errno.h>
 #include <stdint.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include <cuferry.h>
 
 #include "memory/locate.h"
 

@@ -1,9 +1,8 @@
 /* mempool.c - memory in the order of a stream, from a pool of the library's own for each GPU. */
+#include <limits.h>
 #include <stdint.h>
 
 #include <cuferry.h>
-
-#include <limits.h>
 
 #include "memory/mempool.h"
 

@@ -1,12 +1,13 @@
 /* orphan.c - memory of pools that was in contexts which are gone: it is the device's, and stays until it is freed. */
 #include <cuferry.h>
 
+#include "memory/orphan.h"
+
 #include "driver/driver.h"
 #include "driver/failure.h"
 #include "context/drivers.h"
 #include "context/enter.h"
 #include "memory/scratch_cache.h"
-#include "memory/orphan.h"
 
 /* Memory of a pool goes with no context, not even with a reset (CUDA 13.0), and is freed in any other of its device. It
  * waits here for one; what is more than there is room for stays until the process ends. Under the table's lock. */

@@ -1,9 +1,8 @@
 /* peer.c - GPUs that reach each other's memory. */
+#include <pthread.h>
 #include <stdint.h>
 
 #include <cuferry.h>
-
-#include <pthread.h>
 
 #include "memory/peer.h"
 

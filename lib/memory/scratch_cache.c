@@ -1,16 +1,15 @@
 /* workspace.c - scratch memory that the launches on a stream of a GPU have at hand, one after the other. */
 #include <stdint.h>
+#include <string.h>
 
 #include <cuferry.h>
-
-#include <string.h>
 
 #include "memory/scratch_cache.h"
 
 #include "base/fast.h"
 #include "base/log.h"
-#include "driver/driver.h"
 #include "driver/deferred_free.h"
+#include "driver/driver.h"
 #include "context/enter.h"
 #include "context/handle.h"
 #include "context/lost.h"

@@ -13,8 +13,8 @@
 #include "context/lost.h"
 #include "stream/sync.h"
 #include "memory/mempool.h"
-#include "memory/scratch_cache.h"
 #include "memory/orphan.h"
+#include "memory/scratch_cache.h"
 
 /* ---- Contexts that are gone ---- */
 

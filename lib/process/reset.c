@@ -1,26 +1,25 @@
 /* reset.c - takes a device's primary context away with all that is in it, and what the library knew of that. */
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cuferry.h>
-
-#include <stdio.h>
 
 #include "base/error.h"
 #include "base/log.h"
 #include "driver/capture_mode.h"
+#include "driver/deferred_free.h"
 #include "driver/driver.h"
 #include "driver/failure.h"
 #include "context/context.h"
-#include "driver/deferred_free.h"
 #include "context/drivers.h"
 #include "context/handle.h"
 #include "context/lost.h"
 #include "stream/capture.h"
 #include "memory/mempool.h"
+#include "memory/orphan.h"
 #include "memory/peer.h"
 #include "memory/scratch_reclaim.h"
 #include "kernel/image.h"
-#include "memory/orphan.h"
 
 /* ---- What the library has there ---- */
 

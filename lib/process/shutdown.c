@@ -1,7 +1,7 @@
 /* shutdown.c - the end of it all: cf_shutdown(), and a shared object that is closed without. */
-#include <cuferry.h>
-
 #include <stdlib.h>
+
+#include <cuferry.h>
 
 #include "process/shutdown.h"
 
@@ -10,12 +10,12 @@
 #include "base/log.h"
 #include "threads/pool.h"
 #include "driver/capture_mode.h"
+#include "driver/deferred_free.h"
 #include "driver/driver.h"
 #include "driver/failure.h"
-#include "trace/trace.h"
-#include "cpu/driver_cpu.h"
+#include "trace/trace_end.h"
+#include "cpu/cpu_stream.h"
 #include "context/context.h"
-#include "driver/deferred_free.h"
 #include "context/drivers.h"
 #include "context/enter.h"
 #include "context/handle.h"
@@ -30,7 +30,6 @@
 #include "kernel/tuning.h"
 #include "call/machine.h"
 #include "process/fork.h"
-#include "cpu/cpu_stream.h"
 
 /* The latest failure is the one that cf_last_error() has the detail of. */
 static void add(int *status, int other)

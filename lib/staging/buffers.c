@@ -1,10 +1,10 @@
 /* stage.c - what a context has for copies of host arrays: sets of pinned buffers with a stream, and cells for
  * searches. */
-#include <cuferry.h>
-
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
+
+#include <cuferry.h>
 
 #include "staging/buffers.h"
 
@@ -12,12 +12,11 @@
 #include "base/log.h"
 #include "threads/pool.h"
 #include "driver/capture_mode.h"
+#include "driver/deferred_free.h"
 #include "driver/driver.h"
 #include "context/context.h"
-#include "driver/deferred_free.h"
 #include "context/enter.h"
 #include "context/lost.h"
-#include "staging/transfer.h"
 
 /* Calls that copy at once in one context; others wait. With two, one copies in while the other one's kernel runs. */
 #define SETS 2

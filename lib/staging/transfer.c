@@ -4,13 +4,14 @@
  * The driver copies pageable memory with one thread, at a fifth of what the link carries. Here all arrays of a call
  * form one queue of bytes, each row behind the last, which is cut into chunks. Each lane, run by a thread of the pool,
  * has two buffers: it fills one while the other is on the link. */
-#include <cuferry.h>
-
 #include <stdint.h>
 #include <string.h>
 
+#include <cuferry.h>
+
 #include "staging/transfer.h"
 
+#include "base/bounds.h"
 #include "threads/pool.h"
 #include "driver/capture_mode.h"
 #include "driver/driver.h"
@@ -19,7 +20,6 @@
 #include "context/lost.h"
 #include "staging/buffers.h"
 #include "staging/rows.h"
-#include "base/bounds.h"
 
 /* With chunks of 1 MiB each copy's overhead cost a quarter of the rate. */
 #define MAX_CHUNK ((size_t)4 << 20)

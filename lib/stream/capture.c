@@ -1,13 +1,12 @@
 /* capture.c - captures of streams into graphs. */
-#include <stdint.h>
-
-#include <cuferry.h>
-
 #include <pthread.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include <cuferry.h>
 
 #include "stream/capture.h"
 
@@ -15,7 +14,6 @@
 #include "base/fast.h"
 #include "base/log.h"
 #include "driver/driver.h"
-#include "context/context.h"
 #include "context/enter.h"
 #include "context/handle.h"
 #include "context/lost.h"

@@ -3,18 +3,17 @@
  * A job is a number of pieces. Each thread has a range of them that lie side by side, the same from job to job, so that
  * it comes to the memory that it had before; who is through with its own takes from the ends of others. The thread that
  * has the job always takes part, so that a job ends even where no worker could be started. */
-#include <stdint.h>
-#include <sys/types.h>
-
-#include <cuferry.h>
-
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <cuferry.h>
 
 #include "threads/pool.h"
 

@@ -6,23 +6,22 @@
  *
  * A process that is killed loses its last second. cf_shutdown() and the process's end write the rest. A library that is
  * used again after cf_shutdown() goes on in its file. */
-#include <stdint.h>
-#include <sys/types.h>
-
-#include <cuferry.h>
-
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <cuferry.h>
 
 #include "trace/trace.h"
 
@@ -32,8 +31,6 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "base/write.h"
-#include "trace/trace_device.h"
-#include "trace/trace_driver.h"
 #include "trace/trace_file.h"
 
 #define TEXT ((size_t)1 << 16) /* bytes that wait to be written */
@@ -344,38 +341,6 @@ static int start_file(const char *name)
     return -1;
 }
 
-static void finish(int is_final)
-{
-    __atomic_store_n(&cf__trace_on, 0, __ATOMIC_RELAXED);
-    cf__slow_path(CF__SLOW_PATH_TRACE, 0);
-    uint64_t lost = cf__timed_finish(is_final);
-    if (lost) {
-        char args[48];
-        snprintf(args, sizeof args, "\"count\": %llu", (unsigned long long)lost);
-        cf__trace_write(&(struct cf__trace_event){
-            .phase = 'i', .category = "trace", .name = "device times lost", .begin = cf__trace_now(), .args = args});
-    }
-    cf__lock(&lock);
-    flush();
-    if (descriptor >= 0 && is_ours())
-        close(descriptor);
-    descriptor = -1;
-    cf__unlock(&lock);
-}
-
-/* What the GPU has not done by then is lost; so is what other threads still do. Memory that they may use stays. */
-static void at_exit(void)
-{
-    if (cf__traces())
-        finish(0);
-}
-
-/* Not as a destructor: this runs before the end of libcuda, whose start came before. */
-int cf__trace_at_exit(void)
-{
-    return atexit(at_exit);
-}
-
 static int start(const char *name)
 {
     if (!text && (text = malloc(TEXT)) == NULL)
@@ -413,16 +378,23 @@ int cf__trace_open(void)
     return status;
 }
 
-void cf__trace_close(void)
+int cf__trace_is_child(void)
 {
-    if (is_child)
-        return; /* it has the parent's objects in memory, and must not touch them */
-    finish(1);
-    cf__trace_kernels_forget();
+    return is_child;
+}
+
+void cf__trace_end_file(int is_final)
+{
     cf__lock(&lock);
-    free(text);
-    text = NULL;
-    is_refused = 0;
+    flush();
+    if (descriptor >= 0 && is_ours())
+        close(descriptor);
+    descriptor = -1;
+    if (is_final) {
+        free(text);
+        text = NULL;
+        is_refused = 0;
+    }
     cf__unlock(&lock);
 }
 

@@ -24,11 +24,11 @@ int64_t cf__trace_now(void);
  * trace and a line in the log where another writer has it. */
 int cf__trace_open(void);
 
-/* When a driver has come into use: has the process's end write what is left. */
-int cf__trace_at_exit(void);
+/* Writes what is left and closes the file. `is_final`: frees the text, too. */
+void cf__trace_end_file(int is_final);
 
-/* At cf_shutdown(), while the drivers are still in use: writes what is left, and frees everything. */
-void cf__trace_close(void);
+/* A forked child of a process that wrote a trace. */
+int cf__trace_is_child(void);
 
 /* A span of the calling thread: from `begin`, which is what cf__trace_begin() gave, to now. `format` makes the members
  * of a JSON object; NULL: there are none. */

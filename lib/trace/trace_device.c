@@ -4,9 +4,8 @@
  * its own, now and then anew, and kept there by cause and effect: nothing begins before it was enqueued, and what is
  * seen to be done has ended. Events are asked whether they have happened, and never waited for; where too many wait,
  * what is enqueued next gets no times. */
-#include <stdint.h>
-
 #include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +14,10 @@
 
 #include "base/log.h"
 #include "driver/capture_mode.h"
+#include "driver/deferred_free.h"
 #include "driver/driver.h"
 #include "driver/failure.h"
 #include "trace/trace.h"
-#include "driver/deferred_free.h"
 
 #define PENDING 2048      /* spans of a context that may wait for their times */
 #define ROWS 512          /* streams of a context that are told apart */

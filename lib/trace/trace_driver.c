@@ -1,12 +1,11 @@
 /* trace_driver.c - the driver table that notes what it is asked to do, and has the real one do it. */
-#include <stdint.h>
-
-#include <cuferry/registry.h>
-
 #include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <cuferry/registry.h>
 
 #include "trace/trace_driver.h"
 
@@ -409,8 +408,5 @@ const struct cf__driver *cf__trace_wrap(const struct cf__driver *driver)
 #define TAKE(name, parameters, arguments) table->name = driver->is_cpu ? host_##name : cuda_##name;
     TRACED(TAKE)
 #undef TAKE
-    static int will_end[2];
-    if (!will_end[driver->is_cpu])
-        will_end[driver->is_cpu] = cf__trace_at_exit() == 0;
     return table;
 }

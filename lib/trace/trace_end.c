@@ -1,0 +1,50 @@
+/* trace_end.c - the end of a trace: at cf_shutdown(), or with the process. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "trace/trace_end.h"
+
+#include "base/fast.h"
+#include "driver/driver.h"
+#include "trace/trace.h"
+#include "trace/trace_device.h"
+#include "trace/trace_driver.h"
+
+static void finish(int is_final)
+{
+    __atomic_store_n(&cf__trace_on, 0, __ATOMIC_RELAXED);
+    cf__slow_path(CF__SLOW_PATH_TRACE, 0);
+    uint64_t lost = cf__timed_finish(is_final);
+    if (lost) {
+        char args[48];
+        snprintf(args, sizeof args, "\"count\": %llu", (unsigned long long)lost);
+        cf__trace_write(&(struct cf__trace_event){
+            .phase = 'i', .category = "trace", .name = "device times lost", .begin = cf__trace_now(), .args = args});
+    }
+    if (is_final)
+        cf__trace_kernels_forget();
+    cf__trace_end_file(is_final);
+}
+
+/* Loses what the GPU has not done by then, and what other threads still do. Frees no memory that they may use. */
+static void at_exit(void)
+{
+    if (cf__traces())
+        finish(0);
+}
+
+/* No destructor: this runs before the end of libcuda, whose start came before. */
+void cf__trace_end_at_exit(const struct cf__driver *driver)
+{
+    static int will_end[2];
+    if (cf__traces() && !will_end[driver->is_cpu])
+        will_end[driver->is_cpu] = atexit(at_exit) == 0;
+}
+
+/* A child has the parent's objects in memory, and must not touch them. */
+void cf__trace_close(void)
+{
+    if (!cf__trace_is_child())
+        finish(1);
+}
