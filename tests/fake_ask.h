@@ -20,7 +20,7 @@ struct fake_counts {
     size_t host_bytes;  /* that cuMemHostAlloc() gave, all together */
     size_t bytes_in,
         bytes_out; /* copied from the memory of the CPU to that of a GPU, and back, by calls and in graphs */
-    int turns; /* copies between the two that go the other way than the one before */
+    int turns;     /* copies between the two that go the other way than the one before */
     size_t pool_used, pool_kept; /* bytes in allocations of pools, and those that pools keep beside them */
     int priority;                /* of the stream that was created last */
     cf_dim3 grid, block;

@@ -21,9 +21,15 @@ struct fake_test {
 };
 
 /* A row of a table of tests, beside cmocka_unit_test(). */
-#define fake_test(function, ...)                                                                                       \
-    {                                                                                                                  \
-        #function, run_on_fake, NULL, NULL, &(struct fake_test){#function, function, {__VA_ARGS__}}                    \
+#define fake_test(function, ...)                                \
+    {                                                           \
+#function, run_on_fake, NULL, NULL, &(struct fake_test) \
+        {                                                       \
+#function, function,                                \
+            {                                                   \
+                __VA_ARGS__                                     \
+            }                                                   \
+        }                                                       \
     }
 
 /* What a process ends with that says why it cannot run its test. */
@@ -130,7 +136,7 @@ static inline int run_with_fake(int argc, char *argv[], const struct CMUnitTest 
         }
     return run_on_driver("tests", tests, count, NULL, NULL);
 }
-#define RUN_WITH_FAKE(argc, argv, tests, setup, teardown)                                                              \
+#define RUN_WITH_FAKE(argc, argv, tests, setup, teardown) \
     run_with_fake(argc, argv, tests, sizeof(tests) / sizeof(tests)[0], setup, teardown)
 
 /* ---- What the driver can be asked beside the library ---- */
@@ -149,11 +155,11 @@ static inline int count_alive(char *text, size_t size)
     return count;
 }
 
-#define assert_nothing_alive()                                                                                         \
-    do {                                                                                                               \
-        char text_[1024];                                                                                              \
-        if (count_alive(text_, sizeof text_) > 0)                                                                      \
-            fail_msg("these are still alive:\n%s", text_);                                                             \
+#define assert_nothing_alive()                             \
+    do {                                                   \
+        char text_[1024];                                  \
+        if (count_alive(text_, sizeof text_) > 0)          \
+            fail_msg("these are still alive:\n%s", text_); \
     } while (0)
 
 /* The driver, for tests that play another library in the process. */

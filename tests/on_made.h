@@ -12,29 +12,46 @@
 
 /* ---- Descriptors ---- */
 
-#define MEMBER(number, type, offset) {CF_OP_MEMBER, CF_MEMBER(number, type, offset)}
+#define MEMBER(number, type, offset)                  \
+    {                                                 \
+        CF_OP_MEMBER, CF_MEMBER(number, type, offset) \
+    }
 
 /* An expression that is one parameter or one constant. */
-#define NUMBER(text, number) {text, OPS(PARAM(number))}
-#define FIXED(value) {#value, OPS(CONST(value))}
+#define NUMBER(text, number)     \
+    {                            \
+        text, OPS(PARAM(number)) \
+    }
+#define FIXED(value)              \
+    {                             \
+#value, OPS(CONST(value)) \
+    }
 
-#define VALUE(param_name, c, id)                                                                                       \
-    {.name = param_name, .ctype = #c, .type = id, .direction = CF_VALUE, .lanes = 1, .bytes = sizeof(c),               \
-     .align = _Alignof(c)}
+#define VALUE(param_name, c, id)                                                                            \
+    {                                                                                                       \
+        .name = param_name, .ctype = #c, .type = id, .direction = CF_VALUE, .lanes = 1, .bytes = sizeof(c), \
+        .align = _Alignof(c)                                                                                \
+    }
 
 /* Scratch memory of int, and one struct that the kernel reads and writes. */
-#define SCRATCH_INTS(param_name, extent)                                                                               \
-    {.name = param_name, .ctype = "int *", .type = CF_I32, .direction = CF_SCRATCH, .lanes = 1, .bytes = 4,            \
-     .align = 4, .ndims = 1, .extents = &(extent)}
-#define STRUCT_INOUT(param_name, c, extent)                                                                            \
-    {.name = param_name, .ctype = #c " *", .type = CF_OPAQUE, .direction = CF_INOUT, .lanes = 1, .bytes = sizeof(c),   \
-     .align = 8, .ndims = 1, .extents = &(extent)}
+#define SCRATCH_INTS(param_name, extent)                                                                       \
+    {                                                                                                          \
+        .name = param_name, .ctype = "int *", .type = CF_I32, .direction = CF_SCRATCH, .lanes = 1, .bytes = 4, \
+        .align = 4, .ndims = 1, .extents = &(extent)                                                           \
+    }
+#define STRUCT_INOUT(param_name, c, extent)                                                         \
+    {                                                                                               \
+        .name = param_name, .ctype = #c " *", .type = CF_OPAQUE, .direction = CF_INOUT, .lanes = 1, \
+        .bytes = sizeof(c), .align = 8, .ndims = 1, .extents = &(extent)                            \
+    }
 
 /* What every descriptor here begins with; `made` is its image. */
-#define MADE_KERNEL(kernel_name, made)                                                                                 \
-    .version = CF_REGISTRY_VERSION, .name = kernel_name, .family = kernel_name, .function = "made_" kernel_name,       \
-    .file = __FILE__, .line = __LINE__, .image = &(made).image, .entry = kernel_name,                                  \
-    .state = &(cf_state){NULL}
+#define MADE_KERNEL(kernel_name, made)                                                                           \
+    .version = CF_REGISTRY_VERSION, .name = kernel_name, .family = kernel_name, .function = "made_" kernel_name, \
+    .file = __FILE__, .line = __LINE__, .image = &(made).image, .entry = kernel_name, .state = &(cf_state)       \
+    {                                                                                                            \
+        NULL                                                                                                     \
+    }
 
 /* An image that holds nothing; the fake driver tells them apart by their mark. */
 struct made_image {
@@ -108,7 +125,7 @@ static inline int run_made(int argc, char *argv[], const cf_module *module, cons
     }
     return run_with_fake(argc, argv, tests, count, setup, teardown);
 }
-#define RUN_MADE(argc, argv, module, tests, setup, teardown)                                                           \
+#define RUN_MADE(argc, argv, module, tests, setup, teardown) \
     run_made(argc, argv, module, tests, sizeof(tests) / sizeof(tests)[0], setup, teardown)
 
 /* Device memory with a copy of `bytes` bytes. */

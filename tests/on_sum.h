@@ -38,8 +38,7 @@ static cf_kernel kernel = {MADE_KERNEL("sum", image),
                            .is_host_whole = 1,
                            .sizes = sizes};
 static const cf_kernel *const kernels[] = {&kernel};
-static const cf_module module = {
-    .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1, .kernels = kernels};
+static const cf_module module = {.version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1, .kernels = kernels};
 
 static float *x, *y; /* 64 elements and 16; not from cf_mem_alloc() */
 static struct cf__scope place;

@@ -55,7 +55,7 @@ __attribute__((visibility("default"))) const struct cf__driver *cf__driver_wrap(
     static struct cf__driver tables[2];
     struct cf__driver *table = &tables[driver->is_cpu];
     *table = *driver;
-#define TAKE(name, parameters, arguments, behind)                          \
+#define TAKE(name, parameters, arguments, behind)                         \
     *(driver->is_cpu ? &of_host_##name : &of_cuda_##name) = driver->name; \
     table->name = driver->is_cpu ? host_##name : cuda_##name;
     FUNCTIONS(TAKE)

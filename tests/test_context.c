@@ -108,7 +108,8 @@ static struct cf__context *met[16];
 static void *meet(void *number)
 {
     struct cf__scope place;
-    if (cf__enter_device(&place, "test", 0) != CF_OK || cf__context_get(&place, "test", &met[(uintptr_t)number]) != CF_OK)
+    if (cf__enter_device(&place, "test", 0) != CF_OK ||
+        cf__context_get(&place, "test", &met[(uintptr_t)number]) != CF_OK)
         return (void *)"no record";
     cf__leave(&place);
     return NULL;

@@ -15,9 +15,9 @@
 #if CF_CONFIG_CUDA_TYPEDEFS
 
 /* Every function is a field of the type that the toolkit gives that version of it. */
-#define COMPARE(name, version, parameters, names)                                                                             \
-    _Static_assert(                                                                                                    \
-        __builtin_types_compatible_p(__typeof__(((struct cf__driver *)NULL)->name), PFN_##name##_v##version),          \
+#define COMPARE(name, version, parameters, names)                                                             \
+    _Static_assert(                                                                                           \
+        __builtin_types_compatible_p(__typeof__(((struct cf__driver *)NULL)->name), PFN_##name##_v##version), \
         "the signature of " #name " is not that of version " #version);
 CF__DRIVER_FUNCS(COMPARE)
 #undef COMPARE
@@ -32,12 +32,18 @@ CF__DRIVER_TYPES(DECLARE)
 #undef DECLARE
 
 /* An enumeration counts as the integer type that holds it; whatever is none of these is a pointer. */
-#define KIND(type)                                                                                                     \
-    _Generic((type)0, int: 'i', unsigned int: 'I', long: 'l', unsigned long: 'L', long long: 'q',                      \
-             unsigned long long: 'Q', default: '*')
-#define COMPARE(name, type)                                                                                            \
-    _Static_assert(sizeof(name) == sizeof(our_##name), #name " has another size");                                     \
-    _Static_assert(KIND(name) == KIND(our_##name), #name " is of another kind than " #type);                           \
+#define KIND(type)                     \
+    _Generic((type)0, int              \
+             : 'i', unsigned int       \
+             : 'I', long               \
+             : 'l', unsigned long      \
+             : 'L', long long          \
+             : 'q', unsigned long long \
+             : 'Q', default            \
+             : '*')
+#define COMPARE(name, type)                                                                  \
+    _Static_assert(sizeof(name) == sizeof(our_##name), #name " has another size");           \
+    _Static_assert(KIND(name) == KIND(our_##name), #name " is of another kind than " #type); \
     _Static_assert(KIND(name) != '*' || __builtin_types_compatible_p(name, our_##name), #name " is no " #type);
 CF__DRIVER_TYPES(COMPARE)
 #undef COMPARE
@@ -48,9 +54,9 @@ struct our_memcpy2d {
     CF__MEMCPY2D_FIELDS(DECLARE)
 };
 #undef DECLARE
-#define COMPARE(type, name)                                                                                            \
-    _Static_assert(offsetof(struct our_memcpy2d, name) == offsetof(CUDA_MEMCPY2D, name), #name " lies elsewhere");     \
-    _Static_assert(__builtin_types_compatible_p(__typeof__(((CUDA_MEMCPY2D *)NULL)->name), type),                      \
+#define COMPARE(type, name)                                                                                        \
+    _Static_assert(offsetof(struct our_memcpy2d, name) == offsetof(CUDA_MEMCPY2D, name), #name " lies elsewhere"); \
+    _Static_assert(__builtin_types_compatible_p(__typeof__(((CUDA_MEMCPY2D *)NULL)->name), type),                  \
                    #name " is no " #type);
 CF__MEMCPY2D_FIELDS(COMPARE)
 #undef COMPARE
@@ -66,13 +72,13 @@ struct our_pool_props {
     unsigned char reserved[56];
 };
 #undef DECLARE
-#define COMPARE(type, name)                                                                                            \
-    _Static_assert(offsetof(struct our_location, name) == offsetof(CUmemLocation, name), #name " lies elsewhere");     \
+#define COMPARE(type, name)                                                                                        \
+    _Static_assert(offsetof(struct our_location, name) == offsetof(CUmemLocation, name), #name " lies elsewhere"); \
     _Static_assert(sizeof(type) == sizeof(((CUmemLocation *)NULL)->name), #name " has another size");
 CF__POOL_LOCATION_FIELDS(COMPARE)
 #undef COMPARE
-#define COMPARE(type, name)                                                                                            \
-    _Static_assert(offsetof(struct our_pool_props, name) == offsetof(CUmemPoolProps, name), #name " lies elsewhere");  \
+#define COMPARE(type, name)                                                                                           \
+    _Static_assert(offsetof(struct our_pool_props, name) == offsetof(CUmemPoolProps, name), #name " lies elsewhere"); \
     _Static_assert(sizeof(type) == sizeof(((CUmemPoolProps *)NULL)->name), #name " has another size");
 CF__POOL_PROPS_FIELDS(COMPARE)
 #undef COMPARE
@@ -84,7 +90,7 @@ struct our_access {
     CF__ACCESS_FIELDS(DECLARE)
 };
 #undef DECLARE
-#define COMPARE(type, name)                                                                                            \
+#define COMPARE(type, name) \
     _Static_assert(offsetof(struct our_access, name) == offsetof(CUmemAccessDesc, name), #name " lies elsewhere");
 CF__ACCESS_FIELDS(COMPARE)
 #undef COMPARE
@@ -139,8 +145,8 @@ static void driver_declarations_all_were_compared(void **state)
 static void driver_versions_are_in_order(void **state)
 {
     (void)state;
-#define CHECK(name, version, parameters, names)                                                                               \
-    assert_in_range(version, 2000, 12999);                                                                             \
+#define CHECK(name, version, parameters, names) \
+    assert_in_range(version, 2000, 12999);      \
     assert_int_equal((version) % 10, 0);
     CF__DRIVER_FUNCS(CHECK)
 #undef CHECK

@@ -33,8 +33,8 @@ static void table_every_function_is_there(void **state)
 {
     (void)state;
     assert_int_equal(host->is_cpu, 1);
-#define CHECK(name, version, parameters, names)                                                                               \
-    if ((version) <= CF__DRIVER_VERSION)                                                                               \
+#define CHECK(name, version, parameters, names) \
+    if ((version) <= CF__DRIVER_VERSION)        \
         assert_true(host->name != NULL);
     CF__DRIVER_FUNCS(CHECK)
 #undef CHECK
@@ -240,10 +240,10 @@ struct known {
 static struct known ask(CUdeviceptr pointer)
 {
     struct known known;
-    CUpointer_attribute attributes[] = {
-        CU_POINTER_ATTRIBUTE_CONTEXT,          CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
-        CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, CU_POINTER_ATTRIBUTE_RANGE_SIZE,  CU_POINTER_ATTRIBUTE_IS_MANAGED,
-        CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
+    CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_CONTEXT,        CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                        CU_POINTER_ATTRIBUTE_DEVICE_POINTER, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+                                        CU_POINTER_ATTRIBUTE_RANGE_SIZE,     CU_POINTER_ATTRIBUTE_IS_MANAGED,
+                                        CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
     void *data[] = {&known.context, &known.type,    &known.address, &known.begin,
                     &known.size,    &known.managed, &known.ordinal};
     memset(&known, 0x5a, sizeof known);
@@ -323,7 +323,7 @@ static void mem_copy_and_fill_touch_their_range_alone(void **state)
     CUdeviceptr memory;
     char read[8] = "xxxxxxx";
     assert_int_equal(host->cuMemAlloc(&memory, 8), CUDA_SUCCESS);
-    assert_int_equal(host->cuMemcpy(memory, (uintptr_t)"abcdefg", 8), CUDA_SUCCESS);
+    assert_int_equal(host->cuMemcpy(memory, (uintptr_t) "abcdefg", 8), CUDA_SUCCESS);
     assert_int_equal(host->cuMemsetD8Async(memory + 2, '-', 3, NULL), CUDA_SUCCESS);
     assert_int_equal(host->cuMemcpyAsync((uintptr_t)read, memory + 1, 5, NULL), CUDA_SUCCESS);
     assert_string_equal(read, "b---fxx");
@@ -391,13 +391,13 @@ static void mem_copy_peer_takes_its_context_alone(void **state)
     int other;
     char target[4] = "...";
     CUcontext context = primary(), none = (CUcontext)(void *)&other;
-    assert_int_equal(
-        host->cuMemcpyPeerAsync((uintptr_t)target, context, (uintptr_t)"abc", context, 3, NULL), CUDA_SUCCESS);
+    assert_int_equal(host->cuMemcpyPeerAsync((uintptr_t)target, context, (uintptr_t) "abc", context, 3, NULL),
+                     CUDA_SUCCESS);
     assert_string_equal(target, "abc");
-    assert_int_equal(
-        host->cuMemcpyPeerAsync((uintptr_t)target, none, (uintptr_t)"xyz", context, 3, NULL), CUDA_ERROR_INVALID_CONTEXT);
-    assert_int_equal(
-        host->cuMemcpyPeerAsync((uintptr_t)target, context, (uintptr_t)"xyz", none, 3, NULL), CUDA_ERROR_INVALID_CONTEXT);
+    assert_int_equal(host->cuMemcpyPeerAsync((uintptr_t)target, none, (uintptr_t) "xyz", context, 3, NULL),
+                     CUDA_ERROR_INVALID_CONTEXT);
+    assert_int_equal(host->cuMemcpyPeerAsync((uintptr_t)target, context, (uintptr_t) "xyz", none, 3, NULL),
+                     CUDA_ERROR_INVALID_CONTEXT);
     assert_string_equal(target, "abc");
     assert_int_equal(host->cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS);
 }
@@ -420,13 +420,22 @@ static void mem_alloc_async_is_there_until_it_is_freed(void **state)
 static void mem_copy_2d_touches_its_rows_alone(void **state)
 {
     (void)state;
-    static const char source[] = "abcde" "fghij" "klmno";
+    static const char source[] = "abcde"
+                                 "fghij"
+                                 "klmno";
     for (int sides = 0; sides < 4; sides++) {
-        char target[] = "......." "......." ".......";
-        CUDA_MEMCPY2D copy = {.srcXInBytes = 1, .srcY = 1, .srcPitch = 5, .dstXInBytes = 2, .dstPitch = 7,
+        char target[] = "......."
+                        "......."
+                        ".......";
+        CUDA_MEMCPY2D copy = {.srcXInBytes = 1,
+                              .srcY = 1,
+                              .srcPitch = 5,
+                              .dstXInBytes = 2,
+                              .dstPitch = 7,
                               .srcMemoryType = sides & 1 ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,
                               .dstMemoryType = sides & 2 ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,
-                              .WidthInBytes = 3, .Height = 2};
+                              .WidthInBytes = 3,
+                              .Height = 2};
         if (sides & 1)
             copy.srcHost = source;
         else
@@ -436,7 +445,9 @@ static void mem_copy_2d_touches_its_rows_alone(void **state)
         else
             copy.dstDevice = (uintptr_t)target;
         assert_int_equal(host->cuMemcpy2D(&copy), CUDA_SUCCESS);
-        assert_string_equal(target, "..ghi.." "..lmn.." ".......");
+        assert_string_equal(target, "..ghi.."
+                                    "..lmn.."
+                                    ".......");
         copy.srcPitch = 2;
         assert_int_equal(host->cuMemcpy2D(&copy), CUDA_ERROR_INVALID_VALUE);
     }

@@ -93,8 +93,7 @@ static void last_error_two_threads_are_separate(void **state)
     (void)state;
     struct seen seen = {.result_before = -1};
     pthread_t thread;
-    assert_int_equal(cf__fail_driver(&cf__driver_cpu, CUDA_ERROR_INVALID_HANDLE, "cuCall", "this thread's"),
-                     CF_EINVAL);
+    assert_int_equal(cf__fail_driver(&cf__driver_cpu, CUDA_ERROR_INVALID_HANDLE, "cuCall", "this thread's"), CF_EINVAL);
     assert_int_equal(pthread_create(&thread, NULL, fail_on_thread, &seen), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_string_equal(seen.before, "");

@@ -369,11 +369,8 @@ static const cf_param grid_params[] = {
     {.name = "brain", .ctype = "cf_bfloat16", .type = CF_BF16, .direction = CF_VALUE, .bytes = 2},
     {.name = "z", .ctype = "cf_complex64", .type = CF_C64, .direction = CF_VALUE, .bytes = 8},
 };
-static const cf_kernel grid_kernel = {.version = CF_REGISTRY_VERSION,
-                                      .name = "grid",
-                                      .function = "cf_grid",
-                                      .nparams = 6,
-                                      .params = grid_params};
+static const cf_kernel grid_kernel = {
+    .version = CF_REGISTRY_VERSION, .name = "grid", .function = "cf_grid", .nparams = 6, .params = grid_params};
 static unsigned char flag;
 static uint16_t half, brain;
 static float complex_value[2];

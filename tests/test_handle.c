@@ -428,8 +428,7 @@ static struct made_image image;
 static cf_state states[2];
 static cf_kernel one = K("one"), two = K("two");
 static const cf_kernel *const list[] = {&one, &two};
-static cf_module module = {
-    .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 2, .kernels = list};
+static cf_module module = {.version = CF_REGISTRY_VERSION, .prefix = "made", .count = 2, .kernels = list};
 
 static int launch(const cf_kernel *kernel, cf_stream on, void *pointer)
 {

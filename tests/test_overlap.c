@@ -57,8 +57,7 @@ static cf_kernel kernel = {MADE_KERNEL("apart", image),
                            .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}},
                            .host = count_runs};
 static const cf_kernel *const kernels[] = {&kernel};
-static const cf_module module = {
-    .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1, .kernels = kernels};
+static const cf_module module = {.version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1, .kernels = kernels};
 
 static void declare(int x, int y, int z, cf_direction of_x, cf_direction of_y, cf_direction of_z)
 {

@@ -147,7 +147,8 @@ static void *note_and_look(void *data)
             cf__allocation_add(&place, large, MANY);
         else
             cf__allocation_add(&place, small, FEW);
-        wrong += (uintptr_t)cf__allocation_has(known_id, small, FEW + 1) + (uintptr_t)cf__allocation_has(known_id, large, MANY + 1);
+        wrong += (uintptr_t)cf__allocation_has(known_id, small, FEW + 1) +
+                 (uintptr_t)cf__allocation_has(known_id, large, MANY + 1);
         if (i % 8 == 0)
             cf__allocation_drop(thread % 2 ? large : small);
     }

@@ -74,8 +74,7 @@ static struct made_image image;
 static cf_kernel kernel = {MADE_KERNEL("add_1", image), .nparams = PARAMS, .params = params,
                            .launch = {.grid = {NUMBER("n", N)}, .block = {FIXED(256)}}, .host = add_1};
 static const cf_kernel *const kernels[] = {&kernel};
-static const cf_module module = {
-    .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1, .kernels = kernels};
+static const cf_module module = {.version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1, .kernels = kernels};
 
 enum { MOST = 1 << 22 };
 static float x[MOST], y[MOST];

@@ -55,8 +55,7 @@ static int enqueue_both(cf_stream stream, void *const args[])
 static const cf_kernel *const used[] = {&counted, &tuned};
 static const cf_kernel both = KERNEL("both", .enqueue = enqueue_both, .nuses = 2, .uses = used, .runtime = cf_launch);
 static const cf_kernel *kernels[] = {&any_block, &gpu_alone, &plain, &counted, &tuned};
-static cf_module module = {
-    .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 5, .kernels = kernels};
+static cf_module module = {.version = CF_REGISTRY_VERSION, .prefix = "made", .count = 5, .kernels = kernels};
 
 static int set_up(void **state)
 {

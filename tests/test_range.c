@@ -46,8 +46,7 @@ static const cf_kernel kernel = {MADE_KERNEL("checked", image),
                                  .checks = &check,
                                  .host = count_run};
 static const cf_kernel *const kernels[] = {&kernel};
-static const cf_module module = {
-    .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1, .kernels = kernels};
+static const cf_module module = {.version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1, .kernels = kernels};
 
 /* The kernel's array is of `type`, in so many dimensions, searched by the bundled kernel of that name. */
 static void declare(cf_type type, uint32_t ndims, int has_lower, int has_upper, const char *scan)

@@ -3,8 +3,7 @@
 #include "on_told.h"
 
 static const cf_kernel *const kernels[] = {&tell};
-static const cf_module module = {
-    .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1, .kernels = kernels};
+static const cf_module module = {.version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1, .kernels = kernels};
 
 /* ---- Contexts that go ---- */
 

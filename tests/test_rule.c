@@ -49,15 +49,21 @@ static struct made_image image;
 static cf_state state;
 static const cf_expr items = NUMBER("items", ITEMS), shared = NUMBER("shared_bytes", SHARED);
 static const cf_expr two = FIXED(2), one = FIXED(1);
-static const cf_kernel template = {.version = CF_REGISTRY_VERSION, .name = "look",
-                                   .family = "look", .function = "made_look", .image = &image.image, .entry = "look",
-                                   .state = &state, .nparams = PARAMS, .params = params,
-                                   .launch = {.grid = {NUMBER("count", COUNT)}, .block = {FIXED(64)}}, .host = look,
+static const cf_kernel template = {.version = CF_REGISTRY_VERSION,
+                                   .name = "look",
+                                   .family = "look",
+                                   .function = "made_look",
+                                   .image = &image.image,
+                                   .entry = "look",
+                                   .state = &state,
+                                   .nparams = PARAMS,
+                                   .params = params,
+                                   .launch = {.grid = {NUMBER("count", COUNT)}, .block = {FIXED(64)}},
+                                   .host = look,
                                    .host_bytes = host_bytes};
 static cf_kernel kernel;
 static const cf_kernel *const kernels[] = {&template};
-static const cf_module module = {.version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1,
-                                 .kernels = kernels};
+static const cf_module module = {.version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1, .kernels = kernels};
 
 static int set_up(void **unused)
 {

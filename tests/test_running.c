@@ -42,8 +42,7 @@ static struct made_image image;
     }
 static cf_kernel kernels[KERNELS] = {K(a), K(b), K(c), K(d), K(e), K(f), K(g), K(h), K(i), K(j), K(k), K(l)};
 static const cf_kernel *list[KERNELS];
-static cf_module module = {
-    .version = CF_REGISTRY_VERSION, .prefix = "made", .count = KERNELS, .kernels = list};
+static cf_module module = {.version = CF_REGISTRY_VERSION, .prefix = "made", .count = KERNELS, .kernels = list};
 
 static void *good; /* memory that the GPU reaches */
 

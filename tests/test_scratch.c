@@ -92,8 +92,7 @@ static cf_kernel counted = {MADE_KERNEL("count", image),
 static cf_kernel kernel = {MADE_KERNEL("reverse", image), .nparams = PARAMS, .params = params,
                            .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}}, .host = reverse};
 static const cf_kernel *const kernels[] = {&counted, &kernel};
-static const cf_module module = {
-    .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 2, .kernels = kernels};
+static const cf_module module = {.version = CF_REGISTRY_VERSION, .prefix = "made", .count = 2, .kernels = kernels};
 
 static int set_up(void **state)
 {

@@ -26,10 +26,18 @@ static const cf_expr pitches[] = {
 static cf_param params[PARAMS] = {
     {.name = "x", .ctype = "const int32_t *", .type = CF_I32, .direction = CF_IN, .lanes = 1, .bytes = 4, .align = 4},
     {.name = "y", .ctype = "int32_t *", .type = CF_I32, .direction = CF_OUT, .lanes = 1, .bytes = 4, .align = 4},
-    VALUE("e0", int64_t, CF_I64), VALUE("e1", int64_t, CF_I64), VALUE("e2", int64_t, CF_I64),
-    VALUE("e3", int64_t, CF_I64), VALUE("l0", int64_t, CF_I64), VALUE("l1", int64_t, CF_I64),
-    VALUE("l2", int64_t, CF_I64), VALUE("l3", int64_t, CF_I64), VALUE("p0", int64_t, CF_I64),
-    VALUE("p1", int64_t, CF_I64), VALUE("p2", int64_t, CF_I64), VALUE("p3", int64_t, CF_I64),
+    VALUE("e0", int64_t, CF_I64),
+    VALUE("e1", int64_t, CF_I64),
+    VALUE("e2", int64_t, CF_I64),
+    VALUE("e3", int64_t, CF_I64),
+    VALUE("l0", int64_t, CF_I64),
+    VALUE("l1", int64_t, CF_I64),
+    VALUE("l2", int64_t, CF_I64),
+    VALUE("l3", int64_t, CF_I64),
+    VALUE("p0", int64_t, CF_I64),
+    VALUE("p1", int64_t, CF_I64),
+    VALUE("p2", int64_t, CF_I64),
+    VALUE("p3", int64_t, CF_I64),
 };
 
 static int64_t number(void *const args[], uint32_t i)
@@ -78,8 +86,7 @@ static struct made_image image;
 static const cf_kernel kernel = {MADE_KERNEL("add_1", image), .nparams = PARAMS, .params = params,
                                  .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}}, .host = add_1};
 static const cf_kernel *const kernels[] = {&kernel};
-static const cf_module module = {.version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1,
-                                 .kernels = kernels};
+static const cf_module module = {.version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1, .kernels = kernels};
 
 static void shape(uint32_t ndims, int has_lowers, int has_pitches, cf_direction of_y)
 {
@@ -368,9 +375,8 @@ static void call_section_past_its_allocation_is_invalid(void **state)
     assert_fails(cf_call(&kernel, call.args), CF_EINVAL,
                  "made_add_1: x has 20 elements, 164 bytes, and its allocation ends after 160 bytes");
     set(&call, x, y, ROWS({4, 5}, {0, 6}, {0, 11}));
-    assert_fails(
-        cf_call(&kernel, call.args), CF_EINVAL,
-        "made_add_1: x has 20 elements, from byte 24 to byte 176, and its allocation ends after 160 bytes");
+    assert_fails(cf_call(&kernel, call.args), CF_EINVAL,
+                 "made_add_1: x has 20 elements, from byte 24 to byte 176, and its allocation ends after 160 bytes");
     assert_ok(cf_mem_free(x));
     assert_ok(cf_mem_free(y));
 }

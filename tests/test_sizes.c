@@ -54,8 +54,7 @@ static const cf_expr n_threads = FIXED(100);
 static cf_kernel any_block = {MADE_KERNEL("any_block", image), .nparams = PARAMS, .params = params, .host = blocks_body,
                               .launch = {.is_block_auto = 1},  .is_host_whole = 1};
 static const cf_kernel *const kernels[] = {&any_block, &kernel};
-static const cf_module module = {
-    .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 2, .kernels = kernels};
+static const cf_module module = {.version = CF_REGISTRY_VERSION, .prefix = "made", .count = 2, .kernels = kernels};
 
 static int32_t *out;
 

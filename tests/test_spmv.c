@@ -253,8 +253,8 @@ static void spmv_kernels_leave_their_memory_zero(void **state)
             pointers[a] = place(arrays[a], LAUNCH);
         assert_ok(cf_mem_alloc(&work, bytes));
         assert_ok(cf_mem_copy(work, zeros, bytes));
-        void *args[] = {&one, &pointers[0], &pointers[1], &pointers[2], &pointers[3], &one,  &pointers[4],
-                        &work, &m.nrows,    &m.ncols,     &m.nnz,       &part,        &room, &length};
+        void *args[] = {&one,  &pointers[0], &pointers[1], &pointers[2], &pointers[3], &one,  &pointers[4],
+                        &work, &m.nrows,     &m.ncols,     &m.nnz,       &part,        &room, &length};
         const cf_kernel *long_rows = NULL;
         for (uint32_t k = 0; k < spmv->nuses; k++)
             if (strstr(spmv->uses[k]->name, "long"))
@@ -386,8 +386,8 @@ static void spmv_descriptor_says_what_it_costs(void **state)
     const cf_kernel *kernel = find_spmv(4);
     int64_t nrows = 1000, ncols = 100, nnz = 5000;
     double scalar = 1, value;
-    void *pointer = NULL, *args[] = {&scalar, &pointer, &pointer, &pointer, &pointer, &scalar, &pointer,
-                                     NULL,    &nrows,   &ncols,   &nnz};
+    void *pointer = NULL,
+         *args[] = {&scalar, &pointer, &pointer, &pointer, &pointer, &scalar, &pointer, NULL, &nrows, &ncols, &nnz};
     assert_ok(cf_kernel_evaluate_real(kernel, kernel->flops.ops, args, &value));
     assert_true(value == 2 * 5000 + 3 * 1000);
     assert_ok(cf_kernel_evaluate_real(kernel, kernel->bytes.ops, args, &value));

@@ -95,8 +95,7 @@ static cf_kernel kernel = {MADE_KERNEL("blend", image),
                            .checks = checks,
                            .host = blend};
 static const cf_kernel *const kernels[] = {&kernel};
-static const cf_module module = {
-    .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1, .kernels = kernels};
+static const cf_module module = {.version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1, .kernels = kernels};
 
 /* ---- One call ---- */
 

@@ -22,8 +22,7 @@ static cf_kernel leave = {MADE_KERNEL("leave", image),
                           .zeros = rezeros};
 static cf_kernel given;
 static const cf_kernel *const kernels[] = {&leave, &tell, &given};
-static const cf_module module = {
-    .version = CF_REGISTRY_VERSION, .prefix = "made", .count = 3, .kernels = kernels};
+static const cf_module module = {.version = CF_REGISTRY_VERSION, .prefix = "made", .count = 3, .kernels = kernels};
 
 static int leave_zeros(cf_stream stream, struct told *there, int64_t n)
 {
@@ -269,20 +268,19 @@ static void operations_have_memory_of_their_own(void **state)
 }
 
 /* Kernels to which the operation gives its memory, which they leave 0. */
-#define INTS_INOUT(param_name, extent)                                                                               \
-    {.name = param_name, .ctype = "int *", .type = CF_I32, .direction = CF_INOUT, .lanes = 1, .bytes = 4,            \
-     .align = 4, .ndims = 1, .extents = &(extent)}
+#define INTS_INOUT(param_name, extent)                                                                       \
+    {                                                                                                        \
+        .name = param_name, .ctype = "int *", .type = CF_I32, .direction = CF_INOUT, .lanes = 1, .bytes = 4, \
+        .align = 4, .ndims = 1, .extents = &(extent)                                                         \
+    }
 static const cf_param given_params[] = {
     INTS_INOUT("work", n_elements),
     STRUCT_INOUT("told", struct told, one),
     INTS_INOUT("more", three),
     VALUE("n", int64_t, CF_I64),
 };
-static cf_kernel given = {MADE_KERNEL("given", image),
-                          .nparams = PARAMS,
-                          .params = given_params,
-                          .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}},
-                          .host = leave_body};
+static cf_kernel given = {MADE_KERNEL("given", image), .nparams = PARAMS, .params = given_params,
+                          .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}}, .host = leave_body};
 
 static int give_twice_body(cf_stream stream, void *const args[])
 {
@@ -291,9 +289,15 @@ static int give_twice_body(cf_stream stream, void *const args[])
 }
 
 static const cf_kernel *const given_to[] = {&given};
-static const cf_kernel give_twice = {MADE_KERNEL("give_twice", image), .nparams = PARAMS,   .params = params,
-                                     .enqueue = give_twice_body,       .nuses = 1,          .uses = given_to,
-                                     .runtime = cf_launch,             .nzeros = 2,         .zeros = rezeros};
+static const cf_kernel give_twice = {MADE_KERNEL("give_twice", image),
+                                     .nparams = PARAMS,
+                                     .params = params,
+                                     .enqueue = give_twice_body,
+                                     .nuses = 1,
+                                     .uses = given_to,
+                                     .runtime = cf_launch,
+                                     .nzeros = 2,
+                                     .zeros = rezeros};
 
 static void operations_whose_kernels_need_none_use_the_streams_memory(void **state)
 {

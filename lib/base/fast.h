@@ -16,7 +16,7 @@ struct cf__capture;
 extern struct cf__fast_path {
     _Alignas(64) const struct cf__driver *cuda; /* the GPUs' driver, NULL until it is in use */
     int *gpu_page;                              /* in a page that a fork wipes */
-    struct cf__capture *captures;                   /* that are open, the latest first */
+    struct cf__capture *captures;               /* that are open, the latest first */
     char *handles;                              /* the range of the CPU's; NULL until the first */
     int slow_path;                              /* what sends launches the long way */
     int is_cuda_default;                        /* GPUs are where calls run by default */
@@ -55,8 +55,8 @@ int cf__fail_fork(const char *what);
 
 void cf__fork_watch(int is_used);       /* from now on a child has no GPU; 0: takes that back */
 void cf__gpu_mark(int bits, int is_on); /* sets or clears CF__GPU_LOST, CF__GPU_RESET */
-void cf__fork_wipe_page(void); /* in a forked child */
-void cf__fork_free_page(void); /* at the end of the shared object */
+void cf__fork_wipe_page(void);          /* in a forked child */
+void cf__fork_free_page(void);          /* at the end of the shared object */
 
 /* ---- The slow path ---- */
 

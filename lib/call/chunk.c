@@ -214,13 +214,13 @@ static int enqueue_part(void *data, int64_t first, int64_t length)
 int cf__chunk_run(struct cf__call *call)
 {
     struct cf__chunk_pipeline pipeline = {.scope = call->scope,
-                                    .stage = call->stage,
-                                    .function = call->kernel->function,
-                                    .arrays = call->transfers,
-                                    .elements = call->split.count,
-                                    .part = call->split.part,
-                                    .launch = enqueue_part,
-                                    .data = call};
+                                          .stage = call->stage,
+                                          .function = call->kernel->function,
+                                          .arrays = call->transfers,
+                                          .elements = call->split.count,
+                                          .part = call->split.part,
+                                          .launch = enqueue_part,
+                                          .data = call};
     /* Not within the pipeline, where it would hold up all lanes. */
     struct cf__loaded *loaded = cf__kernel_loaded(call->kernel, call->scope);
     int status = loaded ? CF_OK : cf__kernel_load(call->kernel, call->scope, &loaded);

@@ -40,7 +40,7 @@ struct run {
     CUresult result; /* of `call`, where status is CF_OK */
     const char *call;
     const struct cf__transfer *array; /* NULL: none in particular */
-    int status;                    /* of a launch, with `error` */
+    int status;                       /* of a launch, with `error` */
     struct cf__error error;
 };
 

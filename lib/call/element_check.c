@@ -104,8 +104,8 @@ static size_t describe_index(const struct cf__section *section, uint64_t number,
 }
 
 /* Writes the name and the value of element `number`: "index[17] = 100". */
-static int describe_element(const struct cf__element_check *range, const struct cf__scope *scope, uint64_t number, char *text,
-                            size_t size)
+static int describe_element(const struct cf__element_check *range, const struct cf__scope *scope, uint64_t number,
+                            char *text, size_t size)
 {
     const cf_param *param = &range->kernel->params[range->check->array];
     cf_type type = param->type;
@@ -208,7 +208,8 @@ DEFINE_DESCENT(uint32_t)
 DEFINE_DESCENT(uint64_t)
 
 /* Of elements from number `number` of the array on. */
-static uint64_t find_descent(const struct cf__element_check *range, const void *elements, uint64_t number, uint64_t count)
+static uint64_t find_descent(const struct cf__element_check *range, const void *elements, uint64_t number,
+                             uint64_t count)
 {
     static uint64_t (*const descents[2][4])(const void *, uint64_t, const void *) = {
         {descent_uint8_t, descent_uint16_t, descent_uint32_t, descent_uint64_t},
@@ -378,10 +379,11 @@ int cf__element_check_search_device(struct cf__element_check ranges[], size_t co
 
 /* ---- */
 
-int cf__element_check_begin(struct cf__element_check *range, const cf_kernel *kernel, const cf_check *check, void *const args[],
-                    const struct cf__section *section)
+int cf__element_check_begin(struct cf__element_check *range, const cf_kernel *kernel, const cf_check *check,
+                            void *const args[], const struct cf__section *section)
 {
-    *range = (struct cf__element_check){.kernel = kernel, .check = check, .args = args, .section = section, .found = CF__NONE};
+    *range = (struct cf__element_check){
+        .kernel = kernel, .check = check, .args = args, .section = section, .found = CF__NONE};
     range->element = kernel->params[check->array].bytes;
     if (section->count)
         cf__section_rows(section, range->element, &range->rows);

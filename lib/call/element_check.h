@@ -23,18 +23,18 @@ struct cf__element_check {
     struct cf__rows rows;
     size_t element;    /* bytes of one */
     const char *first; /* the first one, where it is looked at */
-    int is_cpu;       /* the CPU looks */
+    int is_cpu;        /* the CPU looks */
     /* The bounds as the elements' type has them, both included. Narrow types read the low bytes, which stand first on
      * every machine that CUDA runs on. */
     uint64_t lower, upper;
-    int is_none;            /* no value is inside */
-    uint64_t found;         /* the first element outside, or out of order, counted row by row; CF__NONE; atomic */
+    int is_none;    /* no value is inside */
+    uint64_t found; /* the first element outside, or out of order, counted row by row; CF__NONE; atomic */
     struct cf__element_check *next; /* of the same array */
 };
 
 /* Evaluates the bounds; the caller sets where the elements are, and looks at none where the section is empty. */
-int cf__element_check_begin(struct cf__element_check *range, const cf_kernel *kernel, const cf_check *check, void *const args[],
-                    const struct cf__section *section);
+int cf__element_check_begin(struct cf__element_check *range, const cf_kernel *kernel, const cf_check *check,
+                            void *const args[], const struct cf__section *section);
 
 /* Looks at `count` elements, of which the first is element number `number` of the section; from any thread. They may be
  * a copy; the element in front of them is read where the array is. */

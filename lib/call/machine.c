@@ -167,7 +167,7 @@ static void learn(const struct cf__scope *scope, int device)
 }
 
 int cf__machine_get(const struct cf__scope *scope, const char *function, struct cf__machine *machine,
-                enum cf__constants *constants)
+                    enum cf__constants *constants)
 {
     int device, status = cf__scope_device(scope, function, &device);
     if (status == CF_OK)

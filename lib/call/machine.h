@@ -17,7 +17,7 @@ enum cf__constants { CF__CONSTANTS_NONE, CF__CONSTANTS_MEASURED, CF__CONSTANTS_D
 
 /* The constants of the scope's device and this CPU, and where they are from: the file, or the defaults. */
 int cf__machine_get(const struct cf__scope *scope, const char *function, struct cf__machine *machine,
-                enum cf__constants *constants);
+                    enum cf__constants *constants);
 
 void cf__machine_forget(void); /* at cf_shutdown() */
 void cf__machine_lock(void);   /* for fork */

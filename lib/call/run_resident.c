@@ -59,8 +59,8 @@ static int are_described_here(const struct cf__loaded *loaded, void *const args[
         if (elements == 0)
             continue;
         ranges[i] = (struct range){(uintptr_t)given, (uintptr_t)given + bytes};
-        if ((uintptr_t)given & array->mask ||
-            !(cf__allocation_has(loaded->context, given, bytes) || cf__is_on_device(scope, loaded->device, given, bytes, &found)))
+        if ((uintptr_t)given & array->mask || !(cf__allocation_has(loaded->context, given, bytes) ||
+                                                cf__is_on_device(scope, loaded->device, given, bytes, &found)))
             return 0;
         for (int j = 0; array->apart >> j; j++)
             have_any |= array->apart >> j & have_common_part(&ranges[i], &ranges[j], array->in_place >> j & 1);
@@ -144,7 +144,7 @@ static int launch(const cf_kernel *kernel, const cf_size *size, const struct cf_
 }
 
 CF__HOT int cf__run_resident(const cf_kernel *kernel, const cf_size *size, const struct cf__scope *scope,
-                            void *const args[], int *status)
+                             void *const args[], int *status)
 {
     unsigned int count = 0;
     if (scope->driver->is_cpu || cf__gpu_state() != CF__GPU_OURS || cf__is_slow_path(-1))

@@ -9,6 +9,6 @@ struct cf__scope;
 /* A plain call whose arguments are in order, where all that is to be done is a launch and a wait: whether it was that,
  * and its status then. If not, nothing has been done. */
 int cf__run_resident(const cf_kernel *kernel, const cf_size *size, const struct cf__scope *scope, void *const args[],
-                    int *status);
+                     int *status);
 
 #endif

@@ -106,10 +106,10 @@ void cf__call_transfer(const struct cf__call *call, uint32_t i, struct cf__trans
     const struct cf__argument *argument = &call->arguments[i];
     const struct cf__section *section = &argument->pointer.section;
     *part = (struct cf__transfer){.name = call->kernel->params[i].name,
-                               .host = argument->host,
-                               .device = (uintptr_t)argument->device,
-                               .bytes = (size_t)section->count * call->kernel->params[i].bytes,
-                               .look = look_at_elements};
+                                  .host = argument->host,
+                                  .device = (uintptr_t)argument->device,
+                                  .bytes = (size_t)section->count * call->kernel->params[i].bytes,
+                                  .look = look_at_elements};
     cf__section_rows(section, call->kernel->params[i].bytes, &part->rows);
     if (call->split.part) /* elements have been looked at */
         return;

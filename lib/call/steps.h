@@ -40,19 +40,19 @@ struct cf__chunking {
 struct cf__call {
     const cf_kernel *kernel;
     const struct cf__scope *scope;
-    void *const *given;             /* the caller's arguments */
-    struct cf__argument *arguments; /* one a parameter */
-    void **args;                    /* what the kernel is launched with */
-    struct cf__transfer *transfers;       /* room for one a parameter */
-    struct cf__element_check *ranges;       /* room for one a check */
+    void *const *given;               /* the caller's arguments */
+    struct cf__argument *arguments;   /* one a parameter */
+    void **args;                      /* what the kernel is launched with */
+    struct cf__transfer *transfers;   /* room for one a parameter */
+    struct cf__element_check *ranges; /* room for one a check */
     size_t range_count;
     int device;
     struct cf__grid size;
     struct cf__copy_cost cost;
     struct cf__plan *plan;
     struct cf__staging_set *stage; /* that copies go through; NULL: the default stream */
-    struct cf__chunking split;  /* where it is split */
-    int mode;                /* that the thread captures in, once `is_relaxed` */
+    struct cf__chunking split;     /* where it is split */
+    int mode;                      /* that the thread captures in, once `is_relaxed` */
     int is_relaxed;
 };
 

@@ -80,7 +80,8 @@ static struct cf__context *spare(const struct cf__driver *driver, CUcontext hand
     return context;
 }
 
-struct cf__context *cf__context_add(const struct cf__driver *driver, CUcontext handle, unsigned long long id, int device)
+struct cf__context *cf__context_add(const struct cf__driver *driver, CUcontext handle, unsigned long long id,
+                                    int device)
 {
     struct cf__context *context = spare(driver, handle);
     if (context) {
@@ -125,7 +126,8 @@ struct cf__context *cf__context_of(const struct cf__driver *driver, CUcontext ha
     struct cf__context *context = first();
     if (driver->cuCtxGetId(handle, &id) == CUDA_SUCCESS)
         return cf__context_find(id);
-    while (context && !(cf__context_id(context) != CF__NO_CONTEXT && context->driver == driver && context->handle == handle))
+    while (context &&
+           !(cf__context_id(context) != CF__NO_CONTEXT && context->driver == driver && context->handle == handle))
         context = context->next;
     return context;
 }
@@ -161,4 +163,3 @@ void cf__contexts_unlock(void)
 {
     cf__unlock(&lock);
 }
-

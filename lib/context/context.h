@@ -16,9 +16,9 @@ struct cf__context {
     unsigned long long id; /* CF__NO_CONTEXT where it serves none; atomic */
     CUcontext handle;
     const struct cf__driver *driver;
-    int device;                /* CF_HOST or a GPU's number */
-    int is_lost;               /* to a kernel's fault; atomic */
-    char running[256];         /* the entry points that ran then, for messages */
+    int device;                      /* CF_HOST or a GPU's number */
+    int is_lost;                     /* to a kernel's fault; atomic */
+    char running[256];               /* the entry points that ran then, for messages */
     struct cf__staging_sets *stages; /* buffers and streams; under its lock */
     struct cf__context *next;
 };
@@ -44,19 +44,20 @@ void cf__contexts_unlock(void);
 unsigned long long cf__context_id(const struct cf__context *context);
 
 /* Adds a record, with the lock; NULL if there is no memory. */
-struct cf__context *cf__context_add(const struct cf__driver *driver, CUcontext handle, unsigned long long id, int device);
+struct cf__context *cf__context_add(const struct cf__driver *driver, CUcontext handle, unsigned long long id,
+                                    int device);
 
 /* With the lock: clears CF__GPU_LOST if no context is lost any more. */
 void cf__contexts_note_recovery(void);
 
 /* Functions of higher rooms for events of contexts; process/shutdown.c sets them before main(). */
 extern struct cf__context_events {
-    void (*dropped)(struct cf__context *context);         /* a record serves no context any more; with the lock */
-    void (*ended)(CUcontext context, int device);         /* a lost context is gone; device: of a primary one, else -1 */
-    void (*lost)(unsigned long long context, int device); /* the same, without the lock */
+    void (*dropped)(struct cf__context *context); /* a record serves no context any more; with the lock */
+    void (*ended)(CUcontext context, int device); /* a lost context is gone; device: of a primary one, else -1 */
+    void (*lost)(unsigned long long context, int device);                 /* the same, without the lock */
     void (*stream_ends)(const struct cf__scope *scope, cf_stream stream); /* before a stream is destroyed */
-    uint64_t (*wait_begins)(void);                        /* before a wait for a whole context */
-    void (*waited)(CUcontext context, uint64_t begun);    /* after it; `begun` is from wait_begins() */
+    uint64_t (*wait_begins)(void);                                        /* before a wait for a whole context */
+    void (*waited)(CUcontext context, uint64_t begun);                    /* after it; `begun` is from wait_begins() */
 } cf__context_observer;
 
 #endif

@@ -180,7 +180,7 @@ int cf__enter_handle(struct cf__scope *scope, const char *function, const char *
     if (status != CF_OK)
         return status;
     return driver->is_cpu ? enter_device(scope, function, &cf__cpu, 0)
-                           : cf__handle_enter(scope, function, driver, kind, handle);
+                          : cf__handle_enter(scope, function, driver, kind, handle);
 }
 
 CF__HOT void cf__leave(struct cf__scope *scope)

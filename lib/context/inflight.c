@@ -22,7 +22,7 @@
 #include "context/enter.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list and of what several threads write */
-static struct cf__inflight *nodes;                        /* a thread has one for each context that it launches in */
+static struct cf__inflight *nodes;                       /* a thread has one for each context that it launches in */
 static pthread_key_t at_thread_end;
 static int has_key;
 

@@ -47,7 +47,8 @@ extern _Thread_local struct cf__inflight *cf__inflight_latest;
 struct cf__inflight *cf__inflight_note_other(struct cf__context *context, const char *name, cf_stream stream);
 
 /* Notes that the calling thread launches anew what it has launched last; NULL where it is something else. */
-static inline struct cf__inflight *cf__inflight_note_again(unsigned long long context, const char *name, cf_stream stream)
+static inline struct cf__inflight *cf__inflight_note_again(unsigned long long context, const char *name,
+                                                           cf_stream stream)
 {
     struct cf__inflight *running = cf__inflight_latest;
     if (!running || __atomic_load_n(&running->context, __ATOMIC_RELAXED) != context ||

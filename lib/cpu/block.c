@@ -536,7 +536,7 @@ static void clean_up(struct cf__runner *runner)
     cf__stacks_free(&runner->stacks);
     runner->has_failed = 1;
     cf__cpu_note_failure(runner->launch, CUDA_ERROR_LAUNCH_FAILED,
-                          "a thread needs more than the 640 KiB that a stack has on the CPU");
+                         "a thread needs more than the 640 KiB that a stack has on the CPU");
 }
 
 static void run_blocks(struct cf__runner *runner, uint64_t begin, uint64_t end, uint32_t resident)

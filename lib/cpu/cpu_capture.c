@@ -194,11 +194,11 @@ static CUresult begin(struct cf__cpu_handle *stream, CUstreamCaptureMode mode)
     graph->owners = 1;
     graph->last = &graph->first;
     *capture = (struct cf__cpu_capture){.next = captures,
-                                         .number = ++capture_count,
-                                         .mode = mode,
-                                         .thread = pthread_self(),
-                                         .origin = stream,
-                                         .graph = graph};
+                                        .number = ++capture_count,
+                                        .mode = mode,
+                                        .thread = pthread_self(),
+                                        .origin = stream,
+                                        .graph = graph};
     captures = capture;
     join(capture, stream);
     return CUDA_SUCCESS;
@@ -268,7 +268,7 @@ CUresult cf__cpu_cuStreamEndCapture(CUstream stream, CUgraph *graph)
 
 /* Of what is asked the library needs the number alone. */
 CUresult cf__cpu_cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus *status, uint64_t *id, CUgraph *graph,
-                                         const CUgraphNode **nodes, size_t *count)
+                                        const CUgraphNode **nodes, size_t *count)
 {
     struct cf__cpu_handle *slot;
     CUresult result = cf__cpu_stream(stream, &slot);

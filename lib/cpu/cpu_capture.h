@@ -13,7 +13,7 @@ struct cf__cpu_node {
     struct cf__cpu_node *next;
     CUresult (*run)(struct cf__cpu_node *node);
     void (*destroy)(struct cf__cpu_node *node); /* gives back what it refers to, with the lock; may be NULL */
-    int is_memory;                               /* allocates or frees */
+    int is_memory;                              /* allocates or frees */
 };
 
 /* Runs a node of `size` bytes now or, where the stream is being captured, adds a copy of it to the graph. */

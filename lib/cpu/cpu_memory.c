@@ -230,14 +230,14 @@ CUresult cf__cpu_cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *ac
 CUresult cf__cpu_cuMemAllocFromPoolAsync(CUdeviceptr *pointer, size_t bytes, CUmemoryPool pool, CUstream stream)
 {
     return cf__cpu_handle_find(pool, CF__CPU_POOL) ? cf__cpu_cuMemAllocAsync(pointer, bytes, stream)
-                                                : CUDA_ERROR_INVALID_VALUE;
+                                                   : CUDA_ERROR_INVALID_VALUE;
 }
 
 /* ---- What is known ---- */
 
 /* As the driver does, gives zeros for a pointer that it does not know. */
 CUresult cf__cpu_cuPointerGetAttributes(unsigned int count, CUpointer_attribute *attributes, void **data,
-                                         CUdeviceptr pointer)
+                                        CUdeviceptr pointer)
 {
     struct allocation known = {NULL, 0, NULL};
     const char *address = (const char *)(uintptr_t)pointer;
@@ -326,7 +326,7 @@ CUresult cf__cpu_cuMemcpy(CUdeviceptr target, CUdeviceptr source, size_t bytes)
 }
 
 CUresult cf__cpu_cuMemcpyPeerAsync(CUdeviceptr target, CUcontext target_context, CUdeviceptr source,
-                                    CUcontext source_context, size_t bytes, CUstream stream)
+                                   CUcontext source_context, size_t bytes, CUstream stream)
 {
     return target_context == &cf__cpu_context && source_context == &cf__cpu_context
                ? cf__cpu_cuMemcpyAsync(target, source, bytes, stream)

@@ -21,8 +21,8 @@
 _Static_assert(sizeof(struct cf__cpu_handle) <= SLOT, "a handle's slot is too small");
 
 static struct cf__cpu_handle *free_first, **free_last = &free_first; /* the one that was freed first is used first */
-static char *fresh;                                                   /* first slot that was never used */
-static uint32_t first_generation;                                     /* since the latest end; 0: none yet; atomic */
+static char *fresh;                                                  /* first slot that was never used */
+static uint32_t first_generation;                                    /* since the latest end; 0: none yet; atomic */
 
 /* ---- Handles ---- */
 

@@ -22,9 +22,9 @@ struct cf__cpu_handle {
     int kind;            /* atomic */
     uint32_t generation; /* how often the slot was freed; the low bits are part of the handle */
     struct cf__cpu_handle *next_free;
-    int64_t time;                     /* events: nanoseconds; 0 until recorded; atomic */
+    int64_t time;                    /* events: nanoseconds; 0 until recorded; atomic */
     struct cf__cpu_capture *capture; /* streams: that they take part in; atomic, written under the lock */
-    uint64_t captured_in;             /* events: number of the capture where they were recorded last; 0: none; atomic */
+    uint64_t captured_in;            /* events: number of the capture where they were recorded last; 0: none; atomic */
     struct cf__cpu_nodes *nodes;     /* of that capture; under the lock */
     struct cf__cpu_handle *next_captured; /* streams: that take part in the same capture; under the lock */
     struct cf__cpu_graph *graph;          /* of graphs and executable graphs */

@@ -284,7 +284,7 @@ CUresult cf__cpu_cuCtxSynchronize(void)
 
 /* There are no images: a function is a kernel's descriptor. */
 CUresult cf__cpu_cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *jit_options, void **jit_values,
-                                    unsigned int jit_count, CUlibraryOption *options, void **values, unsigned int count)
+                                   unsigned int jit_count, CUlibraryOption *options, void **values, unsigned int count)
 {
     (void)library, (void)code, (void)jit_options, (void)jit_values, (void)jit_count;
     (void)options, (void)values, (void)count;
@@ -337,7 +337,7 @@ CUresult cf__cpu_cuFuncSetAttribute(CUfunction function, CUfunction_attribute at
 
 /* A block is a loop here; this one is what kernels have that declare none. */
 CUresult cf__cpu_cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction function,
-                                                   size_t (*shared_of)(int block), size_t shared, int limit)
+                                                  size_t (*shared_of)(int block), size_t shared, int limit)
 {
     (void)function, (void)shared_of, (void)shared, (void)limit;
     *grid = 1;
@@ -347,7 +347,7 @@ CUresult cf__cpu_cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunct
 
 /* Blocks run one or more at a time, as there are threads. */
 CUresult cf__cpu_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int threads,
-                                                              size_t shared)
+                                                             size_t shared)
 {
     (void)function, (void)shared;
     *blocks = 1;
@@ -395,8 +395,8 @@ static CUresult capture_launch(struct cf__cpu_handle *stream, const cf_kernel *k
 }
 
 CUresult cf__cpu_cuLaunchCooperativeKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y,
-                                            unsigned int grid_z, unsigned int block_x, unsigned int block_y,
-                                            unsigned int block_z, unsigned int shared, CUstream stream, void **args)
+                                           unsigned int grid_z, unsigned int block_x, unsigned int block_y,
+                                           unsigned int block_z, unsigned int shared, CUstream stream, void **args)
 {
     struct cf__cpu_handle *slot;
     CUresult result = cf__cpu_stream(stream, &slot);
@@ -411,12 +411,12 @@ CUresult cf__cpu_cuLaunchCooperativeKernel(CUfunction function, unsigned int gri
 }
 
 CUresult cf__cpu_cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
-                                 unsigned int block_x, unsigned int block_y, unsigned int block_z, unsigned int shared,
-                                 CUstream stream, void **args, void **extra)
+                                unsigned int block_x, unsigned int block_y, unsigned int block_z, unsigned int shared,
+                                CUstream stream, void **args, void **extra)
 {
     (void)extra;
     return cf__cpu_cuLaunchCooperativeKernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared,
-                                              stream, args);
+                                             stream, args);
 }
 
 /* ---- The table ---- */

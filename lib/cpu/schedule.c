@@ -111,11 +111,11 @@ static void run_launch(struct launch *launch, uint64_t blocks, uint64_t block_th
 {
     const uint64_t unit = unit_of(launch->launch, blocks, block_threads), threads = unit * block_threads;
     struct cf__pool_job job = {.body = run_blocks,
-                      .data = launch,
-                      .count = blocks,
-                      .unit = unit,
-                      .units = blocks / unit + (blocks % unit != 0),
-                      .unit_ns = recall(launch->body) * (double)threads};
+                               .data = launch,
+                               .count = blocks,
+                               .unit = unit,
+                               .units = blocks / unit + (blocks % unit != 0),
+                               .unit_ns = recall(launch->body) * (double)threads};
     uint64_t share = job.units / 16 / (uint64_t)cf__pool_size(), begun = 0, wanted = UINT64_MAX;
     job.most = at_least_one(share > SMALL_LAUNCH / threads ? share : SMALL_LAUNCH / threads);
     job.first = job.unit_ns > 0 ? job.most : at_least_one(FIRST_THREADS / threads);

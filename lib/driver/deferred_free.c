@@ -16,7 +16,7 @@
 struct kept {
     const struct cf__driver *driver;
     CUcontext context;
-    unsigned long long id;  /* of its context; CF__NO_CONTEXT: not known */
+    unsigned long long id; /* of its context; CF__NO_CONTEXT: not known */
     cf__free_function *free;
     uintptr_t what;
     struct kept *next;

@@ -60,8 +60,8 @@ int cf__is_gone(CUresult result)
            result == CUDA_ERROR_INVALID_HANDLE;
 }
 
-void cf__describe_result(const struct cf__driver *driver, CUresult result, const char *call, const char *what, char *text,
-                         size_t size)
+void cf__describe_result(const struct cf__driver *driver, CUresult result, const char *call, const char *what,
+                         char *text, size_t size)
 {
     const char *name = NULL, *meaning = NULL;
     char cause[500];

@@ -13,7 +13,7 @@ int cf__status_of(CUresult result);
 int cf__is_gone(CUresult result);
 
 /* Writes "what: call returned 1 (NAME, text)"; for the CPU's driver the cause that was noted, if there is one. */
-void cf__describe_result(const struct cf__driver *driver, CUresult result, const char *call, const char *what, char *text,
-                         size_t size);
+void cf__describe_result(const struct cf__driver *driver, CUresult result, const char *call, const char *what,
+                         char *text, size_t size);
 
 #endif

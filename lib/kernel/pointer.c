@@ -50,7 +50,7 @@ static int holds(const struct cf__range_hint *found, const void *pointer, size_t
 
 /* Only what tells it is asked for. */
 CF__HOT int cf__is_on_device(const struct cf__scope *scope, int device, const void *pointer, size_t bytes,
-                        struct cf__range_hint *found)
+                             struct cf__range_hint *found)
 {
     enum { COUNT = 4 };
     unsigned int type = 0;
@@ -72,7 +72,8 @@ CF__HOT int cf__is_on_device(const struct cf__scope *scope, int device, const vo
     return 1;
 }
 
-int cf__measure_argument(const cf_kernel *kernel, uint32_t i, void *const args[], struct cf__section *section, int *is_empty)
+int cf__measure_argument(const cf_kernel *kernel, uint32_t i, void *const args[], struct cf__section *section,
+                         int *is_empty)
 {
     const cf_param *param = &kernel->params[i];
     const void *given = *(void *const *)args[i];

@@ -39,10 +39,12 @@ struct cf__range_hint {
 
 /* The section that a pointer argument is for, and whether there is nothing to look at: no elements, or NULL where there
  * may be one. CF_EINVAL for one that is not aligned. */
-int cf__measure_argument(const cf_kernel *kernel, uint32_t i, void *const args[], struct cf__section *section, int *is_empty);
+int cf__measure_argument(const cf_kernel *kernel, uint32_t i, void *const args[], struct cf__section *section,
+                         int *is_empty);
 
 /* Whether so many bytes at a pointer are memory of the scope's GPU, which most are. */
-int cf__is_on_device(const struct cf__scope *scope, int device, const void *pointer, size_t bytes, struct cf__range_hint *found);
+int cf__is_on_device(const struct cf__scope *scope, int device, const void *pointer, size_t bytes,
+                     struct cf__range_hint *found);
 
 /* For a kernel that runs at `scope`, on device number `device`. */
 int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], const struct cf__scope *scope,

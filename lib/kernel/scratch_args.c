@@ -45,7 +45,7 @@ static int measure(const cf_kernel *kernel, void *const args[], struct cf__scrat
         arrays[i].bytes = section.offset + section.span;
         /* What is past all memory is not known to be so before it is allocated. */
         *all = arrays[i].bytes > CF__SCRATCH_BYTES || *all > CF__SCRATCH_BYTES ? SIZE_MAX
-                                                                                   : *all + aligned(arrays[i].bytes);
+                                                                               : *all + aligned(arrays[i].bytes);
     }
     return CF_OK;
 }
@@ -196,7 +196,8 @@ static struct cf__zero_target spot_in_launch(const void *data, uint32_t i, const
     const struct cf__scratch *scratch = data;
     if (param->direction != CF_SCRATCH)
         return (struct cf__zero_target){(uintptr_t) * (void *const *)scratch->args[i], 0};
-    return (struct cf__zero_target){scratch->taken.workspace && scratch->is_rezeroed ? 0 : scratch->arrays[i].memory, 0};
+    return (struct cf__zero_target){scratch->taken.workspace && scratch->is_rezeroed ? 0 : scratch->arrays[i].memory,
+                                    0};
 }
 
 /* What stays 0 is cleared before the first of these launches, all of it, for larger ones, too. */

@@ -18,9 +18,9 @@ struct cf__scratch {
     struct cf__scratch_array {
         CUdeviceptr memory;
         size_t bytes;
-    } * arrays;             /* of each parameter; zeros where it is none */
-    void **args;            /* the launch's arguments, with them */
-    void *block;            /* that both lie in; NULL: below */
+    } * arrays;                     /* of each parameter; zeros where it is none */
+    void **args;                    /* the launch's arguments, with them */
+    void *block;                    /* that both lie in; NULL: below */
     struct cf__scratch_lease taken; /* that all memory is in; none: each is allocated */
     int is_captured;
     int is_rezeroed;       /* the kernel leaves 0 in all of it */

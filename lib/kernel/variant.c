@@ -95,11 +95,13 @@ static int choose(const cf_kernel *kernel, cf_stream stream, void *const args[],
     if (status != CF_OK)
         return status;
     attempt->loaded = loaded;
-    attempt->variant = kernel->variants[cf__choice_variant(&loaded->choice, attempt->size_class < 0 ? 0 : attempt->size_class)];
+    attempt->variant =
+        kernel->variants[cf__choice_variant(&loaded->choice, attempt->size_class < 0 ? 0 : attempt->size_class)];
     return CF_OK;
 }
 
-int cf__variant_try_begin(struct cf__variant_try *attempt, const cf_kernel *kernel, cf_stream stream, void *const args[])
+int cf__variant_try_begin(struct cf__variant_try *attempt, const cf_kernel *kernel, cf_stream stream,
+                          void *const args[])
 {
     cf_size size;
     attempt->kernel = kernel;

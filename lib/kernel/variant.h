@@ -16,7 +16,8 @@ struct cf__variant_try {
     int size_class;            /* -1: it made no difference */
     struct cf__error before;   /* where it is not the first */
 };
-int cf__variant_try_begin(struct cf__variant_try *attempt, const cf_kernel *kernel, cf_stream stream, void *const args[]);
+int cf__variant_try_begin(struct cf__variant_try *attempt, const cf_kernel *kernel, cf_stream stream,
+                          void *const args[]);
 
 /* Behind a launch of `variant`, with its status: whether it was refused, so that the first is to run. */
 int cf__variant_try_refused(const struct cf__variant_try *attempt, void *const args[], int status);

@@ -263,7 +263,7 @@ static CUresult free_relaxed(const struct cf__driver *driver, cf_stream stream, 
 }
 
 CUresult cf__mempool_alloc_async(const struct cf__scope *scope, cf_stream stream, size_t bytes, CUdeviceptr *memory,
-                              const char **call)
+                                 const char **call)
 {
     const struct cf__driver *driver = scope->driver;
     CUdevice device;

@@ -13,7 +13,7 @@ struct cf__scope;
 /* Memory on the scope's device in the order of `stream`, from the library's pool. On failure `call` is the driver's
  * function that failed, for cf__fail_driver(), and `memory` is 0. */
 CUresult cf__mempool_alloc_async(const struct cf__scope *scope, cf_stream stream, size_t bytes, CUdeviceptr *memory,
-                              const char **call);
+                                 const char **call);
 CUresult cf__mempool_free_async(const struct cf__scope *scope, cf_stream stream, CUdeviceptr memory, const char **call);
 
 /* Whether that is a pool's: without one it is memory of a context, which goes with that. */

@@ -67,11 +67,11 @@ static struct cf__scratch_block *add(const struct cf__scope *scope, const struct
     for (unsigned int i = 0; cf__scratch_cache.count < CF__SCRATCH_STREAMS && i < CF__SCRATCH_STREAMS; i++)
         if (!cf__scratch_cache.all[i].is_used) {
             cf__scratch_cache.all[i] = (struct cf__scratch_block){.context = key->context,
-                                                           .stream = key->stream,
-                                                           .is_used = 1,
-                                                           .is_default = key->is_default,
-                                                           .driver = scope->driver,
-                                                           .handle = scope->context};
+                                                                  .stream = key->stream,
+                                                                  .is_used = 1,
+                                                                  .is_default = key->is_default,
+                                                                  .driver = scope->driver,
+                                                                  .handle = scope->context};
             found_last = i;
             __atomic_store_n(&cf__scratch_cache.count, cf__scratch_cache.count + 1, __ATOMIC_RELAXED);
             return &cf__scratch_cache.all[i];
@@ -108,8 +108,8 @@ static struct cf__scratch_block *take_for(const struct cf__scope *scope, const s
 }
 
 /* Where there is no memory for more than is asked for, the launch tries with that. */
-static int grow(const struct cf__scope *scope, const char *function, cf_stream stream, struct cf__scratch_block *workspace,
-                size_t bytes)
+static int grow(const struct cf__scope *scope, const char *function, cf_stream stream,
+                struct cf__scratch_block *workspace, size_t bytes)
 {
     const CUdeviceptr before = workspace->memory;
     const char *call = "cuCtxGetDevice";
@@ -135,8 +135,8 @@ static int grow(const struct cf__scope *scope, const char *function, cf_stream s
     return cf__fail_driver(scope->driver, result, call, "%s: scratch memory", function);
 }
 
-int cf__scratch_take(const struct cf__scope *scope, const char *function, unsigned long long context,
-                       cf_stream stream, size_t bytes, struct cf__scratch_lease *taken)
+int cf__scratch_take(const struct cf__scope *scope, const char *function, unsigned long long context, cf_stream stream,
+                     size_t bytes, struct cf__scratch_lease *taken)
 {
     struct cf__scratch_key key = {.context = context, .is_default = !stream || stream == CU_STREAM_LEGACY};
     taken->workspace = NULL;

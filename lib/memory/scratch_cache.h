@@ -65,8 +65,8 @@ struct cf__scratch_lease {
 /* Takes that of `stream`, which is not being captured, in the scope's context of that id, for a launch of `function`.
  * There is none of a stream that another library created. All that uses the memory is enqueued on the stream before it is
  * given back; `is_zero` says that it will all be 0 then. */
-int cf__scratch_take(const struct cf__scope *scope, const char *function, unsigned long long context,
-                       cf_stream stream, size_t bytes, struct cf__scratch_lease *taken);
+int cf__scratch_take(const struct cf__scope *scope, const char *function, unsigned long long context, cf_stream stream,
+                     size_t bytes, struct cf__scratch_lease *taken);
 void cf__scratch_give(const struct cf__scratch_lease *taken, int is_zero);
 
 void cf__scratch_lock(void); /* for fork */

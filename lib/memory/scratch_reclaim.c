@@ -103,8 +103,7 @@ static struct cf__scratch_block *take_next(unsigned long long context, unsigned 
     cf__scratch_lock();
     for (; *next < CF__SCRATCH_STREAMS && !taken; ++*next) {
         struct cf__scratch_block *one = &cf__scratch_cache.all[*next];
-        if (one->is_used && !one->is_taken && one->context == context &&
-            (one->is_default || one->is_done))
+        if (one->is_used && !one->is_taken && one->context == context && (one->is_default || one->is_done))
             taken = one;
     }
     if (taken)

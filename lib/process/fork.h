@@ -2,6 +2,6 @@
 #ifndef CF__FORK_H
 #define CF__FORK_H
 
-void cf__fork_start(void);              /* of the program or shared object */
+void cf__fork_start(void); /* of the program or shared object */
 
 #endif

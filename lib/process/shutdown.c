@@ -147,11 +147,11 @@ static void end_context(CUcontext context, int device)
 __attribute__((constructor(101))) static void start(void)
 {
     cf__context_observer = (struct cf__context_events){.dropped = drop_buffers,
-                                                         .ended = end_context,
-                                                         .lost = cf__scratch_cache_lose,
-                                                         .stream_ends = cf__scratch_drop,
-                                                         .wait_begins = cf__scratch_cache_now,
-                                                         .waited = cf__scratch_cache_done};
+                                                       .ended = end_context,
+                                                       .lost = cf__scratch_cache_lose,
+                                                       .stream_ends = cf__scratch_drop,
+                                                       .wait_begins = cf__scratch_cache_now,
+                                                       .waited = cf__scratch_cache_done};
     (void)atexit(note_exit);
     cf__inflight_start();
     cf__fork_start();

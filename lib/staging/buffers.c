@@ -264,7 +264,8 @@ static CUresult equip(const struct cf__scope *scope, struct cf__staging_set *sta
 
 CUresult cf__staging_two_ways(const struct cf__scope *scope, struct cf__staging_set *stage)
 {
-    CUresult result = stage->out_stream ? CUDA_SUCCESS : scope->driver->cuStreamCreate(&stage->out_stream, CU_STREAM_NON_BLOCKING);
+    CUresult result =
+        stage->out_stream ? CUDA_SUCCESS : scope->driver->cuStreamCreate(&stage->out_stream, CU_STREAM_NON_BLOCKING);
     if (result != CUDA_SUCCESS)
         stage->out_stream = NULL;
     return result;

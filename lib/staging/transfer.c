@@ -314,7 +314,7 @@ static uint64_t lay_out(struct flow *flow)
 }
 
 int cf__staging_transfer(const struct cf__scope *scope, struct cf__staging_set *stage, const char *function,
-                   struct cf__transfer parts[], size_t count, int to_host)
+                         struct cf__transfer parts[], size_t count, int to_host)
 {
     struct flow flow = {.scope = scope, .stage = stage, .parts = parts, .count = count, .to_host = to_host};
     if (count == 0)
@@ -333,14 +333,14 @@ int cf__staging_transfer(const struct cf__scope *scope, struct cf__staging_set *
 }
 
 int cf__staging_copy(const struct cf__scope *scope, const char *function, void *device, void *host, size_t bytes,
-                   int to_host)
+                     int to_host)
 {
     struct cf__staging_set *stage;
     struct cf__transfer part = {.name = "memory",
-                            .host = host,
-                            .device = (uintptr_t)device,
-                            .rows = {.length = bytes, .rows = 1, .slices = 1},
-                            .bytes = bytes};
+                                .host = host,
+                                .device = (uintptr_t)device,
+                                .rows = {.length = bytes, .rows = 1, .slices = 1},
+                                .bytes = bytes};
     const char *call;
     int status = cf__staging_begin(scope, function, &stage);
     if (status != CF_OK)

@@ -56,7 +56,8 @@ void cf__capture_unlock(void)
 static struct cf__capture *find(cf_stream stream)
 {
     struct cf__capture *found = NULL;
-    for (struct cf__capture *capture = cf__fast.captures; capture && !(found && found->is_begun); capture = capture->next)
+    for (struct cf__capture *capture = cf__fast.captures; capture && !(found && found->is_begun);
+         capture = capture->next)
         if (capture->stream == stream && (!found || capture->is_begun))
             found = capture;
     return found;
@@ -228,7 +229,7 @@ void cf__capture_waits_forget(void)
 /* ---- Capture ---- */
 
 int cf__capture_status(const char *function, const struct cf__scope *scope, cf_stream stream,
-                            CUstreamCaptureStatus *status)
+                       CUstreamCaptureStatus *status)
 {
     CUresult result = scope->driver->cuStreamIsCapturing(stream, status);
     return result == CUDA_SUCCESS ? CF_OK
@@ -253,10 +254,10 @@ static int begin(const struct cf__scope *scope, cf_stream stream)
     if (!capture)
         return cf__fail(CF_ENOMEM, "cf_stream_capture_begin: no memory");
     *capture = (struct cf__capture){.stream = stream,
-                                .driver = scope->driver,
-                                .context = scope->context,
-                                .context_id = id_of(scope),
-                                .thread = this_thread()};
+                                    .driver = scope->driver,
+                                    .context = scope->context,
+                                    .context_id = id_of(scope),
+                                    .thread = this_thread()};
     uint64_t number = keep(capture);
     CUresult result = scope->driver->cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
     if (result != CUDA_SUCCESS) {
@@ -348,4 +349,3 @@ int cf_stream_is_capturing(cf_stream stream, int *is_capturing)
     cf__leave(&scope);
     return status;
 }
-

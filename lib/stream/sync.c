@@ -53,4 +53,3 @@ int cf_device_sync(void)
     cf__leave(&scope);
     return status;
 }
-

@@ -42,7 +42,7 @@ struct cf__pool_range {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t work = PTHREAD_COND_INITIALIZER; /* there is a job, or the end */
 static pthread_cond_t done = PTHREAD_COND_INITIALIZER; /* a worker has left a job */
-static struct cf__pool_job *jobs;                               /* with pieces left to hand out, oldest first */
+static struct cf__pool_job *jobs;                      /* with pieces left to hand out, oldest first */
 static int job_count;                                  /* of those; read without the lock */
 static int sleeping;                                   /* workers that wait for work */
 static int looking;                                    /* and those that look for it; read without the lock */

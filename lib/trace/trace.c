@@ -303,11 +303,11 @@ static int write_first(void)
 {
     char first[512], quoted[128];
     struct stat there;
-    int length = snprintf(first, sizeof first,
-                          START "{\"ph\": \"M\", \"pid\": %d, \"tid\": %d, \"name\": \"process_name\", "
-                                "\"args\": {\"name\": \"%s\"}}" END,
-                          (int)getpid(), (int)getpid(),
-                          cf__trace_quote(quoted, sizeof quoted, program_invocation_short_name));
+    int length =
+        snprintf(first, sizeof first,
+                 START "{\"ph\": \"M\", \"pid\": %d, \"tid\": %d, \"name\": \"process_name\", "
+                       "\"args\": {\"name\": \"%s\"}}" END,
+                 (int)getpid(), (int)getpid(), cf__trace_quote(quoted, sizeof quoted, program_invocation_short_name));
     if (S_ISREG(identity.st_mode) && ftruncate(descriptor, 0) != 0)
         return -1;
     written = length - (off_t)END_BYTES;

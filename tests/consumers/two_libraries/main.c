@@ -19,6 +19,7 @@ int main(void)
     }
     for (int i = 0; i < 3; i++)
         printf("%g %g\n", (double)left[i], (double)right[i]);
-    printf("%s %s\n", cf_kernel_find(&left_registry, "scale")->function, cf_kernel_find(&right_registry, "scale")->function);
+    printf("%s %s\n", cf_kernel_find(&left_registry, "scale")->function,
+           cf_kernel_find(&right_registry, "scale")->function);
     return 0;
 }
