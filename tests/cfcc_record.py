@@ -33,7 +33,7 @@ for path in objects:
             code = 99
         sys.stdout.flush(), sys.stderr.flush()
         os._exit(code)
-    print(os.waitpid(child, 0)[1] / 256)
+    print(os.waitpid(child, 0)[1] / 256, flush=True)
 '''
 
 # None of these may come from an object.
